@@ -10,8 +10,9 @@ response. A record holds, for each coefficient, the planned standard error over 
 the planned power and how often those fits reject.
 
 That median has an error of its own, by which alone some of the ratios are far from 1: where standard errors
-differ threefold between fits, that of 36 fits is 20 %. It is found by drawing fits anew; ratios to medians
-that are known to 5 % stand apart.
+differ threefold between fits, that of 36 fits is 20 %. It is found by drawing fits anew, and fits are made
+until it is 3 %, or there are 200 of them, or they took a while. Coefficients that most fits lose stand apart:
+the median of the few that do not is of little use to anyone, and a plan says that they will be lost.
 """
 
 import argparse
@@ -36,11 +37,12 @@ from dpstats.errors import SpecificationError
 from dpstats.planning import FitPlan
 from dpstats.testing import SeededNoise, noise
 
-FITS = 36  # whose median is known well enough where some lose a coefficient, and errors differ twofold
+FEWEST, FITS, SECONDS = 24, 200, 25.0  # fits of a design, and what they may take
 LEAST = 10_000  # rows
 MOST = 400_000  # numbers of a design, so that many fits take a while, not a day
 Z95 = 1.959964
-KNOWN = 0.05  # error of a median, of itself
+KNOWN = 0.03  # error of a median, of itself, at which no more fits are made
+JUDGED = 0.05  # above it a median says little
 DRAWS = 200  # of fits anew, by which it is found
 
 
@@ -129,19 +131,16 @@ def scored(design: Design) -> Record:
     began = time.process_time()
     ahead = planned(design, made, model).table()
     seconds = time.process_time() - began
-    errors, rejects = [], []
-    for seed in range(FITS):
-        with noise(SeededNoise(seed)):
+    errors, rejects, began = [], [], time.process_time()
+    while len(errors) < FITS and time.process_time() - began < SECONDS:
+        with noise(SeededNoise(len(errors))):
             fit = model.fit(design.budget)
         errors.append(fit.bse.to_numpy())
         rejects.append((fit.pvalues < 0.05).to_numpy())
+        if len(errors) % FEWEST == 0 and not np.any(medians(np.array(errors))[1] > KNOWN):
+            break
     known = np.isfinite(errors)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of a coefficient that no fit estimates
-        realised = np.nanmedian(np.where(known, errors, np.nan), axis=0)
-        anew = np.random.default_rng(0).integers(FITS, size=(DRAWS, FITS))
-        medians = np.nanmedian(np.where(known, errors, np.nan)[anew], axis=1)
-        judge = np.nanstd(np.log(medians), axis=0)
+    realised, judge = medians(np.array(errors))
     z = np.abs(ahead["coef"]) / ahead["std_error"]
     power = (1 - ahead["not_estimable"]) * (ndtr(z - Z95) + ndtr(-z - Z95))
     return {
@@ -151,33 +150,45 @@ def scored(design: Design) -> Record:
         "lost fits": (1 - known.mean(axis=0)).tolist(),
         "power": power.fillna(0.0).tolist(),
         "rejects": np.mean(rejects, axis=0).tolist(),
+        "fits": len(errors),
         "names": ahead["term"].tolist(),
         "planning": round(seconds, 2),
     }
+
+
+def medians(errors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Of the fits that estimate a coefficient, and their errors, of themselves."""
+    finite = np.where(np.isfinite(errors), errors, np.nan)
+    anew = np.random.default_rng(0).integers(len(errors), size=(DRAWS, len(errors)))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of a coefficient that no fit estimates
+        drawn = np.nanmedian(finite[anew], axis=1)
+        return np.nanmedian(finite, axis=0), np.nanstd(np.log(drawn), axis=0)
 
 
 def report(records: list[Record]) -> str:
     """Tables of ratios and of power."""
     done = [record for record in records if "ratio" in record]
     refused = sum("refused" in record for record in records)
-    lines = [f"{len(done)} designs, {refused} refused; {FITS} fits of each", ""]
-    whole = [record for record in done if not any(record["lost fits"])]
-    rows = [{"route": "no coefficient lost", "designs": len(whole)} | ratios(whole)]
-    rows += [{"route": "median known to 5 %", "designs": len(done)} | ratios(done, KNOWN)]
+    fits = sorted(record["fits"] for record in done)
+    lines = [f"{len(done)} designs, {refused} refused; {fits[0]} to {fits[-1]} fits of each", ""]
+    rows = []
     for route in sorted({record["route"] for record in done}) + ["all"]:
         some = [record for record in done if route in (record["route"], "all")]
         rows.append({"route": route, "designs": len(some)} | ratios(some))
-    lines += ["Planned over realised standard errors, of coefficients that plan and fits estimate:"]
+    rows.append({"route": "median known to 5 %", "designs": len(done)} | ratios(done, judged=JUDGED))
+    rows.append({"route": "lost by most fits", "designs": len(done)} | ratios(done, lost=True))
+    lines += ["Planned over realised standard errors, of coefficients that most fits and the plan estimate:"]
     lines += [pd.DataFrame(rows).to_string(index=False), ""]
     error = joined(done, "judge")
-    error = np.maximum(error[np.isfinite(joined(done, "ratio"))], 1e-9)
+    error = np.maximum(error[np.isfinite(joined(done, "ratio")) & (joined(done, "lost fits") < 0.5)], 1e-9)
     lines.append("Medians of fits err so much that of plans without any error so many would be within 15 %:")
     lines += [f"{np.mean(ndtr(np.log(1.15) / error) - ndtr(np.log(0.85) / error)):.3f}", ""]
     lines += ["Power: planned and realised, by what was planned:", powers(done).to_string(), ""]
     lost = np.concatenate([record["lost"] for record in done])
-    fits = np.concatenate([record["lost fits"] for record in done])
-    lines.append(f"Not estimable: planned {lost.mean():.3f}, realised {fits.mean():.3f} of coefficients;")
-    lines.append(f"most fits and the plan agree on {np.mean((lost > 0.5) == (fits > 0.5)):.3f} of them")
+    found = np.concatenate([record["lost fits"] for record in done])
+    lines.append(f"Not estimable: planned {lost.mean():.3f}, realised {found.mean():.3f} of coefficients;")
+    lines.append(f"most fits and the plan agree on {np.mean((lost > 0.5) == (found > 0.5)):.3f} of them")
     seconds = np.array([record["planning"] for record in done])
     lines.append(f"Processor seconds of a plan: median {np.median(seconds):.1f}, longest {seconds.max():.1f}")
     return "\n".join(lines)
@@ -188,11 +199,13 @@ def joined(some: list[Record], name: str) -> np.ndarray:
     return np.concatenate([np.array(record[name], dtype=float) for record in some])
 
 
-def ratios(some: list[Record], judged: float = np.inf) -> dict[str, Any]:
+def ratios(some: list[Record], judged: float = np.inf, lost: bool = False) -> dict[str, Any]:
     """Shares of ratios near 1, of those to medians that are known so well."""
-    ratio = joined(some, "ratio")
+    ratio, kept = joined(some, "ratio"), (joined(some, "lost fits") >= 0.5) == lost
     with np.errstate(invalid="ignore"):
-        ratio = ratio[np.isfinite(ratio) & (ratio > 0) & ~(joined(some, "judge") > judged)]
+        ratio = ratio[kept & np.isfinite(ratio) & (ratio > 0) & ~(joined(some, "judge") > judged)]
+    if not len(ratio):
+        return {"coefficients": 0}
     return {
         "coefficients": len(ratio),
         "5 %": round(float(np.quantile(ratio, 0.05)), 3),

@@ -22,6 +22,8 @@ from dpstats.ledger.store import Entry
 from dpstats.schema import ROW
 
 if TYPE_CHECKING:
+    from sqlite3 import Connection
+
     from matplotlib.axes import Axes
 
 _LEFT = ("remaining", "balance", "available", "rest")
@@ -76,6 +78,7 @@ class Ledger:
             self._head = store.head(connection, self.path)
             self.dataset, self.total, _ = self._head
             store.verify(connection, self.path)
+            self._last = next(reversed(store.ends(connection)), None)
         if total is not None and total != self.total:
             raise LedgerError(
                 f"the ledger {path} has the total {self.total}, not {total}; a total cannot be changed. "
@@ -151,10 +154,8 @@ class Ledger:
             raise BudgetError("Gaussian noise promises no pure epsilon; charge zcdp, gdp or approx")
         wanted = Charge(budget, budget.promise(gaussian).gaussian)
         with store.charging(self.path) as connection:
-            if store.head(connection, self.path) != self._head:
-                raise LedgerError(f"the ledger {self.path} was replaced by another; open it again")
+            ends = self._ends(connection)
             store.upgrade(connection)
-            ends = store.ends(connection)
             if ends and ends[0].unit != unit:
                 raise BudgetError(self._other_unit(ends[0].unit, unit))
             rule = self.total.rule(ends[0].charge if ends else wanted)
@@ -177,7 +178,19 @@ class Ledger:
                 store.append(connection, entry)
         if not fits:
             raise BudgetError(self._refusal(rule, wanted, cost, spent))
+        self._last = entry
         return entry
+
+    def _ends(self, connection: Connection) -> list[Entry]:
+        """First and last charge of the file that is there now, which has all that this ledger has seen."""
+        last = self._last
+        known = [] if last is None else store.entries(connection, f"WHERE seq = {last.seq}")
+        if store.head(connection, self.path) != self._head or known != ([] if last is None else [last]):
+            raise LedgerError(
+                f"the ledger {self.path} was replaced by another, or by a copy that lacks charges which were "
+                "made. Nothing was charged; put the file back that has them all, or open the other on purpose"
+            )
+        return store.ends(connection)
 
     def _cost(self, rule: Rule, wanted: Charge, spent: Amount) -> Amount:
         try:
@@ -210,7 +223,8 @@ class Ledger:
 
     def _state(self) -> tuple[Rule, Amount]:
         with store.reading(self.path) as connection:
-            ends = store.ends(connection)
+            ends = self._ends(connection)
+        self._last = next(reversed(ends), self._last)
         rule = self.total.rule(ends[0].charge if ends else None)
         return rule, ends[-1].spent if ends else rule.zero
 
@@ -246,6 +260,7 @@ class Ledger:
     def entries(self) -> list[Entry]:
         """All charges, in the order they were made."""
         with store.reading(self.path) as connection:
+            self._ends(connection)
             return store.entries(connection)
 
     def report(self) -> Report:

@@ -8,6 +8,7 @@ from dpstats._private import forgetting
 from dpstats.budget import Budget
 from dpstats.errors import LedgerError
 from dpstats.ledger import default
+from dpstats.ledger.arguments import absolute
 from dpstats.ledger.ledger import Ledger
 
 
@@ -31,7 +32,9 @@ def use_ledger(
     Raises
     ------
     LedgerError
-        As of :class:`dpstats.Ledger`, or inside ``with ledger:``; what was used before is used on.
+        As of :class:`dpstats.Ledger`, or inside ``with ledger:``; or where the ledger that is used is named
+        again and its file was moved away or replaced, unless ``use_ledger(None)`` was called. What was used
+        before is used on.
 
     Examples
     --------
@@ -49,6 +52,27 @@ def use_ledger(
             "total and dataset are of a ledger's file: give its path, or leave them out with None or a Ledger"
         )
     default.require_none_entered()
+    _check_there(default.current(), path)
     ledger = path if path is None or isinstance(path, Ledger) else Ledger(path, total, dataset)
     default.use(ledger)
     return ledger
+
+
+def _check_there(used: Ledger | None, path: object) -> None:
+    """Have a cell that runs again begin no new ledger where the file of the old one was moved away."""
+    if used is None or used.path != _place(path):
+        return
+    try:
+        used.entries()
+    except LedgerError as gone:
+        raise LedgerError(
+            f"{gone}. Fits charged it until now; to leave it for another of the same name, call "
+            "use_ledger(None) first"
+        ) from None
+
+
+def _place(path: object) -> Path | None:
+    """Where a path leads, or a ledger is; None of what is neither."""
+    if isinstance(path, Ledger):
+        return path.path
+    return absolute(Path(path)) if isinstance(path, str | Path) else None

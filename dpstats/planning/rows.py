@@ -6,10 +6,11 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy import optimize, special, stats
+from scipy import special, stats
 
 from dpstats.planning.columns import cells
 from dpstats.planning.knowledge import Known, Spread
+from dpstats.planning.shapes import shaped
 from dpstats.schema import Event, Flag, Levels, Schema, Variable
 
 Array = np.ndarray
@@ -22,9 +23,6 @@ _LEAST_RISE, _MOST_RISE = (
 )  # how those of variables follow those of normals, at the ends of what is seen
 _DEGREES, _HALVINGS, _CLOSEST = 60, 40, 0.999  # of Hermite series, and correlations that they are solved for
 _FARTHEST = 5.0  # sds of the normals
-_STRAIGHT = 0.01  # a skewness that nobody sees
-_TAILED = 20.0  # times the squared skewness: a kurtosis that is that of tails on both sides
-_LEAST_KURTOSIS = 0.02  # of a symmetric law that is not normal
 _NODES = 2001  # of a quantile function, which is interpolated between them
 
 
@@ -251,42 +249,9 @@ def _quantiles(variable: Variable, spread: Spread) -> tuple[Array, Array]:
         return at, at
     low, high = variable.bounds
     if spread.skewness is not None:
-        shape = _shaped(at, spread.skewness, spread.kurtosis)
+        shape = shaped(at, spread.skewness, spread.kurtosis)
         return at, np.clip(spread.mean + spread.sd * shape, low, high)
     mean, sd = (spread.mean - low) / (high - low), spread.sd / (high - low)
     size = mean * (1 - mean) / sd**2 - 1
     values = stats.beta.ppf(special.ndtr(at), mean * size, (1 - mean) * size)
     return at, low + (high - low) * values
-
-
-def _shaped(at: Array, skewness: float, kurtosis: float | None) -> Array:
-    """Quantiles of a law of mean 0 and sd 1 with this skewness and, as far as its family goes, kurtosis.
-
-    Below 1.5 skew^2 it is a beta law (Pearson's first type), whose parameters add up to r and are apart by
-    r (r + 2) |skew| / sqrt((r + 2)^2 skew^2 + 16 (r + 1)).
-    """
-    if kurtosis is None or abs(kurtosis) < _LEAST_KURTOSIS:
-        return _skewed(at, skewness)
-    room = 3 * skewness**2 - 2 * kurtosis
-    if room > _LEAST_KURTOSIS:
-        r = 6 * (kurtosis + 2 - skewness**2) / room
-        apart = (r + 2) * skewness / np.sqrt((r + 2) ** 2 * skewness**2 + 16 * (r + 1))
-        law = stats.beta(r * (1 - apart) / 2, r * (1 + apart) / 2)
-    elif abs(skewness) < _STRAIGHT or kurtosis > _TAILED * skewness**2:
-        law = stats.t(4 + 6 / kurtosis)
-    else:
-        return _skewed(at, skewness)
-    return np.asarray((law.ppf(special.ndtr(at)) - law.mean()) / law.std())
-
-
-def _skewed(at: Array, skewness: float) -> Array:
-    """Quantiles of a shifted log-normal law of mean 0 and sd 1; a normal one without skewness.
-
-    With w = exp(s^2), the skewness of exp(s Z) is (w + 2) sqrt(w - 1), the root of w^3 + 3 w^2 - 4 = skew^2.
-    """
-    if abs(skewness) < _STRAIGHT:
-        return at
-    w = optimize.brentq(lambda w: (w + 2) ** 2 * (w - 1) - skewness**2, 1.0, 2.0 + skewness**2)
-    s = np.log(w) ** 0.5
-    values = (np.exp(s * np.sign(skewness) * at) - w**0.5) / (w * (w - 1)) ** 0.5
-    return np.asarray(np.sign(skewness) * values)

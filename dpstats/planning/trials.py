@@ -23,12 +23,10 @@ _CALIBRATION = 20_000  # rows from which the law of responses follows
 _LARGEST = 1_500_000  # numbers of a made-up design; more rows are told by fewer, at a larger budget
 _QUICK_LARGEST = 400_000  # the same where a search asks many times
 _PROPORTIONAL = "weibull"  # the law of made-up times whose hazards are proportional
-_SECONDS = 4.0  # of all fits, about
-_FEWEST, _MOST = 3, 36  # fits: where some lose a coefficient, standard errors differ twofold between them
-_SLOWER, _SLOWER_PURE = (
-    1.5,
-    3.0,
-)  # fits of times to failure, some of which take .3 s, and .8 s under pure epsilon
+_SECONDS = 6.0  # of all fits at most, about
+_QUICK, _FEWEST, _MOST = 3, 9, 150  # fits
+_KNOWN = 0.03  # error of a median standard error, of itself, that needs no more fits
+_SLOWER, _SLOWER_PURE = 3.0, 4.0  # fits of times to failure
 
 
 @dataclass(frozen=True)
@@ -127,18 +125,20 @@ class Trial:
         columns = len(self.setting.names)
         fewer = max(1.0, n * columns / (_QUICK_LARGEST if quick else _LARGEST))
         rows = max(int(n / fewer), 1)
-        fits = _FEWEST if quick else self._fits(budget, rows)
         spent = budget if fewer == 1 else _larger(budget, fewer)
-        found = [self._fit(spent, rows, seed) for seed in range(fits)]
+        fewest, most = (_QUICK, _QUICK) if quick else (_FEWEST, self._most(budget, rows))
+        found = [self._fit(spent, rows, seed) for seed in range(fewest)]
+        while len(found) < most and not _settled(np.array([total for total, _, _ in found])):
+            found += [self._fit(spent, rows, seed) for seed in range(len(found), min(2 * len(found), most))]
         total, noise, half = (np.array(each) for each in zip(*found, strict=True))
         return _summed(total, noise, half, fewer)
 
-    def _fits(self, budget: Budget, rows: int) -> int:
-        """How many take no longer than a few seconds."""
-        wanted = min(_SECONDS / _seconds(rows, len(self.setting.names)), _MOST)
+    def _most(self, budget: Budget, rows: int) -> int:
+        """How many fits take no longer than a few seconds."""
+        wanted = _SECONDS / _seconds(rows, len(self.setting.names))
         if isinstance(self.setting.model, Survreg | Coxph):
             wanted /= _SLOWER_PURE if budget.pure else _SLOWER
-        return max(int(wanted), _FEWEST)
+        return int(np.clip(wanted, _FEWEST, _MOST))
 
     def _fit(self, budget: Budget, rows: int, seed: int) -> tuple[Array, Array, Array]:
         """Variances, their parts of privacy, and half widths."""
@@ -163,7 +163,21 @@ class Trial:
 
 def _seconds(rows: int, columns: int) -> float:
     """What a fit takes on one core of today, about."""
-    return 0.06 + 4e-7 * rows * columns
+    return 0.02 + 2e-7 * rows * columns
+
+
+def _settled(total: Array) -> bool:
+    """Whether medians of standard errors are known well enough: of variances, shape (fits, k).
+
+    That of m fits errs by 1.25 sds over sqrt(m); an sd is .74 of what is between quartiles. Of a coefficient
+    that some fits lose, chances have to be known as well, and most fits are made.
+    """
+    known = np.isfinite(total)
+    if (known.any(axis=0) != known.all(axis=0)).any():
+        return False
+    logs = 0.5 * np.log(np.maximum(total[:, known.all(axis=0)], 1e-300))
+    low, high = np.quantile(logs, [0.25, 0.75], axis=0)
+    return bool((1.25 * 0.74 * (high - low) / len(total) ** 0.5 < _KNOWN).all())
 
 
 def _law_of(model: Planned) -> MeanLaw | TimeLaw:

@@ -372,3 +372,37 @@ def test_a_file_with_two_names_is_refused(tmp_path: Path) -> None:
     os.symlink(tmp_path / "a.ledger", tmp_path / "c.ledger")
     dps.Ledger(tmp_path / "c.ledger").charge(dps.zcdp(0.1), **FOR)
     assert ledger.spent == dps.zcdp(0.1)
+
+
+def test_an_earlier_copy_in_the_place_of_the_file_is_noticed(path: Path) -> None:
+    ledger = dps.Ledger(path)
+    earlier = path.read_bytes()
+    ledger.charge(dps.zcdp(0.1), **FOR)
+    whole = path.read_bytes()
+    path.write_bytes(earlier)
+    for ask in (
+        lambda: ledger.charge(dps.zcdp(0.1), **FOR),
+        ledger.entries,
+        lambda: ledger.left,
+        ledger.line,
+    ):
+        with pytest.raises(LedgerError, match="lacks charges which were made"):
+            ask()
+    assert path.read_bytes() == earlier, "nothing was charged"
+    path.write_bytes(whole)
+    dps.Ledger(path).charge(dps.zcdp(0.1), **FOR)  # another process
+    assert ledger.charge(dps.zcdp(0.1), **FOR).seq == len(ledger.entries())
+
+
+def test_a_cell_that_names_its_ledger_again_begins_no_other_where_the_file_was_moved(path: Path) -> None:
+    ledger = dps.Ledger(path)
+    dps.use_ledger(path)
+    path.rename(path.with_name("old.ledger"))
+    try:
+        with pytest.raises(LedgerError, match="it was moved"):
+            dps.use_ledger(path, total=ledger.total)
+        assert not path.exists()
+        dps.use_ledger(None)
+        assert dps.use_ledger(path, total=ledger.total) is not None
+    finally:
+        dps.use_ledger(None)

@@ -122,6 +122,7 @@ def test_a_ledger_that_was_begun_anew_has_paid_for_nothing(ledger: dps.Ledger, t
     fit()
     time.sleep(1.1)  # ledgers tell seconds apart
     (tmp_path / "plant.ledger").unlink()
+    dps.use_ledger(None)
     anew = dps.use_ledger("plant.ledger", total=dps.zcdp(100))
     assert anew is not None
     fit(reuse=True)
