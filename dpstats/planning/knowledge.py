@@ -172,17 +172,21 @@ def _spread(name: str, given: Any, bounds: tuple[float, float]) -> Spread:
     low, high = bounds
     if given is None:
         return Spread((low + high) / 2, (high - low) / 12**0.5, assumed=True)
+    told = f"covariates= takes (mean, sd) of {name!r}"
     several = isinstance(given, list | tuple) and 2 <= len(given) <= 4
-    mean = number(f"the mean of {name!r}", given[0] if several else given)
-    if not low < mean < high:
-        raise SpecificationError(f"the mean of {name!r} must lie between its bounds, {low:g} and {high:g}")
     if not several:
-        raise SpecificationError(f"covariates= needs mean and sd of {name!r}: {{{name!r}: (mean, sd)}}")
-    sd = number(f"the sd of {name!r}", given[1])
-    if not 0 < sd**2 < (mean - low) * (high - mean):
-        most = ((mean - low) * (high - mean)) ** 0.5
+        raise SpecificationError(f"{told}, {{{name!r}: (mean, sd)}}, and not {shown(given)}")
+    mean, sd = number(f"the mean of {name!r}", given[0]), number(f"the sd of {name!r}", given[1])
+    if not low < mean < high:
+        swapped = "; are they in the other order?" if 0 < mean < _most(sd, low, high) else ""
         raise SpecificationError(
-            f"the sd of {name!r} must be positive and below {most:.6g}: its bounds allow no more"
+            f"{told}, and the mean must lie between its bounds, {low:g} and {high:g}{swapped}"
+        )
+    most = _most(mean, low, high)
+    if not 0 < sd < most:
+        raise SpecificationError(
+            f"{told}, and the sd must be positive and below {most:.6g}, as its bounds allow no more; "
+            "a range, a variance or values of rows are no mean and sd"
         )
     skewness = number(f"the skewness of {name!r}", given[2]) if len(given) > 2 else None
     if skewness is not None and not abs(skewness) <= MOST_SKEWED:
@@ -196,6 +200,11 @@ def _spread(name: str, given: Any, bounds: tuple[float, float]) -> Spread:
             "that of a normal law is 0, and of even values over a range -1.2"
         )
     return Spread(mean, sd, skewness, kurtosis)
+
+
+def _most(mean: float, low: float, high: float) -> float:
+    """The largest sd that bounds allow."""
+    return max((mean - low) * (high - mean), 0.0) ** 0.5
 
 
 def _of_response(name: str, given: Any, schema: Schema) -> Spread:

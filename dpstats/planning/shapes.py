@@ -28,9 +28,9 @@ def shaped(at: Array, skewness: float, kurtosis: float | None) -> Array:
     """Values at normal deviates, of a law of mean 0 and sd 1 with this skewness and, in its family, kurtosis.
 
     A shifted log-normal law has the skewness; its longest rows are cut where kurtosis is less than that of
-    the whole law, as that of any table is. Below `_LONG` skew^2 it is a beta law (Pearson's first type), whose
-    parameters add up to r and are apart by r (r + 2) |skew| / sqrt((r + 2)^2 skew^2 + 16 (r + 1)); and
-    Student's where tails are long on both sides.
+    the whole law, as that of any table is. Below `_LONG` skew^2 it is a beta law (Pearson's first type),
+    whose parameters add up to r and are apart by r (r + 2) |skew| / sqrt((r + 2)^2 skew^2 + 16 (r + 1));
+    and Student's where tails are long on both sides.
     """
     if kurtosis is None or abs(kurtosis) < _LEAST_KURTOSIS:
         return _skewed(at, skewness, np.inf)

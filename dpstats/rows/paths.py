@@ -5,7 +5,8 @@ A message repeats a path only if it looks like one: a cell, or the text of a tab
 
 from __future__ import annotations
 
-from glob import escape, glob, has_magic
+import os
+from glob import glob, has_magic
 from itertools import takewhile
 from pathlib import Path
 
@@ -55,9 +56,11 @@ def data_files(path: Path) -> tuple[Path, ...]:
         If there is none, they are of several formats, or one of them is there twice or is no file.
     """
     if path.is_dir():
-        base, found = path, [Path(name) for name in glob(f"{escape(str(path))}/**/*", recursive=True)]
+        base, found = path, _below(path)
     elif has_magic(str(path)) and not path.exists():
         base = Path(*takewhile(lambda part: not has_magic(part), path.parts))
+        if "**" in path.parts:
+            _below(base)  # refuses what has no end
         found = [Path(name) for name in glob(str(path), recursive=True)]
     else:
         return (existing(path),)
@@ -78,6 +81,28 @@ def data_files(path: Path) -> tuple[Path, ...]:
     if len({(status.st_dev, status.st_ino) for status in map(Path.stat, found)}) < len(found):
         raise DataError(f"{path} has one file under two names; a record is to be one row")
     return tuple(sorted(found))
+
+
+def _below(base: Path) -> list[Path]:
+    """All files below a folder, and below those that it links to.
+
+    Raises
+    ------
+    DataError
+        If a folder is there twice, as where a link leads to a folder above it, of which there is no end.
+    """
+    found, known = [], set()
+    for folder, below, files in os.walk(base, followlinks=True):
+        status = os.stat(folder)
+        if (status.st_dev, status.st_ino) in known:
+            raise DataError(
+                f"{base} has one folder under two names: {Path(folder).relative_to(base)} is a link to "
+                "another of its folders, or to one above; a record is to be one row. Remove the link"
+            )
+        known.add((status.st_dev, status.st_ino))
+        below[:] = [name for name in below if not _hidden(Path(name))]
+        found += [Path(folder, name) for name in files]
+    return found
 
 
 def _hidden(path: Path) -> bool:
