@@ -10,9 +10,10 @@ draws designs anew and fits only those that the rule refuses, all the same: how 
 use and refused.
 
 Files are those that benchmarks/refusals_frontier.py draws, or benchmarks/lottery.py keeps: of a fit, how many
-coefficients it lost. A fit is of use if it has an interval for any. Most such intervals of generalised linear
-models rest on what is assumed before any data, so that a table says, too, of how many fits one tells a sign.
-Multiples were chosen on tuned.jsonl.
+coefficients it lost. A fit has an interval if it has one for any. Most such intervals of generalised linear
+models rest on what is assumed before any data: a fit of the same rows with a hundredth of the budget has them
+as well. So a fit is of use if one of its intervals is a tenth shorter than there, or is not there at all, and
+a table says, too, of how many fits one tells a sign. Multiples were chosen on tuned.jsonl.
 """
 
 import argparse
@@ -30,6 +31,7 @@ from lots.score import model_of
 from lottery import seeds
 from provenance import header
 
+from dpstats.budget import scaled
 from dpstats.models import feasibility as least
 from dpstats.testing import SeededNoise, noise
 
@@ -43,6 +45,8 @@ LEAST = {
     "survreg gaussian": least.TIMES,
     "survreg pure": least.PURE_TIMES,
 }
+NEXT_TO_NOTHING = 0.01  # of a budget: intervals are those that are assumed
+SHORTER = 0.9  # times these is an interval that tells something
 UNIT = 3  # rows of a unit of privacy, where there is one
 MOST_COEFFICIENTS = 100  # that a design of the lottery has
 
@@ -62,7 +66,7 @@ def of_use(run: int, minutes: float) -> pd.DataFrame:
         design = (draw_ordinary if seed % 2 else draw_design)(seed)
         if design.route not in LEAST:
             continue
-        record = {"route": design.route, "refused": False, "usable": False, "sign": False}
+        record = {"route": design.route, "refused": False, "usable": False, "interval": False, "sign": False}
         if refused(design, MOST_COEFFICIENTS):  # else it is not refused, however many coefficients it has
             made = sample(design)
             model = model_of(design, made)
@@ -71,12 +75,21 @@ def of_use(run: int, minutes: float) -> pd.DataFrame:
                 with noise(SeededNoise(seed)), warnings.catch_warnings():
                     warnings.simplefilter("ignore")
                     fit = model.fit(design.budget)
+                    assumed = model.fit(scaled(design.budget, NEXT_TO_NOTHING))
                 known = np.isfinite(np.diag(fit.record.cov))
-                told = np.abs(fit.params.to_numpy()) > 1.96 * fit.bse.to_numpy()
-                record |= {"refused": True, "usable": bool(known.any()), "lost": 1 - float(known.mean())}
-                record["sign"] = bool(told[: len(model.design.names)].any())
+                tells = known & ~(lengths(fit) > SHORTER * lengths(assumed))
+                signs = np.abs(fit.params.to_numpy()) > 1.96 * fit.bse.to_numpy()
+                record |= {"refused": True, "interval": bool(known.any()), "usable": bool(tells.any())}
+                record["sign"] = bool(signs[: len(model.design.names)].any())
+                record["lost"] = not known.any()
         found.append(record)
     return pd.DataFrame(found)
+
+
+def lengths(fit: Any) -> np.ndarray:
+    """Of intervals."""
+    low, high = fit.conf_int().to_numpy().T
+    return np.asarray(high - low)
 
 
 def judged(path: Path) -> list[dict[str, Any]]:
@@ -135,9 +148,8 @@ def main() -> None:
         groups = [*fresh.groupby("route"), ("all", fresh)]
         rows = [
             {"route": route, "designs": len(some), "refused": some["refused"].sum()}
-            | {"usable and refused": some["usable"].sum(), "share": round(some["usable"].mean(), 4)}
-            | {"a sign and refused": some["sign"].sum()}
-            | {"lost in these": round(float(some.loc[some["usable"], "lost"].mean()), 2)}
+            | {"an interval": some["interval"].sum(), "of use": some["usable"].sum()}
+            | {"of use of all": round(some["usable"].mean(), 4), "a sign": some["sign"].sum()}
             for route, some in groups
         ]
         print(pd.DataFrame(rows).to_string(index=False))

@@ -9,6 +9,8 @@ Differentially private regression from the command line.
        temp   = {kind = "bounded", lower = 10, upper = 50, unit = "C"}
   2. Check it; no value is read:
        dpstats schema check drives.toml drives.csv
+     Who holds the data may see which cells no fit can use; not private, for no one else:
+       dpstats schema check drives.toml drives.csv --values
      What will a fit be worth? Nothing is spent:
        dpstats plan "Surv(time, failed) ~ temp" --schema drives.toml --budget "approx(1, 1e-6)" --n 50000
   3. Fit. This spends the budget, once for each call:

@@ -236,20 +236,27 @@ class FitPlan(Shown):
         >>> ahead.plot().get_xlabel()
         'rho'
         """
-        kept = [name for name in self.names if name != INTERCEPT and not is_scale(name)]
-        default = kept or list(self.names)
-        chosen = default if terms is None else list(self._targets("terms", dict.fromkeys(_texts(terms), 1.0)))
+        chosen = (
+            self._slopes()
+            if terms is None
+            else list(self._targets("terms", dict.fromkeys(_texts(terms), 1.0)))
+        )
         places = [self.names.index(name) for name in chosen]
         budgets = [scaled(self.budget, 2.0**step) for step in range(-3, 4)]
         found = [self._quick(one, self.n)[places] for one in budgets]
         floor = self._quick(self._noiseless(), self.n)[places]
         return draw(chosen, budgets, np.array(found), floor, self.budget, ax)
 
+    def _slopes(self) -> list[str]:
+        """Names of the coefficients of covariates; of all if there are none."""
+        kept = [name for name in self.names if name != INTERCEPT and not is_scale(name)]
+        return kept or list(self.names)
+
     def _targets(self, argument: str, given: Any, positive: bool = False) -> dict[str, float]:
         if not isinstance(given, Mapping) or not given or not set(given) <= set(self.names):
             raise SpecificationError(
                 f"{argument}= names coefficients of the model, {', '.join(self.names)}, such as "
-                f"{{{self.names[-1]!r}: 0.1}}"
+                f"{{{self._slopes()[-1]!r}: 0.1}}"
             )
         wanted = {name: number(f"{argument}[{name!r}]", value) for name, value in given.items()}
         if positive and not all(0 < value < np.inf for value in wanted.values()):

@@ -246,7 +246,11 @@ def _shares(name: str, given: Any, variable: Levels) -> tuple[float, ...]:
         )
     shares = [number(f"a share of {name!r}", given.get(level, 0.0)) for level in variable.all]
     if not (all(0 <= share <= 1 for share in shares) and abs(sum(shares) - 1) < 0.01):
-        raise SpecificationError(f"the shares of the levels of {name!r} must be from 0 to 1 and add up to 1")
+        lacking = [level for level in variable.all if level not in given]
+        none = f"; {', '.join(map(repr, lacking))} has none" if lacking else ""
+        raise SpecificationError(
+            f"the shares of the levels of {name!r} must be from 0 to 1 and add up to 1{none}"
+        )
     return tuple(share / sum(shares) for share in shares)
 
 

@@ -148,6 +148,7 @@ class Maker:
         coefficients over their sds (Mehler's formula), which rises with r where f and g rise.
         """
         found = np.array([_coefficients(self._of_normal(name)) for name in self._names])
+        found = found.reshape(len(wanted), _DEGREES)  # also of none
         products = found[:, None] * found
         low, high = np.full_like(wanted, -_CLOSEST), np.full_like(wanted, _CLOSEST)
         for _ in range(_HALVINGS):

@@ -383,7 +383,7 @@ def as_schema(given: object) -> Schema:
     )
 
 
-def _suffix(path: str | Path, more: str = "") -> str:
+def _suffix(path: str | Path, more: str = "; the schema comes before the data") -> str:
     suffix = path_of("path", path, SchemaError).suffix.lower()
     if suffix not in (".toml", ".json"):
         raise SchemaError(f"a schema file ends in .toml or .json, not {suffix!r}: {path}{more}")

@@ -70,6 +70,24 @@ def test_levels_go_with_numbers_as_told() -> None:
     )
 
 
+def test_levels_go_with_levels_where_there_is_no_number() -> None:
+    schema = dps.Schema(g=dps.levels("a", "b"), h=dps.levels("c", "d"), y=dps.bounded(0, 1))
+    known = {"g": {"a": 0.5, "b": 0.5}, "h": {"c": 0.5, "d": 0.5}, ("g[T.b]", "h[T.d]"): 0.4}
+    maker = Maker(read_known(known, build_design("y ~ g + h", schema), "y"), schema, ("g", "h"))
+    rows = pd.DataFrame(maker.draw(np.random.default_rng(3), 20_000))
+    assert abs(np.corrcoef(rows["g"] == "b", rows["h"] == "d")[0, 1] - 0.4) < 0.03
+
+
+@pytest.mark.parametrize("size", [0.6, 1.2])
+def test_a_law_of_long_tails_has_their_skewness_and_kurtosis(size: float) -> None:
+    rows = np.exp(size * np.random.default_rng(5).normal(size=20_000))
+    told = tuple(float(pd.Series(rows).agg(each)) for each in ("mean", "std", "skew", "kurt"))
+    drawn = made({"income": tuple(np.multiply(told, (10, 10, 1, 1)))})["income"] / 10
+    ends = [0.02, 0.25, 0.5, 0.75, 0.98]
+    np.testing.assert_allclose(drawn.quantile(ends), np.quantile(rows, ends), rtol=0.1, atol=0.05)
+    assert abs(drawn.skew() / told[2] - 1) < 0.15 and abs(drawn.kurt() / told[3] - 1) < 0.4
+
+
 def test_what_is_not_told_is_even_over_its_bounds() -> None:
     known = read_known(None, DESIGN, "y")
     assert set(known.assumed) == {"x", "z", "income", "g", "smokes"}
