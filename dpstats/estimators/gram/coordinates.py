@@ -186,7 +186,7 @@ class Coordinates:
         line = self.line + self.sigma * self.whitening @ delta
         way = np.linalg.solve(whitening, self.whitening)
         back = np.linalg.inv(way)
-        expected, way = back @ told.gram @ back.T, way / sigma
+        expected, way = back.T @ told.gram @ back, way / sigma
         # weights and limits change from one release to the next, and move the line within its sampling error
         prior = way @ (error * told.gain @ told.gain.T + told.left) @ way.T + np.eye(len(gram)) / n
         return Coordinates(self.scale, whitening, line, self.sigma * sigma, prior, expected, sure, self.tail)
