@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -95,6 +95,7 @@ class Design:
     baseline: bool
     scales: bool
     _filler: Filler
+    _about: tuple[tuple[str, float], ...] = ()
 
     @property
     def delayed(self) -> bool:
@@ -125,6 +126,16 @@ class Design:
             If a column is of the variables of the strata and is not coded as they are.
         """
         return self._filler.by_stratum()
+
+    @property
+    def multiplied(self) -> dict[str, tuple[float, float]]:
+        """Numbers in products that are read as themselves alone and that no norm bounds; their bounds."""
+        others = self.response.variables.union(self.subsetting, *(norm.columns for norm in self.schema.norms))
+        return {name: bounds for name, bounds in self._filler.multiplied.items() if name not in others}
+
+    def about(self, middles: Mapping[str, float]) -> Design:
+        """The design with these numbers in the place of 0 of some that are :attr:`multiplied`."""
+        return build_design(*self._own_parts(), about=tuple(middles.items()))
 
     def alike(self) -> Array:
         """Which products of two columns are the same in every row, see :func:`identities.alike`."""
@@ -265,8 +276,11 @@ class Design:
         if self.subset is not None:
             yield f"Subset: {self.subset} (other rows count in n, and weigh nothing)"
 
-    def _parts(self) -> tuple[str, Schema, str | None, str | None, bool, bool]:
+    def _own_parts(self) -> tuple[str, Schema, str | None, str | None, bool, bool]:
         return self.formula, self.schema, self.weights, self.subset, self.baseline, self.scales
+
+    def _parts(self) -> tuple[Any, ...]:
+        return *self._own_parts(), self._about
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Design) and self._parts() == other._parts()
@@ -285,6 +299,7 @@ def build_design(
     subset: str | None = None,
     baseline: bool = False,
     scales: bool = False,
+    about: tuple[tuple[str, float], ...] = (),
 ) -> Design:
     """Read a formula in patsy's language, with the public declarations of its variables.
 
@@ -302,6 +317,8 @@ def build_design(
         intercept, which is no column.
     scales : bool
         Whether ``strata()`` terms may give the rows of each level a scale of their own.
+    about : tuple of (str, float)
+        Variables that count from another number than 0.
 
     Raises
     ------
@@ -320,14 +337,12 @@ def build_design(
     terms, groups = _split_groups(terms, schema, response, baseline) if baseline or scales else (terms, None)
     weighing = None if weights is None else read_weights(weights, schema)
     inside = None if subset is None else read_subset(subset, schema)
-    factors = {code: read_factor(code, schema) for term in terms for code in term}
+    factors = _factors(terms, schema, about)
     coding = grammar.code_terms(terms, factors)
     if baseline:
         coding = grammar.without_intercept(coding, formula)
     if not coding.names:
-        raise FormulaError(
-            f"the formula {brief(formula)} has no column on the right of ~ (1 is an intercept)"
-        )
+        raise FormulaError(f"the formula {brief(formula)} has no column right of ~ (1 is an intercept)")
     products = columns(coding.subterms, factors)
     bounds = np.array([column_bounds(product) for product in products])
     together = joint(products, factors, schema.norms)
@@ -336,8 +351,7 @@ def build_design(
         raise FormulaError(f"every column of the formula {brief(formula)} is 0, or nearly, by public bounds")
     bounds.setflags(write=False)
     filler = Filler(schema, factors, products, offset, weighing, inside, groups)
-    more = [part.variables for part in (weighing, inside) if part]
-    read = response.variables.union(filler.variables, *more)
+    read = response.variables.union(filler.variables, *(p.variables for p in (weighing, inside) if p))
     return Design(
         formula,
         schema,
@@ -360,7 +374,15 @@ def build_design(
         baseline,
         scales,
         filler,
+        about,
     )
+
+
+def _factors(terms: Terms, schema: Schema, about: tuple[tuple[str, float], ...]) -> dict[str, Factor]:
+    """The factors of all terms by their texts, numbers `about` others by what they are beyond these."""
+    factors = {code: read_factor(code, schema) for term in terms for code in term}
+    moved = {name: read_factor(f"I({name} - {middle!r})", schema) for name, middle in about}
+    return factors | {name: replace(factor, code=name) for name, factor in moved.items()}
 
 
 def _split_groups(

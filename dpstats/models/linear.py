@@ -18,7 +18,7 @@ from dpstats.estimators.engine.plan import Plan
 from dpstats.estimators.gram import Box, fit_gram, make_plan
 from dpstats.estimators.pmt import costs, fit_pmt
 from dpstats.estimators.published.truncated import fit_truncated_ridge
-from dpstats.formula import Design, NumericResponse, build_design
+from dpstats.formula import Design, NumericResponse, build_design, centred
 from dpstats.ledger import Ledger
 from dpstats.models.checks import PMT_METHOD, check_budget, check_gaussian, check_method, rows_of
 from dpstats.models.contributed import fit_linear
@@ -155,9 +155,13 @@ class LinearModel(Plannable):
 
     def __init__(self, name: str, design: Design, data: Any, alpha: float, public: Any) -> None:
         self._name, self.alpha, self.design = name, alpha, design
-        self._box = _box(self.design, name)
         check_apart(public, data)
         self._public = None if public is None else as_public(public, self.design)
+        # public moments are of the columns of the formula, and tell how they go together
+        self._inner, self._way = design, np.eye(len(design.names))
+        if public is None:
+            self._inner, self._way = centred(design)
+        self._box = _box(self._inner, name)
         self._rows = rows_of(data, self.design)
 
     @reusable(LinearFit)
@@ -212,7 +216,7 @@ class LinearModel(Plannable):
         ['Intercept', 'AT']
         """
         self._check_fit(budget, method, compat)
-        pmt, curator = method == "pmt", Curator(self._rows, self.design, budget)
+        pmt, curator = method == "pmt", Curator(self._rows, self._inner, budget)
         plan = make_plan(
             budget, self._rows.n, len(self.design.names), self._public is not None, self.design.has_intercept
         )
@@ -282,9 +286,10 @@ class LinearModel(Plannable):
         constant = self.design.has_intercept
         max_weight = None if self.design.weights is None else self.design.max_weight
         result = fit_gram(curator, self._box, constant, plan, self._public, max_weight)
-        found = self._described(result.moments.solve(self.alpha), result.settings)
+        moments = result.moments.of_columns(self._way)
+        found = self._described(moments.solve(self.alpha), result.settings)
         told = cautions(result.problems, self.design.names)
-        return found | {"linear": result.moments, "flags": (*told, *found["flags"])}
+        return found | {"linear": moments, "flags": (*told, *found["flags"])}
 
     def _pmt(self, curator: Curator, mu: float, compat: str | None) -> dict[str, Any]:
         assert self._public is not None

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any, NamedTuple, TypeVar
 
@@ -301,6 +301,20 @@ class NoisyMoments:
         fitted = self.noise_cross**2 * float(2 * np.trace(gain) - np.sum(gain * (gram @ gain)))
         fitted -= float(np.sum(gram * guess))
         return NormalEquations(delta, gram, inverse, gain, guess, rel, vectors, fitted, before)
+
+    def of_columns(self: _Moments, way: Array) -> _Moments:
+        """Moments of the same lines by other columns, to whose coefficients `way` takes the user's."""
+        if (way == np.eye(len(way))).all():
+            return self
+        blind, error = self.blind, self.whole_error
+        if blind is not None:
+            blind = ((way != 0) @ blind > 0).astype(float)
+        if error is not None:
+            columns = np.linalg.inv(way).T ** 2
+            if self.constant is not None:
+                columns[1:, 0] = 0.0  # what a number counts from moves no covariance
+            error = np.sqrt(columns @ error**2 @ columns.T)
+        return replace(self, origin=way @ self.origin, map=way @ self.map, blind=blind, whole_error=error)
 
     @property
     def back(self) -> Array:

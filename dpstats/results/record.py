@@ -281,8 +281,8 @@ class Record(Facts):
             If its columns differ from those of the fit, as they might after reading a file of another
             version: predictions would pair coefficients with the wrong columns.
         """
-        kind = dict(baseline=self.is_hazards, scales=self.is_survival)
-        design = build_design(self.formula, self.schema, self.weights, self.subset, **kind)
+        text = self.formula, self.schema, self.weights, self.subset
+        design = build_design(*text, baseline=self.is_hazards, scales=self.is_survival)
         expected = self.names[: self.n_location]
         if tuple(design.names) != expected:
             raise SpecificationError(
