@@ -5,11 +5,15 @@ See docs/theory/kaplan_meier.md#times.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import NamedTuple
+
 import numpy as np
 
 from dpstats.curator import Curator
+from dpstats.moments.interval_counts import cells
 
-__all__ = ["find_times", "how_many", "public_times"]
+__all__ = ["Look", "public_times"]
 
 Array = np.ndarray
 
@@ -17,8 +21,6 @@ Array = np.ndarray
 _EVEN, _STEPS, _DECADES = 15, 36, 6.0
 # rows of a cell in sds of their noise: where fewer are seen, none are taken to leave
 _VISIBLE = 2.0
-# times of a curve: more than the most make no table that anybody reads, fewer than the least no curve
-_LEAST, _MOST = 8, 40
 
 
 def public_times(low: float, high: float) -> Array:
@@ -30,49 +32,63 @@ def public_times(low: float, high: float) -> Array:
     return np.unique([*(time for time in map(_short, steps) if low < time < high), high])
 
 
-def how_many(rows: float, sd: float) -> int:
-    """Return how many times a curve of so many rows is to have, where counts have noise of this sd.
+class Look(NamedTuple):
+    """What a first look shows of the rows of all groups together.
 
-    Between two of J times rows / J leave, within which nothing is known of the curve; noise of the sum of the
-    events and of the rows at risk until the end is sd (2 J)^(1/2). Twice the second is the first, at the
-    least and at the most.
-    """
-    return int(np.clip((rows / (2 * np.sqrt(2) * sd)) ** (2 / 3), _LEAST, _MOST))
-
-
-def find_times(curator: Curator, cost: float, edges: Array, groups: int, low: float, count: int) -> Array:
-    """Release exits between public times, and choose `count` times between which about as many leave.
-
-    Parameters
+    Attributes
     ----------
-    curator : Curator
-    cost : float
-    edges : array
-        Of `public_times`.
-    groups : int
-        Of the curve; the times are those of all.
-    low : float
-        Lower bound of the time.
-    count : int
+    ends : array, shape (m + 1,)
+        Of its cells, from the lower bound of the time on.
+    left : array, shape (2, m + 1)
+        Rows that have failed and that are censored until then.
+    passed : array, shape (m + 1,)
+        Share of those who leave until then, of failures and of all, each one half: of cells where any are
+        seen, or evenly.
     """
-    release = curator.release("exit_counts", cost, edges=edges, groups=groups)
-    kinds = release.values[0].sum(axis=0).reshape(3, -1)
-    sds = np.sqrt((release.sds[0] ** 2).sum(axis=0)).reshape(3, -1)
-    return _evenly(low, edges, kinds, sds, count)
+
+    ends: Array
+    left: Array
+    passed: Array
+
+    @classmethod
+    def of(cls, curator: Curator, cost: float, groups: int, low: float, high: float) -> Look:
+        """Release exits between public times."""
+        edges = public_times(low, high)
+        release = curator.release("exit_counts", cost, edges=edges, groups=groups)
+        counts, variances = release.values[0].sum(axis=0), (release.sds[0] ** 2).sum(axis=0)
+        ends, seen = np.append(low, edges), np.where(counts > _VISIBLE * np.sqrt(variances), counts, 0.0)
+        left = _left(seen)
+        parts = [part / part[-1] for part in (left[0], left.sum(axis=0)) if part[-1] > 0]
+        evenly = (ends - low) / ((high - low) or 1.0)
+        return cls(ends, _left(counts), np.mean(parts or [evenly], axis=0))
+
+    def times(self, named: Array, parts: Sequence[int] | Array) -> Array:
+        """Return named times, and others that divide what leaves before each into so many even parts.
+
+        Rows of a cell are taken to leave evenly in it.
+        """
+        passed = np.interp(np.append(self.ends[0], named), self.ends, self.passed)
+        rise = np.diff(passed)
+        at = [passed[i] + rise[i] * np.arange(1, count) / count for i, count in enumerate(parts)]
+        found = map(_short, np.interp(np.concatenate(at), self.passed, self.ends))
+        return np.unique([*named, *(time for time in found if self.ends[0] < time < named[-1])])
+
+    def parts(self, named: Array, rows: float, groups: int, sd: float) -> Array:
+        """Return into how many cells the interval before each named time is to be divided.
+
+        Rows of all groups; each count of one of them has noise of this sd.
+        """
+        times = np.append(self.ends[0], named)
+        left = np.array([np.interp(times, self.ends, each) for each in self.left])
+        events, censored = np.maximum(np.diff(left), 0.0)
+        at_risk = np.maximum(rows - left[:, :-1].sum(axis=0), events + censored)
+        return cells(events / groups, censored / groups, at_risk / groups, sd)
 
 
-def _evenly(low: float, edges: Array, kinds: Array, sds: Array, count: int) -> Array:
-    """Return times that divide failures, and all who leave, into even parts: both count one half.
-
-    Rows of a cell are taken to leave evenly in it. Where none are seen, the times are even.
-    """
-    kinds = np.where(kinds > _VISIBLE * sds, kinds, 0.0)
-    kinds[2, -1] = 0.0  # outlast the grid
-    parts = [part / part.sum() for part in (kinds[0], kinds.sum(axis=0)) if part.sum() > 0]
-    ends = np.append(low, edges)
-    reached = np.append(0.0, np.cumsum(np.mean(parts, axis=0) if parts else np.diff(ends)))
-    found = np.interp(np.arange(1, count) / count * reached[-1], reached, ends)
-    return np.unique([*(time for time in map(_short, found) if low < time < edges[-1]), edges[-1]])
+def _left(counts: Array) -> Array:
+    """Rows that have failed and that are censored until each end of a cell; the last count outlasts all."""
+    events, within, at_end = counts.reshape(3, -1)
+    return np.cumsum(np.insert([events, within + np.append(at_end[:-1], 0.0)], 0, 0.0, 1), 1)
 
 
 def _short(time: float) -> float:

@@ -15,13 +15,14 @@ from dpstats._repr import always_shown
 from dpstats.budget import Budget, measure
 from dpstats.curator import Curator
 from dpstats.errors import FormulaError, SpecificationError
-from dpstats.estimators.exit_times import find_times, how_many, public_times
+from dpstats.estimators.exit_times import Look
 from dpstats.formula import Design, SurvResponse, build_design
 from dpstats.ledger import Ledger
 from dpstats.models.checks import check_budget
 from dpstats.models.publishing import pay
 from dpstats.models.reuse import reusable
 from dpstats.models.unfitted import Unfitted
+from dpstats.moments.interval_counts import how_many
 from dpstats.results import CurveFit
 from dpstats.rows import open_rows
 from dpstats.schema import Bounded, Count, Flag, Levels, Schema
@@ -51,10 +52,10 @@ def kaplan_meier(
     schema : Schema
     times : sequence of float, optional
         Where the curve is wanted, in the unit of the time. They are public: choose them without looking at
-        the data. Between two of them nothing is known but that the curve falls, and limits say so: name all
-        times that you will ask for. More of them cost precision, though little. Where many rows are censored
-        at once there should be one. Default: up to 40 times between which about as many rows leave, by a
-        first look that costs a tenth of the budget.
+        the data. Rows are counted at these times and, as hazards change between them, at up to 40 others
+        until the last, between which about as many rows leave: a first look at these costs a tenth of the
+        budget. Limits at other times are wider: name all that you will ask for. More of them cost precision,
+        though little. Where many rows are censored at once there should be one. Default: those 40 alone.
     subset : str, optional
         The condition under which a row weighs, such as ``"maker == 'WDC' and temp > 30"``. Other rows stay
         in n: to leave them out beforehand would make a private count public (docs/formula.md).
@@ -141,15 +142,17 @@ class KaplanMeier(Unfitted):
         pure = budget.pure
         method = f"noisy counts of exits ({'pure epsilon' if pure else 'Gaussian'})"
         curator = Curator(self._rows, self.design, budget)
-        costs = {"exit counts": 1.0} if self.times is not None else {"times": LOOK, "exit counts": 1 - LOOK}
-        for name, share in costs.items():
-            costs[name] = measure(budget) * (share if budget.pure else math.sqrt(share))
+        shares = {"times": LOOK, "exit counts": 1 - LOOK}
+        costs = {
+            name: measure(budget) * (share if pure else math.sqrt(share)) for name, share in shares.items()
+        }
         facts = pay(curator, self.design, budget, ledger, method, costs)
-        times = self._found(curator, costs) if self.times is None else self.times
+        times = self._found(curator, costs)
         release = curator.release("exit_counts", costs["exit counts"], edges=times, groups=len(self.groups))
         most = self.design.max_weight
         return CurveFit(
             times=times,
+            named=self.times,
             groups=self.groups,
             counts=most * release.values[0],
             sds=most * release.sds[0],
@@ -159,12 +162,15 @@ class KaplanMeier(Unfitted):
         )
 
     def _found(self, curator: Curator, costs: Mapping[str, float]) -> np.ndarray:
-        """The times of the curve, by a first look."""
+        """Times that were named and those between them, or all, by a first look."""
         groups, (low, high) = len(self.groups), _bounds(self.design)
-        edges = public_times(low, high)
-        _, (sds,) = curator.noise("exit_counts", costs["exit counts"], edges=edges, groups=groups)
-        count = how_many(curator.n / groups, float(sds.max()))
-        return find_times(curator, costs["times"], edges, groups, low, count)
+        named = np.array([high]) if self.times is None else self.times
+        _, (sds,) = curator.noise("exit_counts", costs["exit counts"], edges=named, groups=groups)
+        sd = float(sds.max())
+        look = Look.of(curator, costs["times"], groups, low, float(named[-1]))
+        if self.times is None:
+            return look.times(named, [how_many(curator.n / groups, sd)])
+        return look.times(named, look.parts(named, curator.n, groups, sd))
 
     def _stated(self) -> dict[str, Any]:
         """What else it was given, for :mod:`dpstats.models.reuse`."""

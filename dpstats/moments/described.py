@@ -17,6 +17,7 @@ from dpstats.moments.cell_table import CellTable, Found, Noise, spread_of_normal
 _EXCESS, _EXCESS_DOUBT = 0.4, 1.0
 _ROUNDING = 1e-9  # half-widths
 _STANDS_OUT = 3.5  # noise sds of rows far out, which any of some cells may hold
+_MAY_BE = 2.3  # noise sds of all rows far out on a side, from which on there may be as many, or none
 NEAR = 4.0  # half-widths from the middle of a box within which a tail ends
 _SHELLS = ((0.05, 0.05), (0.25, 0.2))  # quantiles, and the values on either side up to the one before
 _KURTOSIS = (1.8, 100.0)  # of even values, and what is believed at most
@@ -122,20 +123,23 @@ def _outside(ends: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 def _far_groups(table: CellTable, ends: np.ndarray) -> list[np.ndarray]:
     """Cells beyond the first outside the box whose rows stand out from the noise; or all on a side together.
 
-    All together are those beyond where a tail ends, whose number a coarse count tells better.
+    All together are those beyond where a tail ends, whose number a coarse count tells better. They count
+    from where noise alone would seldom make as many, and as long as they do not stand out, none may be there.
     """
     found: list[np.ndarray] = []
     for side in _outside(ends):
         cells = [side[at : at + 1] for at in range(1, len(side))]
         nearest = np.minimum(np.abs(ends[side]), np.abs(ends[side + 1]))
         several = side[nearest >= NEAR - _ROUNDING]
-        seen = [one for one in cells if _stands_out(table, one)]
-        found += seen or [group for group in [np.sort(several)] if len(group) and _stands_out(table, group)]
+        seen = [one for one in cells if _noise_sds(table, one) > _STANDS_OUT]
+        together = [np.sort(several)] if len(several) and _noise_sds(table, several) > _MAY_BE else []
+        found += seen or together
     return found
 
 
-def _stands_out(table: CellTable, cells: np.ndarray) -> bool:
-    return float(table.counts[cells].sum()) > _STANDS_OUT * math.sqrt(table.noise_of(cells))
+def _noise_sds(table: CellTable, cells: np.ndarray) -> float:
+    """Rows of some cells, in sds of their noise."""
+    return float(table.counts[cells].sum()) / math.sqrt(table.noise_of(cells))
 
 
 def _beyond(table: CellTable, ends: np.ndarray, far: list[np.ndarray]) -> tuple[tuple[float, float], float]:
@@ -150,6 +154,7 @@ def _far(table: CellTable, ends: np.ndarray, groups: list[np.ndarray]) -> _Far:
     spans = np.array([(ends[cells[0]], ends[cells[-1] + 1]) for cells in groups]).reshape(-1, 2)
     rows = np.array([table.counts[cells].sum() for cells in groups])
     noise = np.array([table.noise_of(cells) for cells in groups])
+    noise += np.where(rows < _STANDS_OUT * np.sqrt(noise), rows / 2, 0.0) ** 2
     middle, half = spans.mean(axis=1), (spans[:, 1] - spans[:, 0]) / 2
     excess, squares = middle - np.sign(middle), middle**2 + half**2 / 3 - 1
     return _Far(

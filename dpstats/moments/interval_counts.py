@@ -31,6 +31,10 @@ _SMALL = 1e-4
 # sd of the error by when rows are censored within an interval, over its range: that of any place in it as
 # likely. Where all times are rounded up to months, and times of the grid are others, the error is at its end
 _CHANGING = 12**-0.5
+# of the variance by sampling, that noise of more cells than a time needs may add: an eighth of its sd
+_FREE = 0.25
+# times of a curve: more than the most make no table that anybody reads, fewer than the least no curve
+_LEAST, _MOST = 8, 40
 
 
 @dataclass(frozen=True)
@@ -40,7 +44,7 @@ class Errors:
     Attributes
     ----------
     se, se_privacy : array
-        Standard error, and the part of it that is privacy noise.
+        Standard error, and the part of it that is due to privacy: noise, and that cells are not finer.
     one : array
         Variance of one coordinate of Laplace noise that, beside normal noise for the rest of the variance,
         has the fourth moment of the noise of all counts together, where these have Laplace noise.
@@ -94,8 +98,8 @@ class CumulativeHazard:
         """
         gradient = weights @ self.gradient
         later = np.cumsum(weights[:, ::-1], axis=1)[:, ::-1]  # an increment is in all values that follow
-        privacy = gradient**2 @ self.noise
-        sampling = np.maximum(gradient**2 @ self.counts, 0.0) + (np.abs(later) @ self.changing) ** 2
+        privacy = gradient**2 @ self.noise + (np.abs(later) @ self.changing) ** 2
+        sampling = np.maximum(gradient**2 @ self.counts, 0.0)
         one = np.sqrt(gradient**4 @ self.noise**2)
         return Errors(np.sqrt(sampling + privacy), np.sqrt(privacy), one)
 
@@ -174,6 +178,29 @@ def comparison(counts: Array, sds: Array) -> Comparison:
     privacy = np.einsum("ahc,hc,bhc->ab", gradient, noise, gradient)
     chance = np.einsum("j,aj,abj->ab", np.maximum(all_events, 0.0), share, apart.transpose(1, 0, 2))
     return Comparison(events.sum(axis=1), share @ all_events, chance + privacy)
+
+
+def how_many(rows: float, sd: float) -> int:
+    """Return how many times a curve of so many rows is to have, where counts have noise of this sd.
+
+    Between two of J times rows / J leave, within which nothing is known of the curve; noise of the sum of the
+    events and of the rows at risk until the end is sd (2 J)^(1/2). Twice the second is the first, at the
+    least and at the most.
+    """
+    return int(np.clip((rows / (2 * np.sqrt(2) * sd)) ** (2 / 3), _LEAST, _MOST))
+
+
+def cells(events: Array, censored: Array, at_risk: Array, sd: float) -> Array:
+    """Return into how many cells intervals are to be divided, where counts have noise of this sd.
+
+    In J cells D events and C censored rows, of Y, leave D C / (J Y^2) open, of which `_CHANGING` is an sd,
+    and bring noise sd J^(1/2) / Y: both together are least at the root. More cells tell more between the
+    times; of them so many are taken as `_FREE` of the variance by sampling, D / Y^2, allows. All intervals
+    together have no more than a curve whose times are found, but for one each.
+    """
+    left_open = _CHANGING * events * censored / np.maximum(at_risk, 1.0)
+    wanted = np.maximum((2 * (left_open / sd) ** 2) ** (1 / 3), _FREE * events / sd**2)
+    return np.rint(np.maximum(wanted * min(1.0, _MOST / max(wanted.sum(), 1.0)), 1.0)).astype(int)
 
 
 def _at_risk(j: int) -> tuple[Array, Array]:

@@ -46,7 +46,9 @@ class CurveFit(Facts, Shown, Stored):
     ----------
     formula : str
     times : array, shape (J,)
-        Public, or found by a first look that was paid for.
+        Those that were named, and others found by a first look that was paid for.
+    named : array or None
+        Those that were named, which are the table's.
     groups : tuple of str
         Levels of the factor; ``("",)`` without one.
     counts, sds : array, shape (groups, 3 J)
@@ -74,12 +76,13 @@ class CurveFit(Facts, Shown, Stored):
     groups: tuple[str, ...]
     counts: np.ndarray
     sds: np.ndarray
+    named: np.ndarray | None = None
     time_unit: str = ""
     weights: str | None = None
 
     def __post_init__(self) -> None:
         shape = (len(self.groups), 3 * len(self.times))
-        for name in ("times", "counts", "sds"):
+        for name in ("times", "counts", "sds", *("named",) * (self.named is not None)):
             array = np.array(getattr(self, name), dtype=float)
             array.setflags(write=False)
             object.__setattr__(self, name, array)
@@ -89,6 +92,8 @@ class CurveFit(Facts, Shown, Stored):
         known = all(np.isfinite(array).all() for array in (self.times, self.counts, self.sds))
         if not (known and (np.diff(self.times) > 0).all() and (self.sds >= 0).all()):
             raise SpecificationError("times must increase, counts be finite, and sds not be negative")
+        if self.named is not None and not (len(self.named) and np.isin(self.named, self.times).all()):
+            raise SpecificationError("named must be some of the times")
 
     def __getattr__(self, name: str) -> NoReturn:
         if name in NOT_RELEASED:
@@ -96,7 +101,7 @@ class CurveFit(Facts, Shown, Stored):
         raise missing(name, self)
 
     def table(self, level: float = 0.95) -> pd.DataFrame:
-        """Return one row for each group and time.
+        """Return one row for each group and time, of those that were named if any were.
 
         Parameters
         ----------
@@ -107,7 +112,7 @@ class CurveFit(Facts, Shown, Stored):
         Returns
         -------
         DataFrame
-            ``group``, ``time``, noisy ``at_risk`` and ``events`` of the interval that ends there,
+            ``group``, ``time``, noisy ``at_risk`` and ``events`` since the line before,
             ``survival``, ``std_error``, ``conf_low``, ``conf_high``, ``privacy_share`` and
             ``cumulative_hazard`` with its ``hazard_error``. NaN where too few are left at risk.
 
@@ -117,26 +122,28 @@ class CurveFit(Facts, Shown, Stored):
         [500.0, 1000.0]
         """
         frames = []
+        shown = np.arange(len(self.times))
+        if self.named is not None:
+            shown = np.searchsorted(self.times, self.named)
+        since = np.append(0, shown[:-1] + 1)  # the first interval after the line before
         for group, found in zip(self.groups, self._hazards, strict=True):
-            survival, errors = np.exp(-found.value), found.each
+            value, errors = found.value, found.each
             half = half_widths(errors.se, errors.one, level, self._laplace)
-            frames.append(
-                pd.DataFrame(
-                    {
-                        "group": group,
-                        "time": self.times,
-                        "at_risk": found.at_risk,
-                        "events": found.events,
-                        "survival": survival,
-                        "std_error": survival * errors.se,
-                        "conf_low": np.exp(-(found.value + half)),
-                        "conf_high": np.exp(-np.maximum(found.value - half, 0.0)),
-                        "privacy_share": (errors.se_privacy / errors.se) ** 2,
-                        "cumulative_hazard": found.value,
-                        "hazard_error": errors.se,
-                    }
-                )
-            )
+            columns = {
+                "survival": np.exp(-value),
+                "std_error": np.exp(-value) * errors.se,
+                "conf_low": np.exp(-(value + half)),
+                "conf_high": np.exp(-np.maximum(value - half, 0.0)),
+                "privacy_share": (errors.se_privacy / errors.se) ** 2,
+                "cumulative_hazard": value,
+                "hazard_error": errors.se,
+            }
+            counts = {
+                "at_risk": found.at_risk[since],
+                "events": np.add.reduceat(found.events[: shown[-1] + 1], since),
+            }
+            columns = {name: values[shown] for name, values in columns.items()}
+            frames.append(pd.DataFrame({"group": group, "time": self.times[shown], **counts, **columns}))
         return pd.concat(frames, ignore_index=True)
 
     @property
@@ -354,7 +361,7 @@ class CurveFit(Facts, Shown, Stored):
             )
             for group, block in frame.groupby("group", sort=False)
         )
-        note = "At risk and events are noisy counts, of the interval that ends at the time. std err counts "
+        note = "At risk and events are noisy counts, since the time of the line before. std err counts "
         note += "sampling and privacy noise; 'privacy' is the share of its square due to privacy. "
         note += f"'{NOT_ESTIMABLE}': fewer at risk than noise can be told from."
         return Document(
@@ -436,7 +443,7 @@ class CurveFit(Facts, Shown, Stored):
 
         Examples
         --------
-        >>> fit.to_dict()["times"]
+        >>> fit.to_dict()["named"]
         [500.0, 1000.0]
         """
         return {
@@ -450,6 +457,7 @@ class CurveFit(Facts, Shown, Stored):
             "budget": self.budget.to_dict(),
             "not_private": self.not_private,
             **{name: value for name in _WHERE_SET if (value := getattr(self, name))},
+            **({} if self.named is None else {"named": self.named.tolist()}),
         }
 
     @classmethod
