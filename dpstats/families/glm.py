@@ -203,6 +203,10 @@ def _count_clipped_mean(eta: np.ndarray, limit: np.ndarray, dispersion: float) -
     return np.asarray(least - most + limit * (1 - up_to - below))
 
 
+def _count_variance(mean: np.ndarray, alpha: float) -> np.ndarray:
+    return mean * (1 + alpha * mean)
+
+
 def _gamma_clipped_mean(eta: np.ndarray, limit: np.ndarray, dispersion: float) -> np.ndarray:
     """E clip(Y / m - 1), Y / m gamma with mean 1 and variance phi; the same for every eta."""
     shape = 1 / dispersion
@@ -321,7 +325,7 @@ POISSON = GlmFamily(
     score=lambda y, eta: y - _exp(eta),
     curvature=_exp,
     variance=lambda mean: mean,
-    score_variance=lambda eta, dispersion: _exp(eta) * (1 + dispersion * _exp(eta)),
+    score_variance=lambda eta, dispersion: _count_variance(_exp(eta), dispersion),
     clipped_mean=_count_clipped_mean,
     clipped_square=None,
     quantile=None,
@@ -358,16 +362,26 @@ def negative_binomial(alpha: float) -> GlmFamily:
     def fall(eta: np.ndarray) -> np.ndarray:
         return 1 + alpha * _exp(eta)
 
+    def score(y: np.ndarray, eta: np.ndarray) -> np.ndarray:
+        mean = _exp(eta)  # once: it takes longer than all else
+        return np.asarray((y - mean) / (1 + alpha * mean))
+
+    def curvature(eta: np.ndarray) -> np.ndarray:
+        mean = _exp(eta)
+        return mean / (1 + alpha * mean)
+
+    def score_variance(eta: np.ndarray, more: float) -> np.ndarray:
+        mean = _exp(eta)
+        return np.asarray(_count_variance(mean, max(alpha + more, 0.0)) / (1 + alpha * mean) ** 2)
+
     return replace(
         POISSON,
         name=f"{NEGATIVE_BINOMIAL_NAME}(alpha={alpha:.6g})",
         title="negative binomial",
-        score=lambda y, eta: (y - _exp(eta)) / fall(eta),
-        curvature=lambda eta: _exp(eta) / fall(eta),
+        score=score,
+        curvature=curvature,
         variance=lambda mean: mean + alpha * mean**2,
-        score_variance=lambda eta, more: (
-            _exp(eta) * (1 + max(alpha + more, 0.0) * _exp(eta)) / fall(eta) ** 2
-        ),
+        score_variance=score_variance,
         clipped_mean=lambda eta, limit, more: (
             _count_clipped_mean(eta, limit * fall(eta), max(alpha + more, 0.0)) / fall(eta)
         ),

@@ -131,13 +131,14 @@ def _early(curator: Curator, plan: Plan, chooser: Chooser, state: _State) -> Cho
 
     Returns the chooser of a family whose alpha was found, where one was sought.
     """
-    for t, mu in enumerate(plan["early"]):
+    costs = plan["early"]
+    for t, mu in enumerate(costs):
         if t == CHOOSE:
             chooser = _choose(chooser, state)
         scores, noise = state.release(curator, mu)
         information = state.usable
         state.level = _level(chooser, state, information)
-        if state.bounds.score is not None:
+        if state.bounds.score is not None and t + 1 in (CHOOSE, len(costs)):  # bounds are chosen next
             state.dispersion = _dispersion(chooser, state, information)
         move = information.solve(scores)
         by_noise = noise**2 * float(np.sum(information.seen / information.used))
