@@ -753,7 +753,7 @@ MUTANTS = (
     planted(
         "no column has a far tail (logit, pure)",
         "models/test_bends.py::test_rows_of_a_far_tail_keep_their_weight_under_pure_epsilon",
-        (DEBIASED, "sum((of_lost * (1 - share)) ** 2 for share in kept)", "0.0 * sum(kept)"),
+        (DEBIASED, "sum((of_lost * (1 - float(share))) ** 2 for share in kept)", "0.0 * sum(kept)"),
     ),
     planted(
         "long rows have lost nothing (logit, pure)",
