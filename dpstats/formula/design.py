@@ -342,7 +342,7 @@ def build_design(
     if baseline:
         coding = grammar.without_intercept(coding, formula)
     if not coding.names:
-        raise FormulaError(f"the formula {brief(formula)} has no column right of ~ (1 is an intercept)")
+        raise FormulaError(f"{brief(formula)} has no column on the right of ~ (1 is an intercept)")
     products = columns(coding.subterms, factors)
     bounds = np.array([column_bounds(product) for product in products])
     together = joint(products, factors, schema.norms)
