@@ -150,6 +150,7 @@ def row_scale(moments: Release, zoomed: Zoomed, box: Box, log: bool, constant: b
         rare=bool(zoomed.hidden[-1] > 0 and zoomed.held[-1] > _SPIKE),
         levels=box.levels,
         alike=box.alike,
+        within=box.within,
         varies=(found.varies | ~zoomed.unseen)[:-1] | box.binary,
         middle_error=(zoomed.half * np.hypot(mean_error, mean * miscounted) / sds)[:-1],
         miscounted=miscounted,

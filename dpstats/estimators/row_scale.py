@@ -36,6 +36,8 @@ class Box:
         Rows of the levels of categories, nan in all other columns.
     alike : array of int, shape (k, k)
         Which products of two columns, that of an intercept among them, are the same; empty if not known.
+    within : array of int, shape (d,)
+        Of each covariate that of a level without which it is 0, itself if it is one; else -1.
     """
 
     lower: Array
@@ -44,8 +46,11 @@ class Box:
     norms: tuple[tuple[tuple[int, ...], float], ...] = ()
     levels: Array = field(default_factory=lambda: np.zeros((0, 0)))
     alike: Array = field(default_factory=lambda: np.zeros((0, 0), dtype=int))
+    within: Array = field(default_factory=lambda: np.zeros(0, dtype=int))
 
     def __post_init__(self) -> None:
+        if not self.within.size:
+            object.__setattr__(self, "within", np.full(len(self.lower) - 1, -1))
         if not self.binary.size:
             object.__setattr__(self, "binary", np.zeros(len(self.lower) - 1, dtype=bool))
         if not self.levels.size:
@@ -99,7 +104,7 @@ class RowScale:
         Variance of the response on this scale that is surely there, times `fraction`.
     rare : bool
         Whether the response seems constant, so that all its spread may be rare values far away.
-    levels, alike : array, shape (L, d) and (k, k)
+    levels, alike, within : array, shape (L, d), (k, k) and (d,)
         Of the box.
     varies : array of bool, shape (d,)
         Columns that surely do not hold one value alone, or are declared to hold two.
@@ -129,6 +134,7 @@ class RowScale:
     rare: bool = False
     levels: Array = field(default_factory=lambda: np.zeros((0, 0)))
     alike: Array = field(default_factory=lambda: np.zeros((0, 0), dtype=int))
+    within: Array = field(default_factory=lambda: np.zeros(0, dtype=int))
     varies: Array = field(default_factory=lambda: np.zeros(0, dtype=bool))
     middle_error: Array = field(default_factory=lambda: np.zeros(0))
     miscounted: float = 0.0

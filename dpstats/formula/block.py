@@ -67,6 +67,17 @@ def alike(products: Sequence[tuple[Atom, ...]], factors: Mapping[str, Factor], s
     return np.asarray(numbers.reshape(p, p) - int(unique[0] == NEVER))
 
 
+def within(products: Sequence[tuple[Atom, ...]], factors: Mapping[str, Factor], schema: Schema) -> Array:
+    """Of each column that of the level, flag or product of these without which it is 0; shape (p,).
+
+    -1 where there is no such column, and for the intercept.
+    """
+    ones = [[(atom.factor, _one(atom, factors, schema)) for atom in product] for product in products]
+    levels = [frozenset(one for one in several if one[1]) for several in ones]
+    homes = {level: j for j, level in enumerate(levels) if level and len(level) == len(ones[j])}
+    return np.array([homes.get(level, -1) for level in levels])
+
+
 def _level(product: tuple[Atom, ...], name: str, factors: Mapping[str, Factor], schema: Schema) -> int:
     """Number from 1 of the level of one factor in which alone a column is not 0; 0 if there is none."""
     return max((_one(atom, factors, schema) for atom in product if atom.factor == name), default=0)
@@ -198,6 +209,10 @@ class Filler:
     def alike(self) -> Array:
         """See `Design.alike`."""
         return alike(self._products, self._factors, self._schema)
+
+    def within(self) -> Array:
+        """See `Design.within`."""
+        return within(self._products, self._factors, self._schema)
 
     def read(self, raw: Mapping[str, Array], response: Response, memory: Memory | None = None) -> Block:
         """Fill a block with its response; see `Design.read`."""

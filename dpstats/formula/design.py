@@ -141,6 +141,10 @@ class Design:
         """Which products of two columns are the same in every row, see :func:`identities.alike`."""
         return self._filler.alike()
 
+    def within(self) -> Array:
+        """Of each column that of a level without which it is 0, see :func:`block.within`."""
+        return self._filler.within()
+
     @property
     def _axis(self) -> Axis | None:
         """What lays the rows of strata beside one another on one axis of time."""

@@ -319,6 +319,6 @@ def _box(design: Design, model: str) -> Box:
     (low, high), offset = design.response.bounds, design.offset_bounds
     bounds = np.vstack([covariates, [low - offset[1], high - offset[0]]])
     norms = tuple((tuple(j - first for j in group), radius) for group, radius in design.norms)
-    return Box(
-        bounds[:, 0], bounds[:, 1], design.binary[first:], norms, design.levels[:, first:], design.alike()
-    )
+    within = np.maximum(design.within()[first:] - first, -1)
+    levels = design.levels[:, first:]
+    return Box(bounds[:, 0], bounds[:, 1], design.binary[first:], norms, levels, design.alike(), within)

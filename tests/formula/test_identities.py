@@ -46,3 +46,25 @@ def test_products_that_are_alike_are_the_same_in_every_row(formula: str) -> None
         assert (same == same[:, :1]).all()
     if FORMULAS[formula] is not None:  # none that are the same are missed
         assert len(numbers) == FORMULAS[formula]
+
+
+@pytest.mark.parametrize("formula", [*FORMULAS, "y ~ g:x + h*f*x", "y ~ g:h + g - 1"])
+def test_a_column_is_0_without_the_level_it_is_within(formula: str) -> None:
+    rng, n = np.random.default_rng(1), 400
+    data = dict(
+        x=rng.uniform(1, 2, n),
+        f=rng.integers(0, 2, n),
+        g=rng.choice([*"abcd"], n),
+        h=rng.choice([*"uvw"], n),
+    )
+    design = build_design(formula, SCHEMA)
+    rows, homes = design.exog(data)[0], design.within()
+    assert (homes[design.binary & (rows.min(axis=0) == 0)] >= 0).all()
+    for column, home in enumerate(homes):
+        if home >= 0:
+            assert set(rows[:, home]) == {0.0, 1.0}
+            assert not rows[rows[:, home] == 0, column].any() and rows[rows[:, home] == 1, column].any()
+        else:
+            assert (rows[:, column] != 0).all() or not design.binary[column]
+    if formula == "y ~ g*x + f":
+        assert (homes >= 0).sum() == 3 + 3 + 1

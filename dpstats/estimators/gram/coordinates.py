@@ -286,6 +286,7 @@ def public_coordinates(public: PublicMoments, box: Box, constant: bool) -> Coord
         constant=constant,
         levels=box.levels,
         alike=box.alike,
+        within=box.within,
         varies=np.ones(p - first, dtype=bool),
     )
     to_scale = np.diag(1 / np.append([1.0] * first, scales))

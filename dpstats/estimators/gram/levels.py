@@ -60,12 +60,10 @@ def may_be_constant(scale: RowScale, alike: Array) -> bool:
     """Whether one of some columns, in each of which rows may be alike, may stand for the intercept.
 
     Not where they would all be 0: in a column that is 0 but for rows of a level, or such of a flag, that few
-    rows have. It is told by its product with the column of that level, which it is itself.
+    rows have.
     """
-    if not (scale.constant and scale.alike.size):
-        return scale.constant
-    own = scale.alike[1:, 1:] == scale.alike[0, 1:, None]
-    return bool((alike & ~(own & (scale.center < _MANY)).any(axis=1)).any())
+    few = (scale.within >= 0) & (scale.center[scale.within] < _MANY)
+    return bool((alike & ~few).any())
 
 
 def of_levels(scale: RowScale) -> Array:
