@@ -1,4 +1,4 @@
-"""What all commands are made of: a parser that refuses in one line, and options that several have."""
+"""What all commands are made of: a parser that refuses in one line, options, and groups of both."""
 
 from __future__ import annotations
 
@@ -38,19 +38,73 @@ class Parser(argparse.ArgumentParser):
         super().exit(status, message)
 
 
-def command(commands: _SubParsersAction[Parser], name: str, run: str, does: str, more: str = "") -> Parser:
-    """Add a command, whose function `run` is named as ``module.function`` of this package."""
-    made = _added(commands, name, does, does, more)
-    made.set_defaults(run=later(run))
-    return made
+class Option:
+    """An option or a word of a command: what `add_argument` of a parser takes."""
+
+    def __init__(self, *names: str, **how: Any) -> None:
+        self.names, self.how = names, how
+
+    def add(self, command: Any) -> None:
+        """Add it to a command, or to a group of its options."""
+        command.add_argument(*self.names, **self.how)
 
 
-def group(
-    commands: _SubParsersAction[Parser], name: str, does: str, actions: str, more: str
-) -> _SubParsersAction[Parser]:
-    """Add a command that has actions, listed after what it does."""
-    made = _added(commands, name, f"{does}: {actions}", does, more)
-    return made.add_subparsers(title="actions", metavar="ACTION", required=True)
+class Section:
+    """Options that stand together in the help of a command."""
+
+    def __init__(self, title: str, *options: Option) -> None:
+        self.title, self.options = title, options
+
+    def add(self, command: Parser) -> None:
+        """Add them to a command."""
+        together = command.add_argument_group(self.title)
+        for option in self.options:
+            option.add(together)
+
+
+class Either:
+    """Options of which a user gives one."""
+
+    def __init__(self, *options: Option) -> None:
+        self.options = options
+
+    def add(self, command: Parser) -> None:
+        """Add them to a command."""
+        one = command.add_mutually_exclusive_group()
+        for option in self.options:
+            option.add(one)
+
+
+class Command:
+    """A command, whose function `run` is named as ``module.function`` of this package."""
+
+    def __init__(
+        self, name: str, run: str, does: str, more: str, *options: Option | Section | Either, **defaults: Any
+    ) -> None:
+        self.name, self.does, self._more, self._options = name, does, more, options
+        self._defaults = defaults | {"run": later(run)}
+
+    def add(self, commands: _SubParsersAction[Parser]) -> None:
+        """Add it to the commands."""
+        made = _added(commands, self.name, self.does, self.does, self._more)
+        made.set_defaults(**self._defaults)
+        for option in self._options:
+            option.add(made)
+
+
+class Group:
+    """A command that has actions, listed after what it does."""
+
+    def __init__(self, name: str, does: str, more: str, *actions: Command) -> None:
+        self._name, self._does, self._more, self._actions = name, does, more, actions
+
+    def add(self, commands: _SubParsersAction[Parser]) -> None:
+        """Add it to the commands."""
+        told = f"{self._does}: {', '.join(action.name for action in self._actions)}"
+        made = _added(commands, self._name, told, self._does, self._more)
+        places = made.add_subparsers(title="actions", metavar="ACTION", required=True)
+        for action in self._actions:
+            action.add(places)
 
 
 def _added(commands: _SubParsersAction[Parser], name: str, told: str, does: str, more: str) -> Parser:
@@ -75,27 +129,3 @@ def later(name: str) -> Callable[[argparse.Namespace], None]:
 def place(text: str) -> Path | str:
     """Where rows are: a path, or the address of a database."""
     return text if "://" in text else Path(text)
-
-
-def add_running(command: Parser) -> None:
-    """Add the options of tables that are elsewhere, or too large for one process."""
-    command.add_argument("--query", metavar="SELECT", help="of postgresql://..., which needs it: the rows")
-    command.add_argument(
-        "--workers", type=int, default=1, help="processes that read a large table; default: %(default)s"
-    )
-    command.add_argument(
-        "--cluster", metavar="ADDRESS", help="of a Dask scheduler whose workers read it: tcp://scheduler:8786"
-    )
-
-
-def add_csv_options(command: Parser) -> None:
-    """Add the options of :func:`dpstats.read_csv`; they have no effect on Parquet and Arrow files."""
-    csv = command.add_argument_group("how CSV files are written")
-    csv.add_argument(
-        "--sep",
-        metavar="CHARACTER",
-        help="between fields, e.g. ';' or tab; default: a comma, or a tab in .tsv files",
-    )
-    csv.add_argument("--decimal", metavar="MARK", help="of numbers, . or ,; default: .")
-    csv.add_argument("--thousands", metavar="MARK", help="between groups of three digits; default: none")
-    csv.add_argument("--encoding", metavar="NAME", help="such as latin-1; default: utf-8")
