@@ -34,7 +34,7 @@ from tabulate import tabulate
 
 import dpstats as dps
 from dpstats.curator import Curator
-from dpstats.curator.engines.processes import _ALONE
+from dpstats.curator.engines import _ALONE
 from dpstats.curator.tasks import Task
 from dpstats.testing import SeededNoise, noise
 

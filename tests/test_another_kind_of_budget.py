@@ -17,7 +17,7 @@ from dpstats.budget.amounts import Amount, exact, up
 from dpstats.budget.kinds import KINDS
 from dpstats.budget.rules import Charge, Promise, Rule, by_epsilon
 from dpstats.errors import BudgetError
-from dpstats.ledger.curve import Total
+from dpstats.ledger.report import Total
 from dpstats.testing import SeededNoise, noise
 
 DOWN = 1 - 2.0**-49

@@ -1,23 +1,232 @@
-"""The report of a ledger: what its charges amount to, in every notion of privacy."""
+"""The report of a ledger: what its charges amount to, in every notion of privacy.
+
+The tightest bounds are those that can be proved of a list of charges whose amounts had been fixed in advance.
+A charge of pure epsilon is no worse than randomised response, whose log likelihood ratio is +epsilon or
+-epsilon, and one of (epsilon, delta) no worse than the same with everything revealed with probability delta
+(Kairouz, Oh & Viswanath 2017, Theorem 3.2). Gaussian charges are one Gaussian of mu = sqrt(sum mu_i^2) (Dong,
+Roth & Su 2022, Corollary 2). With l the sum of the responses' log ratios, the list has exactly
+
+    delta(E) = E_l[delta_mu(E - l)] + (probability of revealing),
+
+delta_mu being the dual curve of the Gaussian. A rho of unknown noise has no worst pair; it enters by its
+conversion. All roundings go up.
+"""
 
 from __future__ import annotations
 
+import functools
+import math
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, TypeVar
 
+import numpy as np
 import pandas as pd
+from scipy import special
 
+from dpstats import _conversions as convert
 from dpstats._arguments import number, shown
 from dpstats._axes import axes
 from dpstats._private import forgetful
-from dpstats.budget import LEAST, MOST, Approx, Budget, Gdp, Pure, Zcdp, delta_of
-from dpstats.budget.amounts import to_text
+from dpstats.budget import LEAST, LEAST_DELTA, MOST, Approx, Budget, Gdp, Pure, Zcdp, delta_of
+from dpstats.budget.amounts import exact, root_up, to_text, up
+from dpstats.budget.rules import Charge
 from dpstats.errors import SpecificationError
-from dpstats.ledger.curve import Total
 from dpstats.ledger.store import FORMAT, Entry
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+_POINTS = 2**13  # of the distribution of l; more are merged on a grid
+_KINDS = 64  # different epsilons; more are rounded up by at most 0.5 %
+_NEVER = 1e-25  # probability that may be counted as revealing everything
+_GUARD = 1 + 1e-10  # covers the rounding of the sums, all of whose terms are positive
+_Kind = TypeVar("_Kind", Pure, Zcdp, Gdp)
+
+
+@dataclass(frozen=True)
+class Total:
+    """Charges pooled by kind.
+
+    Attributes
+    ----------
+    epsilons : Counter
+        Epsilons of pure charges, and of (epsilon, delta) charges of unknown noise.
+    square : Fraction
+        Sum of mu squared over Gaussian charges.
+    rho : Fraction
+        Sum over zCDP charges of unknown noise.
+    delta : Fraction
+        Sum over (epsilon, delta) charges of unknown noise.
+    """
+
+    epsilons: Counter[float]
+    square: Fraction
+    rho: Fraction
+    delta: Fraction
+
+    @classmethod
+    def of(cls, charges: Iterable[Charge]) -> Total:
+        """Pool `charges`."""
+        epsilons: Counter[float] = Counter()
+        square = rho = delta = Fraction(0)
+        for charge in charges:
+            promise = charge.promise
+            if promise.gaussian and promise.square is not None:
+                square += promise.square
+            elif promise.pair is not None:
+                epsilons[float(promise.pair[0])] += 1
+                delta += promise.pair[1]
+            elif promise.rho is not None:
+                rho += promise.rho
+        return cls(epsilons, square, rho, delta)
+
+    def to_pure(self) -> Pure | None:
+        """Sum of epsilon; None if a charge promises no pure epsilon, or there is none."""
+        if self.square or self.rho or self.delta or not self.epsilons:
+            return None
+        return _told(Pure, up(self._sum(1)))
+
+    def to_zcdp(self) -> Zcdp | None:
+        """Sum of rho; None if a charge promises no rho, or there is none."""
+        rho = self.rho + self.square / 2 + self._sum(2) / 2
+        return None if self.delta or not rho else _told(Zcdp, up(rho))
+
+    def to_gdp(self) -> Gdp | None:
+        """Root of the sum of mu squared; None if a charge promises no mu, or there is none."""
+        pure = sum((k * exact(convert.mu_of_pure(e)) ** 2 for e, k in self.epsilons.items()), Fraction(0))
+        square = self.square + pure
+        return None if self.delta or self.rho or not square else _told(Gdp, root_up(square))
+
+    def epsilon(self, delta: float) -> float:
+        """Epsilon of the whole list at `delta`; inf where only a larger delta is promised."""
+        left = float(exact(delta) - self.delta)
+        if left < 0:
+            return math.inf
+        pure = up(self._sum(1))
+        if not self.square and not self.rho and (pure == 0 or left == 0):
+            return pure
+        if left < LEAST_DELTA:
+            return math.inf
+        bounds = []
+        if self.rho:
+            rho = self.rho + self.square / 2
+            bounds.append(pure + convert.epsilon_of_zcdp(up(rho), left))
+            bounds.append(convert.epsilon_of_zcdp(up(rho + self._sum(2) / 2), left))
+            known = Total(self.epsilons, self.square, Fraction(0), Fraction(0))
+            bounds.append(known.epsilon(left / 2) + convert.epsilon_of_zcdp(up(self.rho), left / 2))
+            return min(bounds) * (1 + 1e-15)
+        mu = root_up(self.square)
+        bounds.append(pure if mu == 0 else (pure + convert.epsilon_of_mu(mu, left)) * (1 + 1e-15))
+        if pure:
+            bounds.append(_mixture(self.epsilons, mu, left, bounds[0]))
+        return min(bounds)
+
+    def _sum(self, power: int) -> Fraction:
+        return sum((k * exact(e) ** power for e, k in self.epsilons.items()), Fraction(0))
+
+
+def _told(kind: type[_Kind], amount: float) -> _Kind | None:
+    """The budget of a sum: the least there is for one that is less, and none for more than any."""
+    return kind(max(amount, LEAST)) if amount <= MOST else None
+
+
+def _mixture(epsilons: Counter[float], mu: float, delta: float, high: float) -> float:
+    """Smallest epsilon of responses and a Gaussian, by bisection below a valid `high`."""
+    points, weights, lost = losses(tuple(sorted(epsilons.items())))
+    allowed = (delta - lost) / _GUARD
+    low = 0.0
+    if allowed <= 0:
+        return high
+    if float(weights @ hockey_stick(0.0 - points, mu)) <= allowed:
+        return 0.0
+    while high - low > 1e-13 * high:
+        middle = (low + high) / 2
+        if not low < middle < high:
+            break
+        if float(weights @ hockey_stick(middle - points, mu)) <= allowed:
+            high = middle
+        else:
+            low = middle
+    return high
+
+
+def hockey_stick(epsilon: np.ndarray, mu: float) -> np.ndarray:
+    """delta_mu(epsilon), rounded up, for epsilon of any sign, shape (m,); mu = 0 is no release at all."""
+    if mu == 0:
+        return -np.expm1(np.minimum(epsilon, 0.0))
+    a = special.log_ndtr(mu / 2 - epsilon / mu)
+    b = special.log_ndtr(-mu / 2 - epsilon / mu) + epsilon
+    error = 2.0**-50 * (4 + np.abs(a) + np.abs(epsilon) * (1 + 1 / mu)) * np.exp(a)
+    return np.minimum(1.0, np.maximum(0.0, -np.exp(a) * np.expm1(np.minimum(b - a, 0.0))) + error)
+
+
+@functools.lru_cache(maxsize=8)
+def losses(epsilons: tuple[tuple[float, int], ...]) -> tuple[np.ndarray, np.ndarray, float]:
+    """Distribution of the sum of log ratios of randomised responses, never below the truth.
+
+    Returns
+    -------
+    points, weights : array, shape (m,)
+        At most a few thousand points.
+    lost : float
+        Probability of larger sums, to be counted as revealing everything.
+    """
+    points, weights, lost = np.zeros(1), np.ones(1), 0.0
+    for epsilon, count in _few(epsilons):
+        truths = np.arange(count + 1)
+        logs = special.gammaln(count + 1) - special.gammaln(truths + 1) - special.gammaln(count - truths + 1)
+        logs -= truths * math.log1p(math.exp(-epsilon)) + (count - truths) * np.logaddexp(0, epsilon)
+        chance = np.exp(logs)
+        likely = chance > _NEVER / (count + 1)
+        lost += _NEVER
+        step, chance = epsilon * (2 * truths[likely] - count), chance[likely]
+        points = np.add.outer(points, step).ravel()
+        weights = np.multiply.outer(weights, chance).ravel()
+        if len(points) > _POINTS:
+            points, weights, beyond = _trimmed(points, weights)
+            points, weights = _merged(points, weights)
+            lost += beyond
+    return points, weights, lost
+
+
+def _few(epsilons: Sequence[tuple[float, int]]) -> Sequence[tuple[float, int]]:
+    if len(epsilons) <= _KINDS:
+        return epsilons
+    rounded: Counter[float] = Counter()
+    for epsilon, count in epsilons:
+        rounded[math.exp(math.ceil(math.log(epsilon) * 200) / 200) * (1 + 1e-12)] += count
+    return sorted(rounded.items())
+
+
+def _trimmed(points: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
+    """Without the unlikely ends: the upper is lost, the lower moves up to where the rest begins."""
+    order = np.argsort(points)
+    points, weights = points[order], weights[order]
+    first = int(np.searchsorted(np.cumsum(weights), _NEVER))
+    last = len(points) - int(np.searchsorted(np.cumsum(weights[::-1]), _NEVER))
+    below, beyond = float(weights[:first].sum()), float(weights[last:].sum())
+    points, weights = points[first:last], weights[first:last].copy()
+    weights[0] += below
+    return points, weights, beyond
+
+
+def _merged(points: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """On a grid: each mass is shared by its two neighbours so that both hypotheses keep their probability.
+
+    Forgetting which of the two it was gives the original back, so the result dominates it (Doroshenko et al.
+    2022, "connect the dots"); what is lost is of second order in the width.
+    """
+    low, high = points[0], points[-1]
+    width = (high - low) / (_POINTS // 2)
+    cells = np.minimum(np.floor((points - low) / width).astype(np.int64), _POINTS // 2 - 1)
+    offset = np.clip(points - low - cells * width, 0.0, width)
+    upper = weights * (np.expm1(-offset) / math.expm1(-width))
+    pooled = np.bincount(cells, weights - upper, _POINTS // 2 + 1) + np.bincount(cells + 1, upper)
+    return low + np.arange(len(pooled)) * width, pooled
+
 
 DELTA = 1e-6  # where the total names none
 WIDTH = 79

@@ -36,12 +36,22 @@ from dpstats.formula import (
     scales_of,
 )
 from dpstats.ledger import Ledger
-from dpstats.models import rivals
 from dpstats.models.checks import check_budget, check_compat, check_dist, check_named, rows_of
 from dpstats.models.feasibility import PURE_TIMES, TIMES, check_worth
 from dpstats.models.functional import fit_by_functional
 from dpstats.models.law_names import dist_named
-from dpstats.models.loglik import LOGLIK, NAME, SHARE, check_release, cost, left, log_likelihood
+from dpstats.models.loglik import (
+    DIST_SHARE,
+    LOGLIK,
+    NAME,
+    SHARE,
+    check_release,
+    contest,
+    contest_costs,
+    cost,
+    left,
+    log_likelihood,
+)
 from dpstats.models.publishing import pay, publish
 from dpstats.models.reuse import reusable
 from dpstats.models.unfitted import Plannable
@@ -65,7 +75,7 @@ SIGNS_RELEASED = (
 # The columns decide which of the two routes a fit takes; a ledger, charged before, names both.
 ROUTES = f"{METHOD} or {SIGNS_METHOD}"
 DIST = "dist"
-SHARES = {NAME: SHARE, DIST: rivals.SHARE}
+SHARES = {NAME: SHARE, DIST: DIST_SHARE}
 """Of mu^2, of what a user may ask for besides."""
 LATER = f"{', '.join(RELEASED[1:])}; or {', '.join(SIGNS_RELEASED[1:])}"
 # of failures between two times, for which there is one route
@@ -307,7 +317,7 @@ class Survreg(Plannable):
             line, log_sigma = params[:-1], float(params[-1])
             found["loglik"] = log_likelihood(curator, mu, line, dist.family, log_sigma, dist.log)
         if DIST in asked:
-            found["rivals"] = rivals.contest(curator, mu, self.design, dist, params)
+            found["rivals"] = contest(curator, mu, self.design, dist, params)
         return found
 
     def _publish(
@@ -328,7 +338,7 @@ class Survreg(Plannable):
 
 def _costs_of(asked: frozenset[str], mu: float) -> dict[str, float]:
     """What was asked for besides costs."""
-    return ({LOGLIK: cost(mu)} if NAME in asked else {}) | (rivals.costs(mu) if DIST in asked else {})
+    return ({LOGLIK: cost(mu)} if NAME in asked else {}) | (contest_costs(mu) if DIST in asked else {})
 
 
 def _check(design: Design, dist: Dist) -> None:

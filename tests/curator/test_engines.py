@@ -20,10 +20,7 @@ from pyarrow import parquet
 import dpstats as dps
 from dpstats import running
 from dpstats.curator import Curator, progress
-from dpstats.curator.engines import chosen, gathered
-from dpstats.curator.engines.cluster import Cluster
-from dpstats.curator.engines.processes import Processes
-from dpstats.curator.engines.spark import Spark
+from dpstats.curator.engines import Cluster, Processes, Spark, chosen, gathered
 from dpstats.curator.objective import PASSES, Objective
 from dpstats.curator.partial import partial
 from dpstats.curator.tasks import Failure, Task, WorkError

@@ -17,7 +17,7 @@ from dpstats._conversions import delta_of_mu
 from dpstats.budget import Budget
 from dpstats.budget.rules import Charge, by_pair, by_rho, by_square
 from dpstats.ledger import Report
-from dpstats.ledger.curve import Total, hockey_stick, losses
+from dpstats.ledger.report import Total, hockey_stick, losses
 
 FOR = {"formula": "y ~ x", "method": "m"}
 

@@ -11,7 +11,7 @@ from dpstats.curator import Curator
 from dpstats.errors import BudgetError, NotReleased, SpecificationError
 from dpstats.families import DISTS
 from dpstats.formula import build_design
-from dpstats.models.rivals import LIMIT, SHARE, costs
+from dpstats.models.loglik import DIST_SHARE, LIMIT, contest_costs
 from dpstats.rows import open_rows
 from dpstats.testing import NoNoise, Recording, SeededNoise, noise
 
@@ -111,12 +111,14 @@ def test_what_a_folded_curator_spends_counts_in_the_same_total() -> None:
 
 def test_a_fifth_of_the_budget_pays_for_it_and_nothing_is_left_or_exceeded() -> None:
     mu = BUDGET.mu
-    assert sum(cost**2 for cost in costs(mu).values()) == pytest.approx(SHARE * mu**2)
+    assert sum(cost**2 for cost in contest_costs(mu).values()) == pytest.approx(DIST_SHARE * mu**2)
     with noise(recording := Recording(SeededNoise(0))):
         fit = asked("weibull", "weibull", ["dist", "loglik"], 3000)
     assert sum(record.cost**2 for record in recording.records) == pytest.approx(mu**2, rel=1e-6)
     last = recording.records[-1]
-    assert last.name == "likelihood_contrasts" and last.cost**2 == pytest.approx(SHARE / 2 * mu**2, rel=1e-6)
+    assert last.name == "likelihood_contrasts" and last.cost**2 == pytest.approx(
+        DIST_SHARE / 2 * mu**2, rel=1e-6
+    )
     assert fit.record.released[-2:] == (
         "levels of other distributions",
         "likelihood against other distributions",

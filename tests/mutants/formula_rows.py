@@ -330,7 +330,7 @@ MUTANTS = (
         "a partition of Spark counts twice",
         "curator/test_engines.py::test_partitions_of_spark_are_added_once_each",
         (
-            "curator/engines/spark.py",
+            "curator/engines.py",
             "if len({place for place, _ in answers}) < len(answers):",
             "if not answers:",
         ),

@@ -299,13 +299,13 @@ MUTANTS = (
     planted(
         "a part that comes twice is added twice",
         "curator/test_engines.py::test_parts_are_added_once_each_in_any_order",
-        ("curator/engines/__init__.py", "        if place not in missing:", "        if False:"),
-        ("curator/engines/__init__.py", "        missing.remove(place)", "        missing.discard(place)"),
+        ("curator/engines.py", "        if place not in missing:", "        if False:"),
+        ("curator/engines.py", "        missing.remove(place)", "        missing.discard(place)"),
     ),
     planted(
         "parts that do not come are not missed",
         "curator/test_engines.py::test_parts_are_added_once_each_in_any_order",
-        ("curator/engines/__init__.py", "    if missing:", "    if False:"),
+        ("curator/engines.py", "    if missing:", "    if False:"),
     ),
     planted(
         "what an exception of a worker says, which may be a cell, is told",

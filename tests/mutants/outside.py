@@ -34,7 +34,7 @@ MUTANTS = (
     planted(
         "charges under two names of one file do not count together",
         "ledger/test_durability.py::test_a_file_with_two_names_is_refused",
-        ("ledger/locks.py", "        if names <= 1:\n", "        if True:\n"),
+        ("ledger/store.py", "        if names <= 1:\n", "        if True:\n"),
     ),
     planted(
         "charges may be deleted",
@@ -64,7 +64,7 @@ MUTANTS = (
     planted(
         "a charge of too little to be told spoils the report",
         "ledger/test_charging.py::test_what_was_charged_can_be_told_however_little_or_much",
-        ("ledger/curve.py", "return kind(max(amount, LEAST)) if", "return kind(amount) if"),
+        ("ledger/report.py", "return kind(max(amount, LEAST)) if", "return kind(amount) if"),
     ),
     planted(
         "a unit is charged to a ledger of rows",

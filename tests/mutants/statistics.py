@@ -428,7 +428,7 @@ MUTANTS = (
     small(
         "choice of a distribution: one row more, not one replaced",
         "likelihood_contrasts",
-        "rivals",
+        "loglik",
         "self.sensitivity = 2 * limit * math.sqrt(count - 1)",
         "self.sensitivity = limit * math.sqrt(count - 1)",
     ),

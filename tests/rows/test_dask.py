@@ -13,8 +13,7 @@ from pyarrow import parquet
 import dpstats as dps
 from dpstats.cli import main
 from dpstats.curator import Curator
-from dpstats.curator.engines import chosen, gathered
-from dpstats.curator.engines.cluster import Cluster
+from dpstats.curator.engines import Cluster, chosen, gathered
 from dpstats.curator.progress import Bar
 from dpstats.curator.tasks import WorkError
 from dpstats.errors import DataError

@@ -19,8 +19,7 @@ from pyarrow import parquet
 
 import dpstats as dps
 from dpstats.curator import Curator
-from dpstats.curator.engines import chosen
-from dpstats.curator.engines.spark import Spark
+from dpstats.curator.engines import Spark, chosen
 from dpstats.curator.lattice import slack
 from dpstats.curator.partial import statistic_of
 from dpstats.curator.tasks import WorkError

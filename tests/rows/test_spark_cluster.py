@@ -20,7 +20,7 @@ from pyarrow import parquet
 
 import dpstats as dps
 from dpstats.curator import Curator
-from dpstats.curator.engines.spark import Spark
+from dpstats.curator.engines import Spark
 from dpstats.testing import NoNoise, Recording
 from tests.rows.test_parts import DESIGN, PUBLIC, SCHEMA, N, rows_of
 from tests.rows.test_unit_parts import HELD, UNITS

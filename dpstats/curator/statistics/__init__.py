@@ -11,7 +11,7 @@ from dpstats.curator.statistics.functional import FunctionalWeights
 from dpstats.curator.statistics.glm import FarScores, GlmScore, LogisticScore
 from dpstats.curator.statistics.hazard_score import HazardScore, HazardTrend
 from dpstats.curator.statistics.interval_counts import EntryCounts, ExitCounts, InspectionCounts
-from dpstats.curator.statistics.loglik import LogLikelihood
+from dpstats.curator.statistics.loglik import LikelihoodContrasts, LogLikelihood
 from dpstats.curator.statistics.margin import MarginCurvature, MarginSandwich, MarginScores
 from dpstats.curator.statistics.martingale import LocationScore, MartingaleScore
 from dpstats.curator.statistics.martingale_parts import (
@@ -24,7 +24,6 @@ from dpstats.curator.statistics.martingale_parts import (
 )
 from dpstats.curator.statistics.moments import BoxMoments, EventMatrix, EventMoments
 from dpstats.curator.statistics.pilot import ResidualCounts, ResidualMoments, ResidualScore, RowReach
-from dpstats.curator.statistics.rivals import LikelihoodContrasts
 from dpstats.curator.statistics.truncated import (
     TruncatedCross,
     TruncatedGram,
