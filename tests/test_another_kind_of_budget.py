@@ -13,9 +13,8 @@ import pytest
 import dpstats as dps
 from dpstats import _conversions as convert
 from dpstats.budget import LEAST, Approx, Budget, Gdp, Pure, as_budget, from_dict
-from dpstats.budget.amounts import Amount, exact, up
 from dpstats.budget.kinds import KINDS
-from dpstats.budget.rules import Charge, Promise, Rule, by_epsilon
+from dpstats.budget.rules import Amount, Charge, Promise, Rule, by_epsilon, exact, up
 from dpstats.errors import BudgetError
 from dpstats.ledger.report import Total
 from dpstats.testing import SeededNoise, noise

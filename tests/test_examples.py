@@ -19,7 +19,7 @@ from dpstats.checking import DataCheck
 from dpstats.planning import FitPlan
 from dpstats.results import CurveFit, Description, Fit, GlmFit, LinearFit, SurvivalFit, SvmFit
 from dpstats.results.curve_estimates import LogRankTest
-from dpstats.results.estimates import Estimates
+from dpstats.results.document import Estimates
 from dpstats.results.forecast import Forecast
 from dpstats.results.prediction import Prediction
 from dpstats.results.wald import ContrastTest, PairwiseTest, WaldTest

@@ -18,9 +18,9 @@ epsilon = 1, delta = 1e-06
 0.236704
 """
 
-from dpstats.budget.amounts import LEAST, LEAST_DELTA, MOST
 from dpstats.budget.kinds import Approx, Budget, Gdp, Pure, Zcdp, as_budget
 from dpstats.budget.making import approx, delta_of, from_dict, gdp, measure, parse_budget, pure, scaled, zcdp
+from dpstats.budget.rules import LEAST, LEAST_DELTA, MOST
 
 __all__ = [
     "LEAST",

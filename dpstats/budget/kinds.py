@@ -15,8 +15,23 @@ from typing import TYPE_CHECKING, ClassVar, TypeVar
 from dpstats import _conversions as convert
 from dpstats._arguments import number, shown
 from dpstats._private import forgetful
-from dpstats.budget.amounts import LEAST, LEAST_DELTA, MOST, Amount, down, exact, root_up, up
-from dpstats.budget.rules import Charge, Promise, Rule, by_epsilon, by_pair, by_rho, by_square
+from dpstats.budget.rules import (
+    LEAST,
+    LEAST_DELTA,
+    MOST,
+    Amount,
+    Charge,
+    Promise,
+    Rule,
+    by_epsilon,
+    by_pair,
+    by_rho,
+    by_square,
+    down,
+    exact,
+    root_up,
+    up,
+)
 from dpstats.errors import BudgetError
 
 

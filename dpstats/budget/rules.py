@@ -1,4 +1,4 @@
-"""Additive filters: which charges may enter a total, and at what cost.
+"""Additive filters: which charges may enter a total, and at what cost, in exact amounts.
 
 See docs/theory/privacy.md#composition-in-a-ledger.
 
@@ -6,6 +6,11 @@ A filter stays valid when each charge is chosen after seeing the last release, b
 advance and every cost adds up: epsilon (pure), rho (zCDP, Bun & Steinke 2016; Whitehouse et al. 2023), mu
 squared (GDP, Smith & Thakurta 2022), or epsilon and delta each (Rogers et al. 2016). The kind of a total says
 which of them keeps it (`Budget.rule`).
+
+A float stands for the decimal number that the user sees: 0.1 is 1/10. Sums of fractions neither drift nor
+depend on the order of the charges. The decimal and the float differ by less than 2e-16 of the amount, and
+releases are noised for an amount 1e-9 smaller (dpstats.curator.curator), so that what is drawn never exceeds
+what is written here.
 """
 
 from __future__ import annotations
@@ -17,11 +22,69 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from dpstats.budget.amounts import LEAST, LEAST_DELTA, MOST, Amount, covers, down, exact, subtract
 from dpstats.errors import BudgetError
 
 if TYPE_CHECKING:
     from dpstats.budget.kinds import Budget
+
+Amount = tuple[Fraction, ...]
+LEAST, MOST = 1e-30, 1e30  # amounts that a budget may have
+LEAST_DELTA = 1e-100
+
+
+def exact(value: float) -> Fraction:
+    """The decimal number that prints as `value`."""
+    return Fraction(repr(float(value)))
+
+
+def up(value: Fraction) -> float:
+    """Smallest float not below `value`, as decimals."""
+    number = float(value)
+    while exact(number) < value:
+        number = math.nextafter(number, math.inf)
+    return number
+
+
+def down(value: Fraction) -> float:
+    """Largest float not above `value`, as decimals."""
+    number = float(value)
+    while exact(number) > value:
+        number = math.nextafter(number, -math.inf)
+    return number
+
+
+def root_up(square: Fraction) -> float:
+    """Square root, rounded up."""
+    root = math.sqrt(square)
+    while exact(root) ** 2 < square:
+        root = math.nextafter(root, math.inf)
+    return root
+
+
+def add(a: Amount, b: Amount) -> Amount:
+    """Sum of two amounts of one rule."""
+    return tuple(x + y for x, y in zip(a, b, strict=True))
+
+
+def subtract(a: Amount, b: Amount) -> Amount:
+    """Difference of two amounts of one rule."""
+    return tuple(x - y for x, y in zip(a, b, strict=True))
+
+
+def covers(limit: Amount, spent: Amount) -> bool:
+    """Whether `spent` stays within `limit` in every part."""
+    return all(x >= y for x, y in zip(limit, spent, strict=True))
+
+
+def to_text(amount: Amount) -> str:
+    """Text that `from_text` reads back exactly."""
+    return ",".join(str(part) for part in amount)
+
+
+def from_text(text: str) -> Amount:
+    """Amount from its text; ValueError if it is none."""
+    return tuple(Fraction(part) for part in text.split(","))
+
 
 _NO_GAUSSIAN = ", and its noise is not known to be Gaussian"
 

@@ -13,9 +13,9 @@ from dpstats.cli.files import CSV, public_table, write
 from dpstats.cli.streams import DASH
 from dpstats.errors import SpecificationError
 from dpstats.results import Fit, SurvivalFit, load
-from dpstats.results.format import plain
 from dpstats.results.prediction import warn_of_lost
 from dpstats.results.survival_quantities import AT_TIMES, OF_QUANTILES
+from dpstats.results.table import plain
 
 
 def run(options: argparse.Namespace) -> None:

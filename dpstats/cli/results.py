@@ -19,9 +19,8 @@ from dpstats.cli.parser import FORMATS
 from dpstats.errors import NotReleased, SpecificationError
 from dpstats.results import CurveFit, Description, Fit, compare, load
 from dpstats.results.document import Document, Shown
-from dpstats.results.format import figures
 from dpstats.results.intervals import Estimate
-from dpstats.results.table import Column, Table
+from dpstats.results.table import Column, Table, figures
 from dpstats.results.wald import WaldTest
 from dpstats.schema import Levels
 

@@ -12,8 +12,7 @@ from dpstats._arguments import is_line, path_of, plain, shown, truth
 from dpstats._private import forgetful
 from dpstats._repr import always_shown
 from dpstats.budget import Approx, Budget, as_budget
-from dpstats.budget.amounts import Amount, add, covers, subtract
-from dpstats.budget.rules import Charge, Rule
+from dpstats.budget.rules import Amount, Charge, Rule, add, covers, subtract
 from dpstats.errors import BudgetError, LedgerError, SpecificationError
 from dpstats.ledger import default, store
 from dpstats.ledger.report import Report

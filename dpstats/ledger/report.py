@@ -31,8 +31,7 @@ from dpstats._arguments import number, shown
 from dpstats._axes import axes
 from dpstats._private import forgetful
 from dpstats.budget import LEAST, LEAST_DELTA, MOST, Approx, Budget, Gdp, Pure, Zcdp, delta_of
-from dpstats.budget.amounts import exact, root_up, to_text, up
-from dpstats.budget.rules import Charge
+from dpstats.budget.rules import Charge, exact, root_up, to_text, up
 from dpstats.errors import SpecificationError
 from dpstats.ledger.store import FORMAT, Entry
 

@@ -26,8 +26,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from dpstats.budget import Budget, from_dict
-from dpstats.budget.amounts import Amount, add, from_text, to_text
-from dpstats.budget.rules import Charge
+from dpstats.budget.rules import Amount, Charge, add, from_text, to_text
 from dpstats.errors import BudgetError, LedgerError
 from dpstats.schema import ROW
 

@@ -8,10 +8,8 @@ import pandas as pd
 from dpstats.budget import Budget
 from dpstats.planning.knowledge import Known
 from dpstats.planning.truth import Law
-from dpstats.results.document import Document
-from dpstats.results.estimates import NOT_ESTIMABLE
-from dpstats.results.format import figures, percent
-from dpstats.results.table import Column, Table
+from dpstats.results.document import NOT_ESTIMABLE, Document
+from dpstats.results.table import Column, Table, figures, percent
 
 _HEADS = {
     "coef": "planned",

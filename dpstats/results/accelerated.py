@@ -16,16 +16,14 @@ from dpstats._arguments import shown
 from dpstats.errors import SpecificationError
 from dpstats.families import DISTS
 from dpstats.results import survival_tables as tables
-from dpstats.results.document import Document
-from dpstats.results.estimates import Estimates, cells, limit_columns, point_columns, with_limits
+from dpstats.results.document import Document, Estimates, cells, limit_columns, point_columns, with_limits
 from dpstats.results.fit import Fit
 from dpstats.results.in_units import Units
-from dpstats.results.intervals import Estimate
+from dpstats.results.intervals import Estimate, bse, limits
 from dpstats.results.newdata import NewData, beside, points
 from dpstats.results.prediction import linear_predictor
 from dpstats.results.record import Record, mentioned
 from dpstats.results.released import method_where
-from dpstats.results.standard_errors import bse, limits
 from dpstats.results.summary import ratio_row
 from dpstats.results.table import Column, Table
 from dpstats.schema import Bounded, Count

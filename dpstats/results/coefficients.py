@@ -8,13 +8,22 @@ import pandas as pd
 from dpstats._arguments import truth
 from dpstats.errors import SpecificationError
 from dpstats.families import IDENTITY
-from dpstats.results.estimates import Estimates
+from dpstats.results.document import Estimates
 from dpstats.results.in_units import Units, in_units
-from dpstats.results.intervals import Estimate, Joint, level_of
+from dpstats.results.intervals import (
+    Estimate,
+    Joint,
+    bse,
+    criterion,
+    level_of,
+    limits,
+    p_values,
+    privacy_share,
+    z_values,
+)
 from dpstats.results.newdata import NewData
 from dpstats.results.record import Record
 from dpstats.results.released import Released, value_where
-from dpstats.results.standard_errors import bse, criterion, limits, p_values, privacy_share, z_values
 from dpstats.results.wald import (
     ContrastTest,
     Hypothesis,

@@ -16,13 +16,11 @@ from dpstats._private import forgetful
 from dpstats.errors import NotReleased
 from dpstats.formula import Design
 from dpstats.moments.design import DesignMoments, of_linear
-from dpstats.results.document import Document, Shown
-from dpstats.results.estimates import NOT_ESTIMABLE, limit_columns, point_columns
-from dpstats.results.format import figures, level_percent, percent
+from dpstats.results.document import NOT_ESTIMABLE, Document, Shown, limit_columns, point_columns
 from dpstats.results.intervals import critical
 from dpstats.results.notreleased import refusal
 from dpstats.results.record import Record
-from dpstats.results.table import Column, Table
+from dpstats.results.table import Column, Table, figures, level_percent, percent
 
 _OF = {
     "rows": "of all usable rows, as they weigh",

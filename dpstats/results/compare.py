@@ -10,14 +10,12 @@ import pandas as pd
 from dpstats._arguments import shown
 from dpstats._private import forgetting
 from dpstats.errors import SpecificationError
-from dpstats.results.document import WIDTH, Document
-from dpstats.results.estimates import NOT_ESTIMABLE, Estimates
+from dpstats.results.document import NOT_ESTIMABLE, WIDTH, Document, Estimates
 from dpstats.results.facts import banner, heading, price
 from dpstats.results.fit import Fit
-from dpstats.results.format import figures, percent
+from dpstats.results.intervals import bse, privacy_share
 from dpstats.results.record import Record
-from dpstats.results.standard_errors import bse, privacy_share
-from dpstats.results.table import Column, Table
+from dpstats.results.table import Column, Table, figures, percent
 
 BESIDE = 4  # fits in one table; more follow below
 LABEL, GAP = 22, 2

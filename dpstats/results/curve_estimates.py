@@ -17,11 +17,9 @@ from scipy import special
 
 from dpstats.moments.interval_counts import Comparison, CumulativeHazard
 from dpstats.moments.mixture import Tails
-from dpstats.results.document import Document, Shown
-from dpstats.results.estimates import point_columns
-from dpstats.results.format import figures, p_value, z_value
+from dpstats.results.document import Document, Shown, point_columns
 from dpstats.results.intervals import critical, refuse_alpha
-from dpstats.results.table import Column, Table
+from dpstats.results.table import Column, Table, figures, p_value, z_value
 
 _SMALL = 1e-4  # a rise of the cumulative hazard below which a series has more digits
 

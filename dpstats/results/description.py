@@ -20,13 +20,11 @@ from dpstats.errors import SpecificationError
 from dpstats.moments.cell_table import Found
 from dpstats.moments.described import ColumnSums, Products, mean_of, sd_of
 from dpstats.results.description_record import built, plain
-from dpstats.results.document import Document, Shown
-from dpstats.results.estimates import limit_columns, point_columns
+from dpstats.results.document import Document, Shown, limit_columns, point_columns
 from dpstats.results.facts import Facts, asked_and_paid, banner, heading, titled
-from dpstats.results.format import figures, level_percent, percent
 from dpstats.results.intervals import check_level
 from dpstats.results.plotting import footer
-from dpstats.results.table import Column, Table
+from dpstats.results.table import Column, Table, figures, level_percent, percent
 from dpstats.schema import Bounded, Count, Event, Flag, Levels, Schema
 
 _NOTE = (

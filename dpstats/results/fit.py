@@ -16,13 +16,12 @@ from dpstats.results.column_moments import ColumnMoments, has_columns, moments_o
 from dpstats.results.document import Document, width_of
 from dpstats.results.facts import banner, heading, price
 from dpstats.results.in_units import Units, in_units
-from dpstats.results.intervals import refuse_alpha
+from dpstats.results.intervals import bse, limits, p_values, privacy_share, refuse_alpha, z_values
 from dpstats.results.json_record import described_record, record_of
 from dpstats.results.plotting import chosen, plot_coef
 from dpstats.results.prediction import Predictions
 from dpstats.results.record import Record
 from dpstats.results.released import value_where
-from dpstats.results.standard_errors import bse, limits, p_values, privacy_share, z_values
 from dpstats.results.summary import (
     Words,
     coefficient_table,

@@ -24,15 +24,13 @@ from dpstats._warn import warn
 from dpstats.errors import SpecificationError
 from dpstats.formula import NumericResponse
 from dpstats.results import survival_quantities as quantities
-from dpstats.results.document import Document, Shown
-from dpstats.results.estimates import NOT_ESTIMABLE, limit_columns, point_columns
+from dpstats.results.document import NOT_ESTIMABLE, Document, Shown, limit_columns, point_columns
 from dpstats.results.facts import Facts, banner, price, titled
-from dpstats.results.format import figures, level_percent, plain
 from dpstats.results.intervals import critical, refuse_alpha, standard_errors
 from dpstats.results.newdata import NewData, Points, points
 from dpstats.results.plotting import footer, legend
 from dpstats.results.record import Record
-from dpstats.results.table import Column, Table
+from dpstats.results.table import Column, Table, figures, level_percent, plain
 
 POINTS = 301  # of the normal law: its quantiles at even steps of probability
 _LEAST = 1e-12  # a number of failures, or of units that stand, that is none but for rounding

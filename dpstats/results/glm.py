@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from dpstats.results.estimates import Estimates
+from dpstats.results.document import Estimates
 from dpstats.results.intervals import Estimate, positive, root
 from dpstats.results.public_rows import MeanFit
 from dpstats.results.record import Record, given, mentions_offset

@@ -15,8 +15,8 @@ import numpy as np
 
 from dpstats._arguments import among, number, shown
 from dpstats.errors import SpecificationError
-from dpstats.results.format import plain
 from dpstats.results.record import Record
+from dpstats.results.table import plain
 from dpstats.schema import Bounded, Count
 
 Units: TypeAlias = Mapping[str, float]

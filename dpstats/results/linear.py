@@ -17,9 +17,7 @@ from dpstats.errors import SpecificationError
 from dpstats.formula import NumericResponse, build_design
 from dpstats.formula.terms import taken_out, without_terms
 from dpstats.results.cautions import CODES
-from dpstats.results.document import Document
-from dpstats.results.estimates import Estimates
-from dpstats.results.format import penalty_text, plain
+from dpstats.results.document import Document, Estimates
 from dpstats.results.in_units import Units, in_units
 from dpstats.results.intervals import Estimate, positive, refuse_alpha, rsquared
 from dpstats.results.newdata import Points
@@ -30,7 +28,7 @@ from dpstats.results.record import Record, given
 from dpstats.results.released import method_where, value_where
 from dpstats.results.ridge import at_alpha, fields_of, path
 from dpstats.results.summary import coefficient_table, table_of_scatter
-from dpstats.results.table import Table
+from dpstats.results.table import Table, penalty_text, plain
 
 
 def without(record: Record, terms: Sequence[str]) -> Record:

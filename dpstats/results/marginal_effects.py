@@ -22,15 +22,13 @@ from dpstats.families import IDENTITY
 from dpstats.formula import Design
 from dpstats.results.column_moments import has_columns, moments_of
 from dpstats.results.derivatives import derivatives
-from dpstats.results.document import Document
-from dpstats.results.estimates import Estimates, cells, limit_columns, point_columns
+from dpstats.results.document import Document, Estimates, cells, limit_columns, point_columns
 from dpstats.results.fit import Fit
-from dpstats.results.format import level_percent
 from dpstats.results.intervals import critical, standard_errors
 from dpstats.results.newdata import NewData, Points, beside, points
 from dpstats.results.notreleased import refusal
 from dpstats.results.record import Record
-from dpstats.results.table import Column, Table
+from dpstats.results.table import Column, Table, level_percent
 from dpstats.results.wald import levels_of
 from dpstats.schema import Bounded, Count, Levels
 

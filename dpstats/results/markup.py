@@ -8,8 +8,7 @@ import re
 from collections.abc import Iterator, Sequence
 from html import escape
 
-from dpstats.results.format import align_points, wrap
-from dpstats.results.table import Page, Pair, Table
+from dpstats.results.table import Page, Pair, Table, align_points, wrap
 
 GAP = 2
 PAIR_LABEL = 11

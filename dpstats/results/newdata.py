@@ -11,9 +11,9 @@ import pandas as pd
 
 from dpstats._arguments import truth
 from dpstats._warn import warn
-from dpstats.results.format import plain
 from dpstats.results.notreleased import refusal
 from dpstats.results.record import Record
+from dpstats.results.table import plain
 from dpstats.schema import Bounded, Count
 
 NewData: TypeAlias = Mapping[str, Any] | Sequence[Mapping[str, Any]] | pd.DataFrame

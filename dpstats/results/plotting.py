@@ -15,11 +15,11 @@ from numpy.typing import ArrayLike
 from dpstats._arguments import among, listed, shown
 from dpstats._axes import Axes, axes
 from dpstats.errors import SpecificationError
-from dpstats.results.estimates import NOT_ESTIMABLE
+from dpstats.results.document import NOT_ESTIMABLE
 from dpstats.results.facts import Facts, price, titled
-from dpstats.results.format import level_percent, percent, plain
+from dpstats.results.intervals import limits, privacy_share
 from dpstats.results.record import Record, is_scale
-from dpstats.results.standard_errors import limits, privacy_share
+from dpstats.results.table import level_percent, percent, plain
 
 STYLES = ("-", "--", ":", "-.")  # the next one when the colours are used up
 BAND = 0.15  # opacity

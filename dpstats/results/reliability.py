@@ -14,16 +14,15 @@ from dpstats.errors import SpecificationError
 from dpstats.families import DISTS, Dist
 from dpstats.results import survival_quantities as quantities
 from dpstats.results import survival_tables as tables
-from dpstats.results.estimates import Estimates, with_limits
+from dpstats.results.document import Estimates, with_limits
 from dpstats.results.fit import Fit
-from dpstats.results.format import plain
-from dpstats.results.intervals import Estimate, log_estimate, standard_errors
+from dpstats.results.intervals import Estimate, bse, log_estimate, standard_errors
 from dpstats.results.newdata import NewData, Points, points
 from dpstats.results.prediction import linear_predictor
 from dpstats.results.record import Record
 from dpstats.results.released import method_where, value_where
-from dpstats.results.standard_errors import bse
 from dpstats.results.survival_quantities import check_times, failed_fractions
+from dpstats.results.table import plain
 
 
 def _ages(age: float | Sequence[float], m: int) -> np.ndarray:

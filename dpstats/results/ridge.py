@@ -19,12 +19,10 @@ from dpstats.errors import SpecificationError
 from dpstats.moments.linear import LinearMoments
 from dpstats.moments.solution import Solution
 from dpstats.results.cautions import CODES, cautions_of_solution
-from dpstats.results.document import Document
-from dpstats.results.estimates import Estimates, cells, limit_columns, point_columns
-from dpstats.results.format import plain
+from dpstats.results.document import Document, Estimates, cells, limit_columns, point_columns
 from dpstats.results.intervals import critical
 from dpstats.results.record import Record, given, penalty
-from dpstats.results.table import Column, Table
+from dpstats.results.table import Column, Table, plain
 
 PER_DECADE = 5
 DECADES = 12

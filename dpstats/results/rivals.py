@@ -9,12 +9,10 @@ import math
 
 import pandas as pd
 
-from dpstats.results.document import Document
-from dpstats.results.estimates import Estimates, limit_columns, point_columns
-from dpstats.results.format import figures
+from dpstats.results.document import Document, Estimates, limit_columns, point_columns
 from dpstats.results.intervals import critical
 from dpstats.results.record import Record
-from dpstats.results.table import Column, Table
+from dpstats.results.table import Column, Table, figures
 
 NOTE = (
     "Log-likelihood less that of the fitted distribution, as the rows of this fit have it, each clipped; "

@@ -14,25 +14,24 @@ from typing import TypeAlias
 
 import numpy as np
 
-from dpstats.results.document import WIDTH
-from dpstats.results.estimates import FIXED, NOT_ESTIMABLE, cells, limit_columns, point_columns
+from dpstats.results.document import FIXED, NOT_ESTIMABLE, WIDTH, cells, limit_columns, point_columns
 from dpstats.results.facts import asked_and_paid, heading
-from dpstats.results.format import figures, p_value, penalty_text, percent, plain, z_value
 from dpstats.results.in_units import says_units
-from dpstats.results.intervals import Estimate, log_estimate
-from dpstats.results.record import INSPECTIONS, MOVED, Record, Setting, mentioned
-from dpstats.results.rivals import line_of
-from dpstats.results.standard_errors import (
+from dpstats.results.intervals import (
+    Estimate,
     bse,
     criterion,
     failures,
     limits,
+    log_estimate,
     off_the_law,
     p_values,
     privacy_share,
     z_values,
 )
-from dpstats.results.table import Column, Pair, Table
+from dpstats.results.record import INSPECTIONS, MOVED, Record, Setting, mentioned
+from dpstats.results.rivals import line_of
+from dpstats.results.table import Column, Pair, Table, figures, p_value, penalty_text, percent, plain, z_value
 from dpstats.schema import ROW, Bounded, Count, Event, Flag, Levels, Unit, Variable
 
 STEPS = 5  # of the power of ten that a ratio is of, that fit into the public range: age 18 to 90 has 10 years

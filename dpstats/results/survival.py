@@ -13,10 +13,18 @@ from dpstats._arguments import among, truth
 from dpstats.results import rivals
 from dpstats.results import survival_quantities as quantities
 from dpstats.results.accelerated import AcceleratedLife, stress_rows, stress_terms
-from dpstats.results.estimates import FIXED, Estimates
+from dpstats.results.document import FIXED, Estimates
 from dpstats.results.fit import Fit
 from dpstats.results.forecast import Forecast, ends_of, fleet_of, forecast
-from dpstats.results.intervals import Estimate, log_estimate, refuse_alpha, standard_errors
+from dpstats.results.intervals import (
+    Estimate,
+    failures,
+    log_estimate,
+    off_the_law,
+    privacy_share,
+    refuse_alpha,
+    standard_errors,
+)
 from dpstats.results.newdata import NewData, Points, points
 from dpstats.results.notreleased import refusal
 from dpstats.results.prediction import TIMES_ONLY, linear_predictor, where_estimable
@@ -24,7 +32,6 @@ from dpstats.results.public_rows import LawFit, finite_numbers, public_responses
 from dpstats.results.record import Record
 from dpstats.results.released import method_where, value_where
 from dpstats.results.reliability import Reliability
-from dpstats.results.standard_errors import failures, off_the_law, privacy_share
 from dpstats.results.summary import ratio_row, ratio_rows, setting_text, table_of_ratios
 from dpstats.results.survival_plots import PlotsOfTime
 from dpstats.results.survival_quantities import AT_TIMES, OF_QUANTILES, predictions

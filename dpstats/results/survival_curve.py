@@ -17,14 +17,12 @@ from dpstats.budget import from_dict as budget_from_dict
 from dpstats.errors import SpecificationError
 from dpstats.moments.interval_counts import CumulativeHazard, comparison, cumulative_hazard
 from dpstats.results.curve_estimates import Hazard, LogRankTest, half_widths, logrank_test, restricted_mean
-from dpstats.results.document import Document, Shown
-from dpstats.results.estimates import NOT_ESTIMABLE, limit_columns, point_columns
+from dpstats.results.document import NOT_ESTIMABLE, Document, Shown, limit_columns, point_columns
 from dpstats.results.facts import Facts, asked_and_paid, banner, heading, titled
-from dpstats.results.format import figures, level_percent, percent, plain
 from dpstats.results.notreleased import NOT_RELEASED, missing, refusal
 from dpstats.results.plotting import band, footer, legend, style
 from dpstats.results.survival_quantities import check_times, failed_fractions
-from dpstats.results.table import Column, Table
+from dpstats.results.table import Column, Table, figures, level_percent, percent, plain
 
 FORMAT = "dpstats.curve/2"
 TEXTS = ("formula", "adjacency", "unit", "ledger", "method", "time_unit")

@@ -17,21 +17,27 @@ from dpstats._arguments import among, truth
 from dpstats._axes import Axes, axes
 from dpstats.errors import SpecificationError
 from dpstats.results import survival_tables as tables
-from dpstats.results.document import Document
-from dpstats.results.estimates import NOT_ESTIMABLE, Estimates, limit_columns, point_columns
+from dpstats.results.document import NOT_ESTIMABLE, Document, Estimates, limit_columns, point_columns
 from dpstats.results.facts import titled
 from dpstats.results.fit import Fit
-from dpstats.results.format import figures, level_percent, p_value, percent, plain, z_value
-from dpstats.results.intervals import Estimate, by_slope, critical, refuse_alpha, standard_errors, transformed
+from dpstats.results.intervals import (
+    Estimate,
+    by_slope,
+    critical,
+    failures,
+    privacy_share,
+    refuse_alpha,
+    standard_errors,
+    transformed,
+)
 from dpstats.results.newdata import NewData, Points, points
 from dpstats.results.plotting import footer, legend, line_with_band, style
 from dpstats.results.prediction import linear_predictor, where_estimable
 from dpstats.results.record import Record, given
 from dpstats.results.released import method_where, value_where
-from dpstats.results.standard_errors import failures, privacy_share
 from dpstats.results.summary import ratio_rows, table_of_ratios
 from dpstats.results.survival_quantities import check_times
-from dpstats.results.table import Column, Table
+from dpstats.results.table import Column, Table, figures, level_percent, p_value, percent, plain, z_value
 
 GLOBAL = "GLOBAL"
 

@@ -20,14 +20,13 @@ from dpstats.formula import NumericResponse
 from dpstats.results import survival_quantities as life
 from dpstats.results.facts import titled
 from dpstats.results.fit import Fit
-from dpstats.results.format import level_percent, plain
-from dpstats.results.intervals import standard_errors, transformed
+from dpstats.results.intervals import privacy_share, standard_errors, transformed
 from dpstats.results.newdata import NewData, Points
 from dpstats.results.newdata import points as points_of
 from dpstats.results.plotting import footer, legend, line_with_band, per, style
 from dpstats.results.record import Record
-from dpstats.results.standard_errors import privacy_share
 from dpstats.results.survival_curve import CurveFit, named
+from dpstats.results.table import level_percent, plain
 
 # ticks of probability paper; where there is no room for all, the first ones stay
 FAILED = (0.1, 0.5, 0.01, 0.9, 0.001, 0.99, 0.0001, 0.999, 0.05, 0.02, 0.2, 0.7, 0.3, 0.95, 0.005)

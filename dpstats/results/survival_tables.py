@@ -11,21 +11,20 @@ import numpy as np
 import pandas as pd
 
 from dpstats.results import survival_quantities as numbers
-from dpstats.results.document import Document
-from dpstats.results.estimates import (
+from dpstats.results.document import (
     NOT_ESTIMABLE,
+    Document,
     Estimates,
     cells,
     limit_columns,
     point_columns,
     with_limits,
 )
-from dpstats.results.format import bracket, figures, level_percent, times
 from dpstats.results.intervals import standard_errors
 from dpstats.results.newdata import Points, beside
 from dpstats.results.prediction import linear_predictor
 from dpstats.results.record import Record
-from dpstats.results.table import Column, Table
+from dpstats.results.table import Column, Table, bracket, figures, level_percent, times
 
 Columns = dict[str, np.ndarray]
 

@@ -1,8 +1,111 @@
-"""Tables as data: cells under heads, and pages of them. `Document` prints them."""
+"""Tables as data: cells under heads, pages of them, and how numbers are written. `Document` prints them.
+
+Numbers have significant digits, and never a bare 0.000. See docs/theory/results.md#how-numbers-are-printed.
+"""
 
 from __future__ import annotations
 
+import math
+import textwrap
+from collections.abc import Sequence
 from dataclasses import dataclass
+
+DIGITS = 4
+WIDEST = 10  # characters; keeps four columns of figures within a 79-column page
+
+
+def figures(value: float, min_decimals: int = 0) -> str:
+    """Write `value` with four significant digits, three where four would need more than five decimals.
+
+    Parameters
+    ----------
+    value : float
+    min_decimals : int
+        Decimals kept even beyond four digits; 1 shows 1309.9 rather than 1310.
+
+    Returns
+    -------
+    str
+        At most ten characters; empty for NaN.
+    """
+    if math.isnan(value):
+        return ""
+    if math.isinf(value) or value == 0:
+        return f"{value:g}"
+    scientific = f"{value:.{DIGITS - 1}e}"
+    exponent = int(scientific.split("e")[1])
+    if not -5 <= exponent < 7:
+        return scientific if abs(exponent) < 100 else f"{value:.{DIGITS - 2}e}"
+    decimals = DIGITS - 1 - exponent
+    if decimals > 5:
+        decimals = max(5, decimals - 1)
+    fixed = f"{value:.{max(decimals, min_decimals, 0)}f}"
+    return fixed if len(fixed) <= WIDEST else f"{value:.{max(decimals, 0)}f}"
+
+
+def times(value: float) -> str:
+    """Write a time: four significant digits and at least one decimal."""
+    return figures(value, min_decimals=1)
+
+
+def plain(value: float) -> str:
+    """Write a public number (a bound, a level, a time asked for) as the user would: 200, 0.5, 1e-06."""
+    return f"{value:.10g}"
+
+
+def penalty_text(alpha: float) -> str:
+    """Write a ridge penalty, which may lie on a grid, with at most six digits."""
+    return f"{alpha:.6g}"
+
+
+def p_value(value: float) -> str:
+    """Write a p-value with three decimals; ``<0.001`` below that, never 0.000."""
+    if math.isnan(value):
+        return ""
+    return "<0.001" if value < 0.0005 else f"{value:.3f}"
+
+
+def z_value(value: float) -> str:
+    """Write a test statistic with two decimals, fewer when it is huge."""
+    if math.isnan(value):
+        return ""
+    if abs(value) >= 1e5:
+        return f"{value:.1e}"
+    return f"{value:.2f}" if abs(value) < 1000 else f"{value:.0f}"
+
+
+def percent(share: float) -> str:
+    """Write a share of 1 in whole percent: ``41 %``."""
+    return "" if math.isnan(share) else f"{100 * share:.0f} %"
+
+
+def level_percent(level: float) -> str:
+    """Write a confidence level or failed fraction in percent: ``95 %``, ``63.2 %``."""
+    return f"{round(100 * level, 1):.10g} %"
+
+
+def bracket(low: float, high: float, decimals: int | None = None) -> str:
+    """Write an interval: ``[0.969, 0.998]``."""
+    if decimals is None:
+        return f"[{figures(low)}, {figures(high)}]"
+    return f"[{low:.{decimals}f}, {high:.{decimals}f}]"
+
+
+def align_points(cells: Sequence[str]) -> list[str]:
+    """Pad `cells` so that their decimal points stand under each other; flush right if that is too wide."""
+    numbers = [cell.partition(".") for cell in cells]
+    left = max((len(whole) for whole, _, _ in numbers), default=0)
+    right = max((len(point + rest) for _, point, rest in numbers), default=0)
+    if left + right > WIDEST or any("e" in cell for cell in cells):
+        width = max((len(cell) for cell in cells), default=0)
+        return [cell.rjust(width) for cell in cells]
+    return [whole.rjust(left) + (point + rest).ljust(right) for whole, point, rest in numbers]
+
+
+def wrap(text: str, width: int, indent: str = "") -> list[str]:
+    """Break `text` into lines of at most `width`, inside words where a name is longer than a line."""
+    return textwrap.wrap(text, width, subsequent_indent=indent) or [""]
+
 
 Pair = tuple[str, str]
 

@@ -22,13 +22,11 @@ from dpstats._arguments import numbers, shown
 from dpstats._private import forgetful
 from dpstats.errors import SpecificationError
 from dpstats.moments.mixture import Tails
-from dpstats.results.document import Document, Shown
-from dpstats.results.estimates import NOT_ESTIMABLE, Estimates, limit_columns, point_columns
-from dpstats.results.format import figures, p_value, z_value
+from dpstats.results.document import NOT_ESTIMABLE, Document, Estimates, Shown, limit_columns, point_columns
 from dpstats.results.intervals import Joint, half_widths, refuse_alpha, standard_errors
 from dpstats.results.newdata import NewData, points
 from dpstats.results.record import Record
-from dpstats.results.table import Column, Table
+from dpstats.results.table import Column, Table, figures, p_value, z_value
 from dpstats.schema import Bounded, Count, Event, Flag, Levels, Variable
 
 Hypothesis: TypeAlias = str | Sequence[str] | ArrayLike
