@@ -68,7 +68,7 @@ def test_thirty_coefficients_with_long_names_stay_readable() -> None:
         at = next(i for i, line in enumerate(lines) if line.startswith(head))
         near = " ".join(" ".join(lines[at : at + 3]).split())
         assert " ".join(name.split()) in near
-        assert dps.results.format.figures(value) in near if np.isfinite(se) else "not estimable" in near
+        assert dps.results.table.figures(value) in near if np.isfinite(se) else "not estimable" in near
 
 
 @settings(max_examples=20, deadline=None)
