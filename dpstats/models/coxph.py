@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from dpstats._arguments import numbers
 from dpstats._private import forgetful, forgetting
 from dpstats._repr import always_shown
 from dpstats.budget import Budget
@@ -18,11 +17,9 @@ from dpstats.estimators.hazards import Problem, fit_hazards, make_plan
 from dpstats.estimators.row_scale import Box
 from dpstats.formula import Design, SurvResponse, build_design
 from dpstats.ledger import Ledger
-from dpstats.models.checks import check_budget, rows_of
 from dpstats.models.feasibility import TIMES, check_worth
-from dpstats.models.publishing import pay, publish
 from dpstats.models.reuse import reusable
-from dpstats.models.unfitted import Plannable
+from dpstats.models.skeleton import Plannable, check_budget, pay, publish, rows_of, times_within
 from dpstats.results import HazardFit
 from dpstats.schema import Schema
 
@@ -208,12 +205,7 @@ def _grid(low: float, high: float, times: Sequence[float] | None) -> np.ndarray:
             steps = np.append(steps, np.geomspace(least, high, STEPS + 1)[1:])
         short = [float(f"{time:.4g}") for time in steps]
         return np.unique([low, *(time for time in short if low < time < high), high])
-    grid = numbers("times", times)
-    if grid.ndim != 1 or not len(grid) or not ((np.diff(grid) > 0).all() and np.isfinite(grid).all()):
-        raise SpecificationError("times must be finite numbers that increase, such as [100, 200, 500]")
-    if grid[0] < low or grid[-1] > high:
-        raise SpecificationError(f"times must lie within the public bounds of the time, {low:g} to {high:g}")
-    return np.unique([low, *grid, high])
+    return np.unique([low, *times_within(times, low, high), high])
 
 
 def _told_apart(grid: np.ndarray, design: Design, given: bool) -> np.ndarray:

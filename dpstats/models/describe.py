@@ -18,8 +18,7 @@ from dpstats.estimators.description import Wanted, describe_columns, make_plan
 from dpstats.formula.subset import read_subset
 from dpstats.formula.variables import VariableColumns
 from dpstats.ledger import Ledger
-from dpstats.models.checks import check_budget
-from dpstats.models.publishing import pay
+from dpstats.models.skeleton import check_budget, pay
 from dpstats.results import Description
 from dpstats.rows import open_rows
 from dpstats.schema import Bounded, Count, Levels, Schema, Variable

@@ -17,7 +17,7 @@ from dpstats.estimators.row_scale import Box
 from dpstats.families import Dist
 from dpstats.formula import Design, NumericResponse
 from dpstats.ledger import Ledger
-from dpstats.models.publishing import pay, publish
+from dpstats.models.skeleton import pay, publish
 from dpstats.results import SurvivalFit
 from dpstats.results.record import MOVED
 

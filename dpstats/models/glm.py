@@ -18,13 +18,6 @@ from dpstats.families import LOGISTIC_LOSS
 from dpstats.families.glm import BINOMIAL, GAUSSIAN, GlmFamily
 from dpstats.formula import Design, build_design
 from dpstats.ledger import Ledger
-from dpstats.models.checks import (
-    PMT_METHOD,
-    check_budget,
-    check_family,
-    check_gaussian,
-    rows_of,
-)
 from dpstats.models.contributed import fit_logistic
 from dpstats.models.feasibility import COUNTS, PURE_LOGIT, SCORES, check_worth
 from dpstats.models.glm_problem import check_options, problem_of
@@ -34,9 +27,17 @@ from dpstats.models.linear import LinearModel, ols
 from dpstats.models.loglik import LOGLIK, SHARE, check_release, cost, left, log_likelihood
 from dpstats.models.margin import METHODS, MarginModel, fit_debiased_logit, fit_margin, said
 from dpstats.models.public import as_columns, check_apart, stated
-from dpstats.models.publishing import pay, publish
 from dpstats.models.reuse import reusable
-from dpstats.models.unfitted import Plannable
+from dpstats.models.skeleton import (
+    PMT_METHOD,
+    Plannable,
+    check_budget,
+    check_family,
+    check_gaussian,
+    pay,
+    publish,
+    rows_of,
+)
 from dpstats.results import GlmFit
 from dpstats.schema import Schema
 

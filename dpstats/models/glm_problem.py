@@ -9,8 +9,8 @@ from dpstats.estimators.newton import Problem
 from dpstats.estimators.published.truncated import PUBLISHED
 from dpstats.families.glm import BINOMIAL, GlmFamily
 from dpstats.formula import Design, NumericResponse
-from dpstats.models.checks import check_method
 from dpstats.models.margin import METHODS
+from dpstats.models.skeleton import check_method
 from dpstats.schema import Count, Event, Flag
 
 

@@ -9,19 +9,16 @@ from typing import Any
 
 import numpy as np
 
-from dpstats._arguments import numbers
 from dpstats._private import forgetful, forgetting
 from dpstats._repr import always_shown
 from dpstats.budget import Budget, measure
 from dpstats.curator import Curator
-from dpstats.errors import FormulaError, SpecificationError
+from dpstats.errors import FormulaError
 from dpstats.estimators.exit_times import Look
 from dpstats.formula import Design, SurvResponse, build_design
 from dpstats.ledger import Ledger
-from dpstats.models.checks import check_budget
-from dpstats.models.publishing import pay
 from dpstats.models.reuse import reusable
-from dpstats.models.unfitted import Unfitted
+from dpstats.models.skeleton import Unfitted, check_budget, pay, times_within
 from dpstats.moments.interval_counts import how_many
 from dpstats.results import CurveFit
 from dpstats.rows import open_rows
@@ -101,7 +98,7 @@ class KaplanMeier(Unfitted):
     def __init__(self, design: Design, data: Any, times: Sequence[float] | None) -> None:
         self.design = design
         self.groups = _groups(self.design)
-        self.times = None if times is None else _times(self.design, times)
+        self.times = None if times is None else times_within(times, *_bounds(self.design))
         self._rows = open_rows(data, design.schema, design.variables)
 
     @reusable(CurveFit)
@@ -214,16 +211,6 @@ def _groups(design: Design) -> tuple[str, ...]:
 def _bounds(design: Design) -> tuple[float, float]:
     assert isinstance(design.response, SurvResponse)
     return design.response.time_bounds
-
-
-def _times(design: Design, times: Sequence[float]) -> np.ndarray:
-    low, high = _bounds(design)
-    grid = numbers("times", times)
-    if grid.ndim != 1 or not len(grid) or not ((np.diff(grid) > 0).all() and np.isfinite(grid).all()):
-        raise SpecificationError("times must be finite numbers that increase, such as [100, 200, 500]")
-    if grid[0] < low or grid[-1] > high:
-        raise SpecificationError(f"times must lie within the public bounds of the time, {low:g} to {high:g}")
-    return grid
 
 
 def _unit(design: Design) -> str:

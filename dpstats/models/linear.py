@@ -20,13 +20,19 @@ from dpstats.estimators.pmt import costs, fit_pmt
 from dpstats.estimators.published.truncated import fit_truncated_ridge
 from dpstats.formula import Design, NumericResponse, build_design, centred
 from dpstats.ledger import Ledger
-from dpstats.models.checks import PMT_METHOD, check_budget, check_gaussian, check_method, rows_of
 from dpstats.models.contributed import fit_linear
 from dpstats.models.feasibility import LINEAR, PURE_LINEAR, check_worth
 from dpstats.models.public import as_public, check_apart, stated
-from dpstats.models.publishing import pay
 from dpstats.models.reuse import reusable
-from dpstats.models.unfitted import Plannable
+from dpstats.models.skeleton import (
+    PMT_METHOD,
+    Plannable,
+    check_budget,
+    check_gaussian,
+    check_method,
+    pay,
+    rows_of,
+)
 from dpstats.moments import Solution
 from dpstats.results import LinearFit
 from dpstats.results.cautions import cautions

@@ -30,9 +30,7 @@ from dpstats.estimators.published.penalised import (
 from dpstats.families import MarginLoss
 from dpstats.formula import Design, NumericResponse
 from dpstats.ledger import Ledger
-from dpstats.models.checks import check_budget, check_compat
-from dpstats.models.publishing import pay, publish
-from dpstats.models.unfitted import Unfitted
+from dpstats.models.skeleton import Unfitted, check_budget, check_compat, pay, publish
 from dpstats.results import GlmFit, SvmFit
 from dpstats.rows import Rows
 

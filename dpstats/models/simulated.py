@@ -7,10 +7,10 @@ from typing import Any
 from dpstats.budget import Budget
 from dpstats.errors import SpecificationError
 from dpstats.ledger import uncharged
-from dpstats.models.checks import NO_ROWS
 from dpstats.models.coxph import Coxph
 from dpstats.models.glm import GlmModel
 from dpstats.models.linear import LinearModel
+from dpstats.models.skeleton import NO_ROWS
 from dpstats.models.survreg import Survreg
 from dpstats.results import Fit
 from dpstats.rows import Rows, open_rows

@@ -36,7 +36,6 @@ from dpstats.formula import (
     scales_of,
 )
 from dpstats.ledger import Ledger
-from dpstats.models.checks import check_budget, check_compat, check_dist, check_named, rows_of
 from dpstats.models.feasibility import PURE_TIMES, TIMES, check_worth
 from dpstats.models.functional import fit_by_functional
 from dpstats.models.law_names import dist_named
@@ -52,9 +51,17 @@ from dpstats.models.loglik import (
     left,
     log_likelihood,
 )
-from dpstats.models.publishing import pay, publish
 from dpstats.models.reuse import reusable
-from dpstats.models.unfitted import Plannable
+from dpstats.models.skeleton import (
+    Plannable,
+    check_budget,
+    check_compat,
+    check_dist,
+    check_named,
+    pay,
+    publish,
+    rows_of,
+)
 from dpstats.results import SurvivalFit
 from dpstats.results.record import INSPECTIONS, scale_names
 from dpstats.schema import Schema

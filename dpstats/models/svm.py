@@ -11,10 +11,9 @@ from dpstats.budget import Budget
 from dpstats.families import huber_hinge
 from dpstats.formula import Design, build_design
 from dpstats.ledger import Ledger
-from dpstats.models.checks import check_named
 from dpstats.models.margin import MarginModel, check_labels, fit_margin
 from dpstats.models.reuse import reusable
-from dpstats.models.unfitted import Unfitted
+from dpstats.models.skeleton import Unfitted, check_named
 from dpstats.results import SvmFit
 from dpstats.rows import open_rows
 from dpstats.schema import Schema

@@ -13,9 +13,8 @@ from dpstats._arguments import count, shown
 from dpstats._private import forgetting
 from dpstats.budget import Budget
 from dpstats.errors import SpecificationError
-from dpstats.models.checks import check_budget
 from dpstats.models.simulated import Planned, check_no_rows, without_rows
-from dpstats.models.unfitted import Plannable
+from dpstats.models.skeleton import Plannable, check_budget
 from dpstats.moments import PublicMoments
 from dpstats.planning.fit_plan import FitPlan
 from dpstats.planning.knowledge import read_known

@@ -23,7 +23,7 @@ PAYS = {  # what a page pays with, and where it publishes that
     "functional": ("budget, ledger, method", "        facts,\n        design"),
     "margin": ("budget, ledger, _named(named", "        kind,\n        facts"),
 }
-FACTS = "models/publishing.py"
+FACTS = "models/skeleton.py"
 LAW, EVENTS = "estimators/location_scale/event_law.py", "estimators/test_event_law.py::test_"
 NEWTON, SCALE = "estimators/newton/estimate.py", "estimators/location_scale/estimate.py"
 LEVELS, ALONE = "estimators/newton/levels.py", "estimators/test_levels_alone.py::test_"
@@ -699,7 +699,7 @@ MUTANTS = (
     planted(
         "a delta by which a row in n may leak whole",
         "models/test_svm.py::test_refusals",
-        ("models/checks.py", "if (delta := delta_of(budget)) is not None and delta > 1 / n:", "if False:"),
+        ("models/skeleton.py", "if (delta := delta_of(budget)) is not None and delta > 1 / n:", "if False:"),
     ),
     planted(
         "private data pass as public= (linear)",

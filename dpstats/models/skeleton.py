@@ -1,0 +1,322 @@
+"""What the pages of all models share: a model before it is fitted, checks of a budget, paying and publishing.
+
+A page checks, plans, pays, estimates and publishes. What a model offers before its budget is spent, what it
+asks of one before anything is charged, and the two ends of a fit stand here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
+
+import numpy as np
+
+from dpstats._arguments import among, numbers, shown
+from dpstats._private import HoldsRows
+from dpstats.budget import Budget, Gdp, Pure, as_budget, delta_of
+from dpstats.curator import Curator
+from dpstats.errors import BudgetError, SpecificationError
+from dpstats.estimators.engine.finish import Estimate
+from dpstats.families import Dist, GlmFamily
+from dpstats.families.complete import faults_of_family, faults_of_glm_family
+from dpstats.formula import Design, IntervalResponse
+from dpstats.formula.variables import VariableColumns
+from dpstats.ledger import Ledger
+from dpstats.results import Fit
+from dpstats.results.cautions import cautions
+from dpstats.rows import Rows, open_rows
+from dpstats.schema import Schema
+
+if TYPE_CHECKING:
+    from dpstats.planning import FitPlan
+
+NO_ROWS = Rows(None, Schema(), ())
+
+PMT_METHOD = "public moment truncation (Gaussian)"
+
+
+def rows_of(data: Any, design: Design) -> Rows:
+    """The rows of a model, none for a model that is given messages of contributors instead.
+
+    Raises
+    ------
+    SpecificationError
+        As :func:`dpstats.rows.open_rows`.
+    """
+    return NO_ROWS if data is None else open_rows(data, design.schema, design.variables)
+
+
+def check_dist(dist: Dist) -> None:
+    """Refuse a distribution whose family cannot do what a fit asks of it.
+
+    Raises
+    ------
+    SpecificationError
+    """
+    _refuse(f"dist={dist.name!r}", faults_of_family(dist.family))
+
+
+def check_family(family: GlmFamily) -> None:
+    """The same of the family of a generalised linear model."""
+    _refuse(f"family={family.name!r}", faults_of_glm_family(family))
+
+
+def _refuse(what: str, faults: Sequence[str]) -> None:
+    if faults:
+        raise SpecificationError(
+            f"{what} is not complete: it lacks, or has in contradiction to the rest, {', '.join(faults)}; "
+            "complete the record of its family, or use another"
+        )
+
+
+def check_budget(budget: object, n: int) -> None:
+    """Refuse what is no budget, a delta that lets a row leak whole, and data without rows.
+
+    Raises
+    ------
+    SpecificationError
+        BudgetError where it is about the budget.
+    """
+    budget = as_budget("budget", budget)
+    if n < 1:
+        raise SpecificationError(
+            "the data have no rows; give the table that holds them. Messages of "
+            "contributors go to fit_contributions instead"
+        )
+    if (delta := delta_of(budget)) is not None and delta > 1 / n:
+        raise BudgetError(
+            f"delta = {delta:g} must not exceed 1/n = {1 / n:g}, or one row in n may leak whole"
+        )
+
+
+def check_method(method: object, known: Sequence[str], compat: object, public: object) -> None:
+    """Refuse a method that there is not, and one that needs what the model was not given.
+
+    Raises
+    ------
+    SpecificationError
+    """
+    check_named(method, known)
+    check_compat(compat)
+    if compat and method != "pmt":
+        raise SpecificationError("compat='paper' goes with method='pmt'")
+    if method == "pmt" and public is None:
+        raise SpecificationError("method='pmt' needs public=, moments of public rows or such rows")
+
+
+def check_compat(compat: object) -> None:
+    """Refuse what names no published algorithm."""
+    if not among(compat, (None, "paper")):
+        raise SpecificationError(f"compat must be None or 'paper', got {shown(compat)}")
+
+
+def check_named(method: object, known: Sequence[str]) -> None:
+    """Refuse a method that there is not, and a ledger in its place.
+
+    Raises
+    ------
+    SpecificationError
+    """
+    if isinstance(method, Ledger | Path) or (isinstance(method, str) and Path(method).suffix):
+        raise SpecificationError("a ledger is given by its name here: fit(budget, ledger=ledger)")
+    if not among(method, known):
+        listed = ", ".join(map(repr, known[:-1])) + f" or {known[-1]!r}"
+        raise SpecificationError(f"method must be {listed}, got {shown(method)}")
+
+
+def times_within(times: Sequence[float], low: float, high: float) -> np.ndarray:
+    """Public times that a user gives, as an array.
+
+    Raises
+    ------
+    SpecificationError
+        If they do not increase, or lie beyond the public bounds of the time.
+    """
+    grid = numbers("times", times)
+    if grid.ndim != 1 or not len(grid) or not ((np.diff(grid) > 0).all() and np.isfinite(grid).all()):
+        raise SpecificationError("times must be finite numbers that increase, such as [100, 200, 500]")
+    if grid[0] < low or grid[-1] > high:
+        raise SpecificationError(f"times must lie within the public bounds of the time, {low:g} to {high:g}")
+    return grid
+
+
+def check_gaussian(budget: Budget, what: str) -> None:
+    """Refuse a budget of pure epsilon.
+
+    Raises
+    ------
+    BudgetError
+    """
+    if budget.pure:
+        raise BudgetError(f"{what} adds Gaussian noise, which has no pure epsilon; give zcdp, gdp or approx")
+
+
+class Unfitted(HoldsRows):
+    """A model, of which nothing is released yet."""
+
+    __slots__ = ()
+    _rows: Rows
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        """A model without data holds nothing private."""
+        if self._rows is not NO_ROWS:
+            return super().__reduce_ex__(protocol)
+        return object.__reduce_ex__(self, protocol)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name != "_rows"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state, _rows=NO_ROWS)
+
+    def __getattr__(self, name: str) -> NoReturn:
+        text = f"{type(self).__name__!r} object has no attribute {name!r}"
+        if name.startswith("_"):
+            raise AttributeError(text)
+        if name == "plan":
+            raise AttributeError(
+                f"{text}: only fits of ols, ridge, logit, glm, survreg and coxph can be planned"
+            )
+        raise AttributeError(f"{text}; what is estimated is asked of its fit: fit = model.fit(budget)")
+
+
+class Plannable(Unfitted):
+    """A model whose fits can be planned."""
+
+    _rows: Rows
+
+    def plan(  # noqa: PLR0913 - what a user may know; public
+        self,
+        budget: Budget,
+        n: int | None = None,
+        covariates: Any = None,
+        coef: Mapping[str, float] | None = None,
+        scale: float | None = None,
+        events: float | None = None,
+        inspections: float | Sequence[float] | None = None,
+        watches: str = "even",
+    ) -> FitPlan:
+        """Say what a fit will be worth, before its budget is spent; no row is read.
+
+        Parameters
+        ----------
+        budget : Budget
+            The budget of the fit to come.
+        n : int, optional
+            The number of its rows. Default: that of the model's data, which is public.
+        covariates, coef, scale, events, inspections, watches : optional
+            What is known, as :func:`dpstats.plan` takes it.
+
+        Returns
+        -------
+        FitPlan
+
+        Raises
+        ------
+        SpecificationError
+            If the model has no data and `n` is not given, and as :func:`dpstats.plan` raises it.
+
+        Examples
+        --------
+        >>> import dpstats as dps
+        >>> plant = dps.datasets.load("ccpp")
+        >>> model = dps.ols("PE ~ AT", plant.data, plant.schema)
+        >>> ahead = model.plan(dps.zcdp(0.5), covariates={"AT": (20, 7)}, scale=5)
+        >>> ahead.n
+        9568
+        """
+        from dpstats.planning import plan  # which runs the estimators of models
+
+        if n is None and self._rows is NO_ROWS:
+            raise SpecificationError("n must be given, the number of rows of the fit: the model has no data")
+        rows = self._rows.n if n is None else n
+        return plan(self, budget, rows, covariates, coef, scale, events, inspections, watches)
+
+
+K = TypeVar("K", bound=Fit)
+
+
+def pay(
+    curator: Curator,
+    design: Design | VariableColumns,
+    budget: Budget,
+    ledger: Ledger | str | Path | None,
+    method: str,
+    costs: Mapping[str, float | Pure | Gdp],
+) -> dict[str, Any]:
+    """Charge the whole budget of a fit; return what its record says of that, beside its estimate.
+
+    Parameters
+    ----------
+    curator : Curator
+        Which makes the releases.
+    design : Design or VariableColumns
+    budget : Budget
+    ledger : Ledger or path, optional
+        As of the models' ``fit``.
+    method : str
+        The algorithm in words.
+    costs : mapping of str to cost
+        Of each kind of release.
+
+    Raises
+    ------
+    BudgetError
+        If the budget exceeds what the ledger has left; nothing is spent then.
+    """
+    rows = ((name, getattr(design, name)) for name in ("weights", "subset"))
+    asked = ", ".join([design.formula, *(f"{name}={text!r}" for name, text in rows if text)])
+    line = curator.pay(ledger, formula=asked, method=method, costs=costs)
+    return {
+        "formula": design.formula,
+        "subset": design.subset,
+        "nobs": curator.n,
+        "budget": budget,
+        "method": method,
+        "adjacency": curator.unit.adjacency,
+        "unit": str(curator.unit),
+        "ledger": line,
+        "not_private": curator.not_private,
+    }
+
+
+def publish(
+    kind: type[K],
+    facts: Mapping[str, Any],
+    design: Design,
+    result: Estimate,
+    released: Iterable[str],
+    names: tuple[str, ...] | None = None,
+    **more: Any,
+) -> K:
+    """Show an estimate as the fit of its kind.
+
+    Parameters
+    ----------
+    kind : type
+    facts : mapping
+        As :func:`pay` returned them.
+    design : Design
+    result : Estimate
+    released : iterable of str
+        What was released with noise.
+    names : tuple of str, optional
+        Of the coefficients; default those of the design's columns.
+    **more
+        Of a :class:`dpstats.results.record.Record`.
+    """
+    names = design.names if names is None else names
+    return kind(
+        schema=design.schema,
+        weights=design.weights,
+        names=names,
+        params=result.params,
+        cov=result.cov,
+        cov_privacy=result.cov_privacy,
+        released=tuple(released),
+        columns=result.columns,
+        flags=cautions(result.problems, names, isinstance(design.response, IntervalResponse)),
+        **facts,
+        **more,
+    )
