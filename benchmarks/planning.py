@@ -37,7 +37,7 @@ from dpstats.errors import SpecificationError
 from dpstats.planning import FitPlan
 from dpstats.testing import SeededNoise, noise
 
-FEWEST, FITS, SECONDS = 24, 200, 25.0  # fits of a design, and what they may take
+FEWEST, FITS, SECONDS = 24, 200, 9.0  # fits of a design, and what they may take
 LEAST = 10_000  # rows
 MOST = 400_000  # numbers of a design, so that many fits take a while, not a day
 Z95 = 1.959964
