@@ -121,7 +121,7 @@ class NumericResponse:
     bounds: tuple[float, float]
     _expression: Expression = field(repr=False)
 
-    delayed = False
+    delayed, entry = False, None
     open = frozenset[str]()
 
     @property

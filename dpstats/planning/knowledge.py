@@ -81,6 +81,14 @@ class Known:
         return Known(spreads, self.shares, self.correlations, self.frame, self.assumed)
 
 
+def drawn_variables(design: Design) -> tuple[str, ...]:
+    """Variables that made-up rows have before their response: all others, and the time of a late entry."""
+    response = design.response
+    return tuple(
+        name for name in design.variables if name not in response.variables or name == response.entry
+    )
+
+
 def read_known(given: Any, design: Design, response: str | None) -> Known:
     """Read ``covariates=``.
 
@@ -96,7 +104,7 @@ def read_known(given: Any, design: Design, response: str | None) -> Known:
     SpecificationError
         If it names no variable of the formula, or says what cannot be.
     """
-    names = [name for name in design.variables if name not in design.response.variables]
+    names = drawn_variables(design)
     if isinstance(given, pd.DataFrame):
         if names:
             open_rows(given, Schema(dict(design.schema)), names)  # refuses what lacks a column

@@ -11,9 +11,9 @@ from dpstats.budget import Budget, Gdp, Pure, measure
 from dpstats.families import DISTS
 from dpstats.models import Coxph, GlmModel, LinearModel, Survreg
 from dpstats.models.simulated import Planned, fit_made
-from dpstats.planning.knowledge import Known
+from dpstats.planning.knowledge import Known, drawn_variables
 from dpstats.planning.rows import Maker
-from dpstats.planning.truth import Asked, Law, MeanLaw, TimeLaw, linear_law
+from dpstats.planning.truth import Asked, Drawn, Law, MeanLaw, TimeLaw, linear_law
 from dpstats.results.record import scale_names
 
 Array = np.ndarray
@@ -26,7 +26,7 @@ _PROPORTIONAL = "weibull"  # the law of made-up times whose hazards are proporti
 _SECONDS = 6.0  # of all fits at most, about
 _QUICK, _FEWEST, _MOST = 3, 9, 150  # fits
 _KNOWN = 0.03  # error of a median standard error, of itself, that needs no more fits
-_SLOWER, _SLOWER_PURE = 3.0, 4.0  # fits of times to failure
+_SLOWER, _SLOWER_PURE, _SLOWER_LATE = 3.0, 4.0, 10.0  # fits of times to failure, and of late entries
 
 
 @dataclass(frozen=True)
@@ -109,10 +109,9 @@ class Trial:
     def __init__(self, setting: Setting) -> None:
         self.setting = setting
         design = setting.model.design
-        names = tuple(name for name in design.variables if name not in design.response.variables)
-        self._maker, self._of = Maker(setting.known, design.schema, names), _law_of(setting.model)
-        _, exog, offset = self._covariates(np.random.default_rng(0), _CALIBRATION)
-        self.law: Law = self._of.settle(setting.asked, exog, offset)
+        self._maker = Maker(setting.known, design.schema, drawn_variables(design))
+        self._of = _law_of(setting.model)
+        self.law: Law = self._of.settle(setting.asked, self._drawn(np.random.default_rng(0), _CALIBRATION))
         last = [np.log(self.law.scale)] * (len(setting.names) - len(design.names))
         coef = self._of.params(self.law) if isinstance(self._of, TimeLaw) else self.law.coef
         self.params = np.append(coef, last)
@@ -136,15 +135,17 @@ class Trial:
     def _most(self, budget: Budget, rows: int) -> int:
         """How many fits take no longer than a few seconds."""
         wanted = _SECONDS / _seconds(rows, len(self.setting.names))
-        if isinstance(self.setting.model, Survreg | Coxph):
+        if self.setting.model.design.delayed:
+            wanted /= _SLOWER_LATE
+        elif isinstance(self.setting.model, Survreg | Coxph):
             wanted /= _SLOWER_PURE if budget.pure else _SLOWER
         return int(np.clip(wanted, _FEWEST, _MOST))
 
     def _fit(self, budget: Budget, rows: int, seed: int) -> tuple[Array, Array, Array]:
         """Variances, their parts of privacy, and half widths."""
         rng = np.random.default_rng([1, seed])
-        columns, exog, offset = self._covariates(rng, rows)
-        made = columns | self._of.columns(self.law, exog, offset, rng)
+        drawn = self._drawn(rng, rows)
+        made = drawn.columns | self._of.columns(self.law, drawn, rng)
         unit = self.setting.model.design.schema.privacy_unit
         if unit.column:
             made[unit.column] = np.arange(rows) // unit.max_rows
@@ -153,12 +154,12 @@ class Trial:
         low, high = fit.conf_int().to_numpy().T
         return np.diag(fit.record.cov), np.diag(fit.record.cov_privacy), (high - low) / 2
 
-    def _covariates(self, rng: np.random.Generator, rows: int) -> tuple[dict, Array, Array]:
+    def _drawn(self, rng: np.random.Generator, rows: int) -> Drawn:
         design, columns = self.setting.model.design, self._maker.draw(rng, rows)
         if not design.covariates:
-            return columns, np.ones((rows, len(design.names))), np.zeros(rows)
+            return Drawn(columns, np.ones((rows, len(design.names))), np.zeros(rows))
         new = design.new_rows(columns, clip=True)
-        return columns, new.exog, new.offset
+        return Drawn(columns, new.exog, new.offset)
 
 
 def _seconds(rows: int, columns: int) -> float:

@@ -59,6 +59,23 @@ class Asked:
 
 
 @dataclass(frozen=True)
+class Drawn:
+    """Made-up rows without their response.
+
+    Attributes
+    ----------
+    columns : dict
+        By variable.
+    exog : array, shape (n, p)
+    offset : array, shape (n,)
+    """
+
+    columns: dict[str, Any]
+    exog: Array
+    offset: Array
+
+
+@dataclass(frozen=True)
 class Law:
     """How responses are drawn.
 
@@ -144,14 +161,14 @@ class MeanLaw:
         self._response = design.response
         self._variable, self._undo = undone(self._response.measured, design.schema)
 
-    def settle(self, asked: Asked, exog: Array, offset: Array) -> Law:
+    def settle(self, asked: Asked, rows: Drawn) -> Law:
         """Fill in what was not said, for rows such as these."""
         if asked.inspections is not None:
             raise SpecificationError(NO_INSPECTIONS)
         if asked.watches != EVEN:
             raise SpecificationError(_NO_WATCHES)
         coef, given = _coefficients(self._design, asked)
-        eta, assumed = exog @ coef + offset, []
+        eta, assumed = rows.exog @ coef + rows.offset, []
         mean = self._mean(asked)
         if self._design.has_intercept and not given:
             if mean is None:
@@ -161,9 +178,9 @@ class MeanLaw:
         scale = self._scale(asked, float(eta.var()), assumed)
         return Law(coef, scale, math.inf, tuple(assumed))
 
-    def columns(self, law: Law, exog: Array, offset: Array, rng: np.random.Generator) -> dict[str, Any]:
+    def columns(self, law: Law, rows: Drawn, rng: np.random.Generator) -> dict[str, Any]:
         """The response of each row."""
-        mean, phi = self._family.mean(exog @ law.coef + offset), law.scale**2
+        mean, phi = self._family.mean(rows.exog @ law.coef + rows.offset), law.scale**2
         variable = self._design.schema[self._variable]
         if isinstance(variable, Flag | Event):
             return {self._variable: coded(variable, rng.uniform(size=len(mean)) < mean)}
@@ -216,7 +233,8 @@ class TimeLaw:
     """Of a time to failure that is censored when a unit's watch ends.
 
     Units enter service evenly, so that watches of all lengths up to the longest are as frequent, unless all
-    are watched as long; times of distributions that are not of logarithms end together.
+    are watched as long; times of distributions that are not of logarithms end together. A unit that enters
+    late lives at least until then, and its watch begins there.
 
     Parameters
     ----------
@@ -230,13 +248,16 @@ class TimeLaw:
 
     def __init__(self, design: Design, dist: Dist, known: float | None = None, hazards: bool = False) -> None:
         assert isinstance(design.response, SurvResponse | IntervalResponse)
-        if design.delayed:
-            raise SpecificationError("plan knows no late entries; plan the model without the entry")
         self._design, self._dist, self._known, self._response = design, dist, known, design.response
-        self._hazards = hazards
+        self._hazards, self._entry = hazards, design.response.entry or ""
+        if design.delayed and (hazards or self._entry not in design.schema):
+            raise SpecificationError(
+                "plan knows late entries of survreg, where the entry is a variable as it stands; plan the "
+                "model without the entry"
+            )
         self._see = seen_by(design)
 
-    def settle(self, asked: Asked, exog: Array, offset: Array) -> Law:
+    def settle(self, asked: Asked, rows: Drawn) -> Law:
         """Fill in what was not said, for rows such as these."""
         coef, given = _coefficients(self._design, asked)
         assumed: list[str] = []
@@ -250,13 +271,18 @@ class TimeLaw:
         scale = 1.0 if given_scale is None else given_scale
         if given_scale is None:
             assumed.append("a scale of 1")
-        coef, offset = coef * self._of_time(scale), offset * self._of_time(scale)
+        coef, offset = coef * self._of_time(scale), rows.offset * self._of_time(scale)
         events = 1.0 if self._response.all_failed else asked.events
         ends = np.array(self._response.time_bounds)
         low, high = np.log(ends) if self._dist.log else ends
         rng, level = np.random.default_rng(1), 0.0
-        life = exog @ coef + offset + scale * self._residuals(rng, len(exog))
-        over = life - self._watch(rng, len(exog), asked.watches)
+        if self._entry:
+            return self._settle_late(
+                Law(coef, scale, math.inf, tuple(assumed), watches=asked.watches), asked, rows
+            )
+        n = len(rows.exog)
+        life = rows.exog @ coef + offset + scale * self._residuals(rng.uniform(1e-12, 1, n))
+        over = life - self._watch(rng, n, asked.watches)
         if events is None and not given:
             events = 0.5
             assumed.append("failures of half of the rows")
@@ -270,11 +296,30 @@ class TimeLaw:
         end = math.inf if events == 1 else float(np.quantile(over, events))
         return Law(coef, scale, end, tuple(assumed), level, asked.inspections, asked.watches)
 
-    def columns(self, law: Law, exog: Array, offset: Array, rng: np.random.Generator) -> dict[str, Any]:
+    def _settle_late(self, law: Law, asked: Asked, rows: Drawn) -> Law:
+        """The longest watch, from the entry on, at which so many fail."""
+        events = 1.0 if self._response.all_failed else asked.events
+        if INTERCEPT not in asked.coef or events is None:
+            raise SpecificationError(
+                "a plan of rows that enter late needs events=, the share of failures, and the Intercept in "
+                "coef="
+            )
+        if events == 1:
+            return law
+        rng = np.random.default_rng(1)
+        begun = self._begun(rows)
+        spent = self._lives(law, rows, rng) - begun
+        return replace(law, end=float(np.quantile(spent / self._parts(rng, len(begun), law.watches), events)))
+
+    def columns(self, law: Law, rows: Drawn, rng: np.random.Generator) -> dict[str, Any]:
         """Time and event of each row."""
-        life = exog @ law.coef + law.level + self._of_time(law.scale) * offset
-        life = life + law.scale * self._residuals(rng, len(exog))
-        watch = law.end + self._watch(rng, len(exog), law.watches)
+        life, n = self._lives(law, rows, rng), len(rows.exog)
+        if not self._entry:
+            watch = law.end + self._watch(rng, n, law.watches)
+        else:
+            begun = self._begun(rows)
+            watch = begun + law.end * self._parts(rng, n, law.watches)
+            life, watch = (np.log(life), np.log(watch)) if self._dist.log else (life, watch)
         failed = life <= watch
         time = np.minimum(life, watch)
         if self._dist.log:
@@ -291,9 +336,30 @@ class TimeLaw:
         """What a coefficient of the model is multiplied with to be one of log times."""
         return -scale if self._hazards else 1.0
 
-    def _residuals(self, rng: np.random.Generator, n: int) -> Array:
-        drawn = self._dist.family.quantile(rng.uniform(1e-12, 1, n))
-        return np.clip(drawn, -_FARTHEST, _FARTHEST)
+    def _lives(self, law: Law, rows: Drawn, rng: np.random.Generator) -> Array:
+        """When units fail: on the scale of coefficients, or the time itself where they enter late."""
+        middle = rows.exog @ law.coef + law.level + self._of_time(law.scale) * rows.offset
+        even = rng.uniform(1e-12, 1, len(middle))
+        if not self._entry:
+            return np.asarray(middle + law.scale * self._residuals(even))
+        begun = self._begun(rows)
+        with np.errstate(divide="ignore"):
+            z = ((np.log(begun) if self._dist.log else begun) - middle) / law.scale
+            lived = np.exp(-np.exp(self._dist.family.log_cumulative_hazard(np.maximum(z, -_FARTHEST))))
+        life = middle + law.scale * self._residuals(np.minimum(1 - lived * (1 - even), 1 - 1e-16))
+        return np.maximum(np.exp(life) if self._dist.log else life, begun * (1 + 1e-9))
+
+    def _begun(self, rows: Drawn) -> Array:
+        """When units enter."""
+        return np.asarray(rows.columns[self._entry], dtype=float)
+
+    def _parts(self, rng: np.random.Generator, n: int, watches: str) -> Array:
+        """Watches over the longest."""
+        return np.ones(n) if watches == EQUAL else rng.uniform(1e-3, 1, n)
+
+    def _residuals(self, even: Array) -> Array:
+        """Of a number from 0 to 1 for each row."""
+        return np.clip(self._dist.family.quantile(even), -_FARTHEST, _FARTHEST)
 
     def _watch(self, rng: np.random.Generator, n: int, watches: str) -> Array:
         """Ends of watches, less the longest."""

@@ -165,12 +165,12 @@ def test_made_up_responses_have_the_mean_or_share_that_was_told(model: Any, law:
     )
     trial = Setting(model, known, asked).trial()
     rng = np.random.default_rng(0)
-    _, exog, offset = trial._covariates(rng, 40_000)
-    values = pd.Series(trial._of.columns(trial.law, exog, offset, rng)[column])
+    drawn = trial._drawn(rng, 40_000)
+    values = pd.Series(trial._of.columns(trial.law, drawn, rng)[column])
     if column == "y" and "known" in law:
         assert abs(values.mean() - 40) < 1 and abs(values.std() - 20) < 1
     elif column == "y":
-        eta = 3 + 0.02 * exog[:, 1]
+        eta = 3 + 0.02 * drawn.exog[:, 1]
         assert (
             abs(np.log(values).mean() - eta.mean()) < 0.02 and abs((np.log(values) - eta).std() - 0.5) < 0.02
         )
@@ -191,7 +191,8 @@ def test_made_up_responses_have_the_mean_or_share_that_was_told(model: Any, law:
         (dps.logit("smokes ~ x", None, SCHEMA), {"events": 1.0}, "below 1"),
         (dps.ols("I(y + w) ~ x", None, SCHEMA), {}, "several"),
         (dps.ols("np.abs(z) ~ x", None, SCHEMA), {}, "rises or falls"),
-        (dps.survreg("Surv(w, time, failed) ~ x", None, SCHEMA), {"events": 0.3}, "late entries"),
+        (dps.survreg("Surv(w, time, failed) ~ x", None, SCHEMA), {"events": 0.3}, "enter late needs"),
+        (dps.coxph("Surv(w, time, failed) ~ x", None, SCHEMA), {"events": 0.3}, "late entries"),
     ],
 )
 def test_a_law_that_cannot_be_is_refused(model: Any, law: dict, words: str) -> None:
