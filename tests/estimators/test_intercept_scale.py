@@ -11,7 +11,7 @@ from dpstats.families.score_bounds import Truncation
 
 FAMILIES = pytest.mark.parametrize("family", [SEV, LOGISTIC, NORMAL], ids=lambda family: family.name)
 FRACTIONS = pytest.mark.parametrize("fraction", [1.0, 0.6, 0.3])
-WIDE = (2.0, 1.5)
+WIDE = np.array([2.0, 1.5])
 
 
 def level(family: Family, fraction: float, shift: float, log_scale: float, noise: float) -> Level:
@@ -48,7 +48,7 @@ def test_a_step_stays_where_noise_says_nothing(family: Family, fraction: float) 
 @FAMILIES
 def test_what_the_prior_does_not_expect_is_shrunk(family: Family) -> None:
     """Between the two: the same release moves less the less its prior expects, and the more its noise is."""
-    cases = ((0.05, WIDE), (0.2, WIDE), (0.2, (0.3, 0.3)), (0.2, (0.05, 0.3)))
+    cases = ((0.05, WIDE), (0.2, WIDE), (0.2, 0.3), (0.2, np.array([0.05, 0.3])))
     moves = [solved(level(family, 1.0, 0.6, 0.0, noise), 1.0, prior)[0] for noise, prior in cases]
     assert 0.605 > moves[0] > moves[1] > moves[2] > moves[3] > 0
 

@@ -39,25 +39,36 @@ _MIXED = 1.5
 _USUAL, _LOCATION_BIAS, _SLOPE_BIAS, _LOG_SIGMA_BIAS = 1.5, 1.0, 2.0, 2.5
 
 
-def checked(curator: Curator, mu: float, placement: Placement, point: Array, result: Estimate) -> Estimate:
+def checked(  # noqa: PLR0913 - of strata, two more
+    curator: Curator,
+    mu: float,
+    placement: Placement,
+    point: Array,
+    result: Estimate,
+    sigma: Array | None = None,
+    onto: Array | None = None,
+) -> Estimate:
     """A fit under the caution "law" if failures come at other times than the family says.
 
     Contrasts between zones are released that no error of intercept and log sigma moves, or hardly: what is
     left of them is sampling, noise, or another law. Where sigma is known another sigma moves them, and so
     they tell of that too; but not where noise in the slopes spreads residuals, as it does by signs and where
     a coefficient was not found. What falls short of the caution, but is more than usual, widens intervals.
-    Zones are laid out by what an average row collects at (gamma, log sigma) `point`.
+    Zones are laid out by what an average row collects at (gamma, log sigma) `point`. Strata have a `sigma`
+    each, and `onto` makes what is estimated of changes of the point.
     """
     known = placement.problem.known_scale
     settled = not result.by_signs and all(problem.startswith("range:") for problem in result.problems)
-    found = contrasted(curator, mu, placement, point, sigma_of(point), known and settled)
+    spread = sigma_of(point) if sigma is None else sigma
+    found = _contrasted(curator, mu, placement, point, spread, known and settled)
     result = replace(result, law=found.law)
     if found.stands_out:
         return result.doubted(np.zeros_like(result.cov), "law")
-    return result.doubted(found.doubt**2 * biases(placement.scale, sigma_of(point), found.pivot, known))
+    bias = _biases(placement.scale, sigma_of(point), found.pivot, known)
+    return result.doubted(found.doubt**2 * (bias if onto is None else onto @ bias @ onto.T))
 
 
-class Contrasted(NamedTuple):
+class _Contrasted(NamedTuple):
     """What contrasts say of the law.
 
     Attributes
@@ -78,9 +89,9 @@ class Contrasted(NamedTuple):
     pivot: float
 
 
-def contrasted(
+def _contrasted(
     curator: Curator, mu: float, placement: Placement, point: Array, sigma: float | Array, steep: bool
-) -> Contrasted:
+) -> _Contrasted:
     """Release the contrasts at a point (gamma, log sigma), with this sigma, or those of strata.
 
     `steep` where sigma is known, so that another one is to move them.
@@ -109,7 +120,7 @@ def contrasted(
     beyond = np.maximum(found**2 - _USUAL**2 * (sampling**2 + noise**2), 0.0)
     typical = expected(family, fraction)
     doubt = math.sqrt(float(beyond.sum())) / events
-    return Contrasted(law, stands_out, doubt, typical.residual_mean + typical.offset)
+    return _Contrasted(law, stands_out, doubt, typical.residual_mean + typical.offset)
 
 
 def _clearest(found: Array, sampling: Array, noise: Array) -> Quantity:
@@ -119,7 +130,7 @@ def _clearest(found: Array, sampling: Array, noise: Array) -> Quantity:
     return Quantity(float(found[j]), float(errors[j]), float(noise[j]))
 
 
-def biases(scale: RowScale, sigma: float, pivot: float, known: bool) -> Array:
+def _biases(scale: RowScale, sigma: float, pivot: float, known: bool) -> Array:
     """What another law may do to the estimates if all events are in doubt, as a covariance.
 
     The location is that of the events, whose residuals lie about `pivot`: the intercept moves with log sigma,

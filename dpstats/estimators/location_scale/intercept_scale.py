@@ -26,6 +26,7 @@ Array = np.ndarray
 
 _ROWS, _ITERATIONS, _CHANGE = 60, 8, 1e-4
 _LONGEST = 0.7  # of one iteration
+# of a step; of rare events there is another root at a log sigma that is 1.5 larger
 _LOWEST, _HIGHEST = np.array([-2.5, -1.5]), np.array([2.5, 1.0])
 # sd of what is expected of the information, against its size
 _STRUCTURE = 0.3
@@ -73,7 +74,7 @@ def _information(seen: Array, sd: Array, bounding: Bounding[Placement], where: T
     return (vectors * np.maximum(values, _LEAST_EIGENVALUE)) @ vectors.T * np.outer(size, size)
 
 
-def solved(level: Level, fraction: float, prior: tuple[float, float]) -> tuple[float, float]:
+def solved(level: Level, fraction: float, prior: Array | float) -> tuple[float, float]:
     """Shift of the location, in sigmas, and change of log sigma.
 
     Parameters
@@ -81,11 +82,11 @@ def solved(level: Level, fraction: float, prior: tuple[float, float]) -> tuple[f
     level : Level
     fraction : float
         Event fraction: rows are taken to be watched to the hazard by which it has failed.
-    prior : tuple of float
-        sds of both, which shrink what noise may have made.
+    prior : float or array, shape (2,)
+        sds of both, which shrink what noise may have made; none if infinite.
     """
     m = len(level.scores)
-    point, scale = np.zeros(2), np.append(level.noise, prior[:m])
+    point, scale = np.zeros(2), np.append(level.noise, np.broadcast_to(prior, 2)[:m])
     target, free = np.append(level.scores, np.zeros(m)), np.eye(2)[:m]
     typical = _Typical(level, fraction)
     for _ in range(_ITERATIONS):

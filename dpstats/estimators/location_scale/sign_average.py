@@ -20,15 +20,10 @@ from dpstats.families import NORMAL
 
 Array = np.ndarray
 
-# Relative error of the slope of the score, beside those of sigma and of the number of events: steps are too
-# long or too short by it, and what noise did to one is then still in the next.
-_SLOPE_ERROR = 0.1
-# relative error of the information, by direction
-_STRUCTURE, _LEVEL_STRUCTURE = 0.15, 0.1
+_STRUCTURE = 0.15  # relative error of the information, by direction
 _SELECTION = 0.5  # of the variance that events may lose along the prediction
 _LARGEST_BIAS = 0.5  # of log sigma; beyond it nothing can be estimated
 _HIDDEN_SQUARE = 0.25  # variance of the linear predictor, in event variances, where nothing of it is seen
-_LOW = 0.8  # eigenvalues of the covariates below it are as uncertain as noise makes them
 # noise of all slopes together in sigmas, of log sigma, and relative of the number of events, from which
 # intervals widen
 _SLOPES_USABLE, _LOG_SIGMA_USABLE, _COUNT_USABLE = 0.5, 0.2, 0.08
@@ -110,7 +105,8 @@ def combined(found: Average, frame: Frame, levels: list[Level], level: Array) ->
     relative, unseen = _relative_error(frame)
     level_noise, log_sigma_error = _level_noise(levels, pair, bias, _hidden(unseen, sigma, frame), frame)
     events = frame.bounding.placement.scale.fraction_sd / frame.fraction
-    wrong = math.hypot(_SLOPE_ERROR, log_sigma_error, 1.5 * events)
+    # steps are too long or too short by it, and what noise did to one is then still in the next
+    wrong = math.hypot(log_sigma_error, 1.5 * events)
     # scores are scaled so that their variance is the information
     size = frame.slope**2 / frame.square
     m, ends = d + len(pair), [0, -1][: len(pair)]
@@ -118,7 +114,7 @@ def combined(found: Average, frame: Frame, levels: list[Level], level: Array) ->
     information[1 : d + 1, 1 : d + 1] = size * told_of(frame, found.slopes, sigma)
     information[np.ix_(ends, ends)] = pair
     noises = np.insert(level_noise, 1, np.full(d, noise * (1 + wrong) * size))
-    errors = np.insert(np.full(len(pair), _LEVEL_STRUCTURE), 1, relative) * np.diag(information)
+    errors = np.insert(np.full(len(pair), _STRUCTURE), 1, relative) * np.diag(information)
     used = usable(information, np.diag(errors), np.eye(m), np.sqrt(np.diag(information)))
     need = max(
         math.sqrt(_many(frame)) * noise / _SLOPES_USABLE,
@@ -162,7 +158,7 @@ def _relative_error(frame: Frame) -> tuple[Array, int]:
     if not events.structured:
         return np.hypot(_STRUCTURE, np.minimum(frame.bounding.placement.scale.error, 1.0)), 0
     values, vectors = np.linalg.eigh(events.floored[1:, 1:] / events.fraction)
-    errors = np.where(values < _LOW, np.hypot(_STRUCTURE, events.relative / values), _STRUCTURE)
+    errors = np.hypot(_STRUCTURE, events.relative / values)
     return np.sqrt(np.diag((vectors * errors**2) @ vectors.T)), int(np.sum(errors > 0.5))
 
 

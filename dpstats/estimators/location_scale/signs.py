@@ -31,13 +31,11 @@ from dpstats.estimators.row_scale import RowScale
 Array = np.ndarray
 
 _EARLY = 0.65  # of a full step, beside what noise shrinks
-# of the early steps, the last are averaged too
+# Of the early steps, the last are averaged too: the first are on the way, and more would not seem settled.
 _KEPT = 6
-# sds of the shift, in sigmas, and of the change of log sigma that a step expects: at the start, after early
-# steps of the slopes, after the last ones, and at the end
-_START_PRIOR, _EARLY_PRIOR, _LAST_PRIOR, _END_PRIOR = (1.0, 1.0), (0.7, 0.6), (0.3, 0.3), (0.5, 0.5)
-_DRIFT = 0.1  # of the last steps
-_WIDE = (2.0, 1.5)  # as good as none
+# sd of the shift, in sigmas, and of the change of log sigma that a step expects: on the way, at the first of
+# the last steps, and at each of them where those before leave no doubt
+_PRIOR, _LAST_PRIOR, _DRIFT = 1.0, 0.3, 0.1
 
 
 class Signs(Route[tuple[float, float]]):
@@ -52,10 +50,11 @@ class Signs(Route[tuple[float, float]]):
         self._plan, self._problem = plan, problem
         # the spread about slopes that are not found yet is not sigma: it is followed though sigma be known
         self.frame = framed(curator, replace(problem, known_sigma=None), plan, scale)
-        self.point, self._prior = self.frame.bounding.placement.start, np.array(_LAST_PRIOR)
+        self.point = self.frame.bounding.placement.start
         self._steps: list[Step] = []
+        self._prior = np.full(2, _LAST_PRIOR)
         for mu in plan["start"]:
-            self._follow(mu, _START_PRIOR)
+            self._follow(mu)
 
     def prepare(self, t: int) -> None:
         if t == len(self.early):
@@ -66,14 +65,14 @@ class Signs(Route[tuple[float, float]]):
         step = self._read(cost[0])
         move = math.exp(self.point[-1]) * (self.frame.whitening.T @ capped(_EARLY * step.shrunk, LONGEST)[0])
         self.point = np.append(self.point[:-1] + move, self.point[-1])
-        self._follow(cost[1], _EARLY_PRIOR)
+        self._follow(cost[1])
 
     def settle(self, cost: tuple[float, float]) -> None:
-        """From the average of the steps before; what is known of the level shrinks its moves."""
+        """From the average of the steps so far; what is known of the level shrinks its moves."""
         self._read(cost[0])
         slopes = average(self._steps, self.frame, np.exp([step.point[-1] for step in self._steps])).slopes
         self.point = np.concatenate([self.point[:1], slopes, self.point[-1:]])
-        level = self._follow(cost[1], (float(self._prior[0]), float(self._prior[1])))
+        level = self._follow(cost[1], self._prior)
         self._prior = np.hypot((self._prior**-2 + level.error**-2) ** -0.5, _DRIFT)
 
     def finish(self) -> Estimate:
@@ -81,9 +80,8 @@ class Signs(Route[tuple[float, float]]):
         self._hold()
         levels, ends = [], []
         for mu in self._plan["level"]:
-            start = self.point
-            levels.append(self._follow(mu, _END_PRIOR))
-            ends.append(_moved(start, solved(levels[-1], self.frame.fraction, _WIDE)))
+            levels.append(self._follow(mu, math.inf))
+            ends.append(self.point)
         # the first was read before the level had settled
         level = np.mean(ends[1:], axis=0)[[0, -1]]
         whole, need = combined(self._average(math.exp(level[1])), self.frame, levels[1:], level)
@@ -96,7 +94,7 @@ class Signs(Route[tuple[float, float]]):
         self._steps = [*self._steps, step]
         return step
 
-    def _follow(self, mu: float, prior: tuple[float, float]) -> Level:
+    def _follow(self, mu: float, prior: Array | float = _PRIOR) -> Level:
         """Intercept and log sigma follow the slopes, shrunk by what is expected of their move."""
         level = release_level(self.curator, mu, self.frame.bounding, self.frame.choice, self.point)
         self.point = _moved(self.point, solved(level, self.frame.fraction, prior))

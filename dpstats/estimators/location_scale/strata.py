@@ -34,7 +34,7 @@ from dpstats.estimators.location_scale.estimate import (
 )
 from dpstats.estimators.location_scale.event_law import LEAST_SAID
 from dpstats.estimators.location_scale.gaussian import Gaussian
-from dpstats.estimators.location_scale.hazard_calibration import biases, contrasted
+from dpstats.estimators.location_scale.hazard_calibration import checked
 from dpstats.estimators.location_scale.information import Known
 from dpstats.estimators.location_scale.placement import PlacedByLine, declared_range
 from dpstats.estimators.location_scale.problem import LARGEST_LOG_SIGMA, LOG_SIGMA_RANGE, Problem, sigma_of
@@ -233,10 +233,17 @@ class Stratified(Gaussian):
         self.whitening = first.improved(seen, radius, layout.other_columns(scale))
 
     def finish(self) -> Estimate:
-        return _checked(self, self._plan.cost("check"), estimated(self))
+        result, placement, groups = _estimated(self), self.bounding.placement, len(self.layout.shares)
+        assert placement.problem.strata is not None
+        # location coefficients are tied, and what moves one log sigma moves all
+        k, tied = self.bounding.k, placement.problem.strata.tied
+        each = np.vstack([np.eye(k, k + 1), np.tile(np.eye(1, k + 1, k), (groups, 1))])
+        onto = scipy.linalg.block_diag(np.linalg.pinv(tied), np.eye(groups)) @ each
+        mu = self._plan.cost("check")
+        return checked(self.curator, mu, placement, self.typical, result, self.sigma, onto)
 
 
-def estimated(state: Stratified) -> Estimate:
+def _estimated(state: Stratified) -> Estimate:
     """One step from the mean point, along the formula's coefficients; sandwich covariance."""
     bounding, layout, information = state.bounding, state.layout, state.information
     scale, k = bounding.placement.scale, bounding.k
@@ -252,7 +259,7 @@ def estimated(state: Stratified) -> Estimate:
     privacy += np.diag(np.append(np.zeros(k), own + _on_the_way(state, step, noise)))
     need = state.need(len(step))
     excess = max(1.0, need) ** 3
-    privacy, sampling, hidden = (back @ part @ back.T for part in (privacy, sampling, guess))
+    privacy, sampling = (back @ part @ back.T for part in (privacy, sampling))
     cov_privacy = _off_the_line(state, privacy * excess + sampling * (excess - 1))
     cov = cov_privacy + sampling
 
@@ -261,10 +268,7 @@ def estimated(state: Stratified) -> Estimate:
     change = back @ (step - information.part(moved, information.seen < 0.5))
     params = np.append(layout.along(state.gamma), state.log_sigma) + change
     user = scipy.linalg.block_diag(layout.to_user, np.eye(len(layout.shares)))
-    params, cov, cov_privacy, hidden = (
-        user @ params,
-        *(user @ each @ user.T for each in (cov, cov_privacy, hidden)),
-    )
+    params, cov, cov_privacy = user @ params, user @ cov @ user.T, user @ cov_privacy @ user.T
     params[0] += scale.y_center
     params[layout.tied.shape[1] :] += math.log(scale.y_scale)
     problems = ["unsettled"] * moves + ["budget"] * bool(need > 1)
@@ -343,19 +347,3 @@ def _factors(state: Stratified, need: float) -> Array:
     if np.linalg.matrix_rank(levels) == len(levels):
         location[(np.abs(np.linalg.pinv(levels)[:, lost]) > 1e-9).any(axis=1)] = np.inf
     return np.append(location, own)
-
-
-def _checked(state: Stratified, mu: float, result: Estimate) -> Estimate:
-    """A fit under the caution "law", or with the doubt of contrasts; see :mod:`.hazard_calibration`."""
-    placement = state.bounding.placement
-    found = contrasted(state.curator, mu, placement, state.typical, state.sigma, False)
-    result = replace(result, law=found.law)
-    if found.stands_out:
-        return result.doubted(np.zeros_like(result.cov), "law")
-    strata = placement.problem.strata
-    assert strata is not None
-    k, groups = strata.tied.shape[0], len(strata.inside)
-    each = biases(placement.scale, sigma_of(state.typical), found.pivot, False)
-    spread = np.vstack([np.eye(k, k + 1), np.tile(np.eye(1, k + 1, k), (groups, 1))])
-    onto = scipy.linalg.block_diag(np.linalg.pinv(strata.tied), np.eye(groups)) @ spread
-    return result.doubted(found.doubt**2 * (onto @ each @ onto.T))
