@@ -117,10 +117,11 @@ class BoundedScore:
         return weight * lost
 
     def gain(self, wider: BoundedScore) -> tuple[float, float]:
-        """Least and most that a wider limit adds to a score, for a family whose scores have one law.
+        """Least and most that a wider limit adds to a score.
 
         Where no score lies below -limit, the least is the difference of what is put back for clipping, which
-        the declared end of the response makes smaller for large means.
+        the declared end of the response makes smaller for large means. What counts far below a large mean
+        would take off is left out.
 
         Raises
         ------
@@ -134,11 +135,14 @@ class BoundedScore:
             return -most, most
         return max(-most, min(0.0, float((self.correction(at) - wider.correction(at)).min()))), most
 
-    def put_back(self, dispersion: float) -> float:
-        """Mean of a score whose dispersion is this, and not what was put back for; the same at all eta."""
-        limit, at = np.array(self.limit), np.zeros(1)
-        means = (self.family.clipped_mean(at, limit, phi) for phi in (dispersion, self.dispersion))
-        return float((next(means) - next(means))[0])
+    def put_back(self, dispersion: float, eta: float = 0.0) -> float:
+        """Mean of a score whose dispersion is this, and not what was put back for."""
+        at = np.array([eta])
+        weight = self.weight(at)
+        means = (
+            self.family.clipped_mean(at, self.limit / weight, phi) for phi in (dispersion, self.dispersion)
+        )
+        return float((weight * (next(means) - next(means)))[0])
 
     @cached_property
     def _table(self) -> np.ndarray | float:

@@ -71,6 +71,7 @@ def problem_of(design: Design, family: GlmFamily, model: str) -> Problem:
         design.offset_bounds,
         design.has_intercept,
         coded=_coded(design)[int(design.has_intercept) :],
+        categories=_referred(design) if design.has_intercept else (),
     )
 
 
@@ -80,3 +81,12 @@ def _coded(design: Design) -> np.ndarray:
     for first, levels in design.categories:
         coded[first : first + levels.shape[1]] = np.isin(levels, (0.0, 1.0)).all()
     return coded
+
+
+def _referred(design: Design) -> tuple[np.ndarray, ...]:
+    """Columns of levels beside a reference level whose rows have 0 in all of them."""
+    return tuple(
+        first + np.arange(levels.shape[1])
+        for first, levels in design.categories
+        if np.isin(levels, (0.0, 1.0)).all() and not levels.any(axis=1).all()
+    )

@@ -33,4 +33,4 @@ def estimated(
 
 
 def _plan(problem: Problem) -> Callable[..., Plan]:
-    return partial(make_plan, constant=problem.intercept, free_dispersion=problem.family.free_dispersion)
+    return partial(make_plan, constant=problem.intercept, two_valued=problem.family.two_valued)

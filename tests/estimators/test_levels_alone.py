@@ -5,6 +5,7 @@ import pytest
 from scipy import stats
 
 import dpstats as dps
+from dpstats.budget import Budget
 from dpstats.estimators.engine.finish import Estimate, guessed
 from dpstats.testing import SeededNoise, noise
 
@@ -54,3 +55,24 @@ def test_a_level_of_half_a_percent_takes_no_other_coefficient_with_it() -> None:
     off = np.concatenate([distances for _, distances in fits])
     assert np.sum(off > 1) <= 3
     assert np.all(off < 2)
+
+
+@pytest.mark.parametrize("budget", [dps.approx(4, 1e-6), dps.pure(3)])
+@pytest.mark.parametrize("always", [0, 1])
+def test_a_reference_level_that_always_says_the_same_leaves_intercept_and_contrasts_open(
+    budget: Budget, always: int
+) -> None:
+    """All husbands are men: they were confidently 5 log odds from other men and women, of any number."""
+    g, n = np.random.default_rng(3), 20_000
+    kin, age = g.choice(3, n, p=[0.4, 0.35, 0.25]), g.uniform(18, 90, n)
+    odds = np.array([0.0, -0.2, 0.4])[kin] + 0.02 * (age - 50)
+    y = np.where(kin == 0, always, g.random(n) < 1 / (1 + np.exp(-odds)))
+    data = dict(y=y, age=age, kin=np.array(["husband", "child", "other"])[kin])
+    schema = dps.Schema(y=dps.flag(), age=dps.bounded(0, 100), kin=dps.levels("husband", "child", "other"))
+    with noise(SeededNoise(4)):
+        fit = dps.logit("y ~ age + kin", data, schema).fit(budget)
+    half = stats.norm.ppf(0.975) * fit.bse
+    assert np.all(half.drop("age") > 14) and half["age"] < 0.01
+    apart = np.array([0.0, -1.0, 1.0, 0.0])  # of levels that say both
+    sd = np.sqrt(apart @ fit.cov_params().to_numpy() @ apart)
+    assert sd < 0.05 and abs(apart @ fit.params.to_numpy() - 0.6) < 3 * sd

@@ -195,9 +195,9 @@ POINTS = np.array([[0.3, -0.9, 0.2], [0.1, -0.5, 0.2]])
 
 def read(family: str, sd: float, step: float = 0.0, sampling: float = 0.0) -> tuple[np.ndarray, np.ndarray]:
     """Of a model with an intercept, a rare flag and a column that is none: coefficients and their sds."""
-    problem, ones = Problem(FAMILIES[family], **PROBLEM), np.ones(3)
-    found = Estimate(POINTS.mean(axis=0) + step, sd**2 * np.eye(3), sd**2 * np.eye(3))
-    scores = Scores(POINTS, step * ones, sd * ones, sampling * ones)
+    problem, ones, axes = Problem(FAMILIES[family], **PROBLEM), np.ones(3), np.eye(3)
+    found = Estimate(POINTS.mean(axis=0) + step, sd**2 * axes, sd**2 * axes)
+    scores = Scores(POINTS, step * ones, sd**2 * axes, sampling**2 * axes)
     found = read_levels(problem, LOCATED, found, scores)
     assert found.problems == ()
     return found.params, np.sqrt(np.diag(found.cov))
@@ -210,7 +210,7 @@ def test_the_interval_of_a_flag_that_noise_may_hide_has_no_end_that_matters(fami
     assert 1.96 * sds[1] > 15
     assert sds[[0, 2]] == pytest.approx(1.0)
     assert 1.01 < read(family, 0.35)[1][1] / 0.35 < 2.0
-    assert read(family, math.inf)[1] == pytest.approx(math.inf)
+    assert np.all(read(family, 1e6)[1] > 0.99e6)
     assert read("gaussian", 1.0)[1] == pytest.approx(1.0, abs=1e-6)
 
 
@@ -272,9 +272,9 @@ def test_whatever_noise_makes_of_a_coefficient_its_curve_has_numbers(
 @pytest.mark.parametrize("family", list(FAMILIES))
 @pytest.mark.parametrize("point", [-60.0, 60.0])
 def test_a_coefficient_that_noise_put_anywhere_is_a_number(family: str, point: float) -> None:
-    problem, ones = Problem(FAMILIES[family], **PROBLEM), np.ones(3)
-    found = Estimate(0 * ones, np.eye(3), np.eye(3))
-    found = read_levels(problem, LOCATED, found, Scores(point * np.ones((1, 3)), ones, ones, 0.1 * ones))
+    problem, ones, axes = Problem(FAMILIES[family], **PROBLEM), np.ones(3), np.eye(3)
+    found = Estimate(0 * ones, axes, axes)
+    found = read_levels(problem, LOCATED, found, Scores(point * np.ones((1, 3)), ones, axes, 0.01 * axes))
     assert np.isfinite(found.params).all() and np.isfinite(found.cov).all()
     assert np.all(np.diag(found.cov) >= 1)
 

@@ -303,6 +303,11 @@ MUTANTS = (
         (LEVELS, "(_FARTHEST / NORMAL) ** 2", "0.0"),
     ),
     planted(
+        "a reference level always has events, and others (glm)",
+        f"{ALONE}a_reference_level_that_always_says_the_same_leaves_intercept_and_contrasts_open",
+        (LEVELS, "reference[own], direction[own] = 0.0, -1.0", "reference[own], direction[:] = 0.0, 0.0"),
+    ),
+    planted(
         "a covariate that tells the response is not named (logit)",
         "models/test_glm.py::test_a_covariate_that_tells_the_response_is_named_as_one",
         ("estimators/newton/check.py", "_CONTRADICT * math", "0.0 * math"),
@@ -373,12 +378,21 @@ MUTANTS = (
         ("estimators/newton/check.py", '("far",) * told', "()"),
     ),
     planted(
+        "codes among counts are not looked for (glm)",
+        "models/test_far.py::test_codes_among_counts_are_told",
+        (
+            "estimators/newton/check.py",
+            "if not cost or score is None",
+            "if score.family.counts or score is None",
+        ),
+    ),
+    planted(
         "amounts far beyond the limit widen nothing (glm)",
         "models/test_far.py::test_intervals_of_the_intercept_hold_the_mean_of_all_amounts",
         (
             "estimators/newton/check.py",
-            "found.doubted((drift**2 + beyond)",
-            "found.doubted(0 * (drift**2 + beyond)",
+            "moved = (drift**2 + beyond) / law",
+            "moved = 0 * (drift**2 + beyond) / law",
         ),
     ),
     planted(
@@ -741,9 +755,9 @@ MUTANTS = (
         (DEBIASED, "more=by_curvature + guess,", "more=guess,"),
     ),
     planted(
-        "curvature that is gone tells nothing (glm)",
+        "a log-likelihood that covariates have brought to 0 tells nothing (glm)",
         "models/test_glm.py::test_a_number_that_tells_whether_there_is_any_is_separated",
-        ("estimators/newton/check.py", "read.left < _LEFT", "read.left < 0"),
+        ("estimators/newton/check.py", "left < _UNEXPLAINED * usual", "left < 0 * usual"),
     ),
     planted(
         "groups of amounts that are more skewed are not priced (gamma)",

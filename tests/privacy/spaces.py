@@ -366,6 +366,7 @@ SPACES = {
         Space(tails(0.5, 0.1, BoundedScore(GAMMA, 3.0, 1.0, 0.0, 0.5), 6.0), 25.0, 0.95, 0.95),
         Space(tails(0.5, 0.1, BoundedScore(GAMMA, 0.6, 1.0, 0.0, 0.1), 0.8), 25.0, 0.95, 0.95),
         Space(tails(0.0, 0.1, BoundedScore(GAUSSIAN, 1.0, 1.0, 0.0, 1.0), 2.5), 30.0, 0.95, 0.95),
+        Space(tails(0.0, 0.3, BoundedScore(POISSON, 2.0, 3.0, 1.0, 0.2), 8.0), 60.0, 0.9, 0.9),
     ],
     "event_moments": [Space(boxes, 1.5)],
     "reach_means": [Space(reach(), 1.5)],

@@ -130,7 +130,8 @@ class ScoreTails(AtLine):
 
     With the scores psi and psi_w of two limits, L and L_w, a row gives v = psi_w - psi, clipped to
     [least, L_w - L]. Both scores have mean 0 under the family; where its tail is longer, v holds what is
-    clipped from psi.
+    clipped from psi. Of counts, whose scores have another law at each mean, the clip also leaves out what
+    counts far below a large mean would take off.
 
     Parameters
     ----------

@@ -47,7 +47,8 @@ class LogLikelihood(Statistic):
 
     Of a time l = event (log h(z) - log sigma) - H(z), z = (y - x'b) / sigma, where y is the time or its
     logarithm: whichever the family is of; of a row that failed between two residuals a and b,
-    log(e^-H(a) - e^-H(b)). Of a mean it is what the record of its family has.
+    log(e^-H(a) - e^-H(b)). Of a mean it is what the record of its family has. A row of weight v adds v times
+    its own.
 
     Parameters
     ----------
@@ -66,7 +67,7 @@ class LogLikelihood(Statistic):
     Notes
     -----
     Sensitivity: high - low. A row adds a number between low and high, one that weighs nothing adds 0, which
-    lies between them; attained by two rows at the ends.
+    lies between them, and a prior weight, at most 1, keeps a row between; attained by two rows at the ends.
     """
 
     name = "log_likelihood"
@@ -89,7 +90,7 @@ class LogLikelihood(Statistic):
             raise ValueError("low must not be above 0, nor high below it, and sigma positive")
         if isinstance(family, GlmFamily) and family.log_likelihood is None:
             raise ValueError(f"the record of {family.name} has no log-likelihood")
-        self._offset = design.offset_bounds != (0.0, 0.0)
+        self._weighted, self._offset = design.weights is not None, design.offset_bounds != (0.0, 0.0)
         self._ends, self._family, self._sigma, self._log = (low, high), family, sigma, log
         self.parts = (Part(np.ones(1), np.array([max(-low, high)])),)
         self.sensitivity = high - low
@@ -103,7 +104,7 @@ class LogLikelihood(Statistic):
         else:
             rows = self._of_mean(response(block, self._log, scratch("y", len(block.ok))), eta)
         ones = scratch("ones", 1, len(rows))
-        ones[0] = block.ok
+        ones[0] = np.where(block.ok, block.weight, 0.0) if self._weighted else block.ok
         return (Factor(ones.T, np.clip(rows, *self._ends)[:, None]),)
 
     def _of_mean(self, y: np.ndarray, eta: np.ndarray) -> np.ndarray:

@@ -11,6 +11,7 @@ import numpy as np
 
 from dpstats.curator import Curator, Release
 from dpstats.estimators.bends import FAR, WORTH, Line, bend_public, by_chance, judged, standardised
+from dpstats.estimators.columns import SURE
 from dpstats.estimators.engine.finish import Estimate
 from dpstats.estimators.levels import NORMAL
 from dpstats.estimators.newton.bounds import DISPERSIONS
@@ -18,19 +19,19 @@ from dpstats.estimators.newton.located import Located
 from dpstats.estimators.newton.problem import Problem
 from dpstats.estimators.newton.unlike import Group
 from dpstats.families.bounded_score import BoundedScore
-from dpstats.families.glm import GlmFamily
+from dpstats.families.glm import CERTAIN, GlmFamily
 
 Array = np.ndarray
 # times the limit of scores, for what may lie beyond: the farther, the noisier; of a row that lies farther
 # still as much is seen
-_WIDER = 2.0
+_WIDER, _WIDER_COUNTS = 2.0, 8.0
 # share of the rows whose yes or no contradicts the line, if predictors are spread evenly: where it is less,
 # these are so few that noise may hide them. Under a logit effects add up to 4.5 then, each of an sd of its
 # column; of real sets 6 of 6 above that were separated, or far off
 _CONTRADICT = 0.123
-# curvature that is left, over that where no covariate has an effect: of random designs .11 or more, of real
-# sets with a covariate that tells the response .02
-_LEFT = 0.05
+# no log-likelihood of a row is lower, when it is asked how much covariates explain; and the share of what it
+# is without any that they leave at least
+_LOWEST, _UNEXPLAINED = -3.0, 0.2
 E = TypeVar("E", bound=Estimate)
 
 
@@ -52,8 +53,6 @@ class Read:
         No whitened row counts as longer.
     information : array, shape (k, k)
         Per row, whitened.
-    left : float
-        Curvature over what it would be where no covariate has an effect, two sds of its error added.
     unlike : tuple of Group
         Of amounts that scatter more than the others.
     """
@@ -65,8 +64,13 @@ class Read:
     phi_sd: float = 0.0
     radius: float = math.inf
     information: Array = field(default_factory=lambda: np.eye(0))
-    left: float = 1.0
     unlike: tuple[Group, ...] = ()
+
+    @property
+    def level(self) -> float:
+        """Curvature of a row along the intercept."""
+        row = np.linalg.solve(self.whitening, np.eye(len(self.whitening))[0])
+        return float(row @ self.information @ row)
 
 
 Asked = tuple[str, float, dict[str, Any]]
@@ -91,33 +95,79 @@ def by_one_pass(curator: Curator, checks: Iterable[Check[E]], found: E) -> E:
 def tailed(cost: float, located: Located, read: Read, found: E) -> Check[E]:
     """A fit that tells by the caution "far" if scores surely hold more beyond their limit than the law says.
 
-    What is put back for clipping is that of the family. A few amounts of many times the mean move the
-    intercept by what the wider limit adds to the mean score, at least: it counts as error. So does what is
-    put back under a dispersion that is not known well.
+    What is put back for clipping is that of the family. A few responses of many times the mean, as a code for
+    what is not known, move the intercept by what the wider limit adds to the mean score, at least: it counts
+    as error. So does what is put back under a dispersion that is not known well.
     """
-    if not cost:
+    score = read.score
+    if not cost or score is None or score.limit >= score.top:
         return found
-    assert read.score is not None
-    wider = replace(read.score, limit=_WIDER * read.score.limit)
+    # wider alone: of the same rows, weighted as they are
+    times = _WIDER_COUNTS if score.family.counts else _WIDER
+    wider = replace(score, limit=times * score.limit, spread=times * score.spread)
     back = np.linalg.inv(located.to_user(True))
-    public = dict(**located.public(), beta=back @ found.params, score=read.score, wider=wider)
+    public = dict(**located.public(), beta=back @ found.params, score=score, wider=wider)
     release, found = yield "score_tails", cost, public
     total, noise, rows = float(release.values[0][0]), float(release.sds[0][0]), release.n * located.usable
-    # both scores grow with the response: what is between varies no more than their variances differ
-    squares = read.score.family.clipped_square
-    assert squares is not None
-    sampling = rows * max(squares(wider.limit, read.phi) - squares(read.score.limit, read.phi), 0.0)
-    drift, added = np.max([_put_back(read.score, wider, phi) for phi in _plausible(read)], axis=0)
+    law = _Tail.of(score, wider, read.level / located.usable)
+    sampling = rows * law.variance(read.phi, abs(total) / rows)
+    drift, added = np.max([law.put_back(phi) for phi in _plausible(read)], axis=0)
     chance = by_chance(release.law, noise, math.sqrt(noise**2 + sampling))
     sure, usual = (each + rows * added for each in chance)
     first = located.to_user(True)[:, 0]
-    worth = WORTH * rows * math.sqrt(level_variance(back, found.cov))
+    worth = WORTH * rows * law.curvature * math.sqrt(level_variance(back, found.cov))
     told = bool(abs(total) > max(sure, worth)) and math.isfinite(read.phi_sd)
     beyond = max(total**2 - usual**2, 0.0) / rows**2
     for group in read.unlike:
-        moved = min((abs(total) + usual) / rows / group.share, group.lost(read.score)) * group.direction
+        moved = min((abs(total) + usual) / rows / group.share, group.lost(score)) * group.direction
         found = found.doubted(np.outer(moved, moved))
-    return found.doubted((drift**2 + beyond) * np.outer(first, first), *("far",) * told)
+    moved = (drift**2 + beyond) / law.curvature**2
+    return found.doubted(moved * np.outer(first, first), *("far",) * told)
+
+
+@dataclass(frozen=True)
+class _Tail:
+    """Of scores at the mean curvature, what their law has between two limits.
+
+    Attributes
+    ----------
+    score, wider : BoundedScore
+    curvature : float
+        Of a row that can be used.
+    eta : float
+        Where it is that.
+    """
+
+    score: BoundedScore
+    wider: BoundedScore
+    curvature: float
+    eta: float
+
+    @classmethod
+    def of(cls, score: BoundedScore, wider: BoundedScore, curvature: float) -> _Tail:
+        if score.family.free_dispersion:
+            return cls(score, wider, 1.0, 0.0)
+        return cls(score, wider, curvature, math.log(score.family.mean_at(curvature, score.predictors)))
+
+    def put_back(self, phi: float) -> tuple[float, float]:
+        """Sizes of the mean of a score, and of what the wider limit adds, if phi is not what was assumed."""
+        if not self.score.family.free_dispersion:
+            phi = max((phi - 1) / self.curvature, 0.0)
+        mean = self.score.put_back(phi, self.eta)
+        return abs(mean), abs(self.wider.put_back(phi, self.eta) - mean)
+
+    def variance(self, phi: float, added: float) -> float:
+        """Of what the wider limit adds to a score, at most, if it adds so much in the mean.
+
+        Of one law: both scores grow with the response, and what is between varies no more than their
+        variances differ. Of counts it lies between two ends, in the mean as far from one as law and rows say.
+        """
+        squares = self.score.family.clipped_square
+        if squares is not None:
+            return max(squares(self.wider.limit, phi) - squares(self.score.limit, phi), 0.0)
+        at = np.array([self.eta])
+        usual = float((self.wider.correction(at) - self.score.correction(at))[0])
+        return (self.wider.limit - self.score.limit) * (added + max(usual, 0.0))
 
 
 def _plausible(read: Read) -> tuple[float, ...]:
@@ -125,12 +175,6 @@ def _plausible(read: Read) -> tuple[float, ...]:
     if math.isinf(read.phi_sd):
         return DISPERSIONS
     return tuple(max(read.phi + sds * read.phi_sd, DISPERSIONS[0]) for sds in (-2, 0, 2))
-
-
-def _put_back(score: BoundedScore, wider: BoundedScore, phi: float) -> tuple[float, float]:
-    """Sizes of the mean of a score, and of what the wider limit adds, if phi is not what was assumed."""
-    mean = score.put_back(phi)
-    return abs(mean), abs(wider.put_back(phi) - mean)
 
 
 def level_variance(back: Array, cov: Array) -> float:
@@ -162,9 +206,7 @@ def checked(cost: float, problem: Problem, located: Located, read: Read, found: 
     )
     share, score = min(FAR * line.unheard, 1.0), read.score or BoundedScore.unclipped(problem.family)
     release, found = yield "predictor_bend", cost, bend_public(line, score)
-    tells = separated(problem.family, line) or (problem.family.two_valued and read.left < _LEFT)
-    tells &= "hopeless" not in found.problems  # else noise is all there is
-    found = found.doubted(0.0, *("separated",) * tells)
+    found = _separated(found, separated(problem.family, line))
     if not read.lost:
         return found
     cov, cov_privacy = standardised(back, found.cov, found.cov_privacy)
@@ -172,6 +214,28 @@ def checked(cost: float, problem: Problem, located: Located, read: Read, found: 
     first = np.eye(problem.k)[0]
     moved = np.outer(first, first) + np.outer(line.slopes, line.slopes) / max(line.spread, 1e-9) ** 2
     return found.doubted(bend.square * forth @ moved @ forth.T, *("bends",) * bend.told)
+
+
+def explained(cost: float, problem: Problem, located: Located, found: E) -> Check[E]:
+    """A fit that tells by the caution "separated" if covariates leave next to nothing of a yes or no.
+
+    Where a covariate tells the response, its effect has no limit, and the log-likelihood of the rows rises
+    towards 0: it is compared with what it is where no covariate has an effect.
+    """
+    if not problem.family.two_valued:
+        return found
+    public = dict(params=found.params, low=_LOWEST, high=0.0, family=problem.family)
+    release, found = yield "log_likelihood", cost, public
+    chances = np.clip([located.mean, 1 - located.mean], *CERTAIN)
+    usual = -release.n * located.usable * float(chances @ np.maximum(np.log(chances), _LOWEST))
+    left = SURE * float(release.sds[0][0]) - float(release.values[0][0])
+    return _separated(found, left < _UNEXPLAINED * usual)
+
+
+def _separated(found: E, tells: bool) -> E:
+    """A fit that says so once, and not where noise is all there is."""
+    told = tells and not {"separated", "hopeless"} & set(found.problems)
+    return found.doubted(0.0, *("separated",) * told)
 
 
 def separated(family: GlmFamily, line: Line) -> bool:

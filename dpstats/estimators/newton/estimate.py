@@ -111,8 +111,7 @@ def estimate(averaged: Averaged, problem: Problem, located: Located, bounds: Bou
     result = Estimate(user @ point, cov, privacy, problems, **found)
     result = guessed(result, hidden, located.before(user), problem.intercept)
     result = result.hopeless() if located.unread or not information.stands_out else result
-    sds, sampled = np.sqrt(np.diag(cov)), np.sqrt(np.diag(sampling))
-    scores = Scores(averaged.points @ user.T, axes @ step, sds, sampled)
+    scores = Scores(averaged.points @ user.T, axes @ step, cov, sampling)
     result = read_levels(problem, located, result, scores)
     return replace(result, problems=(*result.problems, *tail))
 

@@ -18,10 +18,10 @@ from dpstats.estimators.engine.step import CHOOSE, DAMPING, LONGEST
 from dpstats.estimators.gram.bounds import mean_weight
 from dpstats.estimators.matrices import longest_image, not_noise
 from dpstats.estimators.newton.bounds import Bounds, Chooser
-from dpstats.estimators.newton.check import Read, by_one_pass, checked, tailed
+from dpstats.estimators.newton.check import Read, by_one_pass, checked, explained, tailed
 from dpstats.estimators.newton.estimate import Averaged, Estimate, estimate
 from dpstats.estimators.newton.far import long_rows
-from dpstats.estimators.newton.information import dispersion, drawn, of_row, past
+from dpstats.estimators.newton.information import dispersion, drawn, past
 from dpstats.estimators.newton.located import Located, locate
 from dpstats.estimators.newton.problem import Problem
 from dpstats.estimators.newton.steps import State, averaged_steps
@@ -81,6 +81,7 @@ def fit_newton(curator: Curator, problem: Problem, plan: Plan) -> Estimate:
         tailed(plan.cost("beyond"), located, read, found),
         long_rows(plan.cost("far"), problem, located, read, found),
         checked(plan.cost("check"), problem, located, read, found),
+        explained(plan.cost("told"), problem, located, found),
     )
     return replace(by_one_pass(curator, checks, found), columns=located.columns)
 
@@ -95,19 +96,9 @@ def _read(
     all_count = bounds.radius**2 >= longest * (1 - 1e-9)
     lost = 0.0 if all_count else lost
     read = Read(state.whitening, lost, bounds.score, *phi, bounds.radius, averaged.information.matrix)
-    if problem.family.two_valued:
-        return replace(read, left=_left(problem, located, averaged))
     if not problem.family.free_dispersion or bounds.score is None:
         return read
     return replace(read, unlike=unlike(averaged, problem, located, bounds.score.limit, n))
-
-
-def _left(problem: Problem, located: Located, averaged: Averaged) -> float:
-    """As `Located.curvature_left`; 1 without an intercept."""
-    if not problem.intercept:
-        return 1.0
-    row = np.linalg.solve(averaged.whitening, np.eye(problem.k)[0])
-    return located.curvature_left(*of_row(averaged.information, row), problem.family)
 
 
 def _usual_noise(curator: Curator, problem: Problem, plan: Plan) -> float:

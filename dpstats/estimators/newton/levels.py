@@ -6,6 +6,7 @@ See docs/theory/levels.md.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
@@ -23,6 +24,8 @@ Array = np.ndarray
 _FARTHEST = 15.0
 # coefficient of a level one end of whose interval is open: two sds of that of any
 _REACH = 8.0
+_FLAT = 1e-300  # slope of a mean that may be 0 in floats, whose scores say nothing
+_OPEN = (_FARTHEST / NORMAL) ** 2  # variance of what an open end leaves
 E = TypeVar("E", bound=Estimate)
 
 
@@ -34,18 +37,21 @@ class Scores:
     ----------
     points : array, shape (T, k)
         Coefficients at which scores were read.
-    step, sds, sampling : array, shape (k,)
-        Mean Newton step, the sd of its error, and the part of sampling in it.
+    step : array, shape (k,)
+        Mean Newton step.
+    cov, sampling : array, shape (k, k)
+        Of its error, and the part of sampling in it.
     """
 
     points: Array
     step: Array
-    sds: Array
+    cov: Array
     sampling: Array
 
-    def of(self, j: int) -> tuple[Array, float, float, float]:
-        """Those of one coefficient."""
-        return self.points[:, j], self.step[j], self.sds[j], self.sampling[j]
+    def along(self, row: Array) -> tuple[Array, float, float, float]:
+        """Points, step and the sds of its error for the linear predictor of a row."""
+        cov, sampling = (math.sqrt(max(float(row @ part @ row), 0.0)) for part in (self.cov, self.sampling))
+        return self.points @ row, float(row @ self.step), cov, sampling
 
 
 def read_levels(problem: Problem, located: Located, result: E, scores: Scores) -> E:
@@ -65,31 +71,57 @@ def read_levels(problem: Problem, located: Located, result: E, scores: Scores) -
     """
     if not problem.intercept:
         return result
-    params, mean, family = result.params.copy(), scores.points.mean(axis=0), problem.family
-    factors, more = np.ones(problem.k), np.zeros(problem.k)
-    middle = float(mean[0] + mean[1:] @ located.center[1:]) + located.offset
-    for j in map(int, problem.levels):
-        shares = np.array([1.0, 0.0]) + np.array([-1, 1]) * np.clip(located.center[j], 0.0, 1.0)
-        ends = np.clip(middle + mean[j] * np.array([-shares[1], shares[0]]), -_FARTHEST, _FARTHEST)
-        # the intercept makes up for a change as far as the rows of a 1 hold the information
-        weights = shares * family.curvature(ends)
-        curve = _curve(family, ends[int(weights[0] >= weights[1])])
-        found = level(curve, float(weights[1] / max(weights.sum(), 1e-300)), *scores.of(j))
-        if family.free_dispersion:
+    params, added = result.params.copy(), np.zeros_like(result.cov)
+    for row, direction in moved_alone(problem, located):
+        points, step, sd, sampling = scores.along(row)
+        curve, share = _said(problem, located, row, scores.points.mean(axis=0))
+        found, more = level(curve, share, points, step, sd, sampling), 0.0
+        if problem.family.free_dispersion:
             # its curvature is 1 at all points, whose matrices do not tell how scores bend
-            params[j] = mean[j] + found.shift
+            params += (found.shift - step) * direction
         else:
-            more[j] = (found.shift - scores.step[j]) ** 2
+            more = (found.shift - step) ** 2
         if math.isinf(found.factor):
             # steps run on where rows of a level lose their curvature
-            params[j], more[j] = np.clip(params[j], -_REACH, _REACH), (_FARTHEST / NORMAL) ** 2
+            own = direction[1:] > 0
+            params[1:][own], more = np.clip(params[1:][own], -_REACH, _REACH), _OPEN
         else:
-            factors[j] = found.factor
-    result, added = result.wider(factors), np.diag(more)
+            more += (found.factor**2 - 1) * sd**2
+        added += more * np.outer(direction, direction)
     return replace(result, params=params, cov=result.cov + added, cov_privacy=result.cov_privacy + added)
+
+
+def moved_alone(problem: Problem, located: Located) -> Iterator[tuple[Array, Array]]:
+    """Of each level of a category, that of the reference among them, and of each flag, two vectors (k,).
+
+    The first takes coefficients to the linear predictor of rows of the level, other columns being as they
+    are in the mean, or to the effect of the flag; the second is what a change of that alone makes of them.
+    """
+    axes, middle, rest = np.eye(problem.k), np.append(1.0, located.center[1:]), set(problem.levels)
+    for own in problem.categories:
+        reference, direction = middle.copy(), axes[0].copy()
+        reference[own], direction[own] = 0.0, -1.0
+        yield reference, direction
+        yield from ((reference + axes[j], axes[j]) for j in own)
+        rest -= set(own)
+    yield from ((axes[j], axes[j]) for j in sorted(rest))
+
+
+def _said(problem: Problem, located: Located, row: Array, mean: Array) -> tuple[Array, float]:
+    """What scores of rows say that one of `moved_alone` is of, and their share, as `level` takes them."""
+    family, middle = problem.family, float(mean[0] + mean[1:] @ located.center[1:]) + located.offset
+    if row[0]:
+        return _curve(family, float(row @ mean) + located.offset), 0.0
+    share = float(np.clip(row @ located.center, 0.0, 1.0))
+    shares = np.array([1 - share, share])
+    ends = np.clip(middle + row @ mean * np.array([-share, 1 - share]), -_FARTHEST, _FARTHEST)
+    # the intercept makes up for a change as far as the rows of a 1 hold the information
+    weights = shares * family.curvature(ends)
+    curve = _curve(family, float(ends[int(weights[0] >= weights[1])]))
+    return curve, float(weights[1] / max(weights.sum(), 1e-300))
 
 
 def _curve(family: GlmFamily, eta: float) -> Array:
     """Newton steps of rows of this linear predictor, if the true one lies further by `SHIFTS`."""
     means = family.mean(np.clip(eta, -_FARTHEST, _FARTHEST) + SHIFTS)
-    return np.asarray((means - means[len(means) // 2]) / slope_in_middle(means))
+    return np.asarray((means - means[len(means) // 2]) / max(slope_in_middle(means), _FLAT))

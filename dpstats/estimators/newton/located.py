@@ -12,14 +12,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dpstats.curator import Curator, Release
-from dpstats.estimators.columns import SURE, zoom_in
+from dpstats.estimators.columns import zoom_in
 from dpstats.estimators.engine.bounds import LENGTHS
 from dpstats.estimators.engine.finish import to_user
 from dpstats.estimators.engine.information import ANY
 from dpstats.estimators.engine.plan import FirstCosts
 from dpstats.estimators.newton.problem import Problem
 from dpstats.estimators.zoom import EQUAL_CELLS, HIDDEN, UNSEEN_SD, Zoomed, in_cells
-from dpstats.families.glm import GlmFamily
 from dpstats.moments.design import DesignMoments
 from dpstats.moments.noisy import SEEN
 
@@ -110,10 +109,6 @@ class Located:
     def thinnest(self) -> float:
         """Smallest mean square of a standardised column; at most 1."""
         return float(np.min(self.squares, initial=1.0))
-
-    def curvature_left(self, found: float, sd: float, family: GlmFamily) -> float:
-        """Curvature of a row over that where no covariate has an effect, two sds of its error added."""
-        return (found + SURE * sd) / (self.usable * family.level_at(self.mean))
 
     def before(self, axes: Array) -> Array:
         """Variance of coefficients before any data, of columns of known spread; `axes` as in `unknown`."""

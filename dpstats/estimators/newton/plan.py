@@ -9,7 +9,8 @@ from dpstats.estimators.engine.plan import BENDS, EARLY_STEPS, TAIL_STEPS, Plan,
 
 # Shares of mu^2; the averaged steps have what the others leave.
 FIRST, OCTAVES, EARLY, FAR = 0.03, 0.03, 0.24, 0.06
-TAILS = 0.03  # where scores are clipped whose law may have a longer tail
+TAILS = 0.03  # whether scores that are clipped have a longer tail than their law
+TOLD = 0.01  # whether covariates tell a yes or no
 # Early and averaged steps where n mu / k^1.5 is more: the less noisy a step, the fewer converge, as those of
 # Newton's method do without noise. With fewer rows more steps lose fewer intervals.
 _STEPS = ((3000.0, (6, 3)), (60.0, (6, 4)))
@@ -26,15 +27,16 @@ def make_plan(
     early_steps: int = EARLY_STEPS,
     tail_steps: int = TAIL_STEPS,
     constant: bool = True,
-    free_dispersion: bool = False,
+    two_valued: bool = False,
 ) -> Plan:
     """Split a total of Gaussian differential privacy over the releases of a fit.
 
-    Without an intercept no bend is looked for. Where the dispersion is free, the law of scores is one, and
-    what lies in its tail is looked at; a count's scatter tells of its tail.
+    Without an intercept no bend is looked for, nor what lies in the tail of counts and amounts. Of a yes or
+    no it is asked instead whether covariates tell it.
     """
-    check, tails, steps = BENDS * constant, TAILS * (constant and free_dispersion), "score and information"
-    rest = 1 - FIRST - OCTAVES - EARLY - FAR - check - tails
+    check, tails, steps = BENDS * constant, TAILS * (constant and not two_valued), "score and information"
+    told = TOLD * two_valued
+    rest = 1 - FIRST - OCTAVES - EARLY - FAR - check - tails - told
     stages = dict(
         columns=Stage(FIRST, "column means"),
         octaves=Stage(OCTAVES, "column octaves"),
@@ -43,5 +45,6 @@ def make_plan(
         far=Stage(FAR, "check of long rows"),
         check=Stage(check, "check for bends"),
         beyond=Stage(tails, "check of the tail"),
+        told=Stage(told, "check for separation"),
     )
     return Plan(mu, False, stages)

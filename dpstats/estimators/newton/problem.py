@@ -27,6 +27,8 @@ class Problem:
     coded : array of bool, shape (d,), optional
         Which covariates are 0 or 1 by the schema; their effect is of a size that is known beforehand, however
         rare they are.
+    categories : tuple of array
+        Of each category that stands alone and has a reference level, the coefficients of its other levels.
     """
 
     family: GlmFamily
@@ -37,6 +39,7 @@ class Problem:
     intercept: bool = True
     robust: bool = False
     coded: Array | None = None
+    categories: tuple[Array, ...] = ()
 
     @property
     def zero_or_one(self) -> Array:

@@ -21,16 +21,15 @@ from dpstats.estimators.engine.finish import guessed, weak
 from dpstats.estimators.engine.plan import Plan
 from dpstats.estimators.gram.bounds import mean_weight
 from dpstats.estimators.matrices import noise_edge, noise_of_product, symmetric_power, with_floor
-from dpstats.estimators.newton.check import Read, by_one_pass, checked
+from dpstats.estimators.newton.check import Read, by_one_pass, checked, explained
 from dpstats.estimators.newton.far import long_rows
-from dpstats.estimators.newton.levels import Scores, read_levels
+from dpstats.estimators.newton.levels import Scores, moved_alone, read_levels
 from dpstats.estimators.newton.located import Located, locate, weighted_square
 from dpstats.estimators.newton.problem import Problem
 from dpstats.estimators.objective.estimate import Estimate, estimate
 from dpstats.estimators.objective.plan import least_ridge
 from dpstats.estimators.objective.tuning import TUNING, Tuning
 from dpstats.families import LOGISTIC_LOSS
-from dpstats.families.glm import BINOMIAL
 from dpstats.formula.ball import UnitBall
 from dpstats.moments.solution import believed, seen_share
 
@@ -97,6 +96,7 @@ def fit_debiased(
     checks = (
         long_rows(plan.cost("far"), problem, located, replace(read, **whole), found),
         checked(plan.cost("check"), problem, located, read, found),
+        explained(plan.cost("told"), problem, located, found),
     )
     return replace(by_one_pass(curator, checks, found), columns=located.columns)
 
@@ -188,7 +188,9 @@ def _corrected(
     sampling = inverse if scores is None else inverse @ with_floor(scores, 0.0) @ inverse
     blind, hidden, steep = _along(matrices, tuning)
     by_curvature = steep @ by_curvature @ steep
-    left = _left(ball, problem, matrices.curvature, moved, tuning.level)
+    change = _change(ball, matrices, moved, tuning)
+    back = ball.to_user @ moved
+    left = np.linalg.solve(ball.to_user, _left(problem, located, back, change))
     guess = ball.radius**2 * located.unknown(blind, np.eye(problem.k)) + hidden + np.outer(left, left)
     result = estimate(
         ball,
@@ -199,9 +201,8 @@ def _corrected(
         more=by_curvature + guess,
     )
     guess, sampled = (ball.to_user @ part @ ball.to_user.T for part in (guess, sampling / n))
-    zeros, sds, sampled = np.zeros(problem.k), np.sqrt(np.diag(result.cov)), np.sqrt(np.diag(sampled))
-    read = Scores(result.params[None], zeros, sds, sampled)
-    resting = weak(np.outer(ball.to_user @ left, ball.to_user @ left), result.cov, tuning.resting)
+    read = Scores((ball.to_user @ minimum.params)[None], back, result.cov, sampled)
+    resting = weak(change**2 * np.outer(back, back), result.cov, tuning.resting)
     resting = np.setdiff1d(resting, problem.levels)
     result = replace(result, problems=tuple(f"weak:{j}" for j in resting))
     before = located.before(located.to_user(problem.intercept))
@@ -214,9 +215,7 @@ def _read(ball: UnitBall, located: Located, matrices: Matrices) -> Read:
     moments = matrices.floored
     long = float(ball.reach @ ball.reach) > 1 + 1e-9
     lost = 1 - mean_weight(ball.k, ball.radius) if long else 0.0
-    found, sd = (float(part[0, 0]) * ball.radius**2 for part in (matrices.curvature, matrices.sds))
-    left = located.curvature_left(found, sd, BINOMIAL) if ball.constant else 1.0
-    return Read(symmetric_power(moments / moments[0, 0], -0.5), lost, left=left)
+    return Read(symmetric_power(moments / moments[0, 0], -0.5), lost)
 
 
 def _unturned(ball: UnitBall, matrices: Matrices) -> dict[str, Any]:
@@ -245,17 +244,31 @@ def _along(matrices: Matrices, tuning: Tuning) -> tuple[Array, Array, Array]:
     return first, second, third
 
 
-def _left(ball: UnitBall, problem: Problem, curvature: Array, moved: Array, level: float) -> Array:
-    """What a correction by `moved` may lack: its share is the change of the log odds on its way, at most 1.
+def _change(ball: UnitBall, matrices: Matrices, moved: Array, tuning: Tuning) -> float:
+    """Change of the log odds by a correction, in the mean over what rows there say, at most 1.
+
+    Where covariates tell most responses, the curvature that the released one has along the constant is little
+    against that of even odds, and a change of log odds so much larger against what it is a change of.
+    """
+    level = tuning.level
+    if ball.constant:
+        found, sd = (float(part[0, 0]) * ball.radius**2 for part in (matrices.curvature, matrices.sds))
+        level = min(max(found, 0.0) + tuning.far * sd, level)
+    square = float(moved @ with_floor(matrices.curvature, 0.0) @ moved)
+    return min(math.sqrt(square / level), 1.0)
+
+
+def _left(problem: Problem, located: Located, moved: Array, change: float) -> Array:
+    """What a correction by `moved`, on the user's scale, may lack: by the change of log odds on its way.
 
     By about that share the curvature changes. Log odds change as the curvature has it; those of the rows of
-    one level by its coefficient.
+    one level by its own.
     """
-    change = math.sqrt(float(moved @ with_floor(curvature, 0.0) @ moved) / level)
-    coefficients = ball.to_user @ moved
-    coded = np.append(np.zeros(problem.k - len(problem.lower), dtype=bool), problem.zero_or_one)
-    share = np.minimum(np.maximum(change, coded * np.abs(coefficients)), 1.0)
-    return np.asarray(np.linalg.solve(ball.to_user, coefficients * share))
+    left = change * moved
+    for row, direction in moved_alone(problem, located):
+        own = float(row @ moved)
+        left += (max(change, min(abs(own), 1.0)) - change) * own * direction
+    return np.asarray(left)
 
 
 def _matrices(curator: Curator, ball: UnitBall, plan: Plan, minimum: Minimum, robust: bool) -> Matrices:

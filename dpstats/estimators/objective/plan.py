@@ -72,6 +72,7 @@ def make_debiased_plan(
         matrices=Stage(shares.matrices, "curvature and scores" if robust else "curvature"),
         far=Stage(shares.far, "check of long rows"),
         check=Stage(shares.check * constant, "check for bends"),
+        told=Stage(shares.told, "check for separation"),
     )
     return engine.Plan(epsilon, True, stages)
 
