@@ -110,6 +110,10 @@ BANNER = "NOT PRIVATE: exact counts, and cells of the data. DO NOT PUBLISH."
 _EXAMPLES = 3  # spellings that are shown of each reason
 _LONGEST = 24  # characters of one
 
+# A value lies apart if it is so many times farther from the others than they are from one another.
+_APART = 5.0
+_KEPT_ENDS = 3  # least and largest values that are kept of each variable
+
 _Values = dict[str, Counter[float]]  # of each variable, how often each is there
 
 
@@ -134,8 +138,9 @@ def check(data: Any, schema: Schema, formula: str | None = None) -> DataCheck:
     Returns
     -------
     DataCheck
-        Printed with a warning; ``.frame`` has the counts, how unusable cells are written, and the
-        commonest values beyond the bounds, such as a 999 that stands for "not known".
+        Printed with a warning; ``.frame`` has the counts, how unusable cells are written, the commonest
+        values beyond the bounds, such as a 999 that stands for "not known", and such within the bounds that
+        are far from all others.
 
     Raises
     ------
@@ -167,6 +172,7 @@ def check(data: Any, schema: Schema, formula: str | None = None) -> DataCheck:
             "above": total[name][1],
             "why": _why(data, name, variable, seen.lost[name]),
             "beyond": _commonest(seen.below[name] + seen.above[name]),
+            "apart": _commonest(_apart(seen.ends[name])),
         }
         for name, variable in read.items()
     ]
@@ -175,7 +181,7 @@ def check(data: Any, schema: Schema, formula: str | None = None) -> DataCheck:
 
 @dataclass(frozen=True)
 class _Seen:
-    """What a pass found: unusable cells and values beyond the bounds, by variable.
+    """What a pass found: unusable cells, values beyond the bounds, and the outmost ones within, by variable.
 
     Of the rows, `off` says which weigh nothing for their cells, and `idle` which do for their unit.
     """
@@ -183,6 +189,7 @@ class _Seen:
     lost: dict[str, np.ndarray]
     below: _Values
     above: _Values
+    ends: _Values
     off: np.ndarray
     idle: np.ndarray
 
@@ -191,6 +198,7 @@ def _seen(data: Any, schema: Schema, read: Mapping[str, Variable], design: Desig
     lost: dict[str, list[np.ndarray]] = {name: [np.zeros(0, bool)] for name in read}
     below: _Values = {name: Counter() for name in read}
     above: _Values = {name: Counter() for name in read}
+    ends: _Values = {name: Counter() for name in read}
     off, idle = [np.zeros(0, bool)], [np.zeros(0, bool)]
     for block in open_rows(data, schema, list(read)).blocks():
         cells = {name: block[name] for name in read}
@@ -202,12 +210,31 @@ def _seen(data: Any, schema: Schema, read: Mapping[str, Variable], design: Desig
                 values = cells[name]
                 below[name].update(values[values < variable.bounds[0]].tolist())
                 above[name].update(values[values > variable.bounds[1]].tolist())
+                ends[name] = _outmost(ends[name], values[np.clip(values, *variable.bounds) == values])
         off.append(bad)
         idle.append(~block[WEIGHS] if WEIGHS in block else np.zeros(len(bad), bool))
     whole, out = {name: np.concatenate(parts) for name, parts in lost.items()}, np.concatenate(off)
     for name, one in whole.items():
         one &= out | _unreadable(data, name, read[name], one & ~out)
-    return _Seen(whole, below, above, out, np.concatenate(idle))
+    return _Seen(whole, below, above, ends, out, np.concatenate(idle))
+
+
+def _outmost(known: Counter[float], values: np.ndarray) -> Counter[float]:
+    """The least and largest values so far, with how often each is there."""
+    unique, times = np.unique(values, return_counts=True)
+    both = known + Counter(dict(zip(unique.tolist(), times.tolist(), strict=True)))
+    every = sorted(both)
+    return Counter({value: both[value] for value in {*every[:_KEPT_ENDS], *every[-_KEPT_ENDS:]}})
+
+
+def _apart(ends: Counter[float]) -> Counter[float]:
+    """Of the least and the largest value such as are there several times, and far from all others."""
+    every, found = sorted(ends), Counter[float]()
+    for value, *others in (every, every[::-1]) if len(every) > 2 else ():
+        spread = abs(others[0] - others[-2 if len(others) > 2 else -1])  # the other end may be a code, too
+        if ends[value] > 1 and abs(value - others[0]) > _APART * spread:
+            found[value] = ends[value]
+    return found
 
 
 def _unreadable(data: Any, name: str, variable: Variable, ends: np.ndarray) -> np.ndarray:
@@ -294,7 +321,7 @@ class DataCheck(Shown):
     ----------
     frame : DataFrame
         For each variable its kind, cells, unusable ones, those below and above the bounds, why cells are
-        unusable, and the commonest values beyond the bounds.
+        unusable, the commonest values beyond the bounds, and such within that lie apart from all others.
     unusable_rows : int
         Rows with an unusable cell in any declared variable; with a formula, rows that weigh nothing in it.
     notes : tuple of str
@@ -322,6 +349,12 @@ class DataCheck(Shown):
             f"{row['variable']} is beyond its bounds at {row['beyond']}."
             for _, row in self.frame.iterrows()
             if row["beyond"]
+        ]
+        why += [
+            f"{row['variable']} is {row['apart']}, far from all others: if that means not known, leave those "
+            "cells empty, or lines follow them."
+            for _, row in self.frame.iterrows()
+            if row["apart"]
         ]
         columns = (Column("variable", "l"), Column("kind", "l"), *(Column(head) for head in heads[2:]))
         return Document(
