@@ -6,6 +6,7 @@ See docs/theory/levels.md#rare-levels-in-the-information.
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 
@@ -38,6 +39,18 @@ def shortened(moments: Array, rows: Array, squares: Array) -> Array:
         if length > square:
             moments = moments + (1 / square - 1 / length) * np.outer(row, row)
     return moments
+
+
+def with_levels(moments: Array, square: float, scale: RowScale) -> Array:
+    """Second moments, raised so that rows of rare 0/1 values or rare levels are not weighted away.
+
+    The longest row has this square. A rare level that has no column of its own is where all columns of the
+    others are 0: if these were raised one by one, what they share would be hidden.
+    """
+    own = replace(scale, binary=scale.binary & np.isnan(scale.levels).all(axis=0))
+    rows = scale.typical(scale.levels)[:, 1 - scale.constant :]
+    longest = np.full(len(rows), scale.constant + STRETCH**2 * square)
+    return shortened(unstretched(moments, math.sqrt(square), own), rows, longest)
 
 
 def longest_square(whitening: Array, scale: RowScale) -> float:

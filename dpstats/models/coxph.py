@@ -233,4 +233,5 @@ def _problem(design: Design, times: np.ndarray) -> Problem:
     response = _response(design)
     edges = design.edges(response.start, times)
     lower, upper = np.vstack([design.bounds, (response.time_bounds[0], edges[-1])]).T
-    return Problem(Box(lower, upper, design.binary, design.norms), edges, design.strata, response.delayed)
+    box = Box(lower, upper, design.binary, design.norms, design.levels, design.alike())
+    return Problem(box, edges, design.strata, response.delayed)

@@ -198,8 +198,10 @@ def cells(events: Array, censored: Array, at_risk: Array, sd: float) -> Array:
     times; of them so many are taken as `_FREE` of the variance by sampling, D / Y^2, allows. All intervals
     together have no more than a curve whose times are found, but for one each.
     """
-    left_open = _CHANGING * events * censored / np.maximum(at_risk, 1.0)
-    wanted = np.maximum((2 * (left_open / sd) ** 2) ** (1 / 3), _FREE * events / sd**2)
+    wanted = np.maximum(
+        (2 * (_CHANGING * events * censored / np.maximum(at_risk, 1.0) / sd) ** 2) ** (1 / 3),
+        _FREE * events / sd**2,
+    )
     return np.rint(np.maximum(wanted * min(1.0, _MOST / max(wanted.sum(), 1.0)), 1.0)).astype(int)
 
 

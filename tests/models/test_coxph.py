@@ -295,3 +295,23 @@ def test_cells_are_hidden_since_noise_hides_who_is_watched() -> None:
     assert grid.hidden.tolist() == [False] * 5 + [True] * 3
     assert not replace(grid, until=np.array([4.0, 4.0])).hidden.any()
     assert replace(grid, until=np.array([0.0, 0.0])).hidden.all()
+
+
+def test_contrasts_of_many_levels_are_told() -> None:
+    """Twelve suppliers, 7,000 failures of 20,000 rows: that few are of the reference is public."""
+    draw, names = np.random.default_rng(11), [f"s{i}" for i in range(12)]
+    supplier, load = draw.integers(12, size=20_000), draw.gamma(2, 0.1, 20_000) + 1
+    effects = np.append(0.0, draw.normal(0, 0.4, 11))
+    life = 800 * draw.exponential(size=20_000) * np.exp(-effects[supplier] - 0.8 * load)
+    end = draw.uniform(20, 250, 20_000)
+    data = pd.DataFrame({"days": np.minimum(life, end) + 1, "failed": 1 * (life <= end), "weight": load})
+    schema = SCHEMA | dps.Schema(weight=dps.bounded(0, 50), supplier=dps.levels(*names))
+    with noise(SeededNoise(3)):
+        model = dps.coxph(
+            "Surv(days, failed) ~ supplier + weight", data.assign(supplier=np.array(names)[supplier]), schema
+        )
+        fit = model.fit(dps.approx(1, 1e-6))
+    limits, truth = fit.conf_int().to_numpy(), np.append(effects[1:], 0.8)
+    assert np.isfinite(limits).all() and np.ptp(limits[:11], axis=1).max() < 2
+    assert ((limits[:, 0] <= truth) & (truth <= limits[:, 1])).sum() >= 10
+    assert "weak" not in dict(fit.flags)

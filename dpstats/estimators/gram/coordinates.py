@@ -23,7 +23,7 @@ from dpstats.estimators.gram.structure import Structure
 from dpstats.estimators.gram.tail import NO_TAIL, Tail
 from dpstats.estimators.matrices import symmetric_power, with_floor
 from dpstats.estimators.row_scale import Box, RowScale
-from dpstats.estimators.stretch import STRETCH, longest_square, shortened, unstretched
+from dpstats.estimators.stretch import longest_square, with_levels
 from dpstats.moments import PublicMoments
 from dpstats.moments.posterior import Expected, most_explained, posterior
 
@@ -109,7 +109,7 @@ class Coordinates:
         moments = expected_moments(self.scale)
         size = np.sqrt(np.diag(self.expected))
         correlation = with_floor(moments / np.outer(size, size), _LEAST_SHARE / len(size))
-        whitening = symmetric_power(self._unstretched(correlation), -0.5)
+        whitening = symmetric_power(with_levels(correlation, base_square(len(correlation)), self.scale), -0.5)
         expected = whitening @ (correlation * np.outer(size, size)) @ whitening
         back = np.linalg.inv(whitening)
         prior = back @ (self.prior + of_references(self.scale, correlation * np.outer(size, size))) @ back
@@ -203,19 +203,7 @@ class Coordinates:
         size = max(float(np.trace(gram)) / k, noise / math.sqrt(k))
         floored = with_floor(gram, min(noise * self._edge, size))
         back = np.linalg.inv(self.whitening)
-        return symmetric_power(self._unstretched(back @ floored @ back), -0.5)
-
-    def _unstretched(self, moments: Array) -> Array:
-        """Second moments, raised so that rows of rare 0/1 values or rare levels are not weighted away.
-
-        A rare level that has no column of its own is where all columns of the others are 0: if these were
-        raised one by one, what they share would be hidden.
-        """
-        scale, square = self.scale, base_square(len(moments))
-        own = replace(scale, binary=scale.binary & np.isnan(scale.levels).all(axis=0))
-        rows = scale.typical(scale.levels)[:, 1 - scale.constant :]
-        longest = np.full(len(rows), scale.constant + STRETCH**2 * square)
-        return shortened(unstretched(moments, math.sqrt(square), own), rows, longest)
+        return symmetric_power(with_levels(back @ floored @ back, base_square(k), self.scale), -0.5)
 
     def to_user(self) -> dict[str, Any]:
         """The way back to the user's coefficients, as :class:`LinearMoments` takes it."""

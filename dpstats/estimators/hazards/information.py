@@ -12,19 +12,22 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 
 from dpstats.estimators.engine.accumulate import Accumulator
 from dpstats.estimators.engine.information import FLOOR, FORGET, Information
 from dpstats.estimators.hazards.problem import by_stratum
-from dpstats.estimators.matrices import not_noise
+from dpstats.estimators.matrices import SMALLEST, not_noise, symmetric_power
 from dpstats.estimators.newton.information import usable
 from dpstats.moments.solution import seen_share
 
 Array = np.ndarray
 
 _LITTLE = 1e-6  # length of the part of an eigenvector that is of slopes, below which there is none
+# of what is expected of the block of slopes, a relative sd that one more number in it would have
+_UNLIKE = 0.5
 _TERMS = 5  # of a polynomial of the fourth degree
 
 
@@ -32,8 +35,9 @@ _TERMS = 5  # of a polynomial of the fourth degree
 class Known:
     """Releases of the matrix of v v', v = (unit vector of the piece, whitened covariates), per row."""
 
+    expected: Array  # second moments of standardised columns, by the shares of levels
     slopes: Accumulator = field(default_factory=Accumulator)
-    cross: Array = field(default_factory=lambda: np.zeros((0, 0)))  # (J, d), of standardised columns
+    cross: Array = field(default_factory=lambda: np.zeros((0, 0)))  # (J, d), in coordinates of `own`
     count: float = 0.0  # of events that are seen, per row
     weight: float = 0.0
 
@@ -42,13 +46,19 @@ class Known:
 
         `sd` is of the noise of the first and of the diagonal of the last; other entries have half its square.
         """
-        count, cross, slopes = float(parts[0][0]), parts[1] @ np.linalg.inv(whitening), parts[2]
+        count, slopes = float(parts[0][0]), parts[2]
+        cross = parts[1] @ np.linalg.solve(whitening, self.own)
         self.slopes.add(slopes, sd, whitening)
         new = sd**-2
         share = new / (new + self.weight)
         self.cross = cross if not self.weight else self.cross + share * (cross - self.cross)
         self.count += share * (count - self.count)
         self.weight += new
+
+    @cached_property
+    def own(self) -> Array:
+        """Whitening by what is expected: noise of releases is about alike in all directions of it."""
+        return symmetric_power(self.expected, -0.5, SMALLEST)
 
     def forget(self) -> None:
         """Trust what is there less."""
@@ -62,10 +72,26 @@ class Known:
 
     def of_slopes(self, whitening: Array) -> Information:
         """The block of the slopes."""
-        return usable(self.slopes, whitening)
+        return usable(self._drawn, whitening)
+
+    @property
+    def _drawn(self) -> Accumulator:
+        """Releases of the block of slopes, and what is expected of it as one more.
+
+        Its noise is by how much more the releases differ from it than theirs explains, in coordinates in
+        which it is the same in all directions; empirical Bayes.
+        """
+        d, own = len(self.expected), self.own
+        numbers = d * (d + 1) / 2
+        apart = self.slopes.mean(own) / self.level - np.eye(d)
+        noise = float(np.mean(self.slopes.sds(own, np.eye(d)) ** 2)) / self.level**2
+        between = (max(float(np.sum(apart**2)) - numbers * noise, 0.0) + _UNLIKE**2) / (numbers + 1)
+        drawn = Accumulator(list(self.slopes.releases))
+        drawn.add(self.level * np.eye(d), self.level * math.sqrt(between), own)
+        return drawn
 
     def _between(self, shares: Array, stratum: Array) -> tuple[Array, Array]:
-        """The block of pieces and standardised columns, shape (J, d), and what noise leaves unknown of it.
+        """The block of pieces and columns by `own`, shape (J, d), and what noise leaves unknown of it.
 
         Each stratum has a polynomial of its own, and each column of it the part that noise does not explain.
         The noise of a column of the block is E z, z standard normal, with E of shape (J, terms).
@@ -96,18 +122,20 @@ class Known:
         """
         j, d = len(shares), len(whitening)
         block, errors = self._between(shares, stratum)
-        cross = block @ whitening
-        slopes = self.slopes.mean(whitening)
+        turn = np.linalg.solve(self.own, whitening)
+        cross = block @ turn
+        drawn = self._drawn
+        slopes = drawn.mean(whitening)
         matrix = np.block([[self.level * np.eye(j), cross], [cross.T, slopes]])
         values, vectors = np.linalg.eigh(matrix)
         part = vectors[j:]
         lengths = np.linalg.norm(part, axis=0)
         along = np.where(lengths > _LITTLE, part / np.maximum(lengths, _LITTLE), np.eye(d)[0][:, None])
         # pieces explain the square of what lies between: its error counts to the first order and beyond
-        columns = np.sum((whitening @ part) ** 2, axis=0)
+        columns = np.sum((turn @ part) ** 2, axis=0)
         first = 2 * np.sqrt(columns) * np.linalg.norm(errors.T @ vectors[:j], axis=0)
         beyond = columns * float(np.sum(errors**2)) / self.level
-        sds = np.sqrt((self.slopes.sds(whitening, along) * lengths**2) ** 2 + first**2 + beyond**2)
+        sds = np.sqrt((drawn.sds(whitening, along) * lengths**2) ** 2 + first**2 + beyond**2)
         sizes = sds * math.sqrt(2 * d)
         used = np.maximum(values, np.maximum(FLOOR * sizes, 1e-12))
         seen = seen_share(values, np.maximum(sizes, 1e-12))

@@ -7,7 +7,7 @@ early. See docs/theory/coxph.md#steps.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from dpstats.estimators.columns import find_columns
 from dpstats.estimators.engine.information import Information
 from dpstats.estimators.engine.plan import Plan
 from dpstats.estimators.engine.step import CHOOSE, DAMPING, LONGEST, capped
+from dpstats.estimators.gram.levels import expected_moments
 from dpstats.estimators.hazards.bounds import MATRIX_SHARE, Bounds, Chooser
 from dpstats.estimators.hazards.estimate import Averaged, Estimate, estimate
 from dpstats.estimators.hazards.grid import Grid, find_grid
@@ -26,7 +27,7 @@ from dpstats.estimators.hazards.trend import checked
 from dpstats.estimators.matrices import SMALLEST, not_noise, symmetric_power
 from dpstats.estimators.newton.information import drawn
 from dpstats.estimators.row_scale import RowScale
-from dpstats.estimators.stretch import unstretched
+from dpstats.estimators.stretch import with_levels
 
 Array = np.ndarray
 
@@ -53,7 +54,7 @@ class _State:
     beta: Array
     whitening: Array
     bounds: Bounds
-    known: Known = field(default_factory=Known)
+    known: Known
     capped: bool = False
 
     @property
@@ -129,12 +130,18 @@ def fit_hazards(curator: Curator, problem: Problem, plan: Plan) -> Estimate:
     -------
     Estimate
     """
-    scale = replace(find_columns(curator, plan.columns, problem.box, False), constant=False)
+    box = problem.box
+    scale = find_columns(curator, plan.columns, box, False)
+    scale = replace(scale, constant=False, levels=box.levels, alike=box.alike)
     chooser = Chooser(scale, curator.n, curator.cost_per_row(plan.cost("tail")))
-    whitening = np.eye(problem.d)
+    bounds = chooser.first(np.eye(problem.d))
+    expected = _expected(scale)
+    whitening = _whitening(expected, bounds.radius, scale)
     bounds = chooser.first(whitening)
     grid = find_grid(curator, plan, problem, bounds.of_row.sensitivity / chooser.mu)
-    state = _State(scale, grid, grid, np.zeros(grid.count), np.zeros(problem.d), whitening, bounds)
+    state = _State(
+        scale, grid, grid, np.zeros(grid.count), np.zeros(problem.d), whitening, bounds, Known(expected)
+    )
     _early(curator, plan, chooser, state)
     averaged = _averaged(curator, plan, state)
     grid = state.grid
@@ -171,15 +178,28 @@ def _choose(chooser: Chooser, state: _State) -> None:
     spread = float(np.linalg.norm(np.linalg.solve(state.whitening, state.beta)))
     state.bounds = chooser.choose(state.whitening, state.grid, spread)
     if state.bounds != before:
-        state.known = Known()
+        state.known = Known(state.known.expected)
 
 
 def _rewhiten(state: _State) -> None:
-    slopes = state.known.of_slopes(state.whitening)
-    level = state.known.level
-    back = np.linalg.inv(state.whitening)
+    own, level = state.known.own, state.known.level
+    slopes = state.known.of_slopes(own)
+    back = np.linalg.inv(own)
     moments = back @ (drawn(slopes, level) / level) @ back
-    state.whitening = symmetric_power(unstretched(moments, state.bounds.radius, state.scale), -0.5, SMALLEST)
+    state.whitening = _whitening(moments, state.bounds.radius, state.scale)
+
+
+def _expected(scale: RowScale) -> np.ndarray:
+    """Second moments of standardised columns by the shares of levels, of which a row has one."""
+    d, ids = len(scale.center), scale.alike.max(initial=0) + 1
+    alike = np.full((d + 1, d + 1), ids)
+    alike[0, 1:] = alike[1:, 0] = ids + 1 + np.arange(d)
+    alike[1:, 1:] = scale.alike
+    return expected_moments(replace(scale, constant=True, alike=alike))[1:, 1:]
+
+
+def _whitening(moments: np.ndarray, radius: float, scale: RowScale) -> np.ndarray:
+    return symmetric_power(with_levels(moments, radius**2, scale), -0.5, SMALLEST)
 
 
 def _averaged(curator: Curator, plan: Plan, state: _State) -> Averaged:
