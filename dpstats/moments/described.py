@@ -13,8 +13,8 @@ import numpy as np
 
 from dpstats.moments.cell_table import CellTable, Found, Noise, spread_of_normal
 
-# what values beyond the box exceed its end by, on the average, of its half-width; and the doubt of that
-_EXCESS, _EXCESS_DOUBT = 0.4, 1.0
+# what values beyond the box exceed its end by, on the average, in half-widths; and the sd of that, over it
+_EXCESS, _EXCESS_DOUBT = 0.4, 2.5
 _ROUNDING = 1e-9  # half-widths
 _STANDS_OUT = 3.5  # noise sds of rows far out, which any of some cells may hold
 _MAY_BE = 2.3  # noise sds of all rows far out on a side, from which on there may be as many, or none
@@ -80,24 +80,40 @@ def in_box(column: ColumnSums) -> Located:
     groups = _far_groups(table, ends)
     (below, above), counted = _beyond(table, ends, groups)
     far = _far(table, ends, groups)
-    shift = (_EXCESS * (above - below) + far.shift) / rows
-    square = ((2 * _EXCESS + 2 * _EXCESS**2) * (above + below) + far.square) / rows
-    mean = m + shift
-    variance = q + square - mean**2
-    tail = (_EXCESS / rows) ** 2 * (counted + _EXCESS_DOUBT**2 * (above**2 + below**2))
-    mean_noise = (sums.noise.sd**2 + m**2 * doubt + far.shift_noise) / rows**2 + tail
+    tail = _EXCESS**2 * (counted + _EXCESS_DOUBT**2 * (above**2 + below**2))
+    seen = _far(table, ends, _within_reach(ends, groups), False)
+    moved, moved_noise = _combined((_EXCESS * (above - below), tail), (seen.shift, seen.shift_noise))
     wide = (2 * _EXCESS + 2 * _EXCESS**2) / _EXCESS
-    noise = (sums.second_sd**2 + (2 * m * sums.noise.sd) ** 2 + (q - 2 * m**2) ** 2 * doubt) / rows**2
+    wider, wider_noise = _combined(
+        (wide * _EXCESS * (above + below), wide**2 * tail), (seen.square, seen.square_noise)
+    )
+    mean = m + (moved + far.shift) / rows
+    variance = q + (wider + far.square) / rows - mean**2
+    mean_noise = (sums.noise.sd**2 + m**2 * doubt + far.shift_noise + moved_noise) / rows**2
+    noise = sums.second_sd**2 + (2 * m * sums.noise.sd) ** 2 + (q - 2 * m**2) ** 2 * doubt
+    noise += wider_noise + far.square_noise + 4 * mean**2 * (far.shift_noise + moved_noise)
     kurtosis = _kurtosis(table, ends, groups, m)
     return Located(
         sums.center + sums.half * mean,
         sums.half**2 * mean_noise,
         sums.half**2 * max(variance, 0.0),
-        sums.half**4
-        * (noise + wide**2 * tail + (far.square_noise + 4 * mean**2 * far.shift_noise) / rows**2),
+        sums.half**4 * noise / rows**2,
         kurtosis,
         rows,
     )
+
+
+def _within_reach(ends: np.ndarray, far: list[np.ndarray]) -> list[np.ndarray]:
+    """Cells beyond the box where tails end, one by one."""
+    cells = np.setdiff1d(np.concatenate(_outside(ends)), np.concatenate([np.zeros(0, dtype=int), *far]))
+    near, last = np.sort(np.abs([ends[cells], ends[cells + 1]]), axis=0)
+    return list(cells[(near < NEAR - _ROUNDING) & (last <= 2 * NEAR), None])
+
+
+def _combined(taken: tuple[float, float], counted: tuple[float, float]) -> tuple[float, float]:
+    """What is taken of a tail and what is counted of it, by their variances."""
+    share = taken[1] / max(taken[1] + counted[1], 1e-300)
+    return taken[0] + share * (counted[0] - taken[0]), share * counted[1]
 
 
 class _Far(NamedTuple):
@@ -149,12 +165,13 @@ def _beyond(table: CellTable, ends: np.ndarray, far: list[np.ndarray]) -> tuple[
     return (below, above), sum(table.noise_of(cells) for cells in near)
 
 
-def _far(table: CellTable, ends: np.ndarray, groups: list[np.ndarray]) -> _Far:
+def _far(table: CellTable, ends: np.ndarray, groups: list[np.ndarray], maybe_none: bool = True) -> _Far:
     """Rows in cells far out, which may be anywhere in their cells."""
     spans = np.array([(ends[cells[0]], ends[cells[-1] + 1]) for cells in groups]).reshape(-1, 2)
     rows = np.array([table.counts[cells].sum() for cells in groups])
     noise = np.array([table.noise_of(cells) for cells in groups])
-    noise += np.where(rows < _STANDS_OUT * np.sqrt(noise), rows / 2, 0.0) ** 2
+    if maybe_none:
+        noise += np.where(rows < _STANDS_OUT * np.sqrt(noise), rows / 2, 0.0) ** 2
     middle, half = spans.mean(axis=1), (spans[:, 1] - spans[:, 0]) / 2
     excess, squares = middle - np.sign(middle), middle**2 + half**2 / 3 - 1
     return _Far(
