@@ -26,7 +26,8 @@ def test_every_case_is_told_with_its_verdict() -> None:
     assert len(cases) >= 30
     for case in cases:
         assert f"{case.ratio} ({case.goal})" in TEXT
-        assert (case.fast == "holds") == (float(case.ratio) <= float(case.goal))
+        tie = float(case.ratio) == float(case.goal)  # of what is shown, with two digits
+        assert tie or (case.fast == "holds") == (float(case.ratio) <= float(case.goal))
         assert (case.small == "holds") == (
             float(case.peak) <= float(case.allowed)
         ) or case.peak == case.allowed
