@@ -6,14 +6,13 @@
     PYTHONPATH=. python benchmarks/refusals.py --refused 1 --minutes 10 \\
         | tee benchmarks/results/refusals_fresh.txt
 
-draws designs anew and fits only those that the rule refuses, all the same: how many of all designs were of
-use and refused.
+draws designs anew and fits, all the same, those that the rule refuses and those that it nearly does: how
+many of all designs were of use and refused, and how many of the fits that lost all.
 
 Files are those that benchmarks/refusals_frontier.py draws, or benchmarks/lottery.py keeps: of a fit, how many
-coefficients it lost. A fit has an interval if it has one for any. Most such intervals of generalised linear
-models rest on what is assumed before any data: a fit of the same rows with a hundredth of the budget has them
-as well. So a fit is of use if one of its intervals is a tenth shorter than there, or is not there at all, and
-a table says, too, of how many fits one tells a sign. Multiples were chosen on tuned.jsonl.
+coefficients it lost. A fit is of use if it has an interval for any. Most such intervals of generalised linear
+models rest on what is assumed before any data, so that a table says, too, of how many fits one tells a sign.
+Multiples were chosen on tuned.jsonl.
 """
 
 import argparse
@@ -31,7 +30,6 @@ from lots.score import model_of
 from lottery import seeds
 from provenance import header
 
-from dpstats.budget import scaled
 from dpstats.models import feasibility as least
 from dpstats.testing import SeededNoise, noise
 
@@ -45,16 +43,16 @@ LEAST = {
     "survreg gaussian": least.TIMES,
     "survreg pure": least.PURE_TIMES,
 }
-NEXT_TO_NOTHING = 0.01  # of a budget: intervals are those that are assumed
-SHORTER = 0.9  # times these is an interval that tells something
 UNIT = 3  # rows of a unit of privacy, where there is one
+NEAR = 2.5  # times what is refused: above that hardly any fit loses all
 MOST_COEFFICIENTS = 100  # that a design of the lottery has
 
 
-def refused(design: Any, k: int) -> bool:
-    """Whether the rule refuses a design of k coefficients."""
+def refused(design: Any, k: int, near: float = 1.0) -> bool:
+    """Whether the rule refuses a design of k coefficients, or one that many times above it."""
     size = design.epsilon if design.kind == "pure" else design.budget.mu
-    return design.n * size < LEAST[design.route].needed(k) * (UNIT if design.extra == "units" else 1)
+    wanted = near * LEAST[design.route].needed(k) * (UNIT if design.extra == "units" else 1)
+    return bool(design.n * size < wanted)
 
 
 def of_use(run: int, minutes: float) -> pd.DataFrame:
@@ -66,30 +64,42 @@ def of_use(run: int, minutes: float) -> pd.DataFrame:
         design = (draw_ordinary if seed % 2 else draw_design)(seed)
         if design.route not in LEAST:
             continue
-        record = {"route": design.route, "refused": False, "usable": False, "interval": False, "sign": False}
-        if refused(design, MOST_COEFFICIENTS):  # else it is not refused, however many coefficients it has
+        record = {"route": design.route} | dict.fromkeys(("refused", "usable", "sign", "lost"), False)
+        if refused(
+            design, MOST_COEFFICIENTS, NEAR
+        ):  # else it is not refused, however many coefficients it has
             made = sample(design)
             model = model_of(design, made)
             k = len(model.design.names) + (design.model == "survreg")
-            if refused(design, k):
+            if refused(design, k, NEAR):
                 with noise(SeededNoise(seed)), warnings.catch_warnings():
                     warnings.simplefilter("ignore")
                     fit = model.fit(design.budget)
-                    assumed = model.fit(scaled(design.budget, NEXT_TO_NOTHING))
                 known = np.isfinite(np.diag(fit.record.cov))
-                tells = known & ~(lengths(fit) > SHORTER * lengths(assumed))
                 signs = np.abs(fit.params.to_numpy()) > 1.96 * fit.bse.to_numpy()
-                record |= {"refused": True, "interval": bool(known.any()), "usable": bool(tells.any())}
+                record |= {
+                    "refused": refused(design, k),
+                    "usable": bool(known.any()),
+                    "lost": not known.any(),
+                }
                 record["sign"] = bool(signs[: len(model.design.names)].any())
-                record["lost"] = not known.any()
         found.append(record)
     return pd.DataFrame(found)
 
 
-def lengths(fit: Any) -> np.ndarray:
-    """Of intervals."""
-    low, high = fit.conf_int().to_numpy().T
-    return np.asarray(high - low)
+def told(route: str, some: pd.DataFrame) -> dict[str, Any]:
+    """Of designs drawn anew."""
+    wrong = some["usable"] & some["refused"]
+    return {
+        "route": route,
+        "designs": len(some),
+        "refused": some["refused"].sum(),
+        "usable and refused": wrong.sum(),
+        "share": round(wrong.mean(), 4),
+        "a sign and refused": (some["sign"] & some["refused"]).sum(),
+        "all lost": some["lost"].sum(),
+        "of these refused": round(some.loc[some["lost"], "refused"].mean(), 2),
+    }
 
 
 def judged(path: Path) -> list[dict[str, Any]]:
@@ -146,13 +156,7 @@ def main() -> None:
         fresh = of_use(options.refused, options.minutes)
         print(header())
         groups = [*fresh.groupby("route"), ("all", fresh)]
-        rows = [
-            {"route": route, "designs": len(some), "refused": some["refused"].sum()}
-            | {"an interval": some["interval"].sum(), "of use": some["usable"].sum()}
-            | {"of use of all": round(some["usable"].mean(), 4), "a sign": some["sign"].sum()}
-            for route, some in groups
-        ]
-        print(pd.DataFrame(rows).to_string(index=False))
+        print(pd.DataFrame([told(route, some) for route, some in groups]).to_string(index=False))
         return
     frame = pd.DataFrame([one for path in options.files for one in judged(path)])
     print(header(**{f"file{i}": path for i, path in enumerate(options.files)}))

@@ -35,11 +35,13 @@ class Least:
         return self.multiple * k**self.power
 
 
-# Gaussian noise on k x k sums has a spectral norm that grows as k^1.5 / mu, and what it hides grows as n.
-LINEAR, SCORES, TIMES = Least(3.0, 1.5), Least(8.0, 1.5), Least(6.5, 1.5)
-COUNTS = Least(5.0, 1.5)  # whose information is large where their means are
-# Pure noise grows with the number of sums too; fits of times release sizes in the place of matrices.
-PURE_LINEAR, PURE_LOGIT, PURE_TIMES = Least(4.0, 2.0), Least(60.0, 2.0), Least(75.0, 1.0)
+# Gaussian noise on k x k sums has a spectral norm that grows as k^1.5 / mu, and what it hides grows as n:
+# about so do fits of lines and of times. Of other scores what noise hides has a wide interval, and the more
+# coefficients there are, the likelier one of them has. Chosen on random designs, see the theory.
+LINEAR, SCORES, TIMES = Least(8.4, 1.25), Least(40.0, 0.75), Least(1.5, 2.0)
+COUNTS = Least(16.5, 1.0)  # whose information is large where their means are
+# Pure noise grows with the number of sums too.
+PURE_LINEAR, PURE_LOGIT, PURE_TIMES = Least(10.0, 2.0), Least(70.0, 1.5), Least(24.0, 1.5)
 
 
 def check_worth(curator: Curator, budget: Budget, k: int, least: Least, force: bool) -> None:
