@@ -455,7 +455,6 @@ TABLES: Tables = {
     "strata": partial(lines, "strata_lottery", STRATA),
     "audit": partial(verbatim, "audit"),
     "scale": partial(verbatim, "scale", "commit"),
-    "refusals": partial(verbatim, "refusals", " file "),
     "frontier": partial(verbatim, "refusals-frontier", "  told"),
     "clusters": partial(verbatim, "clusters", "commit"),
     "spark": partial(verbatim, "spark", "commit"),

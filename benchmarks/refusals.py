@@ -1,25 +1,17 @@
-"""Of the lottery's fits, which a rule of public numbers would have refused, and which were of use.
-
-    PYTHONPATH=. python benchmarks/refusals.py tuned.jsonl fresh.jsonl \\
-        | tee benchmarks/results/refusals.txt
+"""Which fits of random designs are refused before they spend, and which of these would have been of use.
 
     PYTHONPATH=. python benchmarks/refusals.py --refused 1 --minutes 10 \\
         | tee benchmarks/results/refusals_fresh.txt
 
 draws designs anew and fits, all the same, those that the rule refuses and those that it nearly does: how
-many of all designs were of use and refused, and how many of the fits that lost all.
-
-Files are those that benchmarks/refusals_frontier.py draws, or benchmarks/lottery.py keeps: of a fit, how many
-coefficients it lost. A fit is of use if it has an interval for any. Most such intervals of generalised linear
-models rest on what is assumed before any data, so that a table says, too, of how many fits one tells a sign.
-Multiples were chosen on tuned.jsonl.
+many of all designs were of use and refused, and how many of the fits that lost all are found. A fit is of use
+if it has an interval for any coefficient. Most such intervals of generalised linear models rest on what is
+assumed before any data, so that the table says, too, of how many fits one tells a sign.
 """
 
 import argparse
-import json
 import time
 import warnings
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -102,65 +94,15 @@ def told(route: str, some: pd.DataFrame) -> dict[str, Any]:
     }
 
 
-def judged(path: Path) -> list[dict[str, Any]]:
-    """What the rule says of each fit of a file, and what became of it."""
-    draw = draw_ordinary if path.name.startswith("ordinary") else draw_design
-    found = []
-    for text in path.read_text().splitlines():
-        record = json.loads(text)
-        if "lost" not in record or record["route"] not in LEAST:
-            continue
-        design, k = draw(record["seed"]), len(record["names"])
-        found.append(
-            {
-                "route": record["route"],
-                "file": path.stem,
-                "lost": record["lost"] == k,
-                "share": record["lost"] / k,
-                "refused": refused(design, k),
-            }
-        )
-    return found
-
-
-def table(frame: pd.DataFrame) -> pd.DataFrame:
-    """Shares by route and file."""
-    rows = []
-    for (file, route), some in [*frame.groupby(["file", "route"]), *_all(frame)]:
-        usable = some["refused"] & ~some["lost"]
-        rows.append(
-            {
-                "file": file,
-                "route": route,
-                "fits": len(some),
-                "all lost": int(some["lost"].sum()),
-                "of these refused": round(float(some["refused"][some["lost"]].mean()), 2),
-                "usable and refused": round(float(usable.mean()), 4),
-                "lost in these": round(float(some["share"][usable].mean()), 2) if usable.any() else np.nan,
-            }
-        )
-    return pd.DataFrame(rows)
-
-
-def _all(frame: pd.DataFrame) -> list[tuple[tuple[str, str], pd.DataFrame]]:
-    return [((file, "all"), some) for file, some in frame.groupby("file")]
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("files", type=Path, nargs="*")
-    parser.add_argument("--refused", type=int, metavar="SEED", help="draw designs anew")
+    parser.add_argument("--refused", type=int, metavar="SEED", required=True)
     parser.add_argument("--minutes", type=float, default=10.0)
     options = parser.parse_args()
-    if options.refused is not None:
-        fresh = of_use(options.refused, options.minutes)
-        print(header())
-        groups = [*fresh.groupby("route"), ("all", fresh)]
-        print(pd.DataFrame([told(route, some) for route, some in groups]).to_string(index=False))
-        return
-    frame = pd.DataFrame([one for path in options.files for one in judged(path)])
-    print(header(**{f"file{i}": path for i, path in enumerate(options.files)}))
-    print(table(frame).to_string(index=False))
+    found = of_use(options.refused, options.minutes)
+    print(header())
+    groups = [*found.groupby("route"), ("all", found)]
+    print(pd.DataFrame([told(route, some) for route, some in groups]).to_string(index=False))
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@
 
 `draw` fits designs of the lottery and keeps what is public of each: model, distribution, kind and size of
 the budget, rows, coefficients, a unit's rows, and the bounds and kinds of all variables; and whether every
-coefficient was lost; benchmarks/refusals.py judges the same file by the rule. `report` needs scikit-learn,
+coefficient was lost. `report` needs scikit-learn,
 which the project does not use. Trees see all of the public numbers, with n mu over powers of k among them;
 each of ten parts of the designs is judged by trees of the other nine. A threshold is set so that usable fits
 that are refused are 1 % of all designs, the most that is allowed; "usable" is a fit with an interval for any

@@ -17,7 +17,7 @@ from dpstats.estimators.hazards import Problem, fit_hazards, make_plan
 from dpstats.estimators.row_scale import Box
 from dpstats.formula import Design, SurvResponse, build_design
 from dpstats.ledger import Ledger
-from dpstats.models.feasibility import TIMES, check_worth
+from dpstats.models.feasibility import HAZARDS, check_worth
 from dpstats.models.reuse import reusable
 from dpstats.models.skeleton import Plannable, check_budget, pay, publish, rows_of, times_within
 from dpstats.results import HazardFit
@@ -153,7 +153,7 @@ class Coxph(Plannable):
                 "survreg, whose Weibull law has proportional hazards and a method of pure epsilon"
             )
         curator = Curator(self._rows, self.design, budget)
-        check_worth(curator, budget, len(self.design.names), TIMES, force)
+        check_worth(curator, budget, len(self.design.names), HAZARDS, force)
         plan = make_plan(budget.mu, delayed=_response(self.design).delayed)
         facts = pay(curator, self.design, budget, ledger, METHOD, plan.costs)
         result = fit_hazards(curator, _problem(self.design, self.times), plan)

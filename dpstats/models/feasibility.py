@@ -40,6 +40,7 @@ class Least:
 # coefficients there are, the likelier one of them has. Chosen on random designs, see the theory.
 LINEAR, SCORES, TIMES = Least(8.4, 1.25), Least(40.0, 0.75), Least(1.5, 2.0)
 COUNTS = Least(16.5, 1.0)  # whose information is large where their means are
+HAZARDS = Least(6.5, 1.5)
 # Pure noise grows with the number of sums too.
 PURE_LINEAR, PURE_LOGIT, PURE_TIMES = Least(10.0, 2.0), Least(70.0, 1.5), Least(24.0, 1.5)
 
