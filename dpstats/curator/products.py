@@ -33,22 +33,20 @@ from scipy.linalg.blas import idamax
 
 from dpstats.curator.blocks import Scratch
 
-Array = np.ndarray
-
 _U = 2.0**-53
 _BITS = 28  # of a product whose columns are as large as their units
 
 
-def predictor(coefficients: Array, columns: Array, scratch: Scratch) -> Array:
+def predictor(coefficients: np.ndarray, columns: np.ndarray, scratch: Scratch) -> np.ndarray:
     """Sum of coefficient times column; shape (k, B) to (B,), a new array."""
-    total: Array = np.multiply(columns[0], coefficients[0])
+    total: np.ndarray = np.multiply(columns[0], coefficients[0])
     product = scratch("product", len(total))
     for coefficient, column in zip(coefficients[1:], columns[1:], strict=True):
         np.add(total, np.multiply(column, coefficient, out=product), out=total)
     return total
 
 
-def squared_norms(columns: Array, scratch: Scratch) -> Array:
+def squared_norms(columns: np.ndarray, scratch: Scratch) -> np.ndarray:
     """Sum of squares over the first axis; shape (k, B) to (B,), a reused array."""
     total, square = scratch("squared_norms", columns.shape[1]), scratch("square", columns.shape[1])
     np.square(columns[0], out=total)
@@ -69,7 +67,7 @@ class RowProducts:
         size give at most, and more than 2^-28 of it.
     """
 
-    def __init__(self, matrix: Array, unit: Array | float = 1.0) -> None:
+    def __init__(self, matrix: np.ndarray, unit: np.ndarray | float = 1.0) -> None:
         matrix = np.asarray(matrix, dtype=float)
         largest = np.abs(matrix) @ np.broadcast_to(unit, matrix.shape[1:])
         exponents = np.clip(np.frexp(largest)[1] - _BITS, -900, 900)
@@ -77,7 +75,7 @@ class RowProducts:
         self._grids = np.ldexp(1.0, exponents).tolist()
         self._doubt = 4 * matrix.shape[1] * _U * np.abs(self._matrix)
 
-    def __call__(self, columns: Array, out: Array, scratch: Scratch) -> Array:
+    def __call__(self, columns: np.ndarray, out: np.ndarray, scratch: Scratch) -> np.ndarray:
         """Fill `out`, contiguous and of shape (j, B), from `columns`, shape (k, B)."""
         np.dot(self._matrix, columns, out=out)
         reach = np.maximum(columns.max(axis=1), -columns.min(axis=1))

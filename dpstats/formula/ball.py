@@ -12,8 +12,6 @@ from typing import Any
 
 import numpy as np
 
-Array = np.ndarray
-
 
 @dataclass(frozen=True)
 class UnitBall:
@@ -28,9 +26,9 @@ class UnitBall:
         Whether the first column is 1.
     """
 
-    center: Array
-    scale: Array
-    reach: Array
+    center: np.ndarray
+    scale: np.ndarray
+    reach: np.ndarray
     radius: float
     longest: float
     constant: bool
@@ -38,9 +36,9 @@ class UnitBall:
     @classmethod
     def of_box(
         cls,
-        bounds: Array,
+        bounds: np.ndarray,
         constant: bool,
-        categories: Sequence[tuple[int, Array]] = (),
+        categories: Sequence[tuple[int, np.ndarray]] = (),
         norms: Sequence[tuple[tuple[int, ...], float]] = (),
     ) -> UnitBall:
         """Of columns with these declared bounds, shape (k, 2): each is centred and divided by its
@@ -88,7 +86,7 @@ class UnitBall:
         )
 
     @property
-    def to_user(self) -> Array:
+    def to_user(self) -> np.ndarray:
         """Matrix that takes params of a to coefficients of x."""
         back = np.diag(1 / (self.scale * self.radius))
         if self.constant:
@@ -96,7 +94,7 @@ class UnitBall:
         return back
 
 
-def _most(size: Array, longest: float) -> float:
+def _most(size: np.ndarray, longest: float) -> float:
     """Most that the squares of x / size add up to, for |x_j| <= size_j and |x| <= longest.
 
     Where the least sizes are filled first, as a step of x_j^2 counts 1 / size_j^2.

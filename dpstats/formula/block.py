@@ -21,7 +21,6 @@ import numpy as np
 from dpstats.errors import FormulaError
 from dpstats.formula.expressions import ANYWHERE, clip_into
 from dpstats.formula.factors import CategoricalFactor, Factor, NumericFactor, PolynomialFactor, SplineFactor
-from dpstats.formula.functions import Array
 from dpstats.formula.intervals import Ends
 from dpstats.formula.layout import Atom, categories
 from dpstats.formula.offset import Offset
@@ -34,7 +33,7 @@ from dpstats.schema import WEIGHS, Event, Flag, Levels, Schema
 NEVER = -1
 
 
-def alike(products: Sequence[tuple[Atom, ...]], factors: Mapping[str, Factor], schema: Schema) -> Array:
+def alike(products: Sequence[tuple[Atom, ...]], factors: Mapping[str, Factor], schema: Schema) -> np.ndarray:
     """Number of the product of each pair of columns, the same for products that are the same.
 
     Parameters
@@ -67,7 +66,7 @@ def alike(products: Sequence[tuple[Atom, ...]], factors: Mapping[str, Factor], s
     return np.asarray(numbers.reshape(p, p) - int(unique[0] == NEVER))
 
 
-def within(products: Sequence[tuple[Atom, ...]], factors: Mapping[str, Factor], schema: Schema) -> Array:
+def within(products: Sequence[tuple[Atom, ...]], factors: Mapping[str, Factor], schema: Schema) -> np.ndarray:
     """Of each column that of the level, flag or product of these without which it is 0; shape (p,).
 
     -1 where there is no such column, and for the intercept.
@@ -120,18 +119,18 @@ class Block:
         ``endog`` it counts only where the row is not switched off.
     """
 
-    exog: Array
-    endog: Array
-    event: Array
-    entry: Array
-    ok: Array
-    offset: Array
-    weight: Array
+    exog: np.ndarray
+    endog: np.ndarray
+    event: np.ndarray
+    entry: np.ndarray
+    ok: np.ndarray
+    offset: np.ndarray
+    weight: np.ndarray
     ends: Ends | None = None
-    stratum: Array = field(default_factory=lambda: np.zeros(1, dtype=np.intp))
+    stratum: np.ndarray = field(default_factory=lambda: np.zeros(1, dtype=np.intp))
 
     @property
-    def time(self) -> Array:
+    def time(self) -> np.ndarray:
         """The time of a survival response; the same as ``endog``."""
         return self.endog
 
@@ -139,10 +138,10 @@ class Block:
 class Memory(Protocol):
     """Gives an array of a name and a shape, with arbitrary contents; perhaps one that it gave before."""
 
-    def __call__(self, name: str, *shape: int) -> Array: ...
+    def __call__(self, name: str, *shape: int) -> np.ndarray: ...
 
 
-def fresh(name: str, *shape: int) -> Array:
+def fresh(name: str, *shape: int) -> np.ndarray:
     return np.empty(shape)
 
 
@@ -206,15 +205,15 @@ class Filler:
             and times[code] == 1
         }
 
-    def alike(self) -> Array:
+    def alike(self) -> np.ndarray:
         """See `Design.alike`."""
         return alike(self._products, self._factors, self._schema)
 
-    def within(self) -> Array:
+    def within(self) -> np.ndarray:
         """See `Design.within`."""
         return within(self._products, self._factors, self._schema)
 
-    def read(self, raw: Mapping[str, Array], response: Response, memory: Memory | None = None) -> Block:
+    def read(self, raw: Mapping[str, np.ndarray], response: Response, memory: Memory | None = None) -> Block:
         """Fill a block with its response; see `Design.read`."""
         size = len(next(iter(raw.values())))
         ok = np.array(raw[WEIGHS]) if WEIGHS in raw else np.ones(size, dtype=bool)
@@ -234,11 +233,11 @@ class Filler:
             _switch_off(exog, ok)
         return Block(exog, endog, event, entry, ok, offset, weight, ends, stratum)
 
-    def by_stratum(self) -> tuple[Array | None, ...]:
+    def by_stratum(self) -> tuple[np.ndarray | None, ...]:
         """Values of each column by the number of the stratum; see `Design.by_stratum`."""
         return tuple(self._by_stratum(product) for product in self._products)
 
-    def _by_stratum(self, product: Sequence[Atom]) -> Array | None:
+    def _by_stratum(self, product: Sequence[Atom]) -> np.ndarray | None:
         assert self.strata is not None
         read = frozenset().union(*(self._factors[atom.factor].variables for atom in product))
         if not read <= self.strata.variables:
@@ -265,7 +264,7 @@ class Filler:
         """Variables that the subset reads."""
         return self._subset.variables if self._subset else frozenset()
 
-    def columns(self, raw: Mapping[str, Array]) -> tuple[Array, Array]:
+    def columns(self, raw: Mapping[str, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
         """Fill the columns alone, and say which rows are valid and inside the subset."""
         exog, _, ok, _ = self.predictor(raw, len(next(iter(raw.values()))))
         if self._subset:
@@ -278,8 +277,8 @@ class Filler:
         return exog, ok
 
     def predictor(
-        self, raw: Mapping[str, Array], size: int, clip: bool = True
-    ) -> tuple[Array, Array, Array, dict[str, Array]]:
+        self, raw: Mapping[str, np.ndarray], size: int, clip: bool = True
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray, dict[str, np.ndarray]]:
         """Fill the columns and the offset alone; then which rows are valid, and the variables as used.
 
         Without `clip`, values, terms and offset are left where they are: public rows, for extrapolation.
@@ -297,10 +296,15 @@ class Filler:
         return exog, offset, ok, leaves
 
     def _leaves(
-        self, raw: Mapping[str, Array], exog: Array, ok: Array, names: set[str], clip: bool = True
-    ) -> dict[str, Array]:
+        self,
+        raw: Mapping[str, np.ndarray],
+        exog: np.ndarray,
+        ok: np.ndarray,
+        names: set[str],
+        clip: bool = True,
+    ) -> dict[str, np.ndarray]:
         """Variables clipped to their bounds; ``ok`` loses the rows that lack one."""
-        leaves: dict[str, Array] = {}
+        leaves: dict[str, np.ndarray] = {}
         for name in names:
             variable, values = self._schema[name], raw[name]
             if isinstance(variable, Levels):
@@ -319,9 +323,11 @@ class Filler:
             norm.shorten(leaves, self.variables)
         return leaves
 
-    def _fill(self, leaves: Mapping[str, Array], exog: Array, ok: Array, clip: bool = True) -> None:
-        values: dict[tuple[str, int], Array] = {}
-        codes: dict[str, Array] = {}
+    def _fill(
+        self, leaves: Mapping[str, np.ndarray], exog: np.ndarray, ok: np.ndarray, clip: bool = True
+    ) -> None:
+        values: dict[tuple[str, int], np.ndarray] = {}
+        codes: dict[str, np.ndarray] = {}
         for code, factor in self._factors.items():
             if isinstance(factor, CategoricalFactor):
                 codes[code] = factor.codes(leaves)
@@ -336,10 +342,10 @@ class Filler:
     def _compute(
         self,
         factor: NumericFactor | SplineFactor | PolynomialFactor,
-        leaves: Mapping[str, Array],
-        exog: Array,
-        ok: Array,
-        values: dict[tuple[str, int], Array],
+        leaves: Mapping[str, np.ndarray],
+        exog: np.ndarray,
+        ok: np.ndarray,
+        values: dict[tuple[str, int], np.ndarray],
         clip: bool,
     ) -> None:
         for index, computed in enumerate(factor.columns(leaves)):
@@ -349,7 +355,9 @@ class Filler:
             values[factor.code, index] = out
 
 
-def _column(filled: Offset | Weights | None, without: float, leaves: Mapping[str, Array], ok: Array) -> Array:
+def _column(
+    filled: Offset | Weights | None, without: float, leaves: Mapping[str, np.ndarray], ok: np.ndarray
+) -> np.ndarray:
     if filled is None:
         return np.broadcast_to(without, ok.shape)  # one number, read-only: costs nothing
     out = np.empty(ok.shape)
@@ -357,14 +365,17 @@ def _column(filled: Offset | Weights | None, without: float, leaves: Mapping[str
     return out
 
 
-def _switch_off(exog: Array, ok: Array) -> None:
+def _switch_off(exog: np.ndarray, ok: np.ndarray) -> None:
     """Make zero the rows that are not ok."""
     if not ok.all():
         exog[~ok] = 0.0
 
 
 def _multiply(
-    product: Sequence[Atom], values: Mapping[tuple[str, int], Array], codes: Mapping[str, Array], out: Array
+    product: Sequence[Atom],
+    values: Mapping[tuple[str, int], np.ndarray],
+    codes: Mapping[str, np.ndarray],
+    out: np.ndarray,
 ) -> None:
     """Write a product into its column, in the order in which its bounds were multiplied."""
     if not product:
@@ -379,7 +390,7 @@ def _multiply(
 
 
 def _write(
-    atom: Atom, values: Mapping[tuple[str, int], Array], codes: Mapping[str, Array], out: Array
+    atom: Atom, values: Mapping[tuple[str, int], np.ndarray], codes: Mapping[str, np.ndarray], out: np.ndarray
 ) -> None:
     if atom.table is None:
         out[:] = values[atom.factor, atom.index]

@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 
 from dpstats.formula.design import Design
-from dpstats.formula.functions import Array
 from dpstats.schema import Bounded, Levels
 
 # A number is taken from the middle of its bounds where that is so many of their half-widths from 0: it is
@@ -24,7 +23,7 @@ _SAME = 1e-7  # share of a column by which public rows may differ, by rounding
 _ROWS = 8  # for each column
 
 
-def centred(design: Design) -> tuple[Design, Array]:
+def centred(design: Design) -> tuple[Design, np.ndarray]:
     """Such a design, and the matrix that takes its coefficients to those of `design`.
 
     Where a formula lacks a term, as the region's in ``y ~ region:year``, its lines are no lines of the other,

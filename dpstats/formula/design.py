@@ -16,7 +16,6 @@ from dpstats.formula import grammar
 from dpstats.formula.block import Block, Filler, Memory
 from dpstats.formula.factor_reader import read_factor
 from dpstats.formula.factors import Factor
-from dpstats.formula.functions import Array
 from dpstats.formula.intervals import IntervalResponse
 from dpstats.formula.layout import column_bounds, columns, joint, radius, two_valued
 from dpstats.formula.newdata import NewRows, check_defined, covariate_block
@@ -77,7 +76,7 @@ class Design:
     formula: str
     schema: Schema
     names: tuple[str, ...]
-    bounds: Array
+    bounds: np.ndarray
     radius: float
     response: Response
     variables: tuple[str, ...]
@@ -87,10 +86,10 @@ class Design:
     weights: str | None
     subset: str | None
     max_weight: float
-    own: Array
-    levels: Array
+    own: np.ndarray
+    levels: np.ndarray
     norms: tuple[tuple[tuple[int, ...], float], ...]
-    binary: Array
+    binary: np.ndarray
     terms: tuple[tuple[str, slice], ...]
     baseline: bool
     scales: bool
@@ -117,7 +116,7 @@ class Design:
         """Names of the strata, in the order of their numbers; none without strata."""
         return self._filler.strata.labels if self._filler.strata else ()
 
-    def by_stratum(self) -> tuple[Array | None, ...]:
+    def by_stratum(self) -> tuple[np.ndarray | None, ...]:
         """Values of each column by the number of the stratum, None where rows of one have several.
 
         Raises
@@ -137,11 +136,11 @@ class Design:
         """The design with these numbers in the place of 0 of some that are :attr:`multiplied`."""
         return build_design(*self._own_parts(), about=tuple(middles.items()))
 
-    def alike(self) -> Array:
+    def alike(self) -> np.ndarray:
         """Which products of two columns are the same in every row, see :func:`identities.alike`."""
         return self._filler.alike()
 
-    def within(self) -> Array:
+    def within(self) -> np.ndarray:
         """Of each column that of a level without which it is 0, see :func:`block.within`."""
         return self._filler.within()
 
@@ -150,7 +149,7 @@ class Design:
         """What lays the rows of strata beside one another on one axis of time."""
         return self._filler.axis
 
-    def edges(self, start: float, times: Array) -> Array:
+    def edges(self, start: float, times: np.ndarray) -> np.ndarray:
         """Edges of cells of time from `start` to these times, which end with the bound, in all strata."""
         return self._axis.edges(times) if self._axis else np.append(start, times)
 
@@ -169,7 +168,7 @@ class Design:
         """Lower and upper bound of the offset; zeros without one."""
         return self.offset.bounds if self.offset else (0.0, 0.0)
 
-    def read(self, block: Mapping[str, Array], memory: Memory | None = None) -> Block:
+    def read(self, block: Mapping[str, np.ndarray], memory: Memory | None = None) -> Block:
         """Turn a block of declared columns (see `dpstats.rows.Rows.blocks`) into rows of the design.
 
         Values are moved into their bounds. A row with a missing, non-finite or undeclared value is switched
@@ -180,7 +179,7 @@ class Design:
         return self._filler.read(block, self.response, memory)
 
     @property
-    def categories(self) -> tuple[tuple[int, Array], ...]:
+    def categories(self) -> tuple[tuple[int, np.ndarray], ...]:
         """Categories that stand alone in the formula: first column, and the rows at all levels, (L, k)."""
         return self._filler.categories
 
@@ -194,11 +193,11 @@ class Design:
         """The declared variables that the subset reads."""
         return self._filler.subsetting
 
-    def columns(self, block: Mapping[str, Array]) -> tuple[Array, Array]:
+    def columns(self, block: Mapping[str, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
         """Rows of the design without a response, and which of them weigh; else as :meth:`read`."""
         return self._filler.columns(block)
 
-    def exog(self, newdata: Any) -> tuple[Array, int]:
+    def exog(self, newdata: Any) -> tuple[np.ndarray, int]:
         """Rows of the design for new, public data, as a fit would read them; else as `new_rows`.
 
         Parameters
@@ -240,7 +239,9 @@ class Design:
         check_defined(ok)
         return NewRows(exog, offset, values, stratum, outside)
 
-    def linear_constraint(self, text: Any, names: Sequence[str] | None = None) -> tuple[Array, Array]:
+    def linear_constraint(
+        self, text: Any, names: Sequence[str] | None = None
+    ) -> tuple[np.ndarray, np.ndarray]:
         """Linear hypotheses such as ``"x = 0, g[T.b] = 0"`` as ``L params = q``; see `grammar`."""
         return grammar.linear_constraint(text, self.names if names is None else names)
 
@@ -410,7 +411,7 @@ def _check_norms(response: Response, schema: Schema) -> None:
             )
 
 
-def _own(coding: grammar.Coding, factors: Mapping[str, Factor]) -> Array:
+def _own(coding: grammar.Coding, factors: Mapping[str, Factor]) -> np.ndarray:
     read = [
         set().union(*(factors[code].variables for code in subterm.factors)) for subterm in coding.subterms
     ]
@@ -423,7 +424,7 @@ def _own(coding: grammar.Coding, factors: Mapping[str, Factor]) -> Array:
     return found
 
 
-def _levels(coding: grammar.Coding, factors: Mapping[str, Factor]) -> Array:
+def _levels(coding: grammar.Coding, factors: Mapping[str, Factor]) -> np.ndarray:
     """Of categories that are terms of their own; products of them are left out."""
     rows, start = [np.zeros((0, len(coding.names)))], 0
     for subterm in coding.subterms:

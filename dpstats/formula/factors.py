@@ -14,10 +14,9 @@ from typing import Any
 import numpy as np
 
 from dpstats.formula.expressions import Column, Expression
-from dpstats.formula.functions import Array
 
 
-def basis(x: Array, knots: Array, degree: int) -> list[Array]:
+def basis(x: np.ndarray, knots: np.ndarray, degree: int) -> list[np.ndarray]:
     """All B-splines of a degree at given points, by the recursion of de Boor and Cox.
 
     Parameters
@@ -43,7 +42,7 @@ def basis(x: Array, knots: Array, degree: int) -> list[Array]:
 
 
 @cache
-def natural(knots: tuple[float, ...], include_intercept: bool) -> Array:
+def natural(knots: tuple[float, ...], include_intercept: bool) -> np.ndarray:
     """Combinations of cubic B-splines that are straight lines at both ends, as R's ``ns`` has them.
 
     Parameters
@@ -67,11 +66,11 @@ def natural(knots: tuple[float, ...], include_intercept: bool) -> Array:
     return np.linalg.qr(ends.T, mode="complete")[0][:, 2:]
 
 
-def _last_span(knots: Array) -> int:
+def _last_span(knots: np.ndarray) -> int:
     return int(np.searchsorted(knots, knots[-1], side="left")) - 1
 
 
-def _raise(left: Array, right: Array, x: Array, knots: Array) -> Array:
+def _raise(left: np.ndarray, right: np.ndarray, x: np.ndarray, knots: np.ndarray) -> np.ndarray:
     """One B-spline of the next order from its two parents, which live on ``knots[:-1]`` and ``knots[1:]``."""
     out = np.zeros_like(x)
     if knots[-2] > knots[0]:
@@ -104,7 +103,7 @@ class NumericFactor:
         """Largest Euclidean norm of the factor's part of a row."""
         return max(abs(bound) for bound in self.bounds[0])
 
-    def columns(self, leaves: Mapping[str, Array]) -> list[Any]:
+    def columns(self, leaves: Mapping[str, np.ndarray]) -> list[Any]:
         """The values in a block; NaN only where rounding leaves a function's domain."""
         return [self.expression.values(leaves)]
 
@@ -140,7 +139,7 @@ class SplineFactor:
         size = len(self.knots) - self.degree - 1 - (not self.include_intercept)
         return ((0.0, 1.0),) * size
 
-    def columns(self, leaves: Mapping[str, Array]) -> list[Any]:
+    def columns(self, leaves: Mapping[str, np.ndarray]) -> list[Any]:
         """The basis in a block; a point outside the boundary knots counts as on the boundary."""
         x = np.clip(self.expression.values(leaves), self.knots[0], self.knots[-1])
         columns = basis(np.atleast_1d(x), np.array(self.knots), self.degree)
@@ -177,7 +176,7 @@ class PolynomialFactor:
         """Largest Euclidean norm of the factor's part of a row: at the ends all are 1 in size."""
         return math.sqrt(self.degree)
 
-    def columns(self, leaves: Mapping[str, Array]) -> list[Any]:
+    def columns(self, leaves: Mapping[str, np.ndarray]) -> list[Any]:
         """The polynomials in a block."""
         middle, half = (self.lower + self.upper) / 2, (self.upper - self.lower) / 2
         x = np.atleast_1d((self.expression.values(leaves) - middle) / half)
@@ -208,7 +207,7 @@ class CategoricalFactor:
             return self.expression.variables
         return frozenset((self.variable,)) if self.variable is not None else frozenset()
 
-    def codes(self, leaves: Mapping[str, Array]) -> Array:
+    def codes(self, leaves: Mapping[str, np.ndarray]) -> np.ndarray:
         """The code of each row of a block; -1 where the level is missing."""
         if self.expression is None:
             codes = leaves[str(self.variable)].astype(np.intp)

@@ -20,7 +20,6 @@ from patsy.contrasts import Diff, Helmert, Poly, Sum, Treatment
 from dpstats._arguments import MOST_OF_EXPRESSION, brief, shown
 from dpstats.errors import FormulaError, SpecificationError
 from dpstats.formula.factors import CategoricalFactor, Factor
-from dpstats.formula.functions import Array
 
 CONTRASTS: Mapping[str, Any] = {cls.__name__: cls for cls in (Treatment, Sum, Helmert, Diff, Poly)}
 MAX_COLUMNS = 4096
@@ -42,7 +41,7 @@ class Subterm:
     """
 
     factors: tuple[str, ...]
-    matrices: tuple[Array | None, ...]
+    matrices: tuple[np.ndarray | None, ...]
 
 
 @dataclass(frozen=True)
@@ -155,7 +154,7 @@ def without_intercept(coding: Coding, formula: str) -> Coding:
     return Coding(coding.names[1:], coding.subterms[1:], terms)
 
 
-def _matrix(contrast: Any) -> Array | None:
+def _matrix(contrast: Any) -> np.ndarray | None:
     return None if contrast is None else np.array(contrast.matrix, dtype=np.float64)
 
 
@@ -189,7 +188,7 @@ def _as_named(text: Any, names: Sequence[str]) -> Any:
     return re.sub("|".join(ways), named, text)
 
 
-def linear_constraint(text: Any, names: Sequence[str]) -> tuple[Array, Array]:
+def linear_constraint(text: Any, names: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
     """Coefficients L, shape (r, k), and constants q, shape (r,), of linear hypotheses ``L params = q``.
 
     Raises

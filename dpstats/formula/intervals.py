@@ -12,7 +12,6 @@ from typing import NamedTuple
 import numpy as np
 
 from dpstats.formula.expressions import Expression
-from dpstats.formula.functions import Array
 
 
 class Ends(NamedTuple):
@@ -21,8 +20,8 @@ class Ends(NamedTuple):
     Both are the same time where a failure was seen.
     """
 
-    lower: Array
-    upper: Array
+    lower: np.ndarray
+    upper: np.ndarray
 
 
 class Observed(NamedTuple):
@@ -31,13 +30,13 @@ class Observed(NamedTuple):
     Ends are None where no failure can lie between two times.
     """
 
-    value: Array
-    event: Array
-    entry: Array
+    value: np.ndarray
+    event: np.ndarray
+    entry: np.ndarray
     ends: Ends | None = None
 
 
-def within(values: Array, bounds: tuple[float, float]) -> Array:
+def within(values: np.ndarray, bounds: tuple[float, float]) -> np.ndarray:
     """Values moved into bounds; NaN to the lower one."""
     return np.fmin(np.fmax(values, bounds[0]), bounds[1])
 
@@ -100,7 +99,9 @@ class IntervalResponse:
         """Those of which a missing value says something: nothing is known of that end."""
         return frozenset() if self._event else self.variables
 
-    def read(self, raw: Mapping[str, Array], leaves: Mapping[str, Array], ok: Array) -> Observed:
+    def read(
+        self, raw: Mapping[str, np.ndarray], leaves: Mapping[str, np.ndarray], ok: np.ndarray
+    ) -> Observed:
         """Each row of a block from values before clipping; ``ok`` loses rows of which nothing is known."""
         lower, upper = (np.broadcast_to(each.values(raw), ok.shape) for each in (self._lower, self._upper))
         if self._event is not None:

@@ -11,7 +11,6 @@ import numpy as np
 
 from dpstats.errors import FormulaError
 from dpstats.formula.factors import CategoricalFactor, Factor, NumericFactor
-from dpstats.formula.functions import Array
 from dpstats.formula.grammar import Subterm
 from dpstats.formula.reader import LARGEST
 from dpstats.schema import Event, Flag, Norm, Schema
@@ -26,7 +25,7 @@ class Atom:
     factor: str
     index: int
     bounds: tuple[float, float]
-    table: Array | None = None
+    table: np.ndarray | None = None
 
 
 def columns(subterms: Sequence[Subterm], factors: Mapping[str, Factor]) -> tuple[tuple[Atom, ...], ...]:
@@ -43,7 +42,7 @@ def _products(subterm: Subterm, factors: Mapping[str, Factor]) -> Iterator[tuple
         yield reverse[::-1]
 
 
-def _atoms(factor: Factor, matrix: Array | None) -> Iterator[Atom]:
+def _atoms(factor: Factor, matrix: np.ndarray | None) -> Iterator[Atom]:
     if matrix is None:
         assert not isinstance(factor, CategoricalFactor)
         for index, bounds in enumerate(factor.bounds):
@@ -53,9 +52,9 @@ def _atoms(factor: Factor, matrix: Array | None) -> Iterator[Atom]:
             yield Atom(factor.code, index, (float(table.min()), float(table.max())), table)
 
 
-def categories(products: Sequence[tuple[Atom, ...]]) -> tuple[tuple[int, Array], ...]:
+def categories(products: Sequence[tuple[Atom, ...]]) -> tuple[tuple[int, np.ndarray], ...]:
     """Of each category that is a term of its own: its first column, and its rows at all levels, (L, k)."""
-    found: dict[str, tuple[int, list[Array]]] = {}
+    found: dict[str, tuple[int, list[np.ndarray]]] = {}
     for column, product in enumerate(products):
         if len(product) == 1 and product[0].table is not None:
             found.setdefault(product[0].factor, (column, []))[1].append(product[0].table)
@@ -75,7 +74,9 @@ def joint(
     return tuple((group, size) for group, size in groups if len(group) > 1)
 
 
-def two_valued(products: Sequence[tuple[Atom, ...]], factors: Mapping[str, Factor], schema: Schema) -> Array:
+def two_valued(
+    products: Sequence[tuple[Atom, ...]], factors: Mapping[str, Factor], schema: Schema
+) -> np.ndarray:
     """Which design columns hold nothing but two values: 0 and 1, or the two of a contrast; shape (p,)."""
     found = []
     for product in products:
@@ -116,7 +117,7 @@ def column_bounds(product: Sequence[Atom]) -> tuple[float, float]:
 def radius(
     subterms: Sequence[Subterm],
     factors: Mapping[str, Factor],
-    bounds: Array,
+    bounds: np.ndarray,
     together: Sequence[tuple[tuple[int, ...], float]] = (),
 ) -> float:
     """A bound of the Euclidean norm of a row of the design.

@@ -10,7 +10,6 @@ import numpy as np
 import pandas as pd
 
 from dpstats.errors import SpecificationError
-from dpstats.formula.functions import Array
 from dpstats.rows import open_rows
 from dpstats.schema import Event, Flag, Levels, Schema, Variable
 
@@ -33,16 +32,16 @@ class NewRows:
         Which rows came with a value outside its public bounds, or longer than a declared norm.
     """
 
-    exog: Array
-    offset: Array
-    values: dict[str, Array]
-    stratum: Array
-    outside: Array
+    exog: np.ndarray
+    offset: np.ndarray
+    values: dict[str, np.ndarray]
+    stratum: np.ndarray
+    outside: np.ndarray
 
 
 def covariate_block(
     newdata: Any, schema: Schema, names: Sequence[str]
-) -> tuple[dict[str, Array], int, Array]:
+) -> tuple[dict[str, np.ndarray], int, np.ndarray]:
     """The covariates of new data, their number of rows, and which rows are outside the public bounds.
 
     Raises
@@ -83,7 +82,7 @@ def covariate_block(
     return block, len(frame), outside
 
 
-def check_defined(ok: Array) -> None:
+def check_defined(ok: np.ndarray) -> None:
     """Refuse rows for which a term of the formula has no value, as a logarithm below 0 has none.
 
     Raises

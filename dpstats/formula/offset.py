@@ -9,9 +9,10 @@ import ast
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+import numpy as np
+
 from dpstats.errors import FormulaError
-from dpstats.formula.expressions import Apply, Arguments, Expression, clip_into
-from dpstats.formula.functions import OPERATORS, Array
+from dpstats.formula.expressions import OPERATORS, Apply, Arguments, Expression, clip_into
 from dpstats.formula.reader import function_name, parse, read_number, usable_bounds
 from dpstats.schema import Schema
 
@@ -39,7 +40,7 @@ class Offset:
         """The variables that are read."""
         return self._expression.variables
 
-    def fill(self, leaves: Mapping[str, Array], ok: Array, out: Array) -> None:
+    def fill(self, leaves: Mapping[str, np.ndarray], ok: np.ndarray, out: np.ndarray) -> None:
         """Write the sum into ``out``, inside its bounds; ``ok`` loses the rows that lack a value."""
         clip_into(self._expression.values(leaves), self.bounds, ok, out)
 

@@ -15,15 +15,21 @@ import tokenize
 from collections.abc import Iterable, Iterator
 
 from dpstats.errors import FormulaError
-from dpstats.formula.expressions import Apply, Arguments, Column, Constant, Expression, bounds_of, number
-from dpstats.formula.functions import (
+from dpstats.formula.expressions import (
     ACCELERATIONS,
     COMPARISONS,
     FUNCTIONS,
     MAXIMUM,
     MINIMUM,
     OPERATORS,
+    Apply,
+    Arguments,
+    Column,
+    Constant,
+    Expression,
     Function,
+    bounds_of,
+    number,
     power,
 )
 from dpstats.schema import Levels, Schema

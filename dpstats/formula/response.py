@@ -10,7 +10,6 @@ import numpy as np
 
 from dpstats.errors import FormulaError
 from dpstats.formula.expressions import Arguments, Expression
-from dpstats.formula.functions import Array
 from dpstats.formula.intervals import IntervalResponse, Observed, within
 from dpstats.formula.reader import (
     function_name,
@@ -90,7 +89,9 @@ class SurvResponse:
         """Whether rows may enter late."""
         return self._entry is not None
 
-    def read(self, raw: Mapping[str, Array], leaves: Mapping[str, Array], ok: Array) -> Observed:
+    def read(
+        self, raw: Mapping[str, np.ndarray], leaves: Mapping[str, np.ndarray], ok: np.ndarray
+    ) -> Observed:
         """Each row of a block from its values before and after clipping; ``ok`` loses rows not watched."""
         before, clipped = self._time.values(raw), self._time.values(leaves)
         time = np.array(np.broadcast_to(within(clipped, self.time_bounds), ok.shape))
@@ -102,8 +103,13 @@ class SurvResponse:
         return Observed(time, failed.astype(np.float64), entry)
 
     def _entered(
-        self, raw: Mapping[str, Array], leaves: Mapping[str, Array], left: Array, time: Array, ok: Array
-    ) -> Array:
+        self,
+        raw: Mapping[str, np.ndarray],
+        leaves: Mapping[str, np.ndarray],
+        left: np.ndarray,
+        time: np.ndarray,
+        ok: np.ndarray,
+    ) -> np.ndarray:
         if self._entry is None or self.entry_bounds is None:
             return np.broadcast_to(-np.inf, ok.shape)
         before, clipped = self._entry.values(raw), self._entry.values(leaves)
@@ -134,7 +140,9 @@ class NumericResponse:
         """The variables that are read."""
         return self._expression.variables
 
-    def read(self, raw: Mapping[str, Array], leaves: Mapping[str, Array], ok: Array) -> Observed:
+    def read(
+        self, raw: Mapping[str, np.ndarray], leaves: Mapping[str, np.ndarray], ok: np.ndarray
+    ) -> Observed:
         """Response of each row of a block; every response is observed."""
         value = np.array(within(self._expression.values(leaves), self.bounds))
         return Observed(value, np.ones(len(value)), np.broadcast_to(-np.inf, ok.shape))

@@ -11,7 +11,6 @@ import numpy as np
 
 from dpstats.errors import FormulaError
 from dpstats.formula.design import Design, build_design
-from dpstats.formula.functions import Array
 
 
 @dataclass(frozen=True)
@@ -29,8 +28,8 @@ class Scales:
     """
 
     design: Design
-    inside: Array
-    tied: Array
+    inside: np.ndarray
+    tied: np.ndarray
 
 
 def scales_of(design: Design) -> Scales:
@@ -62,7 +61,7 @@ def scales_of(design: Design) -> Scales:
     return Scales(wide, inside, tied)
 
 
-def _wide(design: Design, own: tuple[Array | None, ...]) -> Design:
+def _wide(design: Design, own: tuple[np.ndarray | None, ...]) -> Design:
     """The design with the strata as a term, in the place of terms that are of them alone."""
     response, _ = design.formula.split("~", 1)
     kept = [name for name, columns in design.terms if any(values is None for values in own[columns])]

@@ -16,7 +16,6 @@ import numpy as np
 from dpstats.errors import FormulaError
 from dpstats.formula.factor_reader import read_factor
 from dpstats.formula.factors import CategoricalFactor
-from dpstats.formula.functions import Array
 from dpstats.formula.grammar import MAX_COLUMNS
 from dpstats.formula.intervals import Observed
 from dpstats.formula.offset import Terms
@@ -59,13 +58,13 @@ class Strata:
             ", ".join(map(str, levels)) for levels in itertools.product(*(f.levels for f in self._factors))
         )
 
-    def of_level(self, code: str) -> Array:
+    def of_level(self, code: str) -> np.ndarray:
         """The level of the category `code` in each stratum, by its number."""
         sizes = [len(factor.levels) for factor in self._factors]
         position = [factor.code for factor in self._factors].index(code)
         return np.asarray(np.unravel_index(np.arange(self.count), sizes)[position])
 
-    def codes(self, leaves: Mapping[str, Array], ok: Array) -> Array:
+    def codes(self, leaves: Mapping[str, np.ndarray], ok: np.ndarray) -> np.ndarray:
         """The number of each row's stratum; ``ok`` loses rows that lack a level, whose number is any."""
         number = np.zeros(len(ok), dtype=np.intp)
         for factor in self._factors:
@@ -88,15 +87,15 @@ class Axis:
     start: float
     high: float
 
-    def shift(self, stratum: Array) -> Array:
+    def shift(self, stratum: np.ndarray) -> np.ndarray:
         """By how much the times of each stratum are moved."""
         return np.asarray(stratum * (self.high - self.start))
 
-    def edges(self, times: Array) -> Array:
+    def edges(self, times: np.ndarray) -> np.ndarray:
         """The beginning, and times of a stratum, of which the last is the upper bound, in all strata."""
         return np.append(self.start, times + self.shift(np.arange(self.strata.count))[:, None])
 
-    def laid(self, observed: Observed, stratum: Array) -> Observed:
+    def laid(self, observed: Observed, stratum: np.ndarray) -> Observed:
         """Rows of these strata with their times on the axis."""
         begins = np.append(self.start, self.high + self.shift(np.arange(self.strata.count - 1)))[stratum]
         shift = self.shift(stratum)

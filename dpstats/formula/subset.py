@@ -19,11 +19,10 @@ import numpy as np
 from dpstats._arguments import expression_of
 from dpstats.errors import FormulaError
 from dpstats.formula.expressions import Constant, Expression, bounds_of
-from dpstats.formula.functions import Array
 from dpstats.formula.reader import parse, read_number, require_declared, variable_name
 from dpstats.schema import Event, Flag, Levels, Schema
 
-Condition = Callable[[Mapping[str, Array], Array], Any]
+Condition = Callable[[Mapping[str, np.ndarray], np.ndarray], Any]
 """Where it holds, of the variables of a block; the second array loses rows of which it cannot be told."""
 
 _NUMBERS: dict[type[ast.cmpop], Callable[..., Any]] = {
@@ -58,7 +57,7 @@ class Subset:
     variables: frozenset[str]
     _holds: Condition = field(repr=False)
 
-    def fill(self, leaves: Mapping[str, Array], ok: Array) -> None:
+    def fill(self, leaves: Mapping[str, np.ndarray], ok: np.ndarray) -> None:
         """Switch off the rows outside."""
         ok &= self._holds(leaves, ok)
 
@@ -159,7 +158,7 @@ def _refuse_bound(side: ast.expr) -> None:
 
 
 def _compared(left: Expression, right: Expression, compare: Callable[..., Any]) -> Condition:
-    def holds(leaves: Mapping[str, Array], ok: Array) -> Any:
+    def holds(leaves: Mapping[str, np.ndarray], ok: np.ndarray) -> Any:
         sides = left.values(leaves), right.values(leaves)
         for side in sides:
             ok &= ~np.isnan(side)  # rounding may leave a function's domain

@@ -9,7 +9,6 @@ from typing import ClassVar
 import numpy as np
 
 from dpstats.formula.block import Block, Memory, fresh
-from dpstats.formula.functions import Array
 from dpstats.formula.subset import Subset
 from dpstats.schema import WEIGHS, Levels, Schema
 
@@ -57,7 +56,7 @@ class VariableColumns:
         """What is asked, in the place of a formula."""
         return f"describe: {', '.join(self.names)}"
 
-    def read(self, block: Mapping[str, Array], memory: Memory | None = None) -> Block:
+    def read(self, block: Mapping[str, np.ndarray], memory: Memory | None = None) -> Block:
         """Rows of the columns; see `Design.read`. All are ok but those left out by their unit of privacy."""
         size = len(block[self.names[0]])
         exog = (memory or fresh)("exog", len(self.names), size).T
@@ -72,7 +71,7 @@ class VariableColumns:
         zeros, ones = np.broadcast_to(0.0, size), np.broadcast_to(1.0, size)
         return Block(exog, zeros, ones, np.broadcast_to(-np.inf, size), ok, zeros, ones)
 
-    def _values(self, name: str, values: Array) -> Array:
+    def _values(self, name: str, values: np.ndarray) -> np.ndarray:
         """Values of a variable within its bounds, or codes of its levels; NaN where there is none."""
         variable = self.schema[name]
         if isinstance(variable, Levels):

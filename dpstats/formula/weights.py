@@ -11,7 +11,6 @@ import numpy as np
 from dpstats._arguments import expression_of
 from dpstats.errors import FormulaError
 from dpstats.formula.expressions import Expression, clip_into
-from dpstats.formula.functions import Array
 from dpstats.formula.reader import LARGEST, parse, read_number, usable_bounds
 from dpstats.schema import Schema
 
@@ -38,7 +37,7 @@ class Weights:
         """The variables that are read."""
         return self._expression.variables
 
-    def fill(self, leaves: Mapping[str, Array], ok: Array, out: Array) -> None:
+    def fill(self, leaves: Mapping[str, np.ndarray], ok: np.ndarray, out: np.ndarray) -> None:
         """Write the shares of the maximum into ``out``; a row of weight 0 is switched off."""
         clip_into(self._expression.values(leaves), self._bounds, ok, out)
         np.divide(out, self.maximum, out=out)

@@ -26,8 +26,6 @@ from dpstats.moments.spread import (
     spread,
 )
 
-Array = np.ndarray
-
 # Rows that lie along one direction move with a step along another if it has at least this share of theirs.
 _FEWER = 0.5
 _LEAST_LEFT = 0.1  # share of the squared limit of residuals that any step is taken to leave to long rows
@@ -62,7 +60,7 @@ class LinearMoments(NoisyMoments):
             params, parts, way = self._penalised(fit, alpha, params, parts)
         return self._judged(fit, params, parts, self._told, way)
 
-    def without(self, dropped: Array) -> Solution:
+    def without(self, dropped: np.ndarray) -> Solution:
         """Coefficients of the best line without some covariates; those of the others alone.
 
         Parameters
@@ -89,13 +87,18 @@ class LinearMoments(NoisyMoments):
         )
 
     @property
-    def _told(self) -> Array:
+    def _told(self) -> np.ndarray:
         """Coefficients of which releases may tell anything."""
         blind = np.zeros(len(self.origin)) if self.blind is None else self.blind
         return self.seen & (blind == 0)
 
     def _judged(
-        self, fit: NormalEquations, params: Array, parts: list[Array], told: Array, way: Array
+        self,
+        fit: NormalEquations,
+        params: np.ndarray,
+        parts: list[np.ndarray],
+        told: np.ndarray,
+        way: np.ndarray,
     ) -> Solution:
         """The solution of these parts; `way` takes coefficients without a penalty to these."""
         sampling, privacy, guess, before = parts
@@ -104,13 +107,13 @@ class LinearMoments(NoisyMoments):
         return judged(params, sampling, privacy, guess, rel, left, told)
 
     @cached_property
-    def _line(self) -> tuple[NormalEquations, Array, list[Array]]:
+    def _line(self) -> tuple[NormalEquations, np.ndarray, list[np.ndarray]]:
         """What no penalty finds, which the table asks for several times."""
         fit, params, parts = self._found(0.0)
         read_only([params, *parts])
         return fit, params, parts
 
-    def _found(self, alpha: float) -> tuple[NormalEquations, Array, list[Array]]:
+    def _found(self, alpha: float) -> tuple[NormalEquations, np.ndarray, list[np.ndarray]]:
         """The equations, coefficients, and parts of their covariance, on the user's scale."""
         fit = self.normal_equations(alpha)
         between = score_covariance(self, fit)
@@ -130,7 +133,7 @@ class LinearMoments(NoisyMoments):
         parts = [self.map @ part @ self.map.T for part in (sampling, privacy, guess, before)]
         return fit, self.origin + self.map @ fit.delta, parts
 
-    def _beyond_limit(self, fit: NormalEquations, privacy: Array) -> Array:
+    def _beyond_limit(self, fit: NormalEquations, privacy: np.ndarray) -> np.ndarray:
         """Covariance of what a step beyond its noise leaves out, as residuals were clipped on the way.
 
         A step that moves long rows by a share t of the limit of residuals may leave out t^4 / (1 - t^2)^2 of
@@ -146,8 +149,8 @@ class LinearMoments(NoisyMoments):
         return np.outer(left, left)
 
     def _penalised(
-        self, fit: NormalEquations, alpha: float, params: Array, parts: list[Array]
-    ) -> tuple[Array, list[Array], Array]:
+        self, fit: NormalEquations, alpha: float, params: np.ndarray, parts: list[np.ndarray]
+    ) -> tuple[np.ndarray, list[np.ndarray], np.ndarray]:
         """Coefficients under a penalty, which a `fit` with a prior has not taken in, and their covariance.
 
         And what was to take them there.

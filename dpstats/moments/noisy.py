@@ -17,8 +17,6 @@ from dpstats.errors import SpecificationError
 from dpstats.moments.posterior import Expected, most_explained, noise_of_product, posterior
 from dpstats.moments.solution import believed, hidden, positive, wider
 
-Array = np.ndarray
-
 # Rows are not seen to be there if their number, or mean weight, is below so many sds of its noise
 SEEN = 3.0
 # A line that residuals are about, and that no prior is known of, came from releases with at least this many
@@ -63,16 +61,16 @@ class NormalEquations(NamedTuple):
         What the errors of eigenvalues make of an error of delta, where no prior tells how large it may be.
     """
 
-    delta: Array
-    gram: Array
-    inverse: Array
-    gain: Array
-    guess: Array
-    rel: Array
-    vectors: Array
+    delta: np.ndarray
+    gram: np.ndarray
+    inverse: np.ndarray
+    gain: np.ndarray
+    guess: np.ndarray
+    rel: np.ndarray
+    vectors: np.ndarray
     fitted: float
-    before: Array | None = None
-    wider: Array | None = None
+    before: np.ndarray | None = None
+    wider: np.ndarray | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -153,18 +151,18 @@ class NoisyMoments:
     """
 
     n: int
-    gram: Array
-    cross: Array
+    gram: np.ndarray
+    cross: np.ndarray
     square: float
     noise_gram: float
     noise_cross: float
     noise_square: float
-    origin: Array
-    map: Array
+    origin: np.ndarray
+    map: np.ndarray
     scale: float
-    penalised: Array
-    constant: Array | None = None
-    meat: Array | None = None
+    penalised: np.ndarray
+    constant: np.ndarray | None = None
+    meat: np.ndarray | None = None
     noise_meat: float | None = None
     fourth: float | None = None
     noise_fourth: float | None = None
@@ -180,18 +178,18 @@ class NoisyMoments:
     unit: float | None = None
     heaviest: float = 1.0
     kept: float = 1.0
-    prior: Array | None = None
-    expected: Array | None = None
+    prior: np.ndarray | None = None
+    expected: np.ndarray | None = None
     numbers: int | None = None
-    shape: Array | None = None
+    shape: np.ndarray | None = None
     bent: float = 0.0
-    bend: Array | None = None
+    bend: np.ndarray | None = None
     uneven: float = 0.0
     span: float = 0.0
     rows: float | None = None
-    blind: Array | None = None
-    whole: Array | None = None
-    whole_error: Array | None = None
+    blind: np.ndarray | None = None
+    whole: np.ndarray | None = None
+    whole_error: np.ndarray | None = None
 
     def __post_init__(self) -> None:
         for name in _ARRAYS:
@@ -302,7 +300,7 @@ class NoisyMoments:
         fitted -= float(np.sum(gram * guess))
         return NormalEquations(delta, gram, inverse, gain, guess, rel, vectors, fitted, before)
 
-    def of_columns(self: _Moments, way: Array) -> _Moments:
+    def of_columns(self: _Moments, way: np.ndarray) -> _Moments:
         """Moments of the same lines by other columns, to whose coefficients `way` takes the user's."""
         if (way == np.eye(len(way))).all():
             return self
@@ -317,23 +315,25 @@ class NoisyMoments:
         return replace(self, origin=way @ self.origin, map=way @ self.map, blind=blind, whole_error=error)
 
     @property
-    def back(self) -> Array:
+    def back(self) -> np.ndarray:
         """What takes a row in the coordinates of the moments to one of the design, from the right."""
         return np.asarray(np.linalg.inv(self.map) * self.scale)
 
     @property
-    def all_rows(self) -> Array:
+    def all_rows(self) -> np.ndarray:
         """Mean of a a' over rows none of which was shortened, as far as that is known."""
         return self.positive_gram / self.gram_weight if self.whole is None else self.whole
 
     @cached_property
-    def positive_gram(self) -> Array:
+    def positive_gram(self) -> np.ndarray:
         """The nearest positive semi-definite matrix to `gram`."""
         found = positive(self.gram)
         read_only([found])
         return found
 
-    def _unseen(self, raised: Array, values: Array, vectors: Array) -> tuple[Array, Array | None, Array]:
+    def _unseen(
+        self, raised: np.ndarray, values: np.ndarray, vectors: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray | None, np.ndarray]:
         """What noise hides along eigenvectors, what errors of eigenvalues make of errors, `rel` along them.
 
         Noise of a shape is larger along some directions than its size as an operator tells.
@@ -347,13 +347,13 @@ class NoisyMoments:
         wide = (vectors * wider(along / raised)) @ vectors.T
         return guess, wide, sizes / np.maximum(values, 1e-12)
 
-    def _penalty(self, alpha: float) -> tuple[Array, Array]:
+    def _penalty(self, alpha: float) -> tuple[np.ndarray, np.ndarray]:
         """Of delta, in units of r squared: its matrix and its gradient at delta = 0."""
         strength = alpha * self.gram_weight / self.scale**2
         shrunk = self.penalised[:, None] * self.map
         return strength * shrunk.T @ shrunk, strength * shrunk.T @ (self.penalised * self.origin)
 
-    def noise_at(self, delta: Array) -> Array:
+    def noise_at(self, delta: np.ndarray) -> np.ndarray:
         """Covariance of the privacy noise of M_ar - M_aa delta."""
         second = np.outer(delta, delta)
         if self.shape is None:

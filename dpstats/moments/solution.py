@@ -6,8 +6,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-Array = np.ndarray
-
 # Usability of the released matrix: the size of its noise over its least eigenvalue
 # (docs/theory/linear.md#usability).
 WEAK, HOPELESS = 0.6, 1.3
@@ -41,21 +39,21 @@ class Solution:
         Size of the noise of the matrix over its least eigenvalue: below .6 all is well.
     """
 
-    params: Array
-    cov: Array
-    cov_privacy: Array
+    params: np.ndarray
+    cov: np.ndarray
+    cov_privacy: np.ndarray
     weak: tuple[int, ...]
     rel: float
 
 
 def judged(
-    params: Array,
-    sampling: Array,
-    privacy: Array,
-    guess: Array,
-    rel: float | Array,
-    before: Array | None = None,
-    seen: bool | Array = True,
+    params: np.ndarray,
+    sampling: np.ndarray,
+    privacy: np.ndarray,
+    guess: np.ndarray,
+    rel: float | np.ndarray,
+    before: np.ndarray | None = None,
+    seen: bool | np.ndarray = True,
 ) -> Solution:
     """Coefficients with their covariance, the sum of three parts, and what of it to believe.
 
@@ -88,7 +86,7 @@ def judged(
     return Solution(params, cov, cov_privacy, weak, float(np.max(rel)))
 
 
-def of_coefficients(rel: Array, vectors: Array, guess: Array, way: Array) -> Array:
+def of_coefficients(rel: np.ndarray, vectors: np.ndarray, guess: np.ndarray, way: np.ndarray) -> np.ndarray:
     """`rel` of each coefficient: that which half of what noise hides of it exceeds.
 
     A level of almost no rows is a direction that noise hides, of which other coefficients hold little.
@@ -108,7 +106,9 @@ def of_coefficients(rel: Array, vectors: Array, guess: Array, way: Array) -> Arr
     return np.asarray(rel[order][np.argmax(half, axis=1)])
 
 
-def hidden(values: Array, vectors: Array, size: float | Array, variance: float | Array) -> Array:
+def hidden(
+    values: np.ndarray, vectors: np.ndarray, size: float | np.ndarray, variance: float | np.ndarray
+) -> np.ndarray:
     """Covariance of what noise hides along eigenvectors of a noisy matrix whose eigenvalues are small.
 
     Parameters
@@ -123,12 +123,12 @@ def hidden(values: Array, vectors: Array, size: float | Array, variance: float |
     return np.asarray((vectors * ((1 - seen_share(values, size)) ** 2 * variance)) @ vectors.T)
 
 
-def seen_share(values: Array, size: float | Array) -> Array:
+def seen_share(values: np.ndarray, size: float | np.ndarray) -> np.ndarray:
     """From 0 to 1: whether eigenvalues exceed what noise of this size, as an operator, may make."""
     return np.asarray(np.clip((values / size - 0.75) / 0.5, 0.0, 1.0))
 
 
-def believed(along: Array) -> Array:
+def believed(along: np.ndarray) -> np.ndarray:
     """The sizes at which half of an eigenvalue is believed, for noise of these sds along its eigenvector.
 
     Where columns are nearly collinear, noise along the one direction makes an eigenvalue of a matrix, which
@@ -137,7 +137,7 @@ def believed(along: Array) -> Array:
     return _ALONE * along
 
 
-def wider(error: Array) -> Array:
+def wider(error: np.ndarray) -> np.ndarray:
     """By how much what is divided by an eigenvalue may be larger, for its relative error.
 
     Root of E (1 + error z)^-2, z Laplace, the longest tails that noise has, by its series to the sixth power.
@@ -146,7 +146,7 @@ def wider(error: Array) -> Array:
     return np.asarray(np.sqrt(1 + square * (3 + square * (30 + 630 * square))))
 
 
-def positive(matrix: Array) -> Array:
+def positive(matrix: np.ndarray) -> np.ndarray:
     """The nearest positive semi-definite matrix."""
     values, vectors = np.linalg.eigh(matrix)
     return np.asarray((vectors * np.maximum(values, 0.0)) @ vectors.T)

@@ -22,7 +22,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from dpstats.rows.grammar import Array, parse
+from dpstats.rows.grammar import parse
 
 _CHUNK = 1 << 16  # objects handled at a time, so that temporary ones stay in a core's cache
 _ROWS = 1 << 24  # texts handled at a time: Arrow counts the distinct ones in 32 bits
@@ -34,8 +34,8 @@ _BYTES = 1 << 30  # of texts copied at a time: views of one text may be many tim
 class Numbers:
     """An array of integers, floats or booleans, and which of them are missing."""
 
-    values: Array
-    missing: Array | None = None
+    values: np.ndarray
+    missing: np.ndarray | None = None
 
     def __len__(self) -> int:
         return len(self.values)
@@ -67,13 +67,13 @@ class Texts:
         return (np.flatnonzero(np.diff(ends // _BYTES)) + 1).tolist()
 
 
-def _views(cells: pa.Array) -> Array:
+def _views(cells: pa.Array) -> np.ndarray:
     """Of each view its length, then 12 bytes: a short text, or its beginning, buffer and place there."""
     words = np.frombuffer(cells.buffers()[1] or b"", dtype=np.uint32)
     return words[4 * cells.offset : 4 * (cells.offset + len(cells))].reshape(-1, 4)
 
 
-def _far(views: Array) -> Array:
+def _far(views: np.ndarray) -> np.ndarray:
     """Whether a view's length or place has more than 31 bits, which Arrow takes for negative."""
     return np.asarray((views[:, 0] >= 2**31) | ((views[:, 0] > _INLINE) & (views[:, 3] >= 2**31)))
 
@@ -96,12 +96,12 @@ def _shown(cells: pa.Array) -> pa.Array:
 class Objects:
     """An array of Python objects."""
 
-    cells: Array
+    cells: np.ndarray
 
     def __len__(self) -> int:
         return len(self.cells)
 
-    def groups(self) -> Iterator[tuple[Array, Numbers | Coded]]:
+    def groups(self) -> Iterator[tuple[np.ndarray, Numbers | Coded]]:
         """Where cells are numbers or texts, and these; all others are missing."""
         for start in range(0, len(self), _CHUNK):
             cells = self.cells[start : start + _CHUNK]
@@ -119,7 +119,7 @@ class Coded:
     """Positions in a table of cells; -1 and all others outside the table are missing."""
 
     table: Column
-    positions: Array
+    positions: np.ndarray
 
     def __len__(self) -> int:
         return len(self.positions)
@@ -148,7 +148,7 @@ def stored(column: Column) -> str:
     return "numbers" if isinstance(column, Numbers) else "texts"
 
 
-def of_numpy(values: Array) -> Column:
+def of_numpy(values: np.ndarray) -> Column:
     """The column of a numpy array, masked or not, of a type that is not refused."""
     if isinstance(values, np.ma.MaskedArray):
         if values.dtype.kind not in "fiub":
@@ -197,7 +197,7 @@ def of_arrow(values: Any) -> Column:
     return Texts(values)
 
 
-def _texts(cells: Array) -> _Group:
+def _texts(cells: np.ndarray) -> _Group:
     places = _Places()  # tables of pandas may end a text at its first null character
     positions = np.fromiter(map(places.__getitem__, cells), np.int64, len(cells))
     encoded = [text.encode("utf-8", "surrogatepass") for text in places]
@@ -211,25 +211,25 @@ class _Places(dict[str, int]):
         return self.setdefault(text, len(self))
 
 
-def _numpy_texts(cells: Array) -> _Group:
+def _numpy_texts(cells: np.ndarray) -> _Group:
     yield from _texts(np.fromiter(map(str, cells), object, len(cells)))
 
 
-def _floats(cells: Array) -> _Group:
+def _floats(cells: np.ndarray) -> _Group:
     yield _ALL, Numbers(cells.astype(np.float64))
 
 
-def _booleans(cells: Array) -> _Group:
+def _booleans(cells: np.ndarray) -> _Group:
     yield _ALL, Numbers(cells.astype(bool))
 
 
-def _decimals(cells: Array) -> _Group:
+def _decimals(cells: np.ndarray) -> _Group:
     finite = (float(cell) if cell.is_finite() else math.nan for cell in cells)
     values = np.fromiter(finite, np.float64, len(cells))
     yield _ALL, Numbers(values, np.isinf(values))
 
 
-def _integers(cells: Array) -> _Group:
+def _integers(cells: np.ndarray) -> _Group:
     """Those of 64 bits exactly, the others as the nearest float64, if there is one."""
     whole = list(map(int, cells))
     signed = np.fromiter((-(2**63) <= value < 2**63 for value in whole), bool, len(whole))
@@ -277,7 +277,7 @@ _KNOWN = np.array(
 )
 
 
-def _kinds(cells: Array) -> Array:
+def _kinds(cells: np.ndarray) -> np.ndarray:
     """From 1 the place in `_TYPES` of each cell's type, or 0.
 
     A type is found by its identity: to look up the type itself would run code of its metaclass. In CPython

@@ -22,7 +22,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from dpstats.rows.cells import Coded, Column, Numbers, Pieces, Texts
-from dpstats.rows.grammar import BLANKS, MISSING_TEXTS, Array, is_text, number, parse
+from dpstats.rows.grammar import BLANKS, MISSING_TEXTS, is_text, number, parse
 from dpstats.rows.units import Ids
 from dpstats.schema import WEIGHS, Event, Flag, Levels, Schema, Variable
 
@@ -35,16 +35,16 @@ Batch = Mapping[str, Column]
 class Coder(Protocol):
     """The meaning of a number and of a text in one column."""
 
-    nothing: Array
+    nothing: np.ndarray
 
-    def numbers(self, column: Numbers) -> Array:
+    def numbers(self, column: Numbers) -> np.ndarray:
         """What each number means, shape (n, ...)."""
 
-    def texts(self, cells: pa.Array) -> Array:
+    def texts(self, cells: pa.Array) -> np.ndarray:
         """What each text means, shape (n, ...)."""
 
 
-def coded(column: Column, coder: Coder) -> Array:
+def coded(column: Column, coder: Coder) -> np.ndarray:
     """What the cells of a column mean, shape (n, ...); ``coder.nothing`` where a cell is nothing."""
     if isinstance(column, Numbers):
         return coder.numbers(column)
@@ -60,12 +60,12 @@ def coded(column: Column, coder: Coder) -> Array:
     return out
 
 
-def _joined(blocks: Iterable[Array]) -> Array:
+def _joined(blocks: Iterable[np.ndarray]) -> np.ndarray:
     first, *others = blocks
     return np.concatenate([first, *others]) if others else first
 
 
-def taken(table: Array, positions: Array, nothing: Array) -> Array:
+def taken(table: np.ndarray, positions: np.ndarray, nothing: np.ndarray) -> np.ndarray:
     """Rows of a table, and `nothing` where a position is outside it."""
     framed = np.concatenate([nothing[None], table, nothing[None]])
     places = positions.astype(np.int64, copy=False) + 1  # the largest becomes the least, outside as well
@@ -87,7 +87,7 @@ class Encoder:
         self._coders = {name: _coder(schema[name]) for name in names}
         self._unit, self._ids = schema.privacy_unit, Ids()
 
-    def __call__(self, batch: Batch) -> dict[str, Array]:
+    def __call__(self, batch: Batch) -> dict[str, np.ndarray]:
         """One array for each variable, and the ids of units under `WEIGHS`.
 
         Levels are int16 codes, -1 where missing or not declared. The others are numbers of any type, whose
@@ -98,7 +98,7 @@ class Encoder:
             block[WEIGHS] = coded(batch[self._unit.column], self._ids)
         return block
 
-    def nothing(self) -> dict[str, Array]:
+    def nothing(self) -> dict[str, np.ndarray]:
         """What a table without a row is coded as."""
         none = Texts(pa.array([], pa.binary()))
         return self(dict.fromkeys((*self._coders, self._unit.column or WEIGHS), none))
@@ -118,12 +118,12 @@ class Measure:
 
     nothing = np.array(math.nan)
 
-    def numbers(self, column: Numbers) -> Array:
+    def numbers(self, column: Numbers) -> np.ndarray:
         if column.missing is None:
             return column.values
         return np.where(column.missing, math.nan, column.values.astype(np.float64))
 
-    def texts(self, cells: pa.Array) -> Array:
+    def texts(self, cells: pa.Array) -> np.ndarray:
         return parse(cells)
 
 
@@ -139,7 +139,7 @@ class Lookup:
         The codes of a missing cell and of one that is not declared.
     """
 
-    def __init__(self, declared: tuple[str, ...], codes: Array, nothing: float, fallback: float) -> None:
+    def __init__(self, declared: tuple[str, ...], codes: np.ndarray, nothing: float, fallback: float) -> None:
         self._fallback = codes.dtype.type(fallback)
         self.nothing = np.array(nothing, dtype=codes.dtype)
         named = dict(zip(declared, codes, strict=True))
@@ -156,7 +156,7 @@ class Lookup:
         self._texts |= {_bytes(text): code for text, code in reversed(named.items())}
         self._texts[b""] = self.nothing
 
-    def numbers(self, column: Numbers) -> Array:
+    def numbers(self, column: Numbers) -> np.ndarray:
         values = column.values.astype(np.float64)
         out = np.full(len(values), self._fallback)
         if len(self._keys):
@@ -165,7 +165,7 @@ class Lookup:
         out[np.isnan(values) if column.missing is None else np.isnan(values) | column.missing] = self.nothing
         return out
 
-    def texts(self, cells: pa.Array) -> Array:
+    def texts(self, cells: pa.Array) -> np.ndarray:
         distinct = pc.dictionary_encode(cells)
         table = np.array([self._text(text) for text in distinct.dictionary.to_pylist()], self.nothing.dtype)
         return taken(table, pc.fill_null(distinct.indices, -1).to_numpy(), self.nothing)

@@ -12,13 +12,10 @@ from __future__ import annotations
 
 import math
 import re
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-
-Array = np.ndarray[Any, np.dtype[Any]]
 
 BLANKS = b" \t\n\r\v\f"
 MISSING_TEXTS = ("", "NA", "N/A", "NaN", "nan", "None", "NULL", "null", "<NA>")
@@ -55,7 +52,7 @@ def number(cell: bytes, mark: str = ".") -> float:
     return value if math.isfinite(value) else math.nan
 
 
-def parse(cells: pa.Array) -> Array:
+def parse(cells: pa.Array) -> np.ndarray:
     """Texts as float64, shape (n,), each by itself.
 
     A text goes to the bulk conversion if it is a `simple_number`, else to `number`; both round correctly,
@@ -76,7 +73,7 @@ def parse(cells: pa.Array) -> Array:
     return values
 
 
-def parse_grouped(cells: pa.Array, thousands: str, mark: str) -> Array:
+def parse_grouped(cells: pa.Array, thousands: str, mark: str) -> np.ndarray:
     """Texts as float64, shape (n,), of numbers whose digits may be in groups of three: ``1,234,567.8``.
 
     All digits before the decimal mark are in groups or none is; ``12,34`` is missing. What is left without

@@ -37,7 +37,6 @@ from dpstats.rows.encode import Batch
 from dpstats.rows.grammar import (
     MISSING_TEXTS,
     SIMPLE,
-    Array,
     is_text,
     number,
     parse_grouped,
@@ -141,7 +140,7 @@ class Lines:
         numbers = {self._places[name] for name in self._numbers}
         return "\\A" + sep.join(numeric if i in numbers else text for i in range(self._width)) + "\\r?\\n\\z"
 
-    def _is_regular(self, chunk: bytes, lines: pa.Array) -> Array:
+    def _is_regular(self, chunk: bytes, lines: pa.Array) -> np.ndarray:
         """Of each line, by its own bytes."""
         if self._pattern is None:
             return np.zeros(len(lines), dtype=bool)
@@ -153,7 +152,7 @@ class Lines:
             regular &= np.fromiter(map(is_text, lines.to_pylist()), dtype=bool, count=len(lines))
         return np.asarray(regular)
 
-    def _in_bulk(self, chunk: bytes, lines: pa.Array, regular: Array) -> dict[str, Column]:
+    def _in_bulk(self, chunk: bytes, lines: pa.Array, regular: np.ndarray) -> dict[str, Column]:
         """The cells of regular lines, and blank ones in the place of others."""
         if not regular.all():
             chunk = b"".join(pc.if_else(pa.array(regular), lines, self._blank).to_pylist())
@@ -178,7 +177,9 @@ class Lines:
             return None
         return read if len(read) == self._width else None
 
-    def _filled(self, name: str, column: Column, where: Array, records: list[list[str] | None]) -> Column:
+    def _filled(
+        self, name: str, column: Column, where: np.ndarray, records: list[list[str] | None]
+    ) -> Column:
         """A column with the cells of irregular lines put in."""
         place = self._places[name]
         cells = [None if record is None else record[place].encode() for record in records]
@@ -250,7 +251,7 @@ def _without_long_lines(chunk: bytes) -> bytes:
     return b"".join(line + b"\n" if len(line) < LONGEST else _UNREADABLE for line in lines)
 
 
-def _bytes(chunk: bytes) -> Array:
+def _bytes(chunk: bytes) -> np.ndarray:
     return np.frombuffer(chunk, dtype=np.uint8)
 
 
@@ -261,7 +262,7 @@ def _lines(chunk: bytes) -> pa.Array:
     return pa.Array.from_buffers(pa.large_binary(), len(ends), [None, offsets, pa.py_buffer(chunk)])
 
 
-def _has_long_number(lines: pa.Array, decimal: str) -> Array:
+def _has_long_number(lines: pa.Array, decimal: str) -> np.ndarray:
     """Whether a line may hold a number too large for the bulk parser."""
     found = pc.match_substring_regex(lines, f"[0-9{decimal}]{{{SIMPLE}}}")
     return np.asarray(found.to_numpy(zero_copy_only=False))

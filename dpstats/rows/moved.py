@@ -11,7 +11,6 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 
 from dpstats.rows.encode import Batch, Encoder
-from dpstats.rows.grammar import Array
 from dpstats.rows.parts import as_block, as_codes
 from dpstats.rows.sources import Asked
 from dpstats.rows.units import as_one, chosen, row_hashes
@@ -30,7 +29,7 @@ def _named(asked: Asked) -> Iterator[tuple[str, str]]:
     return zip(numbered(asked), asked.names, strict=True)
 
 
-def coded_rows(batch: Batch, asked: Asked) -> dict[str, Array]:
+def coded_rows(batch: Batch, asked: Asked) -> dict[str, np.ndarray]:
     """Rows as they are moved: ids that mean one unit are equal, in whatever part they are."""
     columns = Encoder(asked.schema, asked.names)(batch)
     words = as_one(columns.pop(WEIGHS)).T.view(np.int64)
@@ -39,12 +38,12 @@ def coded_rows(batch: Batch, asked: Asked) -> dict[str, Array]:
     return found | dict(zip(WORDS, words, strict=True))
 
 
-def ids_of(columns: Mapping[str, Array]) -> Array:
+def ids_of(columns: Mapping[str, np.ndarray]) -> np.ndarray:
     """The ids of units that are moved, shape (n, 2)."""
     return np.stack([columns[word] for word in WORDS], axis=1).view(np.uint64)
 
 
-def marked_rows(columns: Mapping[str, Array], asked: Asked) -> dict[str, Array]:
+def marked_rows(columns: Mapping[str, np.ndarray], asked: Asked) -> dict[str, np.ndarray]:
     """All rows of some units, and which of them weigh, in an order that does not depend on who was faster."""
     ids, hashes = ids_of(columns), row_hashes({name: columns[place] for place, name in _named(asked)})
     weighs = chosen(ids, lambda rows: hashes[rows], asked.schema.privacy_unit.max_rows)
@@ -52,7 +51,7 @@ def marked_rows(columns: Mapping[str, Array], asked: Asked) -> dict[str, Array]:
     return {place: columns[place][order] for place in numbered(asked)} | {WEIGHING: weighs[order]}
 
 
-def columns_of(marked: Mapping[str, Array], asked: Asked) -> dict[str, Array]:
+def columns_of(marked: Mapping[str, np.ndarray], asked: Asked) -> dict[str, np.ndarray]:
     """Marked rows as a part has them, under the names of variables, and `WEIGHS`."""
     found = {name: marked[place] for place, name in _named(asked)}
     return as_codes(found, asked) | {WEIGHS: np.asarray(marked[WEIGHING], dtype=bool)}

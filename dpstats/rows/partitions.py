@@ -19,7 +19,6 @@ import pandas as pd
 from dpstats._private import HoldsRows, protected
 from dpstats.errors import DataError
 from dpstats.rows.encode import Batch
-from dpstats.rows.grammar import Array
 from dpstats.rows.moved import WORDS, coded_rows, columns_of, marked_rows
 from dpstats.rows.parts import KEPT_BYTES, UnitPiece, of_parts
 from dpstats.rows.sources import HIDDEN, Asked, Source, of_frame, of_partition
@@ -156,7 +155,7 @@ def _marked(coded: pd.DataFrame, asked: Asked) -> pd.DataFrame:
     return pd.DataFrame(marked_rows(_arrays(coded), asked))
 
 
-def _arrays(frame: pd.DataFrame) -> dict[str, Array]:
+def _arrays(frame: pd.DataFrame) -> dict[str, np.ndarray]:
     return {name: frame[name].to_numpy() for name in frame.columns}
 
 
@@ -215,7 +214,7 @@ class UnitPartition(Partition):
     def __reduce__(self) -> tuple[Any, ...]:
         return HandedUnits, (self.asked,)
 
-    def coded(self) -> Iterator[dict[str, Array]]:
+    def coded(self) -> Iterator[dict[str, np.ndarray]]:
         """Its columns, and which of its rows weigh under `WEIGHS`."""
         yield columns_of(_arrays(_computed(self.inputs[0])), self.asked)
 
@@ -236,6 +235,6 @@ class Handed:
 class HandedUnits(Handed):
     """The same of coded rows."""
 
-    def coded(self) -> Iterator[dict[str, Array]]:
+    def coded(self) -> Iterator[dict[str, np.ndarray]]:
         """As of `UnitPartition`."""
         yield columns_of(_arrays(self.frame), self.asked)

@@ -20,7 +20,6 @@ import numpy as np
 from dpstats._private import HoldsRows, protected
 from dpstats.errors import DataError, SpecificationError
 from dpstats.rows.encode import Batch, Encoder
-from dpstats.rows.grammar import Array
 from dpstats.rows.sources import Asked, Source
 from dpstats.schema import WEIGHS
 
@@ -175,7 +174,7 @@ class Piece:
         """Its number of rows."""
         return _told(self.part, self.part.count)
 
-    def blocks(self, size: int) -> Iterator[dict[str, Array]]:
+    def blocks(self, size: int) -> Iterator[dict[str, np.ndarray]]:
         """As those of :class:`dpstats.rows.Rows`: at most ``size`` rows, fewer in the last block alone.
 
         Raises
@@ -187,24 +186,24 @@ class Piece:
         for block in cut(self.coded(), size):
             yield as_block(block, kept)
 
-    def coded(self) -> Iterator[dict[str, Array]]:
+    def coded(self) -> Iterator[dict[str, np.ndarray]]:
         """Its rows in the terms of the encoder, as they come."""
         encoder = Encoder(self.asked.schema, self.asked.names)
         # to ask for batches may be to run a query, whose exceptions may quote a cell
         batches = _told(self.part, lambda: iter(self.part.batches()))
 
-        def coded() -> dict[str, Array] | None:
+        def coded() -> dict[str, np.ndarray] | None:
             batch = next(batches, None)
             return None if batch is None else encoder(batch)
 
-        whole: Iterator[dict[str, Array]] = iter(lambda: _told(self.part, coded), None)
+        whole: Iterator[dict[str, np.ndarray]] = iter(lambda: _told(self.part, coded), None)
         return ahead(whole) if self.portable else whole  # a connection may be of one thread
 
 
 class UnitPiece(Piece):
     """A part of rows that are coded, and of which it is known which weigh."""
 
-    def coded(self) -> Iterator[dict[str, Array]]:
+    def coded(self) -> Iterator[dict[str, np.ndarray]]:
         """Its rows, and under `WEIGHS` which of them weigh."""
         part: Any = self.part
         found = _told(part, lambda: iter(part.coded()))
@@ -224,7 +223,7 @@ def _told(part: Part, compute: Callable[[], T]) -> T:
     return protected(compute, DataError(part.broken), (SpecificationError,))
 
 
-def as_block(columns: Mapping[str, Array], kept: Collection[str]) -> dict[str, Array]:
+def as_block(columns: Mapping[str, np.ndarray], kept: Collection[str]) -> dict[str, np.ndarray]:
     """Coded columns as a block has them: float64, but for the codes of levels and for truths."""
     with np.errstate(all="ignore"):
         return {
@@ -233,16 +232,16 @@ def as_block(columns: Mapping[str, Array], kept: Collection[str]) -> dict[str, A
         }
 
 
-def as_codes(columns: Mapping[str, Array], asked: Asked) -> dict[str, Array]:
+def as_codes(columns: Mapping[str, np.ndarray], asked: Asked) -> dict[str, np.ndarray]:
     """Columns of numbers as the encoder has them: levels by their codes."""
     return {
         name: values.astype(np.int16) if name in asked.levels else values for name, values in columns.items()
     }
 
 
-def cut(batches: Iterable[dict[str, Array]], size: int) -> Iterator[dict[str, Array]]:
+def cut(batches: Iterable[dict[str, np.ndarray]], size: int) -> Iterator[dict[str, np.ndarray]]:
     """Columns that come in pieces of any length, in pieces of `size` rows, and the rest."""
-    rest: dict[str, Array] = {}
+    rest: dict[str, np.ndarray] = {}
     for batch in batches:
         length = _length(batch)
         start = min(size - _length(rest), length) if rest else 0
@@ -259,5 +258,5 @@ def cut(batches: Iterable[dict[str, Array]], size: int) -> Iterator[dict[str, Ar
         yield rest
 
 
-def _length(columns: Mapping[str, Array]) -> int:
+def _length(columns: Mapping[str, np.ndarray]) -> int:
     return len(next(iter(columns.values()), ()))

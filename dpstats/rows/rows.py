@@ -17,7 +17,6 @@ from dpstats.errors import DataError, SpecificationError
 from dpstats.rows.csvfile import CsvFile
 from dpstats.rows.encode import Encoder
 from dpstats.rows.files import of_path
-from dpstats.rows.grammar import Array
 from dpstats.rows.memory import repeated
 from dpstats.rows.parts import BLOCK_ROWS, Piece, as_block, streamed
 from dpstats.rows.queries import is_query, of_query
@@ -51,7 +50,7 @@ class Rows(HoldsRows):
         self.unit: Unit = schema.privacy_unit
         self._source, self._names = source, tuple(names)
         self._encoder = Encoder(schema, names)
-        self._columns: dict[str, Array] | None = None if source else {}
+        self._columns: dict[str, np.ndarray] | None = None if source else {}
         self._parts: tuple[Piece, ...] | None = None  # not known yet: to know may be to run a query
         self._n: int | None = None  # of the rows in parts
 
@@ -73,7 +72,7 @@ class Rows(HoldsRows):
             self._parts = protected(lambda: of(source) if source else (), failure, (SpecificationError,))
         return self._parts
 
-    def blocks(self, size: int = BLOCK_ROWS) -> Iterator[dict[str, Array]]:
+    def blocks(self, size: int = BLOCK_ROWS) -> Iterator[dict[str, np.ndarray]]:
         """All rows in order, at most ``size`` at a time.
 
         Each block maps a variable to an array of shape (rows,): float64 for numeric kinds (NaN where a value
@@ -94,7 +93,7 @@ class Rows(HoldsRows):
         for start in range(0, self.n, size):
             yield as_block({name: values[start : start + size] for name, values in columns.items()}, kept)
 
-    def _coded(self) -> dict[str, Array]:
+    def _coded(self) -> dict[str, np.ndarray]:
         """All rows, in the terms of the encoder."""
         if self._columns is None:
             assert self._source is not None
@@ -115,7 +114,7 @@ class Rows(HoldsRows):
         return f"Rows(variables={list(self._names)})"
 
 
-def _coded(source: Source, encoder: Encoder, unit: Unit) -> dict[str, Array]:
+def _coded(source: Source, encoder: Encoder, unit: Unit) -> dict[str, np.ndarray]:
     blocks = [encoder(batch) for batch in alike(source.batches(), unit.column, set())] or [encoder.nothing()]
     if len(blocks) == 1:
         columns = blocks[0]

@@ -22,7 +22,6 @@ import pyarrow as pa
 from dpstats._private import protected
 from dpstats.errors import DataError
 from dpstats.rows.encode import Batch
-from dpstats.rows.grammar import Array
 from dpstats.rows.moved import WEIGHING, WORDS, coded_rows, columns_of, ids_of, marked_rows, numbered
 from dpstats.rows.parts import KEPT_BYTES, UnitPiece, of_parts
 from dpstats.rows.sources import HIDDEN, Asked, Source, batch_of, check_arrow
@@ -90,7 +89,7 @@ def _coded(asked: Asked, shares: int, batches: Iterable[pa.RecordBatch]) -> Iter
         yield pa.RecordBatch.from_pydict(found)
 
 
-def _coded_batch(asked: Asked, shares: int, batch: pa.RecordBatch) -> dict[str, Array]:
+def _coded_batch(asked: Asked, shares: int, batch: pa.RecordBatch) -> dict[str, np.ndarray]:
     columns = coded_rows(batch_of(batch, asked), asked)
     ids = ids_of(columns)
     share = (spread(ids) % np.uint64(shares)).astype(np.int64)
@@ -160,7 +159,7 @@ class UnitFrame(SparkFrame):
     def count(self) -> int:
         return self.rows  # of the dataframe that was given
 
-    def coded(self) -> Iterator[dict[str, Array]]:
+    def coded(self) -> Iterator[dict[str, np.ndarray]]:
         """Its columns, and which of its rows weigh under `WEIGHS`."""
         return (_columns(batch, self.asked) for batch in self._arriving())
 
@@ -181,12 +180,12 @@ class Arrived:
 class ArrivedUnits(Arrived):
     """The same of coded rows."""
 
-    def coded(self) -> Iterator[dict[str, Array]]:
+    def coded(self) -> Iterator[dict[str, np.ndarray]]:
         """As of `UnitFrame`."""
         return (_columns(batch, self.asked) for batch in self.frame)
 
 
-def _columns(batch: pa.RecordBatch, asked: Asked) -> dict[str, Array]:
+def _columns(batch: pa.RecordBatch, asked: Asked) -> dict[str, np.ndarray]:
     marked = {name: batch.column(name).to_numpy(zero_copy_only=False) for name in batch.schema.names}
     return columns_of(marked, asked)
 

@@ -23,7 +23,6 @@ from dpstats._private import HoldsRows, forgetting, protected
 from dpstats.errors import DataError, SpecificationError
 from dpstats.rows.cells import Objects
 from dpstats.rows.encode import Batch
-from dpstats.rows.grammar import Array
 from dpstats.rows.links import Address, Held, address_of, is_address
 from dpstats.rows.parts import BLOCK_ROWS, of_parts
 from dpstats.rows.sources import HIDDEN, Asked, Source, batch_of, check_arrow
@@ -194,7 +193,7 @@ def _cut(key: object, cuts: Sequence[float]) -> tuple[str | None, tuple[float, .
     return key, tuple(found.tolist())
 
 
-def _ascend(found: Array) -> bool:
+def _ascend(found: np.ndarray) -> bool:
     return bool(np.isfinite(found).all() and (np.diff(found) > 0).all())
 
 

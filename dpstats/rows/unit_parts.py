@@ -25,7 +25,6 @@ import numpy as np
 from dpstats._private import HoldsRows, protected
 from dpstats.errors import DataError
 from dpstats.rows.encode import Batch, Encoder
-from dpstats.rows.grammar import Array
 from dpstats.rows.parts import Piece, UnitPiece, are_kept, as_block, as_codes
 from dpstats.rows.sources import Asked, Source
 from dpstats.rows.units import alike, chosen, row_hashes, spread
@@ -55,14 +54,14 @@ class Spool(HoldsRows):
         weakref.finalize(self, self._file.close)
         self._dtype, self._lock = np.dtype(dtype), Lock()
 
-    def put(self, array: Array) -> Place:
+    def put(self, array: np.ndarray) -> Place:
         """Add an array of the type."""
         with self._lock:
             start = self._at_disk(lambda: self._file.seek(0, os.SEEK_END))
             self._at_disk(lambda: self._file.write(np.ascontiguousarray(array, dtype=self._dtype).data))
         return Place(start, array.shape)
 
-    def get(self, place: Place) -> Array:
+    def get(self, place: Place) -> np.ndarray:
         """The array that is there."""
         out = np.empty(place.shape, dtype=self._dtype)
         with self._lock:
@@ -127,7 +126,7 @@ def _without_ids(piece: Piece) -> Piece:
     return Piece(replace(part, asked=piece.asked.without_ids), piece.asked.without_ids)
 
 
-def _cut_out(bits: Array, start: int, stop: int) -> bytes:
+def _cut_out(bits: np.ndarray, start: int, stop: int) -> bytes:
     """Some of the packed bits."""
     found = np.unpackbits(bits[start // 8 : -(-stop // 8)])
     return np.packbits(found[start % 8 :][: stop - start]).tobytes()
@@ -140,7 +139,7 @@ class Choice(HoldsRows):
         self.rows = 0
         self._spool, self._places = Spool(np.uint64), [list[Place]() for _ in range(shares)]
 
-    def add(self, ids: Array, columns: dict[str, Array]) -> None:
+    def add(self, ids: np.ndarray, columns: dict[str, np.ndarray]) -> None:
         """Rows that come next: their ids, and their coded cells."""
         places = np.arange(self.rows, self.rows + len(ids), dtype=np.uint64)
         self.rows += len(ids)
@@ -153,7 +152,7 @@ class Choice(HoldsRows):
             if len(part):
                 held.append(self._spool.put(part))
 
-    def made(self, max_rows: int) -> Array:
+    def made(self, max_rows: int) -> np.ndarray:
         """One bit of each row, packed; what was added is gone."""
         bits = np.zeros(-(-self.rows // 8), dtype=np.uint8)
         for held in self._places:
@@ -163,7 +162,7 @@ class Choice(HoldsRows):
         return bits
 
 
-def _weighing(words: Array, max_rows: int) -> Array:
+def _weighing(words: np.ndarray, max_rows: int) -> np.ndarray:
     """The places of the rows that weigh, of rows of whole units in their order."""
     weighs = chosen(words[:, :2], lambda rows: words[rows, 2:4], max_rows)
     return words[weighs, 4].astype(np.int64)
@@ -177,12 +176,12 @@ class Copy(HoldsRows):
     def __init__(self, asked: Asked) -> None:
         self._asked, self._spool, self._places = asked, Spool(np.float64), list[Place]()
 
-    def add(self, columns: dict[str, Array]) -> None:
+    def add(self, columns: dict[str, np.ndarray]) -> None:
         """Rows that come next."""
         block = as_block(columns, self._asked.levels)
         self._places.append(self._spool.put(np.stack([block[name] for name in self._asked.names])))
 
-    def coded(self) -> Iterator[dict[str, Array]]:
+    def coded(self) -> Iterator[dict[str, np.ndarray]]:
         """All rows."""
         for place in self._places:
             yield as_codes(dict(zip(self._asked.names, self._spool.get(place), strict=True)), self._asked)
@@ -211,7 +210,7 @@ class Marked:
     def hold(self) -> None:
         pass  # each part of a file looks for itself
 
-    def coded(self) -> Iterator[dict[str, Array]]:
+    def coded(self) -> Iterator[dict[str, np.ndarray]]:
         """The rows, and which of them weigh; DataError unless there are as many as bits."""
         weighs = np.unpackbits(np.frombuffer(self.bits, np.uint8), count=self.n).astype(bool)
         start = 0

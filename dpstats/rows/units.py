@@ -23,7 +23,7 @@ import pyarrow.compute as pc
 
 from dpstats.errors import DataError
 from dpstats.rows.cells import Column, Numbers, stored
-from dpstats.rows.grammar import BLANKS, MISSING_TEXTS, Array, is_text
+from dpstats.rows.grammar import BLANKS, MISSING_TEXTS, is_text
 
 _NOBODY = np.zeros(2, dtype=np.uint64)
 _WHOLE, _NEGATIVE, _SPELT = 1, 2, 2  # the first word of an integer; more, where a text spells it
@@ -46,7 +46,7 @@ class Ids:
 
     nothing = _NOBODY
 
-    def numbers(self, column: Numbers) -> Array:
+    def numbers(self, column: Numbers) -> np.ndarray:
         out = np.zeros((len(column), 2), dtype=np.uint64)
         if column.values.dtype.kind in "iub":
             out[:, 0] = np.where(column.values < 0, _NEGATIVE, _WHOLE)
@@ -55,7 +55,7 @@ class Ids:
             out[column.missing] = _NOBODY
         return out
 
-    def texts(self, cells: pa.Array) -> Array:
+    def texts(self, cells: pa.Array) -> np.ndarray:
         distinct = pc.dictionary_encode(cells)
         words = b"".join(map(_digest, distinct.dictionary.to_pylist()))
         table = np.append(np.frombuffer(words, dtype="<u8").reshape(-1, 2), _NOBODY[None], axis=0)
@@ -98,7 +98,7 @@ def alike(
         yield batch
 
 
-def weighing(ids: Array, columns: Mapping[str, Array], max_rows: int) -> Array:
+def weighing(ids: np.ndarray, columns: Mapping[str, np.ndarray], max_rows: int) -> np.ndarray:
     """Which rows weigh.
 
     Parameters
@@ -119,7 +119,7 @@ def weighing(ids: Array, columns: Mapping[str, Array], max_rows: int) -> Array:
     )
 
 
-def chosen(ids: Array, hashes: Callable[[Array], Array], max_rows: int) -> Array:
+def chosen(ids: np.ndarray, hashes: Callable[[np.ndarray], np.ndarray], max_rows: int) -> np.ndarray:
     """The same by what gives the hashes of some of the rows, as `row_hashes` does."""
     weighs = np.asarray(ids.any(axis=1))
     order, rank, size = _ranked(ids)
@@ -132,7 +132,7 @@ def chosen(ids: Array, hashes: Callable[[Array], Array], max_rows: int) -> Array
     return weighs
 
 
-def _lots(ids: Array, hashes: Array) -> Array:
+def _lots(ids: np.ndarray, hashes: np.ndarray) -> np.ndarray:
     """Hashes of rows with their ids and their numbers among equal rows of the unit, shape (n, 2).
 
     An integer and the text that spells it have the same, so that files that store ids as texts have the rows
@@ -150,7 +150,7 @@ def _lots(ids: Array, hashes: Array) -> Array:
     return out
 
 
-def as_one(ids: Array) -> Array:
+def as_one(ids: np.ndarray) -> np.ndarray:
     """The same ids, of which an integer and the text that spells it are one, whichever a part stores.
 
     Where parts that are coded apart store ids in two ways, two units at most become one, whose rows count as
@@ -161,7 +161,7 @@ def as_one(ids: Array) -> Array:
     return out
 
 
-def _ranked(words: Array) -> tuple[Array, Array, Array]:
+def _ranked(words: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """An order by unit, then by hash; in this order, a row's rank in its unit and the unit's number of rows.
 
     Rows with the same words keep their order.
@@ -174,12 +174,12 @@ def _ranked(words: Array) -> tuple[Array, Array, Array]:
     return order, np.arange(len(order)) - np.repeat(starts, sizes), np.repeat(sizes, sizes)
 
 
-def spread(ids: Array) -> Array:
+def spread(ids: np.ndarray) -> np.ndarray:
     """A hash of each id of 64 bits, by which units are parted into shares of about as many."""
     return _mixed(_mixed(ids[:, 0]) ^ ids[:, 1])
 
 
-def row_hashes(columns: Mapping[str, Array]) -> Array:
+def row_hashes(columns: Mapping[str, np.ndarray]) -> np.ndarray:
     """A hash of 128 bits of each row's coded cells, shape (n, 2).
 
     Variables are taken in alphabetical order. All cells count as float64, bit by bit, and all that are not
@@ -199,12 +199,12 @@ def row_hashes(columns: Mapping[str, Array]) -> Array:
     return out
 
 
-def _words(values: Array) -> Array:
+def _words(values: np.ndarray) -> np.ndarray:
     numbers = values.astype(np.float64)  # whatever the type, which a missing cell may have changed
     return np.where(np.isfinite(numbers), numbers.view(np.uint64), _NAN)
 
 
-def _mixed(word: Array) -> Array:
+def _mixed(word: np.ndarray) -> np.ndarray:
     word = word + _STEP
     word = (word ^ (word >> np.uint64(30))) * _FIRST
     word = (word ^ (word >> np.uint64(27))) * _SECOND

@@ -44,7 +44,11 @@ MUTANTS = (
     planted(
         "private values beyond their bounds are read as public ones are",
         "formula/test_soundness.py::test_columns_stay_in_their_bounds_and_rows_in_the_radius",
-        (BLOCK, "names: set[str], clip: bool = True", "names: set[str], clip: bool = False"),
+        (
+            BLOCK,
+            "names: set[str],\n        clip: bool = True",
+            "names: set[str],\n        clip: bool = False",
+        ),
     ),
     planted(
         "a missing number is a number",
