@@ -15,24 +15,6 @@ import numpy as np
 
 from dpstats.errors import SpecificationError
 
-__all__ = [
-    "MOST_OF_EXPRESSION",
-    "among",
-    "brief",
-    "count",
-    "expression_of",
-    "is_line",
-    "listed",
-    "number",
-    "numbers",
-    "path_of",
-    "plain",
-    "shown",
-    "told",
-    "truth",
-    "untyped",
-]
-
 MOST_SHOWN = 40  # characters of a text, or digits: no word that a person types as an option has more
 MOST_OF_EXPRESSION = 300  # characters of one that is repeated, or taken where it needs no ~
 _MOST_OF_PATH = 1000  # characters; no path that a person types has more
@@ -190,4 +172,11 @@ def numbers(name: str, values: Any, error: type[SpecificationError] = Specificat
         pass  # the exception may quote a cell
     if array is None:
         raise error(f"{name} must be a number or a sequence of numbers, not {shown(values)}")
+    return array
+
+
+def frozen(values: Any) -> np.ndarray:
+    """A copy of numbers as floats, to which nobody writes."""
+    array = np.array(values, dtype=float)
+    array.setflags(write=False)
     return array

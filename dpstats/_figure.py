@@ -11,8 +11,6 @@ import io
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-__all__ = ["ShownAxes", "ShownFigure"]
-
 
 class ShownFigure(Figure):
     """A figure that a notebook shows."""

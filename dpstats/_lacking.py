@@ -8,8 +8,6 @@ from difflib import get_close_matches
 from inspect import signature
 from typing import Any
 
-__all__ = ["OTHER_NAMES", "say_what_is_lacking"]
-
 _FORGOTTEN = {
     "budget": "the privacy that is spent, such as dps.approx(epsilon=1, delta=1e-6)",
     "epsilon": "the privacy that is spent, such as 1",

@@ -1,4 +1,4 @@
-"""What holds private rows, and what leaves the code that reads them when it fails."""
+"""What holds private rows, what leaves the code that reads them when it fails, and how objects that fail show."""
 
 from __future__ import annotations
 
@@ -12,8 +12,6 @@ from typing import NoReturn, ParamSpec, TypeVar
 import numpy as np
 
 from dpstats._lacking import say_what_is_lacking
-
-__all__ = ["HoldsRows", "forgetful", "forgetting", "is_own", "protected"]
 
 _FORGETS = "_forgets"  # on a function that `forgetting` has wrapped, which is enough once
 
@@ -148,3 +146,21 @@ def is_own(error: Exception) -> bool:
     """Whether this package raised it."""
     *_, (frame, _) = walk_tb(error.__traceback__)
     return str(frame.f_globals.get("__name__")).startswith(f"{__package__}.")
+
+
+def always_shown(describe: Callable[[T], str]) -> Callable[[T], str]:
+    """Have a ``__repr__`` say that the object is not complete, instead of raising.
+
+    Debuggers, and tracebacks that show local variables, ask the objects that were being made when a mistake
+    was found. Such an object lacks attributes, has some of a wrong type, or is a ledger whose file is
+    refused.
+    """
+
+    @wraps(describe)
+    def shown(self: T) -> str:
+        try:
+            return describe(self)
+        except Exception:
+            return f"<{type(self).__name__}, not complete>"
+
+    return shown

@@ -18,8 +18,6 @@ from typing import Any, ClassVar, NoReturn, Self, TypeVar, cast
 from dpstats._arguments import path_of, shown
 from dpstats.errors import SpecificationError
 
-__all__ = ["Stored", "check_format", "described", "read_object", "restored", "text", "write_text"]
-
 T = TypeVar("T")
 
 _LARGEST = 10**300  # of the integers that are read: each of them is a float, too

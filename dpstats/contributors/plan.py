@@ -13,8 +13,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from dpstats._arguments import among, number, numbers, shown
-from dpstats._private import forgetful, forgetting
-from dpstats._repr import always_shown
+from dpstats._private import always_shown, forgetful, forgetting
 from dpstats._stored import Stored, check_format, described
 from dpstats.budget import Approx, Budget, Gdp, as_budget, delta_of
 from dpstats.budget import from_dict as budget_from_dict

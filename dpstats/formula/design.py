@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from tabulate import tabulate
 
-from dpstats._arguments import brief, is_line, untyped
+from dpstats._arguments import brief, frozen, is_line, untyped
 from dpstats.errors import FormulaError
 from dpstats.formula import grammar
 from dpstats.formula.block import Block, Filler, Memory
@@ -435,9 +435,7 @@ def _levels(coding: grammar.Coding, factors: Mapping[str, Factor]) -> np.ndarray
             filled[:, start:stop] = matrix
             rows.append(filled)
         start = stop
-    levels = np.vstack(rows)
-    levels.setflags(write=False)
-    return levels
+    return frozen(np.vstack(rows))
 
 
 def _one_response(parsed: grammar.Parsed, formula: str) -> str:

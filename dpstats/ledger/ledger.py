@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from dpstats._arguments import is_line, path_of, plain, shown, truth
-from dpstats._private import forgetful
-from dpstats._repr import always_shown
+from dpstats._private import always_shown, forgetful
 from dpstats.budget import Approx, Budget, as_budget
 from dpstats.budget.rules import Amount, Charge, Rule, add, covers, subtract
 from dpstats.errors import BudgetError, LedgerError, SpecificationError

@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from dpstats._arguments import among, expression_of, shown
-from dpstats._private import forgetful, forgetting
-from dpstats._repr import always_shown
+from dpstats._private import always_shown, forgetful, forgetting
 from dpstats.budget import Budget, as_budget
 from dpstats.contributors import Plan as ContributionPlan
 from dpstats.curator import Curator

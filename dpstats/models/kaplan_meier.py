@@ -9,8 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from dpstats._private import forgetful, forgetting
-from dpstats._repr import always_shown
+from dpstats._private import always_shown, forgetful, forgetting
 from dpstats.budget import Budget, measure
 from dpstats.curator import Curator
 from dpstats.errors import FormulaError

@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 
 from dpstats._arguments import among
-from dpstats._private import forgetful, forgetting
-from dpstats._repr import always_shown
+from dpstats._private import always_shown, forgetful, forgetting
 from dpstats.budget import Budget
 from dpstats.contributors import Plan as ContributionPlan
 from dpstats.curator import Curator

@@ -5,8 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from dpstats._private import forgetful, forgetting
-from dpstats._repr import always_shown
+from dpstats._private import always_shown, forgetful, forgetting
 from dpstats.budget import Budget
 from dpstats.families import huber_hinge
 from dpstats.formula import Design, build_design

@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from dpstats._arguments import frozen
+
 _ARRAYS = ("edges", "clock", "variances", "log_hazards", "cov", "cov_privacy")
 _LATER = ("failures", "until")  # what files of before do not have
 # variance of when a hazard comes within a cell, in squares of it, halfway through: that of any time as likely
@@ -53,9 +55,7 @@ class Baseline:
 
     def __post_init__(self) -> None:
         for name in self._given:
-            array = np.array(getattr(self, name), dtype=float)
-            array.setflags(write=False)
-            object.__setattr__(self, name, array)
+            object.__setattr__(self, name, frozen(getattr(self, name)))
         pieces = np.array(self.pieces, dtype=int)
         pieces.setflags(write=False)
         object.__setattr__(self, "pieces", pieces)
@@ -176,9 +176,7 @@ class Trend:
 
     def __post_init__(self) -> None:
         for name in ("change", "cov"):
-            array = np.array(getattr(self, name), dtype=float)
-            array.setflags(write=False)
-            object.__setattr__(self, name, array)
+            object.__setattr__(self, name, frozen(getattr(self, name)))
         k = len(self.change)
         if self.cov.shape != (k, k) or not np.isfinite(np.append(self.change, self.cov.ravel())).all():
             raise ValueError("a trend has a finite change of each coefficient, and their covariance")

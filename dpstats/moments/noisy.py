@@ -13,6 +13,7 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
+from dpstats._arguments import frozen
 from dpstats.errors import SpecificationError
 from dpstats.moments.posterior import Expected, most_explained, noise_of_product, posterior
 from dpstats.moments.solution import believed, hidden, positive, wider
@@ -195,9 +196,7 @@ class NoisyMoments:
         for name in _ARRAYS:
             value = getattr(self, name)
             if value is not None:
-                array = np.array(value, dtype=float)
-                array.setflags(write=False)
-                object.__setattr__(self, name, array)
+                object.__setattr__(self, name, frozen(value))
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON; :meth:`from_dict` is its inverse."""

@@ -12,9 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from dpstats._arguments import number, numbers
-from dpstats._private import forgetful
-from dpstats._repr import always_shown
+from dpstats._arguments import frozen, number, numbers
+from dpstats._private import always_shown, forgetful
 from dpstats._stored import Stored, check_format, described, restored
 from dpstats.errors import SpecificationError
 
@@ -133,9 +132,7 @@ class PublicMoments(Stored):
         for name, plain in (("names", tuple(self.names)), ("n", n), ("yy", yy)):
             object.__setattr__(self, name, plain)
         for name, value in (("xx", self.xx), ("xy", self.xy)):
-            array = np.array(numbers(name, value))
-            array.setflags(write=False)
-            object.__setattr__(self, name, array)
+            object.__setattr__(self, name, frozen(numbers(name, value)))
         self._check_form()
         _ = self.columns  # checked as they are made
         self._check_response()

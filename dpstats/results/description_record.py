@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from dpstats._arguments import frozen
 from dpstats._stored import text
 from dpstats.budget import from_dict as budget_from_dict
 from dpstats.errors import SpecificationError
@@ -131,8 +132,7 @@ def _products(content: Mapping[str, Any], count: int) -> Products:
 
 
 def _array(values: Any) -> np.ndarray:
-    array = np.array(values, dtype=float)
+    array = frozen(values)
     if not np.isfinite(array).all():
         raise SpecificationError("the numbers of a saved description must be finite")
-    array.setflags(write=False)
     return array

@@ -10,7 +10,7 @@ import pandas as pd
 
 from dpstats._arguments import truth
 from dpstats._axes import Axes
-from dpstats._repr import always_shown
+from dpstats._private import always_shown
 from dpstats.errors import SpecificationError
 from dpstats.results.column_moments import ColumnMoments, has_columns, moments_of
 from dpstats.results.document import Document, width_of

@@ -9,8 +9,7 @@ import numpy as np
 import pandas as pd
 
 from dpstats._arguments import among, shown, truth
-from dpstats._private import forgetful
-from dpstats._repr import always_shown
+from dpstats._private import always_shown, forgetful
 from dpstats._warn import warn
 from dpstats.errors import SpecificationError
 from dpstats.families import IDENTITY, Link

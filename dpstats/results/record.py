@@ -15,7 +15,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from dpstats._arguments import count, shown
+from dpstats._arguments import count, frozen, shown
 from dpstats.errors import SpecificationError
 from dpstats.families import DISTS, FAMILIES, IDENTITY, LINKS, LOG, GlmFamily, Link, family_of
 from dpstats.formula import Design, build_design
@@ -368,10 +368,9 @@ def mentions_offset(text: str) -> bool:
 
 
 def _frozen(name: str, value: object, shape: tuple[int, ...]) -> np.ndarray:
-    array = np.array(value, dtype=float)
+    array = frozen(value)
     if array.shape != shape:
         raise SpecificationError(f"{name} must have shape {shape} to match names, got {array.shape}")
-    array.setflags(write=False)
     return array
 
 

@@ -9,7 +9,7 @@ from typing import Any, NoReturn
 import numpy as np
 import pandas as pd
 
-from dpstats._arguments import among, count, number, shown, truth
+from dpstats._arguments import among, count, frozen, number, shown, truth
 from dpstats._axes import Axes, axes
 from dpstats._private import forgetful
 from dpstats._stored import Stored, check_format, described, restored, text
@@ -81,9 +81,7 @@ class CurveFit(Facts, Shown, Stored):
     def __post_init__(self) -> None:
         shape = (len(self.groups), 3 * len(self.times))
         for name in ("times", "counts", "sds", *("named",) * (self.named is not None)):
-            array = np.array(getattr(self, name), dtype=float)
-            array.setflags(write=False)
-            object.__setattr__(self, name, array)
+            object.__setattr__(self, name, frozen(getattr(self, name)))
         if self.counts.shape != shape or self.sds.shape != shape:
             raise SpecificationError(f"counts and sds must have shape {shape}, got {self.counts.shape}")
         count("nobs", self.nobs)

@@ -11,8 +11,7 @@ import numpy as np
 import pandas as pd
 
 from dpstats._arguments import path_of, shown
-from dpstats._private import HoldsRows, protected
-from dpstats._repr import always_shown
+from dpstats._private import HoldsRows, always_shown, protected
 from dpstats.errors import DataError, SpecificationError
 from dpstats.rows.csvfile import CsvFile
 from dpstats.rows.encode import Encoder

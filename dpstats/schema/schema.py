@@ -13,8 +13,7 @@ from typing import Any
 from tabulate import tabulate
 
 from dpstats._arguments import among, path_of, shown, truth
-from dpstats._private import forgetful
-from dpstats._repr import always_shown
+from dpstats._private import always_shown, forgetful
 from dpstats._stored import write_text
 from dpstats._warn import warn
 from dpstats.errors import SchemaError

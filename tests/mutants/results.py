@@ -110,7 +110,7 @@ MUTANTS = (
     planted(
         "what is not complete cannot be shown",
         "test_wrong_arguments.py::test_what_is_not_complete_can_be_shown",
-        ("_repr.py", "        except Exception:\n", "        except OSError:\n"),
+        ("_private.py", "        except Exception:\n", "        except OSError:\n"),
     ),
     planted(
         "rows without an intercept that were shortened are taken to weigh all (ols)",
