@@ -1,4 +1,4 @@
-"""What holds private rows, what leaves the code that reads them when it fails, and how objects that fail show."""
+"""What holds private rows, and what leaves the code that reads them, or an unfinished object, in a failure."""
 
 from __future__ import annotations
 

@@ -85,6 +85,7 @@ class PredictorBend(AtLine):
     """
 
     name = "predictor_bend"
+    flat = True
 
     def __init__(
         self,
@@ -121,9 +122,6 @@ class PredictorBend(AtLine):
         np.multiply(self._kappa, right[0] ** 2, out=right[1])
         return (Factor(np.ones((size, 1)), right.T),)
 
-    def unpack(self, vector: np.ndarray) -> tuple[np.ndarray, ...]:
-        return (vector,)
-
 
 class ScoreTails(AtLine):
     """Sum of what a wider limit adds to the scores of rows.
@@ -151,6 +149,7 @@ class ScoreTails(AtLine):
     """
 
     name = "score_tails"
+    flat = True
 
     def __init__(
         self,
@@ -172,6 +171,3 @@ class ScoreTails(AtLine):
         if self._weighted:
             np.multiply(v, block.weight, out=v)
         return (Factor(np.ones((len(v), 1)), v[:, None]),)
-
-    def unpack(self, vector: np.ndarray) -> tuple[np.ndarray, ...]:
-        return (vector,)

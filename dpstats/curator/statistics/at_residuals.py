@@ -102,6 +102,7 @@ class HazardContrasts(AtResiduals):
     """
 
     name = "hazard_contrasts"
+    flat = True
 
     def __init__(
         self,
@@ -154,9 +155,6 @@ class HazardContrasts(AtResiduals):
 
     def _hazard(self, z: np.ndarray) -> np.ndarray:
         return np.exp(np.minimum(self._family.log_cumulative_hazard(z), 700.0))
-
-    def unpack(self, vector: np.ndarray) -> tuple[np.ndarray, ...]:
-        return (vector,)
 
 
 # an event before the median weighs its h, which is at most exp(log 2), once or squared
@@ -251,6 +249,7 @@ class SignSizes(SignScore):
     """
 
     name = "sign_sizes"
+    flat = True
 
     def __init__(self, design: PublicDesign, *, longest: float, **score: Any) -> None:
         super().__init__(design, **score)
@@ -271,6 +270,3 @@ class SignSizes(SignScore):
         np.multiply(slope * kept, np.minimum(length / self._longest, 1.0), out=sizes[0])
         np.square(found.integrand / _LARGEST * kept, out=sizes[1])
         return (Factor(block.ok[:, None].astype(float), sizes.T),)
-
-    def unpack(self, vector: np.ndarray) -> tuple[np.ndarray, ...]:
-        return (vector,)

@@ -37,10 +37,13 @@ class Statistic(ABC):
     by_unit : bool
         Whether a row that stands for several units adds as often what it adds
         (:func:`dpstats.curator.partial.summed`). Other statistics weigh rows by themselves, or do not.
+    flat : bool
+        Whether all coordinates are released as one array of shape (m,), whatever the shapes of the parts.
     """
 
     name: ClassVar[str]
     by_unit: ClassVar[bool] = False
+    flat: ClassVar[bool] = False
     parts: tuple[Part, ...]
     sensitivity: float
     sensitivity_l1: float | None = None
@@ -61,10 +64,12 @@ class Statistic(ABC):
         """
 
     def unpack(self, vector: np.ndarray) -> tuple[np.ndarray, ...]:
-        """Released coordinates as one array for each part, in natural shape.
+        """Released coordinates as one array for each part, in natural shape, or all in one.
 
         Every entry is one coordinate times a positive number, so that it unpacks noise sds too.
         """
+        if self.flat:
+            return (vector,)
         ends = itertools.accumulate(part.size for part in self.parts)
         return tuple(
             part.unpack(vector[end - part.size : end]) for part, end in zip(self.parts, ends, strict=True)

@@ -60,6 +60,7 @@ class ColumnMeans(_Columns):
     """
 
     name = "column_means"
+    flat = True
 
     def __init__(self, design: PublicDesign, *, center: np.ndarray, half: np.ndarray) -> None:
         super().__init__(design, center, half)
@@ -70,9 +71,6 @@ class ColumnMeans(_Columns):
 
     def factors(self, block: Block, scratch: Scratch) -> tuple[Factor, ...]:
         return (Factor(block.ok[:, None].astype(float), self._boxed(block, scratch).T),)
-
-    def unpack(self, vector: np.ndarray) -> tuple[np.ndarray, ...]:
-        return (vector,)
 
 
 class ColumnOctaves(_Columns):
@@ -192,6 +190,7 @@ class ReachMeans(_Reach):
     """
 
     name = "reach_means"
+    flat = True
 
     def __init__(self, design: PublicDesign, **public: Any) -> None:
         super().__init__(design, **public)
@@ -203,9 +202,6 @@ class ReachMeans(_Reach):
         columns = self._boxed(block, scratch)
         np.multiply(columns[-1], events(block, scratch), out=columns[-1])
         return (Factor(block.ok[:, None].astype(float), columns.T),)
-
-    def unpack(self, vector: np.ndarray) -> tuple[np.ndarray, ...]:
-        return (vector,)
 
 
 class ReachCounts(_Reach):

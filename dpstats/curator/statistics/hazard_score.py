@@ -223,6 +223,7 @@ class HazardTrend(HazardTimes):
     """
 
     name = "hazard_trend"
+    flat = True
 
     def __init__(
         self,
@@ -251,6 +252,3 @@ class HazardTrend(HazardTimes):
         np.multiply(x, np.minimum(1.0, self._radius**2 / squared_norms(x, scratch)), out=x)
         seen = self._trend[np.maximum(piece, 0)] * (piece >= 0)
         return (Factor(x.T, (seen - predictor(self._trend, hazards, scratch))[:, None]),)
-
-    def unpack(self, vector: np.ndarray) -> tuple[np.ndarray, ...]:
-        return (vector,)

@@ -103,6 +103,7 @@ class EntryCounts(Statistic):
     """
 
     name = "entry_counts"
+    flat = True
 
     def __init__(self, design: PublicDesign, *, edges: Sequence[float]) -> None:
         self._edges = np.asarray(edges, dtype=float)
@@ -118,9 +119,6 @@ class EntryCounts(Statistic):
     def factors(self, block: Block, scratch: Scratch) -> tuple[Factor, ...]:
         weight = np.where(block.ok, block.weight, 0.0) if self._weighted else block.ok
         return (Factor(weight[:, None], np.searchsorted(self._edges[:-1], block.entry)),)
-
-    def unpack(self, vector: np.ndarray) -> tuple[np.ndarray, ...]:
-        return (vector,)
 
 
 class InspectionCounts(AtResiduals):
@@ -153,6 +151,7 @@ class InspectionCounts(AtResiduals):
     """
 
     name = "inspection_counts"
+    flat = True
 
     def __init__(self, design: PublicDesign, *, sigma: float, edges: Sequence[float], **point: Any) -> None:
         self._edges = np.asarray(edges, dtype=float)
@@ -173,6 +172,3 @@ class InspectionCounts(AtResiduals):
         first, last = (np.searchsorted(self._edges, at) for at in (known.z, known.upper))
         before = first * (2 * self._side - first + 1) // 2  # cells of the rows above
         return (Factor(events(block, scratch)[:, None], before + last - first),)
-
-    def unpack(self, vector: np.ndarray) -> tuple[np.ndarray, ...]:
-        return (vector,)

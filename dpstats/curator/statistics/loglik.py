@@ -71,6 +71,7 @@ class LogLikelihood(Statistic):
     """
 
     name = "log_likelihood"
+    flat = True
 
     def __init__(
         self,
@@ -111,9 +112,6 @@ class LogLikelihood(Statistic):
         assert isinstance(self._family, GlmFamily) and self._family.log_likelihood
         return self._family.log_likelihood(y, eta)
 
-    def unpack(self, vector: np.ndarray) -> tuple[np.ndarray, ...]:
-        return (vector,)
-
 
 class LikelihoodContrasts(Statistic):
     """The sums of clip(l_j - l_0, -limit, limit), l_j the log-likelihood of a row under family j; shape (m,).
@@ -143,6 +141,7 @@ class LikelihoodContrasts(Statistic):
     """
 
     name = "likelihood_contrasts"
+    flat = True
 
     def __init__(
         self,
@@ -182,6 +181,3 @@ class LikelihoodContrasts(Statistic):
         if self._offset:
             eta = eta + block.offset
         return of_time(self._families[j], block, eta, float(self._sigmas[j]), self._log, scratch)
-
-    def unpack(self, vector: np.ndarray) -> tuple[np.ndarray, ...]:
-        return (vector,)

@@ -81,6 +81,7 @@ class InformationSizes(MartingaleScore):
     """
 
     name = "information_sizes"
+    flat = True
 
     def __init__(self, design: PublicDesign, **score: Any) -> None:
         super().__init__(design, matrix_share=_MATRIX_SHARE, **score)
@@ -105,9 +106,6 @@ class InformationSizes(MartingaleScore):
         np.divide(sizes, (self._root * self._radius) ** 2, out=sizes)
         np.clip(sizes, self._lowest[:, None], self._highest[:, None], out=sizes)
         return (Factor(block.ok[:, None].astype(float), sizes.T),)
-
-    def unpack(self, vector: np.ndarray) -> tuple[np.ndarray, ...]:
-        return (vector,)
 
 
 class KnownScaleScore(MartingaleScore):

@@ -278,6 +278,7 @@ class ResidualCounts(Statistic):
     """
 
     name = "residual_counts"
+    flat = True
 
     def __init__(
         self, design: PublicDesign, *, line: np.ndarray, sigma: float, edges: np.ndarray, **row: Any
@@ -306,9 +307,6 @@ class ResidualCounts(Statistic):
         if self._weighted:
             np.multiply(counts, block.weight, out=counts)
         return (Factor(block.ok[:, None].astype(float), counts.T),)
-
-    def unpack(self, vector: np.ndarray) -> tuple[np.ndarray, ...]:
-        return (vector,)
 
 
 class RowReach(Statistic):

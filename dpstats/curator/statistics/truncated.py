@@ -108,6 +108,7 @@ class TruncatedCross(Statistic):
     """
 
     name = "truncated_cross"
+    flat = True
 
     def __init__(self, design: PublicDesign, *, whole: bool = True, **pilot: Any) -> None:
         self._rows = PilotRow(design, whole=whole, **pilot)
@@ -118,9 +119,6 @@ class TruncatedCross(Statistic):
     def factors(self, block: Block, scratch: Scratch) -> tuple[Factor, ...]:
         row, k = self._rows.read(block, scratch), self._rows.k
         return (Factor(row[:k].T, row[k:].T),)
-
-    def unpack(self, vector: np.ndarray) -> tuple[np.ndarray, ...]:
-        return (vector,)
 
 
 class _TruncatedGlm(Statistic):
@@ -188,6 +186,7 @@ class TruncatedScore(_TruncatedGlm):
     """
 
     name = "truncated_score"
+    flat = True
 
     def __init__(self, design: PublicDesign, **public: Any) -> None:
         super().__init__(design, **public)
@@ -197,9 +196,6 @@ class TruncatedScore(_TruncatedGlm):
     def factors(self, block: Block, scratch: Scratch) -> tuple[Factor, ...]:
         rows, eta = self._rows(block, scratch)
         return (Factor(rows.T, self._bounded(self._family.score(block.time, eta), block)[:, None]),)
-
-    def unpack(self, vector: np.ndarray) -> tuple[np.ndarray, ...]:
-        return (vector,)
 
 
 class TruncatedInformation(_TruncatedGlm):
