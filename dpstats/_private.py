@@ -1,4 +1,4 @@
-"""What holds private rows, and what leaves the code that reads them, or an unfinished object, in a failure."""
+"""What holds private rows, and what leaves code that reads them, or shows an object, when it fails."""
 
 from __future__ import annotations
 
