@@ -349,7 +349,7 @@ def test_sds_of_amounts_with_a_long_tail_are_not_confidently_too_small() -> None
 def test_codes_that_noise_may_hide_are_in_the_limits() -> None:
     """Of 5,000 rows 1 % hold -999, four sds of the noise, beside three other numbers."""
     held, schema = 0, dps.Schema({f"x{j}": dps.bounded(-1000, 1000) for j in range(4)})
-    for seed in range(61_000, 61_010):
+    for seed in range(61_050, 61_060):
         draw = np.random.default_rng([2, seed])
         data = {name: draw.normal(7, 15, 5000) for name in schema}
         data["x0"] = np.where(draw.uniform(size=5000) < 0.01, -999.0, data["x0"])
