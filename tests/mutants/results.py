@@ -335,7 +335,12 @@ MUTANTS = (
     planted(
         "rows of a rare reference level are weighted away (linear)",
         "models/test_linear_levels.py::test_a_rare_reference_level_is_no_worse_than_any_other",
-        ("estimators/gram/coordinates.py", "own), rows, longest)", "scale), rows[:0], longest[:0])"),
+        ("estimators/stretch.py", "own), rows, longest)", "scale), rows[:0], longest[:0])"),
+    ),
+    planted(
+        "columns of levels are taken for independent (hazards)",
+        "models/test_coxph.py::test_contrasts_of_many_levels_are_told",
+        ("estimators/hazards/iterate.py", "expected = _expected(scale)", "expected = np.eye(problem.d)"),
     ),
     planted(
         "what is public of levels is not used (linear)",
