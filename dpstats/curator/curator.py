@@ -148,8 +148,14 @@ class Curator(HoldsRows):
         slopes : array, shape (d,)
             Public numbers and earlier releases only.
         """
+        return self.reading(Folded(self._design, bounds, slopes))
+
+    def reading(self, design: RowReader) -> Curator:
+        """A curator of the same rows through another design, of the same variables and response.
+
+        It draws on the same account. Public numbers and earlier releases alone say what the design is.
+        """
         other: Curator = object.__new__(type(self))
-        design = Folded(self._design, bounds, slopes)
         own = {"_design": design, "_blocks": self._blocks.read_as(design), "_scratch": {}}
         vars(other).update(vars(self) | own)
         return other

@@ -1,7 +1,6 @@
 """Formulas in patsy's language, without patsy's evaluation: text and schema -> Design, before any row."""
 
 from dpstats.formula.block import Block
-from dpstats.formula.centring import centred
 from dpstats.formula.design import Design, build_design
 from dpstats.formula.intervals import IntervalResponse
 from dpstats.formula.offset import Offset
@@ -17,6 +16,5 @@ __all__ = [
     "Scales",
     "SurvResponse",
     "build_design",
-    "centred",
     "scales_of",
 ]

@@ -11,7 +11,6 @@ itself is the level.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Protocol
@@ -188,22 +187,6 @@ class Filler:
         self._leaf_homes = {plain[code]: column for (code, _), column in alone.items() if code in plain}
         self._homes = {key: column for key, column in alone.items() if key[0] not in plain}
         self._in_place = {*self._leaf_homes.values(), *self._homes.values()}
-
-    @property
-    def multiplied(self) -> dict[str, tuple[float, float]]:
-        """Variables that are factors of products of several, and read by nothing else; their bounds."""
-        times = Counter(name for factor in self._factors.values() for name in factor.variables)
-        others = (part.variables for part in (self._offset, self._weights, self.strata) if part)
-        times.update(name for names in others for name in names)
-        several = {atom.factor for product in self._products if len(product) > 1 for atom in product}
-        return {
-            code: factor.bounds[0]
-            for code, factor in self._factors.items()
-            if isinstance(factor, NumericFactor)
-            and factor.variable == code
-            and code in several
-            and times[code] == 1
-        }
 
     def alike(self) -> np.ndarray:
         """See `Design.alike`."""

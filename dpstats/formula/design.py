@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,7 @@ from dpstats.formula.factor_reader import read_factor
 from dpstats.formula.factors import Factor
 from dpstats.formula.intervals import IntervalResponse
 from dpstats.formula.layout import column_bounds, columns, joint, radius, two_valued
+from dpstats.formula.middles import Products
 from dpstats.formula.newdata import NewRows, check_defined, covariate_block
 from dpstats.formula.offset import Offset, Terms, split_offset
 from dpstats.formula.reader import LARGEST, check_operators, notes_on
@@ -71,6 +72,11 @@ class Design:
         Whether a baseline hazard stands in the place of the intercept, which then is no column.
     scales : bool
         Whether ``strata()`` terms give the rows of each level a scale of their own.
+    middles : tuple of (str, float)
+        Numbers by their texts, about which products and powers of them are told; see `about`.
+    way : array, shape (p, p), or (p + 1, p) with a baseline
+        What takes coefficients of the columns to those of the formula's, which have no middles, and to what
+        is then added to a baseline.
     """
 
     formula: str
@@ -93,8 +99,10 @@ class Design:
     terms: tuple[tuple[str, slice], ...]
     baseline: bool
     scales: bool
+    middles: tuple[tuple[str, float], ...]
+    way: np.ndarray
+    _products: Products
     _filler: Filler
-    _about: tuple[tuple[str, float], ...] = ()
 
     @property
     def delayed(self) -> bool:
@@ -127,14 +135,20 @@ class Design:
         return self._filler.by_stratum()
 
     @property
-    def multiplied(self) -> dict[str, tuple[float, float]]:
-        """Numbers in products that are read as themselves alone and that no norm bounds; their bounds."""
-        others = self.response.variables.union(self.subsetting, *(norm.columns for norm in self.schema.norms))
-        return {name: bounds for name, bounds in self._filler.multiplied.items() if name not in others}
+    def movable(self) -> tuple[str, ...]:
+        """Numbers whose products and powers can be told about middles, see :mod:`.middles`."""
+        return self._products.numbers
+
+    @property
+    def of_movable(self) -> Design:
+        """The design whose columns are the `movable` numbers alone."""
+        response, _ = self.formula.split("~", 1)
+        terms = " + ".join(f"I({name})" for name in self.movable)
+        return build_design(f"{response}~ {terms}", self.schema, self.weights, self.subset)
 
     def about(self, middles: Mapping[str, float]) -> Design:
-        """The design with these numbers in the place of 0 of some that are :attr:`multiplied`."""
-        return build_design(*self._own_parts(), about=tuple(middles.items()))
+        """The design whose products and powers are of numbers less public middles, and span the same."""
+        return build_design(*(*self._parts()[:-1], tuple(middles.items())))
 
     def alike(self) -> np.ndarray:
         """Which products of two columns are the same in every row, see :func:`identities.alike`."""
@@ -281,11 +295,9 @@ class Design:
         if self.subset is not None:
             yield f"Subset: {self.subset} (other rows count in n, and weigh nothing)"
 
-    def _own_parts(self) -> tuple[str, Schema, str | None, str | None, bool, bool]:
-        return self.formula, self.schema, self.weights, self.subset, self.baseline, self.scales
-
     def _parts(self) -> tuple[Any, ...]:
-        return *self._own_parts(), self._about
+        own = self.formula, self.schema, self.weights, self.subset, self.baseline, self.scales
+        return *own, self.middles
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Design) and self._parts() == other._parts()
@@ -304,7 +316,7 @@ def build_design(
     subset: str | None = None,
     baseline: bool = False,
     scales: bool = False,
-    about: tuple[tuple[str, float], ...] = (),
+    middles: tuple[tuple[str, float], ...] = (),
 ) -> Design:
     """Read a formula in patsy's language, with the public declarations of its variables.
 
@@ -322,8 +334,8 @@ def build_design(
         intercept, which is no column.
     scales : bool
         Whether ``strata()`` terms may give the rows of each level a scale of their own.
-    about : tuple of (str, float)
-        Variables that count from another number than 0.
+    middles : tuple of (str, float)
+        Of numbers, by their texts, about which products and powers of them are told, see `Design.about`.
 
     Raises
     ------
@@ -342,12 +354,15 @@ def build_design(
     terms, groups = _split_groups(terms, schema, response, baseline) if baseline or scales else (terms, None)
     weighing = None if weights is None else read_weights(weights, schema)
     inside = None if subset is None else read_subset(subset, schema)
-    factors = _factors(terms, schema, about)
+    factors = {code: read_factor(code, schema) for term in terms for code in term}
     coding = grammar.code_terms(terms, factors)
     if baseline:
         coding = grammar.without_intercept(coding, formula)
     if not coding.names:
         raise FormulaError(f"{brief(formula)} has no column on the right of ~ (1 is an intercept)")
+    told = Products(coding, factors, schema, baseline)
+    moved = told.about(dict(middles))
+    coding, factors = moved.coding, dict(moved.factors)
     products = columns(coding.subterms, factors)
     bounds = np.array([column_bounds(product) for product in products])
     together = joint(products, factors, schema.norms)
@@ -378,16 +393,11 @@ def build_design(
         coding.terms,
         baseline,
         scales,
+        middles,
+        moved.way,
+        told,
         filler,
-        about,
     )
-
-
-def _factors(terms: Terms, schema: Schema, about: tuple[tuple[str, float], ...]) -> dict[str, Factor]:
-    """The factors of all terms by their texts, numbers `about` others by what they are beyond these."""
-    factors = {code: read_factor(code, schema) for term in terms for code in term}
-    moved = {name: read_factor(f"I({name} - {middle!r})", schema) for name, middle in about}
-    return factors | {name: replace(factor, code=name) for name, factor in moved.items()}
 
 
 def _split_groups(

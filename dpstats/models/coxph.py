@@ -16,6 +16,7 @@ from dpstats.estimators.hazards import Problem, fit_hazards, make_plan
 from dpstats.estimators.row_scale import Box
 from dpstats.formula import Design, SurvResponse, build_design
 from dpstats.ledger import Ledger
+from dpstats.models.about_middles import about_middles, costs_of, share_of
 from dpstats.models.feasibility import HAZARDS, check_worth
 from dpstats.models.reuse import reusable
 from dpstats.models.skeleton import Plannable, check_budget, pay, publish, rows_of, times_within
@@ -153,16 +154,18 @@ class Coxph(Plannable):
             )
         curator = Curator(self._rows, self.design, budget)
         check_worth(curator, budget, len(self.design.names), HAZARDS, force)
-        plan = make_plan(budget.mu, delayed=_response(self.design).delayed)
-        facts = pay(curator, self.design, budget, ledger, METHOD, plan.costs)
-        result = fit_hazards(curator, _problem(self.design, self.times), plan)
+        plan = make_plan(budget.mu, delayed=_response(self.design).delayed).after(share_of(self.design))
+        costs = costs_of(self.design, budget) | plan.costs
+        facts = pay(curator, self.design, budget, ledger, METHOD, costs)
+        curator, design = about_middles(curator, self.design, budget)
+        result = fit_hazards(curator, _problem(design, self.times), plan).through(design.way)
         entry = _response(self.design).entry
         return publish(
             HazardFit,
             facts,
             self.design,
             result,
-            plan.costs,
+            costs,
             model="coxph",
             dist="piecewise constant",
             settings=result.settings if entry is None else {**result.settings, "entry": entry},

@@ -17,6 +17,8 @@ from dpstats.families import LOGISTIC_LOSS
 from dpstats.families.glm import BINOMIAL, GAUSSIAN, GlmFamily
 from dpstats.formula import Design, build_design
 from dpstats.ledger import Ledger
+from dpstats.models.about_middles import about_middles, share_of
+from dpstats.models.about_middles import costs_of as costs_of_middles
 from dpstats.models.contributed import fit_logistic
 from dpstats.models.feasibility import COUNTS, PURE_LOGIT, SCORES, check_worth
 from dpstats.models.glm_problem import check_options, problem_of
@@ -262,22 +264,24 @@ class GlmModel(Plannable):
         check_budget(budget, self._rows.n)
         check_gaussian(budget, self._name)
         method = "newton" if method == "auto" else compat or method
-        costs = costs_of(method, self._problem, left(budget.mu, SHARE * asked)) | (
-            {LOGLIK: cost(budget.mu)} if asked else {}
-        )
+        moves = method == "newton"
+        mu = left(budget.mu, SHARE * asked + share_of(self.design) * moves)
+        costs = costs_of(method, self._problem, mu) | ({LOGLIK: cost(budget.mu)} if asked else {})
+        costs |= costs_of_middles(self.design, budget) if moves else {}
         named = METHOD if method == "newton" else PMT_METHOD
         curator = Curator(self._rows, self.design, budget)
         if method == "newton":
             check_worth(curator, budget, self._problem.k, COUNTS if self.family.counts else SCORES, force)
         facts = pay(curator, self.design, budget, ledger, named, costs)
-        problem = replace(self._problem, robust=robust)
-        result = estimated(curator, method, problem, self._public, left(budget.mu, SHARE * asked))
+        curator, design = about_middles(curator, self.design, budget) if moves else (curator, self.design)
+        problem = replace(problem_of(design, self.family, self._name), robust=robust)
+        result = estimated(curator, method, problem, self._public, mu)
         loglik = log_likelihood(curator, budget.mu, result.params, self.family) if asked else None
         return publish(
             GlmFit,
             facts,
             self.design,
-            result,
+            result.through(design.way),
             costs,
             model=self._name,
             dist=(result.family or self.family).name,

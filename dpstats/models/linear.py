@@ -17,8 +17,9 @@ from dpstats.estimators.engine.plan import Plan
 from dpstats.estimators.gram import Box, fit_gram, make_plan
 from dpstats.estimators.pmt import costs, fit_pmt
 from dpstats.estimators.published.truncated import fit_truncated_ridge
-from dpstats.formula import Design, NumericResponse, build_design, centred
+from dpstats.formula import Design, NumericResponse, build_design
 from dpstats.ledger import Ledger
+from dpstats.models.about_middles import about_middles, costs_of, share_of
 from dpstats.models.contributed import fit_linear
 from dpstats.models.feasibility import LINEAR, PURE_LINEAR, check_worth
 from dpstats.models.public import as_public, check_apart, stated
@@ -160,13 +161,9 @@ class LinearModel(Plannable):
 
     def __init__(self, name: str, design: Design, data: Any, alpha: float, public: Any) -> None:
         self._name, self.alpha, self.design = name, alpha, design
+        _box(self.design, name)  # refuses what is no number
         check_apart(public, data)
         self._public = None if public is None else as_public(public, self.design)
-        # public moments are of the columns of the formula, and tell how they go together
-        self._inner, self._way = design, np.eye(len(design.names))
-        if public is None:
-            self._inner, self._way = centred(design)
-        self._box = _box(self._inner, name)
         self._rows = rows_of(data, self.design)
 
     @reusable(LinearFit)
@@ -221,16 +218,21 @@ class LinearModel(Plannable):
         ['Intercept', 'AT']
         """
         self._check_fit(budget, method, compat)
-        pmt, curator = method == "pmt", Curator(self._rows, self._inner, budget)
+        pmt, curator = method == "pmt", Curator(self._rows, self.design, budget)
         plan = make_plan(
             budget, self._rows.n, len(self.design.names), self._public is not None, self.design.has_intercept
         )
         named = PMT_METHOD if pmt else PURE_METHOD if plan.pure else METHOD
-        released = _pmt_costs(budget.mu) if pmt else plan.costs
+        moves = not pmt and self._public is None  # by public moments, coordinates are white from the start
+        if moves:
+            plan = plan.after(share_of(self.design))
+        first = costs_of(self.design, budget) if moves else {}
+        released = _pmt_costs(budget.mu) if pmt else first | plan.costs
         if not pmt and self._public is None:
             check_worth(curator, budget, len(self.design.names), PURE_LINEAR if plan.pure else LINEAR, force)
         facts = pay(curator, self.design, budget, ledger, named, released)
-        estimate = self._pmt(curator, budget.mu, compat) if pmt else self._gram(curator, plan)
+        curator, design = about_middles(curator, self.design, budget) if moves else (curator, self.design)
+        estimate = self._pmt(curator, budget.mu, compat) if pmt else self._gram(curator, design, plan)
         return LinearFit(
             model=self._name,
             dist="gaussian",
@@ -286,14 +288,15 @@ class LinearModel(Plannable):
         if method == "pmt":
             check_gaussian(budget, "method='pmt'")
 
-    def _gram(self, curator: Curator, plan: Plan) -> dict[str, Any]:
+    def _gram(self, curator: Curator, design: Design, plan: Plan) -> dict[str, Any]:
         """What the record says of the estimate."""
-        constant = self.design.has_intercept
-        max_weight = None if self.design.weights is None else self.design.max_weight
-        result = fit_gram(curator, self._box, constant, plan, self._public, max_weight)
-        moments = result.moments.of_columns(self._way)
+        constant = design.has_intercept
+        max_weight = None if design.weights is None else design.max_weight
+        box = _box(design, self._name)
+        result = fit_gram(curator, box, constant, plan, self._public, max_weight)
+        moments = result.moments.of_columns(design.way)
         found = self._described(moments.solve(self.alpha), result.settings)
-        told = cautions(result.problems, self.design.names)
+        told = cautions(result.problems, design.names)
         return found | {"linear": moments, "flags": (*told, *found["flags"])}
 
     def _pmt(self, curator: Curator, mu: float, compat: str | None) -> dict[str, Any]:

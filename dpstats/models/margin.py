@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeVar
 
@@ -30,6 +30,7 @@ from dpstats.estimators.published.penalised import (
 from dpstats.families import MarginLoss
 from dpstats.formula import Design, NumericResponse
 from dpstats.ledger import Ledger
+from dpstats.models.about_middles import about_middles, costs_of, share_of
 from dpstats.models.skeleton import Unfitted, check_budget, check_compat, pay, publish
 from dpstats.results import GlmFit, SvmFit
 from dpstats.rows import Rows
@@ -159,18 +160,22 @@ def fit_debiased_logit(
     _check_weights(design, DEBIASED)
     check_budget(budget, rows.n)
     curator = Curator(rows, design, budget)
-    plan = make_debiased_plan(budget.epsilon, robust, problem.intercept)
+    plan = make_debiased_plan(budget.epsilon, robust, problem.intercept).after(share_of(design))
     check_debiased(curator, problem, plan)
+    costs = costs_of(design, budget) | plan.costs
 
-    facts = pay(curator, design, budget, ledger, _named(DEBIASED, budget), plan.costs)
+    facts = pay(curator, design, budget, ledger, _named(DEBIASED, budget), costs)
+    curator, moved = about_middles(curator, design, budget)
+    lower, upper = moved.bounds[int(problem.intercept) :].T
+    problem = replace(problem, lower=lower, upper=upper)
     result = fit_debiased(curator, problem, plan, robust)
     settings = {name: round(bound, 4) for name, bound in result.settings.items()} | said(robust)
     return publish(
         GlmFit,
         facts,
         design,
-        result,
-        plan.costs,
+        result.through(moved.way),
+        costs,
         model=model,
         dist="binomial",
         tails=result.tails,

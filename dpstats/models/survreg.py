@@ -35,6 +35,7 @@ from dpstats.formula import (
     scales_of,
 )
 from dpstats.ledger import Ledger
+from dpstats.models.about_middles import about_middles, costs_of, found_middles, share_of
 from dpstats.models.feasibility import PURE_TIMES, TIMES, check_worth
 from dpstats.models.functional import fit_by_functional
 from dpstats.models.law_names import dist_named
@@ -252,53 +253,57 @@ class Survreg(Plannable):
         if self._scales:
             _check_strata(self.design, budget, method, asked)
             return self._fit_strata(self._scales, budget, ledger, force)
-        problem = _problem(self.design, DISTS[self.dist], self.scale)
-        curator = Curator(self._rows, self.design, budget)
+        curator, first = Curator(self._rows, self.design, budget), costs_of(self.design, budget)
         if method == "functional":
             _check_functional(self.design, self.scale)
-            return fit_by_functional(
-                curator, self.design, DISTS[self.dist], problem.box, budget, ledger, compat
-            )
+            box = self._problem(self.design).box
+            return fit_by_functional(curator, self.design, DISTS[self.dist], box, budget, ledger, compat)
         k = len(self.design.names) + (self.scale is None)  # and log sigma
         if budget.pure:
             _check_pure(self.design)
             check_worth(curator, budget, k, PURE_TIMES, force)
             pure_plan = make_pure_plan(budget.epsilon, curator.n, len(self.design.names))
-            facts = pay(curator, self.design, budget, ledger, PURE_METHOD, pure_plan.costs)
-            return self._publish(facts, fit_location_scale(curator, problem, pure_plan), PURE_RELEASED)
+            pure_plan = pure_plan.after(share_of(self.design))
+            costs = first | pure_plan.costs
+            facts = pay(curator, self.design, budget, ledger, PURE_METHOD, costs)
+            curator, design = about_middles(curator, self.design, budget)
+            found = fit_location_scale(curator, self._problem(design), pure_plan).through(design.way)
+            return self._publish(facts, found, (*first, *PURE_RELEASED))
         check_worth(curator, budget, k, TIMES, force)
-        more = _costs_of(asked, budget.mu)
+        more = _costs_besides(asked, budget.mu)
         plan = make_plan(
-            left(budget.mu, sum(SHARES[name] for name in asked)), intervals=self.design.intervals
+            left(budget.mu, sum(SHARES[name] for name in asked) + share_of(self.design)),
+            intervals=self.design.intervals,
         )
         inspected = self.design.intervals
         newton: tuple[str, ...] = INSPECTED if inspected else RELEASED
         routes, later = (METHOD, ", ".join(INSPECTED[1:])) if inspected else (ROUTES, LATER)
-        costs = {COLUMNS: plan.cost("columns"), later: after_columns(plan), **more}
+        costs = {**first, COLUMNS: plan.cost("columns"), later: after_columns(plan), **more}
         facts = pay(curator, self.design, budget, ledger, routes, costs)
-        result = fit_location_scale(curator, problem, plan)
+        curator, design = about_middles(curator, self.design, budget)
+        result = fit_location_scale(curator, self._problem(design), plan)
         facts["method"], released = (SIGNS_METHOD, SIGNS_RELEASED) if result.by_signs else (METHOD, newton)
-        found = self._asked_for(curator, budget.mu, result.params, asked)
-        return self._publish(facts, result, (*released, *more), **found)
+        asked_for = self._asked_for(curator, design, budget.mu, result.params, asked)
+        return self._publish(facts, result.through(design.way), (*first, *released, *more), **asked_for)
 
     def _fit_strata(
         self, scales: Scales, budget: Budget, ledger: Ledger | str | Path | None, force: bool
     ) -> SurvivalFit:
         """With a sigma for each stratum."""
-        problem = self._strata_problem()
-        curator = Curator(self._rows, scales.design, budget)
+        curator, first = Curator(self._rows, scales.design, budget), costs_of(self.design, budget)
         check_worth(curator, budget, len(scales.design.names) + len(scales.inside), TIMES, force)
-        plan = make_plan(budget.mu)
-        costs = {COLUMNS: plan.cost("columns"), ", ".join(RELEASED[1:]): after_columns(plan)}
+        plan = make_plan(left(budget.mu, share_of(self.design)))
+        costs = {**first, COLUMNS: plan.cost("columns"), ", ".join(RELEASED[1:]): after_columns(plan)}
         facts = pay(curator, self.design, budget, ledger, METHOD, costs)
-        return self._publish(facts, fit_location_scale(curator, problem, plan), RELEASED)
+        middles = found_middles(curator, self.design, budget) if first else {}
+        moved, wide = self.design.about(middles), scales.design.about(middles)
+        problem = replace(self._problem(wide), strata=_strata(scales, moved, wide))
+        result = fit_location_scale(curator.reading(wide), problem, plan)
+        return self._publish(facts, result.through(moved.way), (*first, *RELEASED))
 
-    def _strata_problem(self) -> Problem:
-        """Public facts of the columns in which each stratum has a level."""
-        scales = self._scales
-        assert scales is not None
-        strata = Strata(scales.inside, scales.tied)
-        return replace(_problem(scales.design, DISTS[self.dist], None), strata=strata)
+    def _problem(self, design: Design) -> Problem:
+        """Public facts in the estimator's terms."""
+        return _problem(design, DISTS[self.dist], self.scale)
 
     def _stated(self) -> dict[str, Any]:
         """What else it was given, for :mod:`dpstats.models.reuse`."""
@@ -315,15 +320,15 @@ class Survreg(Plannable):
         return not self.design.delayed, "survreg with late entries"
 
     def _asked_for(
-        self, curator: Curator, mu: float, params: np.ndarray, asked: frozenset[str]
+        self, curator: Curator, design: Design, mu: float, params: np.ndarray, asked: frozenset[str]
     ) -> dict[str, Any]:
-        """Fields of the record for what was asked for besides."""
+        """Fields of the record for what was asked for besides, of coefficients of a design."""
         dist, found = DISTS[self.dist], dict[str, Any]()
         if NAME in asked:
             line, log_sigma = params[:-1], float(params[-1])
             found["loglik"] = log_likelihood(curator, mu, line, dist.family, log_sigma, dist.log)
         if DIST in asked:
-            found["rivals"] = contest(curator, mu, self.design, dist, params)
+            found["rivals"] = contest(curator, mu, design, dist, params)
         return found
 
     def _publish(
@@ -342,7 +347,7 @@ class Survreg(Plannable):
         return f"survreg, dist = {self.dist!r}{known}: {self.design!r}"
 
 
-def _costs_of(asked: frozenset[str], mu: float) -> dict[str, float]:
+def _costs_besides(asked: frozenset[str], mu: float) -> dict[str, float]:
     """What was asked for besides costs."""
     return ({LOGLIK: cost(mu)} if NAME in asked else {}) | (contest_costs(mu) if DIST in asked else {})
 
@@ -436,6 +441,12 @@ def _check_functional(design: Design, scale: float | None) -> None:
         )
     if design.weights is not None:
         raise SpecificationError("method='functional' takes no weights; take the default method")
+
+
+def _strata(scales: Scales, moved: Design, wide: Design) -> Strata:
+    """Strata in columns about middles, of the formula and of the design with their levels."""
+    inside = np.linalg.solve(wide.way, scales.inside.T).T
+    return Strata(inside, np.linalg.solve(wide.way, scales.tied @ moved.way))
 
 
 def _times(design: Design) -> SurvResponse | IntervalResponse:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -141,6 +141,23 @@ class Baseline:
     def _given(self) -> tuple[str, ...]:
         return (*_ARRAYS, *(name for name in _LATER if getattr(self, name) is not None))
 
+    @property
+    def levelled(self) -> tuple[float, Baseline]:
+        """The largest log hazard, and a baseline that has 0 there: covariates may be far from 0."""
+        level = float(self.log_hazards.max())
+        return level, replace(self, log_hazards=self.log_hazards - level)
+
+    def through(self, coef: np.ndarray, way: np.ndarray) -> Baseline:
+        """Beside coefficients ``way[:-1] @ coef``, while ``way[-1] @ coef`` is added to log hazards."""
+        j, k = len(self.log_hazards), len(coef)
+        whole = np.block([[np.eye(j), np.tile(way[k], (j, 1))], [np.zeros((k, j)), way[:k]]])
+        return replace(
+            self,
+            log_hazards=self.log_hazards + way[k] @ coef,
+            cov=whole @ self.cov @ whole.T,
+            cov_privacy=whole @ self.cov_privacy @ whole.T,
+        )
+
     def to_dict(self) -> dict[str, Any]:
         """Plain values; infinities as texts."""
         arrays = {name: _plain(getattr(self, name)) for name in self._given}
@@ -180,6 +197,12 @@ class Trend:
         k = len(self.change)
         if self.cov.shape != (k, k) or not np.isfinite(np.append(self.change, self.cov.ravel())).all():
             raise ValueError("a trend has a finite change of each coefficient, and their covariance")
+
+    def through(self, way: np.ndarray) -> Trend:
+        """Of coefficients way @ those of this one."""
+        lost = (way[:, np.diag(self.cov) == 0] != 0).any(axis=1)
+        cov = np.where(lost | lost[:, None], 0.0, way @ self.cov @ way.T)
+        return Trend(way @ self.change, cov)
 
     def to_dict(self) -> dict[str, Any]:
         """A trend as plain values for JSON; `from_dict` reads them back."""

@@ -20,6 +20,7 @@ _HIDDEN = 0.2
 # What values far out, which are clipped or whose rows are shortened, move: means in sds, sds as a share, and
 # correlations r in 1 - r^2. In designs of the lottery (benchmarks/column_moments.py) 95 % are within two of
 # these, but for sds of columns with long tails, which are smaller than they would be.
+_ANY = 3**-0.5  # sd of a correlation that may have any value
 _OF_MEAN, _OF_SD, _OF_CORR = 0.09, 0.11, 0.07
 
 
@@ -77,6 +78,31 @@ class DesignMoments:
             return replace(self, mean_noise=mean, sd_noise=sd)
         corr = np.hypot(self.corr_noise, _OF_CORR * (1 - self.corr**2))
         return replace(self, mean_noise=mean, sd_noise=sd, corr_noise=corr)
+
+    def through(self, back: np.ndarray, origin: np.ndarray) -> DesignMoments:
+        """Of the columns origin + back'x, x those of these moments.
+
+        Where correlations are not known, sds of the new columns may be off by what any would make of them.
+        """
+        know, free, squares = self.corr is not None, 1 - np.eye(len(self.mean)), back**2
+        corr, doubt = (self.corr, self.corr_noise) if know else (np.eye(len(free)), _ANY * free)
+        assert corr is not None and doubt is not None
+        size, noise = np.outer(self.sd, self.sd), np.add.outer(self.sd_noise**2, self.sd_noise**2)
+        noise += 2 * np.diag(self.sd_noise**2)  # of a variance, whose two factors err together
+        error = size * np.sqrt(doubt**2 + corr**2 * noise)
+        cov, error = back.T @ (corr * size) @ back, np.sqrt(squares.T @ error**2 @ squares)
+        sd = np.sqrt(np.maximum(np.diag(cov), 1e-300))
+        size = np.outer(sd, sd)
+        told = np.clip(cov / size, -1.0, 1.0)
+        return replace(
+            self,
+            mean=origin + self.mean @ back,
+            mean_noise=np.sqrt(self.mean_noise**2 @ squares),
+            sd=sd,
+            sd_noise=np.diag(error) / sd**2 / 2,
+            corr=told if know else None,
+            corr_noise=free * np.minimum(error / size, 1.0) if know else None,
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON; :meth:`from_dict` is its inverse."""

@@ -111,7 +111,7 @@ _LEAST = 1e-300  # of a cumulative hazard, whose logarithm is taken
 
 def log_hazard(record: Record, at: Points, times: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the log cumulative hazard of N points at N times, and its standard errors."""
-    baseline = given(record.baseline)
+    level, baseline = given(record.baseline).levelled
     each = baseline.hazards(times, at.stratum)
     whole = np.maximum(each.sum(axis=1), _LEAST)
     linear, slopes = linear_predictor(record, at)
@@ -120,7 +120,7 @@ def log_hazard(record: Record, at: Points, times: np.ndarray) -> tuple[np.ndarra
         standard_errors(gradient, joint_cov(record)),
         np.sqrt(baseline.clock_variances(times, at.stratum)) / whole,
     )
-    return np.log(whole) + linear, se
+    return np.log(whole) + level + linear, se
 
 
 def curve(

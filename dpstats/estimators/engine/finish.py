@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Self, TypeVar
 
 import numpy as np
+from scipy.linalg import block_diag
 
 from dpstats.moments.design import DesignMoments
 
@@ -14,6 +15,7 @@ Array = np.ndarray
 # shares of the variance before any data: of a coefficient of which hardly anything is known, and of one that
 # nothing bounds
 _HIDDEN, _UNBOUNDED = 0.5, 100.0
+WEAK_SHARE = 0.5  # of a variance that is a guess, from which on it is said to be
 
 
 @dataclass(frozen=True)
@@ -60,6 +62,38 @@ class Estimate:
         """With more uncertainty, and what is to be said of it."""
         return replace(self, cov=self.cov + cov, problems=(*self.problems, *problems))
 
+    def through(self, way: Array) -> Self:
+        """Of the columns that these ones are sums of; see :attr:`dpstats.formula.Design.way`.
+
+        Coefficients that follow those of columns stay. What rests on a lost coefficient is lost with it.
+        """
+        p = way.shape[1]
+        if np.array_equal(way, np.eye(*way.shape)):
+            return self
+        whole = block_diag(way[:p], np.eye(len(self.params) - p))
+        cov = carried(self.cov, whole)
+        weakly, lost = _named("weak", self.problems), np.isinf(np.diag(cov))
+        part = whole[:, weakly] @ np.nan_to_num(self.cov[np.ix_(weakly, weakly)], posinf=0.0)
+        rests = np.sum(part * whole[:, weakly], axis=1) > WEAK_SHARE * np.diag(cov)
+        rests[weakly] = True
+        problems = [each for each in self.problems if each.split(":")[0] not in ("weak", "not_estimable")]
+        problems += [f"weak:{j}" for j in np.flatnonzero(rests & ~lost)]
+        problems += [f"not_estimable:{j}" for j in np.flatnonzero(lost) if "hopeless" not in problems]
+        return replace(
+            self,
+            params=whole @ self.params,
+            cov=cov,
+            cov_privacy=carried(self.cov_privacy, whole),
+            problems=tuple(problems),
+            columns=None if self.columns is None else self._columns_through(self.columns, way),
+        )
+
+    def _columns_through(self, columns: DesignMoments, way: Array) -> DesignMoments:
+        p, d = way.shape[1], len(columns.mean)
+        back = np.linalg.inv(way[:p])
+        origin = -way[p] @ back if len(way) > p else back[0] * (p > d)
+        return columns.through(back[p - d :, p - d :], origin[p - d :])
+
     def hopeless(self) -> Self:
         """Without an interval for any coefficient."""
         cov = np.where(np.eye(len(self.cov)) > 0, np.inf, 0.0)
@@ -77,7 +111,22 @@ def widened(cov: Array, factors: Array) -> Array:
     return cov
 
 
-def weak(guess: Array, cov: Array, share: float = 0.5) -> Array:
+def carried(cov: Array, way: Array) -> Array:
+    """The covariance of way @ estimate; a variance is infinite where it rests on one that is."""
+    lost = np.isinf(np.diag(cov))
+    found = way @ np.where(lost | lost[:, None], 0.0, cov) @ way.T
+    rests = (way[:, lost] != 0).any(axis=1)
+    found[rests, rests] = np.inf
+    return np.asarray(found)
+
+
+def _named(code: str, problems: tuple[str, ...]) -> Array:
+    """Numbers of the coefficients that have a problem."""
+    head = f"{code}:"
+    return np.array([int(each.removeprefix(head)) for each in problems if each.startswith(head)], dtype=int)
+
+
+def weak(guess: Array, cov: Array, share: float = WEAK_SHARE) -> Array:
     """Coefficients more than this share of whose variance is a guess of what noise hides."""
     return np.flatnonzero(np.diag(guess) > share * np.diag(cov))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 # Of the first stage, in squares of mu or in epsilon: cells, means, octaves, moments. On random designs a
@@ -99,6 +99,10 @@ class Plan:
         """Cost of stages together."""
         costs = [cost for name in names for cost in self[name]]
         return sum(costs) if self.pure else math.hypot(*costs)
+
+    def after(self, share: float) -> Plan:
+        """The same stages of what is left when a share of the total is spent before."""
+        return replace(self, total=self.total * (1 - share if self.pure else math.sqrt(1 - share)))
 
     @property
     def columns(self) -> FirstCosts:

@@ -74,6 +74,17 @@ class Estimate(common.Estimate):
     events: Quantity | None = None
     trend: Trend | None = None
 
+    def through(self, way: Array) -> Estimate:
+        found, k = super().through(way), way.shape[1]
+        if found is self:
+            return self
+        baseline, trend = self.baseline, self.trend
+        return replace(
+            found,
+            baseline=None if baseline is None else baseline.through(self.params, way),
+            trend=None if trend is None else trend.through(way[:k]),
+        )
+
 
 def estimate(averaged: Averaged, scale: RowScale, grid: Grid, bounds: Bounds, n: int) -> Estimate:
     """One Newton step from the mean point; inverse information, and the noise of the scores."""

@@ -1,0 +1,52 @@
+"""Where the numbers of products lie, so that these can be told about middles.
+
+See docs/theory/first_stage.md#middles-of-products.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from dpstats.curator import Curator
+from dpstats.estimators.engine.plan import Plan, Stage
+from dpstats.estimators.zoom import EQUAL_CELLS, in_cells
+
+Array = np.ndarray
+
+SHARE = 0.03  # of the budget of a fit with products
+# A middle nearer to 0 than this share of the half-width of where rows are seen, about half an sd, is none
+_NEAR = 0.2
+
+
+def middles(curator: Curator, total: float, pure: bool, bounds: Array) -> Array:
+    """Release about where columns lie: counts by cells of declared boxes, and means where these stand out.
+
+    Parameters
+    ----------
+    curator : Curator
+        Its design has an intercept and these columns.
+    total : float
+        In epsilon, if `pure`, else in mu.
+    pure : bool
+    bounds : array, shape (d + 1, 2)
+        Declared, of the columns and, last, of the response.
+
+    Returns
+    -------
+    array, shape (d,)
+        0 where rows are seen about it.
+    """
+    cells, means = Plan(total, pure, {"both": Stage(1.0, "middles", (1.0, 1.0))})["both"]
+    center, half = bounds.mean(axis=1), np.maximum(np.ptp(bounds, axis=1) / 2, 1e-9)
+    public = dict(log=False, chosen=np.ones(len(bounds) - 1, dtype=bool), apart=True)
+    nowhere = np.full(len(bounds), math.nan)
+    counts = curator.release(
+        "reach_counts", cells, cells=EQUAL_CELLS, origin=nowhere, center=center, half=half, **public
+    )
+    seen = in_cells(counts, nowhere)
+    center, half = center + half * seen.center, half * seen.half
+    release = curator.release("reach_means", means, center=center, half=half, **public)
+    middle = center + half * np.clip(release.values[0] / release.n, -1, 1)
+    return np.asarray(np.where(np.abs(middle) < _NEAR * half, 0.0, middle)[:-1])

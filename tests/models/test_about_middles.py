@@ -1,0 +1,114 @@
+"""Products and powers of numbers far from 0, in all regressions: known as well as those of numbers near 0."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import dpstats as dps
+from dpstats.budget import Budget
+from dpstats.curator import Curator
+from dpstats.models.about_middles import RELEASED, costs_of, found_middles
+from dpstats.testing import NoNoise, SeededNoise, noise
+
+N, FAR = 20_000, 350.0
+GAUSSIAN, PURE = dps.approx(3, 1e-6), dps.pure(6)
+
+
+def rows(far: float, seed: int = 1) -> tuple[dict[str, Any], dps.Schema]:
+    """A number of sd 1 about `far`, a flag, and responses that follow their product."""
+    rng = np.random.default_rng(seed)
+    z, u = rng.normal(size=N), rng.integers(0, 2, N)
+    eta = 0.3 * z + u * (0.4 + 0.3 * z) - 0.15 * z**2
+    watched = rng.uniform(0, 4, N)
+    time = np.exp(eta + 0.6 * np.log(rng.exponential(size=N)))
+    data = dict(
+        x=far + z,
+        u=u,
+        y=eta + rng.normal(size=N),
+        yes=rng.uniform(size=N) < 1 / (1 + np.exp(-eta)),
+        amount=np.exp(eta) * rng.gamma(2, 0.5, N) + 1e-9,
+        t=np.minimum(time, watched),
+        e=time <= watched,
+    )
+    schema = dps.Schema(
+        x=dps.bounded(far - 5, far + 6),
+        u=dps.flag(),
+        y=dps.bounded(-20, 20),
+        yes=dps.flag(),
+        amount=dps.bounded(1e-6, 200),
+        t=dps.bounded(1e-3, 10),
+        e=dps.event(),
+    )
+    return data, schema
+
+
+def survival(dist: str) -> Callable[..., Any]:
+    return lambda right, data, schema: dps.survreg(f"Surv(t, e) ~ {right}", data, schema, dist=dist)
+
+
+MODELS: dict[str, Callable[..., Any]] = {
+    "ols": lambda right, *given: dps.ols(f"y ~ {right}", *given),
+    "logit": lambda right, *given: dps.logit(f"yes ~ {right}", *given),
+    "gamma": lambda right, *given: dps.glm(f"amount ~ {right}", *given, family="gamma"),
+    "weibull": survival("weibull"),
+    "lognormal": survival("lognormal"),
+    "coxph": lambda right, *given: dps.coxph(f"Surv(t, e) ~ {right}", *given),
+}
+NO_PURE = ("gamma", "coxph")
+CASES = [(model, b) for model in MODELS for b in (GAUSSIAN, PURE) if not (b is PURE and model in NO_PURE)]
+# of x, of its square, of u and of its product, about 0
+TRUTH = {"x": 0.3 + 0.3 * FAR, "I(x ** 2)": -0.15, "u": 0.4 - 0.3 * FAR, "x:u": 0.3}
+
+
+@pytest.mark.parametrize(("model", "budget"), CASES)
+def test_intervals_hold_and_are_short(model: str, budget: Budget) -> None:
+    """Before, x:u came out as 0 with a short interval, and predictions at the mean were off by e^50."""
+    data, schema = rows(FAR)
+    with noise(SeededNoise(4)):
+        fit = MODELS[model]("x*u + I(x**2)", data, schema).fit(budget)
+    factor = -1 / 0.6 if model == "coxph" else 1.0
+    half = 1.96 * fit.bse[[*TRUTH]]
+    assert (np.abs(fit.params[[*TRUTH]] - factor * np.array([*TRUTH.values()])) < 1.5 * half).all()
+    assert half["x:u"] < 0.25 and half["I(x ** 2)"] < 0.25
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_without_noise_it_is_the_fit_of_a_number_that_the_user_centred(model: str) -> None:
+    data, schema = rows(FAR)
+    with noise(NoNoise()):
+        far = MODELS[model]("x*u", data, schema)
+        curator = Curator(far._rows, far.design, GAUSSIAN)
+        costs = costs_of(far.design, GAUSSIAN)
+        curator.pay(None, formula="", method="", costs=costs)
+        middle = found_middles(curator, far.design, GAUSSIAN)["x"]
+        assert abs(middle - FAR) < 0.2
+        near = MODELS[model](f"center(x, {middle!r})*u", data, schema)
+        one, other = far.fit(GAUSSIAN), near.fit(GAUSSIAN)
+    code = f"center(x, {middle!r})"
+    for name in ("params", "bse"):
+        ours, theirs = getattr(one, name), getattr(other, name)
+        assert ours["x:u"] == pytest.approx(theirs[f"{code}:u"], rel=1e-6)
+        assert ours["x"] == pytest.approx(theirs[code], rel=1e-6)
+    assert one.params["u"] == pytest.approx(other.params["u"] - middle * other.params[f"{code}:u"], rel=1e-6)
+    at = {"x": [FAR - 1, FAR + 2], "u": [1, 0]}
+    told = [
+        (fit.survival(at, [1.0, 2.0]).frame if model == "coxph" else fit.get_prediction(at).summary_frame())
+        for fit in (one, other)
+    ]
+    ours, theirs = (each.select_dtypes("number").to_numpy() for each in told)
+    assert ours == pytest.approx(theirs, rel=1e-4)
+    if one.moments is not None:
+        told = one.moments.frame.set_index(["term", "quantity"])["estimate"]
+        assert told["x:u", "mean"] == pytest.approx(FAR / 2, rel=0.25)  # of failures, for survival fits
+        assert told["x:u", "sd"] == pytest.approx(FAR / 2, rel=0.1)
+
+
+def test_the_ledger_and_the_fit_name_what_was_released(tmp_path: Any) -> None:
+    data, schema = rows(FAR)
+    ledger = dps.Ledger(tmp_path / "ledger.json", total=dps.approx(5, 1e-5))
+    fit = dps.logit("yes ~ x*u", data, schema).fit(GAUSSIAN, ledger=ledger)
+    assert fit.record.released[-1] == RELEASED or RELEASED in fit.record.released
+    plain = dps.logit("yes ~ x + u", data, schema).fit(GAUSSIAN, ledger=ledger)
+    assert RELEASED not in plain.record.released
