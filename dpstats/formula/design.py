@@ -354,15 +354,8 @@ def build_design(
     terms, groups = _split_groups(terms, schema, response, baseline) if baseline or scales else (terms, None)
     weighing = None if weights is None else read_weights(weights, schema)
     inside = None if subset is None else read_subset(subset, schema)
-    factors = {code: read_factor(code, schema) for term in terms for code in term}
-    coding = grammar.code_terms(terms, factors)
-    if baseline:
-        coding = grammar.without_intercept(coding, formula)
-    if not coding.names:
-        raise FormulaError(f"{brief(formula)} has no column on the right of ~ (1 is an intercept)")
-    told = Products(coding, factors, schema, baseline)
-    moved = told.about(dict(middles))
-    coding, factors = moved.coding, dict(moved.factors)
+    told = _products(terms, schema, formula, baseline)
+    coding, factors, way = told.about(dict(middles))
     products = columns(coding.subterms, factors)
     bounds = np.array([column_bounds(product) for product in products])
     together = joint(products, factors, schema.norms)
@@ -394,10 +387,21 @@ def build_design(
         baseline,
         scales,
         middles,
-        moved.way,
+        way,
         told,
         filler,
     )
+
+
+def _products(terms: Terms, schema: Schema, formula: str, baseline: bool) -> Products:
+    """The columns of the terms."""
+    factors = {code: read_factor(code, schema) for term in terms for code in term}
+    coding = grammar.code_terms(terms, factors)
+    if baseline:
+        coding = grammar.without_intercept(coding, formula)
+    if not coding.names:
+        raise FormulaError(f"{brief(formula)} has no column on the right of ~ (1 is an intercept)")
+    return Products(coding, factors, schema, baseline)
 
 
 def _split_groups(

@@ -62,8 +62,7 @@ class _Column:
         return np.asarray(reduce(np.multiply.outer, tables, np.array(self.factor))).ravel()
 
 
-@dataclass(frozen=True)
-class Moved:
+class Moved(NamedTuple):
     """A coding about middles.
 
     Attributes

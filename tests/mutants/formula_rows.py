@@ -12,6 +12,16 @@ LINE = "privacy/test_every_replay.py::test_a_line_that_is_replaced[ols-gram-pure
 
 MUTANTS = (
     planted(
+        "a product about a middle keeps the bounds of the product",
+        "formula/test_middles.py::test_spans_are_the_same_and_bounds_hold",
+        ("formula/middles.py", "(bounds_of(whole, self._schema),)", "factors[code].bounds"),
+    ),
+    planted(
+        "a coefficient that rests on one that is lost keeps its interval",
+        "models/test_about_middles.py::test_what_rests_on_a_lost_coefficient_is_lost",
+        ("estimators/engine/finish.py", "found[rests, rests] = np.inf", "found[lost, lost] = np.inf"),
+    ),
+    planted(
         "a row whose value for the subset is missing counts as inside it",
         "formula/test_subset.py::test_a_row_of_which_it_cannot_be_told_is_outside",
         ("formula/block.py", "*weighing, *self.subsetting, *(", "*weighing, *("),

@@ -247,7 +247,7 @@ MUTANTS = (
         f"{REPLAY}[glm-poisson-newton-zcdp]",
         (
             "models/glm.py",
-            "            result,\n            costs,",
+            "            result.through(design.way),\n            costs,",
             "            replace(result, problems=['budget'] * any(not block.ok.all() for block in curator._blocks)),\n"
             "            costs,",
         ),

@@ -92,6 +92,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "numbers": dict(right="temp + load"),
     "offset": dict(right="temp + maker + offset(0.5 * load)"),
     "factor": dict(right="maker"),
+    "products": dict(right="temp*maker + I(temp**2)"),
     "all fail": dict(left="Surv(time)"),
     "strata": dict(right="temp + load + strata(maker)"),
     "delayed": dict(left="Surv(start, time, failed)"),
@@ -263,7 +264,15 @@ def refused(case: Case) -> bool:
     if case.model == "survreg":
         return _survreg_refuses(case)
     if case.model == "kaplan_meier":
-        return case.option in ("no intercept", "numbers", "offset", "delayed", "inspected", "left")
+        return case.option in (
+            "no intercept",
+            "numbers",
+            "products",
+            "offset",
+            "delayed",
+            "inspected",
+            "left",
+        )
     if case.model == "coxph":
         return case.budget == "pure" or case.option in ("constant", "no intercept", "inspected", "left")
     if case.option in ("all fail", "delayed", "inspected", "left", "dist"):
@@ -336,6 +345,7 @@ def repeats(case: Case) -> bool:
     return (
         not plain
         or (case.option == "numbers" and case.model != "survreg")
+        or (case.option == "products" and case.method in (*MARGIN, "pmt", "functional"))
         or (case.option == "factor" and case.model != "kaplan_meier")
         or (case.model == "svm" and case.option not in ("c", "h", "no intercept"))
         or (case.method in MARGIN and case.compat is not None)
