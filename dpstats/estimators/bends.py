@@ -93,9 +93,17 @@ class Line:
         `moments` are those of weighted rows, `squares` those of all. Where a column is skewed, its
         long rows are most of its square, and few of the rows.
         """
+        return max(self.lost, self._more / max(self._more + self.spread**2, 1e-300))
+
+    @property
+    def whole_spread(self) -> float:
+        """sd of the linear predictor over all rows, those that were weighted down in full."""
+        return math.sqrt(self.spread**2 + self._more)
+
+    @property
+    def _more(self) -> float:
         heard = np.diag(self.moments) / self.moments[0, 0]
-        more = self.slopes**2 @ np.maximum(self.squares - heard, 0.0)
-        return max(self.lost, float(more / max(more + self.spread**2, 1e-300)))
+        return float(self.slopes**2 @ np.maximum(self.squares - heard, 0.0))
 
 
 @dataclass(frozen=True)

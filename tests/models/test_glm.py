@@ -232,6 +232,16 @@ def test_an_effect_that_noise_may_make_is_not_separated(error, told):
     assert separated(BINOMIAL, line) == told
 
 
+@pytest.mark.parametrize("sign, told", [(1, True), (-1, False)])
+def test_effects_of_columns_that_go_together_count_together_in_what_is_separated(sign, told):
+    """Two columns correlated to .99 whose effects cancel make no large predictor."""
+    moments, cov = np.eye(3), np.eye(3) / 100
+    moments[1, 2] = moments[2, 1] = 0.99
+    beta = np.array([0.0, 4.0, 4.0 * sign])
+    line = Line(np.zeros(3), np.ones(3), beta, moments, cov, cov, None, 1.0, 0.5, np.ones(3))
+    assert separated(BINOMIAL, line) == told
+
+
 @pytest.mark.parametrize("budget", [dps.approx(2, 1e-6), dps.pure(5)])
 def test_a_number_that_tells_whether_there_is_any_is_separated(budget):
     """Claims, and whether there was one: 3 of 4 such fits to a real set were confidently wrong."""

@@ -26,8 +26,8 @@ Array = np.ndarray
 # still as much is seen
 _WIDER, _WIDER_COUNTS = 2.0, 8.0
 # share of the rows whose yes or no contradicts the line, if predictors are spread evenly: where it is less,
-# these are so few that noise may hide them. Under a logit effects add up to 4.5 then, each of an sd of its
-# column; of real sets 6 of 6 above that were separated, or far off
+# these are so few that noise may hide them. Under a logit the linear predictor has
+# an sd of 4.5 then; of real sets 6 of 6 above that were separated, or far off
 _CONTRADICT = 0.123
 # no log-likelihood of a row is lower, when it is asked how much covariates explain; and the share of what it
 # is without any that they leave at least
@@ -249,5 +249,5 @@ def separated(family: GlmFamily, line: Line) -> bool:
         return False
     errors = NORMAL * np.sqrt(np.diag(line.cov))
     stand_out = (np.abs(line.slopes) > errors) | np.isinf(errors)
-    spread = math.sqrt(float((stand_out * line.slopes**2) @ line.squares))
+    spread = replace(line, beta=stand_out * line.slopes).whole_spread
     return family.contradicted < _CONTRADICT * math.sqrt(2 * math.pi) * spread
