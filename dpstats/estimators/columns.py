@@ -19,7 +19,7 @@ import numpy as np
 from dpstats.curator import Curator, Release
 from dpstats.estimators.engine.plan import FirstCosts
 from dpstats.estimators.matrices import by_precision
-from dpstats.estimators.row_scale import Box, RowScale
+from dpstats.estimators.row_scale import SURE, Box, RowScale
 from dpstats.estimators.zoom import LEAST_VARIANCE, UNSEEN_SD, Zoomed, unzoomed, would_see, zoom
 
 Array = np.ndarray
@@ -33,7 +33,6 @@ _AT_ENDS = 0.9
 # A column of rare 0/1 values is not stretched until rows of a 1 are longer than the longest row, its square
 # taken for 1.5 k: they would be weighted down, and with them all they say of the other columns.
 _LONGEST_END = 1.5
-SURE = 2.0  # sds of noise by which a variance is surely there
 # sds by which no single value explains a column's moments, and single values that are tried
 _CONSTANT, _VALUES = 3.0, 101
 # a response seems constant if one cell holds this share of it and no other is seen

@@ -19,6 +19,7 @@ Array = np.ndarray
 _TIGHT = 0.75
 # relative sd of a variance beyond which it may be next to nothing
 _UNKNOWN = 0.75
+SURE = 2.0  # sds of noise by which a variance, or that rows are missing, is sure
 
 
 @dataclass(frozen=True)
@@ -149,6 +150,15 @@ class RowScale:
             "failures", n * self.fraction, self.center, self.scale * self.middle_error, sds, off / 2
         )
         return found.clipped(~self.binary)
+
+    @property
+    def present(self) -> float:
+        """Share of rows that count, as large as noise lets it be."""
+        return min(self.fraction + SURE * self.fraction_sd, 1.0)
+
+    def rows(self, n: int) -> int:
+        """How many of n rows count: rows that lack a value, or are outside a subset, do not."""
+        return max(round(n * self.present), 1)
 
     def public(self) -> dict[str, Any]:
         """Parameters of the row map, as releases take them."""

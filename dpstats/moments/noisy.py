@@ -81,7 +81,7 @@ class NoisyMoments:
     Attributes
     ----------
     n : int
-        Number of rows.
+        Number of rows; where a release told how many lack no value, of these.
     gram, cross, square : array (d, d), array (d,), float
         Of a a', a r and r^2. Rows longer than a public radius were shortened.
     noise_gram, noise_cross, noise_square : float
@@ -106,7 +106,7 @@ class NoisyMoments:
     doubt : float
         Uncertainty of that, as a share.
     share : float
-        Mean weight of rows before any was shortened; a missing row weighs 0.
+        Mean weight of rows before any was shortened; a missing row that `n` counts weighs 0.
     unit : float, optional
         Public maximum of the weights, if rows have weights of their own.
     heaviest : float

@@ -166,12 +166,11 @@ def test_rows_with_a_missing_value_are_switched_off(formula: str, floats: None) 
 
 
 @pytest.mark.parametrize("formula", WITH_MISSING)
-def test_n_counts_rows_with_a_missing_value(formula: str, floats: None) -> None:
-    """As how many they are is private; n / (n - k) is all that sees it."""
+def test_n_of_the_residual_variance_counts_rows_that_can_be_used(formula: str, floats: None) -> None:
+    """As the first stage counted them; the rows of the table are what is public."""
     data, rest = spoilt(formula)
     fit, wanted = ours(data, formula), theirs(rest, formula)
-    k = len(fit.names)
-    assert float(fit.sigma) == pytest.approx(np.sqrt(wanted.ssr / len(rest) * N / (N - k)), rel=1e-10)
+    assert float(fit.sigma) == pytest.approx(np.sqrt(wanted.scale), rel=1e-10)
     assert fit.bse.to_numpy() == pytest.approx(in_order(wanted.bse, fit.names), rel=0.1)
 
 

@@ -664,6 +664,15 @@ MUTANTS = (
         ("estimators/gram/lengths.py", "_LEVELLED = 0.5", "_LEVELLED = 0.0"),
     ),
     planted(
+        "rows that lack a value are taken for weight that long rows have lost",
+        "models/test_linear_missing.py::test_missing_cells_cost_no_more_than_their_rows",
+        (
+            "estimators/row_scale.py",
+            "return min(self.fraction + SURE * self.fraction_sd, 1.0)",
+            "return 1.0",
+        ),
+    ),
+    planted(
         "a column whose rows all lie at one end of its bounds is taken for one of two values",
         "estimators/test_lengths.py::test_a_column_at_one_end_of_its_bounds_has_no_coefficient",
         (

@@ -47,7 +47,8 @@ def lost_weight(gram: Array, noise: float, place: Coordinates, radius: float, hi
     if constant is None or len(gram) < 2:
         return 0.0
     size = float(constant @ constant)
-    gram, sd = gram / scale.fraction, math.hypot(noise * size, scale.fraction_sd) / scale.fraction
+    counted = scale.fraction / scale.present
+    gram, sd = gram / counted, math.hypot(noise * size, scale.fraction_sd / scale.present) / counted
     weight = float(constant @ gram @ constant)
     apart = np.eye(len(gram)) - np.outer(constant, constant) / size
     values = np.maximum(np.linalg.eigvalsh(apart @ gram @ apart), 0.0)

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 from dpstats.curator import Release
-from dpstats.estimators.columns import SURE
 from dpstats.estimators.gram.bounds import Bounds, base_square
 from dpstats.estimators.gram.levels import (
     expected_moments,
@@ -22,7 +21,7 @@ from dpstats.estimators.gram.levels import (
 from dpstats.estimators.gram.structure import Structure
 from dpstats.estimators.gram.tail import NO_TAIL, Tail
 from dpstats.estimators.matrices import symmetric_power, with_floor
-from dpstats.estimators.row_scale import Box, RowScale
+from dpstats.estimators.row_scale import SURE, Box, RowScale
 from dpstats.estimators.stretch import longest_square, with_levels
 from dpstats.moments import PublicMoments
 from dpstats.moments.posterior import Expected, most_explained, posterior
@@ -78,7 +77,7 @@ class Coordinates:
             1.0,
             np.diag(1 / variances) / k,
             np.diag(variances),
-            0.0 if weighted else scale.y_sure,
+            0.0 if weighted else scale.y_sure / scale.present,
         )
         return first if first.structure is None else first._structured()
 
@@ -236,9 +235,9 @@ class Noise:
     square: float
 
 
-def second_moments(release: Release, bounds: Bounds) -> tuple[Array, Array, float, Noise]:
-    """Of a a', a r and r^2 per row, and their noise, from a release of z z' with z = (a, c r)."""
-    matrix, sd = release.values[0] / release.n, release.sd / release.n
+def second_moments(release: Release, bounds: Bounds, rows: int) -> tuple[Array, Array, float, Noise]:
+    """Of a a', a r and r^2 per row that counts, and their noise, from a release of z z' with z = (a, c r)."""
+    matrix, sd = release.values[0] / rows, release.sd / rows
     c = bounds.radius / bounds.limit
     noise = Noise(sd, sd / math.sqrt(2) / c, sd / c**2)
     return matrix[:-1, :-1], matrix[:-1, -1] / c, float(matrix[-1, -1]) / c**2, noise

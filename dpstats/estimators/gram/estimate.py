@@ -183,21 +183,21 @@ def _gaussian(
         if public
         else _first(curator, box, constant, plan, weighted)
     )
-    k, lost = len(place.line), 0.0
+    k, lost, n = len(place.line), 0.0, place.scale.rows(curator.n)
     for step, cost in enumerate(plan["pilots"], 1):
         if step == len(plan["pilots"]):
             place = with_reach(curator, plan.cost("reach"), place)
         mu = curator.cost_per_row(cost)
-        bounds = pilot_bounds(curator.n, mu, k, place.allowed, place.reach)
+        bounds = pilot_bounds(n, mu, k, place.allowed, place.reach)
         release = curator.release("residual_moments", cost, **place.public(bounds))
-        gram, cross, square, noise = second_moments(release, bounds)
+        gram, cross, square, noise = second_moments(release, bounds, n)
         if own and step == len(plan["pilots"]):
             lost = lost_weight(gram, noise.gram, place, bounds.radius, _LOST)
-        place = place.improved(gram, cross, square, noise, curator.n, limit=bounds.limit)
+        place = place.improved(gram, cross, square, noise, n, limit=bounds.limit)
     usual = kept_square(k, math.sqrt(base_square(k)))
     long = count_lengths(curator, plan.cost("lengths"), place, 1 / usual)
     mu = curator.cost_per_row(plan.cost("final"))
-    bounds = choose_bounds(curator.n, mu, k, place.allowed, lost, weighted, place.reach)
+    bounds = choose_bounds(n, mu, k, place.allowed, lost, weighted, place.reach)
     if place.tail.any:
         farthest = max(bounds.spread_limit, bounds.limit * place.sigma)
         bounds = replace(bounds, spread_limit=farthest)
@@ -253,12 +253,13 @@ def _first(curator: Curator, box: Box, constant: bool, plan: Plan, weighted: boo
 
 
 def _moments(release: Release, place: Coordinates, bounds: Bounds) -> LinearMoments:
-    gram, cross, square, noise = second_moments(release, bounds)
+    n = place.scale.rows(release.n)
+    gram, cross, square, noise = second_moments(release, bounds, n)
     gram = place.obeying(gram)
-    meat = bounds.meat_limit**2 / (MEAT * bounds.radius**2) / release.n
-    fourth = bounds.limit**4 / (FOURTH * bounds.radius**2) / release.n
+    meat = bounds.meat_limit**2 / (MEAT * bounds.radius**2) / n
+    fourth = bounds.limit**4 / (FOURTH * bounds.radius**2) / n
     return LinearMoments(
-        n=release.n,
+        n=n,
         gram=gram,
         cross=cross,
         square=square,
@@ -286,7 +287,7 @@ def _total(release: Release, scale: RowScale, bounds: Bounds) -> dict[str, Any]:
         float(entry) / unit
         for entry in (release.values[3][0, 0], 2 * release.values[3][0, 1], 4 * release.values[3][1, 1])
     )
-    noise, n = release.sd / unit, release.n
+    noise, n = release.sd / unit, scale.rows(release.n)
     rows = weight / max(4 * noise, 1e-12)
     weight = max(weight, 0.05 * n, 4 * noise)
     square, mean = square / weight, scale.constant * mean / weight

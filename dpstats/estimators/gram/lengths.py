@@ -110,7 +110,7 @@ def count_lengths(curator: Curator, cost: float, place: Coordinates, size: float
     sure = least_seen(release.law, counts.size) * noise
     found = [_likely(*each) for each in zip(counts, counts - usual, noise, sure, strict=True)]
     largest = float(np.max(place.reach.upper, initial=BULK))
-    return LongRows(axes, np.array(found) / release.n, ends[:-1], ends[1:], largest)
+    return LongRows(axes, np.array(found) / place.scale.rows(release.n), ends[:-1], ends[1:], largest)
 
 
 def _usual(edges: Array, k: int, level: float, size: float) -> Array:

@@ -48,23 +48,25 @@ def fit_pure(
     else:
         place, gram, damping, noise, shape = _matrix(curator, box, constant, plan, weighted)
         k = len(place.line)
+    n = place.scale.rows(curator.n)
     for step, cost in enumerate(plan["pilots"], 1):
         if step == len(plan["pilots"]):
             place = with_reach(curator, plan.cost("reach"), place)
         mu = _equivalent(curator, cost, place)
-        before = pilot_bounds(curator.n, mu, k, place.allowed, place.reach)
-        pilot = _Score(curator.release("residual_score", cost, **place.public(before)), before)
+        before = pilot_bounds(n, mu, k, place.allowed, place.reach)
+        pilot = _Score(curator.release("residual_score", cost, **place.public(before)), before, n)
         place = pilot.improved(place, (gram + damping) * kept_square(k, before.radius), noise)
     long = count_lengths(curator, plan.cost("lengths"), place)
     mu = _equivalent(curator, plan.cost("final"), place)
-    bounds = choose_bounds(curator.n, mu, k, place.allowed, tail=place.reach)
-    score = _Score(curator.release("residual_score", plan.cost("final"), **place.public(bounds)), bounds)
+    bounds = choose_bounds(n, mu, k, place.allowed, tail=place.reach)
+    release = curator.release("residual_score", plan.cost("final"), **place.public(bounds))
+    score = _Score(release, bounds, n)
     kept, weight = kept_square(k, bounds.radius), mean_weight(k, bounds.radius)
     way = place.to_user()
     constant_row = way["constant"]
     share = 1.0 if constant_row is None else float(np.clip(constant_row @ gram @ constant_row, 0.05, 1.0))
     moments = LinearMoments(
-        n=curator.n,
+        n=n,
         gram=gram * kept,
         cross=score.cross,
         square=score.square,
@@ -123,16 +125,15 @@ def _matrix(
     scale = find_columns(curator, plan.columns, box, False, constant)
     limits = _limits(scale)
     release = curator.release("box_moments", plan.cost("matrix"), limits=limits, **scale.public())
-    units = np.outer(limits, limits) / release.n
+    n = scale.rows(release.n)
+    units = np.outer(limits, limits) / n
     joint, sds = release.values[0] * units, release.sds[0] * units
     k = len(joint) - 1
     noise = Noise(_size(sds[:k, :k]), float(np.sqrt(np.mean(sds[:k, k] ** 2))), float(sds[k, k]))
     # An eigenvalue that noise made too small would let later steps jump too far, again and again. With a part
     # of the noise's size added, steps rather fall short, by less with every step.
     damped = joint[:k, :k] + _DAMPING * noise.gram * math.sqrt(2 * k) * np.eye(k)
-    place = Coordinates.of_scale(scale, weighted).improved(
-        damped, joint[:k, k], float(joint[k, k]), noise, release.n
-    )
+    place = Coordinates.of_scale(scale, weighted).improved(damped, joint[:k, k], float(joint[k, k]), noise, n)
     white = place.whitening
     gram, damping = (white @ matrix @ white for matrix in (joint[:k, :k], damped - joint[:k, :k]))
     return place, gram, damping, *_noise_of(white, sds[:k, :k], limits[:k])
@@ -165,10 +166,10 @@ def _size(sds: Array) -> float:
 
 
 class _Score:
-    """Moments a r and r^2 per row, and the sds of their noise."""
+    """Moments a r and r^2 per row that counts, of n, and the sds of their noise."""
 
-    def __init__(self, release: Release, bounds: Bounds) -> None:
-        n, c = release.n, math.sqrt(2) * bounds.radius / bounds.limit
+    def __init__(self, release: Release, bounds: Bounds, n: int) -> None:
+        c = math.sqrt(2) * bounds.radius / bounds.limit
         self.limit, self.n, self.cross, self.square = (
             bounds.limit,
             n,

@@ -55,10 +55,11 @@ def _counted(curator: Curator, cost: float, place: Coordinates) -> Tail:
     counts, ends = release.values[0], np.append(edges, max(place.widest, edges[-1])) * place.sigma
     sd, far = float(release.sds[0][0]), counts[1:]
     seen = _seen(far, release.law, sd)
-    hidden = HIDDEN * sd / release.n
+    rows = place.scale.rows(release.n)
+    hidden = HIDDEN * sd / rows
     if place.scale.rare and not seen.any():  # what noise hides may lie anywhere
         return Tail(np.array([hidden]), ends[-1:], ends[-1:], hidden)
-    shares = np.maximum(far, 0.0) / release.n
+    shares = np.maximum(far, 0.0) / rows
     tail = Tail(shares[seen], ends[:-1][seen], ends[1:][seen], hidden)
     clipped = Tail(np.array([hidden]), _FIRST_LIMIT, _FIRST_LIMIT, hidden)
     collapsed = place.sigma**2 < _COLLAPSED * clipped.square and tail.square < clipped.square

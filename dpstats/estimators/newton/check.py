@@ -11,13 +11,13 @@ import numpy as np
 
 from dpstats.curator import Curator, Release
 from dpstats.estimators.bends import FAR, WORTH, Line, bend_public, by_chance, judged, standardised
-from dpstats.estimators.columns import SURE
 from dpstats.estimators.engine.finish import Estimate
 from dpstats.estimators.levels import NORMAL
 from dpstats.estimators.newton.bounds import DISPERSIONS
 from dpstats.estimators.newton.located import Located
 from dpstats.estimators.newton.problem import Problem
 from dpstats.estimators.newton.unlike import Group
+from dpstats.estimators.row_scale import SURE
 from dpstats.families.bounded_score import BoundedScore
 from dpstats.families.glm import CERTAIN, GlmFamily
 

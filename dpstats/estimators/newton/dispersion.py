@@ -12,10 +12,10 @@ from dataclasses import dataclass
 import numpy as np
 import scipy
 
-from dpstats.estimators.columns import SURE
 from dpstats.estimators.engine.accumulate import Accumulator
 from dpstats.estimators.engine.information import Information
 from dpstats.estimators.newton.information import of_row
+from dpstats.estimators.row_scale import SURE
 from dpstats.families.bounded_score import BoundedScore
 from dpstats.moments import Quantity
 

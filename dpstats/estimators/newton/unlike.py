@@ -12,11 +12,11 @@ from dataclasses import dataclass
 import numpy as np
 import scipy
 
-from dpstats.estimators.columns import SURE
 from dpstats.estimators.newton.estimate import Averaged
 from dpstats.estimators.newton.information import of_row
 from dpstats.estimators.newton.located import Located
 from dpstats.estimators.newton.problem import Problem
+from dpstats.estimators.row_scale import SURE
 from dpstats.families.bounded_score import BoundedScore
 
 Array = np.ndarray
