@@ -17,9 +17,9 @@ N, K = 200_000, 6
 RADIUS = np.sqrt(base_square(K))
 
 
-def place(fraction: float = 1.0, fraction_sd: float = 0.0) -> Coordinates:
+def place(fraction: float = 1.0, fraction_sd: float = 0.0, present: float = 1.0) -> Coordinates:
     """Where the first coordinate is the constant."""
-    scale = SimpleNamespace(constant=True, fraction=fraction, fraction_sd=fraction_sd)
+    scale = SimpleNamespace(constant=True, fraction=fraction, fraction_sd=fraction_sd, present=present)
     return Coordinates(scale, np.eye(K), np.zeros(K), 1.0, np.eye(K) / K, np.eye(K))  # type: ignore[arg-type]
 
 
@@ -57,6 +57,7 @@ def test_rows_that_cannot_be_used_are_not_long() -> None:
     assert lost_weight(0.5 * gram, 0.0, place(0.5), RADIUS, 0.0) < 0.01
     assert lost_weight(0.5 * gram, 0.0, place(1.0), RADIUS, 0.0) > 0.1
     assert lost_weight(0.5 * gram, 0.0, place(0.6, 0.5), RADIUS, 1.0) == 0.0
+    assert lost_weight(gram, 0.0, place(0.5, 0.0, 0.5), RADIUS, 0.0) < 0.01
 
 
 def test_without_an_intercept_nothing_is_told() -> None:

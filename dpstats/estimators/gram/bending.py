@@ -27,8 +27,8 @@ def lost_weight(gram: Array, noise: float, place: Coordinates, radius: float, hi
     Parameters
     ----------
     gram : array, shape (k, k)
-        Noisy second moments of rows of which those beyond `radius` were shortened; without an intercept they
-        do not tell.
+        Noisy second moments, per row that counts, of rows of which those beyond `radius` were shortened;
+        without an intercept they do not tell.
     noise : float
         sd of the diagonal of `gram`.
     place : Coordinates
