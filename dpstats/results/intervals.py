@@ -109,7 +109,8 @@ def standard_errors(gradient: np.ndarray, cov: np.ndarray) -> np.ndarray:
     """Return sqrt(g' cov g) for each row g of `gradient`.
 
     A coefficient with infinite variance makes every quantity that depends on it not estimable (infinite),
-    and leaves the others alone.
+    and leaves the others alone. Terms that cancel, as those of a cube of a number far from 0 do, leave no
+    variance below the rounding of their sizes.
 
     Parameters
     ----------
@@ -124,7 +125,8 @@ def standard_errors(gradient: np.ndarray, cov: np.ndarray) -> np.ndarray:
     lost = np.isinf(np.diagonal(cov))
     known = np.where(np.isinf(cov), 0.0, cov)
     variance = np.einsum("mi,ij,mj->m", gradient, known, gradient)
-    se = np.sqrt(np.maximum(variance, 0.0))
+    sizes = np.abs(gradient) @ np.sqrt(np.maximum(np.diagonal(known), 0.0))
+    se = np.sqrt(np.maximum(variance, np.finfo(float).eps * sizes**2))
     return np.where((gradient[:, lost] != 0).any(axis=1), np.inf, se)
 
 

@@ -11,6 +11,7 @@ from dpstats.budget import Budget
 from dpstats.curator import Curator
 from dpstats.estimators.engine.finish import Estimate
 from dpstats.models.about_middles import RELEASED, costs_of, found_middles
+from dpstats.results.intervals import standard_errors
 from dpstats.testing import NoNoise, SeededNoise, noise
 
 N, FAR = 20_000, 350.0
@@ -104,6 +105,20 @@ def test_without_noise_it_is_the_fit_of_a_number_that_the_user_centred(model: st
         told = one.moments.frame.set_index(["term", "quantity"])["estimate"]
         assert told["x:u", "mean"] == pytest.approx(FAR / 2, rel=0.25)  # of failures, for survival fits
         assert told["x:u", "sd"] == pytest.approx(FAR / 2, rel=0.1)
+
+
+def test_a_variance_that_rounding_hides_is_no_smaller_than_that() -> None:
+    """Of a cube at 350 sds a prediction had a standard error of 0, or ten times its own."""
+    row = np.array([[1.0, FAR, FAR**2, FAR**3]])
+    way = np.array(
+        [[1, -FAR, FAR**2, -(FAR**3)], [0, 1, -2 * FAR, 3 * FAR**2], [0, 0, 1, -3 * FAR], [0, 0, 0, 1]]
+    )
+    for small in (1e-3, 1e-4):
+        cov = small**2 * (way @ way.T)
+        assert standard_errors(row, cov)[0] > small  # of way' row, the middle itself
+    plain = np.array([[1.0, -2.0]])
+    assert standard_errors(plain, np.eye(2))[0] == np.sqrt(5)
+    assert standard_errors(plain, np.ones((2, 2)))[0] == 1
 
 
 def test_what_rests_on_a_lost_coefficient_is_lost() -> None:
