@@ -100,11 +100,16 @@ class LinearMoments(NoisyMoments):
         told: np.ndarray,
         way: np.ndarray,
     ) -> Solution:
-        """The solution of these parts; `way` takes coefficients without a penalty to these."""
+        """The solution of these parts; `way` takes coefficients without a penalty to these.
+
+        Where the spread of the response is a guess, every interval rests on it.
+        """
         sampling, privacy, guess, before = parts
         rel = of_coefficients(fit.rel, fit.vectors, fit.guess, way @ self.map)
         left = None if fit.before is None else before
-        return judged(params, sampling, privacy, guess, rel, left, told)
+        found = judged(params, sampling, privacy, guess, rel, left, told)
+        known = np.flatnonzero(np.isfinite(np.diag(found.cov)))
+        return replace(found, weak=tuple(map(int, known))) if self.guessed else found
 
     @cached_property
     def _line(self) -> tuple[NormalEquations, np.ndarray, list[np.ndarray]]:

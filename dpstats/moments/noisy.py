@@ -99,6 +99,8 @@ class NoisyMoments:
         What clipping may have moved the mean of r by, where such counts tell.
     beyond : float, optional
         What it may have taken of its mean square, where they tell of rows there.
+    guessed : float, optional
+        1 if noise hid all of a response that seems constant: how far it spreads is a guess.
     total, noise_total : float, optional
         Variance of the response in its own units, its mean square without an intercept; and its noise.
     weight : float
@@ -171,6 +173,7 @@ class NoisyMoments:
     usual: float | None = None
     most_lost: float | None = None
     beyond: float | None = None
+    guessed: float | None = None
     total: float | None = None
     noise_total: float | None = None
     weight: float = 1.0

@@ -35,6 +35,23 @@ def test_intervals_hold_and_are_of_use(budget: Budget, share: float, spread: flo
     assert 0.7 < np.median(shares) < 1.5
 
 
+@pytest.mark.parametrize("budget", BUDGETS.values(), ids=BUDGETS)
+def test_a_response_that_seems_constant_within_its_bounds_is_said_to_be_hidden(budget: Budget) -> None:
+    """Of sd 1 in bounds up to a million; not up to a hundred, nor one that is 0 in most rows."""
+    rng = np.random.default_rng(5)
+    x = rng.uniform(-1, 1, N)
+    usual, mostly_zero = {"x": x, "y": 5 + x + rng.normal(size=N)}, rows(5, 0.05, 0.0)
+    for data, top, hidden in ((usual, 1e6, True), (usual, 1e2, False), (mostly_zero, 30, False)):
+        for seed in range(3):
+            with noise(SeededNoise(seed)):
+                fit = dps.ols("y ~ x", data, dps.Schema(x=dps.bounded(-1, 1), y=dps.bounded(-10, top))).fit(
+                    budget
+                )
+            assert [code for code, _ in fit.flags] == ["weak"] * hidden
+            assert (fit.bse > 100).all() == hidden
+        assert fit.to_dict() == type(fit).from_dict(fit.to_dict()).to_dict()
+
+
 @pytest.mark.parametrize("epsilon", [0.3, 0.6])
 def test_a_line_that_fits_all_but_few_rows_exactly_does_not_clip_these(epsilon: float) -> None:
     """Claims are 0 without a claim, and 1 or, in 6 % of the others, 2: each pilot had clipped nearer."""

@@ -664,6 +664,11 @@ MUTANTS = (
         ("estimators/gram/lengths.py", "_LEVELLED = 0.5", "_LEVELLED = 0.0"),
     ),
     planted(
+        "a response that noise hides has very long intervals and no caution",
+        "models/test_spike.py::test_a_response_that_seems_constant_within_its_bounds_is_said_to_be_hidden",
+        ("moments/linear.py", "if self.guessed else found", "if not found else found"),
+    ),
+    planted(
         "rows that lack a value are taken for weight that long rows have lost",
         "models/test_linear_missing.py::test_missing_cells_cost_no_more_than_their_rows",
         (

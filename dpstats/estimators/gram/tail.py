@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -27,12 +27,15 @@ class Tail:
         Of these cells.
     hidden : float
         A share of the rows that noise may hide beyond.
+    guessed : bool
+        Whether none was seen, of a response that seems constant: these stand for what noise may hide.
     """
 
     shares: Array
     lower: Array
     upper: Array
     hidden: float
+    guessed: bool = False
 
     @property
     def any(self) -> bool:
@@ -46,7 +49,7 @@ class Tail:
 
     def over(self, unit: float) -> Tail:
         """In another unit."""
-        return Tail(self.shares, self.lower / unit, self.upper / unit, self.hidden)
+        return replace(self, lower=self.lower / unit, upper=self.upper / unit)
 
     def beyond(self, limit: float) -> float:
         """What a limit takes of the mean of r^2."""
@@ -74,6 +77,7 @@ class Tail:
             usual=self.kurtosis(limit),
             most_lost=float(self.lost(np.array([limit]))[0]) + _AS_FAR * self.hidden * limit,
             beyond=self.beyond(limit) + self.hidden * limit**2,
+            guessed=1.0 if self.guessed else None,
         )
 
 
