@@ -272,31 +272,48 @@ class CellTable:
         left, right = float(ends[cell]), float(ends[cell + 1])
         rise = float(values[cell + 1] - values[cell])
         share = min(max(-float(values[cell]) / rise, 0.0), 1.0) if rise > 0 else 0.5
-        if not self._even(cell):
+        if self._even(cell):
+            rises = self._rise(cell, -1), self._rise(cell, 1)
+            share = _sloped(share, {-1: min(rises), 0: sum(rises) / 2, 1: max(rises)}[side])
+        else:
             share = {-1: 0.0, 0: self._densest(cell), 1: 1.0}[side]
         return left + share * (right - left)
 
+    def _rise(self, cell: int, side: int) -> float:
+        """By how much the density rises to the right within half a cell, as one side shows beyond noise."""
+        own, usual, ratio, doubt = self._beside(cell, side)
+        apart = math.copysign(max(abs(usual - own) - doubt, 0.0), usual - own)
+        return side * min(max(apart * ratio / (1 + ratio) / max(own, 1e-300), -1.0), 1.0)
+
     def _even(self, cell: int) -> bool:
         """Whether rows may be taken to lie evenly in a cell: it is seen to be as dense as both its sides."""
-        counts = self.counts[:-1]
-        return 0 < cell < len(counts) - 1 and all(self._as_dense(cell, side) for side in (-1, 1))
+        return 0 < cell < len(self.edges) and all(self._as_dense(cell, side) for side in (-1, 1))
 
     def _as_dense(self, cell: int, side: int) -> bool:
         """Whether a cell is about as dense as the next ones on a side, which are together half as wide."""
+        own, usual, ratio, doubt = self._beside(cell, side)
+        seen = ratio <= _WIDER or doubt <= usual
+        return seen and abs(own - usual) - doubt <= (_DENSER - 1) * max(min(own, usual), 0.0)
+
+    def _beside(self, cell: int, side: int) -> tuple[float, float, float, float]:
+        """Rows of a cell, those of one as dense as the next on a side, its width over theirs, and noise.
+
+        The next ones are together half as wide. Noise is what it may make of the difference of the rows.
+        """
         counts, widths = self.counts[:-1], np.diff(self._ends())
         near = range(cell + side, len(counts) if side > 0 else -1, side)
         width, rows, cells = 0.0, 0.0, 0
         for at in near:
-            width, rows, cells = width + widths[at], rows + counts[at], cells + 1
+            width, rows, cells = width + widths[at], rows + float(counts[at]), cells + 1
             if width * _WIDER >= widths[cell] or cells == _MOST:
                 break
-        ratio = widths[cell] / max(width, 1e-300)
-        usual = rows * ratio
-        doubt = _NOISE * self.noise.sd * math.sqrt(1.0 + cells * ratio**2)
-        apart = abs(counts[cell] - usual) - doubt
-        if ratio > _WIDER and doubt > usual:
-            return False
-        return bool(apart <= (_DENSER - 1) * max(min(counts[cell], usual), 0.0))
+        ratio = float(widths[cell]) / max(width, 1e-300)
+        return (
+            float(counts[cell]),
+            rows * ratio,
+            ratio,
+            _NOISE * self.noise.sd * math.sqrt(1.0 + cells * ratio**2),
+        )
 
     def _densest(self, cell: int) -> float:
         """Where in an uneven cell most rows may be: in its middle, or at the side of the denser neighbour."""
@@ -309,6 +326,15 @@ class CellTable:
         if own >= max(beside):
             return 0.5
         return 0.0 if beside[0] > beside[1] else 1.0
+
+
+def _sloped(share: float, rise: float) -> float:
+    """Where in a cell a share of its rows lies below, if the density rises evenly by 2 `rise` times its mean.
+
+    Below a place s are s - rise s (1 - s) of them.
+    """
+    root = math.sqrt(max((1 - rise) ** 2 + 4 * rise * share, 0.0))
+    return 2 * share / max(1 - rise + root, 1e-300)
 
 
 def spread_of_normal(

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import stats
 
 import dpstats as dps
 from dpstats.cli import main
@@ -358,3 +359,39 @@ def test_codes_that_noise_may_hide_are_in_the_limits() -> None:
         row = found[found["variable"] == "x0"].set_index("quantity").loc["mean"]
         held += bool(row["conf_low"] <= 7 - 10.06 <= row["conf_high"])
     assert held >= 9
+
+
+@pytest.mark.parametrize("epsilon", [1, 5])
+def test_quantiles_of_many_rows_in_wide_bounds_are_in_their_limits(epsilon: float) -> None:
+    """The last cells were a third of an sd wide, across which the density was taken as even."""
+    normal, p = stats.norm(50, 10), np.array([0.05, 0.25, 0.5, 0.75, 0.95])
+    held, lengths = 0, []
+    for seed in range(71_000, 71_004):
+        data = {"x": normal.rvs(size=200_000, random_state=seed)}
+        found = look(data, dps.approx(epsilon, 1e-6), seed, dps.Schema(x=dps.bounded(-1e6, 1e7))).frame
+        rows = found.set_index("quantity").loc[["5 %", "25 %", "median", "75 %", "95 %"]]
+        low, high = rows["conf_low"].to_numpy(), rows["conf_high"].to_numpy()
+        held += int(np.sum((low <= normal.ppf(p)) & (normal.ppf(p) <= high)))
+        lengths.append((high - low) / (2 * 1.96 * np.sqrt(p * (1 - p) / 200_000) / normal.pdf(normal.ppf(p))))
+    assert held >= 17 and np.median(lengths) < 1.4  # of 20; lengths are those without privacy
+
+
+def test_quantiles_of_counts_by_wide_cells_are_in_their_limits_whatever_the_density() -> None:
+    """Laws, cells and noise at random, and hardly any sampling: limits are what the cells leave open."""
+    draw, missed, errors = np.random.default_rng(31), 0, []
+    for _ in range(400):
+        law = (stats.norm(), stats.gamma(draw.uniform(1, 8)), stats.t(5), stats.lognorm(0.5))[
+            draw.integers(4)
+        ]
+        width = float(law.std()) * draw.uniform(0.1, 0.6)
+        edges = np.arange(float(law.ppf(1e-4)), float(law.ppf(1 - 1e-4)), width) + draw.uniform(0, width)
+        ends = np.concatenate([[law.ppf(1e-9)], edges, [law.ppf(1 - 1e-9)]])
+        counts = np.append(1e9 * np.diff(law.cdf(ends)), 0.0)
+        sd = 10 ** draw.uniform(-9, 4)
+        table = CellTable((ends[0], ends[-1]), edges, counts, Noise("gaussian", len(counts), sd), 1e9)
+        p = draw.uniform(0.05, 0.95)
+        found, truth = table.quantile(p, 0.95), float(law.ppf(p))
+        slack = 0.003 * width  # the density bends, too
+        missed += not found.low - slack <= truth <= found.high + slack
+        errors.append(abs(found.estimate - truth) / width)
+    assert missed <= 12 and np.median(errors) < 0.005

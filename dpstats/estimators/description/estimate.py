@@ -11,6 +11,7 @@ import numpy as np
 
 from dpstats.curator import Curator, Release
 from dpstats.estimators.description.windows import (
+    EACH,
     SURE_AT_LAST,
     Wanted,
     Window,
@@ -20,6 +21,7 @@ from dpstats.estimators.description.windows import (
     next_edges,
     reaches,
     rings,
+    times_finer,
     windows,
 )
 from dpstats.estimators.engine.plan import Plan
@@ -96,9 +98,12 @@ def _located(
 
 def _looks(curator: Curator, plan: Plan, wanted: Mapping[int, Wanted], chosen: Array) -> dict[int, Window]:
     """Windows of the quantiles of each column of numbers, round by round."""
-    edges = {j: first_edges(column) for j, column in wanted.items()}
-    found: dict[int, Window] = {}
     costs = plan["looks"]
+    one = [np.zeros(0)] * len(wanted)
+    _, sds = curator.noise("cell_counts", costs[0], chosen=chosen, edges=one)
+    finer = times_finer(curator.n, float(sds[0][0]))
+    edges = {j: first_edges(column, finer) for j, column in wanted.items()}
+    found: dict[int, Window] = {}
     for at, cost in enumerate(costs):
         release = curator.release("cell_counts", cost, chosen=chosen, edges=list(edges.values()))
         last = at == len(costs) - 1
@@ -107,7 +112,9 @@ def _looks(curator: Curator, plan: Plan, wanted: Mapping[int, Wanted], chosen: A
             found[j] = windows(column, edges[j], counts[:-1], float(release.sds[0][0]), **sure)
             if not last:
                 beyond = np.concatenate(reaches(column, found[j]))
-                edges[j] = column.rounded(np.concatenate([next_edges(column, found[j]), beyond]))
+                edges[j] = column.rounded(
+                    np.concatenate([next_edges(column, found[j], EACH * finer), beyond])
+                )
     return found
 
 

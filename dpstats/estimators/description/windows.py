@@ -18,6 +18,7 @@ from dpstats.moments.described import NEAR
 from dpstats.moments.noisy import SEEN
 
 __all__ = [
+    "EACH",
     "Wanted",
     "Window",
     "coarse_places",
@@ -26,6 +27,7 @@ __all__ = [
     "projected",
     "reaches",
     "rings",
+    "times_finer",
     "windows",
 ]
 
@@ -33,8 +35,9 @@ Array = np.ndarray
 
 PROBABILITIES = (0.05, 0.25, 0.5, 0.75, 0.95)
 _FIRST, _SHIFT = 60, 0.382  # cells of the declared bounds, of which none ends at a round number
-_EACH = 5  # cells of the window of one quantile
-# noise sds between a quantile and the ends of its window, in all rounds but the last, and in that
+EACH = 5  # cells of the window of one quantile
+_ROWS, _FINER = 1000.0, 30  # rows, in noise sds of a count, from which on cells are finer; the most times
+# sds between a quantile and the ends of its window, in all rounds but the last, and in that
 _SURE, SURE_AT_LAST = 2.0, 2.8
 # ends of cells beyond the outermost windows, in distances of these from the median
 _REACHES = (1.5, 2.0, 3.0, 4.0, 6.0, 8.0, 16.0, 32.0)
@@ -72,10 +75,20 @@ class Window:
         return float(self.low[at] + self.high[at]) / 2
 
 
-def first_edges(wanted: Wanted) -> Array:
+def times_finer(rows: float, sd: float) -> int:
+    """How many times as many cells a round is to have, where counts of so many rows have noise of this sd.
+
+    Of m cells each has rows / m, and the number of rows below a quantile has noise sd m^(1/2): both are alike
+    where m grows as (rows / sd)^(2/3).
+    """
+    return int(np.clip((rows / (_ROWS * max(sd, 1e-300))) ** (2 / 3), 1, _FINER))
+
+
+def first_edges(wanted: Wanted, finer: int) -> Array:
     """Of equal cells of the declared bounds."""
-    width = (wanted.upper - wanted.lower) / _FIRST
-    return wanted.rounded(wanted.lower + (np.arange(_FIRST) + _SHIFT) * width)
+    cells = _FIRST * finer
+    width = (wanted.upper - wanted.lower) / cells
+    return wanted.rounded(wanted.lower + (np.arange(cells) + _SHIFT) * width)
 
 
 def projected(counts: Array, total: float) -> Array:
@@ -97,23 +110,24 @@ def windows(wanted: Wanted, edges: Array, counts: Array, sd: float, sure: float 
     sd : float
         Of the noise of each count.
     sure : float
-        Noise sds between a quantile and the ends of its window.
+        Sds between a quantile and the ends of its window, of noise and sampling: limits are to lie in it.
     """
     ends = np.concatenate([[wanted.lower], edges, [wanted.upper]])
     total = max(float(counts.sum()), sd)
     clean = projected(counts, total)
     below = np.concatenate([[0.0], np.cumsum(clean)]) / total
     held = np.concatenate([[0.0], np.cumsum(clean > 0)])
-    doubt = sure * sd / total * np.sqrt(np.maximum(held * (held[-1] - held) / max(held[-1], 1.0), 1.0))
     p = np.array(PROBABILITIES)[:, None]
+    noise = sd**2 * np.maximum(held * (held[-1] - held) / max(held[-1], 1.0), 1.0)
+    doubt = sure * np.sqrt(noise + total * p * (1 - p)) / total
     inside = below[(below > 0) & (below < 1)]
     least = 0.5 * float(inside.min(initial=1.0)), 1 - 0.5 * float(1 - inside.max(initial=0.0))
     left = below <= np.maximum(p - doubt, min(least[0], 0.04) if len(inside) else 0.0)
     right = below >= np.minimum(p + doubt, max(least[1], 0.96) if len(inside) else 1.0)
-    last = len(ends) - 1
-    low = last - left[:, ::-1].argmax(axis=1)
-    high = np.where(right.any(axis=1), right.argmax(axis=1), last)
-    return _wide_enough(wanted, ends[np.minimum(low, last - 1)], ends[np.maximum(high, 1)])
+    end = len(ends) - 1
+    low = end - left[:, ::-1].argmax(axis=1)
+    high = np.where(right.any(axis=1), right.argmax(axis=1), end)
+    return _wide_enough(wanted, ends[np.minimum(low, end - 1)], ends[np.maximum(high, 1)])
 
 
 def _wide_enough(wanted: Wanted, low: Array, high: Array) -> Window:
@@ -143,7 +157,7 @@ def rings(wanted: Wanted, ends: tuple[float, float]) -> Array:
     return np.concatenate(found) if found else np.zeros(0)
 
 
-def next_edges(wanted: Wanted, window: Window, each: int = _EACH) -> Array:
+def next_edges(wanted: Wanted, window: Window, each: int) -> Array:
     """Of cells in the windows; quantiles that share a window share its cells."""
     pairs, several = np.unique(np.column_stack([window.low, window.high]), axis=0, return_counts=True)
     inside = [
