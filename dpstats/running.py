@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import sys
 from dataclasses import dataclass, replace
 from typing import Any
@@ -82,7 +83,7 @@ def options(*, workers: int | None = None, client: Any = None, progress: bool | 
     Raises
     ------
     SpecificationError
-        If `workers` is no number of processes, or `client` is no client.
+        If `workers` is no number of processes, or more than one without loky, or `client` is no client.
 
     Notes
     -----
@@ -116,4 +117,7 @@ def _number_of(workers: object) -> int:
     found = count("workers", workers)
     if not 1 <= found <= MOST_WORKERS:
         raise SpecificationError(f"workers must be a number of processes, at least 1, got {shown(workers)}")
+    # here, and not where a table turns out to be large: how large a file is follows from its records
+    if found > 1 and importlib.util.find_spec("loky") is None:
+        raise SpecificationError(f"workers={found} needs loky: pip install dpstats[processes]")
     return found

@@ -359,9 +359,7 @@ class Curator(HoldsRows):
         """
         self._passes += not silent
         parts = self._rows.parts()
-        # how many rows a part has may follow from the units that it holds
-        shown = bool(parts) and not (silent or self.unit.column)
-        with closing(Bar(self.n, self._passes, shown=shown)) as bar:
+        with closing(Bar(self.n, self._block_rows, self._passes, shown=not silent)) as bar:
             if self._engine is None:
                 found: Any = here(bar.over(self._blocks))
             else:

@@ -16,7 +16,6 @@ from typing import Any, Protocol
 
 from dpstats.curator.blocks import RowPart
 from dpstats.curator.tasks import Failure, Task, WorkError, run, run_given
-from dpstats.errors import SpecificationError
 from dpstats.running import Running, default_client
 
 _LOOK = 60.0  # seconds after which workers are counted
@@ -69,29 +68,18 @@ def gathered(engine: Engine, task: Task, parts: Sequence[RowPart]) -> Iterator[A
         missing.remove(place)
         yield result
     if missing:
-        raise WorkError(
-            f"{len(missing)} of {len(parts)} parts of {task.name!r} did not come; what was charged is spent"
-        )
+        raise WorkError(f"not all parts of {task.name!r} came; what was charged is spent")
 
 
 class Processes:
     """So many processes, which are kept for the next pass.
 
     If a worker dies, the parts that have not come are summed by new ones.
-
-    Raises
-    ------
-    SpecificationError
-        If loky is not installed.
     """
 
     def __init__(self, workers: int) -> None:
-        try:
-            import loky
-        except ImportError:
-            raise SpecificationError(
-                f"workers={workers} needs loky: pip install dpstats[processes]"
-            ) from None
+        import loky
+
         self._pool = loky.get_reusable_executor
         self._workers = workers
 

@@ -9,28 +9,40 @@ from dpstats.curator.blocks import Block
 from dpstats.running import current
 
 _DELAY = 2.0  # seconds: a shorter pass shows nothing
+_LEAST = 2**17  # rows: a pass over fewer takes hardly so long
 
 
 class Bar:
     """Shows how many rows of a pass are summed, by tqdm, if it is there and the options want it.
 
+    Whether there is a bar, and what it counts by, follows from n alone: how many rows a part of a file has,
+    and whether a file has parts, follows from how long its records are.
+
     Parameters
     ----------
     n : int
         Rows of a pass.
+    step : int
+        Rows that are told of at a time.
     number : int
         Of the pass.
     shown : bool
         Whether there is a bar at all.
     """
 
-    def __init__(self, n: int, number: int, shown: bool) -> None:
-        self._bar = _tqdm(n, number) if shown else None
+    def __init__(self, n: int, step: int, number: int, shown: bool) -> None:
+        self._bar = _tqdm(n, number) if shown and n >= _LEAST else None
+        self._n, self._step, self._summed, self._told = n, step, 0, 0
 
     def __call__(self, rows: int) -> None:
         """So many more are summed."""
-        if self._bar is not None:
-            self._bar.update(rows)
+        self._summed += rows
+        while self._bar is not None and self._told < self._n and self._summed >= self._next():
+            told, self._told = self._told, self._next()
+            self._bar.update(self._told - told)
+
+    def _next(self) -> int:
+        return min(self._told + self._step, self._n)
 
     def over(self, blocks: Iterable[Block]) -> Iterator[Block]:
         """Blocks, of which each is summed when the next is asked for."""

@@ -22,6 +22,7 @@ from dpstats.formula.expressions import (
     MAXIMUM,
     MINIMUM,
     OPERATORS,
+    ZERO_CELSIUS,
     Apply,
     Arguments,
     Column,
@@ -83,6 +84,7 @@ def instead_in(code: str) -> str | None:
 
 
 _OPERANDS = (tokenize.NAME, tokenize.NUMBER)
+_KELVIN = ("k", "kelvin", "kelvins")  # what a unit of absolute temperature is called
 
 
 def check_operators(formula: str) -> None:
@@ -317,7 +319,10 @@ def _call(tree: ast.Call, schema: Schema, text: str) -> Expression:
         return read_expression(Arguments(tree, "x").tree("x"), schema)
     if name in FUNCTIONS or name in ACCELERATIONS:
         function = FUNCTIONS.get(name) or ACCELERATIONS[name]
-        return Apply(function, (read_number(Arguments(tree, "x").tree("x"), schema),), text)
+        of = read_number(Arguments(tree, "x").tree("x"), schema)
+        if name == "arrhenius":
+            _check_celsius(of, schema)
+        return Apply(function, (of,), text)
     if name in ("minimum", "maximum"):
         given = Arguments(tree, "x1", "x2")
         return _two(
@@ -334,6 +339,16 @@ def _call(tree: ast.Call, schema: Schema, text: str) -> Expression:
     if other:
         raise FormulaError(f"{text!r} {other}")
     raise refuse(tree, _why_not(name))
+
+
+def _check_celsius(of: Expression, schema: Schema) -> None:
+    """Kelvins would be raised by those of 0 degrees Celsius a second time, and the energy come out wrong."""
+    unit = getattr(schema[of.name], "unit", None) if isinstance(of, Column) else None
+    if unit is not None and unit.strip().casefold() in _KELVIN:
+        raise FormulaError(
+            f"arrhenius() takes degrees Celsius, and {of.text} is declared in {unit}; "
+            f"write arrhenius({of.text} - {ZERO_CELSIUS:g})"
+        )
 
 
 def _two(function: Function, x: Expression, y: Expression, text: str) -> Expression:

@@ -80,7 +80,7 @@ def test_parts_are_added_once_each_in_any_order(parts):
         WorkError, match="a part of 'event_moments and event_matrix' came twice; what was charged is spent"
     ):
         list(gathered(Here(0, 1, 1), TASK, parts))
-    with pytest.raises(WorkError, match="2 of 6 parts of 'event_moments and event_matrix' did not come"):
+    with pytest.raises(WorkError, match="not all parts of 'event_moments and event_matrix' came"):
         list(gathered(Here(0, 1, 2, 3), TASK, parts))
 
 
@@ -322,18 +322,40 @@ def test_wrong_options_change_nothing(wrong, said):
     assert running.current() == Running()
 
 
-def test_without_loky_nothing_is_spent(path, tmp_path, monkeypatch):
+def test_workers_without_loky_are_refused_before_there_is_a_table(monkeypatch):
+    """A table of which a record is longer may be one that is read by parts: an error would tell of it."""
     monkeypatch.setitem(sys.modules, "loky", None)
-    ledger = dps.Ledger(tmp_path / "l.ledger", total=dps.zcdp(1))
-    with dps.options(workers=2), pytest.raises(SpecificationError, match=r"pip install dpstats\[processes\]"):
-        dps.ols("y ~ x + g", path, SCHEMA).fit(dps.zcdp(0.5), ledger=ledger)
-    assert ledger.left == dps.zcdp(1)
+    with pytest.raises(SpecificationError, match=r"pip install dpstats\[processes\]"):
+        dps.options(workers=2)
+    assert running.current().workers == 1
+
+
+def shown_at_once(monkeypatch):
+    """A bar for each pass, however short it is."""
+    monkeypatch.setattr(progress, "_DELAY", 0)
+    monkeypatch.setattr(progress, "_LEAST", 0)
+
+
+@pytest.mark.parametrize("n", [1, 7, 8, 20, 24])
+def test_a_bar_tells_nothing_of_how_rows_lie_in_parts(n, monkeypatch):
+    """Replacing one record by a longer one moves where a file is cut."""
+    shown_at_once(monkeypatch)
+    said = {}
+    for parts in ([n], [1] * n, [n // 3, n - n // 3], [n - n // 5, n // 5]):
+        told = []
+        monkeypatch.setattr(progress, "_tqdm", lambda *given, told=told: SimpleNamespace(update=told.append))
+        bar = progress.Bar(n, 8, 1, shown=True)
+        for rows in parts:
+            bar(rows)
+        assert sum(told) == n
+        said[tuple(told)] = parts
+    assert len(said) == 1, said
 
 
 @pytest.mark.parametrize(("wanted", "shown"), [(None, False), (False, False), (True, True)])
 def test_progress_is_shown_where_it_is_wanted(wanted, shown, path, monkeypatch):
     """A stream that is no terminal shows nothing by itself."""
-    monkeypatch.setattr(progress, "_DELAY", 0)
+    shown_at_once(monkeypatch)
     monkeypatch.setattr(sys, "stderr", io.StringIO())
     with dps.options(progress=wanted) if wanted is not None else dps.options():
         Curator(rows_of(path), DESIGN, dps.gdp(9)).release("event_moments", 1.0, **PUBLIC)
@@ -344,7 +366,7 @@ def test_progress_is_shown_where_it_is_wanted(wanted, shown, path, monkeypatch):
 def test_no_bar_tells_how_many_passes_the_rows_asked_for(x, more, tmp_path, monkeypatch):
     """Rows that are all alike ask for more than ten; what follows a minimum is numbered alike."""
     stream(monkeypatch)
-    monkeypatch.setattr(progress, "_DELAY", 0)
+    shown_at_once(monkeypatch)
     monkeypatch.setattr(sys, "stderr", io.StringIO())
     table = pa.table({"x": x + np.linspace(-1, 0, 900) * (x == 0), "y": np.arange(900) * (x == 0) % 2})
     parquet.write_table(table, tmp_path / "d.parquet")

@@ -78,3 +78,20 @@ def test_doubts_that_are_no_caution_yet_widen_intervals() -> None:
         held.append(low <= np.log(0.5 * np.sqrt(2)) <= high)
     assert not all(doubted)
     assert np.mean(np.array(held)[~np.array(doubted)]) >= 0.6
+
+
+def test_doubt_of_the_law_does_not_depend_on_where_a_scale_begins() -> None:
+    """Slopes that another law moves turn about the rows: life at the mean of kelvins was 50 times vaguer."""
+    data, moved = frame(3, "sev"), dps.Schema(x=dps.bounded(296, 304), t=dps.bounded(-6, 6), e=dps.event())
+    turn = np.array([[1.0, -300.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]])
+    doubted = 0
+    for seed in range(12):
+        with noise(SeededNoise(seed)):
+            near = dps.survreg("Surv(t, e) ~ x", data, SCHEMA, dist="sev").fit(dps.approx(0.5, 1e-6))
+        with noise(SeededNoise(seed)):
+            far = dps.survreg("Surv(t, e) ~ x", data.assign(x=data.x + 300), moved, dist="sev")
+            far = far.fit(dps.approx(0.5, 1e-6))
+        cov, found = near.cov_params().to_numpy(), far.cov_params().to_numpy()
+        assert found == pytest.approx(turn @ cov @ turn.T, rel=1e-3)
+        doubted += abs(near.law.estimate) > 1.5 * near.law.std_error
+    assert doubted  # else nothing was added

@@ -188,6 +188,10 @@ def test_stress_has_bounds_where_it_has_a_meaning():
     cold, zero = Schema(y=bounded(0, 1), v=bounded(-300, 20)), Schema(y=bounded(0, 1), v=bounded(0, 20))
     with pytest.raises(FormulaError, match="arrhenius needs degrees Celsius above -273.15"):
         build_design("y ~ arrhenius(v)", cold)
+    kelvins = Schema(y=bounded(0, 1), v=bounded(300, 420, unit="K"))
+    with pytest.raises(FormulaError, match=r"v is declared in K; write arrhenius\(v - 273.15\)"):
+        build_design("y ~ arrhenius(v)", kelvins)
+    build_design("y ~ arrhenius(v - 273.15)", kelvins)
     for name in ("power", "inverse_power"):
         with pytest.raises(FormulaError, match=f"{name} needs values > 0"):
             build_design(f"y ~ {name}(v)", zero)

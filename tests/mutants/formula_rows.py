@@ -331,11 +331,6 @@ MUTANTS = (
         ),
     ),
     planted(
-        "a bar shows how many rows a part of units has",
-        TOGETHER,
-        ("curator/curator.py", "not (silent or self.unit.column)", "not silent"),
-    ),
-    planted(
         "a number and the text that spells it are two units where parts are coded apart",
         "rows/test_dask.py::test_an_integer_and_the_text_that_spells_it_are_one_unit_where_parts_are_coded_apart",
         (UNITS, "    return out\n\n\ndef _ranked(", "    return ids\n\n\ndef _ranked("),

@@ -308,6 +308,11 @@ MUTANTS = (
         ("curator/engines.py", "    if missing:", "    if False:"),
     ),
     planted(
+        "a bar tells how many rows each part of a file has",
+        "curator/test_engines.py::test_a_bar_tells_nothing_of_how_rows_lie_in_parts",
+        ("curator/progress.py", "self._bar.update(self._told - told)", "self._bar.update(rows)"),
+    ),
+    planted(
         "what an exception of a worker says, which may be a cell, is told",
         "curator/test_engines.py::test_an_exception_of_a_worker_is_told_by_its_type_and_line",
         (

@@ -11,9 +11,11 @@ from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
+import scipy.linalg
 from scipy import special
 
 from dpstats.curator import Curator
+from dpstats.estimators.engine.finish import to_user
 from dpstats.estimators.location_scale.estimate import Estimate
 from dpstats.estimators.location_scale.event_expectations import expected
 from dpstats.estimators.location_scale.event_law import EventLaw
@@ -134,14 +136,14 @@ def _biases(scale: RowScale, sigma: float, pivot: float, known: bool) -> Array:
     """What another law may do to the estimates if all events are in doubt, as a covariance.
 
     The location is that of the events, whose residuals lie about `pivot`: the intercept moves with log sigma,
-    unless that is `known`.
+    unless that is `known`. Slopes turn about the middle of the rows, and take the intercept with them.
     """
-    sigma = scale.y_scale * sigma
     by_spread = np.zeros(len(scale.scale) + 2)
     if not known:
-        by_spread[[0, -1]] = -sigma * pivot * _LOG_SIGMA_BIAS, _LOG_SIGMA_BIAS
-    others = np.concatenate([[_LOCATION_BIAS], _SLOPE_BIAS / scale.scale, [0.0]])
-    return np.asarray(np.outer(by_spread, by_spread) + np.diag((sigma * others) ** 2))
+        by_spread[[0, -1]] = -sigma * scale.y_scale * pivot * _LOG_SIGMA_BIAS, _LOG_SIGMA_BIAS
+    others = np.append(_LOCATION_BIAS, np.full(len(scale.scale), _SLOPE_BIAS))
+    moved = to_user(scale.center, scale.scale, True, scale.y_scale) * (sigma * others)
+    return np.asarray(np.outer(by_spread, by_spread) + scipy.linalg.block_diag(moved @ moved.T, 0.0))
 
 
 class _Contrasts(NamedTuple):
