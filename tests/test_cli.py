@@ -389,6 +389,8 @@ def test_a_unit_without_its_commas_and_a_percentage_are_told(
     capsys.readouterr()
     assert main(["life", "drives.fit.json", "--at", "voltage=300 site=Nord"]) == 2
     assert "has commas between its values" in capsys.readouterr().err
+    assert main(["life", "drives.fit.json", "--at", "voltage=300, site=Nord"]) == 0
+    capsys.readouterr()
     assert main(["life", "drives.fit.json", "--at", "voltage=300", "--failed", "10"]) == 2
     assert "10 % is 0.1" in capsys.readouterr().err
 

@@ -255,7 +255,7 @@ def _notes(data: Any, schema: Schema, seen: _Seen, formula: str | None) -> tuple
     if formula is None:
         notes = [
             f"{off} of {n} rows have an unusable cell in a declared variable; such rows weigh nothing in "
-            "fits of that variable. With formula= an open end of an interval is none."
+            "fits of that variable. The open end of an interval counts, too, unless formula= names its fit."
         ]
     else:
         whole = int((seen.off & ~np.any(list(seen.lost.values()), axis=0)).sum())

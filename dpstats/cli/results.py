@@ -149,7 +149,7 @@ def _point(fit: Saved, text: str) -> dict[str, Any]:
     pairs = [word.partition("=") for word in text.split(",")]
     if not all(equals and name.strip() for name, equals, _ in pairs):
         raise SpecificationError(f"--at takes values by name, such as temp=30.5,maker=HGST, not {text!r}")
-    if re.search(r"\S\s+[^\s=,]+\s*=", text):
+    if re.search(r"[^\s,]\s+[^\s=,]+\s*=", text):
         raise SpecificationError(
             f"--at has commas between its values, such as temp=30.5,maker=HGST, and {text!r} lacks one"
         )

@@ -212,11 +212,11 @@ def number(tree: ast.expr) -> float:
     raise FormulaError(f"{ast.unparse(tree)!r} must be a finite number written out")
 
 
-def whole(tree: ast.expr, least: int) -> int:
+def whole(what: str, tree: ast.expr, least: int) -> int:
     """A whole number of at least ``least``."""
     value = number(tree)
     if not value.is_integer() or value < least:
-        raise FormulaError(f"{ast.unparse(tree)!r} must be a whole number of at least {least}")
+        raise FormulaError(f"{what} must be a whole number of at least {least}, not {ast.unparse(tree)!r}")
     return int(value)
 
 

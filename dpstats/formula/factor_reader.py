@@ -111,7 +111,7 @@ def _contrast(tree: ast.expr) -> Any:
         return CONTRASTS[name](list(increasing(value, "the scores of Poly")))
     if isinstance(value, ast.Constant) and isinstance(value.value, str | bool):
         return CONTRASTS[name](value.value)
-    return CONTRASTS[name](whole(value, 0))
+    return CONTRASTS[name](whole(parameter, value, 0))
 
 
 def _cut(tree: ast.Call, code: str, schema: Schema) -> CategoricalFactor:
@@ -139,7 +139,7 @@ def _spline(tree: ast.Call, code: str, schema: Schema, natural: bool) -> SplineF
     upper = number(given.tree("upper_bound")) if "upper_bound" in given else upper
     if lower >= upper:
         raise FormulaError(f"{code!r} needs a lower bound below its upper bound, not [{lower:g}, {upper:g}]")
-    degree = whole(given.tree("degree"), 0) if "degree" in given else 3
+    degree = whole("degree", given.tree("degree"), 0) if "degree" in given else 3
     include_intercept = "include_intercept" in given and truth(given.tree("include_intercept"))
     fixed = (1 if natural else degree) + include_intercept  # columns without an inner knot
     inner = _inner_knots(given, code, fixed, lower, upper)
@@ -159,7 +159,7 @@ def _polynomial(tree: ast.Call, code: str, schema: Schema) -> PolynomialFactor:
         )
     expression = read_number(given.tree("x"), schema)
     lower, upper = usable_bounds(expression, schema)
-    degree = whole(given.tree("degree"), 1) if "degree" in given else 1
+    degree = whole("degree", given.tree("degree"), 1) if "degree" in given else 1
     if degree > MAX_SPLINES:
         raise FormulaError(f"{code!r} has more than {MAX_SPLINES} columns")
     if not lower < upper:
@@ -171,7 +171,7 @@ def _inner_knots(given: Arguments, code: str, fixed: int, lower: float, upper: f
     if ("knots" in given) == ("df" in given):
         raise FormulaError(f"{code!r} needs either df= or knots=[...]")
     if "df" in given:
-        count = whole(given.tree("df"), 1) - fixed
+        count = whole("df", given.tree("df"), 1) - fixed
         if count < 0:
             raise FormulaError(f"{code!r} needs df of at least {fixed}")
         return tuple(np.linspace(lower, upper, min(count, MAX_SPLINES + 1) + 2)[1:-1].tolist())

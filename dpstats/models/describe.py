@@ -110,9 +110,10 @@ def _names(schema: object, columns: Sequence[str] | None) -> tuple[str, ...]:
     names = tuple(schema) if columns is None else listed(columns)
     if not names or not all(among(name, tuple(schema)) for name in names) or len(set(names)) < len(names):
         known = ", ".join(schema) or "none"
+        wrong = [name for name in names if not among(name, tuple(schema))]
         raise SpecificationError(
             f"columns must be different variables of the schema ({known}), such as ['temp', 'load'], got "
-            f"{shown(columns)}"
+            f"{shown(wrong[0] if wrong else columns)}"
         )
     return names
 

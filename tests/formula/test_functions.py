@@ -197,3 +197,9 @@ def test_stress_has_bounds_where_it_has_a_meaning():
             build_design(f"y ~ {name}(v)", zero)
     with pytest.raises(FormulaError):
         build_design("y ~ np.power(v, 2)", zero)
+
+
+@pytest.mark.parametrize(("term", "what"), [("ns(v, df=0)", "df"), ("bs(v, df=5, degree=-1)", "degree")])
+def test_a_wrong_count_is_named(term, what):
+    with pytest.raises(FormulaError, match=f"{what} must be a whole number of at least"):
+        build_design(f"y ~ {term}", Schema(y=bounded(0, 1), v=bounded(0, 1)))
