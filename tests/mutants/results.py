@@ -485,6 +485,15 @@ MUTANTS = (
         ("estimators/location_scale/estimate.py", "& scale.hardly_varies", "& False"),
     ),
     planted(
+        "columns that cancel each other are as well known as each of them (survreg)",
+        "models/test_loose_bounds.py::test_the_difference_of_near_duplicates_that_noise_hides_is_weak",
+        (
+            SCALE,
+            "return np.minimum(largest, np.maximum(2 * largest - effects.sum(axis=0), most))",
+            "return largest",
+        ),
+    ),
+    planted(
         "rows at the end of a part of a box are taken for one of two values",
         "estimators/test_columns.py::test_rare_amounts_are_not_taken_for_one_of_two_values",
         ("estimators/columns.py", "(whole & (second", "((second"),
@@ -582,7 +591,7 @@ MUTANTS = (
     planted(
         "what noise hides is taken to be small (survreg)",
         f"{SETTLED}a_direction_that_noise_hides_may_have_any_effect_that_is_plausible",
-        (SCALE, "slopes = np.where(", "slopes = 0.1 * np.where("),
+        (SCALE, "np.max(ends, axis=0) ** -2", "0.01 * np.max(ends, axis=0) ** -2"),
     ),
     planted(
         "steps on the way are averaged with the others (survreg)",

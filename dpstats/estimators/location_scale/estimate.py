@@ -33,6 +33,9 @@ COUNT_USABLE = 0.15
 CURVED = 1.5
 # share of a column in what noise hides from which on nothing bounds its slope, if it may hardly vary
 _HIDES = 0.05
+# effect of columns together, over the largest of one alone, below which they cancel each other: that is so of
+# the difference of two with a correlation above .87
+_CANCEL = 0.5
 _FARTHEST = 1e3  # sigmas; of a level that lies further off, no more is to be said
 # a column is long on one side if the row weight takes this share of its squares away there, and three times
 # what it takes on the other: its effect is then that of the bulk
@@ -158,7 +161,7 @@ def estimate(
     point = _without_unseen(mean[:m] + step, to_params, information, bounding.k)
 
     inverse, wider = np.linalg.inv(information.matrix), spread * found.widening
-    guess = unseen(information, to_params, bounding, sigma_of(mean))
+    guess, vague = unseen(information, to_params, bounding, sigma_of(mean))
     noise, sampling, privacy = uncertain(information, inverse, found.noise, guess, bounding.n, wider)
     privacy += information.error_of(found.step) + information.error_across(found.step)
     if m > bounding.k:
@@ -170,13 +173,14 @@ def estimate(
     shift = np.concatenate([[scale.y_center], np.zeros(len(scale.center)), [math.log(scale.y_scale)]])
     back, shift = back[:m, :m], shift[:m]
     axes = back @ to_params
-    privacy, sampling, hidden = (axes @ part @ axes.T for part in (privacy, sampling, guess))
+    privacy, sampling, hidden, vague = (axes @ part @ axes.T for part in (privacy, sampling, guess, vague))
     cov_privacy = privacy * excess + sampling * (excess - 1)
     cov = cov_privacy + sampling
 
     weakly = weak(hidden, cov)
     problems = ["unsettled"] * found.moves
     problems += ["budget"] * bool(need > 1)
+    problems += [f"weak:{j}" for j in weak(vague, cov)]
     settings = settings_of(choice, bounding, mean)
     events = bounding.n * scale.fraction, bounding.n * scale.fraction_sd
     result = Estimate(
@@ -224,19 +228,37 @@ def uncertain(
     return noise, sampling, (inflate @ noise @ inflate.T) * wider + guess + sampling * (wider - 1)
 
 
-def unseen(information: Information, to_params: Array, bounding: Bounding[Placement], sigma: float) -> Array:
+def unseen(
+    information: Information, to_params: Array, bounding: Bounding[Placement], sigma: float
+) -> tuple[Array, Array]:
     """Covariance of a whitened step along directions that are not seen: it may be any that is plausible.
 
-    The sd of a slope is at most that of one that explains the whole response; at two sds the effect of a
-    level, the location and log sigma go as far as any do (`FARTHEST`, and a factor of e^2). A direction may
-    go as far as the coefficient that is the first to come to its end allows.
+    What slopes together do along a direction explains at most the whole response, in sds; at two sds the
+    effect of a level, the location and log sigma go as far as any do (`FARTHEST`, and a factor of e^2). A
+    direction may go as far as the one that is the first to come to its end allows. The second covariance is
+    the part of the first along directions in which columns may cancel each other: slopes may be still larger
+    there, since noise hides how little these vary.
     """
     scale, widths = bounding.placement.scale, _widths(bounding)
-    level = FARTHEST / 2 * max(sigma, 1.0)
-    slopes = np.where(bounding.placement.problem.binary, level * scale.scale / widths, scale.ratio**-0.5)
-    most = np.concatenate([[level], slopes, np.ones(len(to_params) - len(slopes) - 1)])
-    along = np.abs(to_params @ information.vectors) / most[:, None]
-    return information.blind(np.max(along, axis=0) ** -2)
+    level, binary = FARTHEST / 2 * max(sigma, 1.0), bounding.placement.problem.binary
+    along = np.abs(to_params @ information.vectors)
+    slopes = along[1 : bounding.k]
+    levels = slopes[binary] * (widths / scale.scale)[binary, None] / level
+    alone = slopes[~binary] * np.sqrt(scale.ratio[~binary])[:, None]
+    effect = _least_effect(alone, sigma * np.sqrt(information.used))
+    ends = np.vstack([along[:1] / level, levels, effect, along[bounding.k :]])
+    variance, cancel = np.max(ends, axis=0) ** -2, effect < _CANCEL * alone.max(axis=0, initial=0.0)
+    return information.blind(variance), information.blind(variance * cancel)
+
+
+def _least_effect(effects: Array, most: Array) -> Array:
+    """sds of what columns do to rows together, shape (m,); `effects` are those of each alone, (d, m).
+
+    They are as large as the largest effect, unless the others may cancel it, as those of columns that nearly
+    repeat each other do: then they are as large as the information along the direction can be, `most`.
+    """
+    largest = effects.max(axis=0, initial=0.0)
+    return np.minimum(largest, np.maximum(2 * largest - effects.sum(axis=0), most))
 
 
 def _with_known_scale(result: Estimate, problem: Problem) -> Estimate:

@@ -16,6 +16,7 @@ import scipy
 
 from dpstats.curator import Curator
 from dpstats.estimators.engine.average import UNSETTLED, far, scatter
+from dpstats.estimators.engine.finish import weak
 from dpstats.estimators.engine.information import Information
 from dpstats.estimators.engine.plan import Plan
 from dpstats.estimators.engine.step import DAMPING, LONGEST, capped
@@ -252,7 +253,7 @@ def _estimated(state: Stratified) -> Estimate:
     solve = np.linalg.solve(tied.T @ information.matrix @ tied, tied.T)
     inverse, back = tied @ solve, solve @ information.matrix
     step = inverse @ steps.scores.mean(axis=0)
-    guess = unseen(information, to_params, bounding, sigma_of(state.typical))
+    guess, vague = unseen(information, to_params, bounding, sigma_of(state.typical))
     noise, sampling, privacy = uncertain(information, inverse, variances, guess, bounding.n, spread)
     privacy += information.error_of(step)
     own = by_spread(step, noise, information, sigma_of(state.typical), k)
@@ -272,6 +273,7 @@ def _estimated(state: Stratified) -> Estimate:
     params[0] += scale.y_center
     params[layout.tied.shape[1] :] += math.log(scale.y_scale)
     problems = ["unsettled"] * moves + ["budget"] * bool(need > 1)
+    problems += [f"weak:{j}" for j in weak(user @ back @ vague @ back.T @ user.T, cov)]
     events = bounding.n * scale.fraction, bounding.n * scale.fraction_sd
     result = Estimate(
         params,
