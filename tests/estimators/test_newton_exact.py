@@ -116,7 +116,7 @@ def standard_errors(expected: Any) -> np.ndarray:
 
 def take_many_steps(monkeypatch) -> None:
     """More than a fit has, so that it ends at the root and not near it."""
-    page = importlib.import_module("dpstats.models.glm_problem")
+    page = importlib.import_module("dpstats.models.glm_routes")
     monkeypatch.setattr(page, "make_plan", lambda mu, *steps, **more: make_plan(mu, 30, 8, **more))
 
 
