@@ -4,6 +4,7 @@ As :mod:`tests.estimators.test_exact` has it for one scale.
 """
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ import pytest
 import dpstats as dps
 from dpstats.curator import Curator
 from dpstats.estimators.location_scale import fit_location_scale, make_plan
+from dpstats.models.survreg import _strata
 from dpstats.testing import NoNoise, noise
 from tests.estimators.test_exact import EARLY, GOLDENS, TAIL, UNLIMITED
 
@@ -23,11 +25,13 @@ def errors(golden: dict[str, Any], formula: str, dist: str) -> np.ndarray:
     """Distance from R's estimates, in its standard errors."""
     loaded = dps.datasets.load(golden["data"])
     model = dps.survreg(formula, loaded.data, loaded.schema, dist=dist)
-    assert model._scales is not None
+    scales = model._scales
+    assert scales is not None
+    problem = replace(model._problem(scales.design), strata=_strata(scales, model.design, scales.design))
     with noise(NoNoise()):
-        curator = Curator(model._rows, model._scales.design, UNLIMITED)
+        curator = Curator(model._rows, scales.design, UNLIMITED)
         plan = make_plan(UNLIMITED.mu, EARLY, TAIL)
-        params = fit_location_scale(curator, model._strata_problem(), plan).params
+        params = fit_location_scale(curator, problem, plan).params
     return np.asarray(np.abs(params - golden["params"]) / np.sqrt(np.diag(golden["cov"])))
 
 
