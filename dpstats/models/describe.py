@@ -110,10 +110,9 @@ def _names(schema: object, columns: Sequence[str] | None) -> tuple[str, ...]:
     names = tuple(schema) if columns is None else listed(columns)
     if not names or not all(among(name, tuple(schema)) for name in names) or len(set(names)) < len(names):
         known = ", ".join(schema) or "none"
-        wrong = [name for name in names if not among(name, tuple(schema))]
         raise SpecificationError(
             f"columns must be different variables of the schema ({known}), such as ['temp', 'load'], got "
-            f"{shown(wrong[0] if wrong else columns)}"
+            f"{shown(columns)}"
         )
     return names
 
