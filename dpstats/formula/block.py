@@ -3,10 +3,6 @@
 The buffer is column-major, so that each column is written once and contiguously
 (docs/architecture.md#blocks); a column that is a plain variable or a single expression is computed in its
 place and used from there in interactions.
-
-Which products of two design columns are the same number in every row, and which are 0, is public structure. A
-row has one level of a category. So the product of columns of two of its levels is 0, and that of a level with
-itself is the level.
 """
 
 from __future__ import annotations
@@ -20,6 +16,7 @@ import numpy as np
 from dpstats.errors import FormulaError
 from dpstats.formula.expressions import ANYWHERE, clip_into
 from dpstats.formula.factors import CategoricalFactor, Factor, NumericFactor, PolynomialFactor, SplineFactor
+from dpstats.formula.identities import alike, within
 from dpstats.formula.intervals import Ends
 from dpstats.formula.layout import Atom, categories
 from dpstats.formula.offset import Offset
@@ -27,68 +24,7 @@ from dpstats.formula.response import Response
 from dpstats.formula.strata import Axis, Strata
 from dpstats.formula.subset import Subset
 from dpstats.formula.weights import Weights
-from dpstats.schema import WEIGHS, Event, Flag, Levels, Schema
-
-NEVER = -1
-
-
-def alike(products: Sequence[tuple[Atom, ...]], factors: Mapping[str, Factor], schema: Schema) -> np.ndarray:
-    """Number of the product of each pair of columns, the same for products that are the same.
-
-    Parameters
-    ----------
-    products : sequence of tuple of Atom
-        What each column is the product of.
-    factors : mapping
-    schema : Schema
-
-    Returns
-    -------
-    array of int, shape (p, p)
-        `NEVER` for products that are 0 in every row. Of the intercept, levels, flags and products of these;
-        any other product is a number of its own.
-    """
-    p = len(products)
-    names = list(dict.fromkeys(atom.factor for product in products for atom in product))
-    found, never = np.zeros((p, p), dtype=int), np.zeros((p, p), dtype=bool)
-    for name in names:
-        levels = np.array([_level(product, name, factors, schema) for product in products], dtype=int)
-        one, other = levels[:, None], levels[None, :]
-        never |= (one > 0) & (other > 0) & (one != other)
-        both = np.maximum(one, other)
-        found = np.unique(found * (int(both.max()) + 1) + both, return_inverse=True)[1].reshape(p, p)
-    plain = [all(_one(atom, factors, schema) for atom in product) for product in products]
-    own = np.arange(p * p).reshape(p, p)
-    found = np.where(np.logical_and.outer(plain, plain), found, p * p + np.minimum(own, own.T))
-    found[never & np.logical_and.outer(plain, plain)] = NEVER
-    unique, numbers = np.unique(found, return_inverse=True)
-    return np.asarray(numbers.reshape(p, p) - int(unique[0] == NEVER))
-
-
-def within(products: Sequence[tuple[Atom, ...]], factors: Mapping[str, Factor], schema: Schema) -> np.ndarray:
-    """Of each column that of the level, flag or product of these without which it is 0; shape (p,).
-
-    -1 where there is no such column, and for the intercept.
-    """
-    ones = [[(atom.factor, _one(atom, factors, schema)) for atom in product] for product in products]
-    levels = [frozenset(one for one in several if one[1]) for several in ones]
-    homes = {level: j for j, level in enumerate(levels) if level and len(level) == len(ones[j])}
-    return np.array([homes.get(level, -1) for level in levels])
-
-
-def _level(product: tuple[Atom, ...], name: str, factors: Mapping[str, Factor], schema: Schema) -> int:
-    """Number from 1 of the level of one factor in which alone a column is not 0; 0 if there is none."""
-    return max((_one(atom, factors, schema) for atom in product if atom.factor == name), default=0)
-
-
-def _one(atom: Atom, factors: Mapping[str, Factor], schema: Schema) -> int:
-    """Number from 1 of the one level at which a column is 1, if it is 0 at all others; else 0."""
-    if atom.table is not None:
-        indicator = set(atom.table.tolist()) <= {0.0, 1.0} and atom.table.sum() == 1
-        return 1 + int(np.argmax(atom.table)) if indicator else 0
-    factor = factors[atom.factor]
-    flag = isinstance(factor, NumericFactor) and isinstance(schema.get(factor.variable or ""), Flag | Event)
-    return int(flag)
+from dpstats.schema import WEIGHS, Levels, Schema
 
 
 @dataclass(frozen=True, repr=False)

@@ -12,7 +12,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from dpstats.errors import FormulaError
-from dpstats.formula.expressions import OPERATORS, Apply, Arguments, Expression, clip_into
+from dpstats.formula.expressions import Apply, Arguments, Expression, clip_into
+from dpstats.formula.functions import OPERATORS
 from dpstats.formula.reader import function_name, parse, read_number, usable_bounds
 from dpstats.schema import Schema
 

@@ -15,7 +15,8 @@ import tokenize
 from collections.abc import Iterable, Iterator
 
 from dpstats.errors import FormulaError
-from dpstats.formula.expressions import (
+from dpstats.formula.expressions import Apply, Arguments, Column, Constant, Expression, bounds_of, number
+from dpstats.formula.functions import (
     ACCELERATIONS,
     COMPARISONS,
     FUNCTIONS,
@@ -23,14 +24,7 @@ from dpstats.formula.expressions import (
     MINIMUM,
     OPERATORS,
     ZERO_CELSIUS,
-    Apply,
-    Arguments,
-    Column,
-    Constant,
-    Expression,
     Function,
-    bounds_of,
-    number,
     power,
 )
 from dpstats.schema import Levels, Schema

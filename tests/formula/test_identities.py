@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import dpstats as dps
-from dpstats.formula.block import NEVER
 from dpstats.formula.design import build_design
+from dpstats.formula.identities import NEVER
 
 SCHEMA = dps.Schema(
     y=dps.bounded(0, 1), x=dps.bounded(-2, 2), f=dps.flag(), g=dps.levels(*"abcd"), h=dps.levels(*"uvw")

@@ -355,7 +355,7 @@ MUTANTS = (
     planted(
         "a product of two levels is taken for a number of its own",
         "formula/test_identities.py::test_products_that_are_alike_are_the_same_in_every_row",
-        ("formula/block.py", "(one > 0) & (other > 0) & (one != other)", "False & (one != other)"),
+        ("formula/identities.py", "(one > 0) & (other > 0) & (one != other)", "False & (one != other)"),
     ),
     planted(
         "shares of levels stay what they were expected to be (linear)",
