@@ -268,9 +268,9 @@ class GlmModel(Plannable):
         mu = left(budget.mu, SHARE * asked + share_of(self.design) * moves)
         costs = costs_of(method, self._problem, mu) | ({LOGLIK: cost(budget.mu)} if asked else {})
         costs |= costs_of_middles(self.design, budget) if moves else {}
-        named = METHOD if method == "newton" else PMT_METHOD
+        named = METHOD if moves else PMT_METHOD
         curator = Curator(self._rows, self.design, budget)
-        if method == "newton":
+        if moves:
             check_worth(curator, budget, self._problem.k, COUNTS if self.family.counts else SCORES, force)
         facts = pay(curator, self.design, budget, ledger, named, costs)
         curator, design = about_middles(curator, self.design, budget) if moves else (curator, self.design)

@@ -48,7 +48,6 @@ from dpstats.models.loglik import (
     contest,
     contest_costs,
     cost,
-    left,
     log_likelihood,
 )
 from dpstats.models.reuse import reusable
@@ -271,10 +270,8 @@ class Survreg(Plannable):
             return self._publish(facts, found, (*first, *PURE_RELEASED))
         check_worth(curator, budget, k, TIMES, force)
         more = _costs_besides(asked, budget.mu)
-        plan = make_plan(
-            left(budget.mu, sum(SHARES[name] for name in asked) + share_of(self.design)),
-            intervals=self.design.intervals,
-        )
+        before = sum(SHARES[name] for name in asked) + share_of(self.design)
+        plan = make_plan(budget.mu, intervals=self.design.intervals).after(before)
         inspected = self.design.intervals
         newton: tuple[str, ...] = INSPECTED if inspected else RELEASED
         routes, later = (METHOD, ", ".join(INSPECTED[1:])) if inspected else (ROUTES, LATER)
@@ -292,7 +289,7 @@ class Survreg(Plannable):
         """With a sigma for each stratum."""
         curator, first = Curator(self._rows, scales.design, budget), costs_of(self.design, budget)
         check_worth(curator, budget, len(scales.design.names) + len(scales.inside), TIMES, force)
-        plan = make_plan(left(budget.mu, share_of(self.design)))
+        plan = make_plan(budget.mu).after(share_of(self.design))
         costs = {**first, COLUMNS: plan.cost("columns"), ", ".join(RELEASED[1:]): after_columns(plan)}
         facts = pay(curator, self.design, budget, ledger, METHOD, costs)
         middles = found_middles(curator, self.design, budget) if first else {}
