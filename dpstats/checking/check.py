@@ -11,8 +11,9 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import compress
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -30,37 +31,40 @@ from dpstats.schema import WEIGHS, Bounded, Count, Event, Flag, Levels, Schema, 
 from dpstats.schema.unit import MOST_ROWS
 
 
-def written(data: Any, name: str, n: int) -> pd.Series | None:
-    """A column of n cells; None where they cannot be seen again, as those of a generator."""
+def written(data: Any, name: str, where: np.ndarray) -> list[Any] | None:
+    """The cells of a column at some of its rows; None where they cannot be seen again, as of a generator."""
     try:
-        column = _column(data, name)
+        return _column(data, name, where)
     except Exception:  # a table that a fit can read, and pandas cannot: counts are there all the same
         return None
-    return column if column is not None and len(column) == n else None
 
 
-def _column(data: Any, name: str) -> pd.Series | None:
-    if isinstance(data, CsvFile):
-        return _of_csv(data, name)
+def _column(data: Any, name: str, where: np.ndarray) -> list[Any] | None:
     if isinstance(data, str | os.PathLike):
         path = Path(data)
-        kind = kind_of(path)
-        if kind in SEPARATORS:
-            return _of_csv(CsvFile(path, SEPARATORS[kind]), name)
+        if (kind := kind_of(path)) in SEPARATORS:
+            return _of_csv(CsvFile(path, SEPARATORS[kind]), name, where)
         read = pd.read_parquet if kind in PARQUET else pd.read_feather
-        return pd.DataFrame(read(path, columns=[name]))[name]
-    if isinstance(data, pd.DataFrame | Mapping):
-        return pd.Series(data[name]).reset_index(drop=True)
-    if hasattr(data, "__arrow_c_stream__"):
-        return pd.Series(pa.table(data)[name].to_pylist(), dtype=object)
-    return None
+        data = pd.DataFrame(read(path, columns=[name]))
+    if isinstance(data, CsvFile):
+        return _of_csv(data, name, where)
+    if hasattr(data, "__arrow_c_stream__") and not isinstance(data, pd.DataFrame):
+        data = {name: pa.table(data)[name].to_pylist()}
+    return list(pd.Series(data[name], dtype=object)[where]) if hasattr(data, "keys") else None
 
 
-def _of_csv(file: CsvFile, name: str) -> pd.Series:
-    frame = pd.read_csv(
-        file.path, sep=file.sep, encoding=file.encoding, dtype=str, keep_default_na=False, usecols=[name]
-    )
-    return frame[name]
+class _Line(NamedTuple):
+    """A line that holds no record, in the place of its cell."""
+
+    number: int
+    why: str
+
+
+def _of_csv(file: CsvFile, name: str, where: np.ndarray) -> list[Any]:
+    """Line by line, as a fit reads."""
+    place, lines = file.names.index(name), enumerate(file.lines(), 2)  # the header is line 1
+    found = [(number, file.record(line)) for number, line in compress(lines, where)]
+    return [_Line(n, record) if isinstance(record, str) else record[place] for n, record in found]
 
 
 MISSING = "missing"
@@ -73,8 +77,10 @@ _WITH_UNIT = re.compile(
 )  # € 12,50, 15 %, 3 m2
 
 
-def reason(cell: Any, variable: Variable) -> str:
+def reason(cell: Any, variable: Variable, decimal: str = ".") -> str:
     """In a few words, of a cell that cannot be used as what is declared."""
+    if isinstance(cell, _Line):
+        return f"in a line that {cell.why or 'is blank'}"
     if not isinstance(cell, str):
         return MISSING if bool(pd.api.types.is_scalar(cell) and pd.isna(cell)) else _of_object(cell, variable)
     text = cell.strip()
@@ -87,6 +93,8 @@ def reason(cell: Any, variable: Variable) -> str:
     if grouped := _GROUPED.fullmatch(text):
         comma = "decimal=',', " if grouped[1] == "." or (grouped[1] != "," and "," in text) else ""
         return f"digits in groups: dps.read_csv(path, {comma}thousands={grouped[1]!r})"
+    if decimal == "," and _COMMA.fullmatch(text.replace(".", ",")):
+        return "not with a decimal comma, which decimal=',' says that numbers have"
     if _COMMA.fullmatch(text):
         return "a decimal comma: dps.read_csv(path, decimal=',')"
     if _DATE.fullmatch(text):
@@ -240,8 +248,8 @@ def _apart(ends: Counter[float]) -> Counter[float]:
 def _unreadable(data: Any, name: str, variable: Variable, ends: np.ndarray) -> np.ndarray:
     """Which of the cells that a fit takes for open ends of intervals are not missing, but cannot be read."""
     found = np.zeros(len(ends), bool)
-    if ends.any() and (column := written(data, name, len(ends))) is not None:
-        found[ends] = [reason(cell, variable) != MISSING for cell in column[ends]]
+    if ends.any() and (cells := written(data, name, ends)) is not None:
+        found[ends] = [reason(cell, variable) != MISSING for cell in cells]
     return found
 
 
@@ -296,18 +304,18 @@ def _why(data: Any, name: str, variable: Variable, lost: np.ndarray) -> str:
     """Reasons with how often, and what is written there."""
     if not lost.any():
         return ""
-    column = written(data, name, len(lost))
-    if column is None:
+    if (written_there := written(data, name, lost)) is None:
         return "not known: the cells cannot be seen again"
     reasons: dict[str, Counter[str]] = {}
-    for cell in column[lost]:
-        reasons.setdefault(reason(cell, variable), Counter())[str(cell)[:_LONGEST]] += 1
+    for cell in written_there:
+        shown = f"line {cell.number}" if isinstance(cell, _Line) else repr(str(cell)[:_LONGEST])
+        reasons.setdefault(reason(cell, variable, getattr(data, "decimal", ".")), Counter())[shown] += 1
     told = []
     absent = [one for one in getattr(variable, "all", ()) if one in MISSING_TEXTS]
     if absent and isinstance(data, pd.DataFrame) and MISSING in reasons:
         told.append(f"pandas.read_csv reads the level {absent[0]!r} as missing: give keep_default_na=False")
     for why, cells in sorted(reasons.items(), key=lambda item: -item[1].total()):
-        examples = ", ".join(repr(text) for text, _ in cells.most_common(_EXAMPLES))
+        examples = ", ".join(text for text, _ in cells.most_common(_EXAMPLES))
         told.append(f"{cells.total()} {why}" + (f" ({examples})" if why != MISSING else ""))
     return "; ".join(told)
 

@@ -5,7 +5,6 @@ What is said is for the person whom the records are about. It names lines and va
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Iterator
 from functools import cached_property
 from pathlib import Path
@@ -18,7 +17,6 @@ from dpstats.contributors.plan import Plan
 from dpstats.errors import DataError
 from dpstats.formula.newdata import expected
 from dpstats.rows import CsvFile, open_rows
-from dpstats.rows.lines import fields
 from dpstats.schema import Levels, Schema
 
 _TOLD = 5  # lines that are named; of a longer list the rest is counted
@@ -114,19 +112,5 @@ def _is_usable(value: float, schema: Schema, name: str) -> bool:
 
 def _whys(file: CsvFile) -> list[str | None]:
     """Of each line why it holds no record; None where it holds one, and nothing to say of a blank one."""
-    return [_why(line, file) for line in file.lines()]
-
-
-def _why(line: bytes, file: CsvFile) -> str | None:
-    try:
-        cells = fields(line.decode(file.encoding), file.sep)
-    except ValueError:
-        return f"is not written in {file.encoding}"
-    except csv.Error:
-        return "has a quotation mark or a carriage return out of place"
-    if not any(map(str.strip, cells)):
-        return ""
-    width = len(file.names)
-    if len(cells) == width:
-        return None
-    return f"has {len(cells)} field{'s' * (len(cells) != 1)}, and the first line has {width}"
+    records = map(file.record, file.lines())
+    return [record if isinstance(record, str) else None for record in records]

@@ -243,6 +243,25 @@ class CsvFile:
             for line in stream:
                 yield line.removesuffix(b"\n").removesuffix(b"\r")
 
+    def record(self, line: bytes) -> list[str] | str:
+        """The fields of one of `lines`, or why it holds no record, which is an empty text if it is blank."""
+        try:
+            found = fields(line.decode("utf-8" if self.is_utf8 else self.encoding), self.sep)
+        except ValueError:
+            return f"is not written in {self.encoding}; encoding='latin-1' or 'cp1252' may be right"
+        except csv.Error:
+            return (
+                "has a quotation mark or a carriage return out of place, or an end of line in quotation "
+                "marks, which ends a record all the same"
+            )
+        if not any(map(str.strip, found)):
+            return ""
+        if len(line) >= LONGEST:
+            return "is longer than a mebibyte"
+        if len(found) == (width := len(self.names)):
+            return found
+        return f"has {len(found)} field{'s' * (len(found) != 1)}, and the first line has {width}"
+
     def _open(self) -> Any:
         return COMPRESSED.get(self.path.suffix.lower(), _plain)(self.path)
 

@@ -190,3 +190,24 @@ def test_a_code_within_the_bounds_is_told(code: float) -> None:
     found = dps.check(columns, schema)
     assert found.frame["apart"].tolist() == [f"{code:.6g} (50 times)", "", ""]
     assert f"age is {code:.6g} (50 times), far from all others" in " ".join(str(found).split())
+
+
+def test_lines_of_a_csv_file_that_hold_no_record_say_why(tmp_path: Path) -> None:
+    """A fit reads line by line; pandas skips blank lines, joins quoted ones and fills short ones."""
+    path = tmp_path / "a.csv"
+    lines = [b"x;y", b"1,5;2", b"", b'"1', b'2";3', b"1,5", b"\xe9;3", b";", b"1.5;3"]
+    path.write_bytes(b"\n".join(lines) + b"\n")
+    file = dps.read_csv(path, sep=";", decimal=",")
+    found = dps.check(file, dps.Schema(x=dps.bounded(0, 9), y=dps.bounded(0, 9)))
+    assert found.frame["unusable"].tolist() == [7, 5]
+    of_lines = [
+        "2 in a line that is blank (line 3, line 8)",
+        "1 in a line that has a quotation mark or a carriage return out of place, or an end of line in "
+        "quotation marks, which ends a record all the same (line 4)",
+        "1 in a line that has 1 field, and the first line has 2 (line 6)",
+        "1 in a line that is not written in utf-8; encoding='latin-1' or 'cp1252' may be right (line 7)",
+    ]
+    assert found.frame["why"][1] == "; ".join(of_lines)
+    first = found.frame["why"][0]
+    assert all(one in first for one in of_lines)
+    assert "1 not with a decimal comma, which decimal=',' says that numbers have ('1.5')" in first
