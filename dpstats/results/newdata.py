@@ -127,7 +127,7 @@ def points(record: Record, newdata: NewData | None, asked: str, clip: bool = Fal
     rows = design.new_rows(newdata, truth("clip", clip))
     if rows.outside.any():
         _warn(int(rows.outside.sum()), clip)
-    table = _frame(newdata)
+    table = frame_of(newdata)
     named = tuple(name for name in table if name in record.covariates)
     bounds = _bounds(record, named)
     if clip:
@@ -163,7 +163,8 @@ def beside(at: Points, frame: pd.DataFrame) -> pd.DataFrame:
     return pd.concat([at.covariates.reset_index(drop=True), frame], axis=1)
 
 
-def _frame(newdata: NewData) -> pd.DataFrame:
+def frame_of(newdata: NewData) -> pd.DataFrame:
+    """Return new data as a frame, of which nothing is checked."""
     if isinstance(newdata, pd.DataFrame):
         return newdata.reset_index(drop=True)
     if hasattr(newdata, "to_pandas"):

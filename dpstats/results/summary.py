@@ -54,6 +54,7 @@ def ratio_rows(
     for name, value, se in zip(record.names[: record.n_location], record.params, bse(record), strict=False):
         if name != "Intercept" and name not in without:
             step, words = _per(record, name)
+            words += _where(record, name)
             ratio = log_estimate(name, step * float(value), step * float(se), level)
             rows.append(ratio_row("" if rows else kind, ratio, words))
     return rows
@@ -101,6 +102,31 @@ def _per(record: Record, name: str) -> tuple[float, str]:
     step = steps if steps > 1 else 1.0
     many = f"{plain(step)} " if step > 1 else ""
     return step, f"per {many}{variable.unit or ('units' if many else 'unit')}"
+
+
+def _where(record: Record, name: str) -> str:
+    """Return where the variables stand with which the columns of a coefficient are multiplied in others."""
+    own, held = set(map(_factor, name.split(":"))), dict[str, str]()
+    for each in record.names:
+        parts = {_factor(part): part for part in each.split(":")}
+        held |= {factor: part for factor, part in parts.items() if own < set(parts) and factor not in own}
+    told = ", ".join(f"{factor} = {_reference(record, part)}" for factor, part in held.items())
+    return f" at {told}" if told else ""
+
+
+def _factor(part: str) -> str:
+    """Return the text of a factor without its level, and without the units in which it is told."""
+    return part.partition("[")[0].partition(" (per ")[0]
+
+
+def _reference(record: Record, part: str) -> str:
+    """Return what a factor is where its column is 0."""
+    variable = record.schema.get(part)
+    if isinstance(variable, Flag | Event):
+        return variable.codes[1]
+    if found := reference_of(record, part):
+        return found[1]
+    return "its reference" if "[T." in part else "0"
 
 
 SHOWN_LEVELS = 8

@@ -6,6 +6,7 @@ Numbers have significant digits, and never a bare 0.000. See docs/theory/results
 from __future__ import annotations
 
 import math
+import re
 import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -103,8 +104,12 @@ def align_points(cells: Sequence[str]) -> list[str]:
 
 
 def wrap(text: str, width: int, indent: str = "") -> list[str]:
-    """Break `text` into lines of at most `width`, inside words where a name is longer than a line."""
-    return textwrap.wrap(text, width, subsequent_indent=indent) or [""]
+    """Break `text` into lines of at most `width`, inside words where a name is longer than a line.
+
+    What is equal, or is the larger, stays on the line of what it is compared with.
+    """
+    lines = textwrap.wrap(re.sub(" ([<=>]) ", "\x1f\\1\x1f", text), width, subsequent_indent=indent)
+    return [line.replace("\x1f", " ") for line in lines] or [""]
 
 
 Pair = tuple[str, str]

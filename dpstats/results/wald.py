@@ -24,7 +24,7 @@ from dpstats.errors import SpecificationError
 from dpstats.moments.mixture import Tails
 from dpstats.results.document import NOT_ESTIMABLE, Document, Estimates, Shown, limit_columns, point_columns
 from dpstats.results.intervals import Joint, half_widths, refuse_alpha, standard_errors
-from dpstats.results.newdata import NewData, points
+from dpstats.results.newdata import NewData, frame_of, points
 from dpstats.results.record import Record
 from dpstats.results.table import Column, Table, figures, p_value, z_value
 from dpstats.schema import Bounded, Count, Event, Flag, Levels, Variable
@@ -368,28 +368,39 @@ def levels_of(variable: Variable) -> tuple[str, ...]:
 
 def _rows(record: Record, name: str, levels: Sequence[str], newdata: NewData | None) -> np.ndarray:
     """Return a row for each level, zeros for the scale; they may differ in the factor alone."""
-    if newdata is not None:
-        at = points(record, _with(newdata, name, levels[0]), "t_test_pairwise")
-        frame = at.frame.drop(columns=name, errors="ignore")
-        return _at(record, frame, name, levels)
-    ends = [_at(record, _inside(record, place), name, levels) for place in (FIRST, LAST)]
-    differences = [rows - rows[0] for rows in ends]
-    if not np.allclose(differences[0], differences[1], rtol=1e-9, atol=1e-12):
+    own = {name: levels[0]}
+    places = [
+        _with({} if newdata is None else newdata, _inside(record, place), own) for place in (FIRST, LAST)
+    ]
+    at = points(record, places[0], "t_test_pairwise").frame
+    other = frame_of(places[1])
+    rows = _at(record, at, name, levels)
+    if _differ(rows, _at(record, other, name, levels)):
+        lacking = [each for each in record.covariates if each != name and not at[each].equals(other[each])]
+        moved = {each: _at(record, at.assign(**{each: other[each]}), name, levels) for each in lacking}
+        needed = [each for each in lacking if _differ(rows, moved[each])] or lacking
+        given = ", ".join(f"{each!r}: ..." for each in needed)
         raise SpecificationError(
-            f"{name!r} interacts with other variables, so a difference of its levels depends on them; "
-            f"t_test_pairwise({name!r}, newdata={{...}}) holds them at one point"
+            f"{name!r} interacts with {', '.join(needed)}, so a difference of its levels depends on where "
+            f"that is; t_test_pairwise({name!r}, newdata={{{given}}}) holds it at one point"
         )
-    return ends[0]
+    return rows
 
 
-def _with(newdata: NewData, name: str, level: str) -> NewData:
-    """Let points leave out the factor that is compared."""
+def _differ(rows: np.ndarray, others: np.ndarray) -> bool:
+    """Whether differences of levels do."""
+    return not np.allclose(rows - rows[0], others - others[0], rtol=1e-9, atol=1e-12)
+
+
+def _with(newdata: NewData, lacking: dict[str, object], own: dict[str, str]) -> NewData:
+    """Let points leave out the factor that is compared, and variables that say nothing of its levels."""
     if isinstance(newdata, dict):
-        return {**newdata, name: level}
+        return {**lacking, **newdata, **own}
     if isinstance(newdata, pd.DataFrame):
-        return newdata.assign(**{name: level})
+        more = {each: value for each, value in lacking.items() if each not in newdata}
+        return newdata.assign(**(more | own))
     if isinstance(newdata, list) and all(isinstance(row, dict) for row in newdata):
-        return [{**row, name: level} for row in newdata]
+        return [{**lacking, **row, **own} for row in newdata]
     return newdata
 
 
@@ -402,7 +413,7 @@ def _at(record: Record, points: pd.DataFrame, name: str, levels: Sequence[str]) 
     return rows
 
 
-def _inside(record: Record, place: float) -> pd.DataFrame:
+def _inside(record: Record, place: float) -> dict[str, object]:
     """Return a point inside the public ranges: some value of every covariate."""
     values: dict[str, object] = {}
     for name in record.covariates:
@@ -412,7 +423,7 @@ def _inside(record: Record, place: float) -> pd.DataFrame:
             values[name] = low + place * (high - low)
         else:
             values[name] = levels_of(variable)[0 if place < 0.5 else -1]
-    return pd.DataFrame([values])
+    return values
 
 
 def _adjusted(pvalues: np.ndarray, method: str) -> np.ndarray:

@@ -1,6 +1,7 @@
 """Contrasts: car's hypotheses, joint intervals, pairs of levels."""
 
 import numpy as np
+import pandas as pd
 import pytest
 import statsmodels.formula.api as smf
 from hypothesis import given, settings
@@ -126,11 +127,13 @@ def test_pairs_do_not_depend_on_the_coding() -> None:
 
 def test_pairs_of_a_factor_that_interacts_need_a_point() -> None:
     fit = glm("binomial")
-    with pytest.raises(SpecificationError, match="newdata"):
+    with pytest.raises(SpecificationError, match=r"interacts with age, .*newdata={'age': \.\.\.}"):
         fit.t_test_pairwise("sex")
     point = {name: value for name, value in AT.items() if name != "sex"}
     (effect,) = fit.t_test_pairwise("sex", newdata=point).effect
     assert effect == pytest.approx(fit.params["sex"] + AT["age"] * fit.params["age:sex"])
+    for alone in ({"age": AT["age"]}, pd.DataFrame({"age": [AT["age"]]}), [{"age": AT["age"]}]):
+        assert fit.t_test_pairwise("sex", newdata=alone).effect == pytest.approx([effect])
     assert fit.t_test_pairwise("status", newdata=AT).effect == pytest.approx(
         fit.t_test_pairwise("status").effect
     )
