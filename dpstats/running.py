@@ -83,7 +83,8 @@ def options(*, workers: int | None = None, client: Any = None, progress: bool | 
     Raises
     ------
     SpecificationError
-        If `workers` is no number of processes, or more than one without loky, or `client` is no client.
+        If `workers` is no number of processes, or more than one without loky or a client, or `client` is no
+        client.
 
     Notes
     -----
@@ -100,8 +101,7 @@ def options(*, workers: int | None = None, client: Any = None, progress: bool | 
     before = current()
     changes: dict[str, Any] = {}
     if workers is not None:
-        changes["workers"] = _number_of(workers)
-        changes["client"] = None
+        changes.update(workers=_number_of(workers, sum_here=client is None), client=None)
     if client is not None:
         known = getattr(sys.modules.get("distributed"), "Client", None)
         if known is None or not isinstance(client, known):
@@ -113,11 +113,11 @@ def options(*, workers: int | None = None, client: Any = None, progress: bool | 
     return Restoring(before)
 
 
-def _number_of(workers: object) -> int:
+def _number_of(workers: object, sum_here: bool) -> int:
     found = count("workers", workers)
     if not 1 <= found <= MOST_WORKERS:
         raise SpecificationError(f"workers must be a number of processes, at least 1, got {shown(workers)}")
     # here, and not where a table turns out to be large: how large a file is follows from its records
-    if found > 1 and importlib.util.find_spec("loky") is None:
+    if sum_here and found > 1 and importlib.util.find_spec("loky") is None:
         raise SpecificationError(f"workers={found} needs loky: pip install dpstats[processes]")
     return found

@@ -37,10 +37,8 @@ def without(record: Record, terms: Sequence[str]) -> Record:
     Raises
     ------
     SpecificationError
-        If a term is not in the formula, none is named, the other columns would change, or there is a penalty.
+        If a term is not in the formula, none is named, or the other columns would change.
     """
-    if record.alpha:
-        raise SpecificationError("terms are taken out of a fit without penalty; take fit.at_alpha(0) first")
     if not terms:
         raise SpecificationError("no term is named; give one or more, such as fit.drop('x')")
     formula = without_terms(record.formula, terms)
@@ -68,6 +66,11 @@ def has_moments(record: Record) -> bool:
     return record.linear is not None
 
 
+def has_line(record: Record) -> bool:
+    """Whether they give the coefficients, and no penalty is on these."""
+    return has_moments(record) and not record.alpha
+
+
 class LinearFit(MeanFit, models=("ols", "ridge")):
     """A linear regression: sigma, R-squared, and other ridge penalties from the same release.
 
@@ -91,7 +94,16 @@ class LinearFit(MeanFit, models=("ols", "ridge")):
         "needs the moments of a linear fit, and this {model} fit has none",
         "Fit dps.ridge(...).",
     )
-    _refused = dict.fromkeys(("at_alpha", "drop", "update", "ridge_path", "plot_ridge_path"), _needs)
+    _refused = {
+        **dict.fromkeys(("at_alpha", "ridge_path", "plot_ridge_path"), _needs),
+        **dict.fromkeys(
+            ("drop", "update"),
+            (
+                "needs the moments of a linear fit without penalty, and this {model} fit is none",
+                "Of a ridge fit take fit.at_alpha(0) first; else fit dps.ols(...).",
+            ),
+        ),
+    }
 
     @property
     def _title(self) -> str:
@@ -208,7 +220,7 @@ class LinearFit(MeanFit, models=("ols", "ridge")):
         found: LinearFit = self._of(at_alpha(self.record, alpha))
         return found
 
-    @method_where(has_moments)
+    @method_where(has_line)
     def drop(self, *terms: str) -> LinearFit:
         """Return the fit without some terms, from the same release.
 
@@ -227,8 +239,8 @@ class LinearFit(MeanFit, models=("ols", "ridge")):
         Raises
         ------
         SpecificationError
-            If a term is not in the formula, none or no column is left, the columns left are others than
-            before (as without one of the terms of an interaction), or the fit is penalised.
+            If a term is not in the formula, none or no column is left, or the columns left are others than
+            before, as without one of the terms of an interaction.
 
         Examples
         --------
@@ -238,7 +250,7 @@ class LinearFit(MeanFit, models=("ols", "ridge")):
         found: LinearFit = self._of(without(self.record, terms))
         return found
 
-    @method_where(has_moments)
+    @method_where(has_line)
     def update(self, formula: str) -> LinearFit:
         """Return the fit of another formula, which lacks some of the terms, from the same release.
 

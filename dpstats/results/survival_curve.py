@@ -96,6 +96,9 @@ class CurveFit(Facts, Shown, Stored):
             raise refusal(name, NOT_RELEASED[name][0], _INSTEAD)
         raise missing(name, self)
 
+    def __dir__(self) -> list[str]:
+        return [name for name in object.__dir__(self) if name != "logrank" or len(self.groups) > 1]
+
     def table(self, level: float = 0.95) -> pd.DataFrame:
         """Return one row for each group and time, of those that were named if any were.
 

@@ -328,6 +328,9 @@ def test_workers_without_loky_are_refused_before_there_is_a_table(monkeypatch):
     with pytest.raises(SpecificationError, match=r"pip install dpstats\[processes\]"):
         dps.options(workers=2)
     assert running.current().workers == 1
+    monkeypatch.setitem(sys.modules, "distributed", SimpleNamespace(Client=SimpleNamespace))
+    with dps.options(workers=2, client=(client := SimpleNamespace())):  # which sums in their place
+        assert running.current().client is client
 
 
 def shown_at_once(monkeypatch):

@@ -255,6 +255,12 @@ def test_mistakes_are_named(ask, words: str) -> None:
         ask(made([30.0, 20, 25, 4, 9, 6, 40, 11, 900]))
 
 
+def test_groups_are_offered_to_be_compared_where_there_are_several() -> None:
+    counts = [30.0, 20, 25, 4, 9, 6, 40, 11, 900]
+    assert "logrank" not in dir(made(counts)) and "quantile" in dir(made(counts))
+    assert "logrank" in dir(made([counts, counts]))
+
+
 def test_frames_have_a_row_for_each_group() -> None:
     fit = curve(rows(2000), "maker", times=TIMES)
     for found, per_group in (

@@ -113,6 +113,8 @@ def test_what_cannot_be_taken_out_is_refused() -> None:
             fit.update(change)
     with noise(NoNoise()):
         ridge = dps.ridge("y ~ x + z", rows(), SCHEMA, alpha=1.0).fit(LARGE)
-    with pytest.raises(SpecificationError, match="take fit.at_alpha\\(0\\) first"):
-        ridge.drop("z")
+    for name in ("drop", "update"):
+        assert name not in dir(ridge) and name in dir(ridge.at_alpha(0))
+        with pytest.raises(NotReleased, match="take fit.at_alpha\\(0\\) first"):
+            getattr(ridge, name)
     assert ridge.at_alpha(0).drop("z").names == ("Intercept", "x")
