@@ -19,7 +19,18 @@ epsilon = 1, delta = 1e-06
 """
 
 from dpstats.budget.kinds import Approx, Budget, Gdp, Pure, Zcdp, as_budget
-from dpstats.budget.making import approx, delta_of, from_dict, gdp, measure, parse_budget, pure, scaled, zcdp
+from dpstats.budget.making import (
+    approx,
+    delta_of,
+    from_dict,
+    gdp,
+    measure,
+    parse_budget,
+    pure,
+    scaled,
+    stated_delta,
+    zcdp,
+)
 from dpstats.budget.rules import LEAST, LEAST_DELTA, MOST
 
 __all__ = [
@@ -40,5 +51,6 @@ __all__ = [
     "parse_budget",
     "pure",
     "scaled",
+    "stated_delta",
     "zcdp",
 ]

@@ -141,6 +141,11 @@ def delta_of(budget: Budget) -> float | None:
     return vars(budget).get("delta")
 
 
+def stated_delta(budget: Budget) -> float:
+    """Delta at which epsilons are told: its own, else one in a million."""
+    return delta_of(budget) or 1e-6
+
+
 def scaled(budget: Budget, factor: float, digits: int = 15) -> Budget:
     """A budget of the same kind and delta, its amount times a factor, to so many digits."""
     return from_dict(budget.to_dict() | {budget.unit: float(f"{budget.amount * factor:.{digits}g}")})

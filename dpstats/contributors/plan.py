@@ -15,7 +15,7 @@ from typing import Any, Protocol
 from dpstats._arguments import among, number, numbers, shown
 from dpstats._private import always_shown, forgetful, forgetting
 from dpstats._stored import Stored, check_format, described
-from dpstats.budget import Approx, Budget, Gdp, as_budget, delta_of
+from dpstats.budget import Approx, Budget, Gdp, as_budget, delta_of, stated_delta
 from dpstats.budget import from_dict as budget_from_dict
 from dpstats.contributors.law import Part, honest_count, input_law, local_mu, parts
 from dpstats.errors import BudgetError, FormulaError, SpecificationError
@@ -103,8 +103,6 @@ def _check_budget(budget: object, method: str, compat: str | None, count: int) -
 
 
 FORMAT = "dpstats.contributions/1"
-# Of a budget that names no delta, the one at which guarantees are printed.
-_DELTA = 1e-6
 # Two machines may compute the last bits of a number in other ways.
 _SAME = 1e-9
 
@@ -224,7 +222,7 @@ class Plan(Stored):
     @property
     def delta(self) -> float:
         """At which epsilons are told."""
-        return delta_of(self.budget) or _DELTA
+        return stated_delta(self.budget)
 
     @property
     def central(self) -> tuple[float | None, float, float] | None:

@@ -11,21 +11,20 @@ from typing import NamedTuple
 import numpy as np
 
 from dpstats.curator import Curator
+from dpstats.estimators.row_scale import SURE
 from dpstats.moments.interval_counts import cells
 
 __all__ = ["Look", "public_times"]
 
 Array = np.ndarray
 
-# of the first look: even times, and even ones of the logarithm over so many decades below the upper bound
+# even times of the first look, and even ones of the logarithm, over so many decades below the upper bound
 _EVEN, _STEPS, _DECADES = 15, 36, 6.0
-# rows of a cell in sds of their noise: where fewer are seen, none are taken to leave
-_VISIBLE = 2.0
 
 
-def public_times(low: float, high: float) -> Array:
-    """Return the times of the first look, from the public bounds of the time alone."""
-    steps = np.linspace(low, high, _EVEN + 1)[1:]
+def public_times(low: float, high: float, even: int = _EVEN) -> Array:
+    """Return times after the lower public bound, up to the upper: even steps, and those of the logarithm."""
+    steps = np.linspace(low, high, even + 1)[1:]
     if high > 0:
         least = max(low, high * 10.0**-_DECADES)
         steps = np.append(steps, np.geomspace(least, high, _STEPS + 1))
@@ -56,7 +55,7 @@ class Look(NamedTuple):
         edges = public_times(low, high)
         release = curator.release("exit_counts", cost, edges=edges, groups=groups)
         counts, variances = release.values[0].sum(axis=0), (release.sds[0] ** 2).sum(axis=0)
-        ends, seen = np.append(low, edges), np.where(counts > _VISIBLE * np.sqrt(variances), counts, 0.0)
+        ends, seen = np.append(low, edges), np.where(counts > SURE * np.sqrt(variances), counts, 0.0)
         left = _left(seen)
         parts = [part / part[-1] for part in (left[0], left.sum(axis=0)) if part[-1] > 0]
         evenly = (ends - low) / ((high - low) or 1.0)

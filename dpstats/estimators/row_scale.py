@@ -19,7 +19,7 @@ Array = np.ndarray
 _TIGHT = 0.75
 # relative sd of a variance beyond which it may be next to nothing
 _UNKNOWN = 0.75
-SURE = 2.0  # sds of noise by which a variance, or that rows are missing, is sure
+SURE = 2.0  # sds of noise by which a variance, or that rows are missing or left, is sure
 
 
 @dataclass(frozen=True)

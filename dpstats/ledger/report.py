@@ -30,7 +30,7 @@ from dpstats import _conversions as convert
 from dpstats._arguments import number, shown
 from dpstats._axes import axes
 from dpstats._private import forgetful
-from dpstats.budget import LEAST, LEAST_DELTA, MOST, Approx, Budget, Gdp, Pure, Zcdp, delta_of
+from dpstats.budget import LEAST, LEAST_DELTA, MOST, Approx, Budget, Gdp, Pure, Zcdp, stated_delta
 from dpstats.budget.rules import Charge, exact, root_up, to_text, up
 from dpstats.errors import SpecificationError
 from dpstats.ledger.store import FORMAT, Entry
@@ -227,7 +227,6 @@ def _merged(points: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.nda
     return low + np.arange(len(pooled)) * width, pooled
 
 
-DELTA = 1e-6  # where the total names none
 WIDTH = 79
 
 
@@ -257,7 +256,7 @@ class Report:
     @property
     def delta(self) -> float:
         """Delta of the total; 1e-6 if it has none."""
-        return delta_of(self.total) or DELTA
+        return stated_delta(self.total)
 
     @property
     def unit(self) -> str | None:

@@ -12,6 +12,7 @@ from dpstats._private import always_shown, forgetful, forgetting
 from dpstats.budget import Budget
 from dpstats.curator import Curator
 from dpstats.errors import BudgetError, FormulaError, SpecificationError
+from dpstats.estimators.exit_times import public_times
 from dpstats.estimators.hazards import Problem, fit_hazards, make_plan
 from dpstats.estimators.row_scale import Box
 from dpstats.formula import Design, SurvResponse, build_design
@@ -24,10 +25,9 @@ from dpstats.results import HazardFit
 from dpstats.schema import Schema
 
 METHOD = "noisy Newton (Gaussian)"
-EVEN, STEPS = 25, 36  # times of each spacing: even, and of the logarithm
+EVEN = 25  # steps of the baseline, beside those of the logarithm
 # of a stratum's length: times that are closer, with strata, are one time in floats
 _FLOATS = 2.0**-40
-_DECADES = 6.0  # that the second spacing covers at most, below the upper bound of the time
 
 
 @forgetting
@@ -201,12 +201,7 @@ def _response(design: Design) -> SurvResponse:
 def _grid(low: float, high: float, times: Sequence[float] | None) -> np.ndarray:
     """Times between the bounds, with both: shorter ones are moved to the lower, where all are at risk."""
     if times is None:
-        steps = np.linspace(low, high, EVEN + 1)[1:]
-        if high > 0:
-            least = max(low, high * 10.0**-_DECADES)
-            steps = np.append(steps, np.geomspace(least, high, STEPS + 1)[1:])
-        short = [float(f"{time:.4g}") for time in steps]
-        return np.unique([low, *(time for time in short if low < time < high), high])
+        return np.append(low, public_times(low, high, EVEN))
     return np.unique([low, *times_within(times, low, high), high])
 
 

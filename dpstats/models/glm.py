@@ -13,6 +13,7 @@ from dpstats.budget import Budget, as_budget
 from dpstats.contributors import Plan as ContributionPlan
 from dpstats.curator import Curator
 from dpstats.errors import SpecificationError
+from dpstats.estimators.engine.plan import left
 from dpstats.families import LOGISTIC_LOSS
 from dpstats.families.glm import BINOMIAL, GAUSSIAN, GlmFamily
 from dpstats.formula import Design, build_design
@@ -25,7 +26,7 @@ from dpstats.models.glm_problem import check_options, problem_of
 from dpstats.models.glm_routes import costs_of, estimated
 from dpstats.models.law_names import family_named
 from dpstats.models.linear import LinearModel, ols
-from dpstats.models.loglik import LOGLIK, SHARE, check_release, cost, left, log_likelihood
+from dpstats.models.loglik import LOGLIK, SHARE, check_release, cost, log_likelihood
 from dpstats.models.margin import METHODS, MarginModel, fit_debiased_logit, fit_margin, said
 from dpstats.models.public import as_columns, check_apart, stated
 from dpstats.models.reuse import reusable

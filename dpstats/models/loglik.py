@@ -48,11 +48,6 @@ def check_release(
     return frozenset(wanted)
 
 
-def left(mu: float, share: float) -> float:
-    """Return what is left of mu when a share of its square is spent otherwise."""
-    return mu * math.sqrt(1 - share)
-
-
 def cost(mu: float) -> float:
     """Return what the log-likelihood costs."""
     return mu * math.sqrt(SHARE)

@@ -15,7 +15,7 @@ from dpstats.schema import Event, Flag, Levels, Schema, Variable
 
 Array = np.ndarray
 
-_CALIBRATION = 20_000  # rows; the error of a correlation among them is below .01
+CALIBRATION = 20_000  # rows from which laws follow; the error of a correlation among them is below .01
 _ROUNDS = 8  # of pulling correlations of normals until those of the variables are right
 _LEAST_RISE, _MOST_RISE = (
     0.1,
@@ -127,7 +127,7 @@ class Maker:
         told[:d, :d] = False
         if not told.any():
             return _root(latent)
-        normal = np.random.default_rng(0).normal(size=(_CALIBRATION, len(names)))
+        normal = np.random.default_rng(0).normal(size=(CALIBRATION, len(names)))
         slope = np.ones_like(wanted)
         last, seen = np.eye(len(names)), np.eye(len(names))
         for _ in range(_ROUNDS):

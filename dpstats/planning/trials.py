@@ -12,14 +12,13 @@ from dpstats.families import DISTS
 from dpstats.models import Coxph, GlmModel, LinearModel, Survreg
 from dpstats.models.simulated import Planned, fit_made
 from dpstats.planning.knowledge import Known, drawn_variables
-from dpstats.planning.rows import Maker
+from dpstats.planning.rows import CALIBRATION, Maker
 from dpstats.planning.truth import Asked, Drawn, Law, MeanLaw, TimeLaw, linear_law
 from dpstats.results.record import scale_names
 
 Array = np.ndarray
 Z95 = float(special.ndtri(0.975))
 
-_CALIBRATION = 20_000  # rows from which the law of responses follows
 _LARGEST = 1_500_000  # numbers of a made-up design; more rows are told by fewer, at a larger budget
 _QUICK_LARGEST = 400_000  # the same where a search asks many times
 _PROPORTIONAL = "weibull"  # the law of made-up times whose hazards are proportional
@@ -111,7 +110,7 @@ class Trial:
         design = setting.model.design
         self._maker = Maker(setting.known, design.schema, drawn_variables(design))
         self._of = _law_of(setting.model)
-        self.law: Law = self._of.settle(setting.asked, self._drawn(np.random.default_rng(0), _CALIBRATION))
+        self.law: Law = self._of.settle(setting.asked, self._drawn(np.random.default_rng(0), CALIBRATION))
         last = [np.log(self.law.scale)] * (len(setting.names) - len(design.names))
         coef = self._of.params(self.law) if isinstance(self._of, TimeLaw) else self.law.coef
         self.params = np.append(coef, last)

@@ -22,6 +22,7 @@ from dpstats._axes import Axes, axes
 from dpstats._private import forgetful
 from dpstats._warn import warn
 from dpstats.errors import SpecificationError
+from dpstats.families.quantiles import even_shares
 from dpstats.formula import NumericResponse
 from dpstats.results import survival_quantities as quantities
 from dpstats.results.document import NOT_ESTIMABLE, Document, Shown, limit_columns, point_columns
@@ -68,7 +69,7 @@ class Counts:
     def of_number(self, level: float) -> tuple[np.ndarray, np.ndarray]:
         """Return limits of the number itself, which are whole."""
         like, log_hazard, se = self._binomial()
-        z = special.ndtri((np.arange(POINTS) + 0.5) / POINTS)
+        z = special.ndtri(even_shares(POINTS))
         chance = _chance(log_hazard[:, None] + se[:, None] * z)
         tail = special.ndtr(-critical(level))
         low, high = (_quantile(like, chance, q) for q in (tail, 1 - tail))

@@ -70,6 +70,11 @@ def growing(steps: int) -> tuple[float, ...]:
     return ((1.0, 1.0, 2.0, 2.0) + (3.0,) * steps)[:steps]
 
 
+def left(total: float, share: float, pure: bool = False) -> float:
+    """What is left of epsilon if `pure`, else of mu, when a share of it, or of its square, is spent first."""
+    return total * (1 - share if pure else math.sqrt(1 - share))
+
+
 @dataclass(frozen=True)
 class Plan:
     """Stages of a fit in order, and what is spent on them.
@@ -101,8 +106,8 @@ class Plan:
         return sum(costs) if self.pure else math.hypot(*costs)
 
     def after(self, share: float) -> Plan:
-        """The same stages of what is left when a share of the total is spent before."""
-        return replace(self, total=self.total * (1 - share if self.pure else math.sqrt(1 - share)))
+        """The same stages of what is left when a share of the total is spent first."""
+        return replace(self, total=left(self.total, share, self.pure))
 
     @property
     def columns(self) -> FirstCosts:

@@ -15,10 +15,11 @@ import numpy as np
 import scipy
 
 from dpstats.estimators.gram.coordinates import Coordinates
+from dpstats.families.quantiles import normal_squares
 
 Array = np.ndarray
 
-_QUANTILES = (np.arange(400) + 0.5) / 400
+_QUANTILES = 400  # of the lengths of rows
 
 
 def lost_weight(gram: Array, noise: float, place: Coordinates, radius: float, hidden: float) -> float:
@@ -59,7 +60,7 @@ def lost_weight(gram: Array, noise: float, place: Coordinates, radius: float, hi
 
 def _normal_weight(degrees: float, least: float, left: float, square: float) -> float:
     """E min(1, square / v), v - least of a gamma law, E min(v, square) = `left`; 0 if no such law is told."""
-    rest = 2 * scipy.special.gammaincinv(degrees / 2, _QUANTILES)  # chi2.ppf checks arguments at length
+    rest = normal_squares(degrees, _QUANTILES)
 
     def shortened(scale: float) -> float:
         return float(np.minimum(least + scale * rest, square).mean()) - left

@@ -14,7 +14,6 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import special
 
 from dpstats.curator import Curator
 from dpstats.estimators.gram.bounds import base_square
@@ -22,6 +21,7 @@ from dpstats.estimators.gram.coordinates import Coordinates
 from dpstats.estimators.gram.reach import BULK
 from dpstats.estimators.matrices import symmetric_power
 from dpstats.estimators.zoom import least_seen
+from dpstats.families.quantiles import normal_squares
 
 Array = np.ndarray
 
@@ -127,8 +127,7 @@ def _usual(edges: Array, k: int, level: float, size: float) -> Array:
 @functools.cache  # a fit of few rows would spend a twentieth of its time here
 def _normal_squares(k: int) -> Array:
     """Squares of normal rows of k numbers, at even quantiles; nobody writes to them."""
-    even = (np.arange(_QUANTILES) + 0.5) / _QUANTILES
-    return np.asarray(2 * special.gammaincinv(k / 2, even)) if k else np.zeros(_QUANTILES)
+    return normal_squares(k, _QUANTILES) if k else np.zeros(_QUANTILES)
 
 
 def _level(place: Coordinates) -> float:

@@ -16,6 +16,7 @@ from scipy import special
 from dpstats.curator import Curator
 from dpstats.estimators.engine.plan import Plan
 from dpstats.estimators.hazards.problem import Problem, by_stratum
+from dpstats.estimators.row_scale import SURE
 
 Array = np.ndarray
 
@@ -26,8 +27,6 @@ _LEAST_SHARE = 1e-6
 # of a piece: events in sds of the noise of its score; fewer where rows enter late, whose covariates may come
 # and go with time: what they do to hazards within a piece is taken for the baseline's
 _PIECE_NOISE, _PIECE_NOISE_LATE = 16.0, 5.0
-# rows at risk in sds of their noise, from which on curves go by them
-_SEEN = 2.0
 _LATEST = 6.0
 # rows at risk, of all, that are taken to be there where noise hides them
 _LEAST_AT_RISK = 1e-3
@@ -155,7 +154,7 @@ def find_grid(curator: Curator, plan: Plan, problem: Problem, score_noise: float
         middle -= _until_the_end(late, strata) - late / 2
         sums += float(entries.sds[0].max()) ** 2 * left
     least = max(_LEAST_AT_RISK * n, _VISIBLE * sd)
-    seen = (middle > np.maximum(least, _SEEN * np.sqrt(sums))).reshape(strata, -1)
+    seen = (middle > np.maximum(least, SURE * np.sqrt(sums))).reshape(strata, -1)
     until = problem.edges[np.where(seen.any(axis=1), fine - np.argmax(seen[:, ::-1], axis=1), 0)]
     middle = np.maximum(middle, least)
     stratum = np.repeat(np.arange(strata), fine)

@@ -15,7 +15,15 @@ from abc import ABC, abstractmethod
 
 import numpy as np
 
-from dpstats.estimators.location_scale.event_law import FIRST, LEAST_KEPT, LEAST_SAID, EventLaw, Floor
+from dpstats.estimators.location_scale.event_law import (
+    FIRST,
+    LEAST_KEPT,
+    LEAST_SAID,
+    WHOLE,
+    EventLaw,
+    Floor,
+    residuals,
+)
 from dpstats.families import Family
 
 Array = np.ndarray
@@ -24,7 +32,7 @@ Array = np.ndarray
 _USUAL_FRACTION = 0.6
 _MOST_FAILED, _MOST_HAZARD = 0.95, 20.0  # of the rows, for the hazard that one collects; and of that
 LEAST_SPREAD = 0.05  # of events about their line, with delayed entry
-_LAST_CUT, _MOST_INFORMATION = 64.0, 4.0  # a cut of hardly anything; the most said of log sigma by an event
+_MOST_INFORMATION = 4.0  # the most said of log sigma by an event
 
 
 class Expectations(ABC):
@@ -75,7 +83,7 @@ class Delayed(Expectations):
     def __init__(self, law: EventLaw, usual: Expected) -> None:
         self._law = law
         self.offset, self.floors = law.offset, law.floors
-        self._left = law.left(law.cut(_LAST_CUT))
+        self._left = law.left(law.cut(WHOLE))
         self.share = max(self._left.location, LEAST_SAID)
         hazard = law.mean(np.exp(law.family.log_cumulative_hazard(law.z)))
         self.hazard = max(usual.hazard, min(hazard, _MOST_HAZARD))
@@ -165,11 +173,10 @@ class _Exponential(Expected):
         self._usual_share = 1 - (1 - whole.share) * _USUAL_FRACTION
         self._per_sd = f / family.sd + 1 - f
         self.residual_square = self._per_sd**-2
-        failed = min(f, 0.999) * (np.arange(400) + 0.5) / 400
-        self.residual_mean = float(np.mean(family.quantile(failed)))
+        self.residual_mean = float(np.mean(residuals(family, f)))
 
     def log_sigma_information(self, spread: float) -> float:
-        return float(np.clip(self._usual_share * spread, 0.6, 4.0))
+        return float(np.clip(self._usual_share * spread, 0.6, _MOST_INFORMATION))
 
     def start(self, line: Array, variance: float) -> tuple[Array, float]:
         f = self.fraction

@@ -37,7 +37,8 @@ _FLOOR_BIAS = 0.016
 # distance of the floor from the mean of the events' z, in their sds
 _FLOORS = (1.0, 1.25, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0)
 FIRST = _FLOORS.index(1.5)  # for the first steps
-_MOST_FAILED, _POINTS = 0.999, 400  # of the rows: the last of them may live for ever; residuals
+MOST_FAILED, _POINTS = 0.999, 400  # of the rows: the last of them may live for ever; residuals
+WHOLE = 64.0  # a cut that takes away hardly anything
 # Residuals of all rows, for means over a law whose failures are all seen: its density is below 1e-17 beyond.
 _ALL = np.linspace(-40.0, 160.0, 4001)
 _NODES, _WEIGHTS = np.polynomial.hermite_e.hermegauss(9)
@@ -207,5 +208,9 @@ class EventLaw:
 @functools.lru_cache(maxsize=64)
 def watched(family: Family, fraction: float, centred: float) -> EventLaw:
     """Events of rows watched to the hazard by which this fraction has failed, each as likely as the other."""
-    failed = min(fraction, _MOST_FAILED) * (np.arange(_POINTS) + 0.5) / _POINTS
-    return EventLaw.of(family, family.quantile(failed), np.ones(_POINTS), centred)
+    return EventLaw.of(family, residuals(family, fraction), np.ones(_POINTS), centred)
+
+
+def residuals(family: Family, fraction: float) -> Array:
+    """Residuals of events of rows watched to that hazard, at even shares."""
+    return family.quantile(min(fraction, MOST_FAILED) * (np.arange(_POINTS) + 0.5) / _POINTS)

@@ -23,6 +23,7 @@ from dpstats.estimators.location_scale.placement import Placement
 from dpstats.estimators.location_scale.problem import sigma_of
 from dpstats.estimators.row_scale import RowScale
 from dpstats.families import Family
+from dpstats.families.quantiles import even_shares
 from dpstats.moments import Quantity
 
 Array = np.ndarray
@@ -161,7 +162,7 @@ def _contrasts(family: Family, fraction: float, known: bool = False) -> _Contras
     Where sigma is `known`, what is steep, and what is curved, but no shift. Events are those of rows watched
     to the hazard by which `fraction` have failed.
     """
-    shares = (np.arange(_POINTS) + 0.5) / _POINTS
+    shares = even_shares(_POINTS)
     offset = expected(family, fraction).offset
     law = EventLaw.of(family, family.quantile(shares * fraction), np.ones(_POINTS), offset)
     zone = np.searchsorted(_ENDS, shares)

@@ -15,7 +15,7 @@ import numpy as np
 
 from dpstats.curator import Curator
 from dpstats.estimators.location_scale.event_expectations import LEAST_SPREAD, Delayed, Expectations
-from dpstats.estimators.location_scale.event_law import EventLaw, Floor, Left
+from dpstats.estimators.location_scale.event_law import WHOLE, EventLaw, Floor, Left
 from dpstats.estimators.location_scale.events import Events
 from dpstats.estimators.location_scale.placement import PlacedByLine
 from dpstats.estimators.location_scale.problem import Problem, sigma_of
@@ -36,7 +36,7 @@ _EARLIEST, _BEYOND = -1000.0, 0.3  # residuals: of an open end, and from the las
 # and .8 take away the correlation of log sigma and the slopes, of one inspection a row and of many. Where
 # points hardly vary about their line, as at one time of inspection, all of them do.
 _SLOPES = 0.7
-_ALL, _WHOLE = (-60.0, 60.0), 64.0  # limits of rho and a cut that take nothing away
+_ALL = (-60.0, 60.0)  # limits of rho that take nothing away
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,12 +76,12 @@ class InspectedLaw(EventLaw):
     @cached_property
     def share(self) -> float:
         """E[h1*^2], nothing cut, of what is left of it between two times."""
-        return self._means(self.cut(_WHOLE), 0.0).location
+        return self._means(self.cut(WHOLE), 0.0).location
 
     @cached_property
     def offset(self) -> float:
         """The distance above the centre of the pivot for which log sigma has no part in the location."""
-        means = self._means(self.cut(_WHOLE), 0.0)
+        means = self._means(self.cut(WHOLE), 0.0)
         return means.cross / means.location - self.centre
 
     def _means(self, cut: Taper, pivot: float) -> Left:

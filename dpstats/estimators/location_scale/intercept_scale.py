@@ -15,7 +15,7 @@ import numpy as np
 
 from dpstats.curator import Curator
 from dpstats.estimators.location_scale.bounds import Bounding, Choice
-from dpstats.estimators.location_scale.event_law import watched
+from dpstats.estimators.location_scale.event_law import MOST_FAILED, watched
 from dpstats.estimators.location_scale.placement import Placement
 from dpstats.estimators.location_scale.route import release_scores
 from dpstats.estimators.matrices import by_precision
@@ -103,7 +103,7 @@ class _Typical:
 
     def __init__(self, level: Level, fraction: float) -> None:
         self._where = level.where
-        f = min(fraction, 0.999)
+        f = min(fraction, MOST_FAILED)
         failed = f * (np.arange(_ROWS) + 0.5) / _ROWS
         self._quantiles = self._where.family.quantile(np.append(failed, f))
         self._weights = np.append(np.full(_ROWS, f / _ROWS), 1 - f)

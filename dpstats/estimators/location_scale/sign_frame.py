@@ -11,7 +11,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from scipy import special
 
 from dpstats.curator import Curator
 from dpstats.estimators.engine.plan import Plan
@@ -22,6 +21,7 @@ from dpstats.estimators.location_scale.placement import PlacedByFamily
 from dpstats.estimators.location_scale.problem import Problem, sigma_of
 from dpstats.estimators.matrices import by_precision, pooled, symmetric_power
 from dpstats.estimators.row_scale import RowScale
+from dpstats.families.quantiles import normal_squares
 from dpstats.families.signs import largest_slope, sizes
 
 Array = np.ndarray
@@ -192,7 +192,6 @@ def sized(curator: Curator, mu: float, frame: Frame, point: Array) -> Frame:
 @functools.lru_cache(maxsize=64)
 def _kept_rows(d: int) -> tuple[float, float]:
     """What weights w = min(1, R / |x|) leave of the second moments of normal rows, once and squared."""
-    share = (np.arange(2000) + 0.5) / 2000
-    lengths = 2 * special.gammaincinv(d / 2, share) / d
+    lengths = normal_squares(d, 2000) / d
     weights = np.minimum(1, np.sqrt(_RADIUS / lengths))
     return float(np.mean(weights * lengths)), float(np.mean(weights**2 * lengths))

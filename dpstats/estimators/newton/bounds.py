@@ -23,6 +23,7 @@ from dpstats.estimators.newton.located import Located, weighted_square
 from dpstats.estimators.newton.problem import Problem
 from dpstats.families.bounded_score import BoundedScore
 from dpstats.families.glm import CERTAIN
+from dpstats.families.quantiles import even_shares
 
 Array = np.ndarray
 
@@ -41,7 +42,7 @@ DISPERSIONS = (0.05, 4.0)
 # of the scores of a 0 or 1 under another link than the logit
 LIMITS = (0.8, 1.0, 1.25, 1.6, 2.0, 2.5, 3.2, 4.0, 6.0, 9.0, 16.0)
 # linear predictors that are assumed for the choice among these, about that of the mean response
-_PREDICTORS = ndtri((np.arange(32) + 0.5) / 32)
+_PREDICTORS = ndtri(even_shares(32))
 # sds of a score beyond which no row lies
 _FARTHEST = 36.0
 

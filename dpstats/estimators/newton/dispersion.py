@@ -17,6 +17,7 @@ from dpstats.estimators.engine.information import Information
 from dpstats.estimators.newton.information import of_row
 from dpstats.estimators.row_scale import SURE
 from dpstats.families.bounded_score import BoundedScore
+from dpstats.families.quantiles import even_shares, normal_squares
 from dpstats.moments import Quantity
 
 Array = np.ndarray
@@ -29,7 +30,7 @@ _MOST, _SOUGHT = 50.0, 40  # of counts; and points at which the end of what can 
 _STEP = 1e-3  # of a numerical derivative
 _RUNS = 50.0  # of counts in an sd, where these are many: shares change by a fiftieth of an sd's change
 _FEWER = 6  # laws that are tried
-_LAW = (np.arange(2000) + 0.5) / 2000
+_LAW = even_shares(2000)
 
 
 @dataclass(frozen=True)
@@ -212,7 +213,7 @@ def _weights(radius: float, k: int, intercept: bool, along: bool) -> tuple[float
 
     f is 1 along the direction of the intercept, and |a|^2 over all directions.
     """
-    normal = 2 * scipy.special.gammaincinv((k - intercept) / 2, _LAW) if k > intercept else np.zeros(1)
+    normal = normal_squares(k - intercept, len(_LAW)) if k > intercept else np.zeros(1)
     squares = intercept + normal
     weights, factor = np.minimum(1.0, radius**2 / squares), np.ones_like(squares) if along else squares
     counted = factor * weights**2

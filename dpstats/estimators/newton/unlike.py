@@ -18,6 +18,7 @@ from dpstats.estimators.newton.located import Located
 from dpstats.estimators.newton.problem import Problem
 from dpstats.estimators.row_scale import SURE
 from dpstats.families.bounded_score import BoundedScore
+from dpstats.families.quantiles import even_shares
 
 Array = np.ndarray
 
@@ -55,7 +56,7 @@ class Group:
 @functools.cache
 def _amounts() -> Array:
     """Log-normal amounts of mean 1, for each sd that is tried."""
-    normal = scipy.special.ndtri((np.arange(_QUANTILES) + 0.5) / _QUANTILES)
+    normal = scipy.special.ndtri(even_shares(_QUANTILES))
     return np.asarray(np.exp(_TRIED[:, None] * normal - _TRIED[:, None] ** 2 / 2))
 
 

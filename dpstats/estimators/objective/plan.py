@@ -9,7 +9,7 @@ from scipy import special
 
 from dpstats.budget import Budget, Gdp, Pure
 from dpstats.estimators.engine import plan as engine
-from dpstats.estimators.engine.plan import Stage
+from dpstats.estimators.engine.plan import Stage, left
 from dpstats.estimators.objective.tuning import TUNING, Tuning
 from dpstats.families import MarginLoss
 
@@ -45,9 +45,9 @@ def make_plan(budget: Budget, pure_tilt: bool = False) -> Plan:
         that of mu.
     """
     if budget.pure:
-        return Plan(Pure(budget.epsilon * MINIMUM_PURE), Pure(budget.epsilon * (1 - MINIMUM_PURE)))
+        return Plan(Pure(budget.epsilon * MINIMUM_PURE), Pure(left(budget.epsilon, MINIMUM_PURE, True)))
     mu = budget.mu * math.sqrt(MINIMUM)
-    return Plan(Pure(mu) if pure_tilt else Gdp(mu), Gdp(budget.mu * math.sqrt(1 - MINIMUM)))
+    return Plan(Pure(mu) if pure_tilt else Gdp(mu), Gdp(left(budget.mu, MINIMUM)))
 
 
 def make_debiased_plan(

@@ -13,6 +13,7 @@ import numpy as np
 
 from dpstats.curator import Curator, Release
 from dpstats.estimators.engine.information import FORGET, Information
+from dpstats.estimators.engine.plan import left
 from dpstats.estimators.engine.step import LONGEST
 from dpstats.estimators.newton.bounds import DISPERSIONS, ROOM, Bounds
 from dpstats.estimators.newton.estimate import Estimate, estimate
@@ -39,7 +40,7 @@ def costs(mu: float, problem: Problem) -> dict[str, float]:
     """mu of all releases of each kind together; their squares add up to that of mu."""
     if not problem.family.unlimited:
         return {"score and information": mu}
-    return {"column means": mu * math.sqrt(MEAN), "score and information": mu * math.sqrt(1 - MEAN)}
+    return {"column means": mu * math.sqrt(MEAN), "score and information": left(mu, MEAN)}
 
 
 def fit_pmt_glm(curator: Curator, problem: Problem, public: ColumnMoments, mu: float) -> Estimate:
