@@ -19,7 +19,7 @@ from dpstats.budget import Approx, Budget, Gdp, as_budget, delta_of, stated_delt
 from dpstats.budget import from_dict as budget_from_dict
 from dpstats.contributors.law import Part, honest_count, input_law, local_mu, parts
 from dpstats.errors import BudgetError, FormulaError, SpecificationError
-from dpstats.formula import Design, NumericResponse, build_design
+from dpstats.formula import Design, NumericResponse, build_design, told_apart
 from dpstats.formula.ball import UnitBall
 from dpstats.schema import Schema
 
@@ -406,7 +406,7 @@ def plan_contributions(  # noqa: PLR0913 - what a plan is made of; public
     >>> plan.size, plan.message_bytes
     (6, 96)
     """
-    return Plan(
+    plan = Plan(
         formula=formula,
         schema=schema,
         budget=budget,
@@ -416,3 +416,5 @@ def plan_contributions(  # noqa: PLR0913 - what a plan is made of; public
         compat=compat,
         ball=number("ball", ball),
     )
+    told_apart(plan.design)
+    return plan

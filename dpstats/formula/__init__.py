@@ -1,5 +1,6 @@
 """Formulas in patsy's language, without patsy's evaluation: text and schema -> Design, before any row."""
 
+from dpstats.formula.aliased import told_apart
 from dpstats.formula.block import Block
 from dpstats.formula.design import Design, build_design
 from dpstats.formula.intervals import IntervalResponse
@@ -17,4 +18,5 @@ __all__ = [
     "SurvResponse",
     "build_design",
     "scales_of",
+    "told_apart",
 ]

@@ -195,6 +195,13 @@ class Filler:
             _switch_off(exog, ok)
         return exog, ok
 
+    def spanning(self, raw: Mapping[str, np.ndarray], size: int) -> np.ndarray:
+        """Fill valid rows of the columns alone, after those of the strata if each has a baseline."""
+        exog, _, ok, leaves = self.predictor(raw, size)
+        if self.axis and self.strata:
+            exog = np.column_stack([np.eye(self.strata.count)[self.strata.codes(leaves, ok)], exog])
+        return exog[ok]
+
     def predictor(
         self, raw: Mapping[str, np.ndarray], size: int, clip: bool = True
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray, dict[str, np.ndarray]]:

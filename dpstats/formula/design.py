@@ -207,6 +207,11 @@ class Design:
         """The declared variables that the subset reads."""
         return self._filler.subsetting
 
+    def spanning(self, block: Mapping[str, np.ndarray], size: int) -> np.ndarray:
+        """Rows of the columns, inside the subset or not, after those of baseline hazards, if it has any."""
+        exog = self._filler.spanning(block, size)
+        return np.column_stack([np.ones(len(exog)), exog]) if self.baseline and not self._axis else exog
+
     def columns(self, block: Mapping[str, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
         """Rows of the design without a response, and which of them weigh; else as :meth:`read`."""
         return self._filler.columns(block)

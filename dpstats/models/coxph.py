@@ -15,7 +15,7 @@ from dpstats.errors import BudgetError, FormulaError, SpecificationError
 from dpstats.estimators.exit_times import public_times
 from dpstats.estimators.hazards import Problem, fit_hazards, make_plan
 from dpstats.estimators.row_scale import Box
-from dpstats.formula import Design, SurvResponse, build_design
+from dpstats.formula import Design, SurvResponse, build_design, told_apart
 from dpstats.ledger import Ledger
 from dpstats.models.about_middles import about_middles, costs_of, share_of
 from dpstats.models.feasibility import HAZARDS, check_worth
@@ -98,7 +98,7 @@ class Coxph(Plannable):
     """
 
     def __init__(self, design: Design, data: Any, times: Sequence[float] | None) -> None:
-        self.design = design
+        self.design = told_apart(design)
         low, high = _response(design).time_bounds
         self.times = _told_apart(_grid(low, high, times), design, times is not None)
         self._rows = rows_of(data, design)

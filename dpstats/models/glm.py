@@ -16,7 +16,7 @@ from dpstats.errors import SpecificationError
 from dpstats.estimators.engine.plan import left
 from dpstats.families import LOGISTIC_LOSS
 from dpstats.families.glm import BINOMIAL, GAUSSIAN, GlmFamily
-from dpstats.formula import Design, build_design
+from dpstats.formula import Design, build_design, told_apart
 from dpstats.ledger import Ledger
 from dpstats.models.about_middles import about_middles, share_of
 from dpstats.models.about_middles import costs_of as costs_of_middles
@@ -174,7 +174,7 @@ class GlmModel(Plannable):
     def __init__(self, name: str, family: GlmFamily, design: Design, data: Any, public: Any) -> None:
         check_family(family)
         self._name, self.family, self.design = name, family, design
-        self._problem = problem_of(self.design, family, name)
+        self._problem = problem_of(told_apart(design), family, name)
         check_apart(public, data)
         self._public = None if public is None else as_columns(public, self.design)
         self._rows = rows_of(data, self.design)

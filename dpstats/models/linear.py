@@ -17,7 +17,7 @@ from dpstats.estimators.engine.plan import Plan
 from dpstats.estimators.gram import Box, fit_gram, make_plan
 from dpstats.estimators.pmt import costs, fit_pmt
 from dpstats.estimators.published.truncated import fit_truncated_ridge
-from dpstats.formula import Design, NumericResponse, build_design
+from dpstats.formula import Design, NumericResponse, build_design, told_apart
 from dpstats.ledger import Ledger
 from dpstats.models.about_middles import about_middles, costs_of, share_of
 from dpstats.models.contributed import fit_linear
@@ -162,6 +162,8 @@ class LinearModel(Plannable):
     def __init__(self, name: str, design: Design, data: Any, alpha: float, public: Any) -> None:
         self._name, self.alpha, self.design = name, alpha, design
         _box(self.design, name)  # refuses what is no number
+        if not alpha:
+            told_apart(design)
         check_apart(public, data)
         self._public = None if public is None else as_public(public, self.design)
         self._rows = rows_of(data, self.design)

@@ -33,6 +33,7 @@ from dpstats.formula import (
     SurvResponse,
     build_design,
     scales_of,
+    told_apart,
 )
 from dpstats.ledger import Ledger
 from dpstats.models.about_middles import about_middles, costs_of, found_middles, share_of
@@ -350,6 +351,7 @@ def _costs_besides(asked: frozenset[str], mu: float) -> dict[str, float]:
 
 
 def _check(design: Design, dist: Dist) -> None:
+    told_apart(design)
     response = _times(design)
     if not design.has_intercept:
         raise FormulaError("survreg always fits an intercept; take '- 1' or '+ 0' out of the formula")

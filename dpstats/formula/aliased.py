@@ -1,0 +1,124 @@
+"""Columns that are sums of others in every row that a schema allows, found on made-up rows.
+
+No row tells the coefficients of such columns apart: R shows NA. See docs/formula.md#columns-that-repeat.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+import scipy
+
+from dpstats.errors import FormulaError
+from dpstats.formula.design import Design
+from dpstats.schema import Event, Flag, Levels, Variable
+
+Array = np.ndarray
+
+# What is left of a column, over its largest value, that rounding may make. Of kelvins between 300 and 301
+# a logarithm is straight to 2e-7 of its size; rounding leaves 4e-13 of poly(x, 2) where x is 2000 to 2001.
+_ROUNDING = 1e-10
+_NOTHING = 1e-7  # of the largest part of a sum, below which a part is rounding
+# Made-up rows, and more for each column. If the columns of a few are independent, so are those of all; that
+# they are not is said after many, among which each cell of categories has some.
+_FEW, _MANY = (200, 2), (2000, 25)
+_DECADES = 9  # of distances from numbers of the formula, down from the width of the bounds
+_SEED = 16
+_WIDEST = 500  # columns; of more, which are mostly levels, a fit would wait for seconds
+_NAMED = 3  # parts of a sum
+_LEVEL = "a constant, which the baseline hazard takes up"
+_NUMBER = re.compile(r"\d+\.?\d*(?:e[+-]?\d+)?")
+
+
+def told_apart(design: Design) -> Design:
+    """The design itself, of which rows can tell all coefficients apart.
+
+    Numbers in products and powers are looked at about their middles, where these are all but straight.
+
+    Raises
+    ------
+    FormulaError
+        If a column is a sum of others in every row, with the terms of which one is to be left out.
+    """
+    at = design.of_movable.bounds[1:].mean(axis=1) if design.movable else ()
+    about = design.about(dict(zip(design.movable, at, strict=True)))
+    found = _sum(about) if len(design.names) <= _WIDEST else None
+    if found is None:
+        return design
+    p, before = len(design.names), len(found) - len(design.names)
+    parts, level = about.way[:p] @ found[before:], found[:before]
+    if before:
+        level = level + about.way[p] @ found[before:]
+    largest = np.abs(design.bounds).max(axis=1)
+    sizes = np.append(np.abs(parts) * np.where(largest > 0, largest, 1.0), np.abs(level).max(initial=0.0))
+    kept = sizes > _NOTHING * sizes.max()
+    raise FormulaError(_message(design, np.where(kept[:-1], parts, 0.0), bool(kept[-1])))
+
+
+def _sum(design: Design) -> Array | None:
+    """What columns, after those of baselines, are multiplied by in a sum that is 0 in all made-up rows."""
+    bends = [float(text) for text in _NUMBER.findall(design.formula)]
+    rng, found = np.random.default_rng(_SEED), None
+    for least, more in (_FEW, _MANY):
+        size = least + more * len(design.names)
+        block = {name: _drawn(design.schema[name], bends, size, rng) for name in design.covariates}
+        if (found := _null(design.spanning(block, size))) is None:
+            break
+    return found
+
+
+def _drawn(variable: Variable, bends: Sequence[float], size: int, rng: np.random.Generator) -> Array:
+    """Half of the values of a number are even over its bounds, half near an end, 0 or a bend."""
+    if isinstance(variable, Levels):
+        return rng.integers(0, len(variable.all), size)
+    if isinstance(variable, Flag | Event):
+        return rng.integers(0, 2, size).astype(float)
+    low, high = variable.bounds
+    signed = [sign * bend for bend in (0.0, *bends) for sign in (-1, 1)]
+    ends = np.array([low, high, *(bend for bend in signed if low < bend < high)])
+    away = rng.choice([-1, 1], size) * (high - low) * 10.0 ** rng.uniform(-_DECADES, 0, size)
+    near = rng.choice(ends, size) + away
+    return np.clip(np.where(rng.random(size) < 0.5, near, rng.uniform(low, high, size)), low, high)
+
+
+def _null(exog: Array) -> Array | None:
+    """The sum of the first column that is one of those before it, shape (p,); None if no column is."""
+    largest = np.abs(exog).max(axis=0, initial=0.0)
+    scale = np.where(largest > 0, largest, 1.0)
+    root = scipy.linalg.qr(exog / scale, mode="r")[0]
+    short = np.flatnonzero(np.abs(np.diag(root)) <= _ROUNDING)
+    if not len(short):
+        return None
+    first, found = int(short[0]), np.zeros(exog.shape[1])
+    found[:first] = scipy.linalg.solve_triangular(root[:first, :first], root[:first, first])
+    found[first] = -1.0
+    return np.asarray(found / scale)
+
+
+def _message(design: Design, parts: Array, constant: bool) -> str:
+    last = int(np.flatnonzero(parts)[-1])
+    weights = -parts / parts[last]
+    others = [(int(j), float(weights[j])) for j in np.flatnonzero(parts) if j != last]
+    what = "".join(_summed(design, others)) or "0"
+    if len(others) > _NAMED:
+        named = ", ".join(design.names[j] for j, _ in others[:_NAMED])
+        what = f"a sum of {named} and {len(others) - _NAMED} more"
+    elif constant:
+        what = f"{what} + {_LEVEL}" if others else _LEVEL
+    terms = [name for name, at in design.terms if parts[at].any() and name != "Intercept"]
+    one = "one of the terms " if len(terms) > 1 else ""
+    return (
+        f"no row tells all coefficients apart: by formula and schema {design.names[last]} is always {what}; "
+        f"leave out or change {one}{', '.join(terms)}"
+    )
+
+
+def _summed(design: Design, parts: Sequence[tuple[int, float]]) -> Iterator[str]:
+    """A sum as it is written."""
+    for place, (j, weight) in enumerate(parts):
+        sign = "-" if weight < 0 else "+" * (place > 0)
+        size, name = f"{abs(weight):.6g}", design.names[j]
+        part = size if (name == "Intercept") else name if size == "1" else f"{size} * {name}"
+        yield f" {sign} {part}" if place else f"{sign}{part}"
