@@ -14,7 +14,8 @@ from dpstats.moments import Solution
 CODES = ("not_estimable", "weak")  # of a solution of a linear model
 _ALL = (
     "privacy noise outweighs these data: nothing can be estimated; use more rows or budget. It is the same "
-    "where almost no row can be read: dps.check(data, schema, formula) shows which cannot, to you alone"
+    "where almost no row can be read, or most values lie beyond their bounds: dps.check(data, schema, "
+    "formula) shows which, to you alone"
 )
 _WHOLE = {
     "budget": (
@@ -71,7 +72,10 @@ _WHOLE = {
     ),
 }
 _NAMED = {
-    "not_estimable": "privacy noise outweighs what the data say about {}; use more rows or budget",
+    "not_estimable": (
+        "privacy noise outweighs what the data say about {}; use more rows or budget. Neither helps where "
+        "most values lie beyond their bounds: dps.check(data, schema) shows that, to you alone"
+    ),
     "weak": "privacy noise hides most of what the data say about {}; its interval rests on a wide guess",
     "range": (
         "most of the spread of {} lies in long rows on one side, beyond the row norm, which count less: if "

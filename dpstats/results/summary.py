@@ -131,6 +131,8 @@ def _reference(record: Record, part: str) -> str:
 
 SHOWN_LEVELS = 8
 COUNTED = "std err counts sampling and privacy noise; 'privacy' is the share of its square due to privacy."
+FOR_BENDS = "check for bends"  # what a fit releases whose standard errors count them
+BENT = f" std err also counts what a bend may do ('{FOR_BENDS}'), no part of which is privacy."
 NOT_NORMAL = " Noise is not normal: intervals and P>|z| follow its law, and z alone says less."
 LOST = f" '{NOT_ESTIMABLE}': this budget and these data do not determine the coefficient."
 PUBLIC = (
@@ -147,7 +149,8 @@ def notes(record: Record, remark: str, last: str) -> list[str]:
     remark, last : str
         What a kind of fit says besides, before and after what is said of the noise.
     """
-    counted = f"No standard errors: {record.no_errors}." if record.no_errors else COUNTED
+    bent = BENT if FOR_BENDS in record.released else ""
+    counted = f"No standard errors: {record.no_errors}." if record.no_errors else COUNTED + bent
     lost = np.isinf(bse(record)).any() and not record.no_errors
     noise = (
         counted + remark + (NOT_NORMAL if record.tails is not None else "") + last + (LOST if lost else "")

@@ -362,7 +362,8 @@ class CurveFit(Facts, Shown, Stored):
         )
         note = "At risk and events are noisy counts, since the time of the line before. std err counts "
         note += "sampling and privacy noise; 'privacy' is the share of its square due to privacy. "
-        note += f"'{NOT_ESTIMABLE}': fewer at risk than noise can be told from."
+        note += f"'{NOT_ESTIMABLE}': at that time fewer are left than noise can be told from; at all times "
+        note += "if a group is small, or most times are outside their bounds."
         return Document(
             title=heading(self, "Kaplan-Meier curve"),
             banner=banner(self),
