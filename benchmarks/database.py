@@ -18,6 +18,7 @@ import tempfile
 import time
 from collections.abc import Callable
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +31,7 @@ from scale import NAMES, RIGHT, SCHEMA, peak, write
 from tabulate import tabulate
 
 import dpstats as dps
-from dpstats.rows import parts
+from dpstats.rows import sizes
 from dpstats.testing import Recording, SeededNoise, noise
 
 QUERY = f"SELECT {', '.join([*NAMES, 'y'])} FROM dpstats_scale"
@@ -73,7 +74,7 @@ WAYS: dict[str, Callable[[str, int], Any]] = {
 
 
 def measure(way: str, address: str, n: int) -> None:
-    parts.KEPT_BYTES = 0  # read at every pass, however few rows
+    sizes.SIZES = replace(sizes.SIZES, kept=0)  # read at every pass, however few rows
     workers = 2 if way.endswith("workers") else 1
     schema = SCHEMA.unit("unit", max_rows=3) if way == UNITS else SCHEMA
     recording = Recording(SeededNoise(1))

@@ -22,12 +22,10 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from dpstats.rows import sizes
 from dpstats.rows.grammar import parse
 
-_CHUNK = 1 << 16  # objects handled at a time, so that temporary ones stay in a core's cache
-_ROWS = 1 << 24  # texts handled at a time: Arrow counts the distinct ones in 32 bits
 _INLINE = 12  # bytes of the longest text that a view holds itself
-_BYTES = 1 << 30  # of texts copied at a time: views of one text may be many times its size
 
 
 @dataclass(frozen=True, repr=False)
@@ -62,9 +60,9 @@ class Texts:
     def _cuts(self) -> Iterable[int]:
         """Where a part ends and the next begins."""
         if not (pa.types.is_string_view(self.cells.type) and len(self)):
-            return range(_ROWS, len(self), _ROWS)
-        ends = np.cumsum(_views(self.cells)[:, 0] + np.int64(_BYTES // _ROWS))
-        return (np.flatnonzero(np.diff(ends // _BYTES)) + 1).tolist()
+            return range(sizes.SIZES.texts, len(self), sizes.SIZES.texts)
+        ends = np.cumsum(_views(self.cells)[:, 0] + np.int64(sizes.SIZES.text_bytes // sizes.SIZES.texts))
+        return (np.flatnonzero(np.diff(ends // sizes.SIZES.text_bytes)) + 1).tolist()
 
 
 def _views(cells: pa.Array) -> np.ndarray:
@@ -103,8 +101,8 @@ class Objects:
 
     def groups(self) -> Iterator[tuple[np.ndarray, Numbers | Coded]]:
         """Where cells are numbers or texts, and these; all others are missing."""
-        for start in range(0, len(self), _CHUNK):
-            cells = self.cells[start : start + _CHUNK]
+        for start in range(0, len(self), sizes.SIZES.objects):
+            cells = self.cells[start : start + sizes.SIZES.objects]
             kinds = _kinds(cells)
             for kind, (columns, _) in enumerate(_TYPES, 1):
                 where = np.flatnonzero(kinds == kind)

@@ -28,8 +28,9 @@ import pyarrow as pa
 from dpstats._arguments import among, shown
 from dpstats._private import forgetting
 from dpstats.errors import DataError
+from dpstats.rows import sizes
 from dpstats.rows.encode import Batch
-from dpstats.rows.lines import LONGEST, Lines, fields
+from dpstats.rows.lines import Lines, fields
 from dpstats.rows.parts import Stamp, of_parts
 from dpstats.rows.paths import existing
 from dpstats.rows.sources import Asked, Source
@@ -104,8 +105,6 @@ def names_in(line: bytes, sep: str, encoding: str) -> list[str]:
     return names
 
 
-_CHUNK = 1 << 22  # bytes that a thread parses at a time; temporary columns are some times as large
-_PART = 1 << 26  # bytes of a part of a file
 _PACKED = 1 << 16  # bytes of a compressed file that are read at a time
 _UNPACKED = 8  # times the bytes that a compressed file takes: what its columns take
 
@@ -228,8 +227,8 @@ class CsvFile:
         file = replace(self, path=stamp.path)
         if not self._packed:
             with self._open() as stream:
-                while start + _PART < stamp.size:
-                    stream.seek(start + _PART)
+                while start + sizes.SIZES.part < stamp.size:
+                    stream.seek(start + sizes.SIZES.part)
                     _rest(stream)
                     stop = stream.tell()  # at a line's beginning, however long the line before it is
                     yield CsvPart(file, asked, stamp, start, stop)
@@ -256,7 +255,7 @@ class CsvFile:
             )
         if not any(map(str.strip, found)):
             return ""
-        if len(line) >= LONGEST:
+        if len(line) >= sizes.SIZES.line:
             return "is longer than a mebibyte"
         if len(found) == (width := len(self.names)):
             return found
@@ -284,13 +283,14 @@ class CsvFile:
 
     def _size(self, stream: Any, stop: int | None) -> int:
         """Of the next chunk; it ends with a line if that costs little to know, so that no chunk is copied."""
+        chunk = sizes.SIZES.chunk
         if self._packed:
-            return _CHUNK
+            return chunk
         start = stream.tell()
-        stream.seek(start + _CHUNK)
-        rest = len(stream.readline(LONGEST + 1))
+        stream.seek(start + chunk)
+        rest = len(stream.readline(sizes.SIZES.line + 1))
         stream.seek(start)
-        return _CHUNK + rest if stop is None else min(_CHUNK + rest, stop - start)
+        return chunk + rest if stop is None else min(chunk + rest, stop - start)
 
 
 @dataclass(frozen=True)
@@ -336,9 +336,9 @@ def _rest(stream: Any) -> bytes:
 
     The stream stands at the next line afterwards.
     """
-    rest = part = stream.readline(LONGEST + 1)
+    rest = part = stream.readline(sizes.SIZES.line + 1)
     while part and not part.endswith(b"\n"):
-        part = stream.readline(LONGEST + 1)
+        part = stream.readline(sizes.SIZES.line + 1)
     return rest.removesuffix(b"\n") + b"\n"
 
 

@@ -10,6 +10,7 @@ from typing import Any
 import pyarrow as pa
 
 from dpstats.errors import DataError
+from dpstats.rows import sizes
 from dpstats.rows.csvfile import CsvFile
 from dpstats.rows.encode import Batch
 from dpstats.rows.parts import Part, Stamp, batch_rows, of_parts
@@ -17,7 +18,6 @@ from dpstats.rows.paths import PARQUET, SEPARATORS, data_files, kind_of
 from dpstats.rows.sources import Asked, Source, batch_of, check_arrow
 
 _BUFFER = 1 << 18  # bytes that are read of a column at a time
-_GROUP_ROWS = 1 << 18  # of a part of a Parquet file at least, if it has more than one row group
 _AS_BYTES = {
     pa.string(): pa.binary(),
     pa.large_string(): pa.large_binary(),
@@ -111,7 +111,7 @@ class ParquetPart:
         for group in range(metadata.num_row_groups):
             groups.append(group)
             rows += metadata.row_group(group).num_rows
-            if rows >= _GROUP_ROWS:
+            if rows >= sizes.SIZES.group_rows:
                 yield ParquetPart(stamp, asked, tuple(groups), rows)
                 groups, rows = [], 0
         if groups or not metadata.num_row_groups:

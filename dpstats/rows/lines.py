@@ -32,6 +32,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import csv as pa_csv
 
+from dpstats.rows import sizes
 from dpstats.rows.cells import Column, Numbers, Texts, of_arrow
 from dpstats.rows.encode import Batch
 from dpstats.rows.grammar import (
@@ -44,7 +45,6 @@ from dpstats.rows.grammar import (
 )
 from dpstats.rows.sources import Asked
 
-LONGEST = 1 << 20  # bytes of a line in its file; a longer one is no record of a table, and weighs nothing
 _UNREADABLE = b"\0\n"  # a line without a cell in every encoding, because of its null character
 _PARSED = 1 << 23  # bytes that Arrow parses at a time: mostly a whole chunk, so that columns are in one piece
 _WIDEST = 500  # columns up to which a pattern of the whole line stays small
@@ -244,11 +244,11 @@ def _without_long_lines(chunk: bytes) -> bytes:
     line is decoded and before anything decides how it is read. Of a line that is too long the chunk may hold
     a part, which is too long as well.
     """
-    part = LONGEST // 2  # with a newline in each, no line is longer than two
+    part = sizes.SIZES.line // 2  # with a newline in each, no line is longer than two
     if all(chunk.find(b"\n", start, start + part) >= 0 for start in range(0, len(chunk), part)):
         return chunk
     lines = chunk.split(b"\n")[:-1]
-    return b"".join(line + b"\n" if len(line) < LONGEST else _UNREADABLE for line in lines)
+    return b"".join(line + b"\n" if len(line) < sizes.SIZES.line else _UNREADABLE for line in lines)
 
 
 def _bytes(chunk: bytes) -> np.ndarray:

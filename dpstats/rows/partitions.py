@@ -18,9 +18,10 @@ import pandas as pd
 
 from dpstats._private import HoldsRows, protected
 from dpstats.errors import DataError
+from dpstats.rows import sizes
 from dpstats.rows.encode import Batch
 from dpstats.rows.moved import WORDS, coded_rows, columns_of, marked_rows
-from dpstats.rows.parts import KEPT_BYTES, UnitPiece, of_parts
+from dpstats.rows.parts import UnitPiece, of_parts
 from dpstats.rows.sources import HIDDEN, Asked, Source, of_frame, of_partition
 from dpstats.rows.sql import refusal
 from dpstats.running import current, default_client
@@ -186,7 +187,7 @@ class Partition:
     frames: _Frames
     place: int
     portable = False
-    size = KEPT_BYTES + 1  # never kept: Dask keeps it, if it is to be kept
+    size = sizes.SIZES.kept + 1  # never kept: Dask keeps it, if it is to be kept
     broken = _BROKEN
 
     def __reduce__(self) -> tuple[Any, ...]:

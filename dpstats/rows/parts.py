@@ -19,12 +19,12 @@ import numpy as np
 
 from dpstats._private import HoldsRows, protected
 from dpstats.errors import DataError, SpecificationError
+from dpstats.rows import sizes
 from dpstats.rows.encode import Batch, Encoder
 from dpstats.rows.sources import Asked, Source
 from dpstats.schema import WEIGHS
 
 BLOCK_ROWS = 8192  # a block of some ten columns stays in a core's cache (docs/architecture.md#blocks)
-KEPT_BYTES = 2**27  # of coded columns, as public sizes tell; a larger table is read at every pass
 _BATCH_CELLS = 2**20  # of a batch of a table that is read at every pass: 8 MiB of numbers
 
 T = TypeVar("T")
@@ -101,7 +101,7 @@ def of_parts(parts: Sequence[Part], asked: Asked, broken: str) -> Source:
 
 def are_kept(pieces: Sequence[Piece]) -> bool:
     """Whether a table in these parts is read once and kept, or has no parts."""
-    return sum(piece.part.size for piece in pieces) <= KEPT_BYTES
+    return sum(piece.part.size for piece in pieces) <= sizes.SIZES.kept
 
 
 def streamed(source: Source) -> tuple[Piece, ...]:

@@ -21,9 +21,10 @@ import pyarrow as pa
 
 from dpstats._private import protected
 from dpstats.errors import DataError
+from dpstats.rows import sizes
 from dpstats.rows.encode import Batch
 from dpstats.rows.moved import WEIGHING, WORDS, coded_rows, columns_of, ids_of, marked_rows, numbered
-from dpstats.rows.parts import KEPT_BYTES, UnitPiece, of_parts
+from dpstats.rows.parts import UnitPiece, of_parts
 from dpstats.rows.sources import HIDDEN, Asked, Source, batch_of, check_arrow
 from dpstats.rows.sql import refusal
 from dpstats.rows.units import spread
@@ -32,7 +33,7 @@ _KIND = "dataframe of Spark"
 _BROKEN = f"this {_KIND} cannot be computed to its end. {HIDDEN}"
 # how plans name the reading of a text file, by either of Spark's two kinds of readers
 _PARSING = re.compile(r"\b(?:FileScan|BatchScan|Relation(?:V2)? ?\[[^\]]*\]) (?:csv|json|text|xml)\b", re.I)
-_SHARE, _SHARE_ROWS = "share", 2**17  # of units, that are looked at together; about so many rows
+_SHARE = "share"  # of units, that are looked at together
 _ANSWERS = pa.schema([pa.field("place", pa.int32()), pa.field("answer", pa.binary())])
 
 
@@ -65,7 +66,7 @@ def _by_unit(frame: Any, asked: Asked) -> tuple[UnitPiece, ...]:
     n = int(protected(frame.count, DataError(_BROKEN)))
     numbers = ", ".join(f"`{name}` double" for name in numbered(asked))
     coded = frame.mapInArrow(
-        partial(_coded, asked, 1 + n // _SHARE_ROWS),
+        partial(_coded, asked, 1 + n // sizes.SIZES.share_rows),
         f"{numbers}, {', '.join(f'`{word}` bigint' for word in WORDS)}, {_SHARE} bigint",
     )
     # a lambda: from types that are declared Spark would guess a way to call it
@@ -122,7 +123,7 @@ class SparkFrame:
     asked: Asked
     frame: Any
     portable = False
-    size = KEPT_BYTES + 1  # never kept: Spark keeps it, if it is to be kept
+    size = sizes.SIZES.kept + 1  # never kept: Spark keeps it, if it is to be kept
     broken = _BROKEN
 
     def __reduce__(self) -> tuple[Any, ...]:

@@ -24,13 +24,12 @@ import numpy as np
 
 from dpstats._private import HoldsRows, protected
 from dpstats.errors import DataError
+from dpstats.rows import sizes
 from dpstats.rows.encode import Batch, Encoder
 from dpstats.rows.parts import Piece, UnitPiece, are_kept, as_block, as_codes
 from dpstats.rows.sources import Asked, Source
 from dpstats.rows.units import alike, chosen, row_hashes, spread
 from dpstats.schema import WEIGHS
-
-IN_MEMORY = 2**22  # bytes before a file is made
 
 
 class Place(NamedTuple):
@@ -50,7 +49,7 @@ class Spool(HoldsRows):
     """
 
     def __init__(self, dtype: type) -> None:
-        self._file = tempfile.SpooledTemporaryFile(max_size=IN_MEMORY)  # noqa: SIM115 - closed with the spool
+        self._file = tempfile.SpooledTemporaryFile(max_size=sizes.SIZES.spooled)  # noqa: SIM115 - closed with the spool
         weakref.finalize(self, self._file.close)
         self._dtype, self._lock = np.dtype(dtype), Lock()
 
@@ -87,7 +86,6 @@ class Spool(HoldsRows):
         return protected(do, failure)
 
 
-_SHARE_ROWS = 2**17  # of which the choice is made at a time: 40 bytes each, and some times that to sort them
 _NO_WORDS = np.empty((0, 5), np.uint64)  # of an id, of the hash of cells, and the place in the table
 
 
@@ -101,7 +99,7 @@ def _weighed(pieces: Sequence[Piece]) -> tuple[Piece, ...]:
     asked = pieces[0].asked
     unit, encoder = asked.schema.privacy_unit, Encoder(asked.schema, asked.names)
     rows = sum(piece.part.size for piece in pieces) // (8 * len(asked.columns))  # about, as public sizes tell
-    choice = Choice(1 + rows // _SHARE_ROWS)
+    choice = Choice(1 + rows // sizes.SIZES.share_rows)
     copy = None if all(piece.ordered for piece in pieces) else Copy(asked)
     ends, kinds = [0], set[str]()
     for piece in pieces:

@@ -326,7 +326,7 @@ MUTANTS = (
         "rows/test_unit_parts.py::test_nothing_but_a_file_without_a_name_holds_rows",
         (
             "rows/unit_parts.py",
-            "tempfile.SpooledTemporaryFile(max_size=IN_MEMORY)",
+            "tempfile.SpooledTemporaryFile(max_size=sizes.SIZES.spooled)",
             "tempfile.NamedTemporaryFile(delete=False)",
         ),
     ),

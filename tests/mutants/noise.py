@@ -331,8 +331,8 @@ MUTANTS = (
         "rows/test_parts.py::test_a_file_in_parts_has_the_rows_of_one_that_is_kept[d.csv]",
         (
             "rows/csvfile.py",
-            "return _CHUNK + rest if stop is None else min(_CHUNK + rest, stop - start)",
-            "return _CHUNK + rest",
+            "return chunk + rest if stop is None else min(chunk + rest, stop - start)",
+            "return chunk + rest",
         ),
     ),
 )

@@ -9,13 +9,13 @@ import io
 import logging
 import warnings
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from dpstats.rows import cells as cells_of
-from dpstats.rows import csvfile, lines, open_rows
+from dpstats.rows import open_rows, sizes
 from dpstats.rows import rows as opening
 from dpstats.schema import WEIGHS
 from tests.rows.kinds import KINDS, NAMES, ROWS, SCHEMA, UNIT, Random, Record, one
@@ -88,30 +88,18 @@ def search(kind: str, seed: int, folder: Path) -> int:
     return ROWS
 
 
-_SIZES = (
-    (csvfile, "_PART"),
-    (csvfile, "_CHUNK"),
-    (csvfile, "LONGEST"),
-    (lines, "LONGEST"),
-    (cells_of, "_CHUNK"),
-    (cells_of, "_ROWS"),
-    (cells_of, "_BYTES"),
-)
-
-
 @contextlib.contextmanager
 def pieces(rng: Random) -> Iterator[None]:
     """Small pieces of what is read at a time, so that a short table has several, and lines too long."""
-    usual = [getattr(module, name) for module, name in _SIZES]
+    usual = sizes.SIZES
     longest = int(rng.integers(40, 200))
-    small = one(rng, [(int(rng.integers(1, 900)), 400, longest, longest, 7, 4, 64), usual, usual])
+    part = int(rng.integers(1, 900))
+    small = replace(usual, part=part, chunk=400, line=longest, objects=7, texts=4, text_bytes=64)
+    sizes.SIZES = one(rng, [small, usual, usual])
     try:
-        for (module, name), size in zip(_SIZES, small, strict=True):
-            setattr(module, name, size)
         yield
     finally:
-        for (module, name), size in zip(_SIZES, usual, strict=True):
-            setattr(module, name, size)
+        sizes.SIZES = usual
 
 
 @contextlib.contextmanager

@@ -8,9 +8,10 @@ import pytest
 from pyarrow import parquet
 
 import dpstats as dps
-from dpstats.rows import cells, open_rows
+from dpstats.rows import open_rows
 from dpstats.rows.cells import Texts
 from dpstats.schema import WEIGHS
+from tests.rows.resized import resize
 
 SCHEMA = dps.Schema(g=dps.levels("a", "b"), x=dps.bounded(-1e30, 1e30))
 
@@ -67,8 +68,7 @@ def test_views_that_show_one_text_are_copied_a_few_at_a_time(unit, monkeypatch):
     views.validate(full=True)
     expected = [*Texts(views).parts()]
     assert len(expected) == 1
-    monkeypatch.setattr(cells, "_BYTES", 8192)
-    monkeypatch.setattr(cells, "_ROWS", 1024)
+    resize(monkeypatch, text_bytes=8192, texts=1024)
     parts = [*Texts(views).parts()]
     assert pa.concat_arrays(parts).equals(expected[0])
     assert {part.type for part in parts} == {pa.large_binary()}
@@ -100,8 +100,7 @@ def test_views_of_texts_beyond_two_gibibytes_of_a_buffer():
 @pytest.mark.parametrize("form", [pa.string(), pa.large_string(), pa.string_view(), pa.decimal128(9, 2)])
 def test_texts_and_decimals_are_handled_a_number_of_rows_at_a_time(form, monkeypatch):
     column = pa.array([1, None, *range(2, 30)]).cast(pa.decimal128(21, 2)).cast(pa.string()).cast(form)
-    monkeypatch.setattr(cells, "_ROWS", 4)
-    monkeypatch.setattr(cells, "_BYTES", 64)
+    resize(monkeypatch, texts=4, text_bytes=64)
     assert max(len(part) for part in Texts(column).parts()) <= 4
     assert {part.type for part in Texts(column.slice(3)).parts()} == {pa.large_binary()}
     for cut in (0, 1, 5, 29):

@@ -13,9 +13,10 @@ from pyarrow import parquet
 
 import dpstats as dps
 from dpstats.errors import DataError
-from dpstats.rows import csvfile, lines, open_rows
+from dpstats.rows import lines, open_rows
 from dpstats.rows.grammar import number
-from dpstats.rows.lines import LONGEST
+from dpstats.rows.sizes import SIZES
+from tests.rows.resized import resize
 
 SCHEMA = dps.Schema(
     x=dps.bounded(0, 9), g=dps.levels("a", 'q"q', "s,t", "ü", other=True), f=dps.flag("yes", "no")
@@ -60,14 +61,14 @@ def read(content, path, **how):
         (b"1,\xff,no\n2,\xc3\xbc,no\n", [NAN, 2], [-1, 3]),
         (b"\xef\xbb\xbf1,a,no\n1,a,no\n", [NAN, 1], [0, 0]),  # a mark of byte order is one in the header only
         (b" 1 , a ,yes\n\t2,a\t,no\n+3,NA,no\n", [1, 2, 3], [0, 0, -1]),
-        (b"1,a," + b"y" * LONGEST + b"\n2,a,no\n", [NAN, 2], [-1, 0]),
-        (b"1,a," + b"y" * (LONGEST - 5) + b"\n2,a,no\n", [1, 2], [0, 0]),
+        (b"1,a," + b"y" * SIZES.line + b"\n2,a,no\n", [NAN, 2], [-1, 0]),
+        (b"1,a," + b"y" * (SIZES.line - 5) + b"\n2,a,no\n", [1, 2], [0, 0]),
     ],
 )
-@pytest.mark.parametrize("chunk", [csvfile._CHUNK, 5])
+@pytest.mark.parametrize("chunk", [SIZES.chunk, 5])
 def test_a_line_is_a_record(content, x, g, chunk, tmp_path, monkeypatch):
     if len(content) < 10_000:
-        monkeypatch.setattr(csvfile, "_CHUNK", chunk)
+        resize(monkeypatch, chunk=chunk)
     for mark in (b"", b"\xef\xbb\xbf"):
         got = read(mark + b"x,g,f\n" + content, tmp_path / "d.csv")
         np.testing.assert_array_equal(got[0], x)
@@ -75,8 +76,8 @@ def test_a_line_is_a_record(content, x, g, chunk, tmp_path, monkeypatch):
 
 
 def test_a_line_without_an_end_takes_no_memory_and_is_one_bad_record(tmp_path, monkeypatch):
-    monkeypatch.setattr(csvfile, "_CHUNK", 1 << 16)
-    endless = b"1,a,no\n" + b"9" * (3 * LONGEST) + b"\n2,a,no\n" + b"7" * (2 * LONGEST)
+    resize(monkeypatch, chunk=1 << 16)
+    endless = b"1,a,no\n" + b"9" * (3 * SIZES.line) + b"\n2,a,no\n" + b"7" * (2 * SIZES.line)
     np.testing.assert_array_equal(read(b"x,g,f\n" + endless, tmp_path / "d.csv")[0], [1, NAN, 2, NAN])
 
 
@@ -96,9 +97,7 @@ def test_the_length_of_a_line_is_that_in_the_file_wherever_the_line_stands(
     encoding, letter, name, packed, cell, tmp_path, monkeypatch
 ):
     """Its text may have fewer bytes or more in UTF-8, and only a part of it may be read."""
-    for module in (csvfile, lines):
-        monkeypatch.setattr(module, "LONGEST", 40)
-    monkeypatch.setattr(csvfile, "_CHUNK", 64)
+    resize(monkeypatch, line=40, chunk=64)
     text, start = letter.encode(encoding), cell + b",a,"
     for size in (40, 41, 70, 120):  # with the newline
         whole, rest = divmod(size - len(start) - 1, len(text))
@@ -137,11 +136,11 @@ def test_numbers_too_large_for_a_float_are_missing_in_lines_of_any_length(tmp_pa
     np.testing.assert_array_equal(x, [NAN, NAN, 1e99, float("9" * 199), float("0." + "1" * 400)])
 
 
-@pytest.mark.parametrize("chunk", [csvfile._CHUNK, 1])  # lines together, each by itself
+@pytest.mark.parametrize("chunk", [SIZES.chunk, 1])  # lines together, each by itself
 @pytest.mark.parametrize("sep, mark", [",.", ";,", "\t.", " .", ".,", "/."])
 def test_a_number_is_the_same_in_bulk_as_by_hand(sep, mark, chunk, tmp_path, monkeypatch):
     rng = np.random.default_rng()
-    monkeypatch.setattr(csvfile, "_CHUNK", chunk)
+    resize(monkeypatch, chunk=chunk)
 
     def digits(lengths):
         return "".join(map(str, rng.integers(0, 10, rng.choice(lengths))))
@@ -230,7 +229,7 @@ def test_tabs_semicolons_decimal_commas_and_encodings(tmp_path):
 
 @pytest.mark.parametrize("chunk", [1, 10_000])
 def test_digits_in_groups(chunk, tmp_path, monkeypatch):
-    monkeypatch.setattr(csvfile, "_CHUNK", chunk)
+    resize(monkeypatch, chunk=chunk)
     lines = b'x,g,f\n"1,234.5",a,no\n12345,a,no\n"1,23",a,no\n1,234,a,no\n,a,no\n" -7,000",a,no\n"2,000\n'
     x, g = read(lines, tmp_path / "d.csv", thousands=",")
     np.testing.assert_array_equal(x, [1234.5, 12345, NAN, NAN, NAN, -7000, NAN])

@@ -16,7 +16,6 @@ from dpstats.curator import Curator
 from dpstats.curator.engines import Cluster, chosen, gathered
 from dpstats.curator.tasks import WorkError
 from dpstats.errors import DataError
-from dpstats.rows import parts
 from dpstats.rows.cells import of_arrow
 from dpstats.rows.encode import coded
 from dpstats.rows.partitions import Partition, UnitPartition
@@ -25,6 +24,7 @@ from dpstats.running import Running
 from dpstats.schema import WEIGHS
 from dpstats.testing import NoNoise, Recording, noise
 from tests.curator.test_engines import fatal
+from tests.rows.resized import resize
 from tests.rows.test_parts import DESIGN, PUBLIC, SCHEMA, TABLE, N, joined, rows_of
 
 dask = pytest.importorskip("dask", reason="dask is not installed")
@@ -354,7 +354,7 @@ def test_the_command_line_fits_files_on_a_cluster(client, tmp_path, monkeypatch)
         parquet.write_table(TABLE.slice(place * 9000, 9000), tmp_path / f"{place}.parquet")
     SCHEMA.to_json(tmp_path / "s.json")
     monkeypatch.chdir(tmp_path)  # of which the workers know nothing
-    monkeypatch.setattr(parts, "KEPT_BYTES", 0)
+    resize(monkeypatch, kept=0)
     used = []
     monkeypatch.setattr(
         "dpstats.curator.curator.gathered", lambda *asked: used.append(asked) or gathered(*asked)

@@ -9,7 +9,9 @@ from pyarrow import parquet
 
 import dpstats as dps
 from dpstats.errors import DataError
-from dpstats.rows import open_rows, parts
+from dpstats.rows import open_rows
+from dpstats.rows.sizes import SIZES
+from tests.rows.resized import resize
 from tests.rows.test_parts import joined
 
 SCHEMA = dps.Schema(x=dps.bounded(-1, 1), g=dps.levels("a", "b", other=True)).unit("u", max_rows=1)
@@ -48,9 +50,9 @@ def written(table, path):
     parquet.write_table(table, path, row_group_size=2)
 
 
-@pytest.fixture(params=[parts.KEPT_BYTES, 0], ids=["kept", "at every pass"], autouse=True)
+@pytest.fixture(params=[SIZES.kept, 0], ids=["kept", "at every pass"], autouse=True)
 def kept(request, monkeypatch):
-    monkeypatch.setattr(parts, "KEPT_BYTES", request.param)
+    resize(monkeypatch, kept=request.param)
 
 
 def found(path):

@@ -21,10 +21,11 @@ from dpstats.curator.lattice import coordinates, slack
 from dpstats.curator.partial import partial, statistic_of
 from dpstats.errors import DataError
 from dpstats.formula import build_design
-from dpstats.rows import csvfile, files, open_rows, parts, shared
-from dpstats.rows import lines as lines_of
+from dpstats.rows import open_rows, parts, shared
+from dpstats.rows.sizes import SIZES
 from dpstats.rows.sources import Asked
 from dpstats.testing import NoNoise, Recording, noise
+from tests.rows.resized import resize
 
 SCHEMA = dps.Schema(
     x=dps.bounded(-1, 1),
@@ -60,10 +61,7 @@ def path(request, tmp_path):
 
 def stream(monkeypatch, rows=3000, bytes_=100_000):
     """Have small files read at every pass, in parts of about so many rows or bytes."""
-    monkeypatch.setattr(parts, "KEPT_BYTES", 0)
-    monkeypatch.setattr(files, "_GROUP_ROWS", rows)
-    monkeypatch.setattr(csvfile, "_PART", bytes_)
-    monkeypatch.setattr(csvfile, "_CHUNK", 30_000)
+    resize(monkeypatch, kept=0, group_rows=rows, part=bytes_, chunk=30_000)
 
 
 def rows_of(data, schema=SCHEMA):
@@ -194,7 +192,7 @@ def _told_by(error):
 PUBLIC_ROWS = {"x": np.linspace(-1, 1, 50), "y": np.linspace(-3, 3, 50) ** 2}
 
 
-@pytest.mark.parametrize("kept", [parts.KEPT_BYTES, 0])
+@pytest.mark.parametrize("kept", [SIZES.kept, 0])
 @pytest.mark.parametrize(
     "use",
     [
@@ -208,7 +206,7 @@ def test_a_relation_that_fails_at_once_says_nothing_of_a_cell(use, kept, monkeyp
     """DuckDB computes a relation when its reader is made, before a batch is asked for."""
     made = pytest.importorskip("duckdb").connect()
     made.execute("CREATE TABLE t AS SELECT if(i = 500, 'serial-4711', '1') x, 1.0 y FROM range(999) r(i)")
-    monkeypatch.setattr(parts, "KEPT_BYTES", kept)
+    resize(monkeypatch, kept=kept)
     schema = dps.Schema(x=dps.bounded(-1, 1), y=dps.bounded(-3, 3))
     with pytest.raises(DataError, match="this DuckDBPyRelation cannot be computed to its end") as caught:
         use(made.sql("SELECT x::DOUBLE x, y::DOUBLE y FROM t"), schema)
@@ -357,18 +355,15 @@ def test_lines_are_the_same_wherever_a_file_is_cut(lines, size, tmp_path, monkey
     np.testing.assert_array_equal(np.concatenate([*found, np.zeros(0)]), expected)
 
 
-@pytest.mark.parametrize("kept", [parts.KEPT_BYTES, 0])
+@pytest.mark.parametrize("kept", [SIZES.kept, 0])
 def test_a_line_of_any_length_is_one_record_wherever_a_file_is_cut(kept, tmp_path, monkeypatch):
     """A neighbour with a line too long, over one edge of a part or several, differs in one row."""
     rng = np.random.default_rng()
     schema = dps.Schema(x=dps.bounded(0, 9), k=dps.bounded(0, 9))
     longest = 20
-    for module in (csvfile, lines_of):
-        monkeypatch.setattr(module, "LONGEST", longest)
-    monkeypatch.setattr(parts, "KEPT_BYTES", kept)
+    resize(monkeypatch, line=longest, kept=kept)
     for _ in range(60):
-        monkeypatch.setattr(csvfile, "_PART", int(rng.integers(5, 90)))
-        monkeypatch.setattr(csvfile, "_CHUNK", int(rng.integers(1, 60)))
+        resize(monkeypatch, part=int(rng.integers(5, 90)), chunk=int(rng.integers(1, 60)))
         records = [b"%d,%d" % tuple(rng.integers(0, 10, 2)) for _ in range(30)]
         place, tail = int(rng.integers(30)), b"5,5" * int(rng.integers(1, 9))
         long = b"7" * int(rng.integers(longest, 6 * longest)) + rng.choice([b",", b"\r", b'"']) + tail

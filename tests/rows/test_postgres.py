@@ -16,8 +16,9 @@ import dpstats as dps
 from dpstats.cli import main
 from dpstats.curator import Curator
 from dpstats.errors import DataError
-from dpstats.rows import parts
+from dpstats.rows.sizes import SIZES
 from dpstats.testing import NoNoise, Recording, noise
+from tests.rows.resized import resize
 from tests.rows.test_parts import DESIGN, PUBLIC, SCHEMA, TABLE, N, joined, rows_of
 
 dbapi = pytest.importorskip("adbc_driver_postgresql.dbapi", reason="adbc-driver-postgresql is not installed")
@@ -66,7 +67,7 @@ def server():
 
 @pytest.fixture
 def streamed(monkeypatch):
-    monkeypatch.setattr(parts, "KEPT_BYTES", 0)
+    resize(monkeypatch, kept=0)
 
 
 def by_adbc(uri):
@@ -90,10 +91,10 @@ def bits(data):
 
 
 @pytest.mark.parametrize("cut", [{}, CUTS])
-@pytest.mark.parametrize("kept", [parts.KEPT_BYTES, 0])
+@pytest.mark.parametrize("kept", [SIZES.kept, 0])
 @pytest.mark.parametrize("way", WAYS)
 def test_a_query_has_the_rows_of_the_file(way, kept, cut, server, monkeypatch):
-    monkeypatch.setattr(parts, "KEPT_BYTES", kept)
+    resize(monkeypatch, kept=kept)
     connection = WAYS[way](server)
     query = dps.read_sql(SELECT, connection, **cut)
     rows = rows_of(query)
@@ -180,7 +181,7 @@ def test_a_connection_that_may_find_other_rows_is_refused_before_a_charge(
 ):
     query = dps.read_sql(SELECT, connect(server))
     assert dps.ols("y ~ x + g", query, SCHEMA).fit(dps.zcdp(0.5)).nobs == N  # kept
-    monkeypatch.setattr(parts, "KEPT_BYTES", 0)
+    resize(monkeypatch, kept=0)
     ledger = dps.Ledger(tmp_path / "l.ledger", total=dps.zcdp(1))
     with pytest.raises(DataError, match="may find other rows each time.*SET TRANSACTION ISOLATION LEVEL"):
         dps.ols("y ~ x + g", query, SCHEMA).fit(dps.zcdp(0.5), ledger=ledger)

@@ -27,6 +27,7 @@ from dpstats.errors import DataError
 from dpstats.rows.spark import Arrived, SparkFrame, UnitFrame
 from dpstats.running import Running
 from dpstats.testing import NoNoise, Recording, SeededNoise, noise
+from tests.rows.resized import resize
 from tests.rows.test_parts import DESIGN, PUBLIC, SCHEMA, TABLE, N, joined, rows_of, stream
 from tests.rows.test_unit_parts import HELD
 
@@ -195,7 +196,7 @@ def in_order(rows):
 
 @pytest.mark.parametrize("partitions", [None, 1, 7])
 def test_spark_brings_the_rows_of_a_unit_together_and_hands_none_out(partitions, units, monkeypatch):
-    monkeypatch.setattr("dpstats.rows.spark._SHARE_ROWS", 1000)
+    resize(monkeypatch, share_rows=1000)
     rows = rows_of(units.repartition(partitions) if partitions else units, UNITS)
     (piece,) = rows.parts()
     assert in_order(rows) == in_order(rows_of(HELD, UNITS)) and rows.n == N

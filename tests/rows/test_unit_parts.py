@@ -24,11 +24,12 @@ from dpstats.curator import Curator
 from dpstats.curator.lattice import slack
 from dpstats.curator.partial import statistic_of
 from dpstats.errors import DataError
-from dpstats.rows import csvfile, files, parts, unit_parts
+from dpstats.rows import parts, unit_parts
 from dpstats.rows.unit_parts import Marked
 from dpstats.schema import WEIGHS
 from dpstats.testing import NoNoise, Recording, SeededNoise, noise
 from tests.rows import test_parts as tables
+from tests.rows.resized import resize
 from tests.rows.test_parts import DESIGN, PUBLIC, SCHEMA, TABLE, N, changed, joined, rows_of
 
 SLACK = slack(statistic_of(DESIGN, "event_moments", PUBLIC).parts, N)
@@ -53,12 +54,7 @@ HELD = with_units()
 @pytest.fixture
 def streamed(monkeypatch):
     """Few rows are not kept, nor their words in memory, and are looked at in several shares."""
-    monkeypatch.setattr(parts, "KEPT_BYTES", 0)
-    monkeypatch.setattr(unit_parts, "_SHARE_ROWS", 3000)
-    monkeypatch.setattr(unit_parts, "IN_MEMORY", 1000)
-    monkeypatch.setattr(files, "_GROUP_ROWS", 3000)
-    monkeypatch.setattr(csvfile, "_PART", 100_000)
-    monkeypatch.setattr(csvfile, "_CHUNK", 30_000)
+    resize(monkeypatch, kept=0, share_rows=3000, spooled=1000, group_rows=3000, part=100_000, chunk=30_000)
 
 
 def bits(rows):
@@ -96,7 +92,7 @@ def exact(data):
 def test_in_files_the_rows_weigh_that_do_in_memory_however_they_are_cut(
     cuts, kind, share, streamed, monkeypatch
 ):
-    monkeypatch.setattr(unit_parts, "_SHARE_ROWS", share)
+    resize(monkeypatch, share_rows=share)
     with tempfile.TemporaryDirectory() as folder:
         for place, (start, stop) in enumerate(pairwise([0, *cuts, N])):
             write(HELD.slice(start, stop - start), Path(folder) / f"{place}{kind}")
@@ -138,7 +134,7 @@ def test_a_fit_is_that_of_rows_in_memory(tmp_path, streamed, monkeypatch):
             return dps.ols("y ~ x + g", tmp_path / "d.parquet", UNITS).fit(dps.zcdp(50)).params
 
     there = [fitted(), fitted(workers=2)]
-    monkeypatch.setattr(parts, "KEPT_BYTES", 2**27)
+    resize(monkeypatch, kept=2**27)
     assert there[0].equals(there[1])
     np.testing.assert_allclose(there[0], fitted(), rtol=1e-9)
 
@@ -179,7 +175,7 @@ def test_files_that_store_ids_in_two_ways_are_refused(tmp_path, streamed):
 
 
 def test_nothing_but_a_file_without_a_name_holds_rows(tmp_path, monkeypatch):
-    monkeypatch.setattr(unit_parts, "IN_MEMORY", 1000)
+    resize(monkeypatch, spooled=1000)
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     held, words = unit_parts.Spool(np.uint64), np.arange(5000, dtype=np.uint64).reshape(1000, 5)
     places = [held.put(part) for part in (words, words[3:3], words[::7])]
@@ -213,7 +209,7 @@ class Slow:
 @pytest.mark.parametrize("rolled", [False, True])
 def test_threads_read_what_they_ask_for(rolled, monkeypatch):
     """Two fits of one model may run at once; rows of other places would weigh in the place of these."""
-    monkeypatch.setattr(unit_parts, "IN_MEMORY", 100 if rolled else 2**22)
+    resize(monkeypatch, spooled=100 if rolled else 2**22)
     held = unit_parts.Spool(np.float64)
     places = [held.put(np.full(50, float(number))) for number in range(8)]
     held._file = Slow(held._file)
@@ -225,6 +221,7 @@ def test_threads_read_what_they_ask_for(rolled, monkeypatch):
 KILLED = """
 import os, signal, sys, tempfile
 import numpy as np
+from tests.rows.resized import resize
 from dpstats.rows.unit_parts import Spool
 tempfile.tempdir = sys.argv[1]
 Spool(np.float64).put(np.arange(1e7))
