@@ -54,25 +54,32 @@ def split_offset(terms: Terms, schema: Schema) -> tuple[Terms, Offset | None]:
     FormulaError
         If an offset is multiplied with something, is not a number, or has no public bounds.
     """
-    columns: list[tuple[str, ...]] = []
-    offsets: list[str] = []
+    columns, offsets = set_apart(terms, "offset", "an offset has the coefficient 1 and cannot interact")
+    return columns, _sum(offsets, schema) if offsets else None
+
+
+def set_apart(terms: Terms, function: str, why: str, rest: str = "") -> tuple[Terms, list[str]]:
+    """Return terms without those that call a function, and what these are.
+
+    Raises
+    ------
+    FormulaError
+        If one is multiplied with something, for the reason `why`; what else is to be written is the rest.
+    """
+    columns, found = [], []
     for term in terms:
-        found = [code for code in term if _is_offset(code)]
-        if found and len(term) > 1:
-            raise FormulaError(
-                f"{found[0]!r} is part of {':'.join(term)}: an offset has the coefficient 1 "
-                f"and cannot interact; write + {found[0]}, as a term of its own"
-            )
-        if found:
-            offsets += found
-        else:
-            columns.append(term)
-    return tuple(columns), _sum(offsets, schema) if offsets else None
+        calls = [code for code in term if _calls(code, function)]
+        if calls and len(term) > 1:
+            remedy = f"write + {calls[0]}, as a term of its own"
+            raise FormulaError(f"{calls[0]!r} is part of {':'.join(term)}: {why}; {remedy}{rest}")
+        found += calls
+        columns += [term] * (not calls)
+    return tuple(columns), found
 
 
-def _is_offset(code: str) -> bool:
+def _calls(code: str, function: str) -> bool:
     tree = parse(code)
-    return isinstance(tree, ast.Call) and isinstance(tree.func, ast.Name) and tree.func.id == "offset"
+    return isinstance(tree, ast.Call) and isinstance(tree.func, ast.Name) and tree.func.id == function
 
 
 def _sum(codes: Sequence[str], schema: Schema) -> Offset:

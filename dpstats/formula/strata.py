@@ -18,8 +18,8 @@ from dpstats.formula.factor_reader import read_factor
 from dpstats.formula.factors import CategoricalFactor
 from dpstats.formula.grammar import MAX_COLUMNS
 from dpstats.formula.intervals import Observed
-from dpstats.formula.offset import Terms
-from dpstats.formula.reader import function_name, parse, variable_name
+from dpstats.formula.offset import Terms, set_apart
+from dpstats.formula.reader import parse, variable_name
 from dpstats.schema import Event, Flag, Schema
 
 
@@ -113,25 +113,9 @@ def split_strata(terms: Terms, schema: Schema) -> tuple[Terms, Strata | None]:
     FormulaError
         If one is multiplied with something, is not of categories, or there are too many strata.
     """
-    columns: list[tuple[str, ...]] = []
-    found: list[str] = []
-    for term in terms:
-        strata = [code for code in term if _is_strata(code)]
-        if strata and len(term) > 1:
-            raise FormulaError(
-                f"{strata[0]!r} is part of {':'.join(term)}, and strata have no coefficients; write "
-                f"+ {strata[0]}, as a term of its own, and products of its variables beside it"
-            )
-        if strata:
-            found += strata
-        else:
-            columns.append(term)
-    return tuple(columns), _read(found, schema) if found else None
-
-
-def _is_strata(code: str) -> bool:
-    tree = parse(code)
-    return isinstance(tree, ast.Call) and function_name(tree) == "strata"
+    rest = ", and products of its variables beside it"
+    columns, found = set_apart(terms, "strata", "strata have no coefficients", rest)
+    return columns, _read(found, schema) if found else None
 
 
 def _read(codes: Sequence[str], schema: Schema) -> Strata:
