@@ -99,8 +99,8 @@ class NoisyMoments:
         What clipping may have moved the mean of r by, where such counts tell.
     beyond : float, optional
         What it may have taken of its mean square, where they tell of rows there.
-    guessed : float, optional
-        1 if noise hid all of a response that seems constant: how far it spreads is a guess.
+    guessed : bool
+        Whether noise hid all of a response that seems constant: how far it spreads is a guess.
     total, noise_total : float, optional
         Variance of the response in its own units, its mean square without an intercept; and its noise.
     weight : float
@@ -173,7 +173,7 @@ class NoisyMoments:
     usual: float | None = None
     most_lost: float | None = None
     beyond: float | None = None
-    guessed: float | None = None
+    guessed: bool = False
     total: float | None = None
     noise_total: float | None = None
     weight: float = 1.0
@@ -206,7 +206,7 @@ class NoisyMoments:
         return {
             item.name: value.tolist() if isinstance(value, np.ndarray) else value
             for item in fields(self)
-            if (value := getattr(self, item.name)) is not None
+            if (value := getattr(self, item.name)) is not None and value is not False
         }
 
     @classmethod
@@ -222,7 +222,7 @@ class NoisyMoments:
         plain: dict[str, Any] = {
             name: value if name in (*_ARRAYS, *_COUNTS) else float(value) for name, value in content.items()
         }
-        made = cls(**plain)
+        made = cls(**{**plain, "guessed": bool(plain.get("guessed"))})
         sizes = {name: np.abs(np.ravel(value)).max(initial=0) for name, value in plain.items()}
         divisors = [plain[name] for name in _POSITIVE if name in plain]
         divisors += [] if made.total is None else [abs(made.total)]

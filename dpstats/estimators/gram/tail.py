@@ -77,7 +77,7 @@ class Tail:
             usual=self.kurtosis(limit),
             most_lost=float(self.lost(np.array([limit]))[0]) + _AS_FAR * self.hidden * limit,
             beyond=self.beyond(limit) + self.hidden * limit**2,
-            guessed=1.0 if self.guessed else None,
+            guessed=self.guessed,
         )
 
 
