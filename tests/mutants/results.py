@@ -485,6 +485,11 @@ MUTANTS = (
         ("estimators/location_scale/estimate.py", "& scale.hardly_varies", "& False"),
     ),
     planted(
+        "levels are told against one that no row has (survreg)",
+        "estimators/test_level_without_events.py::test_what_is_told_against_a_level_without_rows_is_not_estimable",
+        (SCALE, "(events * surely < FEWEST_EVENTS)", "(surely < -1)"),
+    ),
+    planted(
         "columns that cancel each other are as well known as each of them (survreg)",
         "models/test_loose_bounds.py::test_the_difference_of_near_duplicates_that_noise_hides_is_weak",
         (

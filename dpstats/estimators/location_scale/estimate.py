@@ -18,6 +18,7 @@ from dpstats.estimators.location_scale.bounds import Bounding, Choice
 from dpstats.estimators.location_scale.level_curve import level_curve
 from dpstats.estimators.location_scale.placement import PlacedByFamily, Placement
 from dpstats.estimators.location_scale.problem import LOG_SIGMA_RANGE, Problem, sigma_of
+from dpstats.estimators.row_scale import categories
 from dpstats.moments import Quantity
 
 Array = np.ndarray
@@ -36,6 +37,7 @@ _HIDES = 0.05
 # effect of columns together, over the largest of one alone, below which they cancel each other: that is so of
 # the difference of two with a correlation above .87
 _CANCEL = 0.5
+_ROUNDING = 1e-9  # of what makes an indicator of contrasts, which are of size 1
 _FARTHEST = 1e3  # sigmas; of a level that lies further off, no more is to be said
 # a column is long on one side if the row weight takes this share of its squares away there, and three times
 # what it takes on the other: its effect is then that of the bulk
@@ -200,6 +202,7 @@ def estimate(
     sds[weakly] = np.inf
     blind = _without_scale(bounding, information)
     blind[1:] |= _few_events(bounding, information, whitening)
+    blind |= (without_level(bounding, information, whitening) != 0).any(axis=1)
     return _with_levels(
         result, found.points, np.array([back @ step, sds, sampled]), bounding, choice.c, blind
     )
@@ -325,12 +328,37 @@ def _few_events(bounding: Bounding[Placement], information: Information, whiteni
     are those that placed the columns, or those that the information is of, whichever is known the better.
     """
     scale, (variance, sd) = bounding.placement.scale, bounding.placement.variances
-    back = np.linalg.inv(whitening)[:, 1:]
-    parts = (information.vectors[: bounding.k].T @ back) ** 2
-    told = information.values @ parts - 2 * np.sqrt(information.sds**2 @ parts**2)
-    surely = np.maximum(variance - 2 * sd, told)
+    surely = np.maximum(variance - 2 * sd, _surely(information, whitening, np.eye(bounding.k)[:, 1:]))
     rarer = bounding.n * bounding.placement.events.fraction * surely * (scale.scale / _widths(bounding)) ** 2
     return np.asarray(bounding.placement.problem.binary & (rarer < FEWEST_EVENTS))
+
+
+def without_level(bounding: Bounding[Placement], information: Information, whitening: Array) -> Array:
+    """What moves the line of one level alone, where that is the intercept among others; shape (k, m).
+
+    Of the m levels, such as a reference, of which there may be hardly an event. Columns of the other levels
+    then add up to the intercept, and whatever is guessed of what noise hides, none of these is known.
+    """
+    placement, k = bounding.placement, bounding.k
+    found, events = [np.zeros((k, 0))], bounding.n * placement.events.fraction
+    for columns, of_category in categories(placement.problem.levels):
+        own, rows = np.append(True, columns), placement.problem.levels[of_category]
+        if len(rows) != own.sum():
+            continue
+        ways, standard = np.zeros((2, k, len(rows)))
+        ways[own] = np.linalg.inv(np.column_stack([np.ones(len(rows)), rows[:, columns]]))
+        standard[own] = np.linalg.inv(placement.scale.typical(rows)[:, own])
+        by_means = standard[0] - 2 * np.sqrt(placement.scale.middle_error**2 @ standard[1:] ** 2)
+        surely = np.maximum(by_means, _surely(information, whitening, standard))
+        ways[np.abs(ways) < _ROUNDING] = 0.0
+        found.append(ways[:, (events * surely < FEWEST_EVENTS) & (ways[0] != 0)])
+    return np.hstack(found)
+
+
+def _surely(information: Information, whitening: Array, ways: Array) -> Array:
+    """Mean squares of these sums of (1, x~), shape (k, m), by the information less two sds of its noise."""
+    parts = (information.vectors[: len(whitening)].T @ np.linalg.solve(whitening, ways)) ** 2
+    return np.asarray(information.values @ parts - 2 * np.sqrt(information.sds**2 @ parts**2))
 
 
 def _without_scale(bounding: Bounding[Placement], information: Information) -> Array:

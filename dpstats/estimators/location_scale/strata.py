@@ -32,6 +32,7 @@ from dpstats.estimators.location_scale.estimate import (
     settings_of,
     uncertain,
     unseen,
+    without_level,
 )
 from dpstats.estimators.location_scale.event_law import LEAST_SAID
 from dpstats.estimators.location_scale.gaussian import Gaussian
@@ -348,4 +349,6 @@ def _factors(state: Stratified, need: float) -> Array:
     location = np.ones(levels.shape[1])
     if np.linalg.matrix_rank(levels) == len(levels):
         location[(np.abs(np.linalg.pinv(levels)[:, lost]) > 1e-9).any(axis=1)] = np.inf
+    missing = without_level(state.bounding, state.information, state.whitening.matrix)
+    location[(np.abs(np.linalg.pinv(strata.tied) @ missing) > 1e-9).any(axis=1)] = np.inf
     return np.append(location, own)
