@@ -33,8 +33,8 @@ P = TypeVar("P", bound=Placement, covariant=True)
 CUTS = (1.34, 1.6, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0, 12.0, 16.0, 24.0, 32.0, 64.0)
 WIDTHS = (2.0, 2.5, 3.0, 3.5, 4.0, 4.5, 5.0, 6.0, 7.0, 8.0, 10.0, 14.0, 20.0, 40.0)
 FREE = 0.45
-# the hazard that rows collect more than this many sigmas below their pivot is nothing too
-_FAR = 60.0
+# sigmas from its pivot beyond which a row gives nothing: the hazard that it collects below is none
+FAR = 60.0
 # pivots are clipped to this many sds of the pivots of the events
 _PIVOT_SDS = 3.0
 # with delayed entry the first cut leaves this share of the information
@@ -100,7 +100,7 @@ class Bounding(Generic[P]):
         if not problem.family.bounded and not math.isfinite(floor):
             farthest = declared_range(point[:-1], placement.scale)[1]
             lowest = (placement.scale.lower[-1] - farthest) / sigma_of(point)
-            floor = min(max(lowest, -_FAR), -UNSEEN)
+            floor = min(max(lowest, -FAR), -UNSEEN)
         known, limits, pivots = problem.known_scale, _NO, _NO
         if not known:
             limits = self._limits(choice.width, point)
@@ -140,7 +140,7 @@ class Bounding(Generic[P]):
         sd, offset = placement.residual_sd(point), placement.expectations(point).offset
         least, most = placement.declared_residuals(point)
         if not math.isfinite(width):
-            return min(least, -_FAR), max(most, 0.0)
+            return min(least, -FAR), max(most, 0.0)
         low = min(max(-offset - width * sd, least), -1.2)
         high = placement.expected.upper(width * sd, 1 + 0.3 * width * sd)
         return low, max(min(-offset + high, most), 0.0)

@@ -30,7 +30,7 @@ Array = np.ndarray
 
 # of events: the information on log sigma takes E[h1*^2] to be what it is there, whatever their fraction is
 _USUAL_FRACTION = 0.6
-_MOST_FAILED, _MOST_HAZARD = 0.95, 20.0  # of the rows, for the hazard that one collects; and of that
+MOST_SEEN, _MOST_HAZARD = 0.95, 20.0  # of the rows, for the hazard that one collects; and of that
 LEAST_SPREAD = 0.05  # of events about their line, with delayed entry
 _MOST_INFORMATION = 4.0  # the most said of log sigma by an event
 
@@ -127,7 +127,7 @@ class Expected(Expectations):
         self.family, self.fraction = family, fraction
         self._centre()
         self.share = self.slope**2
-        self.hazard = -math.log(1 - min(fraction, _MOST_FAILED))
+        self.hazard = -math.log(1 - min(fraction, MOST_SEEN))
 
     @abstractmethod
     def _centre(self) -> None: ...

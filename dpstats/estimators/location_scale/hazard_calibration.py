@@ -17,7 +17,7 @@ from scipy import special
 from dpstats.curator import Curator
 from dpstats.estimators.engine.finish import to_user
 from dpstats.estimators.location_scale.estimate import Estimate
-from dpstats.estimators.location_scale.event_expectations import expected
+from dpstats.estimators.location_scale.event_expectations import MOST_SEEN, expected
 from dpstats.estimators.location_scale.event_law import EventLaw
 from dpstats.estimators.location_scale.placement import Placement
 from dpstats.estimators.location_scale.problem import sigma_of
@@ -31,7 +31,6 @@ Array = np.ndarray
 # where zones end: shares of the events of rows that are all watched to one hazard
 _ENDS = (0.05, 0.3, 0.7, 1.0)
 _POINTS = 2000
-_MOST = 0.98  # of the rows that fail; a zone has an end
 # chance that any contrast stands out where the law holds
 _DOUBTFUL = 2e-3
 # variance of a contrast against that of rows watched to one hazard: others leave at any, mostly a low one
@@ -100,7 +99,7 @@ def _contrasted(
     `steep` where sigma is known, so that another one is to move them.
     """
     family, scale = placement.problem.family, placement.scale
-    fraction = min(1 - math.exp(-placement.expectations(point).hazard), _MOST)
+    fraction = min(1 - math.exp(-placement.expectations(point).hazard), MOST_SEEN)
     contrasts = _contrasts(family, fraction, steep)
     release = curator.release(
         "hazard_contrasts",

@@ -14,6 +14,7 @@ from functools import cached_property
 import numpy as np
 
 from dpstats.curator import Curator
+from dpstats.estimators.location_scale.bounds import FAR
 from dpstats.estimators.location_scale.event_expectations import LEAST_SPREAD, Delayed, Expectations
 from dpstats.estimators.location_scale.event_law import WHOLE, EventLaw, Floor, Left
 from dpstats.estimators.location_scale.events import Events
@@ -36,7 +37,6 @@ _EARLIEST, _BEYOND = -1000.0, 0.3  # residuals: of an open end, and from the las
 # and .8 take away the correlation of log sigma and the slopes, of one inspection a row and of many. Where
 # points hardly vary about their line, as at one time of inspection, all of them do.
 _SLOPES = 0.7
-_ALL = (-60.0, 60.0)  # limits of rho that take nothing away
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,7 +87,9 @@ class InspectedLaw(EventLaw):
     def _means(self, cut: Taper, pivot: float) -> Left:
         with np.errstate(all="ignore"):
             known = between(self.family, self.lower, self.upper)
-            found = scores(cut, known.z, known.seen * 1.0, np.full_like(known.z, pivot), _ALL, known=known)
+            found = scores(
+                cut, known.z, known.seen * 1.0, np.full_like(known.z, pivot), (-FAR, FAR), known=known
+            )
         products = (found.location**2, found.location * found.log_sigma, found.log_sigma**2)
         return Left(*(self.mean(found.kept * each) for each in products))
 

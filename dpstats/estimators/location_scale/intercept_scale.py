@@ -17,20 +17,19 @@ from dpstats.curator import Curator
 from dpstats.estimators.location_scale.bounds import Bounding, Choice
 from dpstats.estimators.location_scale.event_law import MOST_FAILED, watched
 from dpstats.estimators.location_scale.placement import Placement
+from dpstats.estimators.location_scale.problem import LARGEST_LOG_SIGMA
 from dpstats.estimators.location_scale.route import release_scores
+from dpstats.estimators.location_scale.sign_tuning import TUNING
 from dpstats.estimators.matrices import by_precision
 from dpstats.families.martingale import scores
 from dpstats.families.score_bounds import Truncation
 
 Array = np.ndarray
 
+# typical rows; steps of the solver, and of its numerical derivative
 _ROWS, _ITERATIONS, _CHANGE = 60, 8, 1e-4
-_LONGEST = 0.7  # of one iteration
 # of a step; of rare events there is another root at a log sigma that is 1.5 larger
 _LOWEST, _HIGHEST = np.array([-2.5, -1.5]), np.array([2.5, 1.0])
-# sd of what is expected of the information, against its size
-_STRUCTURE = 0.3
-_LEAST_EIGENVALUE = 0.25
 
 
 @dataclass(frozen=True)
@@ -68,10 +67,10 @@ def _information(seen: Array, sd: Array, bounding: Bounding[Placement], where: T
     guess = usual.fraction * watched(where.family, usual.fraction, usual.offset).left(where.cut).matrix
     guess = guess[: len(seen), : len(seen)]
     size = np.sqrt(np.diag(guess))
-    guess_sd = _STRUCTURE * np.outer(size, size)
+    guess_sd = TUNING.level_structure * np.outer(size, size)
     mean = by_precision(seen, sd, guess, guess_sd)
     values, vectors = np.linalg.eigh(mean / np.outer(size, size))
-    return (vectors * np.maximum(values, _LEAST_EIGENVALUE)) @ vectors.T * np.outer(size, size)
+    return (vectors * np.maximum(values, TUNING.least_level)) @ vectors.T * np.outer(size, size)
 
 
 def solved(level: Level, fraction: float, prior: Array | float) -> tuple[float, float]:
@@ -94,7 +93,7 @@ def solved(level: Level, fraction: float, prior: Array | float) -> tuple[float, 
         slope = np.vstack([np.column_stack([other - here for other in beside]) / _CHANGE, np.eye(m)])
         rest = (target - np.append(here, point[:m])) / scale
         step = np.linalg.lstsq(slope / scale[:, None], rest, rcond=None)[0] @ free
-        point = np.clip(point + np.clip(step, -_LONGEST, _LONGEST), _LOWEST, _HIGHEST)
+        point = np.clip(point + np.clip(step, -LARGEST_LOG_SIGMA, LARGEST_LOG_SIGMA), _LOWEST, _HIGHEST)
     return float(point[0]), float(point[1])
 
 

@@ -9,6 +9,7 @@ import math
 
 from dpstats.estimators.engine.plan import EARLY_STEPS as SIGN_STEPS
 from dpstats.estimators.engine.plan import TAIL_STEPS, Plan, Stage, alike, growing
+from dpstats.estimators.location_scale.sign_tuning import TUNING
 
 # Shares of mu^2; the averaged steps have what the others leave.
 COLUMNS, MATRIX, LOCATION, EARLY, CHECK = 0.09, 0.10, 0.015, 0.135, 0.05
@@ -16,18 +17,6 @@ EARLY_STEPS, LOCATION_STEPS = 10, 4
 # Counts of inspections, at the start, where bounds are chosen, and after the early steps. They tell of the
 # information far better than the averaged steps, which pay for them.
 INSPECTIONS, INSPECTED = 0.06, 3
-
-# By signs, shares of what is left of mu^2 after the columns; the last steps get what these leave.
-_START, _EARLY, _SIZES, _CHECK = 0.02, 0.38, 0.01, 0.02
-# The event matrix tells of few covariates how they are correlated, and nothing of one or many: its share is
-# this over their number, between these.
-_SHAPE, _LEAST_SHAPE, _MOST_SHAPE = 0.4, 0.02, 0.1
-START_STEPS, LEVEL_STEPS = 3, 4
-# of the last steps' share, slopes get this times sqrt k of what intercept and log sigma get: their noise is
-# then about the same in sampling sds
-_SLOPES = 0.55
-# of what intercept and log sigma so get, the part that follows the slopes; the rest waits for their average
-_EARLY_LEVEL, _FOLLOWING = 0.5, 0.3
 
 # Shares of epsilon of columns, matrix, location, sizes, early steps, last step and check; they add up to 1.
 # With n epsilon beyond these multiples of k^1.5, what comes first is precise enough at a smaller share.
@@ -81,21 +70,22 @@ def make_sign_plan(mu: float, k: int) -> Plan:
 
     See docs/theory/survival.md#slopes-by-the-signs-of-residuals.
     """
-    shape = max(_LEAST_SHAPE, min(_MOST_SHAPE, _SHAPE / (k - 1))) if k > 2 else _LEAST_SHAPE
-    last = 1 - shape - _START - _EARLY - _SIZES - _CHECK
-    level = 1 / (1 + _SLOPES * math.sqrt(k))
-    following, waiting = level * _FOLLOWING, level * (1 - _FOLLOWING)
+    own = TUNING.shares
+    shape = max(own.least_shape, min(own.most_shape, own.shape / (k - 1))) if k > 2 else own.least_shape
+    last = 1 - shape - own.start - own.early - own.sizes - own.check
+    level = 1 / (1 + own.slopes * math.sqrt(k))
+    following, waiting = level * own.following, level * (1 - own.following)
     slopes, both = "signs of residuals", "score and information of intercept and log sigma"
     stages = dict(
         shape=Stage(shape, "event matrix"),
-        start=Stage(_START, both, alike(START_STEPS)),
-        early=Stage(_EARLY * (1 - level * _EARLY_LEVEL), slopes, alike(SIGN_STEPS)),
-        early_level=Stage(_EARLY * level * _EARLY_LEVEL, both, alike(SIGN_STEPS)),
-        sizes=Stage(_SIZES, slopes),
+        start=Stage(own.start, both, alike(own.start_steps)),
+        early=Stage(own.early * (1 - level * own.early_level), slopes, alike(SIGN_STEPS)),
+        early_level=Stage(own.early * level * own.early_level, both, alike(SIGN_STEPS)),
+        sizes=Stage(own.sizes, slopes),
         last=Stage(last * (1 - level), slopes, alike(TAIL_STEPS)),
         last_level=Stage(last * following, both, alike(TAIL_STEPS)),
-        level=Stage(last * waiting, both, alike(LEVEL_STEPS)),
-        check=Stage(_CHECK, "check of the law"),
+        level=Stage(last * waiting, both, alike(own.level_steps)),
+        check=Stage(own.check, "check of the law"),
     )
     return Plan(mu, False, stages)
 

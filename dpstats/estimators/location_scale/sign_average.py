@@ -6,6 +6,7 @@ See docs/theory/survival.md#slopes-by-the-signs-of-residuals.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,18 +16,11 @@ from dpstats.estimators.location_scale.event_expectations import expected
 from dpstats.estimators.location_scale.information import usable
 from dpstats.estimators.location_scale.intercept_scale import Level
 from dpstats.estimators.location_scale.sign_frame import Frame
+from dpstats.estimators.location_scale.sign_tuning import TUNING
 from dpstats.estimators.matrices import not_noise
 from dpstats.families import NORMAL
 
 Array = np.ndarray
-
-_STRUCTURE = 0.15  # relative error of the information, by direction
-_SELECTION = 0.5  # of the variance that events may lose along the prediction
-_LARGEST_BIAS = 0.5  # of log sigma; beyond it nothing can be estimated
-_HIDDEN_SQUARE = 0.25  # variance of the linear predictor, in event variances, where nothing of it is seen
-# noise of all slopes together in sigmas, of log sigma, and relative of the number of events, from which
-# intervals widen
-_SLOPES_USABLE, _LOG_SIGMA_USABLE, _COUNT_USABLE = 0.5, 0.2, 0.08
 
 
 @dataclass(frozen=True)
@@ -89,11 +83,11 @@ def by_selection(frame: Frame, slopes: Array, sigma: float) -> Array:
     explained = square / (
         square + sigma**2 * expected(frame.bounding.placement.problem.family, 1.0).residual_square
     )
-    lost = _SELECTION * (1 - expected(NORMAL, frame.fraction).residual_square) * explained
+    lost = TUNING.selection * (1 - expected(NORMAL, frame.fraction).residual_square) * explained
     return np.eye(len(whitened)) - lost * np.outer(whitened, whitened) / max(square, 1e-300)
 
 
-def combined(found: Average, frame: Frame, levels: list[Level], level: Array) -> tuple[Found, float]:
+def combined(found: Average, frame: Frame, levels: Sequence[Level], level: Array) -> tuple[Found, float]:
     """All coefficients, with their information; and how far noise is beyond what can be used.
 
     Noise in the slopes is taken off log sigma (:func:`spread_by_noise`).
@@ -114,12 +108,12 @@ def combined(found: Average, frame: Frame, levels: list[Level], level: Array) ->
     information[1 : d + 1, 1 : d + 1] = size * told_of(frame, found.slopes, sigma)
     information[np.ix_(ends, ends)] = pair
     noises = np.insert(level_noise, 1, np.full(d, noise * (1 + wrong) * size))
-    errors = np.insert(np.full(len(pair), _STRUCTURE), 1, relative) * np.diag(information)
+    errors = np.insert(np.full(len(pair), TUNING.structure), 1, relative) * np.diag(information)
     used = usable(information, np.diag(errors), np.eye(m), np.sqrt(np.diag(information)))
     need = max(
-        math.sqrt(_many(frame)) * noise / _SLOPES_USABLE,
-        log_sigma_error / _LOG_SIGMA_USABLE,
-        events / _COUNT_USABLE,
+        math.sqrt(_many(frame)) * noise / TUNING.slopes_usable,
+        log_sigma_error / TUNING.log_sigma_usable,
+        events / TUNING.count_usable,
     )
     return Found(point[None, :], np.zeros(m), noises**2, used, max(1.0, found.spread), False), need
 
@@ -127,7 +121,7 @@ def combined(found: Average, frame: Frame, levels: list[Level], level: Array) ->
 def spread_by_noise(found: Average, frame: Frame, sigma: float) -> float:
     """What noise in the slopes adds to log sigma: half its variance over that of residuals."""
     noise = found.noise / sigma
-    return float(min(0.5 * _many(frame) * noise**2 / frame.residual_square, _LARGEST_BIAS))
+    return float(min(0.5 * _many(frame) * noise**2 / frame.residual_square, TUNING.largest_bias))
 
 
 def _many(frame: Frame) -> float:
@@ -136,7 +130,7 @@ def _many(frame: Frame) -> float:
 
 
 def _level_noise(
-    levels: list[Level], pair: Array, bias: float, hidden: float, frame: Frame
+    levels: Sequence[Level], pair: Array, bias: float, hidden: float, frame: Frame
 ) -> tuple[Array, float]:
     """sds of the scores of intercept and log sigma, and the error of log sigma.
 
@@ -156,13 +150,15 @@ def _relative_error(frame: Frame) -> tuple[Array, int]:
     """Of the information on each whitened slope; and in how many directions it may be all noise."""
     events = frame.shape
     if not events.structured:
-        return np.hypot(_STRUCTURE, np.minimum(frame.bounding.placement.scale.error, 1.0)), 0
+        return np.hypot(TUNING.structure, np.minimum(frame.bounding.placement.scale.error, 1.0)), 0
     values, vectors = np.linalg.eigh(events.floored[1:, 1:] / events.fraction)
-    errors = np.hypot(_STRUCTURE, events.relative / values)
+    errors = np.hypot(TUNING.structure, events.relative / values)
     return np.sqrt(np.diag((vectors * errors**2) @ vectors.T)), int(np.sum(errors > 0.5))
 
 
 def _hidden(unseen: int, sigma: float, frame: Frame) -> float:
     """What effects in directions that are not seen may have added to log sigma."""
     unseen += int(np.sum(frame.bounding.placement.scale.unknown))
-    return 0.5 * math.log1p(unseen * _HIDDEN_SQUARE / sigma**2 / frame.residual_square / len(frame.whitening))
+    return 0.5 * math.log1p(
+        unseen * TUNING.hidden_square / sigma**2 / frame.residual_square / len(frame.whitening)
+    )

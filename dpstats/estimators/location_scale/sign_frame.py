@@ -19,21 +19,13 @@ from dpstats.estimators.location_scale.event_law import watched
 from dpstats.estimators.location_scale.events import EventMoments
 from dpstats.estimators.location_scale.placement import PlacedByFamily
 from dpstats.estimators.location_scale.problem import Problem, sigma_of
+from dpstats.estimators.location_scale.sign_tuning import TUNING
 from dpstats.estimators.matrices import by_precision, pooled, symmetric_power
 from dpstats.estimators.row_scale import RowScale
 from dpstats.families.quantiles import normal_squares
 from dpstats.families.signs import largest_slope, sizes
 
 Array = np.ndarray
-
-# Squared length of rows, against their number of covariates: almost all are shortened to it, and then a score
-# is a sum of directions, of which noise hides least.
-_RADIUS = 0.5
-_LONGEST = 4.0  # and where they add no more to the sizes of the information
-_MATRIX_SHARE = 0.4  # of the release of intercept and log sigma
-_LEAST_EIGENVALUE = 0.02
-_SIZE_SD, _LEAST_SIZE = 0.2, 0.3  # relative sd of what the family says of the sizes, and the least believed
-_LEAST_TRACE = 0.8
 
 
 @dataclass(frozen=True)
@@ -127,7 +119,7 @@ def framed(curator: Curator, problem: Problem, plan: Plan, scale: RowScale) -> F
     """Release the shape of the covariates; the sizes of the score are those that the family expects."""
     events, d = _shape(curator, plan.cost("shape"), scale), len(scale.center)
     level, n = curator.cost_per_row(plan.cost("level")) / problem.units, curator.n * problem.units
-    bounding = Bounding(PlacedByFamily(problem, scale, events), _MATRIX_SHARE, level, n)
+    bounding = Bounding(PlacedByFamily(problem, scale, events), TUNING.matrix_share, level, n)
     covariates = symmetric_power(events.floored[1:, 1:] / events.fraction, -0.5)
     once, twice = _kept_rows(d)
     # between all rows watched to the same hazard and rows that leave at any
@@ -138,7 +130,7 @@ def framed(curator: Curator, problem: Problem, plan: Plan, scale: RowScale) -> F
         _choice(bounding),
         events,
         np.column_stack([np.zeros(d), covariates]),
-        math.sqrt(_RADIUS * d),
+        math.sqrt(TUNING.radius * d),
         float(usual[0] * once),
         float(usual[1] * twice),
     )
@@ -147,18 +139,18 @@ def framed(curator: Curator, problem: Problem, plan: Plan, scale: RowScale) -> F
 def _shape(curator: Curator, mu: float, scale: RowScale) -> Shape:
     """Correlations of the covariates; eigenvalues that noise can make are taken for their mean."""
     d, f = len(scale.center), scale.fraction
-    square = _RADIUS * (d + 1)
+    square = TUNING.radius * (d + 1)
     release = curator.release(
         "event_matrix", mu, **scale.public(), radius=math.sqrt(square), limit=math.sqrt(square + 1)
     )
     matrix, noise = release.values[0][1:-1, 1:-1] / release.n, release.sd / release.n
-    size = max(float(np.trace(matrix)) / d, _LEAST_TRACE * _RADIUS * f)
+    size = max(float(np.trace(matrix)) / d, TUNING.least_trace * TUNING.radius * f)
     relative = noise / size
     clean = pooled(matrix / size, 1 + relative * math.sqrt(2 * d) * (1 + 1 / math.sqrt(d)))
     trace = float(np.trace(clean))
     values, vectors = np.linalg.eigh(clean * d / trace if trace > 0 else np.eye(d))
     structured = bool(values[-1] > values.mean() * (1 + 1e-9))
-    least = max(_LEAST_EIGENVALUE, 0.5 * relative * structured)
+    least = max(TUNING.least_eigenvalue, 0.5 * relative * structured)
     moments = np.eye(d + 1)
     moments[1:, 1:] = (vectors * np.maximum(values, least)) @ vectors.T
     return Shape(f, f * moments, relative, structured)
@@ -180,12 +172,12 @@ def _choice(bounding: Bounding[PlacedByFamily]) -> Choice:
 def sized(curator: Curator, mu: float, frame: Frame, point: Array) -> Frame:
     """With the sizes as released and as expected, by precision."""
     d, radius, family = len(frame.whitening), frame.radius, frame.bounding.placement.problem.family
-    longest = math.sqrt(_LONGEST * d)
+    longest = math.sqrt(TUNING.longest * d)
     release = curator.release("sign_sizes", mu, longest=longest, **frame.public(point))
     units = np.array([largest_slope(family) * radius * longest, (2 * radius) ** 2]) / d / release.n
     guess = np.array([frame.slope, frame.square])
-    found = by_precision(release.values[0] * units, release.sd * units, guess, _SIZE_SD * guess)
-    slope, square = np.maximum(found, _LEAST_SIZE * guess)
+    found = by_precision(release.values[0] * units, release.sd * units, guess, TUNING.size_sd * guess)
+    slope, square = np.maximum(found, TUNING.least_size * guess)
     return replace(frame, slope=float(slope), square=float(square))
 
 
@@ -193,5 +185,5 @@ def sized(curator: Curator, mu: float, frame: Frame, point: Array) -> Frame:
 def _kept_rows(d: int) -> tuple[float, float]:
     """What weights w = min(1, R / |x|) leave of the second moments of normal rows, once and squared."""
     lengths = normal_squares(d, 2000) / d
-    weights = np.minimum(1, np.sqrt(_RADIUS / lengths))
+    weights = np.minimum(1, np.sqrt(TUNING.radius / lengths))
     return float(np.mean(weights * lengths)), float(np.mean(weights**2 * lengths))

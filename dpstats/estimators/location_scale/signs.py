@@ -26,16 +26,10 @@ from dpstats.estimators.location_scale.problem import LOG_SIGMA_RANGE, Problem
 from dpstats.estimators.location_scale.route import Route
 from dpstats.estimators.location_scale.sign_average import Average, Step, average, combined, spread_by_noise
 from dpstats.estimators.location_scale.sign_frame import framed, sized
+from dpstats.estimators.location_scale.sign_tuning import TUNING
 from dpstats.estimators.row_scale import RowScale
 
 Array = np.ndarray
-
-_EARLY = 0.65  # of a full step, beside what noise shrinks
-# Of the early steps, the last are averaged too: the first are on the way, and more would not seem settled.
-_KEPT = 6
-# sd of the shift, in sigmas, and of the change of log sigma that a step expects: on the way, at the first of
-# the last steps, and at each of them where those before leave no doubt
-_PRIOR, _LAST_PRIOR, _DRIFT = 1.0, 0.3, 0.1
 
 
 class Signs(Route[tuple[float, float]]):
@@ -52,19 +46,21 @@ class Signs(Route[tuple[float, float]]):
         self.frame = framed(curator, replace(problem, known_sigma=None), plan, scale)
         self.point = self.frame.bounding.placement.start
         self._steps: list[Step] = []
-        self._prior = np.full(2, _LAST_PRIOR)
+        self._prior = np.full(2, TUNING.last_prior)
         for mu in plan["start"]:
             self._follow(mu)
 
     def prepare(self, t: int) -> None:
         if t == len(self.early):
             self.frame = sized(self.curator, self._plan.cost("sizes"), self.frame, self.point)
-            self._steps = self._steps[-_KEPT:]
+            self._steps = self._steps[-TUNING.kept :]
 
     def approach(self, t: int, cost: tuple[float, float]) -> None:
         step = self._read(cost[0])
-        move = math.exp(self.point[-1]) * (self.frame.whitening.T @ capped(_EARLY * step.shrunk, LONGEST)[0])
-        self.point = np.append(self.point[:-1] + move, self.point[-1])
+        move, _ = capped(TUNING.early * step.shrunk, LONGEST)
+        self.point = np.append(
+            self.point[:-1] + math.exp(self.point[-1]) * (self.frame.whitening.T @ move), self.point[-1]
+        )
         self._follow(cost[1])
 
     def settle(self, cost: tuple[float, float]) -> None:
@@ -73,18 +69,15 @@ class Signs(Route[tuple[float, float]]):
         slopes = average(self._steps, self.frame, np.exp([step.point[-1] for step in self._steps])).slopes
         self.point = np.concatenate([self.point[:1], slopes, self.point[-1:]])
         level = self._follow(cost[1], self._prior)
-        self._prior = np.hypot((self._prior**-2 + level.error**-2) ** -0.5, _DRIFT)
+        self._prior = np.hypot((self._prior**-2 + level.error**-2) ** -0.5, TUNING.drift)
 
     def finish(self) -> Estimate:
         """Intercept and log sigma at the average of the slopes, and all of it with its uncertainty."""
         self._hold()
-        levels, ends = [], []
-        for mu in self._plan["level"]:
-            levels.append(self._follow(mu, math.inf))
-            ends.append(self.point)
-        # the first was read before the level had settled
-        level = np.mean(ends[1:], axis=0)[[0, -1]]
-        whole, need = combined(self._average(math.exp(level[1])), self.frame, levels[1:], level)
+        found = [(self._follow(mu, math.inf), self.point) for mu in self._plan["level"]]
+        levels, ends = zip(*found[1:], strict=True)  # the first was read before the level had settled
+        level = np.mean(ends, axis=0)[[0, -1]]
+        whole, need = combined(self._average(math.exp(level[1])), self.frame, levels, level)
         return self._estimate(whole, need)
 
     def _read(self, mu: float) -> Step:
@@ -94,7 +87,7 @@ class Signs(Route[tuple[float, float]]):
         self._steps = [*self._steps, step]
         return step
 
-    def _follow(self, mu: float, prior: Array | float = _PRIOR) -> Level:
+    def _follow(self, mu: float, prior: Array | float = TUNING.prior) -> Level:
         """Intercept and log sigma follow the slopes, shrunk by what is expected of their move."""
         level = release_level(self.curator, mu, self.frame.bounding, self.frame.choice, self.point)
         self.point = _moved(self.point, solved(level, self.frame.fraction, prior))
@@ -140,7 +133,5 @@ def _without(result: Estimate, unknown: Array) -> Estimate:
 
 def _moved(point: Array, move: tuple[float, float]) -> Array:
     """The point after a step of intercept and log sigma."""
-    point = point.copy()
-    point[0] += math.exp(point[-1]) * move[0]
-    point[-1] = float(np.clip(point[-1] + move[1], *LOG_SIGMA_RANGE))
-    return point
+    log_sigma = np.clip(point[-1] + move[1], *LOG_SIGMA_RANGE)
+    return np.concatenate([point[:1] + math.exp(point[-1]) * move[0], point[1:-1], [log_sigma]])
