@@ -122,11 +122,11 @@ class NoisyMoments:
     shape : array, shape (d, d), optional
         S where the noise of `gram` is noise_gram S^1/2 Z S^1/2, Z with variances 1 on the diagonal and 1/2
         beside it, and where it led to the pilot fit as well; the identity, and not, if not given.
-    bent : float
-        Variance of each entry of delta, in residual variances, by what long rows of less weight may move a
-        line that bends.
     bend : array, shape (d, d), optional
-        Covariance of delta beside that, where the response follows the square of the line.
+        Covariance of delta by what long rows of less weight may move a line that bends.
+    bent : float
+        Variance of each entry of delta by that, in residual variances, of a fit that was saved when
+        directions were not told apart.
     uneven : float
         By what share of delta the matrix may be off, as rows that are not normal were weighted in `cross`.
     span : float

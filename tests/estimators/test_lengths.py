@@ -35,7 +35,7 @@ TURN = np.array([[0.6, 0.8], [-0.8, 0.6]])
 def levelled(radius: float, slope: float, largest: float = 4.0) -> np.ndarray:
     """Of an axis of which rows of length 4 are 3 of the mean square, and others 1; and of one without any."""
     shares, at = np.array([[0.25], [0.0]]), np.array([4.0])
-    rows = LongRows(TURN, shares, at, at, largest)
+    rows = LongRows(TURN, shares, at, at, 0.0, largest)
     return np.asarray(TURN.T @ rows.levelled(radius, np.eye(2), TURN @ [slope, 5.0]) @ TURN)
 
 
@@ -47,6 +47,42 @@ def test_a_line_may_lose_half_of_what_long_rows_hold_of_a_slope() -> None:
 def test_a_slope_levels_off_no_farther_than_residuals_reach() -> None:
     assert levelled(2.0, 30.0)[0, 0] == pytest.approx(levelled(2.0, 1.0)[0, 0])
     assert levelled(2.0, 30.0, 12.0)[0, 0] == pytest.approx(9 * levelled(2.0, 1.0)[0, 0])
+
+
+def test_weight_is_lost_by_rows_beyond_a_radius() -> None:
+    """A tenth of the rows has length 4, a twentieth 8: at a radius of 4 the second lose three quarters."""
+    rows = LongRows(
+        TURN, np.array([[0.1, 0.0], [0.0, 0.05]]), np.array([4.0, 8.0]), np.array([4.0, 8.0]), 0.0, 4.0
+    )
+    assert rows.lost(4.0) == pytest.approx(0.05 * 0.75)
+    assert rows.lost(2.0) == pytest.approx(0.1 * 0.75 + 0.05 * 15 / 16)
+    assert rows.lost(8.0) == 0
+
+
+def test_what_is_lost_lies_along_the_axes_of_long_rows_and_elsewhere_as_far_as_noise_hides_it() -> None:
+    shares, at = np.array([[0.1], [0.0]]), np.array([4.0])
+    exact, noisy = (LongRows(TURN, shares, at, at, sd, 4.0).unheard(2.0) for sd in (0.0, 0.025))
+    np.testing.assert_allclose(TURN.T @ exact @ TURN, np.diag([1.0, 0.0]), atol=1e-12)
+    hidden, lost = 0.025 * 16, 0.1 * 12
+    shared = np.diag([lost + hidden, hidden]) / (lost + 2 * hidden)
+    np.testing.assert_allclose(TURN.T @ noisy @ TURN, shared, atol=1e-12)
+
+
+@pytest.mark.parametrize("degree", [2, 3])
+def test_a_column_that_goes_with_none_that_bends_is_known_as_well_as_beside_a_line(degree: int) -> None:
+    """Powers within bounds that lie off centre are long, and one pilot does not whiten them."""
+    draw, rows = np.random.default_rng(17), 100_000
+    x, coin = draw.normal(size=rows), draw.integers(0, 2, rows)
+    y = 0.3 * x - 0.1 * x**2 + 0.4 * coin + draw.normal(size=rows)
+    schema = dps.Schema(x=dps.bounded(-4.75, 7.25), coin=dps.flag(), y=dps.bounded(-20, 20))
+    model = dps.ols(f"y ~ coin + poly(x, {degree})", dict(x=x, coin=coin, y=y), schema)
+    for seed in range(3):
+        with noise(SeededNoise(seed)):
+            fit = model.fit(dps.approx(2, 1e-6))
+        assert fit.bse["coin"] < 1.7 * 2 / np.sqrt(
+            rows
+        )  # 14 and 17 times, where all directions counted alike
+        assert abs(fit.params["coin"] - 0.4) < 2 * fit.bse["coin"]
 
 
 def fits(x: np.ndarray, mean: np.ndarray, budget: Budget, seeds: range) -> tuple[np.ndarray, np.ndarray]:

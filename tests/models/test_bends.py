@@ -171,11 +171,11 @@ def test_a_straight_line_is_not(budget: Budget) -> None:
     assert found <= 1
 
 
-@pytest.mark.parametrize(("budget", "little"), [(approx(1), 0.2), (dps.pure(2), 0.25)], ids=str)
-def test_a_line_has_wider_intervals_the_more_it_bends(budget: Budget, little: float) -> None:
+@pytest.mark.parametrize(("budget", "bends"), [(approx(1), (0.4, 0.8)), (dps.pure(2), (0.25, 0.4))], ids=str)
+def test_a_line_has_wider_intervals_the_more_it_bends(budget: Budget, bends: tuple[float, float]) -> None:
     """With a caution or without."""
     errors = []
-    for bend in (0.0, little, 0.4):
+    for bend in (0.0, *bends):
         with noise(SeededNoise(3)):
             fit = dps.ols("y ~ x + z", line(bend, 5), LINE).fit(budget)
         errors.append(fit.bse.to_numpy())

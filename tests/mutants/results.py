@@ -516,7 +516,11 @@ MUTANTS = (
     planted(
         "a bend that is hardly seen widens nothing (linear)",
         "models/test_bends.py::test_a_line_has_wider_intervals_the_more_it_bends",
-        ("estimators/gram/estimate.py", "bend=bend.square / moments", "bend=0 * bend.square / moments"),
+        (
+            "estimators/gram/estimate.py",
+            "(moments, bend.square / moments",
+            "(moments, 0 * bend.square / moments",
+        ),
     ),
     planted(
         "what few steps scatter by chance is told (glm)",

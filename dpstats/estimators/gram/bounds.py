@@ -95,7 +95,7 @@ def choose_bounds(
         The longest row and the largest residual that the declared bounds allow.
     lost : float
         By how much rows weigh less at the usual radius than normal ones would, see
-        :func:`dpstats.estimators.gram.bending.lost_weight`.
+        :meth:`dpstats.estimators.gram.lengths.LongRows.lost`.
     weighted : bool
         Whether rows have weights of their own: residuals of heavy rows may then be many sds large.
     tail : Tail

@@ -37,11 +37,13 @@ from dpstats.estimators.gram.levels import may_be_constant
 from dpstats.estimators.gram.pure import fit_pure
 from dpstats.estimators.gram.reach import with_reach
 from dpstats.estimators.gram.whole import of_all_rows
+from dpstats.estimators.matrices import symmetric_power
 from dpstats.estimators.row_scale import Box, RowScale
 from dpstats.families.bounded_score import BoundedScore
 from dpstats.families.glm import GAUSSIAN
 from dpstats.moments import LinearMoments, PublicMoments
 from dpstats.moments.noisy import SEEN
+from dpstats.moments.spread import residual_variance
 
 Array = np.ndarray
 
@@ -128,8 +130,7 @@ def fit_gram(
         told, moments = _look(curator, plan.cost("check"), moments, place, bounds, own)
     if "R" in settings:
         slopes = slopes_of(place, moments.normal_equations().delta)
-        levelled = long.levelled(bounds.radius, moments.gram, slopes)
-        moments = replace(moments, bend=levelled if moments.bend is None else moments.bend + levelled)
+        moments = _bending(moments, long.levelled(bounds.radius, moments.gram, slopes))
     return LinearFit(moments, settings, ("bends",) * told)
 
 
@@ -168,8 +169,13 @@ def _look(
         return False, moments
     along = np.linalg.solve(place.whitening, line.slopes) / max(line.spread, 1e-300)
     shape = (np.outer(along, along) + inverse * moments.gram_weight) / 2
-    moments = replace(moments, bend=bend.square / moments.scale**2 * shape)
+    moments = _bending(moments, bend.square / moments.scale**2 * shape)
     return bend.told and share >= _TOLD, moments
+
+
+def _bending(moments: LinearMoments, more: Array) -> LinearMoments:
+    """Moments whose line may be off by so much more."""
+    return replace(moments, bend=more if moments.bend is None else moments.bend + more)
 
 
 def _gaussian(
@@ -194,8 +200,10 @@ def _gaussian(
         if own and step == len(plan["pilots"]):
             lost = lost_weight(gram, noise.gram, place, bounds.radius, _LOST)
         place = place.improved(gram, cross, square, noise, n, limit=bounds.limit)
-    usual = kept_square(k, math.sqrt(base_square(k)))
-    long = count_lengths(curator, plan.cost("lengths"), place, 1 / usual)
+    usual = math.sqrt(base_square(k))
+    long = count_lengths(curator, plan.cost("lengths"), place, 1 / kept_square(k, usual))
+    if own and constant:  # the last pilot tells it in its own coordinates, which may not be white
+        lost = max(lost, long.lost(usual))
     mu = curator.cost_per_row(plan.cost("final"))
     bounds = choose_bounds(n, mu, k, place.allowed, lost, weighted, place.reach)
     if place.tail.any:
@@ -214,8 +222,15 @@ def _gaussian(
     moments = replace(_moments(release, place, bounds), **place.reach.known(bounds.limit))
     if own:
         lost = lost_weight(moments.gram, moments.noise_gram, place, bounds.radius, _SURELY_LOST)
-        moments = replace(moments, bent=bending(lost) / k)
+        moments = _bending(moments, bending(lost) * _apart(moments, long.unheard(bounds.radius)))
     return moments, place, bounds, long
+
+
+def _apart(moments: LinearMoments, shares: Array) -> Array:
+    """Covariance of a line that lies one residual variance from the least squares line, along directions."""
+    fit = moments.normal_equations()
+    root = symmetric_power(fit.inverse, 0.5)
+    return np.asarray(residual_variance(moments, fit) * root @ shares @ root)
 
 
 def _seen(moments: LinearMoments, place: Coordinates) -> Array:

@@ -51,6 +51,8 @@ class LongRows:
         Of the rows, by axis and length.
     lower, upper : array, shape (cells,)
         Of these cells.
+    noise : float
+        sd of the noise of a share.
     largest : float
         In residual sds, where residuals were seen.
     """
@@ -59,7 +61,21 @@ class LongRows:
     shares: Array
     lower: Array
     upper: Array
+    noise: float
     largest: float
+
+    def lost(self, radius: float) -> float:
+        """Share of all weight that these rows lose, if shortened to a radius."""
+        return float(np.sum(self.shares @ np.maximum(1 - radius**2 / (self.lower * self.upper), 0.0)))
+
+    def unheard(self, radius: float) -> Array:
+        """How what they lose of mean squares, so shortened, shares out among directions; of trace 1.
+
+        Along each there may be as many more rows as the noise of a count in the first cell.
+        """
+        squares = self.lower * self.upper
+        lost = self.shares @ np.maximum(squares - radius**2, 0.0) + self.noise * squares[0]
+        return np.asarray(self.axes * (lost / lost.sum()) @ self.axes.T)
 
     def levelled(self, radius: float, gram: Array, slopes: Array) -> Array:
         """Covariance of a line by what effects that level off may move it by, in whitened coordinates.
@@ -106,11 +122,13 @@ def count_lengths(curator: Curator, cost: float, place: Coordinates, size: float
     counts = release.values[0]
     rows = release.n * place.scale.fraction
     usual = rows * _usual(np.array(edges), k, 0.0 if place.constant is None else _level(place), size)
-    noise = np.sqrt(float(release.sds[0].max()) ** 2 + usual + (_SHAPE * usual) ** 2)
+    sd = float(release.sds[0].max())
+    noise = np.sqrt(sd**2 + usual + (_SHAPE * usual) ** 2)
     sure = least_seen(release.law, counts.size) * noise
     found = [_likely(*each) for each in zip(counts, counts - usual, noise, sure, strict=True)]
     largest = float(np.max(place.reach.upper, initial=BULK))
-    return LongRows(axes, np.array(found) / place.scale.rows(release.n), ends[:-1], ends[1:], largest)
+    n = place.scale.rows(release.n)
+    return LongRows(axes, np.array(found) / n, ends[:-1], ends[1:], sd / n, largest)
 
 
 def _usual(edges: Array, k: int, level: float, size: float) -> Array:
