@@ -12,7 +12,7 @@ from dpstats.cli.files import JSON, MESSAGES, new_file, save, table
 from dpstats.contributors import OwnFile, Plan, plan_contributions, write_messages
 from dpstats.errors import SpecificationError
 from dpstats.models import logit, ols, ridge
-from dpstats.models.contributed import expected_precision
+from dpstats.models.expected_precision import expected_precision
 from dpstats.results import Fit
 from dpstats.schema import Schema
 

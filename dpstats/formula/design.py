@@ -21,7 +21,8 @@ from dpstats.formula.layout import column_bounds, columns, joint, radius, two_va
 from dpstats.formula.middles import Products
 from dpstats.formula.newdata import NewRows, check_defined, covariate_block
 from dpstats.formula.offset import Offset, Terms, split_offset
-from dpstats.formula.reader import LARGEST, check_operators, notes_on
+from dpstats.formula.operators import check_operators, notes_on
+from dpstats.formula.reader import LARGEST
 from dpstats.formula.response import NumericResponse, Response, SurvResponse, read_response
 from dpstats.formula.strata import Axis, Strata, split_strata
 from dpstats.formula.subset import read_subset

@@ -22,14 +22,13 @@ from dpstats.results.intervals import (
     z_values,
 )
 from dpstats.results.newdata import NewData
+from dpstats.results.pairwise import PairwiseTest, pairwise
 from dpstats.results.record import Record
 from dpstats.results.released import Released, value_where
 from dpstats.results.wald import (
     ContrastTest,
     Hypothesis,
-    PairwiseTest,
     WaldTest,
-    pairwise,
     t_test,
     wald_test,
     wald_test_terms,

@@ -27,9 +27,9 @@ from dpstats.results.fit import Fit
 from dpstats.results.intervals import critical, standard_errors
 from dpstats.results.newdata import NewData, Points, beside, points
 from dpstats.results.notreleased import refusal
+from dpstats.results.pairwise import levels_of
 from dpstats.results.record import Record
 from dpstats.results.table import Column, Table, level_percent
-from dpstats.results.wald import levels_of
 from dpstats.schema import Bounded, Count, Levels
 
 DERIVATIVE = "dy/dx"
