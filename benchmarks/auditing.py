@@ -68,6 +68,9 @@ class Seen:
     def pure(self, value: Array, law: str, axes: Array, epsilon: float) -> Array:
         return self._kept(value, self.source.pure(value, law, axes, epsilon), Law(law, axes, epsilon))
 
+    def coins(self, count: int) -> bytes:
+        return self.source.coins(count)
+
     def _kept(self, exact: Array, answer: Array, law: Law) -> Array:
         self.answers.append(answer.copy())
         self.draws.append(Draw(exact.copy(), answer.copy(), law))

@@ -22,7 +22,15 @@ from dpstats.curator.noise import NoiseSource, Recorder, Setting, setting
 __all__ = ["NoNoise", "Record", "Recording", "Replay", "SeededNoise", "noise"]
 
 
-class NoNoise:
+class _Coins:
+    """The same coins every time, so that the same rows are drawn of tables of as many."""
+
+    def coins(self, count: int) -> bytes:
+        """So many bytes."""
+        return np.random.default_rng(0).bytes(count)
+
+
+class NoNoise(_Coins):
     """Noise of size 0: releases are the sums themselves."""
 
     def gaussian(self, value: np.ndarray, sensitivity: float, mu: float) -> np.ndarray:
@@ -34,7 +42,7 @@ class NoNoise:
         return value.copy()
 
 
-class SeededNoise:
+class SeededNoise(_Coins):
     """Reproducible numpy noise of the declared sd: right on average, and safe against nobody.
 
     Parameters
@@ -67,7 +75,7 @@ class SeededNoise:
         return value + axes / epsilon * noise
 
 
-class Replay:
+class Replay(_Coins):
     """Answers recorded releases again, whatever the data.
 
     With it an estimator takes the same path on a neighbouring data set, so that what it asked for can be
@@ -131,6 +139,10 @@ class Recording:
     def pure(self, value: np.ndarray, law: str, axes: np.ndarray, epsilon: float) -> np.ndarray:
         """The answer of `source`, kept."""
         return self._kept(self.source.pure(value, law, axes, epsilon))
+
+    def coins(self, count: int) -> bytes:
+        """Those of `source`."""
+        return self.source.coins(count)
 
     def _kept(self, answer: np.ndarray) -> np.ndarray:
         self.answers.append(answer.copy())

@@ -35,6 +35,7 @@ from dpstats.curator.objective import PASSES, Objective, Planned, Slope, Slopes
 from dpstats.curator.partial import statistic_of, summed
 from dpstats.curator.progress import Bar
 from dpstats.curator.release import Minimum, Release
+from dpstats.curator.sample import Sample
 from dpstats.curator.statistics import Statistic
 from dpstats.curator.tasks import Task, WorkError
 from dpstats.errors import BudgetError, DataError
@@ -42,6 +43,8 @@ from dpstats.ledger import Ledger
 from dpstats.schema import Unit
 
 T = TypeVar("T")
+
+_LEAST_SAVED = 1 / 2  # a share of rows, of which a sample saves too little to be drawn
 
 
 class _Sum(NamedTuple):
@@ -155,9 +158,43 @@ class Curator(HoldsRows):
 
         It draws on the same account. Public numbers and earlier releases alone say what the design is.
         """
+        return self._with(_design=design, _blocks=self._blocks.read_as(design))
+
+    def sampled(self, share: float) -> Curator:
+        """A curator of some of the rows, of which each is drawn by a coin of its own; else of all of them.
+
+        It draws on the same account, and its `n` is that of the rows that were drawn. Rows that are read
+        again at every pass, which workers may read, are not sampled; nor are they for a share above 1/2,
+        which would save little.
+
+        Parameters
+        ----------
+        share : float
+            The chance of a row, a public number.
+
+        Notes
+        -----
+        *Sensitivity* is that of the same releases from all rows. Let D and D' be neighbours, and T_0 and T_k
+        as in the notes of the class: tables of n rows that differ at k places. Coins that fall without regard
+        to the rows, all by one law, fall on rows in one order as likely as in any other; so what is drawn of
+        D, as rows in whatever order, has the law of what is drawn of T_0, and that of D' the law of T_k. Draw
+        both by the same coins. The two samples have equally many rows and differ at no more than k places,
+        those of the k whose coins say so: whatever the coins, each release is noised for that. What follows
+        from all releases is a mixture, by coins of one law, of what is private for every fall of them. So it
+        is as private, under each measure of an account: a trade-off function is convex, so that no test does
+        better on average over the coins than it does for one fall, and the moments that bound a Renyi
+        divergence are means over the coins. That coins are not told may make it more private; nothing is
+        charged less for it.
+        """
+        if share > _LEAST_SAVED or self._rows.parts():
+            return self
+        rows = Sample(self._rows, share, self._setting.noise.coins)
+        return self._with(_rows=rows, _blocks=Blocks(rows, self._design, self._block_rows))
+
+    def _with(self, **own: Any) -> Curator:
+        """One on the same account that differs in these attributes."""
         other: Curator = object.__new__(type(self))
-        own = {"_design": design, "_blocks": self._blocks.read_as(design), "_scratch": {}}
-        vars(other).update(vars(self) | own)
+        vars(other).update(vars(self) | own | {"_scratch": {}})
         return other
 
     def cost_per_row(self, cost: float) -> float:

@@ -29,6 +29,7 @@ from __future__ import annotations
 
 import functools
 import math
+import secrets
 from typing import Any
 
 import numpy as np
@@ -109,3 +110,7 @@ class SecureNoise:
     def pure(self, value: np.ndarray, law: str, axes: np.ndarray, epsilon: float) -> np.ndarray:
         """See :func:`dpstats.curator.knorm.pure`."""
         return pure(value, law, axes, epsilon)
+
+    def coins(self, count: int) -> bytes:
+        """So many bytes of the system's source of randomness."""
+        return secrets.token_bytes(count)

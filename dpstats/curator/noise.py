@@ -16,11 +16,12 @@ from dpstats.curator.mechanisms import SecureNoise
 class NoiseSource(Protocol):
     """Adds noise to a vector: Gaussian of sd ``sensitivity / mu``, or of a law of pure epsilon.
 
-    What `law` and `axes` mean is said in :mod:`dpstats.curator.law`.
+    What `law` and `axes` mean is said in :mod:`dpstats.curator.law`. Coins are random bytes.
     """
 
     def gaussian(self, value: np.ndarray, sensitivity: float, mu: float) -> np.ndarray: ...
     def pure(self, value: np.ndarray, law: str, axes: np.ndarray, epsilon: float) -> np.ndarray: ...
+    def coins(self, count: int) -> bytes: ...
 
 
 Recorder = Callable[[str, np.ndarray, float, Law], None]

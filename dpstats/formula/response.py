@@ -145,7 +145,7 @@ class NumericResponse:
     ) -> Observed:
         """Response of each row of a block; every response is observed."""
         value = np.array(within(self._expression.values(leaves), self.bounds))
-        return Observed(value, np.ones(len(value)), np.broadcast_to(-np.inf, ok.shape))
+        return Observed(value, np.broadcast_to(1.0, ok.shape), np.broadcast_to(-np.inf, ok.shape))
 
 
 Response = SurvResponse | IntervalResponse | NumericResponse

@@ -6,8 +6,44 @@ from tests.mutants.mutant import planted
 CURATOR, ACCOUNT, PRIVATE = "curator/curator.py", "curator/account.py", "_private.py"
 LAW, LATTICE = "curator/law.py", "curator/lattice.py"
 NOISE, KNORM = "curator/mechanisms.py", "curator/knorm.py"
+SAMPLE = "curator/sample.py"
 
 MUTANTS = (
+    planted(
+        "every fourth row in the place of rows drawn by coins: what is drawn depends on where others stand",
+        "curator/test_sample.py::test_places_are_drawn_alike_and_apart",
+        (
+            SAMPLE,
+            "np.frombuffer(coins(rows.n), dtype=np.uint8) < math.ceil(_SIDES * share)",
+            "np.arange(rows.n) % round(1 / share) == 0",
+        ),
+    ),
+    planted(
+        "coins of a seeded generator",
+        "curator/test_sample.py::test_places_are_drawn_alike_and_apart",
+        (NOISE, "return secrets.token_bytes(count)", "return np.random.default_rng(count).bytes(count)"),
+    ),
+    planted(
+        "coins by what rows are: a changed record changes who else is drawn",
+        "curator/test_sample.py::test_no_pair_of_neighbours_passes_the_sensitivity",
+        (
+            SAMPLE,
+            "        self.n = int(np.count_nonzero(self._drawn))",
+            "        whole = next(rows.blocks(rows.n))\n"
+            "        self._drawn = np.roll(self._drawn, int(1e6 * np.sum(whole['x'])) % rows.n)\n"
+            "        self.n = int(np.count_nonzero(self._drawn))",
+        ),
+    ),
+    planted(
+        "a sample has an account of its own",
+        "curator/test_sample.py::test_the_account_is_that_of_all_rows",
+        (
+            CURATOR,
+            'vars(other).update(vars(self) | own | {"_scratch": {}})',
+            'account = Account(self._account._budget, self.unit.short) if "_rows" in own else self._account\n'
+            '        vars(other).update(vars(self) | own | {"_scratch": {}, "_account": account})',
+        ),
+    ),
     planted(
         "float noise instead of OpenDP's (diffprivlib, IBM#94)",
         "privacy/test_floating_point.py::test_the_precision_attack_fails_on_ours",

@@ -18,6 +18,7 @@ from dpstats.curator import Curator, Release
 from dpstats.estimators.bends import FAR, Line, look, standardised
 from dpstats.estimators.columns import find_columns
 from dpstats.estimators.engine.plan import Plan
+from dpstats.estimators.engine.some import some_rows
 from dpstats.estimators.gram.bending import lost_weight
 from dpstats.estimators.gram.bounds import (
     FOURTH,
@@ -184,15 +185,14 @@ def _gaussian(
     """Release moments, the last of them in the coordinates that the others give."""
     # whether the scale of those is that of these rows: not of public ones, nor without their weights
     own = public is None and not weighted
+    some = some_rows(curator, plan.total, len(box.half))
     place = (
-        public_coordinates(public, box, constant)
-        if public
-        else _first(curator, box, constant, plan, weighted)
+        public_coordinates(public, box, constant) if public else _first(some, box, constant, plan, weighted)
     )
     k, lost, n = len(place.line), 0.0, place.scale.rows(curator.n)
     for step, cost in enumerate(plan["pilots"], 1):
         if step == len(plan["pilots"]):
-            place = with_reach(curator, plan.cost("reach"), place)
+            place = with_reach(some, plan.cost("reach"), place)
         mu = curator.cost_per_row(cost)
         bounds = pilot_bounds(n, mu, k, place.allowed, place.reach)
         release = curator.release("residual_moments", cost, **place.public(bounds))

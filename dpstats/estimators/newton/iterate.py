@@ -7,6 +7,7 @@ The number of steps is public; nothing stops early. See docs/theory/glm.md#steps
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -14,6 +15,7 @@ import numpy as np
 from dpstats.curator import Curator
 from dpstats.estimators.engine.information import FORGET, Information
 from dpstats.estimators.engine.plan import Plan
+from dpstats.estimators.engine.some import some_rows
 from dpstats.estimators.engine.step import CHOOSE, DAMPING, LONGEST
 from dpstats.estimators.gram.bounds import mean_weight
 from dpstats.estimators.matrices import longest_image, not_noise
@@ -34,6 +36,8 @@ _STEEPEST = 3.0  # cap of what a step may add to the log mean of any row that co
 _LEVEL_SD = 0.3  # of its relative change between steps
 _DISPERSION_SD = 0.5  # relative, of what is known of the dispersion before any release
 _ALIKE = 1.25  # bounds that differ by no more give matrices that may be mixed
+# Sampling sds: where noise is less, one early step of all rows would not take back what some rows are off by
+_QUIET = 0.1
 _LOST = 1 / 16  # share of weight that rows of large means may have lost where scores are limited
 
 
@@ -59,9 +63,9 @@ def fit_newton(curator: Curator, problem: Problem, plan: Plan) -> Estimate:
     -------
     Estimate
     """
-    located = locate(
-        curator, plan.columns, plan.cost("octaves"), problem, _usual_noise(curator, problem, plan)
-    )
+    some = some_rows(curator, plan.total, problem.k)
+    noise = _usual_noise(curator, problem, plan)
+    located = locate(some, plan.columns, plan.cost("octaves"), problem, noise)
     chooser = Chooser(problem, located, curator.n, curator.cost_per_row(plan.cost("tail")))
     whitening, start = np.eye(problem.k), _start(problem, located, curator.n)
     state = _State(
@@ -72,7 +76,10 @@ def fit_newton(curator: Curator, problem: Problem, plan: Plan) -> Estimate:
         level=chooser.start_level,
         dispersion=chooser.start_dispersion,
     )
-    chooser = _early(curator, plan, chooser, state)
+    steps, last = list(enumerate(plan["early"])), 1 + (noise < _QUIET)
+    chooser = _early(some, steps[:-last], chooser, state)
+    del some  # lest both are in memory
+    chooser = _choose(_early(curator, steps[-last:], chooser, state), state)
     problem = chooser.problem
     averaged = averaged_steps(curator, plan["tail"], state, start, _longest(state.bounds), DAMPING)
     found = estimate(averaged, problem, located, state.bounds, curator.n)
@@ -117,19 +124,18 @@ def _start(problem: Problem, located: Located, n: int) -> Array:
     return beta
 
 
-def _early(curator: Curator, plan: Plan, chooser: Chooser, state: _State) -> Chooser:
-    """Steps towards the root, each shrunk by what noise alone would have made of it.
+def _early(curator: Curator, steps: Iterable[tuple[int, float]], chooser: Chooser, state: _State) -> Chooser:
+    """Steps towards the root, numbers and costs, each shrunk by what noise alone would have made of it.
 
     Returns the chooser of a family whose alpha was found, where one was sought.
     """
-    costs = plan["early"]
-    for t, mu in enumerate(costs):
+    for t, mu in steps:
         if t == CHOOSE:
             chooser = _choose(chooser, state)
         scores, noise = state.release(curator, mu)
         information = state.usable
         state.level = _level(chooser, state, information)
-        if state.bounds.score is not None and t + 1 in (CHOOSE, len(costs)):  # bounds are chosen next
+        if state.bounds.score is not None:
             state.dispersion = _dispersion(chooser, state, information)
         move = information.solve(scores)
         by_noise = noise**2 * float(np.sum(information.seen / information.used))
@@ -139,7 +145,7 @@ def _early(curator: Curator, plan: Plan, chooser: Chooser, state: _State) -> Cho
         curved = not chooser.problem.family.free_dispersion
         state.information.forget(past(state.information, information, state.whitening) if curved else FORGET)
         state.variability.forget(FORGET)
-    return _choose(chooser, state)
+    return chooser
 
 
 def _choose(chooser: Chooser, state: _State) -> Chooser:

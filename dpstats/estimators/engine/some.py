@@ -1,0 +1,27 @@
+"""How many of the rows first looks and early steps need."""
+
+from __future__ import annotations
+
+from dpstats.curator import Curator
+
+# Rows times mu that first looks need, for any number of coefficients; the same over k^1.5, as
+# :mod:`dpstats.estimators.newton.plan` counts steps by; and the least share of the rows, because early steps
+# end where these have the root.
+_LOOKS = 30_000.0
+_STEPS = 750.0
+_LEAST = 1 / 8
+
+
+def some_rows(curator: Curator, mu: float, k: int) -> Curator:
+    """A curator of rows drawn at random, as many as show where columns and root are; of all if these are few.
+
+    Parameters
+    ----------
+    curator : Curator
+    mu : float
+        What the fit spends.
+    k : int
+        Coefficients.
+    """
+    enough = max(_LOOKS, _STEPS * k**1.5) / (curator.n * curator.cost_per_row(mu))
+    return curator.sampled(max(enough, _LEAST))
