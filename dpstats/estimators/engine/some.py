@@ -5,10 +5,11 @@ from __future__ import annotations
 from dpstats.curator import Curator
 
 # Rows times mu that first looks need, for any number of coefficients; the same over k^1.5, as
-# :mod:`dpstats.estimators.newton.plan` counts steps by; and the least share of the rows, because early steps
-# end where these have the root.
+# :mod:`dpstats.estimators.newton.plan` counts steps by; the fewest rows, whose passes take hardly any time;
+# and the least share of all, because early steps end where these have the root.
 _LOOKS = 30_000.0
 _STEPS = 750.0
+_FEWEST = 10_000
 _LEAST = 1 / 8
 
 
@@ -23,5 +24,5 @@ def some_rows(curator: Curator, mu: float, k: int) -> Curator:
     k : int
         Coefficients.
     """
-    enough = max(_LOOKS, _STEPS * k**1.5) / (curator.n * curator.cost_per_row(mu))
-    return curator.sampled(max(enough, _LEAST))
+    enough = max(max(_LOOKS, _STEPS * k**1.5) / curator.cost_per_row(mu), _FEWEST)
+    return curator.sampled(max(enough / max(curator.n, 1), _LEAST))
