@@ -37,7 +37,7 @@ MOST_SPHERICAL = 256
 MOST_GAUSSIAN, LEAST_MU = 10**7, 1e-8
 """Most coordinates and least mu of Gaussian noise for which :mod:`mechanisms` proves the guard enough."""
 
-_RAISED = 1 + 1e-9  # for the rounding of a statistic's own numbers
+RAISED = 1 + 1e-9  # for the rounding of a statistic's own numbers
 
 
 class Bounded(Protocol):
@@ -77,19 +77,19 @@ class Sensitivity:
         exceeds the L2 norm, the L1 norm is at most sqrt m times it, and at most the sum of the ranges.
         """
         extra = slack(statistic.parts, n)
-        l2 = max_rows * (statistic.sensitivity * _RAISED + float(np.linalg.norm(extra)))
+        l2 = max_rows * (statistic.sensitivity * RAISED + float(np.linalg.norm(extra)))
         ranges = np.full(len(extra), l2)
         if statistic.ranges is not None:
             declared = np.asarray(statistic.ranges, dtype=np.float64)
             if declared.shape != ranges.shape or not (declared >= 0).all():
                 raise ValueError("a statistic declares one range for each coordinate, none negative")
-            ranges = np.minimum(ranges, max_rows * (declared * _RAISED + extra))
-        l1 = min(math.sqrt(len(extra)) * l2, float(ranges.sum())) * _RAISED
+            ranges = np.minimum(ranges, max_rows * (declared * RAISED + extra))
+        l1 = min(math.sqrt(len(extra)) * l2, float(ranges.sum())) * RAISED
         if statistic.sensitivity_l1 is not None:
-            l1 = min(l1, max_rows * (statistic.sensitivity_l1 * _RAISED + float(extra.sum())))
+            l1 = min(l1, max_rows * (statistic.sensitivity_l1 * RAISED + float(extra.sum())))
         head = None
         if statistic.sensitivity_head is not None:
-            head = max_rows * (statistic.sensitivity_head * _RAISED + float(np.linalg.norm(extra[:-1])))
+            head = max_rows * (statistic.sensitivity_head * RAISED + float(np.linalg.norm(extra[:-1])))
         if not (0 < l2 < math.inf and 0 < l1 < math.inf):
             raise ValueError("the sensitivities of a statistic must be positive and finite")
         return cls(l2, l1, ranges, head)
@@ -161,7 +161,7 @@ def pure_law(sensitivity: Sensitivity, epsilon: float, spherical: bool = False) 
         return Law("spherical", np.full(m, sensitivity.l2), epsilon)
     candidates = [
         ("laplace", np.full(m, sensitivity.l1)),
-        ("laplace", np.cbrt(ranges) * np.sum(np.cbrt(ranges) ** 2) * _RAISED),
+        ("laplace", np.cbrt(ranges) * np.sum(np.cbrt(ranges) ** 2) * RAISED),
         ("linf", ranges),
     ]
     if m <= MOST_SPHERICAL:

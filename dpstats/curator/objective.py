@@ -46,7 +46,7 @@ from dpstats.budget import Pure
 from dpstats.curator.account import Price
 from dpstats.curator.blocks import Block, PublicDesign, Scratch
 from dpstats.curator.lattice import Total, cells_of
-from dpstats.curator.law import Law, Sensitivity, gaussian_law, pure_law
+from dpstats.curator.law import RAISED, Law, Sensitivity, gaussian_law, pure_law
 from dpstats.curator.release import Minimum
 from dpstats.curator.solver import Point, Tolerance, solve
 from dpstats.curator.tilt import Split, slack, split
@@ -62,7 +62,6 @@ MOST_COLUMNS = 4096
 """For which 2^-40 covers the rounding of an inner product, (k + 12) 2^-53."""
 
 _U = 2.0**-53
-_RAISED = 1 + 1e-9
 _FARTHEST = 32.0  # root mean square lengths of a tilt; answers to longer ones, chance below e^-40, are cut
 
 
@@ -143,7 +142,7 @@ class Objective:
 
         The rate of a Gaussian tilt is for one such vector; what replacing rows costs in all is in `split`.
         """
-        far = 2 * rows * _RAISED
+        far = 2 * rows * RAISED
         if not pure:
             return Law("gaussian", np.full(self.k, far), cost.tilt * 2 * rows)
         return self._pure_law(far, far * self.rows.entries, cost.tilt * rows)
@@ -158,7 +157,7 @@ class Objective:
 
     def smooth(self, n: int) -> float:
         """Largest eigenvalue that the Hessian over n rows can have."""
-        return (self.ridge + n * self.loss.steepest * self.rows.longest) * _RAISED
+        return (self.ridge + n * self.loss.steepest * self.rows.longest) * RAISED
 
     def farthest(self, n: int, tilt: Law | None) -> float:
         """Public bound on the length of answers.
@@ -195,15 +194,15 @@ class Objective:
         hides what replacing rows moves the minimum by, 2 rows / ridge (J is strongly convex, and its
         gradient moves by 2 rows at most; Chaudhuri, Monteleoni & Sarwate 2011), and the same.
         """
-        moved = (0.0 if self.tilted else 2.0 * rows * _RAISED) + 2 * tau
-        l2 = moved / self.ridge * _RAISED
+        moved = (0.0 if self.tilted else 2.0 * rows * RAISED) + 2 * tau
+        l2 = moved / self.ridge * RAISED
         ranges = np.full(self.k, l2)
         if pure:
             return self._pure_law(l2, ranges, cost.rest)
         return gaussian_law(Sensitivity(l2, math.sqrt(self.k) * l2, ranges), cost.rest)
 
     def _pure_law(self, l2: float, ranges: np.ndarray, epsilon: float) -> Law:
-        l1 = min(math.sqrt(self.k) * l2, float(ranges.sum())) * _RAISED
+        l1 = min(math.sqrt(self.k) * l2, float(ranges.sum())) * RAISED
         return pure_law(Sensitivity(l2, l1, np.minimum(ranges, l2)), epsilon, self._spherical)
 
     def planned(self, price: Price, n: int, rows: int) -> Planned:
@@ -258,7 +257,7 @@ class Objective:
     @property
     def _cells(self) -> np.ndarray:
         """Of the lattice of Hessians, which only choose the steps: what they add up to is in no bound."""
-        return cells_of(np.array(self.loss.steepest * self.rows.longest * _RAISED))
+        return cells_of(np.array(self.loss.steepest * self.rows.longest * RAISED))
 
 
 @dataclass(frozen=True)

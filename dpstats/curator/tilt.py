@@ -77,11 +77,11 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import special
 
+from dpstats.curator.law import RAISED
 from dpstats.errors import BudgetError
 
 # shares of the cost that pay for minima that are not exact: of epsilon, and of mu
 APPROXIMATE_PURE, APPROXIMATE_MU = 5e-3, 1e-2
-_RAISED = 1 + 1e-9
 _NEAR_HALF = 2.0**-48  # that shares near 1/2, which are floats, and their logarithms are off by
 
 
@@ -134,7 +134,7 @@ def split(cost: float, c: float, rows: int, pure: bool) -> Split:
     BudgetError
         If the slack alone exceeds the cost: the ridge is too small for it.
     """
-    c *= _RAISED  # for rounding
+    c *= RAISED  # for rounding
     if pure:
         rest = cost * APPROXIMATE_PURE
         tilt = pure_epsilon((cost - rest) / rows, c)

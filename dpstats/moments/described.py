@@ -19,7 +19,9 @@ _ROUNDING = 1e-9  # half-widths
 _STANDS_OUT = 3.5  # noise sds of rows far out, which any of some cells may hold
 _MAY_BE = 2.3  # noise sds of all rows far out on a side, from which on there may be as many, or none
 NEAR = 4.0  # half-widths from the middle of a box within which a tail ends
-_SHELLS = ((0.05, 0.05), (0.25, 0.2))  # quantiles, and the values on either side up to the one before
+PROBABILITIES = (0.05, 0.25, 0.5, 0.75, 0.95)  # of the quantiles of a column
+# the lower ones, and the values on either side up to the one before
+_SHELLS = tuple(zip(PROBABILITIES[:2], np.diff(PROBABILITIES[:2], prepend=0.0), strict=True))
 _KURTOSIS = (1.8, 100.0)  # of even values, and what is believed at most
 LIMIT = 5.0  # sds that a value may be from its mean in a product
 _TOGETHER = 0.5  # what each unit of excess kurtosis adds, times the squared correlation

@@ -18,7 +18,7 @@ from dpstats._private import forgetful
 from dpstats._stored import Stored, check_format, described, restored
 from dpstats.errors import SpecificationError
 from dpstats.moments.cell_table import Found
-from dpstats.moments.described import ColumnSums, Products, mean_of, sd_of
+from dpstats.moments.described import PROBABILITIES, ColumnSums, Products, mean_of, sd_of
 from dpstats.results.description_record import built, plain
 from dpstats.results.document import Document, Shown, limit_columns, point_columns
 from dpstats.results.facts import Facts, asked_and_paid, banner, heading, titled
@@ -76,7 +76,7 @@ def _cells(row: Any) -> tuple[str, ...]:
 
 
 FORMAT = "dpstats.description/1"
-QUANTILES = {"5 %": 0.05, "25 %": 0.25, "median": 0.5, "75 %": 0.75, "95 %": 0.95}
+QUANTILES = dict(zip(("5 %", "25 %", "median", "75 %", "95 %"), PROBABILITIES, strict=True))
 _DIGITS = 2  # of suggested bounds
 _BEYOND = 2.4  # times as far from the median as limits of the outer quantiles: four sds of normal values
 

@@ -124,7 +124,7 @@ MUTANTS = (
     planted(
         "Laplace scales of their own that spend epsilon for each coordinate",
         "privacy/test_pure_releases.py::test_neighbours_lie_within_every_law_that_may_be_chosen",
-        (LAW, '("laplace", np.cbrt(ranges) * np.sum(np.cbrt(ranges) ** 2) * _RAISED)', '("laplace", ranges)'),
+        (LAW, '("laplace", np.cbrt(ranges) * np.sum(np.cbrt(ranges) ** 2) * RAISED)', '("laplace", ranges)'),
     ),
     planted(
         "the lattice's slack is left out of a sensitivity",
@@ -145,8 +145,8 @@ MUTANTS = (
         "privacy/test_every_charge.py::test_whose_privacy_it_is_stands_everywhere[kaplan_meier-pure]",
         (
             LAW,
-            "np.minimum(ranges, max_rows * (declared * _RAISED + extra))",
-            "np.minimum(ranges, declared * _RAISED + extra)",
+            "np.minimum(ranges, max_rows * (declared * RAISED + extra))",
+            "np.minimum(ranges, declared * RAISED + extra)",
         ),
         (LAW, "l1 = min(l1, max_rows * (statistic", "l1 = min(l1, (statistic"),
         (LAW, "l2 = max_rows * (statistic", "l2 = (statistic"),

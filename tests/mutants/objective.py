@@ -55,7 +55,7 @@ MUTANTS = (
     planted(
         "the tilt of one row more, where one is replaced",
         f"{AUDIT}[one row for two]",
-        (OBJECTIVE, "far = 2 * rows * _RAISED", "far = rows * _RAISED"),
+        (OBJECTIVE, "far = 2 * rows * RAISED", "far = rows * RAISED"),
     ),
     planted(
         "a Gaussian tilt for one row more, where one is replaced: twice mu",
@@ -87,14 +87,14 @@ MUTANTS = (
         "privacy/test_every_replay.py::test_a_row_that_is_replaced[svm-output-pure-c]",
         (
             OBJECTIVE,
-            "moved = (0.0 if self.tilted else 2.0 * rows * _RAISED)",
-            "moved = (0.0 if self.tilted else 0.02 * rows * _RAISED)",
+            "moved = (0.0 if self.tilted else 2.0 * rows * RAISED)",
+            "moved = (0.0 if self.tilted else 0.02 * rows * RAISED)",
         ),
     ),
     planted(
         "output perturbation of a unit hides one row",
         "curator/test_objective.py::test_a_unit_of_several_rows_gets_the_noise_of_as_many_replacements",
-        (OBJECTIVE, "2.0 * rows * _RAISED)", "2.0 * _RAISED)"),
+        (OBJECTIVE, "2.0 * rows * RAISED)", "2.0 * RAISED)"),
     ),
     planted(
         "long rows of a margin weigh as much as short ones",

@@ -16,8 +16,7 @@ from dpstats.curator.lattice import Factor, Part
 from dpstats.curator.products import predictor
 from dpstats.curator.statistics.base import Statistic
 from dpstats.families import Family, GlmFamily
-
-_FARTHEST = 300.0  # exp() beyond says nothing more
+from dpstats.families.glm import FARTHEST
 
 
 def of_time(
@@ -39,7 +38,7 @@ def of_time(
 
 
 def _hazard(family: Family, z: np.ndarray) -> np.ndarray:
-    return np.exp(np.minimum(family.log_cumulative_hazard(z), _FARTHEST))
+    return np.exp(np.minimum(family.log_cumulative_hazard(z), FARTHEST))
 
 
 class LogLikelihood(Statistic):

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from dpstats.moments.cell_table import CellTable
-from dpstats.moments.described import NEAR
+from dpstats.moments.described import NEAR, PROBABILITIES
 from dpstats.moments.noisy import SEEN
 
 __all__ = [
@@ -33,7 +33,6 @@ __all__ = [
 
 Array = np.ndarray
 
-PROBABILITIES = (0.05, 0.25, 0.5, 0.75, 0.95)
 _FIRST, _SHIFT = 60, 0.382  # cells of the declared bounds, of which none ends at a round number
 EACH = 5  # cells of the window of one quantile
 _ROWS, _FINER = 1000.0, 30  # rows, in noise sds of a count, from which on cells are finer; the most times

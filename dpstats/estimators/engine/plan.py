@@ -10,6 +10,7 @@ from typing import NamedTuple
 # larger whole brought nothing more where n epsilon is large.
 _SHARES = (0.12, 0.08, 0.3, 0.5)
 EARLY_STEPS, TAIL_STEPS = 8, 8  # towards the root, and averaged
+TIME_COLUMNS, TIME_CHECK = 0.09, 0.05  # of mu^2, of models of times: where the columns are; the check
 BENDS = 0.03  # of the budget of a fit with an intercept: whether responses bend
 
 

@@ -5,11 +5,19 @@ See docs/theory/coxph.md#plan.
 
 from __future__ import annotations
 
-from dpstats.estimators.engine.plan import EARLY_STEPS, TAIL_STEPS, Plan, Stage, alike, growing
+from dpstats.estimators.engine.plan import (
+    EARLY_STEPS,
+    TAIL_STEPS,
+    TIME_CHECK,
+    TIME_COLUMNS,
+    Plan,
+    Stage,
+    alike,
+    growing,
+)
 
-# Shares of mu^2; the averaged steps have what the others leave. Those of columns and early steps are about
-# those of survreg.
-COLUMNS, COUNTS, EARLY, CHECK = 0.09, 0.08, 0.20, 0.05
+# Shares of mu^2; the averaged steps have what the others leave. That of early steps is about that of survreg.
+COUNTS, EARLY = 0.08, 0.20
 ENTRIES = 0.05  # of rows that enter late
 
 
@@ -19,11 +27,11 @@ def make_plan(
     """Split a total of Gaussian differential privacy over the releases of a fit."""
     steps, entries = "score and information", ENTRIES * delayed
     stages = dict(
-        columns=Stage(COLUMNS, "columns"),
+        columns=Stage(TIME_COLUMNS, "columns"),
         counts=Stage(COUNTS, "exit counts"),
         entries=Stage(entries, "entry counts"),
         early=Stage(EARLY, steps, growing(early_steps)),
-        tail=Stage(1 - COLUMNS - COUNTS - entries - EARLY - CHECK, steps, alike(tail_steps)),
-        check=Stage(CHECK, "check of proportional hazards"),
+        tail=Stage(1 - TIME_COLUMNS - COUNTS - entries - EARLY - TIME_CHECK, steps, alike(tail_steps)),
+        check=Stage(TIME_CHECK, "check of proportional hazards"),
     )
     return Plan(mu, False, stages)

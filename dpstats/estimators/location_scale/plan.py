@@ -8,11 +8,11 @@ from __future__ import annotations
 import math
 
 from dpstats.estimators.engine.plan import EARLY_STEPS as SIGN_STEPS
-from dpstats.estimators.engine.plan import TAIL_STEPS, Plan, Stage, alike, growing
+from dpstats.estimators.engine.plan import TAIL_STEPS, TIME_CHECK, TIME_COLUMNS, Plan, Stage, alike, growing
 from dpstats.estimators.location_scale.sign_tuning import TUNING
 
 # Shares of mu^2; the averaged steps have what the others leave.
-COLUMNS, MATRIX, LOCATION, EARLY, CHECK = 0.09, 0.10, 0.015, 0.135, 0.05
+MATRIX, LOCATION, EARLY = 0.10, 0.015, 0.135
 EARLY_STEPS, LOCATION_STEPS = 10, 4
 # Counts of inspections, at the start, where bounds are chosen, and after the early steps. They tell of the
 # information far better than the averaged steps, which pay for them.
@@ -47,15 +47,15 @@ def make_plan(
         Whether failures may lie between two times.
     """
     steps, inspections = "score and information", INSPECTIONS * intervals
-    rest = 1 - COLUMNS - MATRIX - LOCATION - EARLY - inspections - CHECK
+    rest = 1 - TIME_COLUMNS - MATRIX - LOCATION - EARLY - inspections - TIME_CHECK
     stages = dict(
-        columns=Stage(COLUMNS, "columns"),
+        columns=Stage(TIME_COLUMNS, "columns"),
         matrix=Stage(MATRIX, "event matrix"),
         location=Stage(LOCATION, "location score", alike(LOCATION_STEPS)),
         early=Stage(EARLY, steps, growing(early_steps)),
         inspections=Stage(inspections, "inspections", alike(INSPECTED)),
         tail=Stage(rest, steps, alike(tail_steps)),
-        check=Stage(CHECK, "check of the law"),
+        check=Stage(TIME_CHECK, "check of the law"),
     )
     return Plan(mu, False, stages)
 
