@@ -19,7 +19,7 @@ from scipy import optimize, special
 Function = Callable[[np.ndarray], np.ndarray]
 
 # exp() of a linear predictor beyond this says nothing more, and its square still is a number
-FARTHEST = 300.0
+LARGEST_EXPONENT = 300.0
 # linear predictors beyond which there is no rarer answer
 _EVENLY = 40.0
 # the ends of a share of ones that has a linear predictor
@@ -172,7 +172,7 @@ class GlmFamily:
 
 
 def _exp(eta: np.ndarray) -> np.ndarray:
-    return np.exp(np.clip(eta, -FARTHEST, FARTHEST))
+    return np.exp(np.clip(eta, -LARGEST_EXPONENT, LARGEST_EXPONENT))
 
 
 def _count_clipped_mean(eta: np.ndarray, limit: np.ndarray, dispersion: float) -> np.ndarray:

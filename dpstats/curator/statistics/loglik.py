@@ -16,7 +16,7 @@ from dpstats.curator.lattice import Factor, Part
 from dpstats.curator.products import predictor
 from dpstats.curator.statistics.base import Statistic
 from dpstats.families import Family, GlmFamily
-from dpstats.families.glm import FARTHEST
+from dpstats.families.glm import LARGEST_EXPONENT
 
 
 def of_time(
@@ -38,7 +38,7 @@ def of_time(
 
 
 def _hazard(family: Family, z: np.ndarray) -> np.ndarray:
-    return np.exp(np.minimum(family.log_cumulative_hazard(z), FARTHEST))
+    return np.exp(np.minimum(family.log_cumulative_hazard(z), LARGEST_EXPONENT))
 
 
 class LogLikelihood(Statistic):
