@@ -27,7 +27,7 @@ from dpstats.formula.response import NumericResponse, Response, SurvResponse, re
 from dpstats.formula.strata import Axis, Strata, split_strata
 from dpstats.formula.subset import read_subset
 from dpstats.formula.weights import read_weights
-from dpstats.schema import Schema, as_schema
+from dpstats.schema import Event, Flag, Schema, as_schema
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -363,13 +363,16 @@ def build_design(
     told = _products(terms, schema, formula, baseline)
     coding, factors, way = told.about(dict(middles))
     products = columns(coding.subterms, factors)
-    bounds = np.array([column_bounds(product) for product in products])
+    bounds = frozen(np.array([column_bounds(product) for product in products]))
     together = joint(products, factors, schema.norms)
     longest = radius(coding.subterms, factors, bounds, together)
     if longest < 1 / LARGEST:
         raise FormulaError(f"every column of the formula {brief(formula)} is 0, or nearly, by public bounds")
-    bounds.setflags(write=False)
     filler = Filler(schema, factors, products, offset, weighing, inside, groups)
+    for name in _itself(response, schema) & set(filler.variables):
+        raise FormulaError(
+            f"{name!r} is the response of {brief(formula)}, and explains itself; leave it out right of ~"
+        )
     read = response.variables.union(filler.variables, *(p.variables for p in (weighing, inside) if p))
     return Design(
         formula,
@@ -422,6 +425,12 @@ def _split_groups(
     return terms, Axis(strata, response.start, response.time_bounds[1])
 
 
+def _itself(response: Response, schema: Schema) -> set[str]:
+    """The variables of a response that no term may read; of a change a term may read its beginning."""
+    alone = response.measured.variables if len(response.measured.variables) == 1 else ()
+    return {*alone, *(name for name in response.variables if isinstance(schema[name], Event | Flag))}
+
+
 def _check_norms(response: Response, schema: Schema) -> None:
     """Refuse a response that a norm would shorten together with covariates."""
     for norm in schema.norms:
@@ -460,10 +469,6 @@ def _levels(coding: grammar.Coding, factors: Mapping[str, Factor]) -> np.ndarray
 
 def _one_response(parsed: grammar.Parsed, formula: str) -> str:
     if len(parsed.response) == 1 and len(parsed.response[0]) == 1:
-        if parsed.response[0] in parsed.terms:
-            raise FormulaError(
-                f"the formula {brief(formula)} explains the response by itself; leave it out right of ~"
-            )
         return parsed.response[0][0]
     raise FormulaError(
         f"the formula {brief(formula)} needs one response on the left of ~, for example "

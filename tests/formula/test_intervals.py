@@ -74,8 +74,8 @@ def test_a_lower_end_of_zero_is_open_where_times_are_positive():
 
 
 def test_a_missing_end_that_is_a_covariate_too_switches_off():
-    formula = "Surv(lo, hi, type='interval2') ~ x + hi"
-    _, block = read(formula, lo=[10.0, 10], hi=[NAN, 30])
+    formula = "Surv(lo, hi, type='interval2') ~ x + lo"
+    _, block = read(formula, lo=[NAN, 10.0], hi=[30.0, 30])
     assert block.ok.tolist() == [False, True]
 
 

@@ -4,7 +4,7 @@ import pytest
 
 from dpstats.errors import FormulaError, SchemaError
 from dpstats.formula import build_design
-from dpstats.schema import Schema, bounded
+from dpstats.schema import Schema, bounded, event
 from tests.formula.strategies import SCHEMA
 
 
@@ -254,9 +254,14 @@ def test_a_logarithm_of_what_may_be_0_names_the_remedy() -> None:
         build_design("y ~ np.log(income)", schema)
 
 
-@pytest.mark.parametrize("formula", ["x ~ x + z", "log(y) ~ log(y)"])
-def test_a_response_is_not_explained_by_itself(formula: str) -> None:
-    schema = Schema(x=bounded(0, 1), y=bounded(1, 2), z=bounded(0, 1))
-    with pytest.raises(FormulaError, match="explains the response by itself"):
+@pytest.mark.parametrize(
+    ("formula", "name"),
+    [("x ~ x + z", "x"), ("log(y) ~ log(y)", "y"), ("y ~ log(y) + z", "y"), ("y ~ y:z", "y")]
+    + [("Surv(y, e) ~ y + z", "y"), ("Surv(x, y, e) ~ z + e", "e"), ("y ~ z + offset(y)", "y")],
+)
+def test_a_response_is_not_explained_by_itself(formula: str, name: str) -> None:
+    schema = Schema(x=bounded(0, 1), y=bounded(1, 2), z=bounded(0, 1), e=event())
+    with pytest.raises(FormulaError, match=f"^'{name}' is the response of .* and explains itself"):
         build_design(formula, schema)
-    assert build_design("y ~ log(y) + z", schema).names == ("Intercept", "log(y)", "z")
+    for change in ("I(y - x) ~ x", "Surv(x, y, e) ~ x"):  # a change by its beginning, a life by its entry
+        assert build_design(change, schema).names == ("Intercept", "x")

@@ -84,15 +84,6 @@ def test_a_number_is_moved_into_its_bounds():
     assert block.event.tolist() == [1] * 10 and block.ok.all()
 
 
-@pytest.mark.parametrize(
-    "formula", ["Surv(time, dead) ~ time + x", "time ~ I(time)", "I(time) ~ np.log(time)"]
-)
-def test_a_variable_may_stand_on_both_sides(formula):
-    _, block = read(formula)
-    np.testing.assert_array_equal(block.endog[:4], [10, 10, 100, 400])
-    assert block.exog[2, 1] in (100, np.log(100)) and not np.any(block.exog[7:9])
-
-
 LATE = Schema(
     start=bounded(2, 300),
     time=bounded(10, 400),
