@@ -397,6 +397,9 @@ def test_a_unit_without_its_commas_and_a_percentage_are_told(
 
 def test_values_are_checked_as_a_formula_reads_them(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     check = ["schema", "check", "drives.toml", "drives.csv"]
+    Path("comma.csv").write_text(Path("drives.csv").read_text() + '"1,5",1,"300,5",Nord\n')
+    assert main([*check[:-1], "comma.csv", "--values"]) == 0
+    assert "is --decimal ','" in capsys.readouterr().out
     assert main([*check, "--values", "--formula", "time ~ voltage"]) == 0
     said = " ".join(capsys.readouterr().out.split())
     assert "rows weigh nothing in time ~ voltage" in said and "status: " not in said
@@ -417,6 +420,10 @@ def test_failures_of_a_fleet_are_forecast(folder: Path, capsys: pytest.CaptureFi
     assert capsys.readouterr().out == f"{expected}\n"
     pd.testing.assert_frame_equal(pd.read_csv("failures.csv"), expected.frame)
     assert main(["forecast", "drives.fit.json", *asked, "--out", "failures.csv"]) == 2
+    pd.concat([fleet, fleet.iloc[:1].assign(days=None)]).to_csv("gap.csv", index=False)
+    assert main(["forecast", "drives.fit.json", "gap.csv", *asked[1:]]) == 0
+    told = capsys.readouterr()
+    assert told.out == f"{expected}\n" and "1 row(s) lack a value of voltage" in told.err
     assert main(["forecast", "ols.fit.json", *asked]) == 2
     assert "no fit of a time to failure" in capsys.readouterr().err
     assert main(["forecast", "drives.fit.json", "fleet.csv", "--horizon", "300", "--periods", "3"]) == 2

@@ -241,6 +241,19 @@ def test_mistakes_in_table_are_one_line(
     assert says in said.err and said.err.count("\n") == 1 and not said.out
 
 
+def test_a_look_is_drawn_with_all_its_variables(kept: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with testing.noise(testing.NoNoise()):
+        schema = dps.Schema.load("drives.toml")
+        dps.describe("drives.csv", schema, dps.gdp(100), ["time", "status"]).save("look.json")
+    heights = []
+    for more in ([], ["--with", "variable=status"]):
+        assert main(["plot", "look.json", *more, "--out", f"{len(more)}.png"]) == 0
+        heights.append(int.from_bytes(Path(f"{len(more)}.png").read_bytes()[20:24]))
+    assert heights[0] > 1.4 * heights[1]  # two panels
+    assert main(["table", "drives.fit.json", "eta", "--with", "newdata=voltage=300"]) == 2
+    assert "new units are given by --at NAME=VALUE,... or --new FILE" in capsys.readouterr().err
+
+
 def test_plots_are_files(kept: Path, capsys: pytest.CaptureFixture[str]) -> None:
     begins = {"png": b"\x89PNG", "pdf": b"%PDF", "svg": b"<?xml"}
     at = ["--at", "voltage=250", "--at", "voltage=300"]

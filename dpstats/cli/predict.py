@@ -31,17 +31,23 @@ def run(options: argparse.Namespace) -> None:
 
 def _table(fit: Fit, new: pd.DataFrame, options: argparse.Namespace) -> pd.DataFrame:
     """The rows with predictions beside them, which are empty where a row lacks a value."""
-    needed = [name for name in fit.record.covariates if name in new]
-    lacking = new[needed].isna().any(axis=1)
-    if lacking.all():
-        lacking[:] = False  # that of a row is named by the fit
+    lacking = _lacking(new, fit.record.covariates, "have no prediction")
     whole = new[~lacking]
     columns = predicted(
         fit, whole.reset_index(drop=True), options.type, options.p, options.times, options.clip
     )
-    if lacking.any():
-        warn(f"{int(lacking.sum())} row(s) lack a value of {', '.join(needed)}, and have no prediction")
     return new.assign(**pd.DataFrame(columns, index=whole.index).reindex(new.index))
+
+
+def _lacking(new: pd.DataFrame, names: Sequence[str], they: str) -> pd.Series:
+    """Which rows lack a value, with a warning of what that means; none if all do, which is refused."""
+    needed = [name for name in names if name in new]
+    lacking = new[needed].isna().any(axis=1)
+    if lacking.all():
+        lacking[:] = False  # that of a row is named by the fit
+    if lacking.any():
+        warn(f"{int(lacking.sum())} row(s) lack a value of {', '.join(needed)}, and {they}")
+    return lacking
 
 
 def predicted(
@@ -110,8 +116,13 @@ def forecast(options: argparse.Namespace) -> None:
     if not isinstance(fit, SurvivalFit):
         raise SpecificationError(f"{options.fit} is no fit of a time to failure, and failures are forecast")
     horizon = options.horizon[0] if len(options.horizon) == 1 else options.horizon
+    fleet = public_table(options.fleet, options)
+    counted = [name for name in (options.age, options.units) if name]
+    lacking = _lacking(
+        fleet, [*fit.record.covariates, *counted], "are left out: their failures are not counted"
+    )
     found = fit.forecast(
-        public_table(options.fleet, options),
+        fleet[~lacking],
         horizon,
         options.periods,
         options.age,

@@ -69,9 +69,22 @@ def plot(options: argparse.Namespace) -> None:
     if kind is None:
         points = options.at or options.new
         kind = "" if not isinstance(fit, Fit) else "life" if points and hasattr(fit, "life") else "coef"
+    words, name = _words(options), f"plot_{kind}" if kind else "plot"
     with new_file(options.out, PICTURES), _styled(options.style):
-        ax = _called(fit, f"plot_{kind}" if kind else "plot", options, _words(options))
-        ax.figure.savefig(options.out, dpi=DPI)
+        each = isinstance(fit, Description) and "variable" not in words
+        figure = _of_each(fit, options) if each else _called(fit, name, options, words).figure
+        figure.savefig(options.out, dpi=DPI)
+
+
+def _of_each(found: Saved, options: argparse.Namespace) -> Any:
+    """A figure with all variables of a description, one below the other."""
+    import matplotlib.pyplot as plt
+
+    figure, axes = plt.subplots(len(found.names), squeeze=False, layout="constrained")
+    figure.set_figheight(figure.get_figheight() * (1 + len(found.names)) / 2)
+    for name, ax in zip(found.names, axes.flat, strict=True):
+        _called(found, "plot", options, {"variable": name, "ax": ax})
+    return figure
 
 
 def _styled(name: str | None) -> AbstractContextManager[None]:
@@ -167,6 +180,10 @@ def _words(options: argparse.Namespace) -> dict[str, Any]:
         name, equals, text = word.partition("=")
         if not equals:
             raise SpecificationError(f"--with takes words such as times=10,100, not {word!r}")
+        if name in _POINTS:
+            raise SpecificationError(
+                f"new units are given by --at NAME=VALUE,... or --new FILE, not by {name}="
+            )
         if name in _OWN_POINTS:
             found[name] = {
                 key: _value(value) for key, _, value in (p.partition("=") for p in text.split(","))

@@ -33,7 +33,12 @@ def check(options: argparse.Namespace) -> None:
                 "--values needs a table, and --formula both: dpstats schema check "
                 'SCHEMA DATA --values --formula "y ~ x"'
             )
-        print(f"\n{data_check(data(options.data, options), schema, options.formula)}")
+        found = str(data_check(data(options.data, options), schema, options.formula))
+        print(f"\n{found}")
+        if "dps.read_csv" in found:
+            print(
+                "Here decimal=',' of dps.read_csv is --decimal ',', and so are its other arguments options."
+            )
     if unused:
         print(f"Not declared, so not usable in a formula: {', '.join(unused)}")
 

@@ -350,7 +350,10 @@ def build_design(
         if weights may be negative, or the subset is no condition.
     """
     if not isinstance(formula, str) or ("~" not in formula and not is_line(formula)):  # a column, or a file
-        raise FormulaError(f"a formula is a text such as 'y ~ x', not {untyped(formula)}")
+        raise FormulaError(
+            f"a formula is a text such as 'y ~ x', not {untyped(formula)}; it comes first: dps.ols(formula, "
+            "data, schema)"
+        )
     schema = as_schema(schema)
     check_operators(formula)
     parsed = grammar.parse_formula(formula)

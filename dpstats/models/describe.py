@@ -21,7 +21,7 @@ from dpstats.ledger import Ledger
 from dpstats.models.skeleton import check_budget, pay
 from dpstats.results import Description
 from dpstats.rows import open_rows
-from dpstats.schema import Bounded, Count, Levels, Schema, Variable
+from dpstats.schema import Bounded, Count, Levels, Schema, Variable, as_schema
 
 _LARGEST = 1e70  # fourth powers of a variable stay finite
 _MOST = 0.25  # half-width of a share by noise alone, beyond which nothing is told
@@ -80,6 +80,7 @@ def describe(
     >>> found.frame["variable"].unique().tolist()
     ['AT', 'PE']
     """
+    schema = as_schema(schema)
     names = _names(schema, columns)
     forced = truth("force", force)
     design = VariableColumns(schema, names, None if subset is None else read_subset(subset, schema))
@@ -98,15 +99,13 @@ def describe(
     return Description(schema=schema, names=names, columns=found, products=products, **facts)
 
 
-def _names(schema: object, columns: Sequence[str] | None) -> tuple[str, ...]:
+def _names(schema: Schema, columns: Sequence[str] | None) -> tuple[str, ...]:
     """The variables to describe, in the order in which they are asked for.
 
     Raises
     ------
     SpecificationError
     """
-    if not isinstance(schema, Schema):
-        raise SchemaError(f"describe needs a dps.Schema, not {shown(schema)}; write dps.Schema(...)")
     names = tuple(schema) if columns is None else listed(columns)
     if not names or not all(among(name, tuple(schema)) for name in names) or len(set(names)) < len(names):
         known = ", ".join(schema) or "none"

@@ -378,7 +378,8 @@ def as_schema(given: object) -> Schema:
         return Schema.load(given)
     raise SchemaError(
         f"a schema is a dps.Schema, a dict of declarations or the path of a .toml or .json file, not "
-        f"{shown(given)}; data come before the schema, such as dps.ols(formula, data, schema)"
+        f"{shown(given)}; data come before the schema: dps.ols(formula, data, schema), dps.describe(data, "
+        "schema, budget)"
     )
 
 

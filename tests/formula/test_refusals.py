@@ -254,6 +254,11 @@ def test_a_logarithm_of_what_may_be_0_names_the_remedy() -> None:
         build_design("y ~ np.log(income)", schema)
 
 
+def test_a_formula_comes_first() -> None:
+    with pytest.raises(FormulaError, match="it comes first: dps.ols"):
+        build_design({"x": [1.0]}, "x ~ y")
+
+
 @pytest.mark.parametrize(
     ("formula", "name"),
     [("x ~ x + z", "x"), ("log(y) ~ log(y)", "y"), ("y ~ log(y) + z", "y"), ("y ~ y:z", "y")]
