@@ -117,12 +117,9 @@ def forecast(options: argparse.Namespace) -> None:
         raise SpecificationError(f"{options.fit} is no fit of a time to failure, and failures are forecast")
     horizon = options.horizon[0] if len(options.horizon) == 1 else options.horizon
     fleet = public_table(options.fleet, options)
-    counted = [name for name in (options.age, options.units) if name]
-    lacking = _lacking(
-        fleet, [*fit.record.covariates, *counted], "are left out: their failures are not counted"
-    )
+    needed = [*fit.record.covariates, *filter(None, (options.age, options.units))]
     found = fit.forecast(
-        fleet[~lacking],
+        fleet[~_lacking(fleet, needed, "are left out: their failures are not counted")],
         horizon,
         options.periods,
         options.age,

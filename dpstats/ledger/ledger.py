@@ -62,6 +62,9 @@ def absolute(path: Path) -> Path:
         ) from None
 
 
+# by path, what this process has last seen there: what is in a ledger, and its last charge
+_SEEN: dict[Path, tuple[tuple[str, Budget, str], Entry]] = {}
+
 _LEFT = ("remaining", "balance", "available", "rest")
 
 
@@ -114,7 +117,9 @@ class Ledger:
             self._head = store.head(connection, self.path)
             self.dataset, self.total, _ = self._head
             store.verify(connection, self.path)
-            self._last = next(reversed(store.ends(connection)), None)
+            head, last = _SEEN.get(self.path.resolve(), (None, None))
+            self._last = last if head == self._head else None
+            self._saw(self._ends(connection))
         if total is not None and total != self.total:
             raise LedgerError(
                 f"the ledger {path} has the total {self.total}, not {total}; a total cannot be changed. "
@@ -133,6 +138,7 @@ class Ledger:
     def _create(self, total: Budget, dataset: str) -> None:
         try:
             store.create(self.path, dataset, total)
+            _SEEN.pop(self.path.resolve(), None)
         except FileExistsError:
             pass  # another process was first; whether its ledger is the same is checked like any other
         except OSError as error:
@@ -214,8 +220,14 @@ class Ledger:
                 store.append(connection, entry)
         if not fits:
             raise BudgetError(self._refusal(rule, wanted, cost, spent))
-        self._last = entry
+        self._saw([entry])
         return entry
+
+    def _saw(self, entries: list[Entry]) -> None:
+        """Keep the last charge in mind, for this ledger and all that are opened later by the same path."""
+        if entries:
+            self._last = entries[-1]
+            _SEEN[self.path.resolve()] = self._head, entries[-1]
 
     def _ends(self, connection: Connection) -> list[Entry]:
         """First and last charge of the file that is there now, which has all that this ledger has seen."""
@@ -224,7 +236,8 @@ class Ledger:
         if store.head(connection, self.path) != self._head or known != ([] if last is None else [last]):
             raise LedgerError(
                 f"the ledger {self.path} was replaced by another, or by a copy that lacks charges which were "
-                "made. Nothing was charged; put the file back that has them all, or open the other on purpose"
+                "made. This file was not charged, and nothing is released; put the file back that has them "
+                "all, or open the other on purpose, in a new process"
             )
         return store.ends(connection)
 
@@ -260,7 +273,7 @@ class Ledger:
     def _state(self) -> tuple[Rule, Amount]:
         with store.reading(self.path) as connection:
             ends = self._ends(connection)
-        self._last = next(reversed(ends), self._last)
+        self._saw(ends)
         rule = self.total.rule(ends[0].charge if ends else None)
         return rule, ends[-1].spent if ends else rule.zero
 

@@ -394,6 +394,25 @@ def test_an_earlier_copy_in_the_place_of_the_file_is_noticed(path: Path) -> None
     assert ledger.charge(dps.zcdp(0.1), **FOR).seq == len(ledger.entries())
 
 
+def test_an_earlier_copy_is_noticed_by_whoever_names_the_file_again(path: Path) -> None:
+    """A script that names its ledger by path in each fit, and a copy that is put back before each."""
+    earlier = path.read_bytes()
+    entry = dps.Ledger(path).charge(dps.zcdp(0.1), **FOR)
+    link = path.with_name("link.ledger")
+    link.symlink_to(path)
+    whole = path.read_bytes()
+    path.write_bytes(earlier)
+    for name in (path, link):
+        with pytest.raises(LedgerError, match="This file was not charged, and nothing is released"):
+            dps.Ledger(name)
+    path.with_name("copy.ledger").write_bytes(earlier)
+    assert len(dps.Ledger(path.with_name("copy.ledger")).entries()) == 1  # is no longer that file
+    path.write_bytes(whole)
+    assert dps.Ledger(path).entries()[-1] == entry
+    path.unlink()
+    assert dps.Ledger(path, total=dps.zcdp(1)).entries() == []  # begun anew on purpose, within a second
+
+
 def test_a_cell_that_names_its_ledger_again_begins_no_other_where_the_file_was_moved(path: Path) -> None:
     ledger = dps.Ledger(path)
     dps.use_ledger(path)
