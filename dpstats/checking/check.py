@@ -98,7 +98,7 @@ def reason(cell: Any, variable: Variable, decimal: str = ".") -> str:
     if _COMMA.fullmatch(text):
         return "a decimal comma: dps.read_csv(path, decimal=',')"
     if _DATE.fullmatch(text):
-        return "a date"
+        return "a date: give days since one origin"
     if _folded(text) in _ABSENT:
         return "a text that may mean missing, and weighs nothing as such"
     return "a number with a sign or unit: keep the number alone" if _WITH_UNIT.fullmatch(text) else "a text"
@@ -352,7 +352,8 @@ class DataCheck(Shown):
         """The printed table."""
         heads = ("variable", "kind", "unusable", "below", "above")
         rows = tuple(tuple(str(row[head]) for head in heads) for _, row in self.frame.iterrows())
-        why = [f"{row['variable']}: {row['why']}." for _, row in self.frame.iterrows() if row["why"]]
+        told = self.frame[self.frame["why"] != ""].groupby("why", sort=False)["variable"].agg(", ".join)
+        why = [f"{names}: {reasons}." for reasons, names in told.items()]
         why += [
             f"{row['variable']} is beyond its bounds at {row['beyond']}."
             for _, row in self.frame.iterrows()

@@ -27,7 +27,8 @@ COLUMNS: dict[str, list[Any]] = {
 }
 WHY = {
     "days": "1 digits in groups: dps.read_csv(path, thousands=',') ('1,234'); 1 a decimal comma: "
-    "dps.read_csv(path, decimal=',') ('5,5'); 1 a date ('2024-01-31'); 1 a text ('a while'); 1 missing",
+    "dps.read_csv(path, decimal=',') ('5,5'); 1 a date: give days since one origin "
+    "('2024-01-31'); 1 a text ('a while'); 1 missing",
     "maker": "1 'HGST' in another spelling ('hgst'); 1 'Western Digital' in another spelling "
     "('western-digital'); 1 not declared ('WDC'); 1 missing",
     "failed": "1 'dead' in another spelling ('Dead'); 1 not declared ('1'); 1 missing",
@@ -211,3 +212,9 @@ def test_lines_of_a_csv_file_that_hold_no_record_say_why(tmp_path: Path) -> None
     first = found.frame["why"][0]
     assert all(one in first for one in of_lines)
     assert "1 not with a decimal comma, which decimal=',' says that numbers have ('1.5')" in first
+
+
+def test_what_is_wrong_with_several_variables_is_told_once(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("x,y\n1,2\n\n")
+    found = dps.check(tmp_path / "a.csv", dps.Schema(x=dps.bounded(0, 9), y=dps.bounded(0, 9)))
+    assert "\nx, y: 1 in a line that is blank (line 3).\n" in str(found)
