@@ -26,7 +26,7 @@ class Parser(argparse.ArgumentParser):
             point = hasattr(options, "at") and any("=" in word and word[0] != "-" for word in rest)
             joined = "; commas join the values of one unit, as in --at temp=30,maker=HGST" * point
             files = hasattr(options, "data") and not any(word.startswith("-") for word in rest)
-            quoted = "; a pattern of files goes in quotes, such as 'drives/*.parquet'" * files
+            quoted = "; a pattern of files goes in quotes, as 'a/*.csv', and a model is --model coxph" * files
             self.error(f"unrecognized arguments: {' '.join(rest)}{joined}{quoted}")
         return options, rest
 

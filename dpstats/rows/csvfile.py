@@ -247,7 +247,7 @@ class CsvFile:
         try:
             found = fields(line.decode("utf-8" if self.is_utf8 else self.encoding), self.sep)
         except ValueError:
-            return f"is not written in {self.encoding}; encoding='latin-1' or 'cp1252' may be right"
+            return f"is not written in {self.encoding}; encoding='latin-1' (--encoding) may be right"
         except csv.Error:
             return (
                 "has a quotation mark or a carriage return out of place, or an end of line in quotation "

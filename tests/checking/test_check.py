@@ -206,7 +206,7 @@ def test_lines_of_a_csv_file_that_hold_no_record_say_why(tmp_path: Path) -> None
         "1 in a line that has a quotation mark or a carriage return out of place, or an end of line in "
         "quotation marks, which ends a record all the same (line 4)",
         "1 in a line that has 1 field, and the first line has 2 (line 6)",
-        "1 in a line that is not written in utf-8; encoding='latin-1' or 'cp1252' may be right (line 7)",
+        "1 in a line that is not written in utf-8; encoding='latin-1' (--encoding) may be right (line 7)",
     ]
     assert found.frame["why"][1] == "; ".join(of_lines)
     first = found.frame["why"][0]
