@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -372,10 +372,7 @@ def build_design(
     if longest < 1 / LARGEST:
         raise FormulaError(f"every column of the formula {brief(formula)} is 0, or nearly, by public bounds")
     filler = Filler(schema, factors, products, offset, weighing, inside, groups)
-    for name in _itself(response, schema) & set(filler.variables):
-        raise FormulaError(
-            f"{name!r} is the response of {brief(formula)}, and explains itself; leave it out right of ~"
-        )
+    _check_repeated(response, filler.variables, schema, formula)
     read = response.variables.union(filler.variables, *(p.variables for p in (weighing, inside) if p))
     return Design(
         formula,
@@ -428,10 +425,14 @@ def _split_groups(
     return terms, Axis(strata, response.start, response.time_bounds[1])
 
 
-def _itself(response: Response, schema: Schema) -> set[str]:
-    """The variables of a response that no term may read; of a change a term may read its beginning."""
-    alone = response.measured.variables if len(response.measured.variables) == 1 else ()
-    return {*alone, *(name for name in response.variables if isinstance(schema[name], Event | Flag))}
+def _check_repeated(response: Response, covariates: Iterable[str], schema: Schema, formula: str) -> None:
+    """Refuse a term of the response; of a change a term may read its beginning, of a life its entry."""
+    measured = response.measured.variables
+    for name in sorted(response.variables & set(covariates)):
+        if measured == {name} or isinstance(schema[name], Event | Flag):
+            raise FormulaError(
+                f"{name!r} is the response of {brief(formula)}, and explains itself; leave it out right of ~"
+            )
 
 
 def _check_norms(response: Response, schema: Schema) -> None:
