@@ -1,17 +1,18 @@
 """A reference level that no row has: the others' columns add up to the intercept, and neither is known."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
 import dpstats as dps
 from dpstats.budget import Budget
-from dpstats.results import SurvivalFit
 from dpstats.testing import SeededNoise, noise
 
 ROWS = 20_000
 
 
-def fitted(levels: tuple[str, ...], right: str, budget: Budget) -> SurvivalFit:
+def fitted(levels: tuple[str, ...], right: str, budget: Budget, model: Any = dps.survreg) -> Any:
     """Rows of the levels b, c and d, of which those of d live longer."""
     rng = np.random.default_rng(3)
     temp, stand = rng.normal(40, 8, ROWS).clip(0, 100), rng.choice(["p", "q"], ROWS)
@@ -27,7 +28,7 @@ def fitted(levels: tuple[str, ...], right: str, budget: Budget) -> SurvivalFit:
         stand=dps.levels("p", "q"),
     )
     with noise(SeededNoise(5)):
-        return dps.survreg(f"Surv(time, failed) ~ temp + {right}", data, schema).fit(budget)
+        return model(f"Surv(time, failed) ~ temp + {right}", data, schema).fit(budget)
 
 
 @pytest.mark.parametrize(
@@ -58,3 +59,11 @@ def test_against_a_level_with_rows_all_are(budget: Budget) -> None:
 def test_a_level_without_rows_that_is_no_reference_is_lost_alone() -> None:
     fit = fitted(("b", "c", "a", "d"), "maker", dps.approx(3, 1e-6))
     assert set(fit.bse.index[np.isinf(fit.bse)]) == {"maker[T.a]"}
+
+
+def test_a_level_without_rows_says_nothing_of_the_budget_of_the_others() -> None:
+    """All intervals of hazards were said to be widened and rough, which those of the others are not."""
+    fit = fitted(("b", "c", "a", "d"), "maker", dps.approx(3, 1e-6), dps.coxph)
+    assert set(fit.bse.index[np.isinf(fit.bse)]) == {"maker[T.a]"}
+    assert [code for code, _ in fit.flags] == ["not_estimable"]
+    assert abs(fit.params["temp"] - 0.02 / 0.6) < 3 * fit.bse["temp"] < 0.02

@@ -490,6 +490,11 @@ MUTANTS = (
         (SCALE, "(events * surely < FEWEST_EVENTS)", "(surely < -1)"),
     ),
     planted(
+        "a level without rows makes all intervals rough (coxph)",
+        "estimators/test_level_without_events.py::test_a_level_without_rows_says_nothing_of_the_budget_of_the_others",
+        ("estimators/hazards/estimate.py", "(rel[kept] > WEAK)", "(rel > WEAK)"),
+    ),
+    planted(
         "columns that cancel each other are as well known as each of them (survreg)",
         "models/test_loose_bounds.py::test_the_difference_of_near_duplicates_that_noise_hides_is_weak",
         (

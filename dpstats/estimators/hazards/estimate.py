@@ -25,6 +25,9 @@ Array = np.ndarray
 _PRIOR = 1.0  # variance of the linear predictor along a direction that is not seen
 # sds of the noise of the averaged steps: damped by .4, eight that have arrived leave .6 of one
 _ON_ITS_WAY = 2.5
+# of the square of a direction, in sds of slopes, below which it is of lost levels alone: of those it is less
+# than .01, and of slopes that noise hides together more than .1
+_OTHERS = 0.05
 _CELL = 0.1  # 2 / 12 over the root of 3
 
 
@@ -108,9 +111,11 @@ def estimate(averaged: Averaged, scale: RowScale, grid: Grid, bounds: Bounds, n:
     rel = _relative(information, len(slopes))
     weakly = weak(guess, slopes)
     before = _PRIOR * np.diag((user @ axes) @ (user @ axes).T)[j:]
-    gone = weakly[(rel > HOPELESS) & (np.diag(guess)[weakly] > LEFT_OPEN * before[weakly])]
+    gone = weakly[(rel.max() > HOPELESS) & (np.diag(guess)[weakly] > LEFT_OPEN * before[weakly])]
     lost = np.union1d(gone, _few_events(scale, grid)).astype(int)
-    problems = ["unsettled"] * unsettled + ["budget"] * (rel > WEAK)
+    levels = lost[scale.binary[lost]]
+    kept = _of_others(scale.scale[:, None] * (user @ axes @ information.vectors)[j:], levels)
+    problems = ["unsettled"] * unsettled + ["budget"] * bool((rel[kept] > WEAK).any())
     problems += [f"weak:{i}" for i in weakly]
     settings = {"cut c": bounds.c, "R": bounds.radius, "pieces": j}
     if grid.strata > 1:
@@ -178,9 +183,19 @@ def _moves(averaged: Averaged, step: Array, noise: Array, j: int) -> bool:
     return bool(np.max(np.abs(way) / np.sqrt(np.diag(cov)[j:])) > _ON_ITS_WAY)
 
 
-def _relative(information: Information, d: int) -> float:
+def _relative(information: Information, d: int) -> Array:
+    """Size of the noise, of d slopes, over each eigenvalue."""
     sizes = information.sds * np.sqrt(2 * d)
-    return float(np.max(sizes / np.maximum(information.values, 1e-9 * np.maximum(sizes, 1e-300))))
+    return np.asarray(sizes / np.maximum(information.values, 1e-9 * np.maximum(sizes, 1e-300)))
+
+
+def _of_others(along: Array, lost: Array) -> Array:
+    """Which directions are not of lost levels alone; `along` are the slopes along each, in sds, (d, m).
+
+    Noise hides a level without rows for good, and hardly anything of the other slopes with it.
+    """
+    squares = along**2
+    return np.asarray(squares[lost].sum(axis=0) <= (1 - _OTHERS) * squares.sum(axis=0))
 
 
 def _misfit(grid: Grid, log_hazards: Array) -> tuple[float, float]:
