@@ -59,6 +59,12 @@ _WHOLE = {
         "estimate and noise are as published, for reproduction only: sigma and intercept are not those of "
         "the model, and a penalty shrinks the slopes; without compat they are corrected",
     ),
+    "apart": (
+        "apart",
+        "a few rows lie 30 sds or more from all others, where declared bounds reach so far: coefficients "
+        "describe the others, and a fit without privacy may follow these few; if they are codes such as 9999 "
+        "(dps.check shows them, to you alone), leave them out by subset='x < 9999'",
+    ),
     "far": (
         "far",
         "responses far above the fit, where they are clipped (see Estimand), hold more than the family's law "

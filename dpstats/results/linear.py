@@ -88,6 +88,7 @@ class LinearFit(MeanFit, models=("ols", "ridge")):
     _bounds = {
         "R": "rows beyond {} sds count less",
         "residual": "residuals clipped at {} sds",
+        "apart": "rows 30 sds from the others (at most {}) count little",
         "response": "responses clipped at {} sds",
     }
     _needs = (

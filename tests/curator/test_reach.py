@@ -5,7 +5,7 @@ import pytest
 
 import dpstats as dps
 from dpstats.curator import Curator
-from dpstats.curator.statistics.columns import ReachCounts
+from dpstats.curator.statistics.columns import ReachCounts, RowsApart
 from dpstats.testing import NoNoise
 from tests.made import MadeDesign, MadeRows, made_columns
 
@@ -30,6 +30,18 @@ def test_means_are_over_rows_and_those_of_the_response_over_events() -> None:
     rows = boxed(columns)
     rows[:, -1] *= columns["event"]
     np.testing.assert_allclose(released("reach_means", columns, **BOX), rows.sum(axis=0), atol=1e-4)
+
+
+def test_rows_at_an_end_of_a_box_and_near_one_are_counted_once() -> None:
+    columns = made_columns(N, D)
+    columns["x"][:3] = [[-1.0, 0, 1.0], [0, 1.0, 0.5], [0, 0, 0.96]]
+    farthest = np.abs(boxed(columns)).max(axis=1)
+    far, near = farthest == 1, (farthest >= 0.9) & (farthest < 1)
+    assert far[0] and not far[1] and near[2]  # the second column is not looked at
+    counts = released("rows_apart", columns, near=0.9, **BOX)
+    np.testing.assert_allclose(counts, [far.sum(), near.sum() / 2], atol=1e-6)
+    with pytest.raises(ValueError, match="near must lie"):
+        RowsApart(MadeDesign(D), near=1.5, **BOX)
 
 
 def cell_of(column: np.ndarray, origin: float, cells: int) -> np.ndarray:

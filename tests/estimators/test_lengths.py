@@ -32,11 +32,12 @@ def test_rows_that_may_be_noise_are_no_more_than_go_with_those_before() -> None:
 TURN = np.array([[0.6, 0.8], [-0.8, 0.6]])
 
 
-def levelled(radius: float, slope: float, largest: float = 4.0) -> np.ndarray:
+def levelled(radius: float, slope: float, largest: float = 4.0, moved: float = 0.0) -> np.ndarray:
     """Of an axis of which rows of length 4 are 3 of the mean square, and others 1; and of one without any."""
     shares, at = np.array([[0.25], [0.0]]), np.array([4.0])
     rows = LongRows(TURN, shares, at, at, 0.0, largest)
-    return np.asarray(TURN.T @ rows.levelled(radius, np.eye(2), TURN @ [slope, 5.0]) @ TURN)
+    moves = TURN @ [moved, 0.0]
+    return np.asarray(TURN.T @ rows.levelled(radius, np.eye(2), TURN @ [slope, 5.0], moves) @ TURN)
 
 
 def test_a_line_may_lose_half_of_what_long_rows_hold_of_a_slope() -> None:
@@ -83,6 +84,10 @@ def test_a_column_that_goes_with_none_that_bends_is_known_as_well_as_beside_a_li
             rows
         )  # 14 and 17 times, where all directions counted alike
         assert abs(fit.params["coin"] - 0.4) < 2 * fit.bse["coin"]
+
+
+def test_residuals_were_seen_about_a_line_that_has_moved_since() -> None:
+    assert levelled(2.0, 30.0, moved=-2.0)[0, 0] == pytest.approx(9 * levelled(2.0, 1.0)[0, 0])
 
 
 def fits(x: np.ndarray, mean: np.ndarray, budget: Budget, seeds: range) -> tuple[np.ndarray, np.ndarray]:

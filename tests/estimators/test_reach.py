@@ -9,7 +9,7 @@ from dpstats.estimators.gram.tail import NO_TAIL, Tail
 
 N, MU, K, ALLOWED = 20_000, 0.2, 4, (1e3, 1e3)
 # 2 % of the rows at seven sds
-SPIKE = Tail(np.array([0.02]), np.array([6.5]), np.array([7.5]), 1e-4)
+SPIKE = Tail(np.array([0.02]), np.array([6.5]), np.array([7.5]), 1e-4, np.zeros(3))
 
 
 def test_a_cell_that_holds_rows_is_seen_and_its_neighbours_are_not() -> None:
@@ -56,5 +56,5 @@ def test_limits_hold_what_was_counted() -> None:
 
 
 def test_a_limit_is_not_so_wide_that_noise_costs_more_than_what_is_clipped() -> None:
-    few = Tail(np.array([1e-4]), np.array([80.0]), np.array([90.0]), 1e-4)
+    few = Tail(np.array([1e-4]), np.array([80.0]), np.array([90.0]), 1e-4, np.zeros(3))
     assert choose_bounds(2000, 0.05, K, ALLOWED, tail=few).limit < 10

@@ -516,7 +516,7 @@ MUTANTS = (
     planted(
         "a bend is not told (linear)",
         "models/test_bends.py::test_a_curved_line_is_seen",
-        ("estimators/gram/estimate.py", '("bends",) * told', "()"),
+        ("estimators/gram/estimate.py", '["bends"] * told', "[]"),
     ),
     planted(
         "a bend that is hardly seen widens nothing (linear)",

@@ -90,6 +90,21 @@ MUTANTS = (
         RANGES,
     ),
     small(
+        "rows apart: a row that lies between adds nothing where it replaces one that is apart",
+        "rows_apart",
+        "columns",
+        "math.hypot(1.0, self.NEAR), 1.0 + self.NEAR",
+        "1.0, 1.0 + self.NEAR",
+    ),
+    small(
+        "rows apart: one that is apart lies between, too",
+        "rows_apart",
+        "columns",
+        "np.multiply(found[1] - found[0], self.NEAR",
+        "np.multiply(-found[1] - found[0], self.NEAR",
+        RANGES,
+    ),
+    small(
         "counts by cells: one row more, not one replaced",
         "cell_counts",
         "cells",

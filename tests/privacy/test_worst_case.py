@@ -158,6 +158,7 @@ def test_what_is_declared_is_searched():
         "reach_means",
         "residual_counts",
         "row_reach",
+        "rows_apart",
     }
     assert names(declaring("ranges")) == {
         "box_moments",
@@ -177,6 +178,7 @@ def test_what_is_declared_is_searched():
         "reach_means",
         "residual_counts",
         "row_reach",
+        "rows_apart",
         "score_alone",
         "information_sizes",
         "sign_sizes",

@@ -6,7 +6,7 @@ from dpstats.curator.statistics.at_line import PredictorBend, ScoreTails
 from dpstats.curator.statistics.at_residuals import HazardContrasts, SignScore, SignSizes
 from dpstats.curator.statistics.base import Statistic
 from dpstats.curator.statistics.cells import CellCounts, PresentMoments, PresentProducts
-from dpstats.curator.statistics.columns import ColumnMeans, ColumnOctaves, ReachCounts, ReachMeans
+from dpstats.curator.statistics.columns import ColumnMeans, ColumnOctaves, ReachCounts, ReachMeans, RowsApart
 from dpstats.curator.statistics.functional import FunctionalWeights
 from dpstats.curator.statistics.glm import FarScores, GlmScore, LogisticScore
 from dpstats.curator.statistics.hazard_score import HazardScore, HazardTrend
@@ -78,6 +78,7 @@ REGISTRY: dict[str, Callable[..., Statistic]] = {
         LikelihoodContrasts,
         ReachMeans,
         ReachCounts,
+        RowsApart,
         PredictorBend,
         ScoreTails,
         CellCounts,

@@ -280,3 +280,44 @@ class ReachCounts(_Reach):
 
     def unpack(self, vector: np.ndarray) -> tuple[np.ndarray, ...]:
         return (vector.reshape(self._count, -1),)
+
+
+class RowsApart(_Reach):
+    """How many rows reach an end of the box of any column, and how many come near one; shape (2,).
+
+    With a as in :class:`ReachMeans`, whether there is an event or not, and u = max |a_j|, a row adds (1, 0)
+    if u = 1, for a value at an end of its box or beyond, and (0, 1/2) if u is less, but at least `near`.
+
+    Parameters
+    ----------
+    design, center, half, log, chosen, apart
+        As in :class:`ReachMeans`.
+    near : float
+        From 0 to 1.
+
+    Notes
+    -----
+    Sensitivity: sqrt 5 / 2; 3/2 in the L1 norm; ranges 1 and 1/2. A row adds one of (1, 0), (0, 1/2) and, as
+    one that weighs nothing, (0, 0). All are attained by a row at an end of a box against one near to it.
+    """
+
+    name = "rows_apart"
+    flat = True
+    NEAR = 0.5  # what a row near an end adds
+
+    def __init__(self, design: PublicDesign, *, near: float, **public: Any) -> None:
+        super().__init__(design, **public)
+        if not 0 <= near <= 1:
+            raise ValueError("near must lie between 0 and 1")
+        self._near, self.ranges = near, np.array([1.0, self.NEAR])
+        self.parts = (Part(np.ones(1), self.ranges),)
+        self.sensitivity, self.sensitivity_l1 = math.hypot(1.0, self.NEAR), 1.0 + self.NEAR
+
+    def factors(self, block: Block, scratch: Scratch) -> tuple[Factor, ...]:
+        columns = self._boxed(block, scratch)
+        farthest = np.abs(columns, out=columns).max(axis=0)
+        found = scratch("found", 2, len(farthest))
+        np.equal(farthest, 1.0, out=found[0])
+        np.greater_equal(farthest, self._near, out=found[1])
+        np.multiply(found[1] - found[0], self.NEAR, out=found[1])
+        return (Factor(block.ok[:, None].astype(float), found.T),)

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from dpstats.curator import Release
+from dpstats.estimators.apart import Found
 from dpstats.estimators.gram.bounds import Bounds, base_square
 from dpstats.estimators.gram.levels import (
     expected_moments,
@@ -147,6 +148,21 @@ class Coordinates:
         middle, spread = self.line @ box.center, np.abs(self.line) @ ((box.upper - box.lower) / 2)
         low, high = self.scale.lower[-1] - middle - spread, self.scale.upper[-1] - middle + spread
         return float(max(-low, high)) / self.sigma
+
+    @cached_property
+    def found(self) -> Found:
+        """Where the columns lie, with sds of the first stage or, if larger, by these coordinates."""
+        scale, first = self.scale, int(self.scale.constant)
+        back = np.linalg.inv(self.whitening)[first:]
+        units = np.append(scale.scale, scale.y_scale)
+        sds = np.maximum(np.sqrt(scale.ratio), np.linalg.norm(back, axis=1))
+        y_sd = max(1.0, math.hypot(self.sigma, float(np.linalg.norm(self.line[first:] @ back))))
+        farthest = units * np.maximum(np.abs(scale.lower), np.abs(scale.upper))
+        return Found(
+            np.append(scale.center, scale.y_center),
+            units * np.append(sds, y_sd),
+            farthest * ~np.append(scale.binary, False),
+        )
 
     @property
     def constant(self) -> Array | None:

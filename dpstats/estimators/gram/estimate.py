@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from dpstats.curator import Curator, Release
+from dpstats.estimators.apart import rows_apart
 from dpstats.estimators.bends import FAR, Line, look, standardised
 from dpstats.estimators.columns import find_columns
 from dpstats.estimators.engine.plan import Plan
@@ -35,6 +36,7 @@ from dpstats.estimators.gram.bounds import (
 from dpstats.estimators.gram.coordinates import Coordinates, public_coordinates, second_moments
 from dpstats.estimators.gram.lengths import LongRows, count_lengths, slopes_of
 from dpstats.estimators.gram.levels import may_be_constant
+from dpstats.estimators.gram.plan import last_cost
 from dpstats.estimators.gram.pure import fit_pure
 from dpstats.estimators.gram.reach import with_reach
 from dpstats.estimators.gram.whole import of_all_rows
@@ -70,10 +72,11 @@ class LinearFit:
     moments : LinearMoments
     settings : dict of float
         "R", length in sds beyond which rows count less, and "residual", size in sds beyond which residuals
-        are clipped, where the declared bounds allow anything beyond.
+        are clipped, where the declared bounds allow anything beyond; "apart", how many rows may lie far from
+        all others, where they allow any.
     problems : tuple of str
-        "bends", if the response surely follows the square of the line too, and most of what the line explains
-        is in rows that count less.
+        "apart", if some surely do; "bends", if the response surely follows the square of the line too, and
+        most of what the line explains is in rows that count less.
     """
 
     moments: LinearMoments
@@ -126,13 +129,17 @@ def fit_gram(
     if alike.any():
         intercept = [may_be_constant(place.scale, alike)] * constant
         moments = replace(moments, blind=np.append(intercept, alike))
-    told = False
+    problems = []
+    if apart := rows_apart(curator, plan.cost("apart"), place.found, place.scale.rows(curator.n)):
+        settings["apart"], problems = apart.most, ["apart"] * apart.told
     if constant:
         told, moments = _look(curator, plan.cost("check"), moments, place, bounds, own)
+        problems += ["bends"] * told
     if "R" in settings:
-        slopes = slopes_of(place, moments.normal_equations().delta)
-        moments = _bending(moments, long.levelled(bounds.radius, moments.gram, slopes))
-    return LinearFit(moments, settings, ("bends",) * told)
+        line = place.line + place.sigma * place.whitening @ moments.normal_equations().delta
+        levelled = long.levelled(bounds.radius, moments.gram, *slopes_of(place, line))
+        moments = _bending(moments, levelled)
+    return LinearFit(moments, settings, tuple(problems))
 
 
 def _look(
@@ -204,14 +211,15 @@ def _gaussian(
     long = count_lengths(curator, plan.cost("lengths"), place, 1 / kept_square(k, usual))
     if own and constant:  # the last pilot tells it in its own coordinates, which may not be white
         lost = max(lost, long.lost(usual))
-    mu = curator.cost_per_row(plan.cost("final"))
+    final = last_cost(plan, place)
+    mu = curator.cost_per_row(final)
     bounds = choose_bounds(n, mu, k, place.allowed, lost, weighted, place.reach)
     if place.tail.any:
         farthest = max(bounds.spread_limit, bounds.limit * place.sigma)
         bounds = replace(bounds, spread_limit=farthest)
     release = curator.release(
         "residual_moments",
-        plan.cost("final"),
+        final,
         meat=MEAT,
         meat_limit=bounds.meat_limit,
         fourth=FOURTH,

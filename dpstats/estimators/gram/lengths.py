@@ -77,7 +77,7 @@ class LongRows:
         lost = self.shares @ np.maximum(squares - radius**2, 0.0) + self.noise * squares[0]
         return np.asarray(self.axes * (lost / lost.sum()) @ self.axes.T)
 
-    def levelled(self, radius: float, gram: Array, slopes: Array) -> Array:
+    def levelled(self, radius: float, gram: Array, slopes: Array, moved: Array) -> Array:
         """Covariance of a line by what effects that level off may move it by, in whitened coordinates.
 
         Parameters
@@ -88,13 +88,15 @@ class LongRows:
             Second moments of rows so shortened.
         slopes : array, shape (k,)
             Of the line, without its constant, in these coordinates.
+        moved : array, shape (k,)
+            By how much it is another than the one about which residuals were seen.
         """
         heard = np.maximum(np.diag(self.axes.T @ gram @ self.axes), 0.0)
         along = np.abs(self.axes.T @ slopes)
         lengths = np.sqrt(self.lower * self.upper)
         lost = self.shares * np.maximum(lengths**2 - radius**2, 0.0)
-        # rows so long whose effect levelled off would have residuals that were not seen
-        steep = np.minimum(along[:, None], self.largest / lengths)
+        # rows so long whose effect levelled off would have residuals that were not seen about the line before
+        steep = np.minimum(along[:, None], self.largest / lengths + np.abs(self.axes.T @ moved)[:, None])
         whole = np.maximum(lost.sum(axis=1) + heard, 1e-12)
         sds = _LEVELLED * (lost * steep).sum(axis=1) / whole
         return np.asarray(self.axes * sds**2 @ self.axes.T)
@@ -168,15 +170,18 @@ def _likely(counts: Array, extra: Array, noise: Array, sure: Array) -> Array:
     return found
 
 
-def slopes_of(place: Coordinates, delta: Array) -> Array:
-    """What of a line may level off, along whitened rows and in residual sds.
+def slopes_of(place: Coordinates, line: Array) -> tuple[Array, Array]:
+    """What of a line may level off, and how far it is from that about which residuals were counted.
 
-    Not the constant, nor effects of columns of two values, which lie on a line.
+    Along whitened rows and in residual sds. Not the constant, nor effects of columns of two values, which lie
+    on a line.
     """
-    line, first = place.line + place.sigma * place.whitening @ delta, int(place.scale.constant)
-    line[:first] = 0.0
-    line[first:][place.scale.binary] = 0.0
-    return np.asarray(np.linalg.solve(place.whitening, line) / place.sigma)
+    first = int(place.scale.constant)
+    bent = line.copy()
+    bent[:first] = 0.0
+    bent[first:][place.scale.binary] = 0.0
+    slopes, moved = np.linalg.solve(place.whitening, np.column_stack([bent, line - place.tail.about])).T
+    return slopes / place.sigma, moved / place.sigma
 
 
 def _axes(place: Coordinates) -> Array:

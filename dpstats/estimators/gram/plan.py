@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from dpstats.budget import Budget
 from dpstats.estimators.engine.plan import BENDS, Plan, Stage
+from dpstats.estimators.gram.coordinates import Coordinates
 
 # Shares of mu^2, or of epsilon; the last release has what the others leave.
 COLUMNS, REACH, LENGTHS = 0.08, 0.03, 0.03
+# The last release has that of rows apart where the declared bounds are too near for any.
+APART, PURE_APART = 0.05, 0.03
 # Each pilot whitens what the noise of the one before hid, and is the prior of the next. With n mu beyond
 # these multiples of k^1.5 there is less to hide, and fewer passes over the rows do.
 # Public moments may be wrong; one pilot finds out, before residuals are clipped about their line.
 PUBLIC_PILOT = 0.15
 _PILOTS = ((4000.0, (0.29,)), (400.0, (0.1, 0.2)), (0.0, (0.05, 0.1, 0.2)))
-PURE_COLUMNS, PURE_MATRIX, PURE_PILOTS, PURE_REACH, PURE_LENGTHS = 0.14, 0.27, (0.1, 0.15), 0.04, 0.03
+PURE_COLUMNS, PURE_MATRIX, PURE_PILOTS, PURE_REACH, PURE_LENGTHS = 0.14, 0.26, (0.1, 0.14), 0.04, 0.03
 
 
 def make_plan(budget: Budget, n: int, k: int, public: bool = False, constant: bool = True) -> Plan:
@@ -32,12 +35,15 @@ def make_plan(budget: Budget, n: int, k: int, public: bool = False, constant: bo
     check = BENDS * constant
     if budget.pure:
         left = 1 - (PURE_COLUMNS + PURE_MATRIX) * public
-        rest = 1 - PURE_COLUMNS - PURE_MATRIX - sum(PURE_PILOTS) - PURE_REACH - PURE_LENGTHS - check
+        rest = (
+            1 - PURE_COLUMNS - PURE_MATRIX - sum(PURE_PILOTS) - PURE_REACH - PURE_LENGTHS - PURE_APART - check
+        )
         first = {"columns": Stage(PURE_COLUMNS, "columns"), "matrix": Stage(PURE_MATRIX, "matrix")}
         later = dict(
             pilots=Stage(sum(PURE_PILOTS) / left, "pilot score", PURE_PILOTS),
             reach=Stage(PURE_REACH / left, "reach of residuals"),
             lengths=Stage(PURE_LENGTHS / left, "lengths of rows"),
+            apart=Stage(PURE_APART / left, "rows apart in loose bounds"),
             final=Stage(rest / left, "score"),
             check=Stage(check / left, "check for bends"),
         )
@@ -50,7 +56,13 @@ def make_plan(budget: Budget, n: int, k: int, public: bool = False, constant: bo
         pilots=Stage(sum(pilots), "pilot second moments", pilots),
         reach=Stage(REACH, "reach of residuals"),
         lengths=Stage(LENGTHS, "lengths of rows"),
-        final=Stage(1 - columns - check - REACH - LENGTHS - sum(pilots), "second moments"),
+        apart=Stage(APART, "rows apart in loose bounds"),
+        final=Stage(1 - columns - check - REACH - LENGTHS - APART - sum(pilots), "second moments"),
         check=Stage(check, "check for bends"),
     )
     return Plan(mu, False, stages)
+
+
+def last_cost(plan: Plan, place: Coordinates) -> float:
+    """Of the last release, which has what need not be spent on rows apart."""
+    return plan.cost("final") if place.found.loose.any() else plan.cost("final", "apart")

@@ -20,6 +20,7 @@ from dpstats.estimators.engine.plan import Plan
 from dpstats.estimators.gram.bounds import Bounds, choose_bounds, kept_square, mean_weight, pilot_bounds
 from dpstats.estimators.gram.coordinates import Coordinates, Noise, public_coordinates
 from dpstats.estimators.gram.lengths import LongRows, count_lengths
+from dpstats.estimators.gram.plan import last_cost
 from dpstats.estimators.gram.reach import with_reach
 from dpstats.estimators.gram.whole import of_clipped_rows
 from dpstats.estimators.row_scale import Box, RowScale
@@ -57,9 +58,10 @@ def fit_pure(
         pilot = _Score(curator.release("residual_score", cost, **place.public(before)), before, n)
         place = pilot.improved(place, (gram + damping) * kept_square(k, before.radius), noise)
     long = count_lengths(curator, plan.cost("lengths"), place)
-    mu = _equivalent(curator, plan.cost("final"), place)
+    final = last_cost(plan, place)
+    mu = _equivalent(curator, final, place)
     bounds = choose_bounds(n, mu, k, place.allowed, tail=place.reach)
-    release = curator.release("residual_score", plan.cost("final"), **place.public(bounds))
+    release = curator.release("residual_score", final, **place.public(bounds))
     score = _Score(release, bounds, n)
     kept, weight = kept_square(k, bounds.radius), mean_weight(k, bounds.radius)
     way = place.to_user()

@@ -58,10 +58,10 @@ def _counted(curator: Curator, cost: float, place: Coordinates) -> Tail:
     rows = place.scale.rows(release.n)
     hidden = HIDDEN * sd / rows
     if place.scale.rare and not seen.any():  # what noise hides may lie anywhere
-        return Tail(np.array([hidden]), ends[-1:], ends[-1:], hidden, guessed=True)
+        return Tail(np.array([hidden]), ends[-1:], ends[-1:], hidden, place.line, guessed=True)
     shares = np.maximum(far, 0.0) / rows
-    tail = Tail(shares[seen], ends[:-1][seen], ends[1:][seen], hidden)
-    clipped = Tail(np.array([hidden]), _FIRST_LIMIT, _FIRST_LIMIT, hidden)
+    tail = Tail(shares[seen], ends[:-1][seen], ends[1:][seen], hidden, place.line)
+    clipped = Tail(np.array([hidden]), _FIRST_LIMIT, _FIRST_LIMIT, hidden, place.line)
     collapsed = place.sigma**2 < _COLLAPSED * clipped.square and tail.square < clipped.square
     return clipped if collapsed else tail
 

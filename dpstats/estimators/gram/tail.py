@@ -27,6 +27,8 @@ class Tail:
         Of these cells.
     hidden : float
         A share of the rows that noise may hide beyond.
+    about : array, shape (k,)
+        The line from which residuals were counted.
     guessed : bool
         Whether none was seen, of a response that seems constant: these stand for what noise may hide.
     """
@@ -35,6 +37,7 @@ class Tail:
     lower: Array
     upper: Array
     hidden: float
+    about: Array
     guessed: bool = False
 
     @property
@@ -81,4 +84,4 @@ class Tail:
         )
 
 
-NO_TAIL = Tail(np.zeros(0), np.zeros(0), np.zeros(0), 0.0)
+NO_TAIL = Tail(np.zeros(0), np.zeros(0), np.zeros(0), 0.0, np.zeros(0))

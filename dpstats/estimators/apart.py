@@ -1,0 +1,85 @@
+"""Rows so far from all others that a fit does not follow them, such as codes of 9999: how many, in one count.
+
+Least squares, or a likelihood, may be the fit of few such rows alone. A private fit, which bounds what any
+row adds, is that of the others. Noise hides a few; how many there are beyond is counted.
+
+See docs/theory/linear.md#rows-apart.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from scipy import special
+
+from dpstats.curator import Curator
+
+Array = np.ndarray
+
+# Sds of a column from its middle at which rows are apart: of a lognormal or t(3) column .00002 are. Of any
+# column no more than a share 1 / FAR^2 are, in its own sds: if more are, the sd found is that of the others.
+# Where as many lie between a quarter of that and there, the column has a long tail, which intervals count.
+FAR, NEAR = 30.0, 0.25
+_BETWEEN = 0.5  # what a row between adds to the statistic
+# chance that noise alone tells of rows apart
+_FALSE = 0.005
+
+
+@dataclass(frozen=True)
+class Found:
+    """Where covariates and, last, the response were found, on the model's scale.
+
+    Attributes
+    ----------
+    middle, sds : array, shape (d + 1,)
+    farthest : array, shape (d + 1,)
+        From the middle, as declared; 0 of columns of two values, none of which is apart.
+    """
+
+    middle: Array
+    sds: Array
+    farthest: Array
+
+    @property
+    def loose(self) -> Array:
+        """Columns that were declared so wide that rows may be apart."""
+        return self.farthest > FAR * self.sds
+
+
+class Apart(NamedTuple):
+    """How many rows are apart: at most, as far as noise hides it, and whether some surely are."""
+
+    most: int
+    told: bool
+
+
+def rows_apart(curator: Curator, cost: float, found: Found, rows: float, apart: bool = False) -> Apart | None:
+    """Release how many rows are apart in a loose column, if there is one.
+
+    They are told where more surely are than the sds explain, and more than lie between.
+
+    Parameters
+    ----------
+    curator : Curator
+    cost : float
+        Not spent if no column is loose.
+    found : Found
+    rows : float
+        How many count.
+    apart : bool
+        As of the statistic "reach_means".
+    """
+    loose = found.loose
+    if not loose.any():
+        return None
+    # no value reaches the ends of a box that is twice as wide as declared
+    half = np.where(loose, FAR * found.sds, 2 * np.maximum(found.farthest, found.sds))
+    public = dict(center=found.middle, half=half, log=False, chosen=loose[:-1], apart=apart)
+    release = curator.release("rows_apart", cost, near=NEAR, **public)
+    by_noise = -special.ndtri(_FALSE) if release.law == "gaussian" else -math.log(2 * _FALSE) / math.sqrt(2)
+    (far, between), (sd, sd_between) = (part[0] / (1.0, _BETWEEN) for part in (release.values, release.sds))
+    told = far - by_noise * sd > max(rows / FAR**2, between - by_noise * sd_between)
+    return Apart(math.ceil(max(far, 0.0) + by_noise * sd), bool(told))
