@@ -455,7 +455,7 @@ TABLES: Tables = {
     "strata": partial(lines, "strata_lottery", STRATA),
     "audit": partial(verbatim, "audit"),
     "scale": partial(verbatim, "scale", "commit"),
-    "frontier": partial(verbatim, "refusals-frontier", "  told"),
+    "frontier": partial(verbatim, "refusals-frontier", "Hopeless fits"),
     "clusters": partial(verbatim, "clusters", "commit"),
     "spark": partial(verbatim, "spark", "commit"),
     "database": partial(verbatim, "database", "commit"),

@@ -30,7 +30,7 @@ LEAST = {
     "ols pure": least.PURE_LINEAR,
     "logit gaussian": least.SCORES,
     "poisson gaussian": least.COUNTS,
-    "gamma gaussian": least.SCORES,
+    "gamma gaussian": least.AMOUNTS,
     "logit pure": least.PURE_LOGIT,
     "survreg gaussian": least.TIMES,
     "survreg pure": least.PURE_TIMES,

@@ -9,7 +9,8 @@ import numpy as np
 
 import dpstats as dps
 from dpstats.budget import Budget
-from lots.covariates import Covariates, draw_column, draw_covariates, pick
+from lots.covariates import KINDS as KINDS_OF_COLUMNS
+from lots.covariates import Column, Covariates, draw_column, draw_covariates, pick
 
 MODELS = {"survreg": 0.32, "ols": 0.2, "logit": 0.2, "poisson": 0.12, "gamma": 0.08, "kaplan_meier": 0.08}
 DISTS = {"weibull": 0.5, "loglogistic": 0.2, "lognormal": 0.3}
@@ -190,6 +191,46 @@ def draw_ordinary(seed: int) -> Design:
         rng.uniform(0, 0.8) if model == "survreg" else 0.0,
         "",
         10 ** rng.uniform(math.log10(2), math.log10(200)),
+    )
+
+
+def draw_alike(design: Design, ordinary: bool, rng: np.random.Generator) -> Design:
+    """Another design whose public numbers are those of this one; what its rows decide is drawn anew.
+
+    Model, formula, rows, budget, and of each column whether it is a number or how many levels it has, stay.
+    """
+    wide, model = 10 ** (rng.uniform(0, 3) if rng.uniform() < 0.6 else rng.uniform(0, 0.6)), design.model
+    how = ((2.0, 200.0), ORDINARY, (0.1, 0.5)) if ordinary else ((1.0, wide), KINDS_OF_COLUMNS, (0.01, 0.3))
+    columns = tuple(_alike(rng, column, *how) for column in design.covariates.columns)
+    other = replace(
+        design,
+        seed=int(rng.integers(2**50)),
+        covariates=Covariates(columns, 0.0, False),
+        signal=_signal(rng, model),
+        level=_level(rng, model),
+        censored=rng.uniform(0, 0.8) if model == "survreg" else 0.0,
+        looseness=10 ** rng.uniform(math.log10(2), math.log10(200)),
+    )
+    if ordinary:
+        return other
+    rho = (0.0, rng.uniform(0, 0.9), rng.uniform(0.9, 0.98))[rng.choice(3, p=[0.35, 0.45, 0.2])]
+    return replace(
+        other,
+        covariates=Covariates(columns, rho if len(columns) > 1 else 0.0, bool(rng.uniform() < 0.5)),
+        law=pick(rng, LAWS[model]),
+        censoring=pick(rng, CENSORING) if model == "survreg" else "",
+        censored=_censored(rng) if model == "survreg" else 0.0,
+        looseness=10 ** (rng.uniform(0, 3) if rng.uniform() < 0.5 else 0.3),
+    )
+
+
+def _alike(rng: np.random.Generator, column: Column, *how: Any) -> Column:
+    """Another column that is declared as this one is, its bounds aside."""
+    if column.kind == "calendar":
+        return column
+    drawn = (draw_column(rng, column.name, *how) for _ in itertools.count())
+    return next(
+        each for each in drawn if len(each.shares) == len(column.shares) and each.coded == column.coded
     )
 
 

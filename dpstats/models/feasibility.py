@@ -12,6 +12,7 @@ from dpstats._arguments import truth
 from dpstats.budget import Budget, measure, scaled
 from dpstats.curator import Curator
 from dpstats.errors import BudgetError
+from dpstats.families import GlmFamily
 
 _DOUBLINGS, _HALVINGS = 60, 30  # in the search of the budget that would do
 
@@ -36,13 +37,18 @@ class Least:
 
 
 # Gaussian noise on k x k sums has a spectral norm that grows as k^1.5 / mu, and what it hides grows as n:
-# about so do fits of lines and of times. Of other scores what noise hides has a wide interval, and the more
+# about so do fits of times. Of lines and of other scores what noise hides has a wide interval, and the more
 # coefficients there are, the likelier one of them has. Chosen on random designs, see the theory.
-LINEAR, SCORES, TIMES = Least(8.4, 1.25), Least(40.0, 0.75), Least(1.5, 2.0)
-COUNTS = Least(16.5, 1.0)  # whose information is large where their means are
+LINEAR, SCORES, TIMES = Least(15.5, 1.0), Least(38.0, 0.75), Least(3.4, 1.75)
+COUNTS, AMOUNTS = Least(50.0, 0.55), Least(32.0, 0.65)
 HAZARDS = Least(6.5, 1.5)
 # Pure noise grows with the number of sums too.
-PURE_LINEAR, PURE_LOGIT, PURE_TIMES = Least(10.0, 2.0), Least(70.0, 1.5), Least(24.0, 1.5)
+PURE_LINEAR, PURE_LOGIT, PURE_TIMES = Least(13.0, 2.25), Least(62.0, 1.75), Least(20.0, 1.5)
+
+
+def least_of(family: GlmFamily) -> Least:
+    """Of a generalised linear model under Gaussian noise."""
+    return COUNTS if family.counts else SCORES if family.two_valued else AMOUNTS
 
 
 def check_worth(curator: Curator, budget: Budget, k: int, least: Least, force: bool) -> None:

@@ -21,7 +21,7 @@ from dpstats.ledger import Ledger
 from dpstats.models.about_middles import about_middles, share_of
 from dpstats.models.about_middles import costs_of as costs_of_middles
 from dpstats.models.contributed import fit_logistic
-from dpstats.models.feasibility import COUNTS, PURE_LOGIT, SCORES, check_worth
+from dpstats.models.feasibility import PURE_LOGIT, check_worth, least_of
 from dpstats.models.glm_problem import check_options, problem_of
 from dpstats.models.glm_routes import costs_of, estimated
 from dpstats.models.law_names import family_named
@@ -272,7 +272,7 @@ class GlmModel(Plannable):
         named = METHOD if moves else PMT_METHOD
         curator = Curator(self._rows, self.design, budget)
         if moves:
-            check_worth(curator, budget, self._problem.k, COUNTS if self.family.counts else SCORES, force)
+            check_worth(curator, budget, self._problem.k, least_of(self.family), force)
         facts = pay(curator, self.design, budget, ledger, named, costs)
         curator, design = about_middles(curator, self.design, budget) if moves else (curator, self.design)
         problem = replace(problem_of(design, self.family, self._name), robust=robust)

@@ -35,7 +35,7 @@ from dpstats.models.skeleton import (
 )
 from dpstats.moments import Solution
 from dpstats.results import LinearFit
-from dpstats.results.cautions import cautions
+from dpstats.results.cautions import cautions, of_whole_table
 from dpstats.results.record import penalty
 from dpstats.results.ridge import fields_of
 from dpstats.schema import Schema
@@ -298,7 +298,7 @@ class LinearModel(Plannable):
         result = fit_gram(curator, box, constant, plan, self._public, max_weight)
         moments = result.moments.of_columns(design.way)
         found = self._described(moments.solve(self.alpha), result.settings)
-        told = cautions(result.problems, design.names)
+        told = cautions(of_whole_table(result.problems, design), design.names)
         return found | {"linear": moments, "flags": (*told, *found["flags"])}
 
     def _pmt(self, curator: Curator, mu: float, compat: str | None) -> dict[str, Any]:

@@ -24,7 +24,7 @@ from dpstats.formula import Design, IntervalResponse
 from dpstats.formula.variables import VariableColumns
 from dpstats.ledger import Ledger
 from dpstats.results import Fit
-from dpstats.results.cautions import cautions
+from dpstats.results.cautions import cautions, of_whole_table
 from dpstats.rows import Rows, open_rows
 from dpstats.schema import Schema
 
@@ -316,7 +316,9 @@ def publish(
         cov_privacy=result.cov_privacy,
         released=tuple(released),
         columns=result.columns,
-        flags=cautions(result.problems, names, isinstance(design.response, IntervalResponse)),
+        flags=cautions(
+            of_whole_table(result.problems, design), names, isinstance(design.response, IntervalResponse)
+        ),
         **facts,
         **more,
     )

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -27,11 +28,13 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 Array = np.ndarray
+Fitted: TypeAlias = Callable[[float], tuple[Budget, int]]  # what is fitted, at a factor
 
 _POWER80 = float(special.ndtri(0.8))  # effects of half a width and this many errors are found in 80 % of fits
 _NO_NOISE = 1000.0  # epsilon, or mu, at which noise is nothing
 _MOST_EPSILON = 100.0  # epsilon, or mu: a budget beyond promises nothing
 _MOST_ROWS = 1e9
+_SAME = 0.05  # log of a factor at which a correction is that of the plan itself
 _FACTORS = np.geomspace(1e-3, 1e3, 121)  # of budgets and rows, for a first guess
 
 
@@ -91,7 +94,7 @@ class FitPlan(Shown):
             "std_error": found.error,
             "privacy_share": (found.privacy / found.error) ** 2,
             "half_width": found.half_width,
-            "found_80": found.half_width + _POWER80 * found.error,
+            "found_80": found.half_width + _POWER80 * found.scatter * found.error,
             "not_estimable": found.lost,
         }
         if self._band:
@@ -167,11 +170,11 @@ class FitPlan(Shown):
         Zcdp(rho=...)
         """
         wanted = self._targets("half_width", half_width, positive=True)
-        floor = self._ratio(wanted, self._noiseless(), self.n)
+        floor = self._ratio(wanted, self._quick(self._noiseless(), self.n))
         factor = None
         if floor < 1:
             start = self._guess(wanted, lambda f: np.hypot(self._found.sampling, self._found.privacy / f))
-            factor = smallest(lambda f: self._ratio(wanted, scaled(self.budget, f), self.n), start)
+            factor = self._smallest(wanted, lambda f: (scaled(self.budget, f), self.n), start)
         if factor is None or measure(found := scaled(self.budget, factor)) > _MOST_EPSILON:
             raise BudgetError(
                 f"no budget reaches this half width with n = {self.n}: without noise it is {floor:.3g} times "
@@ -205,7 +208,7 @@ class FitPlan(Shown):
         wanted = self._targets("half_width", half_width, positive=True)
         found = self._found
         start = self._guess(wanted, lambda f: np.hypot(found.sampling / f**0.5, found.privacy / f))
-        factor = smallest(lambda f: self._ratio(wanted, self.budget, max(int(self.n * f), 1)), start)
+        factor = self._smallest(wanted, lambda f: (self.budget, max(int(self.n * f), 1)), start)
         if factor is None or self.n * factor > _MOST_ROWS:
             raise BudgetError("this half width needs more than a billion rows with this budget")
         rows = int(rounded_up(self.n * factor))
@@ -264,10 +267,22 @@ class FitPlan(Shown):
             raise SpecificationError(f"{argument}= must be positive numbers")
         return wanted
 
-    def _ratio(self, wanted: Mapping[str, float], budget: Budget, n: int) -> float:
+    def _ratio(self, wanted: Mapping[str, float], half: Array) -> float:
         """The worst half width over what is asked."""
-        found = self._quick(budget, n)
-        return float(max(found[self.names.index(name)] / value for name, value in wanted.items()))
+        return float(max(half[self.names.index(name)] / value for name, value in wanted.items()))
+
+    def _smallest(self, wanted: Mapping[str, float], fit: Fitted, start: float) -> float | None:
+        """The factor at which fits reach what is asked, searched by few fits.
+
+        What they come to is corrected by more fits: where the plan is, and then where that search has ended.
+        """
+        found = smallest(partial(self._reached, wanted, fit, self._correction), start)
+        if found is None or abs(math.log(found)) < _SAME:
+            return found
+        return smallest(partial(self._reached, wanted, fit, self._corrected(*fit(found))), found)
+
+    def _reached(self, wanted: Mapping[str, float], fit: Fitted, correction: Array, factor: float) -> float:
+        return self._ratio(wanted, self._trial.run(*fit(factor), quick=True).half_width * correction)
 
     def _quick(self, budget: Budget, n: int) -> Array:
         """Half widths by a few fits, corrected by what more fits say where the plan is."""
@@ -275,9 +290,14 @@ class FitPlan(Shown):
 
     @cached_property
     def _correction(self) -> Array:
+        return self._corrected(self.budget, self.n, self._found)
+
+    def _corrected(self, budget: Budget, n: int, found: Outlook | None = None) -> Array:
+        """What more fits say over what a few do; 1 where either has no interval."""
         with np.errstate(all="ignore"):
-            found = self._found.half_width / self._trial.run(self.budget, self.n, quick=True).half_width
-        return np.where(np.isfinite(found) & (found > 0), found, 1.0)
+            more = (found or self._trial.run(budget, n)).half_width
+            ratio = more / self._trial.run(budget, n, quick=True).half_width
+        return np.where(np.isfinite(ratio) & (ratio > 0), ratio, 1.0)
 
     def _guess(self, wanted: Mapping[str, float], error: Callable[[float], Array]) -> float:
         """The factor at which errors that shrink so would be small enough; 1 if that says nothing."""

@@ -25,6 +25,7 @@ _PROPORTIONAL = "weibull"  # the law of made-up times whose hazards are proporti
 _SECONDS = 6.0  # of all fits at most, about
 _QUICK, _FEWEST, _MOST = 3, 9, 150  # fits
 _KNOWN = 0.03  # error of a median standard error, of itself, that needs no more fits
+_LEAST_SCATTER = 0.1  # of estimates in standard errors: below, a test would be a step
 _SLOWER, _SLOWER_PURE, _SLOWER_LATE = 3.0, 4.0, 10.0  # fits of times to failure, and of late entries
 
 
@@ -40,12 +41,18 @@ class Outlook:
         Half the width of the interval of level .95, in standard errors of a normal law's 1.96.
     lost : array
         Share of fits that could not estimate it.
+    errors : array, shape (fits, k)
+        Standard errors of each fit; infinite of what it could not estimate.
+    scatter : float
+        Sd of estimates in standard errors of their fits: below 1 where intervals are longer than need be.
     """
 
     sampling: Array
     privacy: Array
     reach: Array
     lost: Array
+    errors: Array
+    scatter: float
 
     @property
     def error(self) -> Array:
@@ -54,11 +61,11 @@ class Outlook:
 
     def rejects(self, effects: Array) -> Array:
         """Power of tests of level .05 against effects, shape (k,); what is not estimable is not found."""
-        error, reach = self.error, Z95 * self.reach
-        with np.errstate(all="ignore"):
-            z = np.abs(effects) / error
-            found = special.ndtr(z - reach) + special.ndtr(-z - reach)
-        return np.where(np.isfinite(found), (1 - self.lost) * found, 0.0)
+        reach = Z95 * np.nan_to_num(self.reach, nan=np.inf)
+        z = np.abs(effects) / self.errors
+        with np.errstate(invalid="ignore"):
+            found = special.ndtr((z - reach) / self.scatter) + special.ndtr((-z - reach) / self.scatter)
+        return np.asarray(np.mean(np.where(np.isfinite(self.errors), found, 0.0), axis=0))
 
     @property
     def half_width(self) -> Array:
@@ -126,10 +133,10 @@ class Trial:
         spent = budget if fewer == 1 else _larger(budget, fewer)
         fewest, most = (_QUICK, _QUICK) if quick else (_FEWEST, self._most(budget, rows))
         found = [self._fit(spent, rows, seed) for seed in range(fewest)]
-        while len(found) < most and not _settled(np.array([total for total, _, _ in found])):
+        while len(found) < most and not _settled(np.array([total for total, *_ in found])):
             found += [self._fit(spent, rows, seed) for seed in range(len(found), min(2 * len(found), most))]
-        total, noise, half = (np.array(each) for each in zip(*found, strict=True))
-        return _summed(total, noise, half, fewer)
+        total, noise, half, params = (np.array(each) for each in zip(*found, strict=True))
+        return _summed(total, noise, half, fewer, _scatter(params, total))
 
     def _most(self, budget: Budget, rows: int) -> int:
         """How many fits take no longer than a few seconds."""
@@ -140,8 +147,8 @@ class Trial:
             wanted /= _SLOWER_PURE if budget.pure else _SLOWER
         return int(np.clip(wanted, _FEWEST, _MOST))
 
-    def _fit(self, budget: Budget, rows: int, seed: int) -> tuple[Array, Array, Array]:
-        """Variances, their parts of privacy, and half widths."""
+    def _fit(self, budget: Budget, rows: int, seed: int) -> tuple[Array, Array, Array, Array]:
+        """Variances, their parts of privacy, half widths and estimates."""
         rng = np.random.default_rng([1, seed])
         drawn = self._drawn(rng, rows)
         made = drawn.columns | self._of.columns(self.law, drawn, rng)
@@ -151,7 +158,8 @@ class Trial:
         fit = fit_made(self.setting.model, made, budget, seed)
         assert fit.not_private
         low, high = fit.conf_int().to_numpy().T
-        return np.diag(fit.record.cov), np.diag(fit.record.cov_privacy), (high - low) / 2
+        record = fit.record
+        return np.diag(record.cov), np.diag(record.cov_privacy), (high - low) / 2, record.params
 
     def _drawn(self, rng: np.random.Generator, rows: int) -> Drawn:
         design, columns = self.setting.model.design, self._maker.draw(rng, rows)
@@ -195,7 +203,17 @@ def _larger(budget: Budget, factor: float) -> Budget:
     return (Pure if budget.pure else Gdp)(measure(budget) * factor)
 
 
-def _summed(total: Array, noise: Array, half: Array, fewer: float) -> Outlook:
+def _scatter(params: Array, total: Array) -> float:
+    """Sd of estimates about their means, in standard errors; coefficients of one fit differ little in it."""
+    known = np.isfinite(total) & (total > 0)
+    fits = np.maximum(known.sum(axis=0), 1)
+    apart = np.where(known, params, 0.0) - np.sum(np.where(known, params, 0.0), axis=0) / fits
+    z = apart[known] / np.sqrt(total[known])
+    free = int(np.sum(fits - 1))
+    return max(float(np.sqrt(z @ z / free)), _LEAST_SCATTER) if free else 1.0
+
+
+def _summed(total: Array, noise: Array, half: Array, fewer: float, scatter: float) -> Outlook:
     """Medians over fits; the sampling variance of all rows is that of fewer, divided."""
     known = np.isfinite(total) & np.isfinite(half)
     lost = 1 - known.mean(axis=0)
@@ -203,7 +221,9 @@ def _summed(total: Array, noise: Array, half: Array, fewer: float) -> Outlook:
         reach = np.where(known, half / (Z95 * np.sqrt(total)), np.nan)
         sampling = np.where(known, np.maximum(total - noise, 0.0) / fewer, np.nan)
         privacy = np.where(known, noise, np.nan)
-    return Outlook(np.sqrt(_median(sampling)), np.sqrt(_median(privacy)), _median(reach), lost)
+        errors = np.where(known, np.sqrt(sampling + privacy), np.inf)
+    middle = np.sqrt(_median(sampling)), np.sqrt(_median(privacy))
+    return Outlook(*middle, _median(reach), lost, errors, scatter)
 
 
 def _median(values: Array) -> Array:

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from dpstats.formula import Design
 from dpstats.moments import Solution
 
 CODES = ("not_estimable", "weak")  # of a solution of a linear model
@@ -97,6 +98,19 @@ _SWAPPED = (
 )
 
 
+UNUSABLE = (
+    "unusable",
+    "about {} % of the rows have no weight: a cell is missing, or codes and levels are not spelt as in the "
+    "data; dps.check(data, schema, formula) shows which, to you alone",
+)
+
+
+def of_whole_table(problems: Sequence[str], design: Design) -> tuple[str, ...]:
+    """Problems without what may be meant: rows outside a subset, of little weight or of long units."""
+    meant = design.subset is not None or design.weights is not None or design.schema.privacy_unit.column
+    return tuple(one for one in problems if not (meant and one.startswith("unusable:")))
+
+
 def cautions(
     problems: Sequence[str], names: Sequence[str], between: bool = False
 ) -> tuple[tuple[str, str], ...]:
@@ -109,6 +123,9 @@ def cautions(
     if lost and lost <= set(problems):  # each of all is lost in its own way, or all at once
         problems = [*(problem for problem in problems if problem not in lost), "hopeless"]
     found = [whole[code] for code in whole if code in problems]
+    if "hopeless" not in problems:
+        shares = [problem.partition(":")[2] for problem in problems if problem.startswith("unusable:")]
+        found += [(UNUSABLE[0], UNUSABLE[1].format(share)) for share in shares]
     for code, words in _NAMED.items():
         head = code + ":"
         which = [names[int(problem.removeprefix(head))] for problem in problems if problem.startswith(head)]

@@ -10,6 +10,7 @@ import pytest
 import dpstats as dps
 from dpstats import testing
 from dpstats.errors import BudgetError, SpecificationError
+from dpstats.planning.trials import Outlook
 from dpstats.results import Fit
 from dpstats.rows import Rows
 from tests.results.test_record import reachable
@@ -209,6 +210,24 @@ def test_power_is_how_often_fits_find_an_effect() -> None:
         with testing.noise(testing.SeededNoise(seed)):
             found.append(dps.ols(model.design.formula, made, SCHEMA).fit(BUDGET).pvalues["z"] < 0.05)
     assert abs(np.mean(found) - power["z"]) < 3 * (0.16 / 60) ** 0.5 + 0.05
+
+
+def test_rows_that_are_asked_for_reach_the_width_far_from_the_plan() -> None:
+    model, law = MODELS["ols"]
+    ahead = dps.plan(model, BUDGET, 2000, covariates=KNOWN, **law)
+    wanted = float(ahead.table().set_index("term")["half_width"]["z"]) / 8
+    rows = ahead.n_for({"z": wanted})
+    then = dps.plan(model, BUDGET, rows, covariates=KNOWN, **law).table().set_index("term")["half_width"]["z"]
+    assert rows > 8000 and 0.9 < then / wanted < 1.06
+
+
+def test_power_counts_that_estimates_scatter_less_than_their_errors() -> None:
+    errors = np.array([[1.0], [2.0], [np.inf]])
+    one = np.ones(1)
+    usual = Outlook(one, one, one, one / 3, errors, 1.0)
+    exact = Outlook(one, one, one, one / 3, errors, 0.1)
+    assert usual.rejects(one * 1.5)[0] == pytest.approx((0.3229 + 0.1165) / 3, abs=0.002)
+    assert exact.rejects(one * 1.5)[0] < 1e-5 and exact.rejects(one * 2.5)[0] == pytest.approx(1 / 3)
 
 
 def test_hopeless_fits_are_planned_as_such() -> None:

@@ -15,7 +15,19 @@ Array = np.ndarray
 # shares of the variance before any data: of a coefficient of which hardly anything is known, and of one that
 # nothing bounds
 _HIDDEN, _UNBOUNDED = 0.5, 100.0
+_SURELY, _MANY = 3.0, 0.05  # sds, and share of the rows, beyond which it is said that some have no weight
 WEAK_SHARE = 0.5  # of a variance that is a guess, from which on it is said to be
+
+
+def lacking(share: float, sd: float) -> tuple[str, ...]:
+    """Tell what part of the rows surely has no weight: "unusable:17", in a hundred.
+
+    Parameters
+    ----------
+    share, sd : float
+        Rows that were counted, per row, and the noise of that.
+    """
+    return (f"unusable:{100 * (1 - share):.0f}",) if 1 - share > _MANY + _SURELY * sd else ()
 
 
 @dataclass(frozen=True)
@@ -29,8 +41,8 @@ class Estimate:
         Of all uncertainty, and its part due to privacy noise. A variance is infinite where a coefficient
         cannot be estimated at this budget.
     problems : tuple of str
-        Codes of the whole fit, such as "budget", "hopeless" and "unsettled"; and "weak:j", "range:j" and
-        "not_estimable:j" with j the index of a coefficient.
+        Codes of the whole fit, such as "budget", "hopeless" and "unsettled"; "unusable:17", of 100 rows;
+        and "weak:j", "range:j" and "not_estimable:j" with j the index of a coefficient.
     settings : dict
         Bounds of rows and scores, which are part of the estimand.
     columns : DesignMoments, optional

@@ -18,6 +18,7 @@ from dpstats.curator import Curator, Release
 from dpstats.estimators.apart import rows_apart
 from dpstats.estimators.bends import FAR, Line, look, standardised
 from dpstats.estimators.columns import find_columns
+from dpstats.estimators.engine.finish import lacking
 from dpstats.estimators.engine.plan import Plan
 from dpstats.estimators.engine.some import some_rows
 from dpstats.estimators.gram.bending import lost_weight
@@ -76,7 +77,7 @@ class LinearFit:
         all others, where they allow any.
     problems : tuple of str
         "apart", if some surely do; "bends", if the response surely follows the square of the line too, and
-        most of what the line explains is in rows that count less.
+        most of what the line explains is in rows that count less; what part of the rows has no weight.
     """
 
     moments: LinearMoments
@@ -139,6 +140,7 @@ def fit_gram(
         line = place.line + place.sigma * place.whitening @ moments.normal_equations().delta
         levelled = long.levelled(bounds.radius, moments.gram, *slopes_of(place, line))
         moments = _bending(moments, levelled)
+    problems += lacking(place.scale.fraction, place.scale.fraction_sd)
     return LinearFit(moments, settings, tuple(problems))
 
 

@@ -13,7 +13,7 @@ from dpstats.estimators.bends import DOUBTFUL
 from dpstats.estimators.engine import finish as common
 from dpstats.estimators.engine.accumulate import Accumulator
 from dpstats.estimators.engine.average import MATTERS, UNSETTLED, drifts, scatter
-from dpstats.estimators.engine.finish import guessed
+from dpstats.estimators.engine.finish import guessed, lacking
 from dpstats.estimators.engine.information import Information
 from dpstats.estimators.newton.bounds import Bounds
 from dpstats.estimators.newton.dispersion import (
@@ -113,7 +113,7 @@ def estimate(averaged: Averaged, problem: Problem, located: Located, bounds: Bou
     result = result.hopeless() if located.unread or not information.stands_out else result
     scores = Scores(averaged.points @ user.T, axes @ step, cov, sampling)
     result = read_levels(problem, located, result, scores)
-    return replace(result, problems=(*result.problems, *tail))
+    return replace(result, problems=(*result.problems, *tail, *lacking(located.usable, located.usable_sd)))
 
 
 def _uncertain(averaged: Averaged, located: Located, step: Array, n: int) -> tuple[Array, Array, Array, bool]:

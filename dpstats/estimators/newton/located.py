@@ -81,6 +81,8 @@ class Located:
         Columns of which it is not known how far they spread: nothing bounds their coefficients.
     usable : float
         Rows that can be used, per row; what is known of it before any release, and noise, moderate it.
+    usable_sd : float
+        The noise of that.
     unread : bool
         Whether noise explains all rows that seem usable.
     columns : DesignMoments, optional
@@ -101,6 +103,7 @@ class Located:
     prior: Array
     dim: Array
     usable: float = 1.0
+    usable_sd: float = 1.0
     unread: bool = False
     tails: tuple[tuple[Array, Array], ...] = ()
     columns: DesignMoments | None = None
@@ -174,7 +177,7 @@ def locate(curator: Curator, first: FirstCosts, octaves: float, problem: Problem
     mean_in_box = np.clip(means.values[0] / means.n, -1.0, 1.0)
     if not problem.intercept:
         mean_in_box[:d] = 0.0
-    spread, (usable, unread) = _cleaned(counts, origin, problem.zero_or_one), _usable(counts)
+    spread, (usable, usable_sd, unread) = _cleaned(counts, origin, problem.zero_or_one), _usable(counts)
     # means are over all rows: what cannot be used, as outside a subset, is at the middle of the box
     mean_in_box, noise_in_box = np.clip(mean_in_box / usable, -1.0, 1.0), means.sd / means.n / usable
     mean, sd = _response(spread, d, mean_in_box[d], noise_in_box, center[d], half[d])
@@ -202,6 +205,7 @@ def locate(curator: Curator, first: FirstCosts, octaves: float, problem: Problem
         prior=np.append(first_column + _EFFECT, effects) ** 2,
         dim=np.append(first_column > 0, ~spread.known[:d] & ~rare),
         usable=usable,
+        usable_sd=usable_sd,
         unread=unread,
         columns=_moments(spread, problem, middle, (half[:d], reach[:d]), noise_in_box, means.n * usable),
         tails=tuple(
@@ -327,13 +331,13 @@ def _reach(problem: Problem, center: Array, half: Array) -> Array:
     return reach
 
 
-def _usable(octaves: Release) -> tuple[float, bool]:
-    """Rows that can be used, per row, and whether noise explains them all; each is counted once a column."""
+def _usable(octaves: Release) -> tuple[float, float, bool]:
+    """Rows that can be used, per row, the noise, and whether it explains all; each counts once a column."""
     columns, cells = octaves.values[0].shape
     seen, sd = float(octaves.values[0].sum()) / columns / octaves.n, octaves.sd * math.sqrt(cells / columns)
     sd /= octaves.n
     share = (seen / sd**2 + 1 / _USABLE_SD**2) / (sd**-2 + _USABLE_SD**-2)
-    return float(np.clip(share, min(sd, 1.0), 1.0)), seen < SEEN * sd < SEEN * _USABLE_SD
+    return float(np.clip(share, min(sd, 1.0), 1.0)), sd, seen < SEEN * sd < SEEN * _USABLE_SD
 
 
 def _cleaned(release: Release, origin: Array, coded: Array) -> _Spread:
