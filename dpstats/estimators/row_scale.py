@@ -85,7 +85,8 @@ class RowScale:
     y_center, y_scale : float
     log : bool
     fraction, fraction_sd : float
-        Counted rows (those with an event, or all valid ones) per row, and its noise.
+        Counted rows (those with an event, or all valid ones) per row, and its noise; 1 and 0 until they are
+        counted.
     binary : array of bool, shape (d,)
         Columns whose rows sit at the ends of their range.
     lower, upper : array, shape (d + 1,)

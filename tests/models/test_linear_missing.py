@@ -80,3 +80,18 @@ def test_sigma_is_that_of_the_rows_of_a_subset(share: float) -> None:
             sigma = model.fit(dps.approx(2, 1e-6)).sigma
         assert sigma.estimate == pytest.approx(actual, rel=0.08)
         assert abs(sigma.estimate - actual) < 3.5 * sigma.std_error
+
+
+@pytest.mark.parametrize("budget", [dps.approx(1, 1e-6), dps.pure(2)], ids=str)
+@pytest.mark.parametrize("share", [0.5, 0.9])
+def test_with_public_moments_only_rows_that_count_are_counted(share: float, budget: Budget) -> None:
+    """Under pure epsilon .66 and .03 of slopes were held, and sigma was .7 and .3 of what it is."""
+    public, held, sigma = rows(77, 400, 0.0), [], []
+    for seed in range(6):
+        with noise(SeededNoise(seed)):
+            model = dps.ols("y ~ x + z", without(rows(seed, 40_000, share), "x"), SCHEMA, public=public)
+            fit = model.fit(budget)
+        held += list(abs(fit.params - TRUTH) < 2.5 * fit.bse)
+        sigma.append(fit.sigma.estimate)
+    assert np.mean(held) > 0.85
+    assert np.median(sigma) == pytest.approx(np.sqrt(np.log(10) / 0.9), rel=0.1)

@@ -198,11 +198,12 @@ def _gaussian(
     place = (
         public_coordinates(public, box, constant) if public else _first(some, box, constant, plan, weighted)
     )
-    k, lost, n = len(place.line), 0.0, place.scale.rows(curator.n)
+    k, lost = len(place.line), 0.0
     for step, cost in enumerate(plan["pilots"], 1):
         if step == len(plan["pilots"]):
-            place = with_reach(some, plan.cost("reach"), place)
-        mu = curator.cost_per_row(cost)
+            # of public moments these counts tell how many rows there are, of all rows
+            place = with_reach(curator if public else some, plan.cost("reach"), place, weighted)
+        mu, n = curator.cost_per_row(cost), place.scale.rows(curator.n)
         bounds = pilot_bounds(n, mu, k, place.allowed, place.reach)
         release = curator.release("residual_moments", cost, **place.public(bounds))
         gram, cross, square, noise = second_moments(release, bounds, n)

@@ -49,11 +49,10 @@ def fit_pure(
     else:
         place, gram, damping, noise, shape = _matrix(curator, box, constant, plan, weighted)
         k = len(place.line)
-    n = place.scale.rows(curator.n)
     for step, cost in enumerate(plan["pilots"], 1):
         if step == len(plan["pilots"]):
-            place = with_reach(curator, plan.cost("reach"), place)
-        mu = _equivalent(curator, cost, place)
+            place = with_reach(curator, plan.cost("reach"), place, weighted)
+        mu, n = _equivalent(curator, cost, place), place.scale.rows(curator.n)
         before = pilot_bounds(n, mu, k, place.allowed, place.reach)
         pilot = _Score(curator.release("residual_score", cost, **place.public(before)), before, n)
         place = pilot.improved(place, (gram + damping) * kept_square(k, before.radius), noise)
@@ -76,7 +75,7 @@ def fit_pure(
         noise_cross=score.noise_cross,
         noise_square=score.noise_square,
         weight=weight / kept,
-        doubt=(1 - weight) / 2,
+        doubt=math.hypot((1 - weight) / 2, 1 - place.scale.fraction / place.scale.present),
         share=share,
         shape=shape,
         uneven=1 - kept,

@@ -18,6 +18,7 @@ from dpstats.curator import Curator
 from dpstats.estimators.gram.bounds import PILOT_LIMIT, moved_share
 from dpstats.estimators.gram.coordinates import Coordinates
 from dpstats.estimators.gram.tail import Tail
+from dpstats.estimators.row_scale import RowScale
 from dpstats.estimators.zoom import HIDDEN, least_seen
 
 Array = np.ndarray
@@ -33,20 +34,23 @@ _FIRST_LIMIT = np.array([PILOT_LIMIT])  # of the first pilot, in sds of the resp
 _COLLAPSED = 0.1
 
 
-def with_reach(curator: Curator, cost: float, place: Coordinates) -> Coordinates:
+def with_reach(curator: Curator, cost: float, place: Coordinates, weighted: bool) -> Coordinates:
     """Release counts of residuals about the line of `place`, and say which cells are surely not empty.
 
-    Residuals have at least the sd of these cells alone. What pilots clipped was missing in their line.
+    Residuals have at least the sd of these cells alone. What pilots clipped was missing in their line. All
+    counts together tell how many rows there are, where no release has told that before; not so of rows with
+    weights, which they add up.
     """
-    tail = _counted(curator, cost, place)
+    tail, scale = _counted(curator, cost, place, weighted)
     sigma = max(math.sqrt(tail.square), place.sigma)
     missing = float(tail.lost(np.array([PILOT_LIMIT * place.sigma]))[0]) / sigma
     k = len(place.line)
     prior = place.prior * (place.sigma / sigma) ** 2 + moved_share(k) * missing**2 * np.eye(k)
-    return replace(place, sigma=sigma, prior=prior, tail=tail)
+    return replace(place, scale=scale, sigma=sigma, prior=prior, tail=tail)
 
 
-def _counted(curator: Curator, cost: float, place: Coordinates) -> Tail:
+def _counted(curator: Curator, cost: float, place: Coordinates, weighted: bool) -> tuple[Tail, RowScale]:
+    """The tail, and a scale that knows how many rows there are."""
     edges = [BULK]
     while edges[-1] * _RATIO < place.widest:
         edges.append(edges[-1] * _RATIO)
@@ -55,15 +59,19 @@ def _counted(curator: Curator, cost: float, place: Coordinates) -> Tail:
     counts, ends = release.values[0], np.append(edges, max(place.widest, edges[-1])) * place.sigma
     sd, far = float(release.sds[0][0]), counts[1:]
     seen = _seen(far, release.law, sd)
-    rows = place.scale.rows(release.n)
+    scale = place.scale
+    if not scale.fraction_sd and not weighted:
+        count, error = float(counts[0] + far[seen].sum()), sd * math.sqrt(1 + seen.sum())
+        share = min(max(count, 2 * error, 1.0) / release.n, 1.0)
+        scale = replace(scale, fraction=share, fraction_sd=error / release.n)
+    rows = scale.rows(release.n)
     hidden = HIDDEN * sd / rows
     if place.scale.rare and not seen.any():  # what noise hides may lie anywhere
-        return Tail(np.array([hidden]), ends[-1:], ends[-1:], hidden, place.line, guessed=True)
-    shares = np.maximum(far, 0.0) / rows
-    tail = Tail(shares[seen], ends[:-1][seen], ends[1:][seen], hidden, place.line)
+        return Tail(np.array([hidden]), ends[-1:], ends[-1:], hidden, place.line, guessed=True), scale
+    tail = Tail(np.maximum(far, 0.0)[seen] / rows, ends[:-1][seen], ends[1:][seen], hidden, place.line)
     clipped = Tail(np.array([hidden]), _FIRST_LIMIT, _FIRST_LIMIT, hidden, place.line)
     collapsed = place.sigma**2 < _COLLAPSED * clipped.square and tail.square < clipped.square
-    return clipped if collapsed else tail
+    return clipped if collapsed else tail, scale
 
 
 def _seen(counts: Array, law: str, sd: float) -> Array:
