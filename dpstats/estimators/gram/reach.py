@@ -61,11 +61,10 @@ def _counted(curator: Curator, cost: float, place: Coordinates, weighted: bool) 
     seen = _seen(far, release.law, sd)
     scale = place.scale
     if not scale.fraction_sd and not weighted:
-        count, error = float(counts[0] + far[seen].sum()), sd * math.sqrt(1 + seen.sum())
-        share = min(max(count, 2 * error, 1.0) / release.n, 1.0)
+        error = sd * math.sqrt(1 + seen.sum())
+        share = min(max(float(counts[0] + far[seen].sum()), 2 * error, 1.0) / release.n, 1.0)
         scale = replace(scale, fraction=share, fraction_sd=error / release.n)
-    rows = scale.rows(release.n)
-    hidden = HIDDEN * sd / rows
+    rows, hidden = scale.rows(release.n), HIDDEN * sd / scale.rows(release.n)
     if place.scale.rare and not seen.any():  # what noise hides may lie anywhere
         return Tail(np.array([hidden]), ends[-1:], ends[-1:], hidden, place.line, guessed=True), scale
     tail = Tail(np.maximum(far, 0.0)[seen] / rows, ends[:-1][seen], ends[1:][seen], hidden, place.line)
