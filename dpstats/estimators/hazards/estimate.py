@@ -23,8 +23,9 @@ from dpstats.moments.solution import HOPELESS, WEAK
 Array = np.ndarray
 
 _PRIOR = 1.0  # variance of the linear predictor along a direction that is not seen
-# sds of the noise of the averaged steps: damped by .4, eight that have arrived leave .6 of one
-_ON_ITS_WAY = 2.5
+# sds of the noise of the averaged steps: damped by .4, eight that have arrived leave .6 of one, and 1.3 of
+# what the noisier early ones left, 1.4 together; at 2.5 an eighth of good fits were said to be on their way
+_ON_ITS_WAY = 4.5
 # of the square of a direction, in sds of slopes, below which it is of lost levels alone: of those it is less
 # than .01, and of slopes that noise hides together more than .1
 _OTHERS = 0.05
