@@ -106,7 +106,6 @@ def names_in(line: bytes, sep: str, encoding: str) -> list[str]:
 
 
 _PACKED = 1 << 16  # bytes of a compressed file that are read at a time
-_UNPACKED = 8  # times the bytes that a compressed file takes: what its columns take
 
 
 def _plain(path: Path) -> Any:
@@ -307,9 +306,7 @@ class CsvPart:
 
     @property
     def size(self) -> int:
-        if self.file.path.suffix.lower() in COMPRESSED:
-            return _UNPACKED * self.stamp.size
-        return (self.stamp.size if self.stop is None else self.stop) - self.start
+        return 8 * len(self.asked.columns) * self.count()
 
     @property
     def broken(self) -> str:
@@ -319,6 +316,10 @@ class CsvPart:
         self.stamp.check()
 
     def count(self) -> int:
+        return self._lines
+
+    @cached_property
+    def _lines(self) -> int:
         self.stamp.check()
         return sum(chunk.count(b"\n") for chunk in self.file.chunks(self.start, self.stop))
 

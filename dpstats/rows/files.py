@@ -153,7 +153,7 @@ class ArrowPart:
 
     @property
     def size(self) -> int:
-        return self.stamp.size
+        return 8 * len(self.asked.columns) * self.count()
 
     @property
     def broken(self) -> str:

@@ -2,7 +2,9 @@
 
 A part of a file is a few words (a path, some row groups, a range of bytes), so that it can be sent to another
 process, which reads the records itself. A table whose coded columns are small is read once and kept; which of
-the two happens follows from the sizes of files and numbers of rows, which are public.
+the two happens follows from numbers of rows and columns, which are public. The bytes of a file would not do:
+how many a record takes is a matter of its cells, and what a fit releases may follow from whether rows are
+kept.
 """
 
 from __future__ import annotations
@@ -40,7 +42,7 @@ class Part(Protocol):
 
     @property
     def size(self) -> int:
-        """About how many bytes its coded columns take."""
+        """How many bytes its coded columns take, by its numbers of rows and columns alone."""
 
     @property
     def broken(self) -> str:

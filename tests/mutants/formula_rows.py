@@ -12,6 +12,11 @@ LINE = "privacy/test_every_replay.py::test_a_line_that_is_replaced[ols-gram-pure
 
 MUTANTS = (
     planted(
+        "the bytes of a file decide whether its rows are kept",
+        "rows/test_parts.py::test_how_long_a_record_is_does_not_decide_whether_rows_are_kept",
+        ("rows/csvfile.py", "return 8 * len(self.asked.columns) * self.count()", "return self.stamp.size"),
+    ),
+    planted(
         "a product about a middle keeps the bounds of the product",
         "formula/test_middles.py::test_spans_are_the_same_and_bounds_hold",
         ("formula/middles.py", "(bounds_of(whole, self._schema),)", "factors[code].bounds"),

@@ -73,6 +73,21 @@ def joined(blocks):
     return {name: np.concatenate([block[name] for block in blocks]) for name in blocks[0]}
 
 
+@pytest.mark.parametrize("name", WRITE)
+def test_how_long_a_record_is_does_not_decide_whether_rows_are_kept(name, tmp_path, monkeypatch):
+    """First looks read a sample of rows that are kept, and the saved fit tells how many rows these are."""
+    long = TABLE.set_column(3, "other", [["".join(map(chr, range(33, 127))) * 30_000, *["0"] * (N - 1)]])
+    for table, file in [(TABLE, tmp_path / name), (long, tmp_path / f"long.{name}")]:
+        monkeypatch.setitem(globals(), "TABLE", table)
+        WRITE[name](file)
+    sizes = [path.stat().st_size for path in tmp_path.iterdir()]
+    assert min(sizes) < max(sizes)
+    for kept in [8 * 3 * N - 1, 8 * 3 * N, *range(min(sizes) - 1, max(sizes), max(sizes) // 8)]:
+        resize(monkeypatch, kept=kept)
+        for file in tmp_path.iterdir():
+            assert bool(rows_of(file).parts()) == (8 * 3 * N > kept)
+
+
 def folder(path):
     """Several files in several folders, in the order of their rows, and some that hold none."""
     for place, (start, stop) in enumerate([(0, 7000), (7000, 7001), (7001, N)]):
@@ -422,7 +437,7 @@ def test_sums_of_a_fit_are_those_of_kept_rows_within_their_slack(path, monkeypat
     def recorded():
         recording = Recording(NoNoise())
         with noise(recording, recording.record):
-            fit = dps.ols("y ~ x + g", path, SCHEMA).fit(dps.zcdp(50))
+            fit = dps.ols("y ~ x + g", path, SCHEMA).fit(dps.zcdp(4))  # too little for a sample of kept rows
         return fit, recording.records
 
     fit, kept = recorded()
