@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterable, Mapping
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context
 from pathlib import Path
+from threading import Lock
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from dpstats._arguments import is_line, path_of, plain, shown, truth
@@ -62,8 +63,9 @@ def absolute(path: Path) -> Path:
         ) from None
 
 
-# by path, what this process has last seen there: what is in a ledger, and its last charge
-_SEEN: dict[Path, tuple[tuple[str, Budget, str], Entry]] = {}
+# by path and by what a ledger says of itself, the last charge that this process has seen there
+_SEEN: dict[tuple[Path, tuple[str, Budget, str]], Entry] = {}
+_LOCK = Lock()
 
 _LEFT = ("remaining", "balance", "available", "rest")
 
@@ -117,8 +119,6 @@ class Ledger:
             self._head = store.head(connection, self.path)
             self.dataset, self.total, _ = self._head
             store.verify(connection, self.path)
-            head, last = _SEEN.get(self.path.resolve(), (None, None))
-            self._last = last if head == self._head else None
             self._saw(self._ends(connection))
         if total is not None and total != self.total:
             raise LedgerError(
@@ -136,9 +136,11 @@ class Ledger:
         default.leave(self)
 
     def _create(self, total: Budget, dataset: str) -> None:
+        self._head = dataset, total, store.now()
         try:
-            store.create(self.path, dataset, total)
-            _SEEN.pop(self.path.resolve(), None)
+            store.create(self.path, *self._head)
+            for key in self._keys():  # a ledger of the same second was begun anew on purpose
+                _SEEN.pop(key, None)
         except FileExistsError:
             pass  # another process was first; whether its ledger is the same is checked like any other
         except OSError as error:
@@ -223,17 +225,21 @@ class Ledger:
         self._saw([entry])
         return entry
 
+    def _keys(self) -> set[tuple[Path, tuple[str, Budget, str]]]:
+        """Of what was seen of this ledger: by its path, and by where links of the path lead now."""
+        return {(self.path, self._head), (self.path.resolve(), self._head)}
+
     def _saw(self, entries: list[Entry]) -> None:
-        """Keep the last charge in mind, for this ledger and all that are opened later by the same path."""
-        if entries:
-            self._last = entries[-1]
-            _SEEN[self.path.resolve()] = self._head, entries[-1]
+        """Keep the last charge in mind; another thread may have seen a later one meanwhile."""
+        with _LOCK:
+            for key in self._keys() if entries else ():
+                _SEEN[key] = max(entries[-1], _SEEN.get(key, entries[-1]), key=lambda entry: entry.seq)
 
     def _ends(self, connection: Connection) -> list[Entry]:
-        """First and last charge of the file that is there now, which has all that this ledger has seen."""
-        last = self._last
-        known = [] if last is None else store.entries(connection, f"WHERE seq = {last.seq}")
-        if store.head(connection, self.path) != self._head or known != ([] if last is None else [last]):
+        """First and last charge of the file that is there now, which has all that this process has seen."""
+        seen = [entry for key in self._keys() if (entry := _SEEN.get(key))]
+        lacks = any(store.entries(connection, f"WHERE seq = {entry.seq}") != [entry] for entry in seen)
+        if lacks or store.head(connection, self.path) != self._head:
             raise LedgerError(
                 f"the ledger {self.path} was replaced by another, or by a copy that lacks charges which were "
                 "made. This file was not charged, and nothing is released; put the file back that has them "

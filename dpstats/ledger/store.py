@@ -190,7 +190,7 @@ def now() -> str:
     return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
 
 
-def create(path: Path, dataset: str, total: Budget) -> None:
+def create(path: Path, dataset: str, total: Budget, created: str) -> None:
     """Write a new ledger. Nobody sees it half written, and a file that is there is left alone.
 
     It is written beside its place, not in a directory for temporary files, which may be another device.
@@ -202,7 +202,7 @@ def create(path: Path, dataset: str, total: Budget) -> None:
             connection.executescript(
                 f"BEGIN; PRAGMA application_id = {APPLICATION_ID}; PRAGMA user_version = {FORMAT}; {TABLES}"
             )
-            row = (dataset, json.dumps(total.to_dict()), now())
+            row = (dataset, json.dumps(total.to_dict()), created)
             connection.execute("INSERT INTO ledger VALUES (?, ?, ?)", row)
             connection.execute("COMMIT")
         os.link(draft, path)

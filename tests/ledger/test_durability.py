@@ -10,11 +10,13 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from threading import Thread
 
 import pytest
 
 import dpstats as dps
 from benchmarks.ledger_stress import FORK, contend, kill
+from dpstats.budget import Budget
 from dpstats.errors import BudgetError, LedgerError
 from dpstats.ledger import store
 
@@ -411,6 +413,83 @@ def test_an_earlier_copy_is_noticed_by_whoever_names_the_file_again(path: Path) 
     assert dps.Ledger(path).entries()[-1] == entry
     path.unlink()
     assert dps.Ledger(path, total=dps.zcdp(1)).entries() == []  # begun anew on purpose, within a second
+
+
+def test_an_earlier_copy_is_noticed_where_a_link_leads_to_it(path: Path) -> None:
+    earlier, link, folder = (
+        path.with_name("earlier.ledger"),
+        path.with_name("link.ledger"),
+        path.parent / "to",
+    )
+    shutil.copy(path, earlier)
+    for name, old in ((link, path), (folder, path.parent)):
+        name.symlink_to(old)
+    for name in (link, folder / path.name):
+        dps.Ledger(name).charge(dps.zcdp(0.1), **FOR)
+    for number in range(3):  # so that the copy has more charges, of which some are others
+        assert len(dps.Ledger(earlier).entries()) == number + 1, "under its own path it is any ledger"
+        dps.Ledger(earlier).charge(dps.zcdp(0.01), **FOR)
+    path.with_name("other").mkdir()
+    shutil.copy(earlier, path.with_name("other") / path.name)
+    for name, new in ((link, earlier), (folder, path.with_name("other"))):
+        name.unlink()
+        name.symlink_to(new)
+    for name in (link, folder / path.name):
+        with pytest.raises(LedgerError, match="lacks charges which were made"):
+            dps.Ledger(name)
+    link.unlink()
+    link.symlink_to(path.rename(path.with_name("moved.ledger")))
+    assert len(dps.Ledger(link).entries()) == 3, "the file itself may be moved"
+
+
+def test_an_earlier_copy_is_noticed_after_another_ledger_stood_in_its_place(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    earlier = path.read_bytes()
+    dps.Ledger(path).charge(dps.zcdp(0.1), **FOR)
+    monkeypatch.setattr(store, "now", lambda: "2031-01-01T00:00:00Z")
+    for total in (dps.zcdp(2), dps.zcdp(1)):  # the latter is alike but for its time
+        path.unlink()
+        dps.Ledger(path, total=total).charge(dps.zcdp(0.1), **FOR)
+        other = path.read_bytes()
+        path.write_bytes(earlier)
+        with pytest.raises(LedgerError, match="lacks charges which were made"):
+            dps.Ledger(path)
+        path.write_bytes(other)
+        assert len(dps.Ledger(path).entries()) == 1
+
+
+@pytest.mark.parametrize("total", [dps.zcdp(1), dps.gdp(0.7), dps.pure(0.1), dps.approx(0.3, 1e-6)])
+def test_a_ledger_may_be_begun_anew_within_a_second(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, total: Budget
+) -> None:
+    monkeypatch.setattr(store, "now", lambda: "2031-01-01T00:00:00Z")
+    path = tmp_path / "fleet.ledger"
+    for formula in ("y ~ x", "y ~ z"):
+        dps.Ledger(path, total=total).charge(dps.pure(0.01), formula=formula, method="m")
+        assert [entry.formula for entry in dps.Ledger(path).entries()] == [formula]
+        path.unlink()
+
+
+def test_a_thread_that_is_late_turns_no_memory_back(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One charges, and before it keeps that in mind, another charges as well, by a ledger of its own."""
+    late, saw, copies = dps.Ledger(path), dps.Ledger._saw, []
+
+    def slowly(ledger: dps.Ledger, entries: list[store.Entry]) -> None:
+        if ledger is late and not copies:
+            copies.append(path.read_bytes())
+            thread = Thread(target=lambda: dps.Ledger(path).charge(dps.zcdp(0.1), **FOR))
+            thread.start()
+            thread.join()
+        saw(ledger, entries)
+
+    monkeypatch.setattr(dps.Ledger, "_saw", slowly)
+    late.charge(dps.zcdp(0.1), **FOR)
+    assert len(late.entries()) == 3
+    path.write_bytes(copies[0])
+    for ask in (late.entries, lambda: dps.Ledger(path)):
+        with pytest.raises(LedgerError, match="lacks charges which were made"):
+            ask()
 
 
 def test_a_cell_that_names_its_ledger_again_begins_no_other_where_the_file_was_moved(path: Path) -> None:

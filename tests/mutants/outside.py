@@ -52,6 +52,16 @@ MUTANTS = (
         (LEDGER, "            if fits:\n", "            if True:\n"),
     ),
     planted(
+        "a link may be pointed at an earlier copy of a ledger",
+        "ledger/test_durability.py::test_an_earlier_copy_is_noticed_where_a_link_leads_to_it",
+        (LEDGER, "return {(self.path, self._head), (", "return {("),
+    ),
+    planted(
+        "a late thread turns back what was seen of a ledger",
+        "ledger/test_durability.py::test_a_thread_that_is_late_turns_no_memory_back",
+        (LEDGER, "max(entries[-1], _SEEN.get(key, entries[-1]), key=lambda entry: entry.seq)", "entries[-1]"),
+    ),
+    planted(
         "two processes charge at once",
         "ledger/test_durability.py::test_no_other_writes_while_a_charge_is_made",
         (STORE, 'connection.execute("BEGIN IMMEDIATE")', 'connection.execute("BEGIN")'),
