@@ -10,12 +10,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import special
 
-from dpstats.curator import Curator
+from dpstats.curator import Release
+from dpstats.estimators.engine.plan import Plan
 
 Array = np.ndarray
 
@@ -26,6 +27,30 @@ FAR, NEAR = 30.0, 0.25
 _BETWEEN = 0.5  # what a row between adds to the statistic
 # chance that noise alone tells of rows apart
 _FALSE = 0.005
+
+
+class Apart(NamedTuple):
+    """How many rows are apart: at most, as far as noise hides it, and whether some surely are."""
+
+    most: int
+    told: bool
+
+    @classmethod
+    def of(cls, release: Release, rows: float) -> Apart:
+        """They are told where more surely are than the sds explain, and more than lie between.
+
+        Parameters
+        ----------
+        release : Release
+            Of the statistic "rows_apart".
+        rows : float
+            How many count.
+        """
+        gaussian = release.law == "gaussian"
+        by_noise = -special.ndtri(_FALSE) if gaussian else -math.log(2 * _FALSE) / math.sqrt(2)
+        (far, between), (sd, other) = (part[0] / (1.0, _BETWEEN) for part in (release.values, release.sds))
+        told = far - by_noise * sd > max(rows / FAR**2, between - by_noise * other)
+        return cls(math.ceil(max(far, 0.0) + by_noise * sd), bool(told))
 
 
 @dataclass(frozen=True)
@@ -48,38 +73,13 @@ class Found:
         """Columns that were declared so wide that rows may be apart."""
         return self.farthest > FAR * self.sds
 
+    def spent(self, plan: Plan, last: str) -> Plan:
+        """A plan whose last stage has the share of rows apart, too, where nothing is asked of them."""
+        return plan if self.loose.any() else plan.given("apart", last)
 
-class Apart(NamedTuple):
-    """How many rows are apart: at most, as far as noise hides it, and whether some surely are."""
-
-    most: int
-    told: bool
-
-
-def rows_apart(curator: Curator, cost: float, found: Found, rows: float, apart: bool = False) -> Apart | None:
-    """Release how many rows are apart in a loose column, if there is one.
-
-    They are told where more surely are than the sds explain, and more than lie between.
-
-    Parameters
-    ----------
-    curator : Curator
-    cost : float
-        Not spent if no column is loose.
-    found : Found
-    rows : float
-        How many count.
-    apart : bool
-        As of the statistic "reach_means".
-    """
-    loose = found.loose
-    if not loose.any():
-        return None
-    # no value reaches the ends of a box that is twice as wide as declared
-    half = np.where(loose, FAR * found.sds, 2 * np.maximum(found.farthest, found.sds))
-    public = dict(center=found.middle, half=half, log=False, chosen=loose[:-1], apart=apart)
-    release = curator.release("rows_apart", cost, near=NEAR, **public)
-    by_noise = -special.ndtri(_FALSE) if release.law == "gaussian" else -math.log(2 * _FALSE) / math.sqrt(2)
-    (far, between), (sd, sd_between) = (part[0] / (1.0, _BETWEEN) for part in (release.values, release.sds))
-    told = far - by_noise * sd > max(rows / FAR**2, between - by_noise * sd_between)
-    return Apart(math.ceil(max(far, 0.0) + by_noise * sd), bool(told))
+    def public(self, apart: bool = False) -> dict[str, Any]:
+        """Parameters of the statistic "rows_apart", which looks at loose columns; `apart` is one of them."""
+        # in a box that is so much wider than declared no value is near an end
+        half = np.where(self.loose, FAR * self.sds, 2 / NEAR * np.maximum(self.farthest, self.sds))
+        chosen = self.loose[:-1]
+        return dict(center=self.middle, half=half, log=False, chosen=chosen, apart=apart, near=NEAR)

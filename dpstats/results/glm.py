@@ -57,6 +57,7 @@ class GlmFit(MeanFit, models=("logit", "glm")):
         "C": "scores clipped at {}",
         "alpha": "rows weigh as by a negative binomial law with alpha = {}",
         "S": "rows with scores beyond {} count less",
+        "apart": "rows 30 sds from the others (at most {}) count little",
     }
     _needs = ("needs a generalised linear model, and this is {model}", "Use fit.params.")
     _refused = {

@@ -1,4 +1,4 @@
-"""A few rows far from all others, such as codes of 9999: a line does not follow them, and says so."""
+"""A few rows far from all others, such as codes of 9999: a fit does not follow them, and says so."""
 
 import numpy as np
 import pytest
@@ -6,6 +6,7 @@ import pytest
 import dpstats as dps
 from dpstats.budget import Budget
 from dpstats.curator.noise import NoiseSource
+from dpstats.models import GlmModel
 from dpstats.testing import Recording, SeededNoise, noise
 
 N = 5000
@@ -60,3 +61,55 @@ def test_bounds_too_near_for_rows_apart_leave_their_share_to_the_last_release(bu
         assert ("rows_apart" in dict(costs)) == ("apart" in fit.record.settings) == (top > 80)
         last.append(next(cost for name, cost in reversed(costs) if name.startswith("residual")))
     assert last[0] > last[1]
+
+
+def model(family: str, column: str = "x", share: float = 0.0, top: float = 9999.0) -> GlmModel:
+    """Of responses to a covariate; of a share of the rows a column has 999."""
+    rng = np.random.default_rng(3)
+    x = 45 + 15 * rng.uniform(-1, 1, N)
+    mean = np.exp(0.3 + 0.02 * (x - 45))
+    y, declared = {
+        "binomial": (rng.uniform(size=N) < mean / (1 + mean), dps.flag()),
+        "poisson": (rng.poisson(mean).astype(float), dps.count(999)),
+        "gamma": (rng.gamma(3, mean / 3), dps.bounded(1e-3, 999)),
+    }[family]
+    data = {"x": x, "y": y}
+    data[column][: round(share * N)] = 999
+    return dps.glm("y ~ x", data, dps.Schema(x=dps.bounded(0, top), y=declared), family=family)
+
+
+KINDS = [("binomial", "x"), ("poisson", "x"), ("poisson", "y"), ("gamma", "x"), ("gamma", "y")]
+
+
+@pytest.mark.parametrize(("family", "column"), KINDS)
+def test_codes_are_told_by_generalised_linear_models(family: str, column: str) -> None:
+    for share in (0.0, 0.02):
+        for seed in range(3):
+            with noise(SeededNoise(seed)):
+                fit = model(family, column, share).fit(BUDGETS["mu"])
+            assert ("apart" in dict(fit.flags)) == (share > 0)
+            most = f"rows 30 sds from the others (at most {fit.record.settings['apart']}) count little"
+            assert most in " ".join(str(fit.summary()).split())
+
+
+def test_bounds_too_near_for_rows_apart_leave_their_share_to_the_averaged_steps() -> None:
+    last = []
+    for top in (80.0, 9999.0):
+        recording = Recording(SeededNoise(0))
+        with noise(recording):
+            fit = model("binomial", top=top).fit(BUDGETS["mu"])
+        costs = [(record.name, record.law.cost) for record in recording.records]
+        assert ("rows_apart" in dict(costs)) == ("apart" in fit.record.settings) == (top > 80)
+        last.append(next(cost for name, cost in reversed(costs) if name == "logistic_score"))
+    assert last[0] > last[1]
+
+
+def test_counts_that_are_mostly_0_are_not_rows_apart() -> None:
+    """Noise hides how far the others spread."""
+    rng = np.random.default_rng(1)
+    data = {"x": rng.normal(size=2000), "y": rng.poisson(0.15, 2000)}
+    schema = dps.Schema(x=dps.bounded(-90, 90), y=dps.count(255))
+    for seed in range(3):
+        with noise(SeededNoise(seed)):
+            fit = dps.glm("y ~ x", data, schema, family="poisson").fit(dps.approx(0.9, 1e-6))
+        assert "apart" not in dict(fit.flags) and "apart" in fit.record.settings

@@ -538,6 +538,22 @@ MUTANTS = (
         ("estimators/newton/located.py", "(seen.hidden[:-1] == 0)", "(seen.hidden[:-1] < 0)"),
     ),
     planted(
+        "codes are not told (glm)",
+        "models/test_apart.py::test_codes_are_told_by_generalised_linear_models[poisson-y]",
+        ("estimators/newton/check.py", '("apart",) * apart.told', "()"),
+    ),
+    planted(
+        "a yes or no lies between rows that are apart and others",
+        "models/test_apart.py::test_codes_are_told_by_generalised_linear_models[binomial-x]",
+        ("estimators/apart.py", "2 / NEAR *", "2 *"),
+    ),
+    planted(
+        "counts that are mostly 0 are rows apart",
+        "models/test_apart.py::test_counts_that_are_mostly_0_are_not_rows_apart",
+        ("estimators/newton/located.py", "family.two_valued or self.flat)", "family.two_valued)"),
+        ("estimators/newton/located.py", "float(family.counts))", "0.0)"),
+    ),
+    planted(
         "counts are looked for where they are less their offset",
         "models/test_glm_metamorphic.py::test_the_unit_of_an_exposure_moves_the_intercept_only[730.0]",
         ("estimators/newton/located.py", "log=False, apart=True)", "log=False)"),

@@ -107,6 +107,12 @@ class Plan:
         costs = [cost for name in names for cost in self[name]]
         return sum(costs) if self.pure else math.hypot(*costs)
 
+    def given(self, name: str, to: str) -> Plan:
+        """With the share of one stage, which is not needed, in another."""
+        spare, stage = self.stages[name], self.stages[to]
+        moved = {name: spare._replace(share=0.0), to: stage._replace(share=stage.share + spare.share)}
+        return replace(self, stages=self.stages | moved)
+
     def after(self, share: float) -> Plan:
         """The same stages of what is left when a share of the total is spent first."""
         return replace(self, total=left(self.total, share, self.pure))

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from dpstats.curator import Curator, Release
-from dpstats.estimators.apart import rows_apart
+from dpstats.estimators.apart import Apart
 from dpstats.estimators.bends import FAR, Line, look, standardised
 from dpstats.estimators.columns import find_columns
 from dpstats.estimators.engine.finish import lacking
@@ -37,7 +37,6 @@ from dpstats.estimators.gram.bounds import (
 from dpstats.estimators.gram.coordinates import Coordinates, public_coordinates, second_moments
 from dpstats.estimators.gram.lengths import LongRows, count_lengths, slopes_of
 from dpstats.estimators.gram.levels import may_be_constant
-from dpstats.estimators.gram.plan import last_cost
 from dpstats.estimators.gram.pure import fit_pure
 from dpstats.estimators.gram.reach import with_reach
 from dpstats.estimators.gram.whole import of_all_rows
@@ -131,7 +130,9 @@ def fit_gram(
         intercept = [may_be_constant(place.scale, alike)] * constant
         moments = replace(moments, blind=np.append(intercept, alike))
     problems = []
-    if apart := rows_apart(curator, plan.cost("apart"), place.found, place.scale.rows(curator.n)):
+    if place.found.loose.any():
+        release = curator.release("rows_apart", plan.cost("apart"), **place.found.public())
+        apart = Apart.of(release, place.scale.rows(curator.n))
         settings["apart"], problems = apart.most, ["apart"] * apart.told
     if constant:
         told, moments = _look(curator, plan.cost("check"), moments, place, bounds, own)
@@ -214,7 +215,7 @@ def _gaussian(
     long = count_lengths(curator, plan.cost("lengths"), place, 1 / kept_square(k, usual))
     if own and constant:  # the last pilot tells it in its own coordinates, which may not be white
         lost = max(lost, long.lost(usual))
-    final = last_cost(plan, place)
+    final = place.found.spent(plan, "final").cost("final")
     mu = curator.cost_per_row(final)
     bounds = choose_bounds(n, mu, k, place.allowed, lost, weighted, place.reach)
     if place.tail.any:

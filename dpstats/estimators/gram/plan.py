@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dpstats.budget import Budget
 from dpstats.estimators.engine.plan import BENDS, Plan, Stage
-from dpstats.estimators.gram.coordinates import Coordinates
 
 # Shares of mu^2, or of epsilon; the last release has what the others leave.
 COLUMNS, REACH, LENGTHS = 0.08, 0.03, 0.03
@@ -61,8 +60,3 @@ def make_plan(budget: Budget, n: int, k: int, public: bool = False, constant: bo
         check=Stage(check, "check for bends"),
     )
     return Plan(mu, False, stages)
-
-
-def last_cost(plan: Plan, place: Coordinates) -> float:
-    """Of the last release, which has what need not be spent on rows apart."""
-    return plan.cost("final") if place.found.loose.any() else plan.cost("final", "apart")

@@ -20,7 +20,6 @@ from dpstats.estimators.engine.plan import Plan
 from dpstats.estimators.gram.bounds import Bounds, choose_bounds, kept_square, mean_weight, pilot_bounds
 from dpstats.estimators.gram.coordinates import Coordinates, Noise, public_coordinates
 from dpstats.estimators.gram.lengths import LongRows, count_lengths
-from dpstats.estimators.gram.plan import last_cost
 from dpstats.estimators.gram.reach import with_reach
 from dpstats.estimators.gram.whole import of_clipped_rows
 from dpstats.estimators.row_scale import Box, RowScale
@@ -57,7 +56,7 @@ def fit_pure(
         pilot = _Score(curator.release("residual_score", cost, **place.public(before)), before, n)
         place = pilot.improved(place, (gram + damping) * kept_square(k, before.radius), noise)
     long = count_lengths(curator, plan.cost("lengths"), place)
-    final = last_cost(plan, place)
+    final = place.found.spent(plan, "final").cost("final")
     mu = _equivalent(curator, final, place)
     bounds = choose_bounds(n, mu, k, place.allowed, tail=place.reach)
     release = curator.release("residual_score", final, **place.public(bounds))

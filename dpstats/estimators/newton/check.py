@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from dpstats.curator import Curator, Release
+from dpstats.estimators.apart import Apart
 from dpstats.estimators.bends import FAR, WORTH, Line, bend_public, by_chance, judged, standardised
 from dpstats.estimators.engine.finish import Estimate
 from dpstats.estimators.levels import NORMAL
@@ -230,6 +231,17 @@ def explained(cost: float, problem: Problem, located: Located, found: E) -> Chec
     usual = -release.n * located.usable * float(chances @ np.maximum(np.log(chances), _LOWEST))
     left = SURE * float(release.sds[0][0]) - float(release.values[0][0])
     return _separated(found, left < _UNEXPLAINED * usual)
+
+
+def set_apart(cost: float, problem: Problem, located: Located, found: E) -> Check[E]:
+    """A fit that tells by the caution "apart" if a few rows lie far from all others, and how many may."""
+    where = located.found(problem)
+    if not where.loose.any():
+        return found
+    release, found = yield "rows_apart", cost, where.public(apart=True)
+    apart = Apart.of(release, release.n * located.usable)
+    settings = found.settings | {"apart": apart.most}
+    return replace(found.doubted(0.0, *("apart",) * apart.told), settings=settings)
 
 
 def _separated(found: E, tells: bool) -> E:

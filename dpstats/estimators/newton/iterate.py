@@ -20,7 +20,7 @@ from dpstats.estimators.engine.step import CHOOSE, DAMPING, LONGEST
 from dpstats.estimators.gram.bounds import mean_weight
 from dpstats.estimators.matrices import longest_image, not_noise
 from dpstats.estimators.newton.bounds import Bounds, Chooser
-from dpstats.estimators.newton.check import Read, by_one_pass, checked, explained, tailed
+from dpstats.estimators.newton.check import Read, by_one_pass, checked, explained, set_apart, tailed
 from dpstats.estimators.newton.estimate import Averaged, Estimate, estimate
 from dpstats.estimators.newton.far import long_rows
 from dpstats.estimators.newton.information import dispersion, drawn, past
@@ -66,6 +66,7 @@ def fit_newton(curator: Curator, problem: Problem, plan: Plan) -> Estimate:
     some = some_rows(curator, plan.total, problem.k)
     noise = _usual_noise(curator, problem, plan)
     located = locate(some, plan.columns, plan.cost("octaves"), problem, noise)
+    plan = located.found(problem).spent(plan, "tail")
     chooser = Chooser(problem, located, curator.n, curator.cost_per_row(plan.cost("tail")))
     whitening, start = np.eye(problem.k), _start(problem, located, curator.n)
     state = _State(
@@ -89,6 +90,7 @@ def fit_newton(curator: Curator, problem: Problem, plan: Plan) -> Estimate:
         long_rows(plan.cost("far"), problem, located, read, found),
         checked(plan.cost("check"), problem, located, read, found),
         explained(plan.cost("told"), problem, located, found),
+        set_apart(plan.cost("apart"), problem, located, found),
     )
     return replace(by_one_pass(curator, checks, found), columns=located.columns)
 

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dpstats.curator import Curator, Release
+from dpstats.estimators.apart import Found
 from dpstats.estimators.columns import zoom_in
 from dpstats.estimators.engine.bounds import LENGTHS
 from dpstats.estimators.engine.finish import to_user
@@ -71,6 +72,9 @@ class Located:
         The same of each column but levels that has more than one octave that stands out.
     mean, sd : float
         Of the response.
+    flat : bool
+        Whether nearly all responses seen are in one octave above their lower bound, so that nothing tells how
+        far the others spread.
     offset : float
         Mean offset.
     noise : float
@@ -107,6 +111,7 @@ class Located:
     unread: bool = False
     tails: tuple[tuple[Array, Array], ...] = ()
     columns: DesignMoments | None = None
+    flat: bool = False
 
     @property
     def thinnest(self) -> float:
@@ -135,6 +140,18 @@ class Located:
 
     def public(self) -> dict[str, Any]:
         return dict(center=self.center, scale=self.scale)
+
+    def found(self, problem: Problem) -> Found:
+        """Where covariates lie, and the response, to tell whether rows may be apart.
+
+        Of two values none is apart, nor of a response of unknown spread; a count differs by 1 at least.
+        """
+        first, family = int(problem.intercept), problem.family
+        reach = (self.scale * np.maximum(np.abs(self.lower), np.abs(self.upper)))[first:]
+        farthest = np.append(reach, max(self.mean - problem.response[0], problem.response[1] - self.mean))
+        near = np.append(problem.zero_or_one, family.two_valued or self.flat)
+        sds = np.append((self.scale * np.sqrt(self.squares))[first:], max(self.sd, float(family.counts)))
+        return Found(np.append(self.center[first:], self.mean), np.where(near, farthest, sds), farthest)
 
     def to_user(self, intercept: bool) -> Array:
         """Matrix from coefficients of standardised columns to the user's."""
@@ -200,6 +217,7 @@ def locate(curator: Curator, first: FirstCosts, octaves: float, problem: Problem
         ),
         mean=mean,
         sd=sd,
+        flat=bool(spread.shares[d].max() > _CONSTANT),
         offset=float(center[-1] + half[-1] * mean_in_box[-1]) if len(center) > d + 1 else 0.0,
         noise=noise_in_box,
         prior=np.append(first_column + _EFFECT, effects) ** 2,

@@ -10,6 +10,7 @@ from dpstats.estimators.engine.plan import BENDS, EARLY_STEPS, TAIL_STEPS, Plan,
 # Shares of mu^2; the averaged steps have what the others leave.
 FIRST, OCTAVES, EARLY, FAR = 0.03, 0.03, 0.24, 0.06
 TAILS = 0.03  # whether scores that are clipped have a longer tail than their law
+APART = 0.03  # rows apart; averaged steps have it where the declared bounds are too near for any
 TOLD = 0.01  # whether covariates tell a yes or no
 # Early and averaged steps where n mu / k^1.5 is more: the less noisy a step, the fewer converge, as those of
 # Newton's method do without noise. With fewer rows more steps lose fewer intervals.
@@ -36,7 +37,7 @@ def make_plan(
     """
     check, tails, steps = BENDS * constant, TAILS * (constant and not two_valued), "score and information"
     told = TOLD * two_valued
-    rest = 1 - FIRST - OCTAVES - EARLY - FAR - check - tails - told
+    rest = 1 - FIRST - OCTAVES - EARLY - FAR - check - tails - told - APART
     stages = dict(
         columns=Stage(FIRST, "column means"),
         octaves=Stage(OCTAVES, "column octaves"),
@@ -46,5 +47,6 @@ def make_plan(
         check=Stage(check, "check for bends"),
         beyond=Stage(tails, "check of the tail"),
         told=Stage(told, "check for separation"),
+        apart=Stage(APART, "rows apart in loose bounds"),
     )
     return Plan(mu, False, stages)
