@@ -476,4 +476,5 @@ def _problem(design: Design, dist: Dist, scale: float | None) -> Problem:
         scale,
         design.intervals,
         design.max_weight,
+        alike=design.alike(),
     )

@@ -3,9 +3,12 @@
 import numpy as np
 import pytest
 
-from dpstats.estimators.location_scale.events import Events
+from dpstats.estimators.gram.levels import of_levels
+from dpstats.estimators.gram.structure import Structure
+from dpstats.estimators.location_scale.events import Events, levelled
 from dpstats.estimators.location_scale.information import Known, estimated
 from dpstats.estimators.location_scale.whitening import Whitening
+from dpstats.estimators.row_scale import RowScale
 
 K, FRACTION, RELEASED = 3, 0.1, 0.03
 SHARE = 0.1**2 / (0.1**2 + RELEASED**2)  # of the releases, where the structure errs by a tenth
@@ -43,3 +46,80 @@ def test_the_pivot_errs_along_what_is_stretched() -> None:
 
 def test_a_pivot_without_error_takes_the_correlation_away() -> None:
     assert crossed(events(1e-9), 0.0) == pytest.approx(0.8 * SHARE)
+
+
+# failures of a category of four levels, of which one is rare; the first has no column
+SHARES = np.array([0.3, 0.4, 0.25, 0.05])
+ALIKE = np.where(np.eye(4) > 0, np.arange(4), -1)
+ALIKE[0] = ALIKE[:, 0] = np.arange(4)
+
+
+def category(first_sd: float, rng: np.random.Generator) -> tuple[RowScale, np.ndarray]:
+    """Its columns as a first stage of this noise finds them, and their moments, x~ whitened about."""
+    found = SHARES[1:] + first_sd * rng.normal(size=3)
+    sds, zero = np.sqrt(SHARES[1:] * (1 - SHARES[1:])), np.zeros((3, 0))
+    ends = np.array([-found / sds, (1 - found) / sds])
+    scale = RowScale(
+        center=found,
+        scale=sds,
+        y_center=0.0,
+        y_scale=1.0,
+        log=False,
+        fraction=1.0,
+        fraction_sd=0.0,
+        binary=np.ones(3, dtype=bool),
+        lower=np.append(ends[0], -9.0),
+        upper=np.append(ends[1], 9.0),
+        ratio=np.ones(3),
+        error=np.full(3, 0.3),
+        shares=zero,
+        places=zero,
+        alike=ALIKE,
+        middle_error=first_sd / sds,
+    )
+    own = np.diag(np.append(1.0, SHARES[1:]))
+    own[0] = own[:, 0] = np.append(1.0, SHARES[1:])
+    way = of_levels(scale)
+    return scale, way @ own @ way.T
+
+
+def noise_like(rng: np.random.Generator, k: int, sd: float) -> np.ndarray:
+    drawn = rng.normal(size=(k, k)) * sd
+    return np.asarray((drawn + drawn.T) / np.sqrt(2) * np.where(np.eye(k) > 0, np.sqrt(0.5), 1 / np.sqrt(2)))
+
+
+def test_the_information_of_levels_has_the_noise_that_it_is_said_to_have() -> None:
+    """Of ten numbers four are free: a rare level is seen where noise of all ten would hide it."""
+    rng = np.random.default_rng(1)
+    scale, exact = category(0.0, rng)
+    turn, whitening = np.linalg.qr(rng.normal(size=(5, 5)))[0], np.diag([1.0, 1.1, 0.9, 1.0])
+    turn[4], turn[:, 4] = np.eye(5)[4], np.eye(5)[4]
+    turn[:4, :4] = np.linalg.qr(turn[:4, :4])[0]
+    whole = np.eye(5)
+    whole[:4, :4] = whitening @ exact @ whitening
+    found = []
+    for _ in range(400):
+        known = Known(whole + noise_like(rng, 5, 0.1), turn, np.full((5, 5), 0.1))
+        told = known.levelled(whitening, scale)
+        found.append(np.diag(turn.T @ told.mean @ turn))
+        assert told.mean[4] == pytest.approx(known.mean[4])
+    assert np.mean(found, axis=0) == pytest.approx(np.diag(turn.T @ whole @ turn), abs=0.02)
+    assert np.std(found, axis=0) == pytest.approx(np.diag(told.sds), rel=0.15)
+    assert np.diag(told.sds)[:4].max() < 0.095 and np.diag(told.sds)[4] == pytest.approx(0.1)
+
+
+def test_shares_of_levels_are_told_by_the_first_stage_too() -> None:
+    rng, structure, errors = np.random.default_rng(2), Structure(ALIKE), []
+    for _ in range(400):
+        scale, exact = category(0.03, rng)
+        noisy = np.eye(5)
+        noisy[:4, :4] = exact + noise_like(rng, 4, 0.1)
+        wanted = np.array([True, True, False])
+        matrix, ratio = levelled(noisy, 0.1, scale, structure, wanted, 1.0)
+        back = np.linalg.inv(of_levels(scale))
+        own = back @ matrix[:4, :4] @ back.T
+        assert own[ALIKE < 0] == pytest.approx(0, abs=1e-9)
+        errors.append(np.append(own[0, 1:], scale.center) - np.tile(SHARES[1:], 2))
+    both, alone = np.sqrt(np.mean(np.square(errors), axis=0)).reshape(2, 3)
+    assert (both[:2] < 0.9 * alone[:2]).all()
+    assert (ratio[1:3] < 0.9).all() and ratio[0] == ratio[3] == 1

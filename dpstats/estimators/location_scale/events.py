@@ -11,6 +11,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from dpstats.curator import Curator
+from dpstats.estimators.gram.levels import of_levels, structure_of
+from dpstats.estimators.gram.structure import Structure
 from dpstats.estimators.location_scale.event_expectations import expected
 from dpstats.estimators.location_scale.problem import Problem, sigma_of
 from dpstats.estimators.matrices import by_precision, not_noise, with_floor
@@ -95,11 +97,40 @@ def release_events(curator: Curator, mu: float, scale: RowScale, shrunk: bool, a
         limit=math.sqrt(radius_square + 6),
     )
     matrix, noise = release.values[0] / release.n, release.sd / release.n
+    structure, ratio, left = structure_of(scale), np.ones(k), 1.0
+    if structure is not None:
+        fraction = _fraction(matrix[0, 0], noise, scale, release.n)
+        matrix, ratio = levelled(matrix, noise, scale, structure, scale.binary & ~alone, fraction)
+        left = structure.numbers / (k * (k + 1) / 2)
     if not shrunk:
-        return in_full(events_of(matrix, noise, scale, release.n), scale, alone, radius_square)
+        events = replace(events_of(matrix, noise, scale, release.n, left), noise_ratio=ratio)
+        return in_full(events, scale, alone, radius_square)
     matrix, left = _shrunk(matrix, noise, _fraction(matrix[0, 0], noise, scale, release.n))
     events = replace(events_of(matrix, noise, scale, release.n, left), shrunk=True)
     return in_full(events, scale, alone, radius_square)
+
+
+def levelled(
+    matrix: Array, noise: float, scale: RowScale, structure: Structure, wanted: Array, fraction: float
+) -> tuple[Array, Array]:
+    """Moments that obey what is public of levels, and how noise of the diagonal falls.
+
+    What the first stage says of how many events the `wanted` columns of levels have counts by its precision.
+    """
+    k, way, alike = len(scale.center) + 1, of_levels(scale), scale.alike
+    back, found, ratio = np.linalg.inv(way), matrix.copy(), np.ones(k)
+    square = back @ structure.nearest(matrix[:k, :k], way) @ back.T
+    for j in 1 + np.flatnonzero(wanted & (alike[0, 1:] == np.diag(alike)[1:])):
+        told = (np.outer(back[0], back[j]) + np.outer(back[j], back[0])) / 2
+        seen = max(float(np.sum(told * structure.nearest(told, way))), 1e-12)  # whatever rounding makes of it
+        sd = max(noise, 1e-12) * math.sqrt(seen)
+        first_sd = fraction * max(scale.middle_error[j - 1] * scale.scale[j - 1], 1e-12)
+        square[alike == alike[0, j]] = by_precision(
+            square[0, j], sd, fraction * scale.center[j - 1], first_sd
+        )
+        ratio[j] = 1 / math.hypot(1.0, sd / first_sd)
+    found[:k, :k] = way @ square @ way.T
+    return found, ratio
 
 
 def _shrunk(matrix: Array, noise: float, fraction: float) -> tuple[Array, float]:

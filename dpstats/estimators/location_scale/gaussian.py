@@ -143,6 +143,8 @@ class Gaussian(Newton):
 
     def finish(self) -> Estimate:
         bounding, problem, points = self.bounding, self.bounding.placement.problem, self.steps.points
+        known = self.released.known(self.whitening.matrix, self.events)
+        self.information = self._informed(known.levelled(self.whitening.matrix, bounding.placement.scale))
         last = points[len(points) // 2 :].mean(axis=0)
         to_params = step_to_params(last, bounding.placement.pivot(last), self.whitening.matrix)
         found = averaged(self.steps, to_params)

@@ -18,9 +18,11 @@ import scipy
 
 from dpstats.estimators.engine.accumulate import Accumulator
 from dpstats.estimators.engine.information import FORGET, Information
+from dpstats.estimators.gram.levels import of_levels, structure_of
 from dpstats.estimators.location_scale.events import Events
 from dpstats.estimators.location_scale.whitening import Whitening
 from dpstats.estimators.matrices import SMALLEST
+from dpstats.estimators.row_scale import RowScale
 
 Array = np.ndarray
 
@@ -30,6 +32,8 @@ _LOG_SIGMA_STRUCTURE = 0.25
 # a direction is not seen at all where its eigenvalue is below the first multiple of its error, which it is
 # raised to, and in full from the second on
 SEEN = (1.6, 2.8)
+# share of a variance of noise that conditions leave, at least
+_LEAST_LEFT = 1e-6
 
 
 class Known(NamedTuple):
@@ -55,6 +59,21 @@ class Known(NamedTuple):
         share, turn = released / total, self.axes
         matrix = turn @ (share * (turn.T @ self.mean @ turn) + (1 - share) * expected) @ turn.T
         return usable(matrix, total**-0.5 / single, turn, unit)
+
+    def levelled(self, whitening: Array, scale: RowScale) -> Known:
+        """Without the noise that breaks what is public of levels; W whitens rows.
+
+        What is left of an entry's noise along an axis is that of the axis itself, seen by such a matrix.
+        """
+        structure, way, k = structure_of(scale), whitening @ of_levels(scale), len(whitening)
+        if structure is None:
+            return self
+        mean, sds = self.mean.copy(), self.sds.copy()
+        mean[:k, :k] = structure.nearest(mean[:k, :k], way)
+        left = [axis @ structure.nearest(np.outer(axis, axis), way) @ axis for axis in self.axes[:k, :k].T]
+        left = np.clip(left, _LEAST_LEFT, 1.0)  # rounding may make it 0, or less
+        sds[:k, :k] *= np.outer(left, left) ** 0.25
+        return Known(mean, self.axes, sds)
 
 
 class Late(NamedTuple):

@@ -65,6 +65,8 @@ class Problem:
         How many units a row stands for at most; releases count rows by their share of it.
     strata : Strata, optional
         Where groups of rows have a sigma each.
+    alike : array of int, shape (k, k)
+        Which products of two columns, that of the intercept among them, are the same; empty if not known.
     """
 
     family: Family
@@ -79,6 +81,7 @@ class Problem:
     intervals: bool = False
     units: float = 1.0
     strata: Strata | None = None
+    alike: Array = field(default_factory=lambda: np.zeros((0, 0), dtype=int))
 
     @property
     def known_scale(self) -> bool:
@@ -105,4 +108,4 @@ class Problem:
 
     @property
     def box(self) -> Box:
-        return Box(self.lower, self.upper, self.binary)
+        return Box(self.lower, self.upper, self.binary, alike=self.alike)
