@@ -103,7 +103,7 @@ def test_the_pair_attains_the_sensitivity_at_every_release(budget: Any) -> None:
         with noise(recording := Recording(NoNoise())):
             model(side).fit(budget)
         sides.append(recording.records)
-    assert len(sides[0]) == (4 if budget is GAUSSIAN else 5)
+    assert len(sides[0]) == (5 if budget is GAUSSIAN else 6)
     # of the first release about a line, which is the same
     first, second = (next(record for record in side if record.name in CROSS) for side in sides)
     assert second.exact == pytest.approx(mirrored(first.name, first.exact), abs=1e-3)

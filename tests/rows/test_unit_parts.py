@@ -131,9 +131,8 @@ def test_a_fit_is_that_of_rows_in_memory(tmp_path, streamed, monkeypatch):
     def fitted(workers=1):
         recording = Recording(SeededNoise(1))
         with noise(recording, recording.record), dps.options(workers=workers):
-            return (
-                dps.ols("y ~ x + g", tmp_path / "d.parquet", UNITS).fit(dps.zcdp(4)).params
-            )  # too little for a sample
+            model = dps.ols("y ~ x + g", tmp_path / "d.parquet", UNITS)
+            return model.fit(dps.zcdp(4)).params  # at a budget too small for a sample
 
     there = [fitted(), fitted(workers=2)]
     resize(monkeypatch, kept=2**27)
