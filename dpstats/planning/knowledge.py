@@ -18,7 +18,7 @@ from dpstats.planning.columns import cells, of_fit, of_public
 from dpstats.results import Description
 from dpstats.results.column_moments import ColumnMoments
 from dpstats.rows import open_rows
-from dpstats.schema import Event, Flag, Levels, Schema
+from dpstats.schema import Event, Flag, Levels, Schema, level_text
 
 Array = np.ndarray
 Pair = tuple[str, str]
@@ -240,6 +240,8 @@ def _share(name: str, given: Any) -> Spread:
 def _shares(name: str, given: Any, variable: Levels) -> tuple[float, ...]:
     if given is None:
         return (1 / len(variable.all),) * len(variable.all)
+    if isinstance(given, Mapping):
+        given = {level_text(level): share for level, share in given.items()}
     if isinstance(given, Mapping) and (unknown := set(given) - set(variable.all)):
         lacking = [level for level in variable.all if level not in given]
         raise SpecificationError(

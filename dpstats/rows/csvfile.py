@@ -235,16 +235,17 @@ class CsvFile:
         yield CsvPart(file, asked, stamp, start, None)
 
     def lines(self) -> Iterator[bytes]:
-        """The lines after the header, of which each is a record, without the newlines that end them."""
+        r"""The lines after the header, each a record, without their newlines but with a ``\r`` before one."""
         with self._open() as stream:
             stream.readline(LONGEST_HEADER)
             for line in stream:
-                yield line.removesuffix(b"\n").removesuffix(b"\r")
+                yield line.removesuffix(b"\n")
 
     def record(self, line: bytes) -> list[str] | str:
         """The fields of one of `lines`, or why it holds no record, which is an empty text if it is blank."""
         try:
-            found = fields(line.decode("utf-8" if self.is_utf8 else self.encoding), self.sep)
+            text = line.removesuffix(b"\r").decode("utf-8" if self.is_utf8 else self.encoding)
+            found = fields(text, self.sep)
         except ValueError:
             return f"is not written in {self.encoding}; encoding='latin-1' (--encoding) may be right"
         except csv.Error:

@@ -109,6 +109,12 @@ def test_public_moments_tell_means_sds_shares_and_correlations() -> None:
     assert abs(known.correlations["x", "z"] + 0.5) < 0.02
 
 
+def test_levels_that_are_numbers_are_told_as_they_were_declared() -> None:
+    design = build_design("y ~ g", dps.Schema(y=dps.bounded(0, 1), g=dps.levels(1, 2, 3)))
+    numbers, texts = {1: 0.3, 2: 0.5, 3: 0.2}, {"1": 0.3, "2": 0.5, "3": 0.2}
+    assert read_known({"g": numbers}, design, "y") == read_known({"g": texts}, design, "y")
+
+
 @pytest.mark.parametrize(
     "known, words",
     [

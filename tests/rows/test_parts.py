@@ -370,6 +370,18 @@ def test_lines_are_the_same_wherever_a_file_is_cut(lines, size, tmp_path, monkey
     np.testing.assert_array_equal(np.concatenate([*found, np.zeros(0)]), expected)
 
 
+@pytest.mark.parametrize("end", [b"\n", b"\r\n"])
+def test_what_is_said_of_a_long_line_is_what_a_fit_does(end, tmp_path, monkeypatch):
+    resize(monkeypatch, line=20)
+    schema = dps.Schema(x=dps.bounded(0, 9), k=dps.bounded(0, 9))
+    written = [b"7," + b"0" * zeros + b"5" for zeros in range(10, 22)]
+    (tmp_path / "d.csv").write_bytes(end.join([b"x,k", *written, b""]))
+    usable = np.isfinite(joined(rows_of(tmp_path / "d.csv", schema).blocks())["k"])
+    file = dps.read_csv(tmp_path / "d.csv")
+    assert [isinstance(file.record(line), list) for line in file.lines()] == usable.tolist()
+    assert usable.sum() == 20 - 3 - 10 - len(end) + 1
+
+
 @pytest.mark.parametrize("kept", [SIZES.kept, 0])
 def test_a_line_of_any_length_is_one_record_wherever_a_file_is_cut(kept, tmp_path, monkeypatch):
     """A neighbour with a line too long, over one edge of a part or several, differs in one row."""

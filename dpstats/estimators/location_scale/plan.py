@@ -21,11 +21,12 @@ INSPECTIONS, INSPECTED = 0.06, 3
 # Shares of epsilon of columns, matrix, location, sizes, early steps, last step and check; they add up to 1.
 # With n epsilon beyond these multiples of k^1.5, what comes first is precise enough at a smaller share.
 # Then more early steps find their way from a start that many censored rows make bad. With half as much for
-# the columns, whose bounds may be a hundred times too wide, 18 and not 7 % of 68 ordinary designs there had a
-# caution, and errors were a fifth larger (benchmarks/lottery.py --ordinary). With less, a third of that for
-# the columns lost 20 and not 1 % of 105 of them from n epsilon = 10,000 on, whose bounds it could not see in.
-# With least, nothing sees into loose bounds: what half sees gave 5 of 50 slopes of exponential columns, in
-# bounds 150 sds wide, a place that is not theirs at n epsilon of 200 and 340 k^1.5, where all are lost instead.
+# the columns, whose bounds may be a hundred times too wide, 18 and not 7 % of 68 ordinary designs there had
+# a caution, and errors were a fifth larger (benchmarks/lottery.py --ordinary). With less, a third of that
+# for the columns lost 20 and not 1 % of 105 of them from n epsilon = 10,000 on, whose bounds it could not
+# see in. With least, nothing sees into loose bounds: what half sees gave 4 of 50 slopes of exponential
+# columns in bounds 150 sds wide a place that is not theirs, at n epsilon of 200 and 340 k^1.5, where all
+# are lost instead.
 PURE_SHARES = (
     (4000.0, 12, (0.10, 0.10, 0.01, 0.09, 0.34, 0.33, 0.03)),
     (1000.0, 6, (0.20, 0.12, 0.01, 0.06, 0.24, 0.34, 0.03)),
