@@ -249,7 +249,7 @@ def test_a_look_is_drawn_with_all_its_variables(kept: Path, capsys: pytest.Captu
     for more in ([], ["--with", "variable=status"]):
         assert main(["plot", "look.json", *more, "--out", f"{len(more)}.png"]) == 0
         heights.append(int.from_bytes(Path(f"{len(more)}.png").read_bytes()[20:24]))
-    assert heights[0] > 1.4 * heights[1]  # two panels
+    assert heights[0] > 1.2 * heights[1]  # two panels, whatever the style of the process
     assert main(["table", "drives.fit.json", "eta", "--with", "newdata=voltage=300"]) == 2
     assert "new units are given by --at NAME=VALUE,... or --new FILE" in capsys.readouterr().err
 

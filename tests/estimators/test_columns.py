@@ -53,6 +53,15 @@ def test_wherever_the_bounds_lie_the_scale_is_that_of_the_rows(kind: str, width:
     assert not scale.binary.any()
 
 
+def test_a_column_near_an_end_that_noise_hides_is_known_no_better() -> None:
+    """Its variance is a square less the square of a noisy mean, which counts more far off."""
+    known = []
+    for middle in (0.5, 0.9):
+        scale = found(0.001 * KINDS["normal"][:, None] + middle, boxed(-1.0, 1.0), 0.006, NoNoise())
+        known.append(scale.error[0] * scale.scale[0] ** 2)
+    assert known[1] > 0.95 * known[0]
+
+
 @pytest.mark.parametrize("loose", [1, 100])
 @pytest.mark.parametrize("kind", KINDS)
 def test_loose_bounds_cost_a_logarithm(kind: str, loose: float) -> None:

@@ -458,7 +458,7 @@ MUTANTS = (
     ),
     planted(
         "a column off its centre is taken for known",
-        "models/test_loose_bounds.py::test_a_column_off_its_centre_that_noise_hides_is_never_known",
+        "estimators/test_columns.py::test_a_column_near_an_end_that_noise_hides_is_known_no_better",
         ("estimators/columns.py", "np.hypot(found.second_sd, by_mean)", "found.second_sd"),
     ),
     planted(
