@@ -306,10 +306,6 @@ class CsvPart:
     ordered = True
 
     @property
-    def size(self) -> int:
-        return 8 * len(self.asked.columns) * self.count()
-
-    @property
     def broken(self) -> str:
         return f"{self.file.path} cannot be read to its end: is it complete?"
 
@@ -317,10 +313,6 @@ class CsvPart:
         self.stamp.check()
 
     def count(self) -> int:
-        return self._lines
-
-    @cached_property
-    def _lines(self) -> int:
         self.stamp.check()
         return sum(chunk.count(b"\n") for chunk in self.file.chunks(self.start, self.stop))
 

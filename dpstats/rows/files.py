@@ -118,10 +118,6 @@ class ParquetPart:
             yield ParquetPart(stamp, asked, tuple(groups), rows)
 
     @property
-    def size(self) -> int:
-        return 8 * len(self.asked.columns) * self.rows
-
-    @property
     def broken(self) -> str:
         return f"{self.stamp.path} cannot be read as a Parquet file: is it complete?"
 
@@ -150,10 +146,6 @@ class ArrowPart:
     asked: Asked
     portable = True
     ordered = True
-
-    @property
-    def size(self) -> int:
-        return 8 * len(self.asked.columns) * self.count()
 
     @property
     def broken(self) -> str:

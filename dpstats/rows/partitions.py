@@ -18,7 +18,6 @@ import pandas as pd
 
 from dpstats._private import HoldsRows, protected
 from dpstats.errors import DataError
-from dpstats.rows import sizes
 from dpstats.rows.encode import Batch
 from dpstats.rows.moved import WORDS, coded_rows, columns_of, marked_rows
 from dpstats.rows.parts import UnitPiece, of_parts
@@ -187,7 +186,7 @@ class Partition:
     frames: _Frames
     place: int
     portable = False
-    size = sizes.SIZES.kept + 1  # never kept: Dask keeps it, if it is to be kept
+    elsewhere = True
     broken = _BROKEN
 
     def __reduce__(self) -> tuple[Any, ...]:

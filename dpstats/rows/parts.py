@@ -41,10 +41,6 @@ class Part(Protocol):
         """Whether another process can read the part."""
 
     @property
-    def size(self) -> int:
-        """How many bytes its coded columns take, by its numbers of rows and columns alone."""
-
-    @property
     def broken(self) -> str:
         """What to say if it cannot be read to its end."""
 
@@ -103,7 +99,12 @@ def of_parts(parts: Sequence[Part], asked: Asked, broken: str) -> Source:
 
 def are_kept(pieces: Sequence[Piece]) -> bool:
     """Whether a table in these parts is read once and kept, or has no parts."""
-    return sum(piece.part.size for piece in pieces) <= sizes.SIZES.kept
+    return not any(piece.elsewhere for piece in pieces) and sum(map(_size, pieces)) <= sizes.SIZES.kept
+
+
+def _size(piece: Piece) -> int:
+    """Bytes of its coded columns, by numbers of rows and columns alone."""
+    return 8 * len(piece.asked.columns) * piece.rows
 
 
 def streamed(source: Source) -> tuple[Piece, ...]:
@@ -125,10 +126,6 @@ class Query(HoldsRows):
     run: Callable[[int], Iterator[Batch]]
     broken: str
     portable = False
-
-    @cached_property
-    def size(self) -> int:
-        return 8 * len(self.asked.columns) * self.count()
 
     def count(self) -> int:
         return self.rows()
@@ -172,8 +169,14 @@ class Piece:
         part: Any = self.part
         return replace(self, part=replace(part, frame=frame))
 
-    def count(self) -> int:
-        """Its number of rows."""
+    @property
+    def elsewhere(self) -> bool:
+        """Whether it is never kept here: a cluster keeps it, if it is to be kept."""
+        return getattr(self.part, "elsewhere", False)
+
+    @cached_property
+    def rows(self) -> int:
+        """Its number of rows, which is asked for once."""
         return _told(self.part, self.part.count)
 
     def blocks(self, size: int) -> Iterator[dict[str, np.ndarray]]:

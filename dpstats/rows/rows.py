@@ -59,7 +59,7 @@ class Rows(HoldsRows):
         if not self.parts():
             return len(next(iter(self._coded().values()), ()))
         if self._n is None:
-            self._n = sum(part.count() for part in self.parts())
+            self._n = sum(part.rows for part in self.parts())
         return self._n
 
     def parts(self) -> tuple[Piece, ...]:

@@ -123,7 +123,7 @@ class SparkFrame:
     asked: Asked
     frame: Any
     portable = False
-    size = sizes.SIZES.kept + 1  # never kept: Spark keeps it, if it is to be kept
+    elsewhere = True
     broken = _BROKEN
 
     def __reduce__(self) -> tuple[Any, ...]:

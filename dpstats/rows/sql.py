@@ -317,18 +317,10 @@ class SqlPart:
     def portable(self) -> bool:
         return self.link.portable
 
-    @cached_property
-    def rows(self) -> int:
+    def count(self) -> int:
         with self.link.cursor() as cursor:
             cursor.execute(f"SELECT count(*) FROM ({self.text}) AS dpstats_rows")
             return int(cursor.fetchone()[0])
-
-    @property
-    def size(self) -> int:
-        return 8 * len(self.asked.columns) * self.rows
-
-    def count(self) -> int:
-        return self.rows
 
     @cached_property
     def shown(self) -> str:

@@ -98,8 +98,7 @@ def of_units(source: Source) -> tuple[Piece, ...]:
 def _weighed(pieces: Sequence[Piece]) -> tuple[Piece, ...]:
     asked = pieces[0].asked
     unit, encoder = asked.schema.privacy_unit, Encoder(asked.schema, asked.names)
-    rows = sum(piece.part.size for piece in pieces) // (8 * len(asked.columns))  # about, as public sizes tell
-    choice = Choice(1 + rows // sizes.SIZES.share_rows)
+    choice = Choice(1 + sum(piece.rows for piece in pieces) // sizes.SIZES.share_rows)
     copy = None if all(piece.ordered for piece in pieces) else Copy(asked)
     ends, kinds = [0], set[str]()
     for piece in pieces:
@@ -193,7 +192,6 @@ class Marked:
     bits: bytes
     n: int
     broken: str
-    size = 0
 
     @property
     def portable(self) -> bool:

@@ -14,7 +14,7 @@ MUTANTS = (
     planted(
         "the bytes of a file decide whether its rows are kept",
         "rows/test_parts.py::test_how_long_a_record_is_does_not_decide_whether_rows_are_kept",
-        ("rows/csvfile.py", "return 8 * len(self.asked.columns) * self.count()", "return self.stamp.size"),
+        ("rows/parts.py", "return 8 * len(piece.asked.columns) * piece.rows", "return piece.part.stamp.size"),
     ),
     planted(
         "a product about a middle keeps the bounds of the product",
