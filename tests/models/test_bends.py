@@ -203,6 +203,17 @@ def test_it_is_looked_for_once_and_last() -> None:
     assert names.count("predictor_bend") == 4 and names[-1] == "predictor_bend"
 
 
+def test_where_all_rows_count_in_full_nothing_is_asked_of_long_ones() -> None:
+    asked = []
+    for mu in (1.0, 1e9):
+        recording = Recording(SeededNoise(1))
+        with noise(recording):
+            dps.logit("y ~ x", rows(0.0, 1, 2000), SCHEMA).fit(dps.gdp(mu))
+        asked.append({record.name for record in recording.records})
+    assert asked[0] - asked[1] >= {"far_scores", "predictor_bend"}
+    assert "log_likelihood" in asked[1]
+
+
 @pytest.mark.parametrize("law", ["spherical", "laplace", "linf"])
 @pytest.mark.parametrize("chance", [0.001, 0.0455])
 def test_chance_exceeds_no_more_than_it_is_said_to(law: str, chance: float) -> None:

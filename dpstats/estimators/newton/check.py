@@ -188,13 +188,25 @@ def checked(cost: float, problem: Problem, located: Located, read: Read, found: 
 
     Rows that are long, or of large means, count less than in the fit without privacy. Where the formula
     holds, both have one estimand; where responses bend, they differ by about the coefficient of the square.
-    Without an intercept nothing is looked for, and where no row has lost weight it does not matter.
+    Without an intercept, or where no row has lost weight, nothing is asked.
     """
-    if not problem.intercept:
+    if not (problem.intercept and read.lost):
         return found
     forth = located.to_user(problem.intercept)
-    back = np.linalg.inv(forth)
-    line = Line(
+    back, line = np.linalg.inv(forth), _line(located, read, found)
+    share, score = min(FAR * line.unheard, 1.0), read.score or BoundedScore.unclipped(problem.family)
+    release, found = yield "predictor_bend", cost, bend_public(line, score)
+    cov, cov_privacy = standardised(back, found.cov, found.cov_privacy)
+    bend = judged(release, replace(line, cov=cov, cov_privacy=cov_privacy), score, share)
+    first = np.eye(problem.k)[0]
+    moved = np.outer(first, first) + np.outer(line.slopes, line.slopes) / max(line.spread, 1e-9) ** 2
+    return found.doubted(bend.square * forth @ moved @ forth.T, *("bends",) * bend.told)
+
+
+def _line(located: Located, read: Read, found: Estimate) -> Line:
+    """Of a fit with an intercept."""
+    back = np.linalg.inv(located.to_user(True))
+    return Line(
         located.center,
         located.scale,
         back @ found.params,
@@ -205,32 +217,24 @@ def checked(cost: float, problem: Problem, located: Located, read: Read, found: 
         read.lost,
         located.squares,
     )
-    share, score = min(FAR * line.unheard, 1.0), read.score or BoundedScore.unclipped(problem.family)
-    release, found = yield "predictor_bend", cost, bend_public(line, score)
-    found = _separated(found, separated(problem.family, line))
-    if not read.lost:
-        return found
-    cov, cov_privacy = standardised(back, found.cov, found.cov_privacy)
-    bend = judged(release, replace(line, cov=cov, cov_privacy=cov_privacy), score, share)
-    first = np.eye(problem.k)[0]
-    moved = np.outer(first, first) + np.outer(line.slopes, line.slopes) / max(line.spread, 1e-9) ** 2
-    return found.doubted(bend.square * forth @ moved @ forth.T, *("bends",) * bend.told)
 
 
-def explained(cost: float, problem: Problem, located: Located, found: E) -> Check[E]:
+def explained(cost: float, problem: Problem, located: Located, read: Read, found: E) -> Check[E]:
     """A fit that tells by the caution "separated" if covariates leave next to nothing of a yes or no.
 
     Where a covariate tells the response, its effect has no limit, and the log-likelihood of the rows rises
-    towards 0: it is compared with what it is where no covariate has an effect.
+    towards 0: it is compared with what it is where no covariate has an effect. Large effects tell it, too.
     """
     if not problem.family.two_valued:
         return found
+    tells = problem.intercept and separated(problem.family, _line(located, read, found))
     public = dict(params=found.params, low=_LOWEST, high=0.0, family=problem.family)
     release, found = yield "log_likelihood", cost, public
     chances = np.clip([located.mean, 1 - located.mean], *CERTAIN)
     usual = -release.n * located.usable * float(chances @ np.maximum(np.log(chances), _LOWEST))
     left = SURE * float(release.sds[0][0]) - float(release.values[0][0])
-    return _separated(found, left < _UNEXPLAINED * usual)
+    told = (tells or left < _UNEXPLAINED * usual) and "hopeless" not in found.problems
+    return found.doubted(0.0, *("separated",) * told)
 
 
 def set_apart(cost: float, problem: Problem, located: Located, found: E) -> Check[E]:
@@ -242,12 +246,6 @@ def set_apart(cost: float, problem: Problem, located: Located, found: E) -> Chec
     apart = Apart.of(release, release.n * located.usable)
     settings = found.settings | {"apart": apart.most}
     return replace(found.doubted(0.0, *("apart",) * apart.told), settings=settings)
-
-
-def _separated(found: E, tells: bool) -> E:
-    """A fit that says so once, and not where noise is all there is."""
-    told = tells and not {"separated", "hopeless"} & set(found.problems)
-    return found.doubted(0.0, *("separated",) * told)
 
 
 def separated(family: GlmFamily, line: Line) -> bool:

@@ -31,8 +31,11 @@ def long_rows(cost: float, problem: Problem, located: Located, read: Read, found
     """A fit that tells by the caution "bends" if long rows say something else, and counts it as error.
 
     Where the formula holds, scores of long rows have mean 0, as those of others. Where it does not, a Newton
-    step by what these rows have lost says where the line of all rows lies.
+    step by what these rows have lost says where the line of all rows lies. Where no row has lost weight
+    nothing is asked.
     """
+    if not read.lost:
+        return found
     forth = located.to_user(problem.intercept)
     back = np.linalg.inv(forth)
     score, reach = read.score or BoundedScore.unclipped(problem.family), _REACH * read.radius
@@ -45,8 +48,6 @@ def long_rows(cost: float, problem: Problem, located: Located, read: Read, found
         score=score,
     )
     release, found = yield "far_scores", cost, public
-    if not read.lost:
-        return found
     kappa = square_weight(reach * score.limit)
     square = max(release.values[1].item() + 2 * release.sds[1].item(), 0.0) / kappa
     step = read.whitening @ np.linalg.inv(read.information) / release.n

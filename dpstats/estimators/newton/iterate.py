@@ -81,29 +81,34 @@ def fit_newton(curator: Curator, problem: Problem, plan: Plan) -> Estimate:
     chooser = _early(some, steps[:-last], chooser, state)
     del some  # lest both are in memory
     chooser = _choose(_early(curator, steps[-last:], chooser, state), state)
-    problem = chooser.problem
+    problem, lost = chooser.problem, _lost(chooser.problem, state)
+    if not lost:  # nothing is asked of long rows
+        plan = plan.given("far", to="tail").given("check", to="tail")
     averaged = averaged_steps(curator, plan["tail"], state, start, _longest(state.bounds), DAMPING)
     found = estimate(averaged, problem, located, state.bounds, curator.n)
-    read = _read(problem, located, state, averaged, found, curator.n)
+    read = _read(lost, problem, state, averaged, found, curator.n)
     checks = (
         tailed(plan.cost("beyond"), located, read, found),
         long_rows(plan.cost("far"), problem, located, read, found),
         checked(plan.cost("check"), problem, located, read, found),
-        explained(plan.cost("told"), problem, located, found),
+        explained(plan.cost("told"), problem, located, read, found),
         set_apart(plan.cost("apart"), problem, located, found),
     )
     return replace(by_one_pass(curator, checks, found), columns=located.columns)
 
 
-def _read(
-    problem: Problem, located: Located, state: State, averaged: Averaged, found: Estimate, n: int
-) -> Read:
-    """How rows were read at the end: where none is long, none has lost weight."""
-    bounds, longest = state.bounds, longest_image(state.whitening, located.lower, located.upper)
-    lost = max(1 - mean_weight(problem.k, bounds.radius), _LOST * problem.family.unlimited)
+def _lost(problem: Problem, state: State) -> float:
+    """Share of their weight that rows have lost which are long, or of large means; none if none is long."""
+    bounds, located = state.bounds, state.located
+    if bounds.radius**2 >= longest_image(state.whitening, located.lower, located.upper) * (1 - 1e-9):
+        return 0.0
+    return max(1 - mean_weight(problem.k, bounds.radius), _LOST * problem.family.unlimited)
+
+
+def _read(lost: float, problem: Problem, state: State, averaged: Averaged, found: Estimate, n: int) -> Read:
+    """How rows were read at the end."""
+    bounds, located = state.bounds, state.located
     phi = (1.0, 0.0) if found.dispersion is None else (found.dispersion.value, found.dispersion.se)
-    all_count = bounds.radius**2 >= longest * (1 - 1e-9)
-    lost = 0.0 if all_count else lost
     read = Read(state.whitening, lost, bounds.score, *phi, bounds.radius, averaged.information.matrix)
     if not problem.family.free_dispersion or bounds.score is None:
         return read

@@ -96,7 +96,7 @@ def fit_debiased(
     checks = (
         long_rows(plan.cost("far"), problem, located, replace(read, **whole), found),
         checked(plan.cost("check"), problem, located, read, found),
-        explained(plan.cost("told"), problem, located, found),
+        explained(plan.cost("told"), problem, located, read, found),
     )
     return replace(by_one_pass(curator, checks, found), columns=located.columns)
 
