@@ -340,7 +340,7 @@ MUTANTS = (
     planted(
         "columns of levels are taken for independent (hazards)",
         "models/test_coxph.py::test_contrasts_of_many_levels_are_told",
-        ("estimators/hazards/iterate.py", "expected = _expected(scale)", "expected = np.eye(problem.d)"),
+        ("estimators/hazards/iterate.py", "expected = _expected(self.scale)", "expected = np.eye(problem.d)"),
     ),
     planted(
         "what is public of levels is not used (linear)",

@@ -1,10 +1,13 @@
-"""Whether steps that are averaged have settled."""
+"""Steps that are averaged, and whether they have settled."""
 
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
+
+from dpstats.estimators.engine.information import Information
 
 Array = np.ndarray
 
@@ -14,6 +17,36 @@ UNSETTLED, MATTERS = 2.0, 0.1
 # square of the mean score that noise leaves, where the iteration has arrived, in variances of each: times
 # their number, and sds of it beyond
 _LEFT, _BEYOND = 3.0, 10.0
+
+
+class Steps(NamedTuple):
+    """Steps that count alike.
+
+    Attributes
+    ----------
+    points, scores, noise : array, shape (T, m)
+        Where the scores were read, and the sds of their noise.
+    capped : array of bool, shape (T,)
+        Whether each was cut short.
+    information : Information
+        Of all of them.
+    """
+
+    points: Array
+    scores: Array
+    noise: Array
+    capped: Array
+    information: Information
+
+    def after(self, left: int) -> Steps:
+        """Without so many of the first."""
+        points, scores, noise, capped = (each[left:] for each in self[:4])
+        return Steps(points, scores, noise, capped, self.information)
+
+    @property
+    def rms(self) -> Array:
+        """Root mean squares of the noise sds, (m,)."""
+        return np.asarray(np.sqrt(np.mean(self.noise**2, axis=0)))
 
 
 def scatter(

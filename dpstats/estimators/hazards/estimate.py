@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from dpstats.estimators.engine import finish as common
-from dpstats.estimators.engine.average import MATTERS, UNSETTLED, drifts, scatter
+from dpstats.estimators.engine.average import MATTERS, UNSETTLED, Steps, drifts, scatter
 from dpstats.estimators.engine.finish import weak
 from dpstats.estimators.engine.information import ANY, Information
 from dpstats.estimators.hazards.bounds import Bounds
@@ -30,35 +30,6 @@ _ON_ITS_WAY = 4.5
 # than .01, and of slopes that noise hides together more than .1
 _OTHERS = 0.05
 _CELL = 0.1  # 2 / 12 over the root of 3
-
-
-@dataclass(frozen=True)
-class Averaged:
-    """What the averaged steps left; scores and information in the coordinates of `axes`.
-
-    Attributes
-    ----------
-    points : array, shape (T, J + d)
-        Log hazards of pieces and coefficients of standardised columns at which scores were read.
-    scores : array, shape (T, J + d)
-        Per row.
-    noise : array, shape (J + d,)
-        Root mean squares of their noise sds.
-    information : Information
-    axes : array, shape (J + d, J + d)
-    capped : bool
-        Whether a step was cut short.
-    root : float
-        Of the number of steps.
-    """
-
-    points: Array
-    scores: Array
-    noise: Array
-    information: Information
-    axes: Array
-    capped: bool
-    root: float
 
 
 @dataclass(frozen=True)
@@ -90,13 +61,16 @@ class Estimate(common.Estimate):
         )
 
 
-def estimate(averaged: Averaged, scale: RowScale, grid: Grid, bounds: Bounds, n: int) -> Estimate:
-    """One Newton step from the mean point; inverse information, and the noise of the scores."""
-    information, axes, j = averaged.information, averaged.axes, grid.count
-    step = information.solve(averaged.scores.mean(axis=0))
-    point = averaged.points.mean(axis=0) + axes @ step
+def estimate(steps: Steps, axes: Array, scale: RowScale, grid: Grid, bounds: Bounds, n: int) -> Estimate:
+    """One Newton step from the mean point; inverse information, and the noise of the scores.
+
+    Points of the steps are log hazards of pieces and coefficients of standardised columns, shape (T, J + d);
+    scores and information are in the coordinates of `axes`, shape (J + d, J + d).
+    """
+    information, j = steps.information, grid.count
+    point = steps.points.mean(axis=0) + axes @ information.solve(steps.scores.mean(axis=0))
     user = to_user(scale, j)
-    sampling, privacy, hidden, unsettled = _uncertain(averaged, scale, n, j)
+    sampling, privacy, hidden, unsettled = _uncertain(steps, axes, scale, n, j)
     sampling, privacy, hidden = (
         (user @ axes) @ part @ (user @ axes).T for part in (sampling, privacy, hidden)
     )
@@ -154,33 +128,35 @@ def to_user(scale: RowScale, j: int) -> Array:
     return user
 
 
-def _uncertain(averaged: Averaged, scale: RowScale, n: int, j: int) -> tuple[Array, Array, Array, bool]:
+def _uncertain(
+    steps: Steps, axes: Array, scale: RowScale, n: int, j: int
+) -> tuple[Array, Array, Array, bool]:
     """Covariances by sampling, by noise and by what is not seen, which is part of the second; if it moves."""
-    information, steps = averaged.information, len(averaged.points)
+    information, sds = steps.information, steps.rms
     inverse, inflate = np.linalg.inv(information.matrix), information.inflation
     sampling = inflate @ (inverse / n) @ inflate.T
-    _, spread = scatter(averaged.points, averaged.scores, averaged.noise, information.matrix, averaged.axes)
-    noise = inverse @ np.diag(averaged.noise**2 / steps) @ inverse
+    _, spread = scatter(steps.points, steps.scores, sds, information.matrix, axes)
+    noise = inverse @ np.diag(sds**2 / len(steps.points)) @ inverse
     guess = information.blind(_PRIOR)
     unseen = (information.vectors * (1 - information.seen)) @ information.vectors.T
-    across = np.linalg.inv(averaged.axes)[:, j:]
+    across = np.linalg.inv(axes)[:, j:]
     hidden = np.sum((unseen @ across) ** 2, axis=0) > 0.05 * np.sum(across**2, axis=0)
     guess = guess + (across * (hidden & scale.hardly_varies) * ANY) @ across.T
-    step = information.solve(averaged.scores.mean(axis=0))
-    drift = drifts(averaged.scores, averaged.noise) or _moves(averaged, step, noise, j)
+    step = information.solve(steps.scores.mean(axis=0))
+    drift = drifts(steps.scores, sds) or _moves(axes, step, noise, j)
     privacy = inflate @ noise @ inflate.T * spread + guess + drift * np.outer(step, step)
     # of the slopes: a piece that still moves has few events
     beyond = (
         np.trace(noise[j:, j:]) * (spread - 1) * (spread > UNSETTLED),
         drift * float(step[j:] @ step[j:]),
     )
-    unsettled = averaged.capped or max(beyond) > MATTERS * np.trace(sampling[j:, j:])
+    unsettled = steps.capped.any() or max(beyond) > MATTERS * np.trace(sampling[j:, j:])
     return sampling, privacy, guess, bool(unsettled)
 
 
-def _moves(averaged: Averaged, step: Array, noise: Array, j: int) -> bool:
+def _moves(axes: Array, step: Array, noise: Array, j: int) -> bool:
     """Whether a slope is on its way: its last step is beyond what this noise of the steps leaves of it."""
-    way, cov = (averaged.axes @ step)[j:], averaged.axes @ noise @ averaged.axes.T
+    way, cov = (axes @ step)[j:], axes @ noise @ axes.T
     return bool(np.max(np.abs(way) / np.sqrt(np.diag(cov)[j:])) > _ON_ITS_WAY)
 
 

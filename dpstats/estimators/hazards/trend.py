@@ -12,8 +12,9 @@ from scipy import special
 
 from dpstats.curator import Curator
 from dpstats.estimators.bends import DOUBTFUL
+from dpstats.estimators.engine.information import Information
 from dpstats.estimators.hazards.bounds import Bounds
-from dpstats.estimators.hazards.estimate import Averaged, Estimate, to_user
+from dpstats.estimators.hazards.estimate import Estimate, to_user
 from dpstats.estimators.hazards.grid import Grid
 from dpstats.estimators.row_scale import RowScale
 from dpstats.moments.baseline import Trend
@@ -24,7 +25,11 @@ _ZONES = 8  # of time, with as many failures each: a straight line has no use fo
 
 
 def checked(
-    curator: Curator, cost: float, averaged: Averaged, parts: tuple[RowScale, Grid, Bounds], found: Estimate
+    curator: Curator,
+    cost: float,
+    seen: tuple[Information, Array],
+    parts: tuple[RowScale, Grid, Bounds],
+    found: Estimate,
 ) -> Estimate:
     """A fit with what its coefficients change by, and the caution "changing" if they surely do.
 
@@ -32,19 +37,19 @@ def checked(
     ----------
     curator : Curator
     cost : float
-    averaged : Averaged
-        The last of its points is the one that scores are read at.
+    seen : tuple of Information and array
+        And the axes in whose coordinates it is.
     parts : tuple of RowScale, Grid and Bounds
     found : Estimate
     """
-    scale, grid, bounds = parts
+    (scale, grid, bounds), (information, axes) = parts, seen
     j, d = grid.count, len(found.params)
     zones, trend = _in_zones(grid)
     shares = np.bincount(zones, grid.events) / grid.events.sum()
     back = np.linalg.inv(to_user(scale, j))
     assert found.baseline is not None
     point = back @ np.append(found.baseline.log_hazards, found.params)
-    whitening = averaged.axes[j:, j:]
+    whitening = axes[j:, j:]
     release = curator.release(
         "hazard_trend",
         cost,
@@ -62,14 +67,14 @@ def checked(
     if len(shares) == grid.strata:
         return found
     # covariances of covariates at failures are taken for the same early and late: those within pieces
-    matrix, square = averaged.information.matrix, float(shares @ trend**2)
+    matrix, square = information.matrix, float(shares @ trend**2)
     within = matrix[j:, j:] - matrix[j:, :j] @ np.linalg.solve(matrix[:j, :j], matrix[:j, j:])
     inverse = np.linalg.inv(within * square)
     user = whitening / scale.scale[:, None]
     change = user @ inverse @ (release.values[0] / release.n)
     # of pieces and of slopes that noise has moved, scores move: the pieces', as far as covariates drift
     of_pieces = np.bincount(grid.pieces, trend[zones] * grid.events) / np.bincount(grid.pieces, grid.events)
-    moved = (matrix[j:, :j] * of_pieces) @ np.linalg.inv(averaged.axes)[:j, :j]
+    moved = (matrix[j:, :j] * of_pieces) @ np.linalg.inv(axes)[:j, :j]
     noise = (release.sd / release.n) ** 2 * np.eye(d)
     noise += moved @ (back @ found.baseline.cov_privacy @ back.T)[:j, :j] @ moved.T
     cov = user @ (inverse / release.n + inverse @ noise @ inverse) @ user.T

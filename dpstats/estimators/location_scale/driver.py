@@ -1,7 +1,7 @@
-"""The one driver of location-scale fits: early steps find the neighbourhood of the root, last ones combine.
+"""Which route a location-scale fit goes: where its columns are tells.
 
-Where the columns are says by which route (:class:`~.route.Route`) a fit goes; from there on all go the same
-way. The number of steps is public; nothing stops early. See docs/theory/survival.md#steps-and-covariance.
+From there on all routes go the way of the one driver (:mod:`dpstats.estimators.engine.route`). See
+docs/theory/survival.md#steps-and-covariance.
 """
 
 from __future__ import annotations
@@ -11,12 +11,12 @@ from typing import Any
 from dpstats.curator import Curator
 from dpstats.estimators.columns import find_columns
 from dpstats.estimators.engine.plan import Plan
+from dpstats.estimators.engine.route import Route, iterated
 from dpstats.estimators.location_scale.estimate import Estimate
 from dpstats.estimators.location_scale.gaussian import Gaussian
 from dpstats.estimators.location_scale.plan import after_columns, make_sign_plan
 from dpstats.estimators.location_scale.problem import Problem
 from dpstats.estimators.location_scale.pure import Pure
-from dpstats.estimators.location_scale.route import Route
 from dpstats.estimators.location_scale.signs import Signs
 from dpstats.estimators.location_scale.strata import Stratified
 from dpstats.estimators.row_scale import RowScale
@@ -47,18 +47,7 @@ def fit_location_scale(curator: Curator, problem: Problem, plan: Plan) -> Estima
     return iterated(_route(curator, problem, plan, scale))
 
 
-def iterated(route: Route[Any]) -> Estimate:
-    """All steps of a route, and what they say."""
-    for t, cost in enumerate(route.early):
-        route.prepare(t)
-        route.approach(t, cost)
-    route.prepare(len(route.early))
-    for cost in route.last:
-        route.settle(cost)
-    return route.finish()
-
-
-def _route(curator: Curator, problem: Problem, plan: Plan, scale: RowScale) -> Route[Any]:
+def _route(curator: Curator, problem: Problem, plan: Plan, scale: RowScale) -> Route[Any, Estimate]:
     """By the kind of noise, by strata, and by what the columns say of how much there is of it."""
     if plan.pure:
         return Pure(curator, problem, plan, scale)

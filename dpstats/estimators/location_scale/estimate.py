@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import NamedTuple
 
 import numpy as np
 import scipy
 
 from dpstats.estimators.engine import finish as common
-from dpstats.estimators.engine.average import UNSETTLED, scatter
+from dpstats.estimators.engine.average import UNSETTLED, Steps, scatter
 from dpstats.estimators.engine.finish import to_user, weak
 from dpstats.estimators.engine.information import Information
 from dpstats.estimators.levels import FARTHEST, FEWEST_EVENTS, level
@@ -97,36 +96,6 @@ class Estimate(common.Estimate):
     by_signs: bool = False
     events: Quantity | None = None
     law: Quantity | None = None
-
-
-class Steps(NamedTuple):
-    """Steps that count alike.
-
-    Attributes
-    ----------
-    points, scores, noise : array, shape (T, m)
-        Where the scores were read, and the sds of their noise.
-    capped : array of bool, shape (T,)
-        Whether each was cut short.
-    information : Information
-        Of all of them.
-    """
-
-    points: Array
-    scores: Array
-    noise: Array
-    capped: Array
-    information: Information
-
-    def after(self, left: int) -> Steps:
-        """Without so many of the first."""
-        points, scores, noise, capped = (each[left:] for each in self[:4])
-        return Steps(points, scores, noise, capped, self.information)
-
-    @property
-    def rms(self) -> Array:
-        """Root mean squares of the noise sds, (m,)."""
-        return np.asarray(np.sqrt(np.mean(self.noise**2, axis=0)))
 
 
 def averaged(steps: Steps, to_params: Array) -> Found:

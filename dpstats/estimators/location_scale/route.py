@@ -1,75 +1,35 @@
-"""What a route is: the policy by which the driver fits a location-scale regression.
+"""Routes of a location-scale regression that step by the information, and how they read its scores.
 
-The driver (:mod:`.driver`) goes the same way in every fit. Routes differ in what they release at a point, in
-how a step is made of it, and in what the last steps say together: :mod:`.gaussian` and :mod:`.strata` release
-the information with every score, :mod:`.pure` its sizes, and :mod:`.signs` moves slopes and level in turn.
+:mod:`.gaussian` and :mod:`.strata` release the information with every score, :mod:`.pure` its sizes. The
+route of :mod:`.signs`, which is none of these, moves slopes and level in turn.
 """
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from typing import Any
 
 import numpy as np
 
 from dpstats.curator import Curator, Release
-from dpstats.estimators.engine.information import Information
+from dpstats.estimators.engine import route as engine
 from dpstats.estimators.location_scale.bounds import Bounding, Choice
-from dpstats.estimators.location_scale.estimate import Estimate, Steps
+from dpstats.estimators.location_scale.estimate import Estimate
 from dpstats.estimators.location_scale.placement import PlacedByLine, Placement
 from dpstats.estimators.location_scale.problem import LARGEST_LOG_SIGMA
 from dpstats.estimators.location_scale.whitening import Whitening
 from dpstats.families.score_bounds import Truncation
 
 Array = np.ndarray
-C = TypeVar("C")
-
-
-class Route(ABC, Generic[C]):
-    """A policy of the driver, and where its iteration stands: released and public numbers only.
-
-    Attributes
-    ----------
-    curator : Curator
-    early, last : sequence
-        What each step towards the root costs, and each of those that the estimate combines.
-    point : array
-        (gamma, log sigma), from which the next step goes.
-    """
-
-    point: Array
-
-    def __init__(self, curator: Curator, early: Sequence[C], last: Sequence[C]) -> None:
-        self.curator, self.early, self.last = curator, early, last
-
-    @abstractmethod
-    def prepare(self, t: int) -> None:
-        """Choose bounds before early step `t`; the number of early ones stands for the last steps."""
-
-    @abstractmethod
-    def approach(self, t: int, cost: C) -> None:
-        """Take early step `t`."""
-
-    @abstractmethod
-    def settle(self, cost: C) -> None:
-        """Take one of the last steps, and keep what it says."""
-
-    @abstractmethod
-    def finish(self) -> Estimate:
-        """What the last steps say together, and whether the law holds there."""
 
 
 @dataclass(frozen=True)
-class Scores:
-    """Scores per row and their noise sds, the location's whitened and, last, log sigma's about the pivot.
+class Scores(engine.Scores):
+    """Those of the location are whitened and, last, that of log sigma is about the pivot.
 
     Of a known scale, the location's alone.
     """
 
-    scores: Array
-    noise: Array
     pivot: Array
 
 
@@ -114,7 +74,7 @@ def scores_of(release: Release, bounding: Bounding[Placement], public: dict[str,
     )
 
 
-class Newton(Route[float]):
+class Newton(engine.Newton[Scores, Estimate]):
     """Steps by the information, in coordinates in which the location is whitened.
 
     Attributes
@@ -122,49 +82,13 @@ class Newton(Route[float]):
     bounding : Bounding
     choice : Choice
     whitening : Whitening
-    information : Information
-        As it is known for the next step.
     """
 
     bounding: Bounding[PlacedByLine]
     choice: Choice
     whitening: Whitening
-    information: Information
-    arrived = False  # whether the last steps have begun
-
-    def __init__(self, curator: Curator, early: Sequence[float], last: Sequence[float]) -> None:
-        super().__init__(curator, early, last)
-        self._kept: list[tuple[Array, Array, Array, bool]] = []
-
-    @abstractmethod
-    def read(self, cost: float) -> Scores:
-        """Release the scores where the iteration stands."""
-
-    @abstractmethod
-    def towards(self, read: Scores) -> None:
-        """Move by an early step, shrunk by what noise alone would have made of it."""
-
-    @abstractmethod
-    def about(self, read: Scores) -> bool:
-        """Move by one of the last steps; whether it was cut short."""
-
-    def prepare(self, t: int) -> None:
-        self.arrived = t == len(self.early)
-
-    def approach(self, t: int, cost: float) -> None:
-        self.towards(self.read(cost))
-
-    def settle(self, cost: float) -> None:
-        point, read = self.point, self.read(cost)
-        self._kept.append((point, read.scores, read.noise, self.about(read)))
 
     def move(self, step: Array, read: Scores, damping: float = 1.0) -> bool:
         """Move by a whitened step, no longer than the caps; whether one was binding."""
         self.point, short = self.whitening.moved(self.point, step, read.pivot, LARGEST_LOG_SIGMA, damping)
         return short
-
-    @property
-    def steps(self) -> Steps:
-        """The last ones."""
-        points, scores, noise, capped = (np.array(each) for each in zip(*self._kept, strict=True))
-        return Steps(points, scores, noise, capped, self.information)

@@ -18,12 +18,12 @@ import numpy as np
 
 from dpstats.curator import Curator
 from dpstats.estimators.engine.plan import Plan
+from dpstats.estimators.engine.route import Route
 from dpstats.estimators.engine.step import LONGEST, capped
 from dpstats.estimators.location_scale.estimate import Estimate, Found, estimate
 from dpstats.estimators.location_scale.hazard_calibration import checked
 from dpstats.estimators.location_scale.intercept_scale import Level, release_level, solved
 from dpstats.estimators.location_scale.problem import LOG_SIGMA_RANGE, Problem
-from dpstats.estimators.location_scale.route import Route
 from dpstats.estimators.location_scale.sign_average import Average, Step, average, combined, spread_by_noise
 from dpstats.estimators.location_scale.sign_frame import framed, sized
 from dpstats.estimators.location_scale.sign_tuning import TUNING
@@ -32,7 +32,7 @@ from dpstats.estimators.row_scale import RowScale
 Array = np.ndarray
 
 
-class Signs(Route[tuple[float, float]]):
+class Signs(Route[tuple[float, float], Estimate]):
     """Each step moves the slopes, and then intercept and log sigma at a cost of their own."""
 
     def __init__(self, curator: Curator, problem: Problem, plan: Plan, scale: RowScale) -> None:
@@ -44,7 +44,7 @@ class Signs(Route[tuple[float, float]]):
         self._plan, self._problem = plan, problem
         # the spread about slopes that are not found yet is not sigma: it is followed though sigma be known
         self.frame = framed(curator, replace(problem, known_sigma=None), plan, scale)
-        self.point = self.frame.bounding.placement.start
+        self.point: Array = self.frame.bounding.placement.start
         self._steps: list[Step] = []
         self._prior = np.full(2, TUNING.last_prior)
         for mu in plan["start"]:

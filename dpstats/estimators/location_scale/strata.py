@@ -15,7 +15,7 @@ import numpy as np
 import scipy
 
 from dpstats.curator import Curator
-from dpstats.estimators.engine.average import UNSETTLED, far, scatter
+from dpstats.estimators.engine.average import UNSETTLED, Steps, far, scatter
 from dpstats.estimators.engine.finish import weak
 from dpstats.estimators.engine.information import Information
 from dpstats.estimators.engine.plan import Plan
@@ -27,7 +27,6 @@ from dpstats.estimators.location_scale.estimate import (
     OF_LOG_SIGMA,
     USABLE,
     Estimate,
-    Steps,
     by_spread,
     settings_of,
     uncertain,

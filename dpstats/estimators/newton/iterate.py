@@ -7,14 +7,14 @@ The number of steps is public; nothing stops early. See docs/theory/glm.md#steps
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
 from dpstats.curator import Curator
-from dpstats.estimators.engine.information import FORGET, Information
+from dpstats.estimators.engine.information import FORGET
 from dpstats.estimators.engine.plan import Plan
+from dpstats.estimators.engine.route import Scores, iterated
 from dpstats.estimators.engine.some import some_rows
 from dpstats.estimators.engine.step import CHOOSE, DAMPING, LONGEST
 from dpstats.estimators.gram.bounds import mean_weight
@@ -26,7 +26,7 @@ from dpstats.estimators.newton.far import long_rows
 from dpstats.estimators.newton.information import dispersion, drawn, past
 from dpstats.estimators.newton.located import Located, locate
 from dpstats.estimators.newton.problem import Problem
-from dpstats.estimators.newton.steps import State, averaged_steps
+from dpstats.estimators.newton.steps import GlmSteps
 from dpstats.estimators.newton.unlike import unlike
 from dpstats.estimators.newton.whitening import rewhitened
 
@@ -39,14 +39,6 @@ _ALIKE = 1.25  # bounds that differ by no more give matrices that may be mixed
 # Sampling sds: where noise is less, one early step of all rows would not take back what some rows are off by
 _QUIET = 0.1
 _LOST = 1 / 16  # share of weight that rows of large means may have lost where scores are limited
-
-
-@dataclass
-class _State(State):
-    """With the mean curvature per row, and the dispersion of the responses, as far as they are known."""
-
-    level: float = 1.0
-    dispersion: float = 1.0
 
 
 def fit_newton(curator: Curator, problem: Problem, plan: Plan) -> Estimate:
@@ -68,25 +60,12 @@ def fit_newton(curator: Curator, problem: Problem, plan: Plan) -> Estimate:
     located = locate(some, plan.columns, plan.cost("octaves"), problem, noise)
     plan = located.found(problem).spent(plan, "tail")
     chooser = Chooser(problem, located, curator.n, curator.cost_per_row(plan.cost("tail")))
-    whitening, start = np.eye(problem.k), _start(problem, located, curator.n)
-    state = _State(
-        located,
-        start,
-        whitening,
-        chooser.first(whitening),
-        level=chooser.start_level,
-        dispersion=chooser.start_dispersion,
-    )
-    steps, last = list(enumerate(plan["early"])), 1 + (noise < _QUIET)
-    chooser = _early(some, steps[:-last], chooser, state)
+    steps = _Steps(some, curator, plan, chooser, 1 + (noise < _QUIET))
     del some  # lest both are in memory
-    chooser = _choose(_early(curator, steps[-last:], chooser, state), state)
-    problem, lost = chooser.problem, _lost(chooser.problem, state)
-    if not lost:  # nothing is asked of long rows
-        plan = plan.given("far", to="tail").given("check", to="tail")
-    averaged = averaged_steps(curator, plan["tail"], state, start, _longest(state.bounds), DAMPING)
-    found = estimate(averaged, problem, located, state.bounds, curator.n)
-    read = _read(lost, problem, state, averaged, found, curator.n)
+    averaged = iterated(steps)
+    plan, problem = steps.plan, steps.chooser.problem
+    found = estimate(averaged, problem, located, steps.bounds, curator.n)
+    read = _read(steps.lost, problem, located, steps.bounds, averaged, found, curator.n)
     checks = (
         tailed(plan.cost("beyond"), located, read, found),
         long_rows(plan.cost("far"), problem, located, read, found),
@@ -97,19 +76,18 @@ def fit_newton(curator: Curator, problem: Problem, plan: Plan) -> Estimate:
     return replace(by_one_pass(curator, checks, found), columns=located.columns)
 
 
-def _lost(problem: Problem, state: State) -> float:
-    """Share of their weight that rows have lost which are long, or of large means; none if none is long."""
-    bounds, located = state.bounds, state.located
-    if bounds.radius**2 >= longest_image(state.whitening, located.lower, located.upper) * (1 - 1e-9):
-        return 0.0
-    return max(1 - mean_weight(problem.k, bounds.radius), _LOST * problem.family.unlimited)
-
-
-def _read(lost: float, problem: Problem, state: State, averaged: Averaged, found: Estimate, n: int) -> Read:
+def _read(
+    lost: float,
+    problem: Problem,
+    located: Located,
+    bounds: Bounds,
+    averaged: Averaged,
+    found: Estimate,
+    n: int,
+) -> Read:
     """How rows were read at the end."""
-    bounds, located = state.bounds, state.located
     phi = (1.0, 0.0) if found.dispersion is None else (found.dispersion.value, found.dispersion.se)
-    read = Read(state.whitening, lost, bounds.score, *phi, bounds.radius, averaged.information.matrix)
+    read = Read(averaged.whitening, lost, bounds.score, *phi, bounds.radius, averaged.information.matrix)
     if not problem.family.free_dispersion or bounds.score is None:
         return read
     return replace(read, unlike=unlike(averaged, problem, located, bounds.score.limit, n))
@@ -131,48 +109,99 @@ def _start(problem: Problem, located: Located, n: int) -> Array:
     return beta
 
 
-def _early(curator: Curator, steps: Iterable[tuple[int, float]], chooser: Chooser, state: _State) -> Chooser:
-    """Steps towards the root, numbers and costs, each shrunk by what noise alone would have made of it.
+class _Steps(GlmSteps):
+    """The iteration with bounds that are chosen, each early step shrunk by what noise alone makes of it.
 
-    Returns the chooser of a family whose alpha was found, where one was sought.
+    Attributes
+    ----------
+    plan : Plan
+    chooser : Chooser
+        Where an alpha is sought, at last of the family whose alpha was found.
+    level, dispersion : float
+        Mean curvature per row, and the dispersion of the responses, as far as they are known.
     """
-    for t, mu in steps:
-        if t == CHOOSE:
-            chooser = _choose(chooser, state)
-        scores, noise = state.release(curator, mu)
-        information = state.usable
-        state.level = _level(chooser, state, information)
-        if state.bounds.score is not None:
-            state.dispersion = _dispersion(chooser, state, information)
-        move = information.solve(scores)
-        by_noise = noise**2 * float(np.sum(information.seen / information.used))
-        state.move(move * not_noise(scores @ move, by_noise), _longest(state.bounds))
-        expected = drawn(information, state.level) / state.level
-        state.whitening = rewhitened(state.whitening, expected, chooser.located)
-        curved = not chooser.problem.family.free_dispersion
-        state.information.forget(past(state.information, information, state.whitening) if curved else FORGET)
-        state.variability.forget(FORGET)
-    return chooser
 
+    damping = DAMPING
 
-def _choose(chooser: Chooser, state: _State) -> Chooser:
-    chooser = _sought(chooser, state)
-    before = state.bounds
-    state.bounds = chooser.choose(state.whitening, state.level, state.dispersion)
-    if _changed(before, state.bounds):
-        # matrices under narrower bounds are smaller, and less noisy: they would outweigh what counts now
-        state.forget()
-    return chooser
+    def __init__(self, some: Curator, curator: Curator, plan: Plan, chooser: Chooser, last: int) -> None:
+        """Of some rows until so many of the early steps are left."""
+        problem, located, whitening = chooser.problem, chooser.located, np.eye(chooser.problem.k)
+        start = _start(problem, located, curator.n)
+        costs = plan["early"], plan["tail"]
+        super().__init__(some, costs, located, start, whitening, chooser.first(whitening))
+        self.plan, self.chooser = plan, chooser
+        self._all, self._from = curator, len(self.early) - last
+        self.level, self.dispersion = chooser.start_level, chooser.start_dispersion
 
+    @property
+    def longest(self) -> float:
+        score = self.bounds.score
+        if score is None or not score.family.counts:
+            return LONGEST
+        return min(LONGEST, _STEEPEST / self.bounds.radius)
 
-def _sought(chooser: Chooser, state: _State) -> Chooser:
-    """The chooser for the family whose alpha releases tell, if one is sought, and the state in its terms."""
-    found, level = chooser.sought(state.level, state.dispersion)
-    if found is not chooser:
-        if not 1 / _ALIKE < level / state.level < _ALIKE:
-            state.forget()
-        state.level, state.dispersion = level, 1.0
-    return found
+    @property
+    def lost(self) -> float:
+        """Share of weight that rows have lost which are long, or of large means; none if none is long."""
+        located, problem = self.located, self.chooser.problem
+        longest = longest_image(self.whitening, located.lower, located.upper)
+        if self.bounds.radius**2 >= longest * (1 - 1e-9):
+            return 0.0
+        return max(1 - mean_weight(problem.k, self.bounds.radius), _LOST * problem.family.unlimited)
+
+    def prepare(self, t: int) -> None:
+        super().prepare(t)
+        if t == self._from:
+            self.curator = self._all
+        if t == CHOOSE or self.arrived:
+            self._choose()
+        if self.arrived and not self.lost:  # nothing is asked of long rows
+            self.plan = self.plan.given("far", to="tail").given("check", to="tail")
+            self.last = self.plan["tail"]
+
+    def towards(self, read: Scores) -> None:
+        information = self.information
+        self.level = self._level()
+        if self.bounds.score is not None:
+            self.dispersion = self._dispersion()
+        move = information.solve(read.scores)
+        by_noise = float(read.noise) ** 2 * float(np.sum(information.seen / information.used))
+        self.move(move * not_noise(read.scores @ move, by_noise))
+        expected = drawn(information, self.level) / self.level
+        self.whitening = rewhitened(self.whitening, expected, self.located)
+        curved = not self.chooser.problem.family.free_dispersion
+        self.released.forget(past(self.released, information, self.whitening) if curved else FORGET)
+        self.variability.forget(FORGET)
+
+    def _choose(self) -> None:
+        """Bounds, for the family whose alpha releases tell, if one is sought."""
+        found, level = self.chooser.sought(self.level, self.dispersion)
+        if found is not self.chooser:
+            if not 1 / _ALIKE < level / self.level < _ALIKE:
+                self.forget()
+            self.chooser, self.level, self.dispersion = found, level, 1.0
+        before = self.bounds
+        self.bounds = found.choose(self.whitening, self.level, self.dispersion)
+        if _changed(before, self.bounds):
+            # matrices under narrower bounds are smaller, and less noisy: they would outweigh what counts now
+            self.forget()
+
+    def _level(self) -> float:
+        """Mean curvature: the information on the intercept alone, or the mean of the eigenvalues."""
+        information, k = self.information, len(self.whitening)
+        squares = np.full(k, 1 / k)
+        if self.chooser.problem.intercept:
+            squares = (information.vectors.T @ np.linalg.solve(self.whitening, np.eye(k)[0])) ** 2
+        seen = float(squares @ information.values)
+        noise = float(np.linalg.norm(squares * information.sds))
+        level = _known(seen, noise, self.level, _LEVEL_SD)
+        return max(level, self.chooser.least_level)
+
+    def _dispersion(self) -> float:
+        """Variability over information, both by their traces."""
+        seen, noise = dispersion(self.variability, self.information, self.whitening)
+        expected = self.chooser.start_dispersion
+        return max(_known(seen, noise, expected, _DISPERSION_SD), 0.05 * expected)
 
 
 def _changed(before: Bounds, after: Bounds) -> bool:
@@ -183,30 +212,8 @@ def _changed(before: Bounds, after: Bounds) -> bool:
     return any(not 1 / _ALIKE < new / old < _ALIKE for old, new in pairs)
 
 
-def _longest(bounds: Bounds) -> float:
-    """Cap of a step, in sds of the linear predictor."""
-    if bounds.score is None or not bounds.score.family.counts:
-        return LONGEST
-    return min(LONGEST, _STEEPEST / bounds.radius)
-
-
-def _level(chooser: Chooser, state: _State, information: Information) -> float:
-    """Mean curvature: the information on the intercept alone, or the mean of the eigenvalues."""
-    k = len(information.values)
-    squares = np.full(k, 1 / k)
-    if chooser.problem.intercept:
-        squares = (information.vectors.T @ np.linalg.solve(state.whitening, np.eye(k)[0])) ** 2
-    seen, noise = float(squares @ information.values), float(np.linalg.norm(squares * information.sds))
-    prior = _LEVEL_SD * state.level
+def _known(seen: float, noise: float, expected: float, relative: float) -> float:
+    """What was seen, with an sd of its noise, and what is expected, of a relative sd, by their precision."""
+    prior = relative * expected
     weight = prior**2 / (prior**2 + noise**2)
-    level = weight * seen + (1 - weight) * state.level
-    return max(level, chooser.least_level)
-
-
-def _dispersion(chooser: Chooser, state: _State, information: Information) -> float:
-    """Variability over information, both by their traces."""
-    seen, noise = dispersion(state.variability, information, state.whitening)
-    expected = chooser.start_dispersion
-    prior = _DISPERSION_SD * expected
-    weight = prior**2 / (prior**2 + noise**2)
-    return float(max(weight * seen + (1 - weight) * expected, 0.05 * expected))
+    return weight * seen + (1 - weight) * expected

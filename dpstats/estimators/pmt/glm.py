@@ -12,15 +12,15 @@ import math
 import numpy as np
 
 from dpstats.curator import Curator, Release
-from dpstats.estimators.engine.information import FORGET, Information
+from dpstats.estimators.engine.information import FORGET
 from dpstats.estimators.engine.plan import left
-from dpstats.estimators.engine.step import LONGEST
+from dpstats.estimators.engine.route import Scores, iterated
 from dpstats.estimators.newton.bounds import DISPERSIONS, ROOM, Bounds
 from dpstats.estimators.newton.estimate import Estimate, estimate
 from dpstats.estimators.newton.information import dispersion
 from dpstats.estimators.newton.located import Located
 from dpstats.estimators.newton.problem import Problem
-from dpstats.estimators.newton.steps import State, averaged_steps
+from dpstats.estimators.newton.steps import GlmSteps
 from dpstats.estimators.pmt.frame import Frame, frame, reach
 from dpstats.families.bounded_score import BoundedScore
 from dpstats.moments import ColumnMoments
@@ -67,20 +67,43 @@ def fit_pmt_glm(curator: Curator, problem: Problem, public: ColumnMoments, mu: f
     """
     where, spent = frame(public, problem.intercept), costs(mu, problem)
     located = _located(curator, problem, where, spent.get("column means"))
-    radius, level = reach(curator.n) * math.sqrt(problem.k), _level(problem, located)
-    start, step_mu = _start(problem, located), spent["score and information"] / math.sqrt(STEPS)
-    state = State(located, start, where.whitening, Bounds(radius, _score(problem, located, 1.0, level)))
-    for _ in range(STEPS // 2):
-        scores, _ = state.release(curator, step_mu)
-        information = state.usable
-        state.move(information.solve(scores), LONGEST)
-        state.information.forget(FORGET)
-        state.variability.forget(FORGET)
-    phi = 1.0 if state.bounds.score is None else _phi(state, information)
-    state.bounds = Bounds(radius, _score(problem, located, phi, level))
-    state.forget()
-    averaged = averaged_steps(curator, [step_mu] * (STEPS - STEPS // 2), state, start, LONGEST)
-    return estimate(averaged, problem, located, state.bounds, curator.n)
+    each = [spent["score and information"] / math.sqrt(STEPS)] * STEPS
+    steps = _Steps(curator, (each[: STEPS // 2], each[STEPS // 2 :]), problem, located, where.whitening)
+    return estimate(iterated(steps), problem, located, steps.bounds, curator.n)
+
+
+class _Steps(GlmSteps):
+    """Newton steps with public bounds, which the dispersion of the early ones sets for the last."""
+
+    def __init__(
+        self,
+        curator: Curator,
+        costs: tuple[list[float], list[float]],
+        problem: Problem,
+        located: Located,
+        whitening: Array,
+    ) -> None:
+        self._problem, self._level = problem, _level(problem, located)
+        self._radius = reach(curator.n) * math.sqrt(problem.k)
+        bounds = Bounds(self._radius, _score(problem, located, 1.0, self._level))
+        super().__init__(curator, costs, located, _start(problem, located), whitening, bounds)
+
+    def prepare(self, t: int) -> None:
+        super().prepare(t)
+        if self.arrived:
+            phi = 1.0 if self.bounds.score is None else self._phi()
+            self.bounds = Bounds(self._radius, _score(self._problem, self.located, phi, self._level))
+            self.forget()
+
+    def towards(self, read: Scores) -> None:
+        self.move(self.information.solve(read.scores))
+        self.released.forget(FORGET)
+        self.variability.forget(FORGET)
+
+    def _phi(self) -> float:
+        """The dispersion that scores showed so far, as far as noise allows; else 1."""
+        seen, noise = dispersion(self.variability, self.information, self.whitening)
+        return float(np.clip((seen + noise**2) / (1 + noise**2), *DISPERSIONS))
 
 
 def _located(curator: Curator, problem: Problem, where: Frame, mu: float | None) -> Located:
@@ -143,9 +166,3 @@ def _score(problem: Problem, located: Located, phi: float, level: float) -> Boun
     limit, steepest = min(top, 2 + 3 * math.sqrt(located.mean)), min(top, 3 * located.mean + 1)
     excess = max(phi - 1, 0.0) / level
     return BoundedScore(family, limit, steepest, ROOM, excess if excess > 1e-3 else 0.0, predictors)
-
-
-def _phi(state: State, information: Information) -> float:
-    """The dispersion that scores showed so far, as far as noise allows; else 1."""
-    seen, noise = dispersion(state.variability, information, state.whitening)
-    return float(np.clip((seen + noise**2) / (1 + noise**2), *DISPERSIONS))
