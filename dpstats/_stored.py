@@ -15,6 +15,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, ClassVar, NoReturn, Self, TypeVar, cast
 
+import numpy as np
+
 from dpstats._arguments import path_of, shown
 from dpstats.errors import SpecificationError
 
@@ -243,6 +245,16 @@ def restored(
 def text(value: Any) -> str | None:
     """A text, or None where there is none."""
     return None if value is None else str(value)
+
+
+def plain_numbers(array: np.ndarray) -> list[Any]:
+    """Lists of floats; infinities and NaN as the texts "inf", "-inf" and "nan"."""
+    return [plain_numbers(item) if np.ndim(item) else plain_number(float(item)) for item in array]
+
+
+def plain_number(value: Any) -> Any:
+    """The same of what may be such a float."""
+    return str(value) if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def _refused(word: str) -> NoReturn:

@@ -15,6 +15,7 @@ from dpstats.curator import Curator
 from dpstats.errors import SpecificationError
 from dpstats.estimators.engine.plan import left
 from dpstats.families import LOGISTIC_LOSS
+from dpstats.families.complete import faults_of_glm_family
 from dpstats.families.glm import BINOMIAL, GAUSSIAN, GlmFamily
 from dpstats.formula import Design, build_design, told_apart
 from dpstats.ledger import Ledger
@@ -34,7 +35,7 @@ from dpstats.models.skeleton import (
     PMT_METHOD,
     Plannable,
     check_budget,
-    check_family,
+    check_complete,
     check_gaussian,
     pay,
     publish,
@@ -172,7 +173,7 @@ class GlmModel(Plannable):
     """
 
     def __init__(self, name: str, family: GlmFamily, design: Design, data: Any, public: Any) -> None:
-        check_family(family)
+        check_complete(f"family={family.name!r}", faults_of_glm_family(family))
         self._name, self.family, self.design = name, family, design
         self._problem = problem_of(told_apart(design), family, name)
         check_apart(public, data)

@@ -18,8 +18,6 @@ from dpstats.budget import Budget, Gdp, Pure, as_budget, delta_of
 from dpstats.curator import Curator
 from dpstats.errors import BudgetError, SpecificationError
 from dpstats.estimators.engine.finish import Estimate
-from dpstats.families import Dist, GlmFamily
-from dpstats.families.complete import faults_of_family, faults_of_glm_family
 from dpstats.formula import Design, IntervalResponse
 from dpstats.formula.variables import VariableColumns
 from dpstats.ledger import Ledger
@@ -47,22 +45,13 @@ def rows_of(data: Any, design: Design) -> Rows:
     return NO_ROWS if data is None else open_rows(data, design.schema, design.variables)
 
 
-def check_dist(dist: Dist) -> None:
-    """Refuse a distribution whose family cannot do what a fit asks of it.
+def check_complete(what: str, faults: Sequence[str]) -> None:
+    """Refuse an argument whose family cannot do what a fit asks of it; `faults` are what it lacks.
 
     Raises
     ------
     SpecificationError
     """
-    _refuse(f"dist={dist.name!r}", faults_of_family(dist.family))
-
-
-def check_family(family: GlmFamily) -> None:
-    """The same of the family of a generalised linear model."""
-    _refuse(f"family={family.name!r}", faults_of_glm_family(family))
-
-
-def _refuse(what: str, faults: Sequence[str]) -> None:
     if faults:
         raise SpecificationError(
             f"{what} is not complete: it lacks, or has in contradiction to the rest, {', '.join(faults)}; "

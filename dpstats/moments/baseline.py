@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from dpstats._arguments import frozen
+from dpstats._stored import plain_numbers
 
 _ARRAYS = ("edges", "clock", "variances", "log_hazards", "cov", "cov_privacy")
 _LATER = ("failures", "until")  # what files of before do not have
@@ -160,7 +161,7 @@ class Baseline:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values; infinities as texts."""
-        arrays = {name: _plain(getattr(self, name)) for name in self._given}
+        arrays = {name: plain_numbers(getattr(self, name)) for name in self._given}
         strata = {"strata": self.strata} if self.strata > 1 else {}
         return arrays | {"pieces": self.pieces.tolist()} | strata
 
@@ -206,15 +207,9 @@ class Trend:
 
     def to_dict(self) -> dict[str, Any]:
         """A trend as plain values for JSON; `from_dict` reads them back."""
-        return {"change": _plain(self.change), "cov": _plain(self.cov)}
+        return {"change": plain_numbers(self.change), "cov": plain_numbers(self.cov)}
 
     @classmethod
     def from_dict(cls, content: Mapping[str, Any]) -> Trend:
         """The trend that `to_dict` described."""
         return cls(np.array(content["change"], dtype=float), np.array(content["cov"], dtype=float))
-
-
-def _plain(array: np.ndarray) -> Any:
-    if array.ndim:
-        return [_plain(item) for item in array]
-    return float(array) if np.isfinite(array) else str(float(array))

@@ -9,11 +9,12 @@ from scipy import special
 
 from dpstats.budget import Budget, Gdp, Pure, measure
 from dpstats.families import DISTS
+from dpstats.families.glm import GAUSSIAN
 from dpstats.models import Coxph, GlmModel, LinearModel, Survreg
 from dpstats.models.simulated import Planned, fit_made
 from dpstats.planning.knowledge import Known, drawn_variables
 from dpstats.planning.rows import CALIBRATION, Maker
-from dpstats.planning.truth import Asked, Drawn, Law, MeanLaw, TimeLaw, linear_law
+from dpstats.planning.truth import Asked, Drawn, Law, MeanLaw, TimeLaw
 from dpstats.results.record import scale_names
 
 Array = np.ndarray
@@ -190,7 +191,7 @@ def _settled(total: Array) -> bool:
 
 def _law_of(model: Planned) -> MeanLaw | TimeLaw:
     if isinstance(model, LinearModel):
-        return linear_law(model.design)
+        return MeanLaw(model.design, GAUSSIAN)
     if isinstance(model, GlmModel):
         return MeanLaw(model.design, model.family)
     if isinstance(model, Coxph):

@@ -13,7 +13,6 @@ from scipy import optimize
 from dpstats._arguments import among, number, shown
 from dpstats.errors import SpecificationError
 from dpstats.families import Dist, GlmFamily
-from dpstats.families.glm import GAUSSIAN
 from dpstats.formula import Design, IntervalResponse, NumericResponse, SurvResponse
 from dpstats.planning.knowledge import Spread
 from dpstats.planning.measured import undone
@@ -375,8 +374,3 @@ def _coefficients(design: Design, asked: Asked) -> tuple[Array, bool]:
 def moved(asked: Asked, coef: Mapping[str, float]) -> Asked:
     """The same with some coefficients replaced."""
     return replace(asked, coef={**asked.coef, **coef})
-
-
-def linear_law(design: Design) -> MeanLaw:
-    """Of a linear model."""
-    return MeanLaw(design, GAUSSIAN)

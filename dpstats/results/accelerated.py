@@ -40,11 +40,6 @@ def stress_terms(record: Record) -> dict[str, str]:
     return {name: match[1] for name, match in found if match}
 
 
-def has_arrhenius(record: Record) -> bool:
-    """Whether a coefficient is an activation energy."""
-    return "arrhenius" in stress_terms(record).values()
-
-
 def stress_rows(record: Record, level: float) -> list[tuple[str, ...]]:
     """Return rows of a summary: what the coefficient of each stress means."""
     (low, high), se, rows = limits(record, level), bse(record), []
@@ -83,7 +78,7 @@ class AcceleratedLife(Fit):
         ),
     }
 
-    @method_where(has_arrhenius)
+    @method_where(lambda record: "arrhenius" in stress_terms(record).values())
     def activation_energy(self, level: float = 0.95) -> Estimates:
         """Return the activation energy of each Arrhenius term, in electronvolts.
 

@@ -7,20 +7,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from dpstats._private import forgetful
-from dpstats.errors import NotReleased
 from dpstats.formula import Design
 from dpstats.moments.design import DesignMoments, of_linear
-from dpstats.results.document import NOT_ESTIMABLE, Document, Shown, limit_columns, point_columns
+from dpstats.results.document import Document, Shown, privacy_cells, privacy_columns
 from dpstats.results.intervals import critical
 from dpstats.results.notreleased import refusal
 from dpstats.results.record import Record
-from dpstats.results.table import Column, Table, figures, level_percent, percent
+from dpstats.results.table import Column, Table, level_percent
 
 _OF = {
     "rows": "of all usable rows, as they weigh",
@@ -175,7 +173,7 @@ class ColumnMoments(Shown):
         """
         found, z = self._found, critical(level)
         if found.corr is None or found.corr_noise is None or found.corr_error is None:
-            raise self._no_pairs()
+            raise refusal("correlations", _PAIRS[0].format(model=self._record.model), _PAIRS[1])
         records = []
         for i, j in combinations(range(len(self.names)), 2):
             rho, error = float(found.corr[i, j]), float(found.corr_error[i, j])
@@ -187,19 +185,10 @@ class ColumnMoments(Shown):
         heads = ["first", "second", "estimate", "std_error", "conf_low", "conf_high", "privacy_share"]
         return pd.DataFrame(records, columns=heads)
 
-    def _no_pairs(self) -> NotReleased:
-        reason, instead = _PAIRS
-        return refusal("correlations", reason.format(model=self._record.model), instead)
-
     @property
     def document(self) -> Document:
         """The printed tables."""
-        heads = (
-            Column("", "l"),
-            *point_columns("estimate", "std err"),
-            Column("privacy"),
-            *limit_columns(0.95),
-        )
+        heads = (Column("", "l"), *privacy_columns(0.95))
         aside, tables = f"{level_percent(0.95)} intervals", []
         of_columns = [(f"{row.quantity} of {row.term}", row) for row in self.frame.itertuples()]
         blocks = {"Means and sds": of_columns}
@@ -207,7 +196,7 @@ class ColumnMoments(Shown):
             pairs = self.correlations().itertuples()
             blocks["Correlations"] = [(f"{row.first}, {row.second}", row) for row in pairs]
         for title, rows in blocks.items():
-            cells = tuple((label, *_cells(row)) for label, row in rows)
+            cells = tuple((label, *privacy_cells(row)) for label, row in rows)
             tables.append(Table(heads, cells, title=title, aside=aside))
         note = (
             f"Numbers are {_OF[self.of]}. They were released with the fit, at no further cost. Values "
@@ -215,10 +204,3 @@ class ColumnMoments(Shown):
             "is the share of the variance that is privacy noise or stands for that."
         )
         return Document(title=f"Columns of {self._record.formula}", tables=tuple(tables), notes=(note,))
-
-
-def _cells(row: Any) -> tuple[str, ...]:
-    if not np.isfinite(row.std_error):
-        return (NOT_ESTIMABLE,)
-    numbers = [figures(value) for value in (row.estimate, row.std_error, row.conf_low, row.conf_high)]
-    return *numbers[:2], percent(row.privacy_share), *numbers[2:]

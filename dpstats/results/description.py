@@ -20,11 +20,11 @@ from dpstats.errors import SpecificationError
 from dpstats.moments.cell_table import Found
 from dpstats.moments.described import PROBABILITIES, ColumnSums, Products, mean_of, sd_of
 from dpstats.results.description_record import built, plain
-from dpstats.results.document import Document, Shown, limit_columns, point_columns
+from dpstats.results.document import Document, Shown, privacy_cells, privacy_columns
 from dpstats.results.facts import Facts, asked_and_paid, banner, heading, titled
 from dpstats.results.intervals import check_level
 from dpstats.results.plotting import footer
-from dpstats.results.table import Column, Table, figures, level_percent, percent
+from dpstats.results.table import Column, Table, level_percent
 from dpstats.schema import Bounded, Count, Event, Flag, Levels, Schema
 
 _NOTE = (
@@ -45,33 +45,23 @@ def document_of(found: Description, frame: pd.DataFrame, pairs: pd.DataFrame) ->
         Of its numbers, and of its correlations.
     """
     aside = f"{level_percent(0.95)} intervals"
-    heads = (*point_columns("estimate", "std err"), Column("privacy"), *limit_columns(0.95))
+    heads = (Column("", "l"), *privacy_columns(0.95))
     tables = []
     for name in found.names:
         rows = frame[frame["variable"] == name]
         unit = getattr(found.schema[name], "unit", None)
         title = f"{name} ({unit})" if unit else name
-        cells = tuple((str(row.quantity), *_cells(row)) for row in rows.itertuples())
-        tables.append(Table((Column("", "l"), *heads), cells, title=title, aside=aside))
+        cells = tuple((str(row.quantity), *privacy_cells(row)) for row in rows.itertuples())
+        tables.append(Table(heads, cells, title=title, aside=aside))
     if len(pairs):
-        cells = tuple((f"{row.first}, {row.second}", *_cells(row)) for row in pairs.itertuples())
-        tables.append(Table((Column("", "l"), *heads), cells, title="Correlations", aside=aside))
+        cells = tuple((f"{row.first}, {row.second}", *privacy_cells(row)) for row in pairs.itertuples())
+        tables.append(Table(heads, cells, title="Correlations", aside=aside))
     return Document(
         title=heading(found, "description"),
         banner=banner(found),
         head=tuple(asked_and_paid(found)),
         tables=tuple(tables),
         notes=(_NOTE, *[_PAIRS] * bool(len(pairs))),
-    )
-
-
-def _cells(row: Any) -> tuple[str, ...]:
-    return (
-        figures(row.estimate),
-        figures(row.std_error),
-        percent(row.privacy_share),
-        figures(row.conf_low),
-        figures(row.conf_high),
     )
 
 

@@ -8,17 +8,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dpstats._arguments import frozen
-from dpstats._stored import text
-from dpstats.budget import from_dict as budget_from_dict
 from dpstats.errors import SpecificationError
 from dpstats.moments.cell_table import CellTable, CoarseCounts, Noise
 from dpstats.moments.described import BoxSums, ColumnSums, Products
+from dpstats.results.facts import plain_facts, read_facts
 from dpstats.schema import Bounded, Count, Levels, Schema, Variable
 
 if TYPE_CHECKING:
     from dpstats.results.description import Description
 
-_TEXTS = ("formula", "adjacency", "unit", "ledger", "method")
 _SUMS = ("center", "half", "first", "second", "second_sd")
 _PRODUCTS = ("sums", "missing", "sums_sd", "missing_sd")
 
@@ -27,13 +25,9 @@ def plain(found: Description) -> dict[str, Any]:
     """Plain values of a description."""
     products = found.products
     return {
-        **{name: getattr(found, name) for name in _TEXTS},
-        **({"subset": found.subset} if found.subset else {}),
+        **plain_facts(found),
         "schema": found.schema.to_dict(),
         "names": list(found.names),
-        "nobs": found.nobs,
-        "budget": found.budget.to_dict(),
-        "not_private": found.not_private,
         "columns": [_plain_column(column) for column in found.columns],
         "products": None if products is None else _plain_products(products),
     }
@@ -68,13 +62,9 @@ def _plain_coarse(coarse: CoarseCounts) -> dict[str, Any]:
 
 def built(content: Mapping[str, Any]) -> dict[str, Any]:
     """Arguments of a description, every value as what it must be."""
-    fields = {name: value for name, value in content.items() if name != "format"}
-    fields |= {name: text(fields[name]) if name == "ledger" else str(fields[name]) for name in _TEXTS}
-    fields["subset"] = text(fields.get("subset"))
+    fields = read_facts(content)
     schema = fields["schema"] = Schema.from_dict(fields["schema"])
     names = fields["names"] = tuple(map(str, fields["names"]))
-    fields["nobs"], fields["not_private"] = int(fields["nobs"]), bool(fields["not_private"])
-    fields["budget"] = budget_from_dict(fields["budget"])
     columns = tuple(_column(schema[name], one) for name, one in zip(names, fields["columns"], strict=True))
     fields["columns"] = columns
     if fields["products"] is not None:

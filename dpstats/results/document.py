@@ -11,7 +11,7 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import numpy as np
 import pandas as pd
@@ -21,7 +21,7 @@ from dpstats._private import forgetful
 from dpstats.errors import SpecificationError
 from dpstats.results.intervals import Transform, standard_errors, transformed
 from dpstats.results.markup import comma_separated, fitting, html, latex, markdown, text
-from dpstats.results.table import Column, Page, figures
+from dpstats.results.table import Column, Page, figures, percent
 
 WIDTH, COMFORTABLE = 78, 100  # of a page, and of one whose tables need more
 NARROWEST, WIDEST = 40, 1000  # characters: room for a label and some words beside it; no screen has more
@@ -153,9 +153,6 @@ class Shown(ABC):
         """
         return comma_separated(self.document)
 
-    def __str__(self) -> str:
-        return self.as_text()
-
     def __repr__(self) -> str:
         return self.as_text()
 
@@ -243,6 +240,19 @@ def limit_columns(level: float) -> tuple[Column, Column]:
 def point_columns(*heads: str) -> tuple[Column, ...]:
     """Return columns of numbers whose decimal points stand under each other."""
     return tuple(Column(head, ".") for head in heads)
+
+
+def privacy_columns(level: float) -> tuple[Column, ...]:
+    """Return columns of an estimate with its error, the part of that by privacy, and its limits."""
+    return (*point_columns("estimate", "std err"), Column("privacy"), *limit_columns(level))
+
+
+def privacy_cells(row: Any) -> tuple[str, ...]:
+    """Return the cells of these columns, for a line of a table with all numbers."""
+    if not np.isfinite(row.std_error):
+        return (NOT_ESTIMABLE,)
+    numbers = [figures(value) for value in (row.estimate, row.std_error, row.conf_low, row.conf_high)]
+    return *numbers[:2], percent(row.privacy_share), *numbers[2:]
 
 
 def cells(values: Iterable[float], known: bool, write: Callable[[float], str] = figures) -> tuple[str, ...]:

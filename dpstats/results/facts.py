@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
-from dpstats.budget import Budget
+from dpstats._stored import text
+from dpstats.budget import Budget, from_dict
 from dpstats.results.table import Pair
 
 BANNER = "NOT PRIVATE: fitted without noise, or with known noise"
@@ -24,6 +27,28 @@ class Facts:
     ledger: str | None = None
     subset: str | None = None
     not_private: bool = False
+
+
+_TEXTS = ("formula", "adjacency", "unit", "ledger", "method")
+
+
+def plain_facts(facts: Facts) -> dict[str, Any]:
+    """Return plain values for JSON, a subset where there is one."""
+    return {
+        **{name: getattr(facts, name) for name in _TEXTS},
+        **({"subset": facts.subset} if facts.subset else {}),
+        "nobs": facts.nobs,
+        "budget": facts.budget.to_dict(),
+        "not_private": facts.not_private,
+    }
+
+
+def read_facts(content: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a file holds, without its format, each fact as what it must be."""
+    fields = {name: value for name, value in content.items() if name != "format"}
+    fields |= {name: text(fields[name]) if name == "ledger" else str(fields[name]) for name in _TEXTS}
+    fields |= {"subset": text(fields.get("subset")), "nobs": int(fields["nobs"])}
+    return fields | {"budget": from_dict(fields["budget"]), "not_private": bool(fields["not_private"])}
 
 
 def banner(facts: Facts) -> str:

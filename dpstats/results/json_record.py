@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
 import numpy as np
 
-from dpstats._stored import check_format, described, restored, text
+from dpstats._stored import check_format, described, plain_number, plain_numbers, restored, text
 from dpstats.budget import from_dict as budget_from_dict
 from dpstats.errors import SpecificationError
 from dpstats.moments.baseline import Baseline, Trend
@@ -48,17 +47,17 @@ def described_record(record: Record) -> dict[str, Any]:
         **{name: getattr(record, name) for name in TEXTS},
         "schema": record.schema.to_dict(),
         "names": list(record.names),
-        **{name: _numbers(getattr(record, name)) for name in ARRAYS},
+        **{name: plain_numbers(getattr(record, name)) for name in ARRAYS},
         "nobs": record.nobs,
         "budget": record.budget.to_dict(),
         "released": list(record.released),
-        "settings": {name: _number(value) for name, value in record.settings.items()},
+        "settings": {name: plain_number(value) for name, value in record.settings.items()},
         "flags": [list(flag) for flag in record.flags],
         "not_private": record.not_private,
         **{name: value for name in OPTIONAL if (value := getattr(record, name)) is not None},
         **({"linear": record.linear.to_dict()} if record.linear is not None else {}),
         **{
-            name: list(map(_number, quantity))
+            name: list(map(plain_number, quantity))
             for name in QUANTITIES
             if (quantity := getattr(record, name)) is not None
         },
@@ -68,7 +67,7 @@ def described_record(record: Record) -> dict[str, Any]:
         **({"trend": record.trend.to_dict()} if record.trend is not None else {}),
         **({"guarantees": [list(pair) for pair in record.guarantees]} if record.guarantees else {}),
         **(
-            {"rivals": [[name, *map(_number, found)] for name, *found in record.rivals]}
+            {"rivals": [[name, *map(plain_number, found)] for name, *found in record.rivals]}
             if record.rivals
             else {}
         ),
@@ -134,13 +133,5 @@ def _quantity(content: Any) -> Quantity:
     return Quantity(*map(float, content))
 
 
-def _number(value: Any) -> Any:
-    return str(value) if isinstance(value, float) and not math.isfinite(value) else value
-
-
 def _setting(value: Any) -> Any:
     return float(value) if value in ("inf", "-inf", "nan") else value
-
-
-def _numbers(array: np.ndarray) -> list[Any]:
-    return [_numbers(item) if np.ndim(item) else _number(float(item)) for item in array]

@@ -13,21 +13,18 @@ from dpstats._arguments import among, count, frozen, number, shown, truth
 from dpstats._axes import Axes, axes
 from dpstats._private import forgetful
 from dpstats._stored import Stored, check_format, described, restored, text
-from dpstats.budget import from_dict as budget_from_dict
 from dpstats.errors import SpecificationError
 from dpstats.moments.interval_counts import CumulativeHazard, comparison, cumulative_hazard
 from dpstats.results.curve_estimates import Hazard, LogRankTest, half_widths, logrank_test, restricted_mean
 from dpstats.results.document import NOT_ESTIMABLE, Document, Shown, limit_columns, point_columns
-from dpstats.results.facts import Facts, asked_and_paid, banner, heading, titled
+from dpstats.results.facts import Facts, asked_and_paid, banner, heading, plain_facts, read_facts, titled
 from dpstats.results.notreleased import NOT_RELEASED, missing, refusal
 from dpstats.results.plotting import band, footer, legend, style
 from dpstats.results.survival_quantities import check_times, failed_fractions
 from dpstats.results.table import Column, Table, figures, level_percent, percent, plain
 
 FORMAT = "dpstats.curve/2"
-TEXTS = ("formula", "adjacency", "unit", "ledger", "method", "time_unit")
 _INSTEAD = "Use fit.table(), fit.predict(times), fit.quantile(p), fit.rmst(until) or fit.logrank()."
-_WHERE_SET = ("subset", "weights")
 # what a plot may show, with the title of its vertical axis and its own
 PLOTTED = {
     "survival": ("survival", "Kaplan-Meier curve"),
@@ -127,7 +124,7 @@ class CurveFit(Facts, Shown, Stored):
         since = np.append(0, shown[:-1] + 1)  # the first interval after the line before
         for group, found in zip(self.groups, self._hazards, strict=True):
             value, errors = found.value, found.each
-            half = half_widths(errors.se, errors.one, level, self._laplace)
+            half = half_widths(errors.se, errors.one, level, self.budget.pure)
             columns = {
                 "survival": np.exp(-value),
                 "std_error": np.exp(-value) * errors.se,
@@ -148,10 +145,6 @@ class CurveFit(Facts, Shown, Stored):
     @property
     def _hazards(self) -> list[CumulativeHazard]:
         return [cumulative_hazard(*pair) for pair in zip(self.counts, self.sds, strict=True)]
-
-    @property
-    def _laplace(self) -> bool:
-        return self.budget.pure
 
     def predict(self, times: float | Sequence[float] = (), level: float = 0.95) -> pd.DataFrame:
         """Return survival and cumulative hazard at any times, as R's ``summary(survfit, times=)``.
@@ -275,7 +268,7 @@ class CurveFit(Facts, Shown, Stored):
         for group, found in zip(self.groups, self._hazards, strict=True):
             areas, weights = restricted_mean(self.times, found, end)
             errors = found.errors(weights + np.where(np.isfinite(areas), 0.0, np.nan)[:, None])
-            half = half_widths(errors.se, errors.one, level, self._laplace).max()
+            half = half_widths(errors.se, errors.one, level, self.budget.pure).max()
             low, high = np.clip([areas[1] - half, areas[2] + half], 0.0, end).tolist()
             share = float((errors.se_privacy[0] / errors.se[0]) ** 2)
             rows.append((group, end, float(areas[0]), float(errors.se[0]), low, high, share))
@@ -308,7 +301,7 @@ class CurveFit(Facts, Shown, Stored):
         return logrank_test(self.groups, comparison(self.counts, self.sds))
 
     def _lines(self, level: float) -> list[Hazard]:
-        return [Hazard.of(self.times, found, level, self._laplace) for found in self._hazards]
+        return [Hazard.of(self.times, found, level, self.budget.pure) for found in self._hazards]
 
     @property
     def factor(self) -> str:
@@ -448,15 +441,13 @@ class CurveFit(Facts, Shown, Stored):
         """
         return {
             "format": FORMAT,
-            **{name: getattr(self, name) for name in TEXTS},
+            **plain_facts(self),
+            "time_unit": self.time_unit,
             "times": self.times.tolist(),
             "groups": list(self.groups),
             "counts": self.counts.tolist(),
             "sds": self.sds.tolist(),
-            "nobs": self.nobs,
-            "budget": self.budget.to_dict(),
-            "not_private": self.not_private,
-            **{name: value for name in _WHERE_SET if (value := getattr(self, name))},
+            **({"weights": self.weights} if self.weights else {}),
             **({} if self.named is None else {"named": self.named.tolist()}),
         }
 
@@ -488,12 +479,9 @@ class CurveFit(Facts, Shown, Stored):
 
 def _curve(content: Mapping[str, Any]) -> CurveFit:
     """Return the curve, every value as what it must be."""
-    fields = {name: value for name, value in content.items() if name != "format"}
-    fields |= {name: text(fields[name]) if name == "ledger" else str(fields[name]) for name in TEXTS}
-    fields |= {name: text(fields.get(name)) for name in _WHERE_SET}
-    fields["groups"], fields["nobs"] = tuple(map(str, fields["groups"])), int(fields["nobs"])
-    fields["budget"], fields["not_private"] = budget_from_dict(fields["budget"]), bool(fields["not_private"])
-    return CurveFit(**fields)
+    fields = read_facts(content)
+    fields |= {"time_unit": str(fields["time_unit"]), "weights": text(fields.get("weights"))}
+    return CurveFit(**fields | {"groups": tuple(map(str, fields["groups"]))})
 
 
 def named(factor: str, group: str) -> str:

@@ -738,7 +738,7 @@ MUTANTS = (
     planted(
         "limits of a survival curve take the noise of pure epsilon for normal",
         "models/test_kaplan_meier.py::test_limits_under_pure_epsilon_count_the_tails_of_its_noise",
-        ("results/survival_curve.py", "return self.budget.pure", "return False"),
+        ("results/curve_estimates.py", "    if laplace:\n", "    if False:\n"),
     ),
     planted(
         "limits of a survival curve take failures between two times as even",

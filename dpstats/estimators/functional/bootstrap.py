@@ -40,17 +40,14 @@ def bootstrap(
     exact, noisy : array, shape (DRAWS, k + 1)
         Row by row of the same data.
     """
-    draw = np.random.default_rng(_seed(moments))
+    seed = np.ascontiguousarray(moments.matrix).view(np.uint32).ravel().tolist()
+    draw = np.random.default_rng(seed)
     exact, noisy = [], []
     for _ in range(DRAWS):
         sample = _sample(moments, line, family, draw)
         exact.append(solve(replace(moments, matrix=sample, sds=np.zeros_like(moments.sds))))
         noisy.append(solve(replace(moments, matrix=sample + _noise(moments.sds, draw))))
     return np.array(exact), np.array(noisy)
-
-
-def _seed(moments: Moments) -> list[int]:
-    return np.ascontiguousarray(moments.matrix).view(np.uint32).ravel().tolist()
 
 
 def _noise(sds: Array, draw: np.random.Generator) -> Array:

@@ -70,11 +70,12 @@ def solved(
     user = _to_user(box)
     cov_privacy = user @ (privacy + guess) @ user.T
     cov = cov_privacy + user @ sampling @ user.T
-    problems = _problems(line, user @ guess @ user.T, cov)
+    problems = ["budget"] * (line.unseen > 0) + [f"not_estimable:{len(cov) - 1}"] * _sigma_lost(line)
+    problems += [f"weak:{j}" for j in weak(user @ guess @ user.T, cov)]
     if _sigma_lost(line):
         cov[-1, :], cov[:, -1], cov[-1, -1] = 0.0, 0.0, np.inf
     params = on_user_scale(solve(moments), box)
-    result = FunctionalFit(params, cov, cov_privacy, problems, moments=moments, scale=scale)
+    result = FunctionalFit(params, cov, cov_privacy, tuple(problems), moments=moments, scale=scale)
     return result.hopeless() if 0 < line.unseen == len(line.gram) else result
 
 
@@ -97,11 +98,6 @@ def _weak(line: Line, moments: Moments, mean: float) -> Array:
 
 def _sigma_lost(line: Line) -> bool:
     return line.square_noise > _HIDDEN * line.square
-
-
-def _problems(line: Line, guess: Array, cov: Array) -> tuple[str, ...]:
-    codes = ["budget"] * (line.unseen > 0) + [f"not_estimable:{len(cov) - 1}"] * _sigma_lost(line)
-    return (*codes, *(f"weak:{j}" for j in weak(guess, cov)))
 
 
 def _to_user(box: Box) -> Array:
