@@ -34,10 +34,9 @@ import dpstats as dps
 from dpstats.budget import approx
 from dpstats.contributions import Rejected, Totals
 from dpstats.contributors import Plan
-from dpstats.contributors.input_law import InputLaw, corrected, published
+from dpstats.contributors.law import InputLaw, corrected, published
 from dpstats.contributors.message import exact
-from dpstats.estimators.contributed import linear_moments
-from dpstats.estimators.contributed.input_scheme import minimum
+from dpstats.estimators.contributed import linear_moments, minimum
 from dpstats.models.contributed import approximation
 from dpstats.moments import LinearMoments
 from dpstats.rows import open_rows

@@ -20,6 +20,7 @@ from fractions import Fraction
 
 from scipy import special
 
+UNIT_ROUNDOFF = 2.0**-53  # of floats
 _ULP = 2.0**-48  # 16 units in the last place: erfcx, exp and the divisions around them lose less
 
 

@@ -42,6 +42,7 @@ from typing import Any
 
 import numpy as np
 
+from dpstats._conversions import UNIT_ROUNDOFF
 from dpstats.budget import Pure
 from dpstats.curator.account import Price
 from dpstats.curator.blocks import Block, PublicDesign, Scratch
@@ -61,7 +62,6 @@ MOST_CONDITION = 1e9
 MOST_COLUMNS = 4096
 """For which 2^-40 covers the rounding of an inner product, (k + 12) 2^-53."""
 
-_U = 2.0**-53
 _FARTHEST = 32.0  # root mean square lengths of a tilt; answers to longer ones, chance below e^-40, are cut
 
 
@@ -151,8 +151,9 @@ class Objective:
         """Of the gradient over n rows; proved in the module."""
         k, steepest, rows = self.k, self.loss.steepest, self.rows
         return Tolerance(
-            fixed=_U * (n * (92 + (k + 4) * steepest * rows.most_offset) + 14 * self.ridge * self._away),
-            growth=_U * (n * (k + 5) * steepest * rows.longest + 14 * self.ridge),
+            fixed=UNIT_ROUNDOFF
+            * (n * (92 + (k + 4) * steepest * rows.most_offset) + 14 * self.ridge * self._away),
+            growth=UNIT_ROUNDOFF * (n * (k + 5) * steepest * rows.longest + 14 * self.ridge),
         )
 
     def smooth(self, n: int) -> float:
@@ -171,7 +172,7 @@ class Objective:
     def tau(self, n: int, tilt: Law | None) -> float:
         """Bound on ridge times the distance of the answer from the exact one; proved in the module."""
         farthest = self.farthest(n, tilt)
-        tau = 1.02 * self.tolerance(n).of_answer(farthest) + 4 * _U * self.ridge * farthest
+        tau = 1.02 * self.tolerance(n).of_answer(farthest) + 4 * UNIT_ROUNDOFF * self.ridge * farthest
         if tilt is None:
             return tau
         cells = np.minimum(tilt.axes, tilt.sds) * 2.0**-40  # no cell of the lattice is wider

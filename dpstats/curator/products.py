@@ -31,9 +31,9 @@ from __future__ import annotations
 import numpy as np
 from scipy.linalg.blas import idamax
 
+from dpstats._conversions import UNIT_ROUNDOFF
 from dpstats.curator.blocks import Scratch
 
-_U = 2.0**-53
 _BITS = 28  # of a product whose columns are as large as their units
 
 
@@ -73,7 +73,7 @@ class RowProducts:
         exponents = np.clip(np.frexp(largest)[1] - _BITS, -900, 900)
         self._matrix = np.ldexp(matrix, -exponents[:, None])  # in units of the grids
         self._grids = np.ldexp(1.0, exponents).tolist()
-        self._doubt = 4 * matrix.shape[1] * _U * np.abs(self._matrix)
+        self._doubt = 4 * matrix.shape[1] * UNIT_ROUNDOFF * np.abs(self._matrix)
 
     def __call__(self, columns: np.ndarray, out: np.ndarray, scratch: Scratch) -> np.ndarray:
         """Fill `out`, contiguous and of shape (j, B), from `columns`, shape (k, B)."""

@@ -19,11 +19,10 @@ from dpstats.formula.factors import CategoricalFactor, Factor, NumericFactor, Po
 from dpstats.formula.identities import alike, within
 from dpstats.formula.intervals import Ends
 from dpstats.formula.layout import Atom, categories
-from dpstats.formula.offset import Offset
+from dpstats.formula.offsets_and_weights import Offset, Weights
 from dpstats.formula.response import Response
 from dpstats.formula.strata import Axis, Strata
 from dpstats.formula.subset import Subset
-from dpstats.formula.weights import Weights
 from dpstats.schema import WEIGHS, Levels, Schema
 
 

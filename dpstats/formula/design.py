@@ -16,17 +16,16 @@ from dpstats.formula import grammar
 from dpstats.formula.block import Block, Filler, Memory
 from dpstats.formula.factor_reader import read_factor
 from dpstats.formula.factors import Factor
+from dpstats.formula.grammar import check_operators, notes_on
 from dpstats.formula.intervals import IntervalResponse
 from dpstats.formula.layout import column_bounds, columns, joint, radius, two_valued
 from dpstats.formula.middles import Products
 from dpstats.formula.newdata import NewRows, check_defined, covariate_block
-from dpstats.formula.offset import Offset, Terms, split_offset
-from dpstats.formula.operators import check_operators, notes_on
+from dpstats.formula.offsets_and_weights import Offset, Terms, read_weights, split_offset
 from dpstats.formula.reader import LARGEST
 from dpstats.formula.response import NumericResponse, Response, SurvResponse, read_response
 from dpstats.formula.strata import Axis, Strata, split_strata
 from dpstats.formula.subset import read_subset
-from dpstats.formula.weights import read_weights
 from dpstats.schema import Event, Flag, Schema, as_schema
 
 

@@ -18,7 +18,7 @@ from dpstats.formula.factor_reader import read_factor
 from dpstats.formula.factors import CategoricalFactor
 from dpstats.formula.grammar import MAX_COLUMNS
 from dpstats.formula.intervals import Observed
-from dpstats.formula.offset import Terms, set_apart
+from dpstats.formula.offsets_and_weights import Terms, set_apart
 from dpstats.formula.reader import parse, variable_name
 from dpstats.schema import Event, Flag, Schema
 

@@ -23,8 +23,7 @@ from dpstats.models.about_middles import about_middles, share_of
 from dpstats.models.about_middles import costs_of as costs_of_middles
 from dpstats.models.contributed import fit_logistic
 from dpstats.models.feasibility import PURE_LOGIT, check_worth, least_of
-from dpstats.models.glm_problem import check_options, problem_of
-from dpstats.models.glm_routes import costs_of, estimated
+from dpstats.models.glm_problem import check_options, costs_of, estimated, problem_of
 from dpstats.models.law_names import family_named
 from dpstats.models.linear import LinearModel, ols
 from dpstats.models.loglik import LOGLIK, SHARE, check_release, cost, log_likelihood

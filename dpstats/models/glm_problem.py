@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
+
 import numpy as np
 
+from dpstats.curator import Curator
 from dpstats.errors import FormulaError, SpecificationError
-from dpstats.estimators.newton import Problem
-from dpstats.estimators.published.truncated import PUBLISHED
+from dpstats.estimators.engine.plan import Plan
+from dpstats.estimators.newton import Estimate, Problem, count_steps, fit_newton, make_plan
+from dpstats.estimators.pmt import fit_pmt_glm, glm_costs
+from dpstats.estimators.published.truncated import PUBLISHED, fit_truncated_glm, truncated_glm_costs
 from dpstats.families.glm import BINOMIAL, GlmFamily
 from dpstats.formula import Design, NumericResponse
 from dpstats.models.margin import METHODS
 from dpstats.models.skeleton import check_method
+from dpstats.moments import ColumnMoments
 from dpstats.schema import Count, Event, Flag
 
 
@@ -90,3 +97,26 @@ def _referred(design: Design) -> tuple[np.ndarray, ...]:
         for first, levels in design.categories
         if np.isin(levels, (0.0, 1.0)).all() and not levels.any(axis=1).all()
     )
+
+
+def costs_of(method: str, problem: Problem, mu: float) -> dict[str, float]:
+    """mu of all releases of each kind, by name; `method` is "newton", "pmt" or "paper"."""
+    if method == "newton":
+        return _plan(problem)(mu).costs
+    return truncated_glm_costs(mu) if method == "paper" else glm_costs(mu, problem)
+
+
+def estimated(
+    curator: Curator, method: str, problem: Problem, public: ColumnMoments | None, mu: float
+) -> Estimate:
+    """The fit by a method; those that truncate have `public` moments."""
+    if method == "newton":
+        steps = count_steps(curator.n, curator.cost_per_row(mu), problem.k)
+        return fit_newton(curator, problem, _plan(problem)(mu, *steps))
+    assert public is not None
+    fit = fit_truncated_glm if method == "paper" else fit_pmt_glm
+    return fit(curator, problem, public, mu)
+
+
+def _plan(problem: Problem) -> Callable[..., Plan]:
+    return partial(make_plan, constant=problem.intercept, two_valued=problem.family.two_valued)

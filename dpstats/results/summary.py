@@ -30,7 +30,7 @@ from dpstats.results.intervals import (
     z_values,
 )
 from dpstats.results.record import INSPECTIONS, MOVED, Record, Setting, mentioned
-from dpstats.results.rivals import line_of
+from dpstats.results.survival_tables import line_of
 from dpstats.results.table import Column, Pair, Table, figures, p_value, penalty_text, percent, plain, z_value
 from dpstats.schema import ROW, Bounded, Count, Event, Flag, Levels, Unit, Variable
 

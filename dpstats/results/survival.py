@@ -10,7 +10,6 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from dpstats._arguments import among, truth
-from dpstats.results import rivals
 from dpstats.results import survival_quantities as quantities
 from dpstats.results.accelerated import AcceleratedLife, stress_rows, stress_terms
 from dpstats.results.document import FIXED, Estimates
@@ -35,6 +34,7 @@ from dpstats.results.reliability import Reliability
 from dpstats.results.summary import ratio_row, ratio_rows, setting_text, table_of_ratios
 from dpstats.results.survival_plots import PlotsOfTime
 from dpstats.results.survival_quantities import AT_TIMES, OF_QUANTILES, predictions
+from dpstats.results.survival_tables import of_rivals, preferred
 from dpstats.results.table import Table
 
 _EACH = "is of fits with one scale for all rows, and each stratum has its own here"
@@ -221,12 +221,12 @@ class SurvivalFit(Reliability, AcceleratedLife, PlotsOfTime, LawFit, models=("su
         ['weibull', 'loglogistic', 'lognormal']
         """
         refuse_alpha(level)
-        return rivals.table_of(self.record, level)
+        return of_rivals(self.record, level)
 
     @value_where(lambda record: bool(record.rivals))
     def preferred_dist(self) -> str | None:
         """Distribution under which the rows are likeliest, or None if noise hides which."""
-        return rivals.preferred(self.record)
+        return preferred(self.record)
 
     def predict(
         self,

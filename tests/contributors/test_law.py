@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 import dpstats as dps
-from dpstats.contributors.input_law import corrected, published
-from dpstats.contributors.law import TAIL, final_mu, honest_count, local_mu, parts
+from dpstats.contributors.law import TAIL, corrected, final_mu, honest_count, local_mu, parts, published
 from tests.contributors.people import plan
 
 PAPER = dict(delta=0.01, columns=14, ball=3.0)

@@ -10,9 +10,8 @@ from hypothesis import strategies as st
 from scipy import integrate
 
 from dpstats.families import LOGISTIC, NORMAL, SEV, Family
-from dpstats.families.hazard_integral import normal_hazard_integral
 from dpstats.families.martingale import integrands, taper
-from dpstats.families.tapers import Taper
+from dpstats.families.tapers import Taper, normal_hazard_integral
 
 pytestmark = pytest.mark.long
 

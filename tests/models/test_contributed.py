@@ -195,9 +195,9 @@ def test_a_minimum_is_hidden_by_a_little_noise() -> None:
 
 
 def test_a_minimum_that_is_not_certified_is_not_published(monkeypatch: pytest.MonkeyPatch) -> None:
-    from dpstats.estimators.contributed import input_scheme
+    from dpstats.estimators import contributed
 
-    monkeypatch.setattr(input_scheme, "minimum", lambda *given: (np.zeros(5), math.nan))
+    monkeypatch.setattr(contributed, "minimum", lambda *given: (np.zeros(5), math.nan))
     with pytest.raises(RuntimeError, match="could not be certified"):
         fitted(plan(N, method="input"))
 

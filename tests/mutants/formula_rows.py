@@ -88,7 +88,7 @@ MUTANTS = (
         "a weight above 1",
         "formula/test_soundness.py::test_offsets_and_weights_stay_in_their_bounds",
         (
-            "formula/weights.py",
+            "formula/offsets_and_weights.py",
             "np.divide(out, self.maximum, out=out)",
             "np.divide(out, 0.5 * self.maximum, out=out)",
         ),

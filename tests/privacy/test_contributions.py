@@ -11,7 +11,7 @@ from dpstats import testing
 from dpstats.contributors import Plan, contribute_rows
 from dpstats.contributors.law import RESPONSE
 from dpstats.contributors.message import exact
-from dpstats.estimators.contributed.input_scheme import minimum
+from dpstats.estimators.contributed import minimum
 from dpstats.formula import Block
 from tests.contributors.people import people, plan, silent
 

@@ -26,7 +26,7 @@ from dpstats.estimators.newton.far import long_rows
 from dpstats.estimators.newton.levels import Scores, moved_alone, read_levels
 from dpstats.estimators.newton.located import Located, locate, weighted_square
 from dpstats.estimators.newton.problem import Problem
-from dpstats.estimators.objective.estimate import Estimate, estimate
+from dpstats.estimators.objective.penalised import Estimate, estimate
 from dpstats.estimators.objective.plan import least_ridge
 from dpstats.estimators.objective.tuning import TUNING, Tuning
 from dpstats.families import LOGISTIC_LOSS

@@ -6,8 +6,7 @@ from typing import Any
 
 from dpstats.curator import Curator
 from dpstats.estimators.matrices import with_floor
-from dpstats.estimators.objective.estimate import Estimate
-from dpstats.estimators.objective.penalised import penalty_parts, sandwich
+from dpstats.estimators.objective.penalised import Estimate, penalty_parts, sandwich
 from dpstats.estimators.objective.plan import Plan
 from dpstats.families import MarginLoss
 from dpstats.formula.ball import UnitBall
