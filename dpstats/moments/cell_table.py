@@ -19,9 +19,12 @@ from scipy import special
 
 from dpstats.moments.mixture import LAWS, Tails
 
+PROBABILITIES = (0.05, 0.25, 0.5, 0.75, 0.95)  # of the quantiles of a column
+
 # rows lie evenly in a cell that is at most so many times denser or thinner than those beside it, which are at
 # most so many, and at most so many times narrower; but for so many sds of noise
 _DENSER, _MOST, _WIDER, _NOISE = 3.0, 4, 2.0, 2.0
+_SEEN = 3.0  # noise sds of rows in cells without a multiple of a step, from which on values are not multiples
 
 
 class Found(NamedTuple):
@@ -272,12 +275,28 @@ class CellTable:
         left, right = float(ends[cell]), float(ends[cell + 1])
         rise = float(values[cell + 1] - values[cell])
         share = min(max(-float(values[cell]) / rise, 0.0), 1.0) if rise > 0 else 0.5
-        if self._even(cell):
-            rises = self._rise(cell, -1), self._rise(cell, 1)
-            share = _sloped(share, {-1: min(rises), 0: sum(rises) / 2, 1: max(rises)}[side])
-        else:
+        if not self._even(cell):
             share = {-1: 0.0, 0: self._densest(cell), 1: 1.0}[side]
-        return left + share * (right - left)
+            return left + share * (right - left)
+        rises = self._rise(cell, -1), self._rise(cell, 1)
+        share = _sloped(share, {-1: min(rises), 0: sum(rises) / 2, 1: max(rises)}[side])
+        place = left + share * (right - left)
+        return min(max(_outwards(place, self._step, side), left), right)
+
+    @cached_property
+    def _step(self) -> int:
+        """The largest power of ten of which all values may be multiples, by its exponent.
+
+        A cell that holds no multiple is then empty: rows that are seen in such cells speak against it.
+        """
+        ends = self._ends()
+        finest = math.floor(math.log10(max(float(np.diff(ends).min()), 1e-300)))
+        for exponent in range(math.ceil(math.log10(ends[-1] - ends[0])), finest, -1):
+            multiples = ends * 10.0**-exponent
+            without = np.flatnonzero(np.floor(multiples[1:]) < np.ceil(multiples[:-1]))
+            if self.counts[without].sum() <= _SEEN * math.sqrt(self.noise_of(without)):
+                return exponent
+        return finest
 
     def _rise(self, cell: int, side: int) -> float:
         """By how much the density rises to the right within half a cell, as one side shows beyond noise."""
@@ -326,6 +345,14 @@ class CellTable:
         if own >= max(beside):
             return 0.5
         return 0.0 if beside[0] > beside[1] else 1.0
+
+
+def _outwards(place: float, exponent: int, side: int) -> float:
+    """The next multiple of a power of ten on a side; on none the place itself."""
+    if side == 0:
+        return place
+    whole = (math.floor if side < 0 else math.ceil)(place * 10.0**-exponent)
+    return whole * 10.0**exponent if exponent >= 0 else whole / 10.0**-exponent
 
 
 def _sloped(share: float, rise: float) -> float:

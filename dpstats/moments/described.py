@@ -11,15 +11,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dpstats.moments.cell_table import CellTable, Found, Noise, spread_of_normal
+from dpstats.moments.beyond_box import beyond
+from dpstats.moments.cell_table import PROBABILITIES, CellTable, Found, Noise, spread_of_normal
 
-# what values beyond the box exceed its end by, on the average, in half-widths; and the sd of that, over it
-_EXCESS, _EXCESS_DOUBT = 0.4, 2.5
-_ROUNDING = 1e-9  # half-widths
-_STANDS_OUT = 3.5  # noise sds of rows far out, which any of some cells may hold
-_MAY_BE = 2.3  # noise sds of all rows far out on a side, from which on there may be as many, or none
-NEAR = 4.0  # half-widths from the middle of a box within which a tail ends
-PROBABILITIES = (0.05, 0.25, 0.5, 0.75, 0.95)  # of the quantiles of a column
 # the lower ones, and the values on either side up to the one before
 _SHELLS = tuple(zip(PROBABILITIES[:2], np.diff(PROBABILITIES[:2], prepend=0.0), strict=True))
 _KURTOSIS = (1.8, 100.0)  # of even values, and what is believed at most
@@ -78,22 +72,13 @@ def in_box(column: ColumnSums) -> Located:
     rows, doubt = table.usable, table.usable_variance
     m, q = sums.first / rows, sums.second / rows
     m = min(max(m, -1.0), 1.0)
-    ends = _ends(table, sums)
-    groups = _far_groups(table, ends)
-    (below, above), counted = _beyond(table, ends, groups)
-    far = _far(table, ends, groups)
-    tail = _EXCESS**2 * (counted + _EXCESS_DOUBT**2 * (above**2 + below**2))
-    seen = _far(table, ends, _within_reach(ends, groups), False)
-    moved, moved_noise = _combined((_EXCESS * (above - below), tail), (seen.shift, seen.shift_noise))
-    wide = (2 * _EXCESS + 2 * _EXCESS**2) / _EXCESS
-    wider, wider_noise = _combined(
-        (wide * _EXCESS * (above + below), wide**2 * tail), (seen.square, seen.square_noise)
-    )
-    mean = m + (moved + far.shift) / rows
-    variance = q + (wider + far.square) / rows - mean**2
-    mean_noise = (sums.noise.sd**2 + m**2 * doubt + far.shift_noise + moved_noise) / rows**2
+    ends = (np.array([table.bounds[0], *table.edges, table.bounds[1]]) - sums.center) / sums.half
+    far, groups = beyond(table, ends)
+    mean = m + far.shift / rows
+    variance = q + far.square / rows - mean**2
+    mean_noise = (sums.noise.sd**2 + m**2 * doubt + far.shift_noise) / rows**2
     noise = sums.second_sd**2 + (2 * m * sums.noise.sd) ** 2 + (q - 2 * m**2) ** 2 * doubt
-    noise += wider_noise + far.square_noise + 4 * mean**2 * (far.shift_noise + moved_noise)
+    noise += far.square_noise + 4 * mean**2 * far.shift_noise
     kurtosis = _kurtosis(table, ends, groups, m)
     return Located(
         sums.center + sums.half * mean,
@@ -102,85 +87,6 @@ def in_box(column: ColumnSums) -> Located:
         sums.half**4 * noise / rows**2,
         kurtosis,
         rows,
-    )
-
-
-def _within_reach(ends: np.ndarray, far: list[np.ndarray]) -> list[np.ndarray]:
-    """Cells beyond the box where tails end, one by one."""
-    cells = np.setdiff1d(np.concatenate(_outside(ends)), np.concatenate([np.zeros(0, dtype=int), *far]))
-    near, last = np.sort(np.abs([ends[cells], ends[cells + 1]]), axis=0)
-    return list(cells[(near < NEAR - _ROUNDING) & (last <= 2 * NEAR), None])
-
-
-def _combined(taken: tuple[float, float], counted: tuple[float, float]) -> tuple[float, float]:
-    """What is taken of a tail and what is counted of it, by their variances."""
-    share = taken[1] / max(taken[1] + counted[1], 1e-300)
-    return taken[0] + share * (counted[0] - taken[0]), share * counted[1]
-
-
-class _Far(NamedTuple):
-    """What rows far beyond the box add to the sums of a and a^2 over what they have at its end."""
-
-    shift: float
-    square: float
-    shift_noise: float
-    square_noise: float
-
-
-def _ends(table: CellTable, sums: BoxSums) -> np.ndarray:
-    """Of all cells, in half-widths from the middle of the box."""
-    ends = np.concatenate([[table.bounds[0]], table.edges, [table.bounds[1]]])
-    return np.asarray((ends - sums.center) / sums.half)
-
-
-def _outside(ends: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Cells below the box and above it, from the nearest on."""
-    return np.flatnonzero(ends[1:] <= -1 + _ROUNDING)[::-1], np.flatnonzero(ends[:-1] >= 1 - _ROUNDING)
-
-
-def _far_groups(table: CellTable, ends: np.ndarray) -> list[np.ndarray]:
-    """Cells beyond the first outside the box whose rows stand out from the noise; or all on a side together.
-
-    All together are those beyond where a tail ends, whose number a coarse count tells better. They count
-    from where noise alone would seldom make as many, and as long as they do not stand out, none may be there.
-    """
-    found: list[np.ndarray] = []
-    for side in _outside(ends):
-        cells = [side[at : at + 1] for at in range(1, len(side))]
-        nearest = np.minimum(np.abs(ends[side]), np.abs(ends[side + 1]))
-        several = side[nearest >= NEAR - _ROUNDING]
-        seen = [one for one in cells if _noise_sds(table, one) > _STANDS_OUT]
-        together = [np.sort(several)] if len(several) and _noise_sds(table, several) > _MAY_BE else []
-        found += seen or together
-    return found
-
-
-def _noise_sds(table: CellTable, cells: np.ndarray) -> float:
-    """Rows of some cells, in sds of their noise."""
-    return float(table.counts[cells].sum()) / math.sqrt(table.noise_of(cells))
-
-
-def _beyond(table: CellTable, ends: np.ndarray, far: list[np.ndarray]) -> tuple[tuple[float, float], float]:
-    """Rows below the box and above it that are not far out, and the variance of their noise."""
-    near = [np.setdiff1d(side, np.concatenate([np.zeros(0, dtype=int), *far])) for side in _outside(ends)]
-    below, above = (max(float(table.counts[cells].sum()), 0.0) for cells in near)
-    return (below, above), sum(table.noise_of(cells) for cells in near)
-
-
-def _far(table: CellTable, ends: np.ndarray, groups: list[np.ndarray], maybe_none: bool = True) -> _Far:
-    """Rows in cells far out, which may be anywhere in their cells."""
-    spans = np.array([(ends[cells[0]], ends[cells[-1] + 1]) for cells in groups]).reshape(-1, 2)
-    rows = np.array([table.counts[cells].sum() for cells in groups])
-    noise = np.array([table.noise_of(cells) for cells in groups])
-    if maybe_none:
-        noise += np.where(rows < _STANDS_OUT * np.sqrt(noise), rows / 2, 0.0) ** 2
-    middle, half = spans.mean(axis=1), (spans[:, 1] - spans[:, 0]) / 2
-    excess, squares = middle - np.sign(middle), middle**2 + half**2 / 3 - 1
-    return _Far(
-        float(rows @ excess),
-        float(rows @ squares),
-        float(np.sum(excess**2 * noise + (half * rows) ** 2)),
-        float(np.sum(squares**2 * noise + (2 * middle * half * rows) ** 2)),
     )
 
 

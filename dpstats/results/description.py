@@ -17,8 +17,8 @@ from dpstats._axes import Axes, axes
 from dpstats._private import forgetful
 from dpstats._stored import Stored, check_format, described, restored
 from dpstats.errors import SpecificationError
-from dpstats.moments.cell_table import Found
-from dpstats.moments.described import PROBABILITIES, ColumnSums, Products, mean_of, sd_of
+from dpstats.moments.cell_table import PROBABILITIES, Found
+from dpstats.moments.described import ColumnSums, Products, mean_of, sd_of
 from dpstats.results.description_record import built, plain
 from dpstats.results.document import Document, Shown, privacy_cells, privacy_columns
 from dpstats.results.facts import Facts, asked_and_paid, banner, heading, titled

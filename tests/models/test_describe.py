@@ -12,6 +12,7 @@ from scipy import stats
 
 import dpstats as dps
 from dpstats.cli import main
+from dpstats.moments.beyond_box import _moments
 from dpstats.moments.cell_table import CellTable, CoarseCounts, Noise
 from dpstats.moments.described import BoxSums, ColumnSums, sd_of
 from dpstats.results import Description
@@ -395,3 +396,52 @@ def test_quantiles_of_counts_by_wide_cells_are_in_their_limits_whatever_the_dens
         missed += not found.low - slack <= truth <= found.high + slack
         errors.append(abs(found.estimate - truth) / width)
     assert missed <= 12 and np.median(errors) < 0.005
+
+
+@pytest.mark.parametrize("step", [1.0, 0.1, 1000.0])
+def test_quantiles_of_multiples_of_a_power_of_ten_are_in_their_limits(step: float) -> None:
+    """Cells about as wide as the step hold one multiple each, and look as even as those of a smooth law."""
+    draw, held, looked = np.random.default_rng(41), 0, 0
+    p = np.array([0.05, 0.25, 0.5, 0.75, 0.95])
+    for seed in range(12):
+        values = draw.integers(0, 11, 5000) * step
+        found = look({"x": values}, dps.approx(1, 1e-6), seed, dps.Schema(x=dps.bounded(0, 10 * step))).frame
+        rows = found.set_index("quantity").loc[["5 %", "25 %", "median", "75 %", "95 %"]]
+        exact = np.quantile(values, p, method="inverted_cdf")
+        room = 1e-9 * step
+        low, high = rows["conf_low"].to_numpy() - room, rows["conf_high"].to_numpy() + room
+        held, looked = held + int(np.sum((low <= exact) & (exact <= high))), looked + len(p)
+    assert held >= 0.97 * looked
+
+
+def test_a_smooth_column_is_seen_to_be_no_multiples_of_what_its_cells_can_tell() -> None:
+    edges = np.arange(1, 100) * 0.3
+    smooth = CellTable(
+        (0.0, 30.0), edges, np.append(np.full(100, 50.0), 0.0), Noise("gaussian", 101, 5.0), None
+    )
+    whole = np.histogram(np.arange(1, 30).repeat(170), np.concatenate([[0], edges, [30]]))[0]
+    lumps = CellTable((0.0, 30.0), edges, np.append(whole, 0.0), Noise("gaussian", 101, 5.0), None)
+    assert smooth._step == -1 and lumps._step == 0
+
+
+def test_sds_of_amounts_whose_tail_noise_hides_are_in_their_limits() -> None:
+    """Rows beyond the last cell that stands out hold a fifth of the variance of Pareto(2.5) values."""
+    held = 0
+    for seed in range(12):
+        values = np.clip(1 + np.random.default_rng([3, seed]).pareto(2.5, 20_000), 0, 1e5)
+        found = look({"x": values}, dps.approx(1, 1e-6), seed, dps.Schema(x=dps.bounded(0, 1e5))).frame
+        row = found.set_index("quantity").loc["sd"]
+        held += bool(row["conf_low"] <= values.std() <= row["conf_high"])
+    assert held >= 10
+
+
+@pytest.mark.parametrize("rate", [1.0, 2.0, 2.7, 11.0])
+def test_moments_of_a_tail_are_those_of_values_drawn_from_it(rate: float) -> None:
+    last, edges = 50.0, np.array([1.0, 1.5, 3.0, 20.0, 80.0])
+    y = np.minimum((1 - (np.arange(1_000_000) + 0.5) / 1_000_000) ** (-1 / rate), last)
+    share, mean, square = _moments(np.array([edges[:-1], edges[1:]]), rate, last)
+    for j, (low, high) in enumerate(zip(edges[:-1], edges[1:], strict=True)):
+        inside = y[(y >= low) & (y < high)]
+        assert share[j] == pytest.approx(len(inside) / len(y), abs=1e-5)
+        if share[j] > 1e-4:
+            assert [mean[j], square[j]] == pytest.approx([inside.mean(), (inside**2).mean()], rel=2e-3)

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dpstats.moments.cell_table import CellTable
-from dpstats.moments.described import NEAR, PROBABILITIES
+from dpstats.moments.beyond_box import NEAR
+from dpstats.moments.cell_table import PROBABILITIES, CellTable
 from dpstats.moments.noisy import SEEN
 
 __all__ = [

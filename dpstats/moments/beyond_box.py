@@ -1,0 +1,152 @@
+"""What values beyond the box of a column add to its mean and variance, from counts by cells.
+
+See docs/theory/describe.md#beyond-the-box.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from dpstats.moments.cell_table import PROBABILITIES, CellTable
+
+__all__ = ["NEAR", "Beyond", "beyond"]
+
+_ROUNDING = 1e-9  # half-widths
+_STANDS_OUT = 3.5  # noise sds of rows far out, which any of some cells may hold
+_MAY_BE = 2.3  # noise sds of all rows far out on a side, from which on there may be as many, or none
+NEAR = 4.0  # half-widths from the middle of a box, from where on cells are counted together
+_DOUBT = 1.0  # sd of the rows that the law of a tail tells of a cell, over these rows
+_RATES = 1.0, 30.0  # at which a tail may fall: one that has a mean, and one that ends at once
+_APART = 0.3  # least distance, in logarithms, between a quantile and the end of a box, which tell a rate
+
+
+class Beyond(NamedTuple):
+    """What rows beyond the box add to the sums of a and a^2 over what they have at its end."""
+
+    shift: float
+    square: float
+    shift_noise: float
+    square_noise: float
+
+
+def beyond(table: CellTable, ends: np.ndarray) -> tuple[Beyond, list[np.ndarray]]:
+    """What rows beyond a box add, and the groups of cells far out whose rows count where they are.
+
+    Parameters
+    ----------
+    table : CellTable
+    ends : array
+        Of all its cells, in half-widths from the middle of the box.
+    """
+    groups = _far_groups(table, ends)
+    parts = [_far(table, ends, groups), *(_tail(table, ends, side, groups) for side in (-1, 1))]
+    return Beyond(*map(sum, zip(*parts, strict=True))), groups
+
+
+def _outside(ends: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Cells below the box and above it, from the nearest on."""
+    return np.flatnonzero(ends[1:] <= -1 + _ROUNDING)[::-1], np.flatnonzero(ends[:-1] >= 1 - _ROUNDING)
+
+
+def _far_groups(table: CellTable, ends: np.ndarray) -> list[np.ndarray]:
+    """Cells beyond the first outside the box whose rows stand out from the noise; or all on a side together.
+
+    All together are those that are not near, whose number a coarse count tells better. They count from where
+    noise alone would seldom make as many, and as long as they do not stand out, none may be there.
+    """
+    found: list[np.ndarray] = []
+    for side in _outside(ends):
+        cells = [side[at : at + 1] for at in range(1, len(side))]
+        nearest = np.minimum(np.abs(ends[side]), np.abs(ends[side + 1]))
+        several = side[nearest >= NEAR - _ROUNDING]
+        seen = [one for one in cells if _noise_sds(table, one) > _STANDS_OUT]
+        together = [np.sort(several)] if len(several) and _noise_sds(table, several) > _MAY_BE else []
+        found += seen or together
+    return found
+
+
+def _noise_sds(table: CellTable, cells: np.ndarray) -> float:
+    """Rows of some cells, in sds of their noise."""
+    return float(table.counts[cells].sum()) / math.sqrt(table.noise_of(cells))
+
+
+def _far(table: CellTable, ends: np.ndarray, groups: list[np.ndarray]) -> Beyond:
+    """Rows in cells far out, which may be anywhere in their cells."""
+    spans = np.array([(ends[cells[0]], ends[cells[-1] + 1]) for cells in groups]).reshape(-1, 2)
+    rows = np.array([table.counts[cells].sum() for cells in groups])
+    noise = np.array([table.noise_of(cells) for cells in groups])
+    noise += np.where(rows < _STANDS_OUT * np.sqrt(noise), rows / 2, 0.0) ** 2
+    middle, half = spans.mean(axis=1), (spans[:, 1] - spans[:, 0]) / 2
+    excess, squares = middle - np.sign(middle), middle**2 + half**2 / 3 - 1
+    return Beyond(
+        float(rows @ excess),
+        float(rows @ squares),
+        float(np.sum(excess**2 * noise + (half * rows) ** 2)),
+        float(np.sum(squares**2 * noise + (2 * middle * half * rows) ** 2)),
+    )
+
+
+def _tail(table: CellTable, ends: np.ndarray, side: int, groups: list[np.ndarray]) -> Beyond:
+    """Rows of the other cells on a side: the law of a tail tells them, or counts do, by their variances.
+
+    Of the rows N beyond the box, at a distance d from the median, as many are farther than y d as y^-rate.
+    What the law tells is wrong in all cells alike, and what noise adds in each apart.
+    """
+    outside = _outside(ends)[side > 0]
+    cells = outside[~np.isin(outside, np.concatenate([np.zeros(0, dtype=int), *groups]))]
+    if not len(cells):
+        return Beyond(0.0, 0.0, 0.0, 0.0)
+    median, quantile = (side * _place(table, ends, p) for p in (0.5, PROBABILITIES[0 if side < 0 else -1]))
+    start = max(1.0 - median, _ROUNDING)
+    doubt, counts = math.sqrt(table.noise_of(cells)), table.counts[cells]
+    noise = np.array([table.noise_of(np.array([cell])) for cell in cells])
+    rows = max(float(counts.sum()), 0.0)
+    seen = max(rows, doubt, 1.0)
+    apart = max(math.log(start / max(quantile - median, _ROUNDING)), _APART)
+    rate = min(max(math.log(max(PROBABILITIES[0] * table.usable / seen, 1.0)) / apart, _RATES[0]), _RATES[1])
+    away = (
+        np.maximum(np.sort(side * np.array([ends[cells], ends[cells + 1]]), axis=0) - median, start) / start
+    )
+    shares, y, squares = _moments(away, rate, seen ** (1 / rate))
+    unsure = (_DOUBT * rows + doubt) * shares
+    weight = unsure**2 / (unsure**2 + noise)
+    rows_of = rows * shares + weight * (counts - rows * shares)
+    shift = start * (y - 1)
+    square = 2 * median * shift + start**2 * (squares - 1)
+    noises = (
+        float((((1 - weight) * unsure) @ each) ** 2 + (weight**2 * noise) @ each**2)
+        for each in (shift, square)
+    )
+    return Beyond(side * float(rows_of @ shift), float(rows_of @ square), *noises)
+
+
+def _place(table: CellTable, ends: np.ndarray, p: float) -> float:
+    """A quantile on the scale of the ends."""
+    share = (table.quantile(p, 0.95).estimate - table.bounds[0]) / (table.bounds[1] - table.bounds[0])
+    return float(ends[0] + share * (ends[-1] - ends[0]))
+
+
+def _moments(cells: np.ndarray, rate: float, last: float) -> np.ndarray:
+    """Share of a tail that is in each cell, and means of y and y^2 there, shape (3, t).
+
+    As many are farther than y as y^-rate, from 1 on; the farthest are at `last`.
+
+    Parameters
+    ----------
+    cells : array, shape (2, t)
+        Nearer and farther ends of cells.
+    rate, last : float
+    """
+    y = np.minimum(cells, last)
+    left = np.where(cells < last, y**-rate, 0.0)
+    share = left[0] - left[1]
+    found = [share]
+    for power in (1, 2):
+        fall = power - rate if abs(power - rate) > _ROUNDING else _ROUNDING
+        parts = y**power * left
+        total = parts[0] - parts[1] + power * (y[1] ** fall - y[0] ** fall) / fall
+        found.append(np.where(share > 0, total / np.maximum(share, 1e-300), 1.0))
+    return np.array(found)
