@@ -263,7 +263,7 @@ def _notes(data: Any, schema: Schema, seen: _Seen, formula: str | None) -> tuple
     if formula is None:
         notes = [
             f"{off} of {n} rows have an unusable cell in a declared variable; such rows weigh nothing in "
-            "fits of that variable. The open end of an interval counts, too, unless formula= names its fit."
+            "fits of that variable. Open ends of type='interval2' count, unless formula= names the fit."
         ]
     else:
         whole = int((seen.off & ~np.any(list(seen.lost.values()), axis=0)).sum())
@@ -273,8 +273,17 @@ def _notes(data: Any, schema: Schema, seen: _Seen, formula: str | None) -> tuple
                 f"Of {whole} of them each cell can be used: ends of an interval or an entry stand in the "
                 "wrong order, or there is no time or no value of a term."
             )
-    notes.append("Values below or above the bounds are moved to them.")
-    return (*notes, *_of_units(data, schema, list(seen.lost), int(seen.idle.sum())))
+    return (
+        *notes,
+        "Values beyond the bounds are moved to them; ends of type='interval2' are kept.",
+        *_of_units(data, schema, list(seen.lost), int(seen.idle.sum())),
+    )
+
+
+_LOST = (
+    " PROBLEM: where a failure ends the rows of a unit, as in Surv(start, stop, event), those that are kept "
+    "are no fair sample of its life; give max_rows the most rows that one can have, or make fewer of each."
+)
 
 
 def _of_units(data: Any, schema: Schema, names: list[str], idle: int) -> tuple[str, ...]:
@@ -287,7 +296,10 @@ def _of_units(data: Any, schema: Schema, names: list[str], idle: int) -> tuple[s
         return (f"{told}: they have none, or more than {unit.limit} of it.",)
     every = open_rows(data, schema.unit(unit.column, MOST_ROWS), names).blocks()
     nobody = sum(int((~block[WEIGHS]).sum()) for block in every)
-    return (f"{told}: {nobody} without one, and {idle - nobody} beyond {unit.limit} of each.",)
+    return (
+        f"{told}: {nobody} without one, and {idle - nobody} beyond {unit.limit} of each."
+        + _LOST * (idle > nobody),
+    )
 
 
 def _commonest(values: Counter[float]) -> str:

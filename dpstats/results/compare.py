@@ -75,10 +75,7 @@ def _document(fits: Sequence[Fit], heads: list[str]) -> Document:
         _table(records[start : start + BESIDE], heads[start : start + BESIDE], terms)
         for start in range(0, len(records), BESIDE)
     ]
-    lines = tuple(
-        ((head, f"{heading(fit.record, fit._heading)}: {fit.formula}. {_method_and_price(fit.record)}"),)
-        for head, fit in zip(heads, fits, strict=True)
-    )
+    lines = tuple(((head, _about(fit)),) for head, fit in zip(heads, fits, strict=True))
     note = "Standard errors, in parentheses, count sampling and privacy noise; 'privacy' is the median share "
     note += "of their squares due to privacy. Fits of the same rows add up: a ledger knows their total."
     warning = next(filter(None, map(banner, records)), "")
@@ -87,9 +84,14 @@ def _document(fits: Sequence[Fit], heads: list[str]) -> Document:
     )
 
 
-def _method_and_price(record: Record) -> str:
+def _about(fit: Fit) -> str:
+    record = fit.record
     shared = "" if record.charged_alpha is None else ", shared with another penalty"
-    return f"{record.method}. {price(record)}{shared}; unit {record.unit}"
+    codes = ", ".join(code for code, _ in record.flags)
+    return (
+        f"{heading(record, fit._heading)}: {fit.formula}. {record.method}. {price(record)}{shared}; unit "
+        f"{record.unit}" + (f". Caution: {codes} (see its summary)" if codes else "")
+    )
 
 
 def _table(records: list[Record], heads: list[str], terms: list[str]) -> Table:

@@ -165,6 +165,7 @@ def notes(record: Record, remark: str, last: str) -> list[str]:
     if INSPECTIONS in record.released:
         public = f"{public}; an end that is missing is open"
     units = [_of_units(whose, _may_end(record))] if whose.column else []
+    units += [STRETCHES] if record.unit == ROW.short and "entry" in record.settings else []
     return [noise, *([PUBLIC.format(public)] if public else []), *norms, *units]
 
 
@@ -207,6 +208,14 @@ def _beyond(name: str, record: Record) -> str:
     return "" if MOVED.keys() <= record.settings.keys() else " (longer = censored)"
 
 
+SEVERAL = (
+    ". Noise hides {1} rows of one {0}, so that it is {1} times that for one row: give each {0} fewer rows, "
+    "such as one where no covariate changes in its time, and lower max_rows"
+)
+STRETCHES = (
+    "One row is protected, not a unit: if units have several rows, such as stretches of a life, declare "
+    "schema.unit(column, max_rows=) to protect all rows of one."
+)
 Words: TypeAlias = str | Callable[[float], str]
 """How to say what a setting bounds: a text with a place for it, or a function of it."""
 
@@ -256,7 +265,7 @@ def lines_of_dead(record: Record) -> tuple[tuple[Pair, ...], ...]:
     said = [message for code, message in record.flags if code == LOST_ALL] or [NOTHING]
     counted = [(("Messages", _counted(record.messages)),)] if record.messages is not None else []
     asked = asked_and_paid(record, record.weights, record.guarantees)
-    return (*asked, *counted, (("Caution", said[0]),))
+    return (*asked, *counted, (("Caution", said[0] + _more(LOST_ALL, record)),))
 
 
 def coefficient_table(record: Record, level: float) -> Table:
@@ -311,7 +320,7 @@ def lines_of(record: Record, said: str) -> tuple[tuple[Pair, ...], ...]:
         ("Target", record.target or ""),
         ("Shared", shared),
         ("Shared", LEFT_OUT.format(record.charged_formula) if record.charged_formula else ""),
-        *(("Caution", message + _how_far(code, record)) for code, message in record.flags),
+        *(("Caution", message + _more(code, record)) for code, message in record.flags),
     )
     lines = asked_and_paid(record, record.weights, record.guarantees)
     return (*lines, *((pair,) for pair in more if pair[1]))
@@ -336,8 +345,11 @@ def estimand(record: Record, bounds: Mapping[str, Words]) -> str:
     return "; ".join(filter(None, (", ".join(said), ", ".join(others))))
 
 
-def _how_far(code: str, record: Record) -> str:
-    """Say what a caution goes by, where it was released."""
+def _more(code: str, record: Record) -> str:
+    """Say what a caution goes by, where it was released, and what rows of a unit cost where noise is all."""
+    unit = record.schema.privacy_unit
+    if code == LOST_ALL and unit.max_rows > 1:
+        return SEVERAL.format(unit.column, unit.max_rows)
     if code != "law" or record.law is None:
         return ""
     found = off_the_law(record)

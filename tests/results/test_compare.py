@@ -129,3 +129,9 @@ def test_maketables_shows_the_price_where_the_plug_in_comes_first() -> None:
     finally:
         extractors._EXTRACTOR_REGISTRY[:] = kept
     assert "Privacy & epsilon = 1, delta = 1e-06" in text and r"-0.029** \\ (0.013)" in text
+
+
+def test_cautions_of_each_fit_are_named() -> None:
+    doubtful = capacitor(flags=(("law", "failures come at other times"), ("weak", "noise hides")))
+    text = " ".join(str(dps.compare(capacitor(), doubtful)).split())
+    assert text.count("Caution: ") == 1 and "unit one row. Caution: law, weak (see its summary)" in text

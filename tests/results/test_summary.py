@@ -236,3 +236,19 @@ def test_where_a_failure_may_end_the_rows_of_a_unit_it_is_said_what_max_rows_mus
     assert ("Where a failure ends the rows of a unit, this holds only if none has more" in text) == (
         kind != "ols"
     )
+    assert "One row is protected" not in text
+
+
+def test_stretches_say_that_one_row_is_protected_and_rows_of_a_unit_what_they_cost() -> None:
+    rng = np.random.default_rng(3)
+    data = {"id": np.arange(400) // 4, "a": rng.uniform(0, 1, 400), "b": rng.uniform(1, 9, 400)}
+    data |= {"e": [1] * 400, "x": [0, 1] * 200}
+    rows = dps.Schema(a=dps.bounded(0, 9), b=dps.bounded(0, 9), e=dps.event(), x=dps.flag())
+    formulas = ("Surv(a, b, e) ~ x", "Surv(b, e) ~ x")
+    schemas = (rows, rows.unit("id", max_rows=4))
+    with noise(SeededNoise(1)):
+        fits = [dps.coxph(each, data, schema).fit(dps.gdp(0.01)) for schema in schemas for each in formulas]
+    texts = [" ".join(str(fit.summary()).split()) for fit in fits]
+    said = "it is 4 times that for one row: give each id fewer"
+    assert [said in text for text in texts[:3]] == [False, False, True]
+    assert ["One row is protected, not a unit" in text for text in texts] == [True, False, False, False]
