@@ -29,6 +29,7 @@ from dpstats.results.newdata import NewData, Points, beside, points
 from dpstats.results.notreleased import refusal
 from dpstats.results.pairwise import levels_of
 from dpstats.results.record import Record
+from dpstats.results.released import method_where
 from dpstats.results.table import Column, Table, level_percent
 from dpstats.schema import Bounded, Count, Levels
 
@@ -171,8 +172,7 @@ def chosen(record: Record, variables: str | Sequence[str] | None) -> tuple[str, 
     unknown = [name for name in names if not among(name, record.covariates)]
     if unknown or not names:
         raise SpecificationError(
-            f"variables must be covariates of the fit ({', '.join(record.covariates) or 'it has none'}), "
-            f"got {shown(variables)}"
+            f"variables must be covariates of the fit ({', '.join(record.covariates)}), got {shown(variables)}"
         )
     return tuple(dict.fromkeys(names))
 
@@ -245,7 +245,14 @@ class EffectsFit(Fit):
     """A fit whose predictions have effects at points; averages over training rows would describe these."""
 
     __slots__ = ()
+    _refused = {
+        "marginal_effects": (
+            "are of covariates, and this {model} fit has none",
+            "Fit a formula with terms, such as 'y ~ x'.",
+        )
+    }
 
+    @method_where(lambda record: bool(record.covariates))
     def marginal_effects(
         self,
         newdata: NewData | None = None,

@@ -21,6 +21,16 @@ def moved(fit: Fit, j: int, step: float) -> Fit:
     return Fit.from_dict({**content, "params": params.tolist()})
 
 
+def test_a_fit_without_covariates_offers_no_effects() -> None:
+    plant = dps.datasets.load("ccpp")
+    alone, line = (
+        dps.ols(text, plant.data, plant.schema).fit(dps.zcdp(0.5)) for text in ("PE ~ 1", "PE ~ AT")
+    )
+    assert "marginal_effects" in dir(line) and "marginal_effects" not in dir(alone)
+    with pytest.raises(NotReleased, match="this ols fit has none. Fit a formula with terms"):
+        alone.marginal_effects({})
+
+
 @pytest.mark.parametrize("family", list(RESPONSES))
 def test_marginal_effects_are_derivatives_of_predictions(family: str) -> None:
     fit, h = glm(family, offset=True), 1e-4
