@@ -10,7 +10,7 @@ of ``fit.moments``; the point is a released one, and its own error is no part of
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -21,7 +21,6 @@ from dpstats.errors import SpecificationError
 from dpstats.families import IDENTITY
 from dpstats.formula import Design
 from dpstats.results.column_moments import has_columns, moments_of
-from dpstats.results.derivatives import derivatives
 from dpstats.results.document import Document, Estimates, cells, limit_columns, point_columns
 from dpstats.results.fit import Fit
 from dpstats.results.intervals import critical, standard_errors
@@ -172,7 +171,8 @@ def chosen(record: Record, variables: str | Sequence[str] | None) -> tuple[str, 
     unknown = [name for name in names if not among(name, record.covariates)]
     if unknown or not names:
         raise SpecificationError(
-            f"variables must be covariates of the fit ({', '.join(record.covariates)}), got {shown(variables)}"
+            f"variables must be covariates of the fit ({', '.join(record.covariates)}), "
+            f"got {shown(variables)}"
         )
     return tuple(dict.fromkeys(names))
 
@@ -315,3 +315,48 @@ class EffectsFit(Fit):
                 f"marginal_effects(newdata, average=True); got {shown(at)}"
             )
         return at_means(self.record, names, level, asked[1])
+
+
+NODES = np.array([-1.0, -0.5, 0.0, 0.5, 1.0])
+REACHES = 4.0 ** -np.arange(3, 20)  # half-widths of the stencil over the width of the bounds
+AT_ONCE = 500  # points; bounds the memory
+
+Columns = Callable[[np.ndarray, np.ndarray], np.ndarray]
+
+
+def derivatives(columns: Columns, at: np.ndarray, bounds: tuple[float, float]) -> np.ndarray:
+    """Return d columns / d variable, shape (m, q).
+
+    Parameters
+    ----------
+    columns : callable
+        Takes indices of points (N,) and values of the variable (N,); gives the columns there, (N, q).
+    at : array, shape (m,)
+        The variable's value at each point, inside `bounds`.
+    bounds : (low, high)
+    """
+    blocks = np.array_split(np.arange(len(at)), -(-len(at) // AT_ONCE))
+    return np.concatenate([_of_block(columns, at, block, bounds) for block in blocks])
+
+
+def _of_block(columns: Columns, at: np.ndarray, block: np.ndarray, bounds: tuple[float, float]) -> np.ndarray:
+    low, high = bounds
+    points, reach = at[block, None], (high - low) * REACHES
+    centre = np.clip(points, low + reach, high - reach)
+    where = np.clip(centre[:, :, None] + reach[:, None] * NODES, low, high)
+    index = np.repeat(block, len(REACHES) * len(NODES))
+    values = columns(index, where.ravel()).reshape(*where.shape, -1)
+    weights = _weights((points - centre) / reach) / reach[:, None]
+    found = np.einsum("mrn,mrnq->mrq", weights, values)
+    change = np.abs(np.diff(found, axis=1))
+    rounding = np.finfo(float).eps * np.abs(values).max(axis=2) / reach[:, None]
+    doubt = np.maximum(change[:, :-1], change[:, 1:]) + rounding[:, 1:-1]
+    best = np.argmin(doubt, axis=1)[:, None, :] + 1
+    return np.take_along_axis(found, best, axis=1)[:, 0, :]
+
+
+def _weights(t: np.ndarray) -> np.ndarray:
+    """Return weights that give the derivative at `t`, in units of the reach, of the nodes' quartic."""
+    powers = np.arange(len(NODES))
+    slopes = powers * t[..., None] ** np.maximum(powers - 1, 0)
+    return slopes @ np.linalg.inv(NODES[:, None] ** powers)
