@@ -16,6 +16,8 @@ from typing import Any
 import numpy as np
 from scipy import optimize, special
 
+from dpstats.families.links import logistic_slope, softplus
+
 Function = Callable[[np.ndarray], np.ndarray]
 
 # exp() of a linear predictor beyond this says nothing more, and its square still is a number
@@ -255,9 +257,9 @@ BINOMIAL = GlmFamily(
     mean=special.expit,
     link=special.logit,
     score=lambda y, eta: y - special.expit(eta),
-    curvature=lambda eta: special.expit(eta) * special.expit(-eta),
+    curvature=logistic_slope,
     variance=lambda mean: mean * (1 - mean),
-    score_variance=lambda eta, dispersion: special.expit(eta) * special.expit(-eta),
+    score_variance=lambda eta, dispersion: logistic_slope(eta),
     clipped_mean=_no_clipped_mean,
     clipped_square=None,
     quantile=None,
@@ -269,7 +271,7 @@ BINOMIAL = GlmFamily(
     ratio_name="odds ratio",
     deviance=lambda y, mean: 2 * (special.rel_entr(y, mean) + special.rel_entr(1 - y, 1 - mean)),
     draw=lambda mean, phi, rng: rng.binomial(1, mean).astype(float),
-    log_likelihood=lambda y, eta: y * eta - np.logaddexp(0.0, eta),
+    log_likelihood=lambda y, eta: y * eta - softplus(eta),
 )
 
 

@@ -17,6 +17,8 @@ import scipy
 from numpy.typing import ArrayLike
 from scipy import special
 
+from dpstats.families.links import softplus
+
 # Below the first node H is under 1e-23; above the last no cut reaches (H = 76, while cuts end at 64). Cubic
 # interpolation of values and slopes errs by at most step^4 / 384 times the largest third derivative of H,
 # which is below 0.3: 2e-13.
@@ -158,15 +160,15 @@ class LogisticTaper(Taper):
         self.start, self.stop = float(np.log(1 / begin - 1)), float(np.log(np.expm1(self.c)))
 
     def _flat(self, z: np.ndarray) -> Integrals:
-        hazard = _softplus(z)
+        hazard = softplus(z)
         cdf = -np.expm1(-hazard)
         return Integrals(hazard, cdf, z * cdf - hazard)
 
     def _falling(self, z: np.ndarray) -> Integrals:
         # g = b (S - end). In S nothing cancels, however small end is: dH = F dz, S' = -S F, G' = -S, so that
         # int S dH = -S, int S^2 dH = -S^2/2, int z S dH = -z S - G and int z S^2 dH = (S - G - z S^2) / 2
-        hazard, b, end = _softplus(z), self._rate, self._end
-        survival, above = np.exp(-hazard), _softplus(-z)
+        hazard, b, end = softplus(z), self._rate, self._end
+        survival, above = np.exp(-hazard), softplus(-z)
         return Integrals(
             -b * (survival + end * hazard),
             -b * survival * (survival / 2 - end),
@@ -174,15 +176,10 @@ class LogisticTaper(Taper):
         )
 
     def _branch(self, z: np.ndarray) -> np.ndarray:
-        return (np.exp(-_softplus(z)) - self._end) * self._rate
+        return (np.exp(-softplus(z)) - self._end) * self._rate
 
     def slope(self, z: np.ndarray) -> np.ndarray:
-        return np.exp(-_softplus(z))
-
-
-def _softplus(z: np.ndarray) -> np.ndarray:
-    """log(1 + e^z), in a sixth of the time that np.logaddexp takes."""
-    return np.maximum(z, 0.0) + np.log1p(np.exp(-np.abs(z)))
+        return np.exp(-softplus(z))
 
 
 _LAST = 12.0  # z beyond every cut of the normal
