@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import compress
 from pathlib import Path
@@ -26,7 +26,7 @@ from dpstats.results.document import Document, Shown
 from dpstats.results.table import Column, Table
 from dpstats.rows import CsvFile, open_rows
 from dpstats.rows.grammar import MISSING_TEXTS
-from dpstats.rows.paths import PARQUET, SEPARATORS, kind_of
+from dpstats.rows.paths import PARQUET, SEPARATORS, data_files, kind_of
 from dpstats.schema import WEIGHS, Bounded, Count, Event, Flag, Levels, Schema, Variable, as_schema
 from dpstats.schema.unit import MOST_ROWS
 
@@ -41,13 +41,13 @@ def written(data: Any, name: str, where: np.ndarray) -> list[Any] | None:
 
 def _column(data: Any, name: str, where: np.ndarray) -> list[Any] | None:
     if isinstance(data, str | os.PathLike):
-        path = Path(data)
-        if (kind := kind_of(path)) in SEPARATORS:
-            return _of_csv(CsvFile(path, SEPARATORS[kind]), name, where)
+        files = data_files(Path(data))
+        if (kind := kind_of(files[0])) in SEPARATORS:
+            return _of_csv([CsvFile(path, SEPARATORS[kind]) for path in files], name, where)
         read = pd.read_parquet if kind in PARQUET else pd.read_feather
-        data = pd.DataFrame(read(path, columns=[name]))
+        data = pd.concat([pd.DataFrame(read(path, columns=[name])) for path in files], ignore_index=True)
     if isinstance(data, CsvFile):
-        return _of_csv(data, name, where)
+        return _of_csv([data], name, where)
     if hasattr(data, "__arrow_c_stream__") and not isinstance(data, pd.DataFrame):
         data = {name: pa.table(data)[name].to_pylist()}
     return list(pd.Series(data[name], dtype=object)[where]) if hasattr(data, "keys") else None
@@ -56,15 +56,20 @@ def _column(data: Any, name: str, where: np.ndarray) -> list[Any] | None:
 class _Line(NamedTuple):
     """A line that holds no record, in the place of its cell."""
 
-    number: int
+    number: str
     why: str
 
 
-def _of_csv(file: CsvFile, name: str, where: np.ndarray) -> list[Any]:
-    """Line by line, as a fit reads."""
-    place, lines = file.names.index(name), enumerate(file.lines(), 2)  # the header is line 1
-    found = [(number, file.record(line)) for number, line in compress(lines, where)]
-    return [_Line(n, record) if isinstance(record, str) else record[place] for n, record in found]
+def _of_csv(files: Sequence[CsvFile], name: str, where: np.ndarray) -> list[Any]:
+    """Line by line, as a fit reads one file after the other."""
+    found: list[Any] = []
+    rows = iter(where)  # each file takes as many as it has lines
+    for file in files:
+        of = f" of {file.path.name}" if len(files) > 1 else ""
+        place, lines = file.names.index(name), enumerate(file.lines(), 2)  # the header is line 1
+        records = ((number, file.record(line)) for number, line in compress(lines, rows))
+        found += [_Line(f"{n}{of}", one) if isinstance(one, str) else one[place] for n, one in records]
+    return found
 
 
 MISSING = "missing"

@@ -24,7 +24,7 @@ PROBABILITIES = (0.05, 0.25, 0.5, 0.75, 0.95)  # of the quantiles of a column
 # rows lie evenly in a cell that is at most so many times denser or thinner than those beside it, which are at
 # most so many, and at most so many times narrower; but for so many sds of noise
 _DENSER, _MOST, _WIDER, _NOISE = 3.0, 4, 2.0, 2.0
-_SEEN = 3.0  # noise sds of rows in cells without a multiple of a step, from which on values are not multiples
+_AROUND = 4  # cells on either side, of which the density around one is told
 
 
 class Found(NamedTuple):
@@ -287,14 +287,18 @@ class CellTable:
     def _step(self) -> int:
         """The largest power of ten of which all values may be multiples, by its exponent.
 
-        A cell that holds no multiple is then empty: rows that are seen in such cells speak against it.
+        A cell that holds no multiple is then empty. Where such cells together hold half as many rows as they
+        would if they were as dense as those around, values are no multiples.
         """
-        ends = self._ends()
+        ends, counts = self._ends(), self.counts[:-1]
+        below, at = np.concatenate([[0.0], np.cumsum(counts)]), np.arange(len(counts))
+        left, right = np.maximum(at - _AROUND, 0), np.minimum(at + _AROUND + 1, len(counts))
+        usual = np.diff(ends) * (below[right] - below[left]) / (ends[right] - ends[left])
         finest = math.floor(math.log10(max(float(np.diff(ends).min()), 1e-300)))
         for exponent in range(math.ceil(math.log10(ends[-1] - ends[0])), finest, -1):
             multiples = ends * 10.0**-exponent
-            without = np.flatnonzero(np.floor(multiples[1:]) < np.ceil(multiples[:-1]))
-            if self.counts[without].sum() <= _SEEN * math.sqrt(self.noise_of(without)):
+            without = np.floor(multiples[1:]) < np.ceil(multiples[:-1])
+            if counts[without].sum() <= usual[without].sum() / 2:
                 return exponent
         return finest
 

@@ -220,3 +220,18 @@ def test_what_is_wrong_with_several_variables_is_told_once(tmp_path: Path) -> No
     (tmp_path / "a.csv").write_text("x,y\n1,2\n\n")
     found = dps.check(tmp_path / "a.csv", dps.Schema(x=dps.bounded(0, 9), y=dps.bounded(0, 9)))
     assert "\nx, y: 1 in a line that is blank (line 3).\n" in str(found)
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_a_folder_says_why_and_in_which_file(ending: str, tmp_path: Path) -> None:
+    tables = {"a": ["1", "2", "x"], "b": ["7", "y", "3"]}
+    for name, cells in tables.items():
+        frame = pd.DataFrame({"v": cells})
+        path = tmp_path / f"{name}.{ending}"
+        frame.to_csv(path, index=False) if ending == "csv" else frame.to_parquet(path)
+    if ending == "csv":
+        (tmp_path / "c.csv").write_text('v\n"2\n')
+    found = dps.check(tmp_path, dps.Schema(v=dps.bounded(0, 9))).frame.iloc[0]
+    assert found["unusable"] == (3 if ending == "csv" else 2)
+    assert "'x'" in found["why"] and "'y'" in found["why"]
+    assert ("line 2 of c.csv" in found["why"]) == (ending == "csv")
