@@ -356,12 +356,8 @@ def _without_unseen(point: Array, to_params: Array, information: Information, k:
 
 def step_to_params(point: Array, pivot: Array, whitening: Array) -> Array:
     """Matrix from a whitened step to a change of (gamma, log sigma)."""
-    k, sigma = len(pivot), sigma_of(point)
-    matrix = np.zeros((k + 1, k + 1))
-    matrix[:k, :k] = sigma * whitening
-    matrix[:k, k] = -sigma * pivot
-    matrix[k, k] = 1.0
-    return matrix
+    sigma, log_sigma = sigma_of(point), np.eye(1, len(pivot) + 1, len(pivot))
+    return np.vstack([np.column_stack([sigma * whitening, -sigma * pivot]), log_sigma])
 
 
 def by_spread(step: Array, noise: Array, information: Information, sigma: float, k: int) -> float:

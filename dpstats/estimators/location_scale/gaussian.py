@@ -89,10 +89,6 @@ class Gaussian(Newton):
         return Whitening.of_events(self.events, self.bounding.placement.scale)
 
     @property
-    def events(self) -> Events:
-        return self.bounding.placement.events
-
-    @property
     def typical(self) -> Array:
         """(gamma, log sigma) by which bounds are chosen."""
         return self.point

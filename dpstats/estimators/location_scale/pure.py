@@ -107,10 +107,6 @@ class Pure(Newton):
         square = self.bounding.affordable_square(self.point)
         return Whitening.of_levels(placement.events, placement.scale, levels, square)
 
-    @property
-    def events(self) -> Events:
-        return self.bounding.placement.events
-
     def _public(self) -> dict[str, Any]:
         """Parameters of the releases where the iteration stands."""
         return self.bounding.public(self.choice, self.whitening.matrix, self.point)

@@ -15,6 +15,7 @@ from dpstats.curator import Curator, Release
 from dpstats.estimators.engine import route as engine
 from dpstats.estimators.location_scale.bounds import Bounding, Choice
 from dpstats.estimators.location_scale.estimate import Estimate
+from dpstats.estimators.location_scale.events import Events
 from dpstats.estimators.location_scale.placement import PlacedByLine, Placement
 from dpstats.estimators.location_scale.problem import LARGEST_LOG_SIGMA
 from dpstats.estimators.location_scale.whitening import Whitening
@@ -87,6 +88,10 @@ class Newton(engine.Newton[Scores, Estimate]):
     bounding: Bounding[PlacedByLine]
     choice: Choice
     whitening: Whitening
+
+    @property
+    def events(self) -> Events:
+        return self.bounding.placement.events
 
     def move(self, step: Array, read: Scores, damping: float = 1.0) -> bool:
         """Move by a whitened step, no longer than the caps; whether one was binding."""
