@@ -303,6 +303,7 @@ def publish(
         params=result.params,
         cov=result.cov,
         cov_privacy=result.cov_privacy,
+        bias=result.possible_bias,
         released=tuple(released),
         columns=result.columns,
         flags=cautions(

@@ -104,10 +104,10 @@ class LinearMoments(NoisyMoments):
 
         Where the spread of the response is a guess, every interval rests on it.
         """
-        sampling, privacy, guess, before = parts
+        sampling, privacy, guess, before, bias = parts
         rel = of_coefficients(fit.rel, fit.vectors, fit.guess, way @ self.map)
         left = None if fit.before is None else before
-        found = judged(params, sampling, privacy, guess, rel, left, told)
+        found = replace(judged(params, sampling, privacy, guess, rel, left, told), bias=np.diag(bias))
         known = np.flatnonzero(np.isfinite(np.diag(found.cov)))
         return replace(found, weak=tuple(map(int, known))) if self.guessed else found
 
@@ -123,19 +123,17 @@ class LinearMoments(NoisyMoments):
         fit = self.normal_equations(alpha)
         between = score_covariance(self, fit)
         sampling = fit.inverse @ (between / self.n) @ fit.inverse
-        sampling = sampling + self.bent * residual_variance(self, fit) * fit.inverse
+        bias = self.bent * residual_variance(self, fit) * fit.inverse
         if self.bend is not None:
-            sampling = sampling + self.bend
+            bias = bias + self.bend
         privacy = fit.gain @ self.noise_at(fit.delta) @ fit.gain.T
         if fit.wider is not None:
-            sampling, privacy = (fit.wider @ part @ fit.wider.T for part in (sampling, privacy))
-        uneven = self.uneven * fit.delta
-        sampling = sampling + np.outer(uneven, uneven)
+            sampling, privacy, bias = (fit.wider @ part @ fit.wider.T for part in (sampling, privacy, bias))
+        for moved in (self.uneven * fit.delta, clipped_line(self, between)):
+            bias = bias + np.outer(moved, moved)
         guess = fit.guess + self._beyond_limit(fit, privacy)
-        moved = clipped_line(self, between)
-        sampling = sampling + np.outer(moved, moved)
         before = 0 * fit.guess if fit.before is None else fit.before
-        parts = [self.map @ part @ self.map.T for part in (sampling, privacy, guess, before)]
+        parts = [self.map @ part @ self.map.T for part in (sampling + bias, privacy, guess, before, bias)]
         return fit, self.origin + self.map @ fit.delta, parts
 
     def _beyond_limit(self, fit: NormalEquations, privacy: np.ndarray) -> np.ndarray:

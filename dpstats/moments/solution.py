@@ -37,6 +37,8 @@ class Solution:
         Coefficients whose interval rests on a guess of what privacy noise hides.
     rel : float
         Size of the noise of the matrix over its least eigenvalue: below .6 all is well.
+    bias : array, shape (d,), optional
+        The part of the variances that is what a response that bends may do, where that was asked.
     """
 
     params: np.ndarray
@@ -44,6 +46,7 @@ class Solution:
     cov_privacy: np.ndarray
     weak: tuple[int, ...]
     rel: float
+    bias: np.ndarray | None = None
 
 
 def judged(

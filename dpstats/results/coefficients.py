@@ -13,6 +13,7 @@ from dpstats.results.in_units import Units, in_units
 from dpstats.results.intervals import (
     Estimate,
     Joint,
+    bias_share,
     bse,
     criterion,
     level_of,
@@ -81,6 +82,14 @@ class Coefficients(Released):
     def privacy_share(self) -> pd.Series:
         """Share of each variance due to privacy noise, from 0 to 1."""
         return self._series(privacy_share(self.record), "privacy_share")
+
+    @property
+    def bias_share(self) -> pd.Series:
+        """Share of each variance that is a possible bias: what rows may do that do not follow the model.
+
+        Checks tell how much that is, and tell more with rows and budget; NaN in a fit of an earlier version.
+        """
+        return self._series(bias_share(self.record), "bias_share")
 
     @property
     def tvalues(self) -> pd.Series:

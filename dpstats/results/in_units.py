@@ -62,6 +62,7 @@ def in_units(record: Record, units: Units | None) -> Record:
         params=record.params * scale,
         cov=record.cov * squares,
         cov_privacy=record.cov_privacy * squares,
+        bias=None if record.bias is None else record.bias * scale**2,
         tails=None if tails is None else replace(tails, variances=tails.variances * scale**2),
     )
 

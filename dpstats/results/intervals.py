@@ -303,9 +303,18 @@ def bse(record: Record) -> np.ndarray:
 
 def privacy_share(record: Record) -> np.ndarray:
     """Return the share of each variance that is privacy noise, NaN where that is undefined; shape (k,)."""
-    total, noise = np.diagonal(record.cov), np.diagonal(record.cov_privacy)
+    return _of_variances(record, np.diagonal(record.cov_privacy))
+
+
+def bias_share(record: Record) -> np.ndarray:
+    """Return the share that is a possible bias, NaN where that is undefined or not kept; shape (k,)."""
+    return _of_variances(record, np.full(len(record.names), np.nan) if record.bias is None else record.bias)
+
+
+def _of_variances(record: Record, part: np.ndarray) -> np.ndarray:
+    total = np.diagonal(record.cov)
     defined = np.isfinite(total) & (total > 0)
-    return np.divide(noise, total, out=np.full(len(total), np.nan), where=defined)
+    return np.divide(part, total, out=np.full(len(total), np.nan), where=defined)
 
 
 def z_values(record: Record) -> np.ndarray:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any, TypeVar
 
 import numpy as np
@@ -64,6 +65,7 @@ def described_record(record: Record) -> dict[str, Any]:
         **({"tails": record.tails.to_dict()} if record.tails is not None else {}),
         **({"baseline": record.baseline.to_dict()} if record.baseline is not None else {}),
         **({"columns": record.columns.to_dict()} if record.columns is not None else {}),
+        **({"bias": plain_numbers(record.bias)} if record.bias is not None else {}),
         **({"trend": record.trend.to_dict()} if record.trend is not None else {}),
         **({"guarantees": [list(pair) for pair in record.guarantees]} if record.guarantees else {}),
         **(
@@ -110,6 +112,7 @@ def _record(content: Mapping[str, Any]) -> Record:
         "tails": _if_there(content.get("tails"), Tails.from_dict),
         "baseline": _if_there(content.get("baseline"), Baseline.from_dict),
         "columns": _if_there(content.get("columns"), DesignMoments.from_dict),
+        "bias": _if_there(content.get("bias"), partial(np.array, dtype=float)),
         "trend": _if_there(content.get("trend"), Trend.from_dict),
         "guarantees": tuple((whose, what) for whose, what in content.get("guarantees", ())),
         "rivals": tuple((name, float(value), float(sd)) for name, value, sd in content.get("rivals", ())),

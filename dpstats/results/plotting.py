@@ -17,7 +17,7 @@ from dpstats._axes import Axes, axes
 from dpstats.errors import SpecificationError
 from dpstats.results.document import NOT_ESTIMABLE
 from dpstats.results.facts import Facts, price, titled
-from dpstats.results.intervals import limits, privacy_share
+from dpstats.results.intervals import bias_share, limits, privacy_share
 from dpstats.results.record import Record, is_scale
 from dpstats.results.table import level_percent, percent, plain
 
@@ -119,6 +119,7 @@ def plot_path(
 
 
 THICK = 5.0  # points
+NOTHING = 0.01  # share of a variance
 LONGEST = 34  # characters of a name
 
 
@@ -139,21 +140,18 @@ def plot_coef(  # noqa: PLR0913 - what is drawn, and where
     low, high = ((limit * widths)[where] for limit in limits(record, level))
     centre, share = (record.params * widths)[where], privacy_share(record)[where]
     known, rows = np.isfinite(low), np.arange(len(where))
-    inner = np.where(known, np.sqrt(np.maximum(1 - share, 0.0)), 0.0)  # what is left without the noise
+    bias = np.nan_to_num(bias_share(record)[where])
     ax = axes(ax, height=1.6 + 0.3 * len(where))
     left, right = np.where(known, low, 0.0), np.where(known, high, 0.0)
     middle = np.where(known, centre, 0.0)
-    ax.hlines(
-        rows[known],
-        left[known],
-        right[known],
-        color="C1",
-        alpha=0.45,
-        linewidth=THICK,
-        label="with privacy noise",
-    )
-    start, stop = middle + inner * (left - middle), middle + inner * (right - middle)
-    ax.hlines(rows[known], start[known], stop[known], color="C0", linewidth=THICK, label="sampling alone")
+    lengths = [(share * 0, "with privacy noise", "C1", 0.45), (share + bias, "sampling alone", "C0", 1.0)]
+    if (bias > NOTHING).any():
+        lengths.insert(1, (share, "with possible bias", "C2", 0.7))
+    for without, words, color, alpha in lengths:
+        inner = np.where(known, np.sqrt(np.maximum(1 - without, 0.0)), 0.0)
+        start, stop = (middle + inner * (end - middle) for end in (left, right))
+        ends = start[known], stop[known]
+        ax.hlines(rows[known], *ends, color=color, alpha=alpha, linewidth=THICK, label=words)
     ax.plot(middle[known], rows[known], "o", color="black", markersize=4, label="estimate")
     for row in rows[~known]:
         ax.annotate(

@@ -134,6 +134,9 @@ class Record(Facts):
     columns : DesignMoments, optional
         Means and sds of the columns after the intercept, where a release told where they lie; those of a
         linear fit follow from `linear`.
+    bias : array, shape (k,), optional
+        The part of the variances that is what responses may do that do not follow the model; not in fits
+        that were saved before it was kept apart.
     no_errors : str, optional
         Why there are no standard errors, where there are none; all variances are infinite then.
 
@@ -173,6 +176,7 @@ class Record(Facts):
     baseline: Baseline | None = None
     trend: Trend | None = None
     columns: DesignMoments | None = None
+    bias: np.ndarray | None = None
 
     def __post_init__(self) -> None:
         names = tuple(self.names)
@@ -212,6 +216,7 @@ class Record(Facts):
             ("params", _frozen("params", self.params, (k,))),
             ("cov", cov),
             ("cov_privacy", cov_privacy),
+            ("bias", None if self.bias is None else _frozen("bias", self.bias, (k,))),
             ("nobs", None if self.nobs is None else count("nobs", self.nobs)),
             ("released", tuple(str(item) for item in self.released)),
             ("settings", _settings(self.settings)),

@@ -47,6 +47,7 @@ def fields_of(solution: Solution, names: Sequence[str]) -> dict[str, Any]:
         "params": solution.params,
         "cov": solution.cov,
         "cov_privacy": solution.cov_privacy,
+        "bias": solution.bias,
         "flags": cautions_of_solution(solution, names),
     }
 

@@ -19,6 +19,7 @@ from dpstats.results.facts import asked_and_paid, heading
 from dpstats.results.in_units import says_units
 from dpstats.results.intervals import (
     Estimate,
+    bias_share,
     bse,
     criterion,
     failures,
@@ -133,6 +134,11 @@ SHOWN_LEVELS = 8
 COUNTED = "std err counts sampling and privacy noise; 'privacy' is the share of its square due to privacy."
 FOR_BENDS = "check for bends"  # what a fit releases whose standard errors count them
 BENT = f" std err also counts what a bend may do ('{FOR_BENDS}'), no part of which is privacy."
+BIASED = (
+    " std err also counts the bias that is possible where rows do not follow the model, no part of which is "
+    "privacy: of its square {}. Budget lessens it as well as rows do."
+)
+WORTH_TELLING, MOST_TOLD = 0.1, 4  # share of a variance; coefficients
 NOT_NORMAL = " Noise is not normal: intervals and P>|z| follow its law, and z alone says less."
 LOST = f" '{NOT_ESTIMABLE}': this budget and these data do not determine the coefficient."
 PUBLIC = (
@@ -149,8 +155,7 @@ def notes(record: Record, remark: str, last: str) -> list[str]:
     remark, last : str
         What a kind of fit says besides, before and after what is said of the noise.
     """
-    bent = BENT if FOR_BENDS in record.released else ""
-    counted = f"No standard errors: {record.no_errors}." if record.no_errors else COUNTED + bent
+    counted = f"No standard errors: {record.no_errors}." if record.no_errors else COUNTED + _biased(record)
     lost = np.isinf(bse(record)).any() and not record.no_errors
     noise = (
         counted + remark + (NOT_NORMAL if record.tails is not None else "") + last + (LOST if lost else "")
@@ -167,6 +172,17 @@ def notes(record: Record, remark: str, last: str) -> list[str]:
     units = [_of_units(whose, _may_end(record))] if whose.column else []
     units += [STRETCHES] if record.unit == ROW.short and "entry" in record.settings else []
     return [noise, *([PUBLIC.format(public)] if public else []), *norms, *units]
+
+
+def _biased(record: Record) -> str:
+    """Return which standard errors are in good part a possible bias; of old fits, that they may be."""
+    if record.bias is None:
+        return BENT if FOR_BENDS in record.released else ""
+    shares = np.nan_to_num(bias_share(record))
+    worst = [j for j in np.argsort(-shares, kind="stable") if shares[j] > WORTH_TELLING]
+    told = [f"{percent(float(shares[j]))} of {record.names[j]}" for j in worst[:MOST_TOLD]]
+    others = [f"less of {len(worst) - MOST_TOLD} more"] * (len(worst) > MOST_TOLD)
+    return BIASED.format(", ".join(told + others)) if told else ""
 
 
 def _may_end(record: Record) -> bool:

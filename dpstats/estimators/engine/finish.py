@@ -47,6 +47,8 @@ class Estimate:
         Bounds of rows and scores, which are part of the estimand.
     columns : DesignMoments, optional
         Where the columns were found, and how far they spread.
+    bias : array, shape (k, k), or 0
+        The part of `cov` that is what responses may do that do not follow the model, as far as checks tell.
     """
 
     params: Array
@@ -55,11 +57,14 @@ class Estimate:
     problems: tuple[str, ...] = ()
     settings: dict[str, Any] = field(default_factory=dict)
     columns: DesignMoments | None = field(default=None, kw_only=True)
+    bias: Array | float = field(default=0.0, kw_only=True)
 
     def wider(self, factors: Array) -> Self:
         """With standard errors longer by these factors; a coefficient is lost where one is infinite."""
-        cov, privacy = (widened(matrix, factors) for matrix in (self.cov, self.cov_privacy))
-        return replace(self, cov=cov, cov_privacy=privacy).lost(np.flatnonzero(np.isinf(factors)))
+        parts = self.cov, self.cov_privacy, self._bias
+        cov, privacy, bias = (widened(matrix, factors) for matrix in parts)
+        wider = replace(self, cov=cov, cov_privacy=privacy, bias=bias)
+        return wider.lost(np.flatnonzero(np.isinf(factors)))
 
     def lost(self, which: Array) -> Self:
         """Without intervals for these coefficients."""
@@ -71,8 +76,18 @@ class Estimate:
         return replace(self, cov=cov, cov_privacy=privacy, problems=tuple(problems))
 
     def doubted(self, cov: Array | float, *problems: str) -> Self:
-        """With more uncertainty, and what is to be said of it."""
-        return replace(self, cov=self.cov + cov, problems=(*self.problems, *problems))
+        """With more uncertainty, by a bias that is possible, and what is to be said of it."""
+        problems = (*self.problems, *problems)
+        return replace(self, cov=self.cov + cov, bias=self.bias + cov, problems=problems)
+
+    @property
+    def possible_bias(self) -> Array:
+        """Variances that are a possible bias, shape (k,)."""
+        return np.diag(self._bias)
+
+    @property
+    def _bias(self) -> Array:
+        return np.broadcast_to(self.bias, self.cov.shape)
 
     def through(self, way: Array) -> Self:
         """Of the columns that these ones are sums of; see :attr:`dpstats.formula.Design.way`.
@@ -96,6 +111,7 @@ class Estimate:
             params=whole @ self.params,
             cov=cov,
             cov_privacy=carried(self.cov_privacy, whole),
+            bias=carried(self._bias, whole),
             problems=tuple(problems),
             columns=None if self.columns is None else self._columns_through(self.columns, way),
         )

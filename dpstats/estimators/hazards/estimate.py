@@ -81,7 +81,8 @@ def estimate(steps: Steps, axes: Array, scale: RowScale, grid: Grid, bounds: Bou
     point = user @ point
     # a larger budget has more pieces, and sees rows at risk for longer
     privacy += by_grid * (by_pieces**2 + float(np.abs(moved[grid.hidden]).sum()) ** 2)
-    cov = sampling + privacy + by_grid * (by_cells**2 + _clock_error(grid, moved) ** 2)
+    bias = by_grid * (by_cells**2 + _clock_error(grid, moved) ** 2)
+    cov = sampling + privacy + bias
     slopes, guess = cov[j:, j:].copy(), hidden[j:, j:]
     rel = _relative(information, len(slopes))
     weakly = weak(guess, slopes)
@@ -117,6 +118,7 @@ def estimate(steps: Steps, axes: Array, scale: RowScale, grid: Grid, bounds: Bou
         baseline=baseline,
         events=events,
         columns=replace(scale, constant=True).moments(n),
+        bias=bias[j:, j:],
     )
     return found.lost(lost)
 

@@ -35,10 +35,10 @@ _POINTS = 2000
 _DOUBTFUL = 2e-3
 # variance of a contrast against that of rows watched to one hazard: others leave at any, mostly a low one
 _MIXED = 1.5
-# Sds of a contrast that are no news; and bias, per share of events in doubt, of their location in sigmas, of
-# slopes in sigmas for an sd of the covariate, and of log sigma. In fits of wrong laws (normal, t4 and SEV
-# errors for one another, spreads that grow with the line) at most 1; 2.4, with such spreads alone; 2 to 3.
-_USUAL, _LOCATION_BIAS, _SLOPE_BIAS, _LOG_SIGMA_BIAS = 1.5, 1.0, 2.0, 2.5
+# Sds of a contrast that are no news; and bias against maximum likelihood, per share of events in doubt, of
+# their location in sigmas, of slopes in sigmas for an sd of the covariate, and of log sigma, were hazards cut
+# at 1. It goes by the inverse of the cut, as scores that nothing bounds are those of the likelihood.
+_USUAL, _LOCATION_BIAS, _SLOPE_BIAS, _LOG_SIGMA_BIAS = 1.5, 1.0, 1.5, 5.0
 
 
 def checked(  # noqa: PLR0913 - of strata, two more
@@ -55,7 +55,7 @@ def checked(  # noqa: PLR0913 - of strata, two more
     Contrasts between zones are released that no error of intercept and log sigma moves, or hardly: what is
     left of them is sampling, noise, or another law. Where sigma is known another sigma moves them, and so
     they tell of that too; but not where noise in the slopes spreads residuals, as it does by signs and where
-    a coefficient was not found. What falls short of the caution, but is more than usual, widens intervals.
+    a coefficient was not found. What is more than usual widens intervals, with the caution and without it.
     Zones are laid out by what an average row collects at (gamma, log sigma) `point`. Strata have a `sigma`
     each, and `onto` makes what is estimated of changes of the point.
     """
@@ -64,10 +64,9 @@ def checked(  # noqa: PLR0913 - of strata, two more
     spread = sigma_of(point) if sigma is None else sigma
     found = _contrasted(curator, mu, placement, point, spread, known and settled)
     result = replace(result, law=found.law)
-    if found.stands_out:
-        return result.doubted(np.zeros_like(result.cov), "law")
     bias = _biases(placement.scale, sigma_of(point), found.pivot, known)
-    return result.doubted(found.doubt**2 * (bias if onto is None else onto @ bias @ onto.T))
+    bias *= (found.doubt / result.settings["cut c"]) ** 2
+    return result.doubted(bias if onto is None else onto @ bias @ onto.T, *("law",) * found.stands_out)
 
 
 class _Contrasted(NamedTuple):
@@ -133,7 +132,7 @@ def _clearest(found: Array, sampling: Array, noise: Array) -> Quantity:
 
 
 def _biases(scale: RowScale, sigma: float, pivot: float, known: bool) -> Array:
-    """What another law may do to the estimates if all events are in doubt, as a covariance.
+    """What another law may do to the estimates if all events are in doubt and the cut is 1, as a covariance.
 
     The location is that of the events, whose residuals lie about `pivot`: the intercept moves with log sigma,
     unless that is `known`. Slopes turn about the middle of the rows, and take the intercept with them.
