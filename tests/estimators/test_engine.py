@@ -50,6 +50,10 @@ def test_doubt_adds_to_all_uncertainty_and_not_to_that_of_noise() -> None:
     assert found.problems[-1] == "law"
     assert np.diag(found.cov) == pytest.approx([6, 6, 6])
     assert found.cov_privacy is ESTIMATE.cov_privacy
+    turn = np.array([[1.0, 2.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]])
+    assert found.possible_bias.tolist() == [1, 1, 1] and ESTIMATE.possible_bias.tolist() == [0, 0, 0]
+    assert found.through(turn).possible_bias.tolist() == [5, 1, 1]
+    assert found.wider(np.array([1.0, 2.0, 3.0])).possible_bias.tolist() == [1, 4, 9]
 
 
 def test_a_coefficient_is_weak_where_more_than_half_of_its_variance_is_a_guess() -> None:

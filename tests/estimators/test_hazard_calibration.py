@@ -80,6 +80,23 @@ def test_doubts_that_are_no_caution_yet_widen_intervals() -> None:
     assert np.mean(np.array(held)[~np.array(doubted)]) >= 0.6
 
 
+def test_a_law_that_is_found_wrong_widens_no_less_than_one_that_may_be() -> None:
+    """Log sigma is off by what bounds do to normal errors: fits that said so had intervals of a third."""
+    data = frame(1, "normal")
+    exact = dps.survreg("Surv(t, e) ~ x", data, SCHEMA, dist="sev").fit(dps.approx(1e6, 1e-6))
+    told, held = [], []
+    for seed in range(4):
+        with noise(SeededNoise(seed)):
+            fit = dps.survreg("Surv(t, e) ~ x", data, SCHEMA, dist="sev").fit(dps.approx(1, 1e-6))
+        told.append("law" in dict(fit.flags))
+        off = abs(fit.params - exact.params)["Log(scale)"]
+        without = fit.bse["Log(scale)"] * np.sqrt(1 - fit.bias_share["Log(scale)"])
+        held.append(off < 1.96 * fit.bse["Log(scale)"])
+        assert off > 3 * without
+    assert all(told) and all(held)
+    assert exact.bias_share.max() < 0.9 < fit.bias_share["Log(scale)"]
+
+
 def test_doubt_of_the_law_does_not_depend_on_where_a_scale_begins() -> None:
     """Slopes that another law moves turn about the rows: life at the mean of kelvins was 50 times vaguer."""
     data, moved = frame(3, "sev"), dps.Schema(x=dps.bounded(296, 304), t=dps.bounded(-6, 6), e=dps.event())

@@ -10,6 +10,7 @@ from statsmodels.iolib.summary2 import summary_col
 
 from dpstats.errors import SpecificationError
 from dpstats.results import Fit
+from dpstats.results.in_units import in_units
 from dpstats.results.table import align_points, figures, p_value, percent, times, z_value
 from tests.results.fits import CAPACITOR_COV, STRESS, USE, capacitor, wide
 
@@ -210,3 +211,17 @@ def test_small_writings() -> None:
     assert [z_value(z) for z in (-5.684, 1234.5, 1e7, np.nan)] == ["-5.68", "1234", "1.0e+07", ""]
     assert percent(0.414) == "41 %" and times(1309.91) == "1309.9"
     assert align_points(["13.41", "-0.00591", "7"]) == ["13.41   ", "-0.00591", " 7      "]
+
+
+def test_a_possible_bias_is_told_of_the_coefficients_that_it_concerns() -> None:
+    """Saved and read with the fit, in any units; a fit of an earlier version says nothing of it."""
+    share = [0.5, 0.05, 0.25, 0.0]
+    fit = capacitor(bias=share * np.diag(capacitor().record.cov))
+    assert fit.bias_share.to_numpy() == pytest.approx(share)
+    assert "of its square 50 % of Intercept, 25 % of temperature." in " ".join(str(fit.summary()).split())
+    assert (type(fit).from_dict(fit.to_dict()).bias_share == fit.bias_share).all()
+    many = in_units(fit.record, {"voltage": 50})
+    assert many.bias == pytest.approx(fit.record.bias * np.array([1, 50, 1, 1]) ** 2)
+    old = {name: value for name, value in fit.to_dict().items() if name != "bias"}
+    assert type(fit).from_dict(old).bias_share.isna().all()
+    assert "possible" not in str(capacitor().summary())

@@ -76,6 +76,19 @@ def test_coefficients_are_drawn_with_the_part_that_is_noise(model: str) -> None:
     assert ax.yaxis_inverted() and ax.get_xlabel() == "coefficient"
 
 
+def test_a_possible_bias_is_drawn_between_sampling_and_noise() -> None:
+    share = np.array([0.2, 0.3, 0.0, 0.1])
+    fit = capacitor(bias=share * np.diag(capacitor().record.cov))
+    ax = fit.plot_coef()
+    parts = [each.get_segments() for each in ax.collections if isinstance(each, LineCollection)]
+    outer, middle, inner = ([np.ptp(line[:, 0]) ** 2 for line in each] for each in parts)
+    privacy = fit.privacy_share[["voltage", "temperature"]].to_numpy()
+    assert np.divide(middle, outer) == pytest.approx(1 - privacy)
+    assert np.divide(inner, outer) == pytest.approx(1 - privacy - share[1:3])
+    words = ["with privacy noise", "with possible bias", "sampling alone", "estimate"]
+    assert ax.get_legend_handles_labels()[1] == words
+
+
 def test_coefficients_of_columns_in_different_units_share_an_axis_across_their_ranges() -> None:
     ax = capacitor().plot_coef(across_range=True)
     low, high = capacitor().conf_int().loc["voltage"] * 150
