@@ -158,6 +158,10 @@ class Design:
         """Of each column that of a level without which it is 0, see :func:`block.within`."""
         return self._filler.within()
 
+    def partners(self) -> np.ndarray:
+        """Which coefficients show what other columns do if not seen, see :func:`identities.partners`."""
+        return self._filler.partners()
+
     @property
     def _axis(self) -> Axis | None:
         """What lays the rows of strata beside one another on one axis of time."""

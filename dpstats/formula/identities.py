@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from dpstats.formula.factors import Factor, NumericFactor
+from dpstats.formula.factors import Factor, NumericFactor, PolynomialFactor
 from dpstats.formula.layout import Atom
 from dpstats.schema import Event, Flag, Schema
 
@@ -59,6 +59,28 @@ def within(products: Sequence[tuple[Atom, ...]], factors: Mapping[str, Factor], 
     levels = [frozenset(one for one in several if one[1]) for several in ones]
     homes = {level: j for j, level in enumerate(levels) if level and len(level) == len(ones[j])}
     return np.array([homes.get(level, -1) for level in levels])
+
+
+def partners(
+    products: Sequence[tuple[Atom, ...]], factors: Mapping[str, Factor], schema: Schema
+) -> np.ndarray:
+    """Which coefficients, in rows, show what another column does that is not seen; shape (p, p).
+
+    Those of columns that read one of its variables, and the intercept: a square goes along with its number.
+    What is 0 but at a level does nothing in the rows of others, and shows at the level alone. Levels tell no
+    more than of their own rows, nor do columns of splines away from their knots.
+    """
+    read = [frozenset().union(*(factors[atom.factor].variables for atom in product)) for product in products]
+    told = np.array([[not own or bool(own & other) for other in read] for own in read])
+    homes = within(products, factors, schema)
+    numbers = np.array(
+        [
+            any(isinstance(factors[atom.factor], NumericFactor | PolynomialFactor) for atom in product)
+            for product in products
+        ]
+    )
+    at_level = np.arange(len(products))[:, None] == homes
+    return np.where(homes < 0, told & numbers, at_level) & ~np.eye(len(products), dtype=bool)
 
 
 def _level(product: tuple[Atom, ...], name: str, factors: Mapping[str, Factor], schema: Schema) -> int:

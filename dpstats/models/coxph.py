@@ -20,7 +20,7 @@ from dpstats.ledger import Ledger
 from dpstats.models.about_middles import about_middles, costs_of, share_of
 from dpstats.models.feasibility import HAZARDS, check_worth
 from dpstats.models.reuse import reusable
-from dpstats.models.skeleton import Plannable, check_budget, pay, publish, rows_of, times_within
+from dpstats.models.skeleton import Plannable, check_budget, of_formula, pay, publish, rows_of, times_within
 from dpstats.results import HazardFit
 from dpstats.schema import Schema
 
@@ -158,7 +158,7 @@ class Coxph(Plannable):
         costs = costs_of(self.design, budget) | plan.costs
         facts = pay(curator, self.design, budget, ledger, METHOD, costs)
         curator, design = about_middles(curator, self.design, budget)
-        result = fit_hazards(curator, _problem(design, self.times), plan).through(design.way)
+        result = of_formula(fit_hazards(curator, _problem(design, self.times), plan), design)
         entry = _response(self.design).entry
         return publish(
             HazardFit,

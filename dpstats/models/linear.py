@@ -296,7 +296,7 @@ class LinearModel(Plannable):
         max_weight = None if design.weights is None else design.max_weight
         box = _box(design, self._name)
         result = fit_gram(curator, box, constant, plan, self._public, max_weight)
-        moments = result.moments.of_columns(design.way)
+        moments = result.moments.of_columns(design.way).beside(design.partners())
         found = self._described(moments.solve(self.alpha), result.settings)
         told = cautions(of_whole_table(result.problems, design), design.names)
         return found | {"linear": moments, "flags": (*told, *found["flags"])}

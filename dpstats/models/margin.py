@@ -31,7 +31,7 @@ from dpstats.families import MarginLoss
 from dpstats.formula import Design, NumericResponse
 from dpstats.ledger import Ledger
 from dpstats.models.about_middles import about_middles, costs_of, share_of
-from dpstats.models.skeleton import Unfitted, check_budget, check_compat, pay, publish
+from dpstats.models.skeleton import Unfitted, check_budget, check_compat, of_formula, pay, publish
 from dpstats.results import GlmFit, SvmFit
 from dpstats.rows import Rows
 
@@ -174,7 +174,7 @@ def fit_debiased_logit(
         GlmFit,
         facts,
         design,
-        result.through(moved.way),
+        of_formula(result, moved),
         costs,
         model=model,
         dist="binomial",

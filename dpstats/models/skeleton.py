@@ -17,7 +17,7 @@ from dpstats._private import HoldsRows
 from dpstats.budget import Budget, Gdp, Pure, as_budget, delta_of
 from dpstats.curator import Curator
 from dpstats.errors import BudgetError, SpecificationError
-from dpstats.estimators.engine.finish import Estimate
+from dpstats.estimators.engine.finish import E, Estimate
 from dpstats.formula import Design, IntervalResponse
 from dpstats.formula.variables import VariableColumns
 from dpstats.ledger import Ledger
@@ -268,6 +268,11 @@ def pay(
         "ledger": line,
         "not_private": curator.not_private,
     }
+
+
+def of_formula(result: E, design: Design) -> E:
+    """The estimate of a formula's coefficients, by that of the columns of a design about middles."""
+    return result.through(design.way).beside(design.partners())
 
 
 def publish(

@@ -59,6 +59,7 @@ from dpstats.models.skeleton import (
     check_compat,
     check_complete,
     check_named,
+    of_formula,
     pay,
     publish,
     rows_of,
@@ -268,7 +269,7 @@ class Survreg(Plannable):
             costs = first | pure_plan.costs
             facts = pay(curator, self.design, budget, ledger, PURE_METHOD, costs)
             curator, design = about_middles(curator, self.design, budget)
-            found = fit_location_scale(curator, self._problem(design), pure_plan).through(design.way)
+            found = of_formula(fit_location_scale(curator, self._problem(design), pure_plan), design)
             return self._publish(facts, found, (*first, *PURE_RELEASED))
         check_worth(curator, budget, k, TIMES, force)
         more = _costs_besides(asked, budget.mu)
@@ -283,7 +284,7 @@ class Survreg(Plannable):
         result = fit_location_scale(curator, self._problem(design), plan)
         facts["method"], released = (SIGNS_METHOD, SIGNS_RELEASED) if result.by_signs else (METHOD, newton)
         asked_for = self._asked_for(curator, design, budget.mu, result.params, asked)
-        return self._publish(facts, result.through(design.way), (*first, *released, *more), **asked_for)
+        return self._publish(facts, of_formula(result, design), (*first, *released, *more), **asked_for)
 
     def _fit_strata(
         self, scales: Scales, budget: Budget, ledger: Ledger | str | Path | None, force: bool
@@ -298,7 +299,7 @@ class Survreg(Plannable):
         moved, wide = self.design.about(middles), scales.design.about(middles)
         problem = replace(self._problem(wide), strata=_strata(scales, moved, wide))
         result = fit_location_scale(curator.reading(wide), problem, plan)
-        return self._publish(facts, result.through(moved.way), (*first, *RELEASED))
+        return self._publish(facts, of_formula(result, moved), (*first, *RELEASED))
 
     def _problem(self, design: Design) -> Problem:
         """Public facts in the estimator's terms."""

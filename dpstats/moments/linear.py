@@ -86,6 +86,21 @@ class LinearMoments(NoisyMoments):
             fit, (params - apart)[~dropped], chosen, self._told[~dropped], pulled.way[~dropped]
         )
 
+    def beside(self, partners: np.ndarray) -> LinearMoments:
+        """Moments that tell nothing of what may show the effect of a lost coefficient.
+
+        Parameters
+        ----------
+        partners : array of bool, shape (d, d)
+            See :meth:`dpstats.formula.Design.partners`.
+        """
+        lost = np.isinf(np.diag(self.solve().cov))
+        beside = partners @ lost & ~lost
+        if not beside.any() or lost.all():
+            return self
+        blind = np.zeros(len(lost)) if self.blind is None else self.blind
+        return replace(self, blind=np.maximum(blind, beside))
+
     @property
     def _told(self) -> np.ndarray:
         """Coefficients of which releases may tell anything."""

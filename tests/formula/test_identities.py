@@ -68,3 +68,14 @@ def test_a_column_is_0_without_the_level_it_is_within(formula: str) -> None:
             assert (rows[:, column] != 0).all() or not design.binary[column]
     if formula == "y ~ g*x + f":
         assert (homes >= 0).sum() == 3 + 3 + 1
+
+
+def test_what_is_not_seen_shows_in_columns_of_its_variables_and_not_beside_levels() -> None:
+    """A lost square takes its number and the intercept along; a product with a flag takes that alone."""
+    design = build_design("y ~ x*f + I(x**2) + z + x:z + g", dps.Schema(z=dps.bounded(0, 9), **SCHEMA))
+    partners, names = design.partners(), list(design.names)
+    shows = {name: {names[i] for i in np.flatnonzero(partners[:, j])} for j, name in enumerate(names)}
+    assert shows["I(x ** 2)"] == {"Intercept", "x", "x:f", "x:z"}
+    assert shows["x:z"] == {"Intercept", "x", "x:f", "I(x ** 2)", "z"}
+    assert shows["z"] == {"Intercept", "x:z"} and shows["x:f"] == {"f"}
+    assert not any(shows[name] for name in ("Intercept", "f", "g[T.b]"))

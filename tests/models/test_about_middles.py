@@ -135,6 +135,15 @@ def test_what_rests_on_a_lost_coefficient_is_lost() -> None:
     assert lost.cov[2, 2] == lost.cov_privacy[2, 2] == np.inf and found.through(np.eye(4)) is found
 
 
+def test_what_shows_the_effect_of_a_lost_coefficient_is_lost() -> None:
+    partners = np.array([[False, True, False], [False, False, True], [False, False, False]])
+    found = Estimate(np.arange(4.0), np.eye(4), np.eye(4) / 2, ("weak:1", "weak:0"))
+    assert found.beside(partners) is found and found.hopeless().beside(partners).problems == ("hopeless",)
+    beside = found.lost(np.array([2])).beside(partners)
+    assert np.isinf(np.diag(beside.cov)).tolist() == [False, True, True, False]  # and none of these in turn
+    assert set(beside.problems) == {"weak:0", "not_estimable:2", "not_estimable:1"}
+
+
 def test_the_ledger_and_the_fit_name_what_was_released(tmp_path: Any) -> None:
     data, schema = rows(FAR)
     ledger = dps.Ledger(tmp_path / "ledger.json", total=dps.approx(5, 1e-5))

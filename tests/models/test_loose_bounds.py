@@ -123,3 +123,35 @@ def test_the_difference_of_near_duplicates_that_noise_hides_is_weak(budget: Budg
         low, high = fit.conf_int().loc[["a", "b"]].to_numpy().T
         assert np.all(np.abs([5.2, -5.0] - fit.params[["a", "b"]]) < high - low)
         assert {code for code, _ in fit.flags} & {"weak", "not_estimable"}
+
+
+LOOSE = 3e5  # so many times too wide, at which no look finds a square
+
+
+@pytest.mark.parametrize("model", ["ols", "logit", "weibull", "coxph"])
+def test_the_line_of_a_number_whose_square_is_not_seen_is_not_that_of_a_fit_without(model: str) -> None:
+    """Its interval was a hundredth as long as it was off, in all models; z has nothing to do with it."""
+    draw = np.random.default_rng(3)
+    x, z, e = draw.uniform(0, 5, N), draw.normal(size=N), draw.normal(size=N)
+    line = 0.5 * x - 0.07 * x**2 + 0.3 * z
+    life = np.exp(line) * draw.exponential(size=N) + 1e-3
+    rows = {"x": x, "z": z, "y": line + e, "yes": (line + e > 0).astype(int), "life": life, "died": life < 10}
+    schema = dps.Schema(
+        x=dps.bounded(0, 5 * LOOSE),
+        z=dps.bounded(-5, 5),
+        y=dps.bounded(-20, 20),
+        yes=dps.flag(),
+        life=dps.bounded(1e-3, 50),
+        died=dps.event(),
+    )
+    terms = "x + I(x**2) + z"
+    made = {
+        "ols": lambda: dps.ols(f"y ~ {terms}", rows, schema),
+        "logit": lambda: dps.logit(f"yes ~ {terms}", rows, schema),
+        "weibull": lambda: dps.survreg(f"Surv(life, died) ~ {terms}", rows, schema),
+        "coxph": lambda: dps.coxph(f"Surv(life, died) ~ {terms}", rows, schema),
+    }[model]()
+    with noise(SeededNoise(1)):
+        fit = made.fit(dps.approx(2, 1e-6))
+    lost = set(fit.bse.index[np.isinf(fit.bse)])
+    assert lost == {"x", "I(x ** 2)", "Intercept"} & {*fit.params.index}

@@ -485,6 +485,11 @@ MUTANTS = (
         ("estimators/location_scale/estimate.py", "& scale.hardly_varies", "& False"),
     ),
     planted(
+        "a number has the line of a fit without its square, which noise hides (all models)",
+        "models/test_loose_bounds.py::test_the_line_of_a_number_whose_square_is_not_seen_is_not_that_of_a_fit_without",
+        ("formula/identities.py", "told & numbers", "at_level"),
+    ),
+    planted(
         "levels are told against one that no row has (survreg)",
         "estimators/test_level_without_events.py::test_what_is_told_against_a_level_without_rows_is_not_estimable",
         (SCALE, "(events * surely < FEWEST_EVENTS)", "(surely < -1)"),

@@ -89,6 +89,15 @@ class Estimate:
     def _bias(self) -> Array:
         return np.broadcast_to(self.bias, self.cov.shape)
 
+    def beside(self, partners: Array) -> Self:
+        """Without what shows the effects of lost coefficients; see :meth:`dpstats.formula.Design.partners`.
+
+        However good the rest of a fit is, it is then one without a column, in which others stand for it.
+        """
+        lost = np.isinf(np.diag(self.cov))
+        beside = np.flatnonzero(partners @ lost[: len(partners)] & ~lost[: len(partners)])
+        return self.lost(beside) if len(beside) and "hopeless" not in self.problems else self
+
     def through(self, way: Array) -> Self:
         """Of the columns that these ones are sums of; see :attr:`dpstats.formula.Design.way`.
 
