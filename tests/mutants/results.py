@@ -247,7 +247,7 @@ MUTANTS = (
         f"{REPLAY}[glm-poisson-newton-zcdp]",
         (
             "models/glm.py",
-            "            result.through(design.way),\n            costs,",
+            "            of_formula(result, design),\n            costs,",
             "            replace(result, problems=['budget'] * any(not block.ok.all() for block in curator._blocks)),\n"
             "            costs,",
         ),
