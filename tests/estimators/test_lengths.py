@@ -1,11 +1,14 @@
 """Rows that hold a column's variance: what counts tell of them, and what a line counts for them."""
 
+from functools import partial
+
 import numpy as np
 import pandas as pd
 import pytest
 
 import dpstats as dps
 from dpstats.budget import Budget
+from dpstats.estimators.gram.bounds import Bent, Bounds, choose_bounds
 from dpstats.estimators.gram.lengths import LongRows, _likely
 from dpstats.testing import SeededNoise, noise
 
@@ -35,7 +38,7 @@ TURN = np.array([[0.6, 0.8], [-0.8, 0.6]])
 def levelled(radius: float, slope: float, largest: float = 4.0, moved: float = 0.0) -> np.ndarray:
     """Of an axis of which rows of length 4 are 3 of the mean square, and others 1; and of one without any."""
     shares, at = np.array([[0.25], [0.0]]), np.array([4.0])
-    rows = LongRows(TURN, shares, at, at, 0.0, largest)
+    rows = LongRows(TURN, shares, at, at, 0.0, largest, N)
     moves = TURN @ [moved, 0.0]
     return np.asarray(TURN.T @ rows.levelled(radius, np.eye(2), TURN @ [slope, 5.0], moves) @ TURN)
 
@@ -53,7 +56,7 @@ def test_a_slope_levels_off_no_farther_than_residuals_reach() -> None:
 def test_weight_is_lost_by_rows_beyond_a_radius() -> None:
     """A tenth of the rows has length 4, a twentieth 8: at a radius of 4 the second lose three quarters."""
     rows = LongRows(
-        TURN, np.array([[0.1, 0.0], [0.0, 0.05]]), np.array([4.0, 8.0]), np.array([4.0, 8.0]), 0.0, 4.0
+        TURN, np.array([[0.1, 0.0], [0.0, 0.05]]), np.array([4.0, 8.0]), np.array([4.0, 8.0]), 0.0, 4.0, N
     )
     assert rows.lost(4.0) == pytest.approx(0.05 * 0.75)
     assert rows.lost(2.0) == pytest.approx(0.1 * 0.75 + 0.05 * 15 / 16)
@@ -62,7 +65,7 @@ def test_weight_is_lost_by_rows_beyond_a_radius() -> None:
 
 def test_what_is_lost_lies_along_the_axes_of_long_rows_and_elsewhere_as_far_as_noise_hides_it() -> None:
     shares, at = np.array([[0.1], [0.0]]), np.array([4.0])
-    exact, noisy = (LongRows(TURN, shares, at, at, sd, 4.0).unheard(2.0) for sd in (0.0, 0.025))
+    exact, noisy = (LongRows(TURN, shares, at, at, sd, 4.0, N).unheard(2.0) for sd in (0.0, 0.025))
     np.testing.assert_allclose(TURN.T @ exact @ TURN, np.diag([1.0, 0.0]), atol=1e-12)
     hidden, lost = 0.025 * 16, 0.1 * 12
     shared = np.diag([lost + hidden, hidden]) / (lost + 2 * hidden)
@@ -84,6 +87,48 @@ def test_a_column_that_goes_with_none_that_bends_is_known_as_well_as_beside_a_li
             rows
         )  # 14 and 17 times, where all directions counted alike
         assert abs(fit.params["coin"] - 0.4) < 2 * fit.bse["coin"]
+
+
+def test_rows_are_kept_longer_where_they_hold_a_variance_and_noise_lets_them() -> None:
+    """An axis of which rows of length 4 are 3 of the mean square, others 1; the other has none."""
+    shares, ends = np.array([[0.25], [0.0]]), (np.array([2.0]), np.array([8.0]))
+    rows = LongRows(np.eye(2), shares, *ends, 0.0, 4.0, N)
+    line = dict(slopes=np.array([0.4, 5.0]), moved=np.zeros(2))
+    short, long = (rows.variances(radius, 0.5, **line) for radius in (2.0, 4.0))
+    assert long == pytest.approx([(4 + 0.25) / 16, 1.25])
+    assert short == pytest.approx([1.25 + N * (0.5 * 0.75 * 0.4) ** 2, 1.25])
+    allowed, bent = (99.0, 99.0), Bent(variances=partial(rows.variances, **line))
+    assert choose_bounds(N, 0.2, 2, allowed, bent).radius > 1.5 * choose_bounds(N, 0.2, 2, allowed).radius
+    assert choose_bounds(N, 0.001, 2, allowed, bent) == choose_bounds(N, 0.001, 2, allowed)
+
+
+def test_what_longer_rows_moved_a_line_by_others_may_too() -> None:
+    """Beyond two sds; and rows that a step takes beyond the limit were clipped on the way."""
+    at, step, known = np.array([4.0]), TURN @ [0.4, 0.1], np.eye(2) * 0.06**2
+    rows = LongRows(TURN, np.array([[0.01], [0.0]]), at, at, 0.0, 4.0, N)
+    found = [
+        TURN.T @ rows.followed(Bounds(2.0, limit, 9.0), np.eye(2), step, known) @ TURN for limit in (9.0, 1.0)
+    ]
+    moved = 0.5**2 * (0.4**2 - 0.12**2)
+    np.testing.assert_allclose(found[0], np.diag([moved, 0]), atol=1e-12)
+    np.testing.assert_allclose(found[1], np.diag([moved + (0.01 * 4 / 4 * 0.6) ** 2, 0]), atol=1e-12)
+
+
+@pytest.mark.parametrize("law", ["exponential", "lognormal"])
+def test_an_exact_line_of_a_skewed_column_is_known_about_as_well_as_by_least_squares(law: str) -> None:
+    """100,000 rows at epsilon 2; 16 and 41 times, where residuals were counted about no line."""
+    draw, rows = np.random.default_rng(5), 100_000
+    x = draw.exponential(4, rows) if law == "exponential" else draw.lognormal(1.2, 0.7, rows)
+    y = 1000 + 640 * x + draw.normal(0, 1131, rows)
+    model = dps.ols(
+        "y ~ x", dict(x=x, y=y), dps.Schema(x=dps.bounded(0, 365), y=dps.bounded(-10_000, 300_000))
+    )
+    with noise(SeededNoise(1)):
+        fit = model.fit(dps.approx(2, 1e-6))
+    error = 1131 / np.sqrt(rows) / x.std()
+    assert fit.bse["x"] < 2.2 * error
+    assert abs(fit.params["x"] - 640) < 2.5 * fit.bse["x"]
+    assert not fit.flags
 
 
 def test_residuals_were_seen_about_a_line_that_has_moved_since() -> None:

@@ -75,11 +75,12 @@ def test_sigma_is_that_of_the_rows_of_a_subset(share: float) -> None:
     """With weights, of a row of weight 1: half of the rows outside once made that .75 of what it was."""
     data = rows(1, 100_000, share)
     for weights, actual in ((None, np.sqrt(np.log(10) / 0.9)), ("w", 1.0)):
-        with noise(SeededNoise(1)):
-            model = dps.ols("y ~ x + z", data, SCHEMA, subset="here", weights=weights)
-            sigma = model.fit(dps.approx(2, 1e-6)).sigma
-        assert sigma.estimate == pytest.approx(actual, rel=0.08)
-        assert abs(sigma.estimate - actual) < 3.5 * sigma.std_error
+        model, found = dps.ols("y ~ x + z", data, SCHEMA, subset="here", weights=weights), []
+        for seed in range(5):
+            with noise(SeededNoise(seed)):
+                found.append(model.fit(dps.approx(2, 1e-6)).sigma)
+            assert abs(found[-1].estimate - actual) < 3.5 * found[-1].std_error
+        assert np.median([sigma.estimate for sigma in found]) == pytest.approx(actual, rel=0.08)
 
 
 @pytest.mark.parametrize("budget", [dps.approx(1, 1e-6), dps.pure(2)], ids=str)

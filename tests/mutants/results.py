@@ -120,7 +120,7 @@ MUTANTS = (
     planted(
         "the mean weight of rows without an intercept is taken for certain (ols)",
         DOUBT + "without_an_intercept_the_mean_weight_of_rows_is_within_its_doubt",
-        (GRAM, "doubt=(1 - kept) / 2)", "doubt=0.0)"),
+        (GRAM, "doubt=doubt)", "doubt=0.0)"),
     ),
     planted(
         "long rows of large weights are taken to have residuals like all (ols)",

@@ -9,13 +9,17 @@ intercept if errors are skewed.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from scipy import special
 
 from dpstats.estimators.engine.bounds import FREE, NOTHING
 from dpstats.estimators.gram.tail import NO_TAIL, Tail
+
+Array = np.ndarray
 
 PILOT_LIMIT, _MOST_LIMIT = 3.0, 12.0
 _MOST_SQUARE = 0.5  # of the mean square of residuals: where less is in the tail, a pilot may clip it
@@ -33,6 +37,7 @@ _MATRIX_NOISE = 0.4
 # on 14 UCI sets, and 2 times on 20 other responses of real tables; mostly from .1 to 100. It falls about as
 # the square of the radius, from one to twice the usual one.
 _BENDING = 6.0
+_RADII, _STEPS = 41, 2  # radii that are compared, and how often, as the limit of residuals follows them
 # The noise of the matrix of r^2 a a', as an operator, that is afforded for longer rows. More of it hides
 # errors that grow with the mean: where they are skewed too, .85 of 100 slopes were held, and not .94
 # (tests/models/test_linear_honest.py). Random designs do not show it.
@@ -66,9 +71,34 @@ class Bounds:
     spread_limit: float = _LEAST_SPREAD
 
 
+class Bent(NamedTuple):
+    """What is known, before the last release, of how far long rows of less weight may move a line.
+
+    Attributes
+    ----------
+    lost : float
+        By how much rows weigh less at the usual radius than normal ones would, see
+        :meth:`dpstats.estimators.gram.lengths.LongRows.lost`.
+    variances : callable
+        What takes a radius, and the sd of noise at it over that of sampling, to variances of a line, see
+        :meth:`dpstats.estimators.gram.lengths.LongRows.variances`.
+    """
+
+    lost: float = 0.0
+    variances: Callable[[float, float], Array] = lambda radius, noise: np.ones(1)
+
+
+STRAIGHT = Bent()
+
+
 def base_square(k: int) -> float:
     """The radius squared that keeps most rows of k nearly normal coordinates, and little noise."""
     return max(1.25 * k, k + 1.5)
+
+
+def longest_normal(n: int, k: int) -> float:
+    """The radius within which n normal rows of k coordinates lie."""
+    return math.sqrt(k * (1 + math.log(40 * n)))
 
 
 def moved_share(k: int) -> float:
@@ -81,7 +111,7 @@ def choose_bounds(
     mu: float,
     k: int,
     allowed: tuple[float, float],
-    lost: float = 0.0,
+    bent: Bent = STRAIGHT,
     weighted: bool = False,
     tail: Tail = NO_TAIL,
 ) -> Bounds:
@@ -93,9 +123,8 @@ def choose_bounds(
         Number of rows, cost for a unit of one row, number of coordinates.
     allowed : tuple of float
         The longest row and the largest residual that the declared bounds allow.
-    lost : float
-        By how much rows weigh less at the usual radius than normal ones would, see
-        :meth:`dpstats.estimators.gram.lengths.LongRows.lost`.
+    bent : Bent
+        What is known of lines that bend.
     weighted : bool
         Whether rows have weights of their own: residuals of heavy rows may then be many sds large.
     tail : Tail
@@ -112,12 +141,16 @@ def choose_bounds(
         return Bounds(farthest, widest, farthest * widest, spread)
     radius = math.sqrt(base_square(k))
     limit = _best_limit(n, noise(radius, 1.0), tail, moved_share(k))
-    room = max(FREE / noise(radius, limit), 1.0)
-    enough = math.sqrt(k * (1 + math.log(40 * n)) / base_square(k))
-    quiet = math.sqrt(n * mu / (4 * math.sqrt(k) * base_square(k)))
-    longer = min(max(_best_length(n, k, noise(radius, limit), lost), room), math.sqrt(_MATRIX_NOISE) * quiet)
-    radius *= max(min(longer, enough), 1.0)
-    limit = max(limit, min(limit * max(room / enough, 1.0), _MOST_LIMIT))
+    room = FREE / noise(radius, limit)
+    quiet = radius * math.sqrt(_MATRIX_NOISE * n * mu / (4 * math.sqrt(k) * base_square(k)))
+    longer = radius * max(_best_length(n, k, noise(radius, limit), bent.lost), room)
+    ends = radius, max(quiet, radius)
+    usual = radius = max(min(longer, quiet, longest_normal(n, k)), radius)
+    for _ in range(_STEPS):
+        longer = _best_radius(noise(1.0, limit), bent, ends)
+        if longer > usual:
+            radius, limit = longer, _best_limit(n, noise(longer, 1.0), tail, moved_share(k))
+    limit = max(limit, min(limit * FREE / noise(radius, limit), _MOST_LIMIT))
     radius, limit = min(radius, farthest), min(limit, widest)
     most = limit if weighted or tail.any else _MEAT_SDS
     return Bounds(radius, limit, _meat_limit(n, mu, k, radius, limit, most), spread)
@@ -152,6 +185,12 @@ def _best_length(n: int, k: int, noise: float, lost: float) -> float:
     bends is moved by what it is at the usual one over m^2.
     """
     return float((bending(lost) * n / (k * noise**2)) ** 0.25)
+
+
+def _best_radius(noise: float, bent: Bent, ends: tuple[float, float]) -> float:
+    """Radius at which variances of a line are least, on the scale of their logarithms."""
+    radii = np.geomspace(*ends, _RADII)
+    return float(radii[np.argmin([np.mean(np.log(bent.variances(each, noise * each))) for each in radii])])
 
 
 def _best_limit(n: int, noise: float, tail: Tail, moved: float) -> float:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -26,11 +27,13 @@ from dpstats.estimators.gram.bounds import (
     FOURTH,
     MEAT,
     SPREAD,
+    Bent,
     Bounds,
     base_square,
     bending,
     choose_bounds,
     kept_square,
+    longest_normal,
     mean_weight,
     pilot_bounds,
 )
@@ -118,8 +121,11 @@ def fit_gram(
     if "residual" not in settings:
         moments = replace(moments, limit=None, beyond=None)
     if not constant and "R" in settings:
-        kept = mean_weight(len(moments.gram), bounds.radius)
-        moments = replace(moments, kept=kept, doubt=(1 - kept) / 2)
+        k = len(moments.gram)
+        kept, usual = mean_weight(k, bounds.radius), min(math.sqrt(base_square(k)), bounds.radius)
+        # of rows of other laws, what is lost falls as the square of the radius
+        doubt = (1 - mean_weight(k, usual)) / 2 * (usual / bounds.radius) ** 2
+        moments = replace(moments, kept=kept, doubt=doubt)
     if not plan.pure:
         whole, error = of_all_rows(moments, place, bounds, own)
         moments = replace(moments, whole=whole, whole_error=error)
@@ -217,7 +223,9 @@ def _gaussian(
         lost = max(lost, long.lost(usual))
     final = place.found.spent(plan, "final").cost("final")
     mu = curator.cost_per_row(final)
-    bounds = choose_bounds(n, mu, k, place.allowed, lost, weighted, place.reach)
+    slopes, moved = slopes_of(place, place.line)
+    bent = Bent(lost, partial(long.variances, slopes=slopes, moved=moved))
+    bounds = choose_bounds(n, mu, k, place.allowed, bent, weighted, place.reach)
     if place.tail.any:
         farthest = max(bounds.spread_limit, bounds.limit * place.sigma)
         bounds = replace(bounds, spread_limit=farthest)
@@ -235,6 +243,9 @@ def _gaussian(
     if own:
         lost = lost_weight(moments.gram, moments.noise_gram, place, bounds.radius, _SURELY_LOST)
         moments = _bending(moments, bending(lost) * _apart(moments, long.unheard(bounds.radius)))
+        fit = moments.normal_equations()
+        known = place.prior + moments.noise_cross**2 * fit.gain @ fit.gain.T
+        moments = _bending(moments, long.followed(bounds, moments.gram, fit.delta, known))
     return moments, place, bounds, long
 
 
@@ -301,7 +312,7 @@ def _moments(release: Release, place: Coordinates, bounds: Bounds) -> LinearMome
         prior=place.prior,
         expected=place.expecting(gram, noise.gram),
         numbers=place.numbers,
-        span=bounds.radius / bounds.limit,
+        span=min(bounds.radius, longest_normal(n, len(gram))) / bounds.limit,
         **_total(release, place.scale, bounds),
         **place.to_user(),
     )

@@ -13,7 +13,7 @@ APART, PURE_APART = 0.05, 0.03
 # these multiples of k^1.5 there is less to hide, and fewer passes over the rows do.
 # Public moments may be wrong; one pilot finds out, before residuals are clipped about their line.
 PUBLIC_PILOT = 0.15
-_PILOTS = ((4000.0, (0.29,)), (400.0, (0.1, 0.2)), (0.0, (0.05, 0.1, 0.2)))
+_PILOTS = ((400.0, (0.1, 0.2)), (0.0, (0.05, 0.1, 0.2)))
 PURE_COLUMNS, PURE_MATRIX, PURE_PILOTS, PURE_REACH, PURE_LENGTHS = 0.14, 0.26, (0.1, 0.14), 0.04, 0.03
 
 
