@@ -38,7 +38,7 @@ _MIXED = 1.5
 # Sds of a contrast that are no news; and bias against maximum likelihood, per share of events in doubt, of
 # their location in sigmas, of slopes in sigmas for an sd of the covariate, and of log sigma, were hazards cut
 # at 1. It goes by the inverse of the cut, as scores that nothing bounds are those of the likelihood.
-_USUAL, _LOCATION_BIAS, _SLOPE_BIAS, _LOG_SIGMA_BIAS = 1.5, 1.0, 1.5, 5.0
+_USUAL, _LOCATION_BIAS, _SLOPE_BIAS, _LOG_SIGMA_BIAS = 1.5, 3.0, 1.0, 5.0
 
 
 def checked(  # noqa: PLR0913 - of strata, two more
