@@ -128,8 +128,8 @@ def function_name(call: ast.Call) -> str:
     raise refuse(call)
 
 
-def require_declared(name: str, schema: Schema) -> None:
-    """Refuse a variable without a declaration.
+def require_declared(name: str, schema: Schema, kind: str = "bounded(lower, upper)") -> None:
+    """Refuse a variable without a declaration, of which `kind` is an example.
 
     Raises
     ------
@@ -150,7 +150,7 @@ def require_declared(name: str, schema: Schema) -> None:
     hint = f"; did you mean {close[0]!r}?" if close else f"; declared are {', '.join(schema) or 'none'}"
     raise FormulaError(
         f"{name!r} has no public bounds: declare it in the schema, for example "
-        f"{name}=bounded(lower, upper) or {name}=levels(...){hint}"
+        f"{name}={kind}{f' or {name}=levels(...)' if 'bounded' in kind else ''}{hint}"
     )
 
 
@@ -181,8 +181,9 @@ def read_expression(tree: ast.expr, schema: Schema) -> Expression:
         require_declared(name, schema)
         if isinstance(schema[name], Levels):
             raise FormulaError(
-                f"{name!r} is a category, so it cannot be used as a number: write it "
-                f"as a term of its own, {name} or C({name}, Sum), or declare bounded(lower, upper)"
+                f"{name!r} is a category, so it cannot be used as a number: write it as a term of its own, "
+                f"{name} or C({name}, Sum), or declare bounded(lower, upper); a yes or no that is a response "
+                "is flag(true=..., false=...)"
             )
         return Column(name, text)
     if isinstance(tree, ast.Constant):

@@ -258,9 +258,10 @@ def _indicator(given: Arguments, schema: Schema) -> tuple[str, float] | None:
     name = variable_name(indicator)
     if name is None:
         raise FormulaError(
-            f"{ast.unparse(indicator)!r} must be a variable declared as event(failed=..., censored=...)"
+            f"{ast.unparse(indicator)!r} must be a variable declared as event(failed=..., censored=...): "
+            "which value means failed, such as failed=2, is said there and not in the formula"
         )
-    require_declared(name, schema)
+    require_declared(name, schema, "event(failed=..., censored=...)")
     if word == "censored" and isinstance(schema[name], Event):
         raise FormulaError(
             f"{name!r} is declared as an event, so write Surv(time, {name}); censored= takes a flag()"

@@ -112,7 +112,7 @@ class Ledger:
         if total is not None:
             total = as_budget("total", total)
             if not os.path.lexists(self.path):
-                self._create(total, dataset or self.path.stem)
+                self._begin(total, dataset or self.path.stem)
         elif not self.path.exists():
             raise LedgerError(f"no ledger {path}; start one: Ledger(path, total=) or dpstats ledger create")
         with store.reading(self.path) as connection:
@@ -135,7 +135,7 @@ class Ledger:
     def __exit__(self, *error: object) -> None:
         default.leave(self)
 
-    def _create(self, total: Budget, dataset: str) -> None:
+    def _begin(self, total: Budget, dataset: str) -> None:
         self._head = dataset, total, store.now()
         try:
             store.create(self.path, *self._head)

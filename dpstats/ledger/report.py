@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import functools
 import math
+import textwrap
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -364,7 +365,7 @@ class Report:
         ]
         if not self.entries:
             return "\n".join([*head, rule])
-        charges = [f"{item.seq:>5}  {item.at}  {str(item.budget):<29}{_what(item)}" for item in self.entries]
+        charges = map(_line, self.entries)
         notions = [f"  {kind:<8}{spent or '-'}" for kind, spent in self.notions["spent"].items()]
         curve = [f"  {delta:<10.0e}{epsilon:.4g}" for delta, epsilon in self.curve.itertuples(index=False)]
         return "\n".join(
@@ -374,7 +375,7 @@ class Report:
                 "    #  charged (UTC)         cost                         for",
                 *charges,
                 rule,
-                "All charges together, in each notion of privacy",
+                "All charges together, in each notion of privacy (epsilons do not simply add up)",
                 *notions,
                 "",
                 "  delta     epsilon",
@@ -395,7 +396,11 @@ def _names(entry: Entry) -> str:
     return ", ".join(f"{name} ({cost})" if cost else name for name, cost in entry.released.items())
 
 
-def _what(entry: Entry) -> str:
+def _line(entry: Entry) -> str:
+    """What was charged and for what, which has lines of its own where it is long."""
+    charge = f"{entry.seq:>5}  {entry.at}  {entry.budget}"
     text = " ".join(f"{entry.formula} [{entry.method}]".split())
-    room = WIDTH - 58
-    return text if len(text) <= room else text[: room - 3] + "..."
+    if len(text) <= WIDTH - 58:
+        return f"{charge:<58}{text}"
+    indent = " " * 7
+    return charge + "\n" + textwrap.fill(text, WIDTH, initial_indent=indent, subsequent_indent=indent)

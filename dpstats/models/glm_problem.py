@@ -61,7 +61,7 @@ def problem_of(design: Design, family: GlmFamily, model: str) -> Problem:
     if response.bounds[0] < low or response.bounds[1] > high:
         raise FormulaError(
             f"responses of the family {family.name} are at least {low:g}, but {response.text!r} may be "
-            f"{response.bounds[0]:g} by its public bounds"
+            f"{response.bounds[0]:g} by its public bounds; declare the bounds that it can have"
         )
     amount = family.free_dispersion and low >= 0
     if amount and isinstance(design.schema.get(response.text), Count):

@@ -22,6 +22,9 @@ _HEADS = {
 }
 
 
+_FOUND = "found 80 % is the effect that 80 % of fits find"
+
+
 def document(formula: str, budget: Budget, n: int, table: pd.DataFrame, known: Known, law: Law) -> Document:
     """Lay a plan out."""
     heads = dict(_HEADS)
@@ -35,7 +38,7 @@ def document(formula: str, budget: Budget, n: int, table: pd.DataFrame, known: K
         title=f"Plan of a private fit: {formula}",
         head=((("Rows", f"{n} (planned)"),), (("Budget", str(budget)),)),
         tables=(Table(columns, rows),),
-        notes=tuple(_notes(known, law)),
+        notes=tuple(_notes(known, law, "half_low" in table)),
     )
 
 
@@ -46,12 +49,13 @@ def _row(row: pd.Series, heads: dict[str, str]) -> tuple[str, ...]:
     return row["term"], *(percent(row[name]) if name in shares else figures(row[name]) for name in heads)
 
 
-def _notes(known: Known, law: Law) -> list[str]:
+def _notes(known: Known, law: Law, around: bool) -> list[str]:
     notes = [
         "No private row was read and nothing was charged: the numbers are of fits of made-up rows under "
         "seeded noise. Sampling and privacy are parts of the standard error, half width is of the 95 % "
-        "interval, share is the share of the variance that is privacy noise, found 80 % is the effect that "
-        "80 % of fits find, and lost is the chance of 'not estimable'."
+        "interval, share is the share of the variance that is privacy noise, "
+        + ("sds x1.5 and sds /1.5 are the half width where all sds given are so wrong" if around else _FOUND)
+        + ", and lost is the chance of 'not estimable'."
     ]
     if known.frame is not None:
         notes.append("Covariates are drawn from the public rows.")

@@ -7,12 +7,13 @@ from collections.abc import Callable
 import numpy as np
 
 from dpstats.results.document import Estimates
+from dpstats.results.in_units import Units
 from dpstats.results.intervals import Estimate, positive, root
 from dpstats.results.public_rows import MeanFit
 from dpstats.results.record import Record, given, mentions_offset
 from dpstats.results.released import method_where, value_where
 from dpstats.results.summary import ratio_rows, table_of_ratios, table_of_scatter
-from dpstats.results.survival_tables import location, ratios
+from dpstats.results.survival_tables import ratios
 from dpstats.results.table import Table
 from dpstats.schema import Event, Flag
 
@@ -140,12 +141,14 @@ class GlmFit(MeanFit, models=("logit", "glm")):
         return positive("sigma", root(given(self.record.dispersion)))
 
     @method_where(named("odds ratio"))
-    def odds_ratios(self, level: float = 0.95) -> Estimates:
+    def odds_ratios(self, level: float = 0.95, *, units: Units | None = None) -> Estimates:
         """Return exp(coef) of a logistic model: the factor by which one unit of a column multiplies the odds.
 
         Parameters
         ----------
         level : float
+        units : dict, optional
+            Of how many units of a variable, as in the summary: ``{"temp": 10}``.
 
         Returns
         -------
@@ -157,15 +160,17 @@ class GlmFit(MeanFit, models=("logit", "glm")):
         >>> fit.odds_ratios().frame["term"].tolist()
         ['education']
         """
-        return ratios(self.record, "Odds ratio", *location(self.record), level)
+        return ratios(self.record, "Odds ratio", level, units)
 
     @method_where(named("rate ratio"))
-    def rate_ratios(self, level: float = 0.95) -> Estimates:
+    def rate_ratios(self, level: float = 0.95, *, units: Units | None = None) -> Estimates:
         """Return exp(coef) of counts: the factor by which one unit of a column multiplies the rate.
 
         Parameters
         ----------
         level : float
+        units : dict, optional
+            Of how many units of a variable, as in the summary: ``{"temp": 10}``.
 
         Returns
         -------
@@ -179,15 +184,17 @@ class GlmFit(MeanFit, models=("logit", "glm")):
         >>> counts.fit(dps.gdp(1)).rate_ratios().frame["term"].tolist()
         ['veh_value']
         """
-        return ratios(self.record, "Rate ratio", *location(self.record), level)
+        return ratios(self.record, "Rate ratio", level, units)
 
     @method_where(named("mean ratio"))
-    def mean_ratios(self, level: float = 0.95) -> Estimates:
+    def mean_ratios(self, level: float = 0.95, *, units: Units | None = None) -> Estimates:
         """Return exp(coef) of a gamma model: the factor by which one unit of a column multiplies the mean.
 
         Parameters
         ----------
         level : float
+        units : dict, optional
+            Of how many units of a variable, as in the summary: ``{"temp": 10}``.
 
         Returns
         -------
@@ -200,10 +207,10 @@ class GlmFit(MeanFit, models=("logit", "glm")):
         >>> amounts.fit(dps.gdp(1)).mean_ratios().frame["term"].tolist()
         ['education']
         """
-        return ratios(self.record, "Mean ratio", *location(self.record), level)
+        return ratios(self.record, "Mean ratio", level, units)
 
     @method_where(named("hazard ratio"))
-    def hazard_ratios(self, level: float = 0.95) -> Estimates:
+    def hazard_ratios(self, level: float = 0.95, *, units: Units | None = None) -> Estimates:
         """Return exp(coef) of a cloglog model: the factor of one unit of a column on the hazard.
 
         Rows are intervals in which a unit is watched, and the response is whether it fails in one.
@@ -211,6 +218,8 @@ class GlmFit(MeanFit, models=("logit", "glm")):
         Parameters
         ----------
         level : float
+        units : dict, optional
+            Of how many units of a variable, as in the summary: ``{"temp": 10}``.
 
         Returns
         -------
@@ -223,4 +232,4 @@ class GlmFit(MeanFit, models=("logit", "glm")):
         >>> hazards.fit(dps.gdp(1)).hazard_ratios().frame["term"].tolist()
         ['education']
         """
-        return ratios(self.record, "Hazard ratio", *location(self.record), level)
+        return ratios(self.record, "Hazard ratio", level, units)

@@ -67,6 +67,11 @@ def in_units(record: Record, units: Units | None) -> Record:
     )
 
 
+def per_unit(record: Record, name: str) -> str:
+    """Return the name of a coefficient with what it is per, where that is a number that was declared."""
+    return _label(record, name) if name in record.schema and _stands_alone(record, name) else name
+
+
 def _many(record: Record, variable: object, given: object) -> float:
     """The number of units of a variable, both checked."""
     known = [name for name in record.covariates if _stands_alone(record, name)]
@@ -87,6 +92,6 @@ def _stands_alone(record: Record, name: str) -> bool:
     return name in columns and isinstance(record.schema[name], Bounded | Count)
 
 
-def _label(record: Record, variable: str, many: float) -> str:
+def _label(record: Record, variable: str, many: float = 1.0) -> str:
     unit = getattr(record.schema[variable], "unit", None)
     return f"{variable} (per {plain(many)}{f' {unit}' if unit else ''})"

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
@@ -65,7 +65,11 @@ def _got(value: object) -> str:
     """What was given in the place of a level, and what it is if it is in percent."""
     if isinstance(value, int | float | np.number) and 1 < value < 100:
         return f"got {shown(value)}; {value:g} % is {value / 100:g}"
-    return f"got {shown(value)}"
+    if isinstance(value, Mapping):
+        return f"got {shown(value)}; how many units of a variable are meant says units="
+    return f"got {shown(value)}" + "; all coefficients are given, .loc[name] of them is one" * isinstance(
+        value, str
+    )
 
 
 def refuse_alpha(level: float) -> None:

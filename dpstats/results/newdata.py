@@ -11,6 +11,7 @@ import pandas as pd
 
 from dpstats._arguments import truth
 from dpstats._warn import warn
+from dpstats.errors import NotReleased, SpecificationError
 from dpstats.results.notreleased import refusal
 from dpstats.results.record import Record
 from dpstats.results.table import plain
@@ -139,6 +140,16 @@ def points(record: Record, newdata: NewData | None, asked: str, clip: bool = Fal
     exog = np.asarray(rows.exog, dtype=float)
     far = pd.DataFrame(beyond, index=table.index)
     return Points(exog, rows.offset, table, named, far, outside, rows.stratum)
+
+
+def points_named(
+    name: str, record: Record, newdata: NewData | None, asked: str, clip: bool = False
+) -> Points:
+    """Build the design for new data that an argument of another name holds, which errors tell."""
+    try:
+        return points(record, newdata, asked, clip)
+    except (SpecificationError, NotReleased) as error:
+        raise type(error)(str(error).replace("newdata", name)) from None
 
 
 def _bounds(record: Record, names: Sequence[str]) -> dict[str, tuple[float, float]]:

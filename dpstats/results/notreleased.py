@@ -100,9 +100,18 @@ HABITS: dict[str, tuple[Way, ...]] = {
         ("predict_percentile", "percentile"),
         (("fit.predict(newdata, type='quantile', p=0.1)", _TIMES), ("fit.quantile(0.1)", _CURVE)),
     ),
-    "predict_expectation": (("fit.mttf(newdata)", _TIMES), ("fit.rmst(until=100)", _CURVE)),
     **dict.fromkeys(
-        ("predict_survival_function", "survival_function_", "sf", "survival_function_at_times", "surv"),
+        ("predict_expectation", "mean", "rmean"),
+        (("fit.mttf(newdata)", _TIMES), ("fit.rmst(until=100)", _CURVE)),
+    ),
+    **dict.fromkeys(
+        (
+            "predict_survival_function",
+            "survival_function_",
+            "sf",
+            "survival_function_at_times",
+            "surv",
+        ),
         _SURVIVAL,
     ),
     **dict.fromkeys(("cdf", "cumulative_density_"), _FAILED),
@@ -123,7 +132,8 @@ HABITS: dict[str, tuple[Way, ...]] = {
     ),
     "baseline_survival_": (("fit.survival(newdata)", _COX),),
     **dict.fromkeys(
-        ("zph", "check_assumptions", "proportional_hazard_test"), (("fit.proportional_test()", _COX),)
+        ("zph", "cox_zph", "check_assumptions", "proportional_hazard_test"),
+        (("fit.proportional_test()", _COX),),
     ),
     **dict.fromkeys(("theta", "theta_"), (("1 / float(fit.alpha)", _COUNTS),)),
     **dict.fromkeys(("rho_", "beta_", "beta"), (("fit.shape", _WEIBULL),)),
@@ -206,6 +216,7 @@ NOT_RELEASED: dict[str, Reason] = {
             "hat_matrix_diag",
             "cooks_distance",
             "get_distribution",
+            "plot_diagnostics",
         ),
         (_ROWS, _NEW_DATA),
     ),

@@ -16,8 +16,9 @@ from dpstats.results import survival_quantities as quantities
 from dpstats.results import survival_tables as tables
 from dpstats.results.document import Estimates, with_limits
 from dpstats.results.fit import Fit
+from dpstats.results.in_units import Units
 from dpstats.results.intervals import Estimate, bse, log_estimate, standard_errors
-from dpstats.results.newdata import NewData, Points, points
+from dpstats.results.newdata import NewData, Points, points, points_named
 from dpstats.results.prediction import linear_predictor
 from dpstats.results.record import Record
 from dpstats.results.released import method_where, value_where
@@ -140,7 +141,7 @@ class Reliability(Fit):
         at = points(self.record, newdata, "eta", clip)
         linear = linear_predictor(self.record, at)
         columns = with_limits(*linear, self.record.cov, level, self.record.link.inverse)
-        return tables.by_point("eta", at, columns, level)
+        return tables.by_point("eta", at, columns, level, self.record.time_unit)
 
     def life(
         self,
@@ -195,15 +196,18 @@ class Reliability(Fit):
         ['temp', 'estimate', 'conf_low', 'conf_high']
         """
         at = points(self.record, newdata, "mttf", clip)
-        return tables.by_point("mttf", at, tables.mean(self.record, at, level), level)
+        means = tables.mean(self.record, at, level)
+        return tables.by_point("mttf", at, means, level, self.record.time_unit)
 
     @method_where(of_log_time)
-    def time_ratios(self, level: float = 0.95) -> Estimates:
+    def time_ratios(self, level: float = 0.95, *, units: Units | None = None) -> Estimates:
         """Return exp(coef): the factor by which one unit of a column multiplies every B-life.
 
         Parameters
         ----------
         level : float
+        units : dict, optional
+            Of how many units of a variable, as in the summary: ``{"temp": 10}``.
 
         Returns
         -------
@@ -214,10 +218,10 @@ class Reliability(Fit):
         >>> fit.time_ratios().frame["term"].tolist()
         ['temp']
         """
-        return tables.ratios(self.record, "Time ratio", *tables.location(self.record), level)
+        return tables.ratios(self.record, "Time ratio", level, units)
 
     @method_where(lambda record: of_proportional_hazards(record) and not record.scale_labels)
-    def hazard_ratios(self, level: float = 0.95) -> Estimates:
+    def hazard_ratios(self, level: float = 0.95, *, units: Units | None = None) -> Estimates:
         """Return exp(-coef / sigma): the factor by which one unit of a column multiplies the hazard.
 
         Only Weibull fits have hazard ratios, because their hazards are proportional; and not with strata,
@@ -226,6 +230,8 @@ class Reliability(Fit):
         Parameters
         ----------
         level : float
+        units : dict, optional
+            Of how many units of a variable, as in the summary: ``{"temp": 10}``.
 
         Returns
         -------
@@ -236,7 +242,7 @@ class Reliability(Fit):
         >>> fit.hazard_ratios(level=0.9).frame["term"].tolist()
         ['temp']
         """
-        return tables.ratios(self.record, "Hazard ratio", *quantities.log_hazard_ratio(self.record), level)
+        return tables.ratios(self.record, "Hazard ratio", level, units, quantities.log_hazard_ratio)
 
     @method_where(of_log_time)
     def acceleration(
@@ -262,7 +268,8 @@ class Reliability(Fit):
         Acceleration factor ... (95 % interval)
         """
         record = self.record
-        pair = [points(record, newdata, "acceleration", clip) for newdata in (use, stress)]
+        named = (("use", use), ("stress", stress))
+        pair = [points_named(name, record, given, "acceleration", clip) for name, given in named]
         if any(len(at.exog) != 1 for at in pair):
             raise SpecificationError("acceleration compares one use point with one stress point")
         (centre, gradient), (other, its_gradient) = (linear_predictor(record, at) for at in pair)

@@ -7,6 +7,7 @@ public about the variables.
 from __future__ import annotations
 
 import math
+import re
 import textwrap
 from collections.abc import Callable, Collection, Iterator, Mapping
 from itertools import groupby
@@ -35,6 +36,7 @@ from dpstats.results.survival_tables import line_of
 from dpstats.results.table import Column, Pair, Table, figures, p_value, penalty_text, percent, plain, z_value
 from dpstats.schema import ROW, Bounded, Count, Event, Flag, Levels, Unit, Variable
 
+QUOTED = re.compile(r"^Q\((['\"])(.*)\1\)$")  # a name that is no word of Python
 STEPS = 5  # of the power of ten that a ratio is of, that fit into the public range: age 18 to 90 has 10 years
 LONGEST_REFERENCE = 20  # characters of a level that is named beside a ratio
 LABELS = (Column("", "l"), Column("", "l"))
@@ -81,7 +83,8 @@ def table_of_scatter(quantities: dict[str, Estimate], level: float) -> Table:
 def reference_of(record: Record, name: str) -> tuple[str, str] | None:
     """Return the factor of a coefficient such as ``maker[T.WDC]``, and the level that it is compared with."""
     factor, bracket, rest = name.partition("[T.")
-    variable = record.schema.get(factor) if bracket and rest.endswith("]") else None
+    name = QUOTED.sub(r"\2", factor)
+    variable = record.schema.get(name) if bracket and rest.endswith("]") else None
     return (factor, variable.all[0]) if isinstance(variable, Levels) else None
 
 

@@ -21,9 +21,11 @@ from dpstats.results.facts import Facts, asked_and_paid, banner, heading, plain_
 from dpstats.results.notreleased import NOT_RELEASED, missing, refusal
 from dpstats.results.plotting import band, footer, legend, style
 from dpstats.results.survival_quantities import check_times, failed_fractions
+from dpstats.results.survival_tables import in_unit
 from dpstats.results.table import Column, Table, figures, level_percent, percent, plain
 
 FORMAT = "dpstats.curve/2"
+PRINTED = 12  # times of each of several groups; of one all are printed
 _INSTEAD = "Use fit.table(), fit.predict(times), fit.quantile(p), fit.rmst(until) or fit.logrank()."
 # what a plot may show, with the title of its vertical axis and its own
 PLOTTED = {
@@ -117,10 +119,16 @@ class CurveFit(Facts, Shown, Stored):
         >>> fit.table(level=0.9)["time"].tolist()
         [500.0, 1000.0]
         """
+        return self._table(level, self._shown)
+
+    @property
+    def _shown(self) -> np.ndarray:
+        """Places of the times that were named, or of all."""
+        every = np.arange(len(self.times))
+        return every if self.named is None else np.searchsorted(self.times, self.named)
+
+    def _table(self, level: float, shown: np.ndarray) -> pd.DataFrame:
         frames = []
-        shown = np.arange(len(self.times))
-        if self.named is not None:
-            shown = np.searchsorted(self.times, self.named)
         since = np.append(0, shown[:-1] + 1)  # the first interval after the line before
         for group, found in zip(self.groups, self._hazards, strict=True):
             value, errors = found.value, found.each
@@ -256,7 +264,7 @@ class CurveFit(Facts, Shown, Stored):
         Raises
         ------
         SpecificationError
-            For a time that is none.
+            For a time that is none, or beyond the grid.
 
         Examples
         --------
@@ -264,6 +272,10 @@ class CurveFit(Facts, Shown, Stored):
         True
         """
         end = float(check_times(number("until", until), "rmst: until", positive=True)[0])
+        if end > self.times[-1]:
+            raise SpecificationError(
+                f"rmst: until must be at most {plain(self.times[-1])}, the last time of the grid"
+            )
         rows = []
         for group, found in zip(self.groups, self._hazards, strict=True):
             areas, weights = restricted_mean(self.times, found, end)
@@ -334,10 +346,14 @@ class CurveFit(Facts, Shown, Stored):
         >>> print(fit.summary(level=0.9))
         Private Kaplan-Meier curve...
         """
-        frame = self.table(level)
+        shown = self._shown
+        few = self.named is None and len(shown) > PRINTED and len(self.groups) > 1
+        if few:
+            shown = np.linspace(-1, len(shown) - 1, PRINTED + 1).round().astype(int)[1:]
+        frame = self._table(level, shown)
         counts, share = (Column("at risk"), Column("events")), Column("privacy")
         heads = (
-            *point_columns("time"),
+            *point_columns(in_unit("time", self.time_unit)),
             *counts,
             *point_columns("survival", "std err"),
             share,
@@ -357,6 +373,7 @@ class CurveFit(Facts, Shown, Stored):
         note += "sampling and privacy noise; 'privacy' is the share of its square due to privacy. "
         note += f"'{NOT_ESTIMABLE}': at that time fewer are left than noise can be told from; at all times "
         note += "if a group is small, or most times are outside their bounds."
+        note += f" {PRINTED} of {len(self.times)} times are printed; table() has all." * few
         return Document(
             title=heading(self, "Kaplan-Meier curve"),
             banner=banner(self),
@@ -420,7 +437,7 @@ class CurveFit(Facts, Shown, Stored):
                 ylim=(-0.02, 1.02) if of == "survival" else (0, None),
                 xlim=(0, None),
                 title=titled(self, title),
-                xlabel=f"time ({self.time_unit})" if self.time_unit else "time",
+                xlabel=in_unit("time", self.time_unit),
             )
             footer(ax, self, self.table(level)["privacy_share"])
         if len(ax.get_legend_handles_labels()[1]) > 1:

@@ -20,6 +20,7 @@ from dpstats.results import survival_tables as tables
 from dpstats.results.document import NOT_ESTIMABLE, Document, Estimates, limit_columns, point_columns
 from dpstats.results.facts import titled
 from dpstats.results.fit import Fit
+from dpstats.results.in_units import Units
 from dpstats.results.intervals import (
     Estimate,
     by_slope,
@@ -210,12 +211,14 @@ class HazardFit(Fit, models=("coxph",)):
         """Number of rows that fail, as released; limits are of the noise."""
         return failures(self.record)
 
-    def hazard_ratios(self, level: float = 0.95) -> Estimates:
+    def hazard_ratios(self, level: float = 0.95, *, units: Units | None = None) -> Estimates:
         """Return exp(coef): the factor by which one unit of a column multiplies the hazard.
 
         Parameters
         ----------
         level : float
+        units : dict, optional
+            Of how many units of a variable, as in the summary: ``{"temp": 10}``.
 
         Returns
         -------
@@ -227,7 +230,7 @@ class HazardFit(Fit, models=("coxph",)):
         >>> fit.hazard_ratios().frame["term"].tolist()
         ['temp']
         """
-        return tables.ratios(self.record, "Hazard ratio", *tables.location(self.record), level)
+        return tables.ratios(self.record, "Hazard ratio", level, units)
 
     @method_where(lambda record: record.trend is not None)
     def proportional_test(self, level: float = 0.95) -> Estimates:
@@ -415,7 +418,7 @@ class HazardFit(Fit, models=("coxph",)):
             one = at.rows(np.full(len(edges), i))
             estimate, low, high = curve(record, one, edges, level, "survival")
             line_with_band(made, edges, estimate, (low, high), at.apart(i) or "fit", style(i))
-        made.set(xlabel=f"time{f' ({unit})' if (unit := record.time_unit) else ''}", ylabel="survival")
+        made.set(xlabel=tables.in_unit("time", record.time_unit), ylabel="survival")
         made.set(xlim=(0, edges[-1]), ylim=(-0.02, 1.02))
         shared = f" at {at.alike()}" if at.alike() else ""
         made.set_title(

@@ -26,6 +26,7 @@ from dpstats.results.newdata import points as points_of
 from dpstats.results.plotting import footer, legend, line_with_band, per, style
 from dpstats.results.record import Record
 from dpstats.results.survival_curve import CurveFit, named
+from dpstats.results.survival_tables import in_unit
 from dpstats.results.table import level_percent, plain
 
 # ticks of probability paper; where there is no room for all, the first ones stay
@@ -33,6 +34,7 @@ FAILED = (0.1, 0.5, 0.01, 0.9, 0.001, 0.99, 0.0001, 0.999, 0.05, 0.02, 0.2, 0.7,
 ROOM = 0.05  # of the height of the axes, for each tick
 SHOWN = (0.005, 0.99)  # failed fractions between which a line is drawn
 STEPS = 201
+DECADE = 10.0  # between hazards at the end of lines, beyond which their axis is logarithmic
 MARKERS = "osD^v<>"
 NO_POINTS = "line only: the times of the rows are private"
 Range = tuple[float, float]
@@ -73,19 +75,26 @@ def draw(
     back: Callable[[np.ndarray], np.ndarray],
     level: float,
     ax: Axes,
-) -> None:
-    """Draw back(of(time)) over `grid`, a line with its band for each point."""
+) -> int:
+    """Draw back(of(time)) over `grid`, a line with its band for each point, after those of other fits.
+
+    Returns how many lines were there before.
+    """
+    first = len(ax.get_legend_handles_labels()[1])
+    fit = f"{record.dist}, {record.formula.partition('~')[0].strip()}" if first or at.names else "all rows"
     for i in range(len(at.exog)):
         one = at.rows(np.full(len(grid), i))
         centre, gradient = of(record, one, grid)
         se = standard_errors(gradient, record.cov)
         estimate, low, high = transformed(centre, np.where(np.isfinite(se), se, np.nan), level, back)
-        line_with_band(
-            ax, grid, estimate, (low, high), at.apart(i) or ("fit" if at.names else "all rows"), style(i)
-        )
+        label = ", ".join(filter(None, (fit * (first > 0), at.apart(i)))) or fit
+        line_with_band(ax, grid, estimate, (low, high), label, style(first + i))
+    return first
 
 
-def draw_points(record: Record, at: Points, curve: CurveFit, ends: Range, level: float, ax: Axes) -> None:
+def draw_points(
+    record: Record, at: Points, curve: CurveFit, ends: Range, level: float, ax: Axes, first: int
+) -> None:
     """Draw the points of a curve that lie between `ends`, with their limits.
 
     Where new data have the factor of the curve, each line has the points of its own group in its colour, and
@@ -93,7 +102,7 @@ def draw_points(record: Record, at: Points, curve: CurveFit, ends: Range, level:
     """
     if not isinstance(curve, CurveFit):
         raise SpecificationError(f"points must be a curve of kaplan_meier(...).fit, not {shown(curve)}")
-    colours = _colours(at, curve)
+    colours = _colours(at, curve, first)
     pooled = [name for name in record.covariates if name != curve.factor]
     if pooled and not (colours and curve.factor not in record.covariates):
         warn(
@@ -122,12 +131,12 @@ def draw_points(record: Record, at: Points, curve: CurveFit, ends: Range, level:
         )
 
 
-def _colours(at: Points, curve: CurveFit) -> dict[str, str]:
+def _colours(at: Points, curve: CurveFit, first: int) -> dict[str, str]:
     """Return the colour of the first line that each group of a curve belongs to; empty where none does."""
     if curve.factor not in at.frame:
         return {}
     found: dict[str, str] = {}
-    for i, value in enumerate(at.frame[curve.factor]):
+    for i, value in enumerate(at.frame[curve.factor], first):
         for group in curve.groups:
             if group in (str(value), f"{curve.factor} = {value}"):
                 found.setdefault(group, style(i)["color"])
@@ -166,10 +175,9 @@ def probability_paper(record: Record, ends: Range, ax: Axes) -> None:
 
 def finish(record: Record, at: Points, title: str, level: float, ax: Axes) -> Axes:
     """Write titles and, for several points, a legend."""
-    unit = record.time_unit
     if shared := at.alike():
         title += f" at {shared}"
-    ax.set(xlabel=f"time ({unit})" if unit else "time")
+    ax.set(xlabel=in_unit("time", record.time_unit))
     ax.set_title(titled(record, f"{title}, {level_percent(level)} band"), fontsize="medium", wrap=True)
     if len(ax.get_legend_handles_labels()[1]) > 1:
         legend(ax)
@@ -227,9 +235,9 @@ class PlotsOfTime(Fit):
         """
         record, at, ends, ax = self._lines("plot_life", newdata, times, ax, clip)
         dist = life.dist_of(record)
-        draw(record, at, spaced(record, ends), life.standardized, np.array, level, ax)
+        first = draw(record, at, spaced(record, ends), life.standardized, np.array, level, ax)
         if points is not None:
-            draw_points(record, at, points, ends, level, ax)
+            draw_points(record, at, points, ends, level, ax, first)
         probability_paper(record, ends, ax)
         if dist.log:
             ax.axhline(0, color="0.6", linewidth=0.8, linestyle=":", zorder=0)
@@ -306,7 +314,12 @@ class PlotsOfTime(Fit):
         record, at, ends, ax = self._lines("plot_hazard", newdata, times, ax, clip)
         draw(record, at, np.linspace(*ends, STEPS), life.log_hazard, np.exp, level, ax)
         ax.set(ylabel=f"hazard{per(record.time_unit)}", xlim=ends)
-        ax.ticklabel_format(axis="y", scilimits=(-3, 4))
+        last = [float(np.asarray(line.get_ydata(), dtype=float)[-1]) for line in ax.get_lines()]
+        last = [value for value in last if value > 0]
+        if last and max(last) > DECADE * min(last):
+            ax.set_yscale("log")
+        else:
+            ax.ticklabel_format(axis="y", scilimits=(-3, 4))
         return finish(record, at, "Hazard", level, ax)
 
     def _lines(

@@ -9,7 +9,7 @@ gradient of shape (N, k), for the delta method. Standard errors of predictions a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 import pandas as pd
@@ -29,6 +29,8 @@ _NOTHING = 2.0**-50  # a quantile below is 0 but for rounding, as that of eta, a
 
 def check_times(times: float | Sequence[float], asked: str, positive: bool = False) -> np.ndarray:
     """Return `times` as an array, refusing negative ones (and 0, where the quantity has no value there)."""
+    if isinstance(times, Mapping):
+        raise SpecificationError(f"{asked} takes newdata first and times after it, and times are a dict here")
     values = np.atleast_1d(numbers("times", times))
     if not values.size:
         raise SpecificationError(f"{asked} needs finite times, such as times=[100, 500]")

@@ -7,7 +7,7 @@ docs/theory/intervals.md#choice-of-a-distribution.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import numpy as np
 import pandas as pd
@@ -22,6 +22,7 @@ from dpstats.results.document import (
     point_columns,
     with_limits,
 )
+from dpstats.results.in_units import Units, in_units, per_unit
 from dpstats.results.intervals import critical, standard_errors
 from dpstats.results.newdata import Points, beside
 from dpstats.results.prediction import linear_predictor
@@ -54,7 +55,8 @@ def life(record: Record, at: Points, failed: np.ndarray, level: float) -> Estima
         for i in range(m):
             remark = f"{family.title} mu = {location[i]:.4g} ({location_se[i]:.3g})" if log else ""
             block = frame.iloc[i * (q + 1) : (i + 1) * (q + 1)]
-            tables.append(_life_table(block, level, _at("Life", at.label(i)), aside, remark))
+            title = _at("Life", at.label(i))
+            tables.append(_life_table(block, level, title, aside, remark, record.time_unit))
         return Document(tables=tuple(tables))
 
     return Estimates(beside(at.repeated(q + 1), frame), layout)
@@ -71,7 +73,7 @@ def mean(record: Record, at: Points, level: float) -> Columns:
     }
 
 
-def _life_table(frame: pd.DataFrame, level: float, title: str, aside: str, remark: str) -> Table:
+def _life_table(frame: pd.DataFrame, level: float, title: str, aside: str, remark: str, unit: str) -> Table:
     rows: list[tuple[str, ...]] = []
     for name, q, *values in frame.itertuples(index=False):
         share = "" if np.isnan(q) else level_percent(q)
@@ -84,7 +86,7 @@ def _life_table(frame: pd.DataFrame, level: float, title: str, aside: str, remar
     heads = (
         Column("", "l"),
         Column("failed"),
-        *point_columns("time"),
+        *point_columns(in_unit("time", unit)),
         *limit_columns(level),
         Column("", "l"),
     )
@@ -141,7 +143,12 @@ def _probability(estimate: float, low: float, high: float) -> str:
     return f"{estimate:.{decimals}f} {bracket(low, high, decimals)}"
 
 
-def by_point(name: str, at: Points, columns: Columns, level: float) -> Estimates:
+def in_unit(what: str, unit: str) -> str:
+    """Return the head of a column or the name of an axis, with its unit where one is declared."""
+    return f"{what} ({unit})" if unit else what
+
+
+def by_point(name: str, at: Points, columns: Columns, level: float, unit: str) -> Estimates:
     """Lay out one quantity at each point."""
 
     def rows() -> Iterator[tuple[str, ...]]:
@@ -149,7 +156,9 @@ def by_point(name: str, at: Points, columns: Columns, level: float) -> Estimates
             known = not (np.isnan(values[0]) or _unknown(*values[1:]))
             yield at.label(i) or name, *cells(values[: 1 if np.isnan(values[1]) else 3], known, times)
 
-    return Estimates(beside(at, pd.DataFrame(columns)), lambda: _one_table("", name, rows(), level))
+    return Estimates(
+        beside(at, pd.DataFrame(columns)), lambda: _one_table("", in_unit(name, unit), rows(), level)
+    )
 
 
 def parameters(record: Record, level: float, of_time: bool) -> Estimates:
@@ -176,19 +185,30 @@ def location(record: Record) -> numbers.Linear:
     return record.params[:p], np.eye(p, len(record.names))
 
 
-def ratios(record: Record, head: str, centre: np.ndarray, gradient: np.ndarray, level: float) -> Estimates:
-    """Lay out exp(centre) for every location coefficient but the intercept."""
+def ratios(
+    record: Record,
+    head: str,
+    level: float,
+    units: Units | None,
+    of: Callable[[Record], numbers.Linear] = location,
+) -> Estimates:
+    """Lay out exp of every location coefficient but the intercept, or of what `of` makes of them."""
+    record = in_units(record, units)
+    centre, gradient = of(record)
     keep = [j for j, name in enumerate(record.names[: record.n_location]) if name != "Intercept"]
     columns = with_limits(centre[keep], gradient[keep], record.cov, level, np.exp)
     se = standard_errors(gradient[keep], record.cov)
-    return terms(head, [record.names[j] for j in keep], columns, se, level)
+    names = [record.names[j] for j in keep]
+    return terms(head, names, columns, se, level, [per_unit(record, name) for name in names])
 
 
-def terms(head: str, names: list[str], columns: Columns, se: np.ndarray, level: float) -> Estimates:
-    """Lay out one quantity for each of several terms."""
+def terms(
+    head: str, names: list[str], columns: Columns, se: np.ndarray, level: float, labels: Sequence[str] = ()
+) -> Estimates:
+    """Lay out one quantity for each of several terms, which have their names or other labels in print."""
     rows = (
         (name, *cells(values, not np.isinf(s)))
-        for name, s, *values in zip(names, se, *columns.values(), strict=True)
+        for name, s, *values in zip(labels or names, se, *columns.values(), strict=True)
     )
     document = _one_table(head, "estimate", rows, level)
     return Estimates(pd.DataFrame({"term": names, **columns}), lambda: document)

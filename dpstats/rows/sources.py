@@ -91,7 +91,7 @@ class Asked:
             )
         twice = [name for name in self.columns if columns.count(name) > 1]
         if twice:
-            raise DataError(f"the data have more than one column {twice[0]!r}; keep one")
+            raise DataError(f"the data have more than one column {twice[0]!r}; keep one, or rename")
 
     def check(self, types: Mapping[str, Any]) -> None:
         """Raise DataError if the storage type of a column cannot hold what is declared."""
@@ -101,7 +101,10 @@ class Asked:
                 raise DataError(wrong)
 
 
-_RENAME = "Rename the column, or the variable in the formula and in the schema. Of a file: "
+_RENAME = (
+    "Rename the column, or the variable in the formula and in the schema, or leave out of the schema what no "
+    "model needs. Of a file: "
+)
 _HEADER = "does the first line hold the names? is the separator right? "
 _TITLE = (
     "its first line has one name alone, and may be a title, then take out all lines above the names of the "

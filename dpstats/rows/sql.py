@@ -179,7 +179,7 @@ def read_sql(query: str, connection: Any, key: str | None = None, cuts: Sequence
     if not is_address(connection) and not callable(getattr(connection, "cursor", None)):
         raise DataError(
             "connection must be one of Python's DB-API 2.0, or an address that begins with postgresql://, "
-            f"not {untyped(connection)}"
+            f"not {untyped(connection)}; of SQLite it is sqlite3.connect(path)"
         )
     return SqlQuery(query, connection, *_cut(key, cuts))
 

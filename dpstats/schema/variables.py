@@ -43,9 +43,15 @@ def level_text(value: object) -> str:
     elif isinstance(value, int):
         text = str(value)
     else:
-        raise SchemaError(f"a level must be a text or a finite number, not {shown(value)}")
+        raise SchemaError(
+            f"a level must be a text or a finite number, not {shown(value)}; for several codes make a column "
+            "that is 1 for any of them"
+        )
     if not text:
-        raise SchemaError("a level must not be empty: an empty text stands for a missing value")
+        raise SchemaError(
+            "a level must not be empty: an empty text stands for a missing value; give such cells a text of "
+            "their own, as data['failed'].fillna('-') does"
+        )
     return text
 
 

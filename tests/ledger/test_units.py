@@ -61,3 +61,14 @@ def test_a_fit_tells_the_ledger_the_cost_of_each_release(fleet: Ledger) -> None:
     assert set(costs) == {COLUMNS, LATER} and entry.unit == "one row"
     assert sum(cost**2 for cost in costs.values()) == pytest.approx(entry.budget.mu**2, rel=1e-3)
     assert "columns (mu = " in fleet.report().frame.loc[1, "released"]
+
+
+def test_a_report_shows_long_formulas_whole_and_says_that_epsilons_do_not_add(fleet: Ledger) -> None:
+    terms = " + ".join(f"covariate_{number}" for number in range(12))
+    fleet.charge(dps.gdp(0.1), formula=f"y ~ {terms}", method="m")
+    fleet.charge(dps.gdp(0.1), **FOR)
+    text = str(fleet.report())
+    assert f"y ~ {terms} [m]" in " ".join(text.split()) and "epsilons do not simply add up" in text
+    assert max(map(len, text.splitlines())) == 79 and not any(
+        line.endswith(" ") for line in text.splitlines()
+    )

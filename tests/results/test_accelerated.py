@@ -136,3 +136,18 @@ def test_a_fit_finds_the_energy_and_the_power() -> None:
         fit = model.fit(dps.zcdp(1e4))
     assert abs(fit.params["arrhenius(tempC)"] - 0.7) < 3 * fit.bse["arrhenius(tempC)"]
     assert abs(fit.params["power(volts)"] + 2.5) < 3 * fit.bse["power(volts)"]
+
+
+def test_a_mistake_in_a_point_names_the_argument_that_holds_it() -> None:
+    fit, at = capacitor(), {"voltage": 300, "temperature": 175}
+    for ask, words in (
+        (lambda: fit.acceleration(at, {"voltage": 350}), "stress lacks 'temperature'"),
+        (lambda: fit.acceleration({"voltage": 200}, at), "use lacks 'temperature'"),
+        (lambda: fit.acceleration_factors(5), "use must be a frame"),
+        (lambda: fit.acceleration_factors(at, {"voltage": 350}), "stress lacks 'temperature'"),
+        (lambda: fit.reliability([100], at), "reliability takes newdata first"),
+    ):
+        with pytest.raises(SpecificationError, match=words):
+            ask()
+    with pytest.raises(NotReleased, match="Pass use: values of voltage, temperature"):
+        fit.acceleration(None, at)

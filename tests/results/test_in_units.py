@@ -93,3 +93,19 @@ def test_a_width_is_that_of_the_summary_and_can_be_changed_again() -> None:
 def test_wrong_units_are_told(units: Any, said: str) -> None:
     with pytest.raises(SpecificationError, match=said):
         glm("binomial").summary(units=units)
+
+
+def test_ratios_say_what_they_are_per_and_take_other_units() -> None:
+    fit = capacitor()
+    one, many = fit.time_ratios(), fit.time_ratios(units={"voltage": 50})
+    assert "voltage (per 1 V)" in str(one) and "voltage (per 50 V)" in str(many)
+    assert "temperature (per 1)" in str(many)
+    assert many.frame["estimate"].to_numpy() == pytest.approx(one.frame["estimate"].to_numpy() ** [50, 1])
+    hazards = [
+        fit.hazard_ratios(units=units).frame["estimate"].to_numpy() for units in ({"voltage": 50}, None)
+    ]
+    assert hazards[0] == pytest.approx(hazards[1] ** [50, 1])
+    with pytest.raises(SpecificationError, match="how many units of a variable are meant says units="):
+        fit.time_ratios({"voltage": 50})
+    with pytest.raises(SpecificationError, match=".loc.name. of them is one"):
+        fit.hazard_ratios("voltage")

@@ -232,7 +232,7 @@ def test_points_of_a_private_curve_stand_on_probability_paper() -> None:
     assert points.get_data()[1] == pytest.approx(z, abs=1e-6)
     assert "Kaplan-Meier, epsilon = 1" in ax.texts[0].get_text()
     assert fit.plot_life(USE, points=curve(("a", "b"))).get_legend_handles_labels()[1] == [
-        "fit",
+        "weibull, Surv(time, failed)",
         "Kaplan-Meier, a",
         "Kaplan-Meier, b",
     ]
@@ -322,3 +322,36 @@ def test_what_cannot_be_drawn_says_why(name: str, monkeypatch: pytest.MonkeyPatc
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
     with pytest.raises(ImportError, match=r"dpstats\[plot\]"):
         getattr(capacitor(), name)(USE)
+
+
+@pytest.mark.parametrize("plot", LIFE)
+def test_lines_of_several_fits_on_the_same_axes_are_told_apart(plot: str) -> None:
+    ax = getattr(capacitor(), plot)(USE)
+    getattr(capacitor(dist="loglogistic"), plot)([USE, STRESS], ax=ax)
+    handles, labels = ax.get_legend_handles_labels()
+    assert len({handle.get_color() for handle in handles}) == len(set(labels)) == 3
+    assert labels[0] == "weibull, Surv(time, failed)" and all(
+        label.startswith("loglogistic, Surv(time, failed), ") for label in labels[1:]
+    )
+
+
+def test_hazards_that_differ_tenfold_have_a_logarithmic_axis() -> None:
+    near, far = {**USE, "voltage": USE["voltage"] + 1}, {**USE, "voltage": USE["voltage"] + 5000}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        scales = [capacitor().plot_hazard([USE, other]).get_yscale() for other in (near, far)]
+    assert scales == ["linear", "log"]
+
+
+def test_of_several_groups_twelve_times_are_printed_and_all_events_are_among_them() -> None:
+    times = np.arange(1.0, 41)
+    counts = np.tile(np.r_[np.full(40, 10.0), np.zeros(79), 600.0], (2, 1))
+    changes = dict(times=times, counts=counts, sds=np.full((2, 120), 2.0))
+    one, two = (
+        curve(groups, **{**changes, "counts": counts[: len(groups)], "sds": changes["sds"][: len(groups)]})
+        for groups in (("",), ("a", "b"))
+    )
+    assert [len(fit.document.tables[0].rows) for fit in (one, two)] == [40, 12]
+    assert "12 of 40 times are printed; table() has all" in " ".join(str(two).split())
+    assert sum(float(row[2]) for row in two.document.tables[0].rows) == 400 and len(two.table()) == 80
+    assert two.document.tables[0].columns[0].head == "time (hours)"
