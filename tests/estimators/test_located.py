@@ -13,10 +13,10 @@ from dpstats.testing import SeededNoise, noise
 ROWS, REST = 10_000, 6
 
 
-def octaves(farther: int) -> Release:
+def octaves(farther: int, others: float = 1_000.0) -> Release:
     """Nine rows in ten of a column in one octave, and the others so many octaves farther out."""
     counts = np.zeros((2, ColumnOctaves.OCTAVES))
-    counts[0, REST], counts[0, REST - farther], counts[1, 0] = 9_000.0, 1_000.0, ROWS
+    counts[0, REST], counts[0, REST - farther], counts[1, 0] = 9_000.0, others, ROWS
     return Release("column_octaves", (counts,), 10.0, 2.0, Gdp(1.0), ROWS, "replace", "gaussian", (counts,))
 
 
@@ -24,6 +24,13 @@ def octaves(farther: int) -> Release:
 def test_a_column_varies_where_rows_lie_two_octaves_farther_out(farther: int, known: bool) -> None:
     """In the next octave they prove nothing: a value near an edge falls in both."""
     assert _cleaned(octaves(farther), np.array([0.0, -1.0]), np.array([False])).known[0] == known
+
+
+@pytest.mark.parametrize(("sds", "known"), [(4, False), (6, True)])
+def test_a_column_varies_where_noise_does_not_make_the_others(sds: int, known: bool) -> None:
+    """A square in loose bounds had a scale by noise of 3.3 sds, and a short interval about 0."""
+    found = _cleaned(octaves(4, 10.0 * sds), np.array([0.0, -1.0]), np.array([False]))
+    assert found.known[0] == known
 
 
 def test_what_varies_has_the_squares_of_its_octaves_and_no_hidden_rows() -> None:

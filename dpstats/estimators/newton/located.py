@@ -32,6 +32,8 @@ _LEAST_NOISE = 0.5
 # a column with more than this share of its rows in one octave may be constant; not if others are so many
 # octaves farther out, since one that hardly varies falls in two that are neighbours
 _CONSTANT, _APART = 0.8, 2
+# sds by which these stand out: at three, noise was taken for rare values of a square that was not seen
+_SURELY = 5.0
 # half-widths of where most of a column's rows are, within which others are looked for
 _REACH = 4.0
 # sd of an effect of which nothing is known: on log odds or log means, of a level against the others (of 340
@@ -374,7 +376,8 @@ def _cleaned(release: Release, origin: Array, coded: Array) -> _Spread:
     # level are as far, however few they are
     constant = shares.max(axis=1) > _CONSTANT * shares.sum(axis=1)
     constant[len(coded) :] = False
-    apart = np.argmax(shares > 0, axis=1) <= shares.argmax(axis=1) - _APART
+    surely = counts > _SURELY * visible / SEEN * noise
+    apart = surely.any(axis=1) & (np.argmax(surely, axis=1) <= shares.argmax(axis=1) - _APART)
     apart[: len(coded)] &= ~coded
     constant &= ~apart
     reach = np.floor(-np.log2((1 + np.abs(origin)) / 2)).astype(int)
