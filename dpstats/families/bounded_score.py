@@ -19,7 +19,7 @@ from functools import cached_property
 
 import numpy as np
 
-from dpstats.families.glm import GlmFamily
+from dpstats.families.glm import GlmFamily, count_clipped_square
 
 _POINTS = 4096
 _TINY = np.finfo(float).tiny
@@ -144,6 +144,20 @@ class BoundedScore:
         )
         return float((weight * (next(means) - next(means)))[0])
 
+    def squares(self, alpha: float) -> np.ndarray:
+        """Mean squares of the scores of counts whose variance is m + alpha m^2, at tabulated predictors.
+
+        But for the second clip, which lowers a clipped score by no more than was put back.
+        """
+        eta = np.linspace(*self.predictors, _POINTS)
+        weight, mean, back = self.weight(eta), self.family.mean(eta), self.correction(eta)
+        unit = weight * self.family.curvature(eta) / mean  # of a score, in counts
+        limit = self.limit / unit
+        top = np.clip(self.top - mean, 0.0, limit)
+        counts = count_clipped_square(mean, limit, top, alpha)
+        moved = self.family.clipped_mean(eta, self.limit / weight, alpha - (self.family.alpha or 0.0))
+        return unit**2 * counts - 2 * weight * moved * back + back**2
+
     @cached_property
     def _table(self) -> np.ndarray | float:
         """c at equally spaced eta; one number where it is the same for all."""
@@ -151,12 +165,12 @@ class BoundedScore:
         return values if np.ptp(values) > 1e-12 * self.limit else float(values[0])
 
     def _correction(self, eta: np.ndarray) -> np.ndarray | float:
-        """c by linear interpolation; far faster than np.interp, which searches for each eta."""
-        table = self._table
-        if isinstance(table, float):
-            return table
+        return self._table if isinstance(self._table, float) else self.interpolated(self._table, eta)
+
+    def interpolated(self, table: np.ndarray, eta: np.ndarray) -> np.ndarray:
+        """From values at tabulated predictors; far faster than np.interp, which searches for each eta."""
         low, high = self.predictors
         at = np.clip((eta - low) * ((_POINTS - 1) / (high - low)), 0.0, _POINTS - 1.0)
         left = at.astype(np.intp)  # anything where eta is NaN, and so is what is returned
         below, above = np.take(table, left, mode="clip"), np.take(table, left + 1, mode="clip")
-        return below + (at - left) * (above - below)
+        return np.asarray(below + (at - left) * (above - below))

@@ -205,6 +205,26 @@ def _count_clipped_mean(eta: np.ndarray, limit: np.ndarray, dispersion: float) -
     return np.asarray(least - most + limit * (1 - up_to - below))
 
 
+def count_clipped_square(mean: np.ndarray, below: np.ndarray, above: np.ndarray, alpha: float) -> np.ndarray:
+    """E clip(Y - m, -below, above)^2 of a count Y with mean m and variance m + alpha m^2.
+
+    With laws of one more and two more of the size 1 / alpha, of cdfs F1 and F2, E[Y; Y <= u] = m F1(u - 1)
+    and E[Y (Y - 1); Y <= u] = m^2 (1 + alpha) F2(u - 2); under a Poisson law all three are one.
+    """
+
+    def up_to(most: np.ndarray, more: int) -> np.ndarray:
+        inside = np.maximum(most, 0.0)
+        if alpha < _NEARLY_POISSON:
+            return np.asarray(special.pdtr(inside, mean) * (most >= 0))
+        cdf = special.betainc(1 / alpha + more, inside + 1, 1 / (1 + alpha * mean))
+        return np.asarray(cdf * (most >= 0))
+
+    low, high = np.ceil(mean - below) - 1, np.floor(mean + above)
+    inside, first, second = (up_to(high - j, j) - up_to(low - j, j) for j in range(3))
+    square = mean**2 * ((1 + alpha) * second - 2 * first + inside) + mean * first
+    return np.asarray(square + below**2 * up_to(low, 0) + above**2 * (1 - up_to(high, 0)))
+
+
 def _count_variance(mean: np.ndarray, alpha: float) -> np.ndarray:
     return mean * (1 + alpha * mean)
 

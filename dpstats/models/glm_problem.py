@@ -119,4 +119,5 @@ def estimated(
 
 
 def _plan(problem: Problem) -> Callable[..., Plan]:
-    return partial(make_plan, constant=problem.intercept, two_valued=problem.family.two_valued)
+    family = problem.family
+    return partial(make_plan, constant=problem.intercept, two_valued=family.two_valued, counts=family.counts)

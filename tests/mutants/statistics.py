@@ -532,6 +532,20 @@ MUTANTS = (
         "2 * (self._wider(block.time, eta)[0] - self._score(block.time, eta)[0])",
     ),
     small(
+        "squares of scores: what laws say of them costs nothing",
+        "score_squares",
+        "at_line",
+        "self.sensitivity = float(np.linalg.norm(largest))",
+        "self.sensitivity = float(largest[0])",
+    ),
+    small(
+        "squares of scores: a wider score than the limit",
+        "score_squares",
+        "at_line",
+        "np.square(self._score(block.time, eta)[0], out=found[0])",
+        "np.square(self._score.family.score(block.time, eta), out=found[0])",
+    ),
+    small(
         "scores of a margin: one row more, not one replaced",
         "margin_sandwich",
         "margin",

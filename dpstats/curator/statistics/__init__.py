@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from dpstats.curator.statistics.at_line import PredictorBend, ScoreTails
+from dpstats.curator.statistics.at_line import PredictorBend, ScoreSquares, ScoreTails
 from dpstats.curator.statistics.at_residuals import HazardContrasts, SignScore, SignSizes
 from dpstats.curator.statistics.base import Statistic
 from dpstats.curator.statistics.cells import CellCounts, PresentMoments, PresentProducts
@@ -80,6 +80,7 @@ REGISTRY: dict[str, Callable[..., Statistic]] = {
         ReachCounts,
         RowsApart,
         PredictorBend,
+        ScoreSquares,
         ScoreTails,
         CellCounts,
         PresentMoments,

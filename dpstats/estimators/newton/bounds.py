@@ -229,7 +229,7 @@ class Chooser:
         if not family.free_dispersion:
             limit = min(1.0 + spread * math.sqrt(level * np.clip(dispersion, 1, _HEAVY) * dispersion), top)
             steepest = min(self._steepest(level), top, family.most_curved)
-            excess = (dispersion - 1) / level
+            excess = (dispersion - 1) * self.located.usable / level
             excess = excess if abs(excess) > 1e-3 else 0.0
             return BoundedScore(family, limit, steepest, ROOM, excess, predictors, top)
         limit = spread * math.sqrt(dispersion) * family.longer_tail

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import scipy
+import scipy.interpolate
 
 from dpstats.estimators.engine.accumulate import Accumulator
 from dpstats.estimators.engine.information import Information
@@ -31,6 +32,10 @@ _STEP = 1e-3  # of a numerical derivative
 _RUNS = 50.0  # of counts in an sd, where these are many: shares change by a fiftieth of an sd's change
 _FEWER = 6  # laws that are tried
 _LAW = even_shares(2000)
+# alphas of counts that are tried: the first is Poisson, and beyond the last nearly all are 0 or far off; mean
+# squares grow about evenly with log(alpha + unit)
+ALPHAS, _UNIT = (0.0, 0.1, 0.3, 1.0, 3.0, 10.0), 0.1
+_FINE = 2001  # points of the interpolation between them
 
 
 @dataclass(frozen=True)
@@ -96,6 +101,22 @@ def overdispersion(seen: Seen, score: BoundedScore) -> Quantity:
     sought = np.geomspace(1.0, _MOST, _SOUGHT)
     phi, slope = _inverse(ratio, seen.ratio, (1.0, float(max(sought, key=ratio))))
     return seen.quantity(phi, _of_counts(score, seen.curvature, phi)[1], slope)
+
+
+def told_alpha(sums: Array, sds: Array) -> tuple[float, float]:
+    """alpha of the variance m + alpha m^2 of counts, by released "score_squares", and its noise.
+
+    Mean squares of the scores grow with alpha: between the laws that were tried by an interpolation that
+    keeps to that. Below the first and beyond the last that one is taken.
+    """
+    seen, *laws = sums
+    places = np.log1p(np.array(ALPHAS) / _UNIT)
+    curve = scipy.interpolate.PchipInterpolator(places, np.maximum.accumulate(laws))
+    fine = np.linspace(places[0], places[-1], _FINE)
+    at = fine[np.argmin(np.abs(curve(fine) - seen))]
+    alpha, rise = _UNIT * math.expm1(at), float(curve(at, 1))
+    noise = math.hypot(float(sds[0]), float(sds[1])) * (alpha + _UNIT)
+    return alpha, noise / rise if rise > 0 else math.inf
 
 
 def excess(seen: Seen, phi: Quantity, alpha: float) -> Quantity:

@@ -21,6 +21,7 @@ from dpstats.estimators.gram.bounds import mean_weight
 from dpstats.estimators.matrices import longest_image, not_noise
 from dpstats.estimators.newton.bounds import Bounds, Chooser
 from dpstats.estimators.newton.check import Read, by_one_pass, checked, explained, set_apart, tailed
+from dpstats.estimators.newton.dispersion import ALPHAS, told_alpha
 from dpstats.estimators.newton.estimate import Averaged, Estimate, estimate
 from dpstats.estimators.newton.far import long_rows
 from dpstats.estimators.newton.information import dispersion, drawn, past
@@ -38,6 +39,8 @@ _DISPERSION_SD = 0.5  # relative, of what is known of the dispersion before any 
 _ALIKE = 1.25  # bounds that differ by no more give matrices that may be mixed
 # Sampling sds: where noise is less, one early step of all rows would not take back what some rows are off by
 _QUIET = 0.1
+# Rows times mu from which it is released how counts scatter: of fewer, noise hides what it would be good for
+_MANY = 3000.0
 _LOST = 1 / 16  # share of weight that rows of large means may have lost where scores are limited
 
 
@@ -59,6 +62,8 @@ def fit_newton(curator: Curator, problem: Problem, plan: Plan) -> Estimate:
     noise = _usual_noise(curator, problem, plan)
     located = locate(some, plan.columns, plan.cost("octaves"), problem, noise)
     plan = located.found(problem).spent(plan, "tail")
+    if curator.n * curator.cost_per_row(plan.total) < _MANY:
+        plan = plan.given("laws", "tail")
     chooser = Chooser(problem, located, curator.n, curator.cost_per_row(plan.cost("tail")))
     steps = _Steps(some, curator, plan, chooser, 1 + (noise < _QUIET))
     del some  # lest both are in memory
@@ -153,6 +158,8 @@ class _Steps(GlmSteps):
         super().prepare(t)
         if t == self._from:
             self.curator = self._all
+        if self.arrived:
+            self._count()
         if t == CHOOSE or self.arrived:
             self._choose()
         if self.arrived and not self.lost:  # nothing is asked of long rows
@@ -172,6 +179,19 @@ class _Steps(GlmSteps):
         curved = not self.chooser.problem.family.free_dispersion
         self.released.forget(past(self.released, information, self.whitening) if curved else FORGET)
         self.variability.forget(FORGET)
+
+    def _count(self) -> None:
+        """The dispersion of counts that squares of scores tell whatever the rows, as far as noise lets it."""
+        score, cost = self.bounds.score, self.plan.cost("laws")
+        if not cost or score is None:
+            return
+        public = dict(**self.located.public(), beta=self.point, score=score, alphas=ALPHAS)
+        release = self.curator.release("score_squares", cost, **public)
+        alpha, noise = told_alpha(release.values[0], release.sds[0])
+        self.level = max(self.level, self.chooser.start_level)
+        curvature = self.level / self.located.usable
+        seen = 1 + (alpha - (score.family.alpha or 0.0)) * curvature
+        self.dispersion = _known(seen, noise * curvature, self.dispersion, _DISPERSION_SD)
 
     def _choose(self) -> None:
         """Bounds, for the family whose alpha releases tell, if one is sought."""

@@ -10,6 +10,7 @@ from dpstats.estimators.engine.plan import BENDS, EARLY_STEPS, TAIL_STEPS, Plan,
 # Shares of mu^2; the averaged steps have what the others leave.
 FIRST, OCTAVES, EARLY, FAR = 0.03, 0.03, 0.24, 0.06
 TAILS = 0.03  # whether scores that are clipped have a longer tail than their law
+LAWS = 0.02  # of what law counts are, where rows are many
 APART = 0.03  # rows apart; averaged steps have it where the declared bounds are too near for any
 TOLD = 0.01  # whether covariates tell a yes or no
 # Early and averaged steps where n mu / k^1.5 is more: the less noisy a step, the fewer converge, as those of
@@ -29,6 +30,7 @@ def make_plan(
     tail_steps: int = TAIL_STEPS,
     constant: bool = True,
     two_valued: bool = False,
+    counts: bool = False,
 ) -> Plan:
     """Split a total of Gaussian differential privacy over the releases of a fit.
 
@@ -37,12 +39,13 @@ def make_plan(
     """
     check, tails, steps = BENDS * constant, TAILS * (constant and not two_valued), "score and information"
     told = TOLD * two_valued
-    rest = 1 - FIRST - OCTAVES - EARLY - FAR - check - tails - told - APART
+    rest = 1 - FIRST - OCTAVES - EARLY - FAR - check - tails - told - APART - LAWS * counts
     stages = dict(
         columns=Stage(FIRST, "column means"),
         octaves=Stage(OCTAVES, "column octaves"),
         early=Stage(EARLY, steps, growing(early_steps)),
         tail=Stage(rest, steps, alike(tail_steps)),
+        laws=Stage(LAWS * counts, "scatter of counts"),
         far=Stage(FAR, "check of long rows"),
         check=Stage(check, "check for bends"),
         beyond=Stage(tails, "check of the tail"),
