@@ -195,7 +195,10 @@ def test_intervals_hold_where_nothing_is_flagged(bounds, slopes):
 
 
 def test_slopes_of_columns_that_repeat_each_other_are_not_estimable():
-    """A correlation of .999 at epsilon 1: noise hides the difference of the slopes, of any size."""
+    """A correlation of .999 at epsilon 1: noise hides the difference of the slopes, of any size.
+
+    The intercept, where both are 0, goes with them, as with all numbers that are not estimable.
+    """
     generator = np.random.default_rng(5)
     a = generator.normal(size=10_000)
     b = 0.999 * a + np.sqrt(1 - 0.999**2) * generator.normal(size=10_000)
@@ -203,7 +206,7 @@ def test_slopes_of_columns_that_repeat_each_other_are_not_estimable():
     schema = dps.Schema(a=dps.bounded(-5, 5), b=dps.bounded(-5, 5), y=dps.flag())
     with noise(SeededNoise(0)):
         fit = dps.logit("y ~ a + b", dict(a=a, b=b, y=y), schema).fit(dps.pure(1))
-    assert np.isinf(fit.bse[["a", "b"]]).all() and fit.bse["Intercept"] < 0.1
+    assert np.isinf(fit.bse).all()
 
 
 CURVATURE, RIDGE, ROWS = 0.2 * np.eye(2), 200.0, 10_000
