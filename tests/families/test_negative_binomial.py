@@ -166,7 +166,7 @@ def test_alpha_errs_as_much_as_it_says() -> None:
 
 
 def test_intervals_hold_where_those_of_a_poisson_fit_carry_a_caution() -> None:
-    """Sixty intervals, of which 48 hold but once in 10^5 times; and errors are shorter, by .87 in 120 fits."""
+    """Sixty intervals, of which 48 hold but once in 10^5 times; and errors are .87 as long in 120."""
     off, far = [], []
     for seed in range(20):
         ours, poisson = fitted(seed, mu=0.5), fitted(seed, "poisson", mu=0.5)
