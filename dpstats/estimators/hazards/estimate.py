@@ -13,6 +13,7 @@ from dpstats.estimators.engine.finish import weak
 from dpstats.estimators.engine.information import ANY, Information
 from dpstats.estimators.hazards.bounds import Bounds
 from dpstats.estimators.hazards.grid import Grid
+from dpstats.estimators.hazards.levels import read_levels, upper_shares
 from dpstats.estimators.hazards.problem import by_stratum
 from dpstats.estimators.levels import FEWEST_EVENTS, LEFT_OPEN
 from dpstats.estimators.row_scale import RowScale
@@ -68,12 +69,11 @@ def estimate(steps: Steps, axes: Array, scale: RowScale, grid: Grid, bounds: Bou
     scores and information are in the coordinates of `axes`, shape (J + d, J + d).
     """
     information, j = steps.information, grid.count
-    point = steps.points.mean(axis=0) + axes @ information.solve(steps.scores.mean(axis=0))
-    user = to_user(scale, j)
     sampling, privacy, hidden, unsettled = _uncertain(steps, axes, scale, n, j)
-    sampling, privacy, hidden = (
-        (user @ axes) @ part @ (user @ axes).T for part in (sampling, privacy, hidden)
-    )
+    point, factors = _read(steps, axes, scale, (sampling + privacy - hidden, sampling))
+    user = to_user(scale, j)
+    way = np.diag(np.append(np.ones(j), np.where(np.isinf(factors), 1.0, factors))) @ user @ axes
+    sampling, privacy, hidden = (way @ part @ way.T for part in (sampling, privacy, hidden))
     moved = _moved(grid, point[:j], bounds.c)
     by_pieces, by_cells = _misfit(grid, point[:j])
     by_grid = user @ np.append(np.zeros(j), point[j:])
@@ -88,7 +88,7 @@ def estimate(steps: Steps, axes: Array, scale: RowScale, grid: Grid, bounds: Bou
     weakly = weak(guess, slopes)
     before = _PRIOR * np.diag((user @ axes) @ (user @ axes).T)[j:]
     gone = weakly[(rel.max() > HOPELESS) & (np.diag(guess)[weakly] > LEFT_OPEN * before[weakly])]
-    lost = np.union1d(gone, _few_events(scale, grid)).astype(int)
+    lost = np.union1d(gone, np.flatnonzero(_few_events(scale, grid) | np.isinf(factors))).astype(int)
     levels = lost[scale.binary[lost]]
     kept = _of_others(scale.scale[:, None] * (user @ axes @ information.vectors)[j:], levels)
     problems = ["unsettled"] * unsettled + ["budget"] * bool((rel[kept] > WEAK).any())
@@ -123,6 +123,19 @@ def estimate(steps: Steps, axes: Array, scale: RowScale, grid: Grid, bounds: Bou
     return found.lost(lost)
 
 
+def _read(steps: Steps, axes: Array, scale: RowScale, errors: tuple[Array, Array]) -> tuple[Array, Array]:
+    """Log hazards and coefficients of standardised columns, and factors of the sds of the latter.
+
+    `errors` are covariances of a step in the coordinates of `axes`: of what is seen, and the part of sampling.
+    """
+    step, d = axes @ steps.information.solve(steps.scores.mean(axis=0)), len(scale.center)
+    sds = (np.sqrt(np.diag(axes @ part @ axes.T))[-d:] for part in errors)
+    beyond, factors = read_levels(scale, steps.points[:, -d:], step[-d:], *sds)
+    point = steps.points.mean(axis=0) + step
+    point[-d:] += beyond
+    return point, factors
+
+
 def to_user(scale: RowScale, j: int) -> Array:
     """From log hazards and coefficients of standardised columns to the user's, at columns of 0."""
     user = np.diag(np.append(np.ones(j), 1 / scale.scale))
@@ -147,6 +160,7 @@ def _uncertain(
     step = information.solve(steps.scores.mean(axis=0))
     drift = drifts(steps.scores, sds) or _moves(axes, step, noise, j)
     privacy = inflate @ noise @ inflate.T * spread + guess + drift * np.outer(step, step)
+    privacy += information.error_of(step) + information.error_across(step)
     # of the slopes: a piece that still moves has few events
     beyond = (
         np.trace(noise[j:, j:]) * (spread - 1) * (spread > UNSETTLED),
@@ -226,5 +240,5 @@ def _clock_error(grid: Grid, moved: Array) -> float:
 
 def _few_events(scale: RowScale, grid: Grid) -> Array:
     """Levels with so few events, or with so few in all others, that there may be none."""
-    share = np.clip(np.minimum(-scale.lower[:-1], scale.upper[:-1]) / (scale.upper - scale.lower)[:-1], 0, 1)
-    return np.flatnonzero(scale.binary & (share * grid.events.sum() < FEWEST_EVENTS))
+    share = upper_shares(scale)
+    return np.asarray(scale.binary & (np.minimum(share, 1 - share) * grid.events.sum() < FEWEST_EVENTS))

@@ -22,6 +22,7 @@ from dpstats.estimators.hazards.bounds import MATRIX_SHARE, Chooser
 from dpstats.estimators.hazards.estimate import Estimate, estimate
 from dpstats.estimators.hazards.grid import find_grid
 from dpstats.estimators.hazards.information import Known
+from dpstats.estimators.hazards.levels import bent
 from dpstats.estimators.hazards.predictors import predictors
 from dpstats.estimators.hazards.problem import Problem
 from dpstats.estimators.hazards.trend import checked
@@ -154,7 +155,7 @@ class _Steps(Newton[Scores, Estimate]):
         slopes, short = capped(step[j:], LONGEST)
         rise = np.clip(step[:j] * self.grid.shares**-0.5, -_HIGHEST, _HIGHEST)
         log_hazards = self.log_hazards + damping * rise
-        self.point = np.append(log_hazards, self.beta + damping * self.whitening @ slopes)
+        self.point = np.append(log_hazards, self.beta + damping * bent(self.whitening @ slopes, self.scale))
         return short
 
     def _choose(self) -> None:
