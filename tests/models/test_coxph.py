@@ -11,6 +11,8 @@ import pytest
 
 import dpstats as dps
 from dpstats.estimators.hazards.grid import Grid
+from dpstats.estimators.hazards.levels import bent, read_levels
+from dpstats.estimators.row_scale import RowScale
 from dpstats.testing import NoNoise, SeededNoise, noise
 
 FITS = json.loads((Path(__file__).parents[1] / "goldens" / "coxph.json").read_text())["fits"]
@@ -315,3 +317,51 @@ def test_contrasts_of_many_levels_are_told() -> None:
     assert np.isfinite(limits).all() and np.ptp(limits[:11], axis=1).max() < 2
     assert ((limits[:, 0] <= truth) & (truth <= limits[:, 1])).sum() >= 10
     assert "weak" not in dict(fit.flags)
+
+
+@pytest.mark.parametrize("seed", [99, 113])
+def test_a_rare_flag_of_a_score_that_levels_off_has_no_short_interval_beside_the_truth(seed: int) -> None:
+    """Some twenty failures of exposed rows, which noise nearly hides, were four to six sds off."""
+    n = 50_000 if seed == 99 else 20_000
+    draw = np.random.default_rng([seed, n])
+    exposed, load = 1 * (draw.uniform(size=n) < (0.003 if seed == 99 else 0.01)), draw.normal(size=n)
+    life = draw.exponential(size=n) * 2000 / np.exp(2 * exposed + 0.3 * load)
+    data = {"days": np.clip(life, 0.01, 30), "failed": 1 * (life < 30), "exposed": exposed, "load": load}
+    schema = dps.Schema(
+        days=dps.bounded(0.01, 30), failed=dps.event(), exposed=dps.flag(), load=dps.bounded(-6, 6)
+    )
+    with noise(SeededNoise(seed)):
+        fit = dps.coxph("Surv(days, failed) ~ exposed + load", data, schema).fit(dps.approx(1, 1e-6))
+    assert abs(fit.params["exposed"] - 2) < 3 * fit.bse["exposed"]
+    assert fit.conf_int().loc["load"].between(*(0.3 - 0.5, 0.3 + 0.5)).all()
+
+
+def test_a_step_of_a_level_goes_as_far_as_its_scores_say() -> None:
+    scale = RowScale(  # one flag, of 3 rows in 10, and one number
+        np.array([0.3, 0.0]),
+        np.array([0.5, 1.0]),
+        0.0,
+        1.0,
+        False,
+        1.0,
+        0.0,
+        np.array([True, False]),
+        np.array([-0.6, -5.0, -1]),
+        np.array([1.4, 5.0, 1]),
+        np.ones(2),
+        np.zeros(2),
+        np.zeros((2, 1)),
+        np.zeros((2, 1)),
+    )
+    logs = np.array([-1.5, -0.2, 1.2])
+    steps = np.column_stack([-np.expm1(-logs) / 2, logs])
+    np.testing.assert_allclose([bent(step, scale) for step in steps], np.column_stack([logs / 2, logs]))
+    nothing = np.zeros(2)
+    beyond, factors = read_levels(
+        scale, np.zeros((3, 2)), np.array([-0.2, -0.2]), nothing + 0.01, nothing + 0.01
+    )
+    # rows of a 1 move by .7 t, others by .3 t the other way
+    found = 2 * (beyond[0] - 0.2)
+    assert abs(np.exp(0.3 * found) - np.exp(-0.7 * found) + 0.4) < 1e-3
+    assert beyond[1] == 0 and factors[1] == 1
+    assert np.isinf(read_levels(scale, np.zeros((3, 2)), np.array([0.4, 0.4]), nothing + 1.5, nothing)[1][0])

@@ -495,6 +495,15 @@ MUTANTS = (
         (SCALE, "(events * surely < FEWEST_EVENTS)", "(surely < -1)"),
     ),
     planted(
+        "levels that may have no failure have an interval (coxph)",
+        "models/test_coxph.py::test_a_rare_flag_of_a_score_that_levels_off_has_no_short_interval_beside_the_truth",
+        (
+            "estimators/hazards/levels.py",
+            "(ways[:, surely < FEWEST_EVENTS] != 0)",
+            "(ways[:, surely < -1e9] != 0)",
+        ),
+    ),
+    planted(
         "a level without rows makes all intervals rough (coxph)",
         "estimators/test_level_without_events.py::test_a_level_without_rows_says_nothing_of_the_budget_of_the_others",
         ("estimators/hazards/estimate.py", "(rel[kept] > WEAK)", "(rel > WEAK)"),

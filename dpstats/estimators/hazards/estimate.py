@@ -13,9 +13,9 @@ from dpstats.estimators.engine.finish import weak
 from dpstats.estimators.engine.information import ANY, Information
 from dpstats.estimators.hazards.bounds import Bounds
 from dpstats.estimators.hazards.grid import Grid
-from dpstats.estimators.hazards.levels import read_levels, upper_shares
+from dpstats.estimators.hazards.levels import read_levels
 from dpstats.estimators.hazards.problem import by_stratum
-from dpstats.estimators.levels import FEWEST_EVENTS, LEFT_OPEN
+from dpstats.estimators.levels import LEFT_OPEN
 from dpstats.estimators.row_scale import RowScale
 from dpstats.moments import Quantity
 from dpstats.moments.baseline import Baseline, Trend
@@ -62,11 +62,14 @@ class Estimate(common.Estimate):
         )
 
 
-def estimate(steps: Steps, axes: Array, scale: RowScale, grid: Grid, bounds: Bounds, n: int) -> Estimate:
+def estimate(
+    steps: Steps, axes: Array, scale: RowScale, grid: Grid, bounds: Bounds, n: int, few: Array
+) -> Estimate:
     """One Newton step from the mean point; inverse information, and the noise of the scores.
 
     Points of the steps are log hazards of pieces and coefficients of standardised columns, shape (T, J + d);
     scores and information are in the coordinates of `axes`, shape (J + d, J + d).
+    Coefficients of columns that have `few` failures, shape (d,), are lost.
     """
     information, j = steps.information, grid.count
     sampling, privacy, hidden, unsettled = _uncertain(steps, axes, scale, n, j)
@@ -88,7 +91,7 @@ def estimate(steps: Steps, axes: Array, scale: RowScale, grid: Grid, bounds: Bou
     weakly = weak(guess, slopes)
     before = _PRIOR * np.diag((user @ axes) @ (user @ axes).T)[j:]
     gone = weakly[(rel.max() > HOPELESS) & (np.diag(guess)[weakly] > LEFT_OPEN * before[weakly])]
-    lost = np.union1d(gone, np.flatnonzero(_few_events(scale, grid) | np.isinf(factors))).astype(int)
+    lost = np.union1d(gone, np.flatnonzero(few | np.isinf(factors))).astype(int)
     levels = lost[scale.binary[lost]]
     kept = _of_others(scale.scale[:, None] * (user @ axes @ information.vectors)[j:], levels)
     problems = ["unsettled"] * unsettled + ["budget"] * bool((rel[kept] > WEAK).any())
@@ -126,7 +129,7 @@ def estimate(steps: Steps, axes: Array, scale: RowScale, grid: Grid, bounds: Bou
 def _read(steps: Steps, axes: Array, scale: RowScale, errors: tuple[Array, Array]) -> tuple[Array, Array]:
     """Log hazards and coefficients of standardised columns, and factors of the sds of the latter.
 
-    `errors` are covariances of a step in the coordinates of `axes`: of what is seen, and the part of sampling.
+    `errors` are covariances of a step in the coordinates of `axes`: of what is seen, and of sampling alone.
     """
     step, d = axes @ steps.information.solve(steps.scores.mean(axis=0)), len(scale.center)
     sds = (np.sqrt(np.diag(axes @ part @ axes.T))[-d:] for part in errors)
@@ -236,9 +239,3 @@ def _clock_error(grid: Grid, moved: Array) -> float:
     until = np.cumsum((moved / grid.at_risk).reshape(grid.strata, -1), axis=1)
     exits = -np.diff(grid.counted.reshape(grid.strata, -1), axis=1, append=0.0)
     return math.sqrt(float(moved**2 @ alone) + float(np.sum(until**2 * exits)))
-
-
-def _few_events(scale: RowScale, grid: Grid) -> Array:
-    """Levels with so few events, or with so few in all others, that there may be none."""
-    share = upper_shares(scale)
-    return np.asarray(scale.binary & (np.minimum(share, 1 - share) * grid.events.sum() < FEWEST_EVENTS))

@@ -74,6 +74,15 @@ class Known:
         """The block of the slopes."""
         return usable(self._drawn, whitening)
 
+    def surely(self, ways: Array) -> Array:
+        """Mean squares per row of these sums of standardised columns at failures, less two sds of noise.
+
+        By releases alone: what is expected says no more of a rare level than the first stage knew of it.
+        """
+        seen = usable(self.slopes, self.own)
+        parts = (seen.vectors.T @ np.linalg.solve(self.own, ways)) ** 2
+        return np.asarray(seen.values @ parts - 2 * np.sqrt(seen.sds**2 @ parts**2))
+
     @property
     def _drawn(self) -> Accumulator:
         """Releases of the block of slopes, and what is expected of it as one more.

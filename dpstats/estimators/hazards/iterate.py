@@ -22,7 +22,7 @@ from dpstats.estimators.hazards.bounds import MATRIX_SHARE, Chooser
 from dpstats.estimators.hazards.estimate import Estimate, estimate
 from dpstats.estimators.hazards.grid import find_grid
 from dpstats.estimators.hazards.information import Known
-from dpstats.estimators.hazards.levels import bent
+from dpstats.estimators.hazards.levels import bent, few_events
 from dpstats.estimators.hazards.predictors import predictors
 from dpstats.estimators.hazards.problem import Problem
 from dpstats.estimators.hazards.trend import checked
@@ -142,7 +142,8 @@ class _Steps(Newton[Scores, Estimate]):
 
     def finish(self) -> Estimate:
         steps, parts = self.steps, (self.scale, self.grid, self.bounds)
-        found = estimate(steps, self.axes, *parts, self.curator.n)
+        few = few_events(self.scale, self.known, self.curator.n, float(self.grid.events.sum()))
+        found = estimate(steps, self.axes, *parts, self.curator.n, few)
         return checked(self.curator, self._check, (steps.information, self.axes), parts, found)
 
     def _informed(self) -> Information:

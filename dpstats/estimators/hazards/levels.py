@@ -1,19 +1,21 @@
 """Coefficients of 0/1 columns by what their scores say, which is not in proportion to them.
 
 Rows of a 1 have as many failures as they have, whatever coefficient is tried, and are expected to have e^-t
-times as many where the truth lies t beyond it. So a step by the information of their failures is 1 - e^-t: too
-short upwards, never more than 1, and too long downwards. See docs/theory/levels.md.
+times as many where the truth lies t beyond it. So a step by the information of their failures is 1 - e^-t:
+too short upwards, never more than 1, and too long downwards. See docs/theory/levels.md.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from dpstats.estimators.levels import SHIFTS, level
-from dpstats.estimators.row_scale import RowScale
+from dpstats.estimators.hazards.information import Known
+from dpstats.estimators.levels import FEWEST_EVENTS, SHIFTS, level
+from dpstats.estimators.row_scale import RowScale, categories
 
 Array = np.ndarray
 
+_ROUNDING = 1e-9  # of codes of levels
 _CURVE = -np.expm1(-SHIFTS)
 _MOST = 0.9  # of all failures of a level, that a point may surely have too few of: a step of 2.3 in logs
 
@@ -24,8 +26,10 @@ def bent(step: Array, scale: RowScale) -> Array:
     return np.where(scale.binary, -np.log1p(-np.minimum(step * widths, _MOST)) / widths, step)
 
 
-def read_levels(scale: RowScale, points: Array, step: Array, sds: Array, sampling: Array) -> tuple[Array, Array]:
-    """What scores of 0/1 columns say beyond a step, and factors of its sds; infinite if they leave an end open.
+def read_levels(
+    scale: RowScale, points: Array, step: Array, sds: Array, sampling: Array
+) -> tuple[Array, Array]:
+    """What scores of 0/1 columns say beyond a step, and factors of its sds; infinite if an end is open.
 
     Parameters
     ----------
@@ -35,7 +39,8 @@ def read_levels(scale: RowScale, points: Array, step: Array, sds: Array, samplin
     step, sds, sampling : array, shape (d,)
         Mean Newton step, the sds of its error, and the part of sampling in them.
     """
-    widths, shares = (scale.upper - scale.lower)[:-1], upper_shares(scale)
+    widths = (scale.upper - scale.lower)[:-1]
+    shares = np.clip(-scale.lower[:-1] / widths, 0, 1)
     beyond, factors = np.zeros(len(step)), np.ones(len(step))
     for i in np.flatnonzero(scale.binary):
         linear = (widths[i] * each[i] for each in (step, sds, sampling))
@@ -44,6 +49,27 @@ def read_levels(scale: RowScale, points: Array, step: Array, sds: Array, samplin
     return beyond, factors
 
 
-def upper_shares(scale: RowScale) -> Array:
-    """Shares of the failures at the upper end of each column, were all at either; shape (d,)."""
-    return np.asarray(np.clip(-scale.lower / (scale.upper - scale.lower), 0, 1)[:-1])
+def few_events(scale: RowScale, known: Known, n: int, events: float) -> Array:
+    """Columns of levels of which there may be hardly a failure, or hardly one without; shape (d,).
+
+    Failures of a flag, and of each level, a reference among them, are those that the first stage saw, or the
+    releases of the information, whichever surely has more. Where levels are told against one that may have
+    none, all that move with it are lost.
+    """
+    ways = _ways(scale)
+    first = np.sum(ways * (known.expected @ ways), axis=0) - 2 * np.sqrt(scale.middle_error**2 @ ways**2)
+    surely = np.maximum(events * first, n * known.surely(ways))
+    return np.asarray((ways[:, surely < FEWEST_EVENTS] != 0).any(axis=1))
+
+
+def _ways(scale: RowScale) -> Array:
+    """The sums of standardised columns that are 0/1 columns of flags and levels less their means, (d, m)."""
+    d, alone = len(scale.center), scale.binary & np.isnan(scale.levels).all(axis=0)
+    found = [np.diag(1 / (scale.upper - scale.lower)[:-1])[:, alone]]
+    for own, of_category in categories(scale.levels):
+        rows = scale.levels[of_category][:, own]
+        if len(rows) == own.sum() + 1:
+            each = np.zeros((d, len(rows)))
+            each[own] = np.linalg.inv(np.column_stack([np.ones(len(rows)), rows]))[1:]
+            found.append(np.where(np.abs(each) > _ROUNDING, each, 0.0) * scale.scale[:, None])
+    return np.hstack(found)
