@@ -35,6 +35,9 @@ _TOLD = 1 / 8
 _HEAVY = 2.0
 # rows whose score has more than so many sds below the limit keep their weight
 ROOM = 3.0
+# sds of scores that are kept in the first steps; and noise of averaged steps, in sds of the linear predictor,
+# up to which limits of the first ones have room for counts that are far from the start
+_FIRST, _ROUGH = 3.0, 0.01
 # least curvature: of events in one row of a thousand
 _LEAST_LEVEL = 1e-3
 # dispersions of amounts that there may be, before any release
@@ -85,10 +88,22 @@ class Chooser:
         radius = self._radius(LENGTHS[0], whitening)
         if not self.problem.family.unlimited:
             return Bounds(radius, self._unclipped)
-        level, dispersion = self.start_level, self.start_dispersion
+        level = self.start_level
         if self.problem.family.two_valued:
             return Bounds(radius, self._weighted(radius, level)[0])
-        return Bounds(radius, self._score(3.0, level, dispersion))
+        return Bounds(radius, self._score(_FIRST, level, self._first_dispersion(radius, level)))
+
+    def _first_dispersion(self, radius: float, level: float) -> float:
+        """Of what lies about the start: counts differ as their means do, as far as noise leaves room for it.
+
+        Under a negative binomial law scores do not grow with the means.
+        """
+        family, located = self.problem.family, self.located
+        if family.free_dispersion or family.alpha is not None:
+            return self.start_dispersion
+        noise = self._noise(radius, self._score(_FIRST, level, 1.0).limit, level) / math.sqrt(self.n * level)
+        seen = located.sd**2 / float(family.variance(np.array(located.mean)))
+        return max(min(seen, (_ROUGH / noise) ** 2), 1.0)
 
     @property
     def _alone(self) -> bool:
