@@ -162,6 +162,10 @@ class Design:
         """Which coefficients show what other columns do if not seen, see :func:`identities.partners`."""
         return self._filler.partners()
 
+    def splines(self) -> np.ndarray:
+        """Which columns are those of a spline alone, shape (p,)."""
+        return self._filler.splines()
+
     @property
     def _axis(self) -> Axis | None:
         """What lays the rows of strata beside one another on one axis of time."""

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from dpstats.formula.factors import Factor, NumericFactor, PolynomialFactor
+from dpstats.formula.factors import Factor, NumericFactor, PolynomialFactor, SplineFactor
 from dpstats.formula.layout import Atom
 from dpstats.schema import Event, Flag, Schema
 
@@ -81,6 +81,11 @@ def partners(
     )
     at_level = np.arange(len(products))[:, None] == homes
     return np.where(homes < 0, told & numbers, at_level) & ~np.eye(len(products), dtype=bool)
+
+
+def splines(products: Sequence[tuple[Atom, ...]], factors: Mapping[str, Factor]) -> np.ndarray:
+    """Which columns are those of a spline alone, shape (p,)."""
+    return np.array([len(own) == 1 and isinstance(factors[own[0].factor], SplineFactor) for own in products])
 
 
 def _level(product: tuple[Atom, ...], name: str, factors: Mapping[str, Factor], schema: Schema) -> int:

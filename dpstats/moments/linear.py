@@ -28,6 +28,7 @@ from dpstats.moments.spread import (
 
 # Rows that lie along one direction move with a step along another if it has at least this share of theirs.
 _FEWER = 0.5
+_FEW = 256  # sums whose covariance is computed at once
 _LEAST_LEFT = 0.1  # share of the squared limit of residuals that any step is taken to leave to long rows
 
 
@@ -59,6 +60,30 @@ class LinearMoments(NoisyMoments):
         if alpha > 0 and self.penalised.any():
             params, parts, way = self._penalised(fit, alpha, params, parts)
         return self._judged(fit, params, parts, self._told, way)
+
+    def errors_of_sums(self, rows: np.ndarray) -> np.ndarray:
+        """Standard errors of sums of coefficients without a penalty, each judged by itself; shape (m,).
+
+        The intercept of splines is the mean where all of them are 0: it may not be known, for want of values
+        there, nor may most coefficients, which are differences from it, while means are where values are.
+        Only for fits in which columns of splines alone are lost: one that may hold a single value is 0 beyond
+        its knots, and takes no part of the intercept. What noise hides counts with all that was open before
+        the release (docs/theory/linear.md#means-of-splines).
+
+        Parameters
+        ----------
+        rows : array, shape (m, d)
+        """
+        fit, params, parts = self._line
+        hidden = ~self._told & (self.penalised > 0)
+        told, errors = self.seen & ~(rows[:, hidden] != 0).any(axis=1), []
+        for some in np.array_split(np.arange(len(rows)), len(rows) // _FEW + 1):
+            few = rows[some]
+            along = [few @ part @ few.T for part in parts]
+            still_open = np.maximum(np.diag(along[3] - along[2]), 0.0)
+            found = self._judged(fit, few @ params, along, told[some], few)
+            errors.append(np.sqrt(np.diag(found.cov) + still_open))
+        return np.concatenate(errors)
 
     def without(self, dropped: np.ndarray) -> Solution:
         """Coefficients of the best line without some covariates; those of the others alone.

@@ -136,8 +136,24 @@ def linear_predictor(record: Record, at: Points) -> tuple[np.ndarray, np.ndarray
 def prediction(record: Record, at: Points, sd_obs: float | None) -> Prediction:
     """Predict at new data; `sd_obs` is the sd of a response about its mean, where that is known."""
     linear, gradient = linear_predictor(record, at)
-    se = standard_errors(gradient, record.cov)
+    se = errors_of_means(record, gradient)
     return Prediction(where_estimable(record, linear, se), se, record.link, sd_obs)
+
+
+def errors_of_means(record: Record, gradient: np.ndarray) -> np.ndarray:
+    """Return standard errors of linear predictors, also where they are known and not all of their terms.
+
+    A linear fit keeps what a release says of all directions: of splines, means where values are may be known
+    where coefficients are not.
+    """
+    se, lost = standard_errors(gradient, record.cov), np.isinf(np.diagonal(record.cov))
+    asked = np.isinf(se)
+    if record.linear is None or record.alpha or lost.all() or not asked.any():
+        return se
+    if not (record.design.splines() | (np.array(record.names) == "Intercept"))[lost].all():
+        return se
+    se[asked] = record.linear.errors_of_sums(gradient[asked])
+    return se
 
 
 def where_estimable(record: Record, values: np.ndarray, se: np.ndarray) -> np.ndarray:
@@ -167,8 +183,8 @@ def averaged(record: Record, at: Points) -> Prediction:
     linear, gradient = linear_predictor(record, at)
     link = record.link
     means, slopes = link.inverse(linear), link.slope(linear)
-    lost = np.isinf(standard_errors(gradient, record.cov)).any()
-    se = standard_errors((slopes[:, None] * gradient).mean(axis=0, keepdims=True), record.cov)
+    lost = np.isinf(errors_of_means(record, gradient)).any()
+    se = errors_of_means(record, (slopes[:, None] * gradient).mean(axis=0, keepdims=True))
     se = np.where(lost, np.inf, se)
     mean = where_estimable(record, means.mean(keepdims=True), se)
     return Prediction(mean, se, IDENTITY, bounds=link.bounds)

@@ -79,3 +79,10 @@ def test_what_is_not_seen_shows_in_columns_of_its_variables_and_not_beside_level
     assert shows["x:z"] == {"Intercept", "x", "x:f", "I(x ** 2)", "z"}
     assert shows["z"] == {"Intercept", "x:z"} and shows["x:f"] == {"f"}
     assert not any(shows[name] for name in ("Intercept", "f", "g[T.b]"))
+
+
+def test_columns_of_splines_are_told_from_products_with_them() -> None:
+    design = build_design("y ~ x + bs(x, df=4) + f:ns(x, df=2)", SCHEMA)
+    assert [name for name, own in zip(design.names, design.splines(), strict=True) if own] == [
+        f"bs(x, df=4)[{j}]" for j in range(4)
+    ]

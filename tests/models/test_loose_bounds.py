@@ -155,3 +155,47 @@ def test_the_line_of_a_number_whose_square_is_not_seen_is_not_that_of_a_fit_with
         fit = made.fit(dps.approx(2, 1e-6))
     lost = set(fit.bse.index[np.isinf(fit.bse)])
     assert lost == {"x", "I(x ** 2)", "Intercept"} & {*fit.params.index}
+    if model == "ols":
+        with pytest.warns(UserWarning, match="not estimable"):
+            assert np.isnan(fit.predict({"x": 0.0, "z": 0.0})).all()
+
+
+def curve(formula: str, budget: Budget, seed: int) -> dps.Fit:
+    """Of y = 10 + 5 sin(x / 8) + x / 10, where x is from 20 to 60, and 100 was declared."""
+    draw = np.random.default_rng(seed)
+    x = draw.uniform(20, 60, N)
+    rows = {"x": x, "y": 10 + 5 * np.sin(x / 8) + x / 10 + 1.5 * draw.normal(size=N)}
+    with noise(SeededNoise(seed)):
+        return dps.ols(
+            f"y ~ {formula}", rows, dps.Schema(x=dps.bounded(0, 100), y=dps.bounded(-100, 200))
+        ).fit(budget)
+
+
+INSIDE = np.array([22.0, 30, 40, 50, 58])
+
+
+@pytest.mark.parametrize(("formula", "epsilon"), [("bs(x, df=6)", 2), ("ns(x, df=5)", 0.7)])
+def test_means_of_splines_are_known_where_values_are(formula: str, epsilon: float) -> None:
+    """All were NaN: the coefficients are differences from a mean where no values are."""
+    true, known = 10 + 5 * np.sin(INSIDE / 8) + INSIDE / 10, 0
+    for seed in range(4):
+        fit = curve(formula, dps.approx(epsilon, 1e-6), seed)
+        lost = np.isinf(fit.bse)
+        if lost.any() and not lost.all():
+            found = fit.get_prediction(pd.DataFrame({"x": INSIDE}))
+            half = np.ptp(found.conf_int(), axis=1) / 2
+            assert (half < 2).all() and (np.abs(found.predicted_mean - true) < half + 0.3).all()
+            with pytest.warns(UserWarning, match="not estimable"):
+                assert np.isnan(fit.predict({"x": 99.0})).all()
+            assert np.isfinite(fit.get_prediction(pd.DataFrame({"x": INSIDE}), average=True).se_mean).all()
+            known += 1
+    assert known >= 2
+
+
+def test_sums_of_many_rows_are_judged_as_each_alone() -> None:
+    fit = curve("ns(x, df=5)", dps.approx(1, 1e-6), 0)
+    points = pd.DataFrame({"x": np.linspace(20, 60, 600)})
+    together = fit.get_prediction(points).se_mean
+    assert np.isinf(fit.bse).any() and np.isfinite(together).sum() > 500
+    for j in (0, 255, 256, 599):
+        np.testing.assert_allclose(fit.get_prediction(points.iloc[[j]]).se_mean, together[j], rtol=1e-6)

@@ -490,6 +490,11 @@ MUTANTS = (
         ("formula/identities.py", "told & numbers", "at_level"),
     ),
     planted(
+        "means are known where noise hides a power as where it hides a spline (linear)",
+        "models/test_loose_bounds.py::test_the_line_of_a_number_whose_square_is_not_seen_is_not_that_of_a_fit_without",
+        ("results/prediction.py", '== "Intercept"))[lost].all()', '== "Intercept"))[lost].any()'),
+    ),
+    planted(
         "levels are told against one that no row has (survreg)",
         "estimators/test_level_without_events.py::test_what_is_told_against_a_level_without_rows_is_not_estimable",
         (SCALE, "(events * surely < FEWEST_EVENTS)", "(surely < -1)"),
