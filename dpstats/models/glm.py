@@ -337,7 +337,8 @@ class GlmModel(Plannable):
 
     def _stated(self) -> dict[str, Any]:
         """What else it was given, for :mod:`dpstats.models.reuse`."""
-        return {"name": self._name, "family": self.family.name, "public": stated(self._public)}
+        family = {"family": self.family.name, "alpha": self.family.alpha}
+        return {"name": self._name, **family, "public": stated(self._public)}
 
     @always_shown
     def __repr__(self) -> str:

@@ -327,7 +327,7 @@ class Description(Facts, Shown, Stored):
         low, high = (np.array([getattr(one, end) for one in found.values()]) for end in ("low", "high"))
         ax.hlines(at, low, high, color="C1", linewidth=4, alpha=0.5, label="interval")
         ax.plot(values, at, "o-" if name in self.numbers else "o", color="black", markersize=4)
-        ax.set(title=titled(self, title), ylabel=label, xlabel=across)
+        ax.set(title=titled(self, title, ax.get_title()), ylabel=label, xlabel=across)
         footer(ax, self)
         return ax
 

@@ -11,6 +11,7 @@ from dpstats.budget import Budget, from_dict
 from dpstats.results.table import Pair
 
 BANNER = "NOT PRIVATE: fitted without noise, or with known noise"
+_MARK = "NOT PRIVATE"
 NO_LEDGER = "none: nothing adds up across fits"
 
 
@@ -58,7 +59,7 @@ def banner(facts: Facts) -> str:
 
 def price(facts: Facts) -> str:
     """Return the budget in words."""
-    return "NOT PRIVATE" if facts.not_private else str(facts.budget)
+    return _MARK if facts.not_private else str(facts.budget)
 
 
 def heading(facts: Facts, title: str) -> str:
@@ -66,9 +67,10 @@ def heading(facts: Facts, title: str) -> str:
     return title[:1].upper() + title[1:] if facts.not_private else f"Private {title}"
 
 
-def titled(facts: Facts, title: str) -> str:
-    """Return the title of a plot, with a warning where the result is not private."""
-    return f"NOT PRIVATE. {title}" if facts.not_private else title
+def titled(facts: Facts, title: str, before: str = "") -> str:
+    """Return the title of a plot, with a warning where this or what was drawn `before` is not private."""
+    marked = facts.not_private or before.startswith(_MARK)
+    return f"{_MARK}. {title}" if marked else title
 
 
 def asked_and_paid(

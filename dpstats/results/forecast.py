@@ -249,7 +249,7 @@ class Forecast(Shown):
         what = "failures until then" if cumulative else "failures in the period"
         ax.set(xlabel=f"from now ({unit})" if unit else "from now", ylabel=what, ylim=(0, None))
         title = f"Forecast for {plain(self.units)} units"
-        ax.set_title(titled(self.facts, title), fontsize="medium", wrap=True)
+        ax.set_title(titled(self.facts, title, ax.get_title()), fontsize="medium", wrap=True)
         legend(ax)
         footer(ax, self.facts)
         return ax

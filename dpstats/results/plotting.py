@@ -112,7 +112,12 @@ def plot_path(
     if record.alpha:
         ax.axvline(record.alpha, color="0.3", linestyle=":", label="this fit")
     title = "Ridge path, 95 % intervals for the penalised coefficients"
-    ax.set(xscale="log", xlabel="alpha (ridge penalty)", ylabel=label, title=titled(record, title))
+    ax.set(
+        xscale="log",
+        xlabel="alpha (ridge penalty)",
+        ylabel=label,
+        title=titled(record, title, ax.get_title()),
+    )
     legend(ax)
     footer(ax, record, frame.get("privacy_share"))
     return ax
@@ -160,7 +165,7 @@ def plot_coef(  # noqa: PLR0913 - what is drawn, and where
     ax.axvline(0, color="0.6", linewidth=0.8, zorder=0)
     names = [term if len(term) <= LONGEST else f"{term[: LONGEST - 3]}..." for term in terms]
     ax.set_yticks(rows, names)
-    title = titled(record, f"Coefficients, {level_percent(level)} intervals")
+    title = titled(record, f"Coefficients, {level_percent(level)} intervals", ax.get_title())
     ax.set(xlabel=label, title=title, ylim=(len(where) - 0.5, -0.5))
     if exponentiate:
         _as_ratios(ax)

@@ -436,7 +436,7 @@ class CurveFit(Facts, Shown, Stored):
                 ylabel=PLOTTED[of][0],
                 ylim=(-0.02, 1.02) if of == "survival" else (0, None),
                 xlim=(0, None),
-                title=titled(self, title),
+                title=titled(self, title, ax.get_title()),
                 xlabel=in_unit("time", self.time_unit),
             )
             footer(ax, self, self.table(level)["privacy_share"])

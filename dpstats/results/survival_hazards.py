@@ -421,9 +421,8 @@ class HazardFit(Fit, models=("coxph",)):
         made.set(xlabel=tables.in_unit("time", record.time_unit), ylabel="survival")
         made.set(xlim=(0, edges[-1]), ylim=(-0.02, 1.02))
         shared = f" at {at.alike()}" if at.alike() else ""
-        made.set_title(
-            titled(record, f"Survival{shared}, {level_percent(level)} intervals"), fontsize="medium"
-        )
+        title = f"Survival{shared}, {level_percent(level)} intervals"
+        made.set_title(titled(record, title, made.get_title()), fontsize="medium")
         if len(at.exog) > 1:
             legend(made)
         footer(made, record, privacy_share(record))

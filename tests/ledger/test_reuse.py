@@ -51,6 +51,14 @@ def test_the_same_fit_is_returned_and_nothing_is_spent(ledger: dps.Ledger, tmp_p
     assert len(ledger.entries()) == 2, "a fit that was not paid for yet is paid for"
 
 
+def test_an_alpha_that_differs_in_its_eighth_digit_is_another_fit(ledger: dps.Ledger) -> None:
+    for alpha in (0.50000001, 0.50000049):
+        model = dps.glm("months ~ temp", DATA, SCHEMA, f"negativebinomial(alpha={alpha})")
+        with warnings.catch_warnings(action="ignore"):  # of fits that cost the same
+            model.fit(BUDGET, force=True, reuse=True)
+    assert len(ledger.entries()) == 2
+
+
 CHANGES: dict[str, dict[str, Any]] = {
     "formula": dict(formula="cost ~ load"),
     "budget": dict(budget=dps.zcdp(4.5)),

@@ -267,6 +267,14 @@ def test_plots_leave_pyplot_alone_and_say_what_is_not_private() -> None:
     assert pyplot.get_fignums() == before
 
 
+def test_a_private_line_beside_what_is_not_private_keeps_the_mark() -> None:
+    ax = capacitor(not_private=True).plot_reliability(USE)
+    assert capacitor().plot_reliability(USE, ax=ax).get_title().startswith("NOT PRIVATE")
+    points = capacitor().plot_life(USE, points=curve(not_private=True))
+    assert points.get_title().startswith("NOT PRIVATE")
+    assert "points: Kaplan-Meier, NOT PRIVATE" in [text.get_text() for text in points.texts]
+
+
 def test_a_notebook_shows_a_plot_that_pyplot_does_not_know() -> None:
     for ax in plots():
         assert ax._repr_png_().startswith(b"\x89PNG") and ax.figure._repr_png_().startswith(b"\x89PNG")
