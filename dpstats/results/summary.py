@@ -228,7 +228,7 @@ def _beyond(name: str, record: Record) -> str:
 
 
 SEVERAL = (
-    ". Noise hides {1} rows of one {0}, so that it is {1} times that for one row: give each {0} fewer rows, "
+    ". Noise hides {1} rows of one {0}, so that it is {1} times that for a row: give each {0} fewer rows, "
     "such as one where no covariate changes in its time, and lower max_rows"
 )
 STRETCHES = (

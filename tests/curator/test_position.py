@@ -55,10 +55,12 @@ OTHERS = {
 
 
 def variants(public):
-    """All combinations of what the public parameters could be."""
+    """All combinations of what the public parameters could be; alphas are of counts."""
     names = [name for name in OTHERS if name in public]
     for values in itertools.product(*(OTHERS[name](public[name]) for name in names)):
-        yield {**public, **dict(zip(names, values, strict=True))}
+        made = {**public, **dict(zip(names, values, strict=True))}
+        if "alphas" not in made or made["score"].family.counts:
+            yield made
 
 
 def bank(d, seed=3):

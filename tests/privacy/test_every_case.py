@@ -118,6 +118,8 @@ def test_every_statistic_is_asked_for() -> None:
             asked |= {record.name for record in recording.records}
     with noise(recording := Recording(SeededNoise(0))):
         dps.describe(data, catalogue.SCHEMA, BUDGETS["zcdp"], force=True)
+        many = made(4000)  # of which it is asked how counts scatter
+        dps.glm("visits ~ temp", many, catalogue.SCHEMA, "poisson").fit(dps.gdp(2), force=True)
     asked |= {record.name for record in recording.records}
     assert asked - {"minimum"} == set(REGISTRY)
 
