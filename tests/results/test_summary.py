@@ -249,6 +249,6 @@ def test_stretches_say_that_one_row_is_protected_and_rows_of_a_unit_what_they_co
     with noise(SeededNoise(1)):
         fits = [dps.coxph(each, data, schema).fit(dps.gdp(0.01)) for schema in schemas for each in formulas]
     texts = [" ".join(str(fit.summary()).split()) for fit in fits]
-    said = "it is 4 times that for one row: give each id fewer"
+    said = "it is 4 times that for a row: give each id fewer"
     assert [said in text for text in texts[:3]] == [False, False, True]
     assert ["One row is protected, not a unit" in text for text in texts] == [True, False, False, False]
