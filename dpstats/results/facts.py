@@ -10,8 +10,8 @@ from dpstats._stored import text
 from dpstats.budget import Budget, from_dict
 from dpstats.results.table import Pair
 
-BANNER = "NOT PRIVATE: fitted without noise, or with known noise"
 _MARK = "NOT PRIVATE"
+BANNER = f"{_MARK}: fitted without noise, or with known noise"
 NO_LEDGER = "none: nothing adds up across fits"
 
 
@@ -68,7 +68,7 @@ def heading(facts: Facts, title: str) -> str:
 
 
 def titled(facts: Facts, title: str, before: str = "") -> str:
-    """Return the title of a plot, with a warning where this or what was drawn `before` is not private."""
+    """Return a title, with a warning where this, or what a plot of title `before` shows, is not private."""
     marked = facts.not_private or before.startswith(_MARK)
     return f"{_MARK}. {title}" if marked else title
 

@@ -16,7 +16,7 @@ from typing import TypeAlias
 import numpy as np
 
 from dpstats.results.document import FIXED, NOT_ESTIMABLE, WIDTH, cells, limit_columns, point_columns
-from dpstats.results.facts import asked_and_paid, heading
+from dpstats.results.facts import asked_and_paid, heading, titled
 from dpstats.results.in_units import says_units
 from dpstats.results.intervals import (
     Estimate,
@@ -267,7 +267,7 @@ def short(record: Record, title: str) -> str:
     lines = (
         f"{heading(record, title)}: {record.formula}",
         f"{record.method}; {rows}",
-        f"NOT PRIVATE. {privacy}" if record.not_private else privacy,
+        titled(record, privacy),
         ", ".join(estimates),
         "summary() for more" + more,
     )
