@@ -410,11 +410,6 @@ _OF_SCHEMAS = Group(
         "write a schema to fill in, from the names of the columns of a table; no value is read",
         "",
         Option("data", type=Path, help="a table; types are known of .parquet and .arrow files"),
-        Option(
-            "--peek",
-            action="store_true",
-            help="tell numbers from texts by 100 records of a .csv. NOT PRIVATE",
-        ),
         Option("--out", type=Path, help="write this new .toml file; default: the screen"),
         _CSV,
         query=None,

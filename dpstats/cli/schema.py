@@ -15,7 +15,7 @@ from dpstats.schema import Schema
 def new(options: argparse.Namespace) -> None:
     """Write a schema to fill in."""
     given = data(options.data, options)
-    text = Schema.template(given[0] if isinstance(given, list) else given, peek=options.peek)
+    text = Schema.template(given[0] if isinstance(given, list) else given)
     write(text, options.out, (".toml",))
 
 

@@ -15,7 +15,6 @@ from dpstats.curator import Curator
 from dpstats.errors import SpecificationError
 from dpstats.estimators.engine.plan import left
 from dpstats.families import LOGISTIC_LOSS
-from dpstats.families.complete import faults_of_glm_family
 from dpstats.families.glm import BINOMIAL, GAUSSIAN, GlmFamily
 from dpstats.formula import Design, build_design, told_apart
 from dpstats.ledger import Ledger
@@ -173,7 +172,7 @@ class GlmModel(Plannable):
     """
 
     def __init__(self, name: str, family: GlmFamily, design: Design, data: Any, public: Any) -> None:
-        check_complete(f"family={family.name!r}", faults_of_glm_family(family))
+        check_complete(f"family={family.name!r}", family)
         self._name, self.family, self.design = name, family, design
         self._problem = problem_of(told_apart(design), family, name)
         check_apart(public, data)

@@ -7,6 +7,7 @@ asks of one before anything is charged, and the two ends of a fit stand here.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
@@ -18,6 +19,7 @@ from dpstats.budget import Budget, Gdp, Pure, as_budget, delta_of
 from dpstats.curator import Curator
 from dpstats.errors import BudgetError, SpecificationError
 from dpstats.estimators.engine.finish import E, Estimate
+from dpstats.families import Family, GlmFamily
 from dpstats.formula import Design, IntervalResponse
 from dpstats.formula.variables import VariableColumns
 from dpstats.ledger import Ledger
@@ -45,17 +47,23 @@ def rows_of(data: Any, design: Design) -> Rows:
     return NO_ROWS if data is None else open_rows(data, design.schema, design.variables)
 
 
-def check_complete(what: str, faults: Sequence[str]) -> None:
-    """Refuse an argument whose family cannot do what a fit asks of it; `faults` are what it lacks.
+def check_complete(what: str, family: Family | GlmFamily) -> None:
+    """Refuse an argument whose family lacks what a fit asks of it, which would show after it has paid.
+
+    That its functions agree with each other is asked by tests (tests/families/complete.py).
 
     Raises
     ------
     SpecificationError
     """
-    if faults:
+    if lacking := [
+        field.name
+        for field in fields(family)
+        if getattr(family, field.name) is None and "None" not in str(field.type)
+    ]:
         raise SpecificationError(
-            f"{what} is not complete: it lacks, or has in contradiction to the rest, {', '.join(faults)}; "
-            "complete the record of its family, or use another"
+            f"{what} is not complete: it lacks {', '.join(lacking)}; complete the record of its family, or "
+            "use another"
         )
 
 

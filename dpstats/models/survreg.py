@@ -25,7 +25,6 @@ from dpstats.estimators.location_scale import (
     make_pure_plan,
 )
 from dpstats.families import DISTS, Dist
-from dpstats.families.complete import faults_of_family
 from dpstats.formula import (
     Design,
     IntervalResponse,
@@ -184,7 +183,7 @@ class Survreg(Plannable):
         weights: str | None = None,
     ) -> None:
         law = dist_named(dist, DISTS)
-        check_complete(f"dist={law.name!r}", faults_of_family(law.family))
+        check_complete(f"dist={law.name!r}", law.family)
         self.dist, self.scale = law.name, _known(scale, law)
         self.design: Design = build_design(formula, schema, weights, subset, scales=True)
         _check(self.design, law)

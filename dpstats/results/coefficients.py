@@ -161,10 +161,9 @@ class Coefficients(Released):
         alpha : float, optional
             One less the level, as statsmodels' functions give it. A number from 0.5 on is the level itself:
             ``conf_int(0.05)``, ``conf_int(0.95)`` and ``conf_int(level=0.95)`` are the same.
-        joint : {None, True, "bonferroni", "scheffe", "sup-t"}
+        joint : {None, True, "bonferroni", "sup-t"}
             Let all intervals hold at once, with confidence `level`. "bonferroni" (True) holds for any noise;
-            "sup-t" is a little shorter and needs normal noise; "scheffe" holds for every linear combination
-            of the coefficients.
+            "sup-t" is a little shorter and needs normal noise.
         level : float
             Confidence level (R's and broom's word), by name.
         units : dict, optional

@@ -30,9 +30,9 @@ from dpstats.moments.mixture import Tails
 from dpstats.results.record import Record, given
 from dpstats.results.table import bracket, figures, level_percent
 
-Joint: TypeAlias = bool | Literal["bonferroni", "scheffe", "sup-t"] | None
+Joint: TypeAlias = bool | Literal["bonferroni", "sup-t"] | None
 
-METHODS = ("bonferroni", "scheffe", "sup-t")
+METHODS = ("bonferroni", "sup-t")
 POINTS = 2**15 - 1
 LEAST_LEVEL = 0.5  # an interval that more likely misses is no one's wish, but an alpha by mistake
 
@@ -247,10 +247,9 @@ def half_widths(level: float, cov: np.ndarray, joint: Joint, tails: Tails | None
     level : float
     cov : array, shape (m, m)
         Infinite variances are of quantities that are not estimable; they need no share of the error.
-    joint : {None, False, True, "bonferroni", "scheffe", "sup-t"}
+    joint : {None, False, True, "bonferroni", "sup-t"}
         None or False: each interval holds by itself. True is "bonferroni", which holds for any noise;
-        "sup-t" is the shortest of one critical value (multcomp's single step); "scheffe" holds for all
-        linear combinations of the quantities, too.
+        "sup-t" is the shortest of one critical value (multcomp's single step).
     tails : Tails, optional
         Law of noise that is not normal, for the m quantities.
 
@@ -268,24 +267,18 @@ def half_widths(level: float, cov: np.ndarray, joint: Joint, tails: Tails | None
     method = "bonferroni" if joint is True else joint or ""
     single = _bonferroni(level, int(used.sum())) if method else level
     if tails is not None:
-        if method in ("scheffe", "sup-t"):
+        if method == "sup-t":
             raise SpecificationError(f"joint={joint!r} needs normal noise; use joint='bonferroni' here")
         return tails.half_widths(single, cov)
     factor = critical(single)
-    if method in ("scheffe", "sup-t") and used.any():
+    if method == "sup-t" and used.any():
         sd = np.sqrt(variances[used])
-        correlation = cov[np.ix_(used, used)] / np.outer(sd, sd)
-        factor = _scheffe(level, correlation) if method == "scheffe" else _sup_t(level, correlation, factor)
+        factor = _sup_t(level, cov[np.ix_(used, used)] / np.outer(sd, sd), factor)
     return np.asarray(factor * np.sqrt(variances))
 
 
 def _bonferroni(level: float, m: int) -> float:
     return 1 - (1 - level) / max(m, 1)
-
-
-def _scheffe(level: float, correlation: np.ndarray) -> float:
-    """Return the root of the chi-square quantile with as many degrees of freedom as there are directions."""
-    return float(np.sqrt(special.chdtri(np.linalg.matrix_rank(correlation), 1 - level)))
 
 
 def _sup_t(level: float, correlation: np.ndarray, most: float) -> float:

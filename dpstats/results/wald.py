@@ -90,7 +90,7 @@ class ContrastTest(Shown):
         Parameters
         ----------
         level : float
-        joint : {None, "bonferroni", "scheffe", "sup-t"}
+        joint : {None, "bonferroni", "sup-t"}
             Let all limits hold at once; see `Fit.conf_int`.
 
         Returns

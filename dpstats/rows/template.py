@@ -1,12 +1,10 @@
 """A schema to fill in, from the names and storage types of the columns of a table. No value is read.
 
-Of a CSV file the first line is read, which names the columns and tells no type; where the holder of the data
-asks for it, a few records are read for types.
+Of a CSV file the first line is read, which names the columns and tells no type.
 """
 
 from __future__ import annotations
 
-import math
 import os
 import re
 from collections.abc import Mapping
@@ -20,8 +18,6 @@ from dpstats._private import protected
 from dpstats.errors import DataError, SpecificationError
 from dpstats.rows.csvfile import CsvFile
 from dpstats.rows.files import column_names, type_of_columns
-from dpstats.rows.grammar import MISSING_TEXTS, number
-from dpstats.rows.paths import SEPARATORS, kind_of
 from dpstats.rows.storage import held
 from dpstats.schema.comments import key_of
 
@@ -36,9 +32,6 @@ _DECLARED = {
     "objects": _LEVELS,
 }
 _UNTYPED = '{kind = "?"}'
-_RECORDS = 100  # that a peek reads
-_UNREAD = "No value was read to write this file."
-_PEEKED = f"Numbers are told from texts by the first {_RECORDS} records: NOT PRIVATE."
 _HEAD = """\
 # What everyone may know about each variable. No value was read to write this file.
 # Replace each ? by what is known without a look at the rows, and delete the variables that no formula uses:
@@ -51,15 +44,13 @@ _HEAD = """\
 """
 
 
-def template(data: Any, peek: bool = False) -> str:
+def template(data: Any) -> str:
     """A schema in TOML, with a question mark for everything that has to be known.
 
     Parameters
     ----------
     data
         A frame of pandas, polars or Arrow, a dict of columns, or the path of a file.
-    peek : bool
-        Whether records of a CSV file may be read, for what its columns hold. NOT PRIVATE.
 
     Raises
     ------
@@ -68,14 +59,10 @@ def template(data: Any, peek: bool = False) -> str:
     """
     failure = DataError(f"the names of the columns of this {type(data).__name__} cannot be read")
     types = protected(lambda: _types(data), failure, (SpecificationError,))
-    file = _csv(data) if peek else None
-    if file is not None:
-        types = protected(lambda: _told(file), failure, (SpecificationError,))
     lines = [_line(str(name), kind) for name, kind in types.items() if str(name).strip()]
     if not lines:
         raise DataError("the data have no columns with names")
-    head = _HEAD if file is None else _HEAD.replace(_UNREAD, _PEEKED)
-    return head + "\n" + "\n".join(lines) + "\n"
+    return _HEAD + "\n" + "\n".join(lines) + "\n"
 
 
 def _line(name: str, kind: str | None) -> str:
@@ -108,41 +95,6 @@ def _types(data: Any) -> dict[Any, str | None]:
     if hasattr(data, "__arrow_c_stream__"):
         return _of_arrow(pa.RecordBatchReader.from_stream(data).schema)
     raise DataError(f"a template needs a frame, a dict of columns or the path of a file, not {shown(data)}")
-
-
-def _csv(data: Any) -> CsvFile | None:
-    """The file, if it is one of texts."""
-    if isinstance(data, CsvFile):
-        return data
-    if not isinstance(data, str | os.PathLike):
-        return None
-    path = path_of("data", data, DataError)
-    kind = kind_of(path)
-    return CsvFile(path, SEPARATORS[kind]) if kind in SEPARATORS else None
-
-
-def _told(file: CsvFile) -> dict[Any, str | None]:
-    """What the columns of a file hold, by its first records: numbers, if all cells that say anything are."""
-    cells = pd.read_csv(
-        file.path,
-        sep=file.sep,
-        encoding=file.encoding,
-        header=None,
-        skiprows=1,
-        names=file.names,
-        index_col=False,
-        dtype=str,
-        keep_default_na=False,
-        nrows=_RECORDS,
-    )
-    return {name: _kind([text.strip() for text in cells[name]], file) for name in file.names}
-
-
-def _kind(texts: list[str], file: CsvFile) -> str | None:
-    said = [text.replace(file.thousands or "", "") for text in texts if text not in MISSING_TEXTS]
-    if not said:
-        return None
-    return "floats" if not any(math.isnan(number(text.encode(), file.decimal)) for text in said) else "texts"
 
 
 def _of_arrow(schema: pa.Schema) -> dict[Any, str | None]:

@@ -309,7 +309,7 @@ class Schema(Mapping[str, Variable]):
         return cls.from_toml(path) if _suffix(path) == ".toml" else cls.from_json(path)
 
     @staticmethod
-    def template(data: Any, *, peek: bool = False) -> str:
+    def template(data: Any) -> str:
         """Write a schema to fill in, from the names and storage types of the columns of a table alone.
 
         No value is read, and of a CSV file only the line that names the columns, which tells no type.
@@ -319,10 +319,6 @@ class Schema(Mapping[str, Variable]):
         data
             A frame of pandas, polars or Arrow, a dict of columns, what :func:`dpstats.read_csv` returned, or
             the path of a file.
-        peek : bool
-            Whether to read the first 100 records of a CSV file, to tell columns of numbers from columns of
-            texts. The file that is written says so. It is NOT PRIVATE, but for whoever holds the data: look
-            through it before it is shown to others.
 
         Returns
         -------
@@ -343,7 +339,7 @@ class Schema(Mapping[str, Variable]):
         """
         from dpstats.rows.template import template
 
-        return template(data, truth("peek", peek))
+        return template(data)
 
     def _table(self, form: str) -> str:
         rows = [(name, variable.kind, _describe(variable)) for name, variable in self.items()]

@@ -15,11 +15,11 @@ from scipy import optimize, special
 import dpstats as dps
 from dpstats.budget import Budget
 from dpstats.families import DISTS, Dist, Family
-from dpstats.families.complete import faults_of_family
 from dpstats.families.location_scale import CutRates
 from dpstats.families.tapers import Integrals, LogisticTaper, Taper
 from dpstats.results import SurvivalFit
 from dpstats.testing import NoNoise, SeededNoise, noise
+from tests.families.complete import faults_of_family
 
 SCHEMA = dps.Schema(x=dps.bounded(-4, 4), time=dps.bounded(1e-3, 1e3), dead=dps.event())
 MOVED = math.log(2)

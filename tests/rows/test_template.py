@@ -53,16 +53,6 @@ def test_of_a_csv_file_the_first_line_is_read(give, tmp_path: Path) -> None:
     assert dps.Schema.template(give(path)) == text
 
 
-def test_a_peek_tells_numbers_from_texts_and_says_that_it_did(tmp_path: Path) -> None:
-    path = tmp_path / "d.csv"
-    path.write_text("life;site;empty\n1.234,5;north;\n;south;NA\n2;west;\n")
-    text = dps.Schema.template(dps.read_csv(path, sep=";", decimal=",", thousands="."), peek=True)
-    kinds = {name: each["kind"] for name, each in tomllib.loads(text).items()}
-    assert kinds == {"life": "bounded", "site": "levels", "empty": "?"}
-    assert "NOT PRIVATE" in text and "No value was read" not in text and "north" not in text
-    assert "No value was read" in dps.Schema.template(FRAME, peek=True)
-
-
 @pytest.mark.parametrize("line", ["Report of 2024,,", "life;site"])
 def test_a_title_is_no_header(line: str, tmp_path: Path) -> None:
     path = tmp_path / "d.csv"
@@ -105,12 +95,11 @@ def test_what_is_not_filled_in_is_named(tmp_path: Path) -> None:
     assert list(dps.Schema.load(path)) == list(KINDS)
 
 
-@pytest.mark.parametrize("peek", [False, True])
-def test_a_name_that_two_columns_have_is_refused(peek: bool, tmp_path: Path) -> None:
+def test_a_name_that_two_columns_have_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "twice.csv"
     path.write_text("cost,age,cost\n1,2,3\n")
     with pytest.raises(dps.DataError, match="holds a name twice"):
-        dps.Schema.template(path, peek=peek)
+        dps.Schema.template(path)
 
 
 def test_a_question_mark_may_be_a_level() -> None:

@@ -1,11 +1,4 @@
-"""What a family must be able to do before a budget is spent on it: its functions are tried at a few points.
-
-A record that was added or changed may lack a function, or its functions may contradict each other. Either
-would show in the middle of a fit, when the ledger has been charged. The points are public, and so is what is
-found.
-"""
-
-from __future__ import annotations
+"""What a family must be able to do: its functions are tried at a few points, and compared with each other."""
 
 import functools
 import math
