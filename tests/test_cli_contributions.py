@@ -7,9 +7,8 @@ import pandas as pd
 import pytest
 
 import dpstats as dps
-from dpstats import testing
 from dpstats.cli import main
-from dpstats.contributors import OwnFile, Plan, contribute_rows
+from dpstats.contributors import Plan
 from tests.contributors.people import FORMULA, SCHEMA, people
 
 N = 120
@@ -91,27 +90,26 @@ def sent(capsys: pytest.CaptureFixture[str], *more: str) -> tuple[int, int, str]
 
 
 @pytest.mark.parametrize(
-    ("lines", "count", "says"),
+    ("lines", "noise"),
     [
-        (["3.5,44,mid,1"], 1, []),
-        (["3.5,44,mid,1", "", "  ", ",,,", ""], 1, []),
-        (["seven,44,mid,1"], 1, ["line 2: income is not a finite number", "nothing else"]),
-        (["", "3.5,44,Mid,NA"], 1, ["line 3: educ is not one of the levels", "urban is not one of"]),
-        (["3.5,44,mid,1", "Total,1"], 1, ["line 3 has 2 fields, and the first line has 4"]),
-        (["3,5,44,mid,1", '3.5,44,"mid,1', "3.5,44,mid,1"], 1, ["line 2 has 5 fields", "line 3 has a quot"]),
-        (["3.5,44,m\xefd,1", "3.5,44,mid,1"], 1, ["line 2 is not written in utf-8"]),
-        (["x,44,mid,1"] * 7, 7, ["line 6: income", "; and 2 more."]),
+        (["3.5,44,mid,1"], 0),
+        (["3.5,44,mid,1", "", "  "], 2),
+        (["seven,44,mid,1", "3.5,44,mid,1"], 1),
+        (["3.5,44,Mid,NA", "3.5,44,mid,1"], 1),
+        (["3.5,44,mid,1", "Total,1"], 1),
+        (["3,5,44,mid,1", '3.5,44,"mid,1', "3.5,44,mid,1"], 2),
+        (["3.5,44,m\xefd,1", "3.5,44,mid,1"], 1),
     ],
 )
-def test_a_person_is_told_which_cells_of_their_own_cannot_be_used(
-    lines: list[str], count: int, says: list[str], folder: Path, capsys: pytest.CaptureFixture[str]
+def test_a_person_is_told_how_many_of_their_own_records_cannot_be_used(
+    lines: list[str], noise: int, folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     make_plan()
     Path("me.csv").write_text("\n".join([HEADER, *lines, ""]), encoding="latin-1")
     code, messages, told = sent(capsys)
-    assert (code, messages) == (0, count)
-    assert all(text in told for text in says) and bool(told) == bool(says)
-    assert "seven" not in told and "Mid" not in told
+    assert (code, messages) == (0, len(lines))
+    assert (f"{noise} of {len(lines)} messages are noise" in told) == bool(noise) == bool(told)
+    assert "seven" not in told and "Mid" not in told and (not noise or "dps.check(" in told)
 
 
 @pytest.mark.parametrize("lines", [[], ["", ",,,"], ["3,5,44,mid,1"]])
@@ -122,7 +120,6 @@ def test_a_file_without_a_record_makes_no_message(
     Path("me.csv").write_text("\n".join([HEADER, *lines, ""]))
     code, messages, told = sent(capsys)
     assert (code, messages) == (2, 0) and "me.csv holds no record" in told and told.count("\n") == 1
-    assert ("line 2 has 5 fields" in told) == (lines == ["3,5,44,mid,1"])
 
 
 def test_a_contributor_says_how_the_file_is_written(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -139,19 +136,7 @@ def test_rows_of_parquet_are_records_each(folder: Path, capsys: pytest.CaptureFi
     capsys.readouterr()
     assert main(["contribute", "me.parquet", *SEND[2:]]) == 0
     assert len(Path("message.jsonl").read_text().splitlines()) == 3
-    assert "record 2: income is not a finite number" in capsys.readouterr().err
-
-
-def test_messages_of_own_records_are_those_of_the_same_table(folder: Path) -> None:
-    make_plan()
-    plan = Plan.load("plan.json")
-    table = pd.DataFrame(people(4))
-    text = table.to_csv(index=False).splitlines()
-    Path("me.csv").write_text("\n".join([text[0], "", text[1], "Total,7", *text[2:], ""]))
-    with testing.noise(testing.NoNoise()):
-        made = list(OwnFile(dps.read_csv("me.csv"), plan).messages())
-        expected = list(contribute_rows(table, plan))
-    assert [message.values.tolist() for message in made] == [m.values.tolist() for m in expected]
+    assert "1 of 3 messages are noise" in capsys.readouterr().err
 
 
 def test_messages_are_written_over_nothing(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -4,17 +4,23 @@ from __future__ import annotations
 
 import argparse
 import warnings
+from typing import Any
 
 from tabulate import tabulate
 
 from dpstats.budget import parse_budget
+from dpstats.checking import check
 from dpstats.cli.files import JSON, MESSAGES, new_file, save, table
-from dpstats.contributors import OwnFile, Plan, plan_contributions, write_messages
-from dpstats.errors import SpecificationError
+from dpstats.contributors import Plan, contribute_rows, plan_contributions, write_messages
+from dpstats.errors import DataError, SpecificationError
 from dpstats.models import logit, ols, ridge
 from dpstats.models.expected_precision import expected_precision
-from dpstats.results import Fit
 from dpstats.schema import Schema
+
+SHOWS_WHY = (
+    "dps.check(records, plan.schema, plan.formula) shows which lines and why, to you alone: correct them, or "
+    "leave out those that are no record, and contribute again before you send"
+)
 
 
 def plan(options: argparse.Namespace) -> None:
@@ -45,11 +51,19 @@ def contribute(options: argparse.Namespace) -> None:
             f"the plan has the hash {plan.hash}, not {options.hash}: it is not the one that was announced. "
             "Send nothing"
         )
-    own = OwnFile(table(options.records, options), plan)
+    records = table(options.records, options)
+    noise = check(records, plan.schema, plan.formula).unusable_rows
     with new_file(options.out, MESSAGES):
-        count = write_messages(own.messages(), options.out)
-    for note in own.notes:
-        warnings.warn(note, UserWarning, stacklevel=1)
+        count = write_messages(contribute_rows(records, plan), options.out)
+        if noise == count:
+            raise DataError(f"{options.records} holds no record that can be used. {SHOWS_WHY}")
+    if noise:
+        warnings.warn(
+            f"{noise} of {count} messages are noise and nothing else, as those records cannot be used. "
+            f"{SHOWS_WHY}",
+            UserWarning,
+            stacklevel=1,
+        )
     print(f"{options.out}: {count} private message{'s' * (count != 1)} for the plan {plan.hash[:12]}")
     for label, text in plan.guarantees:
         print(f"{label:8}{text}")
@@ -60,15 +74,7 @@ def fit(options: argparse.Namespace) -> None:
     plan = Plan.load(options.plan)
     if (options.alpha is None) == (options.model == "ridge"):
         raise SpecificationError("--alpha is the penalty of --model ridge, which needs it")
+    given = (plan.formula, None, plan.schema, *[options.alpha] * (options.model == "ridge"))
+    model: Any = {"ridge": ridge, "logit": logit, "ols": ols}[options.model]
     with new_file(options.out, JSON):
-        fit = _fitted(options, plan)
-        save(fit, options.out)
-
-
-def _fitted(options: argparse.Namespace, plan: Plan) -> Fit:
-    if options.model == "ridge":
-        model = ridge(plan.formula, None, plan.schema, options.alpha)
-        return model.fit_contributions(options.messages, plan)
-    if options.model == "logit":
-        return logit(plan.formula, None, plan.schema).fit_contributions(options.messages, plan)
-    return ols(plan.formula, None, plan.schema).fit_contributions(options.messages, plan)
+        save(model(*given).fit_contributions(options.messages, plan), options.out)

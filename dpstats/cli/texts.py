@@ -148,9 +148,9 @@ example, on the machine of the person whom the record is about:
 Each record of the table becomes one message: noise is added to every number that is derived from it, and the
 record itself is written nowhere. Contribute a record once: a second message tells as much again.
 
-A line that is blank, or has another number of fields than the first line, is no record and makes no message.
-A record with a cell that cannot be used makes a message of noise alone. You are told which lines these are,
-here and nowhere else; correct them, and contribute again before you send anything."""
+A line that is no record, and a record with a cell that cannot be used, makes a message of noise alone. You
+are told how many these are, here and nowhere else; correct them, and contribute again before you send
+anything."""
 
 FIT_CONTRIBUTIONS = """\
 example:

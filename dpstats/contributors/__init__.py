@@ -5,12 +5,10 @@ the package. The server's side is :mod:`dpstats.contributions`, which sees plans
 """
 
 from dpstats.contributors.message import Message, contribute, contribute_rows, write_messages
-from dpstats.contributors.own import OwnFile
 from dpstats.contributors.plan import Plan, plan_contributions
 
 __all__ = [
     "Message",
-    "OwnFile",
     "Plan",
     "contribute",
     "contribute_rows",
