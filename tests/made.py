@@ -27,7 +27,7 @@ class MadeRows:
     def parts(self) -> tuple[()]:
         return ()
 
-    def blocks(self, size: int = 8192) -> Iterator[dict[str, np.ndarray]]:
+    def blocks(self, size: int = 2**14) -> Iterator[dict[str, np.ndarray]]:
         for start in range(0, self.n, size):
             yield {name: column[start : start + size] for name, column in self.columns.items()}
 
@@ -113,7 +113,7 @@ def public_parameters(d: int) -> dict[str, dict[str, object]]:
     }
 
 
-def exact(columns: dict[str, np.ndarray], name: str, block_rows: int = 8192, **public: object) -> np.ndarray:
+def exact(columns: dict[str, np.ndarray], name: str, block_rows: int = 2**14, **public: object) -> np.ndarray:
     """What the curator would noise."""
     recording = Recording(NoNoise())
     with noise(recording):

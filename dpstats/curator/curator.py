@@ -77,7 +77,7 @@ class Curator(HoldsRows):
         For tests and studies, see :mod:`dpstats.testing`. Any but the defaults make the curator
         `not_private`.
     block_rows : int
-        Rows read at a time, at most 8192; releases depend on it by their last bits.
+        Rows read at a time, at most 16384; releases depend on it by their last bits.
 
     Notes
     -----

@@ -6,18 +6,18 @@ to their scales: functions of the row alone, |l| <= s and |r| <= t. Let u = s t 
 coordinate, times its weight (sqrt 2, as a rule) if it lies off the diagonal of a symmetric part. Let S be the
 exact sum of l r over n rows, which does not depend on their order, and F what `vector` returns.
 
-*A block* has B <= 2^13 rows. In any order of its additions, with or without fused multiply-add, a sum of B
-products in floats errs by at most gamma B u, gamma = B 2^-53 / (1 - B 2^-53) <= 2^-40 (1 + 2^-39) (Higham,
+*A block* has B <= 2^14 rows. In any order of its additions, with or without fused multiply-add, a sum of B
+products in floats errs by at most gamma B u, gamma = B 2^-53 / (1 - B 2^-53) <= 2^-39 (1 + 2^-38) (Higham,
 Accuracy and Stability of Numerical Algorithms, section 3.1). Nothing overflows, because s and t are at most
 1e100; what underflows is below 2^-1022 or, where numbers below that count as zero, 2^-1022 max(s, t), each
 less than 2^-357 u.
-*The lattice* has cells of 2^(e-49), 2^e the least power of two above s t, so that half a cell is at most
-2^-49 s t. The sum of a block is an integer of less than 2^63 cells. Scaling by a power of two is exact, and
-so is the sum of the integers. A block has one row at least: the lattice moves the sum by n 2^-49 u at most.
+*The lattice* has cells of 2^(e-48), 2^e the least power of two above s t, so that half a cell is at most
+2^-48 s t. The sum of a block is an integer of less than 2^63 cells. Scaling by a power of two is exact, and
+so is the sum of the integers. A block has one row at least: the lattice moves the sum by n 2^-48 u at most.
 *Conversion.* The total is rounded to a float, and multiplied with a weight that is rounded itself: three
 roundings, 2^-51 of a number of at most n u.
 
-Together |F - S| <= n u (2^-40 + 2^-48), whatever the blocks and the order of rows in them.
+Together |F - S| <= n u (2^-39 + 2^-47), whatever the blocks and the order of rows in them.
 
 Sensitivity of the computed sum (`slack`). A statistic holds its entries to 2^-32 of their scale, and clipping
 moves an entry towards its real value, so that for the real-valued entries l*, r*
@@ -27,9 +27,9 @@ moves an entry towards its real value, so that for the real-valued entries l*, r
 Two rows, of which one replaces the other, thus differ by what the real-valued statistic says and 2^-30 u; and
 the sums F of neighbours by a vector that is the difference of the real-valued ones but for entries of at most
 
-    u (2^-30 + n (2^-39 + 2^-47))
+    u (2^-30 + n (2^-38 + 2^-46))
 
-in size, the `slack` of the coordinate: 1.8e-6 u at a million rows. All n rows are charged, not those of the
+in size, the `slack` of the coordinate: 3.7e-6 u at a million rows. All n rows are charged, not those of the
 block in which neighbours differ, because nothing says that BLAS gives equal blocks equal bits: threads and
 the place of an array in memory may change the order. The range of a coordinate grows by its slack; the L1
 norm of the difference by at most the sum of the slacks and its L2 norm by at most their length, by the
@@ -52,8 +52,8 @@ import numpy as np
 
 from dpstats.curator.blocks import Scratch
 
-MAX_ROWS = 2**13
-_CELL_BITS = 49
+MAX_ROWS = 2**14
+_CELL_BITS = 48
 _LOW_BITS = 32
 _LANES, _NARROW = 4, 12
 """OpenBLAS forms a square product in tiles of so many columns, and one that is not full takes as long. Where
@@ -174,7 +174,7 @@ def slack(parts: Sequence[Part], n: int) -> np.ndarray:
     One number for each released coordinate, shape (m,).
     """
     scales = np.concatenate([part.pack(part.units) for part in parts])
-    return scales * (2.0**-30 + n * (2.0**-39 + 2.0**-47))
+    return scales * (2.0**-30 + n * (2.0**-38 + 2.0**-46))
 
 
 @dataclass(frozen=True, repr=False)
@@ -240,7 +240,7 @@ class LatticeSum:
         Parameters
         ----------
         factors : sequence of Factor
-            One for each part, at most 2^13 rows.
+            One for each part, at most 2^14 rows.
         ok : ndarray of bool, shape (B,)
             Rows that are not ok contribute exactly zero, as does a row with a NaN anywhere.
         """

@@ -10,7 +10,7 @@ exists that could depend on the data.
 With u = 2^-53: a margin of k products is off by at most (k + 4) u (|a| |t| + offset), its slope by `steepest`
 times that and 8 u more. In a term of the gradient these come times w |a| and w |a|^2, at most 1 and
 `longest`. Products, and numpy's pairwise sums over a block (at most 64 terms one after the other, as its
-leaves hold 8 sums of 16, then 6 levels), lose at most 70 u of the sum of the sizes, n; blocks are added
+leaves hold 8 sums of 16, then 7 levels), lose at most 70 u of the sum of the sizes, n; blocks are added
 exactly (math.fsum), so that this holds however rows are cut into blocks, and whoever sums which of them. The
 ridge, whose origin is o, the tilt, which is itself the float nearest to a point of its lattice, and the sum
 of the three parts add at most 6 u (ridge |t - o| + |b| + n) and u ridge (|t| + |o|).

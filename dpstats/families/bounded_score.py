@@ -130,10 +130,10 @@ class BoundedScore:
         """
         if not wider.limit > self.limit:
             raise ValueError("the limit of `wider` must be the larger one")
-        most, at = wider.limit - self.limit, np.linspace(*self.predictors, _POINTS)
-        if float(self.family.score(np.full(1, self.family.support[0]), at[:1])[0]) < -self.limit:
+        most, least = wider.limit - self.limit, np.array([self.family.support[0], self.predictors[0]])
+        if float(self.family.score(least[:1], least[1:])[0]) < -self.limit:
             return -most, most
-        return max(-most, min(0.0, float((self.correction(at) - wider.correction(at)).min()))), most
+        return max(-most, min(0.0, float(np.min(self._table - wider._table)))), most
 
     def put_back(self, dispersion: float, eta: float = 0.0) -> float:
         """Mean of a score whose dispersion is this, and not what was put back for."""
@@ -150,7 +150,7 @@ class BoundedScore:
         But for the second clip, which lowers a clipped score by no more than was put back.
         """
         eta = np.linspace(*self.predictors, _POINTS)
-        weight, mean, back = self.weight(eta), self.family.mean(eta), self.correction(eta)
+        weight, mean, back = self.weight(eta), self.family.mean(eta), self._table
         unit = weight * self.family.curvature(eta) / mean  # of a score, in counts
         limit = self.limit / unit
         top = np.clip(self.top - mean, 0.0, limit)

@@ -187,19 +187,20 @@ def _count_clipped_mean(eta: np.ndarray, limit: np.ndarray, dispersion: float) -
     """
     mean = np.asarray(_exp(eta), dtype=float)
 
-    def at(count: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def at(count: np.ndarray) -> np.ndarray:
         """m (1 + dispersion count) f(count), and F(count)."""
-        inside = np.maximum(count, 0.0)
+        some, found = count >= 0, np.zeros((2, *count.shape))
+        inside, m = count[some], mean[some]
         if dispersion < _NEARLY_POISSON:
-            log = special.xlogy(inside, mean) - mean - special.gammaln(inside + 1)
-            longer, below = 1.0, special.pdtr(inside, mean)
+            log = special.xlogy(inside, m) - m - special.gammaln(inside + 1)
+            longer, below = 1.0, special.pdtr(inside, m)
         else:
-            shape, more = 1 / dispersion, dispersion * mean
+            shape, more = 1 / dispersion, dispersion * m
             log = special.xlogy(inside, more / (1 + more)) - shape * np.log1p(more)
             log -= np.log(inside + shape) + special.betaln(shape, inside + 1)
             longer, below = 1 + dispersion * inside, special.betainc(shape, inside + 1, 1 / (1 + more))
-        some = count >= 0
-        return mean * longer * np.exp(log) * some, below * some
+        found[:, some] = m * longer * np.exp(log), below
+        return found
 
     (least, below), (most, up_to) = at(np.ceil(mean - limit) - 1), at(np.floor(mean + limit))
     return np.asarray(least - most + limit * (1 - up_to - below))

@@ -26,7 +26,7 @@ from dpstats.rows.encode import Batch, Encoder
 from dpstats.rows.sources import Asked, Source
 from dpstats.schema import WEIGHS
 
-BLOCK_ROWS = 8192  # a block of some ten columns stays in a core's cache (docs/architecture.md#blocks)
+BLOCK_ROWS = 2**14  # (docs/architecture.md#blocks)
 _BATCH_CELLS = 2**20  # of a batch of a table that is read at every pass: 8 MiB of numbers
 
 T = TypeVar("T")

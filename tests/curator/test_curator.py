@@ -132,7 +132,7 @@ def test_unknown_statistics_and_blocks_are_refused():
     with pytest.raises(ValueError, match="there are .*event_matrix, event_moments"):
         curator().release("mean", 0.1)
     with pytest.raises(ValueError, match="block_rows"):
-        curator(block_rows=10_000)
+        curator(block_rows=20_000)
 
 
 class Quieter(SecureNoise):

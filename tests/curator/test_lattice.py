@@ -13,7 +13,7 @@ from dpstats.curator.law import Sensitivity
 from tests.made import MadeDesign
 from tests.privacy.totals import Totals
 
-PER_ROW = 2.0**-40 + 2.0**-48  # of a sum of products of entries of scale 1
+PER_ROW = 2.0**-39 + 2.0**-47  # of a sum of products of entries of scale 1
 wild = st.floats() | st.sampled_from([0.0, -0.0, 1.0, -1.0, math.inf, -math.inf, math.nan, 1e308, 5e-324])
 
 
@@ -119,7 +119,7 @@ def losing_rows():
 
 
 def test_many_full_blocks_do_not_overflow_a_limb():
-    """Blocks whose sum is 2^53 each: 2000 of them exceed 2^63, which one int64 could not hold."""
+    """Blocks whose sum is 2^61 cells each: 2000 of them exceed 2^63, which one int64 could not hold."""
     lattice, ones, ok = LatticeSum([Part([1.0])]), np.ones((MAX_ROWS, 1)), np.ones(MAX_ROWS, bool)
     for _ in range(2000):
         lattice.add([Factor(ones)], ok)
@@ -265,17 +265,17 @@ def test_coordinates_of_a_symmetric_part_have_its_frobenius_norm(seed):
 
 def test_the_slack_pays_for_all_that_was_proved():
     """Both neighbours' blocks, lattice and conversion over all rows, and the entries of two rows."""
-    for n in (1, 8192, 10**6, 10**8):
+    for n in (1, MAX_ROWS, 10**6, 10**8):
         unit = Fraction(2) ** -53
         gamma = MAX_ROWS * unit / (1 - MAX_ROWS * unit)
-        proved = 2 * n * (gamma + Fraction(2) ** -49 + 4 * unit) + 4 * Fraction(2) ** -32
+        proved = 2 * n * (gamma + Fraction(2) ** -48 + 4 * unit) + 4 * Fraction(2) ** -32
         assert proved <= Fraction(float(slack([Part([1.0])], n)[0])) <= proved * Fraction(1.01)
 
 
 def test_conversion_to_floats_is_part_of_the_slack():
     """Sums of very many rows: neighbours may round to floats that lie a whole float apart."""
     n, part, sums = 2**40, Part([1.0]), []
-    for total_of in (2**88 + 2**35 + 1, 2**88 + 2**35 - 1):  # cells of 2^-48, between two floats, 2^36 apart
+    for total_of in (2**87 + 2**34 + 1, 2**87 + 2**34 - 1):  # cells of 2^-47, between two floats, 2^35 apart
         lattice = LatticeSum([part])
         lattice.total.high[:], lattice.total.low[:] = divmod(total_of, 2**32)
         sums.append(lattice.vector()[0])
@@ -299,7 +299,7 @@ def test_shapes_are_checked():
         lattice.add([], ok)
     with pytest.raises(ValueError, match="symmetric"):
         lattice.add([Factor(np.ones((2, 1)), np.ones((2, 1)))], ok)
-    with pytest.raises(ValueError, match="8192"):
+    with pytest.raises(ValueError, match="16384"):
         lattice.add([Factor(np.ones((MAX_ROWS + 1, 1)))], np.ones(MAX_ROWS + 1, bool))
 
 

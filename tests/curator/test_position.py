@@ -23,7 +23,7 @@ from tests.made import MadeDesign, exact
 from tests.privacy.spaces import SPACES
 
 BANK = 100
-SIZES, SOME = (*range(1, BANK + 1), 8191, 8192), (1, 2, 7, 13, 64)
+SIZES, SOME = (*range(1, BANK + 1), 8191, 16384), (1, 2, 7, 13, 64)
 ERRORS = (SEV, LOGISTIC, NORMAL)
 DESIGNS = {
     "plain": {},
@@ -270,7 +270,7 @@ def test_rows_next_to_a_jump_fall_on_one_side_of_it(name):
     for _ in range(100):
         x = draw.uniform(-0.3, 0.3, d)
         columns = jumping(name, scaled, x, draw)
-        for block_rows in (8192, 19):
+        for block_rows in (16384, 19):
             released = [exact(at(columns, place), name, block_rows, **scaled) for place in range(0, 40, 8)]
             changes += len({vector.tobytes() for vector in released}) - 1
         assert exact(at(columns, 0), name, **scaled).any()

@@ -8,7 +8,7 @@ from dpstats.schema import Schema, bounded, event, levels
 from tests.formula.test_functions import TABLE
 
 BANK = 100
-SIZES = (*range(1, BANK + 1), 8191, 8192)
+SIZES = (*range(1, BANK + 1), 8191, 16384)
 
 
 def bank(seed):

@@ -168,12 +168,12 @@ MUTANTS = (
     planted(
         "rounding of sums is paid for in one of the two neighbours",
         "curator/test_lattice.py::test_the_slack_pays_for_all_that_was_proved",
-        (LATTICE, "n * (2.0**-39 + 2.0**-47)", "n * (2.0**-40 + 2.0**-47)"),
+        (LATTICE, "n * (2.0**-38 + 2.0**-46)", "n * (2.0**-39 + 2.0**-46)"),
     ),
     planted(
         "the lattice and the conversion of sums are not paid for",
         "curator/test_lattice.py::test_the_slack_pays_for_all_that_was_proved",
-        (LATTICE, "n * (2.0**-39 + 2.0**-47)", "n * 2.0**-39"),
+        (LATTICE, "n * (2.0**-38 + 2.0**-46)", "n * 2.0**-38"),
     ),
     planted(
         "the arithmetic of a statistic is not paid for",
@@ -183,12 +183,12 @@ MUTANTS = (
     planted(
         "cells of a lattice that is coarser than its proof",
         "curator/test_lattice.py::test_no_block_is_worse_than_the_bound",
-        (LATTICE, "_CELL_BITS = 49", "_CELL_BITS = 29"),
+        (LATTICE, "_CELL_BITS = 48", "_CELL_BITS = 28"),
     ),
     planted(
         "cells so fine that the sum of a full block is no integer of 64 bits",
         "curator/test_lattice.py::test_many_full_blocks_do_not_overflow_a_limb",
-        (LATTICE, "_CELL_BITS = 49", "_CELL_BITS = 52"),
+        (LATTICE, "_CELL_BITS = 48", "_CELL_BITS = 51"),
     ),
     planted(
         "a block is summed in floats of 32 bits",
@@ -289,8 +289,8 @@ MUTANTS = (
         "curator/test_lattice.py::test_conversion_to_floats_is_part_of_the_slack",
         (
             LATTICE,
-            "(2.0**-30 + n * (2.0**-39 + 2.0**-47))",
-            "(2.0**-30 + min(n, 2**20) * (2.0**-39 + 2.0**-47))",
+            "(2.0**-30 + n * (2.0**-38 + 2.0**-46))",
+            "(2.0**-30 + min(n, 2**20) * (2.0**-38 + 2.0**-46))",
         ),
     ),
     planted(

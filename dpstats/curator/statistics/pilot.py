@@ -353,9 +353,9 @@ class RowReach(Statistic):
         if self._weighted:
             np.multiply(a, np.sqrt(block.weight), out=a)
         square = squared_norms(a, scratch)
-        at = np.searchsorted(self._edges**2, square, side="right")
-        inside = scratch("cells", cells, size)
-        np.equal(at, np.arange(1, cells + 1)[:, None], out=inside)
+        inside = np.greater_equal(square, (self._edges**2)[:, None], out=scratch("cells", cells, size))
+        inside[:-1] -= inside[1:]
         np.multiply(a, a, out=a)
-        np.divide(a, np.maximum(square, self._edges[0] ** 2, out=square), out=a)
+        np.maximum(square, self._edges[0] ** 2, out=square)
+        np.multiply(a, np.divide(1.0, square, out=square), out=a)
         return (Factor(a.T, inside.T),)
