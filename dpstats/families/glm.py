@@ -214,16 +214,19 @@ def count_clipped_square(mean: np.ndarray, below: np.ndarray, above: np.ndarray,
     """
 
     def up_to(most: np.ndarray, more: int) -> np.ndarray:
-        inside = np.maximum(most, 0.0)
+        some, found = most >= 0, np.zeros(most.shape)
+        inside, m = most[some], mean[some]
         if alpha < _NEARLY_POISSON:
-            return np.asarray(special.pdtr(inside, mean) * (most >= 0))
-        cdf = special.betainc(1 / alpha + more, inside + 1, 1 / (1 + alpha * mean))
-        return np.asarray(cdf * (most >= 0))
+            found[some] = special.pdtr(inside, m)
+        else:
+            found[some] = special.betainc(1 / alpha + more, inside + 1, 1 / (1 + alpha * m))
+        return found
 
     low, high = np.ceil(mean - below) - 1, np.floor(mean + above)
-    inside, first, second = (up_to(high - j, j) - up_to(low - j, j) for j in range(3))
+    under, until = ([up_to(end - j, j) for j in range(3)] for end in (low, high))
+    inside, first, second = (all_of - those for all_of, those in zip(until, under, strict=True))
     square = mean**2 * ((1 + alpha) * second - 2 * first + inside) + mean * first
-    return np.asarray(square + below**2 * up_to(low, 0) + above**2 * (1 - up_to(high, 0)))
+    return np.asarray(square + below**2 * under[0] + above**2 * (1 - until[0]))
 
 
 def _count_variance(mean: np.ndarray, alpha: float) -> np.ndarray:
