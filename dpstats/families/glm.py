@@ -193,7 +193,7 @@ def _count_clipped_mean(eta: np.ndarray, limit: np.ndarray, dispersion: float) -
         inside, m = count[some], mean[some]
         if dispersion < _NEARLY_POISSON:
             log = special.xlogy(inside, m) - m - special.gammaln(inside + 1)
-            longer, below = 1.0, special.pdtr(inside, m)
+            longer, below = np.ones_like(inside), special.pdtr(inside, m)
         else:
             shape, more = 1 / dispersion, dispersion * m
             log = special.xlogy(inside, more / (1 + more)) - shape * np.log1p(more)

@@ -149,7 +149,7 @@ class Design:
     def about(self, middles: Mapping[str, float]) -> Design:
         """The design whose products and powers are of numbers less public middles, and span the same."""
         own, chosen = self._parts(), tuple(middles.items())
-        return self if chosen == self.middles else build_design(*own[:-1], chosen)
+        return self if chosen == self.middles else build_design(*(*own[:-1], chosen))
 
     def alike(self) -> np.ndarray:
         """Which products of two columns are the same in every row, see :func:`identities.alike`."""
