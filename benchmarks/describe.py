@@ -60,6 +60,7 @@ DISCRETE = {
     "count": stats.poisson(2),
     "few values": Values((0.0, 3.0, 10.0, 50.0), (0.4, 0.3, 0.2, 0.1)),
     "constant": Values((7.0,), (1.0,)),
+    "rare value": Values((7.0, 50.0), (0.997, 0.003)),
 }
 LAWS = SMOOTH | DISCRETE
 BUDGETS = {

@@ -18,7 +18,7 @@ _ROUNDING = 1e-9  # half-widths
 _STANDS_OUT = 3.5  # noise sds of rows far out, which any of some cells may hold
 _MAY_BE = 2.3  # noise sds of all rows far out on a side, from which on there may be as many, or none
 NEAR = 4.0  # half-widths from the middle of a box, from where on cells are counted together
-_DOUBT = 1.0  # sd of the rows that the law of a tail tells of a cell, over these rows
+_FARTHEST = 0.05  # rows left where a tail is taken to end: one in twenty has a row beyond
 _RATES = 1.0, 30.0  # at which a tail may fall: one that has a mean, and one that ends at once
 _APART = 0.3  # least distance, in logarithms, between a quantile and the end of a box, which tell a rate
 
@@ -110,8 +110,8 @@ def _tail(table: CellTable, ends: np.ndarray, side: int, groups: list[np.ndarray
     away = (
         np.maximum(np.sort(side * np.array([ends[cells], ends[cells + 1]]), axis=0) - median, start) / start
     )
-    shares, y, squares = _moments(away, rate, seen ** (1 / rate))
-    unsure = (_DOUBT * rows + doubt) * shares
+    shares, y, squares = _moments(away, rate, (seen / _FARTHEST) ** (1 / rate))
+    unsure = (rows + doubt) * shares
     weight = unsure**2 / (unsure**2 + noise)
     rows_of = rows * shares + weight * (counts - rows * shares)
     shift = start * (y - 1)

@@ -247,6 +247,10 @@ class CellTable:
         error = (high - low) / (2 * z)
         return Found(middle, error, low, high, noise / variance)
 
+    def apart(self, p: float, level: float) -> float:
+        """How far the quantiles p and 1 - p are apart at least, as their limits tell; 0 if not at all."""
+        return max(self.quantile(1 - p, level).low - self.quantile(p, level).high, 0.0)
+
     def _ends(self) -> np.ndarray:
         return np.concatenate([[self.bounds[0]], self.edges, [self.bounds[1]]])
 

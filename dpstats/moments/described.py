@@ -145,11 +145,7 @@ def _least_sd(table: CellTable, level: float) -> float:
     At least p of the values are on either side beyond the quantiles p and 1 - p, D apart; the mean square of
     their distances from any point is then at least 2 p (D / 2)^2. Shells of several p add up.
     """
-    square = 0.0
-    for p, share in _SHELLS:
-        inner = max(table.quantile(1 - p, level).low - table.quantile(p, level).high, 0.0)
-        square += 2 * share * (inner / 2) ** 2
-    return math.sqrt(square)
+    return math.sqrt(sum(share * table.apart(p, level) ** 2 / 2 for p, share in _SHELLS))
 
 
 @dataclass(frozen=True, eq=False)

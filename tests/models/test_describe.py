@@ -348,6 +348,36 @@ def test_sds_of_amounts_with_a_long_tail_are_not_confidently_too_small() -> None
     assert held >= 7
 
 
+RARE = {
+    "fee": (7.0, 50.0, 0.003, dps.bounded(0, 100)),
+    "complaint": (0.0, 1.0, 0.002, dps.bounded(0, 1)),
+    "claim": (0.0, 3000.0, 0.005, dps.bounded(0, 1e5)),
+    "refund": (40.0, -20.0, 0.01, dps.bounded(-1e4, 1e4)),
+}
+
+
+@pytest.mark.parametrize("name", RARE)
+def test_limits_of_a_column_of_nearly_one_value_hold_what_noise_hides_of_the_others(name: str) -> None:
+    """They were 7 to 7 of a fee of which .3 % of the rows, a dozen, pay 50."""
+    usual, other, share, variable = RARE[name]
+    held = {"mean": 0, "sd": 0}
+    for seed in range(20):
+        x = np.where(np.random.default_rng([5, seed]).uniform(size=4000) < share, other, usual)
+        found = look({"x": x}, dps.approx(1, 1e-6), seed, dps.Schema(x=variable)).frame
+        rows = found.set_index("quantity")
+        for quantity, truth in (("mean", x.mean()), ("sd", x.std())):
+            held[quantity] += rows.loc[quantity, "conf_low"] <= truth <= rows.loc[quantity, "conf_high"]
+        assert rows.loc["median", "estimate"] == pytest.approx(usual, abs=0.01)
+    assert min(held.values()) >= 17, held
+
+
+def test_a_narrow_column_has_a_narrow_box_and_one_value_has_that_of_the_bounds() -> None:
+    wide, draw = dps.Schema(x=dps.bounded(0, 1e6)), np.random.default_rng(8)
+    for values, narrow in ((draw.normal(3e5, 1, 5000), True), (np.full(5000, 3e5), False)):
+        sums = look({"x": values}, dps.gdp(0.5), 1, wide).columns[0].sums
+        assert sums is not None and (sums.half < 20 if narrow else sums.half == 5e5)
+
+
 def test_codes_that_noise_may_hide_are_in_the_limits() -> None:
     """Of 5,000 rows 1 % hold -999, four sds of the noise, beside three other numbers."""
     held, schema = 0, dps.Schema({f"x{j}": dps.bounded(-1000, 1000) for j in range(4)})

@@ -183,6 +183,8 @@ def box(wanted: Wanted, before: Window, table: CellTable, noise: float) -> tuple
     Each end is the one at which noise, which grows with the box, and what is seen beyond it add least to the
     mean square error of the mean, of those twice as far from the median as the outermost window. What is seen
     in the first cell beyond may be at its far end, and elsewhere half a cell from where it is counted.
+    Where the outer quantiles may be one value, the others have no scale that tells how far they may be: the
+    box is then that of the bounds, which holds them all.
 
     Parameters
     ----------
@@ -195,6 +197,8 @@ def box(wanted: Wanted, before: Window, table: CellTable, noise: float) -> tuple
     """
     counts, sd = table.raw[:-1], table.noise.sd
     window = windows(wanted, table.edges, counts, sd)
+    if table.apart(PROBABILITIES[0], 0.95) == 0:
+        return wanted.lower, wanted.upper
     ends = np.concatenate([[wanted.lower], table.edges, [wanted.upper]])
     total = max(float(counts.sum()), sd)
     clean = np.where(counts > SEEN * sd, projected(counts, total), 0.0) / total
