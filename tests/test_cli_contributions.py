@@ -17,7 +17,7 @@ N = 120
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
-    SCHEMA.to_json("people.json")
+    SCHEMA.save("people.json")
     pd.DataFrame(people(N)).to_csv("people.csv", index=False)
     return tmp_path
 

@@ -375,7 +375,7 @@ PAGE = Path(__file__).parents[1] / "docs" / "howto" / "shell.md"
 def test_every_command_of_the_page_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     drives = dps.datasets.load("hdfail")
-    drives.schema.to_toml("drives.toml")
+    drives.schema.save("drives.toml")
     drives.data.to_csv("drives.csv", index=False)
     blocks = re.findall(r"```sh\n(.*?)```", PAGE.read_text(), re.DOTALL)
     commands = [shlex.split(line, comments=True) for line in "".join(blocks).replace("\\\n", "").splitlines()]

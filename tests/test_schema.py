@@ -51,7 +51,7 @@ def test_levels_are_texts_in_the_order_given():
         lambda path: Schema.from_dict(SCHEMA.to_dict()),
         lambda path: Schema(**SCHEMA.to_dict()),
         lambda path: pickle.loads(pickle.dumps(SCHEMA)),
-        lambda path: (SCHEMA.to_json(path / "s.json"), Schema.load(path / "s.json"))[1],
+        lambda path: (SCHEMA.save(path / "s.json"), Schema.load(path / "s.json"))[1],
         lambda path: (SCHEMA.save(path / "s.json"), as_schema(path / "s.json"))[1],
         lambda path: (SCHEMA.save(path / "s.toml"), as_schema(str(path / "s.toml")))[1],
         lambda path: as_schema(SCHEMA.to_dict()),

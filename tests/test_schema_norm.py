@@ -53,7 +53,7 @@ def exog(formula: str, schema: Schema, **columns: object) -> np.ndarray:
         lambda path: Schema(**SCHEMA.to_dict()),
         lambda path: Schema(PLAIN, any={"kind": "norm", "columns": ["a", "b", "c"], "radius": 1.5}),
         lambda path: pickle.loads(pickle.dumps(SCHEMA)),
-        lambda path: (SCHEMA.to_json(path / "s.json"), Schema.load(path / "s.json"))[1],
+        lambda path: (SCHEMA.save(path / "s.json"), Schema.load(path / "s.json"))[1],
         lambda path: ((path / "s.toml").write_text(TOML), Schema.load(path / "s.toml"))[1],
     ],
 )

@@ -47,7 +47,7 @@ def test_schemas_with_other_units_differ():
         lambda path: Schema(**SCHEMA.to_dict()),
         lambda path: Schema(PLAIN, serial={"kind": "unit", "max_rows": 2}),
         lambda path: pickle.loads(pickle.dumps(SCHEMA)),
-        lambda path: (SCHEMA.to_json(path / "s.json"), Schema.load(path / "s.json"))[1],
+        lambda path: (SCHEMA.save(path / "s.json"), Schema.load(path / "s.json"))[1],
         lambda path: ((path / "s.toml").write_text(TOML), Schema.load(path / "s.toml"))[1],
     ],
 )

@@ -152,9 +152,6 @@ GIVEN: dict[str, dict[str, Any]] = {
     "read_sql": {"query": "SELECT 1 AS x", "connection": sqlite3.connect(":memory:")},
     "Plan.load": {"path": "plan.json"},
     "Schema.load": {"path": "s.json"},
-    "Schema.to_toml": {"path": "out.toml"},
-    "Schema.from_json": {"path": "s.json"},
-    "Schema.from_toml": {"path": "s.toml"},
     "Plan.from_dict": {"content": PLAN.to_dict()},
     "Fit.load": {"path": "fit.json"},
     "Fit.save": {"path": "new.fit.json"},
@@ -329,7 +326,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     CURVE.save("curve.json")
     LOOK.save("look.json")
     MOMENTS.save("moments.json")
-    SCHEMA.to_json("s.json")
+    SCHEMA.save("s.json")
     Path("s.toml").write_text(TOML)
 
 

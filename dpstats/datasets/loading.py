@@ -96,5 +96,5 @@ def load(name: str) -> Dataset:
     entry = CATALOGUE[name]
     with resources.as_file(resources.files("dpstats.datasets") / "data") as folder:
         data = pd.read_csv(folder / entry.file)
-        schema = Schema.from_toml(folder / f"{name}.toml")
+        schema = Schema.load(folder / f"{name}.toml")
     return Dataset(name, data, schema, entry.description, entry.source, entry.licence)

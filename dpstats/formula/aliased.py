@@ -6,7 +6,7 @@ No row tells the coefficients of such columns apart: R shows NA. See docs/formul
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 import scipy
@@ -98,27 +98,12 @@ def _null(exog: Array) -> Array | None:
 
 
 def _message(design: Design, parts: Array, constant: bool) -> str:
-    last = int(np.flatnonzero(parts)[-1])
-    weights = -parts / parts[last]
-    others = [(int(j), float(weights[j])) for j in np.flatnonzero(parts) if j != last]
-    what = "".join(_summed(design, others)) or "0"
-    if len(others) > _NAMED:
-        named = ", ".join(design.names[j] for j, _ in others[:_NAMED])
-        what = f"a sum of {named} and {len(others) - _NAMED} more"
-    elif constant:
-        what = f"{what} + {_LEVEL}" if others else _LEVEL
+    *others, last = (design.names[j] for j in np.flatnonzero(parts))
+    more = [f"{len(others) - _NAMED} more"] * (len(others) > _NAMED)
+    told = ", ".join([*others[:_NAMED], *more, *[_LEVEL] * constant])
     terms = [name for name, at in design.terms if parts[at].any() and name != "Intercept"]
     one = "one of the terms " if len(terms) > 1 else ""
     return (
-        f"no row tells all coefficients apart: by formula and schema {design.names[last]} is always {what}; "
-        f"leave out or change {one}{', '.join(terms)}"
+        f"no row tells all coefficients apart: by formula and schema {last} "
+        f"{f'follows from {told}' if told else 'is always 0'}; leave out or change {one}{', '.join(terms)}"
     )
-
-
-def _summed(design: Design, parts: Sequence[tuple[int, float]]) -> Iterator[str]:
-    """A sum as it is written."""
-    for place, (j, weight) in enumerate(parts):
-        sign = "-" if weight < 0 else "+" * (place > 0)
-        size, name = f"{abs(weight):.6g}", design.names[j]
-        part = size if (name == "Intercept") else name if size == "1" else f"{size} * {name}"
-        yield f" {sign} {part}" if place else f"{sign}{part}"

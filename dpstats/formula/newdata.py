@@ -49,7 +49,7 @@ def covariate_block(
     SpecificationError
         If a covariate is missing or a value is not usable.
     """
-    frame = _frame(newdata, names)
+    frame = frame_of(newdata, names)
     missing = [name for name in names if name not in frame.columns]
     if missing:
         raise SpecificationError(
@@ -105,7 +105,14 @@ def expected(variable: Variable) -> str:
     return "a finite number"
 
 
-def _frame(newdata: Any, names: Sequence[str]) -> pd.DataFrame:
+def frame_of(newdata: Any, names: Sequence[str] = ()) -> pd.DataFrame:
+    """New data as a frame; of a dict of columns, these alone if any is named.
+
+    Raises
+    ------
+    SpecificationError
+        If it is no table.
+    """
     if isinstance(newdata, pd.DataFrame):
         return newdata
     if hasattr(newdata, "to_pandas"):

@@ -6,7 +6,6 @@ See docs/theory/results.md#moments.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import combinations
 
 import numpy as np
 import pandas as pd
@@ -14,11 +13,10 @@ import pandas as pd
 from dpstats._private import forgetful
 from dpstats.formula import Design
 from dpstats.moments.design import DesignMoments, of_linear
-from dpstats.results.document import Document, Shown, privacy_cells, privacy_columns
+from dpstats.results.document import Document, Shown, pairs_frame, privacy_table
 from dpstats.results.intervals import critical
 from dpstats.results.notreleased import refusal
 from dpstats.results.record import Record
-from dpstats.results.table import Column, Table, level_percent
 
 _OF = {
     "rows": "of all usable rows, as they weigh",
@@ -174,30 +172,27 @@ class ColumnMoments(Shown):
         found, z = self._found, critical(level)
         if found.corr is None or found.corr_noise is None or found.corr_error is None:
             raise refusal("correlations", _PAIRS[0].format(model=self._record.model), _PAIRS[1])
-        records = []
-        for i, j in combinations(range(len(self.names)), 2):
-            rho, error = float(found.corr[i, j]), float(found.corr_error[i, j])
-            share = float(found.corr_noise[i, j] / error) ** 2 if error else 0.0
-            limits = max(rho - z * error, -1.0), min(rho + z * error, 1.0)
-            known = np.isfinite(error)
-            numbers = (rho, error, *limits, share) if known else (np.nan, error, -1.0, 1.0, np.nan)
-            records.append((self.names[i], self.names[j], *numbers))
-        heads = ["first", "second", "estimate", "std_error", "conf_low", "conf_high", "privacy_share"]
-        return pd.DataFrame(records, columns=heads)
+        corr, noises, errors = found.corr, found.corr_noise, found.corr_error
+
+        def of_pair(i: int, j: int) -> tuple[float, ...]:
+            rho, error = float(corr[i, j]), float(errors[i, j])
+            if not np.isfinite(error):
+                return np.nan, error, -1.0, 1.0, np.nan
+            share = float(noises[i, j] / error) ** 2 if error else 0.0
+            return rho, error, max(rho - z * error, -1.0), min(rho + z * error, 1.0), share
+
+        return pairs_frame(self.names, of_pair)
 
     @property
     def document(self) -> Document:
         """The printed tables."""
-        heads = (Column("", "l"), *privacy_columns(0.95))
-        aside, tables = f"{level_percent(0.95)} intervals", []
         of_columns = [(f"{row.quantity} of {row.term}", row) for row in self.frame.itertuples()]
-        blocks = {"Means and sds": of_columns}
+        tables = [privacy_table("Means and sds", of_columns)]
         if self._found.corr is not None and len(self.names) > 1:
             pairs = self.correlations().itertuples()
-            blocks["Correlations"] = [(f"{row.first}, {row.second}", row) for row in pairs]
-        for title, rows in blocks.items():
-            cells = tuple((label, *privacy_cells(row)) for label, row in rows)
-            tables.append(Table(heads, cells, title=title, aside=aside))
+            tables.append(
+                privacy_table("Correlations", ((f"{row.first}, {row.second}", row) for row in pairs))
+            )
         note = (
             f"Numbers are {_OF[self.of]}. They were released with the fit, at no further cost. Values "
             "far from the others count less, so that sds of columns with long tails are too small; 'privacy' "

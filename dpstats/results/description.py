@@ -20,11 +20,11 @@ from dpstats.errors import SpecificationError
 from dpstats.moments.cell_table import PROBABILITIES, Found
 from dpstats.moments.described import ColumnSums, Products, mean_of, sd_of
 from dpstats.results.description_record import built, plain
-from dpstats.results.document import Document, Shown, privacy_cells, privacy_columns
+from dpstats.results.document import Document, Shown, pairs_frame, privacy_table
 from dpstats.results.facts import Facts, asked_and_paid, banner, heading, titled
 from dpstats.results.intervals import check_level
 from dpstats.results.plotting import footer
-from dpstats.results.table import Column, Table, level_percent
+from dpstats.results.table import level_percent
 from dpstats.schema import Bounded, Count, Event, Flag, Levels, Schema
 
 _NOTE = (
@@ -44,18 +44,15 @@ def document_of(found: Description, frame: pd.DataFrame, pairs: pd.DataFrame) ->
     frame, pairs : DataFrame
         Of its numbers, and of its correlations.
     """
-    aside = f"{level_percent(0.95)} intervals"
-    heads = (Column("", "l"), *privacy_columns(0.95))
     tables = []
     for name in found.names:
         rows = frame[frame["variable"] == name]
         unit = getattr(found.schema[name], "unit", None)
         title = f"{name} ({unit})" if unit else name
-        cells = tuple((str(row.quantity), *privacy_cells(row)) for row in rows.itertuples())
-        tables.append(Table(heads, cells, title=title, aside=aside))
+        tables.append(privacy_table(title, ((str(row.quantity), row) for row in rows.itertuples())))
     if len(pairs):
-        cells = tuple((f"{row.first}, {row.second}", *privacy_cells(row)) for row in pairs.itertuples())
-        tables.append(Table(heads, cells, title="Correlations", aside=aside))
+        both = ((f"{row.first}, {row.second}", row) for row in pairs.itertuples())
+        tables.append(privacy_table("Correlations", both))
     return Document(
         title=heading(found, "description"),
         banner=banner(found),
@@ -200,17 +197,10 @@ class Description(Facts, Shown, Stored):
         [['AT', 'PE']]
         """
         check_level(level)
-        heads = ("first", "second", "estimate", "std_error", "conf_low", "conf_high", "privacy_share")
-        records: list[tuple[Any, ...]] = []
-        if self.products is not None:
-            numbers = self.numbers
-            sums = tuple(self._column(name) for name in numbers)
-            records = [
-                (numbers[i], numbers[j], *self.products.correlation(i, j, sums, level))
-                for i in range(len(numbers))
-                for j in range(i + 1, len(numbers))
-            ]
-        return pd.DataFrame(records, columns=list(heads))
+        products, sums = self.products, tuple(self._column(name) for name in self.numbers)
+        if products is None:
+            return pairs_frame((), lambda i, j: ())
+        return pairs_frame(self.numbers, lambda i, j: products.correlation(i, j, sums, level))
 
     @property
     def covariates(self) -> dict[Any, Any]:

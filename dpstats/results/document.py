@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from typing import Any, NoReturn
 
 import numpy as np
@@ -21,7 +22,7 @@ from dpstats._private import forgetful
 from dpstats.errors import SpecificationError
 from dpstats.results.intervals import Transform, standard_errors, transformed
 from dpstats.results.markup import comma_separated, fitting, html, latex, markdown, text
-from dpstats.results.table import Column, Page, figures, percent
+from dpstats.results.table import Column, Page, Table, figures, level_percent, percent
 
 WIDTH, COMFORTABLE = 78, 100  # of a page, and of one whose tables need more
 NARROWEST, WIDEST = 40, 1000  # characters: room for a label and some words beside it; no screen has more
@@ -242,13 +243,21 @@ def point_columns(*heads: str) -> tuple[Column, ...]:
     return tuple(Column(head, ".") for head in heads)
 
 
-def privacy_columns(level: float) -> tuple[Column, ...]:
-    """Return columns of an estimate with its error, the part of that by privacy, and its limits."""
-    return (*point_columns("estimate", "std err"), Column("privacy"), *limit_columns(level))
+def privacy_table(title: str, rows: Iterable[tuple[str, Any]]) -> Table:
+    """Return labelled estimates with their errors, the part of these by privacy, and 95 % limits."""
+    heads = (*point_columns("estimate", "std err"), Column("privacy"), *limit_columns(0.95))
+    cells = tuple((label, *_privacy_cells(row)) for label, row in rows)
+    return Table((Column("", "l"), *heads), cells, title=title, aside=f"{level_percent(0.95)} intervals")
 
 
-def privacy_cells(row: Any) -> tuple[str, ...]:
-    """Return the cells of these columns, for a line of a table with all numbers."""
+def pairs_frame(names: Sequence[str], found: Callable[[int, int], Iterable[float]]) -> pd.DataFrame:
+    """Return what is found of each pair of names: an estimate with its error, limits and privacy share."""
+    pairs = combinations(range(len(names)), 2)
+    heads = ["first", "second", "estimate", "std_error", "conf_low", "conf_high", "privacy_share"]
+    return pd.DataFrame([(names[i], names[j], *found(i, j)) for i, j in pairs], columns=heads)
+
+
+def _privacy_cells(row: Any) -> tuple[str, ...]:
     if not np.isfinite(row.std_error):
         return (NOT_ESTIMABLE,)
     numbers = [figures(value) for value in (row.estimate, row.std_error, row.conf_low, row.conf_high)]

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -32,6 +33,8 @@ from dpstats.results.released import method_where
 from dpstats.results.table import Column, Table, level_percent
 from dpstats.schema import Bounded, Count, Levels
 
+At: TypeAlias = tuple[np.ndarray, np.ndarray | float]
+"""Columns of points, and their offsets."""
 DERIVATIVE = "dy/dx"
 TINY = np.finfo(float).tiny
 
@@ -96,29 +99,34 @@ def _places(record: Record, name: str) -> list[int]:
 
 
 def _effects_at(record: Record, row: np.ndarray, name: str, places: list[int], pairs: bool) -> list[Effect]:
-    variable, params = record.schema[name], record.params[: len(row)]
+    variable, rows = record.schema[name], row[None]
     if isinstance(variable, Bounded | Count):
-        (j,) = places
-        eta, change = row @ params, np.zeros(len(row))
-        change[j] = 1.0
-        slope, bend = record.link.slope(eta), record.link.bend(eta)
-        gradient = (bend * params[j] * row + slope * change)[None]
-        return [
-            Effect(
-                name, DERIVATIVE, slope * params[j : j + 1], kept(record, gradient, row[None], change[None])
-            )
-        ]
-    levels = levels_of(variable)
-    rows = np.tile(row, (len(levels), 1))
-    rows[:, places] = np.eye(len(levels))[:, 1:]
-    eta = rows @ params
-    mean, slope = record.link.inverse(eta), record.link.slope(eta)[:, None] * rows
+        return [_of_number(record, name, (rows, 0.0), np.eye(1, len(row) + 1, places[0]))]
+    rows = np.tile(row, (len(levels_of(variable)), 1))
+    rows[:, places] = np.eye(len(rows))[:, 1:]
+    return _of_levels(record, name, (rows[:, None], 0.0), pairs)
+
+
+def _of_number(record: Record, name: str, at: At, slopes: np.ndarray) -> Effect:
+    """Return dy/dx of a number, whose columns and, last, offset have these slopes, shape (m, k + 1)."""
+    exog, offset = at
+    eta, along = exog @ record.params + offset, slopes[:, :-1] @ record.params + slopes[:, -1]
+    slope, bend = record.link.slope(eta), record.link.bend(eta)
+    gradient = (bend * along)[:, None] * exog + slope[:, None] * slopes[:, :-1]
+    return Effect(name, DERIVATIVE, slope * along, kept(record, gradient, exog, slopes))
+
+
+def _of_levels(record: Record, name: str, at: At, pairs: bool) -> list[Effect]:
+    """Return differences of the mean between levels, of which `at` has the columns, shape (levels, m, k)."""
+    (exog, offset), levels = at, levels_of(record.schema[name])
+    eta = exog @ record.params + offset
+    mean, slope = record.link.inverse(eta), record.link.slope(eta)[..., None] * exog
     return [
         Effect(
             name,
             f"{levels[i]} - {levels[j]}",
-            mean[i : i + 1] - mean[j],
-            kept(record, (slope[i] - slope[j])[None], rows[[j]], (rows[i] - rows[j])[None]),
+            mean[i] - mean[j],
+            kept(record, slope[i] - slope[j], exog[j], exog[i] - exog[j]),
         )
         for j in range(len(levels) if pairs else 1)
         for i in range(j + 1, len(levels))
@@ -178,54 +186,20 @@ def chosen(record: Record, variables: str | Sequence[str] | None) -> tuple[str, 
 
 
 def _effects(record: Record, design: Design, at: Points, name: str, pairs: bool) -> list[Effect]:
+    def rows(frame: pd.DataFrame) -> np.ndarray:
+        found = design.new_rows(frame, clip=True)
+        return np.column_stack([found.exog, found.offset])
+
     variable = record.schema[name]
     if isinstance(variable, Bounded | Count):
-        return [_derivative(record, design, at, name, variable.bounds)]
-    levels = levels_of(variable)
-    means = [_mean(record, design, at, name, level) for level in levels]
-    return [
-        _difference(record, name, (levels[i], levels[j]), (means[i], means[j]))
-        for j in range(len(levels) if pairs else 1)
-        for i in range(j + 1, len(levels))
-    ]
-
-
-def _mean(record: Record, design: Design, at: Points, name: str, level: str) -> tuple[np.ndarray, ...]:
-    """Return columns, mean and slope of the inverse link where a variable has this level at all points."""
-    rows = design.new_rows(at.frame.assign(**{name: level}), clip=True)
-    exog = np.asarray(rows.exog, dtype=float)
-    eta = exog @ record.params + rows.offset
-    return exog, record.link.inverse(eta), record.link.slope(eta)[:, None]
-
-
-def _difference(
-    record: Record,
-    name: str,
-    levels: tuple[str, str],
-    means: tuple[tuple[np.ndarray, ...], tuple[np.ndarray, ...]],
-) -> Effect:
-    """Return the difference of the mean between a level and another."""
-    (exog, mean, slope), (other, its_mean, its_slope) = means
-    gradient = kept(record, slope * exog - its_slope * other, other, exog - other)
-    return Effect(name, f"{levels[0]} - {levels[1]}", mean - its_mean, gradient)
-
-
-def _derivative(record: Record, design: Design, at: Points, name: str, bounds: tuple[float, float]) -> Effect:
-    """Return dy/dx of a number."""
-
-    def columns(index: np.ndarray, values: np.ndarray) -> np.ndarray:
-        frame = at.frame.iloc[index].assign(**{name: values})
-        rows = design.new_rows(frame, clip=True)
-        return np.column_stack([rows.exog, rows.offset])
-
-    slopes = derivatives(columns, np.clip(at.frame[name].to_numpy(dtype=float), *bounds), bounds)
-    of_columns, of_offset = slopes[:, :-1], slopes[:, -1]
-    eta = at.exog @ record.params + at.offset
-    along = of_columns @ record.params + of_offset
-    slope, bend = record.link.slope(eta), record.link.bend(eta)
-    gradient = (bend * along)[:, None] * at.exog + slope[:, None] * of_columns
-    gradient = kept(record, gradient, at.exog, slopes)
-    return Effect(name, DERIVATIVE, slope * along, gradient)
+        slopes = derivatives(
+            lambda index, values: rows(at.frame.iloc[index].assign(**{name: values})),
+            np.clip(at.frame[name].to_numpy(dtype=float), *variable.bounds),
+            variable.bounds,
+        )
+        return [_of_number(record, name, (at.exog, at.offset), slopes)]
+    found = np.array([rows(at.frame.assign(**{name: level})) for level in levels_of(variable)])
+    return _of_levels(record, name, (found[..., :-1], found[..., -1]), pairs)
 
 
 def _layout(frame: pd.DataFrame, titles: Sequence[str], level: float) -> Document:

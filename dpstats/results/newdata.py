@@ -12,6 +12,7 @@ import pandas as pd
 from dpstats._arguments import truth
 from dpstats._warn import warn
 from dpstats.errors import NotReleased, SpecificationError
+from dpstats.formula.newdata import frame_of
 from dpstats.results.notreleased import refusal
 from dpstats.results.record import Record
 from dpstats.results.table import plain
@@ -128,7 +129,7 @@ def points(record: Record, newdata: NewData | None, asked: str, clip: bool = Fal
     rows = design.new_rows(newdata, truth("clip", clip))
     if rows.outside.any():
         _warn(int(rows.outside.sum()), clip)
-    table = frame_of(newdata)
+    table = frame_of(newdata).reset_index(drop=True)
     named = tuple(name for name in table if name in record.covariates)
     bounds = _bounds(record, named)
     if clip:
@@ -172,17 +173,3 @@ def _warn(count: int, clip: bool) -> None:
 def beside(at: Points, frame: pd.DataFrame) -> pd.DataFrame:
     """Return the covariates of each point beside what was computed there."""
     return pd.concat([at.covariates.reset_index(drop=True), frame], axis=1)
-
-
-def frame_of(newdata: NewData) -> pd.DataFrame:
-    """Return new data as a frame, of which nothing is checked."""
-    if isinstance(newdata, pd.DataFrame):
-        return newdata.reset_index(drop=True)
-    if hasattr(newdata, "to_pandas"):
-        return pd.DataFrame(newdata.to_pandas())
-    if isinstance(newdata, Mapping):
-        if all(np.ndim(value) == 0 for value in newdata.values()):
-            newdata = [newdata]
-        else:
-            return pd.DataFrame(dict(newdata))
-    return pd.DataFrame([dict(row) for row in newdata], index=range(len(newdata)))

@@ -15,14 +15,13 @@ import pandas as pd
 
 from dpstats._arguments import shown
 from dpstats.errors import SpecificationError
+from dpstats.formula.newdata import frame_of
 from dpstats.results.document import NOT_ESTIMABLE, Document
-from dpstats.results.newdata import NewData, frame_of, points
-from dpstats.results.record import Record
+from dpstats.results.newdata import NewData, points
+from dpstats.results.record import Record, mentioned
 from dpstats.results.table import p_value
 from dpstats.results.wald import ContrastTest, contrasts
 from dpstats.schema import Bounded, Count, Event, Flag, Levels, Variable
-
-FIRST, LAST = 0.31, 0.77  # two places inside the public ranges, where no product of two values agrees
 
 
 @dataclass(frozen=True, slots=True, repr=False, kw_only=True)
@@ -109,41 +108,29 @@ def levels_of(variable: Variable) -> tuple[str, ...]:
 
 
 def _rows(record: Record, name: str, levels: Sequence[str], newdata: NewData | None) -> np.ndarray:
-    """Return a row for each level, zeros for the scale; they may differ in the factor alone."""
-    own = {name: levels[0]}
-    places = [
-        _with({} if newdata is None else newdata, _inside(record, place), own) for place in (FIRST, LAST)
-    ]
-    at = points(record, places[0], "t_test_pairwise").frame
-    other = frame_of(places[1])
-    rows = _at(record, at, name, levels)
-    if _differ(rows, _at(record, other, name, levels)):
-        lacking = [each for each in record.covariates if each != name and not at[each].equals(other[each])]
-        moved = {each: _at(record, at.assign(**{each: other[each]}), name, levels) for each in lacking}
-        needed = [each for each in lacking if _differ(rows, moved[each])] or lacking
+    """Return a row for each level, zeros for the scale; they differ in the factor alone.
+
+    Variables that say nothing of its levels may be left out of new data.
+    """
+    columns = [mentioned(record.schema, column) for column in record.names[: record.n_location]]
+    beside = {each for read in columns if name in read for each in read} - {name}
+    known = frame_of({} if newdata is None else newdata)
+    if needed := [each for each in record.covariates if each in beside - set(known)]:
         given = ", ".join(f"{each!r}: ..." for each in needed)
         raise SpecificationError(
             f"{name!r} interacts with {', '.join(needed)}, so a difference of its levels depends on where "
             f"that is; t_test_pairwise({name!r}, newdata={{{given}}}) holds it at one point"
         )
-    return rows
+    others = {each: _some(record.schema[each]) for each in record.covariates if each not in known}
+    at = points(record, known.assign(**{**others, name: levels[0]}), "t_test_pairwise")
+    return _at(record, at.frame, name, levels)
 
 
-def _differ(rows: np.ndarray, others: np.ndarray) -> bool:
-    """Whether differences of levels do."""
-    return not np.allclose(rows - rows[0], others - others[0], rtol=1e-9, atol=1e-12)
-
-
-def _with(newdata: NewData, lacking: dict[str, object], own: dict[str, str]) -> NewData:
-    """Let points leave out the factor that is compared, and variables that say nothing of its levels."""
-    if isinstance(newdata, dict):
-        return {**lacking, **newdata, **own}
-    if isinstance(newdata, pd.DataFrame):
-        more = {each: value for each, value in lacking.items() if each not in newdata}
-        return newdata.assign(**(more | own))
-    if isinstance(newdata, list) and all(isinstance(row, dict) for row in newdata):
-        return [{**lacking, **row, **own} for row in newdata]
-    return newdata
+def _some(variable: Variable) -> object:
+    """Return some value of a variable, inside its public range."""
+    if isinstance(variable, Bounded | Count):
+        return sum(variable.bounds) / 2
+    return levels_of(variable)[0]
 
 
 def _at(record: Record, points: pd.DataFrame, name: str, levels: Sequence[str]) -> np.ndarray:
@@ -153,19 +140,6 @@ def _at(record: Record, points: pd.DataFrame, name: str, levels: Sequence[str]) 
     exog = record.design.new_rows(frame, clip=False).exog
     rows[:, : record.n_location] = exog.reshape(len(levels), len(points), -1).mean(axis=1)
     return rows
-
-
-def _inside(record: Record, place: float) -> dict[str, object]:
-    """Return a point inside the public ranges: some value of every covariate."""
-    values: dict[str, object] = {}
-    for name in record.covariates:
-        variable = record.schema[name]
-        if isinstance(variable, Bounded | Count):
-            low, high = variable.bounds
-            values[name] = low + place * (high - low)
-        else:
-            values[name] = levels_of(variable)[0 if place < 0.5 else -1]
-    return values
 
 
 def _adjusted(pvalues: np.ndarray, method: str) -> np.ndarray:

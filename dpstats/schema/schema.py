@@ -213,17 +213,8 @@ class Schema(Mapping[str, Variable]):
             tables[str(norm)] = {"kind": norm.kind, "columns": list(norm.columns), "radius": norm.radius}
         return tables
 
-    def to_json(self, path: str | Path) -> None:
-        """Write the schema to a JSON file, in the place of one that exists."""
-        write_text(path, json.dumps(self.to_dict(), indent=2), overwrite=True)
-
-    def to_toml(self, path: str | Path | None = None) -> str | None:
-        """Write the schema to a TOML file, in the place of one that exists, whose comments are kept.
-
-        Parameters
-        ----------
-        path : str or Path, optional
-            Without it the text is returned.
+    def to_toml(self) -> str:
+        """Return the schema as TOML.
 
         Examples
         --------
@@ -236,15 +227,12 @@ class Schema(Mapping[str, Variable]):
         unit = "year"
         <BLANKLINE>
         """
-        if path is None:
-            return toml_text(self.to_dict())
-        found = path_of("path", path)
-        text = rewritten(found, self.to_dict(), lambda old: Schema(old).to_dict())
-        write_text(found, text, overwrite=True, suffix=".toml")
-        return None
+        return toml_text(self.to_dict())
 
     def save(self, path: str | Path, overwrite: bool = True) -> None:
         """Write the schema to a ``.toml`` or ``.json`` file, in the place of one that exists.
+
+        Comments of a TOML file are kept.
 
         Parameters
         ----------
@@ -260,9 +248,14 @@ class Schema(Mapping[str, Variable]):
         >>> dps.Schema.load("people.toml") == schema
         True
         """
-        if not truth("overwrite", overwrite) and path_of("path", path).exists():
+        found, suffix = path_of("path", path), _suffix(path)
+        if not truth("overwrite", overwrite) and found.exists():
             raise SchemaError(f"{path} exists; write overwrite=True to replace it")
-        (self.to_toml if _suffix(path) == ".toml" else self.to_json)(path)
+        if suffix == ".toml":
+            text = rewritten(found, self.to_dict(), lambda old: Schema(old).to_dict())
+        else:
+            text = json.dumps(self.to_dict(), indent=2)
+        write_text(found, text, overwrite=True, suffix=suffix)
 
     def __or__(self, other: object) -> Schema:
         """The declarations of both; a variable of both must be declared alike.
@@ -294,19 +287,9 @@ class Schema(Mapping[str, Variable]):
         return cls(tables)
 
     @classmethod
-    def from_json(cls, path: str | Path) -> Schema:
-        """Read a schema from a JSON file."""
-        return cls(_parse(path, json.loads))
-
-    @classmethod
-    def from_toml(cls, path: str | Path) -> Schema:
-        """Read a schema from a TOML file, one table for each variable."""
-        return cls(_parse(path, tomllib.loads))
-
-    @classmethod
     def load(cls, path: str | Path) -> Schema:
         """Read a schema from a ``.toml`` or ``.json`` file."""
-        return cls.from_toml(path) if _suffix(path) == ".toml" else cls.from_json(path)
+        return cls(_parse(path, tomllib.loads if _suffix(path) == ".toml" else json.loads))
 
     @staticmethod
     def template(data: Any) -> str:

@@ -252,7 +252,7 @@ def test_a_variable_is_plotted(variable: str | None) -> None:
 
 def test_the_command_line_describes_and_suggests(tmp_path: Path, capsys: Any) -> None:
     frame().to_csv(tmp_path / "d.csv", index=False)
-    SCHEMA.to_json(tmp_path / "s.json")
+    SCHEMA.save(tmp_path / "s.json")
     out, tight = tmp_path / "look.json", tmp_path / "tight.json"
     command = [
         "describe",

@@ -354,7 +354,7 @@ def test_dates_of_a_category_are_nothing_whatever_else_it_holds(last):
 def test_the_command_line_fits_files_on_a_cluster(client, tmp_path, monkeypatch):
     for place in range(2):
         parquet.write_table(TABLE.slice(place * 9000, 9000), tmp_path / f"{place}.parquet")
-    SCHEMA.to_json(tmp_path / "s.json")
+    SCHEMA.save(tmp_path / "s.json")
     monkeypatch.chdir(tmp_path)  # of which the workers know nothing
     resize(monkeypatch, kept=0)
     used = []

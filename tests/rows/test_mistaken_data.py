@@ -137,7 +137,7 @@ def test_a_header_that_is_none_is_not_repeated(write, tmp_path: Path, capsys) ->
     with pytest.raises(DataError, match="no column 'time', 'maker'.* names.* sep=") as caught:
         open_rows(path, SCHEMA, ["time", "maker"])
     assert not any(cell in str(caught.value) for cell in CELLS)
-    SCHEMA.to_json(tmp_path / "s.json")
+    SCHEMA.save(tmp_path / "s.json")
     assert main(["schema", "check", str(tmp_path / "s.json"), str(path)]) == 2
     assert not any(cell in "".join(capsys.readouterr()) for cell in CELLS)
 
@@ -148,7 +148,7 @@ def test_a_name_that_is_nearly_right_is_suggested() -> None:
 
 
 def test_a_name_that_the_header_has_twice_is_refused_by_the_check_of_a_schema_too(tmp_path: Path) -> None:
-    SCHEMA.to_json(tmp_path / "s.json")
+    SCHEMA.save(tmp_path / "s.json")
     (tmp_path / "d.csv").write_text("time,maker,time\n1,WDC,2\n")
     assert main(["schema", "check", str(tmp_path / "s.json"), str(tmp_path / "d.csv")]) == 2
 

@@ -206,7 +206,7 @@ def test_a_server_that_is_not_there_says_nothing_of_the_address():
 
 
 def test_the_command_line_fits_a_query_at_an_address(server, tmp_path, capsys):
-    SCHEMA.to_json(tmp_path / "s.json")
+    SCHEMA.save(tmp_path / "s.json")
     query = ["--query", "SELECT x, g, y FROM t"]
     schema = str(tmp_path / "s.json")
     assert main(["schema", "check", schema, server, *query]) == 0
