@@ -6,12 +6,10 @@ not quoted: where a file has no header, its first record stands in the place of 
 
 from __future__ import annotations
 
-import bz2
 import codecs
 import csv
 import gzip
 import io
-import lzma
 import os
 import string
 from collections import deque
@@ -38,8 +36,8 @@ from dpstats.rows.sources import Asked, Source
 LONGEST_HEADER = 1 << 26  # bytes
 _MARKS = {  # what a file begins with that is no text
     b"\x1f\x8b": "it is compressed; let its name end in .gz",
-    b"BZh91AY&SY": "it is compressed; let its name end in .bz2",
-    b"\xfd7zXZ\0": "it is compressed; let its name end in .xz",
+    b"BZh91AY&SY": "it is compressed by bzip2; unpack it, or compress it by gzip",
+    b"\xfd7zXZ\0": "it is compressed by xz; unpack it, or compress it by gzip",
     b"\x28\xb5\x2f\xfd": "it is compressed; let its name end in .zst",
     b"PAR1\x15": "it is a Parquet file; let its name end in .parquet",
     b"ARROW1\0\0": "it is an Arrow file; let its name end in .arrow",
@@ -105,9 +103,6 @@ def names_in(line: bytes, sep: str, encoding: str) -> list[str]:
     return names
 
 
-_PACKED = 1 << 16  # bytes of a compressed file that are read at a time
-
-
 def _plain(path: Path) -> Any:
     return path.open("rb")
 
@@ -116,58 +111,8 @@ def _zstd(path: Path) -> Any:
     return io.BufferedReader(pa.input_stream(str(path), compression="zstd"))
 
 
-class _Streams(io.RawIOBase):
-    """The bytes of compressed streams that stand one after the other in a file, all of which must be whole.
-
-    The readers of Python end where the bytes after a stream are not the beginning of another one, so that of
-    a file whose second stream is damaged they would leave out the rest without a word.
-    """
-
-    def __init__(self, path: Path, begin: Callable[[], Any]) -> None:
-        self._packed, self._begin, self._stream = path.open("rb"), begin, begin()
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        data = b""
-        while not data:
-            left = b""
-            if self._stream.eof:
-                left = self._next()
-                if not left:
-                    return 0
-                self._stream = self._begin()
-            elif self._stream.needs_input and not (left := self._packed.read(_PACKED)):
-                raise EOFError
-            data = self._stream.decompress(left, len(buffer))
-        buffer[: len(data)] = data
-        return len(data)
-
-    def _next(self) -> bytes:
-        """The first bytes of the next stream, after the zeros that may stand between two; none at the end."""
-        left: bytes = self._stream.unused_data.lstrip(b"\0")
-        while not left and (more := self._packed.read(_PACKED)):
-            left = more.lstrip(b"\0")
-        return left
-
-    def close(self) -> None:
-        self._packed.close()
-        super().close()
-
-
-def _bz2(path: Path) -> Any:
-    return io.BufferedReader(_Streams(path, bz2.BZ2Decompressor), _PACKED)
-
-
-def _xz(path: Path) -> Any:
-    return io.BufferedReader(_Streams(path, lzma.LZMADecompressor), _PACKED)
-
-
 COMPRESSED: dict[str, Callable[[Path], Any]] = {
     ".gz": gzip.open,
-    ".bz2": _bz2,
-    ".xz": _xz,
     ".zst": _zstd,
 }
 

@@ -14,10 +14,11 @@ from dpstats._arguments import path_of, told
 from dpstats.errors import DataError
 
 SEPARATORS = {".csv": ",", ".txt": ",", ".tsv": "\t", ".tab": "\t"}
-COMPRESSIONS = (".gz", ".bz2", ".xz", ".zst")
+COMPRESSIONS = (".gz", ".zst")
 _DATABASE = "open a connection and give dps.read_sql('SELECT ...', connection)"
 _OTHERS = {
     **dict.fromkeys((".db", ".sqlite", ".sqlite3"), f"{_DATABASE}, with sqlite3.connect(path)"),
+    **dict.fromkeys((".bz2", ".xz"), "unpack it, or compress it by gzip"),
     ".duckdb": "give a relation, duckdb.connect(path, read_only=True).sql('SELECT ...')",
     **dict.fromkeys((".xlsx", ".xls", ".ods"), "give a frame, pd.read_excel(path), or save it as CSV"),
     **dict.fromkeys((".sav", ".dta", ".sas7bdat"), "give a frame, such as of pd.read_spss or pd.read_stata"),

@@ -179,11 +179,6 @@ MUTANTS = (
         ),
     ),
     planted(
-        "what follows the first compressed stream of a file is left out where it is damaged",
-        "rows/test_csv.py::test_of_a_file_of_several_compressed_streams_each_is_read_or_it_is_refused",
-        ("rows/csvfile.py", '".bz2": _bz2,', '".bz2": bz2.open,'),
-    ),
-    planted(
         "a line's length in UTF-8 decides, of which a part may have been read",
         "rows/test_csv.py::test_the_length_of_a_line_is_that_in_the_file_wherever_the_line_stands",
         (LINES, "        chunk = _without_long_lines(chunk)\n        if", "        if"),

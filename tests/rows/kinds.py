@@ -1,9 +1,7 @@
 """Files and tables of every kind, whose cells are anything, for `tests.rows.pairs`."""
 
-import bz2
 import functools
 import gzip
-import lzma
 from collections.abc import Callable
 from decimal import Decimal
 from fractions import Fraction
@@ -431,7 +429,7 @@ def frames(rng: Random, folder: Path) -> Kind:
 
 # --- lines of a text ----------------------------------------------------------------------------------------
 
-_OPEN: dict[str, Any] = {"": open, ".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
+_OPEN: dict[str, Any] = {"": open, ".gz": gzip.open}
 ENCODINGS = ["utf-8", "utf-8", "utf-8", "latin-1", "cp1252", "cp874", "gbk", "gb18030", "gb18030", "euc_jp"]
 FILLING = ["x", "å", "٣", "ก", "日"]  # in one encoding or another of fewer bytes than in UTF-8, or of more
 GROUPED = [

@@ -94,8 +94,8 @@ def _ipc_stream(path):
 
 
 def _tsv(path):
-    FRAME.to_csv(path / "d.tsv.xz", index=False, sep="\t", quoting=csv.QUOTE_ALL)
-    return path / "d.tsv.xz"
+    FRAME.to_csv(path / "d.tsv.gz", index=False, sep="\t", quoting=csv.QUOTE_ALL)
+    return path / "d.tsv.gz"
 
 
 def _decimal_commas(path):
