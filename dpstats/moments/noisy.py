@@ -272,6 +272,12 @@ class NoisyMoments:
         read_only(found)
         return found
 
+    def bending(self: _Moments, more: np.ndarray) -> _Moments:
+        """Moments of the same line, which may be off by so much more; what was solved stays."""
+        found = replace(self, bend=more if self.bend is None else self.bend + more)
+        vars(found)["_free"] = self._free
+        return found
+
     def _equations(self, alpha: float) -> NormalEquations:
         penalty, pull = self._penalty(alpha)
         size = self.noise_size

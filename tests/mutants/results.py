@@ -542,8 +542,8 @@ MUTANTS = (
         "models/test_bends.py::test_a_line_has_wider_intervals_the_more_it_bends",
         (
             "estimators/gram/estimate.py",
-            "(moments, bend.square / moments",
-            "(moments, 0 * bend.square / moments",
+            "bending(bend.square / moments",
+            "bending(0 * bend.square / moments",
         ),
     ),
     planted(

@@ -146,7 +146,7 @@ def fit_gram(
     if "R" in settings:
         line = place.line + place.sigma * place.whitening @ moments.normal_equations().delta
         levelled = long.levelled(bounds.radius, moments.gram, *slopes_of(place, line))
-        moments = _bending(moments, levelled)
+        moments = moments.bending(levelled)
     problems += lacking(place.scale.fraction, place.scale.fraction_sd)
     return LinearFit(moments, settings, tuple(problems))
 
@@ -186,13 +186,8 @@ def _look(
         return False, moments
     along = np.linalg.solve(place.whitening, line.slopes) / max(line.spread, 1e-300)
     shape = (np.outer(along, along) + inverse * moments.gram_weight) / 2
-    moments = _bending(moments, bend.square / moments.scale**2 * shape)
+    moments = moments.bending(bend.square / moments.scale**2 * shape)
     return bend.told and share >= _TOLD, moments
-
-
-def _bending(moments: LinearMoments, more: Array) -> LinearMoments:
-    """Moments whose line may be off by so much more."""
-    return replace(moments, bend=more if moments.bend is None else moments.bend + more)
 
 
 def _gaussian(
@@ -242,10 +237,10 @@ def _gaussian(
     moments = replace(_moments(release, place, bounds), **place.reach.known(bounds.limit))
     if own:
         lost = lost_weight(moments.gram, moments.noise_gram, place, bounds.radius, _SURELY_LOST)
-        moments = _bending(moments, bending(lost) * _apart(moments, long.unheard(bounds.radius)))
+        moments = moments.bending(bending(lost) * _apart(moments, long.unheard(bounds.radius)))
         fit = moments.normal_equations()
         known = place.prior + moments.noise_cross**2 * fit.gain @ fit.gain.T
-        moments = _bending(moments, long.followed(bounds, moments.gram, fit.delta, known))
+        moments = moments.bending(long.followed(bounds, moments.gram, fit.delta, known))
     return moments, place, bounds, long
 
 
