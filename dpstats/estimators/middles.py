@@ -16,11 +16,11 @@ from dpstats.estimators.zoom import EQUAL_CELLS, in_cells
 Array = np.ndarray
 
 SHARE = 0.03  # of the budget of a fit with products
-# A middle nearer to 0 than this share of the half-width of where rows are seen, about half an sd, is none
-_NEAR = 0.2
+_SURE = 3.0  # sds of its noise that a middle is from 0; a nearer one is none
+_FARTHER = 2.0  # half-widths of the cells where rows are seen that others may lie from their middle
 
 
-def middles(curator: Curator, total: float, pure: bool, bounds: Array) -> Array:
+def middles(curator: Curator, total: float, pure: bool, bounds: Array) -> list[tuple[float, float, float]]:
     """Release about where columns lie: counts by cells of declared boxes, and means where these stand out.
 
     Parameters
@@ -35,8 +35,8 @@ def middles(curator: Curator, total: float, pure: bool, bounds: Array) -> Array:
 
     Returns
     -------
-    array, shape (d,)
-        0 where rows are seen about it.
+    list of (float, float, float)
+        Of each column a middle, 0 where noise may have made it, and between which ends most rows lie.
     """
     cells, means = Plan(total, pure, {"both": Stage(1.0, "middles", (1.0, 1.0))})["both"]
     center, half = bounds.mean(axis=1), np.maximum(np.ptp(bounds, axis=1) / 2, 1e-9)
@@ -49,4 +49,8 @@ def middles(curator: Curator, total: float, pure: bool, bounds: Array) -> Array:
     center, half = center + half * seen.center, half * seen.half
     release = curator.release("reach_means", means, center=center, half=half, **public)
     middle = center + half * np.clip(release.values[0] / release.n, -1, 1)
-    return np.asarray(np.where(np.abs(middle) < _NEAR * half, 0.0, middle)[:-1])
+    sure = np.abs(middle) > _SURE * half * release.sd / release.n
+    places = np.vstack(
+        [np.where(sure, middle, 0.0), np.clip(center + _FARTHER * half * [[-1], [1]], *bounds.T)]
+    )
+    return [(at, low, high) for at, low, high in places.T[:-1].tolist()]

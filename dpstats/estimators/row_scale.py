@@ -39,6 +39,8 @@ class Box:
         Which products of two columns, that of an intercept among them, are the same; empty if not known.
     within : array of int, shape (d,)
         Of each covariate that of a level without which it is 0, itself if it is one; else -1.
+    likely : array, shape (d + 1, 2)
+        Bounds between which most rows are known to lie; the declared ones if nothing is known.
     """
 
     lower: Array
@@ -48,8 +50,11 @@ class Box:
     levels: Array = field(default_factory=lambda: np.zeros((0, 0)))
     alike: Array = field(default_factory=lambda: np.zeros((0, 0), dtype=int))
     within: Array = field(default_factory=lambda: np.zeros(0, dtype=int))
+    likely: Array = field(default_factory=lambda: np.zeros((0, 2)))
 
     def __post_init__(self) -> None:
+        if not self.likely.size:
+            object.__setattr__(self, "likely", np.column_stack([self.lower, self.upper]))
         if not self.within.size:
             object.__setattr__(self, "within", np.full(len(self.lower) - 1, -1))
         if not self.binary.size:
@@ -59,12 +64,14 @@ class Box:
 
     @property
     def center(self) -> Array:
-        return (self.lower + self.upper) / 2
+        """Middles of the likely bounds."""
+        return self.likely.mean(axis=1)
 
     @property
     def half(self) -> Array:
+        """Half-widths of the likely bounds."""
         # a constant column has a declared width of 0; any positive scale serves it
-        return np.maximum((self.upper - self.lower) / 2, 1e-9)
+        return np.maximum(np.ptp(self.likely, axis=1) / 2, 1e-9)
 
     @property
     def tight(self) -> tuple[tuple[list[int], float], ...]:

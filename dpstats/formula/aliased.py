@@ -42,8 +42,11 @@ def told_apart(design: Design) -> Design:
     FormulaError
         If a column is a sum of others in every row, with the terms of which one is to be left out.
     """
-    at = design.of_movable.bounds[1:].mean(axis=1) if design.movable else ()
-    about = design.about(dict(zip(design.movable, at, strict=True)))
+    ends = design.of_movable.bounds[1:].tolist() if design.movable else ()
+    places = {
+        name: ((low + high) / 2, low, high) for name, (low, high) in zip(design.movable, ends, strict=True)
+    }
+    about = design.about(places)
     found = _sum(about) if len(design.names) <= _WIDEST else None
     if found is None:
         return design

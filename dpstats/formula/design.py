@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -14,8 +14,9 @@ from dpstats._arguments import brief, frozen, is_line, untyped
 from dpstats.errors import FormulaError
 from dpstats.formula import grammar
 from dpstats.formula.block import Block, Filler, Memory
+from dpstats.formula.expressions import bounds_of
 from dpstats.formula.factor_reader import read_factor
-from dpstats.formula.factors import Factor
+from dpstats.formula.factors import Factor, NumericFactor
 from dpstats.formula.grammar import check_operators, notes_on
 from dpstats.formula.intervals import IntervalResponse
 from dpstats.formula.layout import column_bounds, columns, joint, radius, two_valued
@@ -26,7 +27,7 @@ from dpstats.formula.reader import LARGEST
 from dpstats.formula.response import NumericResponse, Response, SurvResponse, read_response
 from dpstats.formula.strata import Axis, Strata, split_strata
 from dpstats.formula.subset import read_subset
-from dpstats.schema import Event, Flag, Schema, as_schema
+from dpstats.schema import Event, Flag, Schema, as_schema, bounded
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -72,8 +73,9 @@ class Design:
         Whether a baseline hazard stands in the place of the intercept, which then is no column.
     scales : bool
         Whether ``strata()`` terms give the rows of each level a scale of their own.
-    middles : tuple of (str, float)
-        Numbers by their texts, about which products and powers of them are told; see `about`.
+    middles : tuple of (str, (float, float, float))
+        Numbers by their texts, about which products and powers of them are told, see `about`; and between
+        which ends most of each lie.
     way : array, shape (p, p), or (p + 1, p) with a baseline
         What takes coefficients of the columns to those of the formula's, which have no middles, and to what
         is then added to a baseline.
@@ -99,7 +101,7 @@ class Design:
     terms: tuple[tuple[str, slice], ...]
     baseline: bool
     scales: bool
-    middles: tuple[tuple[str, float], ...]
+    middles: tuple[tuple[str, tuple[float, float, float]], ...]
     way: np.ndarray
     _products: Products
     _filler: Filler
@@ -146,10 +148,24 @@ class Design:
         terms = " + ".join(f"I({name})" for name in self.movable)
         return build_design(f"{response}~ {terms}", self.schema, self.weights, self.subset)
 
-    def about(self, middles: Mapping[str, float]) -> Design:
+    def about(self, middles: Mapping[str, tuple[float, float, float]]) -> Design:
         """The design whose products and powers are of numbers less public middles, and span the same."""
         own, chosen = self._parts(), tuple(middles.items())
         return self if chosen == self.middles else build_design(*(*own[:-1], chosen))
+
+    @property
+    def likely(self) -> np.ndarray:
+        """Bounds of the columns where variables lie as `middles` say, shape (p, 2)."""
+        coding, factors, _ = self._products.about({name: middle for name, (middle, _, _) in self.middles})
+        near = {name: bounded(low, high) for name, (_, low, high) in self.middles if name in self.schema}
+        schema = Schema({**self.schema, **near})
+        inside = {
+            code: replace(factor, bounds=(bounds_of(factor.expression, schema),))
+            if isinstance(factor, NumericFactor)
+            else factor
+            for code, factor in factors.items()
+        }
+        return np.array([column_bounds(product) for product in columns(coding.subterms, inside)])
 
     def alike(self) -> np.ndarray:
         """Which products of two columns are the same in every row, see :func:`identities.alike`."""
@@ -330,7 +346,7 @@ def build_design(
     subset: str | None = None,
     baseline: bool = False,
     scales: bool = False,
-    middles: tuple[tuple[str, float], ...] = (),
+    middles: tuple[tuple[str, tuple[float, float, float]], ...] = (),
 ) -> Design:
     """Read a formula in patsy's language, with the public declarations of its variables.
 
@@ -348,7 +364,7 @@ def build_design(
         intercept, which is no column.
     scales : bool
         Whether ``strata()`` terms may give the rows of each level a scale of their own.
-    middles : tuple of (str, float)
+    middles : tuple of (str, (float, float, float))
         Of numbers, by their texts, about which products and powers of them are told, see `Design.about`.
 
     Raises
@@ -372,7 +388,7 @@ def build_design(
     weighing = None if weights is None else read_weights(weights, schema)
     inside = None if subset is None else read_subset(subset, schema)
     told = _products(terms, schema, formula, baseline)
-    coding, factors, way = told.about(dict(middles))
+    coding, factors, way = told.about({name: middle for name, (middle, _, _) in middles})
     products = columns(coding.subterms, factors)
     bounds = frozen(np.array([column_bounds(product) for product in products]))
     together = joint(products, factors, schema.norms)

@@ -321,14 +321,15 @@ def _pmt_costs(mu: float) -> dict[str, float]:
 
 
 def _box(design: Design, model: str) -> Box:
-    """Declared bounds of the covariates and of the response less the offset."""
+    """Declared bounds of the covariates and of the response less the offset, and where most rows lie."""
     if not isinstance(design.response, NumericResponse):
         raise FormulaError(f"{model} needs a number left of ~; for a time to failure use survreg")
     first = int(design.has_intercept)
-    covariates = design.bounds[first:]
     (low, high), offset = design.response.bounds, design.offset_bounds
-    bounds = np.vstack([covariates, [low - offset[1], high - offset[0]]])
+    response = [low - offset[1], high - offset[0]]
+    lower, upper = np.vstack([design.bounds[first:], response]).T
+    likely = np.vstack([design.likely[first:], response])
     norms = tuple((tuple(j - first for j in group), radius) for group, radius in design.norms)
     within = np.maximum(design.within()[first:] - first, -1)
-    levels = design.levels[:, first:]
-    return Box(bounds[:, 0], bounds[:, 1], design.binary[first:], norms, levels, design.alike(), within)
+    binary, levels = design.binary[first:], design.levels[:, first:]
+    return Box(lower, upper, binary, norms, levels, design.alike(), within, likely)

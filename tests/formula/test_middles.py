@@ -60,7 +60,7 @@ def drawn(rng: np.random.Generator, n: int, wild: bool = False) -> dict[str, np.
 
 def check_same_span(design: Design, middles: dict[str, float]) -> np.ndarray:
     """Rows of a design about middles, which `way` makes of its own."""
-    moved = design.about({name: middles.get(name, 1.7) for name in design.movable})
+    moved = design.about({name: (middles.get(name, 1.7), -1.0, 1.0) for name in design.movable})
     assert moved.names == design.names
     assert pickle.loads(pickle.dumps(moved)) == moved and (moved == design) == (not design.movable)
     for wild in (True, False):
@@ -103,8 +103,21 @@ def test_random_formulas_span_the_same(terms: list[str], constant: bool) -> None
 
 def test_a_baseline_takes_up_what_an_intercept_would() -> None:
     design = build_design("y ~ year + I(year**2)", SCHEMA, baseline=True)
-    moved = design.about({"year": 2000.0})
+    moved = design.about({"year": (2000.0, 1990.0, 2010.0)})
     assert np.array_equal(moved.way, [[1, -4000], [0, 1], [0, 4e6]])
+
+
+def test_where_numbers_lie_their_columns_lie_between_likely_bounds() -> None:
+    data = drawn(np.random.default_rng(1), 400)
+    places = {"year": (2005.0, 1980.0, 2030.0), "volts": (220.0, 210.0, 230.0), "x": (0.0, -2.0, 2.0)}
+    wide = dps.Schema({**SCHEMA, "year": dps.bounded(0, 3000)})
+    design = build_design("y ~ year*g + I(year**2) + I(x**2) + x*u + volts + I(volts*x)", wide)
+    moved = design.about({name: places[name] for name in design.movable})
+    rows, (low, high), (least, most) = moved.exog(data)[0], moved.likely.T, moved.bounds.T
+    assert (low >= least).all() and (high <= most).all() and np.array_equal(design.likely, design.bounds)
+    assert (rows >= low).all() and (rows <= high).all()
+    square = moved.names.index("I(year ** 2)")
+    assert high[square] == 25.0**2 and most[square] == 2005.0**2
 
 
 def test_products_that_leave_no_room_for_squares_stay_as_they_are() -> None:

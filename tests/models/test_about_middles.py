@@ -10,6 +10,7 @@ import dpstats as dps
 from dpstats.budget import Budget
 from dpstats.curator import Curator
 from dpstats.estimators.engine.finish import Estimate
+from dpstats.formula import Design
 from dpstats.models.about_middles import RELEASED, costs_of, found_middles
 from dpstats.results.intervals import standard_errors
 from dpstats.testing import NoNoise, SeededNoise, noise
@@ -77,14 +78,18 @@ def test_intervals_hold_and_are_short(model: str, budget: Budget) -> None:
 
 
 @pytest.mark.parametrize("model", MODELS)
-def test_without_noise_it_is_the_fit_of_a_number_that_the_user_centred(model: str) -> None:
+def test_without_noise_it_is_the_fit_of_a_number_that_the_user_centred(
+    model: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Both begin with the declared bounds here: where a number that the user centred lies is not told."""
+    monkeypatch.setattr(Design, "likely", property(lambda design: design.bounds))
     data, schema = rows(FAR)
     with noise(NoNoise()):
         far = MODELS[model]("x*u", data, schema)
         curator = Curator(far._rows, far.design, GAUSSIAN)
         costs = costs_of(far.design, GAUSSIAN)
         curator.pay(None, formula="", method="", costs=costs)
-        middle = found_middles(curator, far.design, GAUSSIAN)["x"]
+        middle = found_middles(curator, far.design, GAUSSIAN)["x"][0]
         assert abs(middle - FAR) < 0.2
         near = MODELS[model](f"center(x, {middle!r})*u", data, schema)
         one, other = far.fit(GAUSSIAN), near.fit(GAUSSIAN)
@@ -105,6 +110,22 @@ def test_without_noise_it_is_the_fit_of_a_number_that_the_user_centred(model: st
         told = one.moments.frame.set_index(["term", "quantity"])["estimate"]
         assert told["x:u", "mean"] == pytest.approx(FAR / 2, rel=0.25)  # of failures, for survival fits
         assert told["x:u", "sd"] == pytest.approx(FAR / 2, rel=0.1)
+
+
+@pytest.mark.parametrize(("epsilon", "most"), [(1, 1e-3), (10, 4e-4)])
+def test_a_square_is_known_in_bounds_a_hundred_times_too_wide(epsilon: float, most: float) -> None:
+    """It was lost in half of such fits, or, with more budget, errors were up to 200 times as long."""
+    schema = dps.Schema(year=dps.bounded(0, 3000), x=dps.bounded(-5, 5), y=dps.bounded(-100, 200))
+    for seed in range(4):
+        rng = np.random.default_rng(seed)
+        year, x = rng.integers(1990, 2021, N), rng.normal(size=N)
+        y = 10 + x + 0.1 * (year - 2000) + 0.01 * (year - 2000) ** 2 + 2 * rng.normal(size=N)
+        with noise(SeededNoise(seed)):
+            fit = dps.ols("y ~ x + year + I(year**2)", dict(x=x, year=year, y=y), schema).fit(
+                dps.approx(epsilon, 1e-6)
+            )
+        assert not fit.flags and fit.bse["I(year ** 2)"] < most and fit.bse["x"] < 0.05
+        assert abs(fit.params["I(year ** 2)"] - 0.01) < 3.5 * fit.bse["I(year ** 2)"]
 
 
 def test_a_variance_that_rounding_hides_is_no_smaller_than_that() -> None:
