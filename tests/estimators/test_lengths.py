@@ -109,9 +109,11 @@ def test_what_longer_rows_moved_a_line_by_others_may_too() -> None:
     found = [
         TURN.T @ rows.followed(Bounds(2.0, limit, 9.0), np.eye(2), step, known) @ TURN for limit in (9.0, 1.0)
     ]
-    moved = 0.5**2 * (0.4**2 - 0.12**2)
+    moved = 0.4**2 - 0.12**2
     np.testing.assert_allclose(found[0], np.diag([moved, 0]), atol=1e-12)
     np.testing.assert_allclose(found[1], np.diag([moved + (0.01 * 4 / 4 * 0.6) ** 2, 0]), atol=1e-12)
+    lost = TURN.T @ rows.lost_squares(2.0) @ TURN
+    np.testing.assert_allclose(lost, np.diag([0.01 * (4**2 - 2**2), 0]), atol=1e-12)
 
 
 @pytest.mark.parametrize("law", ["exponential", "lognormal"])

@@ -17,7 +17,7 @@ import numpy as np
 
 from dpstats.curator import Curator, Release
 from dpstats.estimators.apart import Apart
-from dpstats.estimators.bends import FAR, Line, look, standardised
+from dpstats.estimators.bends import Line, look, standardised
 from dpstats.estimators.columns import find_columns
 from dpstats.estimators.engine.finish import lacking
 from dpstats.estimators.engine.plan import Plan
@@ -141,7 +141,7 @@ def fit_gram(
         apart = Apart.of(release, place.scale.rows(curator.n))
         settings["apart"], problems = apart.most, ["apart"] * apart.told
     if constant:
-        told, moments = _look(curator, plan.cost("check"), moments, place, bounds, own)
+        told, moments = _look(curator, plan.cost("check"), moments, place, bounds, long)
         problems += ["bends"] * told
     if "R" in settings:
         line = place.line + place.sigma * place.whitening @ moments.normal_equations().delta
@@ -152,7 +152,7 @@ def fit_gram(
 
 
 def _look(
-    curator: Curator, cost: float, moments: LinearMoments, place: Coordinates, bounds: Bounds, own: bool
+    curator: Curator, cost: float, moments: LinearMoments, place: Coordinates, bounds: Bounds, long: LongRows
 ) -> tuple[bool, LinearMoments]:
     """Whether the line of all rows is surely another; moments that know what a bend may move it by.
 
@@ -160,8 +160,9 @@ def _look(
     """
     found, scale, inverse = moments.solve(), place.scale, moments.normal_equations().inverse
     back = scale.y_scale * np.linalg.inv(place.to_params())
-    # of all rows, at least: a scale that is of other rows does not tell
-    squares = own * np.where(scale.binary, scale.ratio, 1.0) * np.maximum(1 - scale.error, 0.0)
+    heard, lost = moments.gram / moments.gram_weight, long.lost_squares(bounds.radius)
+    unwhite = np.linalg.inv(place.whitening)
+    squares = np.diag(unwhite @ (heard + lost) @ unwhite) / (unwhite @ heard @ unwhite)[0, 0]
     line = Line(
         np.append(0.0, scale.center),
         np.append(1.0, scale.scale),
@@ -171,16 +172,13 @@ def _look(
         None,  # a line of the response less its offset
         moments.residual_sd() ** 2,
         _lost(moments, bounds.radius),
-        np.append(1.0, squares),
+        squares,
         moments.scale,
     )
     score = BoundedScore(GAUSSIAN, bounds.limit * moments.scale, 1.0)
-    # A share p of weight at z sds is p z^2 of the variance; a square, c times, moves a slope by c p z^3. (A
-    # matrix that is released for its own sake does not tell what weighted rows have lost.)
+    # A share p of weight at z sds is p z^2 of the variance; a square, c times, moves a slope by c p z^3.
     share = line.unheard * math.sqrt(line.unheard / max(line.lost, 1e-4))
     moved = _MOVED * min(_STEEP * share, 1.0)
-    if moments.prior is None:
-        share, moved = 1.0, min(FAR * line.unheard, 1.0)
     bend = look(curator, cost, line, score, moved)
     if bounds.radius >= place.farthest:
         return False, moments

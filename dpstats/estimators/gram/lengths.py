@@ -32,9 +32,7 @@ _NEXT = 0.25
 # standard error of a slope along a direction, over what the rows that are not heard would take of it if all
 # of its effect levelled off
 _LEVELLED = 0.5
-# What rows that count less move a line by, over what longer rows have moved it beyond so many sds: on 2,500
-# lines of real tables .25 in the median, and 1 to 2 in one of twenty.
-_AGAIN, _CHANCE = 0.5, 2.0
+_CHANCE = 2.0  # sds beyond which a line has been moved by longer rows
 # share of normal rows in a cell by which those of other laws may be more; a line of nearly normal columns
 # that are most of a response would pay for it
 _SHAPE = 0.1
@@ -83,6 +81,10 @@ class LongRows:
         lost = self.shares @ np.maximum(squares - radius**2, 0.0) + self.noise * squares[0]
         return np.asarray(self.axes * (lost / lost.sum()) @ self.axes.T)
 
+    def lost_squares(self, radius: float) -> Array:
+        """What they lose of second moments, so shortened, in whitened coordinates."""
+        return np.asarray(self.axes * self._lost(radius).sum(axis=1) @ self.axes.T)
+
     def levelled(self, radius: float, gram: Array, slopes: Array, moved: Array) -> Array:
         """Covariance of a line by what effects that level off may move it by, in whitened coordinates.
 
@@ -120,9 +122,10 @@ class LongRows:
     def followed(self, bounds: Bounds, gram: Array, step: Array, known: Array) -> Array:
         """Covariance of a line by what its last step does not tell of long rows, in whitened coordinates.
 
-        Where longer rows have moved it beyond chance, those that count less would move it as much again, or
-        half or twice as much. And the residuals of rows that the step moves past their limit were clipped on
-        the way.
+        Where longer rows have moved it beyond chance, those that count less may move it as much again: on
+        2,500 lines of real tables .25 times in the median, and 1 to 2 in one of twenty; on lines of skewed
+        covariates that bend up to 1.7 times in the median, and 3.4. And the residuals of rows that the step
+        moves past their limit were clipped on the way.
 
         Parameters
         ----------
@@ -136,7 +139,7 @@ class LongRows:
         """
         lengths, axes = np.sqrt(self.lower * self.upper), self.axes
         along, chance, heard = axes.T @ step, np.diag(axes.T @ known @ axes), np.diag(axes.T @ gram @ axes)
-        more = _AGAIN**2 * np.maximum(along**2 - _CHANCE**2 * chance, 0.0)
+        more = np.maximum(along**2 - _CHANCE**2 * chance, 0.0)
         clipped = np.maximum(np.abs(along)[:, None] * lengths - bounds.limit, 0.0)
         lost = self.shares * lengths * np.minimum(1.0, (bounds.radius / lengths) ** 2) * clipped
         left = lost.sum(axis=1) / np.maximum(heard, 1e-12)
