@@ -102,8 +102,9 @@ class Line:
 
     @property
     def _more(self) -> float:
-        heard = np.diag(self.moments) / self.moments[0, 0]
-        return float(self.slopes**2 @ np.maximum(self.squares - heard, 0.0))
+        heard, slopes = np.diag(self.moments) / self.moments[0, 0], self.slopes**2
+        lost = float(slopes @ np.maximum(self.squares - heard, 0.0))
+        return self.spread**2 * lost / max(float(slopes @ heard), 1e-300)
 
 
 @dataclass(frozen=True)
