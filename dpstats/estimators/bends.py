@@ -21,7 +21,7 @@ _EDGE = 2.0  # sds of the linear predictor beyond which a row says no more
 _LEAST = 1e-3
 # chances that so large a bend is seen where there is none: of one that stands out, and one that is news for
 # intervals; 3.3 and 2 sds of normal noise
-DOUBTFUL, _USUAL = 0.001, 0.0455
+DOUBTFUL, USUAL = 0.001, 0.0455
 # share of the square that is left beside intercept and slopes, for a normal linear predictor
 _LEFT = 0.5
 WORTH = 2.0  # standard errors that a coefficient may be moved by before it is said
@@ -181,7 +181,7 @@ def judged(release: Release, line: Line, score: BoundedScore, share: float) -> B
 
 def by_chance(law: str, noise: float, sd: float) -> tuple[float, float]:
     """What a sum of this sd, part of it noise, exceeds by chance once in 1,000 fits, and in 22."""
-    return _exceeded(DOUBTFUL, law, noise, sd), _exceeded(_USUAL, law, noise, sd)
+    return _exceeded(DOUBTFUL, law, noise, sd), _exceeded(USUAL, law, noise, sd)
 
 
 def _along(cov: Array, direction: Array) -> float:

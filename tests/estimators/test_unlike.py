@@ -1,4 +1,4 @@
-"""Levels whose amounts are more skewed than others have intervals that say so."""
+"""Levels whose amounts are more skewed than others, or whose counts scatter more: intervals say so."""
 
 import numpy as np
 import pytest
@@ -55,3 +55,22 @@ def test_what_clipping_takes_from_a_log_normal_law_is_told_by_its_clipped_square
     lost = abs(psi.mean() - float(GAMMA.clipped_mean(np.zeros(1), np.array(4.5), 0.8)[0]))
     group = Group(np.eye(2)[1], 0.4, float(np.mean(psi**2)))
     assert group.lost(score) == pytest.approx(lost, abs=0.003)
+
+
+def counts(seed: int, alpha: float) -> dict[str, np.ndarray]:
+    """Of mean 2, a fifth of them with this alpha and the others Poisson."""
+    rng = np.random.default_rng([seed, 62])
+    z = (rng.uniform(size=50_000) < 0.2).astype(float)
+    return {"z": z, "y": rng.poisson(np.where(z == 1, 2 * rng.gamma(1 / alpha, alpha, len(z)), 2.0))}
+
+
+@pytest.mark.parametrize("family", ["poisson", "negativebinomial"])
+def test_means_of_groups_whose_counts_scatter_differently_hold(family: str) -> None:
+    """Of 20 fits of each family 7 and 2 held, and then 18 and 18."""
+    schema, off = dps.Schema(z=dps.flag(), y=dps.count(100)), []
+    for seed in range(6):
+        with noise(SeededNoise(seed)):
+            fit = dps.glm("y ~ z", counts(seed, 2.0), schema, family).fit(dps.approx(1, 1e-6))
+        low, high = fit.conf_int().loc["z"]
+        off.append((low + high) / (high - low))
+    assert np.sum(np.abs(off) < 1) >= 4 and np.max(np.abs(off)) < 2

@@ -272,13 +272,8 @@ def tails(start: float, slope: float, bounded: BoundedScore, wider: float) -> Bu
     return public
 
 
-def squares(start: float, slope: float, bounded: BoundedScore) -> Build:
-    def public(d: int) -> dict[str, Any]:
-        row = glm(1.0, start, slope, bounded)(d)
-        del row["whitening"], row["radius"]
-        return dict(row, alphas=(0.0, 0.3, 3.0))
-
-    return public
+def squares(radius: float, start: float, slope: float, bounded: BoundedScore) -> Build:
+    return lambda d: dict(glm(radius, start, slope, bounded)(d), alphas=(0.0, 0.3, 3.0))
 
 
 def far(radius: float, reach: float, start: float, slope: float, bounded: BoundedScore) -> Build:
@@ -378,8 +373,8 @@ SPACES = {
         Space(tails(0.0, 0.3, BoundedScore(POISSON, 2.0, 3.0, 1.0, 0.2), 8.0), 60.0, 0.9, 0.9),
     ],
     "score_squares": [
-        Space(squares(0.0, 0.3, BoundedScore(POISSON, 4.0, 1e3, 3.0, 0.2, (-12.0, 6.0))), 60.0),
-        Space(squares(0.5, 0.1, BoundedScore(negative_binomial(0.5), 2.0, 1.8, 3.0)), 60.0, 0.95),
+        Space(squares(40.0, 0.0, 0.3, BoundedScore(POISSON, 4.0, 1e3, 3.0, 0.2, (-12.0, 6.0))), 60.0, 0.97),
+        Space(squares(9.0, 0.5, 0.1, BoundedScore(negative_binomial(0.5), 2.0, 1.8, 3.0)), 60.0, 0.95),
     ],
     "event_moments": [Space(boxes, 1.5)],
     "reach_means": [Space(reach(), 1.5)],

@@ -2,13 +2,13 @@
 
 from collections.abc import Callable
 
-from dpstats.curator.statistics.at_line import PredictorBend, ScoreSquares, ScoreTails
+from dpstats.curator.statistics.at_line import PredictorBend, ScoreTails
 from dpstats.curator.statistics.at_residuals import HazardContrasts, SignScore, SignSizes
 from dpstats.curator.statistics.base import Statistic
 from dpstats.curator.statistics.cells import CellCounts, PresentMoments, PresentProducts
 from dpstats.curator.statistics.columns import ColumnMeans, ColumnOctaves, ReachCounts, ReachMeans, RowsApart
 from dpstats.curator.statistics.functional import FunctionalWeights
-from dpstats.curator.statistics.glm import FarScores, GlmScore, LogisticScore
+from dpstats.curator.statistics.glm import FarScores, GlmScore, LogisticScore, ScoreSquares
 from dpstats.curator.statistics.hazard_score import HazardScore, HazardTrend
 from dpstats.curator.statistics.interval_counts import EntryCounts, ExitCounts, InspectionCounts
 from dpstats.curator.statistics.loglik import LikelihoodContrasts, LogLikelihood

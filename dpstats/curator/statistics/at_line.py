@@ -1,13 +1,12 @@
 """Statistics of rows about a released line of a generalised linear model: does it bend, what do limits take?
 
 Whether responses bend is told by scores against the square of the linear predictor; what a limit takes from
-the scores, by a wider one; how far counts scatter, by the squares that laws say.
+the scores, by a wider one.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 
 import numpy as np
 
@@ -172,52 +171,3 @@ class ScoreTails(AtLine):
         if self._weighted:
             np.multiply(v, block.weight, out=v)
         return (Factor(np.ones((len(v), 1)), v[:, None]),)
-
-
-class ScoreSquares(AtLine):
-    """Squares of scores of counts, and what they would be in the mean under each of several laws; (m + 1,).
-
-    With the score |psi| <= L of a :class:`dpstats.families.bounded_score.BoundedScore`, a row gives
-
-        (psi^2, s_1, ..., s_m),   s_j = E psi^2 under variance mu + alpha_j mu^2, at its linear predictor,
-
-    s_j by linear interpolation between the nearest entries of a public table, whose largest is S_j.
-
-    Parameters
-    ----------
-    design : PublicDesign
-    center, scale, beta : array_like, shape (k,)
-        As of :class:`dpstats.curator.statistics.glm.LogisticScore`.
-    score : BoundedScore
-        Of counts.
-    alphas : sequence of float, length m
-
-    Notes
-    -----
-    Sensitivity: sqrt(L^4 + S_1^2 + ... + S_m^2). A row gives numbers between 0 and L^2, S_1, ..., S_m, one
-    that weighs nothing gives 0, and a prior weight, at most 1, keeps a row between. So two rows differ by no
-    more than these. Attained by a row of score L whose s_j are largest, as where all grow with the mean,
-    against one that weighs nothing. See docs/theory/glm.md#scatter-of-counts.
-    """
-
-    name = "score_squares"
-    flat = True
-
-    def __init__(
-        self, design: PublicDesign, *, score: BoundedScore, alphas: Sequence[float], **row: np.ndarray
-    ) -> None:
-        super().__init__(design, **row)
-        self._score, self._tables = score, [np.maximum(score.squares(alpha), 0.0) for alpha in alphas]
-        largest = np.array([score.limit**2, *(float(table.max()) for table in self._tables)])
-        self.parts = (Part(np.ones(1), largest),)
-        self.sensitivity = float(np.linalg.norm(largest))
-
-    def factors(self, block: Block, scratch: Scratch) -> tuple[Factor, ...]:
-        eta = self.eta(block, scratch)
-        found = scratch("squares", len(self._tables) + 1, len(eta))
-        np.square(self._score(block.time, eta)[0], out=found[0])
-        for row, table in zip(found[1:], self._tables, strict=True):
-            row[:] = self._score.interpolated(table, eta)
-        if self._weighted:
-            np.multiply(found, block.weight, out=found)
-        return (Factor(np.ones((len(eta), 1)), found.T),)

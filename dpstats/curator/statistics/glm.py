@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,10 @@ from dpstats.curator.lattice import Factor, Part
 from dpstats.curator.products import RowProducts, squared_norms
 from dpstats.curator.statistics.base import Statistic
 from dpstats.families.bounded_score import BoundedScore, logistic_information_weight, square_weight
+
+_ALONG = math.sqrt(
+    1 / 3
+)  # times this `ScoreSquares` holds what it releases along columns, beside that in all
 
 
 class _Score(Statistic):
@@ -252,3 +257,67 @@ class FarScores(GlmScore):
         square = self._kappa * (psi * share * lengths) ** 2
         far = np.multiply(rows, share, out=scratch("far", *rows.shape))
         return Factor(far.T, psi[:, None]), Factor(np.ones((len(psi), 1)), square[:, None])
+
+
+class ScoreSquares(GlmScore):
+    """Squares of scores of counts, and what laws make of them, in all and along each column; (k + 1, m + 1).
+
+    With rows a and weights w as in :class:`LogisticScore`, but for the prior weight q, and the score |psi| <=
+    L of a :class:`dpstats.families.bounded_score.BoundedScore`, a row gives
+
+        q (1, w a / (sqrt(3) radius)) (psi^2, s_1, ..., s_m)',
+
+    with s_j = E psi^2 under variance mu + alpha_j mu^2 at its linear predictor, by linear interpolation
+    between the nearest entries of a public table, whose largest is S_j. What is unpacked is without the
+    factor 1 / (sqrt(3) radius).
+
+    Parameters
+    ----------
+    design : PublicDesign
+    center, scale, beta : array_like, shape (k,)
+    whitening : array_like, shape (k, k)
+    radius : float
+    score : BoundedScore
+        Of counts.
+    alphas : sequence of float, length m
+
+    Notes
+    -----
+    Sensitivity: sqrt(4/3 (L^4 + S_1^2 + ... + S_m^2)). Let s be the second vector times q, with entries
+    between 0 and m_i, the largest, and u = w a / radius, |u| <= 1. For two rows, marked ' and not, since
+    u'u' >= -1 and s's' >= 0,
+
+        D^2 = |s - s'|^2 + |s u - s' u'|^2 / 3 <= |s - s'|^2 + |s + s'|^2 / 3,
+
+    a sum over entries of (x - x')^2 + (x + x')^2 / 3, convex, and so largest at a corner of the square from 0
+    to m_i: 4/3 m_i^2 where one of the two is 0, and where both are m_i. A row that weighs nothing is s = 0.
+    Attained by a row of full length and score L whose s_j are largest, as where all grow with the mean,
+    against one that weighs nothing, or an antiparallel one. See docs/theory/glm.md#scatter-of-counts.
+    """
+
+    name = "score_squares"
+
+    def __init__(
+        self, design: PublicDesign, *, radius: float, score: BoundedScore, alphas: Sequence[float], **row: Any
+    ) -> None:
+        super().__init__(design, radius=radius, score=score, **row)
+        self._tables = [np.maximum(score.squares(alpha), 0.0) for alpha in alphas]
+        largest = np.array([score.limit**2, *(float(table.max()) for table in self._tables)])
+        full = np.append(1.0, np.full(self._k, _ALONG))
+        self.parts, self._units = (Part(full, largest),), 1 / full * np.append(1.0, np.full(self._k, radius))
+        self.sensitivity = math.sqrt(4 / 3) * float(np.linalg.norm(largest))
+
+    def factors(self, block: Block, scratch: Scratch) -> tuple[Factor, ...]:
+        rows, weight, eta = self._rows(block, scratch)
+        left = scratch("rows", self._k + 1, len(eta))
+        left[0] = block.weight if self._weighted else 1.0
+        np.multiply(rows, weight * (_ALONG / self._radius), out=left[1:])
+        found = scratch("squares", len(self._tables) + 1, len(eta))
+        np.square(self._score(block.time, eta)[0], out=found[0])
+        for row, table in zip(found[1:], self._tables, strict=True):
+            row[:] = self._bounded.interpolated(table, eta)
+        return (Factor(left.T, found.T),)
+
+    def unpack(self, vector: np.ndarray) -> tuple[np.ndarray, ...]:
+        (found,) = super().unpack(vector)
+        return (found * self._units[:, None],)

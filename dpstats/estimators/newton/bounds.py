@@ -19,6 +19,7 @@ from scipy.special import ndtri
 
 from dpstats.estimators.engine.bounds import FREE, LENGTHS, NOTHING, of_weighting
 from dpstats.estimators.matrices import longest_image
+from dpstats.estimators.newton.dispersion import Uneven
 from dpstats.estimators.newton.located import Located, weighted_square
 from dpstats.estimators.newton.problem import Problem
 from dpstats.families.bounded_score import BoundedScore
@@ -76,12 +77,15 @@ class Chooser:
     n : int
     tail_mu : float
         mu of the averaged steps, per row.
+    uneven : Uneven, optional
+        How the scatter of counts differs along the columns, where it was released.
     """
 
     problem: Problem
     located: Located
     n: int
     tail_mu: float
+    uneven: Uneven | None = None
 
     def first(self, whitening: Array) -> Bounds:
         """Narrow bounds for the first steps, where noise and the start are worse than any bias."""
@@ -230,12 +234,20 @@ class Chooser:
         plain = (1 - len(rare) / self.problem.k, 1.0)
         weights = [plain, *((1 / self.problem.k, math.sqrt(full) / left) for full, left in rare)]
         for spread in SPREADS:
-            limit = self._score(spread, level, dispersion).limit
-            noise = self._noise(radius, limit, level * dispersion)
+            score = self._score(spread, level, dispersion)
+            noise = self._noise(radius, score.limit, level * dispersion)
             value = sum(share * max(noise * times, FREE) ** 2 for share, times in weights)
+            value += self.n * float(np.sum(self.left(score, level) ** 2)) * level / dispersion
             value += self.n * (0.3 * math.exp(-1.5 * spread)) ** 2 + 2 * math.exp(-1.2 * spread)
             best = min(best, (value, spread))
         return best[1]
+
+    def left(self, score: BoundedScore | None, level: float) -> Array:
+        """What clipping may move coefficients of standardised columns by, where counts scatter unevenly."""
+        if self.uneven is None or score is None:
+            return np.zeros(self.problem.k)
+        curvature = level / self.located.usable
+        return self.uneven.moved(score, curvature) / curvature * self.uneven.direction
 
     def _score(self, spread: float, level: float, dispersion: float) -> BoundedScore:
         """Scores limited to `spread` sds of a row that says much."""

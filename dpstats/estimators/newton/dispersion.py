@@ -12,7 +12,10 @@ from dataclasses import dataclass
 import numpy as np
 import scipy
 import scipy.interpolate
+from scipy import special
 
+from dpstats.curator import Release
+from dpstats.estimators.bends import USUAL
 from dpstats.estimators.engine.accumulate import Accumulator
 from dpstats.estimators.engine.information import Information
 from dpstats.estimators.newton.information import of_row
@@ -35,7 +38,10 @@ _LAW = even_shares(2000)
 # alphas of counts that are tried: the first is Poisson, and beyond the last nearly all are 0 or far off; mean
 # squares grow about evenly with log(alpha + unit)
 ALPHAS, _UNIT = (0.0, 0.1, 0.3, 1.0, 3.0, 10.0), 0.1
+_PLACES = np.log1p(np.array(ALPHAS) / _UNIT)
 _FINE = 2001  # points of the interpolation between them
+# sds along the direction in which scatter grows, at which it is asked what clipping takes: that grows faster
+_OUT = 3.0
 
 
 @dataclass(frozen=True)
@@ -109,14 +115,51 @@ def told_alpha(sums: Array, sds: Array) -> tuple[float, float]:
     Mean squares of the scores grow with alpha: between the laws that were tried by an interpolation that
     keeps to that. Below the first and beyond the last that one is taken.
     """
-    seen, *laws = sums
-    places = np.log1p(np.array(ALPHAS) / _UNIT)
-    curve = scipy.interpolate.PchipInterpolator(places, np.maximum.accumulate(laws))
-    fine = np.linspace(places[0], places[-1], _FINE)
-    at = fine[np.argmin(np.abs(curve(fine) - seen))]
-    alpha, rise = _UNIT * math.expm1(at), float(curve(at, 1))
+    at, rise = _place(sums[0], sums[1:])
+    alpha = _UNIT * math.expm1(at)
     noise = math.hypot(float(sds[0]), float(sds[1])) * (alpha + _UNIT)
     return alpha, noise / rise if rise > 0 else math.inf
+
+
+def _place(seen: float, laws: Array) -> tuple[float, float]:
+    """log(1 + alpha / unit) where mean squares of the scores are `seen`, and how they rise with it there."""
+    curve = scipy.interpolate.PchipInterpolator(_PLACES, np.maximum.accumulate(laws))
+    fine = np.linspace(_PLACES[0], _PLACES[-1], _FINE)
+    at = fine[np.argmin(np.abs(curve(fine) - seen))]
+    return float(at), float(curve(at, 1))
+
+
+@dataclass(frozen=True)
+class Uneven:
+    """How the scatter of counts differs along the columns, as far as noise does not explain it.
+
+    Attributes
+    ----------
+    alpha : float
+        Of rows `_OUT` sds out along the direction in which scatter grows.
+    direction : array, shape (k,)
+        What a place there, in sds, is of the standardised columns.
+    """
+
+    alpha: float
+    direction: Array
+
+    @classmethod
+    def of(cls, release: Release, whitening: Array, limit: float) -> Uneven:
+        """By released "score_squares"; `limit` is that of the scores."""
+        (found,), (sds,) = release.values, release.sds
+        at, _ = _place(found[0, 0], found[0, 1:])
+        along = found[1:, 0] - scipy.interpolate.PchipInterpolator(_PLACES, found[1:, 1:], axis=1)(at)
+        sampling = len(along) * limit**2 * max(found[0, 0], 0.0)
+        usual = special.chdtri(len(along), USUAL) / len(along) * (2 * np.sum(sds[1:, 0] ** 2) + sampling)
+        size = math.sqrt(max(along @ along - usual, 0.0))
+        farthest, _ = _place(found[0, 0] + _OUT * size, found[0, 1:])
+        return cls(_UNIT * math.expm1(farthest), whitening @ along / max(np.linalg.norm(along), 1e-300))
+
+    def moved(self, score: BoundedScore, curvature: float) -> float:
+        """What clipping makes of the mean of a score an sd out, beside what is put back."""
+        eta = math.log(score.family.mean_at(curvature, score.predictors))
+        return score.put_back(max(self.alpha - (score.family.alpha or 0.0), score.dispersion), eta) / _OUT
 
 
 def excess(seen: Seen, phi: Quantity, alpha: float) -> Quantity:
@@ -184,7 +227,7 @@ def _counts(mean: float, phi: float) -> tuple[Array, Array]:
 
 def _shares(counts: Array, mean: float, phi: float) -> Array:
     """Probabilities of counts by a negative binomial law, or a Poisson law where phi is 1."""
-    gammaln = scipy.special.gammaln
+    gammaln = special.gammaln
     if phi <= 1 + _STEP / 2:
         return np.exp(counts * math.log(mean) - mean - gammaln(counts + 1))
     size = mean / (phi - 1)

@@ -21,7 +21,7 @@ from dpstats.estimators.gram.bounds import mean_weight
 from dpstats.estimators.matrices import longest_image, not_noise
 from dpstats.estimators.newton.bounds import Bounds, Chooser
 from dpstats.estimators.newton.check import Read, by_one_pass, checked, explained, set_apart, tailed
-from dpstats.estimators.newton.dispersion import ALPHAS, told_alpha
+from dpstats.estimators.newton.dispersion import ALPHAS, Uneven, told_alpha
 from dpstats.estimators.newton.estimate import Averaged, Estimate, estimate
 from dpstats.estimators.newton.far import long_rows
 from dpstats.estimators.newton.information import dispersion, drawn, past
@@ -70,6 +70,8 @@ def fit_newton(curator: Curator, problem: Problem, plan: Plan) -> Estimate:
     averaged = iterated(steps)
     plan, problem = steps.plan, steps.chooser.problem
     found = estimate(averaged, problem, located, steps.bounds, curator.n)
+    moved = located.to_user(problem.intercept) @ steps.chooser.left(steps.bounds.score, steps.level)
+    found = found.doubted(np.outer(moved, moved))
     read = _read(steps.lost, problem, located, steps.bounds, averaged, found, curator.n)
     checks = (
         tailed(plan.cost("beyond"), located, read, found),
@@ -186,8 +188,11 @@ class _Steps(GlmSteps):
         if not cost or score is None:
             return
         public = dict(**self.located.public(), beta=self.point, score=score, alphas=ALPHAS)
-        release = self.curator.release("score_squares", cost, **public)
-        alpha, noise = told_alpha(release.values[0], release.sds[0])
+        release = self.curator.release(
+            "score_squares", cost, **public, whitening=self.whitening, radius=self.bounds.radius
+        )
+        alpha, noise = told_alpha(release.values[0][0], release.sds[0][0])
+        self.chooser = replace(self.chooser, uneven=Uneven.of(release, self.whitening, score.limit))
         self.level = max(self.level, self.chooser.start_level)
         curvature = self.level / self.located.usable
         seen = 1 + (alpha - (score.family.alpha or 0.0)) * curvature

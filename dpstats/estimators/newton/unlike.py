@@ -35,7 +35,7 @@ class Group:
     direction : array, shape (k,)
         What a change of their log mean by 1 makes of the user's coefficients.
     share : float
-        Of the rows.
+        Of the rows, by their information.
     square : float
         Mean square of their clipped scores.
     """
@@ -71,26 +71,21 @@ def unlike(averaged: Averaged, problem: Problem, located: Located, limit: float,
         return ()
     forth, axes = located.to_user(True), np.eye(problem.k)
     turn = np.linalg.solve(averaged.whitening.T, np.linalg.inv(forth))
-    whole, _ = _square(averaged, turn[:, 0], limit, n)
+    whole, _, every = _square(averaged, turn[:, 0], limit, n)
     found = []
     for j in problem.levels:
         pairs = (axes[j], axes[j]), (axes[0] - axes[j], axes[0] - axes[j])
         for column, direction in pairs:
-            (square, sd), share = _square(averaged, turn @ column, limit, n), _share(averaged, turn, column)
+            square, sd, rows = _square(averaged, turn @ column, limit, n)
             if square - SURE * sd > whole:
-                found.append(Group(direction, share, square))
+                found.append(Group(direction, rows / every, square))
     return tuple(found)
 
 
-def _share(averaged: Averaged, turn: Array, column: Array) -> float:
-    """Share of the information that rows of this 0/1 column hold."""
-    return of_row(averaged.information, turn @ column)[0] / of_row(averaged.information, turn[:, 0])[0]
-
-
-def _square(averaged: Averaged, row: Array, limit: float, n: int) -> tuple[float, float]:
-    """Mean square of the scores of rows of a 0/1 column, and its sd by noise and sampling."""
+def _square(averaged: Averaged, row: Array, limit: float, n: int) -> tuple[float, float, float]:
+    """Mean square of the scores of rows of a 0/1 column, its sd by noise and sampling, and information."""
     length, (rows, rows_noise) = float(np.linalg.norm(row)), of_row(averaged.information, row)
     square = float(row @ averaged.variability.mean(averaged.whitening) @ row) / rows
     noise = float(averaged.variability.sds(averaged.whitening, row[:, None] / length)[0]) * length**2
     sampling = math.sqrt(max(square, 0.0) / (n * rows)) * limit
-    return square, math.hypot(noise / rows, square * rows_noise / rows, sampling)
+    return square, math.hypot(noise / rows, square * rows_noise / rows, sampling), rows
