@@ -48,7 +48,8 @@ def fitted(data: pd.DataFrame, budget: Any = LARGE, **more: Any) -> Any:
 @pytest.mark.parametrize("dist", DRAWS)
 def test_units_are_rows(dist: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """But for where the zones of the check lie, whose doubt is left out here."""
-    monkeypatch.setattr("dpstats.estimators.location_scale.hazard_calibration._USUAL", 1e9)
+    for sds in ("_USUAL", "_CLEAR"):
+        monkeypatch.setattr(f"dpstats.estimators.location_scale.hazard_calibration.{sds}", 1e9)
     each, counted = made(dist)
     with noise(NoNoise()):
         weighted, rows = fitted(counted, dist=dist, weights="units"), fitted(each, dist=dist)

@@ -400,6 +400,22 @@ MUTANTS = (
         "apart = corners[:, None] - corners",
         "apart = corners[:, None]",
     ),
+    small(
+        "contrasts of hazards: rows lie on one side of the line",
+        "hazard_contrasts",
+        "at_residuals",
+        "apart[..., -1] = sizes[:, None] + sizes",
+        "apart[..., -1] = sizes[:, None] - sizes",
+        at="5-1",
+    ),
+    small(
+        "contrasts of hazards: long rows count more",
+        "hazard_contrasts",
+        "at_residuals",
+        "np.multiply(x, shorten(x, self._radius, scratch) / self._radius * right[-1], out=x)",
+        "np.multiply(x, right[-1] / self._radius, out=x)",
+        at="5-1",
+    ),
     planted(
         "scores of hazards: failures of one row and hazards of another never meet in a piece",
         "curator/test_hazard_score.py::test_a_pair_attains_the_sensitivity[1.5-0.3-0.0001]",

@@ -198,6 +198,11 @@ def contrasts(family: Family, *steps: tuple[float, ...], edges: tuple[float, ...
     return lambda d: dict(shape(d), **row, gamma=np.zeros(d + 1))
 
 
+def along(build: Build, radius: float) -> Build:
+    """The same contrasts, the last of which goes along whitened rows."""
+    return lambda d: dict(build(d), whitening=(np.eye(d + 1) + 0.2)[1:], radius=radius)
+
+
 def hazards(c: float, radius: float, share: float, half: float) -> Build:
     """Rows of full length have a risk of e^12 or e^-12, and nearly all of c in the first piece or the second.
 
@@ -453,6 +458,9 @@ SPACES = {
         # rows that enter as the second zone begins and fail as the third does are farthest from others
         Space(contrasts(SEV, (1.0, -1.0, 1.0), edges=(0.5, 1.5, 2.0)), 1.5, 0.95, 0.87, True),
         Space(contrasts(LOGISTIC, *CONTRASTS), 8.0, 0.9, 0.9, intervals=True),
+        # rows opposite each other differ by what both have of the last contrast; few lie along an axis
+        Space(along(contrasts(SEV, *CONTRASTS), 1.5), 3.0, 0.95, 0.7),
+        Space(along(contrasts(NORMAL, *CONTRASTS[::-1]), 0.5), 3.0, 0.95, 0.7, True),
     ],
     # where events count more than censored rows, the pair that attains it lies at a jump, where rows stop
     # being observed: test_hazard_score has it

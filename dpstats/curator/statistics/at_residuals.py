@@ -70,7 +70,9 @@ class HazardContrasts(AtResiduals):
         event a(H) - (A(H) - A(H_0)),    A(H) = integral of a from 0 to H.
 
     At the truth its mean is 0, whatever the covariates and the (independent) censoring: a check of the error
-    law.
+    law. With a whitening the last contrast stands for j numbers: it is multiplied by t = w W x~ / radius, no
+    longer than 1, w = min(1, radius / |W x~|). These are 0 at the truth, too, and where another spread of the
+    errors goes with x they are not.
 
     Parameters
     ----------
@@ -86,6 +88,10 @@ class HazardContrasts(AtResiduals):
         0 < u_1 < ... < u_J; the first zone begins at 0.
     contrasts : array_like, shape (K, J)
         a_j of each contrast.
+    whitening : array_like, shape (j, k), optional
+        W.
+    radius : float
+        Beyond it a row counts no more.
 
     Notes
     -----
@@ -97,8 +103,12 @@ class HazardContrasts(AtResiduals):
     The row that weighs nothing is one without an event that leaves as it enters. A norm of a difference is
     convex, so that it is largest at corners of both hulls; likewise for each range. A row that failed between
     two residuals gives a mean of what failures there give, which lies in the hull of all corners
-    (:mod:`dpstats.families.between`).
-    Attained or, where a zone leaves its lower edge out, approached by the rows of the two farthest corners.
+    (:mod:`dpstats.families.between`). With a whitening let (v, u) be such values, u of the last contrast: two
+    rows differ by (v - v', u t - u' t'). For fixed t and t' this is affine in both rows' values, so that its
+    length is largest at corners; there it is at most the root of |v - v'|^2 + (|u| + |u'|)^2, as |t| <= 1,
+    and an entry of u t - u' t' at most twice the largest |u|.
+    Attained or, where a zone leaves its lower edge out, approached by the rows of the two farthest corners
+    that lie opposite each other, at the radius, where both u have one sign.
     """
 
     name = "hazard_contrasts"
@@ -110,6 +120,8 @@ class HazardContrasts(AtResiduals):
         *,
         edges: Sequence[float],
         contrasts: np.ndarray,
+        whitening: np.ndarray | None = None,
+        radius: float = 1.0,
         **point: Any,
     ) -> None:
         super().__init__(design, **point)
@@ -119,9 +131,16 @@ class HazardContrasts(AtResiduals):
             raise ValueError("the edges of the zones must be positive and increase")
         corners = np.array(list(self._corners(design.delayed)))
         apart = corners[:, None] - corners
-        self.parts = (Part(np.ones(1), np.abs(corners).max(axis=0)),)
+        most, self.ranges = np.abs(corners).max(axis=0), np.ptp(corners, axis=0)
+        self._whitened, self._radius = None, radius
+        if whitening is not None:
+            self._whitened = RowProducts(whitening / self._map.unit, self._map.unit)
+            sizes, alike = np.abs(corners[:, -1]), np.ones(len(whitening))
+            apart[..., -1] = sizes[:, None] + sizes
+            self.ranges = np.append(self.ranges[:-1], 2 * most[-1] * alike)
+            most = np.append(most[:-1], most[-1] * alike)
+        self.parts = (Part(np.ones(1), most),)
         self.sensitivity = float(np.linalg.norm(apart, axis=2).max())
-        self.ranges = np.ptp(corners, axis=0)
 
     def _corners(self, delayed: bool) -> Iterator[np.ndarray]:
         """Values of rows that enter and leave at edges, without an event and with one on either side."""
@@ -138,7 +157,7 @@ class HazardContrasts(AtResiduals):
         return self._upper - self._lower
 
     def factors(self, block: Block, scratch: Scratch) -> tuple[Factor, ...]:
-        _, (z, event, entry, known) = self.watched(block, scratch)
+        centred, (z, event, entry, known) = self.watched(block, scratch)
         hazard = self._hazard(z)
         since = 0.0 if entry is None else self._hazard(np.minimum(entry, z))
         last = None if known is None else self._hazard(known.upper)
@@ -151,6 +170,11 @@ class HazardContrasts(AtResiduals):
             if known is not None and last is not None:
                 beyond += (np.clip(last, lower, upper) - first) * known.odds
             right += steps[:, None] * beyond
+        if self._whitened is not None:
+            own = scratch("row", len(self.ranges) - len(right) + 1, len(z))
+            x = self._whitened(centred, own, scratch)
+            np.multiply(x, shorten(x, self._radius, scratch) / self._radius * right[-1], out=x)
+            right = np.vstack([right[:-1], x])
         return (Factor(block.ok[:, None].astype(float), right.T),)
 
     def _hazard(self, z: np.ndarray) -> np.ndarray:

@@ -15,13 +15,13 @@ See docs/theory/survival.md#choice-of-bounds.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Generic, TypeVar
 
 import numpy as np
 
 from dpstats.estimators.engine.bounds import LENGTHS, NOTHING
-from dpstats.estimators.location_scale.event_law import LEAST_KEPT, UNSEEN, Floor
+from dpstats.estimators.location_scale.event_law import FLOOR_BIAS, LEAST_KEPT, UNSEEN, Floor
 from dpstats.estimators.location_scale.placement import Placement, declared_range
 from dpstats.estimators.location_scale.problem import sigma_of
 from dpstats.estimators.location_scale.whitening import Whitening
@@ -33,6 +33,7 @@ P = TypeVar("P", bound=Placement, covariant=True)
 CUTS = (1.34, 1.6, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0, 12.0, 16.0, 24.0, 32.0, 64.0)
 WIDTHS = (2.0, 2.5, 3.0, 3.5, 4.0, 4.5, 5.0, 6.0, 7.0, 8.0, 10.0, 14.0, 20.0, 40.0)
 FREE = 0.45
+_WIDTH_RATE = 0.9  # at which the assumed bias falls in the width
 # sigmas from its pivot beyond which a row gives nothing: the hazard that it collects below is none
 FAR = 60.0
 # pivots are clipped to this many sds of the pivots of the events
@@ -42,6 +43,9 @@ _FIRST_KEPT = 0.5
 # width at which the cut is chosen, before the width itself is
 USUAL_WIDTH = 4.0
 _NO = (0.0, 0.0)  # pivots and limits, where log sigma has no score
+# Bias of log sigma against maximum likelihood, per share of the failures that come at other times than the
+# law says, were a bound at 0. It falls half as fast in each as what is assumed where no share is known.
+_OFF = 3.0
 
 
 @dataclass(frozen=True)
@@ -84,6 +88,8 @@ class Bounding(Generic[P]):
         rows that count up to k units.
     n : float
         Number of rows, times the most units that one counts.
+    doubt : float
+        Share of the failures that come at other times than the law says, as far as that is known.
     cuts : tuple of float
         Values of c to choose from.
     """
@@ -92,6 +98,7 @@ class Bounding(Generic[P]):
     matrix_share: float
     tail_mu: float
     n: float
+    doubt: float = field(default=0.0, kw_only=True)
     cuts: ClassVar[tuple[float, ...]] = CUTS
 
     def truncation(self, choice: Choice, point: Array) -> Truncation:
@@ -127,6 +134,14 @@ class Bounding(Generic[P]):
 
     def bounds(self, where: Truncation) -> ScoreBounds:
         return score_bounds(where, self.matrix_share)
+
+    def off(self, choice: Choice, point: Array) -> float:
+        """Bias of log sigma against maximum likelihood by these bounds, per share of failures in doubt."""
+        floors = self.placement.expectations(point).floors
+        beyond = max(floor.bias for floor in floors if floor.z <= choice.floor) / FLOOR_BIAS
+        early = 0.0 if self.placement.problem.known_scale else math.exp(-_WIDTH_RATE * choice.width)
+        late = math.exp(-choice.c / self.placement.problem.family.cut.bias)
+        return _OFF * (math.sqrt(late) + math.sqrt(beyond) + math.sqrt(early))
 
     def _pivots(self, point: Array, narrow: bool) -> tuple[float, float]:
         pivot = self.placement.pivot(point)
@@ -211,6 +226,7 @@ class Bounding(Generic[P]):
         if per_length * math.sqrt(min(k * LENGTHS[0], box)) > math.sqrt(least):
             return None
         bias = 0.016 * math.exp(-c / self.placement.problem.family.cut.bias) + floor.bias
+        bias += self.doubt * self.off(replace(choice, width=math.inf), point)
         kept = max(usual.kept(c) - floor.lost, LEAST_KEPT)
         # relative error of the information matrix, which grows with the square of the radius
         matrix = 2 * bounds.sensitivity / (bounds.matrix_weight * self.tail_mu * count * usual.share)
@@ -244,7 +260,8 @@ class Bounding(Generic[P]):
             if noise > max(FREE, math.sqrt(least)):
                 break  # and with the width
             declared = where.limits[0] <= self.placement.declared_residuals(point)[0]
-            bias = 0.0 if declared else 0.75 * math.exp(-0.9 * width)
+            bias = 0.0 if declared else 0.75 * math.exp(-_WIDTH_RATE * width)
+            bias += self.doubt * self.off(tried, point)
             # relative error of the information on log sigma, which grows with the square of the width
             matrix = 2 * bounds.sensitivity / (bounds.matrix_weight * bounds.log_sigma_unit**2 * size)
             value = max(noise, FREE) ** 2 + count * bias**2 + matrix**2

@@ -33,7 +33,7 @@ UNSEEN = 9.0
 LEAST_SAID = 0.02  # square of a score of an event, however late rows enter
 # Size of the bias assumed at distance 0 of the floor, in sds of one event, falling as exp(-distance): the
 # slopes of a noise-free log-normal fit of rotterdam move by this within a factor of two.
-_FLOOR_BIAS = 0.016
+FLOOR_BIAS = 0.016
 # distance of the floor from the mean of the events' z, in their sds
 _FLOORS = (1.0, 1.25, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0)
 FIRST = _FLOORS.index(1.5)  # for the first steps
@@ -202,7 +202,7 @@ class EventLaw:
         frozen = self.family.log_hazard_slope(np.maximum(self.z, z))
         slope, square = self.mean(self.slope * frozen), self.mean(frozen**2)
         lost = 1 - slope**2 / (square * self.share)
-        return Floor(z, lost, slope / math.sqrt(self.share), _FLOOR_BIAS * math.exp(-distance))
+        return Floor(z, lost, slope / math.sqrt(self.share), FLOOR_BIAS * math.exp(-distance))
 
 
 @functools.lru_cache(maxsize=64)

@@ -33,7 +33,7 @@ from dpstats.estimators.location_scale.events import (
     starting_values,
     with_correlations,
 )
-from dpstats.estimators.location_scale.hazard_calibration import checked
+from dpstats.estimators.location_scale.hazard_calibration import contrasted, doubted
 from dpstats.estimators.location_scale.information import Known, Late, Released, estimated
 from dpstats.estimators.location_scale.inspections import PlacedByInspections, placed
 from dpstats.estimators.location_scale.placement import PlacedByLine
@@ -93,12 +93,23 @@ class Gaussian(Newton):
         """(gamma, log sigma) by which bounds are chosen."""
         return self.point
 
+    @property
+    def sigma(self) -> float | Array:
+        """Of all rows, or of each stratum."""
+        return sigma_of(self.point)
+
     def prepare(self, t: int) -> None:
         super().prepare(t)
         if t != CHOOSE and not self.arrived:
             return
         if self.bounding.placement.problem.intervals:
             self._place_again(self._plan["inspections"][2 if self.arrived else 1])
+        if self.arrived:
+            steep = self.need(self.bounding.k) <= 1
+            placement, mu = self.bounding.placement, self._plan.cost("check")
+            way = self.whitening.matrix
+            self._law = contrasted(self.curator, mu, placement, self.typical, self.sigma, steep, way)
+            self.bounding = replace(self.bounding, doubt=self._law.clear)
         self.choice = self.bounding.choose(self.whitening, self.typical)
         if not self.arrived:
             # narrow bounds gave a smaller matrix; mixed with the wide ones' it would make steps too long
@@ -149,8 +160,7 @@ class Gaussian(Newton):
         # all coefficients over sigma may be known then, and none of them is
         if problem.intervals and result.cov[-1, -1] > _UNTOLD**2:
             result = replace(result, problems=()).lost(np.arange(len(result.params)))
-        mu = self._plan.cost("check")
-        result = checked(self.curator, mu, bounding.placement, found.points.mean(axis=0), result)
+        result = doubted(result, self._law, bounding, self.choice, found.points.mean(axis=0))
         return replace(result, columns=with_correlations(result.columns, self.events))
 
     def need(self, m: int) -> float:

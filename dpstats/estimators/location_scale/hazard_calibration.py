@@ -16,12 +16,12 @@ from scipy import special
 
 from dpstats.curator import Curator
 from dpstats.estimators.engine.finish import to_user
+from dpstats.estimators.location_scale.bounds import Bounding, Choice
 from dpstats.estimators.location_scale.estimate import Estimate
 from dpstats.estimators.location_scale.event_expectations import MOST_SEEN, expected
 from dpstats.estimators.location_scale.event_law import EventLaw
 from dpstats.estimators.location_scale.placement import Placement
 from dpstats.estimators.location_scale.problem import sigma_of
-from dpstats.estimators.row_scale import RowScale
 from dpstats.families import Family
 from dpstats.families.quantiles import even_shares
 from dpstats.moments import Quantity
@@ -35,41 +35,13 @@ _POINTS = 2000
 _DOUBTFUL = 2e-3
 # variance of a contrast against that of rows watched to one hazard: others leave at any, mostly a low one
 _MIXED = 1.5
-# Sds of a contrast that are no news; and bias against maximum likelihood, per share of events in doubt, of
-# their location in sigmas, of slopes in sigmas for an sd of the covariate, and of log sigma, were hazards cut
-# at 1. It goes by the inverse of the cut, as scores that nothing bounds are those of the likelihood.
-_USUAL, _LOCATION_BIAS, _SLOPE_BIAS, _LOG_SIGMA_BIAS = 1.5, 3.0, 1.0, 5.0
+# Sds of a contrast that are no news, and from which bounds are chosen by it: where it is noise, wider ones
+# make intervals longer; and bias of slopes in sigmas, for an sd of the covariate, over that of log sigma
+_USUAL, _CLEAR, _SLOPE_BIAS = 1.5, 2.5, 0.33
+_LENGTH = 2.0  # mean squares, to which rows are shortened where contrasts go along them
 
 
-def checked(  # noqa: PLR0913 - of strata, two more
-    curator: Curator,
-    mu: float,
-    placement: Placement,
-    point: Array,
-    result: Estimate,
-    sigma: Array | None = None,
-    onto: Array | None = None,
-) -> Estimate:
-    """A fit under the caution "law" if failures come at other times than the family says.
-
-    Contrasts between zones are released that no error of intercept and log sigma moves, or hardly: what is
-    left of them is sampling, noise, or another law. Where sigma is known another sigma moves them, and so
-    they tell of that too; but not where noise in the slopes spreads residuals, as it does by signs and where
-    a coefficient was not found. What is more than usual widens intervals, with the caution and without it.
-    Zones are laid out by what an average row collects at (gamma, log sigma) `point`. Strata have a `sigma`
-    each, and `onto` makes what is estimated of changes of the point.
-    """
-    known = placement.problem.known_scale
-    settled = not result.by_signs and all(problem.startswith("range:") for problem in result.problems)
-    spread = sigma_of(point) if sigma is None else sigma
-    found = _contrasted(curator, mu, placement, point, spread, known and settled)
-    result = replace(result, law=found.law)
-    bias = _biases(placement.scale, sigma_of(point), found.pivot, known)
-    bias *= (found.doubt / result.settings["cut c"]) ** 2
-    return result.doubted(bias if onto is None else onto @ bias @ onto.T, *("law",) * found.stands_out)
-
-
-class _Contrasted(NamedTuple):
+class Contrasted(NamedTuple):
     """What contrasts say of the law.
 
     Attributes
@@ -79,7 +51,11 @@ class _Contrasted(NamedTuple):
     stands_out : bool
         Whether any is more than sampling and noise explain.
     doubt : float
-        What is more than usual of all, as a share of the failures.
+        What is more than usual of means over all rows, as a share of the failures.
+    spreads : array, shape (k, j)
+        Changes of log sigma along whitened rows, where they are clearly more than noise, as slopes.
+    clear : float
+        What is clearly more than noise of all, as a share of the failures in doubt.
     pivot : float
         Residual of a typical failure.
     """
@@ -87,19 +63,37 @@ class _Contrasted(NamedTuple):
     law: Quantity
     stands_out: bool
     doubt: float
+    spreads: Array
+    clear: float
     pivot: float
 
 
-def _contrasted(
-    curator: Curator, mu: float, placement: Placement, point: Array, sigma: float | Array, steep: bool
-) -> _Contrasted:
-    """Release the contrasts at a point (gamma, log sigma), with this sigma, or those of strata.
+def contrasted(  # noqa: PLR0913 - of strata, one more
+    curator: Curator,
+    mu: float,
+    placement: Placement,
+    point: Array,
+    sigma: float | Array,
+    steep: bool = False,
+    whitening: Array | None = None,
+) -> Contrasted:
+    """Release contrasts between zones at a point (gamma, log sigma), with this sigma, or those of strata.
 
-    `steep` where sigma is known, so that another one is to move them.
+    No error of intercept and log sigma moves them, or hardly: what is left of them is sampling, noise, or
+    another law. `steep` where sigma is known, so that another one is to move them; but not where noise in the
+    slopes spreads residuals, as it does by signs and where a coefficient is not found. Zones are laid out by
+    what an average row collects at the point. With a `whitening` of rows what goes along with them is
+    released, too.
     """
-    family, scale = placement.problem.family, placement.scale
+    family, scale, k = placement.problem.family, placement.scale, len(point) - 1
     fraction = min(1 - math.exp(-placement.expectations(point).hazard), MOST_SEEN)
-    contrasts = _contrasts(family, fraction, steep)
+    contrasts = _contrasts(family, fraction, steep and placement.problem.known_scale)
+    steps, square, along = contrasts.steps, contrasts.square, {}
+    tilted, length = _contrasts(family, fraction, True), math.sqrt(_LENGTH * k)
+    if whitening is not None and k > 1:
+        along = dict(whitening=whitening[1:], radius=length)
+        steps = np.vstack([steps, tilted.steps[0]])
+        square = np.append(square, np.full(k - 1, tilted.square[0] / length**2))
     release = curator.release(
         "hazard_contrasts",
         mu,
@@ -108,49 +102,73 @@ def _contrasted(
         gamma=point[:-1],
         sigma=sigma,
         edges=contrasts.edges,
-        contrasts=contrasts.steps,
+        contrasts=steps,
+        **along,
     )
     found, noise, events = release.values[0], release.sds[0], release.n * scale.fraction
-    sampling = np.sqrt(_MIXED * events * contrasts.square / placement.problem.units)
-    law = _clearest(found / events, sampling / events, noise / events)
-    chance = _DOUBTFUL / 2 / len(found)
-    usual = -float(special.ndtri(chance))
-    # noise of pure epsilon has the tail of Laplace's
-    noisy = usual if release.law == "gaussian" else -math.log(2 * chance) / math.sqrt(2)
-    stands_out = bool(np.any(np.abs(found) > np.hypot(usual * sampling, noisy * noise)))
-    beyond = np.maximum(found**2 - _USUAL**2 * (sampling**2 + noise**2), 0.0)
-    typical = expected(family, fraction)
-    doubt = math.sqrt(float(beyond.sum())) / events
-    return _Contrasted(law, stands_out, doubt, typical.residual_mean + typical.offset)
-
-
-def _clearest(found: Array, sampling: Array, noise: Array) -> Quantity:
-    """The contrast that stands out most."""
+    sampling = np.sqrt(_MIXED * events * square / placement.problem.units)
     errors = np.hypot(sampling, noise)
-    j = int(np.argmax(np.abs(found) / errors))
-    return Quantity(float(found[j]), float(errors[j]), float(noise[j]))
+    j = int(np.argmax(np.abs(found) / errors))  # the one that stands out most
+    law = Quantity(*(float(each[j] / events) for each in (found, errors, noise)))
+    chance = _DOUBTFUL / 2 / len(found)
+    far = -float(special.ndtri(chance))
+    # noise of pure epsilon has the tail of Laplace's
+    noisy = far if release.law == "gaussian" else -math.log(2 * chance) / math.sqrt(2)
+    stands_out = bool(np.any(np.abs(found) > np.hypot(far * sampling, noisy * noise)))
+    usual, clear = (
+        np.sqrt(np.maximum(found**2 - (sds * errors) ** 2, 0.0)) / events for sds in (_USUAL, _CLEAR)
+    )
+    sizes, typical = clear[2:] * length / tilted.by_spread, expected(family, fraction)
+    spreads = np.zeros((k, 0)) if whitening is None else whitening[:, 1:] * sizes
+    moved = _SLOPE_BIAS * sizes.max(initial=0.0)
+    doubt, surely = (float(np.hypot(np.linalg.norm(each[:2]), moved)) for each in (usual, clear))
+    return Contrasted(law, stands_out, doubt, spreads, surely, typical.residual_mean + typical.offset)
 
 
-def _biases(scale: RowScale, sigma: float, pivot: float, known: bool) -> Array:
-    """What another law may do to the estimates if all events are in doubt and the cut is 1, as a covariance.
+def doubted(
+    result: Estimate,
+    found: Contrasted,
+    bounding: Bounding[Placement],
+    choice: Choice,
+    point: Array,
+    onto: Array | None = None,
+) -> Estimate:
+    """A fit under the caution "law" if failures come at other times than the family says.
 
-    The location is that of the events, whose residuals lie about `pivot`: the intercept moves with log sigma,
-    unless that is `known`. Slopes turn about the middle of the rows, and take the intercept with them.
+    What is more than usual widens intervals, with the caution and without it, by what bounds may make of it.
+    Of strata, `onto` makes what is estimated of changes of the point.
     """
-    by_spread = np.zeros(len(scale.scale) + 2)
-    if not known:
-        by_spread[[0, -1]] = -sigma * scale.y_scale * pivot * _LOG_SIGMA_BIAS, _LOG_SIGMA_BIAS
-    others = np.append(_LOCATION_BIAS, np.full(len(scale.scale), _SLOPE_BIAS))
-    moved = to_user(scale.center, scale.scale, True, scale.y_scale) * (sigma * others)
+    bias = _biases(bounding.placement, sigma_of(point), found) * bounding.off(choice, point) ** 2
+    bias = bias if onto is None else onto @ bias @ onto.T
+    return replace(result, law=found.law).doubted(bias, *("law",) * found.stands_out)
+
+
+def _biases(placement: Placement, sigma: float, found: Contrasted) -> Array:
+    """What another law may do to the estimates where bounds let all of it through, as a covariance.
+
+    The location is that of the events, whose residuals lie about a pivot: the intercept moves with log sigma,
+    unless that is known. Slopes turn about the middle of the rows, and take the intercept with them.
+    """
+    scale, k = placement.scale, len(placement.scale.scale) + 1
+    by_spread = np.zeros(k + 1)
+    if not placement.problem.known_scale:
+        by_spread[[0, -1]] = -sigma * scale.y_scale * found.pivot * found.doubt, found.doubt
+    way = to_user(scale.center, scale.scale, True, scale.y_scale) * sigma
+    others = found.doubt * np.append(1.0, np.full(k - 1, _SLOPE_BIAS))
+    moved = np.hstack([way * others, _SLOPE_BIAS * way @ found.spreads])
     return np.asarray(np.outer(by_spread, by_spread) + scipy.linalg.block_diag(moved @ moved.T, 0.0))
 
 
 class _Contrasts(NamedTuple):
-    """Zones by their upper ends, a step function in each row, and its mean square over the events."""
+    """Zones by their upper ends, a step function in each row, and its mean square over the events.
+
+    And what an event adds to the first, in size, as log sigma moves by 1.
+    """
 
     edges: Array
     steps: Array
     square: Array
+    by_spread: float
 
 
 @functools.lru_cache(maxsize=64)
@@ -172,4 +190,5 @@ def _contrasts(family: Family, fraction: float, known: bool = False) -> _Contras
     second -= first * (first @ second) / (first @ first)
     steps = np.array([each / np.abs(each).max() for each in (first, second)])
     edges = -np.log1p(-fraction * np.array(_ENDS))
-    return _Contrasts(edges, steps, steps**2 @ within.mean(axis=1))
+    by_spread = abs(float(steps[0][zone] @ (1 + law.rho * law.slope))) / _POINTS
+    return _Contrasts(edges, steps, steps**2 @ within.mean(axis=1), by_spread)

@@ -26,7 +26,7 @@ from dpstats.estimators.location_scale.events import (
     located,
     starting_values,
 )
-from dpstats.estimators.location_scale.hazard_calibration import checked
+from dpstats.estimators.location_scale.hazard_calibration import contrasted, doubted
 from dpstats.estimators.location_scale.information import Known, estimated
 from dpstats.estimators.location_scale.placement import PlacedByLine
 from dpstats.estimators.location_scale.problem import Problem, sigma_of
@@ -147,7 +147,9 @@ class Pure(Newton):
     def finish(self) -> Estimate:
         found = _combined(self)
         result = estimate(found, self.bounding, self.choice, self.whitening.matrix)
-        return checked(self.curator, self._check, self.bounding.placement, self.point, result)
+        where = self.bounding.placement, self.point, sigma_of(self.point)
+        law = contrasted(self.curator, self._check, *where, steep=True)
+        return doubted(result, law, self.bounding, self.choice, self.point)
 
     def _informed(self, cost: float) -> Information:
         """Shape of the event matrix, times released sizes; which tell of the residuals, too."""

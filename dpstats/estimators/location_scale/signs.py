@@ -21,9 +21,9 @@ from dpstats.estimators.engine.plan import Plan
 from dpstats.estimators.engine.route import Route
 from dpstats.estimators.engine.step import LONGEST, capped
 from dpstats.estimators.location_scale.estimate import Estimate, Found, estimate
-from dpstats.estimators.location_scale.hazard_calibration import checked
+from dpstats.estimators.location_scale.hazard_calibration import contrasted, doubted
 from dpstats.estimators.location_scale.intercept_scale import Level, release_level, solved
-from dpstats.estimators.location_scale.problem import LOG_SIGMA_RANGE, Problem
+from dpstats.estimators.location_scale.problem import LOG_SIGMA_RANGE, Problem, sigma_of
 from dpstats.estimators.location_scale.sign_average import Average, Step, average, combined, spread_by_noise
 from dpstats.estimators.location_scale.sign_frame import framed, sized
 from dpstats.estimators.location_scale.sign_tuning import TUNING
@@ -118,7 +118,9 @@ class Signs(Route[tuple[float, float], Estimate]):
         problems = (*result.problems, *["shape"] * (len(frame.whitening) > 1))
         settings = {**result.settings, "slopes": "signs of residuals"}
         result = replace(result, problems=problems, settings=settings, by_signs=True)
-        result = checked(self.curator, self._plan.cost("check"), placement, whole.points[0], result)
+        point = whole.points[0]
+        law = contrasted(self.curator, self._plan.cost("check"), placement, point, sigma_of(point))
+        result = doubted(result, law, frame.bounding, frame.choice, point)
         # what columns share tells of one that may hold one value, if any of them surely varies
         alike = ~placement.scale.varies & (not placement.scale.varies.any())
         return _without(result, np.flatnonzero(placement.scale.unknown | alike) + 1)

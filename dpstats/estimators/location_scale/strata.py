@@ -35,7 +35,7 @@ from dpstats.estimators.location_scale.estimate import (
 )
 from dpstats.estimators.location_scale.event_law import LEAST_SAID
 from dpstats.estimators.location_scale.gaussian import Gaussian
-from dpstats.estimators.location_scale.hazard_calibration import checked
+from dpstats.estimators.location_scale.hazard_calibration import doubted
 from dpstats.estimators.location_scale.information import Known
 from dpstats.estimators.location_scale.placement import PlacedByLine, declared_range
 from dpstats.estimators.location_scale.problem import LARGEST_LOG_SIGMA, LOG_SIGMA_RANGE, Problem, sigma_of
@@ -240,8 +240,7 @@ class Stratified(Gaussian):
         k, tied = self.bounding.k, placement.problem.strata.tied
         each = np.vstack([np.eye(k, k + 1), np.tile(np.eye(1, k + 1, k), (groups, 1))])
         onto = scipy.linalg.block_diag(np.linalg.pinv(tied), np.eye(groups)) @ each
-        mu = self._plan.cost("check")
-        return checked(self.curator, mu, placement, self.typical, result, self.sigma, onto)
+        return doubted(result, self._law, self.bounding, self.choice, self.typical, onto)
 
 
 def _estimated(state: Stratified) -> Estimate:
