@@ -108,7 +108,7 @@ def contrasted(  # noqa: PLR0913 - of strata, one more
     found, noise, events = release.values[0], release.sds[0], release.n * scale.fraction
     sampling = np.sqrt(_MIXED * events * square / placement.problem.units)
     errors = np.hypot(sampling, noise)
-    j = int(np.argmax(np.abs(found) / errors))  # the one that stands out most
+    j = np.argmax(np.abs(found) / errors)  # the one that stands out most
     law = Quantity(*(float(each[j] / events) for each in (found, errors, noise)))
     chance = _DOUBTFUL / 2 / len(found)
     far = -float(special.ndtri(chance))
@@ -139,8 +139,8 @@ def doubted(
     Of strata, `onto` makes what is estimated of changes of the point.
     """
     bias = _biases(bounding.placement, sigma_of(point), found) * bounding.off(choice, point) ** 2
-    bias = bias if onto is None else onto @ bias @ onto.T
-    return replace(result, law=found.law).doubted(bias, *("law",) * found.stands_out)
+    bias, told = bias if onto is None else onto @ bias @ onto.T, ("law",) * found.stands_out
+    return replace(result, law=found.law).doubted(bias, *told)
 
 
 def _biases(placement: Placement, sigma: float, found: Contrasted) -> Array:

@@ -147,9 +147,9 @@ class Pure(Newton):
     def finish(self) -> Estimate:
         found = _combined(self)
         result = estimate(found, self.bounding, self.choice, self.whitening.matrix)
-        where = self.bounding.placement, self.point, sigma_of(self.point)
-        law = contrasted(self.curator, self._check, *where, steep=True)
-        return doubted(result, law, self.bounding, self.choice, self.point)
+        bounding, point = self.bounding, self.point
+        law = contrasted(self.curator, self._check, bounding.placement, point, sigma_of(point), steep=True)
+        return doubted(result, law, bounding, self.choice, point)
 
     def _informed(self, cost: float) -> Information:
         """Shape of the event matrix, times released sizes; which tell of the residuals, too."""

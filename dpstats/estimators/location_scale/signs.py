@@ -118,8 +118,8 @@ class Signs(Route[tuple[float, float], Estimate]):
         problems = (*result.problems, *["shape"] * (len(frame.whitening) > 1))
         settings = {**result.settings, "slopes": "signs of residuals"}
         result = replace(result, problems=problems, settings=settings, by_signs=True)
-        point = whole.points[0]
-        law = contrasted(self.curator, self._plan.cost("check"), placement, point, sigma_of(point))
+        cost, (point, *_) = self._plan.cost("check"), whole.points
+        law = contrasted(self.curator, cost, placement, point, sigma_of(point))
         result = doubted(result, law, frame.bounding, frame.choice, point)
         # what columns share tells of one that may hold one value, if any of them surely varies
         alike = ~placement.scale.varies & (not placement.scale.varies.any())
