@@ -105,9 +105,8 @@ class Gaussian(Newton):
         if self.bounding.placement.problem.intervals:
             self._place_again(self._plan["inspections"][2 if self.arrived else 1])
         if self.arrived:
-            steep = self.need(self.bounding.k) <= 1
             placement, mu = self.bounding.placement, self._plan.cost("check")
-            way = self.whitening.matrix
+            steep, way = self.need(self.bounding.k) <= 1, self.whitening.matrix
             self._law = contrasted(self.curator, mu, placement, self.typical, self.sigma, steep, way)
             self.bounding = replace(self.bounding, doubt=self._law.clear)
         self.choice = self.bounding.choose(self.whitening, self.typical)
