@@ -171,7 +171,7 @@ class HazardContrasts(AtResiduals):
                 beyond += (np.clip(last, lower, upper) - first) * known.odds
             right += steps[:, None] * beyond
         if self._whitened is not None:
-            x = self._whitened(centred, scratch("row", len(self.ranges) - len(right) + 1, len(z)), scratch)
+            x = self._whitened(centred, scratch("row", self.parts[0].size - len(right) + 1, len(z)), scratch)
             np.multiply(x, shorten(x, self._radius, scratch) / self._radius * right[-1], out=x)
             right = np.vstack([right[:-1], x])
         return (Factor(block.ok[:, None].astype(float), right.T),)
