@@ -21,9 +21,9 @@ def symmetric_power(matrix: Array, power: float, least: float = -math.inf) -> Ar
 
 
 def with_floor(matrix: Array, floor: float) -> Array:
-    """The matrix with its eigenvalues raised to at least `floor`."""
+    """The matrix with its eigenvalues raised to `floor`, and to what rounding leaves of an inverse."""
     values, vectors = np.linalg.eigh(matrix)
-    return (vectors * np.maximum(values, max(floor, 1e-12))) @ vectors.T
+    return (vectors * np.maximum(values, max(floor, 1e-12 * values.max(initial=1.0)))) @ vectors.T
 
 
 def noise_of_product(sds: Array, vector: Array) -> Array:

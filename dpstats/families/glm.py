@@ -230,7 +230,7 @@ def count_clipped_square(mean: np.ndarray, below: np.ndarray, above: np.ndarray,
 
 
 def _count_variance(mean: np.ndarray, alpha: float) -> np.ndarray:
-    return mean * (1 + alpha * mean)
+    return mean * (1 + max(alpha, 0.0) * mean)  # counts that scatter less are taken for Poisson
 
 
 def _gamma_clipped_mean(eta: np.ndarray, limit: np.ndarray, dispersion: float) -> np.ndarray:
@@ -398,7 +398,7 @@ def negative_binomial(alpha: float) -> GlmFamily:
 
     def score_variance(eta: np.ndarray, more: float) -> np.ndarray:
         mean = _exp(eta)
-        return np.asarray(_count_variance(mean, max(alpha + more, 0.0)) / (1 + alpha * mean) ** 2)
+        return np.asarray(_count_variance(mean, alpha + more) / (1 + alpha * mean) ** 2)
 
     return replace(
         POISSON,

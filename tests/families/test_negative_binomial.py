@@ -62,6 +62,13 @@ def test_squares_of_bounded_scores_are_those_of_the_law(family: GlmFamily, alpha
         assert squares[at] == pytest.approx(float(law_of(np.exp(eta), alpha).pmf(COUNTS) @ psi**2), rel=5e-3)
 
 
+def test_counts_that_scatter_less_than_any_law_have_scores_of_a_poisson_law() -> None:
+    of_law, less = (
+        BoundedScore(POISSON, 1.5, 1.2, 3.0, excess, (-3.0, 6.0), 3000.0) for excess in (0.0, -0.4)
+    )
+    np.testing.assert_array_equal(less.squares(0.3), of_law.squares(0.3))
+
+
 @pytest.mark.parametrize("alpha", [0.0, 0.05, 0.5, 5.0])
 def test_released_squares_tell_alpha(alpha: float) -> None:
     """Of means that vary, with noise of a size that it knows; the law is exact, no row is drawn."""

@@ -218,7 +218,9 @@ class Coordinates:
         size = max(float(np.trace(gram)) / k, noise / math.sqrt(k))
         floored = with_floor(gram, min(noise * self._edge, size))
         back = np.linalg.inv(self.whitening)
-        return symmetric_power(with_levels(back @ floored @ back, base_square(k), self.scale), -0.5)
+        return symmetric_power(
+            with_levels(with_floor(back @ floored @ back, 0.0), base_square(k), self.scale), -0.5
+        )
 
     def to_user(self) -> dict[str, Any]:
         """The way back to the user's coefficients, as :class:`LinearMoments` takes it."""

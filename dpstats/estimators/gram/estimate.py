@@ -80,11 +80,14 @@ class LinearFit:
     problems : tuple of str
         "apart", if some surely do; "bends", if the response surely follows the square of the line too, and
         most of what the line explains is in rows that count less; what part of the rows has no weight.
+    unasked : frozenset of str
+        What was planned, and was not released.
     """
 
     moments: LinearMoments
     settings: dict[str, float]
     problems: tuple[str, ...] = ()
+    unasked: frozenset[str] = frozenset()
 
 
 def fit_gram(
@@ -148,7 +151,7 @@ def fit_gram(
         levelled = long.levelled(bounds.radius, moments.gram, *slopes_of(place, line))
         moments = moments.bending(levelled)
     problems += lacking(place.scale.fraction, place.scale.fraction_sd)
-    return LinearFit(moments, settings, tuple(problems))
+    return LinearFit(moments, settings, tuple(problems), place.found.spent(plan, "final").unasked)
 
 
 def _look(
@@ -167,7 +170,7 @@ def _look(
         np.append(0.0, scale.center),
         np.append(1.0, scale.scale),
         back @ found.params,
-        np.linalg.inv(place.whitening @ inverse @ place.whitening) / moments.gram_weight,
+        unwhite @ np.linalg.inv(inverse) @ unwhite / moments.gram_weight,
         *standardised(back, found.cov, found.cov_privacy),
         None,  # a line of the response less its offset
         moments.residual_sd() ** 2,

@@ -15,6 +15,7 @@ from scipy import special
 
 from dpstats.curator import Curator
 from dpstats.estimators.engine.plan import Plan
+from dpstats.estimators.hazards.predictors import FARTHEST
 from dpstats.estimators.hazards.problem import Problem, by_stratum
 from dpstats.estimators.row_scale import SURE
 
@@ -102,8 +103,8 @@ class Grid:
         return np.append(0.0, np.cumsum(self.rates))
 
     def hazards(self, log_hazards: Array) -> Array:
-        """Hazard that each cell adds, where pieces have these logarithms of multiples."""
-        return np.asarray(self.rates * np.exp(log_hazards)[self.pieces])
+        """Hazard that each cell adds, where pieces have these logarithms of multiples, within a range."""
+        return np.asarray(self.rates * np.exp(np.clip(log_hazards, -FARTHEST, FARTHEST))[self.pieces])
 
     def of_baseline(self, values: Array, weights: Array) -> Grid:
         """The same pieces, in which the clock runs as the baseline does, not as the hazard of those at risk.

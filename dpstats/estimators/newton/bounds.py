@@ -106,7 +106,7 @@ class Chooser:
         if family.free_dispersion or family.alpha is not None:
             return self.start_dispersion
         noise = self._noise(radius, self._score(_FIRST, level, 1.0).limit, level) / math.sqrt(self.n * level)
-        seen = located.sd**2 / float(family.variance(np.array(located.mean)))
+        seen = located.sd**2 / max(float(family.variance(np.array(located.mean))), _LEAST_LEVEL)
         return max(min(seen, (_ROUGH / noise) ** 2), 1.0)
 
     @property
