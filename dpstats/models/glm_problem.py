@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import partial
-
 import numpy as np
 
 from dpstats.curator import Curator
 from dpstats.errors import FormulaError, SpecificationError
 from dpstats.estimators.engine.plan import Plan
-from dpstats.estimators.newton import Estimate, Problem, count_steps, fit_newton, make_plan
+from dpstats.estimators.newton import MANY, Estimate, Problem, count_steps, make_plan
 from dpstats.estimators.pmt import fit_pmt_glm, glm_costs
 from dpstats.estimators.published.truncated import PUBLISHED, fit_truncated_glm, truncated_glm_costs
 from dpstats.families.glm import BINOMIAL, GlmFamily
@@ -99,25 +96,28 @@ def _referred(design: Design) -> tuple[np.ndarray, ...]:
     )
 
 
-def costs_of(method: str, problem: Problem, mu: float) -> dict[str, float]:
-    """mu of all releases of each kind, by name; `method` is "newton", "pmt" or "paper"."""
-    if method == "newton":
-        return _plan(problem)(mu).costs
+def plan_of(curator: Curator, problem: Problem, mu: float) -> Plan:
+    """How a fit by noisy Newton spends a mu: what is asked follows from public numbers."""
+    family, cost = problem.family, curator.cost_per_row(mu)
+    return make_plan(
+        mu,
+        *count_steps(curator.n, cost, problem.k),
+        constant=problem.intercept,
+        two_valued=family.two_valued,
+        laws=family.counts and curator.n * cost >= MANY,
+        apart=not (family.two_valued and problem.zero_or_one.all()),
+    )
+
+
+def truncated_costs(method: str, problem: Problem, mu: float) -> dict[str, float]:
+    """mu of all releases of each kind, by name; `method` is "pmt" or "paper"."""
     return truncated_glm_costs(mu) if method == "paper" else glm_costs(mu, problem)
 
 
-def estimated(
+def truncated(
     curator: Curator, method: str, problem: Problem, public: ColumnMoments | None, mu: float
 ) -> Estimate:
-    """The fit by a method; those that truncate have `public` moments."""
-    if method == "newton":
-        steps = count_steps(curator.n, curator.cost_per_row(mu), problem.k)
-        return fit_newton(curator, problem, _plan(problem)(mu, *steps))
+    """The fit by a method that truncates by `public` moments."""
     assert public is not None
     fit = fit_truncated_glm if method == "paper" else fit_pmt_glm
     return fit(curator, problem, public, mu)
-
-
-def _plan(problem: Problem) -> Callable[..., Plan]:
-    family = problem.family
-    return partial(make_plan, constant=problem.intercept, two_valued=family.two_valued, counts=family.counts)

@@ -234,14 +234,16 @@ class LinearModel(Plannable):
             check_worth(curator, budget, len(self.design.names), PURE_LINEAR if plan.pure else LINEAR, force)
         facts = pay(curator, self.design, budget, ledger, named, released)
         curator, design = about_middles(curator, self.design, budget) if moves else (curator, self.design)
-        estimate = self._pmt(curator, budget.mu, compat) if pmt else self._gram(curator, design, plan)
+        estimate, unasked = (
+            (self._pmt(curator, budget.mu, compat), ()) if pmt else self._gram(curator, design, plan)
+        )
         return LinearFit(
             model=self._name,
             dist="gaussian",
             schema=self.design.schema,
             weights=self.design.weights,
             names=self.design.names,
-            released=tuple(released),
+            released=tuple(name for name in released if name not in unasked),
             alpha=self.alpha,
             **estimate,
             **facts,
@@ -290,8 +292,8 @@ class LinearModel(Plannable):
         if method == "pmt":
             check_gaussian(budget, "method='pmt'")
 
-    def _gram(self, curator: Curator, design: Design, plan: Plan) -> dict[str, Any]:
-        """What the record says of the estimate."""
+    def _gram(self, curator: Curator, design: Design, plan: Plan) -> tuple[dict[str, Any], frozenset[str]]:
+        """What the record says of the estimate, and what was not asked for it."""
         constant = design.has_intercept
         max_weight = None if design.weights is None else design.max_weight
         box = _box(design, self._name)
@@ -299,7 +301,7 @@ class LinearModel(Plannable):
         moments = result.moments.of_columns(design.way).beside(design.partners())
         found = self._described(moments.solve(self.alpha), result.settings)
         told = cautions(of_whole_table(result.problems, design), design.names)
-        return found | {"linear": moments, "flags": (*told, *found["flags"])}
+        return found | {"linear": moments, "flags": (*told, *found["flags"])}, result.unasked
 
     def _pmt(self, curator: Curator, mu: float, compat: str | None) -> dict[str, Any]:
         assert self._public is not None

@@ -302,7 +302,7 @@ def publish(
     design : Design
     result : Estimate
     released : iterable of str
-        What was released with noise.
+        What was planned to be released with noise.
     names : tuple of str, optional
         Of the coefficients; default those of the design's columns.
     **more
@@ -317,7 +317,7 @@ def publish(
         cov=result.cov,
         cov_privacy=result.cov_privacy,
         bias=result.possible_bias,
-        released=tuple(released),
+        released=tuple(name for name in released if name not in result.unasked),
         columns=result.columns,
         flags=cautions(
             of_whole_table(result.problems, design), names, isinstance(design.response, IntervalResponse)

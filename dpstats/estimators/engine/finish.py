@@ -49,6 +49,8 @@ class Estimate:
         Where the columns were found, and how far they spread.
     bias : array, shape (k, k), or 0
         The part of `cov` that is what responses may do that do not follow the model, as far as checks tell.
+    unasked : frozenset of str
+        What was planned, and was not released, as releases before left nothing to ask.
     """
 
     params: Array
@@ -58,6 +60,7 @@ class Estimate:
     settings: dict[str, Any] = field(default_factory=dict)
     columns: DesignMoments | None = field(default=None, kw_only=True)
     bias: Array | float = field(default=0.0, kw_only=True)
+    unasked: frozenset[str] = field(default=frozenset(), kw_only=True)
 
     def wider(self, factors: Array) -> Self:
         """With standard errors longer by these factors; a coefficient is lost where one is infinite."""

@@ -130,3 +130,8 @@ class Plan:
             if stage.share:
                 kinds.setdefault(stage.what, []).append(name)
         return {what: self.cost(*names) for what, names in kinds.items()}
+
+    @property
+    def unasked(self) -> frozenset[str]:
+        """What is not released, as other stages have its share."""
+        return frozenset(stage.what for stage in self.stages.values()) - set(self.costs)

@@ -2,7 +2,7 @@
 
 from dpstats.estimators.newton.estimate import Estimate
 from dpstats.estimators.newton.iterate import fit_newton
-from dpstats.estimators.newton.plan import count_steps, make_plan
+from dpstats.estimators.newton.plan import MANY, count_steps, make_plan
 from dpstats.estimators.newton.problem import Problem
 
-__all__ = ["Estimate", "Problem", "count_steps", "fit_newton", "make_plan"]
+__all__ = ["MANY", "Estimate", "Problem", "count_steps", "fit_newton", "make_plan"]

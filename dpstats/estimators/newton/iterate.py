@@ -39,8 +39,6 @@ _DISPERSION_SD = 0.5  # relative, of what is known of the dispersion before any 
 _ALIKE = 1.25  # bounds that differ by no more give matrices that may be mixed
 # Sampling sds: where noise is less, one early step of all rows would not take back what some rows are off by
 _QUIET = 0.1
-# Rows times mu from which it is released how counts scatter: of fewer, noise hides what it would be good for
-_MANY = 3000.0
 _LOST = 1 / 16  # share of weight that rows of large means may have lost where scores are limited
 
 
@@ -62,8 +60,6 @@ def fit_newton(curator: Curator, problem: Problem, plan: Plan) -> Estimate:
     noise = _usual_noise(curator, problem, plan)
     located = locate(some, plan.columns, plan.cost("octaves"), problem, noise)
     plan = located.found(problem).spent(plan, "tail")
-    if curator.n * curator.cost_per_row(plan.total) < _MANY:
-        plan = plan.given("laws", "tail")
     chooser = Chooser(problem, located, curator.n, curator.cost_per_row(plan.cost("tail")))
     steps = _Steps(some, curator, plan, chooser, 1 + (noise < _QUIET))
     del some  # lest both are in memory
@@ -80,7 +76,8 @@ def fit_newton(curator: Curator, problem: Problem, plan: Plan) -> Estimate:
         explained(plan.cost("told"), problem, located, read, found),
         set_apart(plan.cost("apart"), problem, located, found),
     )
-    return replace(by_one_pass(curator, checks, found), columns=located.columns)
+    found = by_one_pass(curator, checks, found)
+    return replace(found, columns=located.columns, unasked=plan.unasked)
 
 
 def _read(

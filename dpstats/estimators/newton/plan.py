@@ -10,7 +10,9 @@ from dpstats.estimators.engine.plan import BENDS, EARLY_STEPS, TAIL_STEPS, Plan,
 # Shares of mu^2; the averaged steps have what the others leave.
 FIRST, OCTAVES, EARLY, FAR = 0.03, 0.03, 0.24, 0.06
 TAILS = 0.03  # whether scores that are clipped have a longer tail than their law
-LAWS = 0.02  # of what law counts are, where rows are many
+LAWS = 0.02  # of what law counts are
+# Rows times mu from which it is released how counts scatter: of fewer, noise hides what it would be good for
+MANY = 3000.0
 APART = 0.03  # rows apart; averaged steps have it where the declared bounds are too near for any
 TOLD = 0.01  # whether covariates tell a yes or no
 # Early and averaged steps where n mu / k^1.5 is more: the less noisy a step, the fewer converge, as those of
@@ -30,26 +32,28 @@ def make_plan(
     tail_steps: int = TAIL_STEPS,
     constant: bool = True,
     two_valued: bool = False,
-    counts: bool = False,
+    laws: bool = False,
+    apart: bool = True,
 ) -> Plan:
     """Split a total of Gaussian differential privacy over the releases of a fit.
 
     Without an intercept no bend is looked for, nor what lies in the tail of counts and amounts. Of a yes or
-    no it is asked instead whether covariates tell it.
+    no it is asked instead whether covariates tell it. `laws`: whether it is asked how counts scatter.
+    `apart`: whether rows may be, of columns that have more than two values.
     """
     check, tails, steps = BENDS * constant, TAILS * (constant and not two_valued), "score and information"
     told = TOLD * two_valued
-    rest = 1 - FIRST - OCTAVES - EARLY - FAR - check - tails - told - APART - LAWS * counts
+    rest = 1 - FIRST - OCTAVES - EARLY - FAR - check - tails - told - APART * apart - LAWS * laws
     stages = dict(
         columns=Stage(FIRST, "column means"),
         octaves=Stage(OCTAVES, "column octaves"),
         early=Stage(EARLY, steps, growing(early_steps)),
         tail=Stage(rest, steps, alike(tail_steps)),
-        laws=Stage(LAWS * counts, "scatter of counts"),
+        laws=Stage(LAWS * laws, "scatter of counts"),
         far=Stage(FAR, "check of long rows"),
         check=Stage(check, "check for bends"),
         beyond=Stage(tails, "check of the tail"),
         told=Stage(told, "check for separation"),
-        apart=Stage(APART, "rows apart in loose bounds"),
+        apart=Stage(APART * apart, "rows apart in loose bounds"),
     )
     return Plan(mu, False, stages)
