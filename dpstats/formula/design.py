@@ -258,7 +258,7 @@ class Design:
         rows = self.new_rows(newdata, clip=True)
         return rows.exog, int(rows.outside.sum())
 
-    def new_rows(self, newdata: Any, clip: bool) -> NewRows:
+    def new_rows(self, newdata: Any, clip: bool, asked: str = "newdata") -> NewRows:
         """Rows of the design and offsets for new, public data.
 
         Parameters
@@ -269,6 +269,8 @@ class Design:
         clip : bool
             Move values to their public bounds, as the rows of a fit are. Else they are extrapolated to; the
             basis of a spline is constant beyond its boundary knots.
+        asked : str
+            The argument that has them, which errors name.
 
         Raises
         ------
@@ -276,11 +278,11 @@ class Design:
             If a covariate is missing, a value is missing or has an undeclared level, or a term is not defined
             where a value is.
         """
-        block, size, outside = covariate_block(newdata, self.schema, self._filler.variables)
+        block, size, outside = covariate_block(newdata, self.schema, self._filler.variables, asked)
         exog, offset, ok, values = self._filler.predictor(block, size, clip)
         strata = self._filler.strata
         stratum = strata.codes(values, ok) if strata else np.zeros(size, dtype=int)
-        check_defined(ok)
+        check_defined(ok, asked)
         return NewRows(exog, offset, values, stratum, outside)
 
     def linear_constraint(

@@ -40,27 +40,29 @@ class NewRows:
 
 
 def covariate_block(
-    newdata: Any, schema: Schema, names: Sequence[str]
+    newdata: Any, schema: Schema, names: Sequence[str], asked: str
 ) -> tuple[dict[str, np.ndarray], int, np.ndarray]:
     """The covariates of new data, their number of rows, and which rows are outside the public bounds.
+
+    `asked` is the name of the argument that has them.
 
     Raises
     ------
     SpecificationError
         If a covariate is missing or a value is not usable.
     """
-    frame = frame_of(newdata, names)
+    frame = frame_of(newdata, names, asked)
     missing = [name for name in names if name not in frame.columns]
     if missing:
         raise SpecificationError(
-            f"newdata lacks {', '.join(map(repr, missing))}; the formula needs {', '.join(names)}"
+            f"{asked} lacks {', '.join(map(repr, missing))}; the formula needs {', '.join(names)}"
         )
     if not names:
         return {}, len(frame), np.zeros(len(frame), dtype=bool)
     variables = Schema(dict(schema))  # new data are public: they need no unit of privacy
     block = next(open_rows(frame, variables, names).blocks(max(1, len(frame))), None)
     if block is None:
-        raise SpecificationError("newdata have no rows")
+        raise SpecificationError(f"{asked} have no rows")
     outside = np.zeros(len(frame), dtype=bool)
     for name, values in block.items():
         variable = schema[name]
@@ -70,10 +72,10 @@ def covariate_block(
             cell = frame[name].iloc[row]
             if isinstance(cell, float) and np.isnan(cell):
                 raise SpecificationError(
-                    f"newdata row {row} lacks a value of {name!r}; each row needs {', '.join(names)}"
+                    f"{asked} row {row} lacks a value of {name!r}; each row needs {', '.join(names)}"
                 )
             shown = cell.item() if isinstance(cell, np.generic) else cell
-            raise SpecificationError(f"newdata row {row}: {name} = {shown!r} is not {expected(variable)}")
+            raise SpecificationError(f"{asked} row {row}: {name} = {shown!r} is not {expected(variable)}")
         if not isinstance(variable, Levels):
             outside |= (values < variable.bounds[0]) | (values > variable.bounds[1])
     for norm in schema.norms:
@@ -82,7 +84,7 @@ def covariate_block(
     return block, len(frame), outside
 
 
-def check_defined(ok: np.ndarray) -> None:
+def check_defined(ok: np.ndarray, asked: str) -> None:
     """Refuse rows for which a term of the formula has no value, as a logarithm below 0 has none.
 
     Raises
@@ -91,7 +93,7 @@ def check_defined(ok: np.ndarray) -> None:
     """
     if not ok.all():
         raise SpecificationError(
-            f"newdata row {int(np.argmin(ok))}: a value lies outside its public bounds, where a term of the "
+            f"{asked} row {int(np.argmin(ok))}: a value lies outside its public bounds, where a term of the "
             "formula is not defined; clip=True moves values to their bounds"
         )
 
@@ -105,8 +107,8 @@ def expected(variable: Variable) -> str:
     return "a finite number"
 
 
-def frame_of(newdata: Any, names: Sequence[str] = ()) -> pd.DataFrame:
-    """New data as a frame; of a dict of columns, these alone if any is named.
+def frame_of(newdata: Any, names: Sequence[str] = (), asked: str = "newdata") -> pd.DataFrame:
+    """New data as a frame; of a dict of columns, these alone if any is named. Errors name `asked`.
 
     Raises
     ------
@@ -125,8 +127,8 @@ def frame_of(newdata: Any, names: Sequence[str] = ()) -> pd.DataFrame:
         if isinstance(newdata, Sequence) and all(isinstance(row, Mapping) for row in newdata):
             return pd.DataFrame(list(newdata))
     except ValueError as error:
-        raise SpecificationError(f"newdata cannot be read as a table: {error}") from None
+        raise SpecificationError(f"{asked} cannot be read as a table: {error}") from None
     raise SpecificationError(
-        "newdata must be a frame, a dict of values or columns, or a list of dicts, "
+        f"{asked} must be a frame, a dict of values or columns, or a list of dicts, "
         f"not {type(newdata).__name__}"
     )

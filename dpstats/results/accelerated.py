@@ -20,7 +20,7 @@ from dpstats.results.document import Document, Estimates, cells, limit_columns, 
 from dpstats.results.fit import Fit
 from dpstats.results.in_units import Units
 from dpstats.results.intervals import Estimate, bse, limits
-from dpstats.results.newdata import NewData, beside, points_named
+from dpstats.results.newdata import NewData, beside, points
 from dpstats.results.prediction import linear_predictor
 from dpstats.results.record import Record, mentioned
 from dpstats.results.released import method_where
@@ -142,11 +142,11 @@ class AcceleratedLife(Fit):
         [35, 45]
         """
         record = self.record
-        base = points_named("use", record, use, "acceleration_factors", clip)
+        base = points(record, use, "acceleration_factors", clip, "use")
         if len(base.exog) != 1:
             raise SpecificationError(f"use must be one point, such as {{'tempC': 55}}; got {shown(use)}")
         given = _farthest(record, base.frame.iloc[0].to_dict()) if stress is None else stress
-        at = points_named("stress", record, given, "acceleration_factors", clip)
+        at = points(record, given, "acceleration_factors", clip, "stress")
         (centre, gradient), (other, its_gradient) = (linear_predictor(record, each) for each in (base, at))
         columns = with_limits(centre - other, gradient - its_gradient, record.cov, level, np.exp)
         known = np.isfinite(columns["conf_high"])

@@ -11,7 +11,6 @@ import pandas as pd
 
 from dpstats._arguments import truth
 from dpstats._warn import warn
-from dpstats.errors import NotReleased, SpecificationError
 from dpstats.formula.newdata import frame_of
 from dpstats.results.notreleased import refusal
 from dpstats.results.record import Record
@@ -98,7 +97,9 @@ def _far(beyond: float) -> str:
     return f" ({_plain(abs(beyond))} {'above' if beyond > 0 else 'below'} its bounds)" if beyond else ""
 
 
-def points(record: Record, newdata: NewData | None, asked: str, clip: bool = False) -> Points:
+def points(
+    record: Record, newdata: NewData | None, asked: str, clip: bool = False, name: str = "newdata"
+) -> Points:
     """Build the design for `newdata`, saying how many of its rows are outside the public bounds.
 
     Parameters
@@ -110,6 +111,8 @@ def points(record: Record, newdata: NewData | None, asked: str, clip: bool = Fal
         The method asked for, named in errors.
     clip : bool
         Move values to their public bounds; else they are where they are, and the fit is extrapolated.
+    name : str
+        The argument that has `newdata`, which errors and warnings name.
 
     Raises
     ------
@@ -124,13 +127,13 @@ def points(record: Record, newdata: NewData | None, asked: str, clip: bool = Fal
         raise refusal(
             asked,
             "for the training rows would reveal them",
-            f"Pass newdata: values of {', '.join(record.covariates)}.",
+            f"Pass {name}: values of {', '.join(record.covariates)}.",
         )
-    rows = design.new_rows(newdata, truth("clip", clip))
+    rows = design.new_rows(newdata, truth("clip", clip), name)
     if rows.outside.any():
-        _warn(int(rows.outside.sum()), clip)
-    table = frame_of(newdata).reset_index(drop=True)
-    named = tuple(name for name in table if name in record.covariates)
+        _warn(int(rows.outside.sum()), clip, name)
+    table = frame_of(newdata, asked=name).reset_index(drop=True)
+    named = tuple(column for column in table if column in record.covariates)
     bounds = _bounds(record, named)
     if clip:
         table = table.assign(**{name: rows.values[name] for name in bounds if rows.outside.any()})
@@ -143,16 +146,6 @@ def points(record: Record, newdata: NewData | None, asked: str, clip: bool = Fal
     return Points(exog, rows.offset, table, named, far, outside, rows.stratum)
 
 
-def points_named(
-    name: str, record: Record, newdata: NewData | None, asked: str, clip: bool = False
-) -> Points:
-    """Build the design for new data that an argument of another name holds, which errors tell."""
-    try:
-        return points(record, newdata, asked, clip)
-    except (SpecificationError, NotReleased) as error:
-        raise type(error)(str(error).replace("newdata", name)) from None
-
-
 def _bounds(record: Record, names: Sequence[str]) -> dict[str, tuple[float, float]]:
     """Public bounds of those of the covariates that are numbers."""
     variables = {name: record.schema[name] for name in names}
@@ -161,13 +154,13 @@ def _bounds(record: Record, names: Sequence[str]) -> dict[str, tuple[float, floa
     }
 
 
-def _warn(count: int, clip: bool) -> None:
+def _warn(count: int, clip: bool, name: str) -> None:
     what = (
         "which were moved to them"
         if clip
         else "where the fit is extrapolated; predict(..., clip=True) moves them to their bounds"
     )
-    warn(f"{count} row(s) of newdata have values outside the public bounds, {what}")
+    warn(f"{count} row(s) of {name} have values outside the public bounds, {what}")
 
 
 def beside(at: Points, frame: pd.DataFrame) -> pd.DataFrame:

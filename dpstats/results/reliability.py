@@ -18,7 +18,7 @@ from dpstats.results.document import Estimates, with_limits
 from dpstats.results.fit import Fit
 from dpstats.results.in_units import Units
 from dpstats.results.intervals import Estimate, bse, log_estimate, standard_errors
-from dpstats.results.newdata import NewData, Points, points, points_named
+from dpstats.results.newdata import NewData, Points, points
 from dpstats.results.prediction import linear_predictor
 from dpstats.results.record import Record
 from dpstats.results.released import method_where, value_where
@@ -269,7 +269,7 @@ class Reliability(Fit):
         """
         record = self.record
         named = (("use", use), ("stress", stress))
-        pair = [points_named(name, record, given, "acceleration", clip) for name, given in named]
+        pair = [points(record, given, "acceleration", clip, name) for name, given in named]
         if any(len(at.exog) != 1 for at in pair):
             raise SpecificationError("acceleration compares one use point with one stress point")
         (centre, gradient), (other, its_gradient) = (linear_predictor(record, at) for at in pair)
