@@ -7,7 +7,7 @@ from collections.abc import Callable
 from functools import wraps
 from inspect import getattr_static, isfunction
 from traceback import clear_frames, walk_tb
-from typing import NoReturn, ParamSpec, TypeVar
+from typing import Any, NoReturn, ParamSpec, TypeVar
 
 import numpy as np
 
@@ -98,15 +98,18 @@ def forgetting(make: Callable[P, T]) -> Callable[P, T]:
     return made
 
 
-def forgetful(kind: type[T]) -> type[T]:
-    """Have the constructor and all public methods of a class forget as `forgetting` says."""
+def forgetful(kind: type[T], change: Callable[..., Any] = forgetting) -> type[T]:
+    """Have the constructor and all public methods of a class forget as `forgetting` says.
+
+    Or make another `change` to them, which has to forget, too.
+    """
     for name in dir(kind):
         member = getattr_static(kind, name)
         function = member.__func__ if isinstance(member, classmethod | staticmethod) else member
         is_ours = isfunction(function) and function.__module__.startswith(f"{__package__}.")
         is_public = name == "__init__" or not name.startswith("_")
         if is_ours and is_public and not hasattr(function, _FORGETS):
-            forgets = forgetting(function)
+            forgets = change(function)
             setattr(kind, name, forgets if function is member else type(member)(forgets))
     return kind
 

@@ -13,7 +13,7 @@ import pandas as pd
 from dpstats._private import forgetful
 from dpstats.formula import Design
 from dpstats.moments.design import DesignMoments, of_linear
-from dpstats.results.document import Document, Shown, pairs_frame, privacy_table
+from dpstats.results.document import Document, Result, pairs_frame, privacy_table
 from dpstats.results.intervals import critical
 from dpstats.results.notreleased import refusal
 from dpstats.results.record import Record
@@ -44,7 +44,7 @@ def moments_of(record: Record) -> ColumnMoments:
 
 @forgetful
 @dataclass(frozen=True, slots=True, repr=False, eq=False)
-class ColumnMoments(Shown):
+class ColumnMoments(Result):
     """Private means, sds and correlations of the columns of a design, with intervals: ``fit.moments``.
 
     They were paid for with the fit. :func:`dpstats.plan` takes them as ``covariates=``.
@@ -183,9 +183,7 @@ class ColumnMoments(Shown):
 
         return pairs_frame(self.names, of_pair)
 
-    @property
-    def document(self) -> Document:
-        """The printed tables."""
+    def _page(self) -> Document:
         of_columns = [(f"{row.quantity} of {row.term}", row) for row in self.frame.itertuples()]
         tables = [privacy_table("Means and sds", of_columns)]
         if self._found.corr is not None and len(self.names) > 1:

@@ -17,7 +17,7 @@ from scipy import special
 
 from dpstats.moments.interval_counts import Comparison, CumulativeHazard
 from dpstats.moments.mixture import Tails
-from dpstats.results.document import Document, Shown, point_columns
+from dpstats.results.document import Document, Result, point_columns
 from dpstats.results.intervals import critical, refuse_alpha
 from dpstats.results.table import Column, Table, figures, p_value, z_value
 
@@ -140,7 +140,7 @@ def _mean(first: np.ndarray, last: np.ndarray) -> tuple[np.ndarray, np.ndarray, 
 
 
 @dataclass(frozen=True, slots=True, repr=False, eq=False)
-class LogRankTest(Shown):
+class LogRankTest(Result):
     """Test that groups have the same hazards: under the null, `statistic` is chi-square with `df` degrees.
 
     Attributes
@@ -166,9 +166,7 @@ class LogRankTest(Shown):
     pvalue: float
     frame: pd.DataFrame
 
-    @property
-    def document(self) -> Document:
-        """The printed table."""
+    def _page(self) -> Document:
         p = p_value(self.pvalue)
         relation = p if p.startswith("<") else f"= {p}"
         rows = tuple(

@@ -21,9 +21,9 @@ from dpstats.moments.cell_table import PROBABILITIES, Found
 from dpstats.moments.described import ColumnSums, Products, mean_of, sd_of
 from dpstats.results.description_record import built, plain
 from dpstats.results.document import Document, Shown, pairs_frame, privacy_table
-from dpstats.results.facts import Facts, asked_and_paid, banner, heading, titled
+from dpstats.results.facts import Facts, asked_and_paid, banner, heading
 from dpstats.results.intervals import check_level
-from dpstats.results.plotting import footer
+from dpstats.results.plotting import entitled, footer
 from dpstats.results.table import level_percent
 from dpstats.schema import Bounded, Count, Event, Flag, Levels, Schema
 
@@ -317,7 +317,8 @@ class Description(Facts, Shown, Stored):
         low, high = (np.array([getattr(one, end) for one in found.values()]) for end in ("low", "high"))
         ax.hlines(at, low, high, color="C1", linewidth=4, alpha=0.5, label="interval")
         ax.plot(values, at, "o-" if name in self.numbers else "o", color="black", markersize=4)
-        ax.set(title=titled(self, title, ax.get_title()), ylabel=label, xlabel=across)
+        ax.set(ylabel=label, xlabel=across)
+        entitled(ax, title, self)
         footer(ax, self)
         return ax
 

@@ -10,19 +10,23 @@ from __future__ import annotations
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from functools import wraps
 from itertools import combinations
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypeVar
 
 import numpy as np
 import pandas as pd
 
 from dpstats._arguments import is_line, number, shown
-from dpstats._private import forgetful
+from dpstats._private import forgetful, forgetting
 from dpstats.errors import SpecificationError
+from dpstats.results.facts import BANNER
 from dpstats.results.intervals import Transform, standard_errors, transformed
 from dpstats.results.markup import comma_separated, fitting, html, latex, markdown, text
 from dpstats.results.table import Column, Page, Table, figures, level_percent, percent
+
+T = TypeVar("T")
 
 WIDTH, COMFORTABLE = 78, 100  # of a page, and of one whose tables need more
 NARROWEST, WIDEST = 40, 1000  # characters: room for a label and some words beside it; no screen has more
@@ -185,8 +189,42 @@ NOT_ESTIMABLE = "not estimable"
 FIXED = "fixed"  # in the place of a standard error
 
 
+@dataclass(frozen=True, slots=True, repr=False, eq=False)
+class Result(Shown):
+    """Base of what a fit's methods return that prints itself, with the fit's banner if it has one.
+
+    Attributes
+    ----------
+    banner : str
+        Set by :func:`marked`.
+    """
+
+    banner: str = field(default="", kw_only=True)
+
+    @abstractmethod
+    def _page(self) -> Document:
+        """The printed table, without the banner."""
+
+    @property
+    def document(self) -> Document:
+        """The printed table."""
+        page = self._page()
+        return replace(page, banner=self.banner) if self.banner else page
+
+
+def marked(ask: Callable[..., T]) -> Callable[..., T]:
+    """Have a method of a result without secret noise put its banner on the table that it returns."""
+
+    @wraps(ask)
+    def asked(self: Any, *args: Any, **kwargs: Any) -> T:
+        found = ask(self, *args, **kwargs)
+        return replace(found, banner=BANNER) if isinstance(found, Result) and self.not_private else found
+
+    return forgetting(asked)
+
+
 @dataclass(frozen=True, slots=True, repr=False)
-class Estimates(Shown):
+class Estimates(Result):
     """Table of estimates, which `life`, `reliability` and their like return.
 
     Attributes
@@ -209,9 +247,7 @@ class Estimates(Shown):
     frame: pd.DataFrame
     layout: Callable[[], Document]
 
-    @property
-    def document(self) -> Document:
-        """The printed table."""
+    def _page(self) -> Document:
         return self.layout()
 
     def __reduce__(self) -> tuple[Callable[..., Estimates], tuple[pd.DataFrame, Document]]:

@@ -67,10 +67,9 @@ def heading(facts: Facts, title: str) -> str:
     return title[:1].upper() + title[1:] if facts.not_private else f"Private {title}"
 
 
-def titled(facts: Facts, title: str, before: str = "") -> str:
-    """Return a title, with a warning where this, or what a plot of title `before` shows, is not private."""
-    marked = facts.not_private or before.startswith(_MARK)
-    return f"{_MARK}. {title}" if marked else title
+def titled(title: str, not_private: bool) -> str:
+    """Return a title, with a warning where something that it is of is not private."""
+    return f"{_MARK}. {title.removeprefix(f'{_MARK}. ')}" if not_private else title
 
 
 def asked_and_paid(

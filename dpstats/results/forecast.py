@@ -26,10 +26,10 @@ from dpstats.families.quantiles import even_shares
 from dpstats.formula import NumericResponse
 from dpstats.results import survival_quantities as quantities
 from dpstats.results.document import NOT_ESTIMABLE, Document, Shown, limit_columns, point_columns
-from dpstats.results.facts import Facts, banner, price, titled
+from dpstats.results.facts import Facts, banner, price
 from dpstats.results.intervals import critical, refuse_alpha, standard_errors
 from dpstats.results.newdata import NewData, Points, points
-from dpstats.results.plotting import footer, legend
+from dpstats.results.plotting import entitled, footer, legend
 from dpstats.results.record import Record
 from dpstats.results.table import Column, Table, figures, level_percent, plain
 
@@ -249,7 +249,7 @@ class Forecast(Shown):
         what = "failures until then" if cumulative else "failures in the period"
         ax.set(xlabel=f"from now ({unit})" if unit else "from now", ylabel=what, ylim=(0, None))
         title = f"Forecast for {plain(self.units)} units"
-        ax.set_title(titled(self.facts, title, ax.get_title()), fontsize="medium", wrap=True)
+        entitled(ax, title, self.facts, fontsize="medium", wrap=True)
         legend(ax)
         footer(ax, self.facts)
         return ax

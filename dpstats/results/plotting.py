@@ -6,7 +6,7 @@ The plot of coefficients, a forest plot, shades the part of each interval that i
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -22,8 +22,10 @@ from dpstats.results.record import Record, is_scale
 from dpstats.results.table import level_percent, percent, plain
 
 STYLES = ("-", "--", ":", "-.")  # the next one when the colours are used up
+Step = Literal["post"] | None
 BAND = 0.15  # opacity
 FOOTER = "footer"  # what marks a text as one
+EXPOSED = "not-private"  # what marks axes that show what is not private
 
 
 def style(j: int) -> dict[str, Any]:
@@ -48,9 +50,11 @@ def line_with_band(
     band(ax, x, limits, look)
 
 
-def band(ax: Axes, x: ArrayLike, limits: tuple[ArrayLike, ArrayLike], look: dict[str, Any]) -> None:
-    """Draw a band of the colour of its line between its limits."""
-    ax.fill_between(x, *limits, color=look["color"], alpha=BAND, linewidth=0)
+def band(
+    ax: Axes, x: ArrayLike, limits: tuple[ArrayLike, ArrayLike], look: dict[str, Any], step: Step = None
+) -> None:
+    """Draw a band of the colour of its line between its limits, in steps as the line."""
+    ax.fill_between(x, *limits, color=look["color"], alpha=BAND, linewidth=0, step=step)
 
 
 def footer(ax: Axes, facts: Facts, share: ArrayLike | None = None) -> None:
@@ -72,6 +76,13 @@ def footer(ax: Axes, facts: Facts, share: ArrayLike | None = None) -> None:
         fontsize="x-small",
         color="0.35",
     )
+
+
+def entitled(ax: Axes, title: str, *shown: Facts, **look: Any) -> None:
+    """Write a title, with a warning where anything that is shown, or was before, is not private."""
+    if any(each.not_private for each in shown):
+        ax.set_gid(EXPOSED)
+    ax.set_title(titled(title, ax.get_gid() == EXPOSED), **look)
 
 
 def per(unit: str) -> str:
@@ -116,8 +127,8 @@ def plot_path(
         xscale="log",
         xlabel="alpha (ridge penalty)",
         ylabel=label,
-        title=titled(record, title, ax.get_title()),
     )
+    entitled(ax, title, record)
     legend(ax)
     footer(ax, record, frame.get("privacy_share"))
     return ax
@@ -165,8 +176,8 @@ def plot_coef(  # noqa: PLR0913 - what is drawn, and where
     ax.axvline(0, color="0.6", linewidth=0.8, zorder=0)
     names = [term if len(term) <= LONGEST else f"{term[: LONGEST - 3]}..." for term in terms]
     ax.set_yticks(rows, names)
-    title = titled(record, f"Coefficients, {level_percent(level)} intervals", ax.get_title())
-    ax.set(xlabel=label, title=title, ylim=(len(where) - 0.5, -0.5))
+    entitled(ax, f"Coefficients, {level_percent(level)} intervals", record)
+    ax.set(xlabel=label, ylim=(len(where) - 0.5, -0.5))
     if exponentiate:
         _as_ratios(ax)
     legend(ax)

@@ -8,10 +8,11 @@ from dataclasses import FrozenInstanceError
 from inspect import getattr_static
 from typing import Any, ClassVar, NoReturn, TypeVar, cast
 
-from dpstats._private import forgetful, forgetting
+from dpstats._private import forgetful
 from dpstats._stored import Stored
 from dpstats.budget import Budget
 from dpstats.formula import Design
+from dpstats.results.document import marked
 from dpstats.results.notreleased import NOT_RELEASED, Reason, missing, refusal
 from dpstats.results.record import Record, Setting
 from dpstats.schema import Schema
@@ -52,7 +53,7 @@ def method_where(when: Callable[[Record], bool]) -> Callable[[T], T]:
     """Decorator of a method that only some fits of a kind have."""
 
     def offered(function: T) -> T:
-        return cast(T, Offered(forgetting(cast(Any, function)), when))
+        return cast(T, Offered(marked(cast(Any, function)), when))
 
     return offered
 
@@ -61,7 +62,7 @@ def value_where(when: Callable[[Record], bool]) -> Callable[[Callable[[Any], T]]
     """Decorator of a property that only some fits of a kind have."""
 
     def offered(function: Callable[[Any], T]) -> T:
-        return cast(T, Offered(property(function), when))
+        return cast(T, Offered(property(marked(function)), when))
 
     return offered
 
@@ -92,7 +93,7 @@ class Released(Stored):
 
     def __init_subclass__(cls, models: tuple[str, ...] = ()) -> None:
         super().__init_subclass__()
-        forgetful(cls)
+        forgetful(cls, marked)
         Released._kinds.update(dict.fromkeys(models, cls))
 
     def __init__(self, **released: Any) -> None:

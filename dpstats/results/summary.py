@@ -267,7 +267,7 @@ def short(record: Record, title: str) -> str:
     lines = (
         f"{heading(record, title)}: {record.formula}",
         f"{record.method}; {rows}",
-        titled(record, privacy),
+        titled(privacy, record.not_private),
         ", ".join(estimates),
         "summary() for more" + more,
     )

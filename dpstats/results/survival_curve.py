@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, NoReturn
 
 import numpy as np
@@ -16,10 +17,10 @@ from dpstats._stored import Stored, check_format, described, restored, text
 from dpstats.errors import SpecificationError
 from dpstats.moments.interval_counts import CumulativeHazard, comparison, cumulative_hazard
 from dpstats.results.curve_estimates import Hazard, LogRankTest, half_widths, logrank_test, restricted_mean
-from dpstats.results.document import NOT_ESTIMABLE, Document, Shown, limit_columns, point_columns
-from dpstats.results.facts import Facts, asked_and_paid, banner, heading, plain_facts, read_facts, titled
+from dpstats.results.document import NOT_ESTIMABLE, Document, Shown, limit_columns, marked, point_columns
+from dpstats.results.facts import Facts, asked_and_paid, banner, heading, plain_facts, read_facts
 from dpstats.results.notreleased import NOT_RELEASED, missing, refusal
-from dpstats.results.plotting import band, footer, legend, style
+from dpstats.results.plotting import band, entitled, footer, legend, style
 from dpstats.results.survival_quantities import check_times, failed_fractions
 from dpstats.results.survival_tables import in_unit
 from dpstats.results.table import Column, Table, figures, level_percent, percent, plain
@@ -34,7 +35,7 @@ PLOTTED = {
 }
 
 
-@forgetful
+@partial(forgetful, change=marked)
 @dataclass(frozen=True, slots=True, repr=False, eq=False, kw_only=True)
 class CurveFit(Facts, Shown, Stored):
     """Private Kaplan-Meier curves at public times, one for each level of a factor.
@@ -429,17 +430,17 @@ class CurveFit(Facts, Shown, Stored):
             )
             drawn = "steps-post" if in_steps else "default"
             ax.plot(hazard.times, value, **look, marker=".", label=label or "all rows", drawstyle=drawn)
-            band(ax, times, (low, high), look)
+            band(ax, times, (low, high), look, "post" if in_steps else None)
         if new:
-            title = f"{PLOTTED[of][1]}, {level_percent(level)} band"
             ax.set(
                 ylabel=PLOTTED[of][0],
                 ylim=(-0.02, 1.02) if of == "survival" else (0, None),
                 xlim=(0, None),
-                title=titled(self, title, ax.get_title()),
                 xlabel=in_unit("time", self.time_unit),
             )
             footer(ax, self, self.table(level)["privacy_share"])
+        if new or self.not_private:
+            entitled(ax, f"{PLOTTED[of][1]}, {level_percent(level)} band" if new else ax.get_title(), self)
         if len(ax.get_legend_handles_labels()[1]) > 1:
             legend(ax)
         return ax

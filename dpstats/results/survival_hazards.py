@@ -18,7 +18,6 @@ from dpstats._axes import Axes, axes
 from dpstats.errors import SpecificationError
 from dpstats.results import survival_tables as tables
 from dpstats.results.document import NOT_ESTIMABLE, Document, Estimates, limit_columns, point_columns
-from dpstats.results.facts import titled
 from dpstats.results.fit import Fit
 from dpstats.results.in_units import Units
 from dpstats.results.intervals import (
@@ -32,7 +31,7 @@ from dpstats.results.intervals import (
     transformed,
 )
 from dpstats.results.newdata import NewData, Points, points
-from dpstats.results.plotting import footer, legend, line_with_band, style
+from dpstats.results.plotting import entitled, footer, legend, line_with_band, style
 from dpstats.results.prediction import linear_predictor, where_estimable
 from dpstats.results.record import Record, given
 from dpstats.results.released import method_where, value_where
@@ -422,7 +421,7 @@ class HazardFit(Fit, models=("coxph",)):
         made.set(xlim=(0, edges[-1]), ylim=(-0.02, 1.02))
         shared = f" at {at.alike()}" if at.alike() else ""
         title = f"Survival{shared}, {level_percent(level)} intervals"
-        made.set_title(titled(record, title, made.get_title()), fontsize="medium")
+        entitled(made, title, record, fontsize="medium")
         if len(at.exog) > 1:
             legend(made)
         footer(made, record, privacy_share(record))

@@ -18,12 +18,12 @@ from dpstats._warn import warn
 from dpstats.errors import SpecificationError
 from dpstats.formula import NumericResponse
 from dpstats.results import survival_quantities as life
-from dpstats.results.facts import price, titled
+from dpstats.results.facts import price
 from dpstats.results.fit import Fit
 from dpstats.results.intervals import privacy_share, standard_errors, transformed
 from dpstats.results.newdata import NewData, Points
 from dpstats.results.newdata import points as points_of
-from dpstats.results.plotting import footer, legend, line_with_band, per, style
+from dpstats.results.plotting import entitled, footer, legend, line_with_band, per, style
 from dpstats.results.record import Record
 from dpstats.results.survival_curve import CurveFit, named
 from dpstats.results.survival_tables import in_unit
@@ -173,13 +173,15 @@ def probability_paper(record: Record, ends: Range, ax: Axes) -> None:
     ax.grid(color="0.9", linewidth=0.6)
 
 
-def finish(record: Record, at: Points, title: str, level: float, ax: Axes) -> Axes:
+def finish(
+    record: Record, at: Points, title: str, level: float, ax: Axes, points: CurveFit | None = None
+) -> Axes:
     """Write titles and, for several points, a legend."""
     if shared := at.alike():
         title += f" at {shared}"
     ax.set(xlabel=in_unit("time", record.time_unit))
-    title = titled(record, f"{title}, {level_percent(level)} band", ax.get_title())
-    ax.set_title(title, fontsize="medium", wrap=True)
+    shown = (record,) if points is None else (record, points)
+    entitled(ax, f"{title}, {level_percent(level)} band", *shown, fontsize="medium", wrap=True)
     if len(ax.get_legend_handles_labels()[1]) > 1:
         legend(ax)
     footer(ax, record, privacy_share(record)[: record.n_location])
@@ -239,14 +241,13 @@ class PlotsOfTime(Fit):
         first = draw(record, at, spaced(record, ends), life.standardized, np.array, level, ax)
         if points is not None:
             draw_points(record, at, points, ends, level, ax, first)
-            ax.set_title(titled(points, "", ax.get_title()))
         probability_paper(record, ends, ax)
         if dist.log:
             ax.axhline(0, color="0.6", linewidth=0.8, linestyle=":", zorder=0)
         ax.set_ylabel("failed")
         note = NO_POINTS if points is None else f"points: Kaplan-Meier, {price(points)}"
         ax.annotate(note, (0.98, 0.02), xycoords="axes fraction", ha="right", fontsize=8, color="0.35")
-        return finish(record, at, f"{dist.title} probability plot", level, ax)
+        return finish(record, at, f"{dist.title} probability plot", level, ax, points)
 
     def plot_reliability(
         self,

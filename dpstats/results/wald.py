@@ -16,7 +16,7 @@ from dpstats._arguments import numbers
 from dpstats._private import forgetful
 from dpstats.errors import SpecificationError
 from dpstats.moments.mixture import Tails
-from dpstats.results.document import NOT_ESTIMABLE, Document, Estimates, Shown, limit_columns, point_columns
+from dpstats.results.document import NOT_ESTIMABLE, Document, Estimates, Result, limit_columns, point_columns
 from dpstats.results.intervals import Joint, half_widths, refuse_alpha, standard_errors
 from dpstats.results.record import Record
 from dpstats.results.table import Column, Table, figures, p_value, z_value
@@ -54,7 +54,7 @@ class WaldTest:
 
 @forgetful
 @dataclass(frozen=True, slots=True, repr=False)
-class ContrastTest(Shown):
+class ContrastTest(Result):
     """Tests of single contrasts, statsmodels' names; `effect` is contrast minus null value.
 
     Attributes
@@ -136,9 +136,7 @@ class ContrastTest(Shown):
             index=list(self.null),
         )
 
-    @property
-    def document(self) -> Document:
-        """The printed table."""
+    def _page(self) -> Document:
         return Document(tables=(self._table("null", "difference"),))
 
     def _table(self, label: str, effect: str) -> Table:

@@ -273,6 +273,16 @@ def test_a_private_line_beside_what_is_not_private_keeps_the_mark() -> None:
     points = capacitor().plot_life(USE, points=curve(not_private=True))
     assert points.get_title().startswith("NOT PRIVATE")
     assert "points: Kaplan-Meier, NOT PRIVATE" in [text.get_text() for text in points.texts]
+    beside = capacitor().plot_reliability(USE)
+    assert curve(not_private=True).plot(ax=beside).get_title().startswith("NOT PRIVATE. Reliability")
+    beside.set_title("Capacitors")  # by the user
+    assert capacitor().plot_reliability(USE, ax=beside).get_title().startswith("NOT PRIVATE. Reliability")
+
+
+def test_a_band_has_the_steps_of_its_line() -> None:
+    (drawn,) = curve().plot(steps=True).collections[:1]
+    ends = drawn.get_paths()[0].vertices
+    assert all(x == x_ or y == y_ for (x, y), (x_, y_) in zip(ends, ends[1:], strict=False))
 
 
 def test_a_notebook_shows_a_plot_that_pyplot_does_not_know() -> None:
