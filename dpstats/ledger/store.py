@@ -19,6 +19,7 @@ import os
 import random
 import sqlite3
 import tempfile
+import threading
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
@@ -170,11 +171,19 @@ class Entry:
         return Charge(self.budget, self.gaussian)
 
 
+# Held while a connection is open: a process that was forked meanwhile would inherit locks of SQLite, which
+# nobody lets go of, and wait for them in vain.
+_OPEN = threading.RLock()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=_OPEN.acquire, after_in_parent=_OPEN.release, after_in_child=_OPEN.release)
+
+
 @contextmanager
 def told(path: Path) -> Iterator[None]:
-    """Turn SQLite's errors into one sentence about the file."""
+    """Turn SQLite's errors into one sentence about the file, to which no fork comes in between."""
     try:
-        yield
+        with _OPEN:
+            yield
     except sqlite3.Error as error:
         name = getattr(error, "sqlite_errorname", "")
         problem = next((text for code, text in PROBLEMS.items() if name.startswith(code)), f"failed: {error}")

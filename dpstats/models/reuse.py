@@ -10,11 +10,13 @@ from __future__ import annotations
 import hashlib
 import inspect
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from functools import wraps
 from pathlib import Path
 from typing import Any, ParamSpec, Protocol, TypeVar
+
+import numpy as np
 
 from dpstats._arguments import is_line, shown
 from dpstats._stored import check_format, read_object, write_text
@@ -158,8 +160,17 @@ def _described(book: Ledger, model: Model, asked: Mapping[str, Any], version: st
             if name not in ("self", "budget", "reuse", *_NOT_ASKED)
         },
     }
-    content: dict[str, Any] = json.loads(json.dumps(about, default=str))
+    content: dict[str, Any] = json.loads(json.dumps(about, default=_plain))
     return content
+
+
+def _plain(value: object) -> object:
+    """What an array or another sequence holds. By anything else one fit could be taken for another."""
+    if isinstance(value, np.ndarray | np.generic):
+        return value.tolist()
+    if isinstance(value, Iterable):
+        return list(value)
+    raise SpecificationError(f"a fit that is kept is not told by {shown(value)}; leave out reuse=")
 
 
 def _path(book: Ledger, described: Mapping[str, Any]) -> Path:

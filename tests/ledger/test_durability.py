@@ -8,9 +8,10 @@ import signal
 import sqlite3
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
-from threading import Thread
+from threading import Event, Thread
 
 import pytest
 
@@ -272,6 +273,23 @@ def test_a_copy_that_another_thread_makes_lets_no_other_process_charge(path: Pat
         said = subprocess.run(command, capture_output=True, text=True, check=True).stdout
         assert connection.in_transaction and said.count("in use by others") == 2
     assert dps.Ledger(path).charge(dps.zcdp(0.75), **FOR).seq == 2
+
+
+def test_a_process_that_is_forked_while_a_thread_charges_does_not_wait_in_vain(path: Path) -> None:
+    """It would take over what SQLite thinks is locked, by a connection that nobody ends."""
+    begun = Event()
+
+    def slowly() -> None:
+        with store.charging(path):
+            begun.set()
+            time.sleep(0.3)
+
+    thread, start = Thread(target=slowly), time.monotonic()
+    thread.start()
+    begun.wait()
+    assert in_processes(lambda: dps.Ledger(path).charge(dps.zcdp(0.25), **FOR) and None, 1) == [0]
+    thread.join()
+    assert time.monotonic() - start < store.PATIENCE / 4
 
 
 def charged_and_killed(path: Path) -> None:

@@ -1,5 +1,6 @@
 """A fit that a ledger paid for is kept beside it, and returned where the same is asked again."""
 
+import inspect
 import json
 import time
 import warnings
@@ -13,7 +14,8 @@ import pytest
 import dpstats as dps
 from dpstats import testing
 from dpstats.errors import BudgetError, SpecificationError
-from tests.privacy.catalogue import SCHEMA, made
+from dpstats.models.reuse import _described
+from tests.privacy.catalogue import BUDGETS, SCHEMA, SHORT, Case, made
 
 DATA = made(400)
 BUDGET = dps.zcdp(4)
@@ -57,6 +59,17 @@ def test_an_alpha_that_differs_in_its_eighth_digit_is_another_fit(ledger: dps.Le
         with warnings.catch_warnings(action="ignore"):  # of fits that cost the same
             model.fit(BUDGET, force=True, reuse=True)
     assert len(ledger.entries()) == 2
+
+
+@pytest.mark.parametrize("case", SHORT)
+def test_a_fit_is_told_by_plain_values_alone(case: Case, ledger: dps.Ledger) -> None:
+    """What is written as an object shows itself may be the same of two, or differ from run to run."""
+    model = case.model_of(DATA)
+    asked = inspect.signature(type(model).fit).bind(model, BUDGETS[case.budget], **case.fitting(model))
+    asked.apply_defaults()
+    assert _described(ledger, model, asked.arguments, "")["formula"] == model.design.formula
+    with pytest.raises(SpecificationError, match="is not told by an object"):
+        _described(ledger, model, asked.arguments | {"method": object()}, "")
 
 
 CHANGES: dict[str, dict[str, Any]] = {
