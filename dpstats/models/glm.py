@@ -14,7 +14,6 @@ from dpstats.contributors import Plan as ContributionPlan
 from dpstats.curator import Curator
 from dpstats.errors import SpecificationError
 from dpstats.estimators.engine.plan import left
-from dpstats.estimators.newton import fit_newton
 from dpstats.families import LOGISTIC_LOSS
 from dpstats.families.glm import BINOMIAL, GAUSSIAN, GlmFamily
 from dpstats.formula import Design, build_design, told_apart
@@ -23,7 +22,7 @@ from dpstats.models.about_middles import about_middles, share_of
 from dpstats.models.about_middles import costs_of as costs_of_middles
 from dpstats.models.contributed import fit_logistic
 from dpstats.models.feasibility import PURE_LOGIT, check_worth, least_of
-from dpstats.models.glm_problem import check_options, plan_of, problem_of, truncated, truncated_costs
+from dpstats.models.glm_problem import check_options, costs_of, estimated, plan_of, problem_of
 from dpstats.models.law_names import family_named
 from dpstats.models.linear import LinearModel, ols
 from dpstats.models.loglik import LOGLIK, SHARE, check_release, cost, log_likelihood
@@ -269,9 +268,8 @@ class GlmModel(Plannable):
         moves = method == "newton"
         mu = left(budget.mu, SHARE * asked + share_of(self.design) * moves)
         curator = Curator(self._rows, self.design, budget)
-        plan = plan_of(curator, self._problem, mu) if moves else None
-        costs = plan.costs if plan else truncated_costs(method, self._problem, mu)
-        costs |= {LOGLIK: cost(budget.mu)} if asked else {}
+        plan = plan_of(curator, self._problem, mu)
+        costs = costs_of(method, self._problem, plan) | ({LOGLIK: cost(budget.mu)} if asked else {})
         costs |= costs_of_middles(self.design, budget) if moves else {}
         named = METHOD if moves else PMT_METHOD
         if moves:
@@ -279,11 +277,7 @@ class GlmModel(Plannable):
         facts = pay(curator, self.design, budget, ledger, named, costs)
         curator, design = about_middles(curator, self.design, budget) if moves else (curator, self.design)
         problem = replace(problem_of(design, self.family, self._name), robust=robust)
-        result = (
-            fit_newton(curator, problem, plan)
-            if plan
-            else truncated(curator, method, problem, self._public, mu)
-        )
+        result = estimated(curator, method, problem, self._public, plan)
         loglik = log_likelihood(curator, budget.mu, result.params, self.family) if asked else None
         return publish(
             GlmFit,

@@ -7,7 +7,7 @@ import numpy as np
 from dpstats.curator import Curator
 from dpstats.errors import FormulaError, SpecificationError
 from dpstats.estimators.engine.plan import Plan
-from dpstats.estimators.newton import MANY, Estimate, Problem, count_steps, make_plan
+from dpstats.estimators.newton import MANY, Estimate, Problem, count_steps, fit_newton, make_plan
 from dpstats.estimators.pmt import fit_pmt_glm, glm_costs
 from dpstats.estimators.published.truncated import PUBLISHED, fit_truncated_glm, truncated_glm_costs
 from dpstats.families.glm import BINOMIAL, GlmFamily
@@ -109,15 +109,19 @@ def plan_of(curator: Curator, problem: Problem, mu: float) -> Plan:
     )
 
 
-def truncated_costs(method: str, problem: Problem, mu: float) -> dict[str, float]:
-    """mu of all releases of each kind, by name; `method` is "pmt" or "paper"."""
-    return truncated_glm_costs(mu) if method == "paper" else glm_costs(mu, problem)
+def costs_of(method: str, problem: Problem, plan: Plan) -> dict[str, float]:
+    """mu of all releases of each kind, by name; `method` is "newton", "pmt" or "paper"."""
+    if method == "newton":
+        return plan.costs
+    return truncated_glm_costs(plan.total) if method == "paper" else glm_costs(plan.total, problem)
 
 
-def truncated(
-    curator: Curator, method: str, problem: Problem, public: ColumnMoments | None, mu: float
+def estimated(
+    curator: Curator, method: str, problem: Problem, public: ColumnMoments | None, plan: Plan
 ) -> Estimate:
-    """The fit by a method that truncates by `public` moments."""
+    """The fit by a method; those that truncate have `public` moments."""
+    if method == "newton":
+        return fit_newton(curator, problem, plan)
     assert public is not None
     fit = fit_truncated_glm if method == "paper" else fit_pmt_glm
-    return fit(curator, problem, public, mu)
+    return fit(curator, problem, public, plan.total)

@@ -15,7 +15,7 @@ from scipy import special
 
 from dpstats.curator import Curator
 from dpstats.estimators.engine.plan import Plan
-from dpstats.estimators.hazards.predictors import FARTHEST
+from dpstats.estimators.hazards.predictors import LATTICE_END
 from dpstats.estimators.hazards.problem import Problem, by_stratum
 from dpstats.estimators.row_scale import SURE
 
@@ -104,7 +104,7 @@ class Grid:
 
     def hazards(self, log_hazards: Array) -> Array:
         """Hazard that each cell adds, where pieces have these logarithms of multiples, within a range."""
-        return np.asarray(self.rates * np.exp(np.clip(log_hazards, -FARTHEST, FARTHEST))[self.pieces])
+        return np.asarray(self.rates * np.exp(np.clip(log_hazards, -LATTICE_END, LATTICE_END))[self.pieces])
 
     def of_baseline(self, values: Array, weights: Array) -> Grid:
         """The same pieces, in which the clock runs as the baseline does, not as the hazard of those at risk.

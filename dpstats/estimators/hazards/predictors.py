@@ -16,7 +16,7 @@ from dpstats.estimators.row_scale import RowScale
 
 Array = np.ndarray
 
-FARTHEST, _STEP = 15.0, 0.05  # of the lattice of linear predictors: hazards apart by e^15, and by 5 %
+LATTICE_END, _STEP = 15.0, 0.05  # of the lattice of linear predictors: hazards apart by e^15, and by 5 %
 
 
 def predictors(scale: RowScale, beta: Array, variance: float, failed: float) -> tuple[Array, Array]:
@@ -45,7 +45,7 @@ def predictors(scale: RowScale, beta: Array, variance: float, failed: float) -> 
     laws = [_law(scale, i, size) for i, size in enumerate(beta)]
     alone = sum(float(weights @ points**2) for points, weights in laws)
     smaller = math.sqrt(min(1.0, variance / alone)) if alone > 0 else 1.0
-    lattice = np.arange(-FARTHEST, FARTHEST + _STEP, _STEP)
+    lattice = np.arange(-LATTICE_END, LATTICE_END + _STEP, _STEP)
     among = np.exp(-(lattice**2) / 2 / max(variance - smaller**2 * alone, _STEP**2))
     for points, weights in laws:
         moved = [
@@ -78,9 +78,9 @@ def _of_all_rows(values: Array, weights: Array, failed: float) -> Array:
     def shortfall(log: float) -> float:
         return float(weights @ (1 / _fails(values + log))) - 1 / failed
 
-    if failed > 1 - 1e-6 or shortfall(FARTHEST) > 0:
+    if failed > 1 - 1e-6 or shortfall(LATTICE_END) > 0:
         return weights
-    log = optimize.brentq(shortfall, -3 * FARTHEST, FARTHEST)
+    log = optimize.brentq(shortfall, -3 * LATTICE_END, LATTICE_END)
     weights = weights / _fails(values + log)
     return np.asarray(weights / weights.sum())
 
