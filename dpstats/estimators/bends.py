@@ -102,9 +102,10 @@ class Line:
 
     @property
     def _more(self) -> float:
-        heard, slopes = np.diag(self.moments) / self.moments[0, 0], self.slopes**2
-        lost = float(slopes @ np.maximum(self.squares - heard, 0.0))
-        return self.spread**2 * lost / max(float(slopes @ heard), 1e-300)
+        heard, slopes = np.diag(self.moments) / self.moments[0, 0], self.spread**2 * self.slopes**2
+        return float(slopes @ np.maximum(self.squares - heard, 0.0)) / max(
+            float(self.slopes**2 @ heard), 1e-300
+        )
 
 
 @dataclass(frozen=True)
