@@ -398,7 +398,7 @@ MUTANTS = (
         "hazard_contrasts",
         "at_residuals",
         "apart = corners[:, None] - corners",
-        "apart = corners[:, None]",
+        "apart = corners[:, None] - 0 * corners",
     ),
     small(
         "contrasts of hazards: rows lie on one side of the line",
