@@ -12,9 +12,10 @@ from scipy import integrate
 import dpstats as dps
 from dpstats.curator.lattice import Part
 from dpstats.curator.statistics import REGISTRY
-from dpstats.estimators.functional.estimate import _weak
+from dpstats.estimators.functional.estimate import _weak, solved
 from dpstats.estimators.functional.moments import Moments, least_squares
 from dpstats.estimators.published.functional import quadratic_maximum
+from dpstats.estimators.row_scale import Box
 from dpstats.families import DISTS, LOGISTIC, SEV
 from dpstats.testing import NoNoise, Recording, Replay, SeededNoise, noise
 from tests.made import MadeDesign
@@ -235,6 +236,16 @@ def test_an_intercept_takes_its_share_of_a_sigma_that_is_lost() -> None:
     assert line.square_noise > 0.8 * line.square and not line.hidden.any()
     sigma = math.exp(line.params[-1])
     assert _weak(line, moments, SEV.mean)[0, 0] == pytest.approx((SEV.mean * sigma) ** 2 / 3)
+
+
+def test_releases_that_differ_by_rounding_print_the_same_interval() -> None:
+    moments = replace(t1_moments(), rows=400, matrix=100 * t1_moments().matrix, sds=np.full((4, 4), 3.0))
+    rounded = replace(moments, matrix=moments.matrix * (1 + 1e-12))
+    box = Box(-np.ones(3), np.ones(3))
+    one, other = (
+        solved(of, 1.0, box, SEV, lambda made: least_squares(made, SEV).params) for of in (moments, rounded)
+    )
+    assert_allclose(one.cov, other.cov, rtol=1e-6)
 
 
 def test_rows_that_cannot_be_used_are_not_counted_as_such() -> None:
