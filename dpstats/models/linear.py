@@ -161,7 +161,8 @@ class LinearModel(Plannable):
 
     def __init__(self, name: str, design: Design, data: Any, alpha: float, public: Any) -> None:
         self._name, self.alpha, self.design = name, alpha, design
-        _box(self.design, name)  # refuses what is no number
+        if not isinstance(design.response, NumericResponse):
+            raise FormulaError(f"{name} needs a number left of ~; for a time to failure use survreg")
         if not alpha:
             told_apart(design)
         check_apart(public, data)
@@ -296,7 +297,7 @@ class LinearModel(Plannable):
         """What the record says of the estimate, and what was not asked for it."""
         constant = design.has_intercept
         max_weight = None if design.weights is None else design.max_weight
-        box = _box(design, self._name)
+        box = _box(design)
         result = fit_gram(curator, box, constant, plan, self._public, max_weight)
         moments = result.moments.of_columns(design.way).beside(design.partners())
         found = self._described(moments.solve(self.alpha), result.settings)
@@ -322,10 +323,9 @@ def _pmt_costs(mu: float) -> dict[str, float]:
     return dict(zip(("second moments", "cross moments"), costs(mu), strict=True))
 
 
-def _box(design: Design, model: str) -> Box:
+def _box(design: Design) -> Box:
     """Declared bounds of the covariates and of the response less the offset, and where most rows lie."""
-    if not isinstance(design.response, NumericResponse):
-        raise FormulaError(f"{model} needs a number left of ~; for a time to failure use survreg")
+    assert isinstance(design.response, NumericResponse)
     first = int(design.has_intercept)
     (low, high), offset = design.response.bounds, design.offset_bounds
     response = [low - offset[1], high - offset[0]]

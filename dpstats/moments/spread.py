@@ -74,10 +74,10 @@ def share_explained(moments: NoisyMoments) -> Quantity:
 
 def _share(moments: NoisyMoments) -> tuple[float, float, float]:
     """R squared, its noise, and what a relative error of the residual variance makes of it; as told best."""
-    fitted = _share_of_fitted(moments)
+    sigma = spread(moments)
+    fitted = _share_of_fitted(moments, sigma)
     if moments.total is None or moments.noise_total is None:
         return fitted
-    sigma = spread(moments)
     left = min(sigma.value**2 / moments.total, 1.0)
     noise = math.hypot(2 * sigma.se_privacy * sigma.value, left * moments.noise_total) / moments.total
     best, other = sorted(((1 - left, noise, left), fitted), key=lambda found: found[1])
@@ -114,10 +114,10 @@ def _fitted(moments: NoisyMoments) -> _Fitted:
     )
 
 
-def _share_of_fitted(moments: NoisyMoments) -> tuple[float, float, float]:
+def _share_of_fitted(moments: NoisyMoments, sigma: Quantity) -> tuple[float, float, float]:
     """R squared from the variance of fitted values, over all rows, and of residuals; else as `_share`."""
     slopes, direction, covariance, explained = _fitted(moments)
-    gram, sigma = moments.all_rows, spread(moments)
+    gram = moments.all_rows
     residual, residual_noise = (sigma.value / moments.scale) ** 2, 2 * sigma.value * sigma.se_privacy
     both = explained + residual
     # of a quadratic form: near a line of no slope the second term is all

@@ -135,8 +135,7 @@ def choose_bounds(
     def noise(radius: float, limit: float) -> float:
         return 2 * radius * limit / (math.sqrt(n) * mu)
 
-    spread = math.sqrt(_SPREAD_NOISE * SPREAD * n * mu / math.sqrt(8))
-    spread = min(max(spread, _LEAST_SPREAD), _MOST_SPREAD)
+    spread = min(max(math.sqrt(_SPREAD_NOISE * SPREAD * n * mu / math.sqrt(8)), _LEAST_SPREAD), _MOST_SPREAD)
     if noise(farthest, widest) <= NOTHING:
         return Bounds(farthest, widest, farthest * widest, spread)
     radius = math.sqrt(base_square(k))
@@ -148,8 +147,9 @@ def choose_bounds(
     usual = radius = max(min(longer, quiet, longest_normal(n, k)), radius)
     for _ in range(_STEPS):
         longer = _best_radius(noise(1.0, limit), bent, ends)
-        if longer > usual:
-            radius, limit = longer, _best_limit(n, noise(longer, 1.0), tail, moved_share(k))
+        if longer <= usual:
+            break
+        radius, limit = longer, _best_limit(n, noise(longer, 1.0), tail, moved_share(k))
     limit = max(limit, min(limit * FREE / noise(radius, limit), _MOST_LIMIT))
     radius, limit = min(radius, farthest), min(limit, widest)
     most = limit if weighted or tail.any else _MEAT_SDS
