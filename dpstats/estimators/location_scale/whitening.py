@@ -15,7 +15,7 @@ from dpstats.estimators.location_scale.events import Events
 from dpstats.estimators.location_scale.problem import LOG_SIGMA_RANGE, sigma_of
 from dpstats.estimators.matrices import symmetric_power
 from dpstats.estimators.row_scale import RowScale
-from dpstats.estimators.stretch import STRETCH, longest_square, shortened, unstretched
+from dpstats.estimators.stretch import STRETCH, longest_square, shortened, unstretched, with_levels
 
 Array = np.ndarray
 
@@ -39,7 +39,7 @@ class Whitening:
     @classmethod
     def of_events(cls, events: Events, scale: RowScale) -> Whitening:
         """(S / f)^(-1/2) of the event matrix."""
-        return cls.of_levels(events, scale, np.zeros((0, len(scale.center))), 0.0)
+        return cls.of_levels(events, scale, scale.levels, 0.0)
 
     @classmethod
     def of_levels(cls, events: Events, scale: RowScale, levels: Array, square: float) -> Whitening:
@@ -59,7 +59,7 @@ class Whitening:
     def improved(self, information: Array, radius: float, scale: RowScale) -> Whitening:
         """W that also whitens `information`, given in today's whitened coordinates and per event."""
         back = np.linalg.inv(self.matrix)
-        metric = np.linalg.inv(unstretched(back @ information @ back, radius, scale))
+        metric = np.linalg.inv(with_levels(back @ information @ back, radius**2, scale))
         undo = np.linalg.inv(self.first)
         values, vectors = np.linalg.eigh(undo @ metric @ undo)
         change = (vectors * np.clip(values, _LEAST, _MOST)) @ vectors.T
