@@ -67,7 +67,7 @@ class Gaussian(Newton):
         self, curator: Curator, problem: Problem, plan: Plan, scale: RowScale, noisy: bool = False
     ) -> None:
         super().__init__(curator, plan["early"], plan["tail"])
-        self._plan, self.released, scale = plan, Released(), replace(scale, levels=problem.levels)
+        self._plan, self.released = plan, Released()
         events = release_events(curator, plan.cost("matrix"), scale, noisy, problem.alone)
         start = self._held(starting_values(events, problem), PlacedByLine(problem, scale, events))
         point = located(curator, problem, plan["location"], scale, start, events.fraction)

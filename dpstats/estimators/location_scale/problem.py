@@ -112,4 +112,5 @@ class Problem:
     @property
     def box(self) -> Box:
         few = len(self.alike) <= _MOST_ALIKE
-        return Box(self.lower, self.upper, self.binary, alike=self.alike if few else self.alike[:0, :0])
+        alike = self.alike if few else self.alike[:0, :0]
+        return Box(self.lower, self.upper, self.binary, levels=self.levels, alike=alike)

@@ -101,11 +101,8 @@ class Pure(Newton):
         rows that weigh less, and be too large where they alone tell.
         """
         placement = self.bounding.placement
-        levels = placement.problem.levels
-        if not len(levels):
-            return Whitening.of_events(placement.events, placement.scale)
         square = self.bounding.affordable_square(self.point)
-        return Whitening.of_levels(placement.events, placement.scale, levels, square)
+        return Whitening.of_events(placement.events, placement.scale, square)
 
     def _public(self) -> dict[str, Any]:
         """Parameters of the releases where the iteration stands."""

@@ -77,7 +77,7 @@ class PureBounding(Bounding[PlacedByLine]):
         count = self.n * self.placement.events.fraction
         k, box = self.k, whitening.longest_square(self.placement.scale)
         # a level whose rows weigh less than others' is not seen as well as the events' matrix has it
-        levels = whitening.longest_level(self.placement.scale, self.placement.problem.levels)
+        levels = whitening.longest_level(self.placement.scale)
         choice = Choice(c, 0.0, floor.z, USUAL_WIDTH, 0.0, 0.0)
         where = self.truncation(choice, point)
         bounds, (slope, variance) = self.bounds(where), self._left(where)

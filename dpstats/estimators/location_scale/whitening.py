@@ -37,19 +37,14 @@ class Whitening:
     first: Array
 
     @classmethod
-    def of_events(cls, events: Events, scale: RowScale) -> Whitening:
-        """(S / f)^(-1/2) of the event matrix."""
-        return cls.of_levels(events, scale, scale.levels, 0.0)
+    def of_events(cls, events: Events, scale: RowScale, square: float = 0.0) -> Whitening:
+        """(S / f)^(-1/2) of the event matrix.
 
-    @classmethod
-    def of_levels(cls, events: Events, scale: RowScale, levels: Array, square: float) -> Whitening:
-        """The same where rows may have these levels.
-
-        Rows that the events' matrix counts in full are no longer than the root of `square`, if that is more
-        than is usual. Raising the moments of single columns of a category would hide what its levels share.
+        Rows of levels that it counts in full are no longer than the root of `square`, if that is more than
+        is usual. Raising the moments of single columns of a category would hide what its levels share.
         """
-        radius_square, rows = 1.5 * len(events.square), scale.typical(levels)
-        own = replace(scale, binary=scale.binary & np.isnan(levels).all(axis=0))
+        radius_square, rows = 1.5 * len(events.square), scale.typical(scale.levels)
+        own = replace(scale, binary=scale.binary & np.isnan(scale.levels).all(axis=0))
         relative = unstretched(events.floored / events.fraction, math.sqrt(radius_square), own)
         least, in_full = STRETCH**2 * radius_square, np.sum(rows**2, axis=1) <= radius_square
         relative = shortened(relative, rows, np.where(in_full, max(square, least), least))
@@ -88,6 +83,6 @@ class Whitening:
         """Upper bound of |W x~|^2 over the declared box."""
         return longest_square(self.matrix, scale)
 
-    def longest_level(self, scale: RowScale, levels: Array) -> float:
-        """The largest |W x~|^2 of these levels, 0 without any."""
-        return float(np.max(np.sum((scale.typical(levels) @ self.matrix) ** 2, axis=1), initial=0.0))
+    def longest_level(self, scale: RowScale) -> float:
+        """The largest |W x~|^2 of levels of categories, 0 without any."""
+        return float(np.max(np.sum((scale.typical(scale.levels) @ self.matrix) ** 2, axis=1), initial=0.0))
