@@ -36,7 +36,8 @@ def middles(curator: Curator, total: float, pure: bool, bounds: Array) -> list[t
     Returns
     -------
     list of (float, float, float)
-        Of each column a middle, 0 where noise may have made it, and between which ends most rows lie.
+        Of each column and of the response a middle, 0 where noise may have made it, and between which ends
+        most rows lie.
     """
     cells, means = Plan(total, pure, {"both": Stage(1.0, "middles", (1.0, 1.0))})["both"]
     center, half = bounds.mean(axis=1), np.maximum(np.ptp(bounds, axis=1) / 2, 1e-9)
@@ -53,4 +54,4 @@ def middles(curator: Curator, total: float, pure: bool, bounds: Array) -> list[t
     places = np.vstack(
         [np.where(sure, middle, 0.0), np.clip(center + _FARTHER * half * [[-1], [1]], *bounds.T)]
     )
-    return [(at, low, high) for at, low, high in places.T[:-1].tolist()]
+    return [(at, low, high) for at, low, high in places.T.tolist()]

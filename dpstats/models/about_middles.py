@@ -30,12 +30,12 @@ def costs_of(design: Design, budget: Budget) -> dict[str, float]:
 
 
 def found_middles(curator: Curator, design: Design, budget: Budget) -> dict[str, tuple[float, float, float]]:
-    """Release where the numbers in products lie, by their texts; the design must have some."""
+    """Release where the numbers in products and the response lie, by their texts."""
     alone, response = design.of_movable, design.response
     ends = response.bounds if isinstance(response, NumericResponse) else response.time_bounds
     cost = costs_of(design, budget)[RELEASED]
     found = middles(curator.reading(alone), cost, budget.pure, np.vstack([alone.bounds[1:], ends]))
-    return dict(zip(design.movable, found, strict=True))
+    return dict(zip((*design.movable, response.text), found, strict=True))
 
 
 def about_middles(curator: Curator, design: Design, budget: Budget) -> tuple[Curator, Design]:

@@ -328,9 +328,9 @@ def _box(design: Design) -> Box:
     assert isinstance(design.response, NumericResponse)
     first = int(design.has_intercept)
     (low, high), offset = design.response.bounds, design.offset_bounds
-    response = [low - offset[1], high - offset[0]]
-    lower, upper = np.vstack([design.bounds[first:], response]).T
-    likely = np.vstack([design.likely[first:], response])
+    _, least, most = dict(design.middles).get(design.response.text, (0.0, low, high))
+    lower, upper = np.vstack([design.bounds[first:], [low - offset[1], high - offset[0]]]).T
+    likely = np.vstack([design.likely[first:], [least - offset[1], most - offset[0]]])
     norms = tuple((tuple(j - first for j in group), radius) for group, radius in design.norms)
     within = np.maximum(design.within()[first:] - first, -1)
     binary, levels = design.binary[first:], design.levels[:, first:]

@@ -114,7 +114,7 @@ def test_without_noise_it_is_the_fit_of_a_number_that_the_user_centred(
 
 @pytest.mark.parametrize(("epsilon", "most"), [(1, 1e-3), (10, 4e-4)])
 def test_a_square_is_known_in_bounds_a_hundred_times_too_wide(epsilon: float, most: float) -> None:
-    """It was lost in half of such fits, or, with more budget, errors were up to 200 times as long."""
+    """It was lost in half of such fits, or, with more budget, errors were far longer."""
     schema = dps.Schema(year=dps.bounded(0, 3000), x=dps.bounded(-5, 5), y=dps.bounded(-100, 200))
     for seed in range(4):
         rng = np.random.default_rng(seed)
@@ -126,6 +126,18 @@ def test_a_square_is_known_in_bounds_a_hundred_times_too_wide(epsilon: float, mo
             )
         assert not fit.flags and fit.bse["I(year ** 2)"] < most and fit.bse["x"] < 0.05
         assert abs(fit.params["I(year ** 2)"] - 0.01) < 3.5 * fit.bse["I(year ** 2)"]
+
+
+def test_a_response_is_found_in_bounds_a_thousand_times_too_wide_where_a_number_is() -> None:
+    """It fell into one octave and seemed constant: the error of `w` was 100 times as long, and more."""
+    schema = dps.Schema(x=dps.bounded(-2e3, 8e3), w=dps.bounded(-4, 4), y=dps.bounded(-6e3, 1.4e4))
+    for seed in range(4):
+        rng = np.random.default_rng(seed)
+        x, w = rng.normal(3, 1, 5000), rng.normal(size=5000)
+        y = 1 + 0.5 * x + 0.1 * x**2 + w + rng.normal(size=5000)
+        with noise(SeededNoise(seed)):
+            fit = dps.ols("y ~ x + I(x**2) + w", dict(x=x, w=w, y=y), schema).fit(dps.pure(2))
+        assert abs(fit.params["w"] - 1) < 3.5 * fit.bse["w"] < 20
 
 
 def test_a_variance_that_rounding_hides_is_no_smaller_than_that() -> None:
