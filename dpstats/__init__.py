@@ -26,13 +26,10 @@ def __getattr__(name: str) -> Any:
     if name in _MODULES:  # dps.budget, say, as if it had been imported
         return import_module(f"dpstats.{name}")
     if name not in _HOMES:
-        from difflib import get_close_matches
-
+        from dpstats._arguments import near
         from dpstats._lacking import OTHER_NAMES
 
-        close = get_close_matches(name, __all__, 1)
-        meant = f"; did you mean {close[0]!r}?" if close else ""
-        meant = f": write {OTHER_NAMES[name]}" if name in OTHER_NAMES else meant
+        meant = f": write {OTHER_NAMES[name]}" if name in OTHER_NAMES else near(name, __all__)
         raise AttributeError(f"module 'dpstats' has no attribute {name!r}{meant}")
     module, known = _HOMES[name]
     found = import_module(f"dpstats.{name}") if module == "dpstats" else getattr(import_module(module), known)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Iterable
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -101,6 +102,16 @@ def among(value: object, known: Collection[object]) -> bool:
     A frame is asked nothing: it would compare its cells with each option.
     """
     return (value is None or isinstance(value, str | bool)) and value in known
+
+
+def near(value: object, known: Iterable[str], least: float = 0.6) -> str:
+    """Ask for the option that a misspelt text is like, to follow an error; empty where none is.
+
+    The text is not shown. How alike the two must be is in difflib's measure.
+    """
+    folded = {one.casefold(): one for one in known}
+    close = get_close_matches(value.casefold(), folded, 1, least) if isinstance(value, str) else []
+    return f"; did you mean {folded[close[0]]!r}?" if close else ""
 
 
 def listed(value: Any) -> tuple[Any, ...]:

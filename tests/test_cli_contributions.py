@@ -109,7 +109,7 @@ def test_a_person_is_told_how_many_of_their_own_records_cannot_be_used(
     code, messages, told = sent(capsys)
     assert (code, messages) == (0, len(lines))
     assert (f"{noise} of {len(lines)} messages are noise" in told) == bool(noise) == bool(told)
-    assert "seven" not in told and "Mid" not in told and (not noise or "dps.check(" in told)
+    assert "seven" not in told and "Mid" not in told and (not noise or "dpstats check SCHEMA" in told)
 
 
 @pytest.mark.parametrize("lines", [[], ["", ",,,"], ["3,5,44,mid,1"]])

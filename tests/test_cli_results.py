@@ -96,7 +96,7 @@ def test_options_fit_as_from_python(
         ({"compat": "paper"}, "compat='paper' goes with method='functional'"),
         ({"c": "0.5"}, "--c is for --model glm, logit, svm, not survreg"),
         ({"times": "500"}, "--times is for --model coxph, kaplan_meier, not survreg"),
-        ({"method": "ghost"}, "method must be"),
+        ({"method": "newtn"}, "did you mean 'newton'"),
         (
             {"model": "kaplan_meier", "formula": "Surv(time, status) ~ 1", "method": "newton"},
             "--method is for --model",
@@ -272,6 +272,7 @@ def test_plots_are_files(kept: Path, capsys: pytest.CaptureFixture[str]) -> None
     assert main(["plot", "drives.fit.json", "--style", "dpstats.paper", "--out", "styled.png"]) == 0
     assert main(["plot", "drives.fit.json", "--style", "dpstats.no", "--out", "x.png"]) == 2
     assert main(["plot", "drives.fit.json", "ghost", "--out", "x.png"]) == 2
+    assert "of this fit there are coef, hazard, life, reliability" in capsys.readouterr().err
     assert main(["plot", "drives.fit.json", "--out", "x.txt"]) == 2
     assert not Path("x.png").exists() and not Path("x.txt").exists()
 

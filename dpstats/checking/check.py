@@ -106,6 +106,8 @@ def reason(cell: Any, variable: Variable, decimal: str = ".") -> str:
         return "a date: give days since one origin"
     if _folded(text) in _ABSENT:
         return "a text that may mean missing, and weighs nothing as such"
+    if text[0] in "<>" and _WITH_UNIT.fullmatch(text):
+        return "a limit of detection, no value: as a response give both ends, type='interval2'"
     return "a number with a sign or unit: keep the number alone" if _WITH_UNIT.fullmatch(text) else "a text"
 
 
@@ -303,7 +305,7 @@ def _of_units(data: Any, schema: Schema, names: list[str], idle: int) -> tuple[s
     nobody = sum(int((~block[WEIGHS]).sum()) for block in every)
     return (
         f"{told}: {nobody} without one, and {idle - nobody} beyond {unit.limit} of each."
-        + _LOST * (idle > nobody),
+        + _LOST * (idle > nobody and any(isinstance(one, Event) for one in schema.values())),
     )
 
 

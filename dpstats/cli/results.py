@@ -27,6 +27,7 @@ from dpstats.schema import Levels
 PICTURES = (".png", ".pdf", ".svg")
 DPI = 150  # of a picture in dots: a figure of 7.5 inches is as wide as most screens show at once
 _NO_TABLES = ("save", "load", "to_dict", "from_dict", "record", "design", "schema", "model", "document")
+_MARKS = re.compile(r":\w+:(?=`)|`+")  # those of reStructuredText
 _POINTS = ("newdata", "fleet")  # what methods call new units
 _OWN_POINTS = ("use", "stress")  # new units that are written beside --with
 
@@ -70,6 +71,11 @@ def plot(options: argparse.Namespace) -> None:
         points = options.at or options.new
         kind = "" if not isinstance(fit, Fit) else "life" if points and hasattr(fit, "life") else "coef"
     words, name = _words(options), f"plot_{kind}" if kind else "plot"
+    if kind and not hasattr(type(fit), name):
+        kinds = [each.removeprefix("plot_") for each in dir(fit) if each.startswith("plot_")]
+        raise SpecificationError(
+            f"there is no plot of this name; of this fit there are {', '.join(kinds) or 'no others'}"
+        )
     with new_file(options.out, PICTURES), _styled(options.style):
         each = isinstance(fit, Description) and "variable" not in words
         figure = _of_each(fit, options) if each else _called(fit, name, options, words).figure
@@ -109,7 +115,7 @@ def _offered(fit: Saved) -> list[str]:
         name for name in dir(fit) if not name.startswith(("_", "plot", "as_")) and name not in _NO_TABLES
     ]
     told = {name: inspect.getdoc(inspect.getattr_static(type(fit), name, None)) or "" for name in names}
-    return [f"{name:24}{text.partition(chr(10))[0]}" for name, text in told.items() if text]
+    return [f"{name:24}{_MARKS.sub('', text.partition(chr(10))[0])}" for name, text in told.items() if text]
 
 
 def _called(fit: Saved, name: str, options: argparse.Namespace, given: dict[str, Any]) -> Any:

@@ -36,7 +36,10 @@ def _monotone(name: str, array: Callable[..., Any], above: float = -np.inf, stri
         lower, upper = x
         if np.any(lower <= above) if strict else np.any(lower < above):
             zero = name.startswith("log") and above == 0 and not np.any(lower < 0)
-            remedy = ": write np.log1p, or declare a lower bound above 0" if zero else ""
+            such = f", such as bounded(1, {np.max(upper):g})" if np.max(upper) > 1 else ""
+            remedy = (
+                f": declare a lower bound above 0{such}, or write np.log1p of a covariate" if zero else ""
+            )
             raise Unbounded(f"{name} needs values {'>' if strict else '>='} {above:g}{remedy}")
         return array(lower), array(upper)
 

@@ -7,10 +7,10 @@ instead. See docs/theory/rows.md#row-wise-formulas.
 from __future__ import annotations
 
 import ast
-import difflib
 import re
 from collections.abc import Iterable
 
+from dpstats._arguments import near
 from dpstats.errors import FormulaError
 from dpstats.formula.expressions import Apply, Arguments, Column, Constant, Expression, bounds_of, number
 from dpstats.formula.functions import (
@@ -145,9 +145,7 @@ def require_declared(name: str, schema: Schema, kind: str = "bounded(lower, uppe
         )
     if other := instead(name):
         raise FormulaError(f"{name!r} {other}")
-    folded = {known.casefold(): known for known in schema}
-    close = [folded[near] for near in difflib.get_close_matches(name.casefold(), folded, 1)]
-    hint = f"; did you mean {close[0]!r}?" if close else f"; declared are {', '.join(schema) or 'none'}"
+    hint = near(name, schema) or f"; declared are {', '.join(schema) or 'none'}"
     raise FormulaError(
         f"{name!r} has no public bounds: declare it in the schema, for example "
         f"{name}={kind}{f' or {name}=levels(...)' if 'bounded' in kind else ''}{hint}"
@@ -337,10 +335,8 @@ def _why_not(name: str) -> str:
         return f"uses {name}() inside an expression; write {name}(...) as a term of its own"
     if name == "Surv":
         return "belongs on the left of ~"
-    close = difflib.get_close_matches(
-        name, [*FUNCTIONS, *ACCELERATIONS, *_NUMPY, "center", "scale", "standardize"], 1
-    )
-    return f"calls an unknown function; {f'did you mean {close[0]}?' if close else ALLOWED}"
+    known = [*FUNCTIONS, *ACCELERATIONS, *_NUMPY, "center", "scale", "standardize"]
+    return f"calls an unknown function{near(name, known) or f'; {ALLOWED}'}"
 
 
 def usable_bounds(expression: Expression, schema: Schema) -> tuple[float, float]:

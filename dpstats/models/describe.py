@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from dpstats._arguments import among, listed, shown, truth
+from dpstats._arguments import among, listed, near, shown, truth
 from dpstats._private import forgetting
 from dpstats.budget import Budget, measure
 from dpstats.curator import Curator
@@ -107,11 +107,12 @@ def _names(schema: Schema, columns: Sequence[str] | None) -> tuple[str, ...]:
     SpecificationError
     """
     names = tuple(schema) if columns is None else listed(columns)
-    if not names or not all(among(name, tuple(schema)) for name in names) or len(set(names)) < len(names):
+    unknown = [name for name in names if not among(name, tuple(schema))]
+    if not names or unknown or len(set(names)) < len(names):
         known = ", ".join(schema) or "none"
         raise SpecificationError(
             f"columns must be different variables of the schema ({known}), such as ['temp', 'load'], got "
-            f"{shown(columns)}"
+            f"{shown(columns)}{''.join(near(name, schema) for name in unknown)}"
         )
     return names
 

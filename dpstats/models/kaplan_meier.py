@@ -17,7 +17,7 @@ from dpstats.estimators.exit_times import Look
 from dpstats.formula import Design, SurvResponse, build_design
 from dpstats.ledger import Ledger
 from dpstats.models.reuse import reusable
-from dpstats.models.skeleton import Unfitted, check_budget, pay, times_within
+from dpstats.models.skeleton import Unfitted, check_budget, pay, times_within, warn_of_forgotten_event
 from dpstats.moments.interval_counts import how_many
 from dpstats.results import CurveFit
 from dpstats.rows import open_rows
@@ -98,6 +98,7 @@ class KaplanMeier(Unfitted):
         self.design = design
         self.groups = _groups(self.design)
         self.times = None if times is None else times_within(times, *_bounds(self.design))
+        warn_of_forgotten_event(design)
         self._rows = open_rows(data, design.schema, design.variables)
 
     @reusable(CurveFit)

@@ -6,7 +6,7 @@ import math
 import re
 from collections.abc import Mapping
 
-from dpstats._arguments import number, shown
+from dpstats._arguments import near, number, shown
 from dpstats.errors import SpecificationError
 from dpstats.families import FAMILIES, Dist, GlmFamily
 from dpstats.families.glm import EXCESSES, NEGATIVE_BINOMIAL_NAME, negative_binomial
@@ -25,8 +25,9 @@ _OF_R = {
     **dict.fromkeys(("llogis", "log-logistic", "log_logistic"), "loglogistic"),
     **dict.fromkeys(("norm", "normal"), "gaussian"),
     **dict.fromkeys(("exp", "expon"), "exponential"),
-    **dict.fromkeys(("extreme", "gumbel"), "sev"),
+    "extreme": "sev",
 }
+_GUMBEL = "; that of least values, scipy's gumbel_l, is 'sev', and of greatest, gumbel_r, 'sev' of -y"
 _INSTEAD = {
     (
         "binomial",
@@ -47,8 +48,9 @@ def dist_named(given: object, known: Mapping[str, Dist]) -> Dist:
     SpecificationError
     """
     if not isinstance(given, str) or given.lower() not in known:
-        other = _OF_R.get(given.lower()) if isinstance(given, str) else None
-        meant = f"; it is {other!r} here" if other in known else ""
+        name = given.lower() if isinstance(given, str) else ""
+        meant = f"; it is {other!r} here" if (other := _OF_R.get(name)) in known else near(name, known)
+        meant = _GUMBEL if name.startswith("gumbel") else meant
         raise SpecificationError(f"dist must be one of {', '.join(known)}, got {shown(given)}{meant}")
     return known[given.lower()]
 
@@ -73,7 +75,8 @@ def family_named(given: object, link: object = None) -> GlmFamily:
     links = [family.link_name for family in FAMILIES.values() if family.kind == kind]
     if not links:
         kinds = dict.fromkeys(family.kind for family in FAMILIES.values())
-        raise SpecificationError(f"family must be one of {', '.join(kinds)}, got {shown(given)}")
+        listed = ", ".join(kinds)
+        raise SpecificationError(f"family must be one of {listed}, got {shown(given)}{near(kind, kinds)}")
     named = own if link is None else _link_named(link)
     if isinstance(given, str) and own not in (None, named):
         raise SpecificationError(

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeVar
 
-from dpstats._arguments import among, shown
+from dpstats._arguments import shown
 from dpstats.budget import Budget, Pure, Zcdp
 from dpstats.curator import Curator
 from dpstats.errors import BudgetError, FormulaError, SpecificationError
@@ -31,7 +31,15 @@ from dpstats.families import MarginLoss
 from dpstats.formula import Design, NumericResponse
 from dpstats.ledger import Ledger
 from dpstats.models.about_middles import about_middles, costs_of, share_of
-from dpstats.models.skeleton import Unfitted, check_budget, check_compat, of_formula, pay, publish
+from dpstats.models.skeleton import (
+    Unfitted,
+    check_budget,
+    check_compat,
+    check_named,
+    of_formula,
+    pay,
+    publish,
+)
 from dpstats.results import GlmFit, SvmFit
 from dpstats.rows import Rows
 
@@ -198,8 +206,7 @@ def _check_weights(design: Design, method: str) -> None:
 
 
 def _check(method: str, c: float | None, compat: str | None, budget: Budget) -> None:
-    if not among(method, METHODS):
-        raise SpecificationError(f"method must be one of {', '.join(METHODS)}, got {shown(method)}")
+    check_named(method, tuple(METHODS))
     check_compat(compat)
     if compat and not isinstance(budget, Pure | Zcdp):
         raise BudgetError("compat='paper' spends pure epsilon or zCDP; give pure or zcdp")

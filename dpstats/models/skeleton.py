@@ -13,20 +13,21 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 import numpy as np
 
-from dpstats._arguments import among, numbers, shown
+from dpstats._arguments import among, near, numbers, shown
 from dpstats._private import HoldsRows
+from dpstats._warn import warn
 from dpstats.budget import Budget, Gdp, Pure, as_budget, delta_of
 from dpstats.curator import Curator
 from dpstats.errors import BudgetError, SpecificationError
 from dpstats.estimators.engine.finish import E, Estimate
 from dpstats.families import Family, GlmFamily
-from dpstats.formula import Design, IntervalResponse
+from dpstats.formula import Design, IntervalResponse, SurvResponse
 from dpstats.formula.variables import VariableColumns
 from dpstats.ledger import Ledger
 from dpstats.results import Fit
 from dpstats.results.cautions import cautions, of_whole_table
 from dpstats.rows import Rows, open_rows
-from dpstats.schema import Schema
+from dpstats.schema import Event, Schema
 
 if TYPE_CHECKING:
     from dpstats.planning import FitPlan
@@ -44,7 +45,21 @@ def rows_of(data: Any, design: Design) -> Rows:
     SpecificationError
         As :func:`dpstats.rows.open_rows`.
     """
+    warn_of_forgotten_event(design)
     return NO_ROWS if data is None else open_rows(data, design.schema, design.variables)
+
+
+def warn_of_forgotten_event(design: Design) -> None:
+    """Tell that every row will count as a failure although the schema, which is public, declares an event."""
+    if not isinstance(design.response, SurvResponse) or design.response.event:
+        return
+    if unread := [
+        n for n, one in design.schema.items() if isinstance(one, Event) and n not in design.variables
+    ]:
+        warn(
+            f"{design.response.text} takes every row for a failure, and the event {unread[0]!r} is not used: "
+            f"is it Surv(time, {unread[0]})? If every row is a failure, leave the event out of the schema"
+        )
 
 
 def check_complete(what: str, family: Family | GlmFamily) -> None:
@@ -119,7 +134,7 @@ def check_named(method: object, known: Sequence[str]) -> None:
         raise SpecificationError("a ledger is given by its name here: fit(budget, ledger=ledger)")
     if not among(method, known):
         listed = ", ".join(map(repr, known[:-1])) + f" or {known[-1]!r}"
-        raise SpecificationError(f"method must be {listed}, got {shown(method)}")
+        raise SpecificationError(f"method must be {listed}, got {shown(method)}{near(method, known)}")
 
 
 def times_within(times: Sequence[float], low: float, high: float) -> np.ndarray:

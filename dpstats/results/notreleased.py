@@ -8,9 +8,9 @@ The table of what is not released feeds ``__getattr__``, the documentation and a
 from __future__ import annotations
 
 import re
-from difflib import get_close_matches
 from typing import TypeAlias
 
+from dpstats._arguments import near
 from dpstats.errors import NotReleased
 
 Way = tuple[str, str]
@@ -350,7 +350,6 @@ def missing(name: str, owner: object) -> AttributeError:
     """Return the exception for an attribute `owner` does not have: from a table, or Python's own."""
     if name in NOT_RELEASED:
         return refusal(name, *NOT_RELEASED[name])
-    close = [] if name.startswith("_") else get_close_matches(name, dir(type(owner)), 1, ALIKE)
-    meant = f"; did you mean {close[0]!r}?" if close else ""
+    meant = "" if name.startswith("_") else near(name, dir(type(owner)), ALIKE)
     instead = f": write {way_of(name, owner)}" if name in HABITS else meant
     return AttributeError(f"'{type(owner).__name__}' object has no attribute '{name}'{instead}")

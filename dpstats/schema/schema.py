@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import difflib
 import json
 import tomllib
 from collections.abc import Callable, Iterator, Mapping
@@ -12,7 +11,7 @@ from typing import Any
 
 from tabulate import tabulate
 
-from dpstats._arguments import among, path_of, shown, truth
+from dpstats._arguments import among, near, path_of, shown, truth
 from dpstats._private import always_shown, forgetful
 from dpstats._stored import write_text
 from dpstats._warn import warn
@@ -454,11 +453,8 @@ def _from_table(table: Mapping[str, Any]) -> Variable:
     fields = {f.name: f for f in dataclasses.fields(KINDS[kind])}
     for key in given:
         if key not in fields:
-            close = difflib.get_close_matches(str(key), fields, 1)
             raise SchemaError(
-                f"{kind} has no {shown(key)}; did you mean {close[0]!r}?"
-                if close
-                else f"{kind} has no {shown(key)}, only {', '.join(fields)}"
+                f"{kind} has no {shown(key)}" + (near(key, fields) or f", only {', '.join(fields)}")
             )
     for key, item in fields.items():
         if key not in given and item.default is dataclasses.MISSING:

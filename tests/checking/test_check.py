@@ -56,7 +56,12 @@ def tables(folder: Path) -> dict[str, Any]:
 
 @pytest.mark.parametrize(
     ("cell", "words"),
-    [("15 %", "number with a sign"), ("€ 1.234,50", "number with a sign"), ("3,5 m2", "number with a sign")]
+    [
+        ("<5", "a limit of detection, no value"),
+        ("15 %", "number with a sign"),
+        ("€ 1.234,50", "number with a sign"),
+        ("3,5 m2", "number with a sign"),
+    ]
     + [(text, "a text that may mean missing") for text in ("n/a", "-", "unknown")]
     + [(text, "a text") for text in ("a while", "v2", "5_000", "0x1F", "m2")],
 )
@@ -103,8 +108,10 @@ def test_rows_that_do_not_weigh_for_their_unit_are_counted() -> None:
     schema = dps.Schema(x=dps.bounded(0, 9)).unit("id", max_rows=2)
     data = {"x": [1.0, 2, 3, 4, 5, None], "id": ["a", "a", "a", "b", None, "a"]}
     words = "3 rows weigh nothing for their id, whatever their cells"
-    last = dps.check(data, schema).notes[-1]
-    assert last.startswith(f"{words}: 1 without one, and 2 beyond at most 2 rows of each. PROBLEM: where")
+    counted = f"{words}: 1 without one, and 2 beyond at most 2 rows of each."
+    assert dps.check(data, schema).notes[-1] == counted
+    lives = schema | dps.Schema(e=dps.event(failed=1, censored=0))
+    assert dps.check(data | {"e": [0] * 6}, lives).notes[-1].startswith(f"{counted} PROBLEM: where a failure")
     assert dps.check(data, schema.unit("id", max_rows=4)).notes[-1].endswith("rows of each.")
     once = dps.check((pd.DataFrame(data) for _ in range(1)), schema)
     assert any(note.startswith(words) for note in once.notes)

@@ -1,5 +1,6 @@
 """Mistakes are said before any budget is spent, with the argument and the remedy; a fit is charged first."""
 
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -32,9 +33,23 @@ def test_a_fit_of_intervals_in_the_wrong_order_says_what_the_order_is() -> None:
     assert "dps.check(data, schema, formula)" in told["first"] and told["last"] == ""
 
 
+@pytest.mark.parametrize("model", [dps.survreg, dps.coxph, dps.kaplan_meier])
+def test_an_event_that_the_formula_forgets_is_told(model: Any) -> None:
+    no_event = {name: one for name, one in SCHEMA.items() if name != "failed"}
+    right = "1" if model is dps.kaplan_meier else "temp"
+    with pytest.warns(UserWarning, match=r"event 'failed' is not used: is it Surv\(time, failed\)"):
+        model(f"Surv(time) ~ {right}", DATA, SCHEMA)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model(f"Surv(time, failed) ~ {right}", DATA, SCHEMA)
+        model(f"Surv(time) ~ {right}", DATA, no_event)
+
+
 DESCRIBING = {
     "R's name": (dict(dist="lnorm"), "got 'lnorm'; it is 'lognormal' here"),
     "distribution": (dict(dist="normal"), "dist must be one of weibull, exponential, loglogistic"),
+    "misspelt": (dict(dist="weibul"), "got 'weibul'; did you mean 'weibull'"),
+    "of two meanings": (dict(dist="gumbel"), "gumbel_l, is 'sev', and of greatest, gumbel_r, 'sev' of -y"),
     "scale of 0": (dict(scale=0), "scale is sigma where it is known, a positive number, got 0"),
     "scale in words": (dict(scale="known"), "scale must be a number, got 'known'"),
     "another exponential": (
