@@ -86,10 +86,10 @@ class CurveFit(Facts, Shown, Stored):
             raise SpecificationError(f"counts and sds must have shape {shape}, got {self.counts.shape}")
         count("nobs", self.nobs)
         known = all(np.isfinite(array).all() for array in (self.times, self.counts, self.sds))
-        if not (known and (np.diff(self.times) > 0).all() and (self.sds >= 0).all()):
+        if not (known and _increase(self.times) and (self.sds >= 0).all()):
             raise SpecificationError("times must increase, counts be finite, and sds not be negative")
-        if self.named is not None and not (len(self.named) and np.isin(self.named, self.times).all()):
-            raise SpecificationError("named must be some of the times")
+        if self.named is not None and not (_increase(self.named) and np.isin(self.named, self.times).all()):
+            raise SpecificationError("named must be some of the times, in their order")
 
     def __getattr__(self, name: str) -> NoReturn:
         if name in NOT_RELEASED:
@@ -500,6 +500,10 @@ def _curve(content: Mapping[str, Any]) -> CurveFit:
     fields = read_facts(content)
     fields |= {"time_unit": str(fields["time_unit"]), "weights": text(fields.get("weights"))}
     return CurveFit(**fields | {"groups": tuple(map(str, fields["groups"]))})
+
+
+def _increase(times: np.ndarray) -> bool:
+    return times.ndim == 1 and len(times) > 0 and bool((np.diff(times) > 0).all())
 
 
 def named(factor: str, group: str) -> str:

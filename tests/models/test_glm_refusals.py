@@ -7,10 +7,11 @@ import numpy as np
 import pytest
 
 import dpstats as dps
-from dpstats.testing import SeededNoise, noise
+from dpstats.testing import Recording, SeededNoise, noise
 from tests.models.visits import HOW, PUBLIC, RIGHT, SCHEMA, WAYS, model, visits
 
 DATA = visits(500, 1)
+APART = "rows apart in loose bounds"
 MOMENTS = dps.public_moments("ill ~ age", visits(100, 2), SCHEMA)
 
 DESCRIBING = {
@@ -124,11 +125,15 @@ def test_a_fit_is_charged_once_before_its_first_release(way: tuple[str, str], tm
     with noise(Crash()), pytest.raises(Down):
         described.fit(dps.zcdp(0.25), ledger=ledger, **HOW[how])
     assert ledger.spent == dps.zcdp(0.25), "there is no refund for a crash"
-    with noise(SeededNoise(1)):
+    with noise(recording := Recording(SeededNoise(1))):
         fit = described.fit(dps.zcdp(0.25), ledger=path, **HOW[how])
     entry = ledger.entries()[-1]
     assert entry.formula == fit.formula and entry.method == fit.record.method and entry.gaussian
-    assert tuple(entry.released) == fit.record.released
+    asked = [name for name in entry.released if name != APART or APART in fit.record.released]
+    assert asked == list(fit.record.released), "but rows apart, where there are none"
+    assert (APART in asked) == ("rows_apart" in [record.name for record in recording.records])
+    spent = np.hypot.reduce([record.cost for record in recording.records])
+    assert spent == pytest.approx(dps.zcdp(0.25).mu, rel=1e-6)
     parts = [float(text.removeprefix("mu = ")) for text in entry.released.values()]
     assert np.hypot.reduce(parts) == pytest.approx(dps.zcdp(0.25).mu, rel=1e-3)
     assert "0.50 of 0.60 spent on 'trial'" in str(fit.summary())

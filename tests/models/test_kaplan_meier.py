@@ -374,9 +374,13 @@ def test_a_curve_is_saved_and_holds_nothing_else(tmp_path: Path) -> None:
         CurveFit.from_dict({"format": "dpstats.fit/1"})
     saved = back.to_dict()
     negative = [[-1.0] * len(row) for row in saved["sds"]]
-    for edited in ({"nobs": -1}, {"times": saved["times"][::-1]}, {"sds": negative}):
+    nested = {"times": [[time] for time in saved["times"]]}
+    for edited in ({"nobs": -1}, {"times": saved["times"][::-1]}, nested, {"sds": negative}):
         with pytest.raises(SpecificationError, match="nobs must be|times must increase"):
             CurveFit.from_dict(saved | edited)
+    for some in ([[]], [], saved["times"][1::-1], [0.5 * saved["times"][0]]):
+        with pytest.raises(SpecificationError, match="named must be some of the times, in their order"):
+            CurveFit.from_dict(saved | {"named": some})
 
 
 def test_a_curve_without_noise_says_so_everywhere() -> None:
