@@ -25,8 +25,9 @@ from dpstats.formula import Design, build_design
 from dpstats.results.document import Document, Shown
 from dpstats.results.table import Column, Table
 from dpstats.rows import CsvFile, open_rows
+from dpstats.rows.files import FORMATS
 from dpstats.rows.grammar import MISSING_TEXTS
-from dpstats.rows.paths import PARQUET, SEPARATORS, data_files, kind_of
+from dpstats.rows.paths import SEPARATORS, data_files, kind_of
 from dpstats.schema import WEIGHS, Bounded, Count, Event, Flag, Levels, Schema, Variable, as_schema
 from dpstats.schema.unit import MOST_ROWS
 
@@ -44,8 +45,7 @@ def _column(data: Any, name: str, where: np.ndarray) -> list[Any] | None:
         files = data_files(Path(data))
         if (kind := kind_of(files[0])) in SEPARATORS:
             return _of_csv([CsvFile(path, SEPARATORS[kind]) for path in files], name, where)
-        read = pd.read_parquet if kind in PARQUET else pd.read_feather
-        data = pd.concat([pd.DataFrame(read(path, columns=[name])) for path in files], ignore_index=True)
+        data = pd.concat([FORMATS[kind].frame(path, columns=[name]) for path in files], ignore_index=True)
     if isinstance(data, CsvFile):
         return _of_csv([data], name, where)
     if hasattr(data, "__arrow_c_stream__") and not isinstance(data, pd.DataFrame):

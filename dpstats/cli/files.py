@@ -19,8 +19,9 @@ from dpstats.cli.streams import DASH, leave_quietly
 from dpstats.errors import DataError, SpecificationError
 from dpstats.results import CurveFit, Description, Fit
 from dpstats.rows import CsvFile, SqlQuery, read_csv, read_sql
+from dpstats.rows.files import FORMATS
 from dpstats.rows.links import is_address
-from dpstats.rows.paths import ARROW, PARQUET, SEPARATORS, data_files, kind_of
+from dpstats.rows.paths import SEPARATORS, data_files, kind_of
 
 _OPTIONS = ("sep", "decimal", "thousands", "encoding")
 _TABS = ("tab", "\\t")  # a tab is hard to type in a shell
@@ -56,7 +57,7 @@ def table(path: Path, options: argparse.Namespace) -> CsvFile | Path:
     given = {name: value for name in _OPTIONS if (value := getattr(options, name)) is not None}
     if given.get("sep") in _TABS:
         given["sep"] = "\t"
-    if given and path.suffix.lower() not in (*PARQUET, *ARROW):
+    if given and path.suffix.lower() not in FORMATS:
         return read_csv(path, **given)
     return read_csv(path) if kind_of(path) in SEPARATORS else path
 
@@ -80,7 +81,7 @@ def public_table(path: Path, options: argparse.Namespace) -> pd.DataFrame:
                 encoding=given.encoding,
             )
         else:
-            frame = pd.read_parquet(path) if path.suffix.lower() in PARQUET else pd.read_feather(path)
+            frame = FORMATS[kind_of(path)].frame(path)
     except UnicodeDecodeError:
         raise DataError(
             f"{path} is not written in {options.encoding or 'utf-8'}; if a spreadsheet program "

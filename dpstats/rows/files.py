@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pyarrow as pa
 
 from dpstats.errors import DataError
@@ -14,7 +15,7 @@ from dpstats.rows import sizes
 from dpstats.rows.csvfile import CsvFile
 from dpstats.rows.encode import Batch
 from dpstats.rows.parts import Part, Stamp, batch_rows, of_parts
-from dpstats.rows.paths import PARQUET, SEPARATORS, data_files, kind_of
+from dpstats.rows.paths import ARROW, PARQUET, SEPARATORS, data_files, kind_of
 from dpstats.rows.sources import Asked, Source, batch_of, check_arrow
 
 _BUFFER = 1 << 18  # bytes that are read of a column at a time
@@ -44,7 +45,7 @@ def _parts(path: Path, asked: Asked) -> Iterator[Part]:
     if kind in SEPARATORS:
         return CsvFile(path, SEPARATORS[kind]).parts(asked)
     check_arrow(_schema(path, kind), asked)
-    return ParquetPart.all_of(path, asked) if kind in PARQUET else iter([ArrowPart(Stamp.of(path), asked)])
+    return FORMATS[kind].parts(path, asked)
 
 
 def column_names(path: Path) -> list[str]:
@@ -63,17 +64,13 @@ def type_of_columns(path: Path) -> pa.Schema | None:
 def _schema(path: Path, kind: str) -> pa.Schema:
     schema = None
     try:
-        found = _parquet(path).schema_arrow if kind in PARQUET else _reader(path).schema
+        found = FORMATS[kind].schema(path)
         schema = found if found.names else None  # names that are no text raise here
     except Exception:
         pass  # the exception of a reader may quote what it read
     if schema is None:
-        raise DataError(f"{path} cannot be read as {_called(kind)}")
+        raise DataError(f"{path} cannot be read as {FORMATS[kind].title}")
     return schema
-
-
-def _called(kind: str) -> str:
-    return "a Parquet file" if kind in PARQUET else "an Arrow file"
 
 
 def _parquet(path: Path) -> Any:
@@ -184,3 +181,26 @@ def _check(column: pa.Array) -> None:
         _check(column.indices)
         return _check(column.dictionary)
     column.view(_AS_BYTES.get(column.type, column.type)).validate(full=not pa.types.is_decimal(column.type))
+
+
+@dataclass(frozen=True)
+class Format:
+    """A format of files: its name, how columns are told, what a fit reads, and pandas' own reader."""
+
+    title: str
+    schema: Callable[[Path], pa.Schema]
+    parts: Callable[[Path, Asked], Iterator[Part]]
+    frame: Callable[..., pd.DataFrame]
+
+
+_OF_ARROW = Format(
+    "an Arrow file",
+    lambda path: _reader(path).schema,
+    lambda path, asked: iter([ArrowPart(Stamp.of(path), asked)]),
+    pd.read_feather,
+)
+_OF_PARQUET = Format(
+    "a Parquet file", lambda path: _parquet(path).schema_arrow, ParquetPart.all_of, pd.read_parquet
+)
+FORMATS = dict.fromkeys(PARQUET, _OF_PARQUET) | dict.fromkeys(ARROW, _OF_ARROW)
+"""Of files with types, by their suffixes, which `rows/paths.py` has."""
