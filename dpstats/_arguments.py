@@ -164,7 +164,7 @@ def count(name: str, value: Any) -> int:
     """
     found = number(name, value)
     if isinstance(value, bool | np.bool_) or not (found >= 0 and found.is_integer()):
-        raise SpecificationError(f"{name} must be a whole number of at least 0, got {shown(plain(value))}")
+        raise SpecificationError(f"{name} must be a whole number of at least 0, got {shown(value)}")
     return int(value)
 
 

@@ -6,7 +6,6 @@ import os
 from collections.abc import Iterable, Mapping
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context
 from pathlib import Path
-from threading import Lock
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from dpstats._arguments import is_line, path_of, plain, shown, truth
@@ -65,7 +64,6 @@ def absolute(path: Path) -> Path:
 
 # by path and by what a ledger says of itself, the last charge that this process has seen there
 _SEEN: dict[tuple[Path, tuple[str, Budget, str]], Entry] = {}
-_LOCK = Lock()
 
 _LEFT = ("remaining", "balance", "available", "rest")
 
@@ -231,7 +229,7 @@ class Ledger:
 
     def _saw(self, entries: list[Entry]) -> None:
         """Keep the last charge in mind; another thread may have seen a later one meanwhile."""
-        with _LOCK:
+        with store.HELD:
             for key in self._keys() if entries else ():
                 _SEEN[key] = max(entries[-1], _SEEN.get(key, entries[-1]), key=lambda entry: entry.seq)
 

@@ -171,18 +171,18 @@ class Entry:
         return Charge(self.budget, self.gaussian)
 
 
-# Held while a connection is open: a process that was forked meanwhile would inherit locks of SQLite, which
-# nobody lets go of, and wait for them in vain.
-_OPEN = threading.RLock()
+# Held while a connection is open or what was seen is kept: a process that was forked meanwhile would inherit
+# locks, of SQLite or of this package, which nobody lets go of, and wait for them in vain.
+HELD = threading.RLock()
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(before=_OPEN.acquire, after_in_parent=_OPEN.release, after_in_child=_OPEN.release)
+    os.register_at_fork(before=HELD.acquire, after_in_parent=HELD.release, after_in_child=HELD.release)
 
 
 @contextmanager
 def told(path: Path) -> Iterator[None]:
     """Turn SQLite's errors into one sentence about the file, to which no fork comes in between."""
     try:
-        with _OPEN:
+        with HELD:
             yield
     except sqlite3.Error as error:
         name = getattr(error, "sqlite_errorname", "")

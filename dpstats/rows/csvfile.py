@@ -36,7 +36,10 @@ from dpstats.rows.sources import Asked, Source
 LONGEST_HEADER = 1 << 26  # bytes
 _MARKS = {  # what a file begins with that is no text
     b"\x1f\x8b": "it is compressed; let its name end in .gz",
-    b"BZh91AY&SY": "it is compressed by bzip2; unpack it, or compress it by gzip",
+    **dict.fromkeys(
+        [b"BZh%d1AY&SY" % level for level in range(1, 10)],
+        "it is compressed by bzip2; unpack it, or compress it by gzip",
+    ),
     b"\xfd7zXZ\0": "it is compressed by xz; unpack it, or compress it by gzip",
     b"\x28\xb5\x2f\xfd": "it is compressed; let its name end in .zst",
     b"PAR1\x15": "it is a Parquet file; let its name end in .parquet",
@@ -307,7 +310,7 @@ def read_csv(
     Parameters
     ----------
     path : str or path
-        It may be compressed: ``.gz``, ``.bz2``, ``.xz`` or ``.zst``. Its first line names the columns.
+        It may be compressed: ``.gz`` or ``.zst``. Its first line names the columns.
     sep : str, optional
         The character between fields. Default: a tab if the name ends in ``.tsv`` or ``.tab``, else a comma.
     decimal : str

@@ -92,7 +92,9 @@ class Count:
     def __post_init__(self) -> None:
         upper = _number(self.upper, "the upper bound of a count")
         if upper < 1 or not upper.is_integer():
-            raise SchemaError(f"the upper bound of a count must be a whole number from 1, not {upper:g}")
+            raise SchemaError(
+                f"the upper bound of a count must be a whole number from 1, not {shown(self.upper)}"
+            )
         object.__setattr__(self, "upper", int(upper))
         _unit(self.unit)
 

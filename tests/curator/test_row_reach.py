@@ -29,7 +29,13 @@ def test_long_rows_count_once_shared_out_among_their_coordinates() -> None:
 
 @pytest.mark.parametrize(
     "wrong",
-    [dict(edges=EDGES[::-1]), dict(edges=EDGES[:, None]), dict(edges=EDGES - 0.9), dict(whitening=np.eye(D))],
+    [
+        dict(edges=EDGES[::-1]),
+        dict(edges=EDGES[:, None]),
+        dict(edges=EDGES - 0.9),
+        dict(edges=EDGES * 1e-160),
+        dict(whitening=np.eye(D)),
+    ],
 )
 def test_parameters_that_do_not_fit_are_refused(wrong: dict[str, np.ndarray]) -> None:
     with pytest.raises(ValueError, match="edges|whitening must"):

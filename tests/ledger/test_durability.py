@@ -11,7 +11,7 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
-from threading import Event, Thread
+from threading import Event, Thread, current_thread
 
 import pytest
 
@@ -285,6 +285,30 @@ def test_a_process_that_is_forked_while_a_thread_charges_does_not_wait_in_vain(p
             time.sleep(0.3)
 
     thread, start = Thread(target=slowly), time.monotonic()
+    thread.start()
+    begun.wait()
+    assert in_processes(lambda: dps.Ledger(path).charge(dps.zcdp(0.25), **FOR) and None, 1) == [0]
+    thread.join()
+    assert time.monotonic() - start < store.PATIENCE / 4
+
+
+def test_a_process_that_is_forked_while_a_thread_remembers_a_charge_does_not_wait_in_vain(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It would take over the lock of what was seen, held by a thread that it does not have."""
+    keys, begun = dps.Ledger._keys, Event()
+
+    def slowly(ledger: dps.Ledger) -> set:
+        found = keys(ledger)
+        if current_thread() is thread and not begun.is_set():
+            begun.set()
+            time.sleep(0.3)
+        return found
+
+    ledger = dps.Ledger(path)
+    kept, start = [ledger.charge(dps.zcdp(0.25), **FOR)], time.monotonic()
+    thread = Thread(target=ledger._saw, args=(kept,))
+    monkeypatch.setattr(dps.Ledger, "_keys", slowly)
     thread.start()
     begun.wait()
     assert in_processes(lambda: dps.Ledger(path).charge(dps.zcdp(0.25), **FOR) and None, 1) == [0]

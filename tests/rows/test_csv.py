@@ -301,7 +301,7 @@ BAD_HEADERS = [
     ("d.csv", TABLE.decode().encode("utf-32"), "UTF-16"),
     ("d.csv", gzip.compress(TABLE), "compressed; let its name end in .gz"),
     ("d.csv.gz", gzip.compress(gzip.compress(TABLE)), "let its name end in .gz"),
-    ("d.csv", bz2.compress(TABLE), "by bzip2; unpack it"),
+    *(("d.csv", bz2.compress(TABLE, level), "by bzip2; unpack it") for level in (1, 9)),
     ("d.csv", lzma.compress(TABLE), "by xz; unpack it"),
     ("d.csv", pa.compress(TABLE, codec="zstd", asbytes=True), "in .zst"),
     ("d.csv", packed_as_parquet(), "a Parquet file; let its name end in .parquet"),

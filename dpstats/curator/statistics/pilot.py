@@ -340,8 +340,8 @@ class RowReach(Statistic):
         whitening, self._edges = np.asarray(whitening, dtype=float), np.asarray(edges, dtype=float)
         if whitening.shape != (k, k):
             raise ValueError(f"whitening must have {k} columns")
-        if self._edges.ndim != 1 or not (np.diff(self._edges, prepend=0.0) >= 0).all() or not self._edges[0]:
-            raise ValueError("edges hold positive numbers that do not decrease")
+        if self._edges.ndim != 1 or not (np.diff(self._edges) >= 0).all() or not self._edges[0] > 1e-150:
+            raise ValueError("edges hold numbers that do not decrease, of which no square underflows")
         self._whitened = RowProducts(whitening.T / self._map.unit, self._map.unit)
         self.parts = (Part(np.ones(k), np.ones(len(self._edges))),)
         self.sensitivity, self.sensitivity_l1 = math.sqrt(2), 2.0
