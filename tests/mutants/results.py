@@ -534,7 +534,7 @@ MUTANTS = (
     ),
     planted(
         "a bend is not told (linear)",
-        "models/test_bends.py::test_a_curved_line_is_seen",
+        "models/test_bends.py::test_a_line_that_levels_off_where_long_rows_count_less_is_seen",
         ("estimators/gram/estimate.py", '["bends"] * told', "[]"),
     ),
     planted(
