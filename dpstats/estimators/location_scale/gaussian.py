@@ -47,7 +47,9 @@ Array = np.ndarray
 
 # Of the early steps where noise is below this many sampling sds, and bounds therefore wide: if the model does
 # not hold there, the events' matrix may be less than half the slope of the scores, and full steps would go to
-# and fro. Where there is more noise, half steps would not arrive.
+# and fro. Where there is more noise, half steps would not arrive. But of rows that are inspected, whose
+# information follows from a guess of where they failed, 3 of 100 fits of 10,000 rows went to and fro, their
+# law was doubted at such a point, and its bounds left nothing to estimate; with half steps none.
 _EARLY_DAMPING, _QUIET = 0.5, 0.3
 # relative sd of the spread of residuals about the events' line that the family expects: in simulations it was
 # .9 to 2 times as large, and up to 3 times with all but 5 % censored at random
@@ -136,8 +138,8 @@ class Gaussian(Newton):
         return release_scores(self.curator, mu, self.bounding, self.choice, w, self.point)
 
     def towards(self, read: Scores) -> None:
-        damping = _EARLY_DAMPING if self.choice.location_noise < _QUIET else 1.0
-        self.move(self.information.shrunk(read.scores, read.noise), read, damping)
+        halved = self.choice.location_noise < _QUIET or self.bounding.placement.problem.intervals
+        self.move(self.information.shrunk(read.scores, read.noise), read, _EARLY_DAMPING if halved else 1.0)
 
     def about(self, read: Scores) -> bool:
         return self.move(DAMPING * np.linalg.solve(self.information.matrix, read.scores), read)
