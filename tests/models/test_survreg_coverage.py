@@ -149,7 +149,11 @@ def test_log_sigma_settles_with_many_covariates() -> None:
 @pytest.mark.parametrize("dist", ["weibull", "loglogistic", "lognormal"])
 @pytest.mark.parametrize("censored", [0.0, 0.6])
 def test_at_a_large_budget_it_is_maximum_likelihood(dist: str, censored: float) -> None:
-    """What a prototype reached: at n = 20,000, d = 3 and epsilon 60 within half a standard error of it."""
+    """What a prototype reached: at n = 20,000, d = 3 and epsilon 60 within half a standard error of it.
+
+    Noise in a Weibull model is .26 of it, so that in a sixth of fits some coefficient is beyond half, and one
+    seed tells of its luck. Ten tell of the method: of their mean, .3 is 3.6 sds of noise.
+    """
     family, generator, n = DISTS[dist].family, np.random.default_rng(0), 20_000
     x = np.clip(generator.normal(size=(n, 3)), -4, 4)
     exog = np.column_stack([np.ones(n), x])
@@ -170,8 +174,12 @@ def test_at_a_large_budget_it_is_maximum_likelihood(dist: str, censored: float) 
         time=dps.bounded(1e-6, 1e6), failed=dps.event(), **{f"x{j}": dps.bounded(-4, 4) for j in range(3)}
     )
     data = {"time": np.exp(y), "failed": event, **{f"x{j}": x[:, j] for j in range(3)}}
-    with noise(SeededNoise(0)):
-        fit = dps.survreg("Surv(time, failed) ~ x0 + x1 + x2", data, schema, dist).fit(dps.approx(60, 1e-6))
-    assert not fit.flags
-    assert (np.abs(fit.params - found.x) < se / 2).all()
-    assert (fit.bse > 0.95 * se).all() and (fit.bse < 1.25 * se).all()
+    model, fits = dps.survreg("Surv(time, failed) ~ x0 + x1 + x2", data, schema, dist), []
+    for seed in range(RUNS // 4):
+        with noise(SeededNoise(seed)):
+            fits.append(model.fit(dps.approx(60, 1e-6)))
+    assert not any(fit.flags for fit in fits)
+    off, bse = (np.array([getattr(fit, name) for fit in fits]) for name in ("params", "bse"))
+    off = (off - found.x) / se
+    assert (np.sqrt(np.mean(off**2, axis=0)) < 0.5).all() and (np.abs(off.mean(axis=0)) < 0.3).all()
+    assert (bse > 0.95 * se).all() and (bse.mean(axis=0) < 1.15 * se).all()
