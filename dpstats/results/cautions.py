@@ -80,9 +80,9 @@ _WHOLE = {
 }
 _NAMED = {
     "not_estimable": (
-        "privacy noise outweighs what the data say about {}; the other lines are of a fit without, and show its "
-        "effect where they go along with it. Use more rows or budget. Neither helps where most values lie "
-        "beyond their bounds: dps.check(data, schema) shows that, to you alone"
+        "privacy noise outweighs what the data say about {}; the other lines are of a fit without, and show "
+        "its effect where they go along with it. Use more rows or budget. Neither helps where most values "
+        "lie beyond their bounds: dps.check(data, schema) shows that, to you alone"
     ),
     "weak": "privacy noise hides most of what the data say about {}; its interval rests on a wide guess",
     "range": (

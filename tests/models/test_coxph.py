@@ -11,7 +11,8 @@ import pytest
 
 import dpstats as dps
 from dpstats.estimators.hazards.grid import Grid
-from dpstats.estimators.hazards.levels import bent, read_levels
+from dpstats.estimators.hazards.information import Known
+from dpstats.estimators.hazards.levels import bent, few_events, read_levels
 from dpstats.estimators.row_scale import RowScale
 from dpstats.testing import NoNoise, SeededNoise, noise
 
@@ -365,3 +366,34 @@ def test_a_step_of_a_level_goes_as_far_as_its_scores_say() -> None:
     assert abs(np.exp(0.3 * found) - np.exp(-0.7 * found) + 0.4) < 1e-3
     assert beyond[1] == 0 and factors[1] == 1
     assert np.isinf(read_levels(scale, np.zeros((3, 2)), np.array([0.4, 0.4]), nothing + 1.5, nothing)[1][0])
+
+
+@pytest.mark.parametrize("reference, few", [(0.0045, [True, True]), (0.1, [False, False])])
+def test_levels_are_lost_where_their_reference_may_have_no_failure(reference: float, few: list[bool]) -> None:
+    """The least share that a level has where rows are whitened is not of failures that were seen."""
+    shares = np.array([0.6, 0.4 - reference])
+    sds = np.sqrt(shares * (1 - shares))
+    scale = RowScale(
+        shares,
+        sds,
+        0.0,
+        1.0,
+        False,
+        1.0,
+        0.0,
+        np.array([True, True]),
+        np.append(-shares / sds, -1),
+        np.append((1 - shares) / sds, 1),
+        sds**2,
+        np.zeros(2),
+        np.zeros((2, 1)),
+        np.zeros((2, 1)),
+        levels=np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]]),
+        middle_error=np.full(2, 0.01),
+    )
+    cross = -shares[0] * shares[1] / (sds[0] * sds[1])
+    truth = np.array([[1.0, cross], [cross, 1.0]])
+    floored = truth + 0.1 * np.outer(1 / sds, 1 / sds)
+    known = Known(floored)
+    known.add([np.array([1.0]), np.zeros((1, 2)), truth], 0.3, np.eye(2))
+    assert few_events(scale, known, 3000, 3000.0).tolist() == few

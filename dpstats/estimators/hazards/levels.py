@@ -56,20 +56,26 @@ def few_events(scale: RowScale, known: Known, n: int, events: float) -> Array:
     releases of the information, whichever surely has more. Where levels are told against one that may have
     none, all that move with it are lost.
     """
-    ways = _ways(scale)
-    first = np.sum(ways * (known.expected @ ways), axis=0) - 2 * np.sqrt(scale.middle_error**2 @ ways**2)
+    ways, shares = _ways(scale)
+    first = shares * (1 - shares) - 2 * np.sqrt(scale.middle_error**2 @ ways**2)
     surely = np.maximum(events * first, n * known.surely(ways))
     return np.asarray((ways[:, surely < FEWEST_EVENTS] != 0).any(axis=1))
 
 
-def _ways(scale: RowScale) -> Array:
-    """The sums of standardised columns that are 0/1 columns of flags and levels less their means, (d, m)."""
+def _ways(scale: RowScale) -> tuple[Array, Array]:
+    """The sums of standardised columns that are 0/1 columns of flags and levels less their means, (d, m).
+
+    Their means as the first stage saw them, shape (m,), come with them.
+    """
     d, alone = len(scale.center), scale.binary & np.isnan(scale.levels).all(axis=0)
-    found = [np.diag(1 / (scale.upper - scale.lower)[:-1])[:, alone]]
+    widths = (scale.upper - scale.lower)[:-1]
+    found, shares = [np.diag(1 / widths)[:, alone]], [(-scale.lower[:-1] / widths)[alone]]
     for own, of_category in categories(scale.levels):
         rows = scale.levels[of_category][:, own]
         if len(rows) == own.sum() + 1:
+            level = np.linalg.inv(np.column_stack([np.ones(len(rows)), rows]))
             each = np.zeros((d, len(rows)))
-            each[own] = np.linalg.inv(np.column_stack([np.ones(len(rows)), rows]))[1:]
-            found.append(np.where(np.abs(each) > _ROUNDING, each, 0.0) * scale.scale[:, None])
-    return np.hstack(found)
+            each[own] = np.where(np.abs(level[1:]) > _ROUNDING, level[1:], 0.0)
+            found.append(each * scale.scale[:, None])
+            shares.append(np.append(1.0, scale.center[own]) @ level)
+    return np.hstack(found), np.clip(np.concatenate(shares), 0.0, 1.0)
