@@ -175,6 +175,10 @@ class Case:
     def model_of(self, data: Any, schema: dps.Schema = SCHEMA) -> Any:
         """The model on these rows, not fitted."""
         build = self.building
+        if self.formula.startswith("Surv(time") and "failed" not in self.formula:
+            tables = schema.to_dict()  # a declared event would be told to be forgotten
+            del tables["failed"]
+            schema = dps.Schema.from_dict(tables)
         if build.get("public") == "moments":
             build["public"] = dps.public_moments(self.formula, PUBLIC, SCHEMA, build.get("weights"))
         return maker(self.model)(self.formula, data, schema, **build)
