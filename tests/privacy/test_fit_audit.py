@@ -21,7 +21,7 @@ MISS = 1e-8
 NAMED = {case.name: case for case in CASES}
 RUNS = {
     "kaplan_meier": 2000,
-    "kaplan_meier, pure": 2000,
+    "kaplan_meier, pure": 4000,
     "ols, pmt": 1200,
     "svm, objective": 400,
     "one contribution": 1500,
