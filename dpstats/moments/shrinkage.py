@@ -52,7 +52,7 @@ class Pulled:
         lead = np.vstack([-mean, np.eye(len(within))])
         penalised = within + alpha * np.eye(len(within))
         # units may be of any size: it is inverted where its diagonal is 1
-        size = 1 / np.sqrt(np.maximum(np.diag(penalised), 1e-300))
+        size = 1 / np.sqrt(np.maximum(np.diag(penalised), max(alpha, 1e-300)))
         inverse = size[:, None] * np.linalg.pinv(size[:, None] * penalised * size, hermitian=True) * size
         way = np.eye(len(whole))
         way[:, first:] -= alpha * lead @ inverse
