@@ -15,9 +15,8 @@ from dpstats.curator.products import RowProducts, squared_norms
 from dpstats.curator.statistics.base import Statistic
 from dpstats.families.bounded_score import BoundedScore, logistic_information_weight, square_weight
 
-_ALONG = math.sqrt(
-    1 / 3
-)  # times this `ScoreSquares` holds what it releases along columns, beside that in all
+# Times this `ScoreSquares` releases what goes along columns, beside what is of all rows
+_ALONG = math.sqrt(1 / 3)
 
 
 class _Score(Statistic):
