@@ -222,3 +222,22 @@ def categories(levels: Array) -> Iterator[tuple[Array, Array]]:
     for text in sorted({row.tobytes() for row in held}):
         columns = np.frombuffer(text, dtype=bool)
         yield columns, (held == columns).all(axis=1)
+
+
+def sums_of_levels(scale: RowScale) -> Iterator[tuple[Array, Array, Array]]:
+    """Of each category its places in a row x~, its rows there, and sums of x~ that tell its levels, (k, L).
+
+    Such a sum is 1 in rows of one level and 0 in those of the others. Its coefficient of the intercept, the
+    leading 1 of x~, is thus the mean of it over all rows: the share of the level. A category in which other
+    columns tell more levels, or fewer, has none.
+    """
+    lead = int(scale.constant)
+    for columns, own in categories(scale.levels):
+        rows, places = scale.levels[own][:, columns], lead + np.flatnonzero(columns)
+        if lead + len(places) != len(rows):
+            continue
+        scaled = (rows - scale.center[columns]) / scale.scale[columns]
+        sums = np.zeros((lead + len(columns), len(rows)))
+        used = np.append(np.arange(lead), places)
+        sums[used] = np.linalg.inv(np.column_stack([np.ones((len(rows), lead)), scaled]))
+        yield places, rows, sums

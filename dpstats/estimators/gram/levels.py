@@ -8,13 +8,11 @@ See docs/theory/linear.md#levels.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import numpy as np
 
 from dpstats.estimators.gram.structure import Structure
 from dpstats.estimators.matrices import SMALLEST, not_noise, with_floor
-from dpstats.estimators.row_scale import RowScale, categories
+from dpstats.estimators.row_scale import RowScale, sums_of_levels
 
 Array = np.ndarray
 
@@ -41,7 +39,7 @@ def expected_moments(scale: RowScale) -> Array:
     back = np.linalg.inv(way)
     mean = back[:, 0] if lead else np.zeros(len(back))
     square = np.append([0.0] * lead, scale.ratio) * np.diag(back) ** 2 + mean**2
-    categories = list(_categories(scale)) if lead else []
+    categories = list(sums_of_levels(scale)) if lead else []
     shares = [_shares(scale, ways) for _, _, ways in categories]
     for (places, rows, _), share in zip(categories, shares, strict=True):
         mean[places], square[places] = share @ rows, share @ rows**2
@@ -95,7 +93,7 @@ def with_shares(expected: Array, gram: Array, noise: float, scale: RowScale, whi
     """
     expected = with_floor(expected, SMALLEST * float(np.trace(expected)) / len(expected))
     expected = expected * (max(float(np.trace(gram)), noise, 1e-12) / float(np.trace(expected)))
-    for _, _, inside in _categories(scale):
+    for _, _, inside in sums_of_levels(scale):
         ways = np.linalg.solve(whitening.T, inside)
         shares, seen = (np.sum(ways * (part @ ways), axis=0) for part in (expected, gram))
         sds = noise * np.sum(ways**2, axis=0)
@@ -122,20 +120,6 @@ def of_references(scale: RowScale, moments: Array) -> Array:
             effect = np.append(0.0, np.where(np.isnan(known), 0.0, scale.scale))
             added += np.outer(effect, effect) / (len(moments) * share * max(1 - share, share))
     return added
-
-
-def _categories(scale: RowScale) -> Iterator[tuple[Array, Array, Array]]:
-    """Of each category its columns, its rows there, and what takes a row x~ to its levels, (k, L)."""
-    lead = int(scale.constant)
-    for columns, own in categories(scale.levels):
-        rows, places = scale.levels[own][:, columns], lead + np.flatnonzero(columns)
-        if lead + len(places) != len(rows):
-            continue
-        scaled = (rows - scale.center[columns]) / scale.scale[columns]
-        ways = np.zeros((lead + len(columns), len(rows)))
-        used = np.append(np.arange(lead), places)
-        ways[used] = np.linalg.inv(np.column_stack([np.ones((len(rows), lead)), scaled]))
-        yield places, rows, ways
 
 
 def _shares(scale: RowScale, ways: Array) -> Array:

@@ -7,11 +7,13 @@ too short upwards, never more than 1, and too long downwards. See docs/theory/le
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from dpstats.estimators.hazards.information import Known
 from dpstats.estimators.levels import FEWEST_EVENTS, SHIFTS, level
-from dpstats.estimators.row_scale import RowScale, categories
+from dpstats.estimators.row_scale import RowScale, sums_of_levels
 
 Array = np.ndarray
 
@@ -67,15 +69,9 @@ def _ways(scale: RowScale) -> tuple[Array, Array]:
 
     Their means as the first stage saw them, shape (m,), come with them.
     """
-    d, alone = len(scale.center), scale.binary & np.isnan(scale.levels).all(axis=0)
-    widths = (scale.upper - scale.lower)[:-1]
+    alone, widths = scale.binary & np.isnan(scale.levels).all(axis=0), (scale.upper - scale.lower)[:-1]
     found, shares = [np.diag(1 / widths)[:, alone]], [(-scale.lower[:-1] / widths)[alone]]
-    for own, of_category in categories(scale.levels):
-        rows = scale.levels[of_category][:, own]
-        if len(rows) == own.sum() + 1:
-            level = np.linalg.inv(np.column_stack([np.ones(len(rows)), rows]))
-            each = np.zeros((d, len(rows)))
-            each[own] = np.where(np.abs(level[1:]) > _ROUNDING, level[1:], 0.0)
-            found.append(each * scale.scale[:, None])
-            shares.append(np.append(1.0, scale.center[own]) @ level)
+    for _, _, sums in sums_of_levels(replace(scale, constant=True)):
+        found.append(np.where(np.abs(sums[1:]) > _ROUNDING * scale.scale[:, None], sums[1:], 0.0))
+        shares.append(sums[0])
     return np.hstack(found), np.clip(np.concatenate(shares), 0.0, 1.0)

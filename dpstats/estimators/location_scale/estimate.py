@@ -17,7 +17,7 @@ from dpstats.estimators.location_scale.bounds import Bounding, Choice
 from dpstats.estimators.location_scale.level_curve import level_curve
 from dpstats.estimators.location_scale.placement import PlacedByFamily, Placement
 from dpstats.estimators.location_scale.problem import LOG_SIGMA_RANGE, Problem, sigma_of
-from dpstats.estimators.row_scale import categories
+from dpstats.estimators.row_scale import sums_of_levels
 from dpstats.moments import Quantity
 
 Array = np.ndarray
@@ -308,17 +308,12 @@ def without_level(bounding: Bounding[Placement], information: Information, white
     Of the m levels, such as a reference, of which there may be hardly an event. Columns of the other levels
     then add up to the intercept, and whatever is guessed of what noise hides, none of these is known.
     """
-    placement, k = bounding.placement, bounding.k
-    found, events = [np.zeros((k, 0))], bounding.n * placement.events.fraction
-    for columns, of_category in categories(placement.problem.levels):
-        own, rows = np.append(True, columns), placement.problem.levels[of_category]
-        if len(rows) != own.sum():
-            continue
-        ways, standard = np.zeros((2, k, len(rows)))
-        ways[own] = np.linalg.inv(np.column_stack([np.ones(len(rows)), rows[:, columns]]))
-        standard[own] = np.linalg.inv(placement.scale.typical(rows)[:, own])
-        by_means = standard[0] - 2 * np.sqrt(placement.scale.middle_error**2 @ standard[1:] ** 2)
-        surely = np.maximum(by_means, _surely(information, whitening, standard))
+    scale, events = bounding.placement.scale, bounding.n * bounding.placement.events.fraction
+    found, back = [np.zeros((bounding.k, 0))], to_user(scale.center, scale.scale, True)
+    for _, _, sums in sums_of_levels(scale):
+        by_means = sums[0] - 2 * np.sqrt(scale.middle_error**2 @ sums[1:] ** 2)
+        surely = np.maximum(by_means, _surely(information, whitening, sums))
+        ways = back @ sums
         ways[np.abs(ways) < _ROUNDING] = 0.0
         found.append(ways[:, (events * surely < FEWEST_EVENTS) & (ways[0] != 0)])
     return np.hstack(found)
