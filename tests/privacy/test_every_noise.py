@@ -8,6 +8,15 @@ from dpstats.testing import SeededNoise, noise
 from tests.privacy.catalogue import SHORT, TABLE, Case, made
 
 DATA = made()
+TRIED = [
+    *(pytest.param(*case.values, 1, id=f"{case.id}-1") for case in SHORT),
+    *(
+        pytest.param(*case.values, seed, id=f"{case.id}-{seed}", marks=pytest.mark.long)
+        for case in TABLE
+        for seed in range(2, 12)
+    ),
+]
+"""Cases and seeds of one test, so that a part of the long ones is a part of these."""
 
 
 class Wild(SeededNoise):
@@ -35,20 +44,8 @@ class Wild(SeededNoise):
         return self._wild(value, axes / epsilon)
 
 
-def given(case: Case, seed: int) -> None:
-    """A fit under wild answers, which is shown."""
+@pytest.mark.parametrize(("case", "seed"), TRIED)
+def test_a_fit_that_was_paid_for_is_given_whatever_noise_answers(case: Case, seed: int) -> None:
     with noise(Wild(seed)):
         fit = case.fit(DATA)
     assert str(fit.summary() if isinstance(fit, dps.Fit) else fit)
-
-
-@pytest.mark.parametrize("case", SHORT)
-def test_a_fit_that_was_paid_for_is_given_whatever_noise_answers(case: Case) -> None:
-    given(case, 1)
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("seed", range(2, 12))
-@pytest.mark.parametrize("case", TABLE)
-def test_a_fit_that_was_paid_for_is_given_however_often_noise_answers(case: Case, seed: int) -> None:
-    given(case, seed)
