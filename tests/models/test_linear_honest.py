@@ -182,16 +182,19 @@ SKEWED = dps.Schema(y=dps.bounded(-500, 1000), x=dps.bounded(-8, 8))
 
 
 def test_under_pure_epsilon_an_intercept_is_held_where_errors_are_skewed() -> None:
-    """Clipping moves it by some ten of its standard errors, and nobody releases a mean of r^4."""
+    """Clipping moves it by more than a half-length, and nobody releases a mean of r^4.
+
+    Of more rows, counts of residuals have said before how far these reach, and little is clipped.
+    """
     missed = []
-    for seed in range(8):
+    for seed in range(16):
         rng = np.random.default_rng([seed, 21])
-        x, errors = rng.normal(size=30_000), np.exp(rng.normal(size=30_000)) - np.exp(0.5)
+        x, errors = rng.normal(size=4000), np.exp(rng.normal(size=4000)) - np.exp(0.5)
         with noise(SeededNoise(seed)):
             fit = dps.ols("y ~ x", {"y": 10 + x + errors, "x": x}, SKEWED).fit(dps.pure(4))
         assert fit.flags == ()
         missed.append(missed_by(fit, {"Intercept": 10.0, "x": 1.0}))
-    assert np.max(missed) < 2
+    assert (np.mean(np.array(missed) < 1, axis=0) > 0.9).all()
 
 
 def test_under_pure_epsilon_normal_errors_pay_nothing_for_it() -> None:
