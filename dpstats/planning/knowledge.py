@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from typing import Any
 
@@ -64,6 +64,8 @@ class Known:
         Public rows, in the place of all this.
     assumed : tuple of str
         Variables of which nothing is known.
+    usable : float
+        Share of the rows whose values can all be used.
     """
 
     spreads: dict[str, Spread]
@@ -71,6 +73,7 @@ class Known:
     correlations: dict[Pair, float]
     frame: pd.DataFrame | None
     assumed: tuple[str, ...]
+    usable: float = 1.0
 
     def stretched(self, factor: float) -> Known:
         """The same with other sds of the numbers of which nothing is known."""
@@ -78,7 +81,7 @@ class Known:
             name: Spread(one.mean, one.sd * factor, assumed=True) if one.assumed else one
             for name, one in self.spreads.items()
         }
-        return Known(spreads, self.shares, self.correlations, self.frame, self.assumed)
+        return replace(self, spreads=spreads)
 
 
 def drawn_variables(design: Design) -> tuple[str, ...]:
@@ -114,6 +117,7 @@ def read_known(given: Any, design: Design, response: str | None) -> Known:
     if isinstance(given, ColumnMoments):
         given = of_fit(given)
     readable = {*names, *([response] if response else [])}
+    usable = given.usable(design.variables) if isinstance(given, Description) else 1.0
     if isinstance(given, Description):
         given = _of_description(given, readable)
     if given is not None and not isinstance(given, Mapping):
@@ -134,7 +138,7 @@ def read_known(given: Any, design: Design, response: str | None) -> Known:
         spreads[response] = _of_response(response, own, design.schema)
     places = {name: name for name in spreads}
     places |= {cell: name for name in shares for cell in cells(name, design.schema[name])[1:]}
-    return Known(spreads, shares, _correlations(pairs, places), None, assumed)
+    return Known(spreads, shares, _correlations(pairs, places), None, assumed, usable)
 
 
 def _meant(unknown: set[Any], readable: set[str]) -> str:

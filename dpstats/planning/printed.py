@@ -21,7 +21,7 @@ _HEADS = {
     "not_estimable": "lost",
 }
 
-
+_NEARLY_ALL = 0.995  # rows that are usable, which is printed as 100 %
 _FOUND = "found 80 % is the effect that 80 % of fits find"
 
 
@@ -61,6 +61,10 @@ def _notes(known: Known, law: Law, around: bool) -> list[str]:
         notes.append("Covariates are drawn from the public rows.")
     elif not known.correlations and len(known.spreads) > 1:
         notes.append("Covariates are taken for uncorrelated; correlations make intervals wider.")
+    if known.usable < _NEARLY_ALL:
+        notes.append(
+            f"{percent(1 - known.usable)} of the rows lack a value, as was described, and do not count."
+        )
     if known.assumed:
         notes.append(
             f"Nothing is known of {', '.join(known.assumed)}: taken as even over what is declared, which is "

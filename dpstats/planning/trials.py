@@ -128,7 +128,7 @@ class Trial:
 
     def run(self, budget: Budget, n: int, quick: bool = False) -> Outlook:
         """What fits of n rows come to; a search, which asks many times, takes fewer and smaller ones."""
-        columns = len(self.setting.names)
+        n, columns = max(int(n * self.setting.known.usable), 1), len(self.setting.names)
         fewer = max(1.0, n * columns / (_QUICK_LARGEST if quick else _LARGEST))
         rows = max(int(n / fewer), 1)
         spent = budget if fewer == 1 else _larger(budget, fewer)

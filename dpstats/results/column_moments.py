@@ -39,7 +39,7 @@ def moments_of(record: Record) -> ColumnMoments:
     """Return the moments of the columns of a fit that has them."""
     found = record.columns if record.linear is None else of_linear(record.linear)
     assert found is not None
-    return ColumnMoments(record, found)
+    return ColumnMoments(record.design, record.model, found)
 
 
 @forgetful
@@ -51,8 +51,8 @@ class ColumnMoments(Result):
 
     Attributes
     ----------
-    names : tuple of str
-        The columns, without the intercept.
+    design : Design
+        The design that has these columns.
 
     Examples
     --------
@@ -63,23 +63,19 @@ class ColumnMoments(Result):
     [['AT', 'mean'], ['AT', 'sd'], ['V', 'mean'], ['V', 'sd']]
     """
 
-    _record: Record
+    design: Design
+    _model: str
     _found: DesignMoments
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Names of the columns whose moments these are."""
-        return self._record.column_names
+        """Names of the columns whose moments these are, without the intercept."""
+        return tuple(name for name in self.design.names if name != "Intercept")
 
     @property
     def of(self) -> str:
         """Which rows they are of: "rows", all that weigh, or "failures"."""
         return self._found.of
-
-    @property
-    def design(self) -> Design:
-        """The design that has these columns."""
-        return self._record.design
 
     @property
     def means(self) -> pd.Series:
@@ -171,7 +167,7 @@ class ColumnMoments(Result):
         """
         found, z = self._found, critical(level)
         if found.corr is None or found.corr_noise is None or found.corr_error is None:
-            raise refusal("correlations", _PAIRS[0].format(model=self._record.model), _PAIRS[1])
+            raise refusal("correlations", _PAIRS[0].format(model=self._model), _PAIRS[1])
         corr, noises, errors = found.corr, found.corr_noise, found.corr_error
 
         def of_pair(i: int, j: int) -> tuple[float, ...]:
@@ -196,4 +192,4 @@ class ColumnMoments(Result):
             "far from the others count less, so that sds of columns with long tails are too small; 'privacy' "
             "is the share of the variance that is privacy noise or stands for that."
         )
-        return Document(title=f"Columns of {self._record.formula}", tables=tuple(tables), notes=(note,))
+        return Document(title=f"Columns of {self.design.formula}", tables=tuple(tables), notes=(note,))

@@ -5,7 +5,8 @@ It prints as a table of numbers for each variable, and one of correlations.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import math
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -223,6 +224,11 @@ class Description(Facts, Shown, Stored):
         for _, row in self.correlations().iterrows():
             found[row["first"], row["second"]] = float(np.clip(row["estimate"], -0.99, 0.99))
         return found
+
+    def usable(self, variables: Iterable[str]) -> float:
+        """Share of the rows that have those of some variables that are described, if gaps are independent."""
+        tables = (self._column(name).table for name in variables if name in self.names)
+        return math.prod(min(each.usable / each.weighing, 1.0) for each in tables)
 
     def _moments(self, name: str) -> tuple[float, float]:
         """Mean and sd that the bounds of the variable allow."""

@@ -374,6 +374,21 @@ def test_what_was_released_may_be_given_to_a_model_with_data() -> None:
         model.plan(BUDGET, covariates=plant.data)
 
 
+def test_rows_that_a_description_found_unusable_do_not_count() -> None:
+    rng = np.random.default_rng(0)
+    rows = pd.DataFrame({"z": rng.normal(size=N), "y": rng.normal(size=N)})
+    rows[rng.uniform(size=rows.shape) < [0.3, 0.2]] = np.nan
+    with testing.noise(testing.SeededNoise(1)):
+        found = dps.describe(rows, SCHEMA, dps.zcdp(0.5), columns=["z", "y"])
+        fit = dps.ols("y ~ z", rows, SCHEMA).fit(dps.zcdp(0.5))
+    model = dps.ols("y ~ z", None, SCHEMA)
+    ahead = dps.plan(model, dps.zcdp(0.5), N, covariates=found, scale=1)
+    np.testing.assert_allclose(ahead.table()["std_error"], fit.bse, rtol=0.1)
+    assert "44 % of the rows lack a value" in " ".join(str(ahead.summary()).split())
+    whole = dps.plan(model, dps.zcdp(0.5), N, covariates={"z": (0, 1)}, scale=1).table()
+    assert (whole["std_error"] < 0.85 * fit.bse.to_numpy()).all()
+
+
 def test_rows_that_enter_late_are_planned() -> None:
     """Units of any age come under watch, which is of any length up to the longest.
 

@@ -1,5 +1,6 @@
 """Means, sds and correlations that a fit released on its way: right without noise, and wide with it."""
 
+import pickle
 from typing import Any
 
 import numpy as np
@@ -102,6 +103,8 @@ def test_what_noise_hides_is_not_told(data: pd.DataFrame) -> None:
 def test_they_are_kept_in_files(name: str, data: pd.DataFrame) -> None:
     fit = fitted(name, data, dps.zcdp(0.5))
     assert dps.Fit.from_dict(fit.to_dict()).moments.frame.equals(fit.moments.frame)
+    kept = pickle.loads(pickle.dumps(fit.moments))
+    assert str(kept) == str(fit.moments) and kept.names == fit.moments.names
 
 
 def test_pure_noise_tells_too_little(data: pd.DataFrame) -> None:
