@@ -79,7 +79,8 @@ PAIRS = {
 def test_a_covariance_that_lies_in_long_rows_is_within_its_error(law: str) -> None:
     """Shortening takes more of one column than of the other, and what both lose may be what they share.
 
-    Over 12 tables the error was .9 sds (root mean square), and would be 4 to 11 without the part for that.
+    Over 12 tables the error was .9 and 1.8 sds (root mean square), and would be 5 and 8 without the part for
+    that. At mu = 2 rows are hardly shortened.
     """
     off = []
     for seed in range(12):
@@ -89,7 +90,7 @@ def test_a_covariance_that_lies_in_long_rows_is_within_its_error(law: str) -> No
         with noise(SeededNoise(seed)):
             data = {"x": x, "z": z, "y": x + z + draw.normal(size=20_000)}
             model = dps.ridge("y ~ x + z", data, schema, 0.5)
-            moments = model.fit(dps.gdp(2)).record.linear
+            moments = model.fit(dps.gdp(0.5)).record.linear
         back = np.linalg.inv(moments.map) * moments.scale
         told = back.T @ moments.all_rows @ back
         apart = told[1, 2] - told[0, 1] * told[0, 2] - np.cov(x, z, bias=True)[0, 1]

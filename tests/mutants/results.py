@@ -309,7 +309,7 @@ MUTANTS = (
     ),
     planted(
         "a covariate that tells the response is not named (logit)",
-        "models/test_glm.py::test_a_covariate_that_tells_the_response_is_named_as_one",
+        "models/test_glm.py::test_a_share_of_rows_that_contradict_decides_what_is_separated_under_any_link",
         ("estimators/newton/check.py", "_CONTRADICT * math", "0.0 * math"),
     ),
     planted(
