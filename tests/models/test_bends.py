@@ -115,6 +115,23 @@ def test_an_effect_of_a_skewed_column_that_levels_off_is_seen(budget: Budget, mo
         assert (abs(fit.params - whole) < 1.96 * (1 + kept) * fit.bse).all()
 
 
+def test_a_logarithm_of_a_column_of_a_very_far_tail_is_seen() -> None:
+    """No row has lost weight, but octaves of the column say that the line heard little of its square.
+
+    The line is then .7 to 1.3 half-lengths from that of all rows, which no other caution told.
+    """
+    names = [f"z{j}" for j in range(5)]
+    schema = dps.Schema(x=dps.bounded(0, 30), y=dps.flag(), **dict.fromkeys(names, dps.bounded(-5, 5)))
+    for seed in range(2):
+        rng = np.random.default_rng([seed, 5])
+        x, z = np.minimum(np.exp(2 * rng.normal(size=20_000)), 30), rng.normal(size=(5, 20_000)).clip(-5, 5)
+        chance = 1 / (1 + np.exp(1 - np.log1p(x) - 0.3 * z[0]))
+        data = {"x": x, "y": (rng.uniform(size=20_000) < chance) * 1.0, **dict(zip(names, z, strict=True))}
+        with noise(SeededNoise(seed)):
+            fit = dps.logit("y ~ x + " + " + ".join(names), data, schema).fit(dps.pure(3))
+        assert [code for code, _ in fit.flags] == ["bends"]
+
+
 def line(bend: float, seed: int, n: int = 20_000) -> dict[str, np.ndarray]:
     rng = np.random.default_rng([seed, 12])
     x, z = rng.normal(size=n), rng.gamma(2, 1, n) - 2
