@@ -18,7 +18,7 @@ from dpstats.estimators.row_scale import Box
 from dpstats.formula import Design, SurvResponse, build_design, told_apart
 from dpstats.ledger import Ledger
 from dpstats.models.about_middles import about_middles, costs_of, share_of
-from dpstats.models.feasibility import HAZARDS, check_worth
+from dpstats.models.feasibility import TIMES, check_worth
 from dpstats.models.reuse import reusable
 from dpstats.models.skeleton import Plannable, check_budget, of_formula, pay, publish, rows_of, times_within
 from dpstats.results import HazardFit
@@ -153,7 +153,7 @@ class Coxph(Plannable):
                 "survreg, whose Weibull law has proportional hazards and a method of pure epsilon"
             )
         curator = Curator(self._rows, self.design, budget)
-        check_worth(curator, budget, len(self.design.names), HAZARDS, force)
+        check_worth(curator, budget, len(self.design.names), TIMES, force)
         plan = make_plan(budget.mu, delayed=_response(self.design).delayed).after(share_of(self.design))
         costs = costs_of(self.design, budget) | plan.costs
         facts = pay(curator, self.design, budget, ledger, METHOD, costs)

@@ -21,7 +21,7 @@ from dpstats.ledger import Ledger
 from dpstats.models.about_middles import about_middles, share_of
 from dpstats.models.about_middles import costs_of as costs_of_middles
 from dpstats.models.contributed import fit_logistic
-from dpstats.models.feasibility import PURE_LOGIT, check_worth, least_of
+from dpstats.models.feasibility import PURE, SCORES, check_worth
 from dpstats.models.glm_problem import check_options, costs_of, estimated, plan_of, problem_of
 from dpstats.models.law_names import family_named
 from dpstats.models.linear import LinearModel, ols
@@ -258,7 +258,7 @@ class GlmModel(Plannable):
         check_options(self.family, self._public, method, compat, c, robust)
         if self.family is BINOMIAL and method == "auto" and budget.pure:
             check_budget(budget, self._rows.n)
-            check_worth(Curator(self._rows, self.design, budget), budget, self._problem.k, PURE_LOGIT, force)
+            check_worth(Curator(self._rows, self.design, budget), budget, self._problem.k, PURE, force)
             return fit_debiased_logit(
                 self.design, self._rows, budget, self._problem, model=self._name, robust=robust, ledger=ledger
             )
@@ -273,7 +273,7 @@ class GlmModel(Plannable):
         costs |= costs_of_middles(self.design, budget) if moves else {}
         named = METHOD if moves else PMT_METHOD
         if moves:
-            check_worth(curator, budget, self._problem.k, least_of(self.family), force)
+            check_worth(curator, budget, self._problem.k, SCORES, force)
         facts = pay(curator, self.design, budget, ledger, named, costs)
         curator, design = about_middles(curator, self.design, budget) if moves else (curator, self.design)
         problem = replace(problem_of(design, self.family, self._name), robust=robust)

@@ -21,7 +21,7 @@ from dpstats.formula import Design, NumericResponse, build_design, told_apart
 from dpstats.ledger import Ledger
 from dpstats.models.about_middles import about_middles, costs_of, share_of
 from dpstats.models.contributed import fit_linear
-from dpstats.models.feasibility import LINEAR, PURE_LINEAR, check_worth
+from dpstats.models.feasibility import LINEAR, PURE, check_worth
 from dpstats.models.public import as_public, check_apart, stated
 from dpstats.models.reuse import reusable
 from dpstats.models.skeleton import (
@@ -232,7 +232,7 @@ class LinearModel(Plannable):
         first = costs_of(self.design, budget) if moves else {}
         released = _pmt_costs(budget.mu) if pmt else first | plan.costs
         if not pmt and self._public is None:
-            check_worth(curator, budget, len(self.design.names), PURE_LINEAR if plan.pure else LINEAR, force)
+            check_worth(curator, budget, len(self.design.names), PURE if plan.pure else LINEAR, force)
         facts = pay(curator, self.design, budget, ledger, named, released)
         curator, design = about_middles(curator, self.design, budget) if moves else (curator, self.design)
         estimate, unasked = (

@@ -8,16 +8,7 @@ import pytest
 
 import dpstats as dps
 from dpstats import testing
-from dpstats.models.feasibility import (
-    COUNTS,
-    LINEAR,
-    PURE_LINEAR,
-    PURE_LOGIT,
-    PURE_TIMES,
-    SCORES,
-    TIMES,
-    Least,
-)
+from dpstats.models.feasibility import LINEAR, PURE, PURE_TIMES, SCORES, TIMES, Least
 
 COLUMNS = [f"x{j}" for j in range(8)]
 SCHEMA = dps.Schema(
@@ -53,10 +44,10 @@ ROUTES: dict[tuple[str, str], tuple[Least, int]] = {
     ("ols", "gdp"): (LINEAR, 9),
     ("ridge", "gdp"): (LINEAR, 9),
     ("logit", "gdp"): (SCORES, 9),
-    ("poisson", "gdp"): (COUNTS, 9),
+    ("poisson", "gdp"): (SCORES, 9),
     ("survreg", "gdp"): (TIMES, 10),
-    ("ols", "pure"): (PURE_LINEAR, 9),
-    ("logit", "pure"): (PURE_LOGIT, 9),
+    ("ols", "pure"): (PURE, 9),
+    ("logit", "pure"): (PURE, 9),
     ("survreg", "pure"): (PURE_TIMES, 10),
 }
 
