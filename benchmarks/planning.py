@@ -6,8 +6,9 @@
 Designs are those of the lottery with the right law: half of them ordinary, half of the wide draw, with 10,000
 rows or more. Covariates have any shape; the plan is told means, sds, skewness, kurtosis, shares and
 correlations of the rows, the true coefficients and scale, and the share of events or the mean of the
-response. A record holds, for each coefficient, the planned standard error over the median one of some fits,
-the planned power and how often those fits reject.
+response. Fits are of rows drawn anew, as many as a design has in each. A record holds, for each coefficient,
+the planned standard error over the median that those fits print, and in how many they find an effect that
+80 % are planned to find: tests are of the estimate less what is true, and more or less that effect.
 
 That median has an error of its own, by which alone some of the ratios are far from 1: where standard errors
 differ threefold between fits, that of 36 fits is 20 %. It is found by drawing fits anew, and fits are made
@@ -19,6 +20,7 @@ import argparse
 import secrets
 import time
 import warnings
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -40,7 +42,7 @@ from dpstats.testing import SeededNoise, noise
 FEWEST, FITS, SECONDS = 24, 200, 9.0  # fits of a design, and what they may take
 LEAST = 10_000  # rows
 MOST = 400_000  # numbers of a design, so that many fits take a while, not a day
-Z95 = 1.959964
+TABLES, NUMBERS = 24, 900_000  # of rows drawn anew for fits, and numbers in them, about
 KNOWN = 0.03  # error of a median, of itself, at which no more fits are made
 JUDGED = 0.05  # above it a median says little
 DRAWS = 200  # of fits anew, by which it is found
@@ -94,7 +96,7 @@ def correlations(
     }
 
 
-def planned(design: Design, made: Sample, model: Any) -> FitPlan:
+def planned(design: Design, made: Sample, model: Any, n: int) -> FitPlan:
     names = model.design.names
     law: dict[str, Any] = {"coef": dict(zip(names, map(float, made.truth), strict=False))}
     known = told(design, made)
@@ -111,7 +113,7 @@ def planned(design: Design, made: Sample, model: Any) -> FitPlan:
         law["scale"] = 1.0
     elif design.model == "gamma":
         law["scale"] = design.level**-0.5
-    return dps.plan(model, design.budget, design.n, covariates=known, **law)
+    return dps.plan(model, design.budget, n, covariates=known, **law)
 
 
 def one(seed: int) -> Record:
@@ -126,32 +128,33 @@ def one(seed: int) -> Record:
 
 
 def scored(design: Design) -> Record:
-    made = sample(design)
-    model = model_of(design, made)
+    tables = int(np.clip(NUMBERS // (design.n * (len(design.covariates.columns) + 1)), 2, TABLES))
+    several = replace(design, n=design.n * tables)
+    made = sample(several)
+    parts = [made.rows.iloc[i * design.n : (i + 1) * design.n].reset_index(drop=True) for i in range(tables)]
+    models = [model_of(design, replace(made, rows=part)) for part in parts]
     began = time.process_time()
-    ahead = planned(design, made, model).table()
+    ahead = planned(several, made, models[0], design.n).table()
     seconds = time.process_time() - began
-    errors, rejects, began = [], [], time.process_time()
+    errors, finds, began = [], [], time.process_time()
+    truth, effect = ahead["coef"].to_numpy(), ahead["found_80"].to_numpy()
     while len(errors) < FITS and time.process_time() - began < SECONDS:
         with noise(SeededNoise(len(errors))):
-            fit = model.fit(design.budget)
+            fit = models[len(errors) % tables].fit(design.budget)
         errors.append(fit.bse.to_numpy())
-        rejects.append((fit.pvalues < 0.05).to_numpy())
+        low, high = fit.conf_int().to_numpy().T
+        finds += [(low - truth + side * effect > 0) | (high - truth + side * effect < 0) for side in (-1, 1)]
         if len(errors) % FEWEST == 0 and not np.any(medians(np.array(errors))[1] > KNOWN):
             break
     known = np.isfinite(errors)
     realised, judge = medians(np.array(errors))
-    z = np.abs(ahead["coef"]) / ahead["std_error"]
-    power = (1 - ahead["not_estimable"]) * (ndtr(z - Z95) + ndtr(-z - Z95))
     return {
         "ratio": (ahead["std_error"].to_numpy() / realised).tolist(),
         "judge": judge.tolist(),
         "lost": ahead["not_estimable"].tolist(),
         "lost fits": (1 - known.mean(axis=0)).tolist(),
-        "power": power.fillna(0.0).tolist(),
-        "rejects": np.mean(rejects, axis=0).tolist(),
+        "found": np.where(np.isfinite(effect), np.mean(finds, axis=0), np.nan).tolist(),
         "fits": len(errors),
-        "names": ahead["term"].tolist(),
         "planning": round(seconds, 2),
     }
 
@@ -184,7 +187,8 @@ def report(records: list[Record]) -> str:
     error = np.maximum(error[np.isfinite(joined(done, "ratio")) & (joined(done, "lost fits") < 0.5)], 1e-9)
     lines.append("Medians of fits err so much that of plans without any error so many would be within 15 %:")
     lines += [f"{np.mean(ndtr(np.log(1.15) / error) - ndtr(np.log(0.85) / error)):.3f}", ""]
-    lines += ["Power: planned and realised, by what was planned:", powers(done).to_string(), ""]
+    lines.append("Share of fits that find an effect which 80 % are planned to find, by fits:")
+    lines += [pd.DataFrame(powers(done)).to_string(index=False), ""]
     lost = np.concatenate([record["lost"] for record in done])
     found = np.concatenate([record["lost fits"] for record in done])
     lines.append(f"Not estimable: planned {lost.mean():.3f}, realised {found.mean():.3f} of coefficients;")
@@ -216,22 +220,15 @@ def ratios(some: list[Record], judged: float = np.inf, lost: bool = False) -> di
     }
 
 
-def powers(done: list[Record]) -> pd.DataFrame:
-    """Of slopes; an intercept is seldom tested."""
-    pairs = [
-        (planned, found)
-        for record in done
-        for name, planned, found in zip(record["names"], record["power"], record["rejects"], strict=True)
-        if name not in ("Intercept", "Log(scale)")
-    ]
-    frame = pd.DataFrame(pairs, columns=["planned", "realised"])
-    groups = pd.cut(frame["planned"], [0, 0.1, 0.3, 0.7, 0.9, 1.0], include_lowest=True)
-    table = frame.groupby(groups, observed=True).agg(["mean", "size"])
-    return (
-        table.droplevel(0, axis=1)
-        .iloc[:, [1, 0, 2]]
-        .set_axis(["coefficients", "planned", "realised"], axis=1)
-    )
+def powers(done: list[Record]) -> list[dict[str, Any]]:
+    """Of coefficients, by how well medians of the fits are known, as shares over the same fits are."""
+    found, judge = joined(done, "found"), joined(done, "judge")
+    rows = []
+    for name, some in (("median known to 5 %", judge <= JUDGED), ("others", judge > JUDGED)):
+        shares = found[some & np.isfinite(found)]
+        middle = {f"{q:.0%}": round(float(np.quantile(shares, q)), 3) for q in (0.1, 0.5, 0.9) if len(shares)}
+        rows.append({"": name, "coefficients": len(shares), "mean": round(float(shares.mean()), 3)} | middle)
+    return rows
 
 
 def main() -> None:

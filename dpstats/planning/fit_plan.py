@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import pandas as pd
-from scipy import special
 
 from dpstats._arguments import number
 from dpstats._private import forgetful
@@ -30,7 +29,6 @@ if TYPE_CHECKING:
 Array = np.ndarray
 Fitted: TypeAlias = Callable[[float], tuple[Budget, int]]  # what is fitted, at a factor
 
-_POWER80 = float(special.ndtri(0.8))  # effects of half a width and this many errors are found in 80 % of fits
 _NO_NOISE = 1000.0  # epsilon, or mu, at which noise is nothing
 _MOST_EPSILON = 100.0  # epsilon, or mu: a budget beyond promises nothing
 _MOST_ROWS = 1e9
@@ -94,7 +92,7 @@ class FitPlan(Shown):
             "std_error": found.error,
             "privacy_share": (found.privacy / found.error) ** 2,
             "half_width": found.half_width,
-            "found_80": found.half_width + _POWER80 * found.scatter * found.error,
+            "found_80": found.found_in(0.8),
             "not_estimable": found.lost,
         }
         if self._band:

@@ -26,6 +26,10 @@ _PROPORTIONAL = "weibull"  # the law of made-up times whose hazards are proporti
 _SECONDS = 6.0  # of all fits at most, about
 _QUICK, _FEWEST, _MOST = 3, 9, 150  # fits
 _KNOWN = 0.03  # error of a median standard error, of itself, that needs no more fits
+_SURELY, _HALVINGS = (
+    6.0,
+    40,
+)  # sds of an estimate beyond the edge of a test, which then finds any; of a search
 _LEAST_SCATTER = 0.1  # of estimates in standard errors: below, a test would be a step
 _SLOWER, _SLOWER_PURE, _SLOWER_LATE = 3.0, 4.0, 10.0  # fits of times to failure, and of late entries
 
@@ -67,6 +71,16 @@ class Outlook:
         with np.errstate(invalid="ignore"):
             found = special.ndtr((z - reach) / self.scatter) + special.ndtr((-z - reach) / self.scatter)
         return np.asarray(np.mean(np.where(np.isfinite(self.errors), found, 0.0), axis=0))
+
+    def found_in(self, share: float) -> Array:
+        """Effects that tests of level .05 find in this share of fits; infinite where too few tell it."""
+        longest = np.max(np.where(np.isfinite(self.errors), self.errors, 0.0), axis=0)
+        low, high = 0.0 * longest, longest * (Z95 * np.nan_to_num(self.reach) + _SURELY * self.scatter)
+        for _ in range(_HALVINGS):
+            middle = (low + high) / 2
+            short = self.rejects(middle) < share
+            low, high = np.where(short, middle, low), np.where(short, high, middle)
+        return np.where(self.lost > 1 - share, np.inf, high)
 
     @property
     def half_width(self) -> Array:

@@ -44,12 +44,12 @@ def test_a_fit_is_charged_and_refused_when_nothing_is_left(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     capsys.readouterr()
-    assert main([*FIT, "--budget", "approx(2.5, 1e-6)", "--out", "a.json"]) == 0
-    assert "2.50 of 3.00 spent on 'fleet'" in capsys.readouterr().out
+    assert main([*FIT, "--budget", "approx(2.9, 1e-6)", "--out", "a.json"]) == 0
+    assert "2.90 of 3.00 spent on 'fleet'" in capsys.readouterr().out
     (entry,) = dps.Ledger("f.ledger").entries()
-    assert entry.formula == FIT[1] and entry.budget == dps.approx(2.5, 1e-6) and entry.released
-    assert main([*FIT, "--budget", "approx(2.5, 1e-6)", "--out", "b.json"]) == 2
-    assert "needs epsilon = 2.5, 1.494 is left of 3.0 in 'fleet'" in capsys.readouterr().err
+    assert entry.formula == FIT[1] and entry.budget == dps.approx(2.9, 1e-6) and entry.released
+    assert main([*FIT, "--budget", "approx(2.9, 1e-6)", "--out", "b.json"]) == 2
+    assert "needs epsilon = 2.9, 0.6462 is left of 3.0 in 'fleet'" in capsys.readouterr().err
     assert not Path("b.json").exists() and len(dps.Ledger("f.ledger").entries()) == 1
 
 
