@@ -241,3 +241,17 @@ def sums_of_levels(scale: RowScale) -> Iterator[tuple[Array, Array, Array]]:
         used = np.append(np.arange(lead), places)
         sums[used] = np.linalg.inv(np.column_stack([np.ones((len(rows), lead)), scaled]))
         yield places, rows, sums
+
+
+def sums_of_values(scale: RowScale) -> Array:
+    """The sums of all categories, and those that tell the two values of each other 0/1 column, (k, L)."""
+    lead, d = int(scale.constant), len(scale.center)
+    found, alone = [np.zeros((lead + d, 0))], scale.binary.copy()
+    for places, _, sums in sums_of_levels(scale):
+        found.append(sums)
+        alone[places - lead] = False
+    for j in np.flatnonzero(alone):
+        ends = np.array([[scale.lower[j]], [scale.upper[j]]])[1 - lead :]
+        found.append(np.zeros((lead + d, len(ends))))
+        found[-1][[*range(lead), lead + j]] = np.linalg.inv(np.hstack([np.ones((len(ends), lead)), ends]))
+    return np.hstack(found)

@@ -26,10 +26,7 @@ from dpstats.moments.spread import (
     spread,
 )
 
-# Rows that lie along one direction move with a step along another if it has at least this share of theirs.
-_FEWER = 0.5
 _FEW = 256  # sums whose covariance is computed at once
-_LEAST_LEFT = 0.1  # share of the squared limit of residuals that any step is taken to leave to long rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -171,25 +168,9 @@ class LinearMoments(NoisyMoments):
             sampling, privacy, bias = (fit.wider @ part @ fit.wider.T for part in (sampling, privacy, bias))
         for moved in (self.uneven * fit.delta, clipped_line(self, between)):
             bias = bias + np.outer(moved, moved)
-        guess = fit.guess + self._beyond_limit(fit, privacy)
         before = 0 * fit.guess if fit.before is None else fit.before
-        parts = [self.map @ part @ self.map.T for part in (sampling + bias, privacy, guess, before, bias)]
+        parts = [self.map @ part @ self.map.T for part in (sampling + bias, privacy, fit.guess, before, bias)]
         return fit, self.origin + self.map @ fit.delta, parts
-
-    def _beyond_limit(self, fit: NormalEquations, privacy: np.ndarray) -> np.ndarray:
-        """Covariance of what a step beyond its noise leaves out, as residuals were clipped on the way.
-
-        A step that moves long rows by a share t of the limit of residuals may leave out t^4 / (1 - t^2)^2 of
-        itself: where t is 1, all residuals of a rare level may have been beyond the limit, and the step says
-        no more than how far that is. Few rows lie along a rare level, and what the step is there does not
-        move the others.
-        """
-        values, vectors = np.linalg.eigh(fit.gram)
-        step, noise = vectors.T @ fit.delta, np.sum(vectors * (privacy @ vectors), axis=0)
-        as_many = values >= _FEWER * values[:, None]
-        moved = self.span**2 * np.maximum(as_many @ (step**2 - noise), 0.0)
-        left = vectors @ (step * (moved / np.maximum(1 - moved, _LEAST_LEFT)) ** 2)
-        return np.outer(left, left)
 
     def _penalised(
         self, fit: NormalEquations, alpha: float, params: np.ndarray, parts: list[np.ndarray]

@@ -129,13 +129,13 @@ class NoisyMoments:
         directions were not told apart.
     uneven : float
         By what share of delta the matrix may be off, as rows that are not normal were weighted in `cross`.
-    span : float
-        Full length of a row over the limit of r: where delta times it is not small, residuals of rows are
-        clipped on the way that are not at its end.
+    span : float, optional
+        Of a fit that was saved when it told what clipping may have kept of a step: nothing reads it.
     rows : float, optional
         What is 0 without a row that weighs, over the sd of its noise; where `constant` does not tell.
     blind : array, shape (d,), optional
-        1 for coefficients of columns that may hold one value alone.
+        1 for coefficients of columns that may hold one value alone, or whose rows' residuals may all have
+        been clipped.
     whole : array, shape (d, d), optional
         Mean of a a' over rows, had none been shortened; if not given, it follows from `gram`.
     whole_error : array, shape (d, d), optional
@@ -189,7 +189,7 @@ class NoisyMoments:
     bent: float = 0.0
     bend: np.ndarray | None = None
     uneven: float = 0.0
-    span: float = 0.0
+    span: float | None = None
     rows: float | None = None
     blind: np.ndarray | None = None
     whole: np.ndarray | None = None

@@ -33,7 +33,6 @@ from dpstats.estimators.gram.bounds import (
     bending,
     choose_bounds,
     kept_square,
-    longest_normal,
     mean_weight,
     pilot_bounds,
 )
@@ -43,8 +42,9 @@ from dpstats.estimators.gram.levels import may_be_constant
 from dpstats.estimators.gram.pure import fit_pure
 from dpstats.estimators.gram.reach import with_reach
 from dpstats.estimators.gram.whole import of_all_rows
+from dpstats.estimators.levels import NORMAL
 from dpstats.estimators.matrices import symmetric_power
-from dpstats.estimators.row_scale import Box, RowScale
+from dpstats.estimators.row_scale import Box, RowScale, sums_of_values
 from dpstats.families.bounded_score import BoundedScore
 from dpstats.families.glm import GAUSSIAN
 from dpstats.moments import LinearMoments, PublicMoments
@@ -135,9 +135,11 @@ def fit_gram(
     if max_weight is not None:
         moments = _rated(moments, max_weight, bounds.radius)
     alike = place.scale.at_one_end | (place.scale.hardly_varies & ~_seen(moments, place))
-    if alike.any():
-        intercept = [may_be_constant(place.scale, alike)] * constant
-        moments = replace(moments, blind=np.append(intercept, alike))
+    blind = np.append(np.full(int(constant), may_be_constant(place.scale, alike)), alike)
+    if "residual" in settings:
+        blind |= beyond_limit(moments, place, bounds.limit)
+    if blind.any():
+        moments = replace(moments, blind=blind)
     problems = []
     if place.found.loose.any():
         release = curator.release("rows_apart", plan.cost("apart"), **place.found.public())
@@ -259,6 +261,27 @@ def _seen(moments: LinearMoments, place: Coordinates) -> Array:
     return np.asarray(square > SEEN * moments.noise_gram * noise)[first:]
 
 
+def beyond_limit(moments: LinearMoments, place: Coordinates, limit: float) -> Array:
+    """Coefficients of levels, and values of flags, whose residuals may all be beyond the limit; shape (k,).
+
+    The mean of a level's clipped residuals is the limit at most, however far its rows lie. Where u'a is 1 in
+    these rows and 0 in others, u'G u is their share and u'A'r the sum of their residuals.
+    """
+    sums, scale = sums_of_values(place.scale), place.scale
+    ways = np.linalg.solve(place.whitening.T, sums)
+    shape = np.eye(len(ways)) if moments.shape is None else moments.shape
+    share, square, uneven = (
+        np.sum(ways * (part @ ways), axis=0) for part in (moments.gram, np.eye(len(ways)), shape)
+    )
+    error = moments.noise_cross**2 * square + (limit * moments.noise_gram * uneven) ** 2
+    error += np.maximum(share, 0.0) / moments.n
+    open_ended = limit * share - np.abs(ways.T @ moments.cross) <= NORMAL * np.sqrt(error)
+    moved = place.to_params() @ sums[:, open_ended] / scale.y_scale
+    lost, lead = ~np.isclose(moved, 0).all(axis=1), int(scale.constant)
+    lost[lead:] |= (scale.within >= 0) & lost[lead + scale.within]
+    return np.asarray(lost)
+
+
 def _lost(moments: LinearMoments, radius: float) -> float:
     """Share of weight that long rows have lost: as the release shows, or as it would be of normal rows."""
     u = moments.constant
@@ -308,7 +331,6 @@ def _moments(release: Release, place: Coordinates, bounds: Bounds) -> LinearMome
         prior=place.prior,
         expected=place.expecting(gram, noise.gram),
         numbers=place.numbers,
-        span=min(bounds.radius, longest_normal(n, len(gram))) / bounds.limit,
         **_total(release, place.scale, bounds),
         **place.to_user(),
     )

@@ -78,7 +78,6 @@ def fit_pure(
         share=share,
         shape=shape,
         uneven=1 - kept,
-        span=bounds.radius / bounds.limit,
         limit=bounds.limit,
         **way,
     )

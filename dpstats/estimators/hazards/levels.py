@@ -13,7 +13,7 @@ import numpy as np
 
 from dpstats.estimators.hazards.information import Known
 from dpstats.estimators.levels import FEWEST_EVENTS, SHIFTS, level
-from dpstats.estimators.row_scale import RowScale, sums_of_levels
+from dpstats.estimators.row_scale import RowScale, sums_of_values
 
 Array = np.ndarray
 
@@ -58,20 +58,9 @@ def few_events(scale: RowScale, known: Known, n: int, events: float) -> Array:
     releases of the information, whichever surely has more. Where levels are told against one that may have
     none, all that move with it are lost.
     """
-    ways, shares = _ways(scale)
+    sums = sums_of_values(replace(scale, constant=True))
+    ways = np.where(np.abs(sums[1:]) > _ROUNDING * scale.scale[:, None], sums[1:], 0.0)
+    shares = np.clip(sums[0], 0.0, 1.0)
     first = shares * (1 - shares) - 2 * np.sqrt(scale.middle_error**2 @ ways**2)
     surely = np.maximum(events * first, n * known.surely(ways))
     return np.asarray((ways[:, surely < FEWEST_EVENTS] != 0).any(axis=1))
-
-
-def _ways(scale: RowScale) -> tuple[Array, Array]:
-    """The sums of standardised columns that are 0/1 columns of flags and levels less their means, (d, m).
-
-    Their means as the first stage saw them, shape (m,), come with them.
-    """
-    alone, widths = scale.binary & np.isnan(scale.levels).all(axis=0), (scale.upper - scale.lower)[:-1]
-    found, shares = [np.diag(1 / widths)[:, alone]], [(-scale.lower[:-1] / widths)[alone]]
-    for _, _, sums in sums_of_levels(replace(scale, constant=True)):
-        found.append(np.where(np.abs(sums[1:]) > _ROUNDING * scale.scale[:, None], sums[1:], 0.0))
-        shares.append(sums[0])
-    return np.hstack(found), np.clip(np.concatenate(shares), 0.0, 1.0)
