@@ -254,3 +254,24 @@ def test_rows_of_a_rare_reference_count_in_full(seed: int) -> None:
         fit = model.fit(dps.approx(2, 1e-6))
     errors = (fit.params.to_numpy()[-3:] - np.log(sigmas)) / fit.bse.to_numpy()[-3:]
     assert np.abs(errors).max() < 3.3
+
+
+@pytest.mark.parametrize(("effect", "estimable"), [(2.0, 0), (-2.0, 4)])
+def test_a_flag_of_hardly_a_failure_is_not_estimable(effect: float, estimable: int) -> None:
+    """One row in 150, four in five of all censored: without a caution 12 of 20 intervals missed."""
+    draw, n = np.random.default_rng(9), 43_000
+    group, load = 1 * (draw.uniform(size=n) < 0.77), draw.uniform(-1, 1, n)
+    flag, sigma = 1 * (draw.uniform(size=n) < 0.0067), np.array([0.5, 1.0])[group]
+    life = np.exp(3 + 0.3 * load + effect * flag + sigma * np.log(draw.exponential(size=n)))
+    end = np.quantile(life, 0.2) * draw.uniform(0.4, 1.8, n)
+    data = {"time": np.minimum(life, end), "failed": 1 * (life <= end), "load": load, "flag": flag}
+    schema = dps.Schema({**SCHEMA, "flag": dps.flag(), "group": dps.flag()})
+    model = dps.survreg("Surv(time, failed) ~ load + flag + strata(group)", data | {"group": group}, schema)
+    told = []
+    for seed in range(4):
+        with noise(SeededNoise(seed)):
+            fit = model.fit(dps.zcdp(0.014))
+        assert np.isfinite(fit.bse["load"])
+        if np.isfinite(fit.bse["flag"]):
+            told.append((fit.params["flag"] - effect) / fit.bse["flag"])
+    assert np.abs(told).max(initial=0.0) < 2.6 and len(told) == estimable

@@ -17,7 +17,8 @@ from dpstats.estimators.location_scale.bounds import Bounding, Choice
 from dpstats.estimators.location_scale.level_curve import level_curve
 from dpstats.estimators.location_scale.placement import PlacedByFamily, Placement
 from dpstats.estimators.location_scale.problem import LOG_SIGMA_RANGE, Problem, sigma_of
-from dpstats.estimators.row_scale import sums_of_levels
+from dpstats.estimators.matrices import by_precision
+from dpstats.estimators.row_scale import sums_of_values
 from dpstats.moments import Quantity
 
 Array = np.ndarray
@@ -170,8 +171,7 @@ def estimate(
     sds, sampled = (np.sqrt(np.diag(part)) for part in (cov - hidden, sampling))
     sds[weakly] = np.inf
     blind = _without_scale(bounding, information)
-    blind[1:] |= _few_events(bounding, information, whitening)
-    blind |= (without_level(bounding, information, whitening) != 0).any(axis=1)
+    blind |= (few_events(bounding, information, whitening) != 0).any(axis=1)
     return _with_levels(
         result, found.points, np.array([back @ step, sds, sampled]), bounding, choice.c, blind
     )
@@ -290,39 +290,25 @@ def _widths(bounding: Bounding[Placement]) -> Array:
     return np.where(problem.upper > problem.lower, problem.upper - problem.lower, 1.0)[:-1]
 
 
-def _few_events(bounding: Bounding[Placement], information: Information, whitening: Array) -> Array:
-    """0/1 columns of one value of which there may be hardly an event, as far as noise tells; shape (d,).
+def few_events(bounding: Bounding[Placement], information: Information, whitening: Array) -> Array:
+    """What moves the line of rows of one level, or one value of a flag, alone; shape (k, m).
 
-    Without any there is no estimate: steps towards infinity stop anywhere, and so would an interval. Events
-    are those that placed the columns, or those that the information is of, whichever is known the better.
-    """
-    scale, (variance, sd) = bounding.placement.scale, bounding.placement.variances
-    surely = np.maximum(variance - 2 * sd, _surely(information, whitening, np.eye(bounding.k)[:, 1:]))
-    rarer = bounding.n * bounding.placement.events.fraction * surely * (scale.scale / _widths(bounding)) ** 2
-    return np.asarray(bounding.placement.problem.binary & (rarer < FEWEST_EVENTS))
-
-
-def without_level(bounding: Bounding[Placement], information: Information, whitening: Array) -> Array:
-    """What moves the line of one level alone, where that is the intercept among others; shape (k, m).
-
-    Of the m levels, such as a reference, of which there may be hardly an event. Columns of the other levels
-    then add up to the intercept, and whatever is guessed of what noise hides, none of these is known.
+    Of the m of these of which there may be hardly an event, as far as noise tells. Without any there is no
+    estimate: steps towards infinity stop anywhere, and so would an interval. Of a reference level that is the
+    intercept among others, and none of these is known. Events are those that placed the columns and those
+    that the information is of, weighted by their precision.
     """
     scale, events = bounding.placement.scale, bounding.n * bounding.placement.events.fraction
-    found, back = [np.zeros((bounding.k, 0))], to_user(scale.center, scale.scale, True)
-    for _, _, sums in sums_of_levels(scale):
-        by_means = sums[0] - 2 * np.sqrt(scale.middle_error**2 @ sums[1:] ** 2)
-        surely = np.maximum(by_means, _surely(information, whitening, sums))
-        ways = back @ sums
-        ways[np.abs(ways) < _ROUNDING] = 0.0
-        found.append(ways[:, (events * surely < FEWEST_EVENTS) & (ways[0] != 0)])
-    return np.hstack(found)
-
-
-def _surely(information: Information, whitening: Array, ways: Array) -> Array:
-    """Mean squares of these sums of (1, x~), shape (k, m), by the information less two sds of its noise."""
-    parts = (information.vectors[: len(whitening)].T @ np.linalg.solve(whitening, ways)) ** 2
-    return np.asarray(information.values @ parts - 2 * np.sqrt(information.sds**2 @ parts**2))
+    sums = sums_of_values(scale)
+    parts = (information.vectors[: len(whitening)].T @ np.linalg.solve(whitening, sums)) ** 2
+    by_means, sds = (
+        np.sqrt(np.maximum(error**2 @ squares, 1e-300))
+        for error, squares in ((scale.middle_error, sums[1:] ** 2), (information.sds, parts**2))
+    )
+    surely = by_precision(sums[0], by_means, information.values @ parts, sds)
+    surely -= 2 / np.sqrt(by_means**-2 + sds**-2)
+    ways = to_user(scale.center, scale.scale, True) @ sums[:, events * surely < FEWEST_EVENTS]
+    return np.where(np.abs(ways) < _ROUNDING, 0.0, ways)
 
 
 def _without_scale(bounding: Bounding[Placement], information: Information) -> Array:

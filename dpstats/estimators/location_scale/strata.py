@@ -28,15 +28,15 @@ from dpstats.estimators.location_scale.estimate import (
     USABLE,
     Estimate,
     by_spread,
+    few_events,
     settings_of,
     uncertain,
     unseen,
-    without_level,
 )
 from dpstats.estimators.location_scale.event_law import LEAST_SAID
 from dpstats.estimators.location_scale.gaussian import Gaussian
 from dpstats.estimators.location_scale.hazard_calibration import doubted
-from dpstats.estimators.location_scale.information import Known
+from dpstats.estimators.location_scale.information import Known, usable
 from dpstats.estimators.location_scale.placement import PlacedByLine, declared_range
 from dpstats.estimators.location_scale.problem import LARGEST_LOG_SIGMA, LOG_SIGMA_RANGE, Problem, sigma_of
 from dpstats.estimators.location_scale.route import Reading, Scores, scores_of
@@ -131,6 +131,14 @@ class Stratified(Gaussian):
         """Square of the length of rows of each stratum, by that of rows of a typical sigma."""
         return np.asarray((sigma_of(self.typical) / self.sigma) ** 2)
 
+    @property
+    def share(self) -> float:
+        """Expected square of the location score of a failure of a typical sigma."""
+        placement = self.bounding.placement
+        usual = placement.expected.location_share
+        delayed = placement.problem.delayed
+        return max(placement.expectations(self.typical).share if delayed else usual, LEAST_SAID)
+
     def pivots(self) -> Array:
         """Of each stratum, the residual of its failures by their line, less the offset."""
         placement = self.bounding.placement
@@ -203,9 +211,8 @@ class Stratified(Gaussian):
 
     def _informed(self, known: Known) -> Information:
         placement, layout, k = self.bounding.placement, self.layout, self.bounding.k
-        usual, delayed = placement.expectations(self.typical), placement.problem.delayed
+        usual, delayed, share = placement.expectations(self.typical), placement.problem.delayed, self.share
         fraction, groups = placement.events.fraction, len(layout.shares)
-        share = max(usual.share if delayed else placement.expected.location_share, LEAST_SAID)
         # of a stratum's own failures, whose residuals are of one sigma
         log_sigma = usual.log_sigma_information(placement.expected.residual_square)
         w, longer = self.whitening.matrix, self.longer
@@ -347,6 +354,10 @@ def _factors(state: Stratified, need: float) -> Array:
     location = np.ones(levels.shape[1])
     if np.linalg.matrix_rank(levels) == len(levels):
         location[(np.abs(np.linalg.pinv(levels)[:, lost]) > 1e-9).any(axis=1)] = np.inf
-    missing = without_level(state.bounding, state.information, state.whitening.matrix)
+    # by releases alone: what is expected says no more of a rare level than the first stage knew of it
+    whitening = state.whitening.matrix
+    seen, said = state.released.known(whitening, events), state.share * events.fraction * state.longer.max()
+    released = usable(seen.mean, seen.sds, seen.axes, np.full(len(seen.mean), math.sqrt(said)))
+    missing = few_events(state.bounding, released, whitening)
     location[(np.abs(np.linalg.pinv(strata.tied) @ missing) > 1e-9).any(axis=1)] = np.inf
     return np.append(location, own)
