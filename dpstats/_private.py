@@ -99,13 +99,14 @@ def forgetting(make: Callable[P, T]) -> Callable[P, T]:
 
 
 def forgetful(kind: type[T], change: Callable[..., Any] = forgetting) -> type[T]:
-    """Have the constructor and all public methods of a class forget as `forgetting` says.
+    """Have the constructor and all public methods and properties of a class forget as `forgetting` says.
 
     Or make another `change` to them, which has to forget, too.
     """
     for name in dir(kind):
         member = getattr_static(kind, name)
         function = member.__func__ if isinstance(member, classmethod | staticmethod) else member
+        function = member.fget if isinstance(member, property) else function
         is_ours = isfunction(function) and function.__module__.startswith(f"{__package__}.")
         is_public = name == "__init__" or not name.startswith("_")
         if is_ours and is_public and not hasattr(function, _FORGETS):

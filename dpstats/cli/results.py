@@ -256,7 +256,7 @@ def _frame(result: Any, level: float, more: dict[str, Any] | None = None) -> pd.
     if isinstance(result, Document):
         raise SpecificationError("a summary is text; dpstats show FIT has its numbers")
     if isinstance(result, Estimate | WaldTest):
-        return pd.DataFrame([dataclasses.asdict(result)])
+        return pd.DataFrame([{k: v for k, v in dataclasses.asdict(result).items() if k != "banner" or v}])
     return pd.DataFrame({"value": [result] if np.ndim(result) == 0 else list(result)})
 
 
@@ -275,7 +275,7 @@ def _page(result: Any, level: float, more: dict[str, Any] | None = None) -> Show
         tuple(figures(value) if number else str(value) for value, number in zip(row, numeric, strict=True))
         for row in frame.itertuples(index=False, name=None)
     )
-    return Document(tables=(Table(heads, rows),))
+    return Document(banner=frame.attrs.get("banner", ""), tables=(Table(heads, rows),))
 
 
 def _plain(value: Any) -> Any:

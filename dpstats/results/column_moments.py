@@ -6,6 +6,7 @@ See docs/theory/results.md#moments.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -13,7 +14,7 @@ import pandas as pd
 from dpstats._private import forgetful
 from dpstats.formula import Design
 from dpstats.moments.design import DesignMoments, of_linear
-from dpstats.results.document import Document, Result, pairs_frame, privacy_table
+from dpstats.results.document import Document, Result, marked, pairs_frame, privacy_table
 from dpstats.results.intervals import critical
 from dpstats.results.notreleased import refusal
 from dpstats.results.record import Record
@@ -42,7 +43,7 @@ def moments_of(record: Record) -> ColumnMoments:
     return ColumnMoments(record.design, record.model, found)
 
 
-@forgetful
+@partial(forgetful, change=marked)
 @dataclass(frozen=True, slots=True, repr=False, eq=False)
 class ColumnMoments(Result):
     """Private means, sds and correlations of the columns of a design, with intervals: ``fit.moments``.

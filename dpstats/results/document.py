@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import wraps
 from itertools import combinations
 from typing import Any, NoReturn, TypeVar
@@ -21,7 +21,7 @@ import pandas as pd
 from dpstats._arguments import is_line, number, shown
 from dpstats._private import forgetful, forgetting
 from dpstats.errors import SpecificationError
-from dpstats.results.facts import BANNER
+from dpstats.results.facts import BANNER, Marked
 from dpstats.results.intervals import Transform, standard_errors, transformed
 from dpstats.results.markup import comma_separated, fitting, html, latex, markdown, text
 from dpstats.results.table import Column, Page, Table, figures, level_percent, percent
@@ -190,16 +190,8 @@ FIXED = "fixed"  # in the place of a standard error
 
 
 @dataclass(frozen=True, slots=True, repr=False, eq=False)
-class Result(Shown):
-    """Base of what a fit's methods return that prints itself, with the fit's banner if it has one.
-
-    Attributes
-    ----------
-    banner : str
-        Set by :func:`marked`.
-    """
-
-    banner: str = field(default="", kw_only=True)
+class Result(Marked, Shown):
+    """Base of the tables that a fit's methods return, under the fit's banner if it has one."""
 
     @abstractmethod
     def _page(self) -> Document:
@@ -213,14 +205,25 @@ class Result(Shown):
 
 
 def marked(ask: Callable[..., T]) -> Callable[..., T]:
-    """Have a method of a result without secret noise put its banner on the table that it returns."""
+    """Have a method of a result without secret noise mark what it returns."""
 
     @wraps(ask)
     def asked(self: Any, *args: Any, **kwargs: Any) -> T:
         found = ask(self, *args, **kwargs)
-        return replace(found, banner=BANNER) if isinstance(found, Result) and self.not_private else found
+        is_frame = isinstance(found, pd.DataFrame | pd.Series)
+        return _exposed(found) if (is_frame or isinstance(found, Marked)) and self.not_private else found
 
     return forgetting(asked)
+
+
+def _exposed(found: Any) -> Any:
+    """Return it with the banner, a frame and that of a table with one in its ``attrs``."""
+    if not isinstance(found, Marked):
+        found.attrs["banner"] = BANNER
+        return found
+    if isinstance(found, Estimates):
+        _exposed(found.frame)
+    return replace(found, banner=BANNER)
 
 
 @dataclass(frozen=True, slots=True, repr=False)

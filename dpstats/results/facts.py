@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from dpstats._stored import text
@@ -31,6 +31,24 @@ class Facts:
 
 
 _TEXTS = ("formula", "adjacency", "unit", "ledger", "method")
+
+
+@dataclass(frozen=True, slots=True, repr=False, eq=False)
+class Marked:
+    """Base of what a fit's methods return that prints itself, and says so where the fit is not private.
+
+    Attributes
+    ----------
+    banner : str
+        Set by :func:`dpstats.results.document.marked`.
+    """
+
+    banner: str = field(default="", kw_only=True)
+
+    @property
+    def not_private(self) -> bool:
+        """True if it is of a fit made without, or with known, noise."""
+        return bool(self.banner)
 
 
 def plain_facts(facts: Facts) -> dict[str, Any]:

@@ -27,6 +27,7 @@ from dpstats._arguments import among, shown
 from dpstats.errors import SpecificationError
 from dpstats.moments.linear import Quantity
 from dpstats.moments.mixture import Tails
+from dpstats.results.facts import Marked, titled
 from dpstats.results.record import Record, given
 from dpstats.results.table import bracket, figures, level_percent
 
@@ -135,7 +136,7 @@ def standard_errors(gradient: np.ndarray, cov: np.ndarray) -> np.ndarray:
 
 
 @dataclass(frozen=True, slots=True)
-class Estimate:
+class Estimate(Marked):
     """A number computed from a fit, with its interval.
 
     Attributes
@@ -166,9 +167,9 @@ class Estimate:
 
     def __repr__(self) -> str:
         if math.isinf(self.std_error):
-            return f"{self.name}: not estimable at this budget"
-        limits = bracket(self.conf_low, self.conf_high)
-        return f"{self.name} {figures(self.estimate)} {limits} ({level_percent(self.level)} interval)"
+            return titled(f"{self.name}: not estimable at this budget", self.not_private)
+        limits = f"{bracket(self.conf_low, self.conf_high)} ({level_percent(self.level)} interval)"
+        return titled(f"{self.name} {figures(self.estimate)} {limits}", self.not_private)
 
 
 Transform = Callable[[np.ndarray], np.ndarray]

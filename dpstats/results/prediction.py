@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar
 
 import numpy as np
@@ -14,6 +15,8 @@ from dpstats._warn import warn
 from dpstats.errors import SpecificationError
 from dpstats.families import IDENTITY, Link
 from dpstats.results.coefficients import Coefficients
+from dpstats.results.document import marked
+from dpstats.results.facts import Marked
 from dpstats.results.intervals import by_slope, refuse_alpha, standard_errors, transformed
 from dpstats.results.newdata import NewData, Points, points
 from dpstats.results.notreleased import refusal
@@ -22,9 +25,9 @@ from dpstats.results.record import Record
 TIMES_ONLY = ("needs a time-to-failure model, and this is {model}", "Fit dps.survreg(...).")
 
 
-@forgetful
+@partial(forgetful, change=marked)
 @dataclass(frozen=True, slots=True)
-class Prediction:
+class Prediction(Marked):
     """Predicted values on the scale of the response, with limits from the scale of the linear predictor.
 
     What rests on a coefficient that is not estimable is NaN, with an infinite standard error and limits that
@@ -51,7 +54,7 @@ class Prediction:
 
     @always_shown
     def __repr__(self) -> str:
-        return self.summary_frame().to_string(max_rows=20)
+        return "\n".join([*[self.banner] * self.not_private, self.summary_frame().to_string(max_rows=20)])
 
     @property
     def predicted_mean(self) -> np.ndarray:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TypeAlias
 
 import numpy as np
@@ -16,7 +17,16 @@ from dpstats._arguments import numbers
 from dpstats._private import forgetful
 from dpstats.errors import SpecificationError
 from dpstats.moments.mixture import Tails
-from dpstats.results.document import NOT_ESTIMABLE, Document, Estimates, Result, limit_columns, point_columns
+from dpstats.results.document import (
+    NOT_ESTIMABLE,
+    Document,
+    Estimates,
+    Result,
+    limit_columns,
+    marked,
+    point_columns,
+)
+from dpstats.results.facts import Marked, titled
 from dpstats.results.intervals import Joint, half_widths, refuse_alpha, standard_errors
 from dpstats.results.record import Record
 from dpstats.results.table import Column, Table, figures, p_value, z_value
@@ -25,7 +35,7 @@ Hypothesis: TypeAlias = str | Sequence[str] | ArrayLike
 
 
 @dataclass(frozen=True, slots=True)
-class WaldTest:
+class WaldTest(Marked):
     """Joint test: under the null, `statistic` is chi-square with `df` degrees of freedom.
 
     NaN where the hypothesis involves a coefficient that is not estimable at this budget.
@@ -45,14 +55,15 @@ class WaldTest:
     null: str
 
     def __repr__(self) -> str:
-        if math.isnan(self.statistic):
-            return f"Wald test of {self.null}: not estimable at this budget"
         p = p_value(self.pvalue)
         relation = p if p.startswith("<") else f"= {p}"
-        return f"Wald test of {self.null}: chi2({self.df}) = {z_value(self.statistic)}, p {relation}"
+        found = f"chi2({self.df}) = {z_value(self.statistic)}, p {relation}"
+        lost = math.isnan(self.statistic)
+        found = "not estimable at this budget" if lost else found
+        return titled(f"Wald test of {self.null}: {found}", self.not_private)
 
 
-@forgetful
+@partial(forgetful, change=marked)
 @dataclass(frozen=True, slots=True, repr=False)
 class ContrastTest(Result):
     """Tests of single contrasts, statsmodels' names; `effect` is contrast minus null value.

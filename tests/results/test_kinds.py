@@ -7,6 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 
 import dpstats as dps
@@ -24,6 +25,7 @@ from dpstats.results import (
     load,
 )
 from dpstats.results.document import Shown
+from dpstats.results.facts import Marked
 from tests.results.every import EVERY
 from tests.results.fits import USE, capacitor
 from tests.results.glms import glm
@@ -201,25 +203,42 @@ def test_names_of_methods_have_their_documents_and_help() -> None:
     assert issubclass(GlmFit, dps.Fit) and "odds" in inspect.getdoc(GlmFit.odds_ratios)
 
 
-def tables(fit: Fit, at: dict[str, Any]) -> dict[str, Shown]:
-    """What its properties, and its methods with one argument of these or none, return that prints itself."""
-    found: dict[str, Shown] = {}
+def answers(fit: Fit, at: dict[str, Any]) -> dict[str, Shown | Marked | pd.DataFrame | pd.Series]:
+    """What is no plain value of its properties and of its methods with one argument of these or none."""
+    found: dict[str, Any] = {}
     for name in dir(fit):
         member = getattr(fit, name) if not name.startswith("_") and name not in OF_RECORD else None
         for given in ((), (at,), ([100.0], at), (f"{fit.names[-1]} = 0",)) if callable(member) else ():
             with suppress(Exception):
                 found.setdefault(name, member(*given))
         found.setdefault(name, member)
-    return {name: each for name, each in found.items() if isinstance(each, Shown)}
+    kinds = (Shown, Marked, pd.DataFrame, pd.Series)
+    return {name: each for name, each in found.items() if isinstance(each, kinds)}
 
 
 @pytest.mark.parametrize("name", EVERY)
-def test_every_table_of_a_fit_that_is_not_private_says_so(name: str) -> None:
+def test_every_answer_of_a_fit_that_is_not_private_says_so(name: str) -> None:
     fit, at = EVERY[name]
     exposed = type(fit).from_dict(fit.to_dict() | {"not_private": True})
     with warnings.catch_warnings(action="ignore"):
-        found, private = tables(exposed, at), tables(fit, at)
-    assert {"summary", "t_test", "wald_test_terms"} <= set(found) == set(private)
+        found, private = answers(exposed, at), answers(fit, at)
+    asked = {
+        "summary",
+        "t_test",
+        "wald_test",
+        "wald_test_terms",
+        "params",
+        "tidy",
+        "get_prediction",
+        "predict",
+    }
+    assert asked <= set(found) == set(private)
     for marked, plain in ((found[name], private[name]) for name in found):
-        assert all("NOT PRIVATE" in text for text in (str(marked), marked.as_html(), marked.as_csv()))
-        assert "NOT PRIVATE" not in str(plain)
+        if isinstance(marked, Shown | Marked):
+            assert "NOT PRIVATE" in str(marked) and "NOT PRIVATE" not in str(plain)
+        if isinstance(marked, Shown):
+            assert "NOT PRIVATE" in marked.as_html() and "NOT PRIVATE" in marked.as_csv()
+        frame = (
+            marked.summary_frame() if hasattr(marked, "summary_frame") else getattr(marked, "frame", marked)
+        )
+        assert not isinstance(frame, pd.DataFrame | pd.Series) or "NOT PRIVATE" in frame.attrs["banner"]
