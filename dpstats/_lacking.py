@@ -120,7 +120,7 @@ def say_what_is_lacking(error: BaseException, function: Callable[..., Any]) -> N
     many = re.search(r"^(.*)\(\) takes .*positional arguments? but", str(error))
     if many and many[1] == function.__qualname__ and (named := _by_name(function)):
         error.args = (f"{error}; the rest is given by name: {', '.join(f'{name}=' for name in named)}",)
-    if many and function.__name__ == "pure":
+    if many and function.__module__ == f"{__package__}.budget.making":
         error.args = (f"{error}; with a delta it is dps.approx(epsilon, delta)",)
     if forgotten:
         error.args = ("; ".join([str(error), *(f"{name} is {_FORGOTTEN[name]}" for name in forgotten)]),)

@@ -57,7 +57,10 @@ def test_what_is_forgotten_or_misspelt_is_said_with_its_remedy() -> None:
     import dpstats as dps
 
     for call, says in (
-        (lambda: dps.pure(1, 1e-6), r"with a delta it is dps.approx\(epsilon, delta\)"),
+        *[
+            (lambda make=make: make(1, 1e-6), r"with a delta it is dps.approx\(epsilon, delta\)")
+            for make in (dps.pure, dps.zcdp, dps.gdp)
+        ],
         (lambda: dps.approx(1), "delta is far below 1 / number of rows"),
         (lambda: dps.ols("y ~ x", {"y": [1.0]}), "schema is what is public"),
         (lambda: dps.glm("y ~ x", None, dps.Schema()), "family is 'binomial'"),

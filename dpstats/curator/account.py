@@ -27,7 +27,6 @@ from collections.abc import Mapping
 from fractions import Fraction
 from pathlib import Path
 
-from dpstats._warn import warn
 from dpstats.budget import LEAST, Budget, Gdp, Pure, as_budget, measure
 from dpstats.curator.law import LEAST_MU
 from dpstats.errors import BudgetError
@@ -126,7 +125,6 @@ class Account:
         """Charge a ledger; return its line."""
         book = ledger if isinstance(ledger, Ledger) else Ledger(ledger)
         released = {name: _told(price) for name, price in prices.items()}
-        _warn_of_repeats(book, (self._budget, formula, method, released))  # before the charge: it may raise
         entry = book.charge(
             self._budget,
             formula=formula,
@@ -166,18 +164,6 @@ class Account:
         self._spent = spent
         if self._planned is not None:
             self._planned = planned
-
-
-def _warn_of_repeats(book: Ledger, asked: tuple[Budget, str, str, dict[str, str]]) -> None:
-    """Say that the same fit was charged before: a cell of a notebook that ran again, perhaps."""
-    entries = book.entries()
-    same = [one.at for one in entries if (one.budget, one.formula, one.method, one.released) == asked]
-    if same:
-        warn(
-            f"{book.dataset!r} was charged with a fit of the same formula, method and costs before, last at "
-            f"{same[-1]}. If this is the same fit, its budget is spent once more; reuse=True returns one "
-            "that was kept beside the ledger, at no cost"
-        )
 
 
 def _told(price: Price) -> str:

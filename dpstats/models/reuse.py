@@ -20,6 +20,7 @@ import numpy as np
 
 from dpstats._arguments import is_line, shown
 from dpstats._stored import check_format, read_object, write_text
+from dpstats._warn import warn
 from dpstats.budget import Budget
 from dpstats.curator import Curator
 from dpstats.errors import SpecificationError
@@ -72,6 +73,8 @@ def reusable(kind: type[K]) -> Callable[[Callable[P, K]], Callable[P, K]]:
                 found = _found(kind, _book(ledger), model, asked, version)
                 if found is not None:
                     return found
+            else:
+                _warn_of_repeat(model, asked)
             made = fit(*args, **kwargs)
             _keep(made, ledger, model, asked, version)
             return made
@@ -120,6 +123,20 @@ def _found(kind: type[K], book: Ledger, model: Model, asked: Mapping[str, Any], 
     kept = kind.from_dict(content["fit"])
     assert isinstance(kept, kind)
     return kept
+
+
+def _warn_of_repeat(model: Model, asked: Mapping[str, Any]) -> None:
+    """Say that this fit was paid for before: by a cell of a notebook that ran again, perhaps."""
+    if not isinstance(asked["budget"], Budget) or (current() is None and asked["ledger"] is None):
+        return
+    book = _book(asked["ledger"])
+    with suppress(OSError, SpecificationError):
+        if _path(book, _described(book, model, asked, "")).exists():
+            warn(
+                f"{book.dataset!r} was charged for this fit before, of as many rows with the same arguments. "
+                "Unless the data have changed, its budget is spent once more; reuse=True returns the one "
+                "that was kept beside the ledger, at no cost"
+            )
 
 
 def _keep(fit: Fit | CurveFit, ledger: Any, model: Model, asked: Mapping[str, Any], version: str) -> None:
