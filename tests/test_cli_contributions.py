@@ -109,7 +109,7 @@ def test_a_person_is_told_how_many_of_their_own_records_cannot_be_used(
     code, messages, told = sent(capsys)
     assert (code, messages) == (0, len(lines))
     assert (f"{noise} of {len(lines)} messages are noise" in told) == bool(noise) == bool(told)
-    assert "seven" not in told and "Mid" not in told and (not noise or "dpstats check SCHEMA" in told)
+    assert "seven" not in told and "Mid" not in told and (not noise or "dpstats schema check PLAN" in told)
 
 
 @pytest.mark.parametrize("lines", [[], ["", ",,,"], ["3,5,44,mid,1"]])
@@ -136,7 +136,10 @@ def test_rows_of_parquet_are_records_each(folder: Path, capsys: pytest.CaptureFi
     capsys.readouterr()
     assert main(["contribute", "me.parquet", *SEND[2:]]) == 0
     assert len(Path("message.jsonl").read_text().splitlines()) == 3
-    assert "1 of 3 messages are noise" in capsys.readouterr().err
+    told = capsys.readouterr().err
+    assert "1 of 3 messages are noise" in told and "dpstats schema check PLAN RECORDS --values" in told
+    assert main(["schema", "check", "plan.json", "me.parquet", "--values"]) == 0
+    assert "income: 1 missing" in capsys.readouterr().out
 
 
 def test_messages_are_written_over_nothing(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

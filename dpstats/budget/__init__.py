@@ -29,6 +29,7 @@ from dpstats.budget.making import (
     pure,
     scaled,
     stated_delta,
+    worded,
     zcdp,
 )
 from dpstats.budget.rules import LEAST, LEAST_DELTA, MOST
@@ -52,5 +53,6 @@ __all__ = [
     "pure",
     "scaled",
     "stated_delta",
+    "worded",
     "zcdp",
 ]

@@ -11,6 +11,9 @@ from dpstats._private import forgetting
 from dpstats.budget.kinds import KINDS, Approx, Budget, Gdp, Pure, Zcdp
 from dpstats.errors import BudgetError
 
+# epsilon: who holds one chance in 5e8 that a person is in the table may be as sure as not after e^20
+_NEXT_TO_NOTHING = 20.0
+
 
 @forgetting
 def pure(epsilon: float) -> Pure:
@@ -144,6 +147,12 @@ def delta_of(budget: Budget) -> float | None:
 def stated_delta(budget: Budget) -> float:
     """Delta at which epsilons are told: its own, else one in a million."""
     return delta_of(budget) or 1e-6
+
+
+def worded(budget: Budget) -> str:
+    """In words for tables, which say of one that does not bind that it does not."""
+    weak = budget.to_approx(stated_delta(budget)).epsilon > _NEXT_TO_NOTHING
+    return f"{budget}, protects next to nothing" if weak else str(budget)
 
 
 def scaled(budget: Budget, factor: float, digits: int = 15) -> Budget:

@@ -18,8 +18,7 @@ from dpstats.models.expected_precision import expected_precision
 from dpstats.schema import Schema
 
 SHOWS_WHY = (
-    "dpstats check SCHEMA RECORDS --values --formula FORMULA, with the schema and formula of the plan, shows "
-    "which cells and why, to you alone: correct them, or "
+    "dpstats schema check PLAN RECORDS --values shows which cells and why, to you alone: correct them, or "
     "leave out those that are no record, and contribute again before you send"
 )
 

@@ -419,7 +419,7 @@ _OF_SCHEMAS = Group(
         "schema.check",
         "check a schema, and the names of a table against it",
         "",
-        Option("schema", type=Path, help="a .toml or .json file"),
+        Option("schema", type=Path, help="a .toml or .json file, or a plan of contributions"),
         Option("data", type=place, nargs="?", help="a table; no value is read without --values"),
         _QUERY,
         Option("--values", action="store_true", help="say which cells fits cannot use, and why. NOT PRIVATE"),

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from dpstats.checking import check as data_check
 from dpstats.cli.files import data, write
+from dpstats.contributors import Plan
 from dpstats.errors import SpecificationError
 from dpstats.rows import CsvFile, SqlQuery, column_names, open_rows
 from dpstats.schema import Schema
@@ -20,8 +21,12 @@ def new(options: argparse.Namespace) -> None:
 
 
 def check(options: argparse.Namespace) -> None:
-    """A header is refused where a fit refuses it, by the same code."""
-    schema = Schema.load(options.schema)
+    """A header is refused where a fit refuses it, by the same code; a plan of contributions has a schema."""
+    try:
+        plan = Plan.load(options.schema)
+        schema, formula = plan.schema, options.formula or plan.formula
+    except SpecificationError:
+        schema, formula = Schema.load(options.schema), options.formula
     unused = undeclared(data(options.data, options), schema) if options.data else []
     print(schema)
     if options.data:
@@ -33,7 +38,7 @@ def check(options: argparse.Namespace) -> None:
                 "--values needs a table, and --formula both: dpstats schema check "
                 'SCHEMA DATA --values --formula "y ~ x"'
             )
-        found = str(data_check(data(options.data, options), schema, options.formula))
+        found = str(data_check(data(options.data, options), schema, formula))
         print(f"\n{found}")
         if "dps.read_csv" in found:
             print(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from dpstats.budget import Budget
+from dpstats.budget import Budget, worded
 from dpstats.planning.knowledge import Known
 from dpstats.planning.truth import Law
 from dpstats.results.document import NOT_ESTIMABLE, Document
@@ -36,7 +36,7 @@ def document(formula: str, budget: Budget, n: int, table: pd.DataFrame, known: K
     rows = tuple(_row(row, heads) for _, row in table.iterrows())
     return Document(
         title=f"Plan of a private fit: {formula}",
-        head=((("Rows", f"{n} (planned)"),), (("Budget", str(budget)),)),
+        head=((("Rows", f"{n} (planned)"),), (("Budget", worded(budget)),)),
         tables=(Table(columns, rows),),
         notes=tuple(_notes(known, law, "half_low" in table)),
     )

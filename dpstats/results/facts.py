@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from dpstats._stored import text
-from dpstats.budget import Budget, from_dict
+from dpstats.budget import Budget, from_dict, worded
 from dpstats.results.table import Pair
 
 _MARK = "NOT PRIVATE"
@@ -105,6 +105,6 @@ def asked_and_paid(
         *([(("Subset", facts.subset),)] if facts.subset else []),
         (("Method", facts.method), ("Rows", size)),
         *((pair,) for pair in guarantees),
-        (neighbours,) if guarantees else (("Privacy", str(facts.budget)), neighbours),
+        (neighbours,) if guarantees else (("Privacy", worded(facts.budget)), neighbours),
         (("Ledger", facts.ledger or NO_LEDGER), unit) if facts.ledger or not guarantees else (unit,),
     ]

@@ -161,6 +161,21 @@ def test_what_is_not_private_never_calls_itself_private() -> None:
     assert "NOT PRIVATE" not in str(capacitor().summary()) + repr(capacitor())
 
 
+@pytest.mark.parametrize(
+    "weak, strong",
+    [
+        (dps.pure(21), dps.pure(20)),
+        (dps.zcdp(6), dps.zcdp(4)),
+        (dps.gdp(4), dps.gdp(3)),
+        (dps.approx(21, 1e-9), dps.approx(20, 1e-9)),
+    ],
+)
+def test_a_budget_that_hardly_binds_is_said_to_protect_next_to_nothing(weak, strong) -> None:
+    said = f"{weak}, protects next to nothing"
+    assert said in str(capacitor(budget=weak).summary())
+    assert "protects" not in str(capacitor(budget=strong).summary())
+
+
 def test_a_coefficient_without_standard_error_is_called_not_estimable() -> None:
     cov = np.array(capacitor().cov_params())
     cov[1, 1] = np.inf
