@@ -117,7 +117,7 @@ def read_known(given: Any, design: Design, response: str | None) -> Known:
     if isinstance(given, ColumnMoments):
         given = of_fit(given)
     readable = {*names, *([response] if response else [])}
-    usable = given.usable(design.variables) if isinstance(given, Description) else 1.0
+    usable = given._usable(design.variables) if isinstance(given, Description) else 1.0
     if isinstance(given, Description):
         given = _of_description(given, readable)
     if given is not None and not isinstance(given, Mapping):

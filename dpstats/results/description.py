@@ -225,7 +225,7 @@ class Description(Facts, Shown, Stored):
             found[row["first"], row["second"]] = float(np.clip(row["estimate"], -0.99, 0.99))
         return found
 
-    def usable(self, variables: Iterable[str]) -> float:
+    def _usable(self, variables: Iterable[str]) -> float:
         """Share of the rows that have those of some variables that are described, if gaps are independent."""
         tables = (self._column(name).table for name in variables if name in self.names)
         return math.prod(min(each.usable / each.weighing, 1.0) for each in tables)
