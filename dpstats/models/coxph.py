@@ -229,6 +229,8 @@ def _problem(design: Design, times: np.ndarray) -> Problem:
     """Public facts in the estimator's terms."""
     response = _response(design)
     edges = design.edges(response.start, times)
-    lower, upper = np.vstack([design.bounds, (response.time_bounds[0], edges[-1])]).T
-    box = Box(lower, upper, design.binary, design.norms, design.levels, design.alike())
+    ends = (response.time_bounds[0], edges[-1])
+    lower, upper = np.vstack([design.bounds, ends]).T
+    likely = np.vstack([design.likely, ends])
+    box = Box(lower, upper, design.binary, design.norms, design.levels, design.alike(), likely=likely)
     return Problem(box, edges, design.strata, response.delayed)

@@ -66,7 +66,8 @@ def problem_of(design: Design, family: GlmFamily, model: str) -> Problem:
             f"a {family.kind} response is above 0, and the count {response.text!r} may be 0; fit "
             "family='negativebinomial' or 'poisson', whose standard errors hold for any scatter"
         )
-    lower, upper = design.bounds[int(design.has_intercept) :].T
+    first = int(design.has_intercept)
+    lower, upper = design.bounds[first:].T
     return Problem(
         family,
         lower,
@@ -74,8 +75,9 @@ def problem_of(design: Design, family: GlmFamily, model: str) -> Problem:
         response.bounds,
         design.offset_bounds,
         design.has_intercept,
-        coded=_coded(design)[int(design.has_intercept) :],
-        categories=_referred(design) if design.has_intercept else (),
+        coded=_coded(design)[first:],
+        categories=_referred(design) if first else (),
+        likely=design.likely[first:],
     )
 
 

@@ -174,8 +174,9 @@ def fit_debiased_logit(
 
     facts = pay(curator, design, budget, ledger, _named(DEBIASED, budget), costs)
     curator, moved = about_middles(curator, design, budget)
-    lower, upper = moved.bounds[int(problem.intercept) :].T
-    problem = replace(problem, lower=lower, upper=upper)
+    first = int(problem.intercept)
+    lower, upper = moved.bounds[first:].T
+    problem = replace(problem, lower=lower, upper=upper, likely=moved.likely[first:])
     result = fit_debiased(curator, problem, plan, robust)
     settings = {name: round(bound, 4) for name, bound in result.settings.items()} | said(robust)
     return publish(

@@ -479,4 +479,5 @@ def _problem(design: Design, dist: Dist, scale: float | None) -> Problem:
         design.intervals,
         design.max_weight,
         alike=design.alike(),
+        likely=np.vstack([design.likely[1:], response]),
     )

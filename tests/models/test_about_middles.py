@@ -128,6 +128,19 @@ def test_a_square_is_known_in_bounds_a_hundred_times_too_wide(epsilon: float, mo
         assert abs(fit.params["I(year ** 2)"] - 0.01) < 3.5 * fit.bse["I(year ** 2)"]
 
 
+@pytest.mark.parametrize("model", ["logit", "gamma", "weibull", "coxph"])
+def test_a_covariate_does_not_take_over_a_square_in_bounds_far_too_wide(model: str) -> None:
+    """Number and square were lost in half of such fits, and of a line without effect 0 was far off."""
+    for seed in (0, 5):
+        data, schema = rows(0.0, seed)
+        rng = np.random.default_rng(seed + 100)
+        beside = -0.9 * data["x"] + 0.436 * rng.normal(size=N)
+        wide = dps.Schema({**schema, "x": dps.bounded(-450, 450), "z": dps.bounded(-5, 40)})
+        with noise(SeededNoise(seed)):
+            fit = MODELS[model]("z + x*u + I(x**2)", {**data, "z": beside}, wide).fit(dps.approx(1.5, 1e-6))
+        assert np.isfinite(fit.bse).all() and abs(fit.params["z"]) < 3.5 * fit.bse["z"] < 0.5
+
+
 def test_a_response_is_found_in_bounds_a_thousand_times_too_wide_where_a_number_is() -> None:
     """It fell into one octave and seemed constant: the error of `w` was 100 times as long, and more."""
     schema = dps.Schema(x=dps.bounded(-2e3, 8e3), w=dps.bounded(-4, 4), y=dps.bounded(-6e3, 1.4e4))

@@ -70,6 +70,8 @@ class Problem:
         Where groups of rows have a sigma each.
     alike : array of int, shape (k, k)
         Which products of two columns, that of the intercept among them, are the same; empty if not known.
+    likely : array, shape (d + 1, 2)
+        Bounds between which most rows are known to lie; empty, the declared ones, if nothing is known.
     """
 
     family: Family
@@ -85,6 +87,7 @@ class Problem:
     units: float = 1.0
     strata: Strata | None = None
     alike: Array = field(default_factory=lambda: np.zeros((0, 0), dtype=int))
+    likely: Array = field(default_factory=lambda: np.zeros((0, 2)))
 
     @property
     def known_scale(self) -> bool:
@@ -113,4 +116,4 @@ class Problem:
     def box(self) -> Box:
         few = len(self.alike) <= _MOST_ALIKE
         alike = self.alike if few else self.alike[:0, :0]
-        return Box(self.lower, self.upper, self.binary, levels=self.levels, alike=alike)
+        return Box(self.lower, self.upper, self.binary, levels=self.levels, alike=alike, likely=self.likely)

@@ -29,6 +29,8 @@ class Problem:
         rare they are.
     categories : tuple of array
         Of each category that stands alone and has a reference level, the coefficients of its other levels.
+    likely : array, shape (d, 2), optional
+        Bounds between which most rows are known to lie; the declared ones if nothing is known.
     """
 
     family: GlmFamily
@@ -40,6 +42,7 @@ class Problem:
     robust: bool = False
     coded: Array | None = None
     categories: tuple[Array, ...] = ()
+    likely: Array | None = None
 
     @property
     def zero_or_one(self) -> Array:
@@ -60,10 +63,11 @@ class Problem:
     def boxes(self) -> tuple[Array, Array]:
         """Middle and half-width of covariates, response and, if there is one, offset.
 
-        Without an intercept nothing may be centred: the boxes of covariates have their middle at 0.
+        Those of covariates are the likely ones. Without an intercept nothing may be centred, and they have
+        their middle at 0.
         """
         more = [self.response] + [self.offset] * (self.offset != (0.0, 0.0))
-        covariates = np.column_stack([self.lower, self.upper])
+        covariates = np.column_stack([self.lower, self.upper]) if self.likely is None else self.likely
         if not self.intercept:
             covariates = np.abs(covariates).max(axis=1, keepdims=True) * [-1.0, 1.0]
         lower, upper = np.vstack([covariates, more]).T
