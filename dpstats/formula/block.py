@@ -16,7 +16,7 @@ import numpy as np
 from dpstats.errors import FormulaError
 from dpstats.formula.expressions import ANYWHERE, clip_into
 from dpstats.formula.factors import CategoricalFactor, Factor, NumericFactor, PolynomialFactor, SplineFactor
-from dpstats.formula.identities import alike, partners, splines, within
+from dpstats.formula.identities import alike, partners, readers, splines, within
 from dpstats.formula.intervals import Ends
 from dpstats.formula.layout import Atom, categories
 from dpstats.formula.offsets_and_weights import Offset, Weights
@@ -134,6 +134,10 @@ class Filler:
     def partners(self) -> np.ndarray:
         """See `Design.partners`."""
         return partners(self._products, self._factors, self._schema)
+
+    def readers(self) -> np.ndarray:
+        """See `identities.readers`."""
+        return readers(self._products, self._factors, self._schema)
 
     def splines(self) -> np.ndarray:
         """See `Design.splines`."""

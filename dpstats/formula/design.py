@@ -179,6 +179,14 @@ class Design:
         """Which coefficients show what other columns do if not seen, see :func:`identities.partners`."""
         return self._filler.partners()
 
+    def overlooks(self, lost: np.ndarray) -> bool:
+        """Whether columns that are not `lost`, shape (p,), leave a number out that others may go along with.
+
+        Of two values lost to noise one is rare, and what rare rows do shows in them alone.
+        """
+        read = self._filler.readers() & ~self.binary
+        return bool((read.any(axis=1) & (~read | lost).all(axis=1)).any())
+
     def splines(self) -> np.ndarray:
         """Which columns are those of a spline alone, shape (p,)."""
         return self._filler.splines()

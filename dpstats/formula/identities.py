@@ -12,7 +12,7 @@ import numpy as np
 
 from dpstats.formula.factors import Factor, NumericFactor, PolynomialFactor, SplineFactor
 from dpstats.formula.layout import Atom
-from dpstats.schema import Event, Flag, Schema
+from dpstats.schema import Bounded, Count, Event, Flag, Schema
 
 NEVER = -1
 
@@ -70,7 +70,7 @@ def partners(
     What is 0 but at a level does nothing in the rows of others, and shows at the level alone. Levels tell no
     more than of their own rows, nor do columns of splines away from their knots.
     """
-    read = [frozenset().union(*(factors[atom.factor].variables for atom in product)) for product in products]
+    read = [_read(product, factors) for product in products]
     told = np.array([[not own or bool(own & other) for other in read] for own in read])
     homes = within(products, factors, schema)
     numbers = np.array(
@@ -83,9 +83,23 @@ def partners(
     return np.where(homes < 0, told & numbers, at_level) & ~np.eye(len(products), dtype=bool)
 
 
+def readers(
+    products: Sequence[tuple[Atom, ...]], factors: Mapping[str, Factor], schema: Schema
+) -> np.ndarray:
+    """Which columns, in columns, read each of the schema's numbers, in rows; shape (v, p)."""
+    numbers = [name for name, variable in schema.items() if isinstance(variable, Bounded | Count)]
+    read = [name in _read(product, factors) for name in numbers for product in products]
+    return np.array(read, dtype=bool).reshape(len(numbers), len(products))
+
+
 def splines(products: Sequence[tuple[Atom, ...]], factors: Mapping[str, Factor]) -> np.ndarray:
     """Which columns are those of a spline alone, shape (p,)."""
     return np.array([len(own) == 1 and isinstance(factors[own[0].factor], SplineFactor) for own in products])
+
+
+def _read(product: tuple[Atom, ...], factors: Mapping[str, Factor]) -> frozenset[str]:
+    """Variables that a column reads."""
+    return frozenset().union(*(factors[atom.factor].variables for atom in product))
 
 
 def _level(product: tuple[Atom, ...], name: str, factors: Mapping[str, Factor], schema: Schema) -> int:

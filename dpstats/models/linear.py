@@ -35,7 +35,7 @@ from dpstats.models.skeleton import (
 )
 from dpstats.moments import Solution
 from dpstats.results import LinearFit
-from dpstats.results.cautions import cautions, of_whole_table
+from dpstats.results.cautions import beside, cautions, of_whole_table
 from dpstats.results.record import penalty
 from dpstats.results.ridge import fields_of
 from dpstats.schema import Schema
@@ -301,7 +301,8 @@ class LinearModel(Plannable):
         result = fit_gram(curator, box, constant, plan, self._public, max_weight)
         moments = result.moments.of_columns(design.way).beside(design.partners())
         found = self._described(moments.solve(self.alpha), result.settings)
-        told = cautions(of_whole_table(result.problems, design), design.names)
+        problems = (*of_whole_table(result.problems, design), *beside(design, found["cov"]))
+        told = cautions(problems, design.names)
         return found | {"linear": moments, "flags": (*told, *found["flags"])}, result.unasked
 
     def _pmt(self, curator: Curator, mu: float, compat: str | None) -> dict[str, Any]:

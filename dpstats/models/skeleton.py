@@ -25,7 +25,7 @@ from dpstats.formula import Design, IntervalResponse, SurvResponse
 from dpstats.formula.variables import VariableColumns
 from dpstats.ledger import Ledger
 from dpstats.results import Fit
-from dpstats.results.cautions import cautions, of_whole_table
+from dpstats.results.cautions import beside, cautions, of_whole_table
 from dpstats.rows import Rows, open_rows
 from dpstats.schema import Event, Schema
 
@@ -324,6 +324,7 @@ def publish(
         Of a :class:`dpstats.results.record.Record`.
     """
     names = design.names if names is None else names
+    problems = (*of_whole_table(result.problems, design), *beside(design, result.cov))
     return kind(
         schema=design.schema,
         weights=design.weights,
@@ -334,9 +335,7 @@ def publish(
         bias=result.possible_bias,
         released=tuple(name for name in released if name not in result.unasked),
         columns=result.columns,
-        flags=cautions(
-            of_whole_table(result.problems, design), names, isinstance(design.response, IntervalResponse)
-        ),
+        flags=cautions(problems, names, isinstance(design.response, IntervalResponse)),
         **facts,
         **more,
     )

@@ -80,9 +80,12 @@ _WHOLE = {
 }
 _NAMED = {
     "not_estimable": (
-        "privacy noise outweighs what the data say about {}; the other lines are of a fit without, and show "
-        "its effect where they go along with it. Use more rows or budget. Neither helps where most values "
-        "lie beyond their bounds: dps.check(data, schema) shows that, to you alone"
+        "privacy noise outweighs what the data say about {}; use more rows or budget. Neither helps where "
+        "most values lie beyond their bounds: dps.check(data, schema) shows that, to you alone"
+    ),
+    "beside": (
+        "the fit leaves out a covariate that is not estimable: {} may show its effect, as far as they go "
+        "along with it, and their intervals do not count that"
     ),
     "weak": "privacy noise hides most of what the data say about {}; its interval rests on a wide guess",
     "range": (
@@ -110,6 +113,13 @@ def of_whole_table(problems: Sequence[str], design: Design) -> tuple[str, ...]:
     """Problems without what may be meant: rows outside a subset, of little weight or of long units."""
     meant = design.subset is not None or design.weights is not None or design.schema.privacy_unit.column
     return tuple(one for one in problems if not (meant and one.startswith("unusable:")))
+
+
+def beside(design: Design, cov: np.ndarray) -> tuple[str, ...]:
+    """Problems of coefficients that may show the effect of a number of which none is estimable."""
+    lost = np.isinf(np.diag(cov))
+    overlooked = design.overlooks(lost[: len(design.names)])
+    return tuple(f"beside:{j}" for j in np.flatnonzero(~lost)) if overlooked else ()
 
 
 def cautions(

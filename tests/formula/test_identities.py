@@ -81,6 +81,30 @@ def test_what_is_not_seen_shows_in_columns_of_its_variables_and_not_beside_level
     assert not any(shows[name] for name in ("Intercept", "f", "g[T.b]"))
 
 
+@pytest.mark.parametrize(
+    ("right", "lost", "overlooked"),
+    [
+        ("x + z + I(z**2)", "z I(z**2)", True),
+        ("x + z + I(z**2)", "I(z**2)", False),
+        ("x + z*f", "f z:f", False),
+        ("x*g", "x:g[T.b]", False),
+        ("x + f + g", "f g[T.b]", False),
+        ("f + g", "f", False),
+        ("x + I(z > 3)", "I(z>3)[T.True]", False),
+        ("x + z + I(z > 3)", "z", True),
+        ("x + bs(z, df=3)", "bs(z,df=3)[0] bs(z,df=3)[1]", False),
+        ("x + bs(z, df=3)", "bs(z,df=3)[0] bs(z,df=3)[1] bs(z,df=3)[2]", True),
+    ],
+)
+def test_a_number_is_overlooked_where_all_its_columns_are_lost(
+    right: str, lost: str, overlooked: bool
+) -> None:
+    design = build_design(f"y ~ {right}", dps.Schema(z=dps.bounded(0, 9), **SCHEMA))
+    which = np.array([name.replace(" ", "") in lost.split() for name in design.names])
+    assert which.sum() == len(lost.split()) and design.overlooks(which) == overlooked
+    assert not design.overlooks(np.zeros(len(which), dtype=bool))
+
+
 def test_columns_of_splines_are_told_from_products_with_them() -> None:
     design = build_design("y ~ x + bs(x, df=4) + f:ns(x, df=2)", SCHEMA)
     assert [name for name, own in zip(design.names, design.splines(), strict=True) if own] == [

@@ -141,6 +141,23 @@ def test_a_covariate_does_not_take_over_a_square_in_bounds_far_too_wide(model: s
         assert np.isfinite(fit.bse).all() and abs(fit.params["z"]) < 3.5 * fit.bse["z"] < 0.5
 
 
+@pytest.mark.parametrize("model", ["ols", "logit", "weibull", "coxph"])
+def test_lines_beside_a_number_that_is_lost_are_named(model: str) -> None:
+    """They take its effect over, and intervals do not know; those beside a rare level that is lost do not."""
+    data, schema = rows(0.0)
+    rng = np.random.default_rng(0)
+    more = dict(z=-0.9 * data["x"] + 0.436 * rng.normal(size=N), rare=np.arange(N) < 2)
+    wide = dps.Schema({**schema, "x": dps.bounded(0, 1e9), "z": dps.bounded(-5, 40), "rare": dps.flag()})
+    with noise(SeededNoise(1)):
+        fit = MODELS[model]("z + x", {**data, **more}, wide).fit(dps.approx(3, 1e-6))
+        level = MODELS[model]("z + rare", {**data, **more}, wide).fit(dps.approx(3, 1e-6))
+    assert np.isinf(fit.bse["x"]) and np.isfinite(fit.bse["z"])
+    named = dict(fit.flags)["beside"]
+    assert "z" in named.split(":")[1] and ("Log(scale)" in named) == (model == "weibull")
+    assert abs(fit.params["z"]) > 3 * fit.bse["z"]
+    assert np.isinf(level.bse["rare"]) == (model != "logit") and "beside" not in dict(level.flags)
+
+
 def test_a_response_is_found_in_bounds_a_thousand_times_too_wide_where_a_number_is() -> None:
     """It fell into one octave and seemed constant: the error of `w` was 100 times as long, and more."""
     schema = dps.Schema(x=dps.bounded(-2e3, 8e3), w=dps.bounded(-4, 4), y=dps.bounded(-6e3, 1.4e4))

@@ -27,6 +27,16 @@ MUTANTS = (
         ("estimators/engine/finish.py", "found[rests, rests] = np.inf", "found[lost, lost] = np.inf"),
     ),
     planted(
+        "lines beside a number of which nothing is estimable say nothing of it",
+        "formula/test_identities.py::test_a_number_is_overlooked_where_all_its_columns_are_lost",
+        ("formula/design.py", "(~read | lost)", "(read & lost)"),
+    ),
+    planted(
+        "generalised linear models look for squares in their declared bounds",
+        "models/test_about_middles.py::test_a_covariate_does_not_take_over_a_square_in_bounds_far_too_wide",
+        ("models/glm_problem.py", "likely=design.likely[first:]", "likely=design.bounds[first:]"),
+    ),
+    planted(
         "a row whose value for the subset is missing counts as inside it",
         "formula/test_subset.py::test_a_row_of_which_it_cannot_be_told_is_outside",
         ("formula/block.py", "*weighing, *self.subsetting, *(", "*weighing, *("),
