@@ -14,6 +14,9 @@ Array = np.ndarray
 # scatter of scores, in variances of their noise, beyond which they do not follow a line; and the share of the
 # sampling variance that this must make up, to matter
 UNSETTLED, MATTERS = 2.0, 0.1
+# a mean step, in sds of the linear predictor, that counts as error even if noise explains it: curvature may
+# change by half on its way
+LONG = 0.5
 # square of the mean score that noise leaves, where the iteration has arrived, in variances of each: times
 # their number, and sds of it beyond
 _LEFT, _BEYOND = 3.0, 10.0

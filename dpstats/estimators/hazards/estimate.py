@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from dpstats.estimators.engine import finish as common
-from dpstats.estimators.engine.average import MATTERS, UNSETTLED, Steps, drifts, scatter
+from dpstats.estimators.engine.average import LONG, MATTERS, UNSETTLED, Steps, drifts, scatter
 from dpstats.estimators.engine.finish import weak
 from dpstats.estimators.engine.information import ANY, Information
 from dpstats.estimators.hazards.bounds import Bounds
@@ -24,9 +24,6 @@ from dpstats.moments.solution import HOPELESS, WEAK
 Array = np.ndarray
 
 _PRIOR = 1.0  # variance of the linear predictor along a direction that is not seen
-# sds of the noise of the averaged steps: damped by .4, eight that have arrived leave .6 of one, and 1.3 of
-# what the noisier early ones left, 1.4 together; at 2.5 an eighth of good fits were said to be on their way
-_ON_ITS_WAY = 4.5
 # of the square of a direction, in sds of slopes, below which it is of lost levels alone: of those it is less
 # than .01, and of slopes that noise hides together more than .1
 _OTHERS = 0.05
@@ -161,22 +158,13 @@ def _uncertain(
     hidden = np.sum((unseen @ across) ** 2, axis=0) > 0.05 * np.sum(across**2, axis=0)
     guess = guess + (across * (hidden & scale.hardly_varies) * ANY) @ across.T
     step = information.solve(steps.scores.mean(axis=0))
-    drift = drifts(steps.scores, sds) or _moves(axes, step, noise, j)
-    privacy = inflate @ noise @ inflate.T * spread + guess + drift * np.outer(step, step)
+    drift, long = drifts(steps.scores, sds), bool(np.linalg.norm(step[j:]) > LONG)
+    privacy = inflate @ noise @ inflate.T * spread + guess + (drift or long) * np.outer(step, step)
     privacy += information.error_of(step) + information.error_across(step)
     # of the slopes: a piece that still moves has few events
-    beyond = (
-        np.trace(noise[j:, j:]) * (spread - 1) * (spread > UNSETTLED),
-        drift * float(step[j:] @ step[j:]),
-    )
-    unsettled = steps.capped.any() or max(beyond) > MATTERS * np.trace(sampling[j:, j:])
-    return sampling, privacy, guess, bool(unsettled)
-
-
-def _moves(axes: Array, step: Array, noise: Array, j: int) -> bool:
-    """Whether a slope is on its way: its last step is beyond what this noise of the steps leaves of it."""
-    way, cov = (axes @ step)[j:], axes @ noise @ axes.T
-    return bool(np.max(np.abs(way) / np.sqrt(np.diag(cov)[j:])) > _ON_ITS_WAY)
+    scatters = spread > UNSETTLED
+    scatters &= np.trace(noise[j:, j:]) * (spread - 1) > MATTERS * np.trace(sampling[j:, j:])
+    return sampling, privacy, guess, bool(scatters or (drift and long))
 
 
 def _relative(information: Information, d: int) -> Array:

@@ -12,7 +12,7 @@ from scipy import special
 from dpstats.estimators.bends import DOUBTFUL
 from dpstats.estimators.engine import finish as common
 from dpstats.estimators.engine.accumulate import Accumulator
-from dpstats.estimators.engine.average import MATTERS, UNSETTLED, drifts, scatter
+from dpstats.estimators.engine.average import LONG, MATTERS, UNSETTLED, drifts, scatter
 from dpstats.estimators.engine.finish import guessed, lacking
 from dpstats.estimators.engine.information import Information
 from dpstats.estimators.newton.bounds import Bounds
@@ -36,9 +36,6 @@ Array = np.ndarray
 
 # how far variability may lie from dispersion times information, by direction
 _MISSPECIFIED = 0.3
-# a mean step, in sds of the linear predictor, that counts as error even if noise explains it: curvature may
-# change by half on its way
-_LONG = 0.5
 # counts with this dispersion have a tail, which matters if scores are limited to fewer sds
 _SCATTERED, _TAIL = 1.5, 8.0
 
@@ -128,7 +125,7 @@ def _uncertain(averaged: Averaged, located: Located, step: Array, n: int) -> tup
     _, spread = scatter(
         averaged.points, averaged.scores, averaged.noise, information.matrix, averaged.whitening
     )
-    drift, long = drifts(averaged.scores, averaged.noise), float(np.linalg.norm(step)) > _LONG
+    drift, long = drifts(averaged.scores, averaged.noise), float(np.linalg.norm(step)) > LONG
     noise = inverse @ inverse * averaged.noise**2 / steps
     weak = located.unknown(information.blind(), np.linalg.inv(averaged.whitening))
     privacy = inflate @ noise @ inflate.T * spread + weak + (drift or long) * np.outer(step, step)
