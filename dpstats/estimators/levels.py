@@ -22,9 +22,6 @@ FARTHEST = 4.0
 SHIFTS = np.linspace(-FARTHEST, FARTHEST, 161)
 # a level for which fewer events are expected may have none
 FEWEST_EVENTS = 4.0
-# share of the variance before any data beyond which a coefficient is itself what noise hides. On random
-# designs of generalised linear models with rare levels it is below .03 or above .6
-LEFT_OPEN = 0.1
 NORMAL = 1.96  # sds of a 95 % interval
 _LEAST = 0.01  # sd below which a score is straight
 

@@ -9,24 +9,19 @@ import numpy as np
 
 from dpstats.estimators.engine import finish as common
 from dpstats.estimators.engine.average import LONG, MATTERS, UNSETTLED, Steps, drifts, scatter
-from dpstats.estimators.engine.finish import weak
-from dpstats.estimators.engine.information import ANY, Information
+from dpstats.estimators.engine.finish import guessed, weak
+from dpstats.estimators.engine.information import ANY
 from dpstats.estimators.hazards.bounds import Bounds
 from dpstats.estimators.hazards.grid import Grid
 from dpstats.estimators.hazards.levels import read_levels
 from dpstats.estimators.hazards.problem import by_stratum
-from dpstats.estimators.levels import LEFT_OPEN
 from dpstats.estimators.row_scale import RowScale
 from dpstats.moments import Quantity
 from dpstats.moments.baseline import Baseline, Trend
-from dpstats.moments.solution import HOPELESS, WEAK
 
 Array = np.ndarray
 
 _PRIOR = 1.0  # variance of the linear predictor along a direction that is not seen
-# of the square of a direction, in sds of slopes, below which it is of lost levels alone: of those it is less
-# than .01, and of slopes that noise hides together more than .1
-_OTHERS = 0.05
 _CELL = 0.1  # 2 / 12 over the root of 3
 
 
@@ -68,7 +63,7 @@ def estimate(
     scores and information are in the coordinates of `axes`, shape (J + d, J + d).
     Coefficients of columns that have `few` failures, shape (d,), are lost.
     """
-    information, j = steps.information, grid.count
+    j = grid.count
     sampling, privacy, hidden, unsettled = _uncertain(steps, axes, scale, n, j)
     point, factors = _read(steps, axes, scale, (sampling + privacy - hidden, sampling))
     user = to_user(scale, j)
@@ -84,15 +79,8 @@ def estimate(
     bias = by_grid * (by_cells**2 + _clock_error(grid, moved) ** 2)
     cov = sampling + privacy + bias
     slopes, guess = cov[j:, j:].copy(), hidden[j:, j:]
-    rel = _relative(information, len(slopes))
-    weakly = weak(guess, slopes)
-    before = _PRIOR * np.diag((user @ axes) @ (user @ axes).T)[j:]
-    gone = weakly[(rel.max() > HOPELESS) & (np.diag(guess)[weakly] > LEFT_OPEN * before[weakly])]
-    lost = np.union1d(gone, np.flatnonzero(few | np.isinf(factors))).astype(int)
-    levels = lost[scale.binary[lost]]
-    kept = _of_others(scale.scale[:, None] * (user @ axes @ information.vectors)[j:], levels)
-    problems = ["unsettled"] * unsettled + ["budget"] * bool((rel[kept] > WEAK).any())
-    problems += [f"weak:{i}" for i in weakly]
+    lost = np.flatnonzero(few | np.isinf(factors))
+    problems = ["unsettled"] * unsettled + [f"weak:{i}" for i in weak(guess, slopes)]
     settings = {"cut c": bounds.c, "R": bounds.radius, "pieces": j}
     if grid.strata > 1:
         settings["strata"] = grid.strata
@@ -120,7 +108,8 @@ def estimate(
         columns=replace(scale, constant=True).moments(n),
         bias=bias[j:, j:],
     )
-    return found.lost(lost)
+    before = _PRIOR * np.diag((user @ axes) @ (user @ axes).T)[j:]
+    return guessed(found, guess, np.diag(before), constant=False).lost(lost)
 
 
 def _read(steps: Steps, axes: Array, scale: RowScale, errors: tuple[Array, Array]) -> tuple[Array, Array]:
@@ -165,21 +154,6 @@ def _uncertain(
     scatters = spread > UNSETTLED
     scatters &= np.trace(noise[j:, j:]) * (spread - 1) > MATTERS * np.trace(sampling[j:, j:])
     return sampling, privacy, guess, bool(scatters or (drift and long))
-
-
-def _relative(information: Information, d: int) -> Array:
-    """Size of the noise, of d slopes, over each eigenvalue."""
-    sizes = information.sds * np.sqrt(2 * d)
-    return np.asarray(sizes / np.maximum(information.values, 1e-9 * np.maximum(sizes, 1e-300)))
-
-
-def _of_others(along: Array, lost: Array) -> Array:
-    """Which directions are not of lost levels alone; `along` are the slopes along each, in sds, (d, m).
-
-    Noise hides a level without rows for good, and hardly anything of the other slopes with it.
-    """
-    squares = along**2
-    return np.asarray(squares[lost].sum(axis=0) <= (1 - _OTHERS) * squares.sum(axis=0))
 
 
 def _misfit(grid: Grid, log_hazards: Array) -> tuple[float, float]:

@@ -21,7 +21,7 @@ from dpstats.estimators.engine.information import FLOOR, FORGET, Information
 from dpstats.estimators.hazards.problem import by_stratum
 from dpstats.estimators.matrices import SMALLEST, not_noise, symmetric_power
 from dpstats.estimators.newton.information import usable
-from dpstats.moments.solution import seen_share
+from dpstats.moments.solution import believed, seen_share
 
 Array = np.ndarray
 
@@ -126,8 +126,7 @@ class Known:
         """All of it, for pieces with these shares of the events, of these strata.
 
         sds along an eigenvector are those of the block of the slopes, as far as it lies there, and of what
-        lies between: a column off its centre has information only beyond what pieces explain. The sizes that
-        decide what is seen are those of a matrix of so many columns.
+        lies between: a column off its centre has information only beyond what pieces explain.
         """
         j, d = len(shares), len(whitening)
         block, errors = self._between(shares, stratum)
@@ -145,7 +144,7 @@ class Known:
         first = 2 * np.sqrt(columns) * np.linalg.norm(errors.T @ vectors[:j], axis=0)
         beyond = columns * float(np.sum(errors**2)) / self.level
         sds = np.sqrt((drawn.sds(whitening, along) * lengths**2) ** 2 + first**2 + beyond**2)
-        sizes = sds * math.sqrt(2 * d)
+        sizes = believed(sds)
         used = np.maximum(values, np.maximum(FLOOR * sizes, 1e-12))
         seen = seen_share(values, np.maximum(sizes, 1e-12))
         return Information(values, vectors, used, sds, seen, np.ones(j + d))
