@@ -427,6 +427,15 @@ def test_levels_are_lost_where_their_reference_may_have_no_failure(reference: fl
     cross = -shares[0] * shares[1] / (sds[0] * sds[1])
     truth = np.array([[1.0, cross], [cross, 1.0]])
     floored = truth + 0.1 * np.outer(1 / sds, 1 / sds)
-    known = Known(floored)
+    known = Known(floored, np.zeros(2))
     known.add([np.array([1.0]), np.zeros((1, 2)), truth], 0.3, np.eye(2))
     assert few_events(scale, known, 3000, 3000.0).tolist() == few
+
+
+def test_a_column_whose_spread_the_first_stage_did_not_tell_is_told_by_releases_alone() -> None:
+    known = Known(np.eye(12), np.append(np.full(11, 0.05), 3.0))
+    told = np.append(np.full(11, 0.5), 0.001)
+    known.add([np.array([0.5]), np.zeros((1, 12)), np.diag(told)], 0.03, np.eye(12))
+    found = known.of_slopes(np.eye(12))
+    np.testing.assert_allclose(np.sort(found.values), np.sort(told), atol=0.01)
+    assert found.seen.min() == 0 and np.sum(found.seen == 1) == 11  # of .11, it was seen before

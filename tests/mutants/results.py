@@ -509,9 +509,9 @@ MUTANTS = (
         ),
     ),
     planted(
-        "a level without rows makes all intervals rough (coxph)",
-        "estimators/test_level_without_events.py::test_a_level_without_rows_says_nothing_of_the_budget_of_the_others",
-        ("estimators/hazards/estimate.py", "(rel[kept] > WEAK)", "(rel > WEAK)"),
+        "a spread that the first stage did not tell is taken for known (coxph)",
+        "models/test_coxph.py::test_a_column_whose_spread_the_first_stage_did_not_tell_is_told_by_releases_alone",
+        ("estimators/hazards/information.py", "self.error)", "0 * self.error)"),
     ),
     planted(
         "columns that cancel each other are as well known as each of them (survreg)",

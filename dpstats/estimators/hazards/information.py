@@ -36,6 +36,7 @@ class Known:
     """Releases of the matrix of v v', v = (unit vector of the piece, whitened covariates), per row."""
 
     expected: Array  # second moments of standardised columns, by the shares of levels
+    error: Array  # relative sds of their variances, (d,)
     slopes: Accumulator = field(default_factory=Accumulator)
     cross: Array = field(default_factory=lambda: np.zeros((0, 0)))  # (J, d), in coordinates of `own`
     count: float = 0.0  # of events that are seen, per row
@@ -88,7 +89,8 @@ class Known:
         """Releases of the block of slopes, and what is expected of it as one more.
 
         Its noise is by how much more the releases differ from it than theirs explains, in coordinates in
-        which it is the same in all directions; empirical Bayes.
+        which it is the same in all directions; empirical Bayes. Of a column whose variance the first stage
+        did not tell it says the less.
         """
         d, own = len(self.expected), self.own
         numbers = d * (d + 1) / 2
@@ -96,7 +98,8 @@ class Known:
         noise = float(np.mean(self.slopes.sds(own, np.eye(d)) ** 2)) / self.level**2
         between = (max(float(np.sum(apart**2)) - numbers * noise, 0.0) + _UNLIKE**2) / (numbers + 1)
         drawn = Accumulator(list(self.slopes.releases))
-        drawn.add(self.level * np.eye(d), self.level * math.sqrt(between), own)
+        told = math.sqrt(between) / np.hypot(math.sqrt(between), self.error)
+        drawn.add(self.level * np.diag(told), self.level * math.sqrt(between), np.sqrt(told)[:, None] * own)
         return drawn
 
     def _between(self, shares: Array, stratum: Array) -> tuple[Array, Array]:

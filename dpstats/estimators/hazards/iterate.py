@@ -77,7 +77,7 @@ class _Steps(Newton[Scores, Estimate]):
         expected = _expected(self.scale)
         radius = self.chooser.first(np.eye(problem.d)).radius
         self.whitening = _whitening(expected, radius, self.scale)
-        self.bounds, self.known = self.chooser.first(self.whitening), Known(expected)
+        self.bounds, self.known = self.chooser.first(self.whitening), Known(expected, self.scale.error)
         noise = self.bounds.of_row.sensitivity / self.chooser.mu
         self.grid = self._counted = find_grid(curator, plan, problem, noise)
         self.point = np.zeros(self.grid.count + problem.d)
@@ -165,7 +165,7 @@ class _Steps(Newton[Scores, Estimate]):
         spread = float(np.linalg.norm(np.linalg.solve(self.whitening, self.beta)))
         self.bounds = self.chooser.choose(self.whitening, self.grid, spread)
         if self.bounds != before:
-            self.known = Known(self.known.expected)
+            self.known = Known(self.known.expected, self.scale.error)
 
     def _turn(self) -> None:
         """Let the clock run as the baseline does, as far as linear predictors of those at risk are known."""
