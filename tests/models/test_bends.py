@@ -144,12 +144,15 @@ SKEWED = dps.Schema({**LINE, "x": dps.bounded(0, 30)})
 
 
 def test_a_line_that_levels_off_where_long_rows_count_less_is_seen() -> None:
-    """Of 10 seeds all were; at epsilon = 4 it is 8, at 2 it is 4, whose intervals hold the line."""
+    """Of five seeds four are, and all intervals hold the line; with more budget long rows count in full."""
     rng = np.random.default_rng([1, 31])
     x, z = np.minimum(np.exp(rng.normal(size=20_000)), 30), rng.normal(size=20_000)
     y = 50 + 2 * np.tanh(x / 1.5) + 0.3 * z + rng.normal(size=20_000)
-    with noise(SeededNoise(3)):
-        fit = dps.ols("y ~ x + z", {"x": x, "z": z, "y": y}, SKEWED).fit(dps.pure(8))
+    model = dps.ols("y ~ x + z", {"x": x, "z": z, "y": y}, SKEWED)
+    whole = np.polyfit(x, y - 0.3 * z, 1)[0]
+    with noise(SeededNoise(0)):
+        fit, heard = model.fit(approx(0.3)), model.fit(dps.pure(8))
+    assert not heard.flags and abs(heard.params["x"] - whole) < 1.96 * heard.bse["x"]
     for each in (fit, fit.at_alpha(1.0)):
         assert "bends" in [code for code, _ in each.flags] and "bends" in str(each.summary())
 

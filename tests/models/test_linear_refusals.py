@@ -175,9 +175,9 @@ PARTS: dict[str, tuple[Any, dict[str, Any], dict[str, str]]] = {
         {
             "columns": "epsilon = 0.28",
             "matrix": "epsilon = 0.52",
-            "pilot score": "epsilon = 0.48",
+            "pilot score": "epsilon = 0.38",
             "reach of residuals": "epsilon = 0.08",
-            "lengths of rows": "epsilon = 0.06",
+            "lengths of rows": "epsilon = 0.16",
             "rows apart in loose bounds": "epsilon = 0.06",
             "score": "epsilon = 0.46",
             "check for bends": "epsilon = 0.06",
@@ -187,9 +187,9 @@ PARTS: dict[str, tuple[Any, dict[str, Any], dict[str, str]]] = {
         dps.pure(1.18),
         {"public": ROWS},
         {
-            "pilot score": "epsilon = 0.472",
+            "pilot score": "epsilon = 0.3737",
             "reach of residuals": "epsilon = 0.07867",
-            "lengths of rows": "epsilon = 0.059",
+            "lengths of rows": "epsilon = 0.1573",
             "rows apart in loose bounds": "epsilon = 0.059",
             "score": "epsilon = 0.4523",
             "check for bends": "epsilon = 0.059",

@@ -722,6 +722,16 @@ MUTANTS = (
         ("estimators/gram/lengths.py", "_LEVELLED = 0.5", "_LEVELLED = 0.0"),
     ),
     planted(
+        "under pure epsilon lengths are chosen as if all rows were normal",
+        "estimators/test_lengths.py::test_a_skewed_column_is_known_better_where_its_long_rows_count_under_pure_epsilon",
+        ("estimators/gram/pure.py", "may_bend(long, place, own), weighted", "STRAIGHT, weighted"),
+        (
+            "estimators/gram/pure.py",
+            "from dpstats.estimators.gram.bounds import (",
+            "from dpstats.estimators.gram.bounds import (\n    STRAIGHT,",
+        ),
+    ),
+    planted(
         "a response that noise hides has very long intervals and no caution",
         "models/test_spike.py::test_a_response_that_seems_constant_within_its_bounds_is_said_to_be_hidden",
         ("moments/linear.py", "if self.guessed else found", "if not found else found"),

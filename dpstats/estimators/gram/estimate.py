@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -27,7 +26,6 @@ from dpstats.estimators.gram.bounds import (
     FOURTH,
     MEAT,
     SPREAD,
-    Bent,
     Bounds,
     base_square,
     bending,
@@ -37,7 +35,7 @@ from dpstats.estimators.gram.bounds import (
     pilot_bounds,
 )
 from dpstats.estimators.gram.coordinates import Coordinates, public_coordinates, second_moments
-from dpstats.estimators.gram.lengths import LongRows, count_lengths, slopes_of
+from dpstats.estimators.gram.lengths import LongRows, count_lengths, may_bend, slopes_of
 from dpstats.estimators.gram.levels import may_be_constant
 from dpstats.estimators.gram.pure import fit_pure
 from dpstats.estimators.gram.reach import with_reach
@@ -119,16 +117,14 @@ def fit_gram(
         moments, place, bounds, long = fit_pure(curator, box, constant, plan, public, weighted)
     else:
         moments, place, bounds, long = _gaussian(curator, box, constant, plan, public, weighted)
+    if own:
+        moments = moments.bending(_followed(moments, place, bounds, long))
     most = {"R": (bounds.radius, place.farthest), "residual": (bounds.limit, place.widest)}
     settings = {name: limit for name, (limit, allowed) in most.items() if limit < allowed}
     if "residual" not in settings:
         moments = replace(moments, limit=None, beyond=None)
     if not constant and "R" in settings:
-        k = len(moments.gram)
-        kept, usual = mean_weight(k, bounds.radius), min(math.sqrt(base_square(k)), bounds.radius)
-        # of rows of other laws, what is lost falls as the square of the radius
-        doubt = (1 - mean_weight(k, usual)) / 2 * (usual / bounds.radius) ** 2
-        moments = replace(moments, kept=kept, doubt=doubt)
+        moments = _without_constant(moments, bounds.radius)
     if not plan.pure:
         whole, error = of_all_rows(moments, place, bounds, own)
         moments = replace(moments, whole=whole, whole_error=error)
@@ -193,6 +189,22 @@ def _look(
     return bend.told and share >= _TOLD, moments
 
 
+def _without_constant(moments: LinearMoments, radius: float) -> LinearMoments:
+    """Moments whose mean weight, which no intercept tells, is that of normal rows."""
+    k = len(moments.gram)
+    usual = min(math.sqrt(base_square(k)), radius)
+    # of rows of other laws, what is lost falls as the square of the radius
+    doubt = (1 - mean_weight(k, usual)) / 2 * (usual / radius) ** 2
+    return replace(moments, kept=mean_weight(k, radius), doubt=doubt)
+
+
+def _followed(moments: LinearMoments, place: Coordinates, bounds: Bounds, long: LongRows) -> Array:
+    """See :meth:`dpstats.estimators.gram.lengths.LongRows.followed`."""
+    fit = moments.normal_equations()
+    known = place.prior + moments.noise_cross**2 * fit.gain @ fit.gain.T
+    return long.followed(bounds, moments.gram, fit.delta, known)
+
+
 def _gaussian(
     curator: Curator, box: Box, constant: bool, plan: Plan, public: PublicMoments | None, weighted: bool
 ) -> tuple[LinearMoments, Coordinates, Bounds, LongRows]:
@@ -216,13 +228,12 @@ def _gaussian(
             lost = lost_weight(gram, noise.gram, place, bounds.radius, _LOST)
         place = place.improved(gram, cross, square, noise, n, limit=bounds.limit)
     usual = math.sqrt(base_square(k))
-    long = count_lengths(curator, plan.cost("lengths"), place, 1 / kept_square(k, usual))
-    if own and constant:  # the last pilot tells it in its own coordinates, which may not be white
-        lost = max(lost, long.lost(usual))
+    white, size = np.full(k, usual), 1 / kept_square(k, usual)
+    long = count_lengths(curator, plan.cost("lengths"), place, white, size)
     final = place.found.spent(plan, "final").cost("final")
     mu = curator.cost_per_row(final)
-    slopes, moved = slopes_of(place, place.line)
-    bent = Bent(lost, partial(long.variances, slopes=slopes, moved=moved))
+    # the last pilot tells what is lost in its own coordinates, which may not be white
+    bent = may_bend(long, place, own, lost)
     bounds = choose_bounds(n, mu, k, place.allowed, bent, weighted, place.reach)
     if place.tail.any:
         farthest = max(bounds.spread_limit, bounds.limit * place.sigma)
@@ -241,9 +252,6 @@ def _gaussian(
     if own:
         lost = lost_weight(moments.gram, moments.noise_gram, place, bounds.radius, _SURELY_LOST)
         moments = moments.bending(bending(lost) * _apart(moments, long.unheard(bounds.radius)))
-        fit = moments.normal_equations()
-        known = place.prior + moments.noise_cross**2 * fit.gain @ fit.gain.T
-        moments = moments.bending(long.followed(bounds, moments.gram, fit.delta, known))
     return moments, place, bounds, long
 
 

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from dpstats.curator import Curator
-from dpstats.estimators.gram.bounds import Bounds, base_square
+from dpstats.estimators.gram.bounds import Bent, Bounds, base_square
 from dpstats.estimators.gram.coordinates import Coordinates
 from dpstats.estimators.gram.reach import BULK
 from dpstats.estimators.matrices import symmetric_power
@@ -58,6 +58,8 @@ class LongRows:
         In residual sds, where residuals were seen.
     n : int
         Number of rows.
+    white : array, shape (k,)
+        Where rows are shortened along the axes if their mean squares are 1.
     """
 
     axes: Array
@@ -67,6 +69,15 @@ class LongRows:
     noise: float
     largest: float
     n: int
+    white: Array
+
+    def heard(self, radius: float) -> Array:
+        """Mean squares along the axes of rows shortened to a radius, beside what normal rows lose.
+
+        No less than if all were as long as where they are white.
+        """
+        more = self._lost(self.white[:, None]) - self._lost(radius)
+        return np.asarray(np.maximum(1 + more.sum(axis=1), np.minimum(radius / self.white, 1.0) ** 2))
 
     def lost(self, radius: float) -> float:
         """Share of all weight that these rows lose, if shortened to a radius."""
@@ -114,8 +125,7 @@ class LongRows:
         slopes, moved : array, shape (k,)
             As in :meth:`levelled`.
         """
-        usual = self._lost(self.lower[0]).sum(axis=1)
-        heard = 1 + usual - self._lost(radius).sum(axis=1)
+        heard = self.heard(radius)
         levelled = self._levelled(radius, heard, slopes, moved) ** 2
         return np.asarray((heard + noise**2) / heard**2 + self.n * levelled)
 
@@ -153,12 +163,14 @@ class LongRows:
         whole = np.maximum(lost.sum(axis=1) + heard, 1e-12)
         return np.asarray(_LEVELLED * (lost * np.minimum(along[:, None], seen)).sum(axis=1) / whole)
 
-    def _lost(self, radius: float) -> Array:
+    def _lost(self, radius: float | Array) -> Array:
         """What rows so shortened have lost of mean squares along the axes, by cells."""
         return self.shares * np.maximum(self.lower * self.upper - radius**2, 0.0)
 
 
-def count_lengths(curator: Curator, cost: float, place: Coordinates, size: float = 1.0) -> LongRows:
+def count_lengths(
+    curator: Curator, cost: float, place: Coordinates, white: Array, size: float = 1.0
+) -> LongRows:
     """Release how many rows are longer than usual, and say by how many more they are than normal rows.
 
     Parameters
@@ -166,6 +178,8 @@ def count_lengths(curator: Curator, cost: float, place: Coordinates, size: float
     curator : Curator
     cost : float
     place : Coordinates
+    white : array, shape (k,)
+        As in :class:`LongRows`.
     size : float
         Mean square of a coordinate of all rows, if they are normal.
     """
@@ -186,7 +200,25 @@ def count_lengths(curator: Curator, cost: float, place: Coordinates, size: float
     found = [_likely(*each) for each in zip(counts, counts - usual, noise, sure, strict=True)]
     largest = float(np.max(place.reach.upper, initial=BULK))
     n = place.scale.rows(release.n)
-    return LongRows(axes, np.array(found) / n, ends[:-1], ends[1:], sd / n, largest, n)
+    return LongRows(axes, np.array(found) / n, ends[:-1], ends[1:], sd / n, largest, n, white)
+
+
+def may_bend(long: LongRows, place: Coordinates, own: bool, lost: float = 0.0) -> Bent:
+    """What counts tell of how far a line may move with its long rows.
+
+    Parameters
+    ----------
+    long : LongRows
+    place : Coordinates
+    own : bool
+        Whether the scale of `place` is that of these rows: not of public ones, nor without their weights.
+    lost : float
+        As in :class:`Bent`, as far as it is known without them.
+    """
+    slopes, moved = slopes_of(place, place.line)
+    if own and place.scale.constant:
+        lost = max(lost, long.lost(long.lower[0]))
+    return Bent(lost, functools.partial(long.variances, slopes=slopes, moved=moved))
 
 
 def _usual(edges: Array, k: int, level: float, size: float) -> Array:

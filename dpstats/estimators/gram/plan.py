@@ -14,7 +14,7 @@ APART, PURE_APART = 0.05, 0.03
 # Public moments may be wrong; one pilot finds out, before residuals are clipped about their line.
 PUBLIC_PILOT = 0.15
 _PILOTS = ((400.0, (0.1, 0.2)), (0.0, (0.05, 0.1, 0.2)))
-PURE_COLUMNS, PURE_MATRIX, PURE_PILOTS, PURE_REACH, PURE_LENGTHS = 0.14, 0.26, (0.1, 0.14), 0.04, 0.03
+PURE_COLUMNS, PURE_MATRIX, PURE_PILOTS, PURE_REACH, PURE_LENGTHS = 0.14, 0.26, (0.08, 0.11), 0.04, 0.08
 
 
 def make_plan(budget: Budget, n: int, k: int, public: bool = False, constant: bool = True) -> Plan:

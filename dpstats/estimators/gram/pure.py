@@ -17,9 +17,16 @@ import numpy as np
 from dpstats.curator import Curator, Release
 from dpstats.estimators.columns import find_columns
 from dpstats.estimators.engine.plan import Plan
-from dpstats.estimators.gram.bounds import Bounds, choose_bounds, kept_square, mean_weight, pilot_bounds
+from dpstats.estimators.gram.bounds import (
+    Bounds,
+    base_square,
+    choose_bounds,
+    kept_square,
+    mean_weight,
+    pilot_bounds,
+)
 from dpstats.estimators.gram.coordinates import Coordinates, Noise, public_coordinates
-from dpstats.estimators.gram.lengths import LongRows, count_lengths
+from dpstats.estimators.gram.lengths import LongRows, count_lengths, may_bend
 from dpstats.estimators.gram.reach import with_reach
 from dpstats.estimators.gram.whole import of_clipped_rows
 from dpstats.estimators.row_scale import Box, RowScale
@@ -55,19 +62,21 @@ def fit_pure(
         before = pilot_bounds(n, mu, k, place.allowed, place.reach)
         pilot = _Score(curator.release("residual_score", cost, **place.public(before)), before, n)
         place = pilot.improved(place, (gram + damping) * kept_square(k, before.radius), noise)
-    long = count_lengths(curator, plan.cost("lengths"), place)
+    own = public is None and not weighted
+    long = count_lengths(curator, plan.cost("lengths"), place, _white(place, own))
     final = place.found.spent(plan, "final").cost("final")
     mu = _equivalent(curator, final, place)
-    bounds = choose_bounds(n, mu, k, place.allowed, tail=place.reach)
+    bounds = choose_bounds(n, mu, k, place.allowed, may_bend(long, place, own), weighted, place.reach)
     release = curator.release("residual_score", final, **place.public(bounds))
     score = _Score(release, bounds, n)
     kept, weight = kept_square(k, bounds.radius), mean_weight(k, bounds.radius)
+    longer = long.axes * (long.heard(bounds.radius) - 1) @ long.axes.T * own
     way = place.to_user()
     constant_row = way["constant"]
     share = 1.0 if constant_row is None else float(np.clip(constant_row @ gram @ constant_row, 0.05, 1.0))
     moments = LinearMoments(
         n=n,
-        gram=gram * kept,
+        gram=gram * kept + longer,
         cross=score.cross,
         square=score.square,
         noise_gram=noise * kept,
@@ -89,6 +98,19 @@ def fit_pure(
         if not constant:
             moments = replace(moments, rows=place.scale.fraction / max(place.scale.fraction_sd, 1e-12))
     return moments, place, bounds, long
+
+
+def _white(place: Coordinates, own: bool) -> Array:
+    """Lengths along the columns at which entries were clipped in the matrix; the usual one where none was.
+
+    That of the constant, whose entries are not clipped, is the longest: rows beyond it weigh little.
+    """
+    k, first = len(place.line), int(place.scale.constant)
+    if not own:
+        return np.full(k, math.sqrt(base_square(k)))
+    white = _limits(place.scale)[:-1] * np.linalg.norm(place.whitening, axis=0)
+    white[:first] = white.max()
+    return np.asarray(white)
 
 
 def _equivalent(curator: Curator, cost: float, place: Coordinates) -> float:
