@@ -115,7 +115,7 @@ MUTANTS = (
     planted(
         "rows without an intercept that were shortened are taken to weigh all (ols)",
         DOUBT + "without_an_intercept_the_mean_weight_of_rows_is_within_its_doubt",
-        (GRAM, "replace(moments, kept=kept,", "replace(moments, kept=1.0,"),
+        (GRAM, "replace(moments, kept=mean_weight(k, radius),", "replace(moments, kept=1.0,"),
     ),
     planted(
         "the mean weight of rows without an intercept is taken for certain (ols)",
