@@ -21,9 +21,8 @@ from dpstats.results import CurveFit, Description, Fit, GlmFit, LinearFit, Survi
 from dpstats.results.curve_estimates import LogRankTest
 from dpstats.results.document import Estimates
 from dpstats.results.forecast import Forecast
-from dpstats.results.pairwise import PairwiseTest
 from dpstats.results.prediction import Prediction
-from dpstats.results.wald import ContrastTest, WaldTest
+from dpstats.results.wald import ContrastTest, PairwiseTest, WaldTest
 
 OPTIONS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 

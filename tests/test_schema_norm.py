@@ -176,7 +176,8 @@ def test_the_radius_is_attained_and_a_row_that_is_not_shortened_would_exceed_it(
 
 def test_new_data_are_shortened_and_counted_as_clipped():
     design = build_design("y ~ a + b + c", SCHEMA)
-    rows, clipped = design.exog({"a": [0.6, 1.0], "b": [0.8, -2.0], "c": [0, 2]})
+    found = design.new_rows({"a": [0.6, 1.0], "b": [0.8, -2.0], "c": [0, 2]}, clip=True)
+    rows, clipped = found.exog, int(found.outside.sum())
     assert clipped == 1
     np.testing.assert_allclose(rows[:, 1:], [[0.6, 0.8, 0.0], [0.5, -1.0, 1.0]])
 

@@ -217,7 +217,10 @@ def _seen(data: Any, schema: Schema, read: Mapping[str, Variable], design: Desig
     off, idle = [np.zeros(0, bool)], [np.zeros(0, bool)]
     for block in open_rows(data, schema, list(read)).blocks():
         cells = {name: block[name] for name in read}
-        unusable = {name: _unusable(values, read[name]) for name, values in cells.items()}
+        unusable = {
+            name: values < 0 if isinstance(read[name], Levels) else np.isnan(values)
+            for name, values in cells.items()
+        }
         bad = np.any(list(unusable.values()), axis=0) if design is None else ~design.read(cells).ok
         for name, variable in read.items():
             lost[name].append(unusable[name])
@@ -258,10 +261,6 @@ def _unreadable(data: Any, name: str, variable: Variable, ends: np.ndarray) -> n
     if ends.any() and (cells := written(data, name, ends)) is not None:
         found[ends] = [reason(cell, variable) != MISSING for cell in cells]
     return found
-
-
-def _unusable(values: np.ndarray, variable: Variable) -> np.ndarray:
-    return values < 0 if isinstance(variable, Levels) else np.isnan(values)
 
 
 def _notes(data: Any, schema: Schema, seen: _Seen, formula: str | None) -> tuple[str, ...]:

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
-
-if TYPE_CHECKING:
-    from argparse import _SubParsersAction
+from typing import Any, NoReturn, TypeAlias
 
 FORMATS = {"text": ".txt", "json": ".json", "csv": ".csv", "html": ".html", "latex": ".tex", "md": ".md"}
 """Of tables, with the suffixes of their files."""
+
+
+Add: TypeAlias = Callable[[Any], Any]
+"""What adds an option to a command, or to a group of its options; or a command to others."""
+Named: TypeAlias = tuple[str, Add]
 
 
 class Parser(argparse.ArgumentParser):
@@ -38,76 +40,49 @@ class Parser(argparse.ArgumentParser):
         super().exit(status, message)
 
 
-class Option:
+def option(*names: str, **how: Any) -> Add:
     """An option or a word of a command: what `add_argument` of a parser takes."""
-
-    def __init__(self, *names: str, **how: Any) -> None:
-        self.names, self.how = names, how
-
-    def add(self, command: Any) -> None:
-        """Add it to a command, or to a group of its options."""
-        command.add_argument(*self.names, **self.how)
+    return lambda command: command.add_argument(*names, **how)
 
 
-class Section:
+def section(title: str, *options: Add) -> Add:
     """Options that stand together in the help of a command."""
-
-    def __init__(self, title: str, *options: Option) -> None:
-        self.title, self.options = title, options
-
-    def add(self, command: Parser) -> None:
-        """Add them to a command."""
-        together = command.add_argument_group(self.title)
-        for option in self.options:
-            option.add(together)
+    return lambda command: _add_all(options, command.add_argument_group(title))
 
 
-class Either:
+def either(*options: Add) -> Add:
     """Options of which a user gives one."""
-
-    def __init__(self, *options: Option) -> None:
-        self.options = options
-
-    def add(self, command: Parser) -> None:
-        """Add them to a command."""
-        one = command.add_mutually_exclusive_group()
-        for option in self.options:
-            option.add(one)
+    return lambda command: _add_all(options, command.add_mutually_exclusive_group())
 
 
-class Command:
+def command(name: str, run: str, does: str, more: str, *options: Add, **defaults: Any) -> Named:
     """A command, whose function `run` is named as ``module.function`` of this package."""
 
-    def __init__(
-        self, name: str, run: str, does: str, more: str, *options: Option | Section | Either, **defaults: Any
-    ) -> None:
-        self.name, self.does, self._more, self._options = name, does, more, options
-        self._defaults = defaults | {"run": later(run)}
+    def add(commands: Any) -> None:
+        made = _added(commands, name, does, does, more)
+        made.set_defaults(**defaults, run=later(run))
+        _add_all(options, made)
 
-    def add(self, commands: _SubParsersAction[Parser]) -> None:
-        """Add it to the commands."""
-        made = _added(commands, self.name, self.does, self.does, self._more)
-        made.set_defaults(**self._defaults)
-        for option in self._options:
-            option.add(made)
+    return name, add
 
 
-class Group:
+def group(name: str, does: str, more: str, *actions: Named) -> Named:
     """A command that has actions, listed after what it does."""
 
-    def __init__(self, name: str, does: str, more: str, *actions: Command) -> None:
-        self._name, self._does, self._more, self._actions = name, does, more, actions
-
-    def add(self, commands: _SubParsersAction[Parser]) -> None:
-        """Add it to the commands."""
-        told = f"{self._does}: {', '.join(action.name for action in self._actions)}"
-        made = _added(commands, self._name, told, self._does, self._more)
+    def add(commands: Any) -> None:
+        made = _added(commands, name, f"{does}: {', '.join(action for action, _ in actions)}", does, more)
         places = made.add_subparsers(title="actions", metavar="ACTION", required=True)
-        for action in self._actions:
-            action.add(places)
+        _add_all([each for _, each in actions], places)
+
+    return name, add
 
 
-def _added(commands: _SubParsersAction[Parser], name: str, told: str, does: str, more: str) -> Parser:
+def _add_all(parts: Iterable[Add], place: Any) -> None:
+    for add in parts:
+        add(place)
+
+
+def _added(commands: Any, name: str, told: str, does: str, more: str) -> Any:
     return commands.add_parser(
         name,
         help=told,

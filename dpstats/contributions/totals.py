@@ -13,14 +13,14 @@ exactly.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
 
 from dpstats.contributions.reading import Batch, batches
 from dpstats.contributions.seen import Seen
-from dpstats.contributors.mark import mark
+from dpstats.contributors.law import mark
 from dpstats.contributors.plan import Plan
 from dpstats.curator.noise import current
 from dpstats.errors import DataError
@@ -34,10 +34,6 @@ class Rejected:
     wrong_plan: int = 0
     out_of_range: int = 0
     duplicate: int = 0
-
-    def to_dict(self) -> dict[str, int]:
-        """How many messages were left out, by reason."""
-        return {item.name: getattr(self, item.name) for item in fields(self)}
 
 
 @dataclass(frozen=True)
@@ -157,7 +153,7 @@ def _all_within(values: np.ndarray, limits: np.ndarray) -> bool:
 
 
 def _listed(rejected: Rejected) -> str:
-    found = [f"{count} {name.replace('_', ' ')}" for name, count in rejected.to_dict().items() if count]
+    found = [f"{count} {name.replace('_', ' ')}" for name, count in asdict(rejected).items() if count]
     return "rejected: " + (", ".join(found) or "none")
 
 

@@ -17,8 +17,7 @@ import numpy as np
 
 from dpstats._arguments import path_of
 from dpstats._private import forgetting
-from dpstats.contributors.law import RESPONSE
-from dpstats.contributors.mark import mark
+from dpstats.contributors.law import RESPONSE, mark
 from dpstats.contributors.plan import Plan, checked
 from dpstats.curator.noise import current
 from dpstats.errors import DataError

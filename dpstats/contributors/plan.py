@@ -10,7 +10,7 @@ import json
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 from dpstats._arguments import among, number, numbers, shown
 from dpstats._private import always_shown, forgetful, forgetting
@@ -24,28 +24,7 @@ from dpstats.formula.ball import UnitBall
 from dpstats.schema import Schema
 
 
-class Asked(Protocol):
-    """The fields of a plan."""
-
-    @property
-    def schema(self) -> Schema: ...
-    @property
-    def budget(self) -> Budget: ...
-    @property
-    def contributors(self) -> int: ...
-    @property
-    def honest(self) -> float: ...
-    @property
-    def method(self) -> str: ...
-    @property
-    def compat(self) -> str | None: ...
-    @property
-    def ball(self) -> float: ...
-    @property
-    def design(self) -> Design: ...
-
-
-def asked_parts(plan: Asked) -> tuple[Part, ...]:
+def asked_parts(plan: Plan) -> tuple[Part, ...]:
     """The parts of a message that a plan asks for.
 
     Raises
@@ -65,7 +44,7 @@ def asked_parts(plan: Asked) -> tuple[Part, ...]:
     return asked
 
 
-def _check(plan: Asked) -> None:
+def _check(plan: Plan) -> None:
     """Refuse what cannot be planned; every message says what to change."""
     count, honest = plan.contributors, plan.honest
     if isinstance(count, bool) or not isinstance(count, int) or not 1 <= count <= 10**12:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Protocol
 
 import numpy as np
@@ -79,141 +80,155 @@ def fresh(name: str, *shape: int) -> np.ndarray:
     return np.empty(shape)
 
 
+@dataclass(frozen=True, repr=False, eq=False)
 class Filler:
-    """The finished plan of a design's columns, offset, weights and subset.
+    """What fills the columns of a design, its response, offset and weights, row by row."""
 
-    ``variables`` are those of the linear predictor and of strata, which new data must have;
-    ``categories``, ``strata`` and ``axis`` as of a design.
-    """
+    schema: Schema
+    response: Response
+    offset: Offset | None
+    _factors: Mapping[str, Factor]
+    _columns: Sequence[tuple[Atom, ...]]
+    _weights: Weights | None
+    _subset: Subset | None
+    _strata: Strata | None
+    _axis: Axis | None  # what lays the rows of strata beside one another on one axis of time
 
-    def __init__(
-        self,
-        schema: Schema,
-        factors: Mapping[str, Factor],
-        products: Sequence[tuple[Atom, ...]],
-        offset: Offset | None,
-        weights: Weights | None,
-        subset: Subset | None,
-        groups: Strata | Axis | None,
-    ) -> None:
-        self.axis = groups if isinstance(groups, Axis) else None
-        self.strata = groups.strata if isinstance(groups, Axis) else groups
-        self._schema, self._subset = schema, subset
-        self._factors = factors
-        self._products = products
-        self._offset, self._weights = offset, weights
-        read = frozenset().union(
-            *(factor.variables for factor in factors.values()),
-            *(part.variables for part in (offset, self.strata) if part),
-        )
-        self.variables = tuple(name for name in schema if name in read)
-        self.categories = categories(products)
-        # the design columns that are just one column of a number or spline are computed in place
-        alone = {
-            (product[0].factor, product[0].index): column
-            for column, product in enumerate(products)
-            if len(product) == 1 and product[0].table is None
-        }
-        plain = {
-            code: factor.variable
-            for code, factor in factors.items()
-            if isinstance(factor, NumericFactor) and factor.variable is not None
-        }
-        self._leaf_homes = {plain[code]: column for (code, _), column in alone.items() if code in plain}
-        self._homes = {key: column for key, column in alone.items() if key[0] not in plain}
-        self._in_place = {*self._leaf_homes.values(), *self._homes.values()}
+    @cached_property
+    def covariates(self) -> tuple[str, ...]:
+        """The declared variables that the right-hand side reads, in strata too; new data must have them."""
+        parts = (*self._factors.values(), self.offset, self._strata)
+        read = frozenset().union(*(part.variables for part in parts if part))
+        return tuple(name for name in self.schema if name in read)
+
+    @cached_property
+    def variables(self) -> tuple[str, ...]:
+        """All declared variables that are read, in the schema's order."""
+        parts = (self.response, self._weights, self._subset)
+        read = frozenset(self.covariates).union(*(part.variables for part in parts if part))
+        return tuple(name for name in self.schema if name in read)
+
+    @cached_property
+    def categories(self) -> tuple[tuple[int, np.ndarray], ...]:
+        """Categories that stand alone in the formula: first column, and the rows at all levels, (L, k)."""
+        return categories(self._columns)
+
+    @cached_property
+    def _homes(self) -> tuple[dict[str, int], dict[tuple[str, int], int]]:
+        """Columns that are computed in place: of variables as they stand, and of numbers and splines."""
+        leaves, others = dict[str, int](), dict[tuple[str, int], int]()
+        for column, product in enumerate(self._columns):
+            if len(product) == 1 and product[0].table is None:
+                factor = self._factors[product[0].factor]
+                if isinstance(factor, NumericFactor) and factor.variable is not None:
+                    leaves[factor.variable] = column
+                else:
+                    others[product[0].factor, product[0].index] = column
+        return leaves, others
 
     def alike(self) -> np.ndarray:
-        """See `Design.alike`."""
-        return alike(self._products, self._factors, self._schema)
+        """Which products of two columns are the same in every row, see :func:`identities.alike`."""
+        return alike(self._columns, self._factors, self.schema)
 
     def within(self) -> np.ndarray:
-        """See `Design.within`."""
-        return within(self._products, self._factors, self._schema)
+        """Of each column that of a level without which it is 0, see :func:`identities.within`."""
+        return within(self._columns, self._factors, self.schema)
 
     def partners(self) -> np.ndarray:
-        """See `Design.partners`."""
-        return partners(self._products, self._factors, self._schema)
+        """Which coefficients show what other columns do if not seen, see :func:`identities.partners`."""
+        return partners(self._columns, self._factors, self.schema)
 
     def readers(self) -> np.ndarray:
         """See `identities.readers`."""
         return readers(self._products, self._factors, self._schema)
 
     def splines(self) -> np.ndarray:
-        """See `Design.splines`."""
-        return splines(self._products, self._factors)
+        """Which columns are those of a spline alone, shape (p,)."""
+        return splines(self._columns, self._factors)
 
-    def read(self, raw: Mapping[str, np.ndarray], response: Response, memory: Memory | None = None) -> Block:
-        """Fill a block with its response; see `Design.read`."""
+    def read(self, raw: Mapping[str, np.ndarray], memory: Memory | None = None) -> Block:
+        """Turn a block of declared columns (see `dpstats.rows.Rows.blocks`) into rows of the design.
+
+        Values are moved into their bounds. A row with a missing, non-finite or undeclared value is switched
+        off, and so is one of weight 0 or outside the subset: ``ok`` is False there and its exog is zero. No
+        value gives an error or a warning. The exog is a view of an array of `memory`, and holds until that
+        is asked for again.
+        """
+        response, strata = self.response, self._strata
         size = len(next(iter(raw.values())))
         ok = np.array(raw[WEIGHS]) if WEIGHS in raw else np.ones(size, dtype=bool)
         with np.errstate(all="ignore"):
-            exog = (memory or fresh)("exog", len(self._products), size).T
+            exog = (memory or fresh)("exog", len(self._columns), size).T
             weighing = self._weights.variables if self._weights else ()
-            needed = {*self.variables, *weighing, *self.subsetting, *(response.variables - response.open)}
+            needed = {*self.covariates, *weighing, *self.subsetting, *(response.variables - response.open)}
             leaves = self._leaves(raw, exog, ok, needed)
             if self._subset:
                 self._subset.fill(leaves, ok)
             observed = response.read(raw, leaves, ok)
-            stratum = self.strata.codes(leaves, ok) if self.strata else np.broadcast_to(0, len(ok))
-            endog, event, entry, ends = self.axis.laid(observed, stratum) if self.axis else observed
+            stratum = strata.codes(leaves, ok) if strata else np.broadcast_to(0, len(ok))
+            endog, event, entry, ends = self._axis.laid(observed, stratum) if self._axis else observed
             self._fill(leaves, exog, ok)
-            offset = _column(self._offset, 0.0, leaves, ok)
+            offset = _column(self.offset, 0.0, leaves, ok)
             weight = _column(self._weights, 1.0, leaves, ok)
             _switch_off(exog, ok)
         return Block(exog, endog, event, entry, ok, offset, weight, ends, stratum)
 
     def by_stratum(self) -> tuple[np.ndarray | None, ...]:
-        """Values of each column by the number of the stratum; see `Design.by_stratum`."""
-        return tuple(self._by_stratum(product) for product in self._products)
+        """Values of each column by the number of the stratum, None where rows of one have several.
+
+        Raises
+        ------
+        FormulaError
+            If a column is of the variables of the strata and is not coded as they are.
+        """
+        return tuple(self._by_stratum(product) for product in self._columns)
 
     def _by_stratum(self, product: Sequence[Atom]) -> np.ndarray | None:
-        assert self.strata is not None
+        strata = self._strata
+        assert strata is not None
         read = frozenset().union(*(self._factors[atom.factor].variables for atom in product))
-        if not read <= self.strata.variables:
+        if not read <= strata.variables:
             return None
-        values = np.ones(self.strata.count)
+        values = np.ones(strata.count)
         for atom in product:
             flag = f"C({atom.factor})"
-            if atom.table is not None and atom.factor in self.strata.terms:
-                values *= atom.table[self.strata.of_level(atom.factor)]
-            elif atom.table is None and flag in self.strata.terms:
-                values *= self.strata.of_level(flag)
+            if atom.table is not None and atom.factor in strata.terms:
+                values *= atom.table[strata.of_level(atom.factor)]
+            elif atom.table is None and flag in strata.terms:
+                values *= strata.of_level(flag)
             elif atom.table is None:
                 return None
             else:
-                known = " * ".join(self.strata.terms)
+                known = " * ".join(strata.terms)
                 raise FormulaError(
-                    f"{atom.factor!r} has other levels than {self.strata.text}, of the same variable; write "
+                    f"{atom.factor!r} has other levels than {strata.text}, of the same variable; write "
                     f"{known}, or the same levels in both"
                 )
         return values
 
     @property
     def subsetting(self) -> frozenset[str]:
-        """Variables that the subset reads."""
+        """The declared variables that the subset reads."""
         return self._subset.variables if self._subset else frozenset()
 
     def columns(self, raw: Mapping[str, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
-        """Fill the columns alone, and say which rows are valid and inside the subset."""
-        exog, _, ok, _ = self.predictor(raw, len(next(iter(raw.values()))))
+        """Rows of the design without a response, and which of them weigh; else as :meth:`read`."""
+        exog, _, ok, _ = self._predictor(raw, len(next(iter(raw.values()))))
         if self._subset:
             with np.errstate(all="ignore"):
                 scratch = np.empty_like(exog)
-                self._subset.fill(
-                    self._leaves(raw, scratch, ok, {*self.variables, *self._subset.variables}), ok
-                )
+                self._subset.fill(self._leaves(raw, scratch, ok, {*self.covariates, *self.subsetting}), ok)
             _switch_off(exog, ok)
         return exog, ok
 
-    def spanning(self, raw: Mapping[str, np.ndarray], size: int) -> np.ndarray:
+    def _spanning(self, raw: Mapping[str, np.ndarray], size: int) -> np.ndarray:
         """Fill valid rows of the columns alone, after those of the strata if each has a baseline."""
-        exog, _, ok, leaves = self.predictor(raw, size)
-        if self.axis and self.strata:
-            exog = np.column_stack([np.eye(self.strata.count)[self.strata.codes(leaves, ok)], exog])
+        exog, _, ok, leaves = self._predictor(raw, size)
+        if self._axis and self._strata:
+            exog = np.column_stack([np.eye(self._strata.count)[self._strata.codes(leaves, ok)], exog])
         return exog[ok]
 
-    def predictor(
+    def _predictor(
         self, raw: Mapping[str, np.ndarray], size: int, clip: bool = True
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray, dict[str, np.ndarray]]:
         """Fill the columns and the offset alone; then which rows are valid, and the variables as used.
@@ -222,10 +237,10 @@ class Filler:
         """
         ok = np.ones(size, dtype=bool)
         with np.errstate(all="ignore"):
-            exog = np.empty((size, len(self._products)), order="F")
-            leaves = self._leaves(raw, exog, ok, set(self.variables), clip)
+            exog = np.empty((size, len(self._columns)), order="F")
+            leaves = self._leaves(raw, exog, ok, set(self.covariates), clip)
             self._fill(leaves, exog, ok, clip)
-            sum_of = replace(self._offset, bounds=ANYWHERE) if self._offset and not clip else self._offset
+            sum_of = replace(self.offset, bounds=ANYWHERE) if self.offset and not clip else self.offset
             offset = _column(sum_of, 0.0, leaves, ok)
             if not clip:
                 ok &= np.isfinite(exog).all(axis=1) & np.isfinite(offset)
@@ -243,21 +258,21 @@ class Filler:
         """Variables clipped to their bounds; ``ok`` loses the rows that lack one."""
         leaves: dict[str, np.ndarray] = {}
         for name in names:
-            variable, values = self._schema[name], raw[name]
+            variable, values = self.schema[name], raw[name]
             if isinstance(variable, Levels):
                 ok &= values >= 0
                 leaves[name] = values
                 continue
             finite = np.isfinite(values)
             ok &= finite
-            home = self._leaf_homes.get(name)
+            home = self._homes[0].get(name)
             leaf = np.empty(len(values)) if home is None else exog[:, home]
             lower, upper = variable.bounds if clip else ANYWHERE
             if not finite.all():
                 values = np.where(np.isnan(values), lower, values)  # as in clip_into
             leaves[name] = np.clip(values, lower, upper, out=leaf)
-        for norm in self._schema.norms if clip else ():
-            norm.shorten(leaves, self.variables)
+        for norm in self.schema.norms if clip else ():
+            norm.shorten(leaves, self.covariates)
         return leaves
 
     def _fill(
@@ -272,8 +287,9 @@ class Filler:
                 values[code, 0] = leaves[factor.variable]
             else:
                 self._compute(factor, leaves, exog, ok, values, clip)
-        for column, product in enumerate(self._products):
-            if column not in self._in_place:
+        in_place = {column for homes in self._homes for column in homes.values()}
+        for column, product in enumerate(self._columns):
+            if column not in in_place:
                 _multiply(product, values, codes, exog[:, column])
 
     def _compute(
@@ -286,7 +302,7 @@ class Filler:
         clip: bool,
     ) -> None:
         for index, computed in enumerate(factor.columns(leaves)):
-            home = self._homes.get((factor.code, index))
+            home = self._homes[1].get((factor.code, index))
             out = np.empty(len(exog)) if home is None else exog[:, home]
             clip_into(computed, factor.bounds[index] if clip else ANYWHERE, ok, out)
             values[factor.code, index] = out

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -13,7 +13,7 @@ from tabulate import tabulate
 from dpstats._arguments import brief, frozen, is_line, untyped
 from dpstats.errors import FormulaError
 from dpstats.formula import grammar
-from dpstats.formula.block import Block, Filler, Memory
+from dpstats.formula.block import Filler
 from dpstats.formula.expressions import bounds_of
 from dpstats.formula.factor_reader import read_factor
 from dpstats.formula.factors import Factor, NumericFactor
@@ -22,7 +22,7 @@ from dpstats.formula.intervals import IntervalResponse
 from dpstats.formula.layout import column_bounds, columns, joint, radius, two_valued
 from dpstats.formula.middles import Products
 from dpstats.formula.newdata import NewRows, check_defined, covariate_block
-from dpstats.formula.offsets_and_weights import Offset, Terms, read_weights, split_offset
+from dpstats.formula.offsets_and_weights import Terms, read_weights, split_offset
 from dpstats.formula.reader import LARGEST
 from dpstats.formula.response import NumericResponse, Response, SurvResponse, read_response
 from dpstats.formula.strata import Axis, Strata, split_strata
@@ -31,7 +31,7 @@ from dpstats.schema import Event, Flag, Schema, as_schema, bounded
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class Design:
+class Design(Filler):
     """The columns of a model, with public bounds; a row-wise function of a block. It holds no data.
 
     Attributes
@@ -82,15 +82,11 @@ class Design:
     """
 
     formula: str
-    schema: Schema
     names: tuple[str, ...]
     bounds: np.ndarray
     radius: float
-    response: Response
-    variables: tuple[str, ...]
     has_intercept: bool
     notes: tuple[str, ...]
-    offset: Offset | None
     weights: str | None
     subset: str | None
     max_weight: float
@@ -104,7 +100,6 @@ class Design:
     middles: tuple[tuple[str, tuple[float, float, float]], ...]
     way: np.ndarray
     _products: Products
-    _filler: Filler
 
     @property
     def delayed(self) -> bool:
@@ -114,27 +109,17 @@ class Design:
     @property
     def strata(self) -> int:
         """Number of groups of rows with a baseline or a scale of their own, as ``strata()`` says; or 1."""
-        return self._filler.strata.count if self._filler.strata else 1
+        return self._strata.count if self._strata else 1
 
     @property
     def strata_terms(self) -> tuple[str, ...]:
         """The categories of strata, as terms of a formula."""
-        return self._filler.strata.terms if self._filler.strata else ()
+        return self._strata.terms if self._strata else ()
 
     @property
     def strata_labels(self) -> tuple[str, ...]:
         """Names of the strata, in the order of their numbers; none without strata."""
-        return self._filler.strata.labels if self._filler.strata else ()
-
-    def by_stratum(self) -> tuple[np.ndarray | None, ...]:
-        """Values of each column by the number of the stratum, None where rows of one have several.
-
-        Raises
-        ------
-        FormulaError
-            If a column is of the variables of the strata and is not coded as they are.
-        """
-        return self._filler.by_stratum()
+        return self._strata.labels if self._strata else ()
 
     @property
     def movable(self) -> tuple[str, ...]:
@@ -167,34 +152,13 @@ class Design:
         }
         return np.array([column_bounds(product) for product in columns(coding.subterms, inside)])
 
-    def alike(self) -> np.ndarray:
-        """Which products of two columns are the same in every row, see :func:`identities.alike`."""
-        return self._filler.alike()
-
-    def within(self) -> np.ndarray:
-        """Of each column that of a level without which it is 0, see :func:`block.within`."""
-        return self._filler.within()
-
-    def partners(self) -> np.ndarray:
-        """Which coefficients show what other columns do if not seen, see :func:`identities.partners`."""
-        return self._filler.partners()
-
     def overlooks(self, lost: np.ndarray) -> bool:
         """Whether columns that are not `lost`, shape (p,), leave a number out that others may go along with.
 
         Of two values lost to noise one is rare, and what rare rows do shows in them alone.
         """
-        read = self._filler.readers() & ~self.binary
+        read = self.readers() & ~self.binary
         return bool((read.any(axis=1) & (~read | lost).all(axis=1)).any())
-
-    def splines(self) -> np.ndarray:
-        """Which columns are those of a spline alone, shape (p,)."""
-        return self._filler.splines()
-
-    @property
-    def _axis(self) -> Axis | None:
-        """What lays the rows of strata beside one another on one axis of time."""
-        return self._filler.axis
 
     def edges(self, start: float, times: np.ndarray) -> np.ndarray:
         """Edges of cells of time from `start` to these times, which end with the bound, in all strata."""
@@ -215,56 +179,10 @@ class Design:
         """Lower and upper bound of the offset; zeros without one."""
         return self.offset.bounds if self.offset else (0.0, 0.0)
 
-    def read(self, block: Mapping[str, np.ndarray], memory: Memory | None = None) -> Block:
-        """Turn a block of declared columns (see `dpstats.rows.Rows.blocks`) into rows of the design.
-
-        Values are moved into their bounds. A row with a missing, non-finite or undeclared value is switched
-        off, and so is one of weight 0 or outside the subset: ``ok`` is False there and its exog is zero. No
-        value gives an error or a warning. The exog is a view of an array of `memory`, and holds until that
-        is asked for again.
-        """
-        return self._filler.read(block, self.response, memory)
-
-    @property
-    def categories(self) -> tuple[tuple[int, np.ndarray], ...]:
-        """Categories that stand alone in the formula: first column, and the rows at all levels, (L, k)."""
-        return self._filler.categories
-
-    @property
-    def covariates(self) -> tuple[str, ...]:
-        """The declared variables that the right-hand side reads."""
-        return self._filler.variables
-
-    @property
-    def subsetting(self) -> frozenset[str]:
-        """The declared variables that the subset reads."""
-        return self._filler.subsetting
-
     def spanning(self, block: Mapping[str, np.ndarray], size: int) -> np.ndarray:
         """Rows of the columns, inside the subset or not, after those of baseline hazards, if it has any."""
-        exog = self._filler.spanning(block, size)
+        exog = self._spanning(block, size)
         return np.column_stack([np.ones(len(exog)), exog]) if self.baseline and not self._axis else exog
-
-    def columns(self, block: Mapping[str, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
-        """Rows of the design without a response, and which of them weigh; else as :meth:`read`."""
-        return self._filler.columns(block)
-
-    def exog(self, newdata: Any) -> tuple[np.ndarray, int]:
-        """Rows of the design for new, public data, as a fit would read them; else as `new_rows`.
-
-        Parameters
-        ----------
-        newdata
-            As of `new_rows`.
-
-        Returns
-        -------
-        exog : array of shape (m, p)
-        clipped : int
-            How many rows had a value outside its public bounds, which was moved to the nearest bound.
-        """
-        rows = self.new_rows(newdata, clip=True)
-        return rows.exog, int(rows.outside.sum())
 
     def new_rows(self, newdata: Any, clip: bool, asked: str = "newdata") -> NewRows:
         """Rows of the design and offsets for new, public data.
@@ -286,10 +204,9 @@ class Design:
             If a covariate is missing, a value is missing or has an undeclared level, or a term is not defined
             where a value is.
         """
-        block, size, outside = covariate_block(newdata, self.schema, self._filler.variables, asked)
-        exog, offset, ok, values = self._filler.predictor(block, size, clip)
-        strata = self._filler.strata
-        stratum = strata.codes(values, ok) if strata else np.zeros(size, dtype=int)
+        block, size, outside = covariate_block(newdata, self.schema, self.covariates, asked)
+        exog, offset, ok, values = self._predictor(block, size, clip)
+        stratum = self._strata.codes(values, ok) if self._strata else np.zeros(size, dtype=int)
         check_defined(ok, asked)
         return NewRows(exog, offset, values, stratum, outside)
 
@@ -327,9 +244,9 @@ class Design:
         if self.offset:
             lower, upper = self.offset.bounds
             yield f"Offset: {self.offset.text}, between {lower:.6g} and {upper:.6g}"
-        if self._filler.strata:
+        if self._strata:
             kind = "scales" if self.scales else "baseline hazards"
-            yield f"Strata: {self._filler.strata.text}, {self.strata} {kind}"
+            yield f"Strata: {self._strata.text}, {self.strata} {kind}"
         if self.weights is not None:
             yield f"Weights: {self.weights}, at most {self.max_weight:.6g}"
         if self.subset is not None:
@@ -394,7 +311,9 @@ def build_design(
     response = read_response(_one_response(parsed, formula), schema)
     _check_norms(response, schema)
     terms, offset = split_offset(parsed.terms, schema)
-    terms, groups = _split_groups(terms, schema, response, baseline) if baseline or scales else (terms, None)
+    strata, axis = None, None
+    if baseline or scales:
+        terms, strata, axis = _split_groups(terms, schema, response, baseline)
     weighing = None if weights is None else read_weights(weights, schema)
     inside = None if subset is None else read_subset(subset, schema)
     told = _products(terms, schema, formula, baseline)
@@ -405,20 +324,22 @@ def build_design(
     longest = radius(coding.subterms, factors, bounds, together)
     if longest < 1 / LARGEST:
         raise FormulaError(f"every column of the formula {brief(formula)} is 0, or nearly, by public bounds")
-    filler = Filler(schema, factors, products, offset, weighing, inside, groups)
-    _check_repeated(response, filler.variables, schema, formula)
-    read = response.variables.union(filler.variables, *(p.variables for p in (weighing, inside) if p))
-    return Design(
-        formula,
+    design = Design(
         schema,
+        response,
+        offset,
+        factors,
+        products,
+        weighing,
+        inside,
+        strata,
+        axis,
+        formula,
         coding.names,
         bounds,
         longest,
-        response,
-        tuple(name for name in schema if name in read),
         any(not subterm.factors for subterm in coding.subterms),
         notes_on(formula),
-        offset,
         weights,
         subset,
         weighing.maximum if weighing else 1.0,
@@ -432,8 +353,9 @@ def build_design(
         middles,
         way,
         told,
-        filler,
     )
+    _check_repeated(design)
+    return design
 
 
 def _products(terms: Terms, schema: Schema, formula: str, baseline: bool) -> Products:
@@ -449,23 +371,24 @@ def _products(terms: Terms, schema: Schema, formula: str, baseline: bool) -> Pro
 
 def _split_groups(
     terms: Terms, schema: Schema, response: Response, baseline: bool
-) -> tuple[Terms, Strata | Axis | None]:
+) -> tuple[Terms, Strata | None, Axis | None]:
     """Take ``strata()`` out of the terms; for a `baseline` of each, on one axis of time."""
     terms, strata = split_strata(terms, schema)
     if not baseline or strata is None:
-        return terms, strata
+        return terms, strata, None
     if not isinstance(response, SurvResponse):
-        return terms, None
-    return terms, Axis(strata, response.start, response.time_bounds[1])
+        return terms, None, None
+    return terms, strata, Axis(strata, response.start, response.time_bounds[1])
 
 
-def _check_repeated(response: Response, covariates: Iterable[str], schema: Schema, formula: str) -> None:
+def _check_repeated(design: Design) -> None:
     """Refuse a term of the response; of a change a term may read its beginning, of a life its entry."""
-    measured = response.measured.variables
-    for name in sorted(response.variables & set(covariates)):
-        if measured == {name} or isinstance(schema[name], Event | Flag):
+    response = design.response
+    for name in sorted(response.variables & set(design.covariates)):
+        if response.measured.variables == {name} or isinstance(design.schema[name], Event | Flag):
             raise FormulaError(
-                f"{name!r} is the response of {brief(formula)}, and explains itself; leave it out right of ~"
+                f"{name!r} is the response of {brief(design.formula)}, and explains itself; "
+                "leave it out right of ~"
             )
 
 

@@ -32,7 +32,8 @@ def basis(x: np.ndarray, knots: np.ndarray, degree: int) -> list[np.ndarray]:
         Non-negative; at each point at most ``degree + 1`` of them are positive, and they sum to 1.
     """
     # the last non-empty span is closed on the right, so that the upper boundary belongs to it
-    span = np.clip(np.searchsorted(knots, x, side="right") - 1, degree, _last_span(knots))
+    last = np.searchsorted(knots, knots[-1], side="left") - 1
+    span = np.clip(np.searchsorted(knots, x, side="right") - 1, degree, last)
     splines = [(span == j).astype(np.float64) for j in range(len(knots) - 1)]
     for order in range(1, degree + 1):
         splines = [
@@ -66,10 +67,6 @@ def natural(knots: tuple[float, ...], include_intercept: bool) -> np.ndarray:
     return np.linalg.qr(ends.T, mode="complete")[0][:, 2:]
 
 
-def _last_span(knots: np.ndarray) -> int:
-    return int(np.searchsorted(knots, knots[-1], side="left")) - 1
-
-
 def _raise(left: np.ndarray, right: np.ndarray, x: np.ndarray, knots: np.ndarray) -> np.ndarray:
     """One B-spline of the next order from its two parents, which live on ``knots[:-1]`` and ``knots[1:]``."""
     out = np.zeros_like(x)
@@ -81,17 +78,23 @@ def _raise(left: np.ndarray, right: np.ndarray, x: np.ndarray, knots: np.ndarray
 
 
 @dataclass(frozen=True)
-class NumericFactor:
-    """One numeric column; ``code`` is its text in the formula."""
+class _OfExpression:
+    """Numeric columns of an expression; ``code`` is their text in the formula."""
 
     code: str
     expression: Expression
-    bounds: tuple[tuple[float, float], ...]
 
     @property
     def variables(self) -> frozenset[str]:
         """The variables that are read."""
         return self.expression.variables
+
+
+@dataclass(frozen=True)
+class NumericFactor(_OfExpression):
+    """One numeric column."""
+
+    bounds: tuple[tuple[float, float], ...]
 
     @property
     def variable(self) -> str | None:
@@ -109,7 +112,7 @@ class NumericFactor:
 
 
 @dataclass(frozen=True)
-class SplineFactor:
+class SplineFactor(_OfExpression):
     """A B-spline basis with public knots: non-negative columns with a sum, hence a norm, of at most 1.
 
     A natural spline is made of orthonormal combinations of them, so that its norm is at most 1, too; a column
@@ -117,18 +120,11 @@ class SplineFactor:
     for what is left of the sum.
     """
 
-    code: str
-    expression: Expression
     knots: tuple[float, ...]
     degree: int
     include_intercept: bool
     natural: bool = False
     norm: float = 1.0
-
-    @property
-    def variables(self) -> frozenset[str]:
-        """The variables that are read."""
-        return self.expression.variables
 
     @property
     def bounds(self) -> tuple[tuple[float, float], ...]:
@@ -152,19 +148,12 @@ class SplineFactor:
 
 
 @dataclass(frozen=True)
-class PolynomialFactor:
+class PolynomialFactor(_OfExpression):
     """Legendre's polynomials from degree 1, orthogonal over public bounds, between which none exceeds 1."""
 
-    code: str
-    expression: Expression
     degree: int
     lower: float
     upper: float
-
-    @property
-    def variables(self) -> frozenset[str]:
-        """The variables that are read."""
-        return self.expression.variables
 
     @property
     def bounds(self) -> tuple[tuple[float, float], ...]:

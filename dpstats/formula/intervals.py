@@ -60,28 +60,20 @@ class IntervalResponse:
     text : str
     time_bounds : tuple of float
         Of the points.
+    began, measured : Expression
+        The lower and the upper end of the interval in which a unit failed.
     """
 
     text: str
     time_bounds: tuple[float, float]
-    _lower: Expression = field(repr=False)
-    _upper: Expression = field(repr=False)
+    began: Expression = field(repr=False)
+    measured: Expression = field(repr=False)
     _event: tuple[str, float] | None = field(default=None, repr=False)
 
     delayed = False
     all_failed = False
     entry_bounds = None
     entry = None
-
-    @property
-    def measured(self) -> Expression:
-        """The upper end of the interval in which a unit failed."""
-        return self._upper
-
-    @property
-    def began(self) -> Expression:
-        """The lower end of the interval in which a unit failed."""
-        return self._lower
 
     @property
     def left(self) -> bool:
@@ -92,7 +84,7 @@ class IntervalResponse:
     def variables(self) -> frozenset[str]:
         """The variables that are read."""
         event = frozenset(self._event[:1]) if self._event else frozenset()
-        return self._lower.variables | self._upper.variables | event
+        return self.began.variables | self.measured.variables | event
 
     @property
     def open(self) -> frozenset[str]:
@@ -103,7 +95,7 @@ class IntervalResponse:
         self, raw: Mapping[str, np.ndarray], leaves: Mapping[str, np.ndarray], ok: np.ndarray
     ) -> Observed:
         """Each row of a block from values before clipping; ``ok`` loses rows of which nothing is known."""
-        lower, upper = (np.broadcast_to(each.values(raw), ok.shape) for each in (self._lower, self._upper))
+        lower, upper = (np.broadcast_to(each.values(raw), ok.shape) for each in (self.began, self.measured))
         if self._event is not None:
             name, failed = self._event
             lower = np.where(leaves[name] == failed, lower, np.nan)

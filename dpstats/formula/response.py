@@ -43,9 +43,8 @@ class SurvResponse:
 
     text: str
     time_bounds: tuple[float, float]
-    _time: Expression = field(repr=False)
-    _event: str | None = field(repr=False)
-    _event_value: float = field(repr=False)
+    measured: Expression = field(repr=False)  # the time when a row leaves
+    event: tuple[str, float] | None = field(repr=False)  # the indicator of failures, and its value for one
     entry_bounds: tuple[float, float] | None = None
     _entry: Expression | None = field(default=None, repr=False)
 
@@ -58,26 +57,16 @@ class SurvResponse:
         return 0.0 if low > 0 else low - _BEFORE * (high - low)
 
     @property
-    def measured(self) -> Expression:
-        """The time when a row leaves."""
-        return self._time
-
-    @property
-    def event(self) -> tuple[str, float] | None:
-        """The indicator of failures, and its value for one; None if every row is a failure."""
-        return None if self._event is None else (self._event, self._event_value)
-
-    @property
     def all_failed(self) -> bool:
         """Whether the formula says that every row holds a time to failure."""
-        return self._event is None
+        return self.event is None
 
     @property
     def variables(self) -> frozenset[str]:
         """The variables that are read."""
         entry = self._entry.variables if self._entry else frozenset()
-        event = {self._event} if self._event else frozenset()
-        return self._time.variables | event | entry
+        event = self.event[:1] if self.event else ()
+        return self.measured.variables.union(event, entry)
 
     @property
     def entry(self) -> str | None:
@@ -93,12 +82,13 @@ class SurvResponse:
         self, raw: Mapping[str, np.ndarray], leaves: Mapping[str, np.ndarray], ok: np.ndarray
     ) -> Observed:
         """Each row of a block from its values before and after clipping; ``ok`` loses rows not watched."""
-        before, clipped = self._time.values(raw), self._time.values(leaves)
+        before, clipped = self.measured.values(raw), self.measured.values(leaves)
         time = np.array(np.broadcast_to(within(clipped, self.time_bounds), ok.shape))
         # clipping that shortens a time says only that the unit lived at least that long
         failed = np.broadcast_to(~np.greater(before, clipped), ok.shape)
-        if self._event is not None:
-            failed = failed & (leaves[self._event] == self._event_value)
+        if self.event is not None:
+            name, one = self.event
+            failed = failed & (leaves[name] == one)
         entry = self._entered(raw, leaves, before, time, ok)
         return Observed(time, failed.astype(np.float64), entry)
 
@@ -125,26 +115,21 @@ class NumericResponse:
 
     text: str
     bounds: tuple[float, float]
-    _expression: Expression = field(repr=False)
+    measured: Expression = field(repr=False)
 
     delayed, entry = False, None
     open = frozenset[str]()
 
     @property
-    def measured(self) -> Expression:
-        """The number that is the response."""
-        return self._expression
-
-    @property
     def variables(self) -> frozenset[str]:
         """The variables that are read."""
-        return self._expression.variables
+        return self.measured.variables
 
     def read(
         self, raw: Mapping[str, np.ndarray], leaves: Mapping[str, np.ndarray], ok: np.ndarray
     ) -> Observed:
         """Response of each row of a block; every response is observed."""
-        value = np.array(within(self._expression.values(leaves), self.bounds))
+        value = np.array(within(self.measured.values(leaves), self.bounds))
         return Observed(value, np.broadcast_to(1.0, ok.shape), np.broadcast_to(-np.inf, ok.shape))
 
 
@@ -194,8 +179,7 @@ def _surv(tree: ast.Call, code: str, schema: Schema) -> SurvResponse | IntervalR
         return _before(given, code, time, bounds, schema)
     entry = _read_time(given.tree("entry"), schema) if "entry" in given else None
     entry_bounds = None if entry is None else _entry_room(entry, time, bounds, schema)
-    name, failed = _indicator(given, schema) or (None, 1.0)
-    return SurvResponse(code, bounds, time, name, failed, entry_bounds, entry)
+    return SurvResponse(code, bounds, time, _indicator(given, schema), entry_bounds, entry)
 
 
 def _kind(tree: ast.Call) -> tuple[str, ast.Call]:

@@ -10,15 +10,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from dpstats._private import forgetting
 from dpstats.budget import Budget
 from dpstats.errors import LedgerError
 from dpstats.ledger.ledger import Ledger, absolute
-
-if TYPE_CHECKING:
-    from dpstats.ledger.ledger import Ledger
 
 _own: ContextVar[tuple[Ledger, ...]] = ContextVar("ledgers entered here", default=())  # the innermost last
 _made_up: ContextVar[bool] = ContextVar("rows are made up here", default=False)

@@ -6,9 +6,11 @@ import os
 from collections.abc import Iterable, Mapping
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from sqlite3 import Connection
+from typing import Any, NoReturn
 
 from dpstats._arguments import is_line, path_of, plain, shown, truth
+from dpstats._axes import Axes
 from dpstats._private import always_shown, forgetful
 from dpstats.budget import Approx, Budget, as_budget
 from dpstats.budget.rules import Amount, Charge, Rule, add, covers, subtract
@@ -17,11 +19,6 @@ from dpstats.ledger import default, store
 from dpstats.ledger.report import Report
 from dpstats.ledger.store import Entry
 from dpstats.schema import ROW
-
-if TYPE_CHECKING:
-    from sqlite3 import Connection
-
-    from matplotlib.axes import Axes
 
 _MOST_TEXT = 10**5  # characters of a formula or another text that a charge keeps
 

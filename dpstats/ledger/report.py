@@ -21,7 +21,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -29,15 +29,12 @@ from scipy import special
 
 from dpstats import _conversions as convert
 from dpstats._arguments import number, shown
-from dpstats._axes import axes
+from dpstats._axes import Axes, axes
 from dpstats._private import forgetful
 from dpstats.budget import LEAST, LEAST_DELTA, MOST, Approx, Budget, Gdp, Pure, Zcdp, stated_delta
 from dpstats.budget.rules import Charge, exact, root_up, to_text, up
 from dpstats.errors import SpecificationError
 from dpstats.ledger.store import FORMAT, Entry
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 _POINTS = 2**13  # of the distribution of l; more are merged on a grid
 _KINDS = 64  # different epsilons; more are rounded up by at most 0.5 %
@@ -354,7 +351,7 @@ class Report:
             ],
         }
 
-    def __str__(self) -> str:
+    def __repr__(self) -> str:
         rule = "=" * WIDTH
         head = [
             f"Ledger of {self.dataset!r}",
@@ -383,9 +380,6 @@ class Report:
                 rule,
             ]
         )
-
-    def __repr__(self) -> str:
-        return str(self)
 
     def _repr_html_(self) -> str:
         frames = (self.frame, self.notions, self.curve)

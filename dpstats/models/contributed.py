@@ -6,6 +6,7 @@ What precision a plan of contributions will buy is told before anyone contribute
 from __future__ import annotations
 
 import math
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -132,6 +133,6 @@ def _published(name: str, plan: Plan, totals: Totals) -> dict[str, Any]:
         adjacency="replace one contributor's record",
         unit="one contributor",
         guarantees=plan.guarantees,
-        messages={"accepted": totals.n} | totals.rejected.to_dict(),
+        messages={"accepted": totals.n} | asdict(totals.rejected),
         not_private=totals.not_private,
     )

@@ -17,10 +17,20 @@ from dpstats.estimators.hazards import Problem, fit_hazards, make_plan
 from dpstats.estimators.row_scale import Box
 from dpstats.formula import Design, SurvResponse, build_design, told_apart
 from dpstats.ledger import Ledger
-from dpstats.models.about_middles import about_middles, costs_of, share_of
 from dpstats.models.feasibility import TIMES, check_worth
 from dpstats.models.reuse import reusable
-from dpstats.models.skeleton import Plannable, check_budget, of_formula, pay, publish, rows_of, times_within
+from dpstats.models.skeleton import (
+    Plannable,
+    about_middles,
+    check_budget,
+    costs_of_middles,
+    of_formula,
+    pay,
+    publish,
+    rows_of,
+    share_of_middles,
+    times_within,
+)
 from dpstats.results import HazardFit
 from dpstats.schema import Schema
 
@@ -154,8 +164,10 @@ class Coxph(Plannable):
             )
         curator = Curator(self._rows, self.design, budget)
         check_worth(curator, budget, len(self.design.names), TIMES, force)
-        plan = make_plan(budget.mu, delayed=_response(self.design).delayed).after(share_of(self.design))
-        costs = costs_of(self.design, budget) | plan.costs
+        plan = make_plan(budget.mu, delayed=_response(self.design).delayed).after(
+            share_of_middles(self.design)
+        )
+        costs = costs_of_middles(self.design, budget) | plan.costs
         facts = pay(curator, self.design, budget, ledger, METHOD, costs)
         curator, design = about_middles(curator, self.design, budget)
         result = of_formula(fit_hazards(curator, _problem(design, self.times), plan), design)

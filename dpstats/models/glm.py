@@ -18,8 +18,6 @@ from dpstats.families import LOGISTIC_LOSS
 from dpstats.families.glm import BINOMIAL, GAUSSIAN, GlmFamily
 from dpstats.formula import Design, build_design, told_apart
 from dpstats.ledger import Ledger
-from dpstats.models.about_middles import about_middles, share_of
-from dpstats.models.about_middles import costs_of as costs_of_middles
 from dpstats.models.contributed import fit_logistic
 from dpstats.models.feasibility import PURE, SCORES, check_worth
 from dpstats.models.glm_problem import check_options, costs_of, estimated, plan_of, problem_of
@@ -32,13 +30,16 @@ from dpstats.models.reuse import reusable
 from dpstats.models.skeleton import (
     PMT_METHOD,
     Plannable,
+    about_middles,
     check_budget,
     check_complete,
     check_gaussian,
+    costs_of_middles,
     of_formula,
     pay,
     publish,
     rows_of,
+    share_of_middles,
 )
 from dpstats.results import GlmFit
 from dpstats.schema import Schema
@@ -266,7 +267,7 @@ class GlmModel(Plannable):
         check_gaussian(budget, self._name)
         method = "newton" if method == "auto" else compat or method
         moves = method == "newton"
-        mu = left(budget.mu, SHARE * asked + share_of(self.design) * moves)
+        mu = left(budget.mu, SHARE * asked + share_of_middles(self.design) * moves)
         curator = Curator(self._rows, self.design, budget)
         plan = plan_of(curator, self._problem, mu)
         costs = costs_of(method, self._problem, plan) | ({LOGLIK: cost(budget.mu)} if asked else {})

@@ -19,7 +19,6 @@ from dpstats.estimators.pmt import costs, fit_pmt
 from dpstats.estimators.published.truncated import fit_truncated_ridge
 from dpstats.formula import Design, NumericResponse, build_design, told_apart
 from dpstats.ledger import Ledger
-from dpstats.models.about_middles import about_middles, costs_of, share_of
 from dpstats.models.contributed import fit_linear
 from dpstats.models.feasibility import LINEAR, PURE, check_worth
 from dpstats.models.public import as_public, check_apart, stated
@@ -27,11 +26,14 @@ from dpstats.models.reuse import reusable
 from dpstats.models.skeleton import (
     PMT_METHOD,
     Plannable,
+    about_middles,
     check_budget,
     check_gaussian,
     check_method,
+    costs_of_middles,
     pay,
     rows_of,
+    share_of_middles,
 )
 from dpstats.moments import Solution
 from dpstats.results import LinearFit
@@ -41,6 +43,7 @@ from dpstats.results.ridge import fields_of
 from dpstats.schema import Schema
 
 METHOD = "noisy second moments (Gaussian)"
+PMT_RELEASED = ("second moments", "cross moments")
 PURE_METHOD = "noisy moments and scores (pure epsilon)"
 AUTO = "auto"
 
@@ -228,9 +231,9 @@ class LinearModel(Plannable):
         named = PMT_METHOD if pmt else PURE_METHOD if plan.pure else METHOD
         moves = not pmt and self._public is None  # by public moments, coordinates are white from the start
         if moves:
-            plan = plan.after(share_of(self.design))
-        first = costs_of(self.design, budget) if moves else {}
-        released = _pmt_costs(budget.mu) if pmt else first | plan.costs
+            plan = plan.after(share_of_middles(self.design))
+        first = costs_of_middles(self.design, budget) if moves else {}
+        released = dict(zip(PMT_RELEASED, costs(budget.mu), strict=True)) if pmt else first | plan.costs
         if not pmt and self._public is None:
             check_worth(curator, budget, len(self.design.names), PURE if plan.pure else LINEAR, force)
         facts = pay(curator, self.design, budget, ledger, named, released)
@@ -318,10 +321,6 @@ class LinearModel(Plannable):
     @always_shown
     def __repr__(self) -> str:
         return f"{self._name}: {self.design!r}"
-
-
-def _pmt_costs(mu: float) -> dict[str, float]:
-    return dict(zip(("second moments", "cross moments"), costs(mu), strict=True))
 
 
 def _box(design: Design) -> Box:

@@ -30,15 +30,17 @@ from dpstats.estimators.published.penalised import (
 from dpstats.families import MarginLoss
 from dpstats.formula import Design, NumericResponse
 from dpstats.ledger import Ledger
-from dpstats.models.about_middles import about_middles, costs_of, share_of
 from dpstats.models.skeleton import (
     Unfitted,
+    about_middles,
     check_budget,
     check_compat,
     check_named,
+    costs_of_middles,
     of_formula,
     pay,
     publish,
+    share_of_middles,
 )
 from dpstats.results import GlmFit, SvmFit
 from dpstats.rows import Rows
@@ -168,9 +170,9 @@ def fit_debiased_logit(
     _check_weights(design, DEBIASED)
     check_budget(budget, rows.n)
     curator = Curator(rows, design, budget)
-    plan = make_debiased_plan(budget.epsilon, robust, problem.intercept).after(share_of(design))
+    plan = make_debiased_plan(budget.epsilon, robust, problem.intercept).after(share_of_middles(design))
     check_debiased(curator, problem, plan)
-    costs = costs_of(design, budget) | plan.costs
+    costs = costs_of_middles(design, budget) | plan.costs
 
     facts = pay(curator, design, budget, ledger, _named(DEBIASED, budget), costs)
     curator, moved = about_middles(curator, design, budget)

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from functools import wraps
 from pathlib import Path
-from typing import Any, ParamSpec, Protocol, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 
@@ -24,10 +24,9 @@ from dpstats._warn import warn
 from dpstats.budget import Budget
 from dpstats.curator import Curator
 from dpstats.errors import SpecificationError
-from dpstats.formula import Design
 from dpstats.ledger import Ledger, current
+from dpstats.models.skeleton import Unfitted
 from dpstats.results import CurveFit, Fit
-from dpstats.rows import Rows
 
 FORMAT = "dpstats.kept/1"
 FOLDER = ".fits"  # after the name of the ledger's file
@@ -36,16 +35,6 @@ _NOT_ASKED = ("ledger", "force")  # these change no release
 
 P = ParamSpec("P")
 K = TypeVar("K", Fit, CurveFit)
-
-
-class Model(Protocol):
-    """What a model says of itself that is public."""
-
-    design: Design
-    _rows: Rows
-
-    def _stated(self) -> dict[str, Any]:
-        """What it was given besides formula, data, schema and weights, in values of JSON."""
 
 
 def reusable(kind: type[K]) -> Callable[[Callable[P, K]], Callable[P, K]]:
@@ -107,7 +96,7 @@ def _book(ledger: Any) -> Ledger:
     return asked if isinstance(asked, Ledger) else Ledger(asked)
 
 
-def _found(kind: type[K], book: Ledger, model: Model, asked: Mapping[str, Any], version: str) -> K | None:
+def _found(kind: type[K], book: Ledger, model: Unfitted, asked: Mapping[str, Any], version: str) -> K | None:
     """The fit that was kept, if there is one and the fit that is asked for would be private."""
     budget = asked["budget"]
     if not isinstance(budget, Budget) or Curator(model._rows, model.design, budget).not_private:
@@ -125,7 +114,7 @@ def _found(kind: type[K], book: Ledger, model: Model, asked: Mapping[str, Any], 
     return kept
 
 
-def _warn_of_repeat(model: Model, asked: Mapping[str, Any]) -> None:
+def _warn_of_repeat(model: Unfitted, asked: Mapping[str, Any]) -> None:
     """Say that this fit was paid for before: by a cell of a notebook that ran again, perhaps."""
     if not isinstance(asked["budget"], Budget) or (current() is None and asked["ledger"] is None):
         return
@@ -139,7 +128,7 @@ def _warn_of_repeat(model: Model, asked: Mapping[str, Any]) -> None:
             )
 
 
-def _keep(fit: Fit | CurveFit, ledger: Any, model: Model, asked: Mapping[str, Any], version: str) -> None:
+def _keep(fit: Fit | CurveFit, ledger: Any, model: Unfitted, asked: Mapping[str, Any], version: str) -> None:
     """Keep a fit beside the ledger that it charged; one that cannot be written is paid for again.
 
     It was paid for, so that nothing here may end in an error in the place of the fit.
@@ -156,7 +145,7 @@ def _keep(fit: Fit | CurveFit, ledger: Any, model: Model, asked: Mapping[str, An
         write_text(path, json.dumps(content, indent=1, allow_nan=False, ensure_ascii=False), overwrite=True)
 
 
-def _described(book: Ledger, model: Model, asked: Mapping[str, Any], version: str) -> dict[str, Any]:
+def _described(book: Ledger, model: Unfitted, asked: Mapping[str, Any], version: str) -> dict[str, Any]:
     """All that decides which fit it is, as JSON reads it again."""
     design, first = model.design, next(iter(book.entries()), None)
     about = {

@@ -6,6 +6,7 @@ asks of one before anything is charged, and the two ends of a fit stand here.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
@@ -16,12 +17,13 @@ import numpy as np
 from dpstats._arguments import among, near, numbers, shown
 from dpstats._private import HoldsRows
 from dpstats._warn import warn
-from dpstats.budget import Budget, Gdp, Pure, as_budget, delta_of
+from dpstats.budget import Budget, Gdp, Pure, as_budget, delta_of, measure
 from dpstats.curator import Curator
 from dpstats.errors import BudgetError, SpecificationError
 from dpstats.estimators.engine.finish import E, Estimate
+from dpstats.estimators.middles import SHARE, middles
 from dpstats.families import Family, GlmFamily
-from dpstats.formula import Design, IntervalResponse, SurvResponse
+from dpstats.formula import Design, IntervalResponse, NumericResponse, SurvResponse
 from dpstats.formula.variables import VariableColumns
 from dpstats.ledger import Ledger
 from dpstats.results import Fit
@@ -33,6 +35,7 @@ if TYPE_CHECKING:
     from dpstats.planning import FitPlan
 
 NO_ROWS = Rows(None, Schema(), ())
+MIDDLES = "middles of products"
 
 PMT_METHOD = "public moment truncation (Gaussian)"
 
@@ -168,7 +171,12 @@ class Unfitted(HoldsRows):
     """A model, of which nothing is released yet."""
 
     __slots__ = ()
+    design: Design
     _rows: Rows
+
+    def _stated(self) -> dict[str, Any]:
+        """What it was given besides formula, data, schema and weights, in values of JSON."""
+        raise NotImplementedError
 
     def __reduce_ex__(self, protocol: Any) -> Any:
         """A model without data holds nothing private."""
@@ -195,8 +203,6 @@ class Unfitted(HoldsRows):
 
 class Plannable(Unfitted):
     """A model whose fits can be planned."""
-
-    _rows: Rows
 
     def plan(  # noqa: PLR0913 - what a user may know; public
         self,
@@ -339,3 +345,32 @@ def publish(
         **facts,
         **more,
     )
+
+
+def share_of_middles(design: Design) -> float:
+    """Return what share of the budget the middles take; none where nothing can be told about any."""
+    return SHARE if design.movable else 0.0
+
+
+def costs_of_middles(design: Design, budget: Budget) -> dict[str, float]:
+    """Return what they cost, by name, in epsilon or mu."""
+    share = share_of_middles(design)
+    cost = measure(budget) * (share if budget.pure else math.sqrt(share))
+    return {MIDDLES: cost} if share else {}
+
+
+def found_middles(curator: Curator, design: Design, budget: Budget) -> dict[str, tuple[float, float, float]]:
+    """Release where the numbers in products and the response lie, by their texts."""
+    alone, response = design.of_movable, design.response
+    ends = response.bounds if isinstance(response, NumericResponse) else response.time_bounds
+    cost = costs_of_middles(design, budget)[MIDDLES]
+    found = middles(curator.reading(alone), cost, budget.pure, np.vstack([alone.bounds[1:], ends]))
+    return dict(zip((*design.movable, response.text), found, strict=True))
+
+
+def about_middles(curator: Curator, design: Design, budget: Budget) -> tuple[Curator, Design]:
+    """Return the same rows through the design whose products are of numbers about their middles."""
+    if not design.movable:
+        return curator, design
+    moved = design.about(found_middles(curator, design, budget))
+    return curator.reading(moved), moved

@@ -36,7 +36,6 @@ from dpstats.formula import (
     told_apart,
 )
 from dpstats.ledger import Ledger
-from dpstats.models.about_middles import about_middles, costs_of, found_middles, share_of
 from dpstats.models.feasibility import PURE_TIMES, TIMES, check_worth
 from dpstats.models.functional import fit_by_functional
 from dpstats.models.law_names import dist_named
@@ -54,14 +53,18 @@ from dpstats.models.loglik import (
 from dpstats.models.reuse import reusable
 from dpstats.models.skeleton import (
     Plannable,
+    about_middles,
     check_budget,
     check_compat,
     check_complete,
     check_named,
+    costs_of_middles,
+    found_middles,
     of_formula,
     pay,
     publish,
     rows_of,
+    share_of_middles,
 )
 from dpstats.results import SurvivalFit
 from dpstats.results.record import INSPECTIONS, scale_names
@@ -254,7 +257,7 @@ class Survreg(Plannable):
         if self._scales:
             _check_strata(self.design, budget, method, asked)
             return self._fit_strata(self._scales, budget, ledger, force)
-        curator, first = Curator(self._rows, self.design, budget), costs_of(self.design, budget)
+        curator, first = Curator(self._rows, self.design, budget), costs_of_middles(self.design, budget)
         if method == "functional":
             _check_functional(self.design, self.scale)
             box = self._problem(self.design).box
@@ -264,7 +267,7 @@ class Survreg(Plannable):
             _check_pure(self.design)
             check_worth(curator, budget, k, PURE_TIMES, force)
             pure_plan = make_pure_plan(budget.epsilon, curator.n, len(self.design.names))
-            pure_plan = pure_plan.after(share_of(self.design))
+            pure_plan = pure_plan.after(share_of_middles(self.design))
             costs = first | pure_plan.costs
             facts = pay(curator, self.design, budget, ledger, PURE_METHOD, costs)
             curator, design = about_middles(curator, self.design, budget)
@@ -272,7 +275,7 @@ class Survreg(Plannable):
             return self._publish(facts, found, (*first, *PURE_RELEASED))
         check_worth(curator, budget, k, TIMES, force)
         more = _costs_besides(asked, budget.mu)
-        before = sum(SHARES[name] for name in asked) + share_of(self.design)
+        before = sum(SHARES[name] for name in asked) + share_of_middles(self.design)
         plan = make_plan(budget.mu, intervals=self.design.intervals).after(before)
         inspected = self.design.intervals
         newton: tuple[str, ...] = INSPECTED if inspected else RELEASED
@@ -289,9 +292,9 @@ class Survreg(Plannable):
         self, scales: Scales, budget: Budget, ledger: Ledger | str | Path | None, force: bool
     ) -> SurvivalFit:
         """With a sigma for each stratum."""
-        curator, first = Curator(self._rows, scales.design, budget), costs_of(self.design, budget)
+        curator, first = Curator(self._rows, scales.design, budget), costs_of_middles(self.design, budget)
         check_worth(curator, budget, len(scales.design.names) + len(scales.inside), TIMES, force)
-        plan = make_plan(budget.mu).after(share_of(self.design))
+        plan = make_plan(budget.mu).after(share_of_middles(self.design))
         costs = {**first, COLUMNS: plan.cost("columns"), ", ".join(RELEASED[1:]): after_columns(plan)}
         facts = pay(curator, self.design, budget, ledger, METHOD, costs)
         middles = found_middles(curator, self.design, budget) if first else {}

@@ -1,30 +1,84 @@
-"""A plan: tables, power, and the budgets and rows that reach a precision."""
+"""What a budget will buy, before it is spent: tables, power, budgets and rows that reach a precision."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import pandas as pd
 
-from dpstats._arguments import number
-from dpstats._private import forgetful
+from dpstats._arguments import count, number, shown
+from dpstats._axes import Axes
+from dpstats._private import forgetful, forgetting
 from dpstats.budget import Budget, delta_of, measure, scaled
 from dpstats.errors import BudgetError, SpecificationError
-from dpstats.planning.drawing import draw
-from dpstats.planning.printed import document
-from dpstats.planning.search import rounded_up, smallest
-from dpstats.planning.trials import Z95, Outlook, Setting, Trial
-from dpstats.planning.truth import INTERCEPT, moved
+from dpstats.models.skeleton import Plannable, check_budget
+from dpstats.moments import PublicMoments
+from dpstats.planning.knowledge import read_known
+from dpstats.planning.printed import document, draw
+from dpstats.planning.trials import Z95, Outlook, Planned, Setting, Trial, check_no_rows, without_rows
+from dpstats.planning.truth import EVEN, INTERCEPT, read_asked
 from dpstats.results.document import Document, Shown
 from dpstats.results.record import is_scale
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+_CLOSE = 0.04  # on the log scale
+_STEPS = 12  # of a first look
+_SHORTEST, _LONGEST = 0.1, math.log(4)  # steps on the log scale; the shortest doubles each time
+_ROUNDS = 6
+_WORST = 20.0  # log ratio that stands for an infinite one
+
+
+def smallest(ratio: Callable[[float], float], start: float) -> float | None:
+    """The smallest factor at which a falling `ratio` is at most 1, within 4 %; None if none is found.
+
+    Parameters
+    ----------
+    ratio : callable
+        What is reached over what is asked, positive or infinite, of a factor.
+    start : float
+        A guess of the factor.
+    """
+
+    def excess(place: float) -> float:
+        found = ratio(math.exp(place))
+        return min(math.log(found), _WORST) if math.isfinite(found) else _WORST
+
+    at = math.log(start)
+    value = excess(at)
+    upward = value > 0
+    for step in range(_STEPS):
+        before, last = at, value
+        size = max(1.5 * abs(value), _SHORTEST * 2**step)  # ratios fall at most as 1/factor does
+        at += math.copysign(min(size, _LONGEST), value)
+        value = excess(at)
+        if (value > 0) != upward:
+            break
+    else:
+        return None if upward else math.exp(at)
+    (low, over), (high, under) = sorted([(before, last), (at, value)])
+    for _ in range(_ROUNDS):
+        if high - low < _CLOSE:
+            break
+        edge = (high - low) / 8  # of a straight line that says nothing new, or a jump
+        straight = low + (high - low) * over / (over - under)
+        middle = min(max(straight, low + edge), high - edge) if over < _WORST else (low + high) / 2
+        value = excess(middle)
+        if value > 0:
+            low, over = middle, value
+        else:
+            high, under = middle, value
+    return math.exp(high)
+
+
+def rounded_up(value: float, digits: int = 2) -> float:
+    """To significant digits."""
+    unit = 10.0 ** (math.floor(math.log10(value)) - digits + 1)
+    return float(f"{math.ceil(value / unit * (1 - 1e-9)) * unit:.{digits + 2}g}")
+
 
 Array = np.ndarray
 Fitted: TypeAlias = Callable[[float], tuple[Budget, int]]  # what is fitted, at a factor
@@ -140,7 +194,9 @@ class FitPlan(Shown):
         wanted = self._targets("effects", effects)
         if scales := [name for name in wanted if is_scale(name)]:
             raise SpecificationError(f"effects= are of covariates; {scales[0]} is never tested against 0")
-        trial = replace(self._setting, asked=moved(self._setting.asked, wanted)).trial()
+        asked = self._setting.asked
+        asked = replace(asked, coef={**asked.coef, **wanted})
+        trial = Trial(replace(self._setting, asked=asked))
         powers = trial.run(self.budget, self.n).rejects(trial.params)
         return pd.Series({name: powers[self.names.index(name)] for name in wanted}, name="power")
 
@@ -178,7 +234,7 @@ class FitPlan(Shown):
                 f"no budget reaches this half width with n = {self.n}: without noise it is {floor:.3g} times "
                 "as wide; n_for says how many rows would do with this budget"
             )
-        return _rounded(found)
+        return scaled(found, rounded_up(found.amount) / found.amount)
 
     def n_for(self, half_width: Mapping[str, float]) -> int:
         """Return the smallest number of rows at which intervals are as short as is asked, with this budget.
@@ -316,5 +372,107 @@ def _texts(terms: Any) -> list[str]:
     return [one for one in (terms if several else [terms]) if isinstance(one, str)]
 
 
-def _rounded(budget: Budget) -> Budget:
-    return scaled(budget, rounded_up(budget.amount) / budget.amount)
+_BAND = 1.5  # factor of sds of which nothing is known, either way
+
+
+@forgetting
+def plan(  # noqa: PLR0913 - what a user may know; public
+    model: Plannable,
+    budget: Budget,
+    n: int,
+    covariates: Any = None,
+    coef: Mapping[str, float] | None = None,
+    scale: float | None = None,
+    events: float | None = None,
+    inspections: float | Sequence[float] | None = None,
+    watches: str = EVEN,
+) -> FitPlan:
+    """Say what a fit will be worth, before its budget is spent.
+
+    The model's own estimator is run a few times, under seeded noise, on made-up rows that follow what is said
+    here. No private row is read, nothing is charged to a ledger, and the made-up fits are not kept.
+
+    Parameters
+    ----------
+    model : LinearModel, GlmModel, Survreg or Coxph
+        Such as ``dps.ols("y ~ x", None, schema)``. Its data, if it has any, are not read.
+    budget : Budget
+        The budget of the fit to come.
+    n : int
+        The number of its rows.
+    covariates : dict, DataFrame or PublicMoments, optional
+        What is known of variables: ``{"temp": (25, 6)}`` is mean and sd; of a flag give the share of ones,
+        of a category a dict of the shares of its levels. ``("temp", "load"): 0.3`` is a correlation, which
+        may be of a level, ``("maker[T.WDC]", "temp")``. The response may be among them, with its mean, or
+        mean and sd. A frame of public rows tells all at once.
+        A number of which nothing is known is taken as even over its bounds, which is nearly always too
+        optimistic; the plan says so, and shows what a smaller and a larger sd do.
+    coef : dict, optional
+        Coefficients by name; others are 0. The intercept, if it is not among them, follows from the mean of
+        the response, or from `events`.
+    scale : float, optional
+        Sd of residuals of a linear model; R's scale of a time to failure, of coxph that of a Weibull law,
+        one over its shape; sd over mean of a gamma response;
+        of counts, the root of their dispersion.
+    events : float, optional
+        Share of failures, or of ones.
+    inspections : float or sequence of float, optional
+        Of failures between two times: how far apart the looks at a unit are, or their times. The last look
+        is at the end of its watch.
+    watches : {"even", "equal"}
+        Of times to failure, how long units are watched: "even" where they enter service evenly and the watch
+        ends for all at one time, so that watches of all lengths are as frequent; "equal" where all are
+        watched as long, as in a test that begins together.
+
+    Returns
+    -------
+    FitPlan
+        With ``table()``, ``power``, ``budget_for``, ``n_for`` and ``plot``.
+
+    Raises
+    ------
+    SpecificationError
+        If something is said of a variable that the model does not have, or cannot be; if public rows are
+        given and the model has data of its own.
+
+    Examples
+    --------
+    >>> import dpstats as dps
+    >>> schema = dps.Schema(temp=dps.bounded(0, 60), life=dps.bounded(0, 500))
+    >>> model = dps.ols("life ~ temp", None, schema)
+    >>> ahead = dps.plan(model, dps.approx(1, 1e-6), n=5000, covariates={"temp": (25, 6)}, scale=40)
+    >>> ahead.table()["term"].tolist()
+    ['Intercept', 'temp']
+    """
+    if not isinstance(model, Planned):
+        raise SpecificationError(
+            f"plan takes a model of ols, ridge, logit, glm, survreg or coxph, not {shown(model)}: curves and "
+            "support vectors cannot be planned; for example "
+            'dps.plan(dps.ols("y ~ x", None, schema), budget, n=1000)'
+        )
+    if isinstance(covariates, pd.DataFrame | PublicMoments):
+        check_no_rows(model)
+    rows, design = count("n", n), model.design
+    if rows < 1:
+        raise SpecificationError("n must be at least 1, the number of rows of the fit to come")
+    check_budget(budget, rows)
+    response = design.response.text if design.response.text in design.schema else None
+    known = read_known(covariates, design, response)
+    spread = known.spreads.get(response or "")
+    asked = read_asked(coef, scale, events, inspections, watches, spread, design.names)
+    setting = Setting(without_rows(model), known, asked)
+    return _planned(setting, budget, rows)
+
+
+def _planned(setting: Setting, budget: Budget, n: int) -> FitPlan:
+    trial = Trial(setting)
+    found = trial.run(budget, n)
+    band: tuple[Array, ...] = ()
+    if any(one.assumed for one in setting.known.spreads.values()):
+        same = trial.run(budget, n, quick=True).half_width
+        others = [Trial(replace(setting, known=setting.known.stretched(f))) for f in (_BAND, 1 / _BAND)]
+        with np.errstate(all="ignore"):
+            band = tuple(
+                found.half_width * other.run(budget, n, quick=True).half_width / same for other in others
+            )
+    return FitPlan(setting, budget, n, trial, found, band)

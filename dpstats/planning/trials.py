@@ -3,19 +3,63 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy import special
 
 from dpstats.budget import Budget, Gdp, Pure, measure
+from dpstats.errors import SpecificationError
 from dpstats.families import DISTS
 from dpstats.families.glm import GAUSSIAN
+from dpstats.ledger import uncharged
 from dpstats.models import Coxph, GlmModel, LinearModel, Survreg
-from dpstats.models.simulated import Planned, fit_made
+from dpstats.models.skeleton import NO_ROWS
 from dpstats.planning.knowledge import Known, drawn_variables
 from dpstats.planning.rows import CALIBRATION, Maker
 from dpstats.planning.truth import Asked, Drawn, Law, MeanLaw, TimeLaw
+from dpstats.results import Fit
 from dpstats.results.record import scale_names
+from dpstats.rows import Rows, open_rows
+from dpstats.testing import SeededNoise, noise
+
+Planned = LinearModel | GlmModel | Survreg | Coxph
+
+
+def check_no_rows(model: Planned) -> None:
+    """Refuse a model with data beside a table of public rows, which nothing protects: they may be one.
+
+    Raises
+    ------
+    SpecificationError
+    """
+    if model._rows is not NO_ROWS:
+        raise SpecificationError(
+            "covariates= is a table, whose rows nothing protects, and the model has data of its own; plan a "
+            "model without data, such as dps.ols(formula, None, schema), and give a table of public rows"
+        )
+
+
+def without_rows(model: Planned) -> Planned:
+    """The same model, which leads to no row."""
+    return _with(model, NO_ROWS)
+
+
+def fit_made(model: Planned, made: dict[str, Any], budget: Budget, seed: int) -> Fit:
+    """Fit made-up rows as the model would fit private ones, under seeded noise and with no ledger.
+
+    The fit says that it is not private; nobody but a plan sees it.
+    """
+    made_model = _with(model, open_rows(made, model.design.schema, model.design.variables))
+    with uncharged(), noise(SeededNoise(seed)):
+        return made_model.fit(budget)
+
+
+def _with(model: Planned, rows: Rows) -> Planned:
+    other = object.__new__(type(model))
+    vars(other).update(vars(model) | {"_rows": rows})
+    return other
+
 
 Array = np.ndarray
 Z95 = float(special.ndtri(0.975))
@@ -110,10 +154,6 @@ class Setting:
         design = self.model.design
         scaled = isinstance(self.model, Survreg)
         return (*design.names, *scale_names(design.strata_labels)) if scaled else design.names
-
-    def trial(self) -> Trial:
-        """Ready to run."""
-        return Trial(self)
 
 
 class Trial:

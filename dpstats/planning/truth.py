@@ -15,9 +15,8 @@ from dpstats.errors import SpecificationError
 from dpstats.families import Dist, GlmFamily
 from dpstats.formula import Design, IntervalResponse, NumericResponse, SurvResponse
 from dpstats.planning.knowledge import Spread
-from dpstats.planning.measured import undone
 from dpstats.planning.rows import coded
-from dpstats.planning.seen import NO_INSPECTIONS, Inspections, read_inspections, seen_by
+from dpstats.planning.seen import NO_INSPECTIONS, Inspections, read_inspections, seen_by, undone
 from dpstats.schema import Event, Flag
 
 Array = np.ndarray
@@ -369,8 +368,3 @@ class TimeLaw:
 def _coefficients(design: Design, asked: Asked) -> tuple[Array, bool]:
     """Coefficients of the columns, and whether the intercept is among those that were given."""
     return np.array([asked.coef.get(name, 0.0) for name in design.names]), INTERCEPT in asked.coef
-
-
-def moved(asked: Asked, coef: Mapping[str, float]) -> Asked:
-    """The same with some coefficients replaced."""
-    return replace(asked, coef={**asked.coef, **coef})

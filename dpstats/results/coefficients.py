@@ -23,15 +23,17 @@ from dpstats.results.intervals import (
     z_values,
 )
 from dpstats.results.newdata import NewData
-from dpstats.results.pairwise import PairwiseTest, pairwise
 from dpstats.results.record import Record
 from dpstats.results.released import Released, value_where
 from dpstats.results.wald import (
     ContrastTest,
     Hypothesis,
+    PairwiseTest,
     WaldTest,
-    t_test,
-    wald_test,
+    constraint,
+    contrasts,
+    jointly,
+    pairwise,
     wald_test_terms,
 )
 
@@ -309,7 +311,7 @@ class Coefficients(Released):
         >>> fit.t_test("education = 0.1, region[T.south] = region[T.west]").null
         ('education = 0.1', 'region[T.south] - region[T.west] = 0')
         """
-        return t_test(self.record, hypothesis)
+        return contrasts(self.record, *constraint(self.record, hypothesis))
 
     def wald_test(self, hypothesis: Hypothesis) -> WaldTest:
         """Test all rows of a linear hypothesis together by a Wald chi-square statistic.
@@ -329,7 +331,8 @@ class Coefficients(Released):
         >>> fit.wald_test("region[T.south] = 0, region[T.west] = 0")
         Wald test of region[T.south] = 0, region[T.west] = 0: chi2(2) = ..., p ...
         """
-        return wald_test(self.record, hypothesis)
+        matrix, value, null = constraint(self.record, hypothesis)
+        return jointly(self.record, matrix, value, ", ".join(null))
 
     linear_hypothesis = wald_test  # the name in R's car
 

@@ -17,10 +17,9 @@ from dpstats.results.document import Document, width_of
 from dpstats.results.facts import banner, heading, price
 from dpstats.results.in_units import Units, in_units
 from dpstats.results.intervals import bse, limits, p_values, privacy_share, refuse_alpha, z_values
-from dpstats.results.json_record import described_record, record_of
 from dpstats.results.plotting import chosen, plot_coef
 from dpstats.results.prediction import Predictions
-from dpstats.results.record import Record
+from dpstats.results.record import Record, described_record, record_of
 from dpstats.results.released import value_where
 from dpstats.results.summary import (
     Words,
@@ -177,9 +176,6 @@ class Fit(Predictions):
         """
         refuse_alpha(level)
         scaled = in_units(self.record, units)
-        return self._laid_out(level, [coefficient_table(scaled, level)], scaled, width)
-
-    def _laid_out(self, level: float, tables: list[Table], scaled: Record, width: int | None) -> Document:
         wide = None if width is None else width_of(width)
         if dead(self.record):
             return Document(
@@ -195,7 +191,7 @@ class Fit(Predictions):
             title=heading(self.record, self._heading),
             banner=banner(self.record),
             head=lines_of(self.record, said),
-            tables=(*tables, *self._tables(level, scaled)),
+            tables=(coefficient_table(scaled, level), *self._tables(level, scaled)),
             notes=tuple(notes(self.record, self._remark(), self._last_remark)),
         )
 

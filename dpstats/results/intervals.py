@@ -266,7 +266,7 @@ def half_widths(level: float, cov: np.ndarray, joint: Joint, tails: Tails | None
     variances = np.diagonal(cov)
     used = np.isfinite(variances) & (variances > 0)
     method = "bonferroni" if joint is True else joint or ""
-    single = _bonferroni(level, int(used.sum())) if method else level
+    single = 1 - (1 - level) / max(int(used.sum()), 1) if method else level
     if tails is not None:
         if method == "sup-t":
             raise SpecificationError(f"joint={joint!r} needs normal noise; use joint='bonferroni' here")
@@ -276,10 +276,6 @@ def half_widths(level: float, cov: np.ndarray, joint: Joint, tails: Tails | None
         sd = np.sqrt(variances[used])
         factor = _sup_t(level, cov[np.ix_(used, used)] / np.outer(sd, sd), factor)
     return np.asarray(factor * np.sqrt(variances))
-
-
-def _bonferroni(level: float, m: int) -> float:
-    return 1 - (1 - level) / max(m, 1)
 
 
 def _sup_t(level: float, correlation: np.ndarray, most: float) -> float:

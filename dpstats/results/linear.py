@@ -15,11 +15,10 @@ from dpstats._axes import Axes
 from dpstats._warn import warn
 from dpstats.errors import SpecificationError
 from dpstats.formula import NumericResponse, build_design
-from dpstats.formula.terms import taken_out, without_terms
+from dpstats.formula.grammar import without_terms
 from dpstats.results.cautions import CODES
-from dpstats.results.document import Document, Estimates
-from dpstats.results.in_units import Units, in_units
-from dpstats.results.intervals import Estimate, positive, refuse_alpha, rsquared
+from dpstats.results.document import Estimates
+from dpstats.results.intervals import Estimate, positive, rsquared
 from dpstats.results.newdata import Points
 from dpstats.results.plotting import plot_path
 from dpstats.results.prediction import Prediction
@@ -27,7 +26,7 @@ from dpstats.results.public_rows import MeanFit
 from dpstats.results.record import Record, given
 from dpstats.results.released import method_where, value_where
 from dpstats.results.ridge import at_alpha, fields_of, path
-from dpstats.results.summary import coefficient_table, table_of_scatter
+from dpstats.results.summary import table_of_scatter
 from dpstats.results.table import Table, penalty_text, plain
 
 
@@ -56,9 +55,6 @@ def without(record: Record, terms: Sequence[str]) -> Record:
     return replace(
         record, **fields, names=left, formula=formula, charged_formula=record.formula, linear=None, alpha=None
     )
-
-
-UNPENALISED = "Without penalty (alpha = 0), from the same release"
 
 
 def has_moments(record: Record) -> bool:
@@ -97,12 +93,9 @@ class LinearFit(MeanFit, models=("ols", "ridge")):
     )
     _refused = {
         **dict.fromkeys(("at_alpha", "ridge_path", "plot_ridge_path"), _needs),
-        **dict.fromkeys(
-            ("drop", "update"),
-            (
-                "needs the moments of a linear fit without penalty, and this {model} fit is none",
-                "Of a ridge fit take fit.at_alpha(0) first; else fit dps.ols(...).",
-            ),
+        "drop": (
+            "needs the moments of a linear fit without penalty, and this {model} fit is none",
+            "Of a ridge fit take fit.at_alpha(0) first; else fit dps.ols(...).",
         ),
     }
 
@@ -162,42 +155,6 @@ class LinearFit(MeanFit, models=("ols", "ridge")):
         """R-squared of a fit without penalty; 95 % interval on the scale of log(1 - R-squared)."""
         return rsquared(given(self.record.linear).rsquared())
 
-    def summary(
-        self,
-        level: float = 0.95,
-        unpenalised: bool = False,
-        *,
-        units: Units | None = None,
-        width: int | None = None,
-    ) -> Document:
-        """Return the full table; ``print`` it, or see it as HTML in a notebook.
-
-        Parameters
-        ----------
-        level : float
-            Confidence level of all intervals.
-        unpenalised : bool
-            Below the coefficients of a ridge fit, show those without penalty, from the same release.
-        units, width
-            As in the summary of any fit: ``{"balance": 1000}``, and the longest line of the text.
-
-        Returns
-        -------
-        Document
-
-        Examples
-        --------
-        >>> "Without penalty" in fit.summary(unpenalised=True).as_text()
-        True
-        """
-        refuse_alpha(level)
-        scaled = in_units(self.record, units)
-        tables = [coefficient_table(scaled, level)]
-        if truth("unpenalised", unpenalised) and self.record.alpha:
-            free = self.at_alpha(0.0).record
-            tables.append(replace(coefficient_table(in_units(free, units), level), title=UNPENALISED))
-        return self._laid_out(level, tables, scaled, width)
-
     @method_where(has_moments)
     def at_alpha(self, alpha: float) -> LinearFit:
         """Return the fit under another ridge penalty, from the same release.
@@ -250,32 +207,6 @@ class LinearFit(MeanFit, models=("ols", "ridge")):
         """
         found: LinearFit = self._of(without(self.record, terms))
         return found
-
-    @method_where(has_line)
-    def update(self, formula: str) -> LinearFit:
-        """Return the fit of another formula, which lacks some of the terms, from the same release.
-
-        Parameters
-        ----------
-        formula : str
-            Such as ``". ~ . - V"``, as R's update has it. A term can be taken out, and none put in.
-
-        Returns
-        -------
-        LinearFit
-            As :meth:`drop`.
-
-        Raises
-        ------
-        SpecificationError
-            As :meth:`drop`, and for any other change.
-
-        Examples
-        --------
-        >>> fit.at_alpha(0).update(". ~ . - V").formula
-        'PE ~ AT'
-        """
-        return self.drop(*taken_out(formula))
 
     @method_where(has_moments)
     def ridge_path(self, alphas: Sequence[float] | None = None, level: float = 0.95) -> Estimates:

@@ -27,10 +27,10 @@ from dpstats.results.fit import Fit
 from dpstats.results.intervals import critical, standard_errors
 from dpstats.results.newdata import NewData, Points, beside, points
 from dpstats.results.notreleased import refusal
-from dpstats.results.pairwise import levels_of
 from dpstats.results.record import Record
 from dpstats.results.released import method_where
 from dpstats.results.table import Column, Table, level_percent
+from dpstats.results.wald import levels_of
 from dpstats.schema import Bounded, Count, Levels
 
 At: TypeAlias = tuple[np.ndarray, np.ndarray | float]
@@ -150,12 +150,6 @@ def effects(
         return _layout(frame, [f"Marginal effects at {at.label(i)}" for i in range(len(at.exog))], level)
 
     return Estimates(whole, layout)
-
-
-def at_means(record: Record, names: Sequence[str], level: float, pairs: bool) -> Estimates:
-    """Return the effect of each of the variables `names` where columns have their released means."""
-    frame = _frame(record, effects_at_means(record, names, pairs), level)
-    return Estimates(frame, lambda: _layout(frame, ["Marginal effects at the released means"], level))
 
 
 def _frame(record: Record, found: Sequence[Effect], level: float) -> pd.DataFrame:
@@ -288,7 +282,8 @@ class EffectsFit(Fit):
                 "at= is 'mean', in the place of newdata=; means over rows are those of public ones: "
                 f"marginal_effects(newdata, average=True); got {shown(at)}"
             )
-        return at_means(self.record, names, level, asked[1])
+        frame = _frame(self.record, effects_at_means(self.record, names, asked[1]), level)
+        return Estimates(frame, lambda: _layout(frame, ["Marginal effects at the released means"], level))
 
 
 NODES = np.array([-1.0, -0.5, 0.0, 0.5, 1.0])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from typing import ClassVar
@@ -167,6 +168,23 @@ def where_estimable(record: Record, values: np.ndarray, se: np.ndarray) -> np.nd
     lost = np.isinf(se) & (record.no_errors is None)
     warn_of_lost(lost.reshape(len(lost), -1).any(axis=1))
     return np.where(lost, np.nan, values)
+
+
+Errors = tuple[np.ndarray, np.ndarray]  # predictions of m points, and their standard errors
+
+
+def predicted(
+    record: Record, one: Callable[[float], Errors], asked: np.ndarray, scalar: bool, se_fit: bool
+) -> pd.Series | pd.DataFrame:
+    """Return what `one` gives for each of `asked`, NaN where not estimable, and if `se_fit` its errors."""
+    found = [one(float(each)) for each in asked]
+    values, errors = (
+        pd.DataFrame(dict(zip(asked.tolist(), parts, strict=True))) for parts in zip(*found, strict=True)
+    )
+    values[:] = where_estimable(record, values.to_numpy(), errors.to_numpy())
+    if scalar:
+        values, errors = values.iloc[:, 0].rename("predicted"), errors.iloc[:, 0]
+    return pd.concat({"predicted": values, "se_fit": errors}, axis=1) if truth("se_fit", se_fit) else values
 
 
 def warn_of_lost(rows: np.ndarray) -> None:

@@ -9,9 +9,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from dpstats._arguments import among, truth
+from dpstats._arguments import among
 from dpstats.results import survival_quantities as quantities
-from dpstats.results.accelerated import AcceleratedLife, stress_rows, stress_terms
 from dpstats.results.document import FIXED, Estimates
 from dpstats.results.fit import Fit
 from dpstats.results.forecast import Forecast, ends_of, fleet_of, forecast
@@ -26,11 +25,11 @@ from dpstats.results.intervals import (
 )
 from dpstats.results.newdata import NewData, Points, points
 from dpstats.results.notreleased import refusal
-from dpstats.results.prediction import TIMES_ONLY, linear_predictor, where_estimable
+from dpstats.results.prediction import TIMES_ONLY, linear_predictor, predicted, where_estimable
 from dpstats.results.public_rows import LawFit, finite_numbers, public_responses
 from dpstats.results.record import Record
 from dpstats.results.released import method_where, value_where
-from dpstats.results.reliability import Reliability
+from dpstats.results.reliability import Reliability, stress_rows, stress_terms
 from dpstats.results.summary import ratio_row, ratio_rows, setting_text, table_of_ratios
 from dpstats.results.survival_plots import PlotsOfTime
 from dpstats.results.survival_quantities import AT_TIMES, OF_QUANTILES, predictions
@@ -69,7 +68,7 @@ def wear(shape: Estimate) -> str:
     return "beta = 1 not excluded"
 
 
-class SurvivalFit(Reliability, AcceleratedLife, PlotsOfTime, LawFit, models=("survreg",)):
+class SurvivalFit(Reliability, PlotsOfTime, LawFit, models=("survreg",)):
     """A time to failure with a location-scale distribution: lives, reliability and ratios.
 
     Examples
@@ -281,11 +280,7 @@ class SurvivalFit(Reliability, AcceleratedLife, PlotsOfTime, LawFit, models=("su
         if not among(type, self._predicts):
             return super().predict(newdata, type, clip=clip)
         at = points(self.record, newdata, "predict", clip)
-        value, se = predictions(self.record, at, type, p, times)
-        value[:] = where_estimable(self.record, value.to_numpy(), se.to_numpy())
-        if truth("se_fit", se_fit):
-            return pd.concat({"predicted": value, "se_fit": se}, axis=1)
-        return value.rename("predicted") if isinstance(value, pd.Series) else value
+        return predicted(self.record, *predictions(self.record, at, type, p, times), se_fit)
 
     def forecast(
         self,

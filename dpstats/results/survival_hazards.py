@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import partial
 
 import numpy as np
 import pandas as pd
 from scipy import special
 
-from dpstats._arguments import among, truth
+from dpstats._arguments import among
 from dpstats._axes import Axes, axes
 from dpstats.errors import SpecificationError
 from dpstats.results import survival_tables as tables
@@ -32,7 +33,7 @@ from dpstats.results.intervals import (
 )
 from dpstats.results.newdata import NewData, Points, points
 from dpstats.results.plotting import entitled, footer, legend, line_with_band, style
-from dpstats.results.prediction import linear_predictor, where_estimable
+from dpstats.results.prediction import linear_predictor, predicted
 from dpstats.results.record import Record, given
 from dpstats.results.released import method_where, value_where
 from dpstats.results.summary import ratio_rows, table_of_ratios
@@ -371,17 +372,10 @@ class HazardFit(Fit, models=("coxph",)):
         at = points(self.record, newdata, "predict", clip)
         if type in CURVES:
             asked = self._times(times, f"type={type!r}")
-            found = [self._at_time(at, type, time) for time in asked]
-            names = asked.tolist()
-        else:
-            found, names = [self._of_line(at, type in ("risk", "response"))], [0.0]
-        value, errors = (
-            pd.DataFrame(dict(zip(names, parts, strict=True))) for parts in zip(*found, strict=True)
-        )
-        value[:] = where_estimable(self.record, value.to_numpy(), errors.to_numpy())
-        if type not in CURVES or np.ndim(times) == 0:
-            value, errors = value.iloc[:, 0].rename("predicted"), errors.iloc[:, 0]
-        return pd.concat({"predicted": value, "se_fit": errors}, axis=1) if truth("se_fit", se_fit) else value
+            one = partial(self._at_time, at, type)
+            return predicted(self.record, one, asked, np.ndim(times) == 0, se_fit)
+        line = self._of_line(at, type in ("risk", "response"))
+        return predicted(self.record, lambda _: line, np.zeros(1), True, se_fit)
 
     def plot_survival(
         self,

@@ -12,14 +12,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
-import pandas as pd
 
 from dpstats._arguments import numbers, shown
 from dpstats.errors import SpecificationError
 from dpstats.families import DISTS, IDENTITY, LOG, Dist, Family, Link
 from dpstats.results.intervals import by_slope, standard_errors
 from dpstats.results.newdata import Points
-from dpstats.results.prediction import linear_predictor
+from dpstats.results.prediction import Errors, linear_predictor
 from dpstats.results.record import Record
 
 Linear = tuple[np.ndarray, np.ndarray]
@@ -156,55 +155,26 @@ def log_hazard_ratio(record: Record) -> Linear:
 AT_TIMES = ("survival", "hazard", "cumhaz")  # kinds of prediction that are of a time
 OF_QUANTILES = ("quantile", "median")
 
-Errors = tuple[np.ndarray, np.ndarray]  # predictions of m points, and their standard errors
-
 
 def predictions(
     record: Record, at: Points, kind: str, p: float | Sequence[float], times: float | Sequence[float]
-) -> tuple[pd.Series | pd.DataFrame, pd.Series | pd.DataFrame]:
-    """Return predictions of m points and their standard errors.
-
-    Parameters
-    ----------
-    record : Record
-    at : Points
-    kind : str
-        Any type of :meth:`dpstats.results.SurvivalFit.predict`.
-    p : float or sequence of float
-        Failed fractions of the type "quantile".
-    times : float or sequence of float
-        Of the types `AT_TIMES`.
-
-    Returns
-    -------
-    two Series, or two DataFrames with a column for each of several `p` or `times`
+) -> tuple[Callable[[float], Errors], np.ndarray, bool]:
+    """Return what predicts m points with their errors, at which times or fractions, and whether at one.
 
     Raises
     ------
     SpecificationError
-        For wrong `p` or `times`, where they are used.
+        If times or fractions are asked for that there are not.
     """
     if kind in AT_TIMES:
         asked = check_times(times, f"type={kind!r}", positive=kind == "hazard")
-        return _columns(lambda time: _at_time(record, at, kind, time), asked, np.ndim(times) == 0)
+        return lambda time: _at_time(record, at, kind, time), asked, np.ndim(times) == 0
     if kind in OF_QUANTILES:
         p = 0.5 if kind == "median" else p
-        return _columns(lambda q: _predicted_quantile(record, at, q), failed_fractions(p), np.ndim(p) == 0)
+        return lambda q: _predicted_quantile(record, at, q), failed_fractions(p), np.ndim(p) == 0
     linear = linear_predictor(record, at)
     back = record.link if kind == "response" else IDENTITY
-    return _columns(lambda _: _transformed(record, linear, back), np.zeros(1), True)
-
-
-def _columns(
-    one: Callable[[float], Errors], asked: np.ndarray, scalar: bool
-) -> tuple[pd.Series | pd.DataFrame, pd.Series | pd.DataFrame]:
-    """Return what `one` gives for each of `asked`, and its standard errors."""
-    found = [one(float(each)) for each in asked]
-    names = asked.tolist()
-    values, errors = (
-        pd.DataFrame(dict(zip(names, parts, strict=True))) for parts in zip(*found, strict=True)
-    )
-    return (values.iloc[:, 0], errors.iloc[:, 0]) if scalar else (values, errors)
+    return lambda _: _transformed(record, linear, back), np.zeros(1), True
 
 
 def _predicted_quantile(record: Record, at: Points, failed: float) -> Errors:

@@ -1,8 +1,14 @@
-"""Wald tests of linear hypotheses about released coefficients: objects as those of linearmodels."""
+"""Wald tests of linear hypotheses about released coefficients: objects as those of linearmodels; contrasts of
+all pairs of levels of a factor, as statsmodels' t_test_pairwise and R's emmeans.
+
+The contrast of two levels is the difference of two rows of the design that differ in the factor alone,
+whatever its coding.
+"""
 
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -13,9 +19,10 @@ import pandas as pd
 from numpy.typing import ArrayLike
 from scipy import special
 
-from dpstats._arguments import numbers
+from dpstats._arguments import numbers, shown
 from dpstats._private import forgetful
 from dpstats.errors import SpecificationError
+from dpstats.formula.newdata import frame_of
 from dpstats.moments.mixture import Tails
 from dpstats.results.document import (
     NOT_ESTIMABLE,
@@ -28,8 +35,10 @@ from dpstats.results.document import (
 )
 from dpstats.results.facts import Marked, titled
 from dpstats.results.intervals import Joint, half_widths, refuse_alpha, standard_errors
-from dpstats.results.record import Record
+from dpstats.results.newdata import NewData, points
+from dpstats.results.record import Record, mentioned
 from dpstats.results.table import Column, Table, figures, p_value, z_value
+from dpstats.schema import Bounded, Count, Event, Flag, Levels, Variable
 
 Hypothesis: TypeAlias = str | Sequence[str] | ArrayLike
 
@@ -202,14 +211,8 @@ def _text(names: tuple[str, ...], row: np.ndarray, value: float) -> str:
     return f"{terms} = {value:g}"
 
 
-def t_test(record: Record, hypothesis: Hypothesis) -> ContrastTest:
-    """Test each row of the hypothesis; normal reference, or by the law of the noise for one coefficient."""
-    matrix, value, null = constraint(record, hypothesis)
-    return contrasts(record, matrix, value, null)
-
-
 def contrasts(record: Record, matrix: np.ndarray, value: np.ndarray, null: tuple[str, ...]) -> ContrastTest:
-    """Test matrix @ params = value, row by row."""
+    """Test matrix @ params = value, row by row; normal reference, or of one the law of the noise."""
     effect = matrix @ record.params - value
     sd = standard_errors(matrix, record.cov)
     usable = np.isfinite(sd) & (sd > 0)
@@ -240,7 +243,7 @@ def wald_test_terms(record: Record) -> Estimates:
     """Test each term of the formula, all its coefficients together."""
     whole = np.eye(len(record.names))
     tests = [
-        _jointly(record, whole[columns], np.zeros(columns.stop - columns.start), name)
+        jointly(record, whole[columns], np.zeros(columns.stop - columns.start), name)
         for name, columns in record.design.terms
     ]
     frame = pd.DataFrame(
@@ -261,13 +264,8 @@ def wald_test_terms(record: Record) -> Estimates:
     return Estimates(frame, layout)
 
 
-def wald_test(record: Record, hypothesis: Hypothesis) -> WaldTest:
-    """Test all rows of the hypothesis together; chi-square reference."""
-    matrix, value, null = constraint(record, hypothesis)
-    return _jointly(record, matrix, value, ", ".join(null))
-
-
-def _jointly(record: Record, matrix: np.ndarray, value: np.ndarray, text: str) -> WaldTest:
+def jointly(record: Record, matrix: np.ndarray, value: np.ndarray, text: str) -> WaldTest:
+    """Test matrix @ params = value, all rows together; chi-square reference."""
     df = len(matrix)
     if not np.isfinite(standard_errors(matrix, record.cov)).all():
         return WaldTest(math.nan, df, math.nan, text)
@@ -279,3 +277,138 @@ def _jointly(record: Record, matrix: np.ndarray, value: np.ndarray, text: str) -
     standard = effect / sd  # on the scale of correlations, so that units do not matter to the solver
     statistic = float(standard @ np.linalg.solve(cov / np.outer(sd, sd), standard))
     return WaldTest(statistic, df, float(special.chdtrc(df, statistic)), text)
+
+
+@dataclass(frozen=True, slots=True, repr=False, kw_only=True)
+class PairwiseTest(ContrastTest):
+    """Contrasts of all pairs of levels, with p-values adjusted for their number.
+
+    Attributes
+    ----------
+    adjusted : array, shape (r,)
+        NaN where a contrast is not estimable.
+    method : str
+        Of the adjustment.
+
+    Examples
+    --------
+    >>> import dpstats as dps
+    >>> cps = dps.datasets.load("cps1988")
+    >>> fit = dps.ols("wage ~ education + region", cps.data, cps.schema).fit(dps.zcdp(0.5))
+    >>> fit.t_test_pairwise("region").conf_int(joint="sup-t").shape
+    (6, 2)
+    """
+
+    adjusted: np.ndarray
+    method: str
+
+    @property
+    def result_frame(self) -> pd.DataFrame:
+        """One row per pair, in statsmodels' columns: with ``pvalue-hs`` and ``reject-hs`` at 5 %."""
+        frame = self.summary_frame()
+        reject = self.adjusted <= 0.05
+        return frame.assign(**{f"pvalue-{self.method}": self.adjusted, f"reject-{self.method}": reject})
+
+    @property
+    def document(self) -> Document:
+        """The printed table."""
+        table = self._table("pair", "difference")
+        rows = tuple(
+            row if row[-1] == NOT_ESTIMABLE else (*row[:4], p_value(float(p)), *row[5:])
+            for row, p in zip(table.rows, self.adjusted, strict=True)
+        )
+        note = f"P>|z| is adjusted for the number of pairs ({self.method}); intervals hold one at a time."
+        return Document(tables=(replace(table, rows=rows),), notes=(note,))
+
+
+def pairwise(record: Record, term: str, newdata: NewData | None, method: str) -> PairwiseTest:
+    """Compare all pairs of levels of a factor."""
+    from statsmodels.sandbox.stats.multicomp import contrast_allpairs
+
+    name, levels = factor(record, term)
+    rows = _rows(record, name, levels, newdata)
+    pairs = -contrast_allpairs(len(levels))
+    labels = [f"{levels[int(np.argmax(p))]} - {levels[int(np.argmin(p))]}" for p in pairs]
+    test = contrasts(record, pairs @ rows, np.zeros(len(pairs)), tuple(labels))
+    return PairwiseTest(
+        **{field: getattr(test, field) for field in ContrastTest.__dataclass_fields__},
+        adjusted=_adjusted(test.pvalue, method),
+        method=method,
+    )
+
+
+def factor(record: Record, term: str) -> tuple[str, tuple[str, ...]]:
+    """Return the variable that `term` names, such as ``"maker"`` or ``"C(maker)"``, and its levels.
+
+    Raises
+    ------
+    SpecificationError
+        If it is no covariate with levels.
+    """
+    text = term if isinstance(term, str) else ""
+    match = re.fullmatch(r"C\(\s*([^\s,()]+).*\)", text)
+    name = match[1] if match else text
+    known = {each: levels_of(record.schema[each]) for each in record.covariates}
+    if not known.get(name):
+        listed = ", ".join(each for each, levels in known.items() if levels) or "it has none"
+        raise SpecificationError(f"term must be a covariate with levels ({listed}), got {shown(term)}")
+    return name, known[name]
+
+
+def levels_of(variable: Variable) -> tuple[str, ...]:
+    """Return the values of a variable that has levels, the reference first; none for a number."""
+    if isinstance(variable, Levels):
+        return tuple(variable.all)
+    return tuple(variable.codes[::-1]) if isinstance(variable, Flag | Event) else ()
+
+
+def _rows(record: Record, name: str, levels: Sequence[str], newdata: NewData | None) -> np.ndarray:
+    """Return a row for each level, zeros for the scale; they differ in the factor alone.
+
+    Variables that say nothing of its levels may be left out of new data.
+    """
+    columns = [mentioned(record.schema, column) for column in record.names[: record.n_location]]
+    beside = {each for read in columns if name in read for each in read} - {name}
+    known = frame_of({} if newdata is None else newdata)
+    if needed := [each for each in record.covariates if each in beside - set(known)]:
+        given = ", ".join(f"{each!r}: ..." for each in needed)
+        raise SpecificationError(
+            f"{name!r} interacts with {', '.join(needed)}, so a difference of its levels depends on where "
+            f"that is; t_test_pairwise({name!r}, newdata={{{given}}}) holds it at one point"
+        )
+    others = {each: _some(record.schema[each]) for each in record.covariates if each not in known}
+    at = points(record, known.assign(**{**others, name: levels[0]}), "t_test_pairwise")
+    return _at(record, at.frame, name, levels)
+
+
+def _some(variable: Variable) -> object:
+    """Return some value of a variable, inside its public range."""
+    if isinstance(variable, Bounded | Count):
+        return sum(variable.bounds) / 2
+    return levels_of(variable)[0]
+
+
+def _at(record: Record, points: pd.DataFrame, name: str, levels: Sequence[str]) -> np.ndarray:
+    """Return the mean row of all points at each level, zeros for the scale."""
+    frame = pd.concat([points.assign(**{name: level}) for level in levels], ignore_index=True)
+    rows = np.zeros((len(levels), len(record.names)))
+    exog = record.design.new_rows(frame, clip=False).exog
+    rows[:, : record.n_location] = exog.reshape(len(levels), len(points), -1).mean(axis=1)
+    return rows
+
+
+def _adjusted(pvalues: np.ndarray, method: str) -> np.ndarray:
+    from statsmodels.stats.multitest import multipletests
+
+    known = ~np.isnan(pvalues)
+    adjusted = np.full(len(pvalues), np.nan)
+    try:
+        if not isinstance(method, str):
+            raise ValueError
+        adjusted[known] = multipletests(pvalues[known], method=method)[1] if known.any() else []
+    except ValueError:
+        raise SpecificationError(
+            f"method must be one of statsmodels' multipletests, such as 'hs', 'holm', 'bonferroni' or "
+            f"'fdr_bh'; got {shown(method)}"
+        ) from None
+    return adjusted

@@ -29,7 +29,7 @@ from dpstats.errors import DataError
 from dpstats.rows import sizes
 from dpstats.rows.encode import Batch
 from dpstats.rows.lines import Lines, fields
-from dpstats.rows.parts import Stamp, of_parts
+from dpstats.rows.parts import Part, Stamp, of_parts
 from dpstats.rows.paths import existing
 from dpstats.rows.sources import Asked, Source
 
@@ -165,22 +165,23 @@ class CsvFile:
     def source(self, asked: Asked) -> Source:
         """The source of what is asked for."""
         parts = list(self.parts(asked))
-        return of_parts(parts, asked, parts[0].broken)
+        return of_parts(parts, parts[0].broken)
 
     def parts(self, asked: Asked) -> Iterator[CsvPart]:
         """Whole lines of some tens of mebibytes; a compressed file has one part."""
         asked.require(self.names)
         stamp, start = Stamp.of(self.path), 0
         file = replace(self, path=stamp.path)
+        broken = f"{file.path} cannot be read to its end: is it complete?"
         if not self._packed:
             with self._open() as stream:
                 while start + sizes.SIZES.part < stamp.size:
                     stream.seek(start + sizes.SIZES.part)
                     _rest(stream)
                     stop = stream.tell()  # at a line's beginning, however long the line before it is
-                    yield CsvPart(file, asked, stamp, start, stop)
+                    yield CsvPart(asked, broken, file, stamp, start, stop)
                     start = stop
-        yield CsvPart(file, asked, stamp, start, None)
+        yield CsvPart(asked, broken, file, stamp, start, None)
 
     def lines(self) -> Iterator[bytes]:
         r"""The lines after the header, each a record, without their newlines but with a ``\r`` before one."""
@@ -241,21 +242,16 @@ class CsvFile:
         return chunk + rest if stop is None else min(chunk + rest, stop - start)
 
 
-@dataclass(frozen=True)
-class CsvPart:
+@dataclass(frozen=True, repr=False)
+class CsvPart(Part):
     """Lines of a CSV file that begin between two bytes of it."""
 
     file: CsvFile
-    asked: Asked
     stamp: Stamp
     start: int
     stop: int | None
     portable = True
     ordered = True
-
-    @property
-    def broken(self) -> str:
-        return f"{self.file.path} cannot be read to its end: is it complete?"
 
     def hold(self) -> None:
         self.stamp.check()

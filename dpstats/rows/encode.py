@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Protocol
+from typing import Any, TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -30,18 +30,6 @@ MISSING = -1
 _TRUTHS = (("1", "1.0", "True", "TRUE", "true"), ("0", "0.0", "False", "FALSE", "false"))
 
 Batch = Mapping[str, Column]
-
-
-class Coder(Protocol):
-    """The meaning of a number and of a text in one column."""
-
-    nothing: np.ndarray
-
-    def numbers(self, column: Numbers) -> np.ndarray:
-        """What each number means, shape (n, ...)."""
-
-    def texts(self, cells: pa.Array) -> np.ndarray:
-        """What each text means, shape (n, ...)."""
 
 
 def coded(column: Column, coder: Coder) -> np.ndarray:
@@ -175,6 +163,10 @@ class Lookup:
         if code is not None:
             return code
         return self._fallback if is_text(cell) else self.nothing
+
+
+Coder: TypeAlias = Measure | Lookup | Ids
+"""The meaning of a number and of a text in one column, and of nothing."""
 
 
 def _synonyms(text: str) -> tuple[str, ...]:

@@ -37,7 +37,7 @@ def of_path(path: Path, asked: Asked) -> Source:
     files = data_files(path)
     parts = [part for file in files for part in _parts(file, asked)]
     broken = f"a file of {path} cannot be read to its end: is each complete?"
-    return of_parts(parts, asked, parts[0].broken if len(files) == 1 else broken)
+    return of_parts(parts, parts[0].broken if len(files) == 1 else broken)
 
 
 def _parts(path: Path, asked: Asked) -> Iterator[Part]:
@@ -89,14 +89,13 @@ def _reader(path: Path) -> Any:
     return pa.ipc.open_file(source) if source.read(6) == b"ARROW1" else pa.ipc.open_stream(str(path))
 
 
-@dataclass(frozen=True)
-class ParquetPart:
+@dataclass(frozen=True, repr=False)
+class ParquetPart(Part):
     """Some row groups of a Parquet file, one after the other."""
 
     stamp: Stamp
-    asked: Asked
     groups: tuple[int, ...]
-    rows: int
+    n: int
     portable = True
     ordered = True
 
@@ -104,25 +103,22 @@ class ParquetPart:
     def all_of(path: Path, asked: Asked) -> Iterator[ParquetPart]:
         """The parts of a file, at least one."""
         stamp, metadata = Stamp.of(path), _parquet(path).metadata
+        broken = f"{stamp.path} cannot be read as a Parquet file: is it complete?"
         groups, rows = [], 0
         for group in range(metadata.num_row_groups):
             groups.append(group)
             rows += metadata.row_group(group).num_rows
             if rows >= sizes.SIZES.group_rows:
-                yield ParquetPart(stamp, asked, tuple(groups), rows)
+                yield ParquetPart(asked, broken, stamp, tuple(groups), rows)
                 groups, rows = [], 0
         if groups or not metadata.num_row_groups:
-            yield ParquetPart(stamp, asked, tuple(groups), rows)
-
-    @property
-    def broken(self) -> str:
-        return f"{self.stamp.path} cannot be read as a Parquet file: is it complete?"
+            yield ParquetPart(asked, broken, stamp, tuple(groups), rows)
 
     def hold(self) -> None:
         self.stamp.check()
 
     def count(self) -> int:
-        return self.rows
+        return self.n
 
     def batches(self) -> Iterator[Batch]:
         self.stamp.check()
@@ -135,18 +131,19 @@ class ParquetPart:
         self.stamp.check()
 
 
-@dataclass(frozen=True)
-class ArrowPart:
+@dataclass(frozen=True, repr=False)
+class ArrowPart(Part):
     """A whole file of Arrow's own format."""
 
     stamp: Stamp
-    asked: Asked
     portable = True
     ordered = True
 
-    @property
-    def broken(self) -> str:
-        return f"{self.stamp.path} cannot be read as an Arrow file: is it complete?"
+    @staticmethod
+    def all_of(path: Path, asked: Asked) -> Iterator[ArrowPart]:
+        """The file as its one part."""
+        stamp = Stamp.of(path)
+        yield ArrowPart(asked, f"{stamp.path} cannot be read as an Arrow file: is it complete?", stamp)
 
     def hold(self) -> None:
         self.stamp.check()
@@ -196,7 +193,7 @@ class Format:
 _OF_ARROW = Format(
     "an Arrow file",
     lambda path: _reader(path).schema,
-    lambda path, asked: iter([ArrowPart(Stamp.of(path), asked)]),
+    ArrowPart.all_of,
     pd.read_feather,
 )
 _OF_PARQUET = Format(

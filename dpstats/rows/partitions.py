@@ -19,10 +19,10 @@ import pandas as pd
 from dpstats._private import HoldsRows, protected
 from dpstats.errors import DataError
 from dpstats.rows.encode import Batch
-from dpstats.rows.moved import WORDS, coded_rows, columns_of, marked_rows
-from dpstats.rows.parts import UnitPiece, of_parts
+from dpstats.rows.parts import Part, of_parts
 from dpstats.rows.sources import HIDDEN, Asked, Source, of_frame, of_partition
 from dpstats.rows.sql import refusal
+from dpstats.rows.unit_parts import WORDS, coded_rows, columns_of, marked_rows
 from dpstats.running import current, default_client
 
 _BROKEN = f"this dataframe of Dask cannot be computed to its end. {HIDDEN}"
@@ -60,8 +60,8 @@ def of_dask(data: Any, asked: Asked) -> Source:
     if protected(lambda: any(map(_PARSING.match, map(str, data.__dask_graph__()))), cannot):
         raise refusal("dataframe of Dask")
     frames = _Frames(chosen)
-    parts = [Partition(asked, frames, place) for place, _ in enumerate(frames.delayed)]
-    return replace(of_parts(parts, asked, _BROKEN), by_unit=partial(_by_unit, chosen, asked))
+    parts = [Partition(asked, _BROKEN, frames, place) for place, _ in enumerate(frames.delayed)]
+    return replace(of_parts(parts, _BROKEN), by_unit=partial(_by_unit, chosen, asked))
 
 
 def _steps(plan: Any) -> Iterator[Any]:
@@ -130,7 +130,7 @@ def _check_category(unit: str, dtype: Any) -> None:
         )
 
 
-def _by_unit(frame: Any, asked: Asked) -> tuple[UnitPiece, ...]:
+def _by_unit(frame: Any, asked: Asked) -> tuple[Part, ...]:
     """Parts of coded rows that a cluster has brought together by their ids, once; none without a cluster.
 
     Rows are coded before, so that nothing but numbers moves, and ids that mean one unit are equal.
@@ -143,8 +143,7 @@ def _by_unit(frame: Any, asked: Asked) -> tuple[UnitPiece, ...]:
     moved = coded.shuffle(on=list(WORDS), npartitions=frame.npartitions, shuffle_method="tasks")
     marked = moved.map_partitions(_marked, asked, meta=_marked(coded._meta, asked))
     frames = _Frames(client.persist(marked))
-    parts = [UnitPartition(asked, frames, place) for place, _ in enumerate(frames.delayed)]
-    return tuple(UnitPiece(part, asked) for part in parts)
+    return tuple(UnitPartition(asked, _BROKEN, frames, place) for place, _ in enumerate(frames.delayed))
 
 
 def _coded(frame: pd.DataFrame, asked: Asked) -> pd.DataFrame:
@@ -179,18 +178,18 @@ def _computed(what: Any) -> Any:
 
 
 @dataclass(frozen=True, repr=False)
-class Partition:
-    """A partition of a dataframe, by its place; pickled without it."""
+class Partition(Part):
+    """A partition of a dataframe, by its place, pickled without it.
 
-    asked: Asked
+    Nothing is known of when what it is computed from was changed.
+    """
+
     frames: _Frames
     place: int
-    portable = False
     elsewhere = True
-    broken = _BROKEN
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Handed, (self.asked,)
+        return Handed, (self.asked, self.broken)
 
     @property
     def inputs(self) -> tuple[Any, ...]:
@@ -199,9 +198,6 @@ class Partition:
 
     def count(self) -> int:
         return self.frames.lengths[self.place]
-
-    def hold(self) -> None:
-        pass  # nothing is known of when what it is computed from was changed
 
     def batches(self) -> Iterator[Batch]:
         yield of_partition(_computed(self.inputs[0]), self.asked)
@@ -212,21 +208,22 @@ class UnitPartition(Partition):
     """A partition of coded rows, pickled without them."""
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return HandedUnits, (self.asked,)
+        return HandedUnits, (self.asked, self.broken)
 
-    def coded(self) -> Iterator[dict[str, np.ndarray]]:
+    def _coded(self) -> Iterator[dict[str, np.ndarray]]:
         """Its columns, and which of its rows weigh under `WEIGHS`."""
         yield columns_of(_arrays(_computed(self.inputs[0])), self.asked)
 
 
 @dataclass(frozen=True, repr=False)
-class Handed:
+class Handed(Part):
     """A partition whose frame comes as an argument of the task."""
 
-    asked: Asked
     frame: Any = None
     portable = True
-    broken = _BROKEN
+
+    def count(self) -> int:
+        return len(self.frame)
 
     def batches(self) -> Iterator[Batch]:
         yield of_partition(self.frame, self.asked)
@@ -235,6 +232,6 @@ class Handed:
 class HandedUnits(Handed):
     """The same of coded rows."""
 
-    def coded(self) -> Iterator[dict[str, np.ndarray]]:
+    def _coded(self) -> Iterator[dict[str, np.ndarray]]:
         """As of `UnitPartition`."""
         yield columns_of(_arrays(self.frame), self.asked)

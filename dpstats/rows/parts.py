@@ -10,12 +10,13 @@ kept.
 from __future__ import annotations
 
 import os
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
@@ -33,25 +34,72 @@ T = TypeVar("T")
 _END: Any = object()
 
 
-class Part(Protocol):
-    """Some records of a table, in order; pickled without them where it is `portable`."""
+@dataclass(frozen=True, repr=False)
+class Part(ABC):
+    """Some records of a table, in order, and what is asked of them: all that a process needs to read them."""
+
+    asked: Asked
+    broken: str  # what to say if it cannot be read to its end
+
+    ordered = False  # whether its records come in one order whenever it is read
+    elsewhere = False  # whether it is never kept here: a cluster keeps it, if it is to be kept
+    mapped: ClassVar[Any] = None  # brings a function to the part, where that is how it is summed
 
     @property
     def portable(self) -> bool:
-        """Whether another process can read the part."""
+        """Whether another process can read it; it is pickled without rows then."""
+        return False
 
     @property
-    def broken(self) -> str:
-        """What to say if it cannot be read to its end."""
+    def inputs(self) -> tuple[Any, ...]:
+        """What a cluster computes and hands to the task; nothing of a part that is read."""
+        return ()
 
+    @abstractmethod
     def count(self) -> int:
         """Its number of records; no cell is read."""
 
+    @abstractmethod
     def batches(self) -> Iterator[Batch]:
         """Its records, read when they are asked for."""
 
-    def hold(self) -> None:
+    def hold(self) -> None:  # noqa: B027 - of most nothing is known
         """Raise DataError if they are others by now, or may be at the next pass, as far as can be known."""
+
+    def given(self, frame: Any) -> Part:
+        """The same with what was computed, on the worker."""
+        part: Any = self
+        made: Part = replace(part, frame=frame)
+        return made
+
+    @cached_property
+    def rows(self) -> int:
+        """Its number of rows, which is asked for once."""
+        return _told(self, self.count)
+
+    def blocks(self, size: int) -> Iterator[dict[str, np.ndarray]]:
+        """As those of :class:`dpstats.rows.Rows`: at most ``size`` rows, fewer in the last block alone.
+
+        Raises
+        ------
+        DataError
+            If the part cannot be read to its end; never because of a value.
+        """
+        kept = (*self.asked.levels, WEIGHS)
+        for block in cut(self.coded(), size):
+            yield as_block(block, kept)
+
+    def coded(self) -> Iterator[dict[str, np.ndarray]]:
+        """Its rows in the terms of the encoder, as they come, and if it is known which weigh, that."""
+        # to ask for them may be to run a query, whose exceptions may quote a cell
+        found = _told(self, lambda: iter(self._coded()))
+        whole: Iterator[dict[str, np.ndarray]] = iter(lambda: _told(self, lambda: next(found, None)), None)
+        return ahead(whole) if self.portable else whole  # a connection may be of one thread
+
+    def _coded(self) -> Iterator[dict[str, np.ndarray]]:
+        """The same, as what it is read from raises."""
+        encoder = Encoder(self.asked.schema, self.asked.names)
+        return (encoder(batch) for batch in self.batches())
 
 
 @dataclass(frozen=True)
@@ -88,131 +136,47 @@ def batch_rows(asked: Asked) -> int:
     return max(_BATCH_CELLS // len(asked.columns) // BLOCK_ROWS, 1) * BLOCK_ROWS
 
 
-def of_parts(parts: Sequence[Part], asked: Asked, broken: str) -> Source:
+def of_parts(parts: Sequence[Part], broken: str) -> Source:
     """The source of a table in parts."""
     return Source(
         lambda: (batch for part in parts for batch in part.batches()),
         broken,
-        parts=tuple(Piece(part, asked) for part in parts),
+        parts=tuple(parts),
     )
 
 
-def are_kept(pieces: Sequence[Piece]) -> bool:
+def are_kept(pieces: Sequence[Part]) -> bool:
     """Whether a table in these parts is read once and kept, or has no parts."""
     return not any(piece.elsewhere for piece in pieces) and sum(map(_size, pieces)) <= sizes.SIZES.kept
 
 
-def _size(piece: Piece) -> int:
+def _size(piece: Part) -> int:
     """Bytes of its coded columns, by numbers of rows and columns alone."""
     return 8 * len(piece.asked.columns) * piece.rows
 
 
-def streamed(source: Source) -> tuple[Piece, ...]:
+def streamed(source: Source) -> tuple[Part, ...]:
     """The parts of a table that is read again at every pass; none of a table that is read once and kept."""
-    parts: tuple[Piece, ...] = source.parts
+    parts: tuple[Part, ...] = source.parts
     if are_kept(parts):
         return ()
-    for piece in parts:
-        piece.part.hold()
+    for part in parts:
+        part.hold()
     return parts
 
 
 @dataclass(frozen=True, repr=False)
-class Query(HoldsRows):
-    """The records of a query: `rows` counts them, and `run` computes them, about so many at a time."""
+class Query(HoldsRows, Part):
+    """The records of a query, which says nothing of when what it reads was changed."""
 
-    asked: Asked
-    rows: Callable[[], int]
-    run: Callable[[int], Iterator[Batch]]
-    broken: str
-    portable = False
+    counted: Callable[[], int]
+    run: Callable[[int], Iterator[Batch]]  # computes them, about so many at a time
 
     def count(self) -> int:
-        return self.rows()
+        return self.counted()
 
     def batches(self) -> Iterator[Batch]:
         yield from self.run(batch_rows(self.asked))
-
-    def hold(self) -> None:
-        pass  # lazy frames and relations say nothing of when what they read was changed
-
-
-@dataclass(frozen=True)
-class Piece:
-    """A part of a table and what is asked of it: all that a process needs to read its rows."""
-
-    part: Part
-    asked: Asked
-
-    @property
-    def portable(self) -> bool:
-        """Whether another process can read it."""
-        return self.part.portable
-
-    @property
-    def ordered(self) -> bool:
-        """Whether its records come in one order whenever it is read."""
-        return getattr(self.part, "ordered", False)
-
-    @property
-    def inputs(self) -> tuple[Any, ...]:
-        """What a cluster computes and hands to the task; nothing of a part that is read."""
-        return getattr(self.part, "inputs", ())
-
-    @property
-    def mapped(self) -> Callable[[Callable[[Any], bytes]], list[tuple[int, bytes]]] | None:
-        """Brings a function to the part, where that is how it is summed."""
-        return getattr(self.part, "mapped", None)
-
-    def given(self, frame: Any) -> Piece:
-        """The same with what was computed, on the worker."""
-        part: Any = self.part
-        return replace(self, part=replace(part, frame=frame))
-
-    @property
-    def elsewhere(self) -> bool:
-        """Whether it is never kept here: a cluster keeps it, if it is to be kept."""
-        return getattr(self.part, "elsewhere", False)
-
-    @cached_property
-    def rows(self) -> int:
-        """Its number of rows, which is asked for once."""
-        return _told(self.part, self.part.count)
-
-    def blocks(self, size: int) -> Iterator[dict[str, np.ndarray]]:
-        """As those of :class:`dpstats.rows.Rows`: at most ``size`` rows, fewer in the last block alone.
-
-        Raises
-        ------
-        DataError
-            If the part cannot be read to its end; never because of a value.
-        """
-        kept = (*self.asked.levels, WEIGHS)
-        for block in cut(self.coded(), size):
-            yield as_block(block, kept)
-
-    def coded(self) -> Iterator[dict[str, np.ndarray]]:
-        """Its rows in the terms of the encoder, as they come."""
-        encoder = Encoder(self.asked.schema, self.asked.names)
-        # to ask for batches may be to run a query, whose exceptions may quote a cell
-        batches = _told(self.part, lambda: iter(self.part.batches()))
-
-        def coded() -> dict[str, np.ndarray] | None:
-            batch = next(batches, None)
-            return None if batch is None else encoder(batch)
-
-        whole: Iterator[dict[str, np.ndarray]] = iter(lambda: _told(self.part, coded), None)
-        return ahead(whole) if self.portable else whole  # a connection may be of one thread
-
-
-class UnitPiece(Piece):
-    """A part of rows that are coded, and of which it is known which weigh."""
-
-    def coded(self) -> Iterator[dict[str, np.ndarray]]:
-        """Its rows, and under `WEIGHS` which of them weigh."""
-        part: Any = self.part
-        found = _told(part, lambda: iter(part.coded()))
-        return iter(lambda: _told(part, lambda: next(found, None)), None)
 
 
 def ahead(items: Iterator[T]) -> Iterator[T]:

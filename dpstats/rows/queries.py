@@ -49,8 +49,8 @@ def of_query(data: Any, asked: Asked) -> Source:
     columns = list(asked.columns)
     check_arrow(protected(lambda: schema_of(columns), cannot), asked)
     broken = f"this {type(data).__name__} cannot be computed to its end. {HIDDEN}"
-    query = Query(asked, rows, lambda size: (batch_of(part, asked) for part in run(columns, size)), broken)
-    return of_parts([query], asked, broken)
+    query = Query(asked, broken, rows, lambda size: (batch_of(part, asked) for part in run(columns, size)))
+    return of_parts([query], broken)
 
 
 _Made = tuple[

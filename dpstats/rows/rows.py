@@ -17,7 +17,7 @@ from dpstats.rows.csvfile import CsvFile
 from dpstats.rows.encode import Encoder
 from dpstats.rows.files import of_path
 from dpstats.rows.memory import repeated
-from dpstats.rows.parts import BLOCK_ROWS, Piece, as_block, streamed
+from dpstats.rows.parts import BLOCK_ROWS, Part, as_block, streamed
 from dpstats.rows.queries import is_query, of_query
 from dpstats.rows.sources import (
     HIDDEN,
@@ -50,7 +50,7 @@ class Rows(HoldsRows):
         self._source, self._names = source, tuple(names)
         self._encoder = Encoder(schema, names)
         self._columns: dict[str, np.ndarray] | None = None if source else {}
-        self._parts: tuple[Piece, ...] | None = None  # not known yet: to know may be to run a query
+        self._parts: tuple[Part, ...] | None = None  # not known yet: to know may be to run a query
         self._n: int | None = None  # of the rows in parts
 
     @property
@@ -62,7 +62,7 @@ class Rows(HoldsRows):
             self._n = sum(part.rows for part in self.parts())
         return self._n
 
-    def parts(self) -> tuple[Piece, ...]:
+    def parts(self) -> tuple[Part, ...]:
         """Descriptions of all rows, in order, which hold none; empty where the rows are kept in memory."""
         if self._parts is None:
             source, unit = self._source, self.unit

@@ -23,10 +23,10 @@ from dpstats._private import protected
 from dpstats.errors import DataError
 from dpstats.rows import sizes
 from dpstats.rows.encode import Batch
-from dpstats.rows.moved import WEIGHING, WORDS, coded_rows, columns_of, ids_of, marked_rows, numbered
-from dpstats.rows.parts import UnitPiece, of_parts
+from dpstats.rows.parts import Part, of_parts
 from dpstats.rows.sources import HIDDEN, Asked, Source, batch_of, check_arrow
 from dpstats.rows.sql import refusal
+from dpstats.rows.unit_parts import WEIGHING, WORDS, coded_rows, columns_of, ids_of, marked_rows, numbered
 from dpstats.rows.units import spread
 
 _KIND = "dataframe of Spark"
@@ -55,10 +55,10 @@ def of_spark(data: Any, asked: Asked) -> Source:
     chosen = protected(lambda: data.select(*map(_quoted, asked.columns)), cannot)
     check_arrow(protected(lambda: chosen.limit(0).toArrow().schema, cannot), asked)
     by_unit = partial(_by_unit, chosen, asked)
-    return replace(of_parts([SparkFrame(asked, chosen)], asked, _BROKEN), by_unit=by_unit)
+    return replace(of_parts([SparkFrame(asked, _BROKEN, chosen)], _BROKEN), by_unit=by_unit)
 
 
-def _by_unit(frame: Any, asked: Asked) -> tuple[UnitPiece, ...]:
+def _by_unit(frame: Any, asked: Asked) -> tuple[Part, ...]:
     """Coded rows that Spark brings together by their ids, all of a unit in one group, and keeps for the fit.
 
     What a group of Spark's holds is a promise of its own; where rows stand after a repartition is none.
@@ -74,9 +74,9 @@ def _by_unit(frame: Any, asked: Asked) -> tuple[UnitPiece, ...]:
         lambda table: _marked(asked, table), f"{numbers}, {WEIGHING} boolean"
     )
     held = marked.persist()
-    part = UnitFrame(asked, held, n)
+    part = UnitFrame(asked, _BROKEN, held, n)
     weakref.finalize(part, _let_go, held).atexit = False
-    return (UnitPiece(part, asked),)
+    return (part,)
 
 
 def _let_go(held: Any) -> None:
@@ -117,23 +117,20 @@ def _plan(frame: Any) -> str:
 
 
 @dataclass(frozen=True, repr=False)
-class SparkFrame:
-    """A dataframe, all partitions of it; pickled without it."""
+class SparkFrame(Part):
+    """A dataframe, all partitions of it, pickled without it.
 
-    asked: Asked
+    Nothing is known of when what it is computed from was changed.
+    """
+
     frame: Any
-    portable = False
     elsewhere = True
-    broken = _BROKEN
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Arrived, (self.asked,)
+        return Arrived, (self.asked, self.broken)
 
     def count(self) -> int:
         return int(self.frame.count())
-
-    def hold(self) -> None:
-        pass  # nothing is known of when what it is computed from was changed
 
     def batches(self) -> Iterator[Batch]:
         return (batch_of(batch, self.asked) for batch in self._arriving())
@@ -152,27 +149,27 @@ class SparkFrame:
 class UnitFrame(SparkFrame):
     """The same of coded rows, all of a unit in one partition, and which of them weigh."""
 
-    rows: int
+    n: int  # of the dataframe that was given
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return ArrivedUnits, (self.asked,)
+        return ArrivedUnits, (self.asked, self.broken)
 
     def count(self) -> int:
-        return self.rows  # of the dataframe that was given
+        return self.n
 
-    def coded(self) -> Iterator[dict[str, np.ndarray]]:
+    def _coded(self) -> Iterator[dict[str, np.ndarray]]:
         """Its columns, and which of its rows weigh under `WEIGHS`."""
         return (_columns(batch, self.asked) for batch in self._arriving())
 
 
 @dataclass(frozen=True, repr=False)
-class Arrived:
-    """A partition whose batches come as an argument of the task."""
+class Arrived(Part):
+    """A partition whose batches come as an argument of the task, by which they are counted."""
 
-    asked: Asked
     frame: Any = None
-    portable = False
-    broken = _BROKEN
+
+    def count(self) -> int:
+        raise NotImplementedError
 
     def batches(self) -> Iterator[Batch]:
         return (batch_of(batch, self.asked) for batch in self.frame)
@@ -181,7 +178,7 @@ class Arrived:
 class ArrivedUnits(Arrived):
     """The same of coded rows."""
 
-    def coded(self) -> Iterator[dict[str, np.ndarray]]:
+    def _coded(self) -> Iterator[dict[str, np.ndarray]]:
         """As of `UnitFrame`."""
         return (_columns(batch, self.asked) for batch in self.frame)
 

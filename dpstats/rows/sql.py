@@ -24,7 +24,7 @@ from dpstats.errors import DataError, SpecificationError
 from dpstats.rows.cells import Objects
 from dpstats.rows.encode import Batch
 from dpstats.rows.links import Address, Held, address_of, is_address
-from dpstats.rows.parts import BLOCK_ROWS, of_parts
+from dpstats.rows.parts import BLOCK_ROWS, Part, of_parts
 from dpstats.rows.sources import HIDDEN, Asked, Source, batch_of, check_arrow
 
 _SCAN = re.compile(r"^\s*(\w+) SCAN\b", re.MULTILINE)  # a line of polars' plans
@@ -99,6 +99,7 @@ _PLAIN, _MADE = frozenset({16, 18, 19, 20, 21, 23, 25, 26, 700, 701, 705, 790, 1
 
 # vendors of which it is known how names are quoted and keys compared; and the sign that makes an expression
 # of a name, of which SQLite knows neither a converter nor a declaration
+_BROKEN = f"the query cannot be run to its end. {HIDDEN}; run it without dpstats to see it"
 _SIGNS = {"postgresql": "", "duckdb": "", "sqlite3": "+"}
 
 
@@ -188,13 +189,15 @@ def _cut(key: object, cuts: Sequence[float]) -> tuple[str | None, tuple[float, .
     found = numbers("cuts", cuts, DataError)
     if key is None and not found.size:
         return None, ()
-    if not (isinstance(key, str) and found.ndim == 1 and found.size and _ascend(found)):
+    if not (
+        isinstance(key, str)
+        and found.ndim == 1
+        and found.size
+        and np.isfinite(found).all()
+        and (np.diff(found) > 0).all()
+    ):
         raise DataError("key and cuts go together: the name of a column, and a list of ascending numbers")
     return key, tuple(found.tolist())
-
-
-def _ascend(found: np.ndarray) -> bool:
-    return bool(np.isfinite(found).all() and (np.diff(found) > 0).all())
 
 
 def chosen(columns: Sequence[str], vendor: str) -> str:
@@ -247,8 +250,7 @@ def of_sql(query: SqlQuery, asked: Asked) -> Source:
     _check_codes(dict(zip(names, codes, strict=False)), asked)
     texts = ranges(query, chosen(asked.columns, link.vendor), link.vendor)
     protected(lambda: _tried(texts[0], link), failure)
-    parts = [SqlPart(text, link, asked) for text in texts]
-    return of_parts(parts, asked, parts[0].broken)
+    return of_parts([SqlPart(asked, _BROKEN, text, link) for text in texts], _BROKEN)
 
 
 def _linked(connection: Any) -> Link:
@@ -305,13 +307,11 @@ def _tried(text: str, link: Link) -> None:
 
 
 @dataclass(frozen=True, repr=False)
-class SqlPart:
+class SqlPart(Part):
     """The records of a SELECT, and the way to its database."""
 
     text: str
     link: Link
-    asked: Asked
-    broken = f"the query cannot be run to its end. {HIDDEN}; run it without dpstats to see it"
 
     @property
     def portable(self) -> bool:

@@ -7,6 +7,8 @@ pass, beside the bits of their rows, by any process. Whether a query has its row
 not known: it is run once, and its coded rows are spooled.
 
 A spool holds numbers that may not fit into memory, in a temporary file that has no name.
+
+An engine brings coded rows together by their units instead, so that nothing but numbers moves.
 """
 
 from __future__ import annotations
@@ -14,11 +16,11 @@ from __future__ import annotations
 import os
 import tempfile
 import weakref
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from threading import Lock
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -26,9 +28,9 @@ from dpstats._private import HoldsRows, protected
 from dpstats.errors import DataError
 from dpstats.rows import sizes
 from dpstats.rows.encode import Batch, Encoder
-from dpstats.rows.parts import Piece, UnitPiece, are_kept, as_block, as_codes
+from dpstats.rows.parts import Part, are_kept, as_block, as_codes
 from dpstats.rows.sources import Asked, Source
-from dpstats.rows.units import alike, chosen, row_hashes, spread
+from dpstats.rows.units import alike, as_one, chosen, row_hashes, spread
 from dpstats.schema import WEIGHS
 
 
@@ -89,38 +91,36 @@ class Spool(HoldsRows):
 _NO_WORDS = np.empty((0, 5), np.uint64)  # of an id, of the hash of cells, and the place in the table
 
 
-def of_units(source: Source) -> tuple[Piece, ...]:
+def of_units(source: Source) -> tuple[Part, ...]:
     """The parts of a table that is not kept, with the rows that weigh; none of a table that is kept."""
-    found: tuple[Piece, ...] = source.by_unit() if source.by_unit else ()
+    found: tuple[Part, ...] = source.by_unit() if source.by_unit else ()
     return found or (() if are_kept(source.parts) else _weighed(source.parts))
 
 
-def _weighed(pieces: Sequence[Piece]) -> tuple[Piece, ...]:
+def _weighed(pieces: Sequence[Part]) -> tuple[Part, ...]:
     asked = pieces[0].asked
     unit, encoder = asked.schema.privacy_unit, Encoder(asked.schema, asked.names)
     choice = Choice(1 + sum(piece.rows for piece in pieces) // sizes.SIZES.share_rows)
     copy = None if all(piece.ordered for piece in pieces) else Copy(asked)
     ends, kinds = [0], set[str]()
     for piece in pieces:
-        for batch in alike(piece.part.batches(), unit.column, kinds):
+        for batch in alike(piece.batches(), unit.column, kinds):
             columns = encoder(batch)
             choice.add(columns.pop(WEIGHS), columns)
             if copy:
                 copy.add(columns)
         ends.append(choice.rows)
-    bits, broken = choice.made(unit.max_rows), pieces[0].part.broken
+    bits, broken = choice.made(unit.max_rows), pieces[0].broken
     if copy:
-        return (UnitPiece(Marked(copy, bits.tobytes(), choice.rows, broken), asked),)  # in one order now
-    marked = [
-        Marked(_without_ids(piece), _cut_out(bits, start, stop), stop - start, piece.part.broken)
+        return (Marked(asked, broken, copy, bits.tobytes(), choice.rows),)  # in one order now
+    return tuple(
+        Marked(asked, piece.broken, _without_ids(piece), _cut_out(bits, start, stop), stop - start)
         for piece, (start, stop) in zip(pieces, pairwise(ends), strict=True)
-    ]
-    return tuple(UnitPiece(part, asked) for part in marked)
+    )
 
 
-def _without_ids(piece: Piece) -> Piece:
-    part: Any = piece.part
-    return Piece(replace(part, asked=piece.asked.without_ids), piece.asked.without_ids)
+def _without_ids(piece: Part) -> Part:
+    return replace(piece, asked=piece.asked.without_ids)
 
 
 def _cut_out(bits: np.ndarray, start: int, stop: int) -> bytes:
@@ -185,17 +185,16 @@ class Copy(HoldsRows):
 
 
 @dataclass(frozen=True, repr=False)
-class Marked:
-    """Rows that come in one order, and a packed bit of each, whether it weighs."""
+class Marked(Part):
+    """Rows that come in one order, and a packed bit of each, whether it weighs; each looks after its file."""
 
-    rows: Any
+    held: Part | Copy
     bits: bytes
     n: int
-    broken: str
 
     @property
     def portable(self) -> bool:
-        return bool(self.rows.portable)
+        return self.held.portable
 
     def count(self) -> int:
         return self.n
@@ -203,14 +202,11 @@ class Marked:
     def batches(self) -> Iterator[Batch]:
         raise NotImplementedError  # they are coded
 
-    def hold(self) -> None:
-        pass  # each part of a file looks for itself
-
-    def coded(self) -> Iterator[dict[str, np.ndarray]]:
+    def _coded(self) -> Iterator[dict[str, np.ndarray]]:
         """The rows, and which of them weigh; DataError unless there are as many as bits."""
         weighs = np.unpackbits(np.frombuffer(self.bits, np.uint8), count=self.n).astype(bool)
         start = 0
-        for columns in self.rows.coded():
+        for columns in self.held.coded():
             stop = start + len(next(iter(columns.values())))
             if stop > self.n:
                 break
@@ -218,3 +214,44 @@ class Marked:
             start = stop
         if start != self.n:
             raise DataError(self.broken)
+
+
+WORDS = ("first word", "second word")
+WEIGHING = "weighs"
+
+
+def numbered(asked: Asked) -> list[str]:
+    """The names of the columns of variables."""
+    return [str(place) for place, _ in enumerate(asked.names)]
+
+
+def _named(asked: Asked) -> Iterator[tuple[str, str]]:
+    return zip(numbered(asked), asked.names, strict=True)
+
+
+def coded_rows(batch: Batch, asked: Asked) -> dict[str, np.ndarray]:
+    """Rows as they are moved: ids that mean one unit are equal, in whatever part they are."""
+    columns = Encoder(asked.schema, asked.names)(batch)
+    words = as_one(columns.pop(WEIGHS)).T.view(np.int64)
+    block = as_block(columns, asked.levels)
+    found = {place: block[name] for place, name in _named(asked)}
+    return found | dict(zip(WORDS, words, strict=True))
+
+
+def ids_of(columns: Mapping[str, np.ndarray]) -> np.ndarray:
+    """The ids of units that are moved, shape (n, 2)."""
+    return np.stack([columns[word] for word in WORDS], axis=1).view(np.uint64)
+
+
+def marked_rows(columns: Mapping[str, np.ndarray], asked: Asked) -> dict[str, np.ndarray]:
+    """All rows of some units, and which of them weigh, in an order that does not depend on who was faster."""
+    ids, hashes = ids_of(columns), row_hashes({name: columns[place] for place, name in _named(asked)})
+    weighs = chosen(ids, lambda rows: hashes[rows], asked.schema.privacy_unit.max_rows)
+    order = np.lexsort(np.hstack([ids, hashes]).T)
+    return {place: columns[place][order] for place in numbered(asked)} | {WEIGHING: weighs[order]}
+
+
+def columns_of(marked: Mapping[str, np.ndarray], asked: Asked) -> dict[str, np.ndarray]:
+    """Marked rows as a part has them, under the names of variables, and `WEIGHS`."""
+    found = {name: marked[place] for place, name in _named(asked)}
+    return as_codes(found, asked) | {WEIGHS: np.asarray(marked[WEIGHING], dtype=bool)}

@@ -122,14 +122,10 @@ class _TwoCodes:
     def __post_init__(self) -> None:
         for field in dataclasses.fields(self):
             object.__setattr__(self, field.name, plain(getattr(self, field.name)))
-        texts = [_boolean_text(text) for text in self.codes]
+        texts = [{"True": "1", "False": "0"}.get(text, text) for text in self.codes]
         if texts[0] == texts[1]:
             first, second = (f.name for f in dataclasses.fields(self))
             raise SchemaError(f"{first} and {second} have the same code {shown(self.codes[0])}")
-
-
-def _boolean_text(text: str) -> str:
-    return {"True": "1", "False": "0"}.get(text, text)
 
 
 @dataclass(frozen=True)

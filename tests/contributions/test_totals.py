@@ -3,6 +3,7 @@
 import json
 import math
 from collections.abc import Iterator
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +34,7 @@ def under_test() -> Iterator[None]:
 def same(found: Totals, **rejected: int) -> None:
     assert found.n == N and np.allclose(found.sums, SUMS, rtol=1e-12)
     counts = {"malformed": 0, "wrong_plan": 0, "out_of_range": 0, "duplicate": 0}
-    assert found.rejected.to_dict() == counts | rejected
+    assert asdict(found.rejected) == counts | rejected
 
 
 def test_files_lists_of_files_and_iterators_give_the_same(tmp_path: Path) -> None:

@@ -137,7 +137,8 @@ EXTENDED = Schema(y=bounded(0, 1), x=bounded(1, 4), z=bounded(0, 1), g=levels("a
     ],
 )
 def test_new_data_of_any_make(newdata):
-    exog, clipped = DESIGN.exog(newdata)
+    found = DESIGN.new_rows(newdata, clip=True)
+    exog, clipped = found.exog, int(found.outside.sum())
     np.testing.assert_array_equal(exog, [[1, 1, 0, 30], [1, 0, 1, 50]])
     assert clipped == 1
 
@@ -164,10 +165,16 @@ def test_a_term_that_is_not_defined_beyond_the_bounds_is_named():
 
 
 def test_one_new_row_and_broadcast_scalars():
-    np.testing.assert_array_equal(DESIGN.exog({"temp": 30, "maker": "HGST"})[0], [[1, 0, 0, 30]])
-    np.testing.assert_array_equal(DESIGN.exog({"temp": [20, 30], "maker": "HGST"})[0][:, 3], [20, 30])
+    np.testing.assert_array_equal(
+        DESIGN.new_rows({"temp": 30, "maker": "HGST"}, clip=True).exog, [[1, 0, 0, 30]]
+    )
+    np.testing.assert_array_equal(
+        DESIGN.new_rows({"temp": [20, 30], "maker": "HGST"}, clip=True).exog[:, 3], [20, 30]
+    )
     constant = build_design("time ~ 1", DRIVES)
-    assert constant.exog({})[0].tolist() == [[1.0]] and constant.exog([{}, {}])[0].shape == (2, 1)
+    assert constant.new_rows({}, clip=True).exog.tolist() == [[1.0]] and constant.new_rows(
+        [{}, {}], clip=True
+    ).exog.shape == (2, 1)
 
 
 @pytest.mark.parametrize(
@@ -188,14 +195,14 @@ def test_one_new_row_and_broadcast_scalars():
 )
 def test_unusable_new_data_say_what_is_wrong(newdata, words):
     with pytest.raises(SpecificationError, match=words):
-        DESIGN.exog(newdata)
+        DESIGN.new_rows(newdata, clip=True)
 
 
 def test_a_code_that_is_not_declared_is_named_in_new_data():
     design = build_design("time ~ Q('my flag')", DRIVES)
-    np.testing.assert_array_equal(design.exog({"my flag": ["y", "n"]})[0][:, 1], [1, 0])
+    np.testing.assert_array_equal(design.new_rows({"my flag": ["y", "n"]}, clip=True).exog[:, 1], [1, 0])
     with pytest.raises(SpecificationError, match="my flag = 'z' is not one of the codes y and n"):
-        design.exog({"my flag": "z"})
+        design.new_rows({"my flag": "z"}, clip=True)
 
 
 def test_linear_hypotheses_use_the_names_of_columns():

@@ -35,7 +35,7 @@ def test_products_that_are_alike_are_the_same_in_every_row(formula: str) -> None
         h=rng.choice([*"uvw"], n),
     )
     design = build_design(formula, SCHEMA)
-    rows, found = design.exog(data)[0], design.alike()
+    rows, found = design.new_rows(data, clip=True).exog, design.alike()
     products = rows[:, :, None] * rows[:, None, :]
     assert (found == found.T).all() and found.min() >= NEVER
     assert not products[:, found == NEVER].any()
@@ -58,7 +58,7 @@ def test_a_column_is_0_without_the_level_it_is_within(formula: str) -> None:
         h=rng.choice([*"uvw"], n),
     )
     design = build_design(formula, SCHEMA)
-    rows, homes = design.exog(data)[0], design.within()
+    rows, homes = design.new_rows(data, clip=True).exog, design.within()
     assert (homes[design.binary & (rows.min(axis=0) == 0)] >= 0).all()
     for column, home in enumerate(homes):
         if home >= 0:

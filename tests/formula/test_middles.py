@@ -65,7 +65,7 @@ def check_same_span(design: Design, middles: dict[str, float]) -> np.ndarray:
     assert pickle.loads(pickle.dumps(moved)) == moved and (moved == design) == (not design.movable)
     for wild in (True, False):
         data = drawn(np.random.default_rng(1), 400, wild)
-        ours, theirs = design.exog(data)[0], moved.exog(data)[0]
+        ours, theirs = design.new_rows(data, clip=True).exog, moved.new_rows(data, clip=True).exog
         off, p = ours @ moved.way[: len(design.names)] - theirs, len(design.names)
         if design.baseline:
             off += moved.way[p]  # what a baseline takes up
@@ -85,7 +85,7 @@ def test_spans_are_the_same_and_bounds_hold(right: str, baseline: bool) -> None:
     if not baseline:
         assert sorted(design.movable) == sorted(MOVED[right].split())
     if MOVED[right] and "x" not in design.movable:  # which is near 0 as it is
-        ours = design.exog(drawn(np.random.default_rng(1), 400))[0]
+        ours = design.new_rows(drawn(np.random.default_rng(1), 400), clip=True).exog
         near = [np.linalg.cond(each / np.linalg.norm(each, axis=0)) for each in (ours, theirs)]
         assert near[1] < near[0]
 
@@ -113,7 +113,7 @@ def test_where_numbers_lie_their_columns_lie_between_likely_bounds() -> None:
     wide = dps.Schema({**SCHEMA, "year": dps.bounded(0, 3000)})
     design = build_design("y ~ year*g + I(year**2) + I(x**2) + x*u + volts + I(volts*x)", wide)
     moved = design.about({name: places[name] for name in design.movable})
-    rows, (low, high), (least, most) = moved.exog(data)[0], moved.likely.T, moved.bounds.T
+    rows, (low, high), (least, most) = moved.new_rows(data, clip=True).exog, moved.likely.T, moved.bounds.T
     assert (low >= least).all() and (high <= most).all() and np.array_equal(design.likely, design.bounds)
     assert (rows >= low).all() and (rows <= high).all()
     square = moved.names.index("I(year ** 2)")

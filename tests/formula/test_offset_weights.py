@@ -161,7 +161,7 @@ def test_the_offset_of_new_data():
 
 def test_new_data_need_no_weights():
     design = build_design("y ~ temp", DRIVES, weights="days")
-    assert design.exog({"temp": 20})[0].tolist() == [[1, 20]]
+    assert design.new_rows({"temp": 20}, clip=True).exog.tolist() == [[1, 20]]
 
 
 def test_least_squares_as_statsmodels_does_with_offset_and_weights():

@@ -153,7 +153,8 @@ def test_an_entry_may_be_one_number_or_an_expression():
 
 def test_new_data_need_no_entry():
     design, _ = watched("Surv(start, time, dead) ~ x")
-    exog, clipped = design.exog({"x": [0.5, 2.0]})
+    found = design.new_rows({"x": [0.5, 2.0]}, clip=True)
+    exog, clipped = found.exog, int(found.outside.sum())
     assert exog[:, 1].tolist() == [0.5, 1.0] and clipped == 1
 
 

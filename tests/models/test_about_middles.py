@@ -11,7 +11,7 @@ from dpstats.budget import Budget
 from dpstats.curator import Curator
 from dpstats.estimators.engine.finish import Estimate
 from dpstats.formula import Design
-from dpstats.models.about_middles import RELEASED, costs_of, found_middles
+from dpstats.models.skeleton import MIDDLES, costs_of_middles, found_middles
 from dpstats.results.intervals import standard_errors
 from dpstats.testing import NoNoise, SeededNoise, noise
 
@@ -87,7 +87,7 @@ def test_without_noise_it_is_the_fit_of_a_number_that_the_user_centred(
     with noise(NoNoise()):
         far = MODELS[model]("x*u", data, schema)
         curator = Curator(far._rows, far.design, GAUSSIAN)
-        costs = costs_of(far.design, GAUSSIAN)
+        costs = costs_of_middles(far.design, GAUSSIAN)
         curator.pay(None, formula="", method="", costs=costs)
         middle = found_middles(curator, far.design, GAUSSIAN)["x"][0]
         assert abs(middle - FAR) < 0.2
@@ -211,6 +211,6 @@ def test_the_ledger_and_the_fit_name_what_was_released(tmp_path: Any) -> None:
     data, schema = rows(FAR)
     ledger = dps.Ledger(tmp_path / "ledger.json", total=dps.approx(5, 1e-5))
     fit = dps.logit("yes ~ x*u", data, schema).fit(GAUSSIAN, ledger=ledger)
-    assert RELEASED in fit.record.released
+    assert MIDDLES in fit.record.released
     plain = dps.logit("yes ~ x + u", data, schema).fit(GAUSSIAN, ledger=ledger)
-    assert RELEASED not in plain.record.released
+    assert MIDDLES not in plain.record.released

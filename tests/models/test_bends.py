@@ -172,7 +172,7 @@ def test_of_a_line_that_bends_where_few_rows_count_less_intervals_are_little_lon
     """A power plant: intervals were 25 times as long as those of least squares, under a caution."""
     plant = dps.datasets.load("ccpp")
     model = dps.ols("PE ~ AT + V + AP + RH", plant.data, plant.schema)
-    rows, y = model.design.exog(plant.data)[0], plant.data["PE"].to_numpy()
+    rows, y = model.design.new_rows(plant.data, clip=True).exog, plant.data["PE"].to_numpy()
     exact = sm.OLS(y, rows).fit()
     for seed in range(3):
         with noise(SeededNoise(seed)):

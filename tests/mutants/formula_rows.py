@@ -14,7 +14,7 @@ MUTANTS = (
     planted(
         "the bytes of a file decide whether its rows are kept",
         "rows/test_parts.py::test_how_long_a_record_is_does_not_decide_whether_rows_are_kept",
-        ("rows/parts.py", "return 8 * len(piece.asked.columns) * piece.rows", "return piece.part.stamp.size"),
+        ("rows/parts.py", "return 8 * len(piece.asked.columns) * piece.rows", "return piece.stamp.size"),
     ),
     planted(
         "a product about a middle keeps the bounds of the product",
@@ -227,8 +227,8 @@ MUTANTS = (
         "rows/test_parts.py::test_a_part_that_fails_before_its_first_batch_says_nothing_of_a_cell",
         (
             "rows/parts.py",
-            "_told(self.part, lambda: iter(self.part.batches()))",
-            "iter(self.part.batches())",
+            "_told(self, lambda: iter(self._coded()))",
+            "iter(self._coded())",
         ),
     ),
     planted(
@@ -267,7 +267,7 @@ MUTANTS = (
     planted(
         "all rows of a unit weigh that a cluster brought together",
         TOGETHER,
-        ("rows/moved.py", "asked.schema.privacy_unit.max_rows)", "9**9)"),
+        ("rows/unit_parts.py", "asked.schema.privacy_unit.max_rows)", "9**9)"),
     ),
     planted(
         "executors of Spark choose which rows of a unit weigh before they are brought together",

@@ -8,9 +8,9 @@ import pytest
 
 import dpstats as dps
 from dpstats.formula import build_design
+from dpstats.planning.fit_plan import rounded_up, smallest
 from dpstats.planning.knowledge import read_known
 from dpstats.planning.rows import Maker
-from dpstats.planning.search import rounded_up, smallest
 from dpstats.planning.trials import Setting
 from dpstats.planning.truth import EVEN, read_asked
 

@@ -69,15 +69,13 @@ def test_summaries_say_of_how_many_units() -> None:
     capacitors = str(capacitor().summary(units={"voltage": 50}))
     ratios = capacitors.partition("Time ratio")[2]
     assert "voltage (per 50 V)" in ratios and f"{np.exp(50 * capacitor().params['voltage']):.4f}" in ratios
-    ridge = linear(0.05).summary(unpenalised=True, units={"alcohol": 2}).as_text()
-    assert ridge.count("alcohol (per 2") == 2
+    assert str(linear(0.05).summary(units={"alcohol": 2})).count("alcohol (per 2") == 1
 
 
 def test_a_width_is_that_of_the_summary_and_can_be_changed_again() -> None:
     document = capacitor().summary(width=60)
     assert str(document).splitlines()[1] == "=" * 60
     assert document.as_text(90).splitlines()[1] == "=" * 90
-    assert capacitor().summary(use={"voltage": 200, "temperature": 170}, width=60).width == 60
 
 
 @pytest.mark.parametrize(

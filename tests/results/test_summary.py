@@ -57,7 +57,7 @@ SHOWN = {
     "linear.html": lambda: linear().summary().as_html(),
     "linear_noisy.txt": lambda: linear(noise=0.7).summary().as_text(),
     "linear_print.txt": lambda: repr(linear()),
-    "ridge.txt": lambda: linear(0.05).summary(level=0.9, unpenalised=True).as_text(),
+    "ridge.txt": lambda: linear(0.05).summary(level=0.9).as_text(),
     "ridge_print.txt": lambda: repr(linear(0.05).at_alpha(0.2)),
     "ridge_same_release.txt": lambda: linear(0.05).at_alpha(0.2).summary().as_text(),
     "ridge_path.txt": lambda: repr(linear().ridge_path()),

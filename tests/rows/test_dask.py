@@ -109,7 +109,7 @@ def test_partitions_are_sent_without_rows():
     pieces = rows_of(frame()).parts()
     assert len(pickle.dumps(pieces)) < 4000
     with pytest.raises(TypeError, match="holds private rows"):
-        pickle.dumps(pieces[0].part.frames)
+        pickle.dumps(pieces[0].frames)
 
 
 def failing(part, flag):
@@ -266,7 +266,7 @@ def test_a_cluster_brings_the_rows_of_a_unit_together_and_hands_none_out(client,
         rows = rows_of(parted, schema)
         assert rows.n == N and len(rows.parts()) == 4
         found, expected = joined(rows.blocks()), joined(rows_of(table, schema).blocks())
-        for refused in ((Partition, "batches"), (UnitPartition, "coded")):
+        for refused in ((Partition, "batches"), (UnitPartition, "_coded")):
             monkeypatch.setattr(*refused, None)
         there, m = released(parted)
     assert n == m == N

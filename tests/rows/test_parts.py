@@ -228,17 +228,18 @@ def test_a_relation_that_fails_at_once_says_nothing_of_a_cell(use, kept, monkeyp
     assert "4711" not in _told_by(caught.value) and caught.value.__context__ is None
 
 
-class FailingPart:
+class FailingPart(parts.Part):
     """A part that fails when its batches are asked for, before the first of them."""
 
-    portable, size, broken = False, 1, "the part cannot be read to its end"
+    def count(self):
+        return 1
 
     def batches(self):
         raise ValueError("serial-4711")
 
 
 def test_a_part_that_fails_before_its_first_batch_says_nothing_of_a_cell():
-    piece = parts.Piece(FailingPart(), Asked(SCHEMA, tuple(SCHEMA)))
+    piece = FailingPart(Asked(SCHEMA, tuple(SCHEMA)), "the part cannot be read to its end")
     with pytest.raises(DataError, match="the part cannot be read to its end") as caught:
         list(piece.blocks(9))
     assert "4711" not in _told_by(caught.value) and caught.value.__context__ is None

@@ -200,7 +200,7 @@ def test_spark_brings_the_rows_of_a_unit_together_and_hands_none_out(partitions,
     rows = rows_of(units.repartition(partitions) if partitions else units, UNITS)
     (piece,) = rows.parts()
     assert in_order(rows) == in_order(rows_of(HELD, UNITS)) and rows.n == N
-    for refused in ("batches", "coded"):
+    for refused in ("batches", "_coded"):
         monkeypatch.setattr(UnitFrame, refused, None)
     recording = Recording(NoNoise())
     curator = Curator(rows, DESIGN, dps.gdp(9), recording, recording.record)
@@ -210,7 +210,7 @@ def test_spark_brings_the_rows_of_a_unit_together_and_hands_none_out(partitions,
     first, second, expected = (record.exact for record in recording.records)
     assert first.tobytes() == second.tobytes() and (np.abs(first - expected) <= SLACK).all()
     assert len(pickle.dumps(piece)) < 4000
-    held = piece.part.frame
+    held = piece.frame
     assert held.is_cached
     del rows, piece, curator, one
     gc.collect()
@@ -272,7 +272,7 @@ def test_rows_that_are_lost_end_the_fit(frame):
 def test_a_frame_is_sent_without_rows(frame):
     (piece,) = rows_of(frame).parts()
     assert isinstance(chosen(Running(), [piece]), Spark) and len(pickle.dumps(piece)) < 4000
-    assert isinstance(pickle.loads(pickle.dumps(piece)).part, Arrived)
+    assert isinstance(pickle.loads(pickle.dumps(piece)), Arrived)
 
 
 PARSED = {

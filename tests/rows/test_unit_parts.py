@@ -24,7 +24,7 @@ from dpstats.curator import Curator
 from dpstats.curator.lattice import slack
 from dpstats.curator.partial import statistic_of
 from dpstats.errors import DataError
-from dpstats.rows import parts, unit_parts
+from dpstats.rows import unit_parts
 from dpstats.rows.unit_parts import Marked
 from dpstats.schema import WEIGHS
 from dpstats.testing import NoNoise, Recording, SeededNoise, noise
@@ -113,7 +113,7 @@ def test_a_query_is_run_once_and_its_rows_weigh_as_in_memory(other, tmp_path, st
     data, runs = tables.OTHERS[other](tmp_path / "data"), []
     rows = rows_of(data, UNITS)
     assert rows.n == N and not rows.parts()[0].portable
-    kind = type(rows_of(data).parts()[0].part)
+    kind = type(rows_of(data).parts()[0])
     monkeypatch.setattr(kind, "batches", lambda self: runs.append(0) or iter(()))
     for _ in range(2):
         assert bits(rows) == EXPECTED
@@ -161,8 +161,7 @@ def test_a_file_that_changes_between_the_choice_and_a_pass_is_refused(tmp_path, 
 @pytest.mark.parametrize("n", [N - 1, N + 1])
 def test_rows_of_which_there_are_not_as_many_as_bits_are_refused(n, streamed):
     (piece,) = rows_of(polars.from_arrow(HELD).lazy(), UNITS).parts()
-    held = piece.part
-    wrong = parts.UnitPiece(Marked(held.rows, held.bits + b"\0", n, "no end"), piece.asked)
+    wrong = Marked(piece.asked, "no end", piece.held, piece.bits + b"\0", n)
     with pytest.raises(DataError, match="no end"):
         list(wrong.blocks(999))
 

@@ -349,7 +349,7 @@ def test_a_table_without_the_column_of_the_unit_says_so():
 
 def test_new_data_need_no_unit():
     design = build_design("Surv(time, failed) ~ x", SCHEMA.unit("serial", max_rows=1))
-    assert design.exog({"x": 0.5})[0].tolist() == [[1.0, 0.5]]
+    assert design.new_rows({"x": 0.5}, clip=True).exog.tolist() == [[1.0, 0.5]]
 
 
 UNIT = SCHEMA.unit("serial", max_rows=2)
