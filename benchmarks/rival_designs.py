@@ -105,7 +105,7 @@ def _simulated(rng: np.random.Generator, numbers: int, **other: tuple[object, Ar
     for name, (what, values) in other.items():
         declared[name], columns[name] = what, values
     schema, formula = dps.Schema(declared | {"y": dps.bounded(*RESPONSE)}), "y ~ " + " + ".join(columns)
-    exog = build_design(formula, schema).exog(columns)[0]
+    exog = build_design(formula, schema).new_rows(columns, clip=True).exog
     slopes = rng.choice([-SLOPE, SLOPE], size=exog.shape[1] - 1) / exog[:, 1:].std(axis=0)
     truth = np.append(1 - exog[:, 1:].mean(axis=0) @ slopes, slopes)
     data = pd.DataFrame(columns).assign(y=exog @ truth + rng.normal(size=N))

@@ -168,7 +168,7 @@ def sample(lot: Lot, rows: pd.DataFrame) -> Sample:
     rng = np.random.default_rng([lot.seed, 3])
     declared = {name: _declared(rows[name], lot.looseness ** rng.uniform(), rng) for name in lot.covariates}
     right = " + ".join(lot.covariates)
-    exog = build_design(f"y_ ~ {right}", dps.Schema(y_=dps.flag(), **declared)).exog(rows)[0]
+    exog = build_design(f"y_ ~ {right}", dps.Schema(y_=dps.flag(), **declared)).new_rows(rows, clip=True).exog
     fields: dict[str, Any] = {"offset": 0.0, "weights": None}
     if lot.model == "survreg":
         time_name, event_name, code = LIVES[lot.name]

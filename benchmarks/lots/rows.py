@@ -53,7 +53,7 @@ def sample(design: Design) -> Sample:
     rows = design.covariates.draw(rng, n)
     declared, right, fields = _extras(design, rows, rng)
     blank = dps.Schema(y=dps.flag(), **declared)
-    exog = build_design(f"y ~ {right}", blank).exog(rows)[0]
+    exog = build_design(f"y ~ {right}", blank).new_rows(rows, clip=True).exog
     params = _params(design, exog, rng)
     eta = (_levelled(exog, rng) if design.law == "saturating" else exog) @ params
     response = _RESPONSES[design.model](design, rows, eta, fields, rng)

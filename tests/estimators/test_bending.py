@@ -88,7 +88,7 @@ def test_a_line_that_bends_is_nearer_to_least_squares_and_known_to_be_off() -> N
     data = WINE.data.iloc[::3]
     covariates = [name for name in WINE.schema if name not in ("quality", "colour")]
     model = dps.ols("quality ~ " + " + ".join(covariates), data, WINE.schema)
-    rows, _ = model.design.exog(data)
+    rows = model.design.new_rows(data, clip=True).exog
     quality = data["quality"].to_numpy(float)
     exact = np.linalg.lstsq(rows, quality, rcond=None)[0]
     found = []

@@ -158,7 +158,7 @@ def _errors(data: object, budget: object, seeds: range) -> float:
     """Mean square distance of predictions to those of least squares, on the rows themselves."""
     frame = WINE.data if data is None else data
     model = dps.ols(FORMULA, frame, WINE.schema)
-    rows, _ = model.design.exog(frame)
+    rows = model.design.new_rows(frame, clip=True).exog
     exact = rows @ np.linalg.lstsq(rows, frame["quality"].to_numpy(float), rcond=None)[0]
     found = []
     for seed in seeds:

@@ -19,7 +19,7 @@ def test_a_rare_reference_level_is_no_worse_than_any_other() -> None:
     for first in (names, names[::-1]):
         schema = dps.Schema(f=dps.levels(*first), x=dps.bounded(-6, 6), y=dps.bounded(-12, 12))
         model = dps.ols("y ~ f + x", data, schema)
-        exact = np.linalg.lstsq(model.design.exog(data)[0], data["y"], rcond=None)[0]
+        exact = np.linalg.lstsq(model.design.new_rows(data, clip=True).exog, data["y"], rcond=None)[0]
         found = []
         for seed in range(4):
             with noise(SeededNoise(seed)):
@@ -63,7 +63,7 @@ def test_a_penalty_pulls_many_levels_as_far_as_it_does_without_privacy() -> None
         model = dps.ridge(
             "y ~ m", data, dps.Schema(m=dps.levels(*names), y=dps.bounded(-12, 12)), alpha=alpha
         )
-        rows = model.design.exog(data)[0][:, 1:]
+        rows = model.design.new_rows(data, clip=True).exog[:, 1:]
         apart, mean = rows - rows.mean(axis=0), data["y"].mean()
         penalised = apart.T @ apart / n + alpha * np.eye(count - 1)
         slopes = np.linalg.solve(penalised, apart.T @ (data["y"] - mean) / n)

@@ -21,7 +21,7 @@ def fitted(
     model = dps.ridge(formula, rows, schema, alpha=alpha) if alpha else dps.ols(formula, rows, schema)
     with noise(SeededNoise(seed)):
         fit = model.fit(budget)
-    exog, y = model.design.exog(rows)[0], rows[formula.split(" ~ ")[0]].to_numpy(float)
+    exog, y = model.design.new_rows(rows, clip=True).exog, rows[formula.split(" ~ ")[0]].to_numpy(float)
     means = exog[:, 1:].mean(axis=0)
     apart = exog[:, 1:] - means
     # of an empty level least squares says nothing, and here 0

@@ -11,7 +11,7 @@ from dpstats.formula import build_design
 from dpstats.planning.fit_plan import rounded_up, smallest
 from dpstats.planning.knowledge import read_known
 from dpstats.planning.rows import Maker
-from dpstats.planning.trials import Setting
+from dpstats.planning.trials import Setting, Trial
 from dpstats.planning.truth import EVEN, read_asked
 
 SCHEMA = dps.Schema(
@@ -169,7 +169,7 @@ def test_made_up_responses_have_the_mean_or_share_that_was_told(model: Any, law:
         known.spreads.get(response or ""),
         design.names,
     )
-    trial = Setting(model, known, asked).trial()
+    trial = Trial(Setting(model, known, asked))
     rng = np.random.default_rng(0)
     drawn = trial._drawn(rng, 40_000)
     values = pd.Series(trial._of.columns(trial.law, drawn, rng)[column])
