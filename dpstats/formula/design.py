@@ -300,20 +300,15 @@ def build_design(
         If the formula cannot be read, names an undeclared variable, is not row-wise, or has no public bound;
         if weights may be negative, or the subset is no condition.
     """
-    if not isinstance(formula, str) or ("~" not in formula and not is_line(formula)):  # a column, or a file
-        raise FormulaError(
-            f"a formula is a text such as 'y ~ x', not {untyped(formula)}; it comes first: dps.ols(formula, "
-            "data, schema)"
-        )
+    _check_text(formula)
     schema = as_schema(schema)
     check_operators(formula)
     parsed = grammar.parse_formula(formula)
     response = read_response(_one_response(parsed, formula), schema)
     _check_norms(response, schema)
     terms, offset = split_offset(parsed.terms, schema)
-    strata, axis = None, None
-    if baseline or scales:
-        terms, strata, axis = _split_groups(terms, schema, response, baseline)
+    grouped = baseline or scales
+    terms, strata, axis = _split_groups(terms, schema, response, baseline) if grouped else (terms, None, None)
     weighing = None if weights is None else read_weights(weights, schema)
     inside = None if subset is None else read_subset(subset, schema)
     told = _products(terms, schema, formula, baseline)
@@ -356,6 +351,15 @@ def build_design(
     )
     _check_repeated(design)
     return design
+
+
+def _check_text(formula: object) -> None:
+    """Refuse what is no formula."""
+    if not isinstance(formula, str) or ("~" not in formula and not is_line(formula)):  # a column, or a file
+        raise FormulaError(
+            f"a formula is a text such as 'y ~ x', not {untyped(formula)}; it comes first: dps.ols(formula, "
+            "data, schema)"
+        )
 
 
 def _products(terms: Terms, schema: Schema, formula: str, baseline: bool) -> Products:
