@@ -157,6 +157,7 @@ GIVEN: dict[str, dict[str, Any]] = {
     "Fit.save": {"path": "new.fit.json"},
     "Fit.predict": {"type": "quantile"},
     "LinearFit.drop": {"terms": ["alcohol"]},
+    "LinearFit.update": {"formula": ". ~ . - alcohol"},
     "Fit.forecast": {"horizon": 300.0},
     **{f"Fit.{name}": {"times": 300.0} for name in ("reliability", "conditional_reliability", "hazard")},
 }

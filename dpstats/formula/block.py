@@ -140,7 +140,7 @@ class Filler:
 
     def readers(self) -> np.ndarray:
         """See `identities.readers`."""
-        return readers(self._products, self._factors, self._schema)
+        return readers(self._columns, self._factors, self.schema)
 
     def splines(self) -> np.ndarray:
         """Which columns are those of a spline alone, shape (p,)."""

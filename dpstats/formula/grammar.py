@@ -228,36 +228,6 @@ def _meant(text: Any, names: Sequence[str]) -> str:
     return ""
 
 
-def without_terms(formula: str, terms: Sequence[str]) -> str:
-    """The formula without some of its terms, which are written as in it.
-
-    Raises
-    ------
-    FormulaError
-        If one is no term of the formula.
-    """
-    whole = patsy.ModelDesc.from_formula(formula)
-    left = list(whole.rhs_termlist)
-    for term in terms:
-        named = _term(term)
-        if named not in left or not named.factors:
-            there = ", ".join(each.name() for each in left if each.factors)
-            raise FormulaError(f"{shown(term)} is no term of {brief(formula)}; they are {there}")
-        left.remove(named)
-    return str(patsy.ModelDesc(whole.lhs_termlist, left).describe())
-
-
-def _term(term: object) -> patsy.Term:
-    """The one term that a text stands for."""
-    try:
-        found = [each for each in patsy.ModelDesc.from_formula(f"0 + {term}").rhs_termlist if each.factors]
-    except Exception:  # slips of patsy's grammar end in all kinds of exceptions; the text is public
-        found = []
-    if not isinstance(term, str) or len(found) != 1:
-        raise FormulaError(f"a term is one of the formula, such as 'x' or 'x:z', not {shown(term)}")
-    return found[0]
-
-
 _OPERANDS = (tokenize.NAME, tokenize.NUMBER)
 
 

@@ -15,7 +15,7 @@ from dpstats._axes import Axes
 from dpstats._warn import warn
 from dpstats.errors import SpecificationError
 from dpstats.formula import NumericResponse, build_design
-from dpstats.formula.grammar import without_terms
+from dpstats.formula.terms import taken_out, without_terms
 from dpstats.results.cautions import CODES
 from dpstats.results.document import Estimates
 from dpstats.results.intervals import Estimate, positive, rsquared
@@ -93,9 +93,12 @@ class LinearFit(MeanFit, models=("ols", "ridge")):
     )
     _refused = {
         **dict.fromkeys(("at_alpha", "ridge_path", "plot_ridge_path"), _needs),
-        "drop": (
-            "needs the moments of a linear fit without penalty, and this {model} fit is none",
-            "Of a ridge fit take fit.at_alpha(0) first; else fit dps.ols(...).",
+        **dict.fromkeys(
+            ("drop", "update"),
+            (
+                "needs the moments of a linear fit without penalty, and this {model} fit is none",
+                "Of a ridge fit take fit.at_alpha(0) first; else fit dps.ols(...).",
+            ),
         ),
     }
 
@@ -207,6 +210,32 @@ class LinearFit(MeanFit, models=("ols", "ridge")):
         """
         found: LinearFit = self._of(without(self.record, terms))
         return found
+
+    @method_where(has_line)
+    def update(self, formula: str) -> LinearFit:
+        """Return the fit of another formula, which lacks some of the terms, from the same release.
+
+        Parameters
+        ----------
+        formula : str
+            Such as ``". ~ . - V"``, as R's update has it. A term can be taken out, and none put in.
+
+        Returns
+        -------
+        LinearFit
+            As :meth:`drop`.
+
+        Raises
+        ------
+        SpecificationError
+            As :meth:`drop`, and for any other change.
+
+        Examples
+        --------
+        >>> fit.at_alpha(0).update(". ~ . - V").formula
+        'PE ~ AT'
+        """
+        return self.drop(*taken_out(formula))
 
     @method_where(has_moments)
     def ridge_path(self, alphas: Sequence[float] | None = None, level: float = 0.95) -> Estimates:

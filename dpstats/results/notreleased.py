@@ -88,7 +88,6 @@ HABITS: dict[str, tuple[Way, ...]] = {
         ),
     ),
     "Anova": (("fit.wald_test_terms()", _ANY),),
-    "update": (("fit.drop('x')", "ols"),),
     # statsmodels
     **dict.fromkeys(("cov_type", "get_robustcov_results", "HC0_se", "HC1_se", "HC2_se", "HC3_se"), _ERRORS),
     **dict.fromkeys(("cov_HC0", "cov_HC1", "cov_HC2", "cov_HC3", "normalized_cov_params"), _COV),
@@ -271,7 +270,7 @@ NOT_RELEASED: dict[str, Reason] = {
     ),
     "rsquared": (
         "follows from the moments of a linear fit, and this fit has none",
-        "dps.ols releases it; of what drop() left, fit the formula anew.",
+        "dps.ols releases it; of what drop() or update() left, fit the formula anew.",
     ),
     **dict.fromkeys(
         (

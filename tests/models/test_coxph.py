@@ -354,18 +354,51 @@ def test_a_step_of_a_level_goes_as_far_as_its_scores_say() -> None:
         np.zeros((2, 1)),
         np.zeros((2, 1)),
     )
-    logs = np.array([-1.5, -0.2, 1.2])
-    steps = np.column_stack([-np.expm1(-logs) / 2, logs])
-    np.testing.assert_allclose([bent(step, scale) for step in steps], np.column_stack([logs / 2, logs]))
-    nothing = np.zeros(2)
-    beyond, factors = read_levels(
-        scale, np.zeros((3, 2)), np.array([-0.2, -0.2]), nothing + 0.01, nothing + 0.01
-    )
+    logs = np.array([-0.5, -0.2, 0.5])
     # rows of a 1 move by .7 t, others by .3 t the other way
+    said = (np.exp(0.3 * logs) - np.exp(-0.7 * logs)) / 2
+    moved = np.array([bent(np.array([step, 0.7]), scale) for step in said])
+    np.testing.assert_allclose(2 * moved[:, 0], logs, rtol=0.13)
+    np.testing.assert_array_equal(moved[:, 1], 0.7)
+    small, nothing = 1e-4 * np.eye(2), np.zeros((2, 2))
+    beyond, factors = read_levels(scale, np.zeros((3, 2)), np.array([-0.2, -0.2]), small, small)
     found = 2 * (beyond[0] - 0.2)
     assert abs(np.exp(0.3 * found) - np.exp(-0.7 * found) + 0.4) < 1e-3
     assert beyond[1] == 0 and factors[1] == 1
-    assert np.isinf(read_levels(scale, np.zeros((3, 2)), np.array([0.4, 0.4]), nothing + 1.5, nothing)[1][0])
+    wide = 2.25 * np.eye(2)
+    assert np.isinf(read_levels(scale, np.zeros((3, 2)), np.array([0.4, 0.4]), wide, nothing)[1][0])
+
+
+def test_scores_of_a_rare_reference_bend_contrasts_with_it() -> None:
+    """Its rows move the other way, and what they say levels off: contrasts were short of the truth."""
+    shares = np.array([0.5, 0.48])
+    sds = np.sqrt(shares * (1 - shares))
+    scale = RowScale(
+        shares,
+        sds,
+        0.0,
+        1.0,
+        False,
+        1.0,
+        0.0,
+        np.array([True, True]),
+        np.append(-shares / sds, -1),
+        np.append((1 - shares) / sds, 1),
+        sds**2,
+        np.zeros(2),
+        np.zeros((2, 1)),
+        np.zeros((2, 1)),
+        levels=np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]]),
+        middle_error=np.full(2, 0.01),
+    )
+    for log in (-0.5, 0.8):
+        # the reference lies so much above the others, whose contrasts with it all step alike
+        step, sd = np.expm1(-log) * sds, 0.01 * np.diag(sds**2)
+        np.testing.assert_allclose(bent(step, scale), -log * sds, rtol=0.05)
+        beyond, factors = read_levels(scale, np.zeros((3, 2)), step, sd, 0 * sd)
+        np.testing.assert_allclose(step + beyond, -log * sds, rtol=0.05)
+        assert np.isfinite(factors).all() and (factors >= 1).all()
+    assert np.isinf(read_levels(scale, np.zeros((3, 2)), step, 30 * sd, sd)[1]).all()
 
 
 @pytest.mark.parametrize("reference, few", [(0.0045, [True, True]), (0.1, [False, False])])

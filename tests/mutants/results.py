@@ -497,7 +497,7 @@ MUTANTS = (
     planted(
         "levels are told against one that no row has (survreg)",
         "estimators/test_level_without_events.py::test_what_is_told_against_a_level_without_rows_is_not_estimable",
-        (SCALE, "(events * surely < FEWEST_EVENTS)", "(surely < -1)"),
+        (SCALE, "[:, events * surely < FEWEST_EVENTS]", "[:, surely < -1]"),
     ),
     planted(
         "levels that may have no failure have an interval (coxph)",

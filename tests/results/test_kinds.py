@@ -44,7 +44,7 @@ KINDS = {
 }
 FILES = sorted(path.stem for path in SAVED.glob("*.json"))
 OF_RECORD = ("record", "to_dict", "from_dict", "save", "load")
-OF_TERMS = ("drop",)  # of a formula with more terms than one: test_reduced.py
+OF_TERMS = ("drop", "update")  # of a formula with more terms than one: test_reduced.py
 
 
 def kind_of(file: str) -> type:

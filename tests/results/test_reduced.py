@@ -61,6 +61,13 @@ def test_most_of_these_fits_have_no_caution() -> None:
     assert sum(not fitted(whole).flags for whole, _, _ in SHORTER.values()) >= 5
 
 
+def test_update_takes_out_what_drop_does() -> None:
+    fit = fitted("y ~ x + np.exp(z - 1) + g")
+    updated = fit.update(". ~ . - np.exp(z - 1) - g")
+    assert updated.formula == "y ~ x"
+    pd.testing.assert_series_equal(updated.params, fit.drop("g", "np.exp(z - 1)").params)
+
+
 def test_it_says_what_was_paid_and_is_saved() -> None:
     fit = fitted("y ~ x + z")
     found = fit.drop("z")
@@ -69,7 +76,7 @@ def test_it_says_what_was_paid_and_is_saved() -> None:
     assert "release and budget of the fit of y ~ x + z: nothing more was spent" in said
     assert dps.Fit.from_dict(found.to_dict()).to_dict() == found.to_dict()
     assert np.isfinite(found.predict({"x": 1.0})).all()
-    for name in ("sigma", "rsquared", "drop"):
+    for name in ("sigma", "rsquared", "drop", "update"):
         with pytest.raises(NotReleased):
             getattr(found, name)
 
@@ -101,9 +108,13 @@ def test_what_cannot_be_taken_out_is_refused() -> None:
     ):
         with pytest.raises(SpecificationError, match=why):
             fit.drop(*terms)
+    for change in (". ~ . + w", ". ~ . - x + w", "y ~ . - x", ". ~ . -", "x", 3):
+        with pytest.raises(SpecificationError, match="takes terms out"):
+            fit.update(change)
     with noise(NoNoise()):
         ridge = dps.ridge("y ~ x + z", rows(), SCHEMA, alpha=1.0).fit(LARGE)
-    assert "drop" not in dir(ridge) and "drop" in dir(ridge.at_alpha(0))
-    with pytest.raises(NotReleased, match="take fit.at_alpha\\(0\\) first"):
-        ridge.drop("z")
+    for name in ("drop", "update"):
+        assert name not in dir(ridge) and name in dir(ridge.at_alpha(0))
+        with pytest.raises(NotReleased, match="take fit.at_alpha\\(0\\) first"):
+            getattr(ridge, name)
     assert ridge.at_alpha(0).drop("z").names == ("Intercept", "x")

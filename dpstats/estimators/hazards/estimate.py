@@ -118,7 +118,7 @@ def _read(steps: Steps, axes: Array, scale: RowScale, errors: tuple[Array, Array
     `errors` are covariances of a step in the coordinates of `axes`: of what is seen, and of sampling alone.
     """
     step, d = axes @ steps.information.solve(steps.scores.mean(axis=0)), len(scale.center)
-    sds = (np.sqrt(np.diag(axes @ part @ axes.T))[-d:] for part in errors)
+    sds = ((axes @ part @ axes.T)[-d:, -d:] for part in errors)
     beyond, factors = read_levels(scale, steps.points[:, -d:], step[-d:], *sds)
     point = steps.points.mean(axis=0) + step
     point[-d:] += beyond

@@ -1,8 +1,9 @@
-"""Coefficients of 0/1 columns by what their scores say, which is not in proportion to them.
+"""Coefficients of levels by what their scores say, which is not in proportion to them.
 
 Rows of a 1 have as many failures as they have, whatever coefficient is tried, and are expected to have e^-t
 times as many where the truth lies t beyond it. So a step by the information of their failures is 1 - e^-t:
-too short upwards, never more than 1, and too long downwards. See docs/theory/levels.md.
+too short upwards, never more than 1, and too long downwards. A reference level, which has no column, is one
+of them, and so are both values of a flag. See docs/theory/levels.md.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import numpy as np
 
 from dpstats.estimators.hazards.information import Known
 from dpstats.estimators.levels import FEWEST_EVENTS, SHIFTS, level
+from dpstats.estimators.matrices import SMALLEST
 from dpstats.estimators.row_scale import RowScale, sums_of_values
 
 Array = np.ndarray
@@ -23,32 +25,38 @@ _MOST = 0.9  # of all failures of a level, that a point may surely have too few 
 
 
 def bent(step: Array, scale: RowScale) -> Array:
-    """A step of coefficients of standardised columns, (d,), those of 0/1 columns to where scores say."""
-    widths = (scale.upper - scale.lower)[:-1]
-    return np.where(scale.binary, -np.log1p(-np.minimum(step * widths, _MOST)) / widths, step)
+    """A step of coefficients of standardised columns, (d,), that of levels to where scores say."""
+    ways, rows, shares = _levels(scale)
+    apart = rows.T @ step
+    return step + ways @ ((1 - shares) * (-np.log1p(-np.minimum(apart, _MOST)) - apart))
 
 
 def read_levels(
-    scale: RowScale, points: Array, step: Array, sds: Array, sampling: Array
+    scale: RowScale, points: Array, step: Array, error: Array, sampling: Array
 ) -> tuple[Array, Array]:
-    """What scores of 0/1 columns say beyond a step, and factors of its sds; infinite if an end is open.
+    """What scores of levels say beyond a step, and factors of its sds; infinite if an end is open.
 
     Parameters
     ----------
     scale : RowScale
     points : array, shape (T, d)
         Coefficients of standardised columns at which scores were read.
-    step, sds, sampling : array, shape (d,)
-        Mean Newton step, the sds of its error, and the part of sampling in them.
+    step : array, shape (d,)
+        Mean Newton step.
+    error, sampling : array, shape (d, d)
+        Covariance of its error, and the part of sampling in it.
     """
-    widths = (scale.upper - scale.lower)[:-1]
-    shares = np.clip(-scale.lower[:-1] / widths, 0, 1)
-    beyond, factors = np.zeros(len(step)), np.ones(len(step))
-    for i in np.flatnonzero(scale.binary):
-        linear = (widths[i] * each[i] for each in (step, sds, sampling))
-        found = level(_CURVE, float(shares[i]), widths[i] * points[:, i], *linear)
-        beyond[i], factors[i] = found.shift / widths[i] - step[i], found.factor
-    return beyond, factors
+    ways, rows, shares = _levels(scale)
+    ways, apart = ways * (1 - shares), rows.T @ step
+    sds, sampled = (np.sqrt(np.sum(rows * (part @ rows), axis=0)) for part in (error, sampling))
+    found = [
+        level(_CURVE, *each) for each in zip(shares, (points @ rows).T, apart, sds, sampled, strict=True)
+    ]
+    shifts, factors = np.array(found).reshape(-1, 2).T
+    closed = np.isfinite(factors)
+    more = np.abs(ways) @ np.where(closed, sds * (factors - 1), 0.0)
+    more[(ways[:, ~closed] != 0).any(axis=1)] = np.inf
+    return ways @ (shifts - apart), 1 + more / np.maximum(np.sqrt(np.diag(error)), 1e-300)
 
 
 def few_events(scale: RowScale, known: Known, n: int, events: float) -> Array:
@@ -58,9 +66,18 @@ def few_events(scale: RowScale, known: Known, n: int, events: float) -> Array:
     releases of the information, whichever surely has more. Where levels are told against one that may have
     none, all that move with it are lost.
     """
-    sums = sums_of_values(replace(scale, constant=True))
-    ways = np.where(np.abs(sums[1:]) > _ROUNDING * scale.scale[:, None], sums[1:], 0.0)
-    shares = np.clip(sums[0], 0.0, 1.0)
+    ways, _, shares = _levels(scale)
     first = shares * (1 - shares) - 2 * np.sqrt(scale.middle_error**2 @ ways**2)
     surely = np.maximum(events * first, n * known.surely(ways))
     return np.asarray((ways[:, surely < FEWEST_EVENTS] != 0).any(axis=1))
+
+
+def _levels(scale: RowScale) -> tuple[Array, Array, Array]:
+    """What moves levels and values of flags, (d, m), what tells how far they are from all others, and shares.
+
+    Shares are those of failures, by the first stage.
+    """
+    sums, rows = sums_of_values(replace(scale, constant=True))
+    shares = np.clip(sums[0], 0.0, 1.0)
+    ways = np.where(np.abs(sums[1:]) > _ROUNDING * scale.scale[:, None], sums[1:], 0.0)
+    return ways, rows[1:] / np.maximum(1 - shares, SMALLEST), shares
