@@ -134,7 +134,7 @@ def split(cost: float, c: float, rows: int, pure: bool) -> Split:
     BudgetError
         If the slack alone exceeds the cost: the ridge is too small for it.
     """
-    c *= RAISED  # for rounding
+    c, cost = c * RAISED, cost / RAISED  # for rounding, and inverses of Phi that are off by 1e-12
     if pure:
         rest = cost * APPROXIMATE_PURE
         tilt = pure_epsilon((cost - rest) / rows, c)

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 import dpstats as dps
@@ -15,6 +15,7 @@ from dpstats.families import LOGISTIC_LOSS, huber_hinge
 from tests.margin import Labelled, unit_map
 
 
+@example(2857.0, 1.2e-8, 1, False)  # as far off as an inverse of Phi was seen to be
 @given(st.floats(0.01, 50) | st.floats(50, 1e12), st.floats(1e-9, 10), st.integers(1, 9), st.booleans())
 def test_what_a_cost_pays_for_is_no_more_than_it(cost: float, slack: float, rows: int, pure: bool) -> None:
     """The theorems of `tilt`, read backwards: each of `rows` rows costs tilt and slack, or twice its mu."""
@@ -27,7 +28,7 @@ def test_what_a_cost_pays_for_is_no_more_than_it(cost: float, slack: float, rows
         whole = rows * (paid.tilt + slack) + paid.rest
     else:
         whole = math.hypot(2 * rows * gaussian(paid.tilt, slack), paid.rest)
-    assert whole <= cost * (1 + 1e-12)
+    assert whole <= cost
     assert whole >= cost * (1 - 1e-3) or slack > 0.01 * cost, "and nothing is given away"
 
 
