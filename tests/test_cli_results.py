@@ -201,7 +201,8 @@ def test_table_is_that_of_python(
     printed = out_of(["table", "drives.fit.json", *words], capsys)
     expected = same(dps.load("drives.fit.json"))
     if isinstance(expected, pd.Series):
-        assert printed.split()[2::2] == list(expected.index)
+        mark, rest = printed.split("\n", 1)
+        assert "NOT PRIVATE" in mark and rest.split()[2::2] == list(expected.index)
     else:
         assert printed == f"{expected}\n"
     assert json.loads(out_of(["table", "drives.fit.json", *words, "--format", "json"], capsys))

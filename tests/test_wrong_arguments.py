@@ -250,7 +250,7 @@ def _public() -> Iterator[tuple[str, Callable[..., Any], dict[str, Any]]]:
 
 
 # parts of what is public that no page of the documents calls
-INNER = ("Design", "Promise", "Total", "CsvFile", "CsvPart", "Objects", "Texts", "Norm")
+INNER = ("Design", "Part", "Promise", "Total", "CsvFile", "CsvPart", "Objects", "Texts", "Norm")
 
 
 def _kinds_of(hint: Any) -> set[type]:
