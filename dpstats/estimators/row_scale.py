@@ -198,11 +198,6 @@ class RowScale:
         """Columns that are unknown, or may hold one value alone, as far as noise tells."""
         return self.unknown | ~self.varies
 
-    @property
-    def at_one_end(self) -> Array:
-        """Columns that look like one of two values, but may hold one alone, at an end of their range."""
-        return self.binary & ~self.varies
-
     def typical(self, rows: Array) -> Array:
         """Rows (1, x~), shape (m, d + 1), of covariates of which nan stands for the mean."""
         if not len(rows):

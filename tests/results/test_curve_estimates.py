@@ -220,6 +220,12 @@ def test_limits_hold_wherever_between_two_times_units_fail(law: str) -> None:
     assert mean["conf_low"] <= 80 - 0.2 * (79 - begin) <= mean["conf_high"]
 
 
+def test_limits_between_two_times_are_those_about_them() -> None:
+    """Units may all fail right after the time before, or right before the time after."""
+    found = made([100.0, 100, 100, 0, 0, 0, 0, 0, 700]).predict([10, 12.5, 20])
+    assert found["conf_high"][1] == found["conf_high"][0] and found["conf_low"][1] == found["conf_low"][2]
+
+
 def test_bands_are_drawn_from_time_to_time() -> None:
     fit = made([100.0, 100, 100, 0, 0, 0, 0, 0, 700])
     table = fit.table()

@@ -130,7 +130,7 @@ def fit_gram(
         moments = replace(moments, whole=whole, whole_error=error)
     if max_weight is not None:
         moments = _rated(moments, max_weight, bounds.radius)
-    alike = place.scale.at_one_end | (place.scale.hardly_varies & ~_seen(moments, place))
+    alike = place.scale.hardly_varies & ~_seen(moments, place)
     blind = np.append(np.full(int(constant), may_be_constant(place.scale, alike)), alike)
     if "residual" in settings:
         blind |= beyond_limit(moments, place, bounds.limit)
