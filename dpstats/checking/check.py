@@ -28,7 +28,7 @@ from dpstats.rows import CsvFile, open_rows
 from dpstats.rows.files import FORMATS
 from dpstats.rows.grammar import MISSING_TEXTS
 from dpstats.rows.paths import SEPARATORS, data_files, kind_of
-from dpstats.schema import WEIGHS, Bounded, Count, Event, Flag, Levels, Schema, Variable, as_schema
+from dpstats.schema import WEIGHS, Bounded, Count, Event, Flag, Levels, Schema, Variable, as_schema, usable
 from dpstats.schema.unit import MOST_ROWS
 
 
@@ -72,7 +72,7 @@ def _of_csv(files: Sequence[CsvFile], name: str, where: np.ndarray) -> list[Any]
     return found
 
 
-MISSING = "missing"
+MISSING, INFINITE = "missing", "an infinite number"
 _ABSENT = {"", "na", "nil", "none", "null", "missing", "unknown", "notavailable", "nodata"}
 _GROUPED = re.compile(r"[+-]?\d{1,3}([,.' ])\d{3}(?:\1\d{3})*(?:[.,]\d*)?")
 _COMMA = re.compile(r"[+-]?\d*,\d+")
@@ -114,6 +114,8 @@ def reason(cell: Any, variable: Variable, decimal: str = ".") -> str:
 def _of_object(cell: Any, variable: Variable) -> str:
     if isinstance(variable, Levels | Flag | Event) and isinstance(cell, int | float):
         return "not declared"
+    if isinstance(cell, float | np.floating) and np.isinf(cell):
+        return INFINITE
     return f"of type {type(cell).__name__}"
 
 
@@ -217,15 +219,12 @@ def _seen(data: Any, schema: Schema, read: Mapping[str, Variable], design: Desig
     off, idle = [np.zeros(0, bool)], [np.zeros(0, bool)]
     for block in open_rows(data, schema, list(read)).blocks():
         cells = {name: block[name] for name in read}
-        unusable = {
-            name: values < 0 if isinstance(read[name], Levels) else np.isnan(values)
-            for name, values in cells.items()
-        }
+        unusable = {name: ~usable(values, read[name]) for name, values in cells.items()}
         bad = np.any(list(unusable.values()), axis=0) if design is None else ~design.read(cells).ok
         for name, variable in read.items():
             lost[name].append(unusable[name])
             if isinstance(variable, Bounded | Count):
-                values = cells[name]
+                values = cells[name][~unusable[name]]
                 below[name].update(values[values < variable.bounds[0]].tolist())
                 above[name].update(values[values > variable.bounds[1]].tolist())
                 ends[name] = _outmost(ends[name], values[np.clip(values, *variable.bounds) == values])
@@ -256,10 +255,10 @@ def _apart(ends: Counter[float]) -> Counter[float]:
 
 
 def _unreadable(data: Any, name: str, variable: Variable, ends: np.ndarray) -> np.ndarray:
-    """Which of the cells that a fit takes for open ends of intervals are not missing, but cannot be read."""
+    """Which of the cells that a fit takes for open ends of intervals are neither missing nor infinite."""
     found = np.zeros(len(ends), bool)
     if ends.any() and (cells := written(data, name, ends)) is not None:
-        found[ends] = [reason(cell, variable) != MISSING for cell in cells]
+        found[ends] = [reason(cell, variable) not in (MISSING, INFINITE) for cell in cells]
     return found
 
 

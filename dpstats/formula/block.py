@@ -24,7 +24,7 @@ from dpstats.formula.offsets_and_weights import Offset, Weights
 from dpstats.formula.response import Response
 from dpstats.formula.strata import Axis, Strata
 from dpstats.formula.subset import Subset
-from dpstats.schema import WEIGHS, Levels, Schema
+from dpstats.schema import WEIGHS, Levels, Schema, usable
 
 
 @dataclass(frozen=True, repr=False)
@@ -259,12 +259,11 @@ class Filler:
         leaves: dict[str, np.ndarray] = {}
         for name in names:
             variable, values = self.schema[name], raw[name]
+            finite = usable(values, variable)
+            ok &= finite
             if isinstance(variable, Levels):
-                ok &= values >= 0
                 leaves[name] = values
                 continue
-            finite = np.isfinite(values)
-            ok &= finite
             home = self._homes[0].get(name)
             leaf = np.empty(len(values)) if home is None else exog[:, home]
             lower, upper = variable.bounds if clip else ANYWHERE

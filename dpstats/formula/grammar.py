@@ -75,6 +75,8 @@ def parse_formula(formula: str) -> Parsed:
         message = error.message
         if "tokenizing" in message:
             message += "; write a name that has blanks or signs as Q('name')"
+        if "intercept term cannot" in message or "numbers besides" in message:
+            message = "arithmetic with numbers stands in I(...), such as I(x - 40) or I(1 * (x > 40))"
     except Exception:  # slips of patsy's grammar end in all kinds of exceptions; the text is public
         message = "check its operators and brackets"
     if "`" in formula:

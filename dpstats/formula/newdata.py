@@ -11,7 +11,7 @@ import pandas as pd
 
 from dpstats.errors import SpecificationError
 from dpstats.rows import open_rows
-from dpstats.schema import Event, Flag, Levels, Schema, Variable
+from dpstats.schema import Event, Flag, Levels, Schema, Variable, usable
 
 _ROUNDING = 1e-12  # by which a row of a length as declared may seem longer
 
@@ -66,7 +66,7 @@ def covariate_block(
     outside = np.zeros(len(frame), dtype=bool)
     for name, values in block.items():
         variable = schema[name]
-        bad = values < 0 if isinstance(variable, Levels) else ~np.isfinite(values)
+        bad = ~usable(values, variable)
         if np.any(bad):
             row = int(np.argmax(bad))
             cell = frame[name].iloc[row]

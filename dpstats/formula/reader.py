@@ -53,9 +53,9 @@ _INSTEAD = {
         ("lag", "lead", "diff"), "reads other rows, and each row stands by itself; make it a column"
     ),
     "tt": "is a coefficient that changes in time, and none is fitted; cut the time, and fit each part",
-    "%": "has an operator of R's that is none here; write x:z for a product, or I(x > 0.5) for a comparison",
+    "%": "has an operator of R's that is none here; write x:z for a product, or x > 0.5 for a comparison",
     "cbind": "makes several responses; fit a model of each",
-    "ifelse": "is not available; write a comparison as a number, 1 * (x > 0.5)",
+    "ifelse": "is not available; write a comparison as a number, I(1 * (x > 0.5))",
     "pmin": "is not available; write minimum(x, a)",
     "pmax": "is not available; write maximum(x, a)",
     "weights": "is not a term; weights are an argument of the model, weights='w'",
@@ -234,7 +234,9 @@ def _comparison(tree: ast.Compare, schema: Schema, text: str) -> Expression:
             " itself, with a column for each level after the first, and == is written in subset= alone",
         )
     if len(tree.ops) != 1 or type(tree.ops[0]) not in COMPARISONS:
-        raise refuse(tree, "is not a single comparison by <, <=, > or >=; write (a < x) * (x < b) for two")
+        raise refuse(
+            tree, "is not a single comparison by <, <=, > or >=; write 1 * (a < x) * (x < b) for two"
+        )
     sides = read_number(tree.left, schema), read_number(tree.comparators[0], schema)
     if sum(bool(side.variables) for side in sides) != 1:
         raise refuse(tree, "must compare an expression of variables with a number, as in x > 0.5")

@@ -10,7 +10,7 @@ import numpy as np
 
 from dpstats.formula.block import Block, Memory, fresh
 from dpstats.formula.subset import Subset
-from dpstats.schema import WEIGHS, Levels, Schema
+from dpstats.schema import WEIGHS, Levels, Schema, usable
 
 
 @dataclass(frozen=True, repr=False)
@@ -74,6 +74,5 @@ class VariableColumns:
     def _values(self, name: str, values: np.ndarray) -> np.ndarray:
         """Values of a variable within its bounds, or codes of its levels; NaN where there is none."""
         variable = self.schema[name]
-        if isinstance(variable, Levels):
-            return np.where(values >= 0, values, np.nan)
-        return np.where(np.isfinite(values), np.clip(values, *variable.bounds), np.nan)
+        inside = values if isinstance(variable, Levels) else np.clip(values, *variable.bounds)
+        return np.where(usable(values, variable), inside, np.nan)

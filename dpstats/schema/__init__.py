@@ -21,6 +21,7 @@ from dpstats.schema.variables import (
     flag,
     level_text,
     levels,
+    usable,
 )
 
 __all__ = [
@@ -42,4 +43,5 @@ __all__ = [
     "flag",
     "level_text",
     "levels",
+    "usable",
 ]

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from types import EllipsisType
 from typing import ClassVar
 
+import numpy as np
+
 from dpstats._arguments import plain, shown
 from dpstats._private import forgetting
 from dpstats.errors import SchemaError
@@ -185,6 +187,11 @@ class Levels:
 
 Variable = Bounded | Count | Flag | Event | Levels
 KINDS: dict[str, type[Variable]] = {cls.kind: cls for cls in (Bounded, Count, Flag, Event, Levels)}
+
+
+def usable(values: np.ndarray, variable: Variable) -> np.ndarray:
+    """Which of the numbers or codes of a variable a fit can use; a row without one weighs nothing."""
+    return np.asarray(values >= 0 if isinstance(variable, Levels) else np.isfinite(values))
 
 
 def narrowed(variable: Variable, lower: float, upper: float) -> Variable:

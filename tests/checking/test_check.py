@@ -88,6 +88,7 @@ def test_a_fit_switches_off_the_rows_that_are_counted() -> None:
 
 VISITS = dps.Schema(lower=dps.bounded(0, 1000), upper=dps.bounded(0, 1000))
 ENDS = {"lower": [100.0, 0.0, 500.0, None], "upper": [None, 200.0, 300.0, None]}
+COMMONEST = ((2, "'inf', '-inf'"), (1, "'inf'"))
 BETWEEN = "Surv(lower, upper, type='interval2') ~ 1"
 
 
@@ -102,6 +103,19 @@ def test_with_a_formula_an_open_end_is_no_loss_and_swapped_ends_are() -> None:
     typed = {**ENDS, "upper": ["2O0", "200", "300", ""]}  # a fit takes the first for a unit that still works
     assert dps.check(typed, VISITS, BETWEEN).frame["why"][1] == "1 a text ('2O0'); 1 missing"
     assert dps.check({**ENDS, "a": [1] * 4}, {**VISITS, "a": dps.count(3)}, BETWEEN).frame.shape[0] == 2
+
+
+@pytest.mark.parametrize("make", [pd.DataFrame, pa.table])
+def test_an_infinite_number_is_as_unusable_as_a_fit_has_it(make: Any) -> None:
+    data = make({"lower": [100.0, np.inf, -np.inf, 5.0], "upper": [np.inf, 2000.0, 300.0, 10.0]})
+    found = dps.check(data, VISITS, "lower ~ upper")
+    (block,) = open_rows(data, VISITS, list(VISITS)).blocks()
+    assert int((~build_design("lower ~ upper", VISITS).read(block).ok).sum()) == found.unusable_rows == 3
+    assert found.frame[["unusable", "below", "above"]].to_numpy().tolist() == [[2, 0, 0], [1, 0, 1]]
+    assert found.frame["why"].tolist() == [f"{n} an infinite number ({c})" for n, c in COMMONEST]
+    assert dps.check(data, VISITS).unusable_rows == 3
+    between = dps.check(data, VISITS, BETWEEN)  # an open end is none
+    assert between.unusable_rows == 1 and between.frame["unusable"].tolist() == [1, 0]
 
 
 def test_rows_that_do_not_weigh_for_their_unit_are_counted() -> None:

@@ -89,7 +89,9 @@ from tests.formula.strategies import SCHEMA
         ("frailty(g)", "is a random effect, and none is fitted; write the variable"),
         ("(1|g)", r"'\(1 \| g\)' is a random"),
         ("x + (1 + x | g)", "is a random effect"),
-        ("ifelse(x > 0, 1, 0)", r"write .* 1 \* \(x > 0.5\)"),
+        ("ifelse(x > 0, 1, 0)", r"write .* I\(1 \* \(x > 0.5\)\)"),
+        ("x + 1 * (x > 0.5)", r"arithmetic with numbers stands in I\(...\)"),
+        ("x - 40", r"such as I\(x - 40\)"),
         ("pmin(x, 1)", "write minimum"),
         ("bs(x)", "either df= or knots="),
         ("bs(x, df=3, knots=[0])", "either df= or knots="),
@@ -138,7 +140,7 @@ from tests.formula.strategies import SCHEMA
         ("1 / x", r"write I\(1 / x\)"),
         ("0.5 / np.log(t)", r"write I\(0.5 / np.log\(t\)\)"),
         ("I(x ^ 2)", r"write I\(x \*\* 2\)$"),
-        ("x * 2", "numbers besides"),
+        ("x * 2", "arithmetic with numbers stands in"),
         ("x +", "nothing follows the . at its end"),
         ("x%in%z", "none here; write x:z"),
         ("(x", "cannot be read"),
@@ -172,6 +174,11 @@ from tests.formula.strategies import SCHEMA
 def test_the_right_side(right, words):
     with pytest.raises(FormulaError, match=words):
         build_design(f"y ~ {right}", SCHEMA)
+
+
+@pytest.mark.parametrize("term", ["I(1 * (x > 0.5))", "I(1 * (0 < x) * (x < 1))"])
+def test_comparisons_are_numbers_as_the_errors_tell(term):
+    assert build_design(f"y ~ {term}", SCHEMA).names == ("Intercept", term)
 
 
 @pytest.mark.parametrize(
