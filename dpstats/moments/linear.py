@@ -192,21 +192,23 @@ class LinearMoments(NoisyMoments):
         privacy = privacy + by_noise + pulled.unknown(apart)
         return params, [sampling + pulled.sampling(apart), privacy, *hidden], way
 
-    def sigma(self) -> Quantity:
+    def sigma(self, most: float = math.inf) -> Quantity:
         """Residual standard deviation of an unpenalised fit, corrected for the clipping of heavy tails.
 
-        Of a row of weight 1, if rows have weights. Not estimable where no coefficient is.
+        Of a row of weight 1, if rows have weights; `most` at most. Not estimable where no coefficient is.
         """
         size = 1.0 if self.unit is None else math.sqrt(self.share * self.unit)
-        value, se, noise = self._estimable(spread(self))
+        value, se, noise = self._estimable(spread(self, most / size))
         return Quantity(value * size, se * size, noise * size)
 
-    def rsquared(self) -> Quantity:
+    def rsquared(self, most: float = math.inf) -> Quantity:
         """Share of the variance of the response that an unpenalised fit explains.
 
-        Of its mean square without an intercept. Not estimable where no coefficient is.
+        Of its mean square without an intercept; sigma is `most` at most. Not estimable where no coefficient
+        is.
         """
-        return self._estimable(share_explained(self))
+        size = 1.0 if self.unit is None else math.sqrt(self.share * self.unit)
+        return self._estimable(share_explained(self, most / size))
 
     def _estimable(self, found: Quantity) -> Quantity:
         """With infinite errors, if the release determines no coefficient."""

@@ -31,17 +31,20 @@ class Quantity(NamedTuple):
     se_privacy: float
 
 
-def spread(moments: NoisyMoments) -> Quantity:
-    """Root of the weighted mean of squared residuals, corrected for the clipping of heavy tails."""
+def spread(moments: NoisyMoments, most: float = math.inf) -> Quantity:
+    """Root of the weighted mean of squared residuals, corrected for the clipping of heavy tails.
+
+    It is `most` at most, the largest that public bounds of the response allow.
+    """
     fit = moments.normal_equations()
     tail, tail_noise, _ = _tail(moments)
     variance = residual_variance(moments, fit) * (1 + tail)
     noise = math.hypot(_variance_noise(moments, fit.delta) * (1 + tail), tail_noise)
     sampling = variance**2 * (_kurtosis(moments) - 1) / (moments.n * moments.mean_weight)
     sampling += (variance * _doubt(moments, fit)) ** 2
-    sigma, slope = math.sqrt(variance), 1 / (2 * math.sqrt(variance))
+    sigma, slope = math.sqrt(variance), moments.scale / (2 * math.sqrt(variance))
     total = math.sqrt(noise**2 + sampling)
-    return Quantity(sigma * moments.scale, slope * total * moments.scale, slope * noise * moments.scale)
+    return Quantity(min(sigma * moments.scale, most), slope * total, slope * noise)
 
 
 def _doubt(moments: NoisyMoments, fit: NormalEquations) -> float:
@@ -62,9 +65,9 @@ def _doubt(moments: NoisyMoments, fit: NormalEquations) -> float:
     return math.sqrt((unknown / (1 + tail)) ** 2 + uneven**2 + moments.doubt**2 + beyond**2)
 
 
-def share_explained(moments: NoisyMoments) -> Quantity:
+def share_explained(moments: NoisyMoments, most: float = math.inf) -> Quantity:
     """Share of the response's variance that the fit explains; without an intercept, of its mean square."""
-    share, noise, slope = _share(moments)
+    share, noise, slope = _share(moments, most)
     # 4 R^2 (1 - R^2)^2 / n under joint normality, there for residuals of any kurtosis
     normal = 4 * (1 - share) + (_kurtosis(moments) + 1) * share
     sampling = share * (1 - share) ** 2 * normal / (moments.n * moments.gram_weight)
@@ -72,9 +75,9 @@ def share_explained(moments: NoisyMoments) -> Quantity:
     return Quantity(share, math.sqrt(noise**2 + sampling), noise)
 
 
-def _share(moments: NoisyMoments) -> tuple[float, float, float]:
+def _share(moments: NoisyMoments, most: float) -> tuple[float, float, float]:
     """R squared, its noise, and what a relative error of the residual variance makes of it; as told best."""
-    sigma = spread(moments)
+    sigma = spread(moments, most)
     fitted = _share_of_fitted(moments, sigma)
     if moments.total is None or moments.noise_total is None:
         return fitted

@@ -58,7 +58,7 @@ class GlmFit(MeanFit, models=("logit", "glm")):
         "C": "scores clipped at {}",
         "alpha": "rows weigh as by a negative binomial law with alpha = {}",
         "S": "rows with scores beyond {} count less",
-        "apart": "rows 30 sds from the others (at most {}) count little",
+        "apart": "at most {} rows are 30 sds from the others",
     }
     _needs = ("needs a generalised linear model, and this is {model}", "Use fit.params.")
     _refused = {

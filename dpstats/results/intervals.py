@@ -212,9 +212,10 @@ def rsquared(found: Quantity, level: float = 0.95) -> Estimate:
     return Estimate("R-squared", value, found.se, low, high, level, _share(found))
 
 
-def positive(name: str, found: Quantity, level: float = 0.95) -> Estimate:
-    """Return a positive quantity, with an interval on the log scale."""
+def positive(name: str, found: Quantity, level: float = 0.95, most: float = math.inf) -> Estimate:
+    """Return a positive quantity, with an interval on the log scale that ends at `most` at the latest."""
     low, high = _log_limits(found.value, found.se, level)
+    high = max(min(high, most), found.value)
     return Estimate(name, found.value, found.se, low, high, level, _share(found))
 
 

@@ -5,6 +5,7 @@ All of them follow from one release of moments (docs/theory/linear.md#terms-left
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -84,7 +85,7 @@ class LinearFit(MeanFit, models=("ols", "ridge")):
     _bounds = {
         "R": "rows beyond {} sds count less",
         "residual": "residuals clipped at {} sds",
-        "apart": "rows 30 sds from the others (at most {}) count little",
+        "apart": "at most {} rows are 30 sds from the others",
         "response": "responses clipped at {} sds",
     }
     _needs = (
@@ -111,8 +112,8 @@ class LinearFit(MeanFit, models=("ols", "ridge")):
     def _facts(self) -> dict[str, object]:
         if self.record.linear is None:
             return {}
-        found = {"sigma": self.record.linear.sigma(), "rsquared": self.record.linear.rsquared()}
-        return {"alpha": self.record.alpha, **{name: quantity.value for name, quantity in found.items()}}
+        found = {"sigma": self.sigma, "rsquared": self.rsquared}
+        return {"alpha": self.record.alpha, **{name: each.estimate for name, each in found.items()}}
 
     def _remark(self) -> str:
         record = self.record
@@ -124,11 +125,24 @@ class LinearFit(MeanFit, models=("ols", "ridge")):
         return said + (" R-squared is of the weighted rows." if of_weighted else "")
 
     def _tables(self, level: float, scaled: Record) -> list[Table]:
-        moments = self.record.linear
-        if moments is None or self.record.no_errors:
+        if self.record.linear is None or self.record.no_errors:
             return []
-        sigma, explained = positive("sigma", moments.sigma(), level), rsquared(moments.rsquared(), level)
+        sigma, explained = self._scatter(level)
         return [table_of_scatter({"Residual sd": sigma, "Explained": explained}, level)]
+
+    def _scatter(self, level: float = 0.95) -> tuple[Estimate, Estimate]:
+        """Sigma and R-squared, which no declared bounds of the response forbid.
+
+        Residuals about a line with an intercept spread by half the width of these at most, and about another
+        by their largest size; rows of the largest weight by its root more.
+        """
+        design, moments = self.record.design, given(self.record.linear)
+        assert isinstance(design.response, NumericResponse)
+        low, high = np.subtract(design.response.bounds, design.offset_bounds[::-1])
+        most = (high - low) / 2 if design.has_intercept else max(-low, high)
+        most = float(most) * math.sqrt(1.0 if design.weights is None else design.max_weight)
+        explained = rsquared(moments.rsquared(most), level)
+        return positive("sigma", moments.sigma(most), level, most), explained
 
     def _prediction(self, at: Points, average: bool = False) -> Prediction:
         """Predict within the public bounds of the response, and say so."""
@@ -151,12 +165,12 @@ class LinearFit(MeanFit, models=("ols", "ridge")):
     @value_where(has_moments)
     def sigma(self) -> Estimate:
         """Scale of the error of a fit without penalty; 95 % interval on the log scale."""
-        return positive("sigma", given(self.record.linear).sigma())
+        return self._scatter()[0]
 
     @value_where(has_moments)
     def rsquared(self) -> Estimate:
         """R-squared of a fit without penalty; 95 % interval on the scale of log(1 - R-squared)."""
-        return rsquared(given(self.record.linear).rsquared())
+        return self._scatter()[1]
 
     @method_where(has_moments)
     def at_alpha(self, alpha: float) -> LinearFit:

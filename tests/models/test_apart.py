@@ -38,7 +38,7 @@ def test_codes_are_told_and_the_line_is_that_of_the_others(column: str, budget: 
         low, high = fit.conf_int().loc["x"]
         assert "apart" in dict(fit.flags) or low < truth < high
         told += "apart" in dict(fit.flags)
-        most = f"rows 30 sds from the others (at most {fit.record.settings['apart']}) count little"
+        most = f"at most {fit.record.settings['apart']} rows are 30 sds from the others"
         assert most in " ".join(str(fit.summary()).split())
     assert told >= 2
 
@@ -88,7 +88,7 @@ def test_codes_are_told_by_generalised_linear_models(family: str, column: str) -
             with noise(SeededNoise(seed)):
                 fit = model(family, column, share).fit(BUDGETS["mu"])
             assert ("apart" in dict(fit.flags)) == (share > 0)
-            most = f"rows 30 sds from the others (at most {fit.record.settings['apart']}) count little"
+            most = f"at most {fit.record.settings['apart']} rows are 30 sds from the others"
             assert most in " ".join(str(fit.summary()).split())
 
 

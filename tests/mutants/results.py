@@ -567,6 +567,11 @@ MUTANTS = (
         ("estimators/apart.py", "2 / NEAR *", "2 *"),
     ),
     planted(
+        "sigma is larger than declared bounds of the response allow",
+        "results/test_linear.py::test_limits_stay_in_range_whatever_the_noise_did",
+        ("results/linear.py", "moments.sigma(most), level, most)", "moments.sigma(), level)"),
+    ),
+    planted(
         "counts that are mostly 0 are rows apart",
         "models/test_apart.py::test_counts_that_are_mostly_0_are_not_rows_apart",
         ("estimators/newton/located.py", "family.two_valued or self.flat)", "family.two_valued)"),

@@ -63,6 +63,8 @@ def test_limits_stay_in_range_whatever_the_noise_did(
     for value in (fit.sigma, fit.rsquared):
         assert 0 <= value.conf_low <= float(value) <= value.conf_high
     assert fit.rsquared.conf_high <= 1 and float(fit.sigma) > 0
+    low, high = fit.design.response.bounds
+    assert fit.sigma.conf_high <= (high - low) / 2, "residuals about a mean in these bounds spread no more"
     assert max(map(len, str(fit.summary(level)).splitlines())) <= 100
 
 
