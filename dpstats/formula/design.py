@@ -140,9 +140,16 @@ class Design(Filler):
 
     @property
     def likely(self) -> np.ndarray:
-        """Bounds of the columns where variables lie as `middles` say, shape (p, 2)."""
+        """Bounds of the columns where variables lie as `middles` say, shape (p, 2).
+
+        Of a column that is one number there, such as a hinge, they are the declared ones.
+        """
         coding, factors, _ = self._products.about({name: middle for name, (middle, _, _) in self.middles})
-        near = {name: bounded(low, high) for name, (_, low, high) in self.middles if name in self.schema}
+        near = {
+            name: bounded(low, high)
+            for name, (_, low, high) in self.middles
+            if name in self.schema and low < high
+        }
         schema = Schema({**self.schema, **near})
         inside = {
             code: replace(factor, bounds=(bounds_of(factor.expression, schema),))
@@ -150,7 +157,8 @@ class Design(Filler):
             else factor
             for code, factor in factors.items()
         }
-        return np.array([column_bounds(product) for product in columns(coding.subterms, inside)])
+        found = np.array([column_bounds(product) for product in columns(coding.subterms, inside)])
+        return np.where(np.ptp(found, axis=1, keepdims=True) > 0, found, self.bounds)
 
     def overlooks(self, lost: np.ndarray) -> bool:
         """Whether columns that are not `lost`, shape (p,), leave a number out that others may go along with.

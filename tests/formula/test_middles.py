@@ -120,6 +120,15 @@ def test_where_numbers_lie_their_columns_lie_between_likely_bounds() -> None:
     assert high[square] == 25.0**2 and most[square] == 2005.0**2
 
 
+def test_columns_that_are_one_number_where_numbers_lie_may_be_anything_declared() -> None:
+    """A hinge that begins elsewhere, and all columns of a number whose ends are one float."""
+    design = build_design("y ~ x + I(x**2) + np.maximum(x, 1)", SCHEMA)
+    hinge = design.names.index("np.maximum(x, 1)")
+    assert np.array_equal(design.about({"x": (0.0, -1.0, 0.5)}).likely[hinge], design.bounds[hinge])
+    moved = design.about({"x": (0.5, 0.5, 0.5)})
+    assert np.array_equal(moved.likely, moved.bounds)
+
+
 def test_products_that_leave_no_room_for_squares_stay_as_they_are() -> None:
     schema = dps.Schema(y=dps.bounded(0, 1), x=dps.bounded(1e30, 2e30))
     assert build_design("y ~ x + I(x**2)", schema).movable == ()

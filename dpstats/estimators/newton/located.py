@@ -248,7 +248,8 @@ def _moments(
     square = spread.mean_square[:d]
     sds, error = reach * np.sqrt(square), np.hypot(spread.error[:d] / square / 2, _UNEVEN)
     coded = problem.zero_or_one
-    share = np.clip(middle, 1 / rows, 1 - 1 / rows)
+    least = 1 / max(rows, 2.0)  # of one row there is no share
+    share = np.clip(middle, least, 1 - least)
     sds = np.where(coded, np.sqrt(share * (1 - share)), sds)
     by_share = np.abs(0.5 - share) * noise * half / (share * (1 - share))
     found = DesignMoments("rows", rows, middle, noise * half, sds, np.where(coded, by_share, error))
