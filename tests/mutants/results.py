@@ -495,6 +495,15 @@ MUTANTS = (
         ("results/prediction.py", '== "Intercept"))[lost].all()', '== "Intercept"))[lost].any()'),
     ),
     planted(
+        "slopes that rest on a prior are taken for told where there are strata",
+        "models/test_strata_loose_bounds.py::test_what_noise_hides_of_slopes_with_strata_has_no_short_interval",
+        (
+            "estimators/location_scale/strata.py",
+            "np.column_stack([few_events(state.bounding, released, whitening), blind])",
+            "few_events(state.bounding, released, whitening)",
+        ),
+    ),
+    planted(
         "levels are told against one that no row has (survreg)",
         "estimators/test_level_without_events.py::test_what_is_told_against_a_level_without_rows_is_not_estimable",
         (SCALE, "[:, events * surely < FEWEST_EVENTS]", "[:, surely < -1]"),

@@ -170,7 +170,7 @@ def estimate(
     result = _with_known_scale(result, bounding.placement.problem)
     sds, sampled = (np.sqrt(np.diag(part)) for part in (cov - hidden, sampling))
     sds[weakly] = np.inf
-    blind = _without_scale(bounding, information)
+    blind = without_scale(bounding, information)
     blind |= (few_events(bounding, information, whitening) != 0).any(axis=1)
     return _with_levels(
         result, found.points, np.array([back @ step, sds, sampled]), bounding, choice.c, blind
@@ -311,7 +311,7 @@ def few_events(bounding: Bounding[Placement], information: Information, whitenin
     return np.where(np.abs(ways) < _ROUNDING, 0.0, ways)
 
 
-def _without_scale(bounding: Bounding[Placement], information: Information) -> Array:
+def without_scale(bounding: Bounding[Placement], information: Information) -> Array:
     """Columns that may vary far less than their scale, and are not seen in full; shape (k,), intercept first.
 
     No guess in units of the scale is then wide enough, and where nothing bounds a slope, nothing bounds the

@@ -32,6 +32,7 @@ from dpstats.estimators.location_scale.estimate import (
     settings_of,
     uncertain,
     unseen,
+    without_scale,
 )
 from dpstats.estimators.location_scale.event_law import LEAST_SAID
 from dpstats.estimators.location_scale.gaussian import Gaussian
@@ -358,6 +359,7 @@ def _factors(state: Stratified, need: float) -> Array:
     whitening = state.whitening.matrix
     seen, said = state.released.known(whitening, events), state.share * events.fraction * state.longer.max()
     released = usable(seen.mean, seen.sds, seen.axes, np.full(len(seen.mean), math.sqrt(said)))
-    missing = few_events(state.bounding, released, whitening)
+    blind = np.eye(state.bounding.k)[:, without_scale(state.bounding, released)]
+    missing = np.column_stack([few_events(state.bounding, released, whitening), blind])
     location[(np.abs(np.linalg.pinv(strata.tied) @ missing) > 1e-9).any(axis=1)] = np.inf
     return np.append(location, own)
