@@ -24,11 +24,13 @@ _NOTHING = 1e-7  # of the largest part of a sum, below which a part is rounding
 # Made-up rows, and more for each column. If the columns of a few are independent, so are those of all; that
 # they are not is said after many, among which each cell of categories has some.
 _FEW, _MANY = (200, 2), (2000, 25)
+_SPARE = 40  # times as many are drawn for a subset, of which those inside are kept
 _DECADES = 9  # of distances from numbers of the formula, down from the width of the bounds
 _SEED = 16
 _WIDEST = 500  # columns; of more, which are mostly levels, a fit would wait for seconds
 _NAMED = 3  # parts of a sum
 _LEVEL = "a constant, which the baseline hazard takes up"
+_INSIDE = ", or declare no level that subset= leaves out"
 _NUMBER = re.compile(r"\d+\.?\d*(?:e[+-]?\d+)?")
 
 
@@ -62,18 +64,28 @@ def told_apart(design: Design) -> Design:
 
 def _sum(design: Design) -> Array | None:
     """What columns, after those of baselines, are multiplied by in a sum that is 0 in all made-up rows."""
-    bends = [float(text) for text in _NUMBER.findall(design.formula)]
+    bends = [float(text) for text in _NUMBER.findall(f"{design.formula} {design.subset}")]
     rng, found = np.random.default_rng(_SEED), None
     for least, more in (_FEW, _MANY):
         size = least + more * len(design.names)
-        block = {name: _drawn(design.schema[name], bends, size, rng) for name in design.covariates}
+        block = _rows(design, bends, size, rng)
         if (found := _null(design.spanning(block, size))) is None:
             break
     return found
 
 
+def _rows(design: Design, bends: Sequence[float], size: int, rng: np.random.Generator) -> dict[str, Array]:
+    """Rows inside the subset, unless that is too thin for drawn rows to hit it."""
+    drawn = size * _SPARE if design.subsetting else size
+    names = (*design.covariates, *sorted(design.subsetting.difference(design.covariates)))
+    block = {name: _drawn(design.schema[name], bends, drawn, rng) for name in names}
+    inside = np.flatnonzero(design.inside(block, drawn))[:size]
+    kept = inside if len(inside) == size else np.arange(size)
+    return {name: values[kept] for name, values in block.items()}
+
+
 def _drawn(variable: Variable, bends: Sequence[float], size: int, rng: np.random.Generator) -> Array:
-    """Half of the values of a number are even over its bounds, half near an end, 0 or a bend."""
+    """Half of the values of a number are even over its bounds, half at or near an end, 0 or a bend."""
     if isinstance(variable, Levels):
         return rng.integers(0, len(variable.all), size)
     if isinstance(variable, Flag | Event):
@@ -81,7 +93,7 @@ def _drawn(variable: Variable, bends: Sequence[float], size: int, rng: np.random
     low, high = variable.bounds
     signed = [sign * bend for bend in (0.0, *bends) for sign in (-1, 1)]
     ends = np.array([low, high, *(bend for bend in signed if low < bend < high)])
-    away = rng.choice([-1, 1], size) * (high - low) * 10.0 ** rng.uniform(-_DECADES, 0, size)
+    away = rng.choice([-1, 0, 1], size) * (high - low) * 10.0 ** rng.uniform(-_DECADES, 0, size)
     near = rng.choice(ends, size) + away
     return np.clip(np.where(rng.random(size) < 0.5, near, rng.uniform(low, high, size)), low, high)
 
@@ -106,7 +118,9 @@ def _message(design: Design, parts: Array, constant: bool) -> str:
     told = ", ".join([*others[:_NAMED], *more, *[_LEVEL] * constant])
     terms = [name for name, at in design.terms if parts[at].any() and name != "Intercept"]
     one = "one of the terms " if len(terms) > 1 else ""
+    by, inside = ("formula, subset=", _INSIDE) if design.subset else ("formula", "")
     return (
-        f"no row tells all coefficients apart: by formula and schema {last} "
+        f"no row tells all coefficients apart: by {by} and schema {last} "
         f"{f'follows from {told}' if told else 'is always 0'}; leave out or change {one}{', '.join(terms)}"
+        f"{inside}"
     )

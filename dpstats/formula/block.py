@@ -211,6 +211,13 @@ class Filler:
         """The declared variables that the subset reads."""
         return self._subset.variables if self._subset else frozenset()
 
+    def inside(self, leaves: Mapping[str, np.ndarray], size: int) -> np.ndarray:
+        """Which rows of variables within their bounds are inside the subset."""
+        ok = np.ones(size, dtype=bool)
+        if self._subset:
+            self._subset.fill(leaves, ok)
+        return ok
+
     def columns(self, raw: Mapping[str, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
         """Rows of the design without a response, and which of them weigh; else as :meth:`read`."""
         exog, _, ok, _ = self._predictor(raw, len(next(iter(raw.values()))))

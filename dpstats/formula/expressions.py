@@ -96,7 +96,7 @@ class Arguments:
 
 ANYWHERE = (-np.inf, np.inf)  # bounds of what is not clipped
 _PIECES_OF_ONE = 1024  # sub-intervals when an expression has one variable
-_BOXES = 4096  # sub-boxes in all when it has several
+BOXES = 4096  # sub-boxes in all when it has several
 
 
 @dataclass(frozen=True)
@@ -210,7 +210,7 @@ def _boxes(variables: Iterable[str], schema: Schema) -> dict[str, Interval]:
     names = sorted(variables)
     if not names:
         return {}
-    pieces = _PIECES_OF_ONE if len(names) == 1 else max(1, int(_BOXES ** (1 / len(names)) + 1e-9))
+    pieces = _PIECES_OF_ONE if len(names) == 1 else max(1, int(BOXES ** (1 / len(names)) + 1e-9))
     sides = [_sides(schema, name, pieces) for name in names]
     grid = np.indices([len(lower) for lower, _ in sides]).reshape(len(names), -1)
     return {
@@ -221,9 +221,8 @@ def _boxes(variables: Iterable[str], schema: Schema) -> dict[str, Interval]:
 
 def _sides(schema: Schema, name: str, pieces: int) -> Interval:
     variable = schema[name]
-    assert not isinstance(variable, Levels)
-    if isinstance(variable, Flag | Event):
-        points = np.array([0.0, 1.0])
+    if isinstance(variable, Levels | Flag | Event):
+        points = np.arange(len(variable.all) if isinstance(variable, Levels) else 2, dtype=float)
         return points, points
     edges = np.linspace(*variable.bounds, pieces + 1)
     return edges[:-1], edges[1:]

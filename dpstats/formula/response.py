@@ -287,6 +287,8 @@ def _entry_room(
 ) -> tuple[float, float]:
     """Public bounds of the entry, which must leave room for some row to be watched."""
     lower, upper = usable_bounds(entry, schema)
+    if entry == time:
+        raise FormulaError(f"no row is ever watched: {entry.text!r} is both its entry and its end")
     if lower >= bounds[1]:
         raise FormulaError(
             f"no row is ever watched: the entry {entry.text!r} is at least {lower:g} and the "

@@ -6,9 +6,9 @@ A row for which it does not hold is switched off, as one with a missing value is
 from __future__ import annotations
 
 import ast
-import operator
+import math
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import reduce
 from itertools import pairwise
@@ -18,21 +18,25 @@ import numpy as np
 
 from dpstats._arguments import expression_of
 from dpstats.errors import FormulaError
-from dpstats.formula.expressions import Constant, Expression, bounds_of
+from dpstats.formula.expressions import BOXES, Apply, Column, Constant, Expression, bounds_of
+from dpstats.formula.functions import COMPARISONS, OPERATORS, Function, Interval
 from dpstats.formula.reader import parse, read_number, require_declared, variable_name
 from dpstats.schema import Event, Flag, Levels, Schema
 
-Condition = Callable[[Mapping[str, np.ndarray], np.ndarray], Any]
-"""Where it holds, of the variables of a block; the second array loses rows of which it cannot be told."""
 
-_NUMBERS: dict[type[ast.cmpop], Callable[..., Any]] = {
-    ast.Lt: np.less,
-    ast.LtE: np.less_equal,
-    ast.Gt: np.greater,
-    ast.GtE: np.greater_equal,
-    ast.Eq: np.equal,
-    ast.NotEq: np.not_equal,
-}
+def _told(array: Callable[..., Any], interval: Callable[..., Interval]) -> Function:
+    """A comparison: 1 where it holds, else 0, and NaN where a side is, as rounding left its domain."""
+    return Function("", lambda x, y: np.where(np.isnan(x) | np.isnan(y), np.nan, array(x, y)), interval)
+
+
+def _meet(x: Interval, y: Interval) -> Interval:
+    """Whether two numbers are equal, surely and perhaps."""
+    point = (x[0] == x[1]) & (y[0] == y[1]) & (x[0] == y[0])
+    return point.astype(float), ((x[0] <= y[1]) & (y[0] <= x[1])).astype(float)
+
+
+_EQUAL = _told(np.equal, _meet)
+_NUMBERS = {sign: _told(one.array, one.interval) for sign, one in COMPARISONS.items()} | {ast.Eq: _EQUAL}
 _AND, _OR = (ast.And, ast.BitAnd), (ast.Or, ast.BitOr)
 EXAMPLE = "maker == 'WDC'"
 ALLOWED = (
@@ -55,11 +59,11 @@ class Subset:
 
     text: str
     variables: frozenset[str]
-    _holds: Condition = field(repr=False)
+    _holds: Expression = field(repr=False)
 
     def fill(self, leaves: Mapping[str, np.ndarray], ok: np.ndarray) -> None:
         """Switch off the rows outside."""
-        ok &= self._holds(leaves, ok)
+        ok &= self._holds.values(leaves) > 0.5
 
 
 def read_subset(text: Any, schema: Schema) -> Subset:
@@ -68,7 +72,8 @@ def read_subset(text: Any, schema: Schema) -> Subset:
     Raises
     ------
     FormulaError
-        If it is no condition of declared variables, or compares with a level that there is not.
+        If it is no condition of declared variables, holds nowhere within their bounds, or compares with a
+        level that there is not.
     """
     text = expression_of("subset=", text, "'temp > 30'", FormulaError)
     reader = _Reader(schema)
@@ -83,7 +88,23 @@ def read_subset(text: Any, schema: Schema) -> Subset:
     holds = reader.read(tree)
     if not reader.variables:
         raise FormulaError(f"subset={text!r} reads no variable; {ALLOWED}")
+    if _nowhere(holds, schema):
+        raise FormulaError(
+            f"subset={text!r} leaves no row: it holds nowhere within the public bounds of "
+            f"{', '.join(sorted(reader.variables))}; correct it, or the schema"
+        )
     return Subset(text, frozenset(reader.variables), holds)
+
+
+def _nowhere(condition: Expression, schema: Schema) -> bool:
+    """Whether intervals show that a condition holds for no row."""
+    kinds = [schema[name] for name in condition.variables]
+    if math.prod(len(kind.all) for kind in kinds if isinstance(kind, Levels)) > BOXES:
+        return False
+    try:
+        return bounds_of(condition, schema)[1] < 0.5
+    except FormulaError:  # a part that is bounded has no bound on boxes that are wider for all variables
+        return False
 
 
 class _Reader:
@@ -92,23 +113,21 @@ class _Reader:
     def __init__(self, schema: Schema) -> None:
         self._schema, self.variables = schema, set[str]()
 
-    def read(self, tree: ast.expr) -> Condition:
+    def read(self, tree: ast.expr) -> Expression:
         if isinstance(tree, ast.BoolOp | ast.BinOp) and isinstance(tree.op, (*_AND, *_OR)):
             parts = tree.values if isinstance(tree, ast.BoolOp) else [tree.left, tree.right]
-            both = operator.and_ if isinstance(tree.op, _AND) else operator.or_
-            return _joined(both, [self.read(part) for part in parts])
+            return _joined(np.minimum if isinstance(tree.op, _AND) else np.maximum, map(self.read, parts))
         if isinstance(tree, ast.UnaryOp) and isinstance(tree.op, ast.Not | ast.Invert):
-            inner = self.read(tree.operand)
-            return lambda leaves, ok: ~inner(leaves, ok)
+            return _not(self.read(tree.operand))
         if isinstance(tree, ast.Compare):
             for side in (tree.left, *tree.comparators):
                 _refuse_bound(side)
             sides = pairwise([tree.left, *tree.comparators])
-            compared = [self._compared(*pair, how) for pair, how in zip(sides, tree.ops, strict=True)]
-            return _joined(operator.and_, compared)
+            compared = (self._compared(*pair, how) for pair, how in zip(sides, tree.ops, strict=True))
+            return _joined(np.minimum, compared)
         name = variable_name(tree)
         if name is not None and isinstance(self._declared(name), Flag | Event):
-            return lambda leaves, ok: leaves[name] > 0.5
+            return Column(name, name)
         raise FormulaError(f"{ast.unparse(tree)!r} is neither true nor false; {ALLOWED}")
 
     def _declared(self, name: str) -> Any:
@@ -116,19 +135,21 @@ class _Reader:
         self.variables.add(name)
         return self._schema[name]
 
-    def _compared(self, left: ast.expr, right: ast.expr, how: ast.cmpop) -> Condition:
+    def _compared(self, left: ast.expr, right: ast.expr, how: ast.cmpop) -> Expression:
         """The condition of one comparison, of a level or of numbers."""
         for side, other in ((left, right), (right, left)):
             name = variable_name(side)
             if name is not None and isinstance(self._schema.get(name), Levels):
                 return self._of_levels(name, other, how, turned=side is right)
         if isinstance(how, ast.In | ast.NotIn):
-            equal = [_compared(self._number(left), self._number(one), np.equal) for one in _listed(right)]
-            found = _joined(operator.or_, equal)
-            return found if isinstance(how, ast.In) else lambda leaves, ok: ~found(leaves, ok)
+            equal = [self._compared(left, one, ast.Eq()) for one in _listed(right)]
+            found = _joined(np.maximum, equal)
+            return found if isinstance(how, ast.In) else _not(found)
+        if isinstance(how, ast.NotEq):
+            return _not(self._compared(left, right, ast.Eq()))
         if type(how) not in _NUMBERS:
             raise FormulaError(f"'is' is not allowed in subset=; {ALLOWED}")
-        return _compared(self._number(left), self._number(right), _NUMBERS[type(how)])
+        return Apply(_NUMBERS[type(how)], (self._number(left), self._number(right)), "")
 
     def _number(self, tree: ast.expr) -> Expression:
         expression = read_number(tree, self._schema)
@@ -137,14 +158,19 @@ class _Reader:
         self.variables |= expression.variables
         return expression
 
-    def _of_levels(self, name: str, other: ast.expr, how: ast.cmpop, turned: bool) -> Condition:
+    def _of_levels(self, name: str, other: ast.expr, how: ast.cmpop, turned: bool) -> Expression:
         several = isinstance(how, ast.In | ast.NotIn)
         if not several and not isinstance(how, ast.Eq | ast.NotEq) or several and turned:
             raise FormulaError(f"{name!r} is a category, which has no order: compare it by ==, != or in")
         levels = self._declared(name).all
         codes = [_code(name, levels, one) for one in (_listed(other) if several else [other])]
         inside = isinstance(how, ast.Eq | ast.In)
-        return lambda leaves, ok: np.isin(leaves[name], codes) == inside
+
+        def held(code: Any) -> Any:
+            return (np.isin(code, codes) == inside).astype(float)
+
+        among = Function("", held, lambda x: (held(x[0]), held(x[1])))  # boxes are single levels
+        return Apply(among, (Column(name, name),), "")
 
 
 def _refuse_bound(side: ast.expr) -> None:
@@ -157,20 +183,15 @@ def _refuse_bound(side: ast.expr) -> None:
         )
 
 
-def _compared(left: Expression, right: Expression, compare: Callable[..., Any]) -> Condition:
-    def holds(leaves: Mapping[str, np.ndarray], ok: np.ndarray) -> Any:
-        sides = left.values(leaves), right.values(leaves)
-        for side in sides:
-            ok &= ~np.isnan(side)  # rounding may leave a function's domain
-        return np.broadcast_to(compare(*sides), ok.shape)
+def _joined(both: Callable[[Any, Any], Any], parts: Iterable[Expression]) -> Expression:
+    def interval(*boxes: Interval) -> Interval:
+        return reduce(both, [low for low, _ in boxes]), reduce(both, [high for _, high in boxes])
 
-    return holds
+    return Apply(Function("", lambda *told: reduce(both, told), interval), tuple(parts), "")
 
 
-def _joined(both: Callable[[Any, Any], Any], parts: Sequence[Condition]) -> Condition:
-    if len(parts) == 1:
-        return parts[0]
-    return lambda leaves, ok: reduce(both, [part(leaves, ok) for part in parts])
+def _not(condition: Expression) -> Expression:
+    return Apply(OPERATORS[ast.Sub], (Constant(1.0, ""), condition), "")
 
 
 def _listed(tree: ast.expr) -> list[ast.expr]:

@@ -202,6 +202,8 @@ def test_comparisons_are_numbers_as_the_errors_tell(term):
         ("Surv(e, t, e) ~ x", "'e' is declared as .* and stands for a time"),
         ("Surv(x, e, t) ~ x", "'e' is declared as .* and stands for a time"),
         ("Surv(t, x, z) ~ x", r"for an event indicator .* the order is Surv\(entry, time, event\)"),
+        ("Surv(t, t, e) ~ x", "no row is ever watched: 't' is both its entry and its end"),
+        ("Surv(log(t), e, entry=log(t)) ~ x", "is both its entry and its end"),
         ("Surv(t + 1000, t, e) ~ x", "no row is ever watched: the entry 't \\+ 1000' is at least"),
         ("Surv(g, t, e) ~ x", "'g' is a category"),
         ("Surv(x, t, e, entry=z) ~ x", "gives entry twice"),

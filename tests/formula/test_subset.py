@@ -76,6 +76,50 @@ def test_a_row_of_which_it_cannot_be_told_is_outside(subset: str) -> None:
     assert design.read(block).ok.tolist() == [False, True, False]
 
 
+@pytest.mark.parametrize(
+    "subset",
+    ["temp > 1000", "temp > 30 and temp < 20", "maker == 'A' and maker == 'B'", "good and not good"]
+    + ["temp in (-900, 900)", "abs(temp) == -1", "maker not in ('A', 'B', 'other')", "load * temp > 1e6"],
+)
+def test_a_subset_that_no_row_can_be_in_is_refused(subset: str) -> None:
+    with pytest.raises(FormulaError, match="leaves no row: it holds nowhere within the public bounds of"):
+        build_design("cost ~ load", SCHEMA, subset=subset)
+
+
+def test_a_subset_of_one_value_is_one() -> None:
+    low, high = SCHEMA["temp"].bounds
+    for subset in (f"temp >= {high}", f"temp == {low}", f"temp - load <= {low}", "visits in (1, 2)"):
+        assert build_design("cost ~ load", SCHEMA, subset=subset).subset == subset
+
+
+@pytest.mark.parametrize(
+    ("formula", "subset", "said"),
+    [
+        ("cost ~ maker", "maker == 'A'", r"maker\[T.B\] is always 0; .* maker, or declare no level that"),
+        ("cost ~ maker + load", "temp > 20 and maker != 'B'", r"formula, subset= and schema maker\[T.B\]"),
+        ("cost ~ good + load", "not good", "good is always 0"),
+        ("cost ~ visits + load", "visits == 2", "visits follows from Intercept"),
+        ("cost ~ load + (temp > 30)", "temp > 31", "follows from Intercept"),
+    ],
+)
+def test_columns_that_repeat_within_the_subset_are_refused(formula: str, subset: str, said: str) -> None:
+    with pytest.raises(FormulaError, match=said):
+        dps.ols(formula, FRAME, SCHEMA, subset=subset)
+
+
+@pytest.mark.parametrize(
+    ("formula", "subset"),
+    [
+        ("cost ~ maker * load + good", "temp > 30"),
+        ("cost ~ maker + temp", "maker == 'A' and temp > 31 or temp == 7 or visits == 2"),
+        ("cost ~ temp + load + maker", "np.log(cost) + load > temp / 10"),
+        ("cost ~ temp + I(temp ** 2)", f"temp >= {SCHEMA['temp'].bounds[1] - 0.01}"),
+    ],
+)
+def test_columns_that_differ_within_the_subset_are_not(formula: str, subset: str) -> None:
+    assert dps.ols(formula, FRAME, SCHEMA, subset=subset).design.subset == subset
+
+
 def test_values_are_compared_as_they_are_used_inside_their_bounds() -> None:
     frame = pd.DataFrame({"cost": [5.0] * 2, "load": [0.5] * 2, "temp": [-100.0, 900.0]})
     assert weighs("temp == 10", frame).tolist() == [True, False]
