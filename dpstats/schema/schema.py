@@ -71,7 +71,7 @@ class Schema(Mapping[str, Variable]):
         self._unit = _taken_out(declared, given.privacy_unit if given else ROW)
         self._norms = (given.norms if given else ()) + _norms_taken_out(declared)
         self._variables = {name: _variable(name, value) for name, value in declared.items()}
-        _check_apart(self._unit, self._variables)
+        _check_unit_and_texts(self._unit, self._variables)
         check_norms(self._norms, self._variables)
 
     @property
@@ -172,15 +172,16 @@ class Schema(Mapping[str, Variable]):
         }
         new = Schema({**self._variables, **changed})._with(self._unit, self._norms)
         told = [f"{name} {_describe(new[name])}" for name in new if new[name] != self[name]]
+        mark = "NOT PRIVATE, as what they follow from is not: " if described.not_private else ""
         if told:
             warn(
-                f"the suggested bounds are {'; '.join(told)}. Values beyond them will be moved to the nearer "
-                "bound in every fit of this schema"
+                f"{mark}the suggested bounds are {'; '.join(told)}. Values beyond them will be moved to the "
+                "nearer bound in every fit of this schema"
             )
         return new
 
     def _with(self, unit: Unit, norms: tuple[Norm, ...]) -> Schema:
-        _check_apart(unit, self._variables)
+        _check_unit_and_texts(unit, self._variables)
         check_norms(norms, self._variables)
         new = Schema(self._variables)
         new._unit, new._norms = unit, norms
@@ -413,7 +414,18 @@ def _is(kind: type[Unit] | type[Norm], value: Any) -> bool:
     return isinstance(value, Mapping) and among(value.get("kind"), (kind.kind,))
 
 
-def _check_apart(unit: Unit, variables: Mapping[str, Variable]) -> None:
+def _check_unit_and_texts(unit: Unit, variables: Mapping[str, Variable]) -> None:
+    tables: dict[str, Any] = {str(unit.column): {}} | {
+        name: _plain(variable) for name, variable in variables.items()
+    }
+    for name, table in tables.items():
+        try:
+            json.dumps([name, table], ensure_ascii=False).encode()
+        except UnicodeEncodeError:  # half a surrogate pair, as of bytes that were read as another encoding
+            raise SchemaError(
+                f"{name!r}: its name, unit, codes or levels have a character that no file can hold; write "
+                "them, and read the data, in UTF-8"
+            ) from None
     if unit.column is not None and unit.column in variables:
         raise SchemaError(
             f"{unit.column!r} is declared as {variables[unit.column].kind}, so it cannot name "

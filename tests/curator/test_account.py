@@ -79,6 +79,18 @@ def test_a_fit_may_have_a_path_or_no_ledger(fleet: Ledger) -> None:
         account(dps.gdp(0.1)).pay(fleet.path.with_name("flete.ledger"), **FOR, costs={"it": 0.1})
 
 
+def test_a_ledger_that_cannot_be_read_after_the_charge_loses_no_fit(
+    fleet: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def busy(*_: object) -> str:
+        raise LedgerError("the file is busy")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Ledger, "line", busy)
+        assert account(dps.gdp(0.1)).pay(fleet, **FOR, costs={"it": 0.1}) == "charged to 'fleet'"
+    assert len(fleet.entries()) == 1
+
+
 def test_plans_beyond_the_budget_are_charged_to_nobody(fleet: Ledger) -> None:
     with pytest.raises(BudgetError, match="more than the budget"):
         account(dps.gdp(0.2)).pay(fleet, **FOR, costs={"it": 0.2, "more": 0.001})

@@ -7,6 +7,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ import pytest
 import dpstats as dps
 from dpstats import testing
 from dpstats.errors import BudgetError, SpecificationError
+from dpstats.models import reuse
 from dpstats.models.reuse import _described
 from tests.privacy.catalogue import BUDGETS, SCHEMA, SHORT, Case, made
 
@@ -171,9 +173,16 @@ def test_fits_with_known_noise_are_neither_kept_nor_returned(tmp_path: Path, led
     assert not first.not_private and again.not_private
 
 
-def test_a_fit_that_cannot_be_kept_is_returned_all_the_same(tmp_path: Path, ledger: dps.Ledger) -> None:
+def test_a_fit_that_cannot_be_kept_is_returned_all_the_same(
+    tmp_path: Path, ledger: dps.Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / "plant.ledger.fits").write_text("in the way")
     assert fit().names == ("Intercept", "temp") and len(ledger.entries()) == 1
+    (tmp_path / "plant.ledger.fits").unlink()
+    for wrong in (UnicodeEncodeError("utf-8", "\ud800", 0, 1, "a surrogate"), ValueError("nan"), TypeError()):
+        monkeypatch.setattr(reuse, "write_text", Mock(side_effect=wrong))
+        assert fit().names == ("Intercept", "temp") and reuse.write_text.called
+    assert len(ledger.entries()) == 4
 
 
 def test_a_file_that_was_spoilt_is_named_before_anything_is_spent(tmp_path: Path, ledger: dps.Ledger) -> None:
