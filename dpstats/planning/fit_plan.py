@@ -22,7 +22,7 @@ from dpstats.planning.knowledge import read_known
 from dpstats.planning.printed import document, draw
 from dpstats.planning.trials import Z95, Outlook, Planned, Setting, Trial, check_no_rows, without_rows
 from dpstats.planning.truth import EVEN, INTERCEPT, read_asked
-from dpstats.results.document import Document, Shown
+from dpstats.results.document import Document, Shown, marked
 from dpstats.results.record import is_scale
 
 _CLOSE = 0.04  # on the log scale
@@ -90,7 +90,7 @@ _SAME = 0.05  # log of a factor at which a correction is that of the plan itself
 _FACTORS = np.geomspace(1e-3, 1e3, 121)  # of budgets and rows, for a first guess
 
 
-@forgetful
+@partial(forgetful, change=marked)
 @dataclass(frozen=True, eq=False, repr=False)
 class FitPlan(Shown):
     """What a fit will be worth; :func:`dpstats.plan` makes one.
@@ -119,6 +119,11 @@ class FitPlan(Shown):
     def names(self) -> tuple[str, ...]:
         """Names of the coefficients."""
         return self._setting.names
+
+    @property
+    def not_private(self) -> bool:
+        """True if what is known of covariates was found without, or with known, noise."""
+        return self._setting.known.not_private
 
     def table(self) -> pd.DataFrame:
         """Return what to expect of each coefficient.

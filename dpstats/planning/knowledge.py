@@ -169,6 +169,8 @@ class Known:
         Variables of which nothing is known.
     usable : float
         Share of the rows whose values can all be used.
+    not_private : bool
+        Whether it follows from a description or a fit that is not private.
     """
 
     spreads: dict[str, Spread]
@@ -177,6 +179,7 @@ class Known:
     frame: pd.DataFrame | None
     assumed: tuple[str, ...]
     usable: float = 1.0
+    not_private: bool = False
 
     def stretched(self, factor: float) -> Known:
         """The same with other sds of the numbers of which nothing is known."""
@@ -217,6 +220,7 @@ def read_known(given: Any, design: Design, response: str | None) -> Known:
         return Known({}, {}, {}, given, ())
     if isinstance(given, PublicMoments):
         given = of_public(given, design)
+    exposed = isinstance(given, Description | ColumnMoments) and given.not_private
     if isinstance(given, ColumnMoments):
         given = of_fit(given)
     readable = {*names, *([response] if response else [])}
@@ -241,7 +245,7 @@ def read_known(given: Any, design: Design, response: str | None) -> Known:
         spreads[response] = _of_response(response, own, design.schema)
     places = {name: name for name in spreads}
     places |= {cell: name for name in shares for cell in cells(name, design.schema[name])[1:]}
-    return Known(spreads, shares, _correlations(pairs, places), None, assumed, usable)
+    return Known(spreads, shares, _correlations(pairs, places), None, assumed, usable, exposed)
 
 
 def _meant(unknown: set[Any], readable: set[str]) -> str:

@@ -12,6 +12,7 @@ from dpstats.budget import Budget, worded
 from dpstats.planning.knowledge import Known
 from dpstats.planning.truth import Law
 from dpstats.results.document import NOT_ESTIMABLE, Document
+from dpstats.results.facts import BANNER
 from dpstats.results.table import Column, Table, figures, percent
 
 _HEADS = {
@@ -25,6 +26,8 @@ _HEADS = {
 }
 
 _NEARLY_ALL = 0.995  # rows that are usable, which is printed as 100 %
+_UNREAD = "No private row was read and nothing was charged"
+_EXPOSED = "What is known of the rows was found without secret noise, and the plan charged nothing"
 _FOUND = "found 80 % is the effect that 80 % of fits find"
 
 
@@ -39,6 +42,7 @@ def document(formula: str, budget: Budget, n: int, table: pd.DataFrame, known: K
     rows = tuple(_row(row, heads) for _, row in table.iterrows())
     return Document(
         title=f"Plan of a private fit: {formula}",
+        banner=BANNER if known.not_private else "",
         head=((("Rows", f"{n} (planned)"),), (("Budget", worded(budget)),)),
         tables=(Table(columns, rows),),
         notes=tuple(_notes(known, law, "half_low" in table)),
@@ -54,7 +58,7 @@ def _row(row: pd.Series, heads: dict[str, str]) -> tuple[str, ...]:
 
 def _notes(known: Known, law: Law, around: bool) -> list[str]:
     notes = [
-        "No private row was read and nothing was charged: the numbers are of fits of made-up rows under "
+        f"{_EXPOSED if known.not_private else _UNREAD}: the numbers are of fits of made-up rows under "
         "seeded noise. Sampling and privacy are parts of the standard error, half width is of the 95 % "
         "interval, share is the share of the variance that is privacy noise, "
         + ("sds x1.5 and sds /1.5 are the half width where all sds given are so wrong" if around else _FOUND)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,7 @@ from dpstats._stored import Stored, check_format, described, restored
 from dpstats.errors import SpecificationError
 from dpstats.moments.cell_table import PROBABILITIES, CellTable, CoarseCounts, Found, Noise
 from dpstats.moments.described import BoxSums, ColumnSums, Products, mean_of, sd_of
-from dpstats.results.document import Document, Shown, pairs_frame, privacy_table
+from dpstats.results.document import Document, Shown, marked, pairs_frame, privacy_table
 from dpstats.results.facts import Facts, asked_and_paid, banner, heading, plain_facts, read_facts
 from dpstats.results.intervals import check_level
 from dpstats.results.plotting import entitled, footer
@@ -179,7 +180,7 @@ _DIGITS = 2  # of suggested bounds
 _BEYOND = 2.4  # times as far from the median as limits of the outer quantiles: four sds of normal values
 
 
-@forgetful
+@partial(forgetful, change=marked)
 @dataclass(frozen=True, slots=True, repr=False, eq=False, kw_only=True)
 class Description(Facts, Shown, Stored):
     """Private counts, means, sds, quantiles, shares and correlations of variables, with intervals.

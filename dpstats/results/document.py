@@ -10,10 +10,10 @@ from __future__ import annotations
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import wraps
 from itertools import combinations
-from typing import Any, NoReturn, TypeVar
+from typing import Any, NoReturn, TypeVar, final
 
 import numpy as np
 import pandas as pd
@@ -198,6 +198,7 @@ class Result(Marked, Shown):
         """The printed table, without the banner."""
 
     @property
+    @final
     def document(self) -> Document:
         """The printed table."""
         page = self._page()
@@ -217,11 +218,11 @@ def marked(ask: Callable[..., T]) -> Callable[..., T]:
 
 
 def _exposed(found: Any) -> Any:
-    """Return it with the banner, a frame and that of a table with one in its ``attrs``."""
-    if not isinstance(found, Marked):
+    """Return it with the banner, a frame and one among the fields of a result in its ``attrs``."""
+    if isinstance(found, pd.DataFrame | pd.Series):
         found.attrs["banner"] = BANNER
         return found
-    if isinstance(found, Estimates):
+    if "frame" in (each.name for each in fields(found)):
         _exposed(found.frame)
     return replace(found, banner=BANNER)
 

@@ -25,8 +25,8 @@ from dpstats.errors import SpecificationError
 from dpstats.families.quantiles import even_shares
 from dpstats.formula import NumericResponse
 from dpstats.results import survival_quantities as quantities
-from dpstats.results.document import NOT_ESTIMABLE, Document, Shown, limit_columns, point_columns
-from dpstats.results.facts import Facts, banner, price
+from dpstats.results.document import NOT_ESTIMABLE, Document, Result, limit_columns, point_columns
+from dpstats.results.facts import Facts, price
 from dpstats.results.intervals import critical, refuse_alpha, standard_errors
 from dpstats.results.newdata import NewData, Points, points
 from dpstats.results.plotting import entitled, footer, legend
@@ -132,7 +132,7 @@ class Fleet:
 
 @forgetful
 @dataclass(frozen=True, slots=True, repr=False, eq=False)
-class Forecast(Shown):
+class Forecast(Result):
     """Failures to come of a public fleet, by period.
 
     Attributes
@@ -167,9 +167,7 @@ class Forecast(Shown):
     facts: Facts
     time_unit: str
 
-    @property
-    def document(self) -> Document:
-        """The printed table."""
+    def _page(self) -> Document:
         unit = self.time_unit
         until, limits = Column(f"until ({unit})" if unit else "until", "."), limit_columns(self.level)
         by_period = (until, *point_columns("expected", "parameters", "chance"), *limits)
@@ -182,7 +180,6 @@ class Forecast(Shown):
         note += "both. Units that fail are not replaced, and none is retired."
         return Document(
             title=f"Forecast of failures, {level_percent(self.level)} limits",
-            banner=banner(self.facts),
             head=(
                 (("Formula", self.facts.formula),),
                 (("Fleet", f"{plain(self.units)} units (public)"), ("Privacy", price(self.facts))),

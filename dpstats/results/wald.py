@@ -309,9 +309,7 @@ class PairwiseTest(ContrastTest):
         reject = self.adjusted <= 0.05
         return frame.assign(**{f"pvalue-{self.method}": self.adjusted, f"reject-{self.method}": reject})
 
-    @property
-    def document(self) -> Document:
-        """The printed table."""
+    def _page(self) -> Document:
         table = self._table("pair", "difference")
         rows = tuple(
             row if row[-1] == NOT_ESTIMABLE else (*row[:4], p_value(float(p)), *row[5:])

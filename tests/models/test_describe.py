@@ -209,7 +209,7 @@ def test_what_noise_would_hide_is_refused_unless_forced() -> None:
 def test_suggested_bounds_are_tighter_and_hold_nearly_all_values() -> None:
     data = frame()
     found = look(data, dps.gdp(1), seed=1)
-    with pytest.warns(UserWarning, match="temp .* to .* C.*moved to the nearer bound"):
+    with pytest.warns(UserWarning, match="^NOT PRIVATE.*temp .* to .* C.*moved to the nearer bound"):
         tight = SCHEMA.suggest(found)
     low, high = tight["temp"].bounds
     assert -1000 < low < 12 and 28 < high < 60 and tight["temp"].unit == "C"
@@ -240,6 +240,20 @@ def test_a_plan_takes_it() -> None:
     assert found._usable(["load", "temp", "maker"]) == pytest.approx(0.72, abs=0.02)  # of .8 and .9
     by_hand = dps.plan(model, dps.gdp(2), int(N * found._usable(["load", "temp", "maker"])), covariates=kept)
     pd.testing.assert_frame_equal(by_description.table(), by_hand.table())
+    assert "No private row was read" in str(by_hand) and "banner" not in by_hand.table().attrs
+
+
+def test_what_follows_from_a_description_that_is_not_private_says_so_and_nothing_else_does() -> None:
+    model, exposed = dps.ols("load ~ temp + maker", None, SCHEMA), look(frame(), dps.gdp(2), seed=1)
+    private = Description.from_dict(exposed.to_dict() | {"not_private": False})
+    for found in (exposed, private):
+        with pytest.warns(UserWarning, match="the suggested bounds are") as told:
+            SCHEMA.suggest(found)
+        ahead = dps.plan(model, dps.gdp(2), 200, covariates=found)
+        texts = [ahead.as_text(), ahead.as_csv(), ahead.summary().as_html(), str(ahead.table().attrs)]
+        texts += [str(ahead.power({"temp": 0.1}).attrs), str(told[0].message)]
+        assert all(("NOT PRIVATE" in text) is found.not_private for text in texts)
+        assert ("No private row was read" in texts[0]) is not found.not_private
 
 
 @pytest.mark.parametrize("variable", [None, "temp", "maker", "smokes"])

@@ -7,10 +7,12 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pytest
 
 import dpstats as dps
+from dpstats import testing
 from dpstats.errors import NotReleased
 from dpstats.families import DISTS
 from dpstats.results import (
@@ -203,12 +205,16 @@ def test_names_of_methods_have_their_documents_and_help() -> None:
     assert issubclass(GlmFit, dps.Fit) and "odds" in inspect.getdoc(GlmFit.odds_ratios)
 
 
-def answers(fit: Fit, at: dict[str, Any]) -> dict[str, Shown | Marked | pd.DataFrame | pd.Series]:
-    """What is no plain value of its properties and of its methods with one argument of these or none."""
+def answers(fit: Any, at: dict[str, Any]) -> dict[str, Shown | Marked | pd.DataFrame | pd.Series]:
+    """What is no plain value of its properties and of its methods with some arguments of these or none."""
     found: dict[str, Any] = {}
+    null, factor = (f"{getattr(fit, 'names', ['x'])[-1]} = 0",), tuple(k for k, v in at.items() if v == "b")
+    fleet, times = (at | {"age": 100.0}, 100.0), ([100.0],)
     for name in dir(fit):
         member = getattr(fit, name) if not name.startswith("_") and name not in OF_RECORD else None
-        for given in ((), (at,), ([100.0], at), (f"{fit.names[-1]} = 0",)) if callable(member) else ():
+        for given in (
+            ((), (at,), (*times, at), null, factor, fleet, times, (30.0,)) if callable(member) else ()
+        ):
             with suppress(Exception):
                 found.setdefault(name, member(*given))
         found.setdefault(name, member)
@@ -216,9 +222,30 @@ def answers(fit: Fit, at: dict[str, Any]) -> dict[str, Shown | Marked | pd.DataF
     return {name: each for name, each in found.items() if isinstance(each, kinds)}
 
 
-@pytest.mark.parametrize("name", EVERY)
+def curves_or_description(name: str) -> Any:
+    """What is no fit of a regression, as if it were private."""
+    rng = np.random.default_rng(1)
+    data = {
+        "x": rng.uniform(1, 200, 400),
+        "z": rng.choice(["a", "b"], 400),
+        "failed": rng.integers(0, 2, 400),
+    }
+    schema = dps.Schema(x=dps.bounded(1, 300), z=dps.levels("a", "b"), failed=dps.event())
+    with testing.noise(testing.SeededNoise(1)):
+        if name == "description":
+            made: Any = dps.describe(data | {"y": data["x"]}, schema | {"y": schema["x"]}, dps.zcdp(2))
+        else:
+            made = dps.kaplan_meier("Surv(x, failed) ~ z", data, schema).fit(dps.zcdp(2))
+    return type(made).from_dict(made.to_dict() | {"not_private": False})
+
+
+ALSO = {"curves": {"frame", "table", "predict", "quantile", "rmst", "logrank"}}
+ALSO |= {"description": {"frame", "tidy", "correlations", "summary"}}
+
+
+@pytest.mark.parametrize("name", [*EVERY, *ALSO])
 def test_every_answer_of_a_fit_that_is_not_private_says_so(name: str) -> None:
-    fit, at = EVERY[name]
+    fit, at = (curves_or_description(name), {}) if name in ALSO else EVERY[name]
     exposed = type(fit).from_dict(fit.to_dict() | {"not_private": True})
     with warnings.catch_warnings(action="ignore"):
         found, private = answers(exposed, at), answers(fit, at)
@@ -232,12 +259,15 @@ def test_every_answer_of_a_fit_that_is_not_private_says_so(name: str) -> None:
         "get_prediction",
         "predict",
     }
-    assert asked <= set(found) == set(private)
+    asked |= {"t_test_pairwise"} if "b" in at.values() else set()
+    asked |= {"forecast"} if "forecast" in dir(fit) else set()
+    assert ALSO.get(name, asked) <= set(found) == set(private)
     for marked, plain in ((found[name], private[name]) for name in found):
         if isinstance(marked, Shown | Marked):
             assert "NOT PRIVATE" in str(marked) and "NOT PRIVATE" not in str(plain)
         if isinstance(marked, Shown):
-            assert "NOT PRIVATE" in marked.as_html() and "NOT PRIVATE" in marked.as_csv()
+            for written in (marked.as_html, marked.as_csv, marked.as_markdown, marked.as_latex):
+                assert "NOT PRIVATE" in written()
         frame = (
             marked.summary_frame() if hasattr(marked, "summary_frame") else getattr(marked, "frame", marked)
         )
