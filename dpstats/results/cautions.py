@@ -63,9 +63,8 @@ _WHOLE = {
     "apart": (
         "apart",
         "a few rows lie 30 sds or more from all others, where declared bounds reach so far: coefficients may "
-        "describe the others or be drawn towards these few, and intervals do not count which; if they are "
-        "codes such as 9999 (dps.check shows them, to you alone), empty these cells, or leave rows out by "
-        "subset='x < 9999'",
+        "describe the others or be drawn towards these few; if they are codes such as 9999 (dps.check shows "
+        "them, to you alone), empty these cells, or leave the rows out by subset='x < 9999'",
     ),
     "far": (
         "far",

@@ -43,6 +43,16 @@ def test_codes_are_told_and_the_line_is_that_of_the_others(column: str, budget: 
     assert told >= 2
 
 
+def test_intervals_count_how_far_codes_draw_the_line() -> None:
+    """Rows of a 9999 that are shortened draw it from that of the others by two standard errors, or more."""
+    data = rows()
+    data["x"][::70] = 9999.0
+    for seed in range(8):
+        fit = fitted(data, BUDGETS["mu"], 9999.0, SeededNoise(seed))
+        low, high = fit.conf_int().loc["x"]
+        assert "apart" not in dict(fit.flags) or low < 3 / 15 < high
+
+
 @pytest.mark.parametrize("budget", BUDGETS.values(), ids=BUDGETS)
 @pytest.mark.parametrize("law", ["normal", "t", "lognormal"])
 def test_long_tails_in_wide_bounds_are_not_rows_apart(law: str, budget: Budget) -> None:

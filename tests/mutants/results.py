@@ -576,6 +576,11 @@ MUTANTS = (
         ("estimators/apart.py", "2 / NEAR *", "2 *"),
     ),
     planted(
+        "rows apart draw no line",
+        "models/test_apart.py::test_intervals_count_how_far_codes_draw_the_line",
+        ("estimators/gram/estimate.py", "if not apart.told:", "if True:"),
+    ),
+    planted(
         "sigma is larger than declared bounds of the response allow",
         "results/test_linear.py::test_limits_stay_in_range_whatever_the_noise_did",
         ("results/linear.py", "moments.sigma(most), level, most)", "moments.sigma(), level)"),

@@ -141,12 +141,12 @@ def fit_gram(
         release = curator.release("rows_apart", plan.cost("apart"), **place.found.public())
         apart = Apart.of(release, place.scale.rows(curator.n))
         settings["apart"], problems = apart.most, ["apart"] * apart.told
+        moments = _drawn(moments, place, bounds, apart)
     if constant:
         told, moments = _look(curator, plan.cost("check"), moments, place, bounds, long)
         problems += ["bends"] * told
     if "R" in settings:
-        line = place.line + place.sigma * place.whitening @ moments.normal_equations().delta
-        levelled = long.levelled(bounds.radius, moments.gram, *slopes_of(place, line))
+        levelled = long.levelled(bounds.radius, moments.gram, *slopes_of(place, _line(moments, place)))
         moments = moments.bending(levelled)
     problems += lacking(place.scale.fraction, place.scale.fraction_sd)
     return LinearFit(moments, settings, tuple(problems), place.found.spent(plan, "final").unasked)
@@ -196,6 +196,29 @@ def _without_constant(moments: LinearMoments, radius: float) -> LinearMoments:
     # of rows of other laws, what is lost falls as the square of the radius
     doubt = (1 - mean_weight(k, usual)) / 2 * (usual / radius) ** 2
     return replace(moments, kept=mean_weight(k, radius), doubt=doubt)
+
+
+def _line(moments: LinearMoments, place: Coordinates) -> Array:
+    """Coefficients of columns on the scale of the first stage."""
+    return np.asarray(place.line + place.sigma * place.whitening @ moments.normal_equations().delta)
+
+
+def _drawn(moments: LinearMoments, place: Coordinates, bounds: Bounds, apart: Apart) -> LinearMoments:
+    """Moments that know how far rows that are surely apart may draw a line.
+
+    Each is shortened to the radius R along v = W e_j of a loose column. Its response knows nothing of how far
+    off it is, so that its residual is what the line says there, shortened as the row, and clipped: a share p
+    of rows moves A'r by p R |r| v.
+    """
+    if not apart.told:
+        return moments
+    loose = int(place.scale.constant) + np.flatnonzero(place.found.loose[:-1])
+    ways = place.whitening[:, loose]
+    size = np.linalg.norm(ways, axis=0)
+    slopes = np.abs(_line(moments, place)[loose]) / (place.sigma * size)
+    pull = apart.most / moments.n * bounds.radius * np.minimum(bounds.radius * slopes, bounds.limit)
+    moved = moments.normal_equations().inverse @ (ways / size * pull)
+    return moments.bending(moved @ moved.T)
 
 
 def _followed(moments: LinearMoments, place: Coordinates, bounds: Bounds, long: LongRows) -> Array:
