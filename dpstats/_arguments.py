@@ -110,7 +110,8 @@ def near(value: object, known: Iterable[str], least: float = 0.6) -> str:
     The text is not shown. How alike the two must be is in difflib's measure.
     """
     folded = {one.casefold(): one for one in known}
-    close = get_close_matches(value.casefold(), folded, 1, least) if isinstance(value, str) else []
+    close = get_close_matches(value.casefold(), folded, cutoff=least) if isinstance(value, str) else []
+    close.sort(key=lambda one: sorted(one) != sorted(str(value).casefold()))  # letters in another order first
     return f"; did you mean {folded[close[0]]!r}?" if close else ""
 
 

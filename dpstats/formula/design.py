@@ -373,6 +373,7 @@ def _check_text(formula: object) -> None:
 def _products(terms: Terms, schema: Schema, formula: str, baseline: bool) -> Products:
     """The columns of the terms."""
     factors = {code: read_factor(code, schema) for term in terms for code in term}
+    grammar.check_removed(formula)
     coding = grammar.code_terms(terms, factors)
     if baseline:
         coding = grammar.without_intercept(coding, formula)

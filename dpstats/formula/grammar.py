@@ -19,7 +19,7 @@ import numpy as np
 import patsy
 from patsy.contrasts import Diff, Helmert, Poly, Sum, Treatment
 
-from dpstats._arguments import MOST_OF_EXPRESSION, brief, shown
+from dpstats._arguments import MOST_OF_EXPRESSION, brief, near, shown
 from dpstats.errors import FormulaError, SpecificationError
 from dpstats.formula.factors import CategoricalFactor, Factor
 
@@ -86,6 +86,27 @@ def parse_formula(formula: str) -> Parsed:
     elif end := re.search(r"[-+*/:^~|(]$", formula.strip()):
         message = f"nothing follows the {end[0]} at its end; write a variable there, or take it out"
     raise FormulaError(f"the formula {brief(formula)} cannot be read: {message}")
+
+
+def check_removed(formula: str) -> None:
+    """Refuse to take out a term that is not there, which patsy ignores.
+
+    Raises
+    ------
+    FormulaError
+    """
+    nodes = [patsy.parse_formula.parse_formula(formula)]
+    for node in nodes:
+        nodes += node.args
+        if node.type == "-" and len(node.args) == 2:
+            sides = (part.origin.code[part.origin.start : part.origin.end] for part in node.args)
+            there, out = (patsy.ModelDesc.from_formula(f"0 + {side}").rhs_termlist for side in sides)
+            for term in (term for term in out if term.factors and term not in there):
+                known = [one.name() for one in there if one.factors]
+                raise FormulaError(
+                    f"{brief(formula)} takes out {term.name()!r}, which is no term of it"
+                    f"{near(term.name(), known) or '; they are ' + ', '.join(known)}"
+                )
 
 
 class _Probe:

@@ -335,8 +335,8 @@ _NUMPY: Iterable[str] = ("minimum", "maximum", "clip")
 def _why_not(name: str) -> str:
     if name in ("C", "bs", "ns", "poly", "cut", "offset"):
         return f"uses {name}() inside an expression; write {name}(...) as a term of its own"
-    if name == "Surv":
-        return "belongs on the left of ~"
+    if name.casefold() == "surv":
+        return "belongs on the left of ~, and is written Surv"
     known = [*FUNCTIONS, *ACCELERATIONS, *_NUMPY, "center", "scale", "standardize"]
     return f"calls an unknown function{near(name, known) or f'; {ALLOWED}'}"
 

@@ -364,6 +364,11 @@ def estimand(record: Record, bounds: Mapping[str, Words]) -> str:
     return "; ".join(filter(None, (", ".join(said), ", ".join(others))))
 
 
+_BEYOND = (
+    "more than all failures: are the bounds in the unit of the times? dps.check counts times beyond them"
+)
+
+
 def _more(code: str, record: Record) -> str:
     """Say what a caution goes by, where it was released, and what rows of a unit cost where noise is all."""
     unit = record.schema.privacy_unit
@@ -372,8 +377,9 @@ def _more(code: str, record: Record) -> str:
     if code != "law" or record.law is None:
         return ""
     found = off_the_law(record)
-    errors = abs(found.estimate) / found.std_error
-    return f" ({errors:.1f} standard errors off, {100 * abs(found.estimate):.1f} % of the failures)"
+    share, errors = abs(found.estimate), abs(found.estimate) / found.std_error
+    told = f"{100 * share:.1f} % of the failures" if share < 1 else _BEYOND
+    return f" ({errors:.1f} standard errors off, {told})"
 
 
 def _failures(record: Record) -> str:

@@ -91,6 +91,10 @@ from tests.formula.strategies import SCHEMA
         ("x + (1 + x | g)", "is a random effect"),
         ("ifelse(x > 0, 1, 0)", r"write .* I\(1 \* \(x > 0.5\)\)"),
         ("x + 1 * (x > 0.5)", r"arithmetic with numbers stands in I\(...\)"),
+        ("x * z - x:zz", r"takes out 'x:zz', which is no term of it; did you mean 'x:z'"),
+        ("x - nosuch", "takes out 'nosuch', which is no term of it; they are x"),
+        ("(x + z) ** 2 - x:z - x:z", "takes out 'x:z'"),
+        ("surv(t, e)", "and is written Surv"),
         ("x - 40", r"such as I\(x - 40\)"),
         ("pmin(x, 1)", "write minimum"),
         ("bs(x)", "either df= or knots="),
@@ -174,6 +178,26 @@ from tests.formula.strategies import SCHEMA
 def test_the_right_side(right, words):
     with pytest.raises(FormulaError, match=words):
         build_design(f"y ~ {right}", SCHEMA)
+
+
+@pytest.mark.parametrize(
+    "right, names",
+    [
+        ("x * z - x:z", 3),
+        ("z:x + z - x:z - 1", 1),
+        ("(x + z) ** 2 - (x + z)", 2),
+        ("x - 1", 1),
+        ("x + 0 - 1", 1),
+    ],
+)
+def test_a_term_that_is_there_can_be_taken_out(right, names):
+    assert len(build_design(f"y ~ {right}", SCHEMA).names) == names
+
+
+def test_letters_in_another_order_are_meant_first():
+    schema = Schema(y=bounded(0, 1), time=bounded(0, 1), temp=bounded(0, 1))
+    with pytest.raises(FormulaError, match="did you mean 'temp'"):
+        build_design("y ~ tmep", schema)
 
 
 @pytest.mark.parametrize("term", ["I(1 * (x > 0.5))", "I(1 * (0 < x) * (x < 1))"])

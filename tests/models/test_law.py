@@ -1,11 +1,13 @@
 """A survival fit says how far failures are from the times that its distribution says."""
 
+from unittest.mock import Mock
+
 import numpy as np
 import pytest
 
 import dpstats as dps
 from dpstats.budget import Budget
-from dpstats.results import SurvivalFit
+from dpstats.results import SurvivalFit, summary
 from dpstats.testing import SeededNoise, noise
 
 N, TOLD = 4000, 3.5
@@ -42,3 +44,15 @@ def test_limits_hold_for_the_clearer_of_two_contrasts() -> None:
 def test_it_is_kept_and_only_where_it_was_released() -> None:
     fit = fitted(600 * np.random.default_rng(1).weibull(1.5, N), dps.gdp(2), 1, "weibull")
     assert SurvivalFit.from_dict(fit.to_dict()).law == fit.law and 0 < fit.law.privacy_share < 1
+
+
+@pytest.mark.parametrize(
+    ("share", "words"), [(0.5, "50.0 % of the failures"), (1.2, "are the bounds in the unit")]
+)
+def test_no_more_than_all_failures_are_said_to_come_at_other_times(
+    monkeypatch: pytest.MonkeyPatch, share: float, words: str
+) -> None:
+    record = Mock(law=share)
+    record.schema.privacy_unit.max_rows = 1
+    monkeypatch.setattr(summary, "off_the_law", lambda _: Mock(estimate=share, std_error=0.01))
+    assert words in summary._more("law", record)
