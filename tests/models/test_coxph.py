@@ -337,6 +337,21 @@ def test_a_rare_flag_of_a_score_that_levels_off_has_no_short_interval_beside_the
     assert fit.conf_int().loc["load"].between(*(0.3 - 0.5, 0.3 + 0.5)).all()
 
 
+def test_a_level_that_no_row_has_is_not_estimable() -> None:
+    """Beside one of 3 rows in 100 noise leaves its score an end."""
+    n, draw = 20_000, np.random.default_rng([1, 20_000, 5000])
+    maker, load = draw.choice(4, n, p=[0.5, 0.47, 0.03, 0.0]), draw.normal(size=n)
+    life = draw.exponential(size=n) * 100 / np.exp(np.array([0, 0.5, -0.5, 1.0])[maker] + 0.3 * load)
+    data = {"days": np.clip(life, 0.01, 30), "failed": 1 * (life < 30), "load": load}
+    data["maker"] = np.array(list("abcd"))[maker]
+    schema = dps.Schema(
+        days=dps.bounded(0.01, 30), failed=dps.event(), maker=dps.levels(*"abcd"), load=dps.bounded(-6, 6)
+    )
+    with noise(SeededNoise(1)):
+        fit = dps.coxph("Surv(days, failed) ~ maker + load", data, schema).fit(dps.approx(1, 1e-6))
+    assert np.isinf(fit.bse["maker[T.d]"]) and np.isfinite(fit.bse[["maker[T.b]", "load"]]).all()
+
+
 def test_a_step_of_a_level_goes_as_far_as_its_scores_say() -> None:
     scale = RowScale(  # one flag, of 3 rows in 10, and one number
         np.array([0.3, 0.0]),

@@ -510,7 +510,7 @@ MUTANTS = (
     ),
     planted(
         "levels that may have no failure have an interval (coxph)",
-        "models/test_coxph.py::test_a_rare_flag_of_a_score_that_levels_off_has_no_short_interval_beside_the_truth",
+        "models/test_coxph.py::test_a_level_that_no_row_has_is_not_estimable",
         (
             "estimators/hazards/levels.py",
             "(ways[:, surely < FEWEST_EVENTS] != 0)",
@@ -737,7 +737,7 @@ MUTANTS = (
     ),
     planted(
         "long rows that hold a column's variance are counted, and intervals do not know of them",
-        "estimators/test_lengths.py::test_effects_that_level_off_do_not_make_a_line_confidently_wrong",
+        "estimators/test_lengths.py::test_long_rows_count_where_counts_tell_them_under_pure_epsilon",
         ("estimators/gram/lengths.py", "_LEVELLED = 0.5", "_LEVELLED = 0.0"),
     ),
     planted(
