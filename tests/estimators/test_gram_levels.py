@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import dpstats as dps
-from dpstats.estimators.gram.levels import with_shares
+from dpstats.estimators.gram.levels import of_references, with_shares
 from dpstats.estimators.gram.structure import Structure
 from dpstats.estimators.row_scale import Box, RowScale
 from dpstats.formula.design import Design, build_design
@@ -27,6 +27,31 @@ def moments(shares: Array, seed: int = 1) -> Array:
         [np.ones(n), *(codes == level for level in range(1, LEVELS)), rng.normal(size=n) + 0.1 * codes]
     )
     return rows.T @ rows / n
+
+
+def scale_of(one: Design) -> RowScale:
+    """Standardised columns as they are, for all that a release could tell."""
+    k = len(one.alike())
+    unit, zero = np.ones(k - 1), np.zeros(k - 1)
+    box = Box(one.bounds[1:, 0], one.bounds[1:, 1], one.binary[1:], (), one.levels[:, 1:], one.alike())
+    return RowScale(
+        zero,
+        unit,
+        0.0,
+        1.0,
+        False,
+        1.0,
+        0.0,
+        box.binary,
+        box.lower,
+        box.upper,
+        unit,
+        zero,
+        np.zeros((k - 1, 0)),
+        np.zeros((k - 1, 0)),
+        levels=box.levels,
+        alike=box.alike,
+    )
 
 
 def noise_like(rng: np.random.Generator, k: int, sd: float) -> Array:
@@ -63,26 +88,7 @@ def test_shares_of_levels_are_those_that_a_release_tells(first: float) -> None:
     shares[0] = first
     one = design()
     expected, exact, k = moments(even), moments(shares, 2), len(one.alike())
-    box = Box(one.bounds[1:, 0], one.bounds[1:, 1], one.binary[1:], (), one.levels[:, 1:], one.alike())
-    unit, zero = np.ones(k - 1), np.zeros(k - 1)
-    scale = RowScale(
-        zero,
-        unit,
-        0.0,
-        1.0,
-        False,
-        1.0,
-        0.0,
-        box.binary,
-        box.lower,
-        box.upper,
-        unit,
-        zero,
-        np.zeros((k - 1, 0)),
-        np.zeros((k - 1, 0)),
-        levels=box.levels,
-        alike=box.alike,
-    )
+    scale = scale_of(one)
     found = with_shares(expected * 3, exact, 1e-4, scale, np.eye(k))
     reference = np.append(1.0, -np.append(np.ones(LEVELS - 1), 0.0))
     told, wanted = (float(reference @ part @ reference) / float(np.trace(part)) for part in (found, exact))
@@ -92,3 +98,17 @@ def test_shares_of_levels_are_those_that_a_release_tells(first: float) -> None:
     # nor does anything break where a release left nothing to expect
     for nothing in (np.zeros((k, k)), -exact):
         assert np.isfinite(with_shares(np.zeros((k, k)), nothing, 1.0, scale, np.eye(k))).all()
+
+
+@pytest.mark.parametrize("formula", ["y ~ g", "y ~ g + h", "y ~ g + h + x"])
+def test_a_level_without_a_column_widens_the_prior_beside_other_columns_too(formula: str) -> None:
+    """It did so in models of one category alone: nan, for columns of others, was taken for a value."""
+    two = {"g": dps.levels(*"abcd"), "h": dps.levels(*"uvw")}
+    schema = dps.Schema(y=dps.bounded(0, 1), x=dps.bounded(-3, 3), **two)
+    one = build_design(formula, schema)
+    added = of_references(scale_of(one), np.eye(len(one.alike())))
+    parts = [added[1:4, 1:4], added[4:6, 4:6]][: 1 + ("h" in formula)]
+    assert all((part > 0).all() for part in parts)
+    assert added.sum() == pytest.approx(
+        sum(part.sum() for part in parts)
+    )  # no other column, no other category

@@ -115,7 +115,7 @@ def of_references(scale: RowScale, moments: Array) -> Array:
     if not scale.constant:
         return added
     for row, known in zip(scale.typical(scale.levels), scale.levels, strict=True):
-        if not np.nansum(known != 0 & ~np.isnan(known)):
+        if not np.nan_to_num(known).any():
             share = 1 / max(float(row @ np.linalg.solve(moments, row)), 1.0)
             effect = np.append(0.0, np.where(np.isnan(known), 0.0, scale.scale))
             added += np.outer(effect, effect) / (len(moments) * share * max(1 - share, share))
