@@ -238,10 +238,10 @@ def sums_of_levels(scale: RowScale) -> Iterator[tuple[Array, Array, Array]]:
         yield places, rows, sums
 
 
-def sums_of_values(scale: RowScale) -> tuple[Array, Array]:
-    """The sums of all categories, and those that tell the two values of each other 0/1 column, (k, L).
+def sums_of_values(scale: RowScale) -> list[Array]:
+    """The sums of each category, and those that tell the two values of each other 0/1 column, (k, L) each.
 
-    With them come rows x~ of these levels and values whose other columns are at their means, (k, L).
+    Before them comes one of no level, lest there be none.
     """
     lead, d = int(scale.constant), len(scale.center)
     found, alone = [np.zeros((lead + d, 0))], scale.binary.copy()
@@ -252,4 +252,4 @@ def sums_of_values(scale: RowScale) -> tuple[Array, Array]:
         ends = np.array([[scale.lower[j]], [scale.upper[j]]])[1 - lead :]
         found.append(np.zeros((lead + d, len(ends))))
         found[-1][[*range(lead), lead + j]] = np.linalg.inv(np.hstack([np.ones((len(ends), lead)), ends]))
-    return np.hstack(found), np.hstack([np.linalg.pinv(each).T for each in found])
+    return found

@@ -197,9 +197,8 @@ class LinearMoments(NoisyMoments):
 
         Of a row of weight 1, if rows have weights; `most` at most. Not estimable where no coefficient is.
         """
-        size = 1.0 if self.unit is None else math.sqrt(self.share * self.unit)
-        value, se, noise = self._estimable(spread(self, most / size))
-        return Quantity(value * size, se * size, noise * size)
+        value, se, noise = self._estimable(spread(self, most / self._size))
+        return Quantity(value * self._size, se * self._size, noise * self._size)
 
     def rsquared(self, most: float = math.inf) -> Quantity:
         """Share of the variance of the response that an unpenalised fit explains.
@@ -207,8 +206,12 @@ class LinearMoments(NoisyMoments):
         Of its mean square without an intercept; sigma is `most` at most. Not estimable where no coefficient
         is.
         """
-        size = 1.0 if self.unit is None else math.sqrt(self.share * self.unit)
-        return self._estimable(share_explained(self, most / size))
+        return self._estimable(share_explained(self, most / self._size))
+
+    @property
+    def _size(self) -> float:
+        """Sigma of a row of weight 1 over that of these rows."""
+        return 1.0 if self.unit is None else math.sqrt(self.share * self.unit)
 
     def _estimable(self, found: Quantity) -> Quantity:
         """With infinite errors, if the release determines no coefficient."""

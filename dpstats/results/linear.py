@@ -127,22 +127,28 @@ class LinearFit(MeanFit, models=("ols", "ridge")):
     def _tables(self, level: float, scaled: Record) -> list[Table]:
         if self.record.linear is None or self.record.no_errors:
             return []
-        sigma, explained = self._scatter(level)
-        return [table_of_scatter({"Residual sd": sigma, "Explained": explained}, level)]
+        found = {"Residual sd": self._sigma(level), "Explained": self._explained(level)}
+        return [table_of_scatter(found, level)]
 
-    def _scatter(self, level: float = 0.95) -> tuple[Estimate, Estimate]:
-        """Sigma and R-squared, which no declared bounds of the response forbid.
+    @property
+    def _widest(self) -> float:
+        """The largest sigma that the declared bounds of the response allow.
 
         Residuals about a line with an intercept spread by half the width of these at most, and about another
         by their largest size; rows of the largest weight by its root more.
         """
-        design, moments = self.record.design, given(self.record.linear)
+        design = self.record.design
         assert isinstance(design.response, NumericResponse)
         low, high = np.subtract(design.response.bounds, design.offset_bounds[::-1])
         most = (high - low) / 2 if design.has_intercept else max(-low, high)
-        most = float(most) * math.sqrt(1.0 if design.weights is None else design.max_weight)
-        explained = rsquared(moments.rsquared(most), level)
-        return positive("sigma", moments.sigma(most), level, most), explained
+        return float(most) * math.sqrt(1.0 if design.weights is None else design.max_weight)
+
+    def _sigma(self, level: float = 0.95) -> Estimate:
+        most = self._widest
+        return positive("sigma", given(self.record.linear).sigma(most), level, most)
+
+    def _explained(self, level: float = 0.95) -> Estimate:
+        return rsquared(given(self.record.linear).rsquared(self._widest), level)
 
     def _prediction(self, at: Points, average: bool = False) -> Prediction:
         """Predict within the public bounds of the response, and say so."""
@@ -165,12 +171,12 @@ class LinearFit(MeanFit, models=("ols", "ridge")):
     @value_where(has_moments)
     def sigma(self) -> Estimate:
         """Scale of the error of a fit without penalty; 95 % interval on the log scale."""
-        return self._scatter()[0]
+        return self._sigma()
 
     @value_where(has_moments)
     def rsquared(self) -> Estimate:
         """R-squared of a fit without penalty; 95 % interval on the scale of log(1 - R-squared)."""
-        return self._scatter()[1]
+        return self._explained()
 
     @method_where(has_moments)
     def at_alpha(self, alpha: float) -> LinearFit:

@@ -384,11 +384,10 @@ def test_a_step_of_a_level_goes_as_far_as_its_scores_say() -> None:
     assert np.isinf(read_levels(scale, np.zeros((3, 2)), np.array([0.4, 0.4]), wide, nothing)[1][0])
 
 
-def test_scores_of_a_rare_reference_bend_contrasts_with_it() -> None:
-    """Its rows move the other way, and what they say levels off: contrasts were short of the truth."""
-    shares = np.array([0.5, 0.48])
+def of_three_levels(shares: np.ndarray) -> tuple[RowScale, np.ndarray]:
+    """The scale of a category whose levels beside the reference have these shares, and its sds."""
     sds = np.sqrt(shares * (1 - shares))
-    scale = RowScale(
+    found = RowScale(
         shares,
         sds,
         0.0,
@@ -406,6 +405,13 @@ def test_scores_of_a_rare_reference_bend_contrasts_with_it() -> None:
         levels=np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]]),
         middle_error=np.full(2, 0.01),
     )
+    return found, sds
+
+
+def test_scores_of_a_rare_reference_bend_contrasts_with_it() -> None:
+    """Its rows move the other way, and what they say levels off: contrasts were short of the truth."""
+    shares = np.array([0.5, 0.48])
+    scale, sds = of_three_levels(shares)
     for log in (-0.5, 0.8):
         # the reference lies so much above the others, whose contrasts with it all step alike
         step, sd = np.expm1(-log) * sds, 0.01 * np.diag(sds**2)
@@ -420,25 +426,7 @@ def test_scores_of_a_rare_reference_bend_contrasts_with_it() -> None:
 def test_levels_are_lost_where_their_reference_may_have_no_failure(reference: float, few: list[bool]) -> None:
     """The least share that a level has where rows are whitened is not of failures that were seen."""
     shares = np.array([0.6, 0.4 - reference])
-    sds = np.sqrt(shares * (1 - shares))
-    scale = RowScale(
-        shares,
-        sds,
-        0.0,
-        1.0,
-        False,
-        1.0,
-        0.0,
-        np.array([True, True]),
-        np.append(-shares / sds, -1),
-        np.append((1 - shares) / sds, 1),
-        sds**2,
-        np.zeros(2),
-        np.zeros((2, 1)),
-        np.zeros((2, 1)),
-        levels=np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]]),
-        middle_error=np.full(2, 0.01),
-    )
+    scale, sds = of_three_levels(shares)
     cross = -shares[0] * shares[1] / (sds[0] * sds[1])
     truth = np.array([[1.0, cross], [cross, 1.0]])
     floored = truth + 0.1 * np.outer(1 / sds, 1 / sds)

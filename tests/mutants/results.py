@@ -583,7 +583,7 @@ MUTANTS = (
     planted(
         "sigma is larger than declared bounds of the response allow",
         "results/test_linear.py::test_limits_stay_in_range_whatever_the_noise_did",
-        ("results/linear.py", "moments.sigma(most), level, most)", "moments.sigma(), level)"),
+        ("results/linear.py", "sigma(most), level, most)", "sigma(), level)"),
     ),
     planted(
         "counts that are mostly 0 are rows apart",

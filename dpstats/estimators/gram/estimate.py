@@ -298,7 +298,7 @@ def beyond_limit(moments: LinearMoments, place: Coordinates, limit: float) -> Ar
     The mean of a level's clipped residuals is the limit at most, however far its rows lie. Where u'a is 1 in
     these rows and 0 in others, u'G u is their share and u'A'r the sum of their residuals.
     """
-    (sums, _), scale = sums_of_values(place.scale), place.scale
+    sums, scale = np.hstack(sums_of_values(place.scale)), place.scale
     ways = np.linalg.solve(place.whitening.T, sums)
     shape = np.eye(len(ways)) if moments.shape is None else moments.shape
     share, square, uneven = (

@@ -75,9 +75,11 @@ def few_events(scale: RowScale, known: Known, n: int, events: float) -> Array:
 def _levels(scale: RowScale) -> tuple[Array, Array, Array]:
     """What moves levels and values of flags, (d, m), what tells how far they are from all others, and shares.
 
-    Shares are those of failures, by the first stage.
+    The second is of rows whose other columns are at their means. Shares are those of failures, by the first
+    stage.
     """
-    sums, rows = sums_of_values(replace(scale, constant=True))
+    each = sums_of_values(replace(scale, constant=True))
+    sums, rows = np.hstack(each), np.hstack([np.linalg.pinv(one).T for one in each])
     shares = np.clip(sums[0], 0.0, 1.0)
     ways = np.where(np.abs(sums[1:]) > _ROUNDING * scale.scale[:, None], sums[1:], 0.0)
     return ways, rows[1:] / np.maximum(1 - shares, SMALLEST), shares

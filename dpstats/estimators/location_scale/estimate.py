@@ -299,7 +299,7 @@ def few_events(bounding: Bounding[Placement], information: Information, whitenin
     that the information is of, weighted by their precision.
     """
     scale, events = bounding.placement.scale, bounding.n * bounding.placement.events.fraction
-    sums, _ = sums_of_values(scale)
+    sums = np.hstack(sums_of_values(scale))
     parts = (information.vectors[: len(whitening)].T @ np.linalg.solve(whitening, sums)) ** 2
     by_means, sds = (
         np.sqrt(np.maximum(error**2 @ squares, 1e-300))
