@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -309,7 +310,38 @@ def build_design(
         if weights may be negative, or the subset is no condition.
     """
     _check_text(formula)
-    schema = as_schema(schema)
+    asked = _Asked(as_schema(schema), formula, (weights, subset), (baseline, scales, middles))
+    texts = all(isinstance(text, str | None) for text in (weights, subset))  # what is none is refused
+    return _built(asked) if texts else _built.__wrapped__(asked)
+
+
+@dataclass(frozen=True, eq=False)
+class _Asked:
+    """What a design is built of; the same if it is of one schema, and not only of an equal one.
+
+    Schemas that are equal may list their variables in another order, and name codes in other words.
+    """
+
+    schema: Schema
+    formula: str
+    rows: tuple[str | None, ...]
+    columns: tuple[Any, ...]
+
+    @property
+    def _parts(self) -> tuple[Any, ...]:
+        return id(self.schema), self.formula, self.rows, self.columns
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Asked) and self._parts == other._parts
+
+    def __hash__(self) -> int:
+        return hash(self._parts)
+
+
+@functools.lru_cache(maxsize=8)  # a model, its fit and the fit's tables ask for one design again and again
+def _built(asked: _Asked) -> Design:
+    (weights, subset), (baseline, scales, middles) = asked.rows, asked.columns
+    schema, formula = asked.schema, asked.formula
     check_operators(formula)
     parsed = grammar.parse_formula(formula)
     response = read_response(_one_response(parsed, formula), schema)

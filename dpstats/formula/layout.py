@@ -78,12 +78,13 @@ def two_valued(
     products: Sequence[tuple[Atom, ...]], factors: Mapping[str, Factor], schema: Schema
 ) -> np.ndarray:
     """Which design columns hold nothing but two values: 0 and 1, or the two of a contrast; shape (p,)."""
-    found = []
-    for product in products:
+    found = np.zeros(len(products), dtype=bool)
+    for j, product in enumerate(products):
         values = [_values(atom, factors[atom.factor], schema) for atom in product]
         codes = all(value <= {0.0, 1.0} for value in values)
-        found.append(bool(product) and (codes or (len(product) == 1 and len(values[0]) == 2)))
-    return np.array(found)
+        found[j] = bool(product) and (codes or (len(product) == 1 and len(values[0]) == 2))
+    found.setflags(write=False)
+    return found
 
 
 def _values(atom: Atom, factor: Factor, schema: Schema) -> set[float]:

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+import dpstats as dps
 from dpstats.errors import SpecificationError
 from dpstats.formula import build_design
 from dpstats.rows import open_rows
@@ -50,8 +51,19 @@ def test_a_design_is_its_formula_and_schema():
     assert again == DESIGN and hash(again) == hash(DESIGN) and again.names == DESIGN.names
     assert DESIGN != build_design("Surv(time, failed) ~ temp", DRIVES)
     assert DESIGN.has_intercept and not build_design("time ~ maker - 1", DRIVES).has_intercept
-    with pytest.raises(ValueError):
-        DESIGN.bounds[0, 0] = 9.0
+    for public in (DESIGN.bounds, DESIGN.binary, DESIGN.own, DESIGN.levels, DESIGN.way):
+        with pytest.raises(ValueError):
+            public[...] = 9.0
+
+
+def test_a_design_is_built_once_for_a_schema_and_anew_for_one_that_is_only_equal():
+    first = dps.Schema(a=dps.flag(true=1), b=dps.bounded(0, 1), y=dps.bounded(0, 1))
+    other = dps.Schema(y=dps.bounded(0, 1), b=dps.bounded(0, 1), a=dps.flag(true=True))
+    assert first == other
+    design = build_design("y ~ a + b", first)
+    assert build_design("y ~ a + b", first) is design and build_design("y ~ b", first) is not design
+    again = build_design("y ~ a + b", other)
+    assert again.schema is other and again.variables != design.variables
 
 
 @pytest.mark.parametrize(
