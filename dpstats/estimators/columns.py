@@ -74,11 +74,12 @@ def zoom_in(
     public : dict
         `center`, `half` and `log`, as the statistic "reach_means" takes them.
     chosen : array of bool, shape (d + 1,)
-        Which covariates to look at; the response, the last, is looked at whenever any is.
+        Which covariates to look at, and whether to look for the response, the last, which is seen with these.
     """
-    asked, parts = dict(public, chosen=chosen[:-1]), costs.parts
-    if would_see(curator, parts, asked):
-        return zoom(curator, parts, asked).among(chosen), parts[3]
+    asked = dict(public, chosen=chosen[:-1])
+    if would_see(curator, costs.parts, asked):
+        zoomed, left = zoom(curator, costs, asked, bool(chosen[-1]))
+        return zoomed.among(np.append(chosen[:-1], True)), left
     return unzoomed(len(chosen)), costs.total
 
 

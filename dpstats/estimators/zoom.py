@@ -1,8 +1,8 @@
 """Where in their declared boxes the rows are: counts by cells, at a cost that does not grow with the boxes.
 
-Three releases: counts by equal cells of the declared box, the mean of each column where these are, and counts
-by octaves of the distance from it, on both sides. A column runs from the first octave whose count stands out
-from the noise to the last.
+Counts by equal cells of the declared box come first. Of columns that fill little of it there are two more
+releases: the mean of each where its cells are, and counts by octaves of the distance from it, on both sides.
+A column runs from the first octave whose count stands out from the noise to the last.
 
 See docs/theory/first_stage.md#zooming.
 """
@@ -17,6 +17,7 @@ import numpy as np
 from scipy import special
 
 from dpstats.curator import Curator, Release
+from dpstats.estimators.engine.plan import FirstCosts
 
 Array = np.ndarray
 
@@ -85,6 +86,13 @@ class Zoomed:
             parts.append(whole)
         return Zoomed(*parts)
 
+    def replaced(self, where: Array, others: Zoomed) -> Zoomed:
+        """With `others` in the place of some columns."""
+        parts = {part.name: getattr(self, part.name).copy() for part in fields(self)}
+        for name, values in parts.items():
+            values[where] = getattr(others, name)
+        return Zoomed(**parts)
+
     def places(self, middle: Array, sds: Array) -> Array:
         """Root mean squares of even cells, with their sign, in sds from the middle; shape (m, cells)."""
         low, high = _ends(self.edges, middle, sds)
@@ -113,28 +121,61 @@ def in_cells(counts: Release, origin: Array) -> Zoomed:
     return replace(unzoomed(len(origin)), center=(lower + upper) / 2, half=half, held=held)
 
 
-def zoom(curator: Curator, costs: tuple[float, ...], public: dict[str, Any]) -> Zoomed:
-    """Release counts, means and counts again, and find where most rows are.
+def zoom(curator: Curator, costs: FirstCosts, public: dict[str, Any], response: bool) -> tuple[Zoomed, float]:
+    """Release counts, and where they lie close together means and counts again; find where most rows are.
 
     Parameters
     ----------
     curator : Curator
-    costs : tuple of float
-        Of the three.
+    costs : FirstCosts
     public : dict
         Parameters of the statistic "reach_means": the declared boxes, and which covariates to look at.
+    response : bool
+        Whether it is asked where the response lies.
+
+    Returns
+    -------
+    Zoomed
+        Of the columns that were looked at, the response the last.
+    float
+        What is left for moments.
     """
-    chosen = np.append(public["chosen"], True)
-    everywhere = np.full(int(chosen.sum()), np.nan)
-    cells = in_cells(_counts(curator, costs[0], public, EQUAL_CELLS, everywhere), everywhere)
-    middle, width = cells.center, cells.half
+    first, *_, moments = costs.parts
+    everywhere = np.full(int(public["chosen"].sum()) + 1, np.nan)
+    counts = _counts(curator, first, public, EQUAL_CELLS, everywhere)
+    whole, close = _seen(counts, everywhere), _held_by_a_quarter(counts)
+    close[-1] &= response
+    if not close.any():
+        return whole, costs.after_cells
+    close[-1] = True  # the response is looked at whenever any column is
+    chosen = public["chosen"].copy()
+    chosen[chosen] = close[:-1]
+    cells = in_cells(counts, everywhere)
+    near = _about_means(curator, costs, dict(public, chosen=chosen), cells.center[close], cells.half[close])
+    return whole.replaced(close, near), moments
+
+
+def _held_by_a_quarter(counts: Release) -> Array:
+    """Columns of which a quarter of the box holds most rows, as far as noise tells."""
+    cells = counts.values[0]
+    sums = np.cumsum(np.pad(cells, ((0, 0), (1, 0))), axis=1)
+    quarter = cells.shape[1] // 4
+    most = (sums[:, quarter:] - sums[:, :-quarter]).max(axis=1)
+    return np.asarray(most > _total(counts) / 2)
+
+
+def _about_means(
+    curator: Curator, costs: FirstCosts, public: dict[str, Any], middle: Array, width: Array
+) -> Zoomed:
+    """Where rows of columns are that were seen within a width about a middle."""
+    chosen, (_, first, octaves, _) = np.append(public["chosen"], True), costs.parts
     center, half = public["center"].copy(), public["half"].copy()
     center[chosen] += half[chosen] * middle
     half[chosen] *= width
-    means = curator.release("reach_means", costs[1], **{**public, "center": center, "half": half})
+    means = curator.release("reach_means", first, **{**public, "center": center, "half": half})
     # an origin, wherever it lies: the response's mean is over events, whose number is not known yet
     origin = np.clip(middle + width * np.clip(means.values[0] / means.n, -1, 1), -1, 1)
-    return _seen(_counts(curator, costs[2], public, 2 * _OCTAVES, origin), origin)
+    return _seen(_counts(curator, octaves, public, 2 * _OCTAVES, origin), origin)
 
 
 def _counts(curator: Curator, cost: float, public: dict[str, Any], cells: int, origin: Array) -> Release:
@@ -169,17 +210,18 @@ def _visible(counts: Release, edges: Array) -> tuple[Array, Array, Array]:
 def _seen(counts: Release, origin: Array) -> Zoomed:
     edges = _edges(counts, origin)
     lower, upper, visible = _visible(counts, edges)
-    cells, total = np.where(visible, counts.values[0], 0.0), counts.values[0].sum(axis=1)
-    if len(total) > 1:
-        total[:-1] = total[:-1].mean()  # covariates have the same rows
+    cells, total = np.where(visible, counts.values[0], 0.0), _total(counts)
     seen = cells.sum(axis=1)
     some, found = seen > 0, seen > _MOST * np.clip(total, counts.sd, counts.n)
     reach = np.where(some, _FARTHER * np.maximum(upper - origin, origin - lower), 2.0)
-    lower = np.where(found, lower, np.maximum(origin - reach, -1.0))
-    upper = np.where(found, upper, np.minimum(origin + reach, 1.0))
+    ends = found & ~np.isnan(origin)  # those of equal cells are the box's
+    lower = np.where(ends, lower, np.fmax(origin - reach, -1.0))
+    upper = np.where(ends, upper, np.fmin(origin + reach, 1.0))
     center, half = (lower + upper) / 2, np.maximum((upper - lower) / 2, 2.0**-_OCTAVES)
     shares = cells / np.where(some, seen, 1.0)[:, None]
     low, high = _ends(edges, center, half)
+    # releases have different numbers of cells; more of them are empty
+    more = (0, 0), (0, EQUAL_CELLS - cells.shape[1])
     mean = np.sum(shares * (low + high) / 2, axis=1)
     variance = np.sum(shares * (low**2 + low * high + high**2) / 3, axis=1) - mean**2
     return Zoomed(
@@ -190,9 +232,17 @@ def _seen(counts: Release, origin: Array) -> Zoomed:
         np.where(found, _BY_CELLS, 1.0),
         np.where(found & (visible.sum(axis=1) == 1), min(HIDDEN * counts.sd / counts.n, 1.0), 0.0),
         seen / np.clip(total, counts.sd, counts.n),
-        shares,
-        edges,
+        np.pad(shares, more),
+        np.pad(edges, more, mode="edge"),
     )
+
+
+def _total(counts: Release) -> Array:
+    """Rows of each column, of which covariates have the same."""
+    total: Array = counts.values[0].sum(axis=1)
+    if len(total) > 1:
+        total[:-1] = total[:-1].mean()
+    return total
 
 
 def _ends(edges: Array, center: Array, half: Array) -> tuple[Array, Array]:

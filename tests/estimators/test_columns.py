@@ -74,6 +74,37 @@ def test_loose_bounds_cost_a_logarithm(kind: str, loose: float) -> None:
     assert np.max(scales) < 1.6 and np.min(scales) > 0.5
 
 
+def test_only_columns_that_fill_little_of_their_box_are_looked_at_twice(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """And what is not spent on octaves goes to moments; the response goes along."""
+    asked: list[tuple[str, float, dict[str, Any]]] = []
+    release = Curator.release
+
+    def kept(self: Curator, name: str, cost: float, **public: Any) -> Any:
+        asked.append((name, cost, public))
+        return release(self, name, cost, **public)
+
+    monkeypatch.setattr(Curator, "release", kept)
+    rng = np.random.default_rng(4)
+    x = rng.uniform(-1, 1, (ROWS, 2)) * [1.0, 0.01]
+    box = Box(np.array([-1.0, -1.0, 20.0]), np.array([1.0, 1.0, 30.0]))
+    scale = found(x, box, 0.4, SeededNoise(1))
+    assert [name for name, _, _ in asked] == ["reach_counts", "reach_means", "reach_counts", "event_moments"]
+    assert asked[2][2]["chosen"].tolist() == [False, True]
+    assert scale.scale == pytest.approx(x.std(axis=0), rel=0.1)
+    together = asked[-1][1]
+    asked.clear()
+    scale = found(x[:, :1], boxed(-1.0, 1.0), 0.4, SeededNoise(1))
+    assert len(asked) == 4  # the response lies in a tenth of [1, 100]
+    asked.clear()
+    wide = Box(np.array([-1.0, 20.0]), np.array([1.0, 30.0]))
+    scale = found(x[:, :1], wide, 0.4, SeededNoise(1))
+    assert [name for name, _, _ in asked] == ["reach_counts", "event_moments"]
+    assert asked[-1][1] == pytest.approx(0.4 * 0.88**0.5) and together == pytest.approx(0.4 * 0.5**0.5)
+    assert scale.scale[0] == pytest.approx(x[:, 0].std(), rel=0.1)
+
+
 def test_a_column_of_two_values_is_known_by_its_declaration_or_by_both_its_ends() -> None:
     """And is not stretched until a row of a rare 1 is longer than the longest row."""
     rare, even = YES, (GENERATOR.uniform(size=ROWS) < 0.5).astype(float)

@@ -457,6 +457,21 @@ MUTANTS = (
         ("estimators/bends.py", "if law not in LAWS:", "if True:"),
     ),
     planted(
+        "columns that fill their box pay for octaves, which say no more",
+        "estimators/test_columns.py::test_only_columns_that_fill_little_of_their_box_are_looked_at_twice",
+        ("estimators/zoom.py", "return np.asarray(most > _total(counts) / 2)", "return most > -1.0"),
+    ),
+    planted(
+        "columns that lie close together are taken to fill their box",
+        "estimators/test_columns.py::test_wherever_the_bounds_lie_the_scale_is_that_of_the_rows",
+        ("estimators/zoom.py", "return np.asarray(most > _total(counts) / 2)", "return most < -1.0"),
+    ),
+    planted(
+        "a design is taken from a schema that is only equal",
+        "formula/test_design.py::test_a_design_is_built_once_for_a_schema_and_anew_for_one_that_is_only_equal",
+        ("formula/design.py", "return id(self.schema), self.formula", "return self.schema, self.formula"),
+    ),
+    planted(
         "a column off its centre is taken for known",
         "estimators/test_columns.py::test_a_column_near_an_end_that_noise_hides_is_known_no_better",
         ("estimators/columns.py", "np.hypot(found.second_sd, by_mean)", "found.second_sd"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -38,7 +39,15 @@ class FirstCosts:
     def at_once(self) -> tuple[float, float, float]:
         """Of cells and means of whole boxes in one pass, and of means where cells stand out."""
         cells, *first, last = self.parts
-        return cells, sum(first) if self.pure else math.hypot(*first), last
+        return cells, self._together(first), last
+
+    @property
+    def after_cells(self) -> float:
+        """Of all but cells."""
+        return self._together(self.parts[1:])
+
+    def _together(self, costs: Sequence[float]) -> float:
+        return sum(costs) if self.pure else math.hypot(*costs)
 
 
 class Stage(NamedTuple):

@@ -270,7 +270,8 @@ class _Looks(NamedTuple):
 def _in_turn(curator: Curator, costs: FirstCosts, octaves: float, problem: Problem) -> _Looks:
     """Find where in their declared boxes columns lie, then their means, then octaves about these."""
     asked, chosen = _looked_for(problem)
-    zoomed, left = zoom_in(curator, costs, asked, chosen)
+    looked = np.append(chosen[:-1], not problem.family.two_valued)
+    zoomed, left = zoom_in(curator, costs, asked, looked)
     center, half = _boxes(problem, zoomed, chosen)
     means = curator.release("column_means", left, center=center, half=half)
     reach = _reach(problem, center, half)
