@@ -69,7 +69,7 @@ def integrands(
     ----------
     cut : Taper
     z : array, shape (B,)
-        Residuals.
+        Residuals; or of shape (B, 1), for pivots of shape (C,), to have each with each.
     pivot : array, shape (B,)
         m of each row.
     low, high : float
@@ -132,10 +132,12 @@ def scores(
 def _since_start(cut: Taper, z: np.ndarray, pivot: np.ndarray, low: float, high: float) -> Integrands:
     z = np.minimum(z, cut.stop)
     left, right = np.minimum(pivot + low, cut.stop), np.minimum(pivot + high, cut.stop)
-    total, location, moment_middle = cut.integrals(z)
+    total, location, moment = cut.integrals(z)
     _, at_left, moment_left = cut.integrals(left)
-    at_middle, late = location.copy(), np.flatnonzero(z > right)
-    _, at_middle[late], moment_middle[late] = cut.integrals(right[late])
+    late = np.nonzero(z > right)
+    shape = np.broadcast_shapes(z.shape, right.shape)
+    at_middle, moment_middle = (np.broadcast_to(each, shape).copy() for each in (location, moment))
+    _, at_middle[late], moment_middle[late] = cut.integrals(np.broadcast_to(right, shape)[late])
     # int rho g h1* dH: rho = low up to `left`, z - m between, high beyond `right`
     middle = moment_middle - moment_left - pivot * (at_middle - at_left)
     shifted = low * np.minimum(location, at_left) + middle + high * np.maximum(location - at_middle, 0)

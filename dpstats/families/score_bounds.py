@@ -251,12 +251,9 @@ def _boxes(where: Truncation, cut: Taper) -> _Boxes:
     z = np.unique(np.concatenate([[begin - 60.0], np.linspace(begin, cut.stop, CELLS), [cut.start]]))
     pivot = np.linspace(first, last, PIVOTS)
     reach = (last - first) / (PIVOTS - 1) / 2
-    grid_z, grid_m = (values.ravel() for values in np.meshgrid(z, pivot, indexing="ij"))
-    pieces = integrands(cut, grid_z, grid_m, low, high)
-    shape = (len(z), PIVOTS)
-    a2 = pieces.log_sigma_compensator.reshape(shape)
-    taper_, slope = pieces.taper.reshape(shape)[:, 0], pieces.location.reshape(shape)[:, 0]
-    a1, a0 = pieces.location_compensator.reshape(shape)[:, 0], cut.integrals(z).hazard
+    pieces = integrands(cut, z[:, None], pivot, low, high)
+    taper_, slope, a1 = (each[:, 0] for each in (pieces.taper, pieces.location, pieces.location_compensator))
+    a2, a0 = pieces.log_sigma_compensator, cut.integrals(z).hazard
 
     rho_low = np.clip(z[:-1, None] - pivot - reach, low, high)
     rho_high = np.clip(z[1:, None] - pivot + reach, low, high)

@@ -121,8 +121,8 @@ class Taper(ABC):
         """Integrals up to min(z, stop)."""
         z = np.minimum(z, self.stop)
         result = self._flat(np.minimum(z, self.start))
-        late = np.flatnonzero(z > self.start)
-        if late.size:
+        late = np.nonzero(z > self.start)
+        if late[0].size:
             for total, part, offset in zip(result, self._falling(z[late]), self._offsets, strict=True):
                 total[late] = part + offset
         return result
@@ -210,7 +210,7 @@ class NormalTaper(Taper):
         late, late_hazard = np.maximum(z, self.floor), np.maximum(hazard, self._hazard)
         lam = _normal_hazard(late, late_hazard)
         frozen = np.full_like(z, self._first)  # int z dH below the floor
-        early = np.flatnonzero(z < self.floor)
+        early = np.nonzero(z < self.floor)
         frozen[early] = _first_moment(z[early], hazard[early])
         return Integrals(
             hazard,

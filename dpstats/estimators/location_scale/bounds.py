@@ -15,7 +15,9 @@ See docs/theory/survival.md#choice-of-bounds.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from functools import cache, cached_property
 from typing import Any, ClassVar, Generic, TypeVar
 
 import numpy as np
@@ -243,10 +245,15 @@ class Bounding(Generic[P]):
                 best = (value, replace(choice, radius=math.sqrt(square), location_noise=noise))
         return best
 
-    def _kept_by(self, square: float) -> Array:
+    @cached_property
+    def _kept_by(self) -> Callable[[float], Array]:
         """What shorter rows leave of the information on each coefficient, 1 of the intercept; shape (k,)."""
-        *beyond, whole = self.placement.scale.squares_beyond(square)
-        return np.append(1.0, np.maximum(1 - sum(beyond) / np.maximum(whole, 1e-300), LEAST_KEPT))
+
+        def kept(square: float) -> Array:
+            *beyond, whole = self.placement.scale.squares_beyond(square)
+            return np.append(1.0, np.maximum(1 - sum(beyond) / np.maximum(whole, 1e-300), LEAST_KEPT))
+
+        return cache(kept)  # every cut and floor is tried with the same rows
 
     def _with_width(self, choice: Choice, point: Array) -> Choice:
         count = self.n * self.placement.events.fraction

@@ -81,7 +81,7 @@ class Delayed(Expectations):
     """
 
     def __init__(self, law: EventLaw, usual: Expected) -> None:
-        self._law = law
+        self._law, self._kept = law, dict[float, float]()
         self.offset, self.floors = law.offset, law.floors
         self._left = law.left(law.cut(WHOLE))
         self.share = max(self._left.location, LEAST_SAID)
@@ -89,10 +89,19 @@ class Delayed(Expectations):
         self.hazard = max(usual.hazard, min(hazard, _MOST_HAZARD))
 
     def kept(self, c: float) -> float:
-        return max(self._law.left(self._law.cut(c)).location / self._law.share, LEAST_KEPT)
+        if c not in self._kept:
+            left = self._law.left(self._law.cut(c)).location
+            self._kept[c] = max(left / self._law.share, LEAST_KEPT)
+        return self._kept[c]
 
     def log_sigma_information(self, spread: float) -> float:
         return float(np.clip(self._left.log_sigma, LEAST_SPREAD, _MOST_INFORMATION))
+
+
+@functools.lru_cache(maxsize=64)  # a choice of bounds asks for the same many times
+def delayed(law: EventLaw, usual: Expected) -> Delayed:
+    """What rows that enter late lead one to expect."""
+    return Delayed(law, usual)
 
 
 class Expected(Expectations):

@@ -15,7 +15,7 @@ import numpy as np
 
 from dpstats.curator import Curator
 from dpstats.estimators.location_scale.bounds import FAR
-from dpstats.estimators.location_scale.event_expectations import LEAST_SPREAD, Delayed, Expectations
+from dpstats.estimators.location_scale.event_expectations import LEAST_SPREAD, Expectations, delayed
 from dpstats.estimators.location_scale.event_law import WHOLE, EventLaw, Floor, Left
 from dpstats.estimators.location_scale.events import Events
 from dpstats.estimators.location_scale.placement import PlacedByLine
@@ -109,7 +109,7 @@ class PlacedByInspections(PlacedByLine):
         return self.law_of_rows
 
     def expectations(self, point: Array) -> Expectations:
-        return Delayed(self.law_of_rows, self.expected)
+        return delayed(self.law_of_rows, self.expected)
 
     def line(self, point: Array) -> Array:
         slopes = 1 - (1 - _SLOPES) * self.varied(point)

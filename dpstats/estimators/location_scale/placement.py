@@ -13,9 +13,9 @@ import numpy as np
 
 from dpstats.estimators.location_scale.event_expectations import (
     LEAST_SPREAD,
-    Delayed,
     Expectations,
     Expected,
+    delayed,
     expected,
 )
 from dpstats.estimators.location_scale.event_law import EventLaw
@@ -66,7 +66,7 @@ class Placement(ABC):
 
     def expectations(self, point: Array) -> Expectations:
         """The same at these values: with delayed entry, they say at which hazards events happen."""
-        return Delayed(self.law(point), self.expected) if self.problem.delayed else self.expected
+        return delayed(self.law(point), self.expected) if self.problem.delayed else self.expected
 
     def law(self, point: Array) -> EventLaw:
         """At which residuals the events happen, by their line."""
