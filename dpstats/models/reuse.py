@@ -12,7 +12,7 @@ import inspect
 import json
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
-from functools import wraps
+from functools import cached_property, wraps
 from pathlib import Path
 from typing import Any, ParamSpec, TypeVar
 
@@ -57,15 +57,15 @@ def reusable(kind: type[K]) -> Callable[[Callable[P, K]], Callable[P, K]]:
                 return fit(*args, **kwargs)  # it says what is wrong
             given.apply_defaults()
             model, asked = given.arguments["self"], dict(given.arguments)
-            version, ledger = _version(asked["reuse"]), asked["ledger"]
+            kept = _Kept(model, asked, _version(asked["reuse"]))
             if asked["reuse"] is not False:
-                found = _found(kind, _book(ledger), model, asked, version)
+                found = _found(kind, kept)
                 if found is not None:
                     return found
             else:
-                _warn_of_repeat(model, asked)
+                _warn_of_repeat(kept)
             made = fit(*args, **kwargs)
-            _keep(made, ledger, model, asked, version)
+            _keep(made, kept)
             return made
 
         return fitted
@@ -85,42 +85,99 @@ def _version(reuse: object) -> str:
     )
 
 
-def _book(ledger: Any) -> Ledger:
-    """The ledger that a fit charges."""
-    asked = current() if ledger is None else ledger
-    if asked is None:
+class _Kept:
+    """Where a fit is kept and all that says which it is: read once, before the fit and after it.
+
+    Parameters
+    ----------
+    model : Unfitted
+    asked : dict
+        The arguments of its ``fit``.
+    version : str
+        Of the data.
+    """
+
+    def __init__(self, model: Unfitted, asked: Mapping[str, Any], version: str) -> None:
+        self.model, self.asked, self._version = model, asked, version
+        self._begun: str | None = None
+
+    @cached_property
+    def charged(self) -> Any:
+        """The ledger as it was given, or the current one; None where nothing is charged."""
+        return current() if self.asked["ledger"] is None else self.asked["ledger"]
+
+    @cached_property
+    def book(self) -> Ledger:
+        """The ledger that the fit charges."""
+        return self.charged if isinstance(self.charged, Ledger) else Ledger(self.charged)
+
+    @property
+    def described(self) -> dict[str, Any]:
+        """All that decides which fit it is, as JSON reads it again."""
+        if self._begun is None and (first := next(iter(self.book.entries()), None)):
+            self._begun = f"{first.at}, {first.formula}"  # by this fit, perhaps
+        return self._told | {"ledger begun": self._begun}
+
+    @cached_property
+    def _told(self) -> dict[str, Any]:
+        """All of it but the ledger's beginning."""
+        model, design = self.model, self.model.design
+        about = {
+            "dataset": self.book.dataset,
+            "version": self._version,
+            "rows": model._rows.n,
+            "model": type(model).__name__,
+            "formula": design.formula,
+            "schema": design.schema.to_dict(),
+            "weights": design.weights,
+            "subset": design.subset,
+            "budget": self.asked["budget"].to_dict(),
+            **model._stated(),
+            **{
+                name: value
+                for name, value in self.asked.items()
+                if name not in ("self", "budget", "reuse", *_NOT_ASKED)
+            },
+        }
+        content: dict[str, Any] = json.loads(json.dumps(about, default=_plain))
+        return content
+
+    @property
+    def path(self) -> Path:
+        """Of the file."""
+        name = hashlib.sha256(json.dumps(self.described, sort_keys=True).encode()).hexdigest()
+        return self.book.path.with_name(self.book.path.name + FOLDER) / f"{name[:32]}.json"
+
+
+def _found(kind: type[K], kept: _Kept) -> K | None:
+    """The fit that was kept, if there is one and the fit that is asked for would be private."""
+    if kept.charged is None:
         raise SpecificationError(
             "reuse= returns a fit that a ledger was charged for, and there is none; give ledger=, or name "
             "one with dps.use_ledger(path)"
         )
-    return asked if isinstance(asked, Ledger) else Ledger(asked)
-
-
-def _found(kind: type[K], book: Ledger, model: Unfitted, asked: Mapping[str, Any], version: str) -> K | None:
-    """The fit that was kept, if there is one and the fit that is asked for would be private."""
-    budget = asked["budget"]
+    model, budget = kept.model, kept.asked["budget"]
     if not isinstance(budget, Budget) or Curator(model._rows, model.design, budget).not_private:
         return None
-    described = _described(book, model, asked, version)
-    path = _path(book, described)
+    path = kept.path
     if not path.exists():
         return None
     content = read_object(path, UNREADABLE)
     check_format(content.get("format"), FORMAT, "a fit that was kept")
-    if content.get("asked") != described:
+    if content.get("asked") != kept.described:
         raise SpecificationError(f"{path} {UNREADABLE}")
-    kept = kind.from_dict(content["fit"])
-    assert isinstance(kept, kind)
-    return kept
+    fit = kind.from_dict(content["fit"])
+    assert isinstance(fit, kind)
+    return fit
 
 
-def _warn_of_repeat(model: Unfitted, asked: Mapping[str, Any]) -> None:
+def _warn_of_repeat(kept: _Kept) -> None:
     """Say that this fit was paid for before: by a cell of a notebook that ran again, perhaps."""
-    if not isinstance(asked["budget"], Budget) or (current() is None and asked["ledger"] is None):
+    if not isinstance(kept.asked["budget"], Budget) or kept.charged is None:
         return
-    book = _book(asked["ledger"])
+    book = kept.book
     with suppress(OSError, SpecificationError):
-        if _path(book, _described(book, model, asked, "")).exists():
+        if kept.path.exists():
             warn(
                 f"{book.dataset!r} was charged for this fit before, of as many rows with the same arguments. "
                 "Unless the data have changed, its budget is spent once more; reuse=True returns the one "
@@ -128,46 +185,18 @@ def _warn_of_repeat(model: Unfitted, asked: Mapping[str, Any]) -> None:
             )
 
 
-def _keep(fit: Fit | CurveFit, ledger: Any, model: Unfitted, asked: Mapping[str, Any], version: str) -> None:
+def _keep(fit: Fit | CurveFit, kept: _Kept) -> None:
     """Keep a fit beside the ledger that it charged; one that cannot be written is paid for again.
 
     It was paid for, so that nothing here may end in an error in the place of the fit.
     """
-    charged = current() if ledger is None else ledger
-    if charged is None or fit.not_private:
+    if kept.charged is None or fit.not_private:
         return
     with suppress(Exception):
-        book = _book(charged)
-        described = _described(book, model, asked, version)
-        path = _path(book, described)
+        path = kept.path
         path.parent.mkdir(exist_ok=True)
-        content = {"format": FORMAT, "asked": described, "fit": fit.to_dict()}
+        content = {"format": FORMAT, "asked": kept.described, "fit": fit.to_dict()}
         write_text(path, json.dumps(content, indent=1, allow_nan=False, ensure_ascii=False), overwrite=True)
-
-
-def _described(book: Ledger, model: Unfitted, asked: Mapping[str, Any], version: str) -> dict[str, Any]:
-    """All that decides which fit it is, as JSON reads it again."""
-    design, first = model.design, next(iter(book.entries()), None)
-    about = {
-        "dataset": book.dataset,
-        "ledger begun": None if first is None else f"{first.at}, {first.formula}",
-        "version": version,
-        "rows": model._rows.n,
-        "model": type(model).__name__,
-        "formula": design.formula,
-        "schema": design.schema.to_dict(),
-        "weights": design.weights,
-        "subset": design.subset,
-        "budget": asked["budget"].to_dict(),
-        **model._stated(),
-        **{
-            name: value
-            for name, value in asked.items()
-            if name not in ("self", "budget", "reuse", *_NOT_ASKED)
-        },
-    }
-    content: dict[str, Any] = json.loads(json.dumps(about, default=_plain))
-    return content
 
 
 def _plain(value: object) -> object:
@@ -177,8 +206,3 @@ def _plain(value: object) -> object:
     if isinstance(value, Iterable):
         return list(value)
     raise SpecificationError(f"a fit that is kept is not told by {shown(value)}; leave out reuse=")
-
-
-def _path(book: Ledger, described: Mapping[str, Any]) -> Path:
-    name = hashlib.sha256(json.dumps(described, sort_keys=True).encode()).hexdigest()
-    return book.path.with_name(book.path.name + FOLDER) / f"{name[:32]}.json"

@@ -16,7 +16,7 @@ import dpstats as dps
 from dpstats import testing
 from dpstats.errors import BudgetError, SpecificationError
 from dpstats.models import reuse
-from dpstats.models.reuse import _described
+from dpstats.models.reuse import _Kept
 from tests.privacy.catalogue import BUDGETS, SCHEMA, SHORT, Case, made
 
 DATA = made(400)
@@ -55,6 +55,18 @@ def test_the_same_fit_is_returned_and_nothing_is_spent(ledger: dps.Ledger, tmp_p
     assert len(ledger.entries()) == 2, "a fit that was not paid for yet is paid for"
 
 
+def test_a_fit_reads_its_ledger_and_describes_itself_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    fit()
+    model = dps.ols("cost ~ load", DATA, SCHEMA)
+    read, stated = Mock(wraps=dps.Ledger.entries), Mock(wraps=type(model)._stated)
+    monkeypatch.setattr(dps.Ledger, "entries", lambda self: read(self))
+    monkeypatch.setattr(type(model), "_stated", lambda self: stated(self))
+    made = model.fit(BUDGET, force=True)
+    assert (read.call_count, stated.call_count) == (1, 1)
+    assert model.fit(BUDGET, force=True, reuse=True).to_dict() == made.to_dict()
+    assert (read.call_count, stated.call_count) == (2, 2)
+
+
 def test_an_alpha_that_differs_in_its_eighth_digit_is_another_fit(ledger: dps.Ledger) -> None:
     for alpha in (0.50000001, 0.50000049):
         model = dps.glm("months ~ temp", DATA, SCHEMA, f"negativebinomial(alpha={alpha})")
@@ -63,14 +75,14 @@ def test_an_alpha_that_differs_in_its_eighth_digit_is_another_fit(ledger: dps.Le
 
 
 @pytest.mark.parametrize("case", SHORT)
-def test_a_fit_is_told_by_plain_values_alone(case: Case, ledger: dps.Ledger) -> None:
+def test_a_fit_is_told_by_plain_values_alone(case: Case) -> None:
     """What is written as an object shows itself may be the same of two, or differ from run to run."""
     model = case.model_of(DATA)
     asked = inspect.signature(type(model).fit).bind(model, BUDGETS[case.budget], **case.fitting(model))
     asked.apply_defaults()
-    assert _described(ledger, model, asked.arguments, "")["formula"] == model.design.formula
+    assert _Kept(model, asked.arguments, "").described["formula"] == model.design.formula
     with pytest.raises(SpecificationError, match="is not told by an object"):
-        _described(ledger, model, asked.arguments | {"method": object()}, "")
+        assert _Kept(model, asked.arguments | {"method": object()}, "").described
 
 
 CHANGES: dict[str, dict[str, Any]] = {
