@@ -132,17 +132,16 @@ def scores(
 def _since_start(cut: Taper, z: np.ndarray, pivot: np.ndarray, low: float, high: float) -> Integrands:
     z = np.minimum(z, cut.stop)
     left, right = np.minimum(pivot + low, cut.stop), np.minimum(pivot + high, cut.stop)
-    total, location, moment = cut.integrals(z)
+    g, slope, (total, location, moment) = cut.at(z)
     _, at_left, moment_left = cut.integrals(left)
-    late = np.nonzero(z > right)
-    shape = np.broadcast_shapes(z.shape, right.shape)
-    at_middle, moment_middle = (np.broadcast_to(each, shape).copy() for each in (location, moment))
-    _, at_middle[late], moment_middle[late] = cut.integrals(np.broadcast_to(right, shape)[late])
     # int rho g h1* dH: rho = low up to `left`, z - m between, high beyond `right`
-    middle = moment_middle - moment_left - pivot * (at_middle - at_left)
-    shifted = low * np.minimum(location, at_left) + middle + high * np.maximum(location - at_middle, 0)
-    beyond = z <= left
-    shifted = np.where(beyond, low * location, shifted)
-    slope = cut.slope(z)
+    shifted = (moment - moment_left) - pivot * (location - at_left) + low * at_left
+    early, late = np.nonzero(z <= left), np.nonzero(z > right)
+    own, first, m, last = (
+        np.broadcast_to(each, shifted.shape)[late] for each in (location, moment, pivot, right)
+    )
+    _, at_right, moment_right = cut.integrals(last)
+    shifted[late] += moment_right - first + (m + high) * (own - at_right)
+    shifted[early] = low * np.broadcast_to(location, shifted.shape)[early]
     log_sigma = 1 + np.clip(z - pivot, low, high) * slope
-    return Integrands(cut.g(z), slope, log_sigma, location, total + shifted)
+    return Integrands(g, slope, log_sigma, location, total + shifted)

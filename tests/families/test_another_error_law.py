@@ -37,17 +37,20 @@ class BurrTaper(Taper):
     def _own(self, parts: Integrals) -> Integrals:
         return Integrals(2 * parts.hazard, 2 * parts.location, 2 * (parts.moment + MOVED * parts.location))
 
-    def _flat(self, z: np.ndarray) -> Integrals:
-        return self._own(self._logistic._flat(z - MOVED))
+    def _hazard(self, z: np.ndarray) -> np.ndarray:
+        return 2 * self._logistic._hazard(z - MOVED)
 
-    def _falling(self, z: np.ndarray) -> Integrals:
-        return self._own(self._logistic._falling(z - MOVED))
+    def _flat(self, z: np.ndarray, hazard: np.ndarray) -> Integrals:
+        return self._own(self._logistic._flat(z - MOVED, hazard / 2))
 
-    def _branch(self, z: np.ndarray) -> np.ndarray:
-        return self._logistic._branch(z - MOVED)
+    def _falling(self, z: np.ndarray, hazard: np.ndarray) -> Integrals:
+        return self._own(self._logistic._falling(z - MOVED, hazard / 2))
 
-    def slope(self, z: np.ndarray) -> np.ndarray:
-        return self._logistic.slope(z - MOVED)
+    def _branch(self, z: np.ndarray, hazard: np.ndarray) -> np.ndarray:
+        return self._logistic._branch(z - MOVED, hazard / 2)
+
+    def _slope(self, z: np.ndarray, hazard: np.ndarray) -> np.ndarray:
+        return self._logistic._slope(z - MOVED, hazard / 2)
 
 
 def survival(z: Any) -> np.ndarray:

@@ -9,7 +9,7 @@ import numpy as np
 
 from dpstats.curator.blocks import Block, PublicDesign, Scratch
 from dpstats.curator.lattice import Factor, Part
-from dpstats.curator.products import RowProducts, predictor, squared_norms
+from dpstats.curator.products import RowProducts, squared_norms
 from dpstats.curator.statistics.at_residuals import AtResiduals
 from dpstats.families import Family
 from dpstats.families.martingale import scores, taper
@@ -158,8 +158,8 @@ class MartingaleScore(AtResiduals):
             raise ValueError("the bounds of the scores must be those of a known sigma, or of an unknown one")
         super().__init__(design, family=where.family, sigma=sigma, **point)
         self._where, self._cut = where, where.cut
-        self._pivot, self._radius = self._pivots(pivot), radius
-        self._whitened = RowProducts(whitening / self._map.unit, self._map.unit)
+        self._pivot, self._radius = np.asarray(pivot, dtype=float), radius
+        self._products = RowProducts(self._told(whitening) / self._map.unit, self._map.unit)
         bounds = score_bounds(where, matrix_share)
         self._width = len(whitening)
         self._unit = radius * bounds.log_sigma_unit
@@ -168,9 +168,9 @@ class MartingaleScore(AtResiduals):
         self.parts = self._parts(bounds)
         self.sensitivity = radius * bounds.sensitivity
 
-    def _pivots(self, pivot: np.ndarray) -> np.ndarray:
-        """Coefficients of the pivot, for rows as they are read."""
-        return pivot / self._map.unit
+    def _told(self, whitening: np.ndarray) -> np.ndarray:
+        """What rows are multiplied with: W and, last, the coefficients of the pivot."""
+        return np.vstack([whitening, self._pivot])
 
     def _parts(self, bounds: ScoreBounds) -> tuple[Part, ...]:
         k, radius = self._width, self._radius
@@ -183,12 +183,10 @@ class MartingaleScore(AtResiduals):
 
     def factors(self, block: Block, scratch: Scratch) -> tuple[Factor, ...]:
         centred, seen = self.watched(block, scratch)
-        pivot = np.clip(self._pivot_of(centred, block, scratch), *self._where.pivots)
-        found = scores(self._cut, seen.z, seen.event, pivot, self._where.limits, seen.entry, seen.known)
-
         k, size = self._width, len(block.ok)
         row = scratch("row", k + 1, size)
-        x = self._row_of(centred, row[:k], block, scratch)
+        x, pivot = row[:k], np.clip(self._read(centred, row, block, scratch), *self._where.pivots)
+        found = scores(self._cut, seen.z, seen.event, pivot, self._where.limits, seen.entry, seen.known)
         weight = np.minimum(1.0, self._radius**2 / squared_norms(x, scratch))
         weighted = np.multiply(x, weight, out=scratch("weighted", k, size))
         root = self._root * np.sqrt(weight * found.kept)
@@ -200,10 +198,6 @@ class MartingaleScore(AtResiduals):
             Factor(row.T),
         )
 
-    def _pivot_of(self, centred: np.ndarray, block: Block, scratch: Scratch) -> np.ndarray:
-        """m of each row, before it is clipped."""
-        return predictor(self._pivot, centred, scratch)
-
-    def _row_of(self, centred: np.ndarray, out: np.ndarray, block: Block, scratch: Scratch) -> np.ndarray:
-        """W x~ of each row."""
-        return self._whitened(centred, out, scratch)
+    def _read(self, centred: np.ndarray, row: np.ndarray, block: Block, scratch: Scratch) -> np.ndarray:
+        """Fill the first k of `row` by W x~ of each row; m of each, before it is clipped."""
+        return np.asarray(self._products(centred, row, scratch)[-1])

@@ -252,8 +252,8 @@ class StrataScore(MartingaleScore):
             raise ValueError("sigma, pivot and stretch must hold a number for each stratum, positive ones")
         super().__init__(design, **score)
 
-    def _pivots(self, pivot: np.ndarray) -> np.ndarray:
-        return np.asarray(pivot, dtype=float)
+    def _told(self, whitening: np.ndarray) -> np.ndarray:
+        return whitening
 
     def _parts(self, bounds: ScoreBounds) -> tuple[Part, ...]:
         k, groups, root = self._width, self._groups, self._root * self._radius
@@ -273,12 +273,10 @@ class StrataScore(MartingaleScore):
         assert chi is not None
         return location, Factor(chi, block.stratum), Factor(row.T)
 
-    def _pivot_of(self, centred: np.ndarray, block: Block, scratch: Scratch) -> np.ndarray:
-        return self._pivot[block.stratum]
-
-    def _row_of(self, centred: np.ndarray, out: np.ndarray, block: Block, scratch: Scratch) -> np.ndarray:
-        x = super()._row_of(centred, out, block, scratch)
-        return np.multiply(x, self._stretch[block.stratum], out=x)
+    def _read(self, centred: np.ndarray, row: np.ndarray, block: Block, scratch: Scratch) -> np.ndarray:
+        x = self._products(centred, row[: self._width], scratch)
+        np.multiply(x, self._stretch[block.stratum], out=x)
+        return np.asarray(self._pivot[block.stratum])
 
     def unpack(self, vector: np.ndarray) -> tuple[np.ndarray, ...]:
         location, log_sigma, matrix = super().unpack(vector)

@@ -18,11 +18,11 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
-from typing import Any, Generic, TypeVar
+from typing import Any, ClassVar, Generic, TypeVar
 
 import numpy as np
 
-from dpstats.estimators.engine.bounds import LENGTHS, NEARLY_ALL, NOTHING, ladder
+from dpstats.estimators.engine.bounds import LENGTHS, NOTHING
 from dpstats.estimators.location_scale.event_law import FLOOR_BIAS, LEAST_KEPT, UNSEEN, Floor
 from dpstats.estimators.location_scale.placement import Placement, declared_range
 from dpstats.estimators.location_scale.problem import sigma_of
@@ -32,11 +32,14 @@ from dpstats.families.score_bounds import ScoreBounds, Truncation, score_bounds
 Array = np.ndarray
 P = TypeVar("P", bound=Placement, covariant=True)
 
-CUTS, WIDTHS = ladder(1.0, 64.0), ladder(2.0, 40.0)
+CUTS = (1.34, 1.6, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0, 12.0, 16.0, 24.0, 32.0, 64.0)
+WIDTHS = (2.0, 2.5, 3.0, 3.5, 4.0, 4.5, 5.0, 6.0, 7.0, 8.0, 10.0, 14.0, 20.0, 40.0)
 FREE = 0.45
 _WIDTH_RATE = 0.9  # at which the assumed bias falls in the width
 # sigmas from its pivot beyond which a row gives nothing: the hazard that it collects below is none
 FAR = 60.0
+# pivots are clipped to this many sds of the pivots of the events
+_PIVOT_SDS = 3.0
 # with delayed entry the first cut leaves this share of the information
 _FIRST_KEPT = 0.5
 # width at which the cut is chosen, before the width itself is
@@ -89,6 +92,8 @@ class Bounding(Generic[P]):
         Number of rows, times the most units that one counts.
     doubt : float
         Share of the failures that come at other times than the law says, as far as that is known.
+    cuts : tuple of float
+        Values of c to choose from.
     """
 
     placement: P
@@ -96,6 +101,7 @@ class Bounding(Generic[P]):
     tail_mu: float
     n: float
     doubt: float = field(default=0.0, kw_only=True)
+    cuts: ClassVar[tuple[float, ...]] = CUTS
 
     def truncation(self, choice: Choice, point: Array) -> Truncation:
         """Public limits of the scores at these values; an infinite width bounds nothing but the hazard."""
@@ -144,7 +150,7 @@ class Bounding(Generic[P]):
         if not narrow:
             return declared_range(pivot, self.placement.scale)
         mean, sd = self.placement.over_events(pivot)
-        return mean - NEARLY_ALL * sd - 0.1, mean + NEARLY_ALL * sd + 0.1
+        return mean - _PIVOT_SDS * sd - 0.1, mean + _PIVOT_SDS * sd + 0.1
 
     def _limits(self, width: float, point: Array) -> tuple[float, float]:
         placement = self.placement
@@ -196,7 +202,7 @@ class Bounding(Generic[P]):
         return self.placement.expectations(point).log_sigma_information(spread)
 
     def _cut_and_radius(self, whitening: Whitening, point: Array) -> Choice:
-        best, cuts = (math.inf, self.first(point)), list(CUTS)
+        best, cuts = (math.inf, self.first(point)), list(self.cuts)
         for floor in self.placement.expectations(point).floors:
             before = best[0]
             for c in cuts:

@@ -8,16 +8,7 @@ from __future__ import annotations
 import math
 
 from dpstats.estimators.engine.plan import EARLY_STEPS as SIGN_STEPS
-from dpstats.estimators.engine.plan import (
-    LOOK,
-    TAIL_STEPS,
-    TIME_CHECK,
-    TIME_COLUMNS,
-    Plan,
-    Stage,
-    alike,
-    growing,
-)
+from dpstats.estimators.engine.plan import TAIL_STEPS, TIME_CHECK, TIME_COLUMNS, Plan, Stage, alike, growing
 from dpstats.estimators.location_scale.sign_tuning import TUNING
 
 # Shares of mu^2; the averaged steps have what the others leave.
@@ -27,9 +18,8 @@ EARLY_STEPS, LOCATION_STEPS = 10, 4
 # information far better than the averaged steps, which pay for them.
 INSPECTIONS, INSPECTED = 0.06, 3
 
-# Under pure epsilon: multiples of k^1.5 for n epsilon, beyond each of which what comes first is precise
-# enough at a smaller share; how many early steps; and shares of columns, matrix, sizes of the information and
-# early steps. The last step has what all others leave.
+# Shares of epsilon of columns, matrix, location, sizes, early steps, last step and check; they add up to 1.
+# With n epsilon beyond these multiples of k^1.5, what comes first is precise enough at a smaller share.
 # Then more early steps find their way from a start that many censored rows make bad. With half as much for
 # the columns, whose bounds may be a hundred times too wide, 18 and not 7 % of 68 ordinary designs there had
 # a caution, and errors were a fifth larger (benchmarks/lottery.py --ordinary). With less, a third of that
@@ -38,12 +28,12 @@ INSPECTIONS, INSPECTED = 0.06, 3
 # columns in bounds 150 sds wide a place that is not theirs, at n epsilon of 200 and 340 k^1.5, where all
 # are lost instead.
 PURE_SHARES = (
-    (4000.0, 12, 0.10, 0.10, 0.09, 0.34),
-    (1000.0, 6, 0.20, 0.12, 0.06, 0.24),
-    (400.0, 2, 0.25, 0.20, 0.05, 0.15),
-    (0.0, 2, 0.08, 0.25, 0.06, 0.20),
+    (4000.0, 12, (0.10, 0.10, 0.01, 0.09, 0.34, 0.33, 0.03)),
+    (1000.0, 6, (0.20, 0.12, 0.01, 0.06, 0.24, 0.34, 0.03)),
+    (400.0, 2, (0.25, 0.20, 0.01, 0.05, 0.15, 0.32, 0.02)),
+    (0.0, 2, (0.08, 0.25, 0.01, 0.06, 0.20, 0.38, 0.02)),
 )
-PURE_LOCATION, PURE_LOCATION_STEPS = 0.01, 2
+PURE_LOCATION_STEPS = 2
 
 
 def make_plan(
@@ -85,21 +75,21 @@ def make_sign_plan(mu: float, k: int) -> Plan:
     See docs/theory/survival.md#slopes-by-the-signs-of-residuals.
     """
     own = TUNING.shares
-    shape = max(LOOK, min(MATRIX, own.shape / (k - 1))) if k > 2 else LOOK
-    last = 1 - shape - own.early - own.sizes - 2 * LOOK
+    shape = max(own.least_shape, min(own.most_shape, own.shape / (k - 1))) if k > 2 else own.least_shape
+    last = 1 - shape - own.start - own.early - own.sizes - own.check
     level = 1 / (1 + own.slopes * math.sqrt(k))
     following, waiting = level * own.following, level * (1 - own.following)
     slopes, both = "signs of residuals", "score and information of intercept and log sigma"
     stages = dict(
         shape=Stage(shape, "event matrix"),
-        start=Stage(LOOK, both, alike(LOCATION_STEPS)),
+        start=Stage(own.start, both, alike(own.start_steps)),
         early=Stage(own.early * (1 - level * own.early_level), slopes, alike(SIGN_STEPS)),
         early_level=Stage(own.early * level * own.early_level, both, alike(SIGN_STEPS)),
         sizes=Stage(own.sizes, slopes),
         last=Stage(last * (1 - level), slopes, alike(TAIL_STEPS)),
         last_level=Stage(last * following, both, alike(TAIL_STEPS)),
-        level=Stage(last * waiting, both, alike(LOCATION_STEPS)),
-        check=Stage(LOOK, "check of the law"),
+        level=Stage(last * waiting, both, alike(own.level_steps)),
+        check=Stage(own.check, "check of the law"),
     )
     return Plan(mu, False, stages)
 
@@ -109,15 +99,15 @@ def make_pure_plan(epsilon: float, n: int, k: int) -> Plan:
 
     See docs/theory/survival.md#pure-epsilon.
     """
-    known = next(plan[1:] for plan in PURE_SHARES if n * epsilon >= plan[0] * k**1.5)
-    steps, columns, matrix, sizes, early = known
+    steps, shares = next(plan[1:] for plan in PURE_SHARES if n * epsilon >= plan[0] * k**1.5)
+    columns, matrix, location, sizes, early, last, check = shares
     stages = dict(
         columns=Stage(columns, "columns"),
         matrix=Stage(matrix, "event matrix"),
-        location=Stage(PURE_LOCATION, "location score", alike(PURE_LOCATION_STEPS)),
+        location=Stage(location, "location score", alike(PURE_LOCATION_STEPS)),
         sizes=Stage(sizes, "sizes of the information", alike(steps)),
         early=Stage(early, "score", alike(steps)),
-        last=Stage(1 - columns - matrix - sizes - early - PURE_LOCATION - LOOK, "score"),
-        check=Stage(LOOK, "check of the law"),
+        last=Stage(last, "score"),
+        check=Stage(check, "check of the law"),
     )
     return Plan(epsilon, True, stages)
