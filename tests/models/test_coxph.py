@@ -442,3 +442,22 @@ def test_a_column_whose_spread_the_first_stage_did_not_tell_is_told_by_releases_
     found = known.of_slopes(np.eye(12))
     np.testing.assert_allclose(np.sort(found.values), np.sort(told), atol=0.01)
     assert found.seen.min() == 0 and np.sum(found.seen == 1) == 11  # of .11, it was seen before
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_columns_of_a_spline_that_go_together_cost_no_other_covariate(seed: int) -> None:
+    """Noise of a release is the same in all directions of its own coordinates, not in those of columns."""
+    data = rows(20_000, seed)
+    data["z"] = np.random.default_rng(100 + seed).normal(size=len(data)).clip(-4, 4)
+    schema = dps.Schema({**SCHEMA, "z": dps.bounded(-4, 4)})
+    fits = []
+    for spline in ("", " + bs(z, df=4)"):
+        with noise(SeededNoise(seed)):
+            fits.append(
+                dps.coxph(f"Surv(days, failed) ~ age{spline} + maker", data, schema).fit(dps.approx(1, 1e-6))
+            )
+    alone, beside = fits
+    names = list(alone.names)
+    assert not [text for code, text in beside.flags if "age" in text or "maker" in text]
+    assert (beside.bse[names] < 2.5 * alone.bse).all()
+    assert (np.abs(beside.params[names] - pd.Series(TRUTH)) < 3 * beside.bse[names]).all()

@@ -538,6 +538,12 @@ MUTANTS = (
         ("estimators/hazards/information.py", "self.error)", "0 * self.error)"),
     ),
     planted(
+        "what lies between pieces and columns is as noisy in stretched directions as in others (coxph)",
+        "models/test_coxph.py::test_columns_of_a_spline_that_go_together_cost_no_other_covariate",
+        ("estimators/hazards/information.py", "parts[1] @ whitening", "parts[1] @ np.linalg.inv(whitening)"),
+        ("estimators/hazards/information.py", "whitening.T @ whitening", "np.eye(len(whitening))"),
+    ),
+    planted(
         "columns that cancel each other are as well known as each of them (survreg)",
         "models/test_loose_bounds.py::test_the_difference_of_near_duplicates_that_noise_hides_is_weak",
         (

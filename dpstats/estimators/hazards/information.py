@@ -38,7 +38,8 @@ class Known:
     expected: Array  # second moments of standardised columns, by the shares of levels
     error: Array  # relative sds of their variances, (d,)
     slopes: Accumulator = field(default_factory=Accumulator)
-    cross: Array = field(default_factory=lambda: np.zeros((0, 0)))  # (J, d), in coordinates of `own`
+    cross: Array | float = 0.0  # (J, d), of standardised columns, times `precision`
+    precision: Array | float = 0.0  # (d, d), of each row of the block between
     count: float = 0.0  # of events that are seen, per row
     weight: float = 0.0
 
@@ -48,12 +49,11 @@ class Known:
         `sd` is of the noise of the first and of the diagonal of the last; other entries have half its square.
         """
         count, slopes = float(parts[0][0]), parts[2]
-        cross = parts[1] @ np.linalg.solve(whitening, self.own)
         self.slopes.add(slopes, sd, whitening)
         new = sd**-2
-        share = new / (new + self.weight)
-        self.cross = cross if not self.weight else self.cross + share * (cross - self.cross)
-        self.count += share * (count - self.count)
+        self.cross = self.cross + 2 * new * parts[1] @ whitening
+        self.precision = self.precision + 2 * new * whitening.T @ whitening
+        self.count += new / (new + self.weight) * (count - self.count)
         self.weight += new
 
     @cached_property
@@ -64,6 +64,7 @@ class Known:
     def forget(self) -> None:
         """Trust what is there less."""
         self.slopes.forget(FORGET)
+        self.cross, self.precision = self.cross * FORGET, self.precision * FORGET
         self.weight *= FORGET
 
     @property
@@ -103,12 +104,13 @@ class Known:
         return drawn
 
     def _between(self, shares: Array, stratum: Array) -> tuple[Array, Array]:
-        """The block of pieces and columns by `own`, shape (J, d), and what noise leaves unknown of it.
+        """The block of pieces and columns, shape (J, d), and what noise leaves unknown of it.
 
+        Columns are turned by the root of `precision`, so that noise is the same in all of them.
         Each stratum has a polynomial of its own, and each column of it the part that noise does not explain.
         The noise of a column of the block is E z, z standard normal, with E of shape (J, terms).
         """
-        cross = self.cross / np.sqrt(shares)[:, None]
+        cross = self.cross @ symmetric_power(self.precision, -0.5) / np.sqrt(shares)[:, None]
         block, errors = np.zeros_like(cross), []
         for own in by_stratum(np.arange(len(shares)), stratum):
             axes, noise = self._terms(shares[own])
@@ -123,7 +125,7 @@ class Known:
         middle = (np.cumsum(shares) - shares / 2) / shares.sum()
         powers = np.vander(middle, min(_TERMS, len(shares))) * np.sqrt(shares)[:, None]
         axes = np.linalg.qr(powers)[0]
-        return axes, np.sum(axes**2 / shares[:, None], axis=0) / (2 * self.weight)
+        return axes, np.sum(axes**2 / shares[:, None], axis=0)
 
     def information(self, shares: Array, stratum: Array, whitening: Array) -> Information:
         """All of it, for pieces with these shares of the events, of these strata.
@@ -133,7 +135,7 @@ class Known:
         """
         j, d = len(shares), len(whitening)
         block, errors = self._between(shares, stratum)
-        turn = np.linalg.solve(self.own, whitening)
+        turn = symmetric_power(self.precision, -0.5) @ whitening.T
         cross = block @ turn
         drawn = self._drawn
         slopes = drawn.mean(whitening)
