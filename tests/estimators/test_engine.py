@@ -122,3 +122,11 @@ def test_costs_of_a_plan_add_up_by_stage_by_kind_and_in_all(pure: bool) -> None:
     power = 1 if pure else 2
     assert (np.array(plan["early"]) / plan["early"][0]) ** power == pytest.approx([1, 1, 2, 2, 3, 3])
     assert len(set(plan["tail"])) == 1
+
+
+def test_an_eigenvalue_is_believed_by_the_noise_along_its_own_direction() -> None:
+    """However many others there are, of which noise would make one as large somewhere."""
+    values = np.append(np.full(15, 100.0), [3.2, 1.8])
+    found = Information.of(values, np.eye(17), np.ones(17))
+    np.testing.assert_allclose(found.seen, np.append(np.ones(16), 0.0))
+    np.testing.assert_allclose(found.used, np.append(values[:-1], 1.875))

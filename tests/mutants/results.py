@@ -544,6 +544,15 @@ MUTANTS = (
         ("estimators/hazards/information.py", "whitening.T @ whitening", "np.eye(len(whitening))"),
     ),
     planted(
+        "one direction is believed as if noise had chosen it among all",
+        "estimators/test_engine.py::test_an_eigenvalue_is_believed_by_the_noise_along_its_own_direction",
+        (
+            "estimators/engine/information.py",
+            "np.maximum(believed(sds), 1e-12)",
+            "np.maximum(math.sqrt(2 * len(sds)) * sds, 1e-12)",
+        ),
+    ),
+    planted(
         "columns that cancel each other are as well known as each of them (survreg)",
         "models/test_loose_bounds.py::test_the_difference_of_near_duplicates_that_noise_hides_is_weak",
         (

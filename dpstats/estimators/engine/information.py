@@ -9,12 +9,13 @@ from functools import cached_property
 import numpy as np
 
 from dpstats.estimators.matrices import not_noise
+from dpstats.moments.solution import believed, seen_share
 
 Array = np.ndarray
 
 # weight of the past in an early step, while whitening and residuals still change
 FORGET = 0.85
-# eigenvalues are raised to this share of the size of the error
+# eigenvalues are raised to this share of the size at which half of them is believed
 FLOOR = 0.75
 # largest eigenvalue, in sizes of its error, below which nothing is known
 _STANDS_OUT = 2.0
@@ -46,6 +47,13 @@ class Information:
     sds: Array
     seen: Array
     unit: Array
+
+    @classmethod
+    def of(cls, values: Array, vectors: Array, sds: Array) -> Information:
+        """With eigenvalues raised that noise of these sds along their eigenvectors explains."""
+        sizes = np.maximum(believed(sds), 1e-12)
+        used = np.maximum(values, FLOOR * sizes)
+        return cls(values, vectors, used, sds, seen_share(values, sizes), np.ones(len(values)))
 
     @cached_property
     def matrix(self) -> Array:

@@ -17,11 +17,10 @@ from functools import cached_property
 import numpy as np
 
 from dpstats.estimators.engine.accumulate import Accumulator
-from dpstats.estimators.engine.information import FLOOR, FORGET, Information
+from dpstats.estimators.engine.information import FORGET, Information
 from dpstats.estimators.hazards.problem import by_stratum
 from dpstats.estimators.matrices import SMALLEST, not_noise, symmetric_power
 from dpstats.estimators.newton.information import usable
-from dpstats.moments.solution import believed, seen_share
 
 Array = np.ndarray
 
@@ -149,7 +148,4 @@ class Known:
         first = 2 * np.sqrt(columns) * np.linalg.norm(errors.T @ vectors[:j], axis=0)
         beyond = columns * float(np.sum(errors**2)) / self.level
         sds = np.sqrt((drawn.sds(whitening, along) * lengths**2) ** 2 + first**2 + beyond**2)
-        sizes = believed(sds)
-        used = np.maximum(values, np.maximum(FLOOR * sizes, 1e-12))
-        seen = seen_share(values, np.maximum(sizes, 1e-12))
-        return Information(values, vectors, used, sds, seen, np.ones(j + d))
+        return Information.of(values, vectors, sds)

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
 from dpstats.estimators.engine.accumulate import Accumulator
 from dpstats.estimators.engine.information import FLOOR, FORGET, Information
-from dpstats.moments.solution import seen_share
 
 Array = np.ndarray
 
@@ -19,9 +16,7 @@ _CHANGE = 0.3
 def usable(releases: Accumulator, whitening: Array) -> Information:
     """Raise eigenvalues that the error could explain."""
     values, vectors = np.linalg.eigh(releases.mean(whitening))
-    sds, sizes = releases.sds(whitening, vectors), math.sqrt(2 * len(values))
-    used = np.maximum(values, FLOOR * sds * sizes)
-    return Information(values, vectors, used, sds, seen_share(values, sds * sizes), np.ones(len(values)))
+    return Information.of(values, vectors, releases.sds(whitening, vectors))
 
 
 def of_row(information: Information, row: Array) -> tuple[float, float]:
