@@ -18,8 +18,6 @@ from scipy import special
 from dpstats.curator import Release
 from dpstats.estimators.engine.plan import Plan
 
-Array = np.ndarray
-
 # Sds of a column from its middle at which rows are apart: of a lognormal or t(3) column .00002 are. Of any
 # column no more than a share 1 / FAR^2 are, in its own sds: if more are, the sd found is that of the others.
 # Where as many lie between a quarter of that and there, the column has a long tail, which intervals count.
@@ -64,12 +62,12 @@ class Found:
         From the middle, as declared; 0 of columns of two values, none of which is apart.
     """
 
-    middle: Array
-    sds: Array
-    farthest: Array
+    middle: np.ndarray
+    sds: np.ndarray
+    farthest: np.ndarray
 
     @property
-    def loose(self) -> Array:
+    def loose(self) -> np.ndarray:
         """Columns that were declared so wide that rows may be apart."""
         return self.farthest > FAR * self.sds
 

@@ -14,8 +14,6 @@ from dpstats.curator import Curator, Release
 from dpstats.families.bounded_score import BoundedScore, square_weight
 from dpstats.moments.mixture import LAWS, Tails
 
-Array = np.ndarray
-
 _EDGE = 2.0  # sds of the linear predictor beyond which a row says no more
 # sd of the linear predictor, in sds of a response, that stands for less: nothing can bend by it
 _LEAST = 1e-3
@@ -53,25 +51,25 @@ class Line:
         sd of a response, in whose units the linear predictor is.
     """
 
-    center: Array
-    scale: Array
-    beta: Array
-    moments: Array
-    cov: Array
-    cov_privacy: Array
+    center: np.ndarray
+    scale: np.ndarray
+    beta: np.ndarray
+    moments: np.ndarray
+    cov: np.ndarray
+    cov_privacy: np.ndarray
     offset: float | None
     phi: float
     lost: float
-    squares: Array
+    squares: np.ndarray
     unit: float = 1.0
 
     @property
-    def slopes(self) -> Array:
+    def slopes(self) -> np.ndarray:
         """`beta` without the intercept."""
         return np.append(0.0, self.beta[1:])
 
     @cached_property
-    def along(self) -> Array:
+    def along(self) -> np.ndarray:
         """What takes an error of `beta` to that of the linear predictor along itself, times its variance."""
         across = self.moments @ self.slopes
         return np.asarray(across - across[0] / self.moments[0, 0] * self.moments[0])
@@ -126,7 +124,7 @@ class Bend:
     square: float
 
 
-def standardised(back: Array, cov: Array, cov_privacy: Array) -> tuple[Array, Array]:
+def standardised(back: np.ndarray, cov: np.ndarray, cov_privacy: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Covariances of a `Line`, by what takes the user's coefficients to those of standardised columns."""
     if not np.isfinite(cov).all():
         return np.full_like(cov, np.inf), np.full_like(cov, np.inf)
@@ -185,7 +183,7 @@ def by_chance(law: str, noise: float, sd: float) -> tuple[float, float]:
     return _exceeded(DOUBTFUL, law, noise, sd), _exceeded(USUAL, law, noise, sd)
 
 
-def _along(cov: Array, direction: Array) -> float:
+def _along(cov: np.ndarray, direction: np.ndarray) -> float:
     """Variance along a direction; 0 where rounding leaves less, beside one of which nothing is known."""
     return max(float(direction @ cov @ direction), 0.0)
 

@@ -17,13 +17,10 @@ from dpstats.contributors.law import RESPONSE, final_mu, input_law
 from dpstats.contributors.plan import Plan
 from dpstats.moments import LinearMoments
 
-Array = np.ndarray
-
-
 _ADDITIONS = 64  # roundings that a sum of products goes through, at most, see Totals
 
 
-def fit_input(totals: Totals, plan: Plan) -> Array:
+def fit_input(totals: Totals, plan: Plan) -> np.ndarray:
     """Coefficients of rows and responses in their public units of at most 1.
 
     Those of the corrected scheme carry a little more noise, which hides how exactly the minimum was found:
@@ -52,7 +49,7 @@ def fit_input(totals: Totals, plan: Plan) -> Array:
     return hidden_minimum(params, distance, final_mu(plan.budget))
 
 
-def minimum(gram: Array, product: Array, ridge: float, ball: float) -> tuple[Array, float]:
+def minimum(gram: np.ndarray, product: np.ndarray, ridge: float, ball: float) -> tuple[np.ndarray, float]:
     """w of length at most `ball` that minimises w'(gram + ridge) w / 2 - product'w, and its gradient there.
 
     On the sphere the gradient counts that of the constraint.
@@ -118,14 +115,14 @@ def linear_moments(totals: Totals, plan: Plan, slope: float | None = None) -> Li
     )
 
 
-def _symmetric(entries: Array, size: int) -> Array:
+def _symmetric(entries: np.ndarray, size: int) -> np.ndarray:
     matrix = np.zeros((size, size))
     i, j = np.triu_indices(size)
     matrix[i, j] = entries / np.where(i == j, 1.0, math.sqrt(2))
     return matrix + np.triu(matrix, 1).T
 
 
-def _to_user(plan: Plan, unit: float, slope: float | None) -> tuple[Array, Array, float]:
+def _to_user(plan: Plan, unit: float, slope: float | None) -> tuple[np.ndarray, np.ndarray, float]:
     """Coefficients for a line of 0, what takes a line through y / unit to them, and the unit of y."""
     middle, half = plan.response if slope is None else (0.0, 1 / slope)
     origin = np.zeros(len(plan.rows.center))
@@ -134,7 +131,7 @@ def _to_user(plan: Plan, unit: float, slope: float | None) -> tuple[Array, Array
     return origin, plan.rows.to_user * half * unit, half * unit
 
 
-def _constant(plan: Plan, stretch: float) -> Array | None:
+def _constant(plan: Plan, stretch: float) -> np.ndarray | None:
     """u with a'u = 1 for the stretched row of a record that is whole."""
     if not plan.rows.constant:
         return None

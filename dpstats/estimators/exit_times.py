@@ -16,13 +16,12 @@ from dpstats.moments.interval_counts import cells
 
 __all__ = ["Look", "public_times"]
 
-Array = np.ndarray
 
 # even times of the first look, and even ones of the logarithm, over so many decades below the upper bound
 _EVEN, _STEPS, _DECADES = 15, 36, 6.0
 
 
-def public_times(low: float, high: float, even: int = _EVEN) -> Array:
+def public_times(low: float, high: float, even: int = _EVEN) -> np.ndarray:
     """Return times after the lower public bound, up to the upper: even steps, and those of the logarithm."""
     steps = np.linspace(low, high, even + 1)[1:]
     if high > 0:
@@ -45,9 +44,9 @@ class Look(NamedTuple):
         seen, or evenly.
     """
 
-    ends: Array
-    left: Array
-    passed: Array
+    ends: np.ndarray
+    left: np.ndarray
+    passed: np.ndarray
 
     @classmethod
     def of(cls, curator: Curator, cost: float, groups: int, low: float, high: float) -> Look:
@@ -61,7 +60,7 @@ class Look(NamedTuple):
         evenly = (ends - low) / ((high - low) or 1.0)
         return cls(ends, _left(counts), np.mean(parts or [evenly], axis=0))
 
-    def times(self, named: Array, parts: Sequence[int] | Array) -> Array:
+    def times(self, named: np.ndarray, parts: Sequence[int] | np.ndarray) -> np.ndarray:
         """Return named times, and others that divide what leaves before each into so many even parts.
 
         Rows of a cell are taken to leave evenly in it.
@@ -72,7 +71,7 @@ class Look(NamedTuple):
         found = map(_short, np.interp(np.concatenate(at), self.passed, self.ends))
         return np.unique([*named, *(time for time in found if self.ends[0] < time < named[-1])])
 
-    def parts(self, named: Array, rows: float, groups: int, sd: float) -> Array:
+    def parts(self, named: np.ndarray, rows: float, groups: int, sd: float) -> np.ndarray:
         """Return into how many cells the interval before each named time is to be divided.
 
         Rows of all groups; each count of one of them has noise of this sd.
@@ -84,7 +83,7 @@ class Look(NamedTuple):
         return cells(events / groups, censored / groups, at_risk / groups, sd)
 
 
-def _left(counts: Array) -> Array:
+def _left(counts: np.ndarray) -> np.ndarray:
     """Rows that have failed and that are censored until each end of a cell; the last count outlasts all."""
     events, within, at_end = counts.reshape(3, -1)
     return np.cumsum(np.insert([events, within + np.append(at_end[:-1], 0.0)], 0, 0.0, 1), 1)

@@ -15,8 +15,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-Array = np.ndarray
-
 # log ratio of odds, means or hazards between two levels: what may be further off is not known
 FARTHEST = 4.0
 SHIFTS = np.linspace(-FARTHEST, FARTHEST, 161)
@@ -26,7 +24,7 @@ NORMAL = 1.96  # sds of a 95 % interval
 _LEAST = 0.01  # sd below which a score is straight
 
 
-def slope_in_middle(curve: Array) -> float:
+def slope_in_middle(curve: np.ndarray) -> float:
     """Of a curve over `SHIFTS`, at 0."""
     middle = len(SHIFTS) // 2
     return float((curve[middle + 1] - curve[middle - 1]) / (SHIFTS[middle + 1] - SHIFTS[middle - 1]))
@@ -39,7 +37,9 @@ class Level(NamedTuple):
     factor: float
 
 
-def level(curve: Array, share: float, points: Array, step: float, sd: float, sampling: float = 0.0) -> Level:
+def level(
+    curve: np.ndarray, share: float, points: np.ndarray, step: float, sd: float, sampling: float = 0.0
+) -> Level:
     """Root of what scores say, and the mean length of an interval's two sides.
 
     A limit lies where the score differs from its root's by as much as error may make it. The longer side
@@ -65,7 +65,7 @@ def level(curve: Array, share: float, points: Array, step: float, sd: float, sam
     return Level(shift, max(longer / _longer(said, step, sampling), 1.0) if math.isfinite(longer) else longer)
 
 
-def _longer(said: Array, step: float, sd: float) -> float:
+def _longer(said: np.ndarray, step: float, sd: float) -> float:
     """Mean length of the sides of an interval, over that by the slope."""
     half = NORMAL * max(sd, _LEAST)
     if not said[0] < step - half < step + half < said[-1]:

@@ -8,39 +8,38 @@ from typing import TypeVar
 
 import numpy as np
 
-Array = np.ndarray
 Numbers = TypeVar("Numbers", float, np.ndarray)
 
 SMALLEST = 1e-4  # eigenvalue of moments: columns are not told apart beyond a correlation of 1 minus this
 
 
-def symmetric_power(matrix: Array, power: float, least: float = -math.inf) -> Array:
+def symmetric_power(matrix: np.ndarray, power: float, least: float = -math.inf) -> np.ndarray:
     """A power of a symmetric positive definite matrix, its eigenvalues raised to `least`."""
     values, vectors = np.linalg.eigh((matrix + matrix.T) / 2)
     return (vectors * np.maximum(values, least) ** power) @ vectors.T
 
 
-def with_floor(matrix: Array, floor: float) -> Array:
+def with_floor(matrix: np.ndarray, floor: float) -> np.ndarray:
     """The matrix with its eigenvalues raised to `floor`, and to what rounding leaves of an inverse."""
     values, vectors = np.linalg.eigh(matrix)
     return (vectors * np.maximum(values, max(floor, 1e-12 * values.max(initial=1.0)))) @ vectors.T
 
 
-def noise_of_product(sds: Array, vector: Array) -> Array:
+def noise_of_product(sds: np.ndarray, vector: np.ndarray) -> np.ndarray:
     """Covariance of N v for a symmetric N with these sds, each entry of its triangle drawn alone."""
     covariance = sds**2 * np.outer(vector, vector)
     np.fill_diagonal(covariance, sds**2 @ vector**2)
     return covariance
 
 
-def noise_edge(sds: Array) -> float:
+def noise_edge(sds: np.ndarray) -> float:
     """About the largest eigenvalue, s sqrt(2 k), of symmetric noise with these sds; s on its diagonal."""
     if len(sds) == 1:
         return math.sqrt(2) * float(sds[0, 0])
     return 2 * math.sqrt(len(sds) * float(np.mean(sds[np.triu_indices(len(sds), 1)] ** 2)))
 
 
-def pooled(matrix: Array, edge: float) -> Array:
+def pooled(matrix: np.ndarray, edge: float) -> np.ndarray:
     """The matrix with all eigenvalues below `edge`, which noise hides, replaced by their mean, or by 0.
 
     Their sum is known much better than each of them. Raising only the negative ones would add noise to it.
@@ -52,15 +51,19 @@ def pooled(matrix: Array, edge: float) -> Array:
     return (vectors * values) @ vectors.T
 
 
-def longest_image(matrix: Array, lower: Array, upper: Array) -> float:
+def longest_image(matrix: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> float:
     """Upper bound of |matrix x|^2 over the box of x."""
     center, half = (lower + upper) / 2, (upper - lower) / 2
     return float(np.sum((np.abs(matrix @ center) + np.abs(matrix) @ half) ** 2))
 
 
 def conjugate_gradients(
-    times: Callable[[Array], Array], right: Array, start: Array, steps: int, tolerance: float
-) -> Array:
+    times: Callable[[np.ndarray], np.ndarray],
+    right: np.ndarray,
+    start: np.ndarray,
+    steps: int,
+    tolerance: float,
+) -> np.ndarray:
     """What a positive definite map takes to `right`, after so many steps at most.
 
     Parameters

@@ -7,14 +7,12 @@ from scipy import special
 
 __all__ = ["even_shares", "normal_squares"]
 
-Array = np.ndarray
 
-
-def even_shares(count: int) -> Array:
+def even_shares(count: int) -> np.ndarray:
     """Return the middles of so many equal shares of a law: its quantiles there stand for it."""
     return (np.arange(count) + 0.5) / count
 
 
-def normal_squares(k: float, count: int) -> Array:
+def normal_squares(k: float, count: int) -> np.ndarray:
     """Return squared lengths of normal rows of `k` numbers, each as likely as the others."""
     return np.asarray(2 * special.gammaincinv(k / 2, even_shares(count)))

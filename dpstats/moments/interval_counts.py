@@ -24,8 +24,6 @@ from functools import cached_property
 
 import numpy as np
 
-Array = np.ndarray
-
 FEWEST = 5.0  # sds of its noise: where fewer are left at risk, nothing is said
 _SMALL = 1e-4
 # sd of the error by when rows are censored within an interval, over its range: that of any place in it as
@@ -50,9 +48,9 @@ class Errors:
         has the fourth moment of the noise of all counts together, where these have Laplace noise.
     """
 
-    se: Array
-    se_privacy: Array
-    one: Array
+    se: np.ndarray
+    se_privacy: np.ndarray
+    one: np.ndarray
 
 
 @dataclass(frozen=True)
@@ -73,13 +71,13 @@ class CumulativeHazard:
         Standard error by hazards which change within each interval; in all of them in one direction.
     """
 
-    at_risk: Array
-    events: Array
-    value: Array
-    gradient: Array
-    counts: Array
-    noise: Array
-    changing: Array
+    at_risk: np.ndarray
+    events: np.ndarray
+    value: np.ndarray
+    gradient: np.ndarray
+    counts: np.ndarray
+    noise: np.ndarray
+    changing: np.ndarray
 
     @cached_property
     def each(self) -> Errors:
@@ -88,7 +86,7 @@ class CumulativeHazard:
         found = self.errors(np.eye(len(self.value)))
         return Errors(found.se + lost, found.se_privacy + lost, found.one + lost)
 
-    def errors(self, weights: Array) -> Errors:
+    def errors(self, weights: np.ndarray) -> Errors:
         """Return errors of sums of the values.
 
         Parameters
@@ -104,7 +102,7 @@ class CumulativeHazard:
         return Errors(np.sqrt(sampling + privacy), np.sqrt(privacy), one)
 
 
-def cumulative_hazard(counts: Array, sds: Array) -> CumulativeHazard:
+def cumulative_hazard(counts: np.ndarray, sds: np.ndarray) -> CumulativeHazard:
     """Return the cumulative hazard of one group.
 
     Parameters
@@ -141,12 +139,12 @@ class Comparison:
         Of their difference: sampling and privacy noise.
     """
 
-    events: Array
-    expected: Array
-    cov: Array
+    events: np.ndarray
+    expected: np.ndarray
+    cov: np.ndarray
 
 
-def comparison(counts: Array, sds: Array) -> Comparison:
+def comparison(counts: np.ndarray, sds: np.ndarray) -> Comparison:
     """Compare the hazards of groups by the scores of the log-rank test.
 
     In each interval the events of all groups are expected in proportion to the logarithmic means of the
@@ -190,7 +188,7 @@ def how_many(rows: float, sd: float) -> int:
     return int(np.clip((rows / (2 * np.sqrt(2) * sd)) ** (2 / 3), _LEAST, _MOST))
 
 
-def cells(events: Array, censored: Array, at_risk: Array, sd: float) -> Array:
+def cells(events: np.ndarray, censored: np.ndarray, at_risk: np.ndarray, sd: float) -> np.ndarray:
     """Return into how many cells intervals are to be divided, where counts have noise of this sd.
 
     In J cells D events and C censored rows, of Y, leave D C / (J Y^2) open, of which `_CHANGING` is an sd,
@@ -205,7 +203,7 @@ def cells(events: Array, censored: Array, at_risk: Array, sd: float) -> Array:
     return np.rint(np.maximum(wanted * min(1.0, _MOST / max(wanted.sum(), 1.0)), 1.0)).astype(int)
 
 
-def _at_risk(j: int) -> tuple[Array, Array]:
+def _at_risk(j: int) -> tuple[np.ndarray, np.ndarray]:
     """Which counts are at risk at the beginning of each interval and at its end; shape (J, 3 J)."""
     interval, later = np.arange(j)[:, None], np.arange(j)
     censored_at_end = later >= interval  # the last of them outlast the grid
@@ -216,7 +214,7 @@ def _at_risk(j: int) -> tuple[Array, Array]:
     return entering, leaving
 
 
-def _inverse_mean(a: Array, b: Array) -> tuple[Array, Array, Array]:
+def _inverse_mean(a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """1 / logarithmic mean of a and b, and its derivatives: g(d) / m, g = atanh(d) / d, d = (a - b) / 2 m."""
     total = a + b
     d = (a - b) / total
@@ -228,7 +226,7 @@ def _inverse_mean(a: Array, b: Array) -> tuple[Array, Array, Array]:
     return value, by_d * 2 * b / total**2 - value / total, -by_d * 2 * a / total**2 - value / total
 
 
-def _rising(values: Array) -> Array:
+def _rising(values: np.ndarray) -> np.ndarray:
     """The curve nearest in the largest distance that never falls, and is never negative."""
     known = ~np.isnan(values)
     raw = values[known]

@@ -25,7 +25,7 @@ _AT = np.linspace(-5.0, 5.0, 401)  # normal deviates, over which moments are sum
 _WEIGHTS = np.exp(-(_AT**2) / 2) / np.exp(-(_AT**2) / 2).sum()
 
 
-def shaped(at: Array, skewness: float, kurtosis: float | None) -> Array:
+def shaped(at: np.ndarray, skewness: float, kurtosis: float | None) -> np.ndarray:
     """Values at normal deviates, of a law of mean 0 and sd 1 with this skewness and, in its family, kurtosis.
 
     A shifted log-normal law has the skewness; its longest rows are cut where kurtosis is less than that of
@@ -44,7 +44,7 @@ def shaped(at: Array, skewness: float, kurtosis: float | None) -> Array:
     return _skewed(at, skewness, kurtosis)
 
 
-def _light(at: Array, skewness: float, kurtosis: float) -> Array:
+def _light(at: np.ndarray, skewness: float, kurtosis: float) -> np.ndarray:
     """A beta law."""
     room = max(3 * skewness**2 - 2 * kurtosis, _MOST_GAMMA * skewness**2)
     r = 6 * (kurtosis + 2 - skewness**2) / room
@@ -53,7 +53,7 @@ def _light(at: Array, skewness: float, kurtosis: float) -> Array:
     return np.asarray((law.ppf(special.ndtr(at)) - law.mean()) / law.std())
 
 
-def _skewed(at: Array, skewness: float, kurtosis: float) -> Array:
+def _skewed(at: np.ndarray, skewness: float, kurtosis: float) -> np.ndarray:
     """exp(s min(Z, c)) of mean 0 and sd 1; a normal law without skewness.
 
     With c as far as it goes for an s, kurtosis falls as s grows at the same skewness.
@@ -85,14 +85,12 @@ def _zero_of(rising: Callable[[float], float], low: float, high: float) -> float
     return float(optimize.brentq(rising, low, high, xtol=_CLOSE))
 
 
-def _moments(values: Array) -> tuple[float, float]:
+def _moments(values: np.ndarray) -> tuple[float, float]:
     """Skewness and kurtosis less 3, of values at normal deviates."""
     centred = values - _WEIGHTS @ values
     variance = _WEIGHTS @ centred**2
     return float(_WEIGHTS @ centred**3 / variance**1.5), float(_WEIGHTS @ centred**4 / variance**2 - 3)
 
-
-Array = np.ndarray
 
 CALIBRATION = 20_000  # rows from which laws follow; the error of a correlation among them is below .01
 _ROUNDS = 8  # of pulling correlations of normals until those of the variables are right
@@ -174,7 +172,7 @@ class Maker:
                 found.loc[block[0], others] = found.loc[others, block[0]] = rho
         return found
 
-    def _values(self, latent: Array) -> Array:
+    def _values(self, latent: np.ndarray) -> np.ndarray:
         """Numbers, and 0 or 1 for flags and for levels, of normals."""
         found = np.empty_like(latent)
         for j, name in enumerate(self._names):
@@ -187,11 +185,11 @@ class Maker:
             found[:, place] = _chosen(latent[:, place], self._cuts[name])
         return found
 
-    def _shares(self, name: str) -> Array:
+    def _shares(self, name: str) -> np.ndarray:
         """Of levels, in the order in which they are asked for."""
         return np.array(self._known.shares[name])[self._asked[name]]
 
-    def _latent_root(self, correlations: pd.DataFrame) -> Array:
+    def _latent_root(self, correlations: pd.DataFrame) -> np.ndarray:
         """Root of the normals' correlations, for which those of the variables are as told."""
         names = list(self._names)
         for name in self._levels:
@@ -220,7 +218,7 @@ class Maker:
         self._tied(latent, told, normal)
         return _root(latent)
 
-    def _latent_of_numbers(self, wanted: Array) -> Array:
+    def _latent_of_numbers(self, wanted: np.ndarray) -> np.ndarray:
         """Correlations of the normals of numbers and flags.
 
         Those of f(Z) and g(Z'), of normals with correlation r, are sum f_k g_k r^k, k >= 1, of their Hermite
@@ -239,13 +237,13 @@ class Maker:
         np.fill_diagonal(latent, 1.0)
         return latent
 
-    def _of_normal(self, name: str) -> Array:
+    def _of_normal(self, name: str) -> np.ndarray:
         """Values of a number or flag at the nodes of its quantile function."""
         at, values = self._quantiles[name]
         flag = isinstance(self._schema[name], Flag | Event)
         return at > special.ndtri(1 - self._known.spreads[name].mean) if flag else values
 
-    def _tied(self, latent: Array, told: Array, normal: Array) -> Array:
+    def _tied(self, latent: np.ndarray, told: np.ndarray, normal: np.ndarray) -> np.ndarray:
         """Normals with these correlations, of which those of one category go together as numbers make them.
 
         Shares are as told for these, and so for any others, up to their number.
@@ -265,7 +263,7 @@ class Maker:
         return drawn
 
 
-def _coefficients(values: Array) -> Array:
+def _coefficients(values: np.ndarray) -> np.ndarray:
     """Hermite coefficients, from the first on, of a function of a normal over its sd."""
     at = np.linspace(-_FARTHEST, _FARTHEST, _NODES)
     weights = np.exp(-(at**2) / 2)
@@ -279,20 +277,20 @@ def _coefficients(values: Array) -> Array:
     return found / sd if sd > 0 else found
 
 
-def _order(correlations: pd.DataFrame) -> Array:
+def _order(correlations: pd.DataFrame) -> np.ndarray:
     """Levels by the largest correlation that each has with anything, as one at an end of a number has."""
     strength = (correlations.abs() % 1).max(axis=1).to_numpy()  # not that with itself
     return np.argsort(-strength, kind="stable")
 
 
-def _even_cuts(shares: Array) -> Array:
+def _even_cuts(shares: np.ndarray) -> np.ndarray:
     """Beyond which normals say yes, where those of one category are independent."""
     free = 1 - np.append(0.0, np.cumsum(shares[:-2]))
     with np.errstate(all="ignore"):
         return special.ndtri(1 - np.nan_to_num(np.minimum(shares[:-1] / free, 1.0)))
 
 
-def _cuts(latent: Array, shares: Array) -> Array:
+def _cuts(latent: np.ndarray, shares: np.ndarray) -> np.ndarray:
     """The same where they are not, by normals that were drawn."""
     free, found = np.ones(len(latent), dtype=bool), np.full(len(shares) - 1, np.inf)
     for j, share in enumerate(shares[:-1]):
@@ -303,26 +301,26 @@ def _cuts(latent: Array, shares: Array) -> Array:
     return found
 
 
-def _chosen(latent: Array, cuts: Array) -> Array:
+def _chosen(latent: np.ndarray, cuts: np.ndarray) -> np.ndarray:
     """Whether each row has each level but the last: the first of which its normal says yes."""
     yes = latent > cuts
     return (yes & (np.cumsum(yes, axis=1) == 1)).astype(float)
 
 
-def coded(variable: Flag | Event, ones: Array) -> pd.Categorical:
+def coded(variable: Flag | Event, ones: np.ndarray) -> pd.Categorical:
     """Codes of a flag or an event."""
     true, false = variable.codes
     return pd.Categorical.from_codes(np.asarray(ones, dtype=int), [false, true])
 
 
-def _root(correlations: Array) -> Array:
+def _root(correlations: np.ndarray) -> np.ndarray:
     """Symmetric root of the nearest correlations that are possible."""
     values, vectors = np.linalg.eigh(correlations)
     root = vectors * np.sqrt(np.maximum(values, 1e-6))
     return root / np.linalg.norm(root, axis=1)[:, None]
 
 
-def _quantiles(variable: Variable, spread: Spread) -> tuple[Array, Array]:
+def _quantiles(variable: Variable, spread: Spread) -> tuple[np.ndarray, np.ndarray]:
     """Normal deviates, and the values of a variable that are as frequent."""
     at = np.linspace(-_FARTHEST, _FARTHEST, _NODES)
     if isinstance(variable, Flag | Event | Levels):

@@ -20,7 +20,7 @@ _HALVINGS = 90  # of a variable's range, to the last bit of a number within
 _GRID = 1000  # values at which a transformed response is seen to rise or fall
 
 
-def undone(measured: Expression, schema: Schema) -> tuple[str, Callable[[Array], Array]]:
+def undone(measured: Expression, schema: Schema) -> tuple[str, Callable[[np.ndarray], np.ndarray]]:
     """The variable that is measured, and how its values follow from those of the response."""
     if len(measured.variables) != 1:
         raise SpecificationError(
@@ -39,7 +39,7 @@ def undone(measured: Expression, schema: Schema) -> tuple[str, Callable[[Array],
         )
     rising = bool(grid[-1] > grid[0])
 
-    def undo(target: Array) -> Array:
+    def undo(target: np.ndarray) -> np.ndarray:
         below, above = np.full(len(target), low), np.full(len(target), high)
         for _ in range(_HALVINGS):
             middle = (below + above) / 2
@@ -49,8 +49,6 @@ def undone(measured: Expression, schema: Schema) -> tuple[str, Callable[[Array],
 
     return name, (lambda target: target) if measured.text == name else undo
 
-
-Array = np.ndarray
 
 NO_INSPECTIONS = (
     "inspections= is of Surv(lower, upper, type='interval2'), which needs it: how far apart the looks at a "
@@ -69,9 +67,9 @@ class Inspections:
         Increasing; one alone is how far they are apart.
     """
 
-    times: Array
+    times: np.ndarray
 
-    def until(self, last: float) -> Array:
+    def until(self, last: float) -> np.ndarray:
         """All of them, up to some time.
 
         Raises
@@ -90,7 +88,7 @@ class Inspections:
         return np.arange(step, last + step, step)
 
 
-See: TypeAlias = Callable[[Array, Array, Array, "Inspections | None"], dict[str, Any]]
+See: TypeAlias = Callable[[np.ndarray, np.ndarray, np.ndarray, "Inspections | None"], dict[str, Any]]
 """Columns of (when a life or its watch ended, end of the watch, whether it failed, inspections)."""
 
 
@@ -130,7 +128,9 @@ def _until(design: Design) -> See:
     variable, undo = undone(response.measured, design.schema)
     event = getattr(response, "event", None)
 
-    def columns(time: Array, watch: Array, failed: Array, inspections: Inspections | None) -> dict[str, Any]:
+    def columns(
+        time: np.ndarray, watch: np.ndarray, failed: np.ndarray, inspections: Inspections | None
+    ) -> dict[str, Any]:
         found: dict[str, Any] = {variable: undo(time)}
         if event is not None:
             name, one = event
@@ -153,7 +153,9 @@ def _between(design: Design) -> See:
     if before == after:
         raise SpecificationError("plan needs two variables in Surv(lower, upper, type='interval2')")
 
-    def columns(time: Array, watch: Array, failed: Array, inspections: Inspections | None) -> dict[str, Any]:
+    def columns(
+        time: np.ndarray, watch: np.ndarray, failed: np.ndarray, inspections: Inspections | None
+    ) -> dict[str, Any]:
         assert inspections is not None
         looks = inspections.until(float(time.max()))
         place = np.searchsorted(looks, time)
@@ -167,6 +169,6 @@ def _between(design: Design) -> See:
     return columns
 
 
-def _kept(undo: Callable[[Array], Array], values: Array) -> Array:
+def _kept(undo: Callable[[np.ndarray], np.ndarray], values: np.ndarray) -> np.ndarray:
     """With open ends open."""
     return np.where(np.isnan(values), np.nan, undo(np.nan_to_num(values)))

@@ -61,7 +61,6 @@ def _with(model: Planned, rows: Rows) -> Planned:
     return other
 
 
-Array = np.ndarray
 Z95 = float(special.ndtri(0.975))
 
 _LARGEST = 1_500_000  # numbers of a made-up design; more rows are told by fewer, at a larger budget
@@ -96,19 +95,19 @@ class Outlook:
         Sd of estimates in standard errors of their fits: below 1 where intervals are longer than need be.
     """
 
-    sampling: Array
-    privacy: Array
-    reach: Array
-    lost: Array
-    errors: Array
+    sampling: np.ndarray
+    privacy: np.ndarray
+    reach: np.ndarray
+    lost: np.ndarray
+    errors: np.ndarray
     scatter: float
 
     @property
-    def error(self) -> Array:
+    def error(self) -> np.ndarray:
         """Standard errors."""
         return np.hypot(self.sampling, self.privacy)
 
-    def rejects(self, effects: Array) -> Array:
+    def rejects(self, effects: np.ndarray) -> np.ndarray:
         """Power of tests of level .05 against effects, shape (k,); what is not estimable is not found."""
         reach = Z95 * np.nan_to_num(self.reach, nan=np.inf)
         z = np.abs(effects) / self.errors
@@ -116,7 +115,7 @@ class Outlook:
             found = special.ndtr((z - reach) / self.scatter) + special.ndtr((-z - reach) / self.scatter)
         return np.asarray(np.mean(np.where(np.isfinite(self.errors), found, 0.0), axis=0))
 
-    def found_in(self, share: float) -> Array:
+    def found_in(self, share: float) -> np.ndarray:
         """Effects that tests of level .05 find in this share of fits; infinite where too few tell it."""
         longest = np.max(np.where(np.isfinite(self.errors), self.errors, 0.0), axis=0)
         low, high = 0.0 * longest, longest * (Z95 * np.nan_to_num(self.reach) + _SURELY * self.scatter)
@@ -127,7 +126,7 @@ class Outlook:
         return np.where(self.lost > 1 - share, np.inf, high)
 
     @property
-    def half_width(self) -> Array:
+    def half_width(self) -> np.ndarray:
         """Of intervals of level .95; infinite where most fits estimate nothing."""
         return np.where(self.lost > 0.5, np.inf, Z95 * self.reach * self.error)
 
@@ -202,7 +201,9 @@ class Trial:
             wanted /= _SLOWER_PURE if budget.pure else _SLOWER
         return int(np.clip(wanted, _FEWEST, _MOST))
 
-    def _fit(self, budget: Budget, rows: int, seed: int) -> tuple[Array, Array, Array, Array]:
+    def _fit(
+        self, budget: Budget, rows: int, seed: int
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         """Variances, their parts of privacy, half widths and estimates."""
         rng = np.random.default_rng([1, seed])
         drawn = self._drawn(rng, rows)
@@ -229,7 +230,7 @@ def _seconds(rows: int, columns: int) -> float:
     return 0.02 + 2e-7 * rows * columns
 
 
-def _settled(total: Array) -> bool:
+def _settled(total: np.ndarray) -> bool:
     """Whether medians of standard errors are known well enough: of variances, shape (fits, k).
 
     That of m fits errs by 1.25 sds over sqrt(m); an sd is .74 of what is between quartiles. Of a coefficient
@@ -258,7 +259,7 @@ def _larger(budget: Budget, factor: float) -> Budget:
     return (Pure if budget.pure else Gdp)(measure(budget) * factor)
 
 
-def _scatter(params: Array, total: Array) -> float:
+def _scatter(params: np.ndarray, total: np.ndarray) -> float:
     """Sd of estimates about their means, in standard errors; coefficients of one fit differ little in it."""
     known = np.isfinite(total) & (total > 0)
     fits = np.maximum(known.sum(axis=0), 1)
@@ -268,7 +269,7 @@ def _scatter(params: Array, total: Array) -> float:
     return max(float(np.sqrt(z @ z / free)), _LEAST_SCATTER) if free else 1.0
 
 
-def _summed(total: Array, noise: Array, half: Array, fewer: float, scatter: float) -> Outlook:
+def _summed(total: np.ndarray, noise: np.ndarray, half: np.ndarray, fewer: float, scatter: float) -> Outlook:
     """Medians over fits; the sampling variance of all rows is that of fewer, divided."""
     known = np.isfinite(total) & np.isfinite(half)
     lost = 1 - known.mean(axis=0)
@@ -281,7 +282,7 @@ def _summed(total: Array, noise: Array, half: Array, fewer: float, scatter: floa
     return Outlook(*middle, _median(reach), lost, errors, scatter)
 
 
-def _median(values: Array) -> Array:
+def _median(values: np.ndarray) -> np.ndarray:
     """Over rows, NaN where there is none."""
     found = np.full(values.shape[1], np.nan)
     for j, column in enumerate(values.T):

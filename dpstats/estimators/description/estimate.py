@@ -30,7 +30,6 @@ from dpstats.moments.described import LIMIT, SHORTENED, BoxSums, ColumnSums, Pro
 
 __all__ = ["describe_columns"]
 
-Array = np.ndarray
 
 _LAST = 4  # cells of the window of one quantile, when counts are released for good
 _LONGEST = 2.5  # mean squares of a row of standardised columns of usual length, and two more
@@ -82,7 +81,7 @@ def _noise(counts: Release) -> Noise:
 
 
 def _located(
-    curator: Curator, plan: Plan, wanted: Mapping[int, Wanted], chosen: Array, rows: int | None
+    curator: Curator, plan: Plan, wanted: Mapping[int, Wanted], chosen: np.ndarray, rows: int | None
 ) -> tuple[dict[int, CellTable], dict[int, tuple[float, float]]]:
     """Of each column of numbers, counts by the cells of its windows, and the box of its moments."""
     looks = _looks(curator, plan, wanted, chosen)
@@ -96,7 +95,9 @@ def _located(
     return fine, {j: box(column, looks[j], fine[j], noise) for j, column in wanted.items()}
 
 
-def _looks(curator: Curator, plan: Plan, wanted: Mapping[int, Wanted], chosen: Array) -> dict[int, Window]:
+def _looks(
+    curator: Curator, plan: Plan, wanted: Mapping[int, Wanted], chosen: np.ndarray
+) -> dict[int, Window]:
     """Windows of the quantiles of each column of numbers, round by round."""
     costs = plan["looks"]
     one = [np.zeros(0)] * len(wanted)
@@ -118,21 +119,21 @@ def _looks(curator: Curator, plan: Plan, wanted: Mapping[int, Wanted], chosen: A
     return found
 
 
-def _noise_of_means(curator: Curator, plan: Plan, chosen: Array) -> float:
+def _noise_of_means(curator: Curator, plan: Plan, chosen: np.ndarray) -> float:
     """sd of the noise of a mean in a box of half-width 1; no row is read."""
     unit = np.ones(int(chosen.sum()))
     _, sds = curator.noise("present_moments", plan["moments"][0], chosen=chosen, center=unit, scale=unit)
     return float(sds[0][0]) / curator.n
 
 
-def _last_edges(column: Wanted, window: Window) -> Array:
+def _last_edges(column: Wanted, window: Window) -> np.ndarray:
     down, up = reaches(column, window)
     far = rings(column, (float(down[-1]), float(up[-1])))
     return column.rounded(np.concatenate([next_edges(column, window, _LAST), down, up, far]))
 
 
 def _moments(
-    curator: Curator, plan: Plan, chosen: Array, boxes: Sequence[tuple[float, float]]
+    curator: Curator, plan: Plan, chosen: np.ndarray, boxes: Sequence[tuple[float, float]]
 ) -> list[BoxSums]:
     ends = np.array(boxes)
     center, half = ends.mean(axis=1), np.maximum((ends[:, 1] - ends[:, 0]) / 2, 1e-90)
@@ -154,7 +155,7 @@ def _moments(
     ]
 
 
-def _products(curator: Curator, plan: Plan, chosen: Array, found: Sequence[ColumnSums]) -> Products:
+def _products(curator: Curator, plan: Plan, chosen: np.ndarray, found: Sequence[ColumnSums]) -> Products:
     numbers = [in_box(column) for column in found if column.sums is not None]
     center = np.array([number.mean for number in numbers])
     scale = np.array([number.scale for number in numbers])

@@ -31,7 +31,6 @@ __all__ = [
     "windows",
 ]
 
-Array = np.ndarray
 
 _FIRST, _SHIFT = 60, 0.382  # cells of the declared bounds, of which none ends at a round number
 EACH = 5  # cells of the window of one quantile
@@ -53,7 +52,7 @@ class Wanted:
     upper: float
     whole: bool
 
-    def rounded(self, edges: Array) -> Array:
+    def rounded(self, edges: np.ndarray) -> np.ndarray:
         """Distinct edges within the bounds; of integers, halfway between two."""
         if self.whole:
             edges = np.floor(edges) + 0.5
@@ -65,8 +64,8 @@ class Wanted:
 class Window:
     """Ends between which each of the quantiles lies, shape (q,) each."""
 
-    low: Array
-    high: Array
+    low: np.ndarray
+    high: np.ndarray
 
     @property
     def median(self) -> float:
@@ -83,14 +82,14 @@ def times_finer(rows: float, sd: float) -> int:
     return int(np.clip((rows / (_ROWS * max(sd, 1e-300))) ** (2 / 3), 1, _FINER))
 
 
-def first_edges(wanted: Wanted, finer: int) -> Array:
+def first_edges(wanted: Wanted, finer: int) -> np.ndarray:
     """Of equal cells of the declared bounds."""
     cells = _FIRST * finer
     width = (wanted.upper - wanted.lower) / cells
     return wanted.rounded(wanted.lower + (np.arange(cells) + _SHIFT) * width)
 
 
-def projected(counts: Array, total: float) -> Array:
+def projected(counts: np.ndarray, total: float) -> np.ndarray:
     """The counts that are nearest to noisy ones, of those that are not negative and add up to the total."""
     descending = np.sort(counts)[::-1]
     excess = (np.cumsum(descending) - total) / np.arange(1, len(counts) + 1)
@@ -98,7 +97,7 @@ def projected(counts: Array, total: float) -> Array:
     return np.maximum(counts - excess[last], 0.0)
 
 
-def windows(wanted: Wanted, edges: Array, counts: Array, sd: float, sure: float = _SURE) -> Window:
+def windows(wanted: Wanted, edges: np.ndarray, counts: np.ndarray, sd: float, sure: float = _SURE) -> Window:
     """Windows of the quantiles, from noisy counts by cells.
 
     Parameters
@@ -129,13 +128,13 @@ def windows(wanted: Wanted, edges: Array, counts: Array, sd: float, sure: float 
     return _wide_enough(wanted, ends[np.minimum(low, end - 1)], ends[np.maximum(high, 1)])
 
 
-def _wide_enough(wanted: Wanted, low: Array, high: Array) -> Window:
+def _wide_enough(wanted: Wanted, low: np.ndarray, high: np.ndarray) -> Window:
     least = _LEAST * (wanted.upper - wanted.lower)
     low, high = np.minimum(low, high - least), np.maximum(high, low + least)
     return Window(np.maximum(low, wanted.lower), np.minimum(high, wanted.upper))
 
 
-def reaches(wanted: Wanted, window: Window) -> tuple[Array, Array]:
+def reaches(wanted: Wanted, window: Window) -> tuple[np.ndarray, np.ndarray]:
     """Candidates for the ends of a box that holds nearly all values, below and above, from the nearest on."""
     middle = window.median
     least = _LEAST * (wanted.upper - wanted.lower)
@@ -145,10 +144,10 @@ def reaches(wanted: Wanted, window: Window) -> tuple[Array, Array]:
     return np.maximum(down, wanted.lower), np.minimum(up, wanted.upper)
 
 
-def rings(wanted: Wanted, ends: tuple[float, float]) -> Array:
+def rings(wanted: Wanted, ends: tuple[float, float]) -> np.ndarray:
     """Ends of cells beyond a box, some to each declared bound: what stands out there is not near the box."""
     middle, half = (ends[0] + ends[1]) / 2, (ends[1] - ends[0]) / 2
-    found: list[Array] = []
+    found: list[np.ndarray] = []
     for side, bound in ((-1.0, wanted.lower), (1.0, wanted.upper)):
         farthest = abs(bound - middle) / max(half, 1e-300)
         if farthest > NEAR:
@@ -156,7 +155,7 @@ def rings(wanted: Wanted, ends: tuple[float, float]) -> Array:
     return np.concatenate(found) if found else np.zeros(0)
 
 
-def next_edges(wanted: Wanted, window: Window, each: int) -> Array:
+def next_edges(wanted: Wanted, window: Window, each: int) -> np.ndarray:
     """Of cells in the windows; quantiles that share a window share its cells."""
     pairs, several = np.unique(np.column_stack([window.low, window.high]), axis=0, return_counts=True)
     inside = [
@@ -165,7 +164,7 @@ def next_edges(wanted: Wanted, window: Window, each: int) -> Array:
     return wanted.rounded(np.concatenate(inside))
 
 
-def coarse_places(table: CellTable, ends: tuple[float, float]) -> Array:
+def coarse_places(table: CellTable, ends: tuple[float, float]) -> np.ndarray:
     """Places of edges of a table: the nearest to its quantiles, ends of a box, and those beyond its tails."""
     below = np.cumsum(table.counts[:-1])
     gaps = np.abs(below[:-1] - np.array(PROBABILITIES)[:, None] * below[-1])
@@ -210,7 +209,7 @@ def box(wanted: Wanted, before: Window, table: CellTable, noise: float) -> tuple
     return low, _best(ends, doubt, median, _OUTWARDS * (most - median), noise)
 
 
-def _best(ends: Array, doubt: Array, median: float, least: float, noise: float) -> float:
+def _best(ends: np.ndarray, doubt: np.ndarray, median: float, least: float, noise: float) -> float:
     """The best upper end of a box, at least so far above the median."""
     candidates = np.flatnonzero(ends >= median + least)
     if not len(candidates):

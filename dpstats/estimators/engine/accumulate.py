@@ -12,8 +12,6 @@ import numpy as np
 
 from dpstats.estimators.matrices import conjugate_gradients
 
-Array = np.ndarray
-
 _SOLVER_STEPS, _SOLVED = 60, 1e-12
 
 
@@ -26,9 +24,9 @@ class Accumulator:
     """
 
     releases: list[_Seen] = field(default_factory=list)
-    _means: dict[bytes, Array] = field(default_factory=dict, repr=False)
+    _means: dict[bytes, np.ndarray] = field(default_factory=dict, repr=False)
 
-    def add(self, matrix: Array, sd: float, whitening: Array) -> None:
+    def add(self, matrix: np.ndarray, sd: float, whitening: np.ndarray) -> None:
         self._means.clear()
         self.releases.append(_Seen(matrix, sd**-2, whitening))
 
@@ -37,7 +35,7 @@ class Accumulator:
         self._means.clear()
         self.releases = [replace(seen, weight=seen.weight * share) for seen in self.releases]
 
-    def mean(self, whitening: Array) -> Array:
+    def mean(self, whitening: np.ndarray) -> np.ndarray:
         """Least squares estimate of W H W' in these coordinates, by conjugate gradients.
 
         Minimises sum of weight_t |A_t X A_t' - M_t|_F^2 with A_t = W_t W^-1.
@@ -46,7 +44,7 @@ class Accumulator:
             self._means[whitening.tobytes()] = self._mean(whitening)
         return self._means[whitening.tobytes()]
 
-    def _mean(self, whitening: Array) -> Array:
+    def _mean(self, whitening: np.ndarray) -> np.ndarray:
         back = np.linalg.inv(whitening)
         turns = [seen.whitening @ back for seen in self.releases]
         pairs = list(zip(self.releases, turns, strict=True))
@@ -54,7 +52,7 @@ class Accumulator:
         right = sum(seen.weight * turn.T @ seen.matrix @ turn for seen, turn in pairs)
         return _solved(metrics, np.asarray(right), self.releases[-1].matrix)
 
-    def sds(self, whitening: Array, vectors: Array) -> Array:
+    def sds(self, whitening: np.ndarray, vectors: np.ndarray) -> np.ndarray:
         """Noise sd along each of the unit vectors, shape (k,)."""
         back = np.linalg.inv(whitening) @ vectors
         precision = sum(s.weight * np.sum((s.whitening @ back) ** 2, axis=0) ** 2 for s in self.releases)
@@ -63,17 +61,17 @@ class Accumulator:
 
 @dataclass(frozen=True)
 class _Seen:
-    matrix: Array
+    matrix: np.ndarray
     weight: float
-    whitening: Array
+    whitening: np.ndarray
 
 
-def _solved(metrics: Array, right: Array, start: Array) -> Array:
+def _solved(metrics: np.ndarray, right: np.ndarray, start: np.ndarray) -> np.ndarray:
     """Solve sum of P X P = right over the metrics P, shape (T, k, k)."""
     side = np.hstack(list(metrics))  # two products of long matrices take less time than 2 T of square ones
     stacked = np.ascontiguousarray(side.T)
 
-    def times(matrix: Array) -> Array:
+    def times(matrix: np.ndarray) -> np.ndarray:
         turned = (matrix @ side).reshape(len(right), *metrics.shape[:2]).swapaxes(0, 1)
         return np.asarray(side @ turned.reshape(stacked.shape))
 

@@ -9,8 +9,6 @@ import numpy as np
 
 from dpstats.estimators.engine.information import Information
 
-Array = np.ndarray
-
 # scatter of scores, in variances of their noise, beyond which they do not follow a line; and the share of the
 # sampling variance that this must make up, to matter
 UNSETTLED, MATTERS = 2.0, 0.1
@@ -35,10 +33,10 @@ class Steps(NamedTuple):
         Of all of them.
     """
 
-    points: Array
-    scores: Array
-    noise: Array
-    capped: Array
+    points: np.ndarray
+    scores: np.ndarray
+    noise: np.ndarray
+    capped: np.ndarray
     information: Information
 
     def after(self, left: int) -> Steps:
@@ -47,14 +45,14 @@ class Steps(NamedTuple):
         return Steps(points, scores, noise, capped, self.information)
 
     @property
-    def rms(self) -> Array:
+    def rms(self) -> np.ndarray:
         """Root mean squares of the noise sds, (m,)."""
         return np.asarray(np.sqrt(np.mean(self.noise**2, axis=0)))
 
 
 def scatter(
-    points: Array, scores: Array, noise: Array | float, matrix: Array, axes: Array
-) -> tuple[Array, float]:
+    points: np.ndarray, scores: np.ndarray, noise: np.ndarray | float, matrix: np.ndarray, axes: np.ndarray
+) -> tuple[np.ndarray, float]:
     """Scores about the line that the points predict, and their mean square over that of noise, at least 1.
 
     Parameters
@@ -72,7 +70,7 @@ def scatter(
     return rest, max(float(np.mean((rest / noise) ** 2)) * steps / (steps - 1), 1.0)
 
 
-def drifts(scores: Array, noise: Array | float) -> bool:
+def drifts(scores: np.ndarray, noise: np.ndarray | float) -> bool:
     """Whether the mean score is further from zero than noise leaves it where the iteration has arrived.
 
     Parameters as of :func:`scatter`.

@@ -11,8 +11,6 @@ import numpy as np
 from dpstats.estimators.matrices import not_noise
 from dpstats.moments.solution import believed, seen_share
 
-Array = np.ndarray
-
 # weight of the past in an early step, while whitening and residuals still change
 FORGET = 0.85
 # eigenvalues are raised to this share of the size at which half of them is believed
@@ -41,12 +39,12 @@ class Information:
         Square root of the diagonal that is expected.
     """
 
-    values: Array
-    vectors: Array
-    used: Array
-    sds: Array
-    seen: Array
-    unit: Array
+    values: np.ndarray
+    vectors: np.ndarray
+    used: np.ndarray
+    sds: np.ndarray
+    seen: np.ndarray
+    unit: np.ndarray
 
     @classmethod
     def of(cls, values: Array, vectors: Array, sds: Array) -> Information:
@@ -56,12 +54,12 @@ class Information:
         return cls(values, vectors, used, sds, seen_share(values, sizes), np.ones(len(values)))
 
     @cached_property
-    def matrix(self) -> Array:
+    def matrix(self) -> np.ndarray:
         """The matrix as it is used, positive definite."""
         return (self.vectors * self.used) @ self.vectors.T * np.outer(self.unit, self.unit)
 
     @property
-    def sizes(self) -> Array:
+    def sizes(self) -> np.ndarray:
         """Operator norm of such an error, along each eigenvector."""
         return self.sds * math.sqrt(2 * len(self.values))
 
@@ -70,32 +68,32 @@ class Information:
         """Whether the error explains less than half of the largest eigenvalue."""
         return bool(np.max(self.values / self.sizes) > _STANDS_OUT)
 
-    def solve(self, scores: Array) -> Array:
+    def solve(self, scores: np.ndarray) -> np.ndarray:
         """Newton's step; none along directions that are not seen."""
         return np.asarray(self.vectors @ (self.seen / self.used * (self.vectors.T @ scores)))
 
-    def shrunk(self, scores: Array, noise: Array) -> Array:
+    def shrunk(self, scores: np.ndarray, noise: np.ndarray) -> np.ndarray:
         """Newton's step along all directions, shrunk by what noise alone would have made of it."""
         inverse = np.linalg.inv(self.matrix)
         step = inverse @ scores
         return np.asarray(step * not_noise(scores @ step, float(np.diag(inverse) @ noise**2)))
 
-    def part(self, step: Array, shares: Array) -> Array:
+    def part(self, step: np.ndarray, shares: np.ndarray) -> np.ndarray:
         """These shares of a step along the eigenvectors."""
         return np.asarray(self.vectors @ (shares * (self.vectors.T @ (step * self.unit))) / self.unit)
 
     @property
-    def inflation(self) -> Array:
+    def inflation(self) -> np.ndarray:
         """Widening by direction for the error of the matrix: 1 + (2 sd / eigenvalue)^2 of a variance."""
         factor = np.sqrt(1 + (2 * self.sds / self.used) ** 2)
         return (self.vectors * factor) @ self.vectors.T * np.outer(1 / self.unit, self.unit)
 
-    def error_of(self, step: Array) -> Array:
+    def error_of(self, step: np.ndarray) -> np.ndarray:
         """Variance of a step by the error of the matrix, along each direction as far as it goes."""
         error = 2 * self.sds / self.used * (self.vectors.T @ (step * self.unit))
         return (self.vectors * error**2) @ self.vectors.T / np.outer(self.unit, self.unit)
 
-    def error_across(self, step: Array) -> Array:
+    def error_across(self, step: np.ndarray) -> np.ndarray:
         """Variance of a step by the error of the matrix between directions.
 
         The score of one direction takes from that of another what the error makes of the step along that one.
@@ -106,7 +104,7 @@ class Information:
         error = self.seen * self.sds * others / 2 / self.used**2
         return (self.vectors * error) @ self.vectors.T / np.outer(self.unit, self.unit)
 
-    def blind(self, variance: Array | float = 1.0) -> Array:
+    def blind(self, variance: np.ndarray | float = 1.0) -> np.ndarray:
         """Variance along directions that are not seen, if steps have this one there, or one for each.
 
         See docs/theory/intervals.md#what-noise-hides.

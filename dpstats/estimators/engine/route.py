@@ -18,7 +18,6 @@ from dpstats.curator import Curator
 from dpstats.estimators.engine.average import Steps
 from dpstats.estimators.engine.information import Information
 
-Array = np.ndarray
 C = TypeVar("C")
 F = TypeVar("F")
 
@@ -68,8 +67,8 @@ def iterated(route: Route[C, F]) -> F:
 class Scores:
     """Scores per row, in the coordinates of a step, and the sds of their noise, or one for all."""
 
-    scores: Array
-    noise: Array
+    scores: np.ndarray
+    noise: np.ndarray
 
 
 S = TypeVar("S", bound=Scores)
@@ -88,13 +87,13 @@ class Newton(Route[float, F], Generic[S, F]):
         Whether the last steps have begun.
     """
 
-    point: Array
+    point: np.ndarray
     information: Information
     arrived = False
 
     def __init__(self, curator: Curator, early: Sequence[float], last: Sequence[float]) -> None:
         super().__init__(curator, early, last)
-        self._kept: list[tuple[Array, Array, Array, bool]] = []
+        self._kept: list[tuple[np.ndarray, np.ndarray, np.ndarray, bool]] = []
 
     @abstractmethod
     def read(self, cost: float) -> S:

@@ -19,9 +19,6 @@ from dpstats.estimators.functional.moments import Line, Moments, least_squares
 from dpstats.estimators.row_scale import Box
 from dpstats.families import Family
 
-Array = np.ndarray
-
-
 # noise on the residual variance, as a share of it, beyond which it hides sigma
 _HIDDEN = 0.8
 
@@ -64,7 +61,7 @@ def fit_functional(curator: Curator, box: Box, log: bool, family: Family, epsilo
 
 
 def solved(
-    moments: Moments, scale: float, box: Box, family: Family, solve: Callable[[Moments], Array]
+    moments: Moments, scale: float, box: Box, family: Family, solve: Callable[[Moments], np.ndarray]
 ) -> FunctionalFit:
     """What `solve` makes of moments with Laplace noise of this scale, and how uncertain that is."""
     line = least_squares(moments, family)
@@ -83,7 +80,7 @@ def solved(
     return result.hopeless() if 0 < line.unseen == len(line.gram) else result
 
 
-def _weak(line: Line, moments: Moments, mean: float) -> Array:
+def _weak(line: Line, moments: Moments, mean: float) -> np.ndarray:
     """Prior variance of what noise hides.
 
     Each hidden direction of u might explain the whole response. A hidden sigma lies anywhere below the one
@@ -104,14 +101,14 @@ def _sigma_lost(line: Line) -> bool:
     return line.square_noise > _HIDDEN * line.square
 
 
-def _to_user(box: Box) -> Array:
+def _to_user(box: Box) -> np.ndarray:
     """Matrix from params in the box to the user's."""
     reach = box.half[:-1] * math.sqrt(max(len(box.half) - 1, 1))
     slopes = to_user(box.center[:-1], reach, True, float(box.half[-1]))
     return np.asarray(scipy.linalg.block_diag(slopes, 1.0))
 
 
-def on_user_scale(params: Array, box: Box) -> Array:
+def on_user_scale(params: np.ndarray, box: Box) -> np.ndarray:
     """Params in the box, as the user's."""
     shift = np.zeros(len(params))
     shift[0], shift[-1] = box.center[-1], math.log(box.half[-1])
@@ -122,8 +119,8 @@ DRAWS = 200
 
 
 def bootstrap(
-    moments: Moments, line: Line, family: Family, solve: Callable[[Moments], Array]
-) -> tuple[Array, Array]:
+    moments: Moments, line: Line, family: Family, solve: Callable[[Moments], np.ndarray]
+) -> tuple[np.ndarray, np.ndarray]:
     """Solve made-up moments without noise and with it.
 
     Parameters
@@ -149,13 +146,13 @@ def bootstrap(
     return np.array(exact), np.array(noisy)
 
 
-def _noise(sds: Array, draw: np.random.Generator) -> Array:
+def _noise(sds: np.ndarray, draw: np.random.Generator) -> np.ndarray:
     """Laplace noise, each entry of the triangle drawn once."""
     upper = np.triu(draw.laplace(size=sds.shape) * sds / math.sqrt(2))
     return upper + np.triu(upper, 1).T
 
 
-def _sample(moments: Moments, line: Line, family: Family, draw: np.random.Generator) -> Array:
+def _sample(moments: Moments, line: Line, family: Family, draw: np.random.Generator) -> np.ndarray:
     """The sum of a a' of n rows with normal u, and the line with errors of the family.
 
     The errors enter by their sums (1, u)'e and e'e, which are normal about what they are given u, up to terms
@@ -180,8 +177,8 @@ def _sample(moments: Moments, line: Line, family: Family, draw: np.random.Genera
 
 
 def _errors(
-    design: Array, n: int, square: float, family: Family, draw: np.random.Generator
-) -> tuple[Array, float]:
+    design: np.ndarray, n: int, square: float, family: Family, draw: np.random.Generator
+) -> tuple[np.ndarray, float]:
     """(1, u)'e and e'e for errors of mean 0, variance `square` and the shape of the family."""
     values, vectors = np.linalg.eigh(design)
     sums = vectors @ (np.sqrt(np.maximum(values, 0.0)) * draw.normal(size=len(design))) * math.sqrt(square)
@@ -190,7 +187,7 @@ def _errors(
     return sums, max(n * square + of_sum + math.sqrt(rest) * draw.normal(), 0.0)
 
 
-def _wishart_root(freedom: int, d: int, draw: np.random.Generator) -> Array:
+def _wishart_root(freedom: int, d: int, draw: np.random.Generator) -> np.ndarray:
     """A lower triangle T with T T' of the standard Wishart law (Bartlett)."""
     root = np.tril(draw.normal(size=(d, d)), -1)
     np.fill_diagonal(root, np.sqrt(draw.chisquare(np.maximum(freedom - np.arange(d), 1))))

@@ -11,8 +11,6 @@ from dpstats.curator import Release
 from dpstats.estimators.matrices import noise_edge, noise_of_product
 from dpstats.families import Family
 
-Array = np.ndarray
-
 # fewer usable rows than n by this many sds of their noisy count are believed
 _BELIEVED = 4.0
 
@@ -31,8 +29,8 @@ class Moments:
         Weight of q in the likelihood, where the release has it: twice the number of rows, with noise.
     """
 
-    matrix: Array
-    sds: Array
+    matrix: np.ndarray
+    sds: np.ndarray
     rows: int
     of_q: float | None = None
 
@@ -48,12 +46,12 @@ class Moments:
         return self.rows if count > self.rows - _BELIEVED * sd else max(count, 1.0)
 
     @property
-    def mean(self) -> Array:
+    def mean(self) -> np.ndarray:
         """Of (u, v), in the box."""
         return np.clip(self.matrix[0, 1:] / self.n, -1.0, 1.0)
 
     @property
-    def covariance(self) -> Array:
+    def covariance(self) -> np.ndarray:
         """Of (u, v), noise and all."""
         return self.matrix[1:, 1:] / self.n - np.outer(self.mean, self.mean)
 
@@ -87,11 +85,11 @@ class Line:
         Projection on the directions of u whose variance noise may have made.
     """
 
-    params: Array
-    gram: Array
+    params: np.ndarray
+    gram: np.ndarray
     square: float
     square_noise: float
-    hidden: Array
+    hidden: np.ndarray
 
     @property
     def unseen(self) -> int:
@@ -127,7 +125,7 @@ def least_squares(moments: Moments, family: Family) -> Line:
     )
 
 
-def _noise_of_square(moments: Moments, slopes: Array) -> float:
+def _noise_of_square(moments: Moments, slopes: np.ndarray) -> float:
     """sd of the noise on the mean square residual of a line with these slopes."""
     direction = np.concatenate([[-moments.mean[-1] + slopes @ moments.mean[:-1]], -slopes, [1.0]])
     return math.sqrt(float(direction @ noise_of_product(moments.sds, direction) @ direction)) / moments.n

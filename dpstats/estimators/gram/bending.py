@@ -17,12 +17,10 @@ import scipy
 from dpstats.estimators.gram.coordinates import Coordinates
 from dpstats.families.quantiles import normal_squares
 
-Array = np.ndarray
-
 _QUANTILES = 400  # of the lengths of rows
 
 
-def lost_weight(gram: Array, noise: float, place: Coordinates, radius: float, hidden: float) -> float:
+def lost_weight(gram: np.ndarray, noise: float, place: Coordinates, radius: float, hidden: float) -> float:
     """By how much rows weigh less than normal ones, as far as noise does not hide it.
 
     Parameters

@@ -23,8 +23,6 @@ from dpstats.estimators.matrices import symmetric_power
 from dpstats.estimators.zoom import least_seen
 from dpstats.families.quantiles import normal_squares
 
-Array = np.ndarray
-
 _RATIO = 2.0  # of the ends of a cell
 # A cell that noise hides holds at most so many of the rows of the one before: it then adds as much to a
 # variance, as where squares have no mean.
@@ -62,16 +60,16 @@ class LongRows:
         Where rows are shortened along the axes if their mean squares are 1.
     """
 
-    axes: Array
-    shares: Array
-    lower: Array
-    upper: Array
+    axes: np.ndarray
+    shares: np.ndarray
+    lower: np.ndarray
+    upper: np.ndarray
     noise: float
     largest: float
     n: int
-    white: Array
+    white: np.ndarray
 
-    def heard(self, radius: float) -> Array:
+    def heard(self, radius: float) -> np.ndarray:
         """Mean squares along the axes of rows shortened to a radius, beside what normal rows lose.
 
         No less than if all were as long as where they are white.
@@ -83,7 +81,7 @@ class LongRows:
         """Share of all weight that these rows lose, if shortened to a radius."""
         return float(np.sum(self.shares @ np.maximum(1 - radius**2 / (self.lower * self.upper), 0.0)))
 
-    def unheard(self, radius: float) -> Array:
+    def unheard(self, radius: float) -> np.ndarray:
         """How what they lose of mean squares, so shortened, shares out among directions; of trace 1.
 
         Along each there may be as many more rows as the noise of a count in the first cell.
@@ -92,11 +90,11 @@ class LongRows:
         lost = self.shares @ np.maximum(squares - radius**2, 0.0) + self.noise * squares[0]
         return np.asarray(self.axes * (lost / lost.sum()) @ self.axes.T)
 
-    def lost_squares(self, radius: float) -> Array:
+    def lost_squares(self, radius: float) -> np.ndarray:
         """What they lose of second moments, so shortened, in whitened coordinates."""
         return np.asarray(self.axes * self._lost(radius).sum(axis=1) @ self.axes.T)
 
-    def levelled(self, radius: float, gram: Array, slopes: Array, moved: Array) -> Array:
+    def levelled(self, radius: float, gram: np.ndarray, slopes: np.ndarray, moved: np.ndarray) -> np.ndarray:
         """Covariance of a line by what effects that level off may move it by, in whitened coordinates.
 
         Parameters
@@ -113,7 +111,7 @@ class LongRows:
         heard = np.maximum(np.diag(self.axes.T @ gram @ self.axes), 0.0)
         return np.asarray(self.axes * self._levelled(radius, heard, slopes, moved) ** 2 @ self.axes.T)
 
-    def variances(self, radius: float, noise: float, slopes: Array, moved: Array) -> Array:
+    def variances(self, radius: float, noise: float, slopes: np.ndarray, moved: np.ndarray) -> np.ndarray:
         """Of a line along the axes, n times, by sampling, noise, and effects that level off.
 
         Parameters
@@ -129,7 +127,7 @@ class LongRows:
         levelled = self._levelled(radius, heard, slopes, moved) ** 2
         return np.asarray((heard + noise**2) / heard**2 + self.n * levelled)
 
-    def followed(self, bounds: Bounds, gram: Array, step: Array, known: Array) -> Array:
+    def followed(self, bounds: Bounds, gram: np.ndarray, step: np.ndarray, known: np.ndarray) -> np.ndarray:
         """Covariance of a line by what its last step does not tell of long rows, in whitened coordinates.
 
         Where longer rows have moved it beyond chance, those that count less may move it as much again: on
@@ -155,7 +153,9 @@ class LongRows:
         left = lost.sum(axis=1) / np.maximum(heard, 1e-12)
         return np.asarray(axes * (more + left**2) @ axes.T)
 
-    def _levelled(self, radius: float, heard: Array, slopes: Array, moved: Array) -> Array:
+    def _levelled(
+        self, radius: float, heard: np.ndarray, slopes: np.ndarray, moved: np.ndarray
+    ) -> np.ndarray:
         """sds of a line along the axes, of which rows so shortened have these mean squares."""
         lost, along = self._lost(radius), np.abs(self.axes.T @ slopes)
         # rows so long whose effect levelled off would have residuals that were not seen about the line before
@@ -163,13 +163,13 @@ class LongRows:
         whole = np.maximum(lost.sum(axis=1) + heard, 1e-12)
         return np.asarray(_LEVELLED * (lost * np.minimum(along[:, None], seen)).sum(axis=1) / whole)
 
-    def _lost(self, radius: float | Array) -> Array:
+    def _lost(self, radius: float | np.ndarray) -> np.ndarray:
         """What rows so shortened have lost of mean squares along the axes, by cells."""
         return self.shares * np.maximum(self.lower * self.upper - radius**2, 0.0)
 
 
 def count_lengths(
-    curator: Curator, cost: float, place: Coordinates, white: Array, size: float = 1.0
+    curator: Curator, cost: float, place: Coordinates, white: np.ndarray, size: float = 1.0
 ) -> LongRows:
     """Release how many rows are longer than usual, and say by how many more they are than normal rows.
 
@@ -221,7 +221,7 @@ def may_bend(long: LongRows, place: Coordinates, own: bool, lost: float = 0.0) -
     return Bent(lost, functools.partial(long.variances, slopes=slopes, moved=moved))
 
 
-def _usual(edges: Array, k: int, level: float, size: float) -> Array:
+def _usual(edges: np.ndarray, k: int, level: float, size: float) -> np.ndarray:
     """Shares of normal rows by axis and cell, the first axis that of a constant of length `level`, if any."""
     first = int(level > 0)
     rest = size * _normal_squares(k - first)
@@ -233,7 +233,7 @@ def _usual(edges: Array, k: int, level: float, size: float) -> Array:
 
 
 @functools.cache  # a fit of few rows would spend a twentieth of its time here
-def _normal_squares(k: int) -> Array:
+def _normal_squares(k: int) -> np.ndarray:
     """Squares of normal rows of k numbers, at even quantiles; nobody writes to them."""
     return normal_squares(k, _QUANTILES) if k else np.zeros(_QUANTILES)
 
@@ -244,7 +244,7 @@ def _level(place: Coordinates) -> float:
     return 1 / float(np.linalg.norm(place.constant))
 
 
-def _likely(counts: Array, extra: Array, noise: Array, sure: Array) -> Array:
+def _likely(counts: np.ndarray, extra: np.ndarray, noise: np.ndarray, sure: np.ndarray) -> np.ndarray:
     """Rows in each cell beyond what is usual and what noise explains, by James and Stein's rule.
 
     Where they may still be noise, no more than go with the cell before.
@@ -258,7 +258,7 @@ def _likely(counts: Array, extra: Array, noise: Array, sure: Array) -> Array:
     return found
 
 
-def slopes_of(place: Coordinates, line: Array) -> tuple[Array, Array]:
+def slopes_of(place: Coordinates, line: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """What of a line may level off, and how far it is from that about which residuals were counted.
 
     Along whitened rows and in residual sds. Not the constant, nor effects of columns of two values, which lie
@@ -272,7 +272,7 @@ def slopes_of(place: Coordinates, line: Array) -> tuple[Array, Array]:
     return slopes / place.sigma, moved / place.sigma
 
 
-def _axes(place: Coordinates) -> Array:
+def _axes(place: Coordinates) -> np.ndarray:
     """The images of the covariates, made orthonormal; that of the constant is at right angles to all."""
     first = int(place.scale.constant)
     images = place.whitening[first:].T

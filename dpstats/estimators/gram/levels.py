@@ -14,8 +14,6 @@ from dpstats.estimators.gram.structure import Structure
 from dpstats.estimators.matrices import SMALLEST, not_noise, with_floor
 from dpstats.estimators.row_scale import RowScale, sums_of_levels
 
-Array = np.ndarray
-
 # Shares of levels of one category differ by this share of an even one, as if one more level said so; by the
 # second at least
 _UNEVEN, _EVEN = 0.5, 0.1
@@ -32,7 +30,7 @@ def structure_of(scale: RowScale) -> Structure | None:
     return None if structure.free else structure
 
 
-def expected_moments(scale: RowScale) -> Array:
+def expected_moments(scale: RowScale) -> np.ndarray:
     """Second moments of rows x~ by the shares of levels, columns of different variables being independent."""
     lead = int(scale.constant)
     way = of_levels(scale)
@@ -54,7 +52,7 @@ def expected_moments(scale: RowScale) -> Array:
     return np.asarray(way @ found @ way.T)
 
 
-def may_be_constant(scale: RowScale, alike: Array) -> bool:
+def may_be_constant(scale: RowScale, alike: np.ndarray) -> bool:
     """Whether one of some columns, in each of which rows may be alike, may stand for the intercept.
 
     Not where they would all be 0: in a column that is 0 but for rows of a level, or such of a flag, that few
@@ -64,7 +62,7 @@ def may_be_constant(scale: RowScale, alike: Array) -> bool:
     return bool((alike & ~few).any())
 
 
-def of_levels(scale: RowScale) -> Array:
+def of_levels(scale: RowScale) -> np.ndarray:
     """What takes a row, in which columns of two values have the units of the design, to x~."""
     lead = int(scale.constant)
     way = np.diag(np.append([1.0] * lead, 1 / np.where(scale.binary, scale.scale, 1.0)))
@@ -72,7 +70,9 @@ def of_levels(scale: RowScale) -> Array:
     return way
 
 
-def with_shares(expected: Array, gram: Array, noise: float, scale: RowScale, whitening: Array) -> Array:
+def with_shares(
+    expected: np.ndarray, gram: np.ndarray, noise: float, scale: RowScale, whitening: np.ndarray
+) -> np.ndarray:
     """Expected second moments of a with the shares of levels that released ones tell.
 
     Parameters
@@ -106,7 +106,7 @@ def with_shares(expected: Array, gram: Array, noise: float, scale: RowScale, whi
     return expected
 
 
-def of_references(scale: RowScale, moments: Array) -> Array:
+def of_references(scale: RowScale, moments: np.ndarray) -> np.ndarray:
     """Prior covariance of a line by what levels without a column differ by.
 
     As each column explains the same share before any release, so does each such level.
@@ -122,7 +122,7 @@ def of_references(scale: RowScale, moments: Array) -> Array:
     return added
 
 
-def _shares(scale: RowScale, ways: Array) -> Array:
+def _shares(scale: RowScale, ways: np.ndarray) -> np.ndarray:
     """Of the levels of a category, by noisy means of its columns: empirical Bayes, with the sum 1."""
     count, found = ways.shape[1], ways[0]
     noise = scale.middle_error**2 @ ways[1:] ** 2

@@ -34,8 +34,6 @@ from dpstats.moments import LinearMoments, PublicMoments
 from dpstats.moments.spread import residual_variance
 from dpstats.moments.tails import grown_kurtosis
 
-Array = np.ndarray
-
 # share of the matrix noise, as an operator, that is added to the matrix
 _DAMPING = 0.5
 # entries of a row beyond this many sds are clipped in the matrix, unless they are 0/1 columns
@@ -100,7 +98,7 @@ def fit_pure(
     return moments, place, bounds, long
 
 
-def _white(place: Coordinates, own: bool) -> Array:
+def _white(place: Coordinates, own: bool) -> np.ndarray:
     """Lengths along the columns at which entries were clipped in the matrix; the usual one where none was.
 
     That of the constant, whose entries are not clipped, is the longest: rows beyond it weigh little.
@@ -141,7 +139,7 @@ def _with_kurtosis(moments: LinearMoments, before: Bounds, bounds: Bounds, pilot
 
 def _matrix(
     curator: Curator, box: Box, constant: bool, plan: Plan, weighted: bool
-) -> tuple[Coordinates, Array, Array, float, Array]:
+) -> tuple[Coordinates, np.ndarray, np.ndarray, float, np.ndarray]:
     """Coordinates from a noisy matrix, and in them: it, what damps it, and size and shape of its noise."""
     scale = find_columns(curator, plan.columns, box, False, constant)
     limits = _limits(scale)
@@ -160,7 +158,7 @@ def _matrix(
     return place, gram, damping, *_noise_of(white, sds[:k, :k], limits[:k])
 
 
-def _noise_of(white: Array, sds: Array, limits: Array) -> tuple[float, Array]:
+def _noise_of(white: np.ndarray, sds: np.ndarray, limits: np.ndarray) -> tuple[float, np.ndarray]:
     """Root mean square sd of the diagonal of W E W for noise E with these sds, and its shape.
 
     E has about the law of limits_i limits_j Z_ij, see :class:`LinearMoments`.
@@ -171,7 +169,7 @@ def _noise_of(white: Array, sds: Array, limits: Array) -> tuple[float, Array]:
     return math.sqrt(float(variances.mean())), shape / math.sqrt(float(np.mean(np.diag(shape) ** 2)))
 
 
-def _limits(scale: RowScale) -> Array:
+def _limits(scale: RowScale) -> np.ndarray:
     """Where entries of a row are clipped, response last."""
     farthest = np.maximum(np.abs(scale.lower), np.abs(scale.upper))
     clipped = np.minimum(farthest, _MOST_SDS)
@@ -179,7 +177,7 @@ def _limits(scale: RowScale) -> Array:
     return np.maximum(np.append([1.0] * scale.constant, clipped), 1e-9)
 
 
-def _size(sds: Array) -> float:
+def _size(sds: np.ndarray) -> float:
     """sd of the diagonal of a rotation invariant noise matrix of the same size as an operator."""
     if len(sds) == 1:
         return float(sds[0, 0])
@@ -200,7 +198,7 @@ class _Score:
         self.noise_cross = float(release.sds[0].max()) / n
         self.noise_square = float(release.sds[1][0]) / (n * c)
 
-    def improved(self, place: Coordinates, gram: Array, noise: float) -> Coordinates:
+    def improved(self, place: Coordinates, gram: np.ndarray, noise: float) -> Coordinates:
         """The same whitening about a better line."""
         sds = Noise(noise, self.noise_cross, self.noise_square)
         return place.improved(gram, self.cross, self.square, sds, self.n, whiten=False, limit=self.limit)

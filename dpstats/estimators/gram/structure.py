@@ -12,8 +12,6 @@ import numpy as np
 
 from dpstats.estimators.matrices import conjugate_gradients
 
-Array = np.ndarray
-
 _RTOL, _STEPS = 1e-8, 500
 
 
@@ -31,7 +29,7 @@ class Structure:
         How many numbers the moments are.
     """
 
-    def __init__(self, alike: Array) -> None:
+    def __init__(self, alike: np.ndarray) -> None:
         self._order = len(alike)
         self._place = np.where(alike < 0, alike.max() + 1, alike).ravel()
         self.numbers = int(alike.max()) + 1
@@ -42,7 +40,7 @@ class Structure:
         k = self._order
         return self.numbers == k * (k + 1) // 2
 
-    def nearest(self, matrix: Array, way: Array) -> Array:
+    def nearest(self, matrix: np.ndarray, way: np.ndarray) -> np.ndarray:
         """The nearest matrix way X way' to one of rows way x, X of this structure.
 
         Parameters
@@ -56,17 +54,17 @@ class Structure:
         first = self._summed(back @ matrix @ back.T) / self._summed(np.ones_like(matrix))
         left = matrix - way @ self._spread(first) @ way.T
 
-        def normal(numbers: Array) -> Array:
+        def normal(numbers: np.ndarray) -> np.ndarray:
             return self._summed(metric @ self._spread(numbers / size) @ metric) / size
 
         right = self._summed(way.T @ left @ way) / size
         numbers = conjugate_gradients(normal, right, np.zeros(self.numbers), _STEPS, _RTOL)
         return np.asarray(way @ self._spread(first + numbers / size) @ way.T)
 
-    def _summed(self, matrix: Array) -> Array:
+    def _summed(self, matrix: np.ndarray) -> np.ndarray:
         """Sums of the entries that are the same number."""
         return np.bincount(self._place, matrix.ravel(), self.numbers + 1)[: self.numbers]
 
-    def _spread(self, numbers: Array) -> Array:
+    def _spread(self, numbers: np.ndarray) -> np.ndarray:
         """The matrix of these numbers."""
         return np.append(numbers, 0.0)[self._place].reshape(self._order, self._order)

@@ -7,8 +7,6 @@ from typing import Any
 
 import numpy as np
 
-Array = np.ndarray
-
 # least mean square of the other residuals, as a share; mean of r^4 in a cell over the square of that of r^2,
 # of which a cell of half an octave holds any
 _LEAST_REST, _UNEVEN = 0.1, 1.1
@@ -33,11 +31,11 @@ class Tail:
         Whether none was seen, of a response that seems constant: these stand for what noise may hide.
     """
 
-    shares: Array
-    lower: Array
-    upper: Array
+    shares: np.ndarray
+    lower: np.ndarray
+    upper: np.ndarray
     hidden: float
-    about: Array
+    about: np.ndarray
     guessed: bool = False
 
     @property
@@ -58,7 +56,7 @@ class Tail:
         """What a limit takes of the mean of r^2."""
         return float(np.sum(self.shares * np.maximum(self.lower * self.upper - limit**2, 0.0)))
 
-    def lost(self, limits: Array) -> Array:
+    def lost(self, limits: np.ndarray) -> np.ndarray:
         """What limits take of the mean of |r| at most."""
         return np.asarray(self.shares @ np.maximum(self.upper[:, None] - limits, 0.0))
 

@@ -18,8 +18,6 @@ from dpstats.estimators.matrices import SMALLEST, by_precision, with_floor
 from dpstats.estimators.row_scale import RowScale
 from dpstats.moments import LinearMoments
 
-Array = np.ndarray
-
 # By how much shortening may take more or less of a variance than of a normal column's, as a share: beside
 # three other columns it takes up to .4 more of exponential, lognormal and t columns, and of rare values.
 _OTHER = 0.3
@@ -34,7 +32,7 @@ _FAR = 30.0  # sds, beyond which nothing is
 
 def of_all_rows(
     moments: LinearMoments, place: Coordinates, bounds: Bounds, own: bool
-) -> tuple[Array | None, Array]:
+) -> tuple[np.ndarray | None, np.ndarray]:
     """Mean a a' as if no row were shortened, None where none is; and the sds of :func:`_in_units`.
 
     Parameters
@@ -71,7 +69,7 @@ def of_all_rows(
     return place.whitening @ whole @ place.whitening, _in_units(scale, moments.n, common, error, apart)
 
 
-def of_clipped_rows(moments: LinearMoments, place: Coordinates, limit: float) -> Array:
+def of_clipped_rows(moments: LinearMoments, place: Coordinates, limit: float) -> np.ndarray:
     """The sds of :func:`_in_units` where entries of rows were clipped at so many sds."""
     scale, (_, within) = place.scale, _centred(moments, place)
     back, seen = np.linalg.inv(place.whitening), np.diag(within)
@@ -82,7 +80,7 @@ def of_clipped_rows(moments: LinearMoments, place: Coordinates, limit: float) ->
     return _in_units(scale, moments.n, within, error, 0 * within)
 
 
-def _missed(variance: Array, seen: Array, told: Array) -> Array:
+def _missed(variance: np.ndarray, seen: np.ndarray, told: np.ndarray) -> np.ndarray:
     """Relative error of variances that the first stage tells, beyond the sds it tells.
 
     Shortening makes no variance larger: where less is told than is seen, the column's ends were not found.
@@ -90,7 +88,7 @@ def _missed(variance: Array, seen: Array, told: Array) -> Array:
     return np.sqrt(np.maximum(np.maximum(np.log(seen / variance), 0.0) ** 2 - told**2, 0.0))
 
 
-def _centred(moments: LinearMoments, place: Coordinates) -> tuple[Array, Array]:
+def _centred(moments: LinearMoments, place: Coordinates) -> tuple[np.ndarray, np.ndarray]:
     """Means, a row of them or none, and covariance of the covariates on the scale of `place`."""
     back, first = np.linalg.inv(place.whitening), int(place.scale.constant)
     rows = back @ moments.gram @ back / moments.gram_weight
@@ -98,7 +96,9 @@ def _centred(moments: LinearMoments, place: Coordinates) -> tuple[Array, Array]:
     return mean, with_floor(rows[first:, first:] - mean.T @ mean, SMALLEST)
 
 
-def _in_units(scale: RowScale, n: int, within: Array, error: Array, apart: Array) -> Array:
+def _in_units(
+    scale: RowScale, n: int, within: np.ndarray, error: np.ndarray, apart: np.ndarray
+) -> np.ndarray:
     """sds of covariances and, in the row of an intercept, of means: in the user's units; shape (k, k).
 
     Parameters
@@ -122,7 +122,7 @@ def _in_units(scale: RowScale, n: int, within: Array, error: Array, apart: Array
     return every
 
 
-def _first_stage(scale: RowScale, own: bool) -> tuple[Array, Array]:
+def _first_stage(scale: RowScale, own: bool) -> tuple[np.ndarray, np.ndarray]:
     """Variances of columns as the first stage tells them, and their relative sds; infinite if it does not."""
     error = scale.error.copy() if own else np.full(len(scale.error), np.inf)
     for group, _ in scale.norms:
@@ -131,13 +131,13 @@ def _first_stage(scale: RowScale, own: bool) -> tuple[Array, Array]:
     return scale.ratio * (1 + lost), np.hypot(error, unknown)
 
 
-def _reach(scale: RowScale) -> Array:
+def _reach(scale: RowScale) -> np.ndarray:
     """Where each column's rows were seen; those that were not looked for lie nowhere beyond."""
     seen = _EDGE * np.max(np.where(scale.shares > 0, np.abs(scale.places), 0.0), axis=1, initial=0.0)
     return np.where(seen > 0, seen, _FAR)
 
 
-def _beyond(scale: RowScale, reach: Array) -> tuple[Array, Array]:
+def _beyond(scale: RowScale, reach: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """What clipping at so many sds takes of normal variances; and what of others.
 
     Columns of two values are not clipped.
@@ -150,7 +150,7 @@ def _beyond(scale: RowScale, reach: Array) -> tuple[Array, Array]:
     return normal, exponential * np.clip(heavier, _LIGHTEST, _HEAVIEST)
 
 
-def _kurtosis(scale: RowScale) -> Array:
+def _kurtosis(scale: RowScale) -> np.ndarray:
     """Of each column by the cells where its rows were seen, of one of two values by their places."""
     count, second, fourth = (np.sum(scale.shares * scale.places**power, axis=1) for power in (0, 2, 4))
     found = np.where(second > 0, fourth * count / np.maximum(second, 1e-12) ** 2, 3.0)
@@ -158,7 +158,7 @@ def _kurtosis(scale: RowScale) -> Array:
     return np.where(scale.binary, two, found)
 
 
-def _skewed(scale: RowScale) -> Array:
+def _skewed(scale: RowScale) -> np.ndarray:
     """Twice the squared skewness of each column by the cells where its rows were seen."""
     count, first, second, third = (np.sum(scale.shares * scale.places**power, axis=1) for power in range(4))
     mean = first / np.maximum(count, 1e-12)

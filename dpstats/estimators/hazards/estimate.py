@@ -19,8 +19,6 @@ from dpstats.estimators.row_scale import RowScale
 from dpstats.moments import Quantity
 from dpstats.moments.baseline import Baseline, Trend
 
-Array = np.ndarray
-
 _PRIOR = 1.0  # variance of the linear predictor along a direction that is not seen
 _CELL = 0.1  # 2 / 12 over the root of 3
 
@@ -42,7 +40,7 @@ class Estimate(common.Estimate):
     events: Quantity | None = None
     trend: Trend | None = None
 
-    def through(self, way: Array) -> Estimate:
+    def through(self, way: np.ndarray) -> Estimate:
         found, k = super().through(way), way.shape[1]
         if found is self:
             return self
@@ -55,7 +53,7 @@ class Estimate(common.Estimate):
 
 
 def estimate(
-    steps: Steps, axes: Array, scale: RowScale, grid: Grid, bounds: Bounds, n: int, few: Array
+    steps: Steps, axes: np.ndarray, scale: RowScale, grid: Grid, bounds: Bounds, n: int, few: np.ndarray
 ) -> Estimate:
     """One Newton step from the mean point; inverse information, and the noise of the scores.
 
@@ -112,7 +110,9 @@ def estimate(
     return guessed(found, guess, np.diag(before), constant=False).lost(lost)
 
 
-def _read(steps: Steps, axes: Array, scale: RowScale, errors: tuple[Array, Array]) -> tuple[Array, Array]:
+def _read(
+    steps: Steps, axes: np.ndarray, scale: RowScale, errors: tuple[np.ndarray, np.ndarray]
+) -> tuple[np.ndarray, np.ndarray]:
     """Log hazards and coefficients of standardised columns, and factors of the sds of the latter.
 
     `errors` are covariances of a step in the coordinates of `axes`: of what is seen, and of sampling alone.
@@ -125,7 +125,7 @@ def _read(steps: Steps, axes: Array, scale: RowScale, errors: tuple[Array, Array
     return point, factors
 
 
-def to_user(scale: RowScale, j: int) -> Array:
+def to_user(scale: RowScale, j: int) -> np.ndarray:
     """From log hazards and coefficients of standardised columns to the user's, at columns of 0."""
     user = np.diag(np.append(np.ones(j), 1 / scale.scale))
     user[:j, j:] = -scale.center / scale.scale
@@ -133,8 +133,8 @@ def to_user(scale: RowScale, j: int) -> Array:
 
 
 def _uncertain(
-    steps: Steps, axes: Array, scale: RowScale, n: int, j: int
-) -> tuple[Array, Array, Array, bool]:
+    steps: Steps, axes: np.ndarray, scale: RowScale, n: int, j: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, bool]:
     """Covariances by sampling, by noise and by what is not seen, which is part of the second; if it moves."""
     information, sds = steps.information, steps.rms
     inverse, inflate = np.linalg.inv(information.matrix), information.inflation
@@ -156,7 +156,7 @@ def _uncertain(
     return sampling, privacy, guess, bool(scatters or (drift and long))
 
 
-def _misfit(grid: Grid, log_hazards: Array) -> tuple[float, float]:
+def _misfit(grid: Grid, log_hazards: np.ndarray) -> tuple[float, float]:
     """Relative bias of slopes where hazards change within pieces otherwise than the clock says, and in cells.
 
     The mean of a covariate among rows at risk falls by about its coefficient times its variance for each unit
@@ -178,7 +178,7 @@ def _misfit(grid: Grid, log_hazards: Array) -> tuple[float, float]:
     )
 
 
-def _moved(grid: Grid, log_hazards: Array, c: float) -> Array:
+def _moved(grid: Grid, log_hazards: np.ndarray, c: float) -> np.ndarray:
     """By what share of itself a slope moves where the clock is wrong by a factor in one cell; shape (m,).
 
     The mean of a covariate among rows at risk falls with the cumulative hazard as in `_misfit`, until rows
@@ -191,7 +191,7 @@ def _moved(grid: Grid, log_hazards: Array, c: float) -> Array:
     return np.asarray((spent - mean[grid.pieces]) * grid.events / grid.events.sum())
 
 
-def _clock_error(grid: Grid, moved: Array) -> float:
+def _clock_error(grid: Grid, moved: np.ndarray) -> float:
     """Relative sd of the bias of slopes by what sampling and noise make wrong in the clock, to first order.
 
     Noise of a number of exits is in all numbers at risk until then.

@@ -19,8 +19,6 @@ from dpstats.estimators.hazards.predictors import LATTICE_END
 from dpstats.estimators.hazards.problem import Problem, by_stratum
 from dpstats.estimators.row_scale import SURE
 
-Array = np.ndarray
-
 # events of a run of cells in sds of their noise, and at least: less is spread evenly over time
 _VISIBLE, _FEWEST = 4.0, 1.0
 # of the events of a cell if they were spread so: no fewer are taken for there
@@ -62,16 +60,16 @@ class Grid:
         Each has as many cells, and pieces of its own.
     """
 
-    edges: Array
-    rates: Array
-    pieces: Array
-    events: Array
+    edges: np.ndarray
+    rates: np.ndarray
+    pieces: np.ndarray
+    events: np.ndarray
     noise: float
-    variances: Array
-    until: Array
-    at_risk: Array
-    counted: Array
-    even: Array
+    variances: np.ndarray
+    until: np.ndarray
+    at_risk: np.ndarray
+    counted: np.ndarray
+    even: np.ndarray
     strata: int = 1
 
     @property
@@ -80,33 +78,33 @@ class Grid:
         return int(self.pieces[-1]) + 1
 
     @property
-    def shares(self) -> Array:
+    def shares(self) -> np.ndarray:
         """Of the events, by piece; shape (J,)."""
         return np.bincount(self.pieces, self.events) / self.events.sum()
 
     @property
-    def hidden(self) -> Array:
+    def hidden(self) -> np.ndarray:
         """Cells since when noise hides whether rows of their stratum are at risk; shape (m,)."""
         cells = len(self.rates) // self.strata
         own = self.edges[1 : cells + 1]  # times of the first stratum are those of all
         return np.asarray(own > self.until[:, None]).ravel()
 
     @property
-    def stratum(self) -> Array:
+    def stratum(self) -> np.ndarray:
         """Of each piece; shape (J,)."""
         firsts = self.pieces.reshape(self.strata, -1)[:, 0]
         return np.searchsorted(firsts, np.arange(self.count), side="right") - 1
 
     @property
-    def clock(self) -> Array:
+    def clock(self) -> np.ndarray:
         """What it shows at the edges."""
         return np.append(0.0, np.cumsum(self.rates))
 
-    def hazards(self, log_hazards: Array) -> Array:
+    def hazards(self, log_hazards: np.ndarray) -> np.ndarray:
         """Hazard that each cell adds, where pieces have these logarithms of multiples, within a range."""
         return np.asarray(self.rates * np.exp(np.clip(log_hazards, -LATTICE_END, LATTICE_END))[self.pieces])
 
-    def of_baseline(self, values: Array, weights: Array) -> Grid:
+    def of_baseline(self, values: np.ndarray, weights: np.ndarray) -> Grid:
         """The same pieces, in which the clock runs as the baseline does, not as the hazard of those at risk.
 
         So many rows of a stratum have these linear predictors at its beginning. Those of high hazard fail
@@ -177,18 +175,18 @@ def find_grid(curator: Curator, plan: Plan, problem: Problem, score_noise: float
     return Grid(problem.edges, rates, pieces, each, whole, variances, until, middle, sums, even, strata)
 
 
-def _until_the_end(numbers: Array, strata: int) -> Array:
+def _until_the_end(numbers: np.ndarray, strata: int) -> np.ndarray:
     """Sums of each number and of those after it in its stratum."""
     return np.cumsum(numbers.reshape(strata, -1)[:, ::-1], axis=1)[:, ::-1].ravel()
 
 
-def _mixed(values: Array, weights: Array) -> tuple[Array, Array]:
+def _mixed(values: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Fractions that fail, less 1, and the logarithms of the baselines at which so many have."""
     logs = np.linspace(-12 - values.max(), 12.0, 600)
     return -np.exp(-np.exp(np.add.outer(logs, values))) @ weights, logs
 
 
-def _runs(numbers: Array, least: float, stratum: Array) -> Array:
+def _runs(numbers: np.ndarray, least: float, stratum: np.ndarray) -> np.ndarray:
     """Numbers of runs of neighbours in a stratum whose sums reach `least`; the last takes what is left."""
     found: list[int] = []
     for each in by_stratum(numbers, stratum):

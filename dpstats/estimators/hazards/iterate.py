@@ -31,8 +31,6 @@ from dpstats.estimators.newton.information import drawn
 from dpstats.estimators.row_scale import RowScale
 from dpstats.estimators.stretch import with_levels
 
-Array = np.ndarray
-
 _HIGHEST = 1.0  # cap of one step of a log hazard
 
 
@@ -83,17 +81,17 @@ class _Steps(Newton[Scores, Estimate]):
         self.point = np.zeros(self.grid.count + problem.d)
 
     @property
-    def log_hazards(self) -> Array:
+    def log_hazards(self) -> np.ndarray:
         """Of pieces, against the clock, where standardised columns are 0; shape (J,)."""
         return self.point[: self.grid.count]
 
     @property
-    def beta(self) -> Array:
+    def beta(self) -> np.ndarray:
         """Of standardised columns, shape (d,)."""
         return self.point[self.grid.count :]
 
     @property
-    def axes(self) -> Array:
+    def axes(self) -> np.ndarray:
         """From coordinates in which the information is nearly that of all events, times 1, to a point."""
         return block_diag(np.diag(self.grid.shares**-0.5), self.whitening)
 
@@ -150,7 +148,7 @@ class _Steps(Newton[Scores, Estimate]):
         """What is known of the information, in the coordinates of `axes`."""
         return self.known.information(self.grid.shares, self.grid.stratum, self.whitening)
 
-    def _move(self, step: Array, damping: float = 1.0) -> bool:
+    def _move(self, step: np.ndarray, damping: float = 1.0) -> bool:
         """Take a step in the coordinates of `axes`, no longer than the caps; whether slopes were."""
         j = self.grid.count
         slopes, short = capped(step[j:], LONGEST)
@@ -184,7 +182,7 @@ class _Steps(Newton[Scores, Estimate]):
         self.whitening = _whitening(moments, self.bounds.radius, self.scale)
 
 
-def _signal(step: Array, information: Array, noise: Array) -> float:
+def _signal(step: np.ndarray, information: np.ndarray, noise: np.ndarray) -> float:
     """Share of a step that noise of these sds in its scores does not explain."""
     by_noise = float(np.diag(np.linalg.inv(information)) @ noise**2)
     return not_noise(float(step @ information @ step), by_noise)

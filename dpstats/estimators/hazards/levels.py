@@ -17,14 +17,12 @@ from dpstats.estimators.levels import FEWEST_EVENTS, SHIFTS, level
 from dpstats.estimators.matrices import SMALLEST
 from dpstats.estimators.row_scale import RowScale, sums_of_values
 
-Array = np.ndarray
-
 _ROUNDING = 1e-9  # of codes of levels
 _CURVE = -np.expm1(-SHIFTS)
 _MOST = 0.9  # of all failures of a level, that a point may surely have too few of: a step of 2.3 in logs
 
 
-def bent(step: Array, scale: RowScale) -> Array:
+def bent(step: np.ndarray, scale: RowScale) -> np.ndarray:
     """A step of coefficients of standardised columns, (d,), that of levels to where scores say."""
     ways, rows, shares = _levels(scale)
     apart = rows.T @ step
@@ -32,8 +30,8 @@ def bent(step: Array, scale: RowScale) -> Array:
 
 
 def read_levels(
-    scale: RowScale, points: Array, step: Array, error: Array, sampling: Array
-) -> tuple[Array, Array]:
+    scale: RowScale, points: np.ndarray, step: np.ndarray, error: np.ndarray, sampling: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
     """What scores of levels say beyond a step, and factors of its sds; infinite if an end is open.
 
     Parameters
@@ -59,7 +57,7 @@ def read_levels(
     return ways @ (shifts - apart), 1 + more / np.maximum(np.sqrt(np.diag(error)), 1e-300)
 
 
-def few_events(scale: RowScale, known: Known, n: int, events: float) -> Array:
+def few_events(scale: RowScale, known: Known, n: int, events: float) -> np.ndarray:
     """Columns of levels of which there may be hardly a failure, or hardly one without; shape (d,).
 
     Failures of a flag, and of each level, a reference among them, are those that the first stage saw, or the
@@ -72,7 +70,7 @@ def few_events(scale: RowScale, known: Known, n: int, events: float) -> Array:
     return np.asarray((ways[:, surely < FEWEST_EVENTS] != 0).any(axis=1))
 
 
-def _levels(scale: RowScale) -> tuple[Array, Array, Array]:
+def _levels(scale: RowScale) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """What moves levels and values of flags, (d, m), what tells how far they are from all others, and shares.
 
     The second is of rows whose other columns are at their means. Shares are those of failures, by the first

@@ -14,12 +14,12 @@ from scipy import optimize, special
 
 from dpstats.estimators.row_scale import RowScale
 
-Array = np.ndarray
-
 LATTICE_END, _STEP = 15.0, 0.05  # of the lattice of linear predictors: hazards apart by e^15, and by 5 %
 
 
-def predictors(scale: RowScale, beta: Array, variance: float, failed: float) -> tuple[Array, Array]:
+def predictors(
+    scale: RowScale, beta: np.ndarray, variance: float, failed: float
+) -> tuple[np.ndarray, np.ndarray]:
     """Linear predictors of the rows, less their mean where rows fail, and how many rows have each.
 
     Columns are taken for independent: flags and levels have two values, others those of the cells in which
@@ -57,7 +57,7 @@ def predictors(scale: RowScale, beta: Array, variance: float, failed: float) -> 
     return lattice[used], _of_all_rows(lattice[used], among[used] / among[used].sum(), failed)
 
 
-def _law(scale: RowScale, i: int, size: float) -> tuple[Array, Array]:
+def _law(scale: RowScale, i: int, size: float) -> tuple[np.ndarray, np.ndarray]:
     """Values of a column times its coefficient, less their mean, and their shares; none for a normal one."""
     low, high = scale.lower[i], scale.upper[i]
     if scale.binary[i]:
@@ -72,7 +72,7 @@ def _law(scale: RowScale, i: int, size: float) -> tuple[Array, Array]:
     return points - points @ weights, weights
 
 
-def _of_all_rows(values: Array, weights: Array, failed: float) -> Array:
+def _of_all_rows(values: np.ndarray, weights: np.ndarray, failed: float) -> np.ndarray:
     """Weights among all rows, from those among rows that fail, if all are watched for as long."""
 
     def shortfall(log: float) -> float:
@@ -85,5 +85,5 @@ def _of_all_rows(values: Array, weights: Array, failed: float) -> Array:
     return np.asarray(weights / weights.sum())
 
 
-def _fails(logs: Array) -> Array:
+def _fails(logs: np.ndarray) -> np.ndarray:
     return np.asarray(np.maximum(-special.expm1(-np.exp(logs)), 1e-300))

@@ -8,8 +8,6 @@ import numpy as np
 
 from dpstats.estimators.row_scale import Box
 
-Array = np.ndarray
-
 
 @dataclass(frozen=True)
 class Problem:
@@ -29,7 +27,7 @@ class Problem:
     """
 
     box: Box
-    edges: Array
+    edges: np.ndarray
     strata: int = 1
     delayed: bool = False
 
@@ -38,6 +36,6 @@ class Problem:
         return len(self.box.lower) - 1
 
 
-def by_stratum(numbers: Array, stratum: Array) -> list[Array]:
+def by_stratum(numbers: np.ndarray, stratum: np.ndarray) -> list[np.ndarray]:
     """Numbers that stand in the order of their strata, those of each stratum."""
     return np.split(numbers, np.flatnonzero(np.diff(stratum)) + 1)

@@ -19,15 +19,13 @@ from dpstats.estimators.hazards.grid import Grid
 from dpstats.estimators.row_scale import RowScale
 from dpstats.moments.baseline import Trend
 
-Array = np.ndarray
-
 _ZONES = 8  # of time, with as many failures each: a straight line has no use for more
 
 
 def checked(
     curator: Curator,
     cost: float,
-    seen: tuple[Information, Array],
+    seen: tuple[Information, np.ndarray],
     parts: tuple[RowScale, Grid, Bounds],
     found: Estimate,
 ) -> Estimate:
@@ -87,7 +85,7 @@ def checked(
     return replace(result, problems=(*result.problems, *("changing",) * bool(told)))
 
 
-def _in_zones(grid: Grid) -> tuple[Array, Array]:
+def _in_zones(grid: Grid) -> tuple[np.ndarray, np.ndarray]:
     """The zone of each cell, and by how much of the failures each zone is later than their mean.
 
     Zones and failures are those of the stratum. So the mean of the trend is 0 in each, and nothing is read

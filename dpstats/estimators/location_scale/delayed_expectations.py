@@ -25,8 +25,6 @@ from dpstats.estimators.location_scale.event_law import LEAST_SAID
 from dpstats.estimators.location_scale.placement import Placement
 from dpstats.estimators.location_scale.whitening import Whitening
 
-Array = np.ndarray
-
 # Error of the structure against its size without delayed entry; and what noise adds to it, chosen on the
 # log-logistic cells `late` of benchmarks/survreg_delayed.py
 _ERROR, _ERROR_OF_NOISE = 1.3, 5.0
@@ -50,10 +48,10 @@ class LateInformation:
 
     share: float
     log_sigma: float
-    tilt: Array
-    cross: Array
+    tilt: np.ndarray
+    cross: np.ndarray
 
-    def beyond(self, share: float, fraction: float) -> Array:
+    def beyond(self, share: float, fraction: float) -> np.ndarray:
         """What the information per row has beyond the usual structure, if E[g h1*^2] is `share`."""
         k = len(self.cross)
         matrix = np.zeros((k + 1, k + 1))
@@ -71,7 +69,9 @@ class LateInformation:
         return math.hypot(_ERROR, _ERROR_OF_NOISE * spread * max(lost, 0.0))
 
 
-def late_information(place: Placement, whitening: Whitening, choice: Choice, point: Array) -> LateInformation:
+def late_information(
+    place: Placement, whitening: Whitening, choice: Choice, point: np.ndarray
+) -> LateInformation:
     """Expectations at (point), with the bounds of `choice`."""
     law = place.law(point)
     mean, along = (whitening.matrix @ part for part in place.along(point))

@@ -21,8 +21,6 @@ from dpstats.estimators.matrices import by_precision
 from dpstats.estimators.row_scale import sums_of_values
 from dpstats.moments import Quantity
 
-Array = np.ndarray
-
 # privacy noise, in sampling sds of a coefficient, beyond which intervals widen, and none is given, and of
 # log sigma against it: to 1.8, intervals hold without (3,000 to 150,000 rows, 0 to 96 % censored, 3 a unit),
 # and to 2.9 of log sigma (random designs of 10,000 to 200,000 rows at epsilon 0.2 to 0.6)
@@ -65,9 +63,9 @@ class Found:
         By how much variances are to be larger, whatever the scores say.
     """
 
-    points: Array
-    step: Array
-    noise: Array
+    points: np.ndarray
+    step: np.ndarray
+    noise: np.ndarray
     information: Information
     spread: float
     unsettled: bool
@@ -99,7 +97,7 @@ class Estimate(common.Estimate):
     law: Quantity | None = None
 
 
-def averaged(steps: Steps, to_params: Array) -> Found:
+def averaged(steps: Steps, to_params: np.ndarray) -> Found:
     """Of steps that scatter about the line that the points predict, and drift if they go along it.
 
     The first, up to half of all, are left out where they were on the way to what the others scatter about.
@@ -108,7 +106,7 @@ def averaged(steps: Steps, to_params: Array) -> Found:
     return next((each for each in found if not each.moves), found[0])
 
 
-def _averaged(steps: Steps, to_params: Array) -> Found:
+def _averaged(steps: Steps, to_params: np.ndarray) -> Found:
     points, scores, _, capped, information = steps
     (count, k), rms = scores.shape, steps.rms
     rest, spread = scatter(points[:, :k], scores, rms, information.matrix, to_params[:k, :k])
@@ -120,7 +118,11 @@ def _averaged(steps: Steps, to_params: Array) -> Found:
 
 
 def estimate(
-    found: Found, bounding: Bounding[Placement], choice: Choice, whitening: Array, need: float | None = None
+    found: Found,
+    bounding: Bounding[Placement],
+    choice: Choice,
+    whitening: np.ndarray,
+    need: float | None = None,
 ) -> Estimate:
     """One Newton step from the mean point; sandwich covariance.
 
@@ -178,8 +180,13 @@ def estimate(
 
 
 def uncertain(
-    information: Information, inverse: Array, variances: Array, guess: Array, n: float, wider: float
-) -> tuple[Array, Array, Array]:
+    information: Information,
+    inverse: np.ndarray,
+    variances: np.ndarray,
+    guess: np.ndarray,
+    n: float,
+    wider: float,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Covariances of a whitened step: by noise, by sampling, and what privacy adds.
 
     Parameters
@@ -201,8 +208,8 @@ def uncertain(
 
 
 def unseen(
-    information: Information, to_params: Array, bounding: Bounding[Placement], sigma: float
-) -> tuple[Array, Array]:
+    information: Information, to_params: np.ndarray, bounding: Bounding[Placement], sigma: float
+) -> tuple[np.ndarray, np.ndarray]:
     """Covariance of a whitened step along directions that are not seen: it may be any that is plausible.
 
     What slopes together do along a direction explains at most the whole response, in sds; at two sds the
@@ -223,7 +230,7 @@ def unseen(
     return information.blind(variance), information.blind(variance * cancel)
 
 
-def _least_effect(effects: Array, most: Array) -> Array:
+def _least_effect(effects: np.ndarray, most: np.ndarray) -> np.ndarray:
     """sds of what columns do to rows together, shape (m,); `effects` are those of each alone, (d, m).
 
     They are as large as the largest effect, unless the others may cancel it, as those of columns that nearly
@@ -244,11 +251,11 @@ def _with_known_scale(result: Estimate, problem: Problem) -> Estimate:
 
 def _with_levels(
     result: Estimate,
-    points: Array,
-    steps: Array,
+    points: np.ndarray,
+    steps: np.ndarray,
     bounding: Bounding[Placement],
     c: float,
-    blind: Array,
+    blind: np.ndarray,
 ) -> Estimate:
     """Coefficients of 0/1 columns by what their scores say, which is not in proportion to them.
 
@@ -279,18 +286,18 @@ def _with_levels(
     return replace(result.wider(factors), params=params)
 
 
-def _two_values(bounding: Bounding[Placement]) -> tuple[Array, Array]:
+def _two_values(bounding: Bounding[Placement]) -> tuple[np.ndarray, np.ndarray]:
     """Widths of the covariates' bounds, and the share of events at the upper one, were all at either."""
     scale, problem, widths = bounding.placement.scale, bounding.placement.problem, _widths(bounding)
     return widths, np.clip((scale.center - problem.lower[:-1]) / widths, 0.0, 1.0)
 
 
-def _widths(bounding: Bounding[Placement]) -> Array:
+def _widths(bounding: Bounding[Placement]) -> np.ndarray:
     problem = bounding.placement.problem
     return np.where(problem.upper > problem.lower, problem.upper - problem.lower, 1.0)[:-1]
 
 
-def few_events(bounding: Bounding[Placement], information: Information, whitening: Array) -> Array:
+def few_events(bounding: Bounding[Placement], information: Information, whitening: np.ndarray) -> np.ndarray:
     """What moves the line of rows of one level, or one value of a flag, alone; shape (k, m).
 
     Of the m of these of which there may be hardly an event, as far as noise tells. Without any there is no
@@ -311,7 +318,7 @@ def few_events(bounding: Bounding[Placement], information: Information, whitenin
     return np.where(np.abs(ways) < _ROUNDING, 0.0, ways)
 
 
-def without_scale(bounding: Bounding[Placement], information: Information) -> Array:
+def without_scale(bounding: Bounding[Placement], information: Information) -> np.ndarray:
     """Columns that may vary far less than their scale, and are not seen in full; shape (k,), intercept first.
 
     No guess in units of the scale is then wide enough, and where nothing bounds a slope, nothing bounds the
@@ -326,7 +333,7 @@ def without_scale(bounding: Bounding[Placement], information: Information) -> Ar
     return np.append((vague & ~bounding.placement.problem.binary).any(), vague)
 
 
-def _without_unseen(point: Array, to_params: Array, information: Information, k: int) -> Array:
+def _without_unseen(point: np.ndarray, to_params: np.ndarray, information: Information, k: int) -> np.ndarray:
     """The point, with no effect along directions that are not seen: what moved there was noise."""
     slopes = np.zeros_like(point)
     slopes[1:k] = point[1:k]
@@ -335,13 +342,13 @@ def _without_unseen(point: Array, to_params: Array, information: Information, k:
     )
 
 
-def step_to_params(point: Array, pivot: Array, whitening: Array) -> Array:
+def step_to_params(point: np.ndarray, pivot: np.ndarray, whitening: np.ndarray) -> np.ndarray:
     """Matrix from a whitened step to a change of (gamma, log sigma)."""
     sigma, log_sigma = sigma_of(point), np.eye(1, len(pivot) + 1, len(pivot))
     return np.vstack([np.column_stack([sigma * whitening, -sigma * pivot]), log_sigma])
 
 
-def by_spread(step: Array, noise: Array, information: Information, sigma: float, k: int) -> float:
+def by_spread(step: np.ndarray, noise: np.ndarray, information: Information, sigma: float, k: int) -> float:
     """Variance of log sigma by what its score bends: a location that is off spreads residuals by its square.
 
     A step whose first k numbers, of the location, are longer than their noise, of covariance `noise`, says
@@ -374,7 +381,7 @@ def _long_ranges(bounding: Bounding[Placement], choice: Choice) -> list[int]:
     return [int(j) + 1 for j in np.flatnonzero(long)]
 
 
-def settings_of(choice: Choice, bounding: Bounding[Placement], mean: Array) -> dict[str, float | str]:
+def settings_of(choice: Choice, bounding: Bounding[Placement], mean: np.ndarray) -> dict[str, float | str]:
     """Bounds that are part of the estimand, at a point (gamma, log sigma)."""
     where = bounding.truncation(choice, mean)
     early = {} if where.known_scale else {"z_l": where.limits[0]}

@@ -19,8 +19,6 @@ from dpstats.estimators.matrices import by_precision, not_noise, with_floor
 from dpstats.estimators.row_scale import RowScale, categories
 from dpstats.moments.design import DesignMoments, of_matrix
 
-Array = np.ndarray
-
 _LEAST_TRACE = 0.7  # of the moments per event, k on the scale of the events
 
 
@@ -37,7 +35,7 @@ class EventMoments:
     """
 
     fraction: float
-    floored: Array
+    floored: np.ndarray
 
 
 @dataclass(frozen=True)
@@ -62,12 +60,12 @@ class Events(EventMoments):
         Whether `square` and `line` were shrunk by what noise alone makes of them.
     """
 
-    square: Array
+    square: np.ndarray
     noise: float
-    line: Array
+    line: np.ndarray
     residual: float
     spread: float
-    noise_ratio: Array
+    noise_ratio: np.ndarray
     fraction_error: float = 0.0
     shrunk: bool = False
 
@@ -82,7 +80,7 @@ class Events(EventMoments):
         return max(self.noise, 1e-12) * (1 + float(self.line @ self.line))
 
 
-def release_events(curator: Curator, mu: float, scale: RowScale, shrunk: bool, alone: Array) -> Events:
+def release_events(curator: Curator, mu: float, scale: RowScale, shrunk: bool, alone: np.ndarray) -> Events:
     """Release the event matrix and clean it of the worst of its noise; `shrunk` if it may be all noise."""
     k = len(scale.center) + 1
     # rows as long as the noise can afford, at least 1.5 times the expected square length
@@ -111,8 +109,13 @@ def release_events(curator: Curator, mu: float, scale: RowScale, shrunk: bool, a
 
 
 def levelled(
-    matrix: Array, noise: float, scale: RowScale, structure: Structure, wanted: Array, fraction: float
-) -> tuple[Array, Array]:
+    matrix: np.ndarray,
+    noise: float,
+    scale: RowScale,
+    structure: Structure,
+    wanted: np.ndarray,
+    fraction: float,
+) -> tuple[np.ndarray, np.ndarray]:
     """Moments that obey what is public of levels, and how noise of the diagonal falls.
 
     What the first stage says of how many events the `wanted` columns of levels have counts by its precision.
@@ -133,7 +136,7 @@ def levelled(
     return found, ratio
 
 
-def _shrunk(matrix: Array, noise: float, fraction: float) -> tuple[Array, float]:
+def _shrunk(matrix: np.ndarray, noise: float, fraction: float) -> tuple[np.ndarray, float]:
     """Second moments and line, shrunk by what noise alone makes of them; and what is left of the moments.
 
     The scale gives each covariate the mean 0 and the sd 1 over the events, so that without correlations the
@@ -151,7 +154,7 @@ def _shrunk(matrix: Array, noise: float, fraction: float) -> tuple[Array, float]
     return matrix, left
 
 
-def events_of(matrix: Array, noise: float, scale: RowScale, n: int, left: float = 1.0) -> Events:
+def events_of(matrix: np.ndarray, noise: float, scale: RowScale, n: int, left: float = 1.0) -> Events:
     """What the noisy second moments per row, of noise sd `noise` on the diagonal, say of the events.
 
     `left` is the share of them that was not taken for noise.
@@ -169,7 +172,7 @@ def events_of(matrix: Array, noise: float, scale: RowScale, n: int, left: float 
     )
 
 
-def in_full(events: Events, scale: RowScale, alone: Array, radius_square: float) -> Events:
+def in_full(events: Events, scale: RowScale, alone: np.ndarray, radius_square: float) -> Events:
     """With the moments of 0/1 columns as they are, not as shortened rows of a rare value have them.
 
     What is left of typical rows of both values, the longer of which is shortened more, says how many there
@@ -197,7 +200,7 @@ def in_full(events: Events, scale: RowScale, alone: Array, radius_square: float)
     )
 
 
-def levels_in_full(events: Events, scale: RowScale, levels: Array, radius_square: float) -> Events:
+def levels_in_full(events: Events, scale: RowScale, levels: np.ndarray, radius_square: float) -> Events:
     """With the moments of levels of categories as they are, not as shortened rows of a rare level have them.
 
     What a category's columns hold at each of its levels is public, so that their moments tell how often each
@@ -239,7 +242,7 @@ def with_correlations(columns: DesignMoments | None, events: Events) -> DesignMo
     return found.clipped(np.zeros(len(columns.mean), bool))
 
 
-def starting_values(events: Events, problem: Problem) -> Array:
+def starting_values(events: Events, problem: Problem) -> np.ndarray:
     """(gamma, log sigma) from the line through the events."""
     f = events.fraction
     variance = float(np.clip(events.residual / f + 0.5 * events.spread**2, 0.01, 1.5))
@@ -252,9 +255,9 @@ def located(
     problem: Problem,
     costs: tuple[float, ...],
     scale: RowScale,
-    point: Array,
+    point: np.ndarray,
     fraction: float,
-) -> Array:
+) -> np.ndarray:
     """The point after the location steps: exact in one step for a pure shift where the hazard is low."""
     point, usual = point.copy(), expected(problem.family, fraction)
     for mu in costs:

@@ -43,8 +43,6 @@ from dpstats.estimators.location_scale.whitening import Whitening
 from dpstats.estimators.matrices import by_precision
 from dpstats.estimators.row_scale import RowScale
 
-Array = np.ndarray
-
 # Of the early steps where noise is below this many sampling sds, and bounds therefore wide: if the model does
 # not hold there, the events' matrix may be less than half the slope of the scores, and full steps would go to
 # and fro. Where there is more noise, half steps would not arrive. But of rows that are inspected, whose
@@ -83,7 +81,7 @@ class Gaussian(Newton):
         self.choice, self.point = self.bounding.first(point), point
         self.whitening = self._whitened()
 
-    def _held(self, point: Array, placement: PlacedByLine) -> Array:
+    def _held(self, point: np.ndarray, placement: PlacedByLine) -> np.ndarray:
         """The starting values, as far as something is known of them."""
         return placement.problem.held(point, placement.scale)
 
@@ -91,12 +89,12 @@ class Gaussian(Newton):
         return Whitening.of_events(self.events, self.bounding.placement.scale)
 
     @property
-    def typical(self) -> Array:
+    def typical(self) -> np.ndarray:
         """(gamma, log sigma) by which bounds are chosen."""
         return self.point
 
     @property
-    def sigma(self) -> float | Array:
+    def sigma(self) -> float | np.ndarray:
         """Of all rows, or of each stratum."""
         return sigma_of(self.point)
 

@@ -26,8 +26,6 @@ from dpstats.families import Family
 from dpstats.families.quantiles import even_shares
 from dpstats.moments import Quantity
 
-Array = np.ndarray
-
 # where zones end: shares of the events of rows that are all watched to one hazard
 _ENDS = (0.05, 0.3, 0.7, 1.0)
 _POINTS = 2000
@@ -63,7 +61,7 @@ class Contrasted(NamedTuple):
     law: Quantity
     stands_out: bool
     doubt: float
-    spreads: Array
+    spreads: np.ndarray
     clear: float
     pivot: float
 
@@ -72,10 +70,10 @@ def contrasted(  # noqa: PLR0913 - of strata, one more
     curator: Curator,
     mu: float,
     placement: Placement,
-    point: Array,
-    sigma: float | Array,
+    point: np.ndarray,
+    sigma: float | np.ndarray,
     steep: bool = False,
-    whitening: Array | None = None,
+    whitening: np.ndarray | None = None,
 ) -> Contrasted:
     """Release contrasts between zones at a point (gamma, log sigma), with this sigma, or those of strata.
 
@@ -130,8 +128,8 @@ def doubted(
     found: Contrasted,
     bounding: Bounding[Placement],
     choice: Choice,
-    point: Array,
-    onto: Array | None = None,
+    point: np.ndarray,
+    onto: np.ndarray | None = None,
 ) -> Estimate:
     """A fit under the caution "law" if failures come at other times than the family says.
 
@@ -143,7 +141,7 @@ def doubted(
     return replace(result, law=found.law).doubted(bias, *told)
 
 
-def _biases(placement: Placement, sigma: float, found: Contrasted) -> Array:
+def _biases(placement: Placement, sigma: float, found: Contrasted) -> np.ndarray:
     """What another law may do to the estimates where bounds let all of it through, as a covariance.
 
     The location is that of the events, whose residuals lie about a pivot: the intercept moves with log sigma,
@@ -165,9 +163,9 @@ class _Contrasts(NamedTuple):
     And what an event adds to the first, in size, as log sigma moves by 1.
     """
 
-    edges: Array
-    steps: Array
-    square: Array
+    edges: np.ndarray
+    steps: np.ndarray
+    square: np.ndarray
     by_spread: float
 
 

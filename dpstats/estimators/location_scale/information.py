@@ -24,8 +24,6 @@ from dpstats.estimators.location_scale.whitening import Whitening
 from dpstats.estimators.matrices import SMALLEST
 from dpstats.estimators.row_scale import RowScale
 
-Array = np.ndarray
-
 # sd of the structure's error, per event: correlations that bounding brings in, the truth of the model
 _STRUCTURE = 0.1
 _LOG_SIGMA_STRUCTURE = 0.25
@@ -48,11 +46,11 @@ class Known(NamedTuple):
         Of the entries in these axes, an error whose diagonal they are of; off it the root of a half of them.
     """
 
-    mean: Array
-    axes: Array
-    sds: Array
+    mean: np.ndarray
+    axes: np.ndarray
+    sds: np.ndarray
 
-    def mixed(self, expected: Array, sds: Array, unit: Array) -> Information:
+    def mixed(self, expected: np.ndarray, sds: np.ndarray, unit: np.ndarray) -> Information:
         """With what is expected of the matrix, whose error has these sds; both in the axes."""
         single = np.where(np.eye(len(unit)) > 0, 1.0, 1 / math.sqrt(2))
         released, total = (self.sds * single) ** -2.0, (self.sds * single) ** -2.0 + (sds * single) ** -2.0
@@ -60,7 +58,7 @@ class Known(NamedTuple):
         matrix = turn @ (share * (turn.T @ self.mean @ turn) + (1 - share) * expected) @ turn.T
         return usable(matrix, total**-0.5 / single, turn, unit)
 
-    def levelled(self, whitening: Array, scale: RowScale) -> Known:
+    def levelled(self, whitening: np.ndarray, scale: RowScale) -> Known:
         """Without the noise that breaks what is public of levels; W whitens rows.
 
         What is left of an entry's noise along an axis is that of the axis itself, seen by such a matrix.
@@ -87,7 +85,7 @@ class Late(NamedTuple):
         Of the structure, against its usual size.
     """
 
-    beyond: Array
+    beyond: np.ndarray
     error: float
 
 
@@ -97,7 +95,7 @@ class Released:
 
     matrices: Accumulator = field(default_factory=Accumulator)
 
-    def add(self, matrix: Array, sd: Array, whitening: Array, forget: bool) -> None:
+    def add(self, matrix: np.ndarray, sd: np.ndarray, whitening: np.ndarray, forget: bool) -> None:
         """Add one release with the given sds of its entries."""
         if forget:
             self.matrices.forget(FORGET)
@@ -106,7 +104,7 @@ class Released:
         own = scipy.linalg.block_diag(whitening, np.diag(1 / unit[k:]))
         self.matrices.add(matrix / np.outer(unit, unit), size, own)
 
-    def known(self, whitening: Array, events: Events) -> Known:
+    def known(self, whitening: np.ndarray, events: Events) -> Known:
         """What they say where rows are whitened by W."""
         k, m = len(whitening), len(self.matrices.releases[0].matrix)
         own = scipy.linalg.block_diag(whitening, np.eye(m - k))
@@ -115,7 +113,7 @@ class Released:
         sds = self.matrices.sds(own, axes)
         return Known(self.matrices.mean(own), axes, np.sqrt(np.outer(sds, sds)))
 
-    def _axes(self, whitening: Array, events: Events) -> Array:
+    def _axes(self, whitening: np.ndarray, events: Events) -> np.ndarray:
         """Along which the location is known best and worst, by all releases and the events' matrix."""
         k, back = len(whitening), np.linalg.inv(whitening)
         first = back / np.sqrt(events.noise_ratio)
@@ -170,7 +168,7 @@ def estimated(
     return known.mixed(structure, sds, np.sqrt(unit))
 
 
-def _structure_sd(events: Events, stretch: Array, size: Array, location_share: float) -> Array:
+def _structure_sd(events: Events, stretch: np.ndarray, size: np.ndarray, location_share: float) -> np.ndarray:
     k = len(stretch)
     noise = events.noise * location_share * np.outer(stretch, stretch)
     sd = math.hypot(_STRUCTURE, events.fraction_error) * np.sqrt(np.outer(size, size))
@@ -180,7 +178,7 @@ def _structure_sd(events: Events, stretch: Array, size: Array, location_share: f
     return sd
 
 
-def usable(matrix: Array, error: Array, axes: Array, unit: Array) -> Information:
+def usable(matrix: np.ndarray, error: np.ndarray, axes: np.ndarray, unit: np.ndarray) -> Information:
     """Raise eigenvalues that their own error could explain; `error` holds sds in the basis `axes`.
 
     Not those that are seen: what is raised is taken for better known than it is.

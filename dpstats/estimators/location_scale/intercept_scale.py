@@ -24,8 +24,6 @@ from dpstats.estimators.matrices import by_precision
 from dpstats.families.martingale import scores
 from dpstats.families.score_bounds import Truncation
 
-Array = np.ndarray
-
 # typical rows; steps of the solver, and of its numerical derivative
 _ROWS, _ITERATIONS, _CHANGE = 60, 8, 1e-4
 # of a step; of rare events there is another root at a log sigma that is 1.5 larger
@@ -39,20 +37,20 @@ class Level:
     Of a known scale, those of the intercept.
     """
 
-    scores: Array
-    noise: Array
-    information: Array
+    scores: np.ndarray
+    noise: np.ndarray
+    information: np.ndarray
     where: Truncation
     pivot: float
 
     @property
-    def error(self) -> Array:
+    def error(self) -> np.ndarray:
         """sds of what noise does to a step of each alone."""
         return self.noise / np.diag(self.information)
 
 
 def release_level(
-    curator: Curator, mu: float, bounding: Bounding[Placement], choice: Choice, point: Array
+    curator: Curator, mu: float, bounding: Bounding[Placement], choice: Choice, point: np.ndarray
 ) -> Level:
     """Release both scores and their information at these values."""
     first = np.eye(1, len(point) - 1)
@@ -61,7 +59,9 @@ def release_level(
     return Level(read.scores, read.noise, information, read.where, float(read.pivot[0]))
 
 
-def _information(seen: Array, sd: Array, bounding: Bounding[Placement], where: Truncation) -> Array:
+def _information(
+    seen: np.ndarray, sd: np.ndarray, bounding: Bounding[Placement], where: Truncation
+) -> np.ndarray:
     """Released and expected one, by precision, no eigenvalue far below what is expected."""
     usual = bounding.placement.expected
     guess = usual.fraction * watched(where.family, usual.fraction, usual.offset).left(where.cut).matrix
@@ -73,7 +73,7 @@ def _information(seen: Array, sd: Array, bounding: Bounding[Placement], where: T
     return (vectors * np.maximum(values, TUNING.least_level)) @ vectors.T * np.outer(size, size)
 
 
-def solved(level: Level, fraction: float, prior: Array | float) -> tuple[float, float]:
+def solved(level: Level, fraction: float, prior: np.ndarray | float) -> tuple[float, float]:
     """Shift of the location, in sigmas, and change of log sigma.
 
     Parameters
@@ -109,7 +109,7 @@ class _Typical:
         self._event = np.append(np.ones(_ROWS), 0.0)
         self._pivot = np.clip(level.pivot, *self._where.pivots)
 
-    def scores(self, points: Array) -> Array:
+    def scores(self, points: np.ndarray) -> np.ndarray:
         """Mean scores where residuals are shifted, and spread; shape (points, 2)."""
         z = points[:, :1] + np.exp(points[:, 1:]) * self._quantiles
         event = np.tile(self._event, len(points))

@@ -14,14 +14,12 @@ from dpstats.estimators.location_scale.event_law import UNSEEN
 from dpstats.families import Family
 from dpstats.families.martingale import taper
 
-Array = np.ndarray
-
 _EARLIEST, _POINTS = -14.0, 400  # residuals at which hardly any row has failed; of an integral
 _FARTHEST = 8.0  # end of watching, whatever noise makes of a coefficient
 _END = 0.1  # steps of the residual at which watching ends, so that a curve serves many levels
 
 
-def level_curve(family: Family, c: float, fraction: float, slope: float) -> Array:
+def level_curve(family: Family, c: float, fraction: float, slope: float) -> np.ndarray:
     """Newton steps of a level if lives are longer than predicted by `SHIFTS`, in sigmas.
 
     Parameters
@@ -39,7 +37,7 @@ def level_curve(family: Family, c: float, fraction: float, slope: float) -> Arra
 
 
 @functools.lru_cache(maxsize=256)
-def _curve(family: Family, c: float, end: int) -> Array:
+def _curve(family: Family, c: float, end: int) -> np.ndarray:
     """Expected score over the information of the events, rows watched to the same residual.
 
     The score is the integral of h1 (hazard - true hazard) over those that live. The information is known by

@@ -10,8 +10,6 @@ import numpy as np
 from dpstats.estimators.row_scale import Box, RowScale
 from dpstats.families import Family
 
-Array = np.ndarray
-
 LARGEST_LOG_SIGMA = 0.7  # of one step
 LOG_SIGMA_RANGE = (-6.0, 3.0)  # on the scale of the events, whatever noise makes of a step
 # columns from which on what is public of levels is not used: time for it grows with the fourth power of their
@@ -19,7 +17,7 @@ LOG_SIGMA_RANGE = (-6.0, 3.0)  # on the scale of the events, whatever noise make
 _MOST_ALIKE = 40
 
 
-def sigma_of(point: Array) -> float:
+def sigma_of(point: np.ndarray) -> float:
     """The sigma of a point (gamma, log sigma)."""
     return math.exp(point[-1])
 
@@ -36,8 +34,8 @@ class Strata:
         Coefficients of these columns, of the p that are estimated.
     """
 
-    inside: Array
-    tied: Array
+    inside: np.ndarray
+    tied: np.ndarray
 
 
 @dataclass(frozen=True)
@@ -76,24 +74,24 @@ class Problem:
 
     family: Family
     log: bool
-    lower: Array
-    upper: Array
+    lower: np.ndarray
+    upper: np.ndarray
     delayed: bool = False
-    own: Array = field(default_factory=lambda: np.zeros(0, dtype=bool))
-    levels: Array = field(default_factory=lambda: np.zeros((0, 0)))
-    binary: Array = field(default_factory=lambda: np.zeros(0, dtype=bool))
+    own: np.ndarray = field(default_factory=lambda: np.zeros(0, dtype=bool))
+    levels: np.ndarray = field(default_factory=lambda: np.zeros((0, 0)))
+    binary: np.ndarray = field(default_factory=lambda: np.zeros(0, dtype=bool))
     known_sigma: float | None = None
     intervals: bool = False
     units: float = 1.0
     strata: Strata | None = None
-    alike: Array = field(default_factory=lambda: np.zeros((0, 0), dtype=int))
-    likely: Array = field(default_factory=lambda: np.zeros((0, 2)))
+    alike: np.ndarray = field(default_factory=lambda: np.zeros((0, 0), dtype=int))
+    likely: np.ndarray = field(default_factory=lambda: np.zeros((0, 2)))
 
     @property
     def known_scale(self) -> bool:
         return self.known_sigma is not None
 
-    def held(self, point: Array, scale: RowScale) -> Array:
+    def held(self, point: np.ndarray, scale: RowScale) -> np.ndarray:
         """The point (gamma, log sigma), with log sigma as it is known, if it is."""
         if self.known_sigma is None:
             return point
@@ -108,7 +106,7 @@ class Problem:
         return bool(self.own.all()) and not self.delayed and not self.intervals
 
     @property
-    def alone(self) -> Array:
+    def alone(self) -> np.ndarray:
         """Covariates whose correlations with others are none that the formula makes; shape (d,)."""
         return self.own if self.own.size else np.ones(len(self.lower) - 1, dtype=bool)
 

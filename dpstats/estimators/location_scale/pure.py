@@ -37,8 +37,6 @@ from dpstats.estimators.matrices import by_precision, noise_of_product, not_nois
 from dpstats.estimators.row_scale import RowScale
 from dpstats.families.score_bounds import score_bounds
 
-Array = np.ndarray
-
 # mean squared residual of the events, in sds of its noise, at least
 _LEAST_RESIDUAL = 1.5
 # relative sd of what the model says of the information on log sigma
@@ -183,7 +181,7 @@ class Pure(Newton):
         trace = max(trace, 2 * sd) / n * self.choice.radius**2
         return float(np.clip(trace / np.trace(w @ self.events.floored @ w), 0.1, largest))
 
-    def _crossed(self, cross: Array, size: float) -> Known:
+    def _crossed(self, cross: np.ndarray, size: float) -> Known:
         """What location and log sigma share: an event at x gives x (cross'x)."""
         k, w = self.bounding.k, self.whitening.matrix
         matrix, sds, axes = np.zeros((k + 1, k + 1)), np.full((k + 1, k + 1), _UNTOLD), np.eye(k + 1)
@@ -192,7 +190,7 @@ class Pure(Newton):
         axes[:k, :k] = np.linalg.eigh(w)[1]
         return Known(matrix, axes, sds)
 
-    def shape_error(self, step: Array, sigma: float) -> Array:
+    def shape_error(self, step: np.ndarray, sigma: float) -> np.ndarray:
         """Variance of the scores that an error of the information makes of a step."""
         events, w, k, information = self.events, self.whitening.matrix, self.bounding.k, self.information
         noise = information.unit[0] ** 2 / events.fraction * events.noise

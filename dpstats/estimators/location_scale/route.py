@@ -21,8 +21,6 @@ from dpstats.estimators.location_scale.problem import LARGEST_LOG_SIGMA
 from dpstats.estimators.location_scale.whitening import Whitening
 from dpstats.families.score_bounds import Truncation
 
-Array = np.ndarray
-
 
 @dataclass(frozen=True)
 class Scores(engine.Scores):
@@ -31,7 +29,7 @@ class Scores(engine.Scores):
     Of a known scale, the location's alone.
     """
 
-    pivot: Array
+    pivot: np.ndarray
 
 
 @dataclass(frozen=True)
@@ -41,13 +39,18 @@ class Reading(Scores):
     See docs/theory/survival.md#joint-sensitivity.
     """
 
-    matrix: Array
-    matrix_sd: Array
+    matrix: np.ndarray
+    matrix_sd: np.ndarray
     where: Truncation
 
 
 def release_scores(
-    curator: Curator, mu: float, bounding: Bounding[Placement], choice: Choice, whitening: Array, point: Array
+    curator: Curator,
+    mu: float,
+    bounding: Bounding[Placement],
+    choice: Choice,
+    whitening: np.ndarray,
+    point: np.ndarray,
 ) -> Reading:
     """Release the scores and their information at (gamma, log sigma) `point`."""
     public = dict(bounding.public(choice, whitening, point), matrix_share=bounding.matrix_share)
@@ -93,7 +96,7 @@ class Newton(engine.Newton[Scores, Estimate]):
     def events(self) -> Events:
         return self.bounding.placement.events
 
-    def move(self, step: Array, read: Scores, damping: float = 1.0) -> bool:
+    def move(self, step: np.ndarray, read: Scores, damping: float = 1.0) -> bool:
         """Move by a whitened step, no longer than the caps; whether one was binding."""
         self.point, short = self.whitening.moved(self.point, step, read.pivot, LARGEST_LOG_SIGMA, damping)
         return short

@@ -20,20 +20,18 @@ from dpstats.estimators.location_scale.sign_tuning import TUNING
 from dpstats.estimators.matrices import not_noise
 from dpstats.families import NORMAL
 
-Array = np.ndarray
-
 
 @dataclass(frozen=True)
 class Step:
     """One release of the score of the slopes, per row: where, what, its noise, and its slope there."""
 
-    point: Array
-    scores: Array
+    point: np.ndarray
+    scores: np.ndarray
     noise: float
     slope: float
 
     @property
-    def shrunk(self) -> Array:
+    def shrunk(self) -> np.ndarray:
         """The step, in sigmas, shrunk by what noise alone would have made of it."""
         by_noise = len(self.scores) * self.noise**2
         return not_noise(np.sum(self.scores**2), by_noise) * self.scores / self.slope
@@ -43,12 +41,12 @@ class Step:
 class Average:
     """Slopes, the sd of noise in each whitened one, and the scatter of steps over what noise explains."""
 
-    slopes: Array
+    slopes: np.ndarray
     noise: float
     spread: float
 
 
-def average(steps: list[Step], frame: Frame, scales: Array) -> Average:
+def average(steps: list[Step], frame: Frame, scales: np.ndarray) -> Average:
     """What each step estimates, by precision; `scales` are the sigmas at which the scores were read."""
     last = steps[-1].point
     told = told_of(frame, last[1:-1], math.exp(last[-1]))
@@ -62,13 +60,13 @@ def average(steps: list[Step], frame: Frame, scales: Array) -> Average:
     return Average(mean, float(np.sum(noise**-2)) ** -0.5, float(scatter) * len(steps) / (len(steps) - 1))
 
 
-def told_of(frame: Frame, slopes: Array, sigma: float) -> Array:
+def told_of(frame: Frame, slopes: np.ndarray, sigma: float) -> np.ndarray:
     """Information about whitened slopes over that about one of a covariate of variance 1, (d, d)."""
     size = np.sqrt(frame.ratio)
     return by_selection(frame, slopes, sigma) * np.outer(size, size)
 
 
-def by_selection(frame: Frame, slopes: Array, sigma: float) -> Array:
+def by_selection(frame: Frame, slopes: np.ndarray, sigma: float) -> np.ndarray:
     """What selection leaves of the information along the slopes, (d, d); elsewhere the identity.
 
     Rows that are expected to live long are the more likely censored, so that predictions vary less over the
@@ -87,7 +85,7 @@ def by_selection(frame: Frame, slopes: Array, sigma: float) -> Array:
     return np.eye(len(whitened)) - lost * np.outer(whitened, whitened) / max(square, 1e-300)
 
 
-def combined(found: Average, frame: Frame, levels: Sequence[Level], level: Array) -> tuple[Found, float]:
+def combined(found: Average, frame: Frame, levels: Sequence[Level], level: np.ndarray) -> tuple[Found, float]:
     """All coefficients, with their information; and how far noise is beyond what can be used.
 
     Noise in the slopes is taken off log sigma (:func:`spread_by_noise`).
@@ -130,8 +128,8 @@ def _many(frame: Frame) -> float:
 
 
 def _level_noise(
-    levels: Sequence[Level], pair: Array, bias: float, hidden: float, frame: Frame
-) -> tuple[Array, float]:
+    levels: Sequence[Level], pair: np.ndarray, bias: float, hidden: float, frame: Frame
+) -> tuple[np.ndarray, float]:
     """sds of the scores of intercept and log sigma, and the error of log sigma.
 
     A known log sigma has none, but the spread that the slopes leave has: the intercept moves with it.
@@ -146,7 +144,7 @@ def _level_noise(
     )
 
 
-def _relative_error(frame: Frame) -> tuple[Array, int]:
+def _relative_error(frame: Frame) -> tuple[np.ndarray, int]:
     """Of the information on each whitened slope; and in how many directions it may be all noise."""
     events = frame.shape
     if not events.structured:

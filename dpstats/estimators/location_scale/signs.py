@@ -29,8 +29,6 @@ from dpstats.estimators.location_scale.sign_frame import framed, sized
 from dpstats.estimators.location_scale.sign_tuning import TUNING
 from dpstats.estimators.row_scale import RowScale
 
-Array = np.ndarray
-
 
 class Signs(Route[tuple[float, float], Estimate]):
     """Each step moves the slopes, and then intercept and log sigma at a cost of their own."""
@@ -44,7 +42,7 @@ class Signs(Route[tuple[float, float], Estimate]):
         self._plan, self._problem = plan, problem
         # the spread about slopes that are not found yet is not sigma: it is followed though sigma be known
         self.frame = framed(curator, replace(problem, known_sigma=None), plan, scale)
-        self.point: Array = self.frame.bounding.placement.start
+        self.point: np.ndarray = self.frame.bounding.placement.start
         self._steps: list[Step] = []
         self._prior = np.full(2, TUNING.last_prior)
         for mu in plan["start"]:
@@ -87,7 +85,7 @@ class Signs(Route[tuple[float, float], Estimate]):
         self._steps = [*self._steps, step]
         return step
 
-    def _follow(self, mu: float, prior: Array | float = TUNING.prior) -> Level:
+    def _follow(self, mu: float, prior: np.ndarray | float = TUNING.prior) -> Level:
         """Intercept and log sigma follow the slopes, shrunk by what is expected of their move."""
         level = release_level(self.curator, mu, self.frame.bounding, self.frame.choice, self.point)
         self.point = _moved(self.point, solved(level, self.frame.fraction, prior))
@@ -126,14 +124,14 @@ class Signs(Route[tuple[float, float], Estimate]):
         return _without(result, np.flatnonzero(placement.scale.unknown | alike) + 1)
 
 
-def _without(result: Estimate, unknown: Array) -> Estimate:
+def _without(result: Estimate, unknown: np.ndarray) -> Estimate:
     """No interval for slopes of columns that may hardly vary, nor for the intercept, which rests on them."""
     if not len(unknown) or "hopeless" in result.problems:
         return result
     return result.lost(np.append(0, unknown))
 
 
-def _moved(point: Array, move: tuple[float, float]) -> Array:
+def _moved(point: np.ndarray, move: tuple[float, float]) -> np.ndarray:
     """The point after a step of intercept and log sigma."""
     log_sigma = np.clip(point[-1] + move[1], *LOG_SIGMA_RANGE)
     return np.concatenate([point[:1] + math.exp(point[-1]) * move[0], point[1:-1], [log_sigma]])

@@ -49,8 +49,6 @@ from dpstats.estimators.stretch import shortened
 from dpstats.families.score_bounds import Truncation
 from dpstats.moments import Quantity
 
-Array = np.ndarray
-
 # sds of what is expected of the information, against its size: on the location, and on log sigma
 _LOCATION, _LOG_SIGMA = 0.2, 0.3
 _LATE = 3.0  # the same with late entries, against these
@@ -61,21 +59,21 @@ _LEAST_INFORMATION = 0.6  # against what is expected, that steps are taken by
 class _Step(NamedTuple):
     """A step of the p location coefficients and G log sigmas, the covariance of its noise, its whitening."""
 
-    change: Array
-    noise: Array
-    tied: Array
+    change: np.ndarray
+    noise: np.ndarray
+    tied: np.ndarray
 
     @classmethod
-    def of(cls, read: Scores, information: Information, tied: Array) -> _Step:
+    def of(cls, read: Scores, information: Information, tied: np.ndarray) -> _Step:
         solve = np.linalg.solve(tied.T @ _at_least(information) @ tied, tied.T)
         return cls(solve @ read.scores, (solve * read.noise**2) @ solve.T, tied)
 
     @property
-    def whitened(self) -> Array:
+    def whitened(self) -> np.ndarray:
         """The step in whitened coordinates, where a log sigma moves with the failures of its stratum held."""
         return np.asarray(self.tied @ self.change)
 
-    def shrunk(self, groups: int) -> Array:
+    def shrunk(self, groups: int) -> np.ndarray:
         """The same by what noise would have made of the location, and by its share in each log sigma."""
         whitened, noise = self.whitened, np.diag(self.tied @ self.noise @ self.tied.T)
         location = not_noise(float(np.sum(whitened[:-groups] ** 2)), float(noise[:-groups].sum()))
@@ -83,7 +81,7 @@ class _Step(NamedTuple):
         return whitened * np.append(np.full(len(whitened) - groups, location), own)
 
 
-def _at_least(information: Information) -> Array:
+def _at_least(information: Information) -> np.ndarray:
     """The matrix, nowhere far below what is expected: away from the root rows say little."""
     values = np.maximum(information.used, _LEAST_INFORMATION)
     return (
@@ -99,7 +97,7 @@ class Stratified(Gaussian):
         # at first, all strata have one sigma
         self.point = np.append(self.point[:-1], np.full(len(self.layout.shares), self.point[-1]))
 
-    def _held(self, point: Array, placement: PlacedByLine) -> Array:
+    def _held(self, point: np.ndarray, placement: PlacedByLine) -> np.ndarray:
         assert placement.problem.strata is not None
         self.layout = Layout.of(placement.problem.strata, placement)
         return np.append(self.layout.held(point[:-1]), point[-1])
@@ -109,26 +107,26 @@ class Stratified(Gaussian):
         return Whitening(first, first)
 
     @property
-    def gamma(self) -> Array:
+    def gamma(self) -> np.ndarray:
         return self.point[: self.bounding.k]
 
     @property
-    def log_sigma(self) -> Array:
+    def log_sigma(self) -> np.ndarray:
         """Of each stratum."""
         return self.point[self.bounding.k :]
 
     @property
-    def sigma(self) -> Array:
+    def sigma(self) -> np.ndarray:
         return np.exp(self.log_sigma)
 
     @property
-    def typical(self) -> Array:
+    def typical(self) -> np.ndarray:
         """(gamma, log sigma), with the sigma by which rows are as long as before on the whole."""
         square = float(self.layout.shares @ np.exp(-2 * self.log_sigma))
         return np.append(self.gamma, -0.5 * math.log(square))
 
     @property
-    def longer(self) -> Array:
+    def longer(self) -> np.ndarray:
         """Square of the length of rows of each stratum, by that of rows of a typical sigma."""
         return np.asarray((sigma_of(self.typical) / self.sigma) ** 2)
 
@@ -140,13 +138,13 @@ class Stratified(Gaussian):
         delayed = placement.problem.delayed
         return max(placement.expectations(self.typical).share if delayed else usual, LEAST_SAID)
 
-    def pivots(self) -> Array:
+    def pivots(self) -> np.ndarray:
         """Of each stratum, the residual of its failures by their line, less the offset."""
         placement = self.bounding.placement
         off = self.layout.means @ (placement.events.line - self.gamma) / self.sigma
         return placement.expectations(self.typical).offset + off
 
-    def to_params(self, pivots: Array) -> Array:
+    def to_params(self, pivots: np.ndarray) -> np.ndarray:
         """Matrix from a whitened step to a change of (gamma, log sigmas)."""
         k, groups = self.bounding.k, len(pivots)
         matrix = np.eye(k + groups)
@@ -154,7 +152,7 @@ class Stratified(Gaussian):
         matrix[:k, k:] = -(self.sigma * pivots) * self.layout.inside.T
         return matrix
 
-    def tied(self, to_params: Array) -> Array:
+    def tied(self, to_params: np.ndarray) -> np.ndarray:
         """Matrix from changes of what is estimated to whitened steps."""
         own = scipy.linalg.block_diag(self.layout.tied, np.eye(len(self.layout.shares)))
         return np.linalg.solve(to_params, own)
@@ -168,7 +166,7 @@ class Stratified(Gaussian):
     def _step(self, read: Scores) -> _Step:
         return _Step.of(read, self.information, self.tied(self.to_params(read.pivot)))
 
-    def move(self, step: Array, read: Scores, damping: float = 1.0) -> bool:
+    def move(self, step: np.ndarray, read: Scores, damping: float = 1.0) -> bool:
         """Move by a whitened step, no longer than the caps; whether that of the location was binding.
 
         Noise may make steps of the log sigma of a small stratum longer than theirs.
@@ -196,7 +194,7 @@ class Stratified(Gaussian):
         )
         return scores_of(self.curator.release("strata_score", mu, **public), self.bounding, public)
 
-    def _where(self, pivots: Array) -> Truncation:
+    def _where(self, pivots: np.ndarray) -> Truncation:
         """Limits of the scores about the pivots of strata; an infinite width bounds nothing."""
         where = replace(
             self.bounding.truncation(self.choice, self.typical),
@@ -293,7 +291,7 @@ def _estimated(state: Stratified) -> Estimate:
     return result.hopeless() if need > HOPELESS / USABLE else result.wider(_factors(state, need))
 
 
-def _arrived(state: Stratified) -> tuple[Steps, Array, float, bool]:
+def _arrived(state: Stratified) -> tuple[Steps, np.ndarray, float, bool]:
     """The steps without the first, up to half of all, that were on the way to what the others scatter about.
 
     And the way to parameters at their mean, where the state then stands; their scatter; whether they move.
@@ -313,7 +311,7 @@ def _arrived(state: Stratified) -> tuple[Steps, Array, float, bool]:
     return found, to_params, spread, moves
 
 
-def _on_the_way(state: Stratified, step: Array, noise: Array) -> Array:
+def _on_the_way(state: Stratified, step: np.ndarray, noise: np.ndarray) -> np.ndarray:
     """Variances of log sigmas for a last step beyond noise, which is no longer in proportion to the scores.
 
     One that is e off is found e^2 off, if no more; a level that was d of its stratum's sigmas off spread
@@ -326,7 +324,7 @@ def _on_the_way(state: Stratified, step: Array, noise: Array) -> Array:
     return np.asarray((CURVED * level) ** 2 + own**2)
 
 
-def _off_the_line(state: Stratified, privacy: Array) -> Array:
+def _off_the_line(state: Stratified, privacy: np.ndarray) -> np.ndarray:
     """The covariance with what noise in the level of a stratum does to its log sigma.
 
     Residuals of a line that is off spread by the square of that, in sigmas.
@@ -337,7 +335,7 @@ def _off_the_line(state: Stratified, privacy: Array) -> Array:
     return privacy + np.diag(np.append(np.zeros(p), (CURVED * off) ** 2))
 
 
-def _factors(state: Stratified, need: float) -> Array:
+def _factors(state: Stratified, need: float) -> np.ndarray:
     """Longer standard errors where noise is beyond use in a stratum; infinite where hardly a row failed."""
     layout, events = state.layout, state.bounding.placement.events
     strata, scale = state.bounding.placement.problem.strata, state.bounding.placement.scale

@@ -18,8 +18,6 @@ from dpstats.estimators.matrices import symmetric_power
 from dpstats.estimators.row_scale import RowScale
 from dpstats.estimators.stretch import STRETCH, shortened, unstretched
 
-Array = np.ndarray
-
 
 @dataclass(frozen=True)
 class Layout:
@@ -41,12 +39,12 @@ class Layout:
         Second moments of x~, per failure.
     """
 
-    inside: Array
-    tied: Array
-    to_user: Array
-    shares: Array
-    means: Array
-    square: Array
+    inside: np.ndarray
+    tied: np.ndarray
+    to_user: np.ndarray
+    shares: np.ndarray
+    means: np.ndarray
+    square: np.ndarray
 
     @classmethod
     def of(cls, strata: Strata, placement: PlacedByLine) -> Layout:
@@ -66,26 +64,26 @@ class Layout:
         return cls(inside, tied, back, shares / shares.sum(), means, square)
 
     @cached_property
-    def within(self) -> Array:
+    def within(self) -> np.ndarray:
         """Second moments about the means of strata, as far as noise leaves them positive."""
         values, vectors = np.linalg.eigh(self.square - (self.means.T * self.shares) @ self.means)
         return np.asarray((vectors * np.maximum(values, 0.0)) @ vectors.T)
 
-    def stretched(self, factors: Array) -> Array:
+    def stretched(self, factors: np.ndarray) -> np.ndarray:
         """Second moments of rows that count by these factors, if strata differ in their means alone."""
         shares = factors * self.shares
         return np.asarray(shares.sum() * self.within + (self.means.T * shares) @ self.means)
 
-    def squared_lengths(self, whitening: Array) -> Array:
+    def squared_lengths(self, whitening: np.ndarray) -> np.ndarray:
         """Mean squares of whitened rows of each stratum, by the same."""
         own = np.trace(whitening @ self.within @ whitening)
         return np.asarray(own + np.sum((self.means @ whitening) ** 2, axis=1))
 
-    def rows(self, longer: Array) -> Array:
+    def rows(self, longer: np.ndarray) -> np.ndarray:
         """The mean row of each stratum, by the squares of their lengths."""
         return np.asarray(np.sqrt(longer)[:, None] * self.means)
 
-    def longest(self, square: float) -> Array:
+    def longest(self, square: float) -> np.ndarray:
         """Square of the length up to which mean rows are stretched, of each stratum."""
         return np.full(len(self.shares), STRETCH**2 * square)
 
@@ -93,17 +91,17 @@ class Layout:
         """The scale, where columns of strata are not among those of rare 0/1 values."""
         return replace(scale, binary=scale.binary & (np.abs(self.inside[:, 1:]) < 1e-9).all(axis=0))
 
-    def whitening(self, longer: Array, scale: RowScale) -> Array:
+    def whitening(self, longer: np.ndarray, scale: RowScale) -> np.ndarray:
         """What whitens rows of these squared lengths, if strata differ in their means alone."""
         square = 1.5 * len(self.square)
         moments = unstretched(self.stretched(longer), math.sqrt(square), self.other_columns(scale))
         return symmetric_power(shortened(moments, self.rows(longer), self.longest(square)), -0.5)
 
-    def held(self, gamma: Array) -> Array:
+    def held(self, gamma: np.ndarray) -> np.ndarray:
         """The nearest location of the formula."""
         return np.asarray(self.tied @ self.along(gamma))
 
-    def along(self, gamma: Array) -> Array:
+    def along(self, gamma: np.ndarray) -> np.ndarray:
         """This location, or the nearest one, by the directions of the formula."""
         metric = self.tied.T @ self.square
         return np.asarray(np.linalg.solve(metric @ self.tied, metric @ gamma))

@@ -17,8 +17,6 @@ from dpstats.estimators.matrices import symmetric_power
 from dpstats.estimators.row_scale import RowScale
 from dpstats.estimators.stretch import STRETCH, longest_square, shortened, unstretched, with_levels
 
-Array = np.ndarray
-
 # How far re-whitening may move away from the released event matrix, as eigenvalues of the change. No random
 # design reaches either, but without them a fit of one row and little budget has a matrix that is not finite.
 _LEAST, _MOST = 0.4, 9.0
@@ -33,8 +31,8 @@ class Whitening:
     matrix, first : array, shape (k, k)
     """
 
-    matrix: Array
-    first: Array
+    matrix: np.ndarray
+    first: np.ndarray
 
     @classmethod
     def of_events(cls, events: Events, scale: RowScale, square: float = 0.0) -> Whitening:
@@ -51,7 +49,7 @@ class Whitening:
         matrix = symmetric_power(relative, -0.5)
         return cls(matrix, matrix)
 
-    def improved(self, information: Array, radius: float, scale: RowScale) -> Whitening:
+    def improved(self, information: np.ndarray, radius: float, scale: RowScale) -> Whitening:
         """W that also whitens `information`, given in today's whitened coordinates and per event."""
         back = np.linalg.inv(self.matrix)
         metric = np.linalg.inv(with_levels(back @ information @ back, radius**2, scale))
@@ -61,8 +59,8 @@ class Whitening:
         return Whitening(symmetric_power(self.first @ change @ self.first, 0.5), self.first)
 
     def moved(
-        self, point: Array, step: Array, pivot: Array, largest: float, damping: float = 1.0
-    ) -> tuple[Array, bool]:
+        self, point: np.ndarray, step: np.ndarray, pivot: np.ndarray, largest: float, damping: float = 1.0
+    ) -> tuple[np.ndarray, bool]:
         """The point (gamma, log sigma) after a step, no longer than the caps, and whether one was binding.
 
         Log sigma moves by at most `largest`, and with the location of the events held; where it is known the

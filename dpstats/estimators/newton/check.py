@@ -22,7 +22,6 @@ from dpstats.estimators.row_scale import SURE
 from dpstats.families.bounded_score import BoundedScore
 from dpstats.families.glm import CERTAIN, GlmFamily
 
-Array = np.ndarray
 # times the limit of scores, for what may lie beyond: the farther, the noisier; of a row that lies farther
 # still as much is seen
 _WIDER, _WIDER_COUNTS = 2.0, 8.0
@@ -58,13 +57,13 @@ class Read:
         Of amounts that scatter more than the others.
     """
 
-    whitening: Array
+    whitening: np.ndarray
     lost: float
     score: BoundedScore | None = None
     phi: float = 1.0
     phi_sd: float = 0.0
     radius: float = math.inf
-    information: Array = field(default_factory=lambda: np.eye(0))
+    information: np.ndarray = field(default_factory=lambda: np.eye(0))
     unlike: tuple[Group, ...] = ()
 
     @property
@@ -178,7 +177,7 @@ def _plausible(read: Read) -> tuple[float, ...]:
     return tuple(max(read.phi + sds * read.phi_sd, DISPERSIONS[0]) for sds in (-2, 0, 2))
 
 
-def level_variance(back: Array, cov: Array) -> float:
+def level_variance(back: np.ndarray, cov: np.ndarray) -> float:
     """Variance of the linear predictor at the middle of the columns; infinite with any of a coefficient."""
     return float(back[0] @ cov @ back[0]) if np.isfinite(cov).all() else math.inf
 

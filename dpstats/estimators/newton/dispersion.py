@@ -24,8 +24,6 @@ from dpstats.families.bounded_score import BoundedScore
 from dpstats.families.quantiles import even_shares, normal_squares
 from dpstats.moments import Quantity
 
-Array = np.ndarray
-
 # noise in the direction of the intercept so small that choosing by what it left is no choice by noise
 _EXACT = 0.02
 # against the dispersion that bounds were made for; the clipped mean square of a gamma law falls again beyond
@@ -109,7 +107,7 @@ def overdispersion(seen: Seen, score: BoundedScore) -> Quantity:
     return seen.quantity(phi, _of_counts(score, seen.curvature, phi)[1], slope)
 
 
-def told_alpha(sums: Array, sds: Array) -> tuple[float, float]:
+def told_alpha(sums: np.ndarray, sds: np.ndarray) -> tuple[float, float]:
     """alpha of the variance m + alpha m^2 of counts, by released "score_squares", and its noise.
 
     Mean squares of the scores grow with alpha: between the laws that were tried by an interpolation that
@@ -121,7 +119,7 @@ def told_alpha(sums: Array, sds: Array) -> tuple[float, float]:
     return alpha, noise / rise if rise > 0 else math.inf
 
 
-def _place(seen: float, laws: Array) -> tuple[float, float]:
+def _place(seen: float, laws: np.ndarray) -> tuple[float, float]:
     """log(1 + alpha / unit) where mean squares of the scores are `seen`, and how they rise with it there."""
     curve = scipy.interpolate.PchipInterpolator(_PLACES, np.maximum.accumulate(laws))
     fine = np.linspace(_PLACES[0], _PLACES[-1], _FINE)
@@ -142,10 +140,10 @@ class Uneven:
     """
 
     alpha: float
-    direction: Array
+    direction: np.ndarray
 
     @classmethod
-    def of(cls, release: Release, whitening: Array, limit: float) -> Uneven:
+    def of(cls, release: Release, whitening: np.ndarray, limit: float) -> Uneven:
         """By released "score_squares"; `limit` is that of the scores."""
         (found,), (sds,) = release.values, release.sds
         at, _ = _place(found[0, 0], found[0, 1:])
@@ -205,7 +203,7 @@ def _of_counts(score: BoundedScore, level: float, phi: float) -> tuple[float, fl
     return square / float(curvature[0]), float(shares @ psi**4) / square**2
 
 
-def _counts(mean: float, phi: float) -> tuple[Array, Array]:
+def _counts(mean: float, phi: float) -> tuple[np.ndarray, np.ndarray]:
     """Counts that there may be; where these are many, the middles and widths of runs that are alike.
 
     Runs are a fiftieth of the sd long, and of their distance from 0, where shares may fall like a power.
@@ -225,7 +223,7 @@ def _counts(mean: float, phi: float) -> tuple[Array, Array]:
     return begins + (widths - 1) / 2, widths
 
 
-def _shares(counts: Array, mean: float, phi: float) -> Array:
+def _shares(counts: np.ndarray, mean: float, phi: float) -> np.ndarray:
     """Probabilities of counts by a negative binomial law, or a Poisson law where phi is 1."""
     gammaln = special.gammaln
     if phi <= 1 + _STEP / 2:
@@ -238,7 +236,7 @@ def _shares(counts: Array, mean: float, phi: float) -> Array:
 def seen(
     variability: Accumulator,
     information: Information,
-    whitening: Array,
+    whitening: np.ndarray,
     radius: float,
     intercept: bool,
     n: int,

@@ -32,8 +32,6 @@ from dpstats.families.bounded_score import BoundedScore
 from dpstats.families.glm import GlmFamily
 from dpstats.moments import Quantity
 
-Array = np.ndarray
-
 # how far variability may lie from dispersion times information, by direction
 _MISSPECIFIED = 0.3
 # counts with this dispersion have a tail, which matters if scores are limited to fewer sds
@@ -62,14 +60,14 @@ class Averaged:
         Where the iteration began: no covariate has an effect.
     """
 
-    points: Array
-    scores: Array
-    matrices: Array
+    points: np.ndarray
+    scores: np.ndarray
+    matrices: np.ndarray
     noise: float
     information: Information
-    whitening: Array
+    whitening: np.ndarray
     variability: Accumulator
-    start: Array
+    start: np.ndarray
 
 
 @dataclass(frozen=True)
@@ -113,7 +111,9 @@ def estimate(averaged: Averaged, problem: Problem, located: Located, bounds: Bou
     return replace(result, problems=(*result.problems, *tail, *lacking(located.usable, located.usable_sd)))
 
 
-def _uncertain(averaged: Averaged, located: Located, step: Array, n: int) -> tuple[Array, Array, Array, bool]:
+def _uncertain(
+    averaged: Averaged, located: Located, step: np.ndarray, n: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, bool]:
     """Covariances of a whitened point by sampling, by noise and by what is not seen, and if it moves still.
 
     The third is part of the second.
@@ -161,7 +161,7 @@ def _scattered(
     return told, ("tail",) * (family.counts and _rests_on_tail(found, phi.value, score))
 
 
-def _second_order(averaged: Averaged, step: Array) -> Array:
+def _second_order(averaged: Averaged, step: np.ndarray) -> np.ndarray:
     """What scores at the points lack to those of straight lines through the estimate.
 
     A score falls from a point x to the root r by the information between them, (H(x) + H(r)) / 2 times x - r,
@@ -178,7 +178,7 @@ def _by_chance(numbers: int) -> float:
     return float(special.chdtri(numbers, DOUBTFUL)) / numbers
 
 
-def _without_unseen(averaged: Averaged, point: Array) -> Array:
+def _without_unseen(averaged: Averaged, point: np.ndarray) -> np.ndarray:
     """The point, back at the start along directions that are not seen: what moved there was noise."""
     moved = np.linalg.solve(averaged.whitening, point - averaged.start)
     unseen = averaged.information.part(moved, 1 - averaged.information.seen)
@@ -194,7 +194,7 @@ def _rests_on_tail(found: Seen, phi: float, score: BoundedScore) -> bool:
     return short and surely_scattered(found, score, _SCATTERED)
 
 
-def _variability(averaged: Averaged) -> Array:
+def _variability(averaged: Averaged) -> np.ndarray:
     """Mean square of the scores.
 
     In units of the information it is the dispersion times the identity where the family holds; what the

@@ -14,7 +14,6 @@ from dpstats.estimators.newton.located import Located
 from dpstats.estimators.newton.problem import Problem
 from dpstats.families.bounded_score import BoundedScore, square_weight
 
-Array = np.ndarray
 # of the radius: what a long row adds at most. Shorter, and far rows add no more than near ones; longer, and
 # noise grows as they do.
 _REACH = 0.5

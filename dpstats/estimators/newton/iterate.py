@@ -31,8 +31,6 @@ from dpstats.estimators.newton.steps import GlmSteps
 from dpstats.estimators.newton.unlike import unlike
 from dpstats.estimators.newton.whitening import rewhitened
 
-Array = np.ndarray
-
 _STEEPEST = 3.0  # cap of what a step may add to the log mean of any row that counts in full
 _LEVEL_SD = 0.3  # of its relative change between steps
 _DISPERSION_SD = 0.5  # relative, of what is known of the dispersion before any release
@@ -102,7 +100,7 @@ def _usual_noise(curator: Curator, problem: Problem, plan: Plan) -> float:
     return 2 * 4 * math.sqrt(1.25 * problem.k / curator.n) / curator.cost_per_row(plan.cost("tail"))
 
 
-def _start(problem: Problem, located: Located, n: int) -> Array:
+def _start(problem: Problem, located: Located, n: int) -> np.ndarray:
     """The mean response in the intercept, nothing elsewhere."""
     beta = np.zeros(problem.k)
     if problem.intercept:

@@ -18,8 +18,6 @@ from dpstats.estimators.newton.located import Located
 from dpstats.estimators.newton.problem import Problem
 from dpstats.families.glm import GlmFamily
 
-Array = np.ndarray
-
 # linear predictor of a level, whatever noise makes of a coefficient: one row in three million has an event
 _FARTHEST = 15.0
 # coefficient of a level one end of whose interval is open: two sds of that of any
@@ -43,12 +41,12 @@ class Scores:
         Of its error, and the part of sampling in it.
     """
 
-    points: Array
-    step: Array
-    cov: Array
-    sampling: Array
+    points: np.ndarray
+    step: np.ndarray
+    cov: np.ndarray
+    sampling: np.ndarray
 
-    def along(self, row: Array) -> tuple[Array, float, float, float]:
+    def along(self, row: np.ndarray) -> tuple[np.ndarray, float, float, float]:
         """Points, step and the sds of its error for the linear predictor of a row."""
         cov, sampling = (math.sqrt(max(float(row @ part @ row), 0.0)) for part in (self.cov, self.sampling))
         return self.points @ row, float(row @ self.step), cov, sampling
@@ -91,7 +89,7 @@ def read_levels(problem: Problem, located: Located, result: E, scores: Scores) -
     return replace(result, params=params, cov=result.cov + added, cov_privacy=result.cov_privacy + added)
 
 
-def moved_alone(problem: Problem, located: Located) -> Iterator[tuple[Array, Array]]:
+def moved_alone(problem: Problem, located: Located) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     """Of each level of a category, that of the reference among them, and of each flag, two vectors (k,).
 
     The first takes coefficients to the linear predictor of rows of the level, other columns being as they
@@ -107,7 +105,7 @@ def moved_alone(problem: Problem, located: Located) -> Iterator[tuple[Array, Arr
     yield from ((axes[j], axes[j]) for j in sorted(rest))
 
 
-def _said(problem: Problem, located: Located, row: Array, mean: Array) -> tuple[Array, float]:
+def _said(problem: Problem, located: Located, row: np.ndarray, mean: np.ndarray) -> tuple[np.ndarray, float]:
     """What scores of rows say that one of `moved_alone` is of, and their share, as `level` takes them."""
     family, middle = problem.family, float(mean[0] + mean[1:] @ located.center[1:]) + located.offset
     if row[0]:
@@ -121,7 +119,7 @@ def _said(problem: Problem, located: Located, row: Array, mean: Array) -> tuple[
     return curve, float(weights[1] / max(weights.sum(), 1e-300))
 
 
-def _curve(family: GlmFamily, eta: float) -> Array:
+def _curve(family: GlmFamily, eta: float) -> np.ndarray:
     """Newton steps of rows of this linear predictor, if the true one lies further by `SHIFTS`."""
     means = family.mean(np.clip(eta, -_FARTHEST, _FARTHEST) + SHIFTS)
     return np.asarray((means - means[len(means) // 2]) / max(slope_in_middle(means), _FLAT))

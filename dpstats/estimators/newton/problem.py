@@ -8,8 +8,6 @@ import numpy as np
 
 from dpstats.families.glm import GlmFamily
 
-Array = np.ndarray
-
 
 @dataclass(frozen=True)
 class Problem:
@@ -34,23 +32,23 @@ class Problem:
     """
 
     family: GlmFamily
-    lower: Array
-    upper: Array
+    lower: np.ndarray
+    upper: np.ndarray
     response: tuple[float, float]
     offset: tuple[float, float] = (0.0, 0.0)
     intercept: bool = True
     robust: bool = False
-    coded: Array | None = None
-    categories: tuple[Array, ...] = ()
-    likely: Array | None = None
+    coded: np.ndarray | None = None
+    categories: tuple[np.ndarray, ...] = ()
+    likely: np.ndarray | None = None
 
     @property
-    def zero_or_one(self) -> Array:
+    def zero_or_one(self) -> np.ndarray:
         """`coded`, shape (d,)."""
         return np.zeros(len(self.lower), dtype=bool) if self.coded is None else self.coded
 
     @property
-    def levels(self) -> Array:
+    def levels(self) -> np.ndarray:
         """Indices of their coefficients."""
         return np.flatnonzero(self.zero_or_one) + self.intercept
 
@@ -60,7 +58,7 @@ class Problem:
         return len(self.lower) + self.intercept
 
     @property
-    def boxes(self) -> tuple[Array, Array]:
+    def boxes(self) -> tuple[np.ndarray, np.ndarray]:
         """Middle and half-width of covariates, response and, if there is one, offset.
 
         Those of covariates are the likely ones. Without an intercept nothing may be centred, and they have

@@ -19,8 +19,6 @@ from dpstats.estimators.newton.information import usable
 from dpstats.estimators.newton.located import Located
 from dpstats.families.bounded_score import logistic_information_weight
 
-Array = np.ndarray
-
 
 class GlmSteps(Newton[Scores, Averaged]):
     """Steps of a generalised linear model by scores and the information released with them.
@@ -45,14 +43,14 @@ class GlmSteps(Newton[Scores, Averaged]):
         curator: Curator,
         costs: tuple[Sequence[float], Sequence[float]],
         located: Located,
-        start: Array,
-        whitening: Array,
+        start: np.ndarray,
+        whitening: np.ndarray,
         bounds: Bounds,
     ) -> None:
         super().__init__(curator, *costs)
         self.located, self.start, self.point = located, start, start
         self.whitening, self.bounds = whitening, bounds
-        self._matrices: list[Array] = []
+        self._matrices: list[np.ndarray] = []
         self.forget()
 
     @property
@@ -83,7 +81,7 @@ class GlmSteps(Newton[Scores, Averaged]):
         self._matrices.append(self.released.releases[-1].matrix)
         return self.move(self.damping * self.information.solve(read.scores))
 
-    def move(self, step: Array) -> bool:
+    def move(self, step: np.ndarray) -> bool:
         """Take a whitened step, no longer than the cap; whether it was cut short."""
         step, short = capped(step, self.longest)
         self.point = self.point + self.whitening @ step

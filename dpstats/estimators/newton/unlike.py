@@ -20,8 +20,6 @@ from dpstats.estimators.row_scale import SURE
 from dpstats.families.bounded_score import BoundedScore
 from dpstats.families.quantiles import even_shares
 
-Array = np.ndarray
-
 # sds of the log of amounts that are tried, and of how many quantiles of a normal law
 _TRIED, _QUANTILES = np.linspace(0.05, 3.0, 60), 4000
 
@@ -40,7 +38,7 @@ class Group:
         Mean square of their clipped scores.
     """
 
-    direction: Array
+    direction: np.ndarray
     share: float
     square: float
 
@@ -54,7 +52,7 @@ class Group:
 
 
 @functools.cache
-def _amounts() -> Array:
+def _amounts() -> np.ndarray:
     """Log-normal amounts of mean 1, for each sd that is tried."""
     normal = scipy.special.ndtri(even_shares(_QUANTILES))
     return np.asarray(np.exp(_TRIED[:, None] * normal - _TRIED[:, None] ** 2 / 2))
@@ -82,7 +80,7 @@ def unlike(averaged: Averaged, problem: Problem, located: Located, limit: float,
     return tuple(found)
 
 
-def _square(averaged: Averaged, row: Array, limit: float, n: int) -> tuple[float, float, float]:
+def _square(averaged: Averaged, row: np.ndarray, limit: float, n: int) -> tuple[float, float, float]:
     """Mean square of the scores of rows of a 0/1 column, its sd by noise and sampling, and information."""
     length, (rows, rows_noise) = float(np.linalg.norm(row)), of_row(averaged.information, row)
     square = float(row @ averaged.variability.mean(averaged.whitening) @ row) / rows

@@ -7,10 +7,8 @@ import numpy as np
 from dpstats.estimators.matrices import SMALLEST, symmetric_power
 from dpstats.estimators.newton.located import Located
 
-Array = np.ndarray
 
-
-def rewhitened(whitening: Array, information: Array, located: Located) -> Array:
+def rewhitened(whitening: np.ndarray, information: np.ndarray, located: Located) -> np.ndarray:
     """W, symmetric, that also whitens `information`, given in today's coordinates with a level of 1.
 
     Whitened rows are W times the standardised ones.

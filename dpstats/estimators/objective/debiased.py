@@ -33,15 +33,13 @@ from dpstats.families import LOGISTIC_LOSS
 from dpstats.formula.ball import UnitBall
 from dpstats.moments.solution import believed, seen_share
 
-Array = np.ndarray
-
 
 class Matrices(NamedTuple):
     """Of a row, released at the minimum: its curvature, the sds of its noise, and squared scores if asked."""
 
-    curvature: Array
-    sds: Array
-    scores: Array | None
+    curvature: np.ndarray
+    sds: np.ndarray
+    scores: np.ndarray | None
 
     @property
     def edge(self) -> float:
@@ -49,7 +47,7 @@ class Matrices(NamedTuple):
         return noise_edge(self.sds)
 
     @property
-    def floored(self) -> Array:
+    def floored(self) -> np.ndarray:
         """The curvature with its eigenvalues raised to its noise as an operator, s sqrt k."""
         return with_floor(self.curvature, self.edge / math.sqrt(2))
 
@@ -162,7 +160,7 @@ def _of_length(length: float, located: Located, problem: Problem) -> UnitBall:
     return UnitBall(located.center, located.scale, np.maximum(reach, 1e-9), radius, 1.0, problem.intercept)
 
 
-def _origin(located: Located, problem: Problem) -> Array:
+def _origin(located: Located, problem: Problem) -> np.ndarray:
     """The mean response in the constant, no farther out than noise leaves it, and nothing elsewhere."""
     origin = np.zeros(problem.k)
     if problem.intercept:
@@ -223,7 +221,7 @@ def _unturned(ball: UnitBall, matrices: Matrices) -> dict[str, Any]:
     return dict(whitening=np.eye(ball.k), radius=ball.radius, information=matrices.floored * ball.radius**2)
 
 
-def _along(matrices: Matrices, tuning: Tuning) -> tuple[Array, Array, Array]:
+def _along(matrices: Matrices, tuning: Tuning) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Projection onto eigenvectors that noise hides, the variance of params there, and a factor of errors.
 
     Little curvature bounds nothing: log odds differ by about 1 along a direction, so that what they weigh
@@ -244,7 +242,7 @@ def _along(matrices: Matrices, tuning: Tuning) -> tuple[Array, Array, Array]:
     return first, second, third
 
 
-def _change(ball: UnitBall, matrices: Matrices, moved: Array, tuning: Tuning) -> float:
+def _change(ball: UnitBall, matrices: Matrices, moved: np.ndarray, tuning: Tuning) -> float:
     """Change of the log odds by a correction, in the mean over what rows there say, at most 1.
 
     Where covariates tell most responses, the curvature that the released one has along the constant is little
@@ -258,7 +256,7 @@ def _change(ball: UnitBall, matrices: Matrices, moved: Array, tuning: Tuning) ->
     return min(math.sqrt(square / level), 1.0)
 
 
-def _left(problem: Problem, located: Located, moved: Array, change: float) -> Array:
+def _left(problem: Problem, located: Located, moved: np.ndarray, change: float) -> np.ndarray:
     """What a correction by `moved`, on the user's scale, may lack: by the change of log odds on its way.
 
     By about that share the curvature changes. Log odds change as the curvature has it; those of the rows of

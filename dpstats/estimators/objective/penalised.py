@@ -15,8 +15,6 @@ from dpstats.families import MarginLoss
 from dpstats.formula.ball import UnitBall
 from dpstats.moments.mixture import LAWS, Tails
 
-Array = np.ndarray
-
 
 @dataclass(frozen=True)
 class Estimate(common.Estimate):
@@ -35,7 +33,12 @@ class Estimate(common.Estimate):
 
 
 def estimate(
-    ball: UnitBall, minimum: Minimum, params: Array, sampling: Array, carried: Array, more: Array
+    ball: UnitBall,
+    minimum: Minimum,
+    params: np.ndarray,
+    sampling: np.ndarray,
+    carried: np.ndarray,
+    more: np.ndarray,
 ) -> Estimate:
     """Collect the parts.
 
@@ -112,13 +115,13 @@ def fit_penalised(
     return nothing(result) if unseen else result
 
 
-def penalty_parts(minimum: Minimum) -> tuple[Array, Array]:
+def penalty_parts(minimum: Minimum) -> tuple[np.ndarray, np.ndarray]:
     """What the penalty adds to the curvature, and its gradient to the squared scores, per row."""
     c = minimum.ridge / (2 * minimum.n)
     return 2 * c * np.eye(len(minimum.params)), (2 * c) ** 2 * np.outer(minimum.params, minimum.params)
 
 
-def sandwich(ball: UnitBall, minimum: Minimum, inner: Array, sigma: Array) -> Estimate:
+def sandwich(ball: UnitBall, minimum: Minimum, inner: np.ndarray, sigma: np.ndarray) -> Estimate:
     """The estimate from curvature and squared scores per row."""
     inverse = symmetric_power(inner, -1.0)
     return estimate(
@@ -133,7 +136,7 @@ def sandwich(ball: UnitBall, minimum: Minimum, inner: Array, sigma: Array) -> Es
 
 def _joint(
     curator: Curator, plan: Plan, loss: MarginLoss, about: dict[str, Any]
-) -> tuple[tuple[Array, float], tuple[Array, float]]:
+) -> tuple[tuple[np.ndarray, float], tuple[np.ndarray, float]]:
     """Curvature and squared scores, each per row and with what noise hides of its eigenvalues."""
     release = curator.release("margin_sandwich", plan.matrices, **about)
     weights = (release.n, release.n * loss.together / about["longest"])

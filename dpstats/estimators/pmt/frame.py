@@ -14,8 +14,6 @@ from dpstats.estimators.engine.finish import to_user
 from dpstats.estimators.matrices import symmetric_power
 from dpstats.moments import ColumnMoments
 
-Array = np.ndarray
-
 ETA = 0.05
 """The paper's probability parameter: a Gaussian row is truncated with a probability of this order over n."""
 
@@ -36,10 +34,10 @@ class Frame:
         Whether x~ begins with a 1.
     """
 
-    center: Array
-    scale: Array
-    whitening: Array
-    map: Array
+    center: np.ndarray
+    scale: np.ndarray
+    whitening: np.ndarray
+    map: np.ndarray
     constant: bool
 
 
@@ -51,7 +49,7 @@ def frame(public: ColumnMoments, constant: bool) -> Frame:
     return Frame(center, scale, whitening, (whitening @ to_scale).T, constant)
 
 
-def standardised(public: ColumnMoments, constant: bool) -> tuple[Array, Array, Array]:
+def standardised(public: ColumnMoments, constant: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Centre and scale of the columns beside an intercept, and the matrix from x to x~."""
     center = public.xx[0, 1:] if constant else np.zeros(len(public.names))
     scale = np.sqrt(np.diag(public.xx)[int(constant) :] - center**2)

@@ -16,8 +16,6 @@ from dpstats.estimators.pmt.frame import Frame, frame, reach
 from dpstats.moments import PublicMoments, Solution
 from dpstats.moments.solution import hidden, judged, positive
 
-Array = np.ndarray
-
 
 @dataclass(frozen=True)
 class PmtFit:
@@ -39,9 +37,9 @@ class PmtFit:
 class Released:
     """G and g per row, and sds of their noise; `far` root mean squares are the longest that counts."""
 
-    gram: Array
-    gram_sds: Array
-    cross: Array
+    gram: np.ndarray
+    gram_sds: np.ndarray
+    cross: np.ndarray
     cross_sd: float
     n: int
     far: float
@@ -112,7 +110,7 @@ def release_moments(
     return Released(squares.values[0] / n, squares.sds[0] / n, cross.values[0] / n, cross.sd / n, n, far)
 
 
-def raised_inverse(values: Array, vectors: Array, size: float) -> Array:
+def raised_inverse(values: np.ndarray, vectors: np.ndarray, size: float) -> np.ndarray:
     """Inverse of a matrix with its eigenvalues raised to the size of its noise."""
     return np.asarray((vectors / np.maximum(values, size)) @ vectors.T)
 
@@ -121,8 +119,8 @@ def solved(
     released: Released,
     where: Frame,
     public: PublicMoments,
-    spectrum: tuple[Array, Array, float],
-    delta: Array,
+    spectrum: tuple[np.ndarray, np.ndarray, float],
+    delta: np.ndarray,
 ) -> PmtFit:
     """Coefficients, with cov(delta) = H^-1 (s^2 G / n + noise of g - G delta) H^-1 + what noise hides.
 
@@ -140,7 +138,7 @@ def solved(
     return PmtFit(solution, {"R": released.far * math.sqrt(p), "response": released.far})
 
 
-def _penalty(released: Released, where: Frame, alpha: float) -> Array:
+def _penalty(released: Released, where: Frame, alpha: float) -> np.ndarray:
     """Of delta: alpha times the squared coefficients, but that of an intercept, per unit of row weight."""
     penalised, weight = np.ones(len(where.map)), 1.0
     if where.constant:

@@ -12,8 +12,6 @@ from dpstats.estimators.functional.moments import Moments
 from dpstats.estimators.row_scale import Box
 from dpstats.families import Family
 
-Array = np.ndarray
-
 
 def fit_quadratic(curator: Curator, box: Box, log: bool, family: Family, epsilon: float) -> FunctionalFit:
     """Release the weights once, with noise of the published size, and maximise.
@@ -29,7 +27,7 @@ def fit_quadratic(curator: Curator, box: Box, log: bool, family: Family, epsilon
     return solved(moments, scale, box, family, lambda of: quadratic_maximum(of, family, scale))
 
 
-def as_published(fit: FunctionalFit, box: Box, family: Family) -> Array:
+def as_published(fit: FunctionalFit, box: Box, family: Family) -> np.ndarray:
     """The paper's estimate from the release of a fit, which is not one of sigma."""
     return on_user_scale(quadratic_maximum(fit.moments, family, fit.scale), box)
 
@@ -45,7 +43,7 @@ def published_moments(release: Release, curvature: float) -> Moments:
     )
 
 
-def quadratic_maximum(moments: Moments, family: Family, scale: float) -> Array:
+def quadratic_maximum(moments: Moments, family: Family, scale: float) -> np.ndarray:
     """The maximum of the noisy quadratic, regularised and trimmed.
 
     Parameters
@@ -77,6 +75,6 @@ def quadratic_maximum(moments: Moments, family: Family, scale: float) -> Array:
     return np.append(solution[:k] / q, -math.log(q))
 
 
-def _bordered(matrix: Array, column: Array) -> Array:
+def _bordered(matrix: np.ndarray, column: np.ndarray) -> np.ndarray:
     """A symmetric matrix with one row and column more."""
     return np.vstack([np.column_stack([matrix, column[:-1]]), column])

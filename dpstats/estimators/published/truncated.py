@@ -22,8 +22,6 @@ from dpstats.families.glm import BINOMIAL, POISSON
 from dpstats.moments import ColumnMoments, PublicMoments, Solution
 from dpstats.moments.solution import hidden, judged, positive
 
-Array = np.ndarray
-
 PUBLISHED = (BINOMIAL, POISSON)
 """Families whose canonical link is offered; a gamma family's has a curvature without a bound."""
 
@@ -136,9 +134,9 @@ def _constants(problem: Problem, radius: float) -> tuple[float, float, float]:
 
 def _judged(
     where: Frame,
-    beta: Array,
-    values: Array,
-    vectors: Array,
+    beta: np.ndarray,
+    values: np.ndarray,
+    vectors: np.ndarray,
     noise: float,
     size: float,
     n: int,
