@@ -185,7 +185,9 @@ class Rule:
         while True:
             middle = math.sqrt(low * high)
             if high <= low * (1 + 1e-12) or not low < middle < high:
-                return _resized(like.budget, _nearby(low, fits))
+                # a short decimal within 1e-9 that fits as well, so that amounts print as users write them
+                short = float(f"{low:.10g}")
+                return _resized(like.budget, short if fits(short) else low)
             low, high = (middle, high) if fits(middle) else (low, middle)
 
     def left_of(self, spent: Amount) -> Budget | None:
@@ -237,9 +239,3 @@ def _implied(amount: Fraction | None, missing: str) -> Fraction:
 def _resized(budget: Budget, amount: float) -> Budget:
     """The same promise of another size, at the same delta."""
     return dataclasses.replace(budget, **{budget.unit: amount})  # type: ignore[type-var]
-
-
-def _nearby(value: float, fits: Callable[[float], bool]) -> float:
-    """A short decimal within 1e-9 of `value` that fits as well, so that amounts print as users write them."""
-    short = float(f"{value:.10g}")
-    return short if fits(short) else value

@@ -168,13 +168,9 @@ class Scratch:
         if array is None:
             kind, size = (name, *shape[:-1]), math.prod(shape) * np.dtype(dtype).itemsize
             if kind not in self._memory or self._memory[kind].nbytes < size:
-                self._memory[kind] = _aligned(size)
+                # so many bytes that begin at a cache line
+                memory = np.empty(size + _CACHE_LINE, dtype=np.uint8)
+                start = -memory.__array_interface__["data"][0] % _CACHE_LINE
+                self._memory[kind] = memory[start : start + size]
             array = self._arrays[name, shape] = self._memory[kind][:size].view(dtype).reshape(shape)
         return array
-
-
-def _aligned(size: int) -> np.ndarray:
-    """So many bytes that begin at a cache line."""
-    memory = np.empty(size + _CACHE_LINE, dtype=np.uint8)
-    start = -memory.__array_interface__["data"][0] % _CACHE_LINE
-    return memory[start : start + size]

@@ -79,7 +79,7 @@ class Between(NamedTuple):
 
 def between(family: Family, lower: np.ndarray, upper: np.ndarray) -> Between:
     """Rows that failed between these residuals; `upper` is infinite where they had not failed."""
-    log_first, log_last = (_log_hazard(family, z) for z in (lower, upper))
+    log_first, log_last = (np.minimum(family.log_cumulative_hazard(z), _LARGEST) for z in (lower, upper))
     last = np.exp(log_last)
     hazard = np.where(np.isinf(upper), np.inf, last - np.exp(log_first))
     seen = hazard < NARROW
@@ -96,7 +96,3 @@ def between(family: Family, lower: np.ndarray, upper: np.ndarray) -> Between:
         np.where(seen, 0.0, 1 / np.expm1(hazard)),
         np.where(seen, 0.0, 1 / (2 * np.sinh(hazard / 2))),
     )
-
-
-def _log_hazard(family: Family, z: np.ndarray) -> np.ndarray:
-    return np.minimum(family.log_cumulative_hazard(z), _LARGEST)

@@ -184,7 +184,8 @@ class Trial:
         n, columns = max(int(n * self.setting.known.usable), 1), len(self.setting.names)
         fewer = max(1.0, n * columns / (_QUICK_LARGEST if quick else _LARGEST))
         rows = max(int(n / fewer), 1)
-        spent = budget if fewer == 1 else _larger(budget, fewer)
+        # the budget at which fewer rows have the noise of all: sums and their noise shrink alike
+        spent = budget if fewer == 1 else (Pure if budget.pure else Gdp)(measure(budget) * fewer)
         fewest, most = (_QUICK, _QUICK) if quick else (_FEWEST, self._most(budget, rows))
         found = [self._fit(spent, rows, seed) for seed in range(fewest)]
         while len(found) < most and not _settled(np.array([total for total, *_ in found])):
@@ -194,7 +195,8 @@ class Trial:
 
     def _most(self, budget: Budget, rows: int) -> int:
         """How many fits take no longer than a few seconds."""
-        wanted = _SECONDS / _seconds(rows, len(self.setting.names))
+        # what a fit takes on one core of today, about
+        wanted = _SECONDS / (0.02 + 2e-7 * rows * len(self.setting.names))
         if self.setting.model.design.delayed:
             wanted /= _SLOWER_LATE
         elif isinstance(self.setting.model, Survreg | Coxph):
@@ -225,11 +227,6 @@ class Trial:
         return Drawn(columns, new.exog, new.offset)
 
 
-def _seconds(rows: int, columns: int) -> float:
-    """What a fit takes on one core of today, about."""
-    return 0.02 + 2e-7 * rows * columns
-
-
 def _settled(total: np.ndarray) -> bool:
     """Whether medians of standard errors are known well enough: of variances, shape (fits, k).
 
@@ -252,11 +249,6 @@ def _law_of(model: Planned) -> MeanLaw | TimeLaw:
     if isinstance(model, Coxph):
         return TimeLaw(model.design, DISTS[_PROPORTIONAL], hazards=True)
     return TimeLaw(model.design, DISTS[model.dist], model.scale)
-
-
-def _larger(budget: Budget, factor: float) -> Budget:
-    """The budget at which fewer rows have the noise of all: sums and their noise shrink alike."""
-    return (Pure if budget.pure else Gdp)(measure(budget) * factor)
 
 
 def _scatter(params: np.ndarray, total: np.ndarray) -> float:

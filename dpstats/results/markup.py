@@ -325,7 +325,11 @@ def markdown(doc: Page) -> str:
         pairs = [pair for line in doc.head for pair in line]
         parts.append(_pipes(("", ""), "ll", pairs))
     for table in doc.tables:
-        parts += _markdown_table(table)
+        title = ". ".join(part for part in (table.title, table.aside) if part)
+        heads = [column.head for column in table.columns]
+        aligns = "".join(column.align for column in table.columns)
+        filled = [(*row, *[""] * (len(heads) - len(row))) for row in table.rows]
+        parts += [f"*{markdown_escaped(title)}*"] * bool(title) + [_pipes(heads, aligns, filled)]
     parts += [markdown_escaped(note) for note in doc.notes]
     return "\n\n".join(parts)
 
@@ -333,14 +337,6 @@ def markdown(doc: Page) -> str:
 def markdown_escaped(text: str) -> str:
     """Return `text` with what Markdown reads as markup made literal, on one line."""
     return re.sub(r"([\\`*_\[\]<>|~#&])", r"\\\1", " ".join(text.split()))
-
-
-def _markdown_table(table: Table) -> list[str]:
-    title = ". ".join(part for part in (table.title, table.aside) if part)
-    heads = [column.head for column in table.columns]
-    aligns = "".join(column.align for column in table.columns)
-    filled = [(*row, *[""] * (len(heads) - len(row))) for row in table.rows]
-    return [f"*{markdown_escaped(title)}*"] * bool(title) + [_pipes(heads, aligns, filled)]
 
 
 def _pipes(heads: Sequence[str], aligns: str, rows: Sequence[Sequence[str]]) -> str:

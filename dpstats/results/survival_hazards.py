@@ -117,8 +117,13 @@ def log_hazard(record: Record, at: Points, times: np.ndarray) -> tuple[np.ndarra
     whole = np.maximum(each.sum(axis=1), _LEAST)
     linear, slopes = linear_predictor(record, at)
     gradient = np.hstack([each / whole[:, None], slopes])
+    # covariance of log hazards and coefficients; what was lost of these has no covariances
+    cov = np.array(given(record.baseline).cov)
+    for i in np.flatnonzero(np.isinf(np.diagonal(record.cov))) + len(cov) - len(record.names):
+        cov[i], cov[:, i] = 0.0, 0.0
+        cov[i, i] = np.inf
     se = np.hypot(
-        standard_errors(gradient, joint_cov(record)),
+        standard_errors(gradient, cov),
         np.sqrt(baseline.clock_variances(times, at.stratum)) / whole,
     )
     return np.log(whole) + level + linear, se
@@ -140,15 +145,6 @@ def curve(
     else:
         high[beyond] = np.inf
     return estimate, low, high
-
-
-def joint_cov(record: Record) -> np.ndarray:
-    """Return the covariance of log hazards and coefficients; what was lost of these has no covariances."""
-    cov = np.array(given(record.baseline).cov)
-    for i in np.flatnonzero(np.isinf(np.diagonal(record.cov))) + len(cov) - len(record.names):
-        cov[i], cov[:, i] = 0.0, 0.0
-        cov[i, i] = np.inf
-    return cov
 
 
 class HazardFit(Fit, models=("coxph",)):
@@ -192,9 +188,6 @@ class HazardFit(Fit, models=("coxph",)):
             "Use fit.hazard_ratios(), or fit.survival(newdata, times) at two points.",
         ),
     }
-
-    def _has_ratios(self) -> bool:
-        return True
 
     @property
     def _ratio(self) -> str:
@@ -374,7 +367,10 @@ class HazardFit(Fit, models=("coxph",)):
             asked = self._times(times, f"type={type!r}")
             one = partial(self._at_time, at, type)
             return predicted(self.record, one, asked, np.ndim(times) == 0, se_fit)
-        line = self._of_line(at, type in ("risk", "response"))
+        linear, gradient = linear_predictor(self.record, at)
+        line = linear, standard_errors(gradient, self.record.cov)
+        if type in ("risk", "response"):
+            line = np.exp(linear), by_slope(np.exp(linear), line[1])
         return predicted(self.record, lambda _: line, np.zeros(1), True, se_fit)
 
     def plot_survival(
@@ -451,11 +447,6 @@ class HazardFit(Fit, models=("coxph",)):
         if kind == "cumhaz":
             return hazard, by_slope(hazard, se)
         return np.exp(-hazard), by_slope(hazard * np.exp(-hazard), se)
-
-    def _of_line(self, at: Points, risk: bool) -> tuple[np.ndarray, np.ndarray]:
-        linear, gradient = linear_predictor(self.record, at)
-        se = standard_errors(gradient, self.record.cov)
-        return (np.exp(linear), by_slope(np.exp(linear), se)) if risk else (linear, se)
 
 
 def _survival(log: np.ndarray) -> np.ndarray:

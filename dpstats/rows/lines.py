@@ -147,7 +147,9 @@ class Lines:
         regular = pc.match_substring_regex(lines, self._pattern).to_numpy(zero_copy_only=False)
         lengths = pc.binary_length(lines).to_numpy()
         longer = np.flatnonzero(lengths > SIMPLE)
-        regular[longer] &= ~_has_long_number(lines.take(pa.array(longer)), self._decimal)
+        # numbers that may be too large for the bulk parser
+        found = pc.match_substring_regex(lines.take(pa.array(longer)), f"[0-9{self._decimal}]{{{SIMPLE}}}")
+        regular[longer] &= ~np.asarray(found.to_numpy(zero_copy_only=False))
         if not is_text(chunk):
             regular &= np.fromiter(map(is_text, lines.to_pylist()), dtype=bool, count=len(lines))
         return np.asarray(regular)
@@ -260,12 +262,6 @@ def _lines(chunk: bytes) -> pa.Array:
     ends = np.flatnonzero(_bytes(chunk) == ord("\n")) + 1
     offsets = pa.py_buffer(np.append(0, ends).astype(np.int64))
     return pa.Array.from_buffers(pa.large_binary(), len(ends), [None, offsets, pa.py_buffer(chunk)])
-
-
-def _has_long_number(lines: pa.Array, decimal: str) -> np.ndarray:
-    """Whether a line may hold a number too large for the bulk parser."""
-    found = pc.match_substring_regex(lines, f"[0-9{decimal}]{{{SIMPLE}}}")
-    return np.asarray(found.to_numpy(zero_copy_only=False))
 
 
 def _recoded(line: bytes, encoding: str) -> bytes:

@@ -114,13 +114,15 @@ def _weighed(pieces: Sequence[Part]) -> tuple[Part, ...]:
     if copy:
         return (Marked(asked, broken, copy, bits.tobytes(), choice.rows),)  # in one order now
     return tuple(
-        Marked(asked, piece.broken, _without_ids(piece), _cut_out(bits, start, stop), stop - start)
+        Marked(
+            asked,
+            piece.broken,
+            replace(piece, asked=piece.asked.without_ids),
+            _cut_out(bits, start, stop),
+            stop - start,
+        )
         for piece, (start, stop) in zip(pieces, pairwise(ends), strict=True)
     )
-
-
-def _without_ids(piece: Part) -> Part:
-    return replace(piece, asked=piece.asked.without_ids)
 
 
 def _cut_out(bits: np.ndarray, start: int, stop: int) -> bytes:

@@ -102,14 +102,11 @@ class LogLikelihood(Statistic):
         if isinstance(self._family, Family):
             rows = of_time(self._family, block, eta, self._sigma, self._log, scratch)
         else:
-            rows = self._of_mean(response(block, self._log, scratch("y", len(block.ok))), eta)
+            assert isinstance(self._family, GlmFamily) and self._family.log_likelihood
+            rows = self._family.log_likelihood(response(block, self._log, scratch("y", len(block.ok))), eta)
         ones = scratch("ones", 1, len(rows))
         ones[0] = np.where(block.ok, block.weight, 0.0) if self._weighted else block.ok
         return (Factor(ones.T, np.clip(rows, *self._ends)[:, None]),)
-
-    def _of_mean(self, y: np.ndarray, eta: np.ndarray) -> np.ndarray:
-        assert isinstance(self._family, GlmFamily) and self._family.log_likelihood
-        return self._family.log_likelihood(y, eta)
 
 
 class LikelihoodContrasts(Statistic):

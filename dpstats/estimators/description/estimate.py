@@ -87,7 +87,10 @@ def _located(
     looks = _looks(curator, plan, wanted, chosen)
     edges = {j: _last_edges(column, looks[j]) for j, column in wanted.items()}
     counts = curator.release("cell_counts", plan["fine"][0], chosen=chosen, edges=list(edges.values()))
-    law, noise = _noise(counts), _noise_of_means(curator, plan, chosen)
+    # sd of the noise of a mean in a box of half-width 1; no row is read
+    unit = np.ones(int(chosen.sum()))
+    _, sds = curator.noise("present_moments", plan["moments"][0], chosen=chosen, center=unit, scale=unit)
+    law, noise = _noise(counts), float(sds[0][0]) / curator.n
     fine = {
         j: CellTable((column.lower, column.upper), edges[j], raw, law, rows, column.whole)
         for (j, column), raw in zip(wanted.items(), counts.values, strict=True)
@@ -117,13 +120,6 @@ def _looks(
                     np.concatenate([next_edges(column, found[j], EACH * finer), beyond])
                 )
     return found
-
-
-def _noise_of_means(curator: Curator, plan: Plan, chosen: np.ndarray) -> float:
-    """sd of the noise of a mean in a box of half-width 1; no row is read."""
-    unit = np.ones(int(chosen.sum()))
-    _, sds = curator.noise("present_moments", plan["moments"][0], chosen=chosen, center=unit, scale=unit)
-    return float(sds[0][0]) / curator.n
 
 
 def _last_edges(column: Wanted, window: Window) -> np.ndarray:

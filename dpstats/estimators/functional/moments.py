@@ -111,7 +111,9 @@ def least_squares(moments: Moments, family: Family) -> Line:
     raised = np.maximum(values, max(edge, 1e-12))
     slopes = vectors @ (vectors.T @ covariance[:-1, -1] / raised)
     square = float(covariance[-1, -1] - slopes @ covariance[:-1, -1])
-    noise = _noise_of_square(moments, slopes)
+    # sd of the noise on the mean square residual of a line with these slopes
+    direction = np.concatenate([[-moments.mean[-1] + slopes @ moments.mean[:-1]], -slopes, [1.0]])
+    noise = math.sqrt(float(direction @ noise_of_product(moments.sds, direction) @ direction)) / moments.n
     square = min(max(square, noise, 1e-12), 1.0)
     sigma = math.sqrt(square) / family.sd
     intercept = center[-1] - slopes @ center[:-1] - sigma * family.mean
@@ -123,9 +125,3 @@ def least_squares(moments: Moments, family: Family) -> Line:
         noise,
         weak @ weak.T,
     )
-
-
-def _noise_of_square(moments: Moments, slopes: np.ndarray) -> float:
-    """sd of the noise on the mean square residual of a line with these slopes."""
-    direction = np.concatenate([[-moments.mean[-1] + slopes @ moments.mean[:-1]], -slopes, [1.0]])
-    return math.sqrt(float(direction @ noise_of_product(moments.sds, direction) @ direction)) / moments.n

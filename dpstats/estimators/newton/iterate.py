@@ -55,7 +55,8 @@ def fit_newton(curator: Curator, problem: Problem, plan: Plan) -> Estimate:
     Estimate
     """
     some = some_rows(curator, plan.total, problem.k)
-    noise = _usual_noise(curator, problem, plan)
+    # privacy noise of a coefficient in sampling sds, if scores were limited to 4 sds
+    noise = 2 * 4 * math.sqrt(1.25 * problem.k / curator.n) / curator.cost_per_row(plan.cost("tail"))
     located = locate(some, plan.columns, plan.cost("octaves"), problem, noise)
     plan = located.found(problem).spent(plan, "tail")
     chooser = Chooser(problem, located, curator.n, curator.cost_per_row(plan.cost("tail")))
@@ -93,11 +94,6 @@ def _read(
     if not problem.family.free_dispersion or bounds.score is None:
         return read
     return replace(read, unlike=unlike(averaged, problem, located, bounds.score.limit, n))
-
-
-def _usual_noise(curator: Curator, problem: Problem, plan: Plan) -> float:
-    """Privacy noise of a coefficient in sampling sds, if scores were limited to 4 sds."""
-    return 2 * 4 * math.sqrt(1.25 * problem.k / curator.n) / curator.cost_per_row(plan.cost("tail"))
 
 
 def _start(problem: Problem, located: Located, n: int) -> np.ndarray:
