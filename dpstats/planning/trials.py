@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from scipy import special
 
 from dpstats.budget import Budget, Gdp, Pure, measure
@@ -276,9 +277,4 @@ def _summed(total: np.ndarray, noise: np.ndarray, half: np.ndarray, fewer: float
 
 def _median(values: np.ndarray) -> np.ndarray:
     """Over rows, NaN where there is none."""
-    found = np.full(values.shape[1], np.nan)
-    for j, column in enumerate(values.T):
-        finite = column[np.isfinite(column)]
-        if len(finite):
-            found[j] = np.median(finite)
-    return found
+    return pd.DataFrame(np.where(np.isfinite(values), values, np.nan)).median().to_numpy()

@@ -8,7 +8,6 @@ See docs/theory/kaplan_meier.md#between-the-times.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -89,19 +88,10 @@ class Hazard:
         """
         if not len(self.times):
             return np.broadcast_to(np.array([[np.nan], [np.nan], [np.inf]]), (3, len(hazards)))
-        value = np.array([self._first(each) for each in hazards])
+        value = np.interp(hazards, self.value, self.times, right=np.nan)
         low = self.times[np.maximum(np.searchsorted(self.high, hazards) - 1, 0)]
         high = np.append(self.times, np.inf)[np.searchsorted(self.low, hazards)]
         return np.array([value, low, high])
-
-    def _first(self, hazard: float) -> float:
-        j = int(np.searchsorted(self.value, hazard))
-        if j == len(self.value):
-            return math.nan
-        if j == 0:
-            return float(self.times[0])
-        share = (hazard - self.value[j - 1]) / (self.value[j] - self.value[j - 1])
-        return float(self.times[j - 1] + share * (self.times[j] - self.times[j - 1]))
 
 
 def restricted_mean(

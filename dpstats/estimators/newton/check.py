@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Generator, Iterable
 from dataclasses import dataclass, field, replace
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 
 from dpstats.curator import Curator, Release
 from dpstats.estimators.apart import Apart
 from dpstats.estimators.bends import FAR, WORTH, Line, bend_public, by_chance, judged, standardised
-from dpstats.estimators.engine.finish import Estimate
+from dpstats.estimators.engine.finish import E, Estimate
 from dpstats.estimators.levels import NORMAL
 from dpstats.estimators.newton.bounds import DISPERSIONS
 from dpstats.estimators.newton.located import Located
@@ -32,7 +32,6 @@ _CONTRADICT = 0.123
 # no log-likelihood of a row is lower, when it is asked how much covariates explain; and the share of what it
 # is without any that they leave at least
 _LOWEST, _UNEXPLAINED = -3.0, 0.2
-E = TypeVar("E", bound=Estimate)
 
 
 @dataclass(frozen=True)

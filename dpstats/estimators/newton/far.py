@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import math
-from typing import TypeVar
 
 import numpy as np
 
 from dpstats.estimators.bends import WORTH, by_chance
-from dpstats.estimators.engine.finish import Estimate
+from dpstats.estimators.engine.finish import E, Estimate
 from dpstats.estimators.newton.check import Check, Read, level_variance
 from dpstats.estimators.newton.located import Located
 from dpstats.estimators.newton.problem import Problem
@@ -23,7 +22,6 @@ _WHOLE = 3.0
 # standard errors of a coefficient that a move may make up which is not sure: of 2 to 10, 7 tells hardly
 # a line that holds, and as many that do not as 5
 _LARGE = 7.0
-E = TypeVar("E", bound=Estimate)
 
 
 def long_rows(cost: float, problem: Problem, located: Located, read: Read, found: E) -> Check[E]:

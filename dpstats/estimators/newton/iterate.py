@@ -18,7 +18,7 @@ from dpstats.estimators.engine.route import Scores, iterated
 from dpstats.estimators.engine.some import some_rows
 from dpstats.estimators.engine.step import CHOOSE, DAMPING, LONGEST
 from dpstats.estimators.gram.bounds import mean_weight
-from dpstats.estimators.matrices import longest_image, not_noise
+from dpstats.estimators.matrices import SMALLEST, longest_image, not_noise, symmetric_power
 from dpstats.estimators.newton.bounds import Bounds, Chooser
 from dpstats.estimators.newton.check import Read, by_one_pass, checked, explained, set_apart, tailed
 from dpstats.estimators.newton.dispersion import ALPHAS, Uneven, told_alpha
@@ -29,7 +29,6 @@ from dpstats.estimators.newton.located import Located, locate
 from dpstats.estimators.newton.problem import Problem
 from dpstats.estimators.newton.steps import GlmSteps
 from dpstats.estimators.newton.unlike import unlike
-from dpstats.estimators.newton.whitening import rewhitened
 
 _STEEPEST = 3.0  # cap of what a step may add to the log mean of any row that counts in full
 _LEVEL_SD = 0.3  # of its relative change between steps
@@ -168,7 +167,7 @@ class _Steps(GlmSteps):
         by_noise = float(read.noise) ** 2 * float(np.sum(information.seen / information.used))
         self.move(move * not_noise(read.scores @ move, by_noise))
         expected = drawn(information, self.level) / self.level
-        self.whitening = rewhitened(self.whitening, expected, self.located)
+        self.whitening = _rewhitened(self.whitening, expected, self.located)
         curved = not self.chooser.problem.family.free_dispersion
         self.released.forget(past(self.released, information, self.whitening) if curved else FORGET)
         self.variability.forget(FORGET)
@@ -218,6 +217,17 @@ class _Steps(GlmSteps):
         seen, noise = dispersion(self.variability, self.information, self.whitening)
         expected = self.chooser.start_dispersion
         return max(_known(seen, noise, expected, _DISPERSION_SD), 0.05 * expected)
+
+
+def _rewhitened(whitening: np.ndarray, information: np.ndarray, located: Located) -> np.ndarray:
+    """W, symmetric, that also whitens `information`, given in today's coordinates with a level of 1.
+
+    Whitened rows are W times the standardised ones.
+    """
+    back = np.linalg.inv(whitening)
+    moments = back @ information @ back
+    moments += np.diag(np.maximum(0.0, located.least - np.diag(moments)))
+    return symmetric_power(moments, -0.5, SMALLEST)
 
 
 def _changed(before: Bounds, after: Bounds) -> bool:

@@ -8,11 +8,10 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import TypeVar
 
 import numpy as np
 
-from dpstats.estimators.engine.finish import Estimate
+from dpstats.estimators.engine.finish import E
 from dpstats.estimators.levels import NORMAL, SHIFTS, level, slope_in_middle
 from dpstats.estimators.newton.located import Located
 from dpstats.estimators.newton.problem import Problem
@@ -24,7 +23,6 @@ _FARTHEST = 15.0
 _REACH = 8.0
 _FLAT = 1e-300  # slope of a mean that may be 0 in floats, whose scores say nothing
 _OPEN = (_FARTHEST / NORMAL) ** 2  # variance of what an open end leaves
-E = TypeVar("E", bound=Estimate)
 
 
 @dataclass(frozen=True)
