@@ -89,19 +89,11 @@ def _share(moments: NoisyMoments, most: float) -> tuple[float, float, float]:
     return best[0], math.sqrt(best[1] ** 2 + apart), best[2]
 
 
-class _Fitted(NamedTuple):
+def _fitted(moments: NoisyMoments) -> tuple[np.ndarray, np.ndarray, np.ndarray, float]:
     """The line on the user's scale, its direction less the mean, how far noise has it off, and its variance.
 
     The variance is that of fitted values over all rows, in units of r.
     """
-
-    slopes: np.ndarray
-    direction: np.ndarray
-    covariance: np.ndarray
-    explained: float
-
-
-def _fitted(moments: NoisyMoments) -> _Fitted:
     fit, gram = moments.normal_equations(), moments.all_rows
     params = moments.origin + moments.map @ fit.delta
     direction = np.linalg.solve(moments.map, params)
@@ -112,9 +104,8 @@ def _fitted(moments: NoisyMoments) -> _Fitted:
     # the noise of delta adds its own variance to that of the fitted values
     covariance = fit.gain @ moments.noise_at(fit.delta) @ fit.gain.T
     spurious = float(np.sum(gram * covariance))
-    return _Fitted(
-        slopes, direction, covariance + fit.guess, max(float(direction @ gram @ direction) - spurious, 0.0)
-    )
+    explained = max(float(direction @ gram @ direction) - spurious, 0.0)
+    return slopes, direction, covariance + fit.guess, explained
 
 
 def _share_of_fitted(moments: NoisyMoments, sigma: Quantity) -> tuple[float, float, float]:

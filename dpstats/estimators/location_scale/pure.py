@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from scipy import special
@@ -58,13 +58,6 @@ _PIVOT_EXCESS = 0.35
 _RARE, _NOISY = 0.2, 0.3
 # share of fits in which noise alone makes the last two steps differ by more than is taken for its work
 _CHANCE = 0.05
-
-
-class _Length(NamedTuple):
-    """Of covariates, and of rows with their response, to which the event matrix shortens longer ones."""
-
-    radius: float
-    limit: float
 
 
 class Pure(Newton):
@@ -235,8 +228,8 @@ def _combined(route: Pure) -> Found:
 def _events(curator: Curator, cost: float, scale: RowScale, problem: Problem) -> Events:
     """The event matrix; correlations, if they may be none, are shrunk by what noise makes of none."""
     k, public = len(scale.center) + 1, scale.public()
-    length = _event_length(curator, cost, scale)
-    release = curator.release("event_matrix", cost, **public, radius=length.radius, limit=length.limit)
+    radius, limit = _event_lengths(curator, cost, scale)
+    release = curator.release("event_matrix", cost, **public, radius=radius, limit=limit)
     matrix, noise = release.values[0] / release.n, release.sd / release.n
     off = ~np.eye(k + 1, dtype=bool)
     off[k, :] = off[:, k] = False
@@ -245,18 +238,21 @@ def _events(curator: Curator, cost: float, scale: RowScale, problem: Problem) ->
     events = events_of(matrix, noise, scale, release.n)
     least = _LEAST_RESIDUAL * noise * (1 + float(events.line @ events.line))
     events = replace(events, residual=max(events.residual, least))
-    events = levels_in_full(events, scale, problem.levels, length.radius**2)
-    return in_full(events, scale, problem.alone, length.radius**2)
+    events = levels_in_full(events, scale, problem.levels, radius**2)
+    return in_full(events, scale, problem.alone, radius**2)
 
 
-def _event_length(curator: Curator, cost: float, scale: RowScale) -> _Length:
-    """As long as noise can afford, so that few rows are shortened; at least as long as rows are expected."""
+def _event_lengths(curator: Curator, cost: float, scale: RowScale) -> tuple[float, float]:
+    """Lengths of covariates, and of rows with their response, to which longer ones are shortened.
+
+    As long as noise can afford, so that few rows are shortened; at least as long as rows are expected.
+    """
     k = len(scale.center) + 1
     one = curator.noise("event_matrix", cost, **scale.public(), radius=1.0, limit=1.0)[1][0][0, 0]
     room = _AFFORDABLE * curator.n * scale.fraction / (float(one) * math.sqrt(2 * k))
     farthest = 1 + float(np.sum(np.maximum(scale.lower[:-1] ** 2, scale.upper[:-1] ** 2)))
     square = max(k, min(farthest, room - _RESPONSE))
-    return _Length(math.sqrt(square), math.sqrt(max(k + 1, min(square + _RESPONSE, room))))
+    return math.sqrt(square), math.sqrt(max(k + 1, min(square + _RESPONSE, room)))
 
 
 def _far_start(fraction: float, noise: float) -> float:
