@@ -47,7 +47,7 @@ class Information:
     unit: np.ndarray
 
     @classmethod
-    def of(cls, values: Array, vectors: Array, sds: Array) -> Information:
+    def of(cls, values: np.ndarray, vectors: np.ndarray, sds: np.ndarray) -> Information:
         """With eigenvalues raised that noise of these sds along their eigenvectors explains."""
         sizes = np.maximum(believed(sds), 1e-12)
         used = np.maximum(values, FLOOR * sizes)
