@@ -37,8 +37,8 @@ class Known:
     expected: Array  # second moments of standardised columns, by the shares of levels
     error: Array  # relative sds of their variances, (d,)
     slopes: Accumulator = field(default_factory=Accumulator)
-    cross: Array | float = 0.0  # (J, d), of standardised columns, times `precision`
-    precision: Array | float = 0.0  # (d, d), of each row of the block between
+    cross: Array = field(default_factory=lambda: np.zeros((1, 1)))  # (J, d), of standardised columns, times
+    precision: Array = field(default_factory=lambda: np.zeros((1, 1)))  # (d, d), of each row of it
     count: float = 0.0  # of events that are seen, per row
     weight: float = 0.0
 
