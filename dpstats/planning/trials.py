@@ -168,7 +168,7 @@ class Trial:
     """
 
     def __init__(self, setting: Setting) -> None:
-        self.setting = setting
+        self.setting, self._found = setting, dict[tuple[Budget, int, bool], Outlook]()
         design = setting.model.design
         self._maker = Maker(setting.known, design.schema, drawn_variables(design))
         self._of = _law_of(setting.model)
@@ -182,6 +182,12 @@ class Trial:
 
     def run(self, budget: Budget, n: int, quick: bool = False) -> Outlook:
         """What fits of n rows come to; a search, which asks many times, takes fewer and smaller ones."""
+        asked = budget, n, quick
+        if asked not in self._found:
+            self._found[asked] = self._run(*asked)
+        return self._found[asked]
+
+    def _run(self, budget: Budget, n: int, quick: bool) -> Outlook:
         n, columns = max(int(n * self.setting.known.usable), 1), len(self.setting.names)
         fewer = max(1.0, n * columns / (_QUICK_LARGEST if quick else _LARGEST))
         rows = max(int(n / fewer), 1)
