@@ -358,9 +358,12 @@ def off_the_law(record: Record) -> Estimate:
 
 
 def failures(record: Record) -> Estimate:
-    """Return the number of failures, where it was released; limits are of the noise."""
+    """Return the number of failures, where it was released; limits are of the noise.
+
+    A fit takes no number of failures to be below two sds of its noise: at that, there may be none.
+    """
     found = given(record.nevents)
-    half = critical(0.95) * found.se
+    half = max(critical(0.95) * found.se, found.value if found.value <= 2 * found.se else 0.0)
     most = math.inf if record.nobs is None else record.nobs * record.design.max_weight
     low, high = (min(max(found.value + side, 0.0), most) for side in (-half, half))
     return Estimate("nevents", found.value, found.se, low, high, 0.95, 1.0)

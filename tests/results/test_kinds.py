@@ -159,6 +159,8 @@ def test_the_number_of_failures_lies_between_none_and_all() -> None:
     assert few.conf_high == pytest.approx(4 + 9.8, abs=0.01) and most.conf_low == pytest.approx(
         62 - 9.8, abs=0.01
     )
+    assert capacitor(nevents=(10.0, 5.0, 5.0)).nevents.conf_low == 0  # as few as noise lets a fit say
+    assert capacitor(nevents=(10.1, 5.0, 5.0)).nevents.conf_low == pytest.approx(0.3, abs=0.01)
     kept = capacitor(nevents=(30.0, 5.0, 5.0))
     assert type(kept).from_dict(kept.to_dict()).nevents == kept.nevents
     assert "nevents" in dir(kept) and "nevents" not in dir(capacitor())
