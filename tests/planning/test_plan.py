@@ -15,7 +15,7 @@ from dpstats.results import Fit
 from dpstats.rows import Rows
 from tests.results.test_record import reachable
 
-BUDGET = dps.approx(1, 1e-6)
+BUDGET, AMPLE = dps.approx(1, 1e-6), dps.approx(20, 1e-6)  # with little noise few fits tell all
 SCHEMA = dps.Schema(
     x=dps.bounded(0, 60),
     z=dps.bounded(-5, 5),
@@ -342,7 +342,7 @@ def test_looks_at_a_unit_are_told() -> None:
 def test_watches_are_told_of_times_alone() -> None:
     ends = []
     for watches in ("equal", "even"):
-        ahead = dps.plan(MODELS["survreg"][0], BUDGET, N, covariates=KNOWN, watches=watches, **LIFE)
+        ahead = dps.plan(MODELS["survreg"][0], AMPLE, 500, covariates=KNOWN, watches=watches, **LIFE)
         rng = np.random.default_rng(1)
         made = ahead._trial._of.columns(ahead._trial.law, ahead._trial._drawn(rng, 500), rng)
         assert 0.3 < np.mean(made["failed"] == "dead") < 0.5
