@@ -4,9 +4,15 @@ from __future__ import annotations
 
 import math
 
+
+def ladder(least: float, most: float) -> tuple[float, ...]:
+    """Values to choose from, three to a doubling, as the preferred numbers R10 of ISO 3."""
+    return tuple(least * 2 ** (step / 3) for step in range(round(3 * math.log2(most / least)) + 1))
+
+
 # square lengths, in the number of columns, of the longest row that counts in full; the first one before any
 # is chosen
-LENGTHS = (1.25, 1.5, 1.8, 2.2, 2.7, 3.3, 4.0, 6.0, 9.0, 16.0, 32.0, 64.0)
+LENGTHS = ladder(1.25, 64.0)
 # noise in sampling sds that lengthens an interval by 6 %, and is not worth a bound; and less than which
 # nothing is bounded but by the declared ranges
 FREE, NOTHING = 0.35, 0.01

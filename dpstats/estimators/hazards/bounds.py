@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dpstats.estimators.engine.bounds import FREE, LENGTHS, of_weighting
+from dpstats.estimators.engine.bounds import FREE, LENGTHS, ladder, of_weighting
 from dpstats.estimators.hazards.grid import Grid
 from dpstats.estimators.row_scale import RowScale
 from dpstats.estimators.stretch import longest_square
@@ -18,8 +18,7 @@ from dpstats.families.hazard_bounds import HazardBounds, hazard_bounds
 
 Array = np.ndarray
 
-# cumulative hazards to choose from; the first before anything is known
-CUTS = (2.0, 1.0, 1.25, 1.5, 2.5, 3.0, 4.0, 6.0, 10.0, 20.0)
+CUTS = ladder(1.0, 20.0)  # cumulative hazards to choose from; twice the first before anything is known
 # of the largest contribution of a matrix, against the largest distance of scores: it adds at most 12 % to it
 MATRIX_SHARE = 0.5
 
@@ -55,7 +54,7 @@ class Chooser:
 
     def first(self, whitening: Array) -> Bounds:
         """Narrow ones, before anything is known."""
-        return Bounds(self._radius(LENGTHS[0], whitening), CUTS[0])
+        return Bounds(self._radius(LENGTHS[0], whitening), 2 * CUTS[0])
 
     def choose(self, whitening: Array, grid: Grid, spread: float) -> Bounds:
         """The bounds of least variance, noise below `FREE` sampling sds not counted; and assumed bias."""

@@ -18,11 +18,11 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
-from typing import Any, ClassVar, Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 
-from dpstats.estimators.engine.bounds import LENGTHS, NOTHING
+from dpstats.estimators.engine.bounds import LENGTHS, NOTHING, ladder
 from dpstats.estimators.location_scale.event_law import FLOOR_BIAS, LEAST_KEPT, UNSEEN, Floor
 from dpstats.estimators.location_scale.placement import Placement, declared_range
 from dpstats.estimators.location_scale.problem import sigma_of
@@ -32,8 +32,7 @@ from dpstats.families.score_bounds import ScoreBounds, Truncation, score_bounds
 Array = np.ndarray
 P = TypeVar("P", bound=Placement, covariant=True)
 
-CUTS = (1.34, 1.6, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0, 12.0, 16.0, 24.0, 32.0, 64.0)
-WIDTHS = (2.0, 2.5, 3.0, 3.5, 4.0, 4.5, 5.0, 6.0, 7.0, 8.0, 10.0, 14.0, 20.0, 40.0)
+CUTS, WIDTHS = ladder(1.0, 64.0), ladder(2.0, 40.0)
 FREE = 0.45
 _WIDTH_RATE = 0.9  # at which the assumed bias falls in the width
 # sigmas from its pivot beyond which a row gives nothing: the hazard that it collects below is none
@@ -92,8 +91,6 @@ class Bounding(Generic[P]):
         Number of rows, times the most units that one counts.
     doubt : float
         Share of the failures that come at other times than the law says, as far as that is known.
-    cuts : tuple of float
-        Values of c to choose from.
     """
 
     placement: P
@@ -101,7 +98,6 @@ class Bounding(Generic[P]):
     tail_mu: float
     n: float
     doubt: float = field(default=0.0, kw_only=True)
-    cuts: ClassVar[tuple[float, ...]] = CUTS
 
     def truncation(self, choice: Choice, point: Array) -> Truncation:
         """Public limits of the scores at these values; an infinite width bounds nothing but the hazard."""
@@ -202,7 +198,7 @@ class Bounding(Generic[P]):
         return self.placement.expectations(point).log_sigma_information(spread)
 
     def _cut_and_radius(self, whitening: Whitening, point: Array) -> Choice:
-        best, cuts = (math.inf, self.first(point)), list(self.cuts)
+        best, cuts = (math.inf, self.first(point)), list(CUTS)
         for floor in self.placement.expectations(point).floors:
             before = best[0]
             for c in cuts:

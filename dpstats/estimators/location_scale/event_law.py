@@ -20,6 +20,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from dpstats.estimators.engine.bounds import ladder
 from dpstats.families import Family
 from dpstats.families.martingale import taper
 from dpstats.families.tapers import Taper
@@ -35,8 +36,8 @@ LEAST_SAID = 0.02  # square of a score of an event, however late rows enter
 # slopes of a noise-free log-normal fit of rotterdam move by this within a factor of two.
 FLOOR_BIAS = 0.016
 # distance of the floor from the mean of the events' z, in their sds
-_FLOORS = (1.0, 1.25, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0)
-FIRST = _FLOORS.index(1.5)  # for the first steps
+_FLOORS = ladder(1.0, 8.0)
+FIRST = 2  # of these, for the first steps
 MOST_FAILED, _POINTS = 0.999, 400  # of the rows: the last of them may live for ever; residuals
 WHOLE = 64.0  # a cut that takes away hardly anything
 # Residuals of all rows, for means over a law whose failures are all seen: its density is below 1e-17 beyond.

@@ -24,13 +24,14 @@ from dpstats.estimators.row_scale import RowScale
 from dpstats.families import Family
 from dpstats.families.between import between
 from dpstats.families.martingale import scores
+from dpstats.families.quantiles import even_shares
 from dpstats.families.tapers import Taper
 
 Array = np.ndarray
 
 # Ends of the cells, as shares that have failed by then: cells finer than these would hold more noise than
 # they tell, at the budgets at which matrices are released.
-_FAILED = (0.01, 0.03, 0.07, 0.14, 0.24, 0.36, 0.5, 0.64, 0.78, 0.9, 0.98)
+_FAILED = np.sin(np.pi / 2 * even_shares(11)) ** 2
 _NOISE = 1.5  # sds of noise below which a cell is taken for an empty one
 _EARLIEST, _BEYOND = -1000.0, 0.3  # residuals: of an open end, and from the last edge to the last cell's
 # Of the slopes of the line through the points of the events, which are those of inspections too: between .6
@@ -144,7 +145,7 @@ def placed(
     """
     if not problem.intervals:
         return PlacedByLine(problem, scale, events)
-    edges = problem.family.quantile(np.array(_FAILED))
+    edges = problem.family.quantile(_FAILED)
     release = curator.release(
         "inspection_counts",
         mu,

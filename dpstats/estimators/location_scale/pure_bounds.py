@@ -8,13 +8,12 @@ from __future__ import annotations
 import functools
 import math
 from dataclasses import dataclass, replace
-from typing import ClassVar
 
 import numpy as np
 from scipy import special
 
-from dpstats.estimators.engine.bounds import LENGTHS
-from dpstats.estimators.location_scale.bounds import CUTS, USUAL_WIDTH, WIDTHS, Bounding, Choice
+from dpstats.estimators.engine.bounds import LENGTHS, ladder
+from dpstats.estimators.location_scale.bounds import USUAL_WIDTH, WIDTHS, Bounding, Choice
 from dpstats.estimators.location_scale.event_law import EventLaw, Floor, watched
 from dpstats.estimators.location_scale.placement import PlacedByLine
 from dpstats.estimators.location_scale.whitening import Whitening
@@ -22,8 +21,7 @@ from dpstats.families.score_bounds import LOG_SIGMA_SHARE, ScoreBounds, Truncati
 
 Array = np.ndarray
 
-_CUTS = (1.0, *CUTS)
-_LENGTHS = (0.7, 0.85, 1.0, *LENGTHS)
+_LENGTHS = ladder(LENGTHS[0] / 2, LENGTHS[-1])
 # sd of linf noise for three numbers, in ranges over epsilon
 SIZE_SD = math.sqrt(20 / 3)
 # noise below this many sampling sds is free, so that bounds widen with the budget
@@ -52,7 +50,6 @@ class PureBounding(Bounding[PlacedByLine]):
     """
 
     sizes: float
-    cuts: ClassVar[tuple[float, ...]] = _CUTS
 
     def bounds(self, where: Truncation) -> ScoreBounds:
         """Sizes of the scores, and the sensitivities that Gaussian noise of the same variances would have."""

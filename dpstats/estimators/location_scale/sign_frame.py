@@ -14,7 +14,7 @@ import numpy as np
 
 from dpstats.curator import Curator
 from dpstats.estimators.engine.plan import Plan
-from dpstats.estimators.location_scale.bounds import Bounding, Choice
+from dpstats.estimators.location_scale.bounds import CUTS, Bounding, Choice
 from dpstats.estimators.location_scale.event_law import watched
 from dpstats.estimators.location_scale.events import EventMoments
 from dpstats.estimators.location_scale.placement import PlacedByFamily
@@ -166,7 +166,7 @@ def _choice(bounding: Bounding[PlacedByFamily]) -> Choice:
         inverse = np.linalg.inv(law.left(where.cut).matrix)
         return bounds.sensitivity * float(np.linalg.norm(inverse @ np.diag([1, 1 / bounds.log_sigma_weight])))
 
-    return min((replace(bounding.first(point), c=c) for c in bounding.cuts), key=noise)
+    return min((replace(bounding.first(point), c=c) for c in CUTS), key=noise)
 
 
 def sized(curator: Curator, mu: float, frame: Frame, point: Array) -> Frame:

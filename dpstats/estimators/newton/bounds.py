@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.special import ndtri
 
-from dpstats.estimators.engine.bounds import FREE, LENGTHS, NOTHING, of_weighting
+from dpstats.estimators.engine.bounds import FREE, LENGTHS, NOTHING, ladder, of_weighting
 from dpstats.estimators.matrices import longest_image
 from dpstats.estimators.newton.dispersion import Uneven
 from dpstats.estimators.newton.located import Located, weighted_square
@@ -28,8 +28,7 @@ from dpstats.families.quantiles import even_shares
 
 Array = np.ndarray
 
-SPREADS = (2.5, 3.0, 3.5, 4.0, 5.0, 6.0, 8.0, 11.0, 15.0, 20.0, 30.0)
-STEEPEST = (1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 10.0, 20.0)
+SPREADS, STEEPEST = ladder(2.5, 30.0), ladder(1.0, 20.0)
 # of the information of a row, what is taken for able to tell of a bend: few events tell of none
 _TOLD = 1 / 8
 # overdispersed counts leave room for rows of a larger mean, up to this multiple
@@ -44,7 +43,7 @@ _LEAST_LEVEL = 1e-3
 # dispersions of amounts that there may be, before any release
 DISPERSIONS = (0.05, 4.0)
 # of the scores of a 0 or 1 under another link than the logit
-LIMITS = (0.8, 1.0, 1.25, 1.6, 2.0, 2.5, 3.2, 4.0, 6.0, 9.0, 16.0)
+LIMITS = ladder(0.8, 16.0)
 # linear predictors that are assumed for the choice among these, about that of the mean response
 _PREDICTORS = ndtri(even_shares(32))
 # sds of a score beyond which no row lies
