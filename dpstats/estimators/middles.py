@@ -12,11 +12,10 @@ import numpy as np
 from dpstats.curator import Curator
 from dpstats.estimators.engine.plan import Plan, Stage
 from dpstats.estimators.zoom import EQUAL_CELLS, in_cells
+from dpstats.moments.noisy import SEEN
 
 Array = np.ndarray
 
-SHARE = 0.03  # of the budget of a fit with products
-_SURE = 3.0  # sds of its noise that a middle is from 0; a nearer one is none
 _FARTHER = 2.0  # half-widths of the cells where rows are seen that others may lie from their middle
 
 
@@ -50,7 +49,7 @@ def middles(curator: Curator, total: float, pure: bool, bounds: Array) -> list[t
     center, half = center + half * seen.center, half * seen.half
     release = curator.release("reach_means", means, center=center, half=half, **public)
     middle = center + half * np.clip(release.values[0] / release.n, -1, 1)
-    sure = np.abs(middle) > _SURE * half * release.sd / release.n
+    sure = np.abs(middle) > SEEN * half * release.sd / release.n
     places = np.vstack(
         [np.where(sure, middle, 0.0), np.clip(center + _FARTHER * half * [[-1], [1]], *bounds.T)]
     )

@@ -21,7 +21,8 @@ from dpstats.budget import Budget, Gdp, Pure, as_budget, delta_of, measure
 from dpstats.curator import Curator
 from dpstats.errors import BudgetError, SpecificationError
 from dpstats.estimators.engine.finish import E, Estimate
-from dpstats.estimators.middles import SHARE, middles
+from dpstats.estimators.engine.plan import LOOK
+from dpstats.estimators.middles import middles
 from dpstats.families import Family, GlmFamily
 from dpstats.formula import Design, IntervalResponse, NumericResponse, SurvResponse
 from dpstats.formula.variables import VariableColumns
@@ -349,7 +350,7 @@ def publish(
 
 def share_of_middles(design: Design) -> float:
     """Return what share of the budget the middles take; none where nothing can be told about any."""
-    return SHARE if design.movable else 0.0
+    return LOOK if design.movable else 0.0
 
 
 def costs_of_middles(design: Design, budget: Budget) -> dict[str, float]:

@@ -13,6 +13,8 @@ def ladder(least: float, most: float) -> tuple[float, ...]:
 # square lengths, in the number of columns, of the longest row that counts in full; the first one before any
 # is chosen
 LENGTHS = ladder(1.25, 64.0)
+# sds within which nearly all rows lie, if they are nearly normal
+NEARLY_ALL = 3.0
 # noise in sampling sds that lengthens an interval by 6 %, and is not worth a bound; and less than which
 # nothing is bounded but by the declared ranges
 FREE, NOTHING = 0.35, 0.01

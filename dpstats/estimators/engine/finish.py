@@ -9,13 +9,14 @@ import numpy as np
 from scipy.linalg import block_diag
 
 from dpstats.moments.design import DesignMoments
+from dpstats.moments.noisy import SEEN
 
 Array = np.ndarray
 
 # shares of the variance before any data: of a coefficient of which hardly anything is known, and of one that
 # nothing bounds
 _HIDDEN, _UNBOUNDED = 0.5, 100.0
-_SURELY, _MANY = 3.0, 0.05  # sds, and share of the rows, beyond which it is said that some have no weight
+_MANY = 0.05  # share of the rows, surely beyond which it is said that some have no weight
 WEAK_SHARE = 0.5  # of a variance that is a guess, from which on it is said to be
 
 
@@ -27,7 +28,7 @@ def lacking(share: float, sd: float) -> tuple[str, ...]:
     share, sd : float
         Rows that were counted, per row, and the noise of that.
     """
-    return (f"unusable:{100 * (1 - share):.0f}",) if 1 - share > _MANY + _SURELY * sd else ()
+    return (f"unusable:{100 * (1 - share):.0f}",) if 1 - share > _MANY + SEEN * sd else ()
 
 
 @dataclass(frozen=True)

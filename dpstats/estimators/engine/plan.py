@@ -11,9 +11,9 @@ from typing import NamedTuple
 # larger whole brought nothing more where n epsilon is large.
 _SHARES = (0.12, 0.08, 0.3, 0.5)
 EARLY_STEPS, TAIL_STEPS = 8, 8  # towards the root, and averaged
-# Shares: whether responses bend, of a fit with an intercept; of mu^2 of models of times, where the columns
-# are, and the check.
-BENDS, TIME_COLUMNS, TIME_CHECK = 0.03, 0.09, 0.05
+# Share of one look at where something is, or whether it is: an answer in a few numbers. Of models of times,
+# shares of mu^2 of where the columns are, and of the check.
+LOOK, TIME_COLUMNS, TIME_CHECK = 0.03, 0.09, 0.05
 
 
 @dataclass(frozen=True)

@@ -16,12 +16,12 @@ from typing import NamedTuple
 import numpy as np
 from scipy import special
 
-from dpstats.estimators.engine.bounds import FREE, NOTHING
+from dpstats.estimators.engine.bounds import FREE, NEARLY_ALL, NOTHING
 from dpstats.estimators.gram.tail import NO_TAIL, Tail
 
 Array = np.ndarray
 
-PILOT_LIMIT, _MOST_LIMIT = 3.0, 12.0
+_MOST_LIMIT = 12.0
 _MOST_SQUARE = 0.5  # of the mean square of residuals: where less is in the tail, a pilot may clip it
 # Residual sds at which residuals may be clipped. What that moves the intercept by is taken to be e^-(L + 1)
 # of them, as with exponential errors.
@@ -42,7 +42,6 @@ _RADII, _STEPS = 41, 2  # radii that are compared, and how often, as the limit o
 # errors that grow with the mean: where they are skewed too, .85 of 100 slopes were held, and not .94
 # (tests/models/test_linear_honest.py). Random designs do not show it.
 _MEAT_NOISE = 0.5
-_MEAT_SDS = 3.0
 # sizes of r^2 a a', of r^4 and of y^2 in the final release; they make its noise 4 % larger
 MEAT, FOURTH, SPREAD = 0.7, 0.7, 0.35
 # The response is clipped at 4 sds for its variance, or farther, up to 8, where noise stays below this share
@@ -152,13 +151,13 @@ def choose_bounds(
         radius, limit = longer, _best_limit(n, noise(longer, 1.0), tail, moved_share(k))
     limit = max(limit, min(limit * FREE / noise(radius, limit), _MOST_LIMIT))
     radius, limit = min(radius, farthest), min(limit, widest)
-    most = limit if weighted or tail.any else _MEAT_SDS
+    most = limit if weighted or tail.any else NEARLY_ALL
     return Bounds(radius, limit, _meat_limit(n, mu, k, radius, limit, most), spread)
 
 
 def pilot_bounds(n: int, mu: float, k: int, allowed: tuple[float, float], tail: Tail = NO_TAIL) -> Bounds:
     """Bounds for a release that only improves the coordinates of the next; see :func:`choose_bounds`."""
-    radius, limit = math.sqrt(base_square(k)), PILOT_LIMIT
+    radius, limit = math.sqrt(base_square(k)), NEARLY_ALL
     if tail.square > _MOST_SQUARE:
         limits = np.append(limit, np.maximum(tail.upper, limit))
         error = (2 * radius / mu * limits) ** 2 + (n * tail.lost(limits)) ** 2
@@ -213,7 +212,7 @@ def _meat_limit(n: int, mu: float, k: int, radius: float, limit: float, sds: flo
     """At least 3 residual sds at the usual radius, at most `sds` at this one, between what noise affords."""
     sd = math.sqrt(8) * radius**2 / (n * mu)
     affordable = _MEAT_NOISE * MEAT * radius**2 / (sd * math.sqrt(2 * k))
-    least, most = _MEAT_SDS**2 * base_square(k), sds**2 * radius**2
+    least, most = NEARLY_ALL**2 * base_square(k), sds**2 * radius**2
     return min(math.sqrt(min(max(affordable, least), most)), radius * limit)
 
 

@@ -42,7 +42,7 @@ from dpstats.estimators.gram.reach import with_reach
 from dpstats.estimators.gram.whole import of_all_rows
 from dpstats.estimators.levels import NORMAL
 from dpstats.estimators.matrices import symmetric_power
-from dpstats.estimators.row_scale import Box, RowScale, sums_of_values
+from dpstats.estimators.row_scale import SURE, Box, RowScale, sums_of_values
 from dpstats.families.bounded_score import BoundedScore
 from dpstats.families.glm import GAUSSIAN
 from dpstats.moments import LinearMoments, PublicMoments
@@ -52,8 +52,8 @@ from dpstats.moments.spread import residual_variance
 Array = np.ndarray
 
 # sds of noise that a loss of weight must exceed: for the length of rows, where half of them widens intervals
-# of normal rows by .3 % in the mean and none by 1 %; and for a variance, which one in fifty of these adds
-_LOST, _SURELY_LOST = 0.5, 2.0
+# of normal rows by .3 % in the mean and none by 1 %; for a variance it is `SURE`, which one in fifty adds
+_LOST = 0.5
 # What a square moves a line by: its coefficient times the first at most, below that in proportion to what it
 # would if rows that lose a share of weight and of variance all lay equally far out. On 141 lines of real
 # tables that surely bend, rows one to three times as long as usual, that is .5 times in the median, 2.0 in
@@ -273,7 +273,7 @@ def _gaussian(
     )
     moments = replace(_moments(release, place, bounds), **place.reach.known(bounds.limit))
     if own:
-        lost = lost_weight(moments.gram, moments.noise_gram, place, bounds.radius, _SURELY_LOST)
+        lost = lost_weight(moments.gram, moments.noise_gram, place, bounds.radius, SURE)
         moments = moments.bending(bending(lost) * _apart(moments, long.unheard(bounds.radius)))
     return moments, place, bounds, long
 

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from dpstats.budget import Budget
-from dpstats.estimators.engine.plan import BENDS, Plan, Stage
+from dpstats.estimators.engine.plan import LOOK, Plan, Stage
 
-# Shares of mu^2, or of epsilon; the last release has what the others leave.
-COLUMNS, REACH, LENGTHS = 0.08, 0.03, 0.03
-# The last release has that of rows apart where the declared bounds are too near for any.
-APART, PURE_APART = 0.05, 0.03
-# Each pilot whitens what the noise of the one before hid, and is the prior of the next. With n mu beyond
-# these multiples of k^1.5 there is less to hide, and fewer passes over the rows do.
+# Shares of mu^2, or of epsilon, beside those of looks; the last release has what the others leave, and that
+# of rows apart where the declared bounds are too near for any.
+COLUMNS, APART = 0.08, 0.05
+# Each pilot whitens what the noise of the one before hid, of half its share, and is the prior of the next.
+# With n mu beyond this multiple of k^1.5 there is less to hide, and two passes over the rows do for three.
 # Public moments may be wrong; one pilot finds out, before residuals are clipped about their line.
 PUBLIC_PILOT = 0.15
-_PILOTS = ((400.0, (0.1, 0.2)), (0.0, (0.05, 0.1, 0.2)))
-PURE_COLUMNS, PURE_MATRIX, PURE_PILOTS, PURE_REACH, PURE_LENGTHS = 0.14, 0.26, (0.08, 0.11), 0.04, 0.08
+PILOT, _FEW = 0.2, 400.0
+PURE_COLUMNS, PURE_MATRIX, PURE_PILOTS, PURE_LENGTHS = 0.14, 0.26, (0.08, 0.11), 0.08
 
 
 def make_plan(budget: Budget, n: int, k: int, public: bool = False, constant: bool = True) -> Plan:
@@ -31,32 +30,30 @@ def make_plan(budget: Budget, n: int, k: int, public: bool = False, constant: bo
     constant : bool
         Whether the model has an intercept; without one no bend is looked for.
     """
-    check = BENDS * constant
+    check = LOOK * constant
     if budget.pure:
         left = 1 - (PURE_COLUMNS + PURE_MATRIX) * public
-        rest = (
-            1 - PURE_COLUMNS - PURE_MATRIX - sum(PURE_PILOTS) - PURE_REACH - PURE_LENGTHS - PURE_APART - check
-        )
+        rest = 1 - PURE_COLUMNS - PURE_MATRIX - sum(PURE_PILOTS) - PURE_LENGTHS - 2 * LOOK - check
         first = {"columns": Stage(PURE_COLUMNS, "columns"), "matrix": Stage(PURE_MATRIX, "matrix")}
         later = dict(
             pilots=Stage(sum(PURE_PILOTS) / left, "pilot score", PURE_PILOTS),
-            reach=Stage(PURE_REACH / left, "reach of residuals"),
+            reach=Stage(LOOK / left, "reach of residuals"),
             lengths=Stage(PURE_LENGTHS / left, "lengths of rows"),
-            apart=Stage(PURE_APART / left, "rows apart in loose bounds"),
+            apart=Stage(LOOK / left, "rows apart in loose bounds"),
             final=Stage(rest / left, "score"),
             check=Stage(check / left, "check for bends"),
         )
         return Plan(budget.epsilon, True, later if public else first | later)
     mu = budget.mu
-    usual = next(shares for multiple, shares in _PILOTS if n * mu >= multiple * k**1.5)
+    usual = tuple(PILOT / 2**later for later in range(3 - (n * mu >= _FEW * k**1.5)))[::-1]
     columns, pilots = (0.0, (PUBLIC_PILOT,)) if public else (COLUMNS, usual)
     stages = dict(
         columns=Stage(columns, "columns"),
         pilots=Stage(sum(pilots), "pilot second moments", pilots),
-        reach=Stage(REACH, "reach of residuals"),
-        lengths=Stage(LENGTHS, "lengths of rows"),
+        reach=Stage(LOOK, "reach of residuals"),
+        lengths=Stage(LOOK, "lengths of rows"),
         apart=Stage(APART, "rows apart in loose bounds"),
-        final=Stage(1 - columns - check - REACH - LENGTHS - APART - sum(pilots), "second moments"),
+        final=Stage(1 - columns - check - 2 * LOOK - APART - sum(pilots), "second moments"),
         check=Stage(check, "check for bends"),
     )
     return Plan(mu, False, stages)

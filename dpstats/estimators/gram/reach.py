@@ -15,7 +15,8 @@ from dataclasses import replace
 import numpy as np
 
 from dpstats.curator import Curator
-from dpstats.estimators.gram.bounds import PILOT_LIMIT, moved_share
+from dpstats.estimators.engine.bounds import NEARLY_ALL
+from dpstats.estimators.gram.bounds import moved_share
 from dpstats.estimators.gram.coordinates import Coordinates
 from dpstats.estimators.gram.tail import Tail
 from dpstats.estimators.row_scale import RowScale
@@ -28,7 +29,7 @@ _RATIO = math.sqrt(2)
 BULK = 4.0
 # cells that are looked at together: laws that noise hides in each cell alone may spread over two octaves
 _WINDOWS = (1, 2, 4)
-_FIRST_LIMIT = np.array([PILOT_LIMIT])  # of the first pilot, in sds of the response
+_FIRST_LIMIT = np.array([NEARLY_ALL])  # of the first pilot, in sds of the response
 # Variance that pilots leave, over that of rows that noise hides where the first of them clipped residuals. Of
 # 255 ordinary designs none had less, of 620 real fits two, which had a caution.
 _COLLAPSED = 0.1
@@ -43,7 +44,7 @@ def with_reach(curator: Curator, cost: float, place: Coordinates, weighted: bool
     """
     tail, scale = _counted(curator, cost, place, weighted)
     sigma = max(math.sqrt(tail.square), place.sigma)
-    missing = float(tail.lost(np.array([PILOT_LIMIT * place.sigma]))[0]) / sigma
+    missing = float(tail.lost(np.array([NEARLY_ALL * place.sigma]))[0]) / sigma
     k = len(place.line)
     prior = place.prior * (place.sigma / sigma) ** 2 + moved_share(k) * missing**2 * np.eye(k)
     return replace(place, scale=scale, sigma=sigma, prior=prior, tail=tail)

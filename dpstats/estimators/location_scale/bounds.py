@@ -22,7 +22,7 @@ from typing import Any, Generic, TypeVar
 
 import numpy as np
 
-from dpstats.estimators.engine.bounds import LENGTHS, NOTHING, ladder
+from dpstats.estimators.engine.bounds import LENGTHS, NEARLY_ALL, NOTHING, ladder
 from dpstats.estimators.location_scale.event_law import FLOOR_BIAS, LEAST_KEPT, UNSEEN, Floor
 from dpstats.estimators.location_scale.placement import Placement, declared_range
 from dpstats.estimators.location_scale.problem import sigma_of
@@ -37,8 +37,6 @@ FREE = 0.45
 _WIDTH_RATE = 0.9  # at which the assumed bias falls in the width
 # sigmas from its pivot beyond which a row gives nothing: the hazard that it collects below is none
 FAR = 60.0
-# pivots are clipped to this many sds of the pivots of the events
-_PIVOT_SDS = 3.0
 # with delayed entry the first cut leaves this share of the information
 _FIRST_KEPT = 0.5
 # width at which the cut is chosen, before the width itself is
@@ -146,7 +144,7 @@ class Bounding(Generic[P]):
         if not narrow:
             return declared_range(pivot, self.placement.scale)
         mean, sd = self.placement.over_events(pivot)
-        return mean - _PIVOT_SDS * sd - 0.1, mean + _PIVOT_SDS * sd + 0.1
+        return mean - NEARLY_ALL * sd - 0.1, mean + NEARLY_ALL * sd + 0.1
 
     def _limits(self, width: float, point: Array) -> tuple[float, float]:
         placement = self.placement

@@ -8,7 +8,16 @@ from __future__ import annotations
 import math
 
 from dpstats.estimators.engine.plan import EARLY_STEPS as SIGN_STEPS
-from dpstats.estimators.engine.plan import TAIL_STEPS, TIME_CHECK, TIME_COLUMNS, Plan, Stage, alike, growing
+from dpstats.estimators.engine.plan import (
+    LOOK,
+    TAIL_STEPS,
+    TIME_CHECK,
+    TIME_COLUMNS,
+    Plan,
+    Stage,
+    alike,
+    growing,
+)
 from dpstats.estimators.location_scale.sign_tuning import TUNING
 
 # Shares of mu^2; the averaged steps have what the others leave.
@@ -18,8 +27,9 @@ EARLY_STEPS, LOCATION_STEPS = 10, 4
 # information far better than the averaged steps, which pay for them.
 INSPECTIONS, INSPECTED = 0.06, 3
 
-# Shares of epsilon of columns, matrix, location, sizes, early steps, last step and check; they add up to 1.
-# With n epsilon beyond these multiples of k^1.5, what comes first is precise enough at a smaller share.
+# Under pure epsilon: multiples of k^1.5 for n epsilon, beyond each of which what comes first is precise
+# enough at a smaller share; how many early steps; and shares of columns, matrix, sizes of the information and
+# early steps. The last step has what all others leave.
 # Then more early steps find their way from a start that many censored rows make bad. With half as much for
 # the columns, whose bounds may be a hundred times too wide, 18 and not 7 % of 68 ordinary designs there had
 # a caution, and errors were a fifth larger (benchmarks/lottery.py --ordinary). With less, a third of that
@@ -28,12 +38,12 @@ INSPECTIONS, INSPECTED = 0.06, 3
 # columns in bounds 150 sds wide a place that is not theirs, at n epsilon of 200 and 340 k^1.5, where all
 # are lost instead.
 PURE_SHARES = (
-    (4000.0, 12, (0.10, 0.10, 0.01, 0.09, 0.34, 0.33, 0.03)),
-    (1000.0, 6, (0.20, 0.12, 0.01, 0.06, 0.24, 0.34, 0.03)),
-    (400.0, 2, (0.25, 0.20, 0.01, 0.05, 0.15, 0.32, 0.02)),
-    (0.0, 2, (0.08, 0.25, 0.01, 0.06, 0.20, 0.38, 0.02)),
+    (4000.0, 12, 0.10, 0.10, 0.09, 0.34),
+    (1000.0, 6, 0.20, 0.12, 0.06, 0.24),
+    (400.0, 2, 0.25, 0.20, 0.05, 0.15),
+    (0.0, 2, 0.08, 0.25, 0.06, 0.20),
 )
-PURE_LOCATION_STEPS = 2
+PURE_LOCATION, PURE_LOCATION_STEPS = 0.01, 2
 
 
 def make_plan(
@@ -99,15 +109,15 @@ def make_pure_plan(epsilon: float, n: int, k: int) -> Plan:
 
     See docs/theory/survival.md#pure-epsilon.
     """
-    steps, shares = next(plan[1:] for plan in PURE_SHARES if n * epsilon >= plan[0] * k**1.5)
-    columns, matrix, location, sizes, early, last, check = shares
+    known = next(plan[1:] for plan in PURE_SHARES if n * epsilon >= plan[0] * k**1.5)
+    steps, columns, matrix, sizes, early = known
     stages = dict(
         columns=Stage(columns, "columns"),
         matrix=Stage(matrix, "event matrix"),
-        location=Stage(location, "location score", alike(PURE_LOCATION_STEPS)),
+        location=Stage(PURE_LOCATION, "location score", alike(PURE_LOCATION_STEPS)),
         sizes=Stage(sizes, "sizes of the information", alike(steps)),
         early=Stage(early, "score", alike(steps)),
-        last=Stage(last, "score"),
-        check=Stage(check, "check of the law"),
+        last=Stage(1 - columns - matrix - sizes - early - PURE_LOCATION - LOOK, "score"),
+        check=Stage(LOOK, "check of the law"),
     )
     return Plan(epsilon, True, stages)

@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.special import ndtri
 
-from dpstats.estimators.engine.bounds import FREE, LENGTHS, NOTHING, ladder, of_weighting
+from dpstats.estimators.engine.bounds import FREE, LENGTHS, NEARLY_ALL, NOTHING, ladder, of_weighting
 from dpstats.estimators.matrices import longest_image
 from dpstats.estimators.newton.dispersion import Uneven
 from dpstats.estimators.newton.located import Located, weighted_square
@@ -33,11 +33,9 @@ SPREADS, STEEPEST = ladder(2.5, 30.0), ladder(1.0, 20.0)
 _TOLD = 1 / 8
 # overdispersed counts leave room for rows of a larger mean, up to this multiple
 _HEAVY = 2.0
-# rows whose score has more than so many sds below the limit keep their weight
-ROOM = 3.0
-# sds of scores that are kept in the first steps; and noise of averaged steps, in sds of the linear predictor,
-# up to which limits of the first ones have room for counts that are far from the start
-_FIRST, _ROUGH = 3.0, 0.01
+# noise of averaged steps, in sds of the linear predictor, up to which limits of the first ones have room for
+# counts that are far from the start
+_ROUGH = 0.01
 # least curvature: of events in one row of a thousand
 _LEAST_LEVEL = 1e-3
 # dispersions of amounts that there may be, before any release
@@ -94,7 +92,7 @@ class Chooser:
         level = self.start_level
         if self.problem.family.two_valued:
             return Bounds(radius, self._weighted(radius, level)[0])
-        return Bounds(radius, self._score(_FIRST, level, self._first_dispersion(radius, level)))
+        return Bounds(radius, self._score(NEARLY_ALL, level, self._first_dispersion(radius, level)))
 
     def _first_dispersion(self, radius: float, level: float) -> float:
         """Of what lies about the start: counts differ as their means do, as far as noise leaves room for it.
@@ -104,7 +102,9 @@ class Chooser:
         family, located = self.problem.family, self.located
         if family.free_dispersion or family.alpha is not None:
             return self.start_dispersion
-        noise = self._noise(radius, self._score(_FIRST, level, 1.0).limit, level) / math.sqrt(self.n * level)
+        noise = self._noise(radius, self._score(NEARLY_ALL, level, 1.0).limit, level) / math.sqrt(
+            self.n * level
+        )
         seen = located.sd**2 / max(float(family.variance(np.array(located.mean))), _LEAST_LEVEL)
         return max(min(seen, (_ROUGH / noise) ** 2), 1.0)
 
@@ -257,7 +257,7 @@ class Chooser:
             steepest = min(self._steepest(level), top, family.most_curved)
             excess = (dispersion - 1) * self.located.usable / level
             excess = excess if abs(excess) > 1e-3 else 0.0
-            return BoundedScore(family, limit, steepest, ROOM, excess, predictors, top)
+            return BoundedScore(family, limit, steepest, NEARLY_ALL, excess, predictors, top)
         limit = spread * math.sqrt(dispersion) * family.longer_tail
         return BoundedScore(family, limit, 1.0, 0.0, dispersion, predictors, top)
 

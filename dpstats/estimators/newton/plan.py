@@ -5,15 +5,13 @@ See docs/theory/glm.md#plan.
 
 from __future__ import annotations
 
-from dpstats.estimators.engine.plan import BENDS, EARLY_STEPS, TAIL_STEPS, Plan, Stage, alike, growing
+from dpstats.estimators.engine.plan import EARLY_STEPS, LOOK, TAIL_STEPS, Plan, Stage, alike, growing
 
-# Shares of mu^2; the averaged steps have what the others leave.
-FIRST, OCTAVES, EARLY, FAR = 0.03, 0.03, 0.24, 0.06
-TAILS = 0.03  # whether scores that are clipped have a longer tail than their law
-LAWS = 0.02  # of what law counts are
+# Shares of mu^2, beside those of looks; the averaged steps have what the others leave, and that of rows
+# apart where the declared bounds are too near for any.
+EARLY, FAR = 0.24, 0.06
 # Rows times mu from which it is released how counts scatter: of fewer, noise hides what it would be good for
 MANY = 3000.0
-APART = 0.03  # rows apart; averaged steps have it where the declared bounds are too near for any
 TOLD = 0.01  # whether covariates tell a yes or no
 # Early and averaged steps where n mu / k^1.5 is more: the less noisy a step, the fewer converge, as those of
 # Newton's method do without noise. With fewer rows more steps lose fewer intervals.
@@ -41,19 +39,19 @@ def make_plan(
     no it is asked instead whether covariates tell it. `laws`: whether it is asked how counts scatter.
     `apart`: whether rows may be, of columns that have more than two values.
     """
-    check, tails, steps = BENDS * constant, TAILS * (constant and not two_valued), "score and information"
+    check, tails, steps = LOOK * constant, LOOK * (constant and not two_valued), "score and information"
     told = TOLD * two_valued
-    rest = 1 - FIRST - OCTAVES - EARLY - FAR - check - tails - told - APART * apart - LAWS * laws
+    rest = 1 - LOOK * (2 + apart + laws) - EARLY - FAR - check - tails - told
     stages = dict(
-        columns=Stage(FIRST, "column means"),
-        octaves=Stage(OCTAVES, "column octaves"),
+        columns=Stage(LOOK, "column means"),
+        octaves=Stage(LOOK, "column octaves"),
         early=Stage(EARLY, steps, growing(early_steps)),
         tail=Stage(rest, steps, alike(tail_steps)),
-        laws=Stage(LAWS * laws, "scatter of counts"),
+        laws=Stage(LOOK * laws, "scatter of counts"),
         far=Stage(FAR, "check of long rows"),
         check=Stage(check, "check for bends"),
         beyond=Stage(tails, "check of the tail"),
         told=Stage(told, "check for separation"),
-        apart=Stage(APART * apart, "rows apart in loose bounds"),
+        apart=Stage(LOOK * apart, "rows apart in loose bounds"),
     )
     return Plan(mu, False, stages)

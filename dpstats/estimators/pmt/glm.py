@@ -12,10 +12,11 @@ import math
 import numpy as np
 
 from dpstats.curator import Curator, Release
+from dpstats.estimators.engine.bounds import NEARLY_ALL
 from dpstats.estimators.engine.information import FORGET
 from dpstats.estimators.engine.plan import left
 from dpstats.estimators.engine.route import Scores, iterated
-from dpstats.estimators.newton.bounds import DISPERSIONS, ROOM, Bounds
+from dpstats.estimators.newton.bounds import DISPERSIONS, Bounds
 from dpstats.estimators.newton.estimate import Estimate, estimate
 from dpstats.estimators.newton.information import dispersion
 from dpstats.estimators.newton.located import Located
@@ -32,8 +33,6 @@ STEPS = 8
 
 MEAN = 0.05
 """Share of mu squared for the mean response, from which the bounds of a score follow; none for a logit."""
-
-_SDS = 3.0  # of a score whose law is the same for all rows, within which it counts in full
 
 
 def costs(mu: float, problem: Problem) -> dict[str, float]:
@@ -162,7 +161,7 @@ def _score(problem: Problem, located: Located, phi: float, level: float) -> Boun
         return None
     predictors = (-12.0, math.log(max(top, 1.0)) + 1.0)
     if family.free_dispersion:
-        return BoundedScore(family, _SDS * family.longer_tail, 1.0, 0.0, phi, predictors)
+        return BoundedScore(family, NEARLY_ALL * family.longer_tail, 1.0, 0.0, phi, predictors)
     limit, steepest = min(top, 2 + 3 * math.sqrt(located.mean)), min(top, 3 * located.mean + 1)
     excess = max(phi - 1, 0.0) / level
-    return BoundedScore(family, limit, steepest, ROOM, excess if excess > 1e-3 else 0.0, predictors)
+    return BoundedScore(family, limit, steepest, NEARLY_ALL, excess if excess > 1e-3 else 0.0, predictors)
