@@ -15,7 +15,6 @@ from dpstats.estimators.location_scale.plan import (
     TAIL_STEPS,
     make_sign_plan,
 )
-from dpstats.estimators.location_scale.sign_tuning import TUNING
 from dpstats.estimators.newton import count_steps
 from dpstats.estimators.newton import make_plan as newton_plan
 
@@ -45,7 +44,7 @@ def test_costs_by_signs_add_up_to_what_the_columns_leave(mu: float, k: int) -> N
     assert min(parts) > 0
     assert math.hypot(before.cost("columns"), *parts) == pytest.approx(mu, rel=1e-12)
     steps = tuple(len(plan[stage]) for stage in ("start", "early", "last", "level"))
-    assert steps == (TUNING.shares.start_steps, SIGN_STEPS, TAIL_STEPS, TUNING.shares.level_steps)
+    assert steps == (LOCATION_STEPS, SIGN_STEPS, TAIL_STEPS, LOCATION_STEPS)
 
 
 def test_the_more_slopes_the_larger_their_share() -> None:

@@ -85,21 +85,21 @@ def make_sign_plan(mu: float, k: int) -> Plan:
     See docs/theory/survival.md#slopes-by-the-signs-of-residuals.
     """
     own = TUNING.shares
-    shape = max(own.least_shape, min(own.most_shape, own.shape / (k - 1))) if k > 2 else own.least_shape
-    last = 1 - shape - own.start - own.early - own.sizes - own.check
+    shape = max(LOOK, min(MATRIX, own.shape / (k - 1))) if k > 2 else LOOK
+    last = 1 - shape - own.early - own.sizes - 2 * LOOK
     level = 1 / (1 + own.slopes * math.sqrt(k))
     following, waiting = level * own.following, level * (1 - own.following)
     slopes, both = "signs of residuals", "score and information of intercept and log sigma"
     stages = dict(
         shape=Stage(shape, "event matrix"),
-        start=Stage(own.start, both, alike(own.start_steps)),
+        start=Stage(LOOK, both, alike(LOCATION_STEPS)),
         early=Stage(own.early * (1 - level * own.early_level), slopes, alike(SIGN_STEPS)),
         early_level=Stage(own.early * level * own.early_level, both, alike(SIGN_STEPS)),
         sizes=Stage(own.sizes, slopes),
         last=Stage(last * (1 - level), slopes, alike(TAIL_STEPS)),
         last_level=Stage(last * following, both, alike(TAIL_STEPS)),
-        level=Stage(last * waiting, both, alike(own.level_steps)),
-        check=Stage(own.check, "check of the law"),
+        level=Stage(last * waiting, both, alike(LOCATION_STEPS)),
+        check=Stage(LOOK, "check of the law"),
     )
     return Plan(mu, False, stages)
 

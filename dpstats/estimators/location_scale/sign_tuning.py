@@ -11,38 +11,29 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Shares:
-    """Shares of what is left of mu^2 after the columns; the last steps get what these leave.
+    """Shares of what the columns leave of mu^2, beside those of looks; the last steps get what these leave.
 
     Attributes
     ----------
-    start, early, sizes, check : float
-        Intercept and log sigma before any slope; the steps towards the root; the sizes of the score; the
-        check of the law.
-    shape, least_shape, most_shape : float
+    early, sizes : float
+        The steps towards the root; the sizes of the score.
+    shape : float
         The event matrix tells of few covariates how they are correlated, and nothing of one or many: its
-        share is the first over their number, between the others.
+        share is this over their number, from that of a look to that of the matrix of other routes.
     slopes : float
         Of the last steps' share, slopes get this times sqrt k of what intercept and log sigma get: their
         noise is then about the same in sampling sds.
     early_level, following : float
         Of what intercept and log sigma so get, the parts that follow the slopes, of early and of last steps;
         the rest waits for the average of the slopes.
-    start_steps, level_steps : int
-        Of intercept and log sigma, before any slope and at their average.
     """
 
-    start: float
     early: float
     sizes: float
-    check: float
     shape: float
-    least_shape: float
-    most_shape: float
     slopes: float
     early_level: float
     following: float
-    start_steps: int
-    level_steps: int
 
 
 @dataclass(frozen=True)
@@ -117,20 +108,7 @@ class Tuning:
 
 
 TUNING = Tuning(
-    Shares(
-        start=0.02,
-        early=0.38,
-        sizes=0.01,
-        check=0.02,
-        shape=0.4,
-        least_shape=0.02,
-        most_shape=0.1,
-        slopes=0.55,
-        early_level=0.5,
-        following=0.3,
-        start_steps=3,
-        level_steps=4,
-    ),
+    Shares(early=0.38, sizes=0.01, shape=0.4, slopes=0.55, early_level=0.5, following=0.3),
     radius=0.5,
     longest=4.0,
     matrix_share=0.4,
