@@ -175,7 +175,8 @@ def judged(release: Release, line: Line, score: BoundedScore, share: float) -> B
     errors = math.sqrt(_along(line.cov, first)), math.sqrt(_along(line.cov, line.along)) / line.some_spread
     sure, usual = by_chance(release.law, noise, sd)
     told = bool(abs(found) > sure and scale * abs(found) > WORTH * min(errors))
-    return Bend(told, scale**2 * max(found**2 - usual**2, 0.0))
+    more = max(abs(found) - usual, 0.0)  # whose square, unlike that of `usual`, is a number
+    return Bend(told, scale**2 * more * (2 * abs(found) - more))
 
 
 def by_chance(law: str, noise: float, sd: float) -> tuple[float, float]:

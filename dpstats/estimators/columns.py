@@ -110,22 +110,25 @@ def row_scale(moments: Release, zoomed: Zoomed, box: Box, log: bool, constant: b
     found = _Moments.of(moments, moments.n * fraction, box, zoomed.half >= 1)
     prior = _prior(found, zoomed)
     mean = by_precision(found.first, found.first_sd, prior.first, prior.first_sd)
+    mean = np.where(zoomed.hidden > 0, 0.0, mean)  # what seems constant is centred where most rows are
     by_mean = 2 * np.abs(mean) * found.first_sd  # of a column off its centre, what noise in its mean does
     noise = np.where(found.binary, by_mean, np.hypot(found.second_sd, by_mean))
     noise = np.maximum(noise, 1e-12)
     variance = by_precision(found.second - mean**2, noise, prior.second, prior.second_sd)
     # no smaller than the noise can tell from 0
     sds = np.sqrt(np.clip(variance, np.clip(found.second_sd, 1e-8, 0.1), 1.0))
-    ends = (1 + np.abs(mean)) / (_LONGEST_END * math.sqrt(1.5 * len(mean)))
-    sds = np.where(found.binary, np.maximum(sds, ends), sds)
+    # where the rows are that differ: at an end of the box, or as far as their squares say over themselves
+    away = np.maximum(found.second, found.second_sd) / np.maximum(np.abs(found.first), found.first_sd)
+    away = np.where(zoomed.hidden > 0, np.minimum(away, 1.0), 0.0)
+    ends = np.where(found.binary, 1 + np.abs(mean), away)
+    sds = np.maximum(sds, ends / (_LONGEST_END * math.sqrt(1.5 * len(mean))))
     error = (noise**-2.0 + prior.second_sd**-2.0) ** -0.5 / np.maximum(variance, 1e-12)
     miscounted = fraction_sd / fraction
     mean_error = (found.first_sd**-2.0 + prior.first_sd**-2.0) ** -0.5
     middle = zoomed.center + zoomed.half * mean
-    sds = np.maximum(zoomed.half * sds, np.sqrt(zoomed.hidden) * (1 + np.abs(middle)))
-    ratio = variance * (zoomed.half / sds) ** 2
-    error = np.where((zoomed.hidden > 0) & (ratio < _LEAST_RATIO), np.maximum(error, 1.0), error)
-    ratio = np.clip(ratio, _LEAST_RATIO, 1.0)
+    error = np.where((zoomed.hidden > 0) & ~found.varies, np.maximum(error, 1.0), error)
+    away, sds = away / sds, zoomed.half * sds
+    ratio = np.clip(variance * (zoomed.half / sds) ** 2, _LEAST_RATIO, 1.0)
     places = zoomed.places(middle, sds)
     center, scale = box.center + box.half * middle, box.half * sds
     if not constant:
@@ -139,6 +142,7 @@ def row_scale(moments: Release, zoomed: Zoomed, box: Box, log: bool, constant: b
         fraction=fraction,
         fraction_sd=fraction_sd,
         binary=found.binary[:-1],
+        away=(away * found.varies)[:-1],
         lower=(box.lower - center) / scale,
         upper=(box.upper - center) / scale,
         ratio=ratio[:-1],
@@ -203,7 +207,7 @@ def _prior(found: _Moments, zoomed: Zoomed) -> _Moments:
     mean, mean_sd = zoomed.mean.copy(), np.where(found.binary, 0.6, zoomed.doubt * np.sqrt(zoomed.variance))
     variance = np.where(found.binary, 2 / 3, zoomed.variance)
     variance_sd = np.where(found.binary, 0.3, zoomed.doubt * zoomed.variance)
-    unseen = zoomed.unseen & ~found.binary
+    unseen = zoomed.unseen & (zoomed.hidden == 0) & ~found.binary
     unseen[-1] = False  # the response is no covariate
     if unseen.any():
         prior, size = UNSEEN_SD**2, 2 + int(unseen.sum())

@@ -117,6 +117,8 @@ class RowScale:
         Of the box.
     varies : array of bool, shape (d,)
         Columns that surely do not hold one value alone, or are declared to hold two.
+    away : array, shape (d,)
+        Of columns that seem constant, how far the rows lie that differ, about; else 0. Empty if none does.
     middle_error : array, shape (d,)
         sd of the means of the columns, from noise, on this scale.
     miscounted : float
@@ -145,6 +147,7 @@ class RowScale:
     alike: Array = field(default_factory=lambda: np.zeros((0, 0), dtype=int))
     within: Array = field(default_factory=lambda: np.zeros(0, dtype=int))
     varies: Array = field(default_factory=lambda: np.zeros(0, dtype=bool))
+    away: Array = field(default_factory=lambda: np.zeros(0))
     middle_error: Array = field(default_factory=lambda: np.zeros(0))
     miscounted: float = 0.0
 

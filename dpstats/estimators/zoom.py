@@ -17,6 +17,7 @@ import numpy as np
 from scipy import special
 
 from dpstats.curator import Curator, Release
+from dpstats.estimators.apart import FAR
 from dpstats.estimators.engine.plan import FirstCosts
 
 Array = np.ndarray
@@ -27,6 +28,8 @@ _FALSE_CELL = 0.02
 # a column is seen where the cells that stand out hold more than this share of the rows; one of which less is
 # seen may reach this many times farther, on both sides
 _MOST, _FARTHER = 2 / 3, 2.0
+# rows of which one octave holds so many may be all alike, but for a few
+_ALIKE = 0.9
 # of the rows of a normal column, one octave holds this share
 _IN_SIGHT = 0.25
 # relative sds of what cells say of mean (in sds) and variance: rows are not even within a cell
@@ -56,7 +59,7 @@ class Zoomed:
     held : array, shape (m,)
         Share of the rows in cells where some were seen.
     shares : array, shape (m, cells)
-        Of the rows that were seen, in each cell.
+        Of the rows that were seen, in each cell; 0 of a column that seems constant.
     edges : array, shape (m, cells + 1)
         Of the cells.
     """
@@ -150,8 +153,8 @@ def zoom(curator: Curator, costs: FirstCosts, public: dict[str, Any], response: 
     close[-1] = True  # the response is looked at whenever any column is
     chosen = public["chosen"].copy()
     chosen[chosen] = close[:-1]
-    cells = in_cells(counts, everywhere)
-    near = _about_means(curator, costs, dict(public, chosen=chosen), cells.center[close], cells.half[close])
+    fullest = tuple(part[close] for part in _fullest(counts, everywhere))
+    near = _about_means(curator, costs, dict(public, chosen=chosen), *fullest)
     return whole.replaced(close, near), moments
 
 
@@ -165,16 +168,16 @@ def _held_by_a_quarter(counts: Release) -> Array:
 
 
 def _about_means(
-    curator: Curator, costs: FirstCosts, public: dict[str, Any], middle: Array, width: Array
+    curator: Curator, costs: FirstCosts, public: dict[str, Any], middle: Array, width: Array, rest: Array
 ) -> Zoomed:
-    """Where rows of columns are that were seen within a width about a middle."""
+    """Where rows of columns are that were seen within a width about a middle, but for the rest."""
     chosen, (_, first, octaves, _) = np.append(public["chosen"], True), costs.parts
     center, half = public["center"].copy(), public["half"].copy()
     center[chosen] += half[chosen] * middle
     half[chosen] *= width
     means = curator.release("reach_means", first, **{**public, "center": center, "half": half})
     # an origin, wherever it lies: the response's mean is over events, whose number is not known yet
-    origin = np.clip(middle + width * np.clip(means.values[0] / means.n, -1, 1), -1, 1)
+    origin = np.clip(middle + width * np.clip((means.values[0] - rest) / means.n, -1, 1), -1, 1)
     return _seen(_counts(curator, octaves, public, 2 * _OCTAVES, origin), origin)
 
 
@@ -198,19 +201,71 @@ def least_seen(law: str, size: int) -> float:
     return -math.log(2 * chance) / math.sqrt(2)
 
 
-def _visible(counts: Release, edges: Array) -> tuple[Array, Array, Array]:
+def _visible(counts: Release, edges: Array, among: Array | bool = True) -> tuple[Array, Array, Array]:
     """Lower end of the first cell that stands out, upper end of the last, and which ones do."""
     cells = counts.values[0]
-    visible = cells > least_seen(counts.law, cells.size) * counts.sd
+    visible = among & (cells > least_seen(counts.law, cells.size) * counts.sd)
     rows, found = np.arange(len(cells)), visible.any(axis=1)
     first, last = visible.argmax(axis=1), cells.shape[1] - visible[:, ::-1].argmax(axis=1)
     return np.where(found, edges[rows, first], -1.0), np.where(found, edges[rows, last], 1.0), visible
 
 
-def _seen(counts: Release, origin: Array) -> Zoomed:
+def _fullest(counts: Release, origin: Array) -> tuple[Array, Array, Array]:
+    """Middle and half-width of the cells side by side where most rows are seen, or of all cells seen.
+
+    And what rows that are seen elsewhere add to a sum of values in half-widths, clipped there.
+    """
     edges = _edges(counts, origin)
     lower, upper, visible = _visible(counts, edges)
-    cells, total = np.where(visible, counts.values[0], 0.0), _total(counts)
+    middle, half, rest = (lower + upper) / 2, (upper - lower) / 2, np.zeros(len(edges))
+    for j, (seen, rows) in enumerate(zip(visible, np.where(visible, counts.values[0], 0.0), strict=True)):
+        run = np.cumsum(np.diff(seen, prepend=False))  # cells side by side, all of them seen or none
+        own = run == run[np.argmax(rows)]
+        if rows[own].sum() > _MOST * rows.sum():
+            ends = edges[j, :-1][own].min(), edges[j, 1:][own].max()
+            middle[j], half[j] = sum(ends) / 2, (ends[1] - ends[0]) / 2
+            rest[j] = np.sum(np.sign(edges[j, :-1] - middle[j]) * rows, where=~own)
+    return middle, half, rest
+
+
+def _near(cells: Array, edges: Array, least: float) -> Array:
+    """Octaves of a column that hold most of its rows, if all others seen are apart from these; else all.
+
+    Apart they are farther from the middle of most rows than `FAR` of their sds, and more than `least`, which
+    cannot be as far in sds of all. Rows in one cell may be alike, and the others then are all that varies.
+    """
+    count = cells.shape[1] // 2
+    rows, low, high = (
+        np.stack([part[:, count - 1 :: -1], part[:, count:]]) for part in (cells, edges[:, :-1], edges[:, 1:])
+    )
+    held, first, second = (
+        np.cumsum(part.sum(axis=0), axis=1)
+        for part in (rows, rows * (low + high) / 2, rows * (low**2 + low * high + high**2) / 3)
+    )
+    varies = np.maximum.accumulate(rows.max(axis=0), axis=1) < _ALIKE * held
+    some = np.maximum(held, 1.0)
+    mean = first / some
+    sds = np.sqrt(np.maximum(second / some - mean**2, 0.0))
+    # from that middle to the nearest rows beyond each octave
+    ends = np.where(rows > 0, np.stack([-high[0], low[1]]), np.inf)
+    beyond = np.minimum.accumulate(ends[..., ::-1], axis=-1)[..., ::-1]
+    beyond = np.pad(beyond[..., 1:], ((0, 0), (0, 0), (0, 1)), constant_values=np.inf)
+    away = (beyond + np.stack([mean, -mean])).min(axis=0)
+    whole = held[:, -1:]
+    apart = (held > _MOST * whole) & varies & (whole - held > least) & (away > FAR * sds)
+    last = np.where(apart.any(axis=1), apart.argmax(axis=1), count)
+    inner = np.arange(count) <= last[:, None]
+    return np.hstack([inner[:, ::-1], inner])
+
+
+def _seen(counts: Release, origin: Array) -> Zoomed:
+    edges = _edges(counts, origin)
+    total = _total(counts)
+    _, _, visible = _visible(counts, edges)
+    near = _near(np.where(visible, counts.values[0], 0.0), edges, counts.n / FAR**2)
+    near |= np.isnan(origin)[:, None]
+    lower, upper, visible = _visible(counts, edges, near)
+    cells = np.where(visible, counts.values[0], 0.0)
     seen = cells.sum(axis=1)
     some, found = seen > 0, seen > _MOST * np.clip(total, counts.sd, counts.n)
     reach = np.where(some, _FARTHER * np.maximum(upper - origin, origin - lower), 2.0)
@@ -218,21 +273,26 @@ def _seen(counts: Release, origin: Array) -> Zoomed:
     lower = np.where(ends, lower, np.fmax(origin - reach, -1.0))
     upper = np.where(ends, upper, np.fmin(origin + reach, 1.0))
     center, half = (lower + upper) / 2, np.maximum((upper - lower) / 2, 2.0**-_OCTAVES)
+    # of one that seems constant, rows that are not seen may lie anywhere
+    alike = found & (visible.sum(axis=1) == 1)
+    half = np.where(alike, 1 + np.abs(center), half)
     shares = cells / np.where(some, seen, 1.0)[:, None]
     low, high = _ends(edges, center, half)
     # releases have different numbers of cells; more of them are empty
     more = (0, 0), (0, EQUAL_CELLS - cells.shape[1])
     mean = np.sum(shares * (low + high) / 2, axis=1)
     variance = np.sum(shares * (low**2 + low * high + high**2) / 3, axis=1) - mean**2
+    hidden = np.where(alike, min(HIDDEN * counts.sd / counts.n, 1.0), 0.0)
+    variance = np.where(alike, hidden, np.maximum(variance, LEAST_VARIANCE))
     return Zoomed(
         center,
         half,
         np.where(found, mean, 0.0),
-        np.where(found, np.maximum(variance, LEAST_VARIANCE), UNSEEN_SD**2),
-        np.where(found, _BY_CELLS, 1.0),
-        np.where(found & (visible.sum(axis=1) == 1), min(HIDDEN * counts.sd / counts.n, 1.0), 0.0),
+        np.where(found, variance, UNSEEN_SD**2),
+        np.where(found & ~alike, _BY_CELLS, 1.0),
+        hidden,
         seen / np.clip(total, counts.sd, counts.n),
-        np.pad(shares, more),
+        np.pad(np.where(alike[:, None], 0.0, shares), more),
         np.pad(edges, more, mode="edge"),
     )
 

@@ -225,6 +225,6 @@ class LinearMoments(NoisyMoments):
         A penalty adds the mean square distance between penalised and unpenalised means to the variance.
         """
         free = self.normal_equations()
-        apart = np.linalg.solve(self.map, self.solve(alpha).params - self.origin) - free.delta
+        apart = self.inverse @ (self.solve(alpha).params - self._line[1])
         distance = float(apart @ self.all_rows @ apart)
         return self.scale * math.sqrt(residual_variance(self, free) + distance)

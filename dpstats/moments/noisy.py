@@ -325,7 +325,24 @@ class NoisyMoments:
     @property
     def back(self) -> np.ndarray:
         """What takes a row in the coordinates of the moments to one of the design, from the right."""
-        return np.asarray(np.linalg.inv(self.map) * self.scale)
+        return np.asarray(self.inverse * self.scale)
+
+    @cached_property
+    def inverse(self) -> np.ndarray:
+        """Of `map`.
+
+        Where columns lie far from 0 against their spread, rounding leaves nothing of the constant in the row
+        of the intercept; but what it is in the coordinates of the moments is known.
+        """
+        first = int(self.constant is not None)
+        slopes = self.map[first:]
+        size = np.maximum(np.linalg.norm(slopes, axis=1), np.finfo(float).tiny)
+        found = np.linalg.pinv(slopes / size[:, None]) / size
+        if self.constant is not None:
+            one = self.constant / self.scale
+            found = np.column_stack([one, found - np.outer(one, self.map[0] @ found)])
+        read_only([found])
+        return found
 
     @property
     def all_rows(self) -> np.ndarray:

@@ -96,7 +96,7 @@ def _fitted(moments: NoisyMoments) -> tuple[np.ndarray, np.ndarray, np.ndarray, 
     """
     fit, gram = moments.normal_equations(), moments.all_rows
     params = moments.origin + moments.map @ fit.delta
-    direction = np.linalg.solve(moments.map, params)
+    direction = moments.inverse @ params
     slopes = params.copy()
     if moments.constant is not None:
         direction = direction - float(direction @ gram @ moments.constant) * moments.constant

@@ -123,3 +123,32 @@ def test_counts_that_are_mostly_0_are_not_rows_apart() -> None:
         with noise(SeededNoise(seed)):
             fit = dps.glm("y ~ x", data, schema, family="poisson").fit(dps.approx(0.9, 1e-6))
         assert "apart" not in dict(fit.flags) and "apart" in fit.record.settings
+
+
+@pytest.mark.parametrize("budget", BUDGETS.values(), ids=BUDGETS)
+@pytest.mark.parametrize("column", ["x", "y"])
+def test_codes_in_many_rows_are_told(column: str, budget: Budget) -> None:
+    """One row in thirty has a code, which counts show: where the others lie decides what is apart."""
+    rng = np.random.default_rng(5)
+    x = rng.uniform(0, 10, 4 * N)
+    data = {"x": x, "y": 5 + x + 3 * rng.normal(size=4 * N)}
+    data[column][::30] = 9999.0
+    schema = dps.Schema(x=dps.bounded(0, 1e4), y=dps.bounded(-1e4, 1e4))
+    for seed in range(3):
+        with noise(SeededNoise(seed)):
+            fit = dps.ols("y ~ x", data, schema).fit(budget)
+        assert "apart" in dict(fit.flags)
+
+
+@pytest.mark.parametrize("budget", BUDGETS.values(), ids=BUDGETS)
+def test_rare_values_of_a_column_that_seems_constant_are_not_apart(budget: Budget) -> None:
+    """A 1 in one row of a hundred, within [0, 1]: the others are all alike, and these tell its effect."""
+    rng = np.random.default_rng(7)
+    x = (rng.uniform(size=2 * N) < 0.01).astype(float)
+    data = {"x": x, "y": x + rng.normal(size=2 * N)}
+    schema = dps.Schema(x=dps.bounded(0, 1), y=dps.bounded(-9, 9))
+    for seed in range(5):
+        with noise(SeededNoise(seed)):
+            fit = dps.ols("y ~ x", data, schema).fit(budget)
+        assert not fit.flags
+        assert fit.bse["x"] < 6 / np.sqrt(x.sum())

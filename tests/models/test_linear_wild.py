@@ -9,6 +9,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import dpstats as dps
+from dpstats.budget import Budget
 from dpstats.testing import SeededNoise, noise
 from tests.models.test_survreg_wild import WILD, silence
 
@@ -145,3 +146,19 @@ def test_degenerate_frames_at_a_usual_budget(budget: Any, change: dict[str, Any]
     data, formula = columns(2000, 3) | change, "y ~ a + b + f + g"
     for how in ("plain", "weights"):
         check(fitted(data, formula, budget, how, SeededNoise(1)), formula, 2000)
+
+
+@pytest.mark.parametrize("budget", [dps.approx(5, 1e-6), dps.pure(5)], ids=["mu", "epsilon"])
+@pytest.mark.parametrize("formula", ["y ~ x + I(x**2)", "y ~ I(x**2)"])
+def test_numbers_so_far_from_0_that_rounding_hides_the_constant_are_no_error(
+    formula: str, budget: Budget
+) -> None:
+    rng = np.random.default_rng(1)
+    for low, width in ((1e12, 1.0), (1e12, 0.01), (1e14, 1.0)):
+        x = low + width * rng.uniform(size=3000)
+        data = {"x": x, "y": (x - low) / width + 0.1 * rng.normal(size=3000)}
+        schema = dps.Schema(x=dps.bounded(low, low + width), y=dps.bounded(-1, 2))
+        for seed in range(2):
+            with noise(SeededNoise(seed)):
+                fit = dps.ridge(formula, data, schema, alpha=1.0).fit(budget)
+            assert np.isfinite(fit.params).all() and float(fit.sigma) > 0

@@ -156,7 +156,7 @@ class Coordinates:
         back = np.linalg.inv(self.whitening)[first:]
         units = np.append(scale.scale, scale.y_scale)
         sds = np.maximum(np.sqrt(scale.ratio), np.linalg.norm(back, axis=1))
-        y_sd = max(1.0, math.hypot(self.sigma, float(np.linalg.norm(self.line[first:] @ back))))
+        y_sd = max(1.0, float(np.linalg.norm(self.line[first:] @ back)))
         farthest = units * np.maximum(np.abs(scale.lower), np.abs(scale.upper))
         return Found(
             np.append(scale.center, scale.y_center),
