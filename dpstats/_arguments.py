@@ -39,7 +39,9 @@ def shown(value: Any, most: int = MOST_SHOWN) -> str:
         short = len(value) <= most and value.isprintable()
         return repr(value) if short else untyped(value)
     name = f"{'an' if kind.__name__[0].lower() in 'aeiou' else 'a'} {kind.__name__}"
-    return f"{name} of {len(value)}" if kind in (list, tuple, dict, set) else name
+    if kind not in (list, tuple, dict, set):
+        return name
+    return f"{name} of {len(value)} item{'s' * (len(value) != 1)}"
 
 
 def untyped(value: Any) -> str:
@@ -104,15 +106,24 @@ def among(value: object, known: Collection[object]) -> bool:
     return (value is None or isinstance(value, str | bool)) and value in known
 
 
-def near(value: object, known: Iterable[str], least: float = 0.6) -> str:
-    """Ask for the option that a misspelt text is like, to follow an error; empty where none is.
+def near(given: object, known: Iterable[str], least: float = 0.6) -> str:
+    """Ask for the options that misspelt texts are like, to follow an error; empty where none is.
 
-    The text is not shown. How alike the two must be is in difflib's measure.
+    The texts are not shown. How alike two must be is in difflib's measure.
     """
-    folded = {one.casefold(): one for one in known}
-    close = get_close_matches(value.casefold(), folded, cutoff=least) if isinstance(value, str) else []
-    close.sort(key=lambda one: sorted(one) != sorted(str(value).casefold()))  # letters in another order first
-    return f"; did you mean {folded[close[0]]!r}?" if close else ""
+    close = ", ".join(map(repr, alike(given, known, least)))
+    return f"; did you mean {close}?" if close else ""
+
+
+def alike(given: object, known: Iterable[str], least: float = 0.6) -> list[str]:
+    """The options that texts are like, of one text or of as many as a person types, which are no options."""
+    folded, several, found = {one.casefold(): one for one in known}, listed(given)[:MOST_SHOWN], []
+    texts = {one.casefold() for one in several if isinstance(one, str)}
+    for text in sorted(one for one in texts if folded.get(one) not in several):
+        close = get_close_matches(text, folded, cutoff=least)
+        close.sort(key=lambda one: sorted(one) != sorted(text))  # letters in another order first
+        found += [folded[one] for one in close[:1]]
+    return list(dict.fromkeys(found))
 
 
 def listed(value: Any) -> tuple[Any, ...]:

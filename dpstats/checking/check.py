@@ -200,7 +200,8 @@ def check(data: Any, schema: Schema, formula: str | None = None) -> DataCheck:
 class _Seen:
     """What a pass found: unusable cells, values beyond the bounds, and the outmost ones within, by variable.
 
-    Of the rows, `off` says which weigh nothing for their cells, and `idle` which do for their unit.
+    Of the rows, `off` says which weigh nothing for their cells, and `idle` which do for their unit; of the
+    others so many are `repeated`.
     """
 
     lost: dict[str, np.ndarray]
@@ -209,6 +210,7 @@ class _Seen:
     ends: _Values
     off: np.ndarray
     idle: np.ndarray
+    repeated: int
 
 
 def _seen(data: Any, schema: Schema, read: Mapping[str, Variable], design: Design | None) -> _Seen:
@@ -216,7 +218,7 @@ def _seen(data: Any, schema: Schema, read: Mapping[str, Variable], design: Desig
     below: _Values = {name: Counter() for name in read}
     above: _Values = {name: Counter() for name in read}
     ends: _Values = {name: Counter() for name in read}
-    off, idle = [np.zeros(0, bool)], [np.zeros(0, bool)]
+    off, idle, marks = [np.zeros(0, bool)], [np.zeros(0, bool)], [np.zeros(0, np.uint64)]
     for block in open_rows(data, schema, list(read)).blocks():
         cells = {name: block[name] for name in read}
         unusable = {name: ~usable(values, read[name]) for name, values in cells.items()}
@@ -229,11 +231,28 @@ def _seen(data: Any, schema: Schema, read: Mapping[str, Variable], design: Desig
                 above[name].update(values[values > variable.bounds[1]].tolist())
                 ends[name] = _outmost(ends[name], values[np.clip(values, *variable.bounds) == values])
         off.append(bad)
+        marks.append(pd.util.hash_pandas_object(pd.DataFrame(cells)[~bad], index=False).to_numpy())
         idle.append(~block[WEIGHS] if WEIGHS in block else np.zeros(len(bad), bool))
     whole, out = {name: np.concatenate(parts) for name, parts in lost.items()}, np.concatenate(off)
     for name, one in whole.items():
         one &= out | _unreadable(data, name, read[name], one & ~out)
-    return _Seen(whole, below, above, ends, out, np.concatenate(idle))
+    return _Seen(whole, below, above, ends, out, np.concatenate(idle), _repeated(np.concatenate(marks)))
+
+
+def _repeated(marks: np.ndarray) -> int:
+    """Rows that look like copies: alike the row before, or, of two or more, like as many in their order.
+
+    By chance a row here and there is like another; where most are, as of variables with few values, none is
+    counted.
+    """
+    _, first, inverse = np.unique(marks, return_index=True, return_inverse=True)
+    like = first[inverse]  # the place of the first row that is alike
+    again = like < np.arange(len(marks))
+    if 2 * again.sum() > len(marks):
+        return 0
+    follows = again[1:] & again[:-1] & (np.diff(like) == 1)
+    copied = np.append(follows, False) | np.append(False, follows | (again[1:] & (np.diff(like) == 0)))
+    return int(copied.sum())
 
 
 def _outmost(known: Counter[float], values: np.ndarray) -> Counter[float]:
@@ -281,10 +300,15 @@ def _notes(data: Any, schema: Schema, seen: _Seen, formula: str | None) -> tuple
     return (
         *notes,
         "Values beyond the bounds are moved to them; ends of type='interval2' are kept.",
+        *([_COPIES.format(seen.repeated)] if seen.repeated else []),
         *_of_units(data, schema, list(seen.lost), int(seen.idle.sum())),
     )
 
 
+_COPIES = (
+    "{} rows stand there twice, one after the other or in the order of others: if an export doubled them, "
+    "remove those by a key of the source, and none because it is like another."
+)
 _LOST = (
     " PROBLEM: where a failure ends the rows of a unit, as in Surv(start, stop, event), those that are kept "
     "are no fair sample of its life; give max_rows the most rows that one can have, or make fewer of each."

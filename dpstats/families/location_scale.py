@@ -248,11 +248,11 @@ DISTS = {
     dist.name: dist
     for dist in (
         Dist("weibull", "Weibull", SEV, log=True, shaped=True),
-        Dist("exponential", "Exponential", SEV, log=True, scale=1.0),
-        Dist("loglogistic", "Log-logistic", LOGISTIC, log=True, shaped=True),
-        Dist("lognormal", "Log-normal", NORMAL, log=True),
-        Dist("sev", "Smallest-extreme-value", SEV, log=False),
-        Dist("logistic", "Logistic", LOGISTIC, log=False),
+        Dist("exponential", "exponential", SEV, log=True, scale=1.0),
+        Dist("loglogistic", "log-logistic", LOGISTIC, log=True, shaped=True),
+        Dist("lognormal", "log-normal", NORMAL, log=True),
+        Dist("sev", "smallest-extreme-value", SEV, log=False),
+        Dist("logistic", "logistic", LOGISTIC, log=False),
         Dist("gaussian", "Gaussian", NORMAL, log=False),
     )
 }

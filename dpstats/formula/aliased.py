@@ -30,7 +30,7 @@ _SEED = 16
 _WIDEST = 500  # columns; of more, which are mostly levels, a fit would wait for seconds
 _NAMED = 3  # parts of a sum
 _LEVEL = "a constant, which the baseline hazard takes up"
-_INSIDE = ", or declare no level that subset= leaves out"
+_INSIDE = ", or declare the levels alone that subset= keeps, and name them there, as in g in ['a', 'b']"
 _NUMBER = re.compile(r"\d+\.?\d*(?:e[+-]?\d+)?")
 
 

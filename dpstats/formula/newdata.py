@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from dpstats._arguments import alike, near, plain
 from dpstats.errors import SpecificationError
 from dpstats.rows import open_rows
 from dpstats.schema import Event, Flag, Levels, Schema, Variable, usable
@@ -54,8 +55,11 @@ def covariate_block(
     frame = frame_of(newdata, names, asked)
     missing = [name for name in names if name not in frame.columns]
     if missing:
+        given = newdata if isinstance(newdata, Mapping) else frame.columns
+        like = ", ".join(map(repr, alike(missing, [str(one) for one in given if one not in names])))
         raise SpecificationError(
             f"{asked} lacks {', '.join(map(repr, missing))}; the formula needs {', '.join(names)}"
+            + (f"; is it {like} there?" if like else "")
         )
     if not names:
         return {}, len(frame), np.zeros(len(frame), dtype=bool)
@@ -74,8 +78,10 @@ def covariate_block(
                 raise SpecificationError(
                     f"{asked} row {row} lacks a value of {name!r}; each row needs {', '.join(names)}"
                 )
-            shown = cell.item() if isinstance(cell, np.generic) else cell
-            raise SpecificationError(f"{asked} row {row}: {name} = {shown!r} is not {expected(variable)}")
+            meant = near(cell, getattr(variable, "all", getattr(variable, "codes", ())))
+            raise SpecificationError(
+                f"{asked} row {row}: {name} = {plain(cell)!r} is not {expected(variable)}{meant}"
+            )
         if not isinstance(variable, Levels):
             outside |= (values < variable.bounds[0]) | (values > variable.bounds[1])
     for norm in schema.norms:

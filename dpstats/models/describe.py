@@ -112,7 +112,7 @@ def _names(schema: Schema, columns: Sequence[str] | None) -> tuple[str, ...]:
         known = ", ".join(schema) or "none"
         raise SpecificationError(
             f"columns must be different variables of the schema ({known}), such as ['temp', 'load'], got "
-            f"{shown(columns)}{''.join(near(name, schema) for name in unknown)}"
+            f"{shown(columns)}{near(unknown, schema)}"
         )
     return names
 

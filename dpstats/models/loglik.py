@@ -42,8 +42,9 @@ def check_release(
     listed = isinstance(wanted, list | tuple | set | frozenset)
     if not listed or not all(among(each, known) for each in wanted):
         named = " and ".join(map(repr, known))
-        meant = near(next((one for one in wanted if one not in known), ""), known) if listed else ""
-        raise SpecificationError(f"release may hold {named} and nothing else, got {shown(release)}{meant}")
+        raise SpecificationError(
+            f"release may hold {named} and nothing else, got {shown(release)}{near(release, known)}"
+        )
     if wanted and not able:
         raise SpecificationError(f"{model} has no log-likelihood that is bounded; leave release out")
     return frozenset(wanted)

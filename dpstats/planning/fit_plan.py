@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import pandas as pd
 
-from dpstats._arguments import count, number, shown
+from dpstats._arguments import count, near, number, shown
 from dpstats._axes import Axes
 from dpstats._private import forgetful, forgetting
 from dpstats.budget import Budget, delta_of, measure, scaled
@@ -319,7 +319,7 @@ class FitPlan(Shown):
         if not isinstance(given, Mapping) or not given or not set(given) <= set(self.names):
             raise SpecificationError(
                 f"{argument}= names coefficients of the model, {', '.join(self.names)}, such as "
-                f"{{{self._slopes()[-1]!r}: 0.1}}"
+                f"{{{self._slopes()[-1]!r}: 0.1}}{near(given, self.names)}"
             )
         wanted = {name: number(f"{argument}[{name!r}]", value) for name, value in given.items()}
         if positive and not all(0 < value < np.inf for value in wanted.values()):

@@ -237,7 +237,7 @@ def read_known(given: Any, design: Design, response: str | None) -> Known:
     if not set(told) <= readable:
         raise SpecificationError(
             "covariates= names something that the formula does not read; it reads "
-            f"{', '.join(sorted(readable)) or 'no variable'}{_meant(set(told) - readable, readable)}"
+            f"{', '.join(sorted(readable)) or 'no variable'}{near(set(told) - readable, sorted(readable))}"
         )
     own = told.pop(response) if response in told else None
     spreads, shares, assumed = _marginals(told, names, design.schema)
@@ -246,12 +246,6 @@ def read_known(given: Any, design: Design, response: str | None) -> Known:
     places = {name: name for name in spreads}
     places |= {cell: name for name in shares for cell in cells(name, design.schema[name])[1:]}
     return Known(spreads, shares, _correlations(pairs, places), None, assumed, usable, exposed)
-
-
-def _meant(unknown: set[Any], readable: set[str]) -> str:
-    """Ask for what misspelt names are like; the names, which may be cells, are not shown."""
-    texts = sorted(one for one in unknown if isinstance(one, str))
-    return "".join(near(one, sorted(readable - unknown)) for one in texts)
 
 
 def _of_description(found: Description, readable: set[str]) -> dict[Any, Any]:
@@ -353,7 +347,7 @@ def _shares(name: str, given: Any, variable: Levels) -> tuple[float, ...]:
         raise SpecificationError(
             f"covariates= has {len(unknown)} name(s) that are no level of {name!r}; its levels are "
             f"{', '.join(map(repr, variable.all))}, of which {', '.join(map(repr, lacking)) or 'none'} "
-            f"has no share{_meant(unknown, set(lacking))}"
+            f"has no share{near(unknown, sorted(lacking))}"
         )
     if not isinstance(given, Mapping):
         raise SpecificationError(

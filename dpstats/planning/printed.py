@@ -29,6 +29,7 @@ _NEARLY_ALL = 0.995  # rows that are usable, which is printed as 100 %
 _UNREAD = "No private row was read and nothing was charged"
 _EXPOSED = "What is known of the rows was found without secret noise, and the plan charged nothing"
 _FOUND = "found 80 % is the effect that 80 % of fits find"
+_AROUND = "sds x1.5 and sds /1.5 are the half width where the true sds are 1.5 times as large, or as small"
 
 
 def document(formula: str, budget: Budget, n: int, table: pd.DataFrame, known: Known, law: Law) -> Document:
@@ -61,7 +62,7 @@ def _notes(known: Known, law: Law, around: bool) -> list[str]:
         f"{_EXPOSED if known.not_private else _UNREAD}: the numbers are of fits of made-up rows under "
         "seeded noise. Sampling and privacy are parts of the standard error, half width is of the 95 % "
         "interval, share is the share of the variance that is privacy noise, "
-        + ("sds x1.5 and sds /1.5 are the half width where all sds given are so wrong" if around else _FOUND)
+        + (_AROUND if around else _FOUND)
         + ", and lost is the chance of 'not estimable'."
     ]
     if known.frame is not None:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from scipy import optimize
 
-from dpstats._arguments import among, number, shown
+from dpstats._arguments import among, near, number, shown
 from dpstats.errors import SpecificationError
 from dpstats.families import Dist, GlmFamily
 from dpstats.formula import Design, IntervalResponse, NumericResponse, SurvResponse
@@ -123,7 +123,9 @@ def read_asked(
         raise SpecificationError(f"coef= is a dict such as {{{names[-1]!r}: 0.02}}, not {shown(coef)}")
     slopes = dict(coef or {})
     if not set(slopes) <= set(names):
-        raise SpecificationError(f"coef= names no coefficient of the model; it has {', '.join(names)}")
+        raise SpecificationError(
+            f"coef= names no coefficient of the model; it has {', '.join(names)}{near(slopes, names)}"
+        )
     slopes = {name: _finite(f"coef[{name!r}]", value) for name, value in slopes.items()}
     if scale is not None and not 0 < (scale := _finite("scale", scale)):
         raise SpecificationError(f"scale must be positive, got {scale:g}")

@@ -24,6 +24,12 @@ _WHOLE = {
         "near the end of the usable range of this budget: intervals are widened, take them as rough",
     ),
     "hopeless": ("not_estimable", _ALL),
+    "constant": (
+        "constant",
+        "nearly all failures seem to come at one time, of which no covariate can tell, as where the bounds "
+        "are in another unit than the times, or far too wide: dps.check(data, schema) counts times beyond "
+        "them, to you alone",
+    ),
     "unsettled": (
         "unsettled",
         "the averaged steps scatter more than their noise explains; intervals were widened for it",
@@ -84,8 +90,8 @@ _NAMED = {
         "most values lie beyond their bounds: dps.check(data, schema) shows that, to you alone"
     ),
     "beside": (
-        "the fit leaves out a covariate that is not estimable: {} may show its effect, as far as they go "
-        "along with it, and their intervals do not count that"
+        "a covariate is not estimable, so that this is a fit without it: {} may take up part of its effect, "
+        "where they are correlated with it, and their intervals do not count that"
     ),
     "weak": "privacy noise hides most of what the data say about {}; its interval rests on a wide guess",
     "range": (

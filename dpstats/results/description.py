@@ -428,7 +428,7 @@ class Description(Facts, Shown, Stored):
             ax.set_ylim(0, 1)
         else:
             found = {head: one for head, one in found.items() if head.startswith("share of ")}
-            at, label, across = list(range(len(found))), "", "share"
+            at, label, across = [*range(len(found))][::-1], "", "share"
             ax.set_yticks(at, [head.removeprefix("share of ") for head in found])
         values = np.array([one.estimate for one in found.values()])
         low, high = (np.array([getattr(one, end) for one in found.values()]) for end in ("low", "high"))

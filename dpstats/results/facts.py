@@ -82,7 +82,12 @@ def price(facts: Facts) -> str:
 
 def heading(facts: Facts, title: str) -> str:
     """Return the title of a summary; what has no secret noise is never called private."""
-    return title[:1].upper() + title[1:] if facts.not_private else f"Private {title}"
+    return capital(title) if facts.not_private else f"Private {title}"
+
+
+def capital(text: str) -> str:
+    """Return a text that begins a line, with a capital."""
+    return text[:1].upper() + text[1:]
 
 
 def titled(title: str, not_private: bool) -> str:

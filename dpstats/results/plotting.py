@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from dpstats._arguments import among, listed, shown
+from dpstats._arguments import among, listed, near, shown
 from dpstats._axes import Axes, axes
 from dpstats.errors import SpecificationError
 from dpstats.results.document import NOT_ESTIMABLE
@@ -204,5 +204,6 @@ def chosen(record: Record, terms: Sequence[str] | None) -> tuple[str, ...]:
     if not wanted or not all(among(term, record.names) for term in wanted):
         raise SpecificationError(
             f"terms must be coefficients of the fit ({', '.join(record.names)}), got {shown(terms)}"
+            f"{near(terms, record.names)}"
         )
     return wanted

@@ -15,6 +15,7 @@ from typing import TypeAlias
 
 import numpy as np
 
+from dpstats.formula import SurvResponse
 from dpstats.results.document import FIXED, NOT_ESTIMABLE, WIDTH, cells, limit_columns, point_columns
 from dpstats.results.facts import asked_and_paid, heading, titled
 from dpstats.results.in_units import says_units
@@ -227,6 +228,11 @@ def _beyond(name: str, record: Record) -> str:
     return "" if MOVED.keys() <= record.settings.keys() else " (longer = censored)"
 
 
+UNSURE = 3.0  # sds of noise that failures must be apart from none to be surely there
+UNSEEN = (
+    ". There may be no failure at all: does the code of the event say what failed, and are the bounds in the "
+    "unit of the times? A time above them is censored there"
+)
 SEVERAL = (
     ". Noise hides {1} rows of one {0}, so that it is {1} times that for a row: give each {0} fewer rows, "
     "such as one where no covariate changes in its time, and lower max_rows"
@@ -284,7 +290,8 @@ def lines_of_dead(record: Record) -> tuple[tuple[Pair, ...], ...]:
     said = [message for code, message in record.flags if code == LOST_ALL] or [NOTHING]
     counted = [(("Messages", _counted(record.messages)),)] if record.messages is not None else []
     asked = asked_and_paid(record, record.weights, record.guarantees)
-    return (*asked, *counted, (("Caution", said[0] + _more(LOST_ALL, record)),))
+    failed = [(("Failures", _failures(record)),)] if record.nevents is not None else []
+    return (*asked, *counted, *failed, (("Caution", said[0] + _more(LOST_ALL, record)),))
 
 
 def coefficient_table(record: Record, level: float) -> Table:
@@ -374,6 +381,8 @@ def _more(code: str, record: Record) -> str:
     unit = record.schema.privacy_unit
     if code == LOST_ALL and unit.max_rows > 1:
         return SEVERAL.format(unit.column, unit.max_rows)
+    if code == LOST_ALL and record.nevents is not None and record.nevents.value < UNSURE * record.nevents.se:
+        return UNSEEN
     if code != "law" or record.law is None:
         return ""
     found = off_the_law(record)
@@ -383,8 +392,10 @@ def _more(code: str, record: Record) -> str:
 
 
 def _failures(record: Record) -> str:
-    found = failures(record)
-    return f"about {found.estimate:.0f}, 95 % interval {found.conf_low:.0f} to {found.conf_high:.0f}"
+    found, response = failures(record), record.design.response
+    every = isinstance(response, SurvResponse) and not response.event
+    said = f"; {response.text} takes every row for a failure" if every else ""
+    return f"about {found.estimate:.0f}, 95 % interval {found.conf_low:.0f} to {found.conf_high:.0f}{said}"
 
 
 def _likelihood(record: Record) -> str:

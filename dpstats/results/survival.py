@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 from dpstats._arguments import among
 from dpstats.results import survival_quantities as quantities
 from dpstats.results.document import FIXED, Estimates
+from dpstats.results.facts import capital
 from dpstats.results.fit import Fit
 from dpstats.results.forecast import Forecast, ends_of, fleet_of, forecast
 from dpstats.results.intervals import (
@@ -168,7 +169,7 @@ class SurvivalFit(Reliability, PlotsOfTime, LawFit, models=("survreg",)):
         for i, (label, log_sigma, se) in enumerate(self._log_sigmas if dist.shaped else ()):
             shape = log_estimate(f"beta{label}" if label else "beta=1/sigma", -log_sigma, se, level)
             words = fixed or (wear(shape) if dist.family.proportional else "")
-            rows.append(ratio_row("" if i else f"{dist.title} shape", shape, words))
+            rows.append(ratio_row("" if i else capital(f"{dist.title} shape"), shape, words))
         if dist.log:
             rows += stress_rows(record, level)
             rows += ratio_rows(scaled, "Time ratio", level, stress_terms(record))

@@ -18,7 +18,7 @@ from dpstats._warn import warn
 from dpstats.errors import SpecificationError
 from dpstats.formula import NumericResponse
 from dpstats.results import survival_quantities as life
-from dpstats.results.facts import price
+from dpstats.results.facts import capital, price
 from dpstats.results.fit import Fit
 from dpstats.results.intervals import privacy_share, standard_errors, transformed
 from dpstats.results.newdata import NewData, Points
@@ -247,7 +247,7 @@ class PlotsOfTime(Fit):
         ax.set_ylabel("failed")
         note = NO_POINTS if points is None else f"points: Kaplan-Meier, {price(points)}"
         ax.annotate(note, (0.98, 0.02), xycoords="axes fraction", ha="right", fontsize=8, color="0.35")
-        return finish(record, at, f"{dist.title} probability plot", level, ax, points)
+        return finish(record, at, capital(f"{dist.title} probability plot"), level, ax, points)
 
     def plot_reliability(
         self,

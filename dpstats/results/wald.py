@@ -19,7 +19,7 @@ import pandas as pd
 from numpy.typing import ArrayLike
 from scipy import special
 
-from dpstats._arguments import numbers, shown
+from dpstats._arguments import near, numbers, shown
 from dpstats._private import forgetful
 from dpstats.errors import SpecificationError
 from dpstats.formula.newdata import frame_of
@@ -349,7 +349,9 @@ def factor(record: Record, term: str) -> tuple[str, tuple[str, ...]]:
     known = {each: levels_of(record.schema[each]) for each in record.covariates}
     if not known.get(name):
         listed = ", ".join(each for each, levels in known.items() if levels) or "it has none"
-        raise SpecificationError(f"term must be a covariate with levels ({listed}), got {shown(term)}")
+        raise SpecificationError(
+            f"term must be a covariate with levels ({listed}), got {shown(term)}{near(name, known)}"
+        )
     return name, known[name]
 
 

@@ -30,7 +30,7 @@ from dpstats.rows import sizes
 from dpstats.rows.encode import Batch
 from dpstats.rows.lines import Lines, fields
 from dpstats.rows.parts import Part, Stamp, of_parts
-from dpstats.rows.paths import existing
+from dpstats.rows.paths import existing, refuse_other
 from dpstats.rows.sources import Asked, Source
 
 LONGEST_HEADER = 1 << 26  # bytes
@@ -336,6 +336,7 @@ def read_csv(
     >>> model = dps.survreg("Surv(hours, failed) ~ 1", dps.read_csv("life.csv", sep=";", decimal=","), schema)
     """
     path = existing(path)
+    refuse_other(path)
     if sep is None:
         kinds = [suffix.lower() for suffix in path.suffixes]
         sep = "\t" if ".tsv" in kinds[-2:] or ".tab" in kinds[-2:] else ","

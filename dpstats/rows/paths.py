@@ -18,7 +18,10 @@ COMPRESSIONS = (".gz", ".zst")
 _DATABASE = "open a connection and give dps.read_sql('SELECT ...', connection)"
 _OTHERS = {
     **dict.fromkeys((".db", ".sqlite", ".sqlite3"), f"{_DATABASE}, with sqlite3.connect(path)"),
-    **dict.fromkeys((".bz2", ".xz"), "unpack it, or compress it by gzip"),
+    **dict.fromkeys((".bz2", ".xz", ".zip", ".7z", ".tar"), "unpack it, or compress it by gzip"),
+    **dict.fromkeys((".json", ".jsonl", ".ndjson"), "give a frame, such as pd.read_json(path)"),
+    **dict.fromkeys((".pkl", ".pickle"), "give a frame, pd.read_pickle(path)"),
+    **dict.fromkeys((".rds", ".rda", ".rdata"), "write it as Parquet or CSV in R"),
     ".duckdb": "give a relation, duckdb.connect(path, read_only=True).sql('SELECT ...')",
     **dict.fromkeys((".xlsx", ".xls", ".ods"), "give a frame, pd.read_excel(path), or save it as CSV"),
     **dict.fromkeys((".sav", ".dta", ".sas7bdat"), "give a frame, such as of pd.read_spss or pd.read_stata"),
@@ -43,6 +46,18 @@ def existing(path: object) -> Path:
     if not is_file:
         raise DataError(f"there is no file {told(found, _KNOWN)}")
     return found
+
+
+def refuse_other(path: Path) -> None:
+    """Refuse a file whose name says that it is of a program that writes neither text nor Arrow.
+
+    Raises
+    ------
+    DataError
+        With what to do instead.
+    """
+    if instead := _OTHERS.get(path.suffix.lower()):
+        raise DataError(f"{path} is no table of text or Arrow: {instead}")
 
 
 def data_files(path: Path) -> tuple[Path, ...]:
@@ -126,8 +141,7 @@ def kind_of(path: object) -> str:
         suffixes.pop()
     if suffixes and suffixes[-1] in SEPARATORS:
         return suffixes[-1]
-    if suffixes and suffixes[-1] in _OTHERS:
-        raise DataError(f"{found} is no table of text or Arrow: {_OTHERS[suffixes[-1]]}")
+    refuse_other(found)
     raise DataError(
         f"data files end in .csv, .tsv or .txt, then {', '.join(COMPRESSIONS)} if compressed, "
         f"or in .parquet or .arrow: {found}. dps.read_csv(path) takes a CSV file of any name"

@@ -32,7 +32,10 @@ class Norm:
         columns: object = self.columns
         texts = isinstance(columns, list | tuple) and all(isinstance(name, str) for name in columns)
         if not texts or len(self.columns) < 2:
-            raise SchemaError(f"a norm needs the names of two variables or more, not {shown(columns)}")
+            raise SchemaError(
+                "a norm needs the names of two variables or more, such as norm('x', 'z', radius=1), not "
+                f"{shown(columns)}"
+            )
         if len(set(self.columns)) < len(self.columns):
             raise SchemaError(f"a norm names a variable twice: {', '.join(self.columns)}")
         radius = _number(self.radius, "the radius of a norm")

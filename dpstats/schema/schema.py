@@ -24,6 +24,15 @@ from dpstats.schema.variables import KINDS, Levels, Variable, narrowed
 UNFILLED = "?"  # what a template has in the place of everything that has to be known
 
 
+class _Undeclared(SchemaError, KeyError):
+    """A schema has no variable of a name; its arguments are the name, and those that there are."""
+
+    def __str__(self) -> str:
+        name, known = self.args
+        meant = near(name, known) or f"; declared are {', '.join(known) or 'none'}"
+        return f"the schema has no variable {shown(name)}{meant}"
+
+
 @forgetful
 class Schema(Mapping[str, Variable]):
     """The declarations of all variables, by name.
@@ -188,6 +197,8 @@ class Schema(Mapping[str, Variable]):
         return new
 
     def __getitem__(self, name: str) -> Variable:
+        if name not in self._variables:
+            raise _Undeclared(name, tuple(self._variables))
         return self._variables[name]
 
     def __iter__(self) -> Iterator[str]:

@@ -256,3 +256,19 @@ def test_a_folder_says_why_and_in_which_file(ending: str, tmp_path: Path) -> Non
     assert found["unusable"] == (3 if ending == "csv" else 2)
     assert "'x'" in found["why"] and "'y'" in found["why"]
     assert ("line 2 of c.csv" in found["why"]) == (ending == "csv")
+
+
+def test_rows_that_an_export_doubled_are_counted() -> None:
+    draw = np.random.default_rng(1)
+    rows = pd.DataFrame({"days": draw.permutation(900), "maker": draw.choice(["HGST", "WDC"], 900)})
+    schema = dps.Schema(days=dps.bounded(0, 4000), maker=dps.levels("HGST", "WDC"))
+    lost = rows.assign(days=np.nan)  # gaps do not repeat each other
+    alike = rows.iloc[draw.permutation(450)[:30] * 2]  # here and there, as by chance
+    assert "twice" not in str(dps.check(pd.concat([rows, lost]), schema))
+    block = pd.concat([rows, lost, rows.head(30), rows.tail(10)])
+    assert "40 rows stand there twice" in str(dps.check(block, schema))
+    assert "30 rows stand there twice" in str(
+        dps.check(rows.loc[[*range(30), *range(900)]].sort_index(), schema)
+    )
+    assert "twice" not in str(dps.check(pd.concat([rows, alike]), schema))
+    assert "twice" not in str(dps.check(rows.assign(days=1), schema))  # of few values: they must

@@ -212,6 +212,14 @@ def test_a_csv_may_use_a_missing_value_s_name_as_a_level(tmp_path):
         (lambda path: _written(path, "d.parquet", "junk"), "as a Parquet file"),
         (lambda path: _written(path, "d.csv", ""), "as a CSV file with a header"),
         (lambda path: _written(path, "d.xls", "x"), "no table of text or Arrow: give a frame, pd.read_excel"),
+        (
+            lambda path: _written(path, "d.json", "x"),
+            "no table of text or Arrow: give a frame, such as pd.read_json",
+        ),
+        (
+            lambda path: dps.read_csv(_written(path, "d.pkl", "x")),
+            "no table of text or Arrow: give .* pd.read_pickle",
+        ),
         (lambda path: 3, "a frame, a dict of arrays, the path"),
         (lambda path: FRAME[["x", "x", "k", "g"]], "more than one column 'x'"),
         (lambda path: {"x": [1.0], "k": [1, 2], "g": ["a"]}, "different lengths"),

@@ -44,7 +44,8 @@ def fit_location_scale(curator: Curator, problem: Problem, plan: Plan) -> Estima
         Of strata, the formula's coefficients, and a log sigma for each.
     """
     scale = find_columns(curator, plan.columns, problem.box, problem.log)
-    return iterated(_route(curator, problem, plan, scale))
+    found = iterated(_route(curator, problem, plan, scale))
+    return found.doubted(0.0, "constant") if scale.rare else found
 
 
 def _route(curator: Curator, problem: Problem, plan: Plan, scale: RowScale) -> Route[Any, Estimate]:
