@@ -80,6 +80,8 @@ _DATE = re.compile(r"\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}.*")
 _WITH_UNIT = re.compile(
     r"(?=.*[^\d\s.,+-])[€$£¥<>~]?\s*[+-]?\d[\d.,]*\s*[^\d\s.,]{0,6}[23]?"
 )  # € 12,50, 15 %, 3 m2
+_NUMBER = re.compile(r"[+-]?\d*\.?\d+(?:e[+-]?\d+)?", re.IGNORECASE)
+_OF_PRINT = str.maketrans("\u2212\u2013\u2011", "---")  # what programs of text write for a minus
 
 
 def reason(cell: Any, variable: Variable, decimal: str = ".") -> str:
@@ -102,6 +104,8 @@ def reason(cell: Any, variable: Variable, decimal: str = ".") -> str:
         return "not with a decimal comma, which decimal=',' says that numbers have"
     if _COMMA.fullmatch(text):
         return "a decimal comma: dps.read_csv(path, decimal=',')"
+    if _NUMBER.fullmatch(plain := text.translate(_OF_PRINT)) and (plain != text or np.isinf(float(text))):
+        return "a minus sign of print: replace it by '-'" if plain != text else "too large a number"
     if _DATE.fullmatch(text):
         return "a date: give days since one origin"
     if _folded(text) in _ABSENT:

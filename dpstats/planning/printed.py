@@ -77,7 +77,7 @@ def _notes(known: Known, law: Law, around: bool) -> list[str]:
         notes.append(
             f"Nothing is known of {', '.join(known.assumed)}: taken as even over what is declared, which is "
             "nearly always too optimistic, as most variables fill a small part of their bounds. Give means "
-            "and sds in covariates=."
+            "and sds, or shares of levels, in covariates= (--known on the command line)."
         )
     if law.assumed:
         notes.append(f"Assumed: {'; '.join(law.assumed)}.")

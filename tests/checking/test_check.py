@@ -258,6 +258,15 @@ def test_a_folder_says_why_and_in_which_file(ending: str, tmp_path: Path) -> Non
     assert ("line 2 of c.csv" in found["why"]) == (ending == "csv")
 
 
+@pytest.mark.parametrize(
+    "cell, why",
+    [("\u221230.5", "a minus sign of print"), ("1e400", "too large a number"), ("-9.e1e", "a text")],
+)
+def test_numbers_that_no_reader_takes_say_why(cell: str, why: str) -> None:
+    found = dps.check({"days": [cell, "1"]}, dps.Schema(days=dps.bounded(0, 9))).frame
+    assert found["unusable"][0] == 1 and why in found["why"][0]
+
+
 def test_rows_that_an_export_doubled_are_counted() -> None:
     draw = np.random.default_rng(1)
     rows = pd.DataFrame({"days": draw.permutation(900), "maker": draw.choice(["HGST", "WDC"], 900)})
