@@ -231,6 +231,7 @@ class NoisyMoments:
             any(shape != (len(made.origin),) * axes for shape, axes in shapes)
             or not all(size <= _MOST ** (2 if name in _IN_UNITS else 1) for name, size in sizes.items())
             or not min(divisors) >= 1 / _MOST**2
+            or not made.map.any(axis=1).all()
         ):
             raise SpecificationError("the moments of a saved fit are none that a fit could have")
         return made
