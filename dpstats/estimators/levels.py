@@ -61,14 +61,19 @@ def level(
     said = np.interp((1 - share) * far, SHIFTS, curve) - np.interp(-share * far, SHIFTS, curve)
     said = np.maximum.accumulate(said.mean(axis=0))
     shift = float(np.interp(step, said, SHIFTS))
-    longer = _longer(said, step, sd)
-    return Level(shift, max(longer / _longer(said, step, sampling), 1.0) if math.isfinite(longer) else longer)
+    slope = float(np.interp(shift, SHIFTS, np.gradient(said, SHIFTS)))
+    noise = math.sqrt(max(sd**2 - sampling**2, 0.0))
+    longer, usual = (_longer(said, step, part, slope, sampling) for part in (noise, 0.0))
+    return Level(shift, max(longer / usual, 1.0) if math.isfinite(longer) else longer)
 
 
-def _longer(said: np.ndarray, step: float, sd: float) -> float:
-    """Mean length of the sides of an interval, over that by the slope."""
-    half = NORMAL * max(sd, _LEAST)
+def _longer(said: np.ndarray, step: float, noise: float, slope: float, sampling: float) -> float:
+    """Mean length of the sides of an interval, over that of a score in proportion to the coefficient.
+
+    Sampling makes as much of a coefficient wherever it is read: of a score that is flatter by `slope`, less.
+    """
+    half = NORMAL * max(math.hypot(noise, slope * sampling), slope * _LEAST)
     if not said[0] < step - half < step + half < said[-1]:
         return math.inf
     low, high = np.interp([step - half, step + half], said, SHIFTS)
-    return float(high - low) / (2 * half)
+    return float(high - low) / (2 * NORMAL * max(math.hypot(noise, sampling), _LEAST))

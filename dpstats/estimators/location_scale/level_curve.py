@@ -41,7 +41,8 @@ def _curve(family: Family, c: float, end: int) -> np.ndarray:
     """Expected score over the information of the events, rows watched to the same residual.
 
     The score is the integral of h1 (hazard - true hazard) over those that live. The information is known by
-    all rows together: of the events' own, as much as the cut leaves of rows that are well predicted.
+    all rows together, of the events' own as much as the cut leaves of rows that are well predicted, and by
+    what the cut leaves where these rows fail: it is taken for the larger of the two.
     """
     z = np.linspace(_EARLIEST, end * _END, _POINTS)
     true = z - SHIFTS[:, None]
@@ -50,4 +51,7 @@ def _curve(family: Family, c: float, end: int) -> np.ndarray:
     score = np.trapezoid(living * h1 * (family.hazard(z) - hazard), z, axis=1)
     events = np.trapezoid(living * hazard * family.log_hazard_slope(true) ** 2, z, axis=1)
     left = slope_in_middle(score) / events[len(events) // 2]
-    return np.maximum.accumulate(score / (events * left))
+    known = events * left
+    if family.bounded:
+        known = np.maximum(known, np.trapezoid(living * hazard * h1 * family.log_hazard_slope(z), z, axis=1))
+    return np.maximum.accumulate(score / known)
