@@ -164,3 +164,30 @@ def test_a_fit_that_looks_at_some_rows_first_estimates_from_all(model: str, monk
     assert np.all(np.abs(part.params - whole.params) < 0.5 * whole.bse)
     np.testing.assert_allclose(part.bse, whole.bse, rtol=0.15)
     assert part.flags == whole.flags and part.nobs == N
+
+
+def test_early_steps_to_a_root_of_times_are_of_some_rows_and_the_others_of_all(monkeypatch: Any) -> None:
+    rows = table()
+    time = np.exp(3 + 0.3 * rows["x"] + 0.5 * np.log(np.random.default_rng(6).exponential(size=N)))
+    rows = rows.assign(time=np.minimum(time, 40.0), failed=time <= 40)
+    schema = dps.Schema(x=dps.bounded(-4, 8), time=dps.bounded(1e-3, 40), failed=dps.event())
+
+    def fitted() -> tuple[Any, list[int]]:
+        drawn: list[int] = []
+        release = Curator.release
+
+        def counted(self: Curator, name: str, *spent: Any, **public: Any) -> Any:
+            drawn.extend([self.n] * (name == "martingale_score"))
+            return release(self, name, *spent, **public)
+
+        with noise(SeededNoise(3)), monkeypatch.context() as patch:
+            patch.setattr(Curator, "release", counted)
+            return dps.survreg("Surv(time, failed) ~ x", rows, schema).fit(gdp(8)), drawn
+
+    part, counts = fitted()
+    monkeypatch.setattr(some, "_EARLY", (np.inf, np.inf))
+    whole, _ = fitted()
+    assert all(n < N / 2 for n in counts[:8]) and counts[8:] == [N] * 10
+    assert np.all(np.abs(part.params - whole.params) < 0.5 * whole.bse)
+    np.testing.assert_allclose(part.bse, whole.bse, rtol=0.15)
+    assert part.flags == whole.flags and part.nobs == N

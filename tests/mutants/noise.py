@@ -6,7 +6,7 @@ from tests.mutants.mutant import planted
 CURATOR, ACCOUNT, PRIVATE = "curator/curator.py", "curator/account.py", "_private.py"
 LAW, LATTICE = "curator/law.py", "curator/lattice.py"
 NOISE, KNORM = "curator/mechanisms.py", "curator/knorm.py"
-SAMPLE = "curator/sample.py"
+SAMPLE, GAUSSIAN = "curator/sample.py", "estimators/location_scale/gaussian.py"
 
 MUTANTS = (
     planted(
@@ -33,6 +33,11 @@ MUTANTS = (
             "        self._drawn = np.roll(self._drawn, int(1e6 * np.sum(whole['x'])) % rows.n)\n"
             "        self.n = int(np.count_nonzero(self._drawn))",
         ),
+    ),
+    planted(
+        "averaged steps to a root of times are of the rows that early steps have seen",
+        "curator/test_sample.py::test_early_steps_to_a_root_of_times_are_of_some_rows_and_the_others_of_all",
+        (GAUSSIAN, "            self.curator = self._all\n", "            pass\n"),
     ),
     planted(
         "a sample has an account of its own",

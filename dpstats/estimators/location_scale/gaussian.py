@@ -15,6 +15,7 @@ import numpy as np
 from dpstats.curator import Curator
 from dpstats.estimators.engine.information import Information
 from dpstats.estimators.engine.plan import Plan
+from dpstats.estimators.engine.some import some_failures
 from dpstats.estimators.engine.step import CHOOSE, DAMPING
 from dpstats.estimators.location_scale.bounds import Bounding
 from dpstats.estimators.location_scale.delayed_expectations import late_information
@@ -55,6 +56,7 @@ _SPREAD_SD = 0.5
 # Where signs are no way out, this many times k^2 leave intervals as they are: they have the error of the
 # matrix. With 1.9 and 2.6 times k^2, of 50 and 30 levels, slopes held, and log sigma in 81 and 71 % of fits.
 MATRIX_SEEN = 4.0
+_BY_ALL = 2  # early steps by all rows, the last, which leave little of what some rows are off by
 _INSPECTED = 0.15  # relative sd of what inspections say of E[h1*^2]
 _UNTOLD = 0.5  # sd of log sigma, a factor of e at two, that tells too little of it
 _LEAST_VARIED = 1e-3  # of the information on log sigma, where inspections tell nothing of it
@@ -70,7 +72,9 @@ class Gaussian(Newton):
         self._plan, self.released = plan, Released()
         events = release_events(curator, plan.cost("matrix"), scale, noisy, problem.alone)
         start = self._held(starting_values(events, problem), PlacedByLine(problem, scale, events))
-        point = located(curator, problem, plan["location"], scale, start, events.fraction)
+        self._all = curator
+        self.curator = some_failures(curator, plan.total, len(events.square), events.fraction)
+        point = located(self.curator, problem, plan["location"], scale, start, events.fraction)
         self._signal = curator.n * curator.cost_per_row(plan.total)
         # a matrix is worth more in a step where noise is small
         certain = self._signal * events.fraction * curator.cost_per_row(plan.total)
@@ -100,6 +104,8 @@ class Gaussian(Newton):
 
     def prepare(self, t: int) -> None:
         super().prepare(t)
+        if t >= len(self.early) - _BY_ALL:
+            self.curator = self._all
         if t != CHOOSE and not self.arrived:
             return
         if self.bounding.placement.problem.intervals:
