@@ -127,20 +127,24 @@ class Taper(ABC):
         """h1*, positive, at most `steepest` and never increasing."""
 
     def at(self, z: np.ndarray) -> At:
-        """All of it, for what any of it takes alone."""
+        """All of it, for one evaluation of H."""
         z = np.minimum(z, self.stop)
         hazard = self._hazard(z)
-        # the root of g is taken, and rounding makes it -4e-16 at the end of some cuts
-        g = np.clip(self._branch(z, hazard), 0.0, 1.0)
-        return At(g, self._slope(z, hazard), self._integrals(z, hazard))
+        return At(self._tapered(z, hazard), self._slope(z, hazard), self._integrals(z, hazard))
 
     def g(self, z: np.ndarray) -> np.ndarray:
         """The taper at z."""
-        return self.at(z).g
+        z = np.minimum(z, self.stop)
+        return self._tapered(z, self._hazard(z))
+
+    def _tapered(self, z: np.ndarray, hazard: np.ndarray) -> np.ndarray:
+        # the root of g is taken, and rounding makes it -4e-16 at the end of some cuts
+        return np.clip(self._branch(z, hazard), 0.0, 1.0)
 
     def slope(self, z: np.ndarray) -> np.ndarray:
-        """h1*, at the end of the cut that beyond it."""
-        return self.at(z).slope
+        """h1*, at the end of the cut that beyond it, where g is 0."""
+        z = np.minimum(z, self.stop)
+        return self._slope(z, self._hazard(z))
 
     def integrals(self, z: np.ndarray) -> Integrals:
         """Integrals up to min(z, stop)."""
