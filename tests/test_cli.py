@@ -22,6 +22,7 @@ from dpstats.cli.options import AUTO, MODELS, parser
 from dpstats.families import DISTS, FAMILIES
 from dpstats.models.linear import AUTO as LIBRARY_AUTO
 from tests.disk import full_disk
+from tests.results.every import MARGIN_AT, hazards
 
 SCHEMA = """
 time        = {kind = "bounded", lower = 1, upper = 2000, unit = "hours"}
@@ -348,6 +349,35 @@ def test_a_row_that_lacks_a_value_has_an_empty_prediction(
     shown = pd.read_csv(io.StringIO(printed.out))
     assert "1 row(s) lack a value of voltage" in printed.err
     assert shown["response"].isna().tolist() == [True] + [False] * (len(shown) - 1)
+
+
+def test_an_error_about_new_units_names_the_row_of_the_file(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with testing.noise(testing.NoNoise()):
+        assert main(fit(budget="gdp(100)")) == 0
+    capsys.readouterr()
+    new = pd.DataFrame({"voltage": ["", "300", "", "a lot"], "age": ["1", "1", "1", "1"]})
+    new.to_csv("wrong.csv", index=False)
+    for asked in ["predict", "drives.fit.json"], ["forecast", "drives.fit.json", "--horizon", "100"]:
+        command, kept, *rest = asked
+        assert main([command, kept, "wrong.csv", *rest]) == 2
+        assert "wrong.csv row 4 below the header: voltage" in capsys.readouterr().err
+
+
+def test_times_alone_ask_for_survival_of_any_fit_that_has_it(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    fitted = hazards()
+    fitted.save("hazards.fit.json")
+    pd.DataFrame([MARGIN_AT]).to_csv("at.csv", index=False)
+    assert main(["predict", "hazards.fit.json", "at.csv", "--times", "200", "500"]) == 0
+    printed = pd.read_csv(io.StringIO(capsys.readouterr().out))
+    expected = fitted.survival(MARGIN_AT, times=[200, 500]).frame
+    assert [printed["survival_200"][0], printed["survival_500"][0]] == pytest.approx(expected["estimate"])
+    assert printed["conf_low_500"][0] == pytest.approx(expected["conf_low"][1])
+    assert main(["predict", "hazards.fit.json", "at.csv", "--times", "200", "--type", "lp"]) == 2
+    assert "times= is of type='survival'" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("kind", ["survival", "hazard", "cumhaz", "median"])

@@ -281,8 +281,8 @@ _USING = (
         option("new", type=Path, help="a .csv or .parquet file with a row for each new unit"),
         option(
             "--type",
-            help="response (default), lp; of times to failure quantile (default with --p), median, survival, "
-            "hazard or cumhaz",
+            help="response (default), lp; of times to failure quantile (default with --p), median, survival "
+            "(default with --times), hazard or cumhaz",
         ),
         option("--p", type=float, help="failed fraction of a quantile, between 0 and 1"),
         option("--times", type=float, nargs="+", metavar="TIME", help="of survival, hazard and cumhaz"),

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -12,9 +15,10 @@ from dpstats._warn import warn
 from dpstats.cli.files import CSV, public_table, write
 from dpstats.cli.streams import DASH
 from dpstats.errors import SpecificationError
-from dpstats.results import Fit, SurvivalFit, load
+from dpstats.results import Fit, HazardFit, SurvivalFit, load
 from dpstats.results.prediction import warn_of_lost
-from dpstats.results.survival_quantities import AT_TIMES, OF_QUANTILES
+from dpstats.results.survival_hazards import CURVES
+from dpstats.results.survival_quantities import AT_TIMES, OF_QUANTILES, kind_asked
 from dpstats.results.table import plain
 
 
@@ -33,10 +37,22 @@ def _table(fit: Fit, new: pd.DataFrame, options: argparse.Namespace) -> pd.DataF
     """The rows with predictions beside them, which are empty where a row lacks a value."""
     lacking = _lacking(new, fit.record.covariates, "have no prediction")
     whole = new[~lacking]
-    columns = predicted(
-        fit, whole.reset_index(drop=True), options.type, options.p, options.times, options.clip
-    )
+    with _rows_of(options.new, whole.index):
+        columns = predicted(fit, whole, options.type, options.p, options.times, options.clip)
     return new.assign(**pd.DataFrame(columns, index=whole.index).reindex(new.index))
+
+
+@contextmanager
+def _rows_of(path: Path, kept: pd.Index) -> Iterator[None]:
+    """Let errors name a row by its place in the file: a fit counts from 0 the rows that it was given."""
+    try:
+        yield
+    except SpecificationError as error:
+        found = re.match(r"(newdata|fleet) row (\d+)", str(error))
+        if found is None:
+            raise
+        row = f"{path} row {kept[int(found[2])] + 1} below the header"
+        raise SpecificationError(row + str(error)[found.end() :]) from None
 
 
 def _lacking(new: pd.DataFrame, names: Sequence[str], they: str) -> pd.Series:
@@ -59,13 +75,15 @@ def predicted(
     clip: bool = False,
 ) -> dict[str, np.ndarray]:
     """New columns: the prediction, with its limits on the scale of the response; which are extrapolated."""
-    kind = kind or ("response" if p is None else "quantile")
-    if isinstance(fit, SurvivalFit) and kind in (*OF_QUANTILES, *AT_TIMES):
-        found = (
-            _at_times(fit, new, kind, times, clip)
-            if kind in AT_TIMES
-            else _quantile(fit, new, kind, 0.5 if kind == "median" else p, clip)
-        )
+    kind = kind_asked(kind, "response", p, times)
+    found: dict[str, np.ndarray] = {}
+    if isinstance(fit, SurvivalFit) and kind in OF_QUANTILES:
+        found = _quantile(fit, new, kind, 0.5 if kind == "median" else p, clip)
+    elif (isinstance(fit, SurvivalFit) and kind in AT_TIMES) or (
+        isinstance(fit, HazardFit) and kind in CURVES
+    ):
+        found = _at_times(fit, new, kind, times, clip)
+    if found:
         warn_of_lost(pd.DataFrame(found).isna().any(axis=1).to_numpy())
         return found
     if kind != "response":
@@ -86,14 +104,21 @@ def _quantile(
 
 
 def _at_times(
-    fit: SurvivalFit, new: pd.DataFrame, kind: str, times: Sequence[float] | None, clip: bool
+    fit: SurvivalFit | HazardFit,
+    new: pd.DataFrame,
+    kind: str,
+    times: Sequence[float] | None,
+    clip: bool,
 ) -> dict[str, np.ndarray]:
     """Return three columns for each time; of several times their names have the time in them."""
     if not times:
         raise SpecificationError(f"--type {kind} needs --times, such as --times 500 1000")
     columns: dict[str, np.ndarray] = {}
-    for time in times:
+    if isinstance(fit, HazardFit):
+        method = fit.survival
+    else:
         method = fit.hazard if kind == "hazard" else fit.reliability
+    for time in times:
         found = method(new, times=time, clip=clip).frame
         if kind == "cumhaz":
             with np.errstate(divide="ignore"):
@@ -118,15 +143,17 @@ def forecast(options: argparse.Namespace) -> None:
     horizon = options.horizon[0] if len(options.horizon) == 1 else options.horizon
     fleet = public_table(options.fleet, options)
     needed = [*fit.record.covariates, *filter(None, (options.age, options.units))]
-    found = fit.forecast(
-        fleet[~_lacking(fleet, needed, "are left out: their failures are not counted")],
-        horizon,
-        options.periods,
-        options.age,
-        options.units,
-        options.level,
-        clip=options.clip,
-    )
+    whole = fleet[~_lacking(fleet, needed, "are left out: their failures are not counted")]
+    with _rows_of(options.fleet, whole.index):
+        found = fit.forecast(
+            whole,
+            horizon,
+            options.periods,
+            options.age,
+            options.units,
+            options.level,
+            clip=options.clip,
+        )
     if options.out is not None:
         write(found.frame.to_csv(index=False), options.out, CSV)
     if options.out != DASH:

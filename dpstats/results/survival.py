@@ -33,7 +33,7 @@ from dpstats.results.released import method_where, value_where
 from dpstats.results.reliability import Reliability, stress_rows, stress_terms
 from dpstats.results.summary import ratio_row, ratio_rows, setting_text, table_of_ratios
 from dpstats.results.survival_plots import PlotsOfTime
-from dpstats.results.survival_quantities import AT_TIMES, OF_QUANTILES, predictions
+from dpstats.results.survival_quantities import AT_TIMES, OF_QUANTILES, kind_asked, predictions
 from dpstats.results.survival_tables import of_rivals, preferred
 from dpstats.results.table import Table
 
@@ -231,9 +231,9 @@ class SurvivalFit(Reliability, PlotsOfTime, LawFit, models=("survreg",)):
     def predict(
         self,
         newdata: NewData | None = None,
-        type: str = "response",
-        p: float | Sequence[float] = (0.1, 0.5, 0.9),
-        times: float | Sequence[float] = (),
+        type: str | None = None,
+        p: float | Sequence[float] | None = None,
+        times: float | Sequence[float] | None = None,
         *,
         se_fit: bool = False,
         clip: bool = False,
@@ -243,13 +243,14 @@ class SurvivalFit(Reliability, PlotsOfTime, LawFit, models=("survreg",)):
         Parameters
         ----------
         newdata : dict, list of dict, or DataFrame of m rows
-        type : {"response", "lp", "link", "quantile", "median", "survival", "hazard", "cumhaz"}
-            As in R: "response" is the linear predictor on the scale of time (exp of it for log-time models:
-            the characteristic life of a Weibull), "lp" or "link" the linear predictor, offset included,
+        type : {"response", "lp", "link", "quantile", "median", "survival", "hazard", "cumhaz"}, optional
+            Default: "quantile" where `p` is given, "survival" where `times` are, and else "response". As in
+            R: "response" is the linear predictor on the scale of time (exp of it for log-time models: the
+            characteristic life of a Weibull), "lp" or "link" the linear predictor, offset included,
             "quantile" the time by which a fraction `p` has failed, and "median" that of p = 0.5. "survival",
             "hazard" (per unit of time) and "cumhaz", the cumulative hazard, are those at `times`.
         p : float or sequence of float
-            Failed fractions for ``type="quantile"``; never surviving fractions.
+            Failed fractions for ``type="quantile"``, by default 0.1, 0.5 and 0.9; never surviving fractions.
         times : float or sequence of float
             For "survival", "hazard" and "cumhaz", in the unit of the response.
         se_fit : bool
@@ -269,19 +270,21 @@ class SurvivalFit(Reliability, PlotsOfTime, LawFit, models=("survreg",)):
         NotReleased
             Without `newdata`: predictions for the training rows would reveal them.
         SpecificationError
-            For an unknown `type`, `p` outside (0, 1), or a type that needs `times` without them.
+            For an unknown `type`, `p` outside (0, 1), a type that needs `times` without them, or `p` or
+            `times` for a type that has none.
 
         Examples
         --------
-        >>> fit.predict(at, type="quantile", p=[0.01, 0.1]).columns.tolist()
+        >>> fit.predict(at, p=[0.01, 0.1]).columns.tolist()
         [0.01, 0.1]
         >>> fit.predict(at, type="survival", times=1000, se_fit=True).columns.tolist()
         ['predicted', 'se_fit']
         """
-        if not among(type, self._predicts):
+        if type is not None and not among(type, self._predicts):
             return super().predict(newdata, type, clip=clip)
+        kind = kind_asked(type, "response", p, times)
         at = points(self.record, newdata, "predict", clip)
-        return predicted(self.record, *predictions(self.record, at, type, p, times), se_fit)
+        return predicted(self.record, *predictions(self.record, at, kind, p, times), se_fit)
 
     def forecast(
         self,

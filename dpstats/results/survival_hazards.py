@@ -37,7 +37,7 @@ from dpstats.results.prediction import linear_predictor, predicted
 from dpstats.results.record import Record, given
 from dpstats.results.released import method_where, value_where
 from dpstats.results.summary import ratio_rows, table_of_ratios
-from dpstats.results.survival_quantities import check_times
+from dpstats.results.survival_quantities import check_times, kind_asked
 from dpstats.results.table import Column, Table, figures, level_percent, p_value, percent, plain, z_value
 
 GLOBAL = "GLOBAL"
@@ -320,8 +320,8 @@ class HazardFit(Fit, models=("coxph",)):
     def predict(
         self,
         newdata: NewData | None = None,
-        type: str = "lp",
-        times: float | Sequence[float] = (),
+        type: str | None = None,
+        times: float | Sequence[float] | None = None,
         *,
         se_fit: bool = False,
         clip: bool = False,
@@ -331,10 +331,10 @@ class HazardFit(Fit, models=("coxph",)):
         Parameters
         ----------
         newdata : dict, list of dict, or DataFrame of m rows
-        type : {"lp", "link", "risk", "response", "survival", "cumhaz"}
-            "lp" or "link" is the linear predictor, offset included, which is 0 where all covariates are: R
-            takes that of their means off it. "risk" or "response" is exp of it. "survival" and "cumhaz" are
-            those at `times`.
+        type : {"lp", "link", "risk", "response", "survival", "cumhaz"}, optional
+            Default: "survival" where `times` are given, and else "lp". "lp" or "link" is the linear
+            predictor, offset included, which is 0 where all covariates are: R takes that of their means off
+            it. "risk" or "response" is exp of it. "survival" and "cumhaz" are those at `times`.
         times : float or sequence of float
             For "survival" and "cumhaz", in the unit of the response.
         se_fit : bool
@@ -353,23 +353,25 @@ class HazardFit(Fit, models=("coxph",)):
         NotReleased
             Without `newdata`: predictions for the training rows would reveal them.
         SpecificationError
-            For an unknown `type`, or one that needs `times` without them.
+            For an unknown `type`, one that needs `times` without them, or `times` for one that has none.
 
         Examples
         --------
         >>> fit.predict(at, type="survival", times=[500, 1000]).shape
         (2, 2)
         """
-        if not among(type, self._predicts):
+        if type is not None and not among(type, self._predicts):
             return super().predict(newdata, type, clip=clip)
+        kind = kind_asked(type, "lp", times=times, of_times=CURVES)
         at = points(self.record, newdata, "predict", clip)
-        if type in CURVES:
-            asked = self._times(times, f"type={type!r}")
-            one = partial(self._at_time, at, type)
+        if kind in CURVES:
+            times = () if times is None else times
+            asked = self._times(times, f"type={kind!r}")
+            one = partial(self._at_time, at, kind)
             return predicted(self.record, one, asked, np.ndim(times) == 0, se_fit)
         linear, gradient = linear_predictor(self.record, at)
         line = linear, standard_errors(gradient, self.record.cov)
-        if type in ("risk", "response"):
+        if kind in ("risk", "response"):
             line = np.exp(linear), by_slope(np.exp(linear), line[1])
         return predicted(self.record, lambda _: line, np.zeros(1), True, se_fit)
 

@@ -154,10 +154,35 @@ def log_hazard_ratio(record: Record) -> Linear:
 
 AT_TIMES = ("survival", "hazard", "cumhaz")  # kinds of prediction that are of a time
 OF_QUANTILES = ("quantile", "median")
+USUAL = (0.1, 0.5, 0.9)  # failed fractions
+
+
+def kind_asked(
+    kind: str | None, default: str, p: object = None, times: object = None, of_times: Sequence[str] = AT_TIMES
+) -> str:
+    """Return the kind of prediction that is asked for: without a name that which `p` or `times` are of.
+
+    Raises
+    ------
+    SpecificationError
+        If fractions or times are given for a kind that has none, or both.
+    """
+    kinds = {"p": OF_QUANTILES[:1], "times": of_times}
+    given = [name for name, value in (("p", p), ("times", times)) if value is not None]
+    asked = kind or (kinds[given[0]][0] if given else default)
+    for name in given:
+        if asked not in kinds[name]:
+            of = " or ".join(f"type={one!r}" for one in kinds[name])
+            raise SpecificationError(f"{name}= is of {of}, and what is asked for is type={asked!r}")
+    return asked
 
 
 def predictions(
-    record: Record, at: Points, kind: str, p: float | Sequence[float], times: float | Sequence[float]
+    record: Record,
+    at: Points,
+    kind: str,
+    p: float | Sequence[float] | None,
+    times: float | Sequence[float] | None,
 ) -> tuple[Callable[[float], Errors], np.ndarray, bool]:
     """Return what predicts m points with their errors, at which times or fractions, and whether at one.
 
@@ -167,10 +192,11 @@ def predictions(
         If times or fractions are asked for that there are not.
     """
     if kind in AT_TIMES:
+        times = () if times is None else times
         asked = check_times(times, f"type={kind!r}", positive=kind == "hazard")
         return lambda time: _at_time(record, at, kind, time), asked, np.ndim(times) == 0
     if kind in OF_QUANTILES:
-        p = 0.5 if kind == "median" else p
+        p = 0.5 if kind == "median" else USUAL if p is None else p
         return lambda q: _predicted_quantile(record, at, q), failed_fractions(p), np.ndim(p) == 0
     linear = linear_predictor(record, at)
     back = record.link if kind == "response" else IDENTITY

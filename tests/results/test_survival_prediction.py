@@ -10,6 +10,7 @@ import pytest
 from dpstats.errors import SpecificationError
 from dpstats.families import DISTS
 from dpstats.results import CurveFit, Fit
+from tests.results.every import MARGIN_AT, hazards
 from tests.results.fits import STRESS, USE, capacitor
 from tests.results.test_plots import curve
 
@@ -144,3 +145,30 @@ def test_an_alpha_in_the_place_of_a_level_is_refused(call: Callable[[Fit, CurveF
     """Else a 5 % interval would be taken for one of 95 %."""
     with pytest.raises(SpecificationError, match="An alpha, such as statsmodels takes, is 1 - level"):
         call(capacitor(), curve())
+
+
+def test_fractions_alone_ask_for_quantiles_and_times_alone_for_survival() -> None:
+    fit, hazard = capacitor(), hazards()
+    assert fit.predict(BOTH, p=0.1).equals(fit.predict(BOTH, type="quantile", p=0.1))
+    assert fit.predict(BOTH, times=[5, 7]).equals(fit.predict(BOTH, type="survival", times=[5, 7]))
+    assert hazard.predict(MARGIN_AT, times=5).equals(hazard.predict(MARGIN_AT, type="survival", times=5))
+    assert fit.predict(BOTH).equals(fit.predict(BOTH, type="response"))
+    assert list(fit.predict(BOTH, type="quantile")) == [0.1, 0.5, 0.9]
+
+
+@pytest.mark.parametrize(
+    ("asked", "words"),
+    [
+        ({"type": "median", "p": 0.1}, r"^p= is of type='quantile', and what is asked for is type='median'"),
+        ({"type": "response", "p": 0.1}, "p= is of type='quantile', and .* type='response'"),
+        ({"type": "survival", "times": 500, "p": 0.1}, "p= is of type='quantile', and .* type='survival'"),
+        ({"type": "lp", "times": 500}, "times= is of type='survival' or type='hazard' or type='cumhaz', and"),
+        ({"p": 0.1, "times": 500}, "times= is of type='survival' or .* type='quantile'"),
+    ],
+)
+def test_fractions_and_times_of_another_type_are_refused(asked: dict[str, Any], words: str) -> None:
+    with pytest.raises(SpecificationError, match=words):
+        capacitor().predict(USE, **asked)
+    if "p" not in asked:
+        with pytest.raises(SpecificationError, match="is of type='survival' or type='cumhaz', and"):
+            hazards().predict(MARGIN_AT, **asked)
