@@ -400,16 +400,17 @@ def _room_of_pair(left: Amount) -> Pure | Approx | None:
 
 
 def as_budget(name: str, value: object) -> Budget:
-    """An argument that is a budget.
+    """An argument that is a budget, checked anew: an amount may have been changed since it was made.
 
     Raises
     ------
     BudgetError
-        If it is anything else.
+        If it is anything else, or not in order.
     """
     if not isinstance(value, Budget):
         text = "; dps.parse_budget reads a text" if isinstance(value, str) else ""
         raise BudgetError(
             f"{name} must be a budget such as approx(1, 1e-6) or zcdp(0.5), got {shown(value)}{text}"
         )
+    value.__post_init__()
     return value

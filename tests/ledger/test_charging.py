@@ -46,6 +46,17 @@ def test_the_line_is_of_its_own_charge_whoever_charges_next(fleet: Ledger) -> No
     assert fleet.line().startswith("2.29 of 3.00")
 
 
+@pytest.mark.parametrize("amount", [-0.3, 0.0, float("nan")], ids=str)
+def test_a_budget_that_was_changed_past_its_checks_is_no_refund(fleet: Ledger, amount: float) -> None:
+    forged = dps.zcdp(0.1)
+    object.__setattr__(forged, "rho", amount)
+    fleet.charge(dps.zcdp(0.1), **FOR)
+    before = fleet.entries()
+    with pytest.raises(BudgetError, match="rho must be"):
+        fleet.charge(forged, **FOR)
+    assert fleet.entries() == before
+
+
 @pytest.mark.parametrize(
     ("total", "spent"),
     [

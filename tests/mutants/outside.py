@@ -52,6 +52,11 @@ MUTANTS = (
         (LEDGER, "            if fits:\n", "            if True:\n"),
     ),
     planted(
+        "a budget whose amount was changed past its checks is a refund",
+        "ledger/test_charging.py::test_a_budget_that_was_changed_past_its_checks_is_no_refund",
+        (KINDS, "    value.__post_init__()\n", ""),
+    ),
+    planted(
         "a link may be pointed at an earlier copy of a ledger",
         "ledger/test_durability.py::test_an_earlier_copy_is_noticed_where_a_link_leads_to_it",
         (LEDGER, "return {(self.path, self._head), (", "return {("),
