@@ -67,8 +67,8 @@ HOSTILE: dict[str, Callable[[], Any]] = {
     "one row": lambda: FRAME.iloc[0],
 }
 
-# arguments that may be shown, as they are public rows that the caller has made
-PUBLIC = ("newdata", "fleet", "use", "stress", "at")
+# arguments that are rows of new data, which may be private ones by mistake
+ROWS = ("newdata", "fleet", "use", "stress", "at")
 
 
 FEW = dps.Schema(time=dps.bounded(1, 1000), maker=dps.levels(CELL, "WDC"))
@@ -285,7 +285,7 @@ def _properties(kind: type) -> list[str]:
 def _cases() -> Iterator[Any]:
     for name, function, given in _public():
         for parameter in inspect.signature(function).parameters.values():
-            if parameter.name not in (*PUBLIC, "ax"):
+            if parameter.name != "ax":
                 yield pytest.param(function, parameter.name, given, id=f"{name}-{parameter.name}")
 
 
@@ -365,6 +365,37 @@ def test_no_message_shows_a_cell(
             elif not isinstance(error, OWN):
                 faults.append(f"{kind}: not our own: {type(error).__name__}: {message[:120]}")
     assert not faults, "\n" + "\n".join(faults)
+
+
+def _rows_in() -> Iterator[Any]:
+    """Every public function that takes new data, and the argument that has them."""
+    for name, function, given in _public():
+        for wrong in set(ROWS) & set(inspect.signature(function).parameters) & set(given):
+            if isinstance(given[wrong], dict):
+                yield pytest.param(function, wrong, given, id=f"{name}-{wrong}")
+
+
+@pytest.mark.parametrize("function, wrong, given", list(_rows_in()))
+def test_no_message_shows_a_cell_of_new_data(
+    function: Callable[..., Any], wrong: str, given: dict[str, Any]
+) -> None:
+    """Where the columns are those that the formula needs, and a cell is none that is declared."""
+    at, cell, faults, refused = given[wrong], f"{NUMBER} {CELL}", [], 0
+    for name in at:
+        row = at | {name: cell}
+        for rows in (
+            row,
+            [at, row],
+            pd.DataFrame([at, row], index=[cell, cell]),
+            {k: [row[k]] * 2 for k in row},
+        ):
+            try:
+                _call(function, wrong, rows, given)
+            except Exception as error:
+                refused += 1
+                if CANARIES.search(str(error)) or kept(error) or not isinstance(error, OWN):
+                    faults.append(f"{name}: {type(error).__name__}: {error} {kept(error)}")
+    assert refused and not faults, "\n" + "\n".join(faults)
 
 
 def _of_dataclass(kind: type) -> bool:

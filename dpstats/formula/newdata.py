@@ -1,4 +1,4 @@
-"""New, public data for predictions. Here a message may quote a value: these rows are the user's own."""
+"""New data for predictions. No message quotes a cell of them: they may be rows that are not public, too."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from dpstats._arguments import alike, near, plain
+from dpstats._arguments import alike
 from dpstats.errors import SpecificationError
 from dpstats.rows import open_rows
 from dpstats.schema import Event, Flag, Levels, Schema, Variable, usable
@@ -73,15 +73,11 @@ def covariate_block(
         bad = ~usable(values, variable)
         if np.any(bad):
             row = int(np.argmax(bad))
-            cell = frame[name].iloc[row]
-            if isinstance(cell, float) and np.isnan(cell):
+            if pd.isna(frame[name]).iloc[row]:
                 raise SpecificationError(
                     f"{asked} row {row} lacks a value of {name!r}; each row needs {', '.join(names)}"
                 )
-            meant = near(cell, getattr(variable, "all", getattr(variable, "codes", ())))
-            raise SpecificationError(
-                f"{asked} row {row}: {name} = {plain(cell)!r} is not {expected(variable)}{meant}"
-            )
+            raise SpecificationError(f"{asked} row {row}: {name} must be {expected(variable)}")
         if not isinstance(variable, Levels):
             outside |= (values < variable.bounds[0]) | (values > variable.bounds[1])
     for norm in schema.norms:
@@ -132,8 +128,8 @@ def frame_of(newdata: Any, names: Sequence[str] = (), asked: str = "newdata") ->
             return pd.DataFrame(columns, index=[0]) if single else pd.DataFrame(columns)
         if isinstance(newdata, Sequence) and all(isinstance(row, Mapping) for row in newdata):
             return pd.DataFrame(list(newdata))
-    except ValueError as error:
-        raise SpecificationError(f"{asked} cannot be read as a table: {error}") from None
+    except ValueError:
+        raise SpecificationError(f"{asked} cannot be read as a table: give columns of one length") from None
     raise SpecificationError(
         f"{asked} must be a frame, a dict of values or columns, or a list of dicts, "
         f"not {type(newdata).__name__}"

@@ -10,8 +10,8 @@ import pandas as pd
 from dpstats._arguments import shown
 from dpstats._private import forgetting
 from dpstats.errors import SpecificationError
-from dpstats.results.document import NOT_ESTIMABLE, WIDTH, Document, Estimates
-from dpstats.results.facts import banner, heading, price
+from dpstats.results.document import NOT_ESTIMABLE, WIDTH, Document, Estimates, exposed
+from dpstats.results.facts import heading, price
 from dpstats.results.fit import Fit
 from dpstats.results.intervals import bse, privacy_share
 from dpstats.results.record import Record
@@ -65,7 +65,10 @@ def compare(*fits: Fit, names: Sequence[str] | None = None, level: float = 0.95)
         fit.tidy(conf_int=True, level=level).assign(fit=head) for fit, head in zip(fits, heads, strict=True)
     ]
     frame = pd.concat(frames, ignore_index=True)
-    return Estimates(frame[["fit", *frames[0].columns.drop("fit")]], lambda: _document(fits, heads))
+    found = Estimates(frame[["fit", *frames[0].columns.drop("fit")]], lambda: _document(fits, heads))
+    if any(fit.record.not_private for fit in fits):
+        found = exposed(found)
+    return found
 
 
 def _document(fits: Sequence[Fit], heads: list[str]) -> Document:
@@ -78,10 +81,7 @@ def _document(fits: Sequence[Fit], heads: list[str]) -> Document:
     lines = tuple(((head, _about(fit)),) for head, fit in zip(heads, fits, strict=True))
     note = "Standard errors, in parentheses, count sampling and privacy noise; 'privacy' is the median share "
     note += "of their squares due to privacy. Fits of the same rows add up: a ledger knows their total."
-    warning = next(filter(None, map(banner, records)), "")
-    return Document(
-        title="Fits side by side", banner=warning, head=lines, tables=tuple(tables), notes=(note,)
-    )
+    return Document(title="Fits side by side", head=lines, tables=tuple(tables), notes=(note,))
 
 
 def _about(fit: Fit) -> str:

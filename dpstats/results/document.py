@@ -212,18 +212,18 @@ def marked(ask: Callable[..., T]) -> Callable[..., T]:
     def asked(self: Any, *args: Any, **kwargs: Any) -> T:
         found = ask(self, *args, **kwargs)
         is_frame = isinstance(found, pd.DataFrame | pd.Series)
-        return _exposed(found) if (is_frame or isinstance(found, Marked)) and self.not_private else found
+        return exposed(found) if (is_frame or isinstance(found, Marked)) and self.not_private else found
 
     return forgetting(asked)
 
 
-def _exposed(found: Any) -> Any:
+def exposed(found: Any) -> Any:
     """Return it with the banner, a frame and one among the fields of a result in its ``attrs``."""
     if isinstance(found, pd.DataFrame | pd.Series):
         found.attrs["banner"] = BANNER
         return found
     if "frame" in (each.name for each in fields(found)):
-        _exposed(found.frame)
+        exposed(found.frame)
     return replace(found, banner=BANNER)
 
 

@@ -159,7 +159,7 @@ class Schema(Mapping[str, Variable]):
         Raises
         ------
         SchemaError
-            If it is no description.
+            If it is no description, or one that is not private: a schema cannot bear its mark.
 
         Examples
         --------
@@ -173,6 +173,12 @@ class Schema(Mapping[str, Variable]):
         reach = getattr(described, "reach", None)
         if not isinstance(reach, Mapping):
             raise SchemaError(f"suggest needs what dps.describe returned, not {shown(described)}")
+        if described.not_private:
+            raise SchemaError(
+                "the description is NOT PRIVATE: it was made without noise, or with known noise, and nothing "
+                "would say so of a schema with its bounds. Describe the rows with secret noise, or declare "
+                "the bounds yourself"
+            )
         kept = {name for norm in self._norms for name in norm.columns}
         changed = {
             name: narrowed(self._variables[name], *reach[name])
@@ -181,10 +187,9 @@ class Schema(Mapping[str, Variable]):
         }
         new = Schema({**self._variables, **changed})._with(self._unit, self._norms)
         told = [f"{name} {_describe(new[name])}" for name in new if new[name] != self[name]]
-        mark = "NOT PRIVATE, as what they follow from is not: " if described.not_private else ""
         if told:
             warn(
-                f"{mark}the suggested bounds are {'; '.join(told)}. Values beyond them will be moved to the "
+                f"the suggested bounds are {'; '.join(told)}. Values beyond them will be moved to the "
                 "nearer bound in every fit of this schema"
             )
         return new

@@ -197,8 +197,9 @@ def test_one_new_row_and_broadcast_scalars():
             [{"temp": 30, "maker": "WDC"}, {"maker": "WDC"}],
             "row 1 lacks a value of 'temp'; each row needs temp, maker",
         ),
-        ({"temp": "hot", "maker": "WDC"}, "row 0: temp = 'hot' is not a finite number"),
-        ({"temp": 30, "maker": None}, "maker = None is not one of the levels HGST, WDC, other"),
+        ({"temp": "hot", "maker": "WDC"}, "newdata row 0: temp must be a finite number$"),
+        ({"temp": 30, "maker": None}, "row 0 lacks a value of 'maker'; each row needs temp, maker"),
+        ({"temp": [1, float("inf")], "maker": "WDC"}, "newdata row 1: temp must be a finite number$"),
         ({"temp": [30, 31], "maker": ["WDC"]}, "cannot be read as a table"),
         ({"temp": [], "maker": []}, "newdata have no rows"),
         ("temp=30", "a dict of values or columns"),
@@ -213,7 +214,7 @@ def test_unusable_new_data_say_what_is_wrong(newdata, words):
 def test_a_code_that_is_not_declared_is_named_in_new_data():
     design = build_design("time ~ Q('my flag')", DRIVES)
     np.testing.assert_array_equal(design.new_rows({"my flag": ["y", "n"]}, clip=True).exog[:, 1], [1, 0])
-    with pytest.raises(SpecificationError, match="my flag = 'z' is not one of the codes y and n"):
+    with pytest.raises(SpecificationError, match="row 0: my flag must be one of the codes y and n$"):
         design.new_rows({"my flag": "z"}, clip=True)
 
 

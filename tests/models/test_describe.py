@@ -53,6 +53,11 @@ def look(
         return dps.describe(data, schema, budget, **more)
 
 
+def as_private(found: Description) -> Description:
+    """It without the mark of known noise."""
+    return Description.from_dict(found.to_dict() | {"not_private": False})
+
+
 def values(found: Description, variable: str) -> dict[str, float]:
     rows = found.frame[found.frame["variable"] == variable]
     return dict(zip(rows["quantity"], rows["estimate"], strict=True))
@@ -208,8 +213,10 @@ def test_what_noise_would_hide_is_refused_unless_forced() -> None:
 
 def test_suggested_bounds_are_tighter_and_hold_nearly_all_values() -> None:
     data = frame()
-    found = look(data, dps.gdp(1), seed=1)
-    with pytest.warns(UserWarning, match="^NOT PRIVATE.*temp .* to .* C.*moved to the nearer bound"):
+    found = as_private(look(data, dps.gdp(1), seed=1))
+    with pytest.warns(
+        UserWarning, match="^the suggested bounds are temp .* to .* C.*moved to the nearer bound"
+    ):
         tight = SCHEMA.suggest(found)
     low, high = tight["temp"].bounds
     assert -1000 < low < 12 and 28 < high < 60 and tight["temp"].unit == "C"
@@ -226,7 +233,7 @@ def test_suggested_bounds_are_tighter_and_hold_nearly_all_values() -> None:
 def test_a_norm_keeps_the_bounds_of_its_variables() -> None:
     schema = SCHEMA.norm("temp", "load", radius=100)
     with pytest.warns(UserWarning, match="visits"):
-        tight = schema.suggest(look(frame(), dps.gdp(1), seed=1))
+        tight = schema.suggest(as_private(look(frame(), dps.gdp(1), seed=1)))
     assert tight["temp"] == schema["temp"] and tight.norms == schema.norms
 
 
@@ -245,15 +252,20 @@ def test_a_plan_takes_it() -> None:
 
 def test_what_follows_from_a_description_that_is_not_private_says_so_and_nothing_else_does() -> None:
     model, exposed = dps.ols("load ~ temp + maker", None, SCHEMA), look(frame(), dps.gdp(2), seed=1)
-    private = Description.from_dict(exposed.to_dict() | {"not_private": False})
-    for found in (exposed, private):
-        with pytest.warns(UserWarning, match="the suggested bounds are") as told:
-            SCHEMA.suggest(found)
+    for found in (exposed, as_private(exposed)):
         ahead = dps.plan(model, dps.gdp(2), 200, covariates=found)
         texts = [ahead.as_text(), ahead.as_csv(), ahead.summary().as_html(), str(ahead.table().attrs)]
-        texts += [str(ahead.power({"temp": 0.1}).attrs), str(told[0].message)]
+        texts.append(str(ahead.power({"temp": 0.1}).attrs))
         assert all(("NOT PRIVATE" in text) is found.not_private for text in texts)
         assert ("No private row was read" in texts[0]) is not found.not_private
+
+
+def test_no_bounds_are_suggested_from_what_is_not_private() -> None:
+    """A schema bears no mark, nor would its file and the fits of it."""
+    for budget, seed in ((LARGE, None), (dps.gdp(1), 1)):
+        found = look(frame(), budget, seed)
+        with pytest.raises(dps.SchemaError, match="NOT PRIVATE.*secret noise, or declare the bounds"):
+            SCHEMA.suggest(found)
 
 
 @pytest.mark.parametrize("variable", [None, "temp", "maker", "smokes"])

@@ -61,6 +61,29 @@ def late(model: str, case: str) -> Mutant:
 
 MUTANTS = (
     planted(
+        "an error quotes a cell of new data",
+        "test_wrong_arguments.py::test_no_message_shows_a_cell_of_new_data",
+        (
+            "formula/newdata.py",
+            "{name} must be {expected",
+            "{name} = {frame[name].iloc[row]} must be {expected",
+        ),
+    ),
+    planted(
+        "bounds are suggested from what is not private",
+        "models/test_describe.py::test_no_bounds_are_suggested_from_what_is_not_private",
+        ("schema/schema.py", "        if described.not_private:\n", "        if False:\n"),
+    ),
+    planted(
+        "a table of private fits and others bears no mark",
+        "results/test_compare.py::test_one_fit_without_noise_marks_the_whole_table",
+        (
+            "results/compare.py",
+            "if any(fit.record.not_private for fit in fits)",
+            "if fits[0].record.not_private",
+        ),
+    ),
+    planted(
         "a budget that is too small to be drawn for is charged",
         CHARGE + "test_a_budget_of_which_no_part_can_be_drawn_is_refused_before_it_is_charged[ols-gram-zcdp]",
         ("curator/account.py", "        if amount < least:\n", "        if False:\n"),

@@ -2,6 +2,7 @@
 
 import importlib
 import pickle
+from itertools import product
 
 import maketables
 import pytest
@@ -60,7 +61,12 @@ def test_compare_fits_the_page_in_every_format(fits: list[Fit]) -> None:
 
 
 def test_one_fit_without_noise_marks_the_whole_table() -> None:
-    assert "NOT PRIVATE" in dps.compare(capacitor(), capacitor(not_private=True)).as_text()
+    private, exposed = capacitor(), capacitor(not_private=True)
+    for fits in product((private, exposed), repeat=3):
+        found, marked = dps.compare(*fits), exposed in fits
+        for text in (found.as_text(), found.as_csv(), found.as_html(), str(found.frame.attrs)):
+            assert ("NOT PRIVATE" in text) is marked
+        assert found.not_private is marked
     assert "NOT PRIVATE" not in dps.compare(capacitor()).as_text()
 
 
