@@ -13,6 +13,7 @@ from dpstats.estimators.newton.information import usable
 from dpstats.estimators.newton.located import Located
 from dpstats.estimators.newton.problem import Problem
 from dpstats.families.glm import BINOMIAL
+from dpstats.moments.solution import believed
 
 STRAIGHT, CURVED = np.diag([1.0, 0.5]), np.array([0.3, 0.2])
 
@@ -129,7 +130,7 @@ def test_scatter_of_few_steps_may_be_chance(steps: int, told: bool) -> None:
 def test_nothing_bounds_the_coefficient_of_a_column_of_unknown_spread(dim: bool) -> None:
     """Half of what the second column says is seen: of the rest it has the variance of the prior, 1."""
     size, releases = 0.5, Accumulator()
-    releases.add(STRAIGHT, size / 2, np.eye(2))  # the size of an error is its sd times the root of 2 k
+    releases.add(STRAIGHT, size / believed(np.ones(1))[0], np.eye(2))  # noise is alike along all directions
     steps = replace(released(), information=usable(releases, np.eye(2)))
     assert steps.information.seen == pytest.approx([0.5, 1.0])  # the lesser eigenvalue first
     hidden = fitted(steps, dim).cov_privacy[1, 1] - fitted(released()).cov_privacy[1, 1]

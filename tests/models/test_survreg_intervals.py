@@ -101,7 +101,7 @@ def test_one_inspection_at_the_same_time_tells_no_scale() -> None:
     with noise(NoNoise()):
         fit = dps.survreg(FORMULA, once, SCHEMA).fit(dps.gdp(30))
         known = dps.survreg(FORMULA, once, SCHEMA, scale=0.6).fit(dps.gdp(30))
-    assert np.isinf(fit.bse).all() and [code for code, _ in fit.flags] == ["not_estimable"]
+    assert np.isinf(fit.bse).all() and {code for code, _ in fit.flags} == {"not_estimable", "constant"}
     assert np.abs(known.params["x"] - 0.5) < 3 * known.bse["x"] < 0.1
 
 

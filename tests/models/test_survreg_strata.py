@@ -256,7 +256,7 @@ def test_rows_of_a_rare_reference_count_in_full(seed: int) -> None:
     assert np.abs(errors).max() < 3.3
 
 
-@pytest.mark.parametrize(("effect", "estimable"), [(2.0, 0), (-2.0, 4)])
+@pytest.mark.parametrize(("effect", "estimable"), [(2.0, 0), (-2.0, 10)])
 def test_a_flag_of_hardly_a_failure_is_not_estimable(effect: float, estimable: int) -> None:
     """One row in 150, four in five of all censored: without a caution 12 of 20 intervals missed."""
     draw, n = np.random.default_rng(9), 43_000
@@ -268,10 +268,10 @@ def test_a_flag_of_hardly_a_failure_is_not_estimable(effect: float, estimable: i
     schema = dps.Schema({**SCHEMA, "flag": dps.flag(), "group": dps.flag()})
     model = dps.survreg("Surv(time, failed) ~ load + flag + strata(group)", data | {"group": group}, schema)
     told = []
-    for seed in range(4):
+    for seed in range(12):
         with noise(SeededNoise(seed)):
             fit = model.fit(dps.zcdp(0.014))
         assert np.isfinite(fit.bse["load"])
         if np.isfinite(fit.bse["flag"]):
             told.append((fit.params["flag"] - effect) / fit.bse["flag"])
-    assert np.abs(told).max(initial=0.0) < 2.6 and len(told) == estimable
+    assert np.abs(told).max(initial=0.0) < 3.3 and len(told) == estimable

@@ -34,7 +34,9 @@ SPREAD = [
 
 @pytest.mark.parametrize("case", [pytest.param(at, id=str(at)) for at in CASES if str(at) in SPREAD])
 def test_the_privacy_part_is_the_spread_of_fits(case: Case) -> None:
-    """The sd over fits is within a factor of two of the privacy part, and no error is less than that part.
+    """Fits are off their median by within a factor of two of their privacy parts, and no error is less than that part.
+
+    Each fit is off by so many of its own: one with a long interval may be far from all others.
 
     Noise is seeded, so that a fit that fails here does so always.
     """
@@ -45,8 +47,9 @@ def test_the_privacy_part_is_the_spread_of_fits(case: Case) -> None:
         params.append(record.params)
         parts.append(np.sqrt(np.diag(record.cov_privacy)))
         errors.append(np.sqrt(np.diag(record.cov)))
-    spread, said = np.std(params, axis=0), np.median(parts, axis=0)
-    assert (spread < 2 * said).all() and (said < 3 * spread).all()
+    off = (np.array(params) - np.median(params, axis=0)) / parts
+    spread, said = np.sqrt(np.mean(off**2, axis=0)), np.median(parts, axis=0)
+    assert (spread < 2).all() and (spread > 1 / 3).all()
     assert (np.array(errors) >= np.array(parts)).all()
     assert (np.median(errors, axis=0) > np.hypot(said, 0.1 * said)).all()
 

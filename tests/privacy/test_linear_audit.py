@@ -22,7 +22,7 @@ from dpstats.curator.law import Law
 from dpstats.testing import NoNoise, Recording, SeededNoise, noise
 
 GAUSSIAN, PURE = dps.gdp(2), dps.pure(1)
-RUNS, MISS = {GAUSSIAN: 150, PURE: 60}, 1e-3
+RUNS, MISS = {GAUSSIAN: 250, PURE: 60}, 1e-3
 SCHEMA = dps.Schema(x=dps.bounded(-9, 9), y=dps.bounded(-600, 600))
 GENERATOR = np.random.default_rng(0)
 NORMAL = {"x": GENERATOR.normal(size=300), "y": GENERATOR.normal(size=300)}
