@@ -98,7 +98,7 @@ def test_a_subset_of_one_value_is_one() -> None:
         (
             "cost ~ maker",
             "maker == 'A'",
-            r"maker\[T.B\] is always 0; .* maker, or declare the levels alone that",
+            r"maker\[T.B\] is always 0; .* or declare the levels alone that",
         ),
         ("cost ~ maker + load", "temp > 20 and maker != 'B'", r"formula, subset= and schema maker\[T.B\]"),
         ("cost ~ good + load", "not good", "good is always 0"),

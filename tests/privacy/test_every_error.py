@@ -34,7 +34,7 @@ SPREAD = [
 
 @pytest.mark.parametrize("case", [pytest.param(at, id=str(at)) for at in CASES if str(at) in SPREAD])
 def test_the_privacy_part_is_the_spread_of_fits(case: Case) -> None:
-    """Fits are off their median by within a factor of two of their privacy parts, and no error is less than that part.
+    """Fits are off their median by what their privacy parts say, within a factor of two; no error is less.
 
     Each fit is off by so many of its own: one with a long interval may be far from all others.
 
