@@ -39,6 +39,13 @@ _WHOLE = {
         "failures come at other times than this distribution says: the scale and quantiles such as B10 rest "
         "on it and depend on the bounds of the score (see Estimand); try another dist",
     ),
+    "burst": (
+        "burst",
+        "very many failures come within a short stretch of the time, in which hazards are taken for even: "
+        "coefficients may be wrong by more than their intervals, which are widened for it; declare a lower "
+        "upper bound of the time, so that longer times are censored and the fit looks closer at short ones, "
+        "or name times= within the stretch",
+    ),
     "changing": (
         "changing",
         "hazards are not proportional: effects change as time goes by (see fit.proportional_test()), so that "

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 import dpstats as dps
-from dpstats.estimators.hazards.grid import Grid
+from dpstats.estimators.hazards.grid import Grid, _bunched
 from dpstats.estimators.hazards.information import Known
 from dpstats.estimators.hazards.levels import bent, few_events, read_levels
 from dpstats.estimators.row_scale import RowScale
@@ -177,6 +177,48 @@ def test_effects_that_change_are_told() -> None:
     assert test.loc["age", "conf_high"] < 0 and test.loc["GLOBAL", "p_value"] < 1e-4
     assert "changing" in [code for code, _ in fit.flags]
     assert steady.proportional_test().frame["p_value"].iloc[-1] > 0.01 and not steady.flags
+
+
+@pytest.mark.parametrize("least", [0, 1e-14])
+@pytest.mark.parametrize("law", ["decades", "at once"])
+def test_lives_that_end_within_one_step_of_the_clock_are_told(law: str, least: float) -> None:
+    """Half of them within the first step, of seconds to years; a lower upper bound moves steps there."""
+    draw, n = np.random.default_rng(1), 4000
+    x, f = draw.normal(size=n), draw.integers(0, 2, n)
+    spent = draw.exponential(size=n) * np.exp(-0.5 * x - 0.7 * f)
+    at_once = np.where(spent < 0.7, spent / 700, 1e-3 + (spent - 0.7) * 3000)
+    days = 10 * spent**4 if law == "decades" else at_once
+    data = {"days": days, "failed": np.ones(n), "x": x, "f": f}
+    fits = []
+    for most in (days.max(), 100 if law == "decades" else 0.01):
+        schema = dps.Schema(
+            days=dps.bounded(least, most), failed=dps.event(), x=dps.bounded(-6, 6), f=dps.flag()
+        )
+        with noise(SeededNoise(1)):
+            fits.append(dps.coxph("Surv(days, failed) ~ x + f", data, schema).fit(dps.approx(1, 1e-6)))
+    wide, narrow = fits
+    assert "burst" in dict(wide.flags) and not narrow.flags
+    assert (np.abs(narrow.params - [0.5, 0.7]) < 3 * narrow.bse).all()
+    assert (wide.bse > narrow.bse).all() and (np.abs(wide.params - [0.5, 0.7]) < 4 * wide.bse).all()
+
+
+def test_a_burst_is_what_is_surely_faster_than_both_neighbours() -> None:
+    """Of the third run all but a fifth; none where rates rise or fall, where noise may hide it, or last."""
+    shares, hazard, alone = (
+        np.array([0.2, 0.2, 0.4, 0.2]),
+        np.array([0.1, 0.2, 1.0, 0.2]),
+        np.zeros(4, dtype=int),
+    )
+    ones, sure = np.ones(4), np.zeros(4)
+    assert _bunched(shares, hazard, ones, sure, alone) == pytest.approx(0.4 * 1.0 * 0.8 / 2)
+    unsure = np.array([0.0, 0.3, 0.0, 0.4])  # rates of .2 may be .2 * (1 + 2 * .4)
+    assert _bunched(shares, hazard, ones, unsure, alone) == pytest.approx(0.4 * (1 - 0.2 * 1.8) / 2)
+    assert _bunched(shares, hazard, ones, sure + 0.6, alone) == 0
+    assert _bunched(shares, np.array([0.1, 0.2, 0.4, 0.8]), ones, sure, alone) == 0
+    falls = np.array([0.8, 0.4, 0.2, 0.1])
+    assert _bunched(shares, falls, ones, sure, alone) == pytest.approx(0.2 * 0.8 * 0.5 / 2)
+    assert _bunched(shares, hazard, ones, sure, np.array([0, 0, 0, 1])) == 0
+    assert _bunched(shares, hazard, ones, sure, np.array([0, 0, 1, 1])) == pytest.approx(0.4 * 0.8 / 2)
 
 
 def test_what_noise_hides_is_not_estimated() -> None:

@@ -25,6 +25,7 @@ PAYS = {  # what a page pays with, and where it publishes that
 }
 FACTS = "models/skeleton.py"
 LAW, EVENTS = "estimators/location_scale/event_law.py", "estimators/test_event_law.py::test_"
+BURST = "models/test_coxph.py::test_"
 NEWTON, SCALE = "estimators/newton/estimate.py", "estimators/location_scale/estimate.py"
 LEVELS, ALONE = "estimators/newton/levels.py", "estimators/test_levels_alone.py::test_"
 SPREAD, HONEST = "moments/spread.py", "models/test_linear_honest.py::test_"
@@ -742,6 +743,20 @@ MUTANTS = (
         "a family is asked for by its name (survreg)",
         "families/test_names.py::test_no_family_is_asked_for_by_name",
         (LAW, "if self.family.bounded:", 'if self.family.name != "gaussian":'),
+    ),
+    planted(
+        "the clock is right within a run of cells that holds half of all failures",
+        f"{BURST}lives_that_end_within_one_step_of_the_clock_are_told[decades-1e-14]",
+        (
+            "estimators/hazards/estimate.py",
+            "_clock_error(grid, moved), _bursts(grid)",
+            "_clock_error(grid, moved), 0.0",
+        ),
+    ),
+    planted(
+        "hazards that rise through a run are a burst",
+        f"{BURST}a_burst_is_what_is_surely_faster_than_both_neighbours",
+        ("estimators/hazards/grid.py", "np.maximum(*ratios)", "ratios[0]"),
     ),
     planted(
         "all hazards are taken to be proportional",

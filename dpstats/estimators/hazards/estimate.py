@@ -74,11 +74,14 @@ def estimate(
     point = user @ point
     # a larger budget has more pieces, and sees rows at risk for longer
     privacy += by_grid * (by_pieces**2 + float(np.abs(moved[grid.hidden]).sum()) ** 2)
-    bias = by_grid * (by_cells**2 + _clock_error(grid, moved) ** 2)
+    by_clock, by_bursts = _clock_error(grid, moved), _bursts(grid)
+    bias = by_grid * (by_cells**2 + by_clock**2)
+    burst = bool((np.diag(by_grid * by_bursts**2) > np.diag(sampling + privacy + bias))[j:].any())
+    bias = by_grid * ((by_cells + by_bursts) ** 2 + by_clock**2)
     cov = sampling + privacy + bias
     slopes, guess = cov[j:, j:].copy(), hidden[j:, j:]
     lost = np.flatnonzero(few | np.isinf(factors))
-    problems = ["unsettled"] * unsettled + [f"weak:{i}" for i in weak(guess, slopes)]
+    problems = ["unsettled"] * unsettled + ["burst"] * burst + [f"weak:{i}" for i in weak(guess, slopes)]
     settings = {"cut c": bounds.c, "R": bounds.radius, "pieces": j}
     if grid.strata > 1:
         settings["strata"] = grid.strata
@@ -163,19 +166,25 @@ def _misfit(grid: Grid, log_hazards: np.ndarray) -> tuple[float, float]:
     of cumulative hazard; on a piece it goes with what the clock misses, whose change is taken for that
     between its neighbours, if it has any: a covariance of a twelfth of both ranges. Within a cell, and where
     noise hides in which cells rows fail within a run of them, hazards, which are positive, change by twice
-    their mean at most, if evenly: with any such change as likely, the sd is `_CELL`. Before the lower bound
-    of the time nobody knows when rows fail: they are taken for at risk throughout, on average half of it too
-    long.
+    their mean at most, if evenly: with any such change as likely, the sd is `_CELL`.
     """
     each = by_stratum(log_hazards, grid.stratum)
     rises = np.abs(np.concatenate([np.gradient(own) if len(own) > 1 else [0.0] for own in each]))
     spent = np.bincount(grid.pieces, grid.rates)
-    cells = grid.rates * grid.events / grid.events.sum()
     return (
         float(grid.shares @ (rises * spent)) / 12,
-        _CELL * float(grid.even @ grid.events) / float(grid.events.sum())
-        + float(cells[:: len(cells) // grid.strata].sum()) / 2,
+        _CELL * float(grid.even @ grid.events) / float(grid.events.sum()),
     )
+
+
+def _bursts(grid: Grid) -> float:
+    """Largest relative bias of slopes by failures that come at once in a run of cells, or in the first cell.
+
+    Until the lower bound of the time, or the first time after 0, nobody knows when rows fail: they are taken
+    for at risk throughout, on average half of it too long.
+    """
+    cells = grid.rates * grid.events / grid.events.sum()
+    return max(float(cells[:: len(cells) // grid.strata].sum()) / 2, grid.bunched)
 
 
 def _moved(grid: Grid, log_hazards: np.ndarray, c: float) -> np.ndarray:
