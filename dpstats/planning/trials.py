@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -68,6 +69,7 @@ _LARGEST = 1_500_000  # numbers of a made-up design; more rows are told by fewer
 _QUICK_LARGEST = 400_000  # the same where a search asks many times
 _PROPORTIONAL = "weibull"  # the law of made-up times whose hazards are proportional
 _SECONDS = 6.0  # of all fits at most, about
+_CALLS, _PER_NUMBER = 0.02, 2e-7  # seconds of a linear fit
 _QUICK, _FEWEST, _MOST = 3, 9, 150  # fits
 _KNOWN = 0.03  # error of a median standard error, of itself, that needs no more fits
 _SURELY, _HALVINGS = (
@@ -75,7 +77,8 @@ _SURELY, _HALVINGS = (
     40,
 )  # sds of an estimate beyond the edge of a test, which then finds any; of a search
 _LEAST_SCATTER = 0.1  # of estimates in standard errors: below, a test would be a step
-_SLOWER, _SLOWER_PURE, _SLOWER_LATE = 3.0, 4.0, 10.0  # fits of times to failure, and of late entries
+# fits over linear ones: of GLMs, of times to failure, under pure epsilon, and of late entries or looks
+_SLOWER_GLM, _SLOWER_TIMES, _SLOWER_PURE, _SLOWER_LATE = 2.0, 6.0, 10.0, 10.0
 
 
 @dataclass(frozen=True)
@@ -189,26 +192,20 @@ class Trial:
 
     def _run(self, budget: Budget, n: int, quick: bool) -> Outlook:
         n, columns = max(int(n * self.setting.known.usable), 1), len(self.setting.names)
-        fewer = max(1.0, n * columns / (_QUICK_LARGEST if quick else _LARGEST))
+        slower = _slower(self.setting.model, budget)
+        fewer = max(1.0, n * columns / min(_QUICK_LARGEST if quick else _LARGEST, _affordable(slower)))
         rows = max(int(n / fewer), 1)
         # the budget at which fewer rows have the noise of all: sums and their noise shrink alike
         spent = budget if fewer == 1 else (Pure if budget.pure else Gdp)(measure(budget) * fewer)
-        fewest, most = (_QUICK, _QUICK) if quick else (_FEWEST, self._most(budget, rows))
-        found = [self._fit(spent, rows, seed) for seed in range(fewest)]
-        while len(found) < most and not _settled(np.array([total for total, *_ in found])):
-            found += [self._fit(spent, rows, seed) for seed in range(len(found), min(2 * len(found), most))]
+        most = _QUICK if quick else int(np.clip(_SECONDS / slower / _seconds(rows * columns), _FEWEST, _MOST))
+        found = [self._fit(spent, rows, seed) for seed in range(_QUICK if quick else _FEWEST)]
+        while len(found) < most:
+            wanted = min(_wanted(np.array([total for total, *_ in found])), 2 * len(found), most)
+            if wanted <= len(found):
+                break
+            found += [self._fit(spent, rows, seed) for seed in range(len(found), wanted)]
         total, noise, half, params = (np.array(each) for each in zip(*found, strict=True))
         return _summed(total, noise, half, fewer, _scatter(params, total))
-
-    def _most(self, budget: Budget, rows: int) -> int:
-        """How many fits take no longer than a few seconds."""
-        # what a fit takes on one core of today, about
-        wanted = _SECONDS / (0.02 + 2e-7 * rows * len(self.setting.names))
-        if self.setting.model.design.delayed:
-            wanted /= _SLOWER_LATE
-        elif isinstance(self.setting.model, Survreg | Coxph):
-            wanted /= _SLOWER_PURE if budget.pure else _SLOWER
-        return int(np.clip(wanted, _FEWEST, _MOST))
 
     def _fit(
         self, budget: Budget, rows: int, seed: int
@@ -234,18 +231,37 @@ class Trial:
         return Drawn(columns, new.exog, new.offset)
 
 
-def _settled(total: np.ndarray) -> bool:
-    """Whether medians of standard errors are known well enough: of variances, shape (fits, k).
+def _seconds(numbers: float) -> float:
+    """What a linear fit of a design of so many numbers takes on one core of today, about."""
+    return _CALLS + _PER_NUMBER * numbers
+
+
+def _affordable(slower: float) -> float:
+    """Numbers of a design of which as few fits as there may be take no longer than all may."""
+    return (_SECONDS / _FEWEST / slower - _CALLS) / _PER_NUMBER
+
+
+def _slower(model: Planned, budget: Budget) -> float:
+    """How much longer a fit of this model takes than a linear one."""
+    if model.design.delayed or model.design.intervals:
+        return _SLOWER_LATE
+    if isinstance(model, Survreg | Coxph):
+        return _SLOWER_PURE if budget.pure else _SLOWER_TIMES
+    return _SLOWER_GLM if isinstance(model, GlmModel) else 1.0
+
+
+def _wanted(total: np.ndarray) -> int:
+    """How many fits it takes to know medians of standard errors well enough: of variances, shape (fits, k).
 
     That of m fits errs by 1.25 sds over sqrt(m); an sd is .74 of what is between quartiles. Of a coefficient
     that some fits lose, chances have to be known as well, and most fits are made.
     """
     known = np.isfinite(total)
     if (known.any(axis=0) != known.all(axis=0)).any():
-        return False
+        return _MOST
     logs = 0.5 * np.log(np.maximum(total[:, known.all(axis=0)], 1e-300))
     low, high = np.quantile(logs, [0.25, 0.75], axis=0)
-    return bool((1.25 * 0.74 * (high - low) / len(total) ** 0.5 < _KNOWN).all())
+    return math.ceil(float(np.max((1.25 * 0.74 * (high - low) / _KNOWN) ** 2, initial=0.0)))
 
 
 def _law_of(model: Planned) -> MeanLaw | TimeLaw:
