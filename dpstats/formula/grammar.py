@@ -7,6 +7,7 @@ patsy sees the text of the formula and a public probe made from the schema; it n
 
 from __future__ import annotations
 
+import ast
 import io
 import re
 import tokenize
@@ -76,9 +77,12 @@ def parse_formula(formula: str) -> Parsed:
         if "tokenizing" in message:
             message += "; write a name that has blanks or signs as Q('name')"
         if "intercept term cannot" in message or "numbers besides" in message:
-            message = "arithmetic with numbers stands in I(...), such as I(x - 40) or I(1 * (x > 40))"
+            whole = _arithmetic(formula) or "I(x - 40) or I(1 * (x > 40))"
+            message = f"arithmetic with numbers stands in I(...), such as {whole}"
     except Exception:  # slips of patsy's grammar end in all kinds of exceptions; the text is public
         message = "check its operators and brackets"
+    if re.search(r"\)\s*\^", formula):
+        message = "products up to an order are written with **, such as (x + z)**2"
     if "`" in formula:
         message = "a name that is no word is quoted as Q('name') here, not in backticks"
     elif not formula.partition("~")[2].strip():
@@ -86,6 +90,35 @@ def parse_formula(formula: str) -> Parsed:
     elif end := re.search(r"[-+*/:^~|(]$", formula.strip()):
         message = f"nothing follows the {end[0]} at its end; write a variable there, or take it out"
     raise FormulaError(f"the formula {brief(formula)} cannot be read: {message}")
+
+
+def _arithmetic(formula: str) -> str:
+    """The first term with a number in its arithmetic, as it is written here; nothing if it is no Python."""
+    try:
+        nodes = [ast.parse(formula.partition("~")[2].strip(), mode="eval").body]
+    except SyntaxError:
+        return ""
+    terms = list[ast.expr]()
+    for node in nodes:
+        if isinstance(node, ast.BinOp) and (
+            isinstance(node.op, ast.Add) or (isinstance(node.op, ast.Sub) and _is_intercept(node.right))
+        ):
+            nodes += [node.left, node.right]
+        else:
+            terms.append(node)
+    wrong = (term for term in terms if isinstance(term, ast.BinOp) and _has_number(term))
+    return next((f"I({ast.unparse(term)})" for term in wrong), "")
+
+
+def _is_intercept(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and node.value in (0, 1)
+
+
+def _has_number(node: ast.expr) -> bool:
+    """Whether a number is an operand, other than a power and outside calls."""
+    if isinstance(node, ast.BinOp) and not isinstance(node.op, ast.Pow):
+        return _has_number(node.left) or _has_number(node.right)
+    return isinstance(node, ast.Constant)
 
 
 def check_removed(formula: str) -> None:
@@ -229,7 +262,7 @@ def linear_constraint(text: Any, names: Sequence[str]) -> tuple[np.ndarray, np.n
     except Exception:
         meant = _meant(text, names)
     raise SpecificationError(
-        f"the hypothesis {shown(text, MOST_OF_EXPRESSION)} cannot be read{meant}; write it like "
+        f"the hypothesis {shown(text, MOST_OF_EXPRESSION)}{meant or ' cannot be read'}; write it like "
         f"'{names[-1]} = 0', with one = and names of coefficients, several between commas; "
         f"the coefficients are {', '.join(names)}"
     )
@@ -248,6 +281,8 @@ def _meant(text: Any, names: Sequence[str]) -> str:
             return f": {word!r} has {len(of_it)} coefficients, which fit.wald_test_terms() tests together"
         if close := get_close_matches(word, names, 1):
             return f": {word!r} is no coefficient, did you mean {close[0]!r}?"
+        if word.isidentifier():
+            return f": {word!r} is no coefficient"
     return ""
 
 
@@ -269,7 +304,8 @@ def check_operators(formula: str) -> None:
                 f"write I({left} ** {right})"
             )
         if operator == "/" and _is_number(left):
-            raise FormulaError(f"{left} / {right} in a formula is not a quotient; write I({left} / {right})")
+            whole = _arithmetic(formula) or f"I({left} / {right})"
+            raise FormulaError(f"{left} / {right} in a formula is not a quotient; write {whole}")
 
 
 def _is_number(text: str) -> bool:

@@ -91,7 +91,8 @@ def parse(code: str) -> ast.expr:
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         tree = None
     if tree is None:
-        quoted = f"; as a name it is written Q({code!r})" if re.fullmatch(r"[^\W\d][\w. ]*", code) else ""
+        name = re.fullmatch(r"[^\W\d][\w. ]*", code) or re.search(r"[^\W\d]\w*(?: +\w+)+", code)
+        quoted = f"; as a name it is written Q({name[0]!r})" if name else ""
         raise FormulaError(f"{code!r} {instead_in(code) or f'cannot be read as an expression{quoted}'}")
     level: list[ast.AST] = [tree]
     for _ in range(DEEPEST):

@@ -178,6 +178,8 @@ def _surv(tree: ast.Call, code: str, schema: Schema) -> SurvResponse | IntervalR
     if kind == "left":
         return _before(given, code, time, bounds, schema)
     entry = _read_time(given.tree("entry"), schema) if "entry" in given else None
+    if kind == "counting" and entry is None:
+        raise FormulaError(f"{code!r}: type='counting' needs an entry; write Surv(entry, time, event)")
     entry_bounds = None if entry is None else _entry_room(entry, time, bounds, schema)
     return SurvResponse(code, bounds, time, _indicator(given, schema), entry_bounds, entry)
 

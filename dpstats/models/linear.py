@@ -146,7 +146,7 @@ def ridge(
     >>> bool(abs(fit.params["AT"]) < abs(free.params["AT"]))
     True
     """
-    chosen = 0.0 if among(alpha, (AUTO,)) else penalty(alpha)
+    chosen = 0.0 if among(alpha, (AUTO,)) else penalty(alpha, AUTO)
     return LinearModel("ridge", build_design(formula, schema, weights, subset), data, chosen, public)
 
 

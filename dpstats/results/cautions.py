@@ -100,7 +100,7 @@ _NAMED = {
         "a covariate is not estimable, so that this is a fit without it: {} may take up part of its effect, "
         "where they are correlated with it, and their intervals do not count that"
     ),
-    "weak": "privacy noise hides most of what the data say about {}; its interval rests on a wide guess",
+    "weak": "privacy noise hides most of what the data say about {}; {} on a wide guess",
     "range": (
         "most of the spread of {} lies in long rows on one side, beyond the row norm, which count less: if "
         "its effect bends, the estimate describes the bulk; np.log1p of it helps"
@@ -154,7 +154,9 @@ def cautions(
         head = code + ":"
         which = [names[int(problem.removeprefix(head))] for problem in problems if problem.startswith(head)]
         if which:
-            found.append((code, words.format(", ".join(which))))
+            told = "all coefficients" if 1 < len(which) == len(names) else ", ".join(which)
+            rests = "its interval rests" if len(which) == 1 else "their intervals rest"
+            found.append((code, words.format(told, rests)))
     return tuple(found)
 
 

@@ -52,6 +52,7 @@ HABITS: dict[str, tuple[Way, ...]] = {
     **dict.fromkeys(("confint", "ci", "confidence_intervals_", "confidence_interval_"), _LEVEL),
     **dict.fromkeys(("vcov", "variance_matrix_", "cov", "covariance_matrix", "vars"), _COV),
     **dict.fromkeys(("coef", "coefs", "coefficients", "coef_", "params_"), (("fit.params", _ANY),)),
+    **dict.fromkeys(("n", "nrow"), (("fit.nobs", _ANY),)),
     "intercept_": (("fit.params['Intercept']", _ANY),),
     **dict.fromkeys(("se", "std_err", "standard_errors_", "stderr"), _SE),
     "linearHypothesis": (("fit.linear_hypothesis(['x = 0', 'z = 0'])", _ANY),),
@@ -101,7 +102,7 @@ HABITS: dict[str, tuple[Way, ...]] = {
         (("fit.predict(newdata, type='quantile', p=0.1)", _TIMES), ("fit.quantile(0.1)", _CURVE)),
     ),
     **dict.fromkeys(
-        ("predict_expectation", "mean", "rmean"),
+        ("predict_expectation", "mean", "rmean", "mean_life", "mean_survival_time", "MTTF"),
         (("fit.mttf(newdata)", _TIMES), ("fit.rmst(until=100)", _CURVE)),
     ),
     **dict.fromkeys(
@@ -196,6 +197,13 @@ _DECLARED = "What is public about the data is in fit.schema and fit.formula."
 Reason: TypeAlias = tuple[str, str]
 """Why a fit lacks something, completing the sentence "'name' ...", and what to use instead, a sentence."""
 
+LIKELIHOODS = {
+    **dict.fromkeys(("loglik", "logLik", "log_likelihood", "log_likelihood_"), "llf"),
+    **dict.fromkeys(("AIC", "AIC_"), "aic"),
+    **dict.fromkeys(("BIC", "BIC_"), "bic"),
+}
+"""What other packages call members that a fit has if it released its log-likelihood."""
+
 NOT_RELEASED: dict[str, Reason] = {
     **dict.fromkeys(
         (
@@ -220,7 +228,7 @@ NOT_RELEASED: dict[str, Reason] = {
         ),
         (_ROWS, _NEW_DATA),
     ),
-    **dict.fromkeys(("llf", "aic", "bic"), (_LIKELIHOOD, _ASK)),
+    **dict.fromkeys(("llf", "aic", "bic", *LIKELIHOODS), (_LIKELIHOOD, _ASK)),
     **dict.fromkeys(
         (
             "llnull",
@@ -230,13 +238,7 @@ NOT_RELEASED: dict[str, Reason] = {
             "info_criteria",
             "prsquared",
             "pseudo_rsquared",
-            "log_likelihood_",
-            "AIC_",
-            "BIC_",
-            "AIC",
             "AICc",
-            "BIC",
-            "loglik",
             "loglik2",
             "log_likelihood_ratio_test",
         ),
@@ -351,5 +353,9 @@ def missing(name: str, owner: object) -> AttributeError:
     if name in NOT_RELEASED:
         return refusal(name, *NOT_RELEASED[name])
     meant = "" if name.startswith("_") else near(name, dir(type(owner)), ALIKE)
-    instead = f": write {way_of(name, owner)}" if name in HABITS else meant
+    return lacks(owner, name, f": write {way_of(name, owner)}" if name in HABITS else meant)
+
+
+def lacks(owner: object, name: str, instead: str) -> AttributeError:
+    """Return Python's exception for an attribute that `owner` does not have, with what follows it."""
     return AttributeError(f"'{type(owner).__name__}' object has no attribute '{name}'{instead}")

@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from dpstats._arguments import count, frozen, shown
+from dpstats._arguments import count, frozen, near, shown
 from dpstats._stored import check_format, described, plain_number, plain_numbers, restored, text
 from dpstats.budget import from_dict as budget_from_dict
 from dpstats.errors import SpecificationError
@@ -337,8 +337,8 @@ class Record(Facts):
         return next(filter(None, units), "")
 
 
-def penalty(alpha: object) -> float:
-    """Return a ridge penalty as a number.
+def penalty(alpha: object, *words: str) -> float:
+    """Return a ridge penalty as a number; in its place `words` stand elsewhere.
 
     Raises
     ------
@@ -346,7 +346,8 @@ def penalty(alpha: object) -> float:
         Unless it is finite and at least 0.
     """
     if not isinstance(alpha, int | float | np.number) or not 0 <= alpha < math.inf:
-        raise SpecificationError(f"alpha must be a finite number of at least 0, got {shown(alpha)}")
+        meant = near(alpha, words)
+        raise SpecificationError(f"alpha must be a finite number of at least 0, got {shown(alpha)}{meant}")
     return float(alpha)
 
 

@@ -13,7 +13,7 @@ from dpstats._stored import Stored
 from dpstats.budget import Budget
 from dpstats.formula import Design
 from dpstats.results.document import marked
-from dpstats.results.notreleased import NOT_RELEASED, Reason, missing, refusal
+from dpstats.results.notreleased import LIKELIHOODS, NOT_RELEASED, Reason, lacks, missing, refusal
 from dpstats.results.record import Record, Setting
 from dpstats.schema import Schema
 
@@ -114,6 +114,8 @@ class Released(Stored):
 
     def _refusal(self, name: str) -> AttributeError:
         """Return why the fit lacks `name`: not released, of another kind of fit, or of none."""
+        if name in LIKELIHOODS and hasattr(self, LIKELIHOODS[name]):
+            return lacks(self, name, f": write fit.{LIKELIHOODS[name]}")
         own = (vars(kind).get("_refused", {}) for kind in type(self).__mro__)
         reasons: Mapping[str, Reason] = ChainMap(*map(dict, own), NOT_RELEASED)
         if name not in reasons:

@@ -83,10 +83,16 @@ def table_of_scatter(quantities: dict[str, Estimate], level: float) -> Table:
 
 def reference_of(record: Record, name: str) -> tuple[str, str] | None:
     """Return the factor of a coefficient such as ``maker[T.WDC]``, and the level that it is compared with."""
-    factor, bracket, rest = name.partition("[T.")
-    name = QUOTED.sub(r"\2", factor)
-    variable = record.schema.get(name) if bracket and rest.endswith("]") else None
-    return (factor, variable.all[0]) if isinstance(variable, Levels) else None
+    factor, bracket, level = name.partition("[T.")
+    variable = _variable(record, factor)
+    if not bracket or not isinstance(variable, Levels) or level[:-1] not in variable.all:
+        return None  # the name of a product, too, goes on behind its first level
+    return factor, variable.all[0]
+
+
+def _variable(record: Record, text: str) -> Variable | None:
+    """Return the variable that a formula has as `text`, quoted or not."""
+    return record.schema.get(QUOTED.sub(r"\2", text))
 
 
 def _per(record: Record, name: str) -> tuple[float, str]:
@@ -94,10 +100,10 @@ def _per(record: Record, name: str) -> tuple[float, str]:
     if (found := reference_of(record, name)) and len(found[1]) <= LONGEST_REFERENCE:
         return 1.0, f"v {found[1]}"
     if "[" in name:
-        return 1.0, "vs reference" if "[T." in name and ":" not in name else ""
+        return 1.0, _of_product(record, name) if ":" in name else "vs reference" if "[T." in name else ""
     if says_units(name):
         return 1.0, ""
-    variable = record.schema.get(name)
+    variable = _variable(record, name)
     if isinstance(variable, Flag | Event):
         return 1.0, " v ".join(variable.codes)
     if not isinstance(variable, Bounded | Count):
@@ -107,6 +113,22 @@ def _per(record: Record, name: str) -> tuple[float, str]:
     step = steps if steps > 1 else 1.0
     many = f"{plain(step)} " if step > 1 else ""
     return step, f"per {many}{variable.unit or ('units' if many else 'unit')}"
+
+
+def _of_product(record: Record, name: str) -> str:
+    """Return what the ratio of a product of two categories compares, and nothing of another product."""
+    parts = name.split(":")
+    found = [reference_of(record, part) for part in parts]
+    if len(parts) != 2 or not any(found):
+        return ""
+    if all(found):
+        return "ratio of ratios"  # that of one at a level of the other to that at its reference
+    (compared,) = filter(None, found)
+    factor, _, level = parts[found.index(None)].partition("[")
+    variable = _variable(record, factor)
+    if not isinstance(variable, Levels) or level[:-1] not in variable.all:
+        return ""
+    return f"v {compared[1]} at {factor} = {level[:-1]}"
 
 
 def _where(record: Record, name: str) -> str:
@@ -126,7 +148,7 @@ def _factor(part: str) -> str:
 
 def _reference(record: Record, part: str) -> str:
     """Return what a factor is where its column is 0."""
-    variable = record.schema.get(part)
+    variable = _variable(record, part)
     if isinstance(variable, Flag | Event):
         return variable.codes[1]
     if found := reference_of(record, part):

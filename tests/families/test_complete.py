@@ -100,3 +100,42 @@ def test_a_toy_family_leaves_the_ledger_as_it_was(monkeypatch, tmp_path, field):
     with pytest.raises(SpecificationError, match=f"family='poisson' is not complete.*{field}"):
         dps.glm("visits ~ temp", DATA, SCHEMA, family="poisson").fit(dps.gdp(1), ledger=ledger)
     assert ledger.entries() == []
+
+
+class _Overflowing(SEV.taper):
+    """Right at small cuts, and infinite where the hazard is large."""
+
+    def _flat(self, z, hazard):
+        spoilt = super()._flat(z, hazard)
+        return spoilt._replace(moment=np.where(hazard > 20, np.inf, spoilt.moment))
+
+
+class _WrongFarBelow(NORMAL.taper):
+    """Right at floors that are near."""
+
+    def _flat(self, z, hazard):
+        found = super()._flat(z, hazard)
+        return found._replace(location=found.location * (1.0 if self.floor > -5 else 1.5))
+
+
+@pytest.mark.parametrize(("family", "taper"), [(SEV, _Overflowing), (NORMAL, _WrongFarBelow)])
+def test_a_taper_is_tried_at_all_cuts_and_floors_of_fits(family, taper):
+    assert faults_of_family(replace(family, taper=taper)) == ("taper",)
+
+
+def test_a_cumulative_hazard_that_is_tiny_early_is_compared_where_it_has_digits():
+    def log_hazard(z):  # of the largest extreme value, F = exp(-e^-z)
+        return -z - np.log(np.expm1(np.exp(-z)))
+
+    largest = replace(
+        SEV,
+        name="lev",
+        cdf=lambda z: np.exp(-np.exp(-z)),
+        sf=lambda z: -np.expm1(-np.exp(-z)),
+        quantile=lambda p: -np.log(-np.log(p)),
+        log_hazard=log_hazard,
+        log_cumulative_hazard=lambda z: np.log(-np.log1p(-np.exp(-np.exp(-z)))),
+    )
+    faults = faults_of_family(largest)
+    assert not {"cdf", "sf", "quantile", "log_hazard", "log_cumulative_hazard"} & set(faults)
+    assert "log_cumulative_hazard" in faults_of_family(replace(largest, log_cumulative_hazard=np.exp))

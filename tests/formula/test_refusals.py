@@ -2,7 +2,7 @@
 
 import pytest
 
-from dpstats.errors import FormulaError, SchemaError
+from dpstats.errors import FormulaError, SchemaError, SpecificationError
 from dpstats.formula import build_design
 from dpstats.schema import Schema, bounded, event
 from tests.formula.strategies import SCHEMA
@@ -305,3 +305,26 @@ def test_a_response_is_not_explained_by_itself(formula: str, name: str) -> None:
         build_design(formula, schema)
     for change in ("I(y - x) ~ x", "Surv(x, y, e) ~ x"):  # a change by its beginning, a life by its entry
         assert build_design(change, schema).names == ("Intercept", "x")
+
+
+@pytest.mark.parametrize(
+    ("formula", "words"),
+    [
+        ("Surv(Hours Run, failed) ~ x", r"as a name it is written Q\('Hours Run'\)"),
+        ("Surv(time, failed, type='counting') ~ x", r"write Surv\(entry, time, event\)"),
+        ("time ~ (x + z)^2", r"such as \(x \+ z\)\*\*2"),
+        ("time ~ (x-32)*5/9", r"write I\(\(x - 32\) \* 5 / 9\)"),
+        ("time ~ z - 1 + 2*x", r"such as I\(2 \* x\)"),
+        ("time ~ x + bs(z, df=3) + 1/x", r"write I\(1 / x\)"),
+    ],
+)
+def test_slips_are_answered_with_what_to_write(formula: str, words: str) -> None:
+    schema = Schema(time=bounded(1, 9), failed=event(), x=bounded(1, 9), z=bounded(1, 9))
+    with pytest.raises(FormulaError, match=words):
+        build_design(formula, schema)
+
+
+def test_a_hypothesis_of_no_coefficient_says_so() -> None:
+    design = build_design("time ~ x", Schema(time=bounded(1, 9), x=bounded(1, 9)))
+    with pytest.raises(SpecificationError, match="'temp=0': 'temp' is no coefficient; write it like"):
+        design.linear_constraint("temp=0")

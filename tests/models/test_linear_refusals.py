@@ -219,3 +219,8 @@ def test_every_penalty_is_charged_once(tmp_path: Path) -> None:
         fit = dps.ridge(FORMULA, DATA, SCHEMA, 0.1).fit(dps.zcdp(0.5), ledger=ledger)
     fit.ridge_path([0, 1, 2]), fit.at_alpha(3)
     assert ledger.spent == dps.zcdp(0.5)
+
+
+def test_auto_in_other_letters_is_asked_about() -> None:
+    with pytest.raises(dps.SpecificationError, match="got 'AUTO'; did you mean 'auto'?"):
+        dps.ridge(FORMULA, DATA, SCHEMA, alpha="AUTO")

@@ -7,7 +7,7 @@ import pytest
 
 from dpstats.errors import NotReleased
 from dpstats.results import NOT_RELEASED
-from dpstats.results.notreleased import HABITS
+from dpstats.results.notreleased import HABITS, LIKELIHOODS
 from tests.results.every import hazards
 from tests.results.fits import capacitor
 from tests.results.linear import linear
@@ -70,3 +70,13 @@ def test_what_ranks_pairs_of_rows_is_told_as_that() -> None:
         assert FITS["ols"].summary().to_html
     with pytest.raises(TypeError, match="a ratio is of one unit of its covariate"):
         FITS["survreg"].time_ratios(per=10)
+
+
+@pytest.mark.parametrize(("name", "own"), LIKELIHOODS.items())
+def test_names_of_a_likelihood_say_how_to_ask_for_it_or_where_it_is(name: str, own: str) -> None:
+    with pytest.raises(NotReleased, match=rf"'{name}' needs .*release=\['loglik'\]"):
+        getattr(capacitor(), name)
+    released = capacitor(loglik=(-400.0, 3.0, 3.0))
+    with pytest.raises(AttributeError, match=f"'{name}': write fit.{own}$") as error:
+        getattr(released, name)
+    assert not isinstance(error.value, NotReleased) and hasattr(released, own)

@@ -2,6 +2,7 @@
 
 from html.parser import HTMLParser
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -11,6 +12,8 @@ from hypothesis import strategies as st
 import dpstats as dps
 from dpstats.errors import SpecificationError
 from dpstats.results import Fit
+from dpstats.results.cautions import cautions
+from dpstats.results.summary import ratio_rows
 from dpstats.testing import SeededNoise, noise
 from tests.results.fits import STRESS, USE, by_signs, capacitor, of_serials, wide
 from tests.results.glms import POINTS, glm
@@ -267,3 +270,35 @@ def test_stretches_say_that_one_row_is_protected_and_rows_of_a_unit_what_they_co
     said = "it is 4 times that for a row: give each id fewer"
     assert [said in text for text in texts[:3]] == [False, False, True]
     assert ["One row is protected, not a unit" in text for text in texts] == [True, False, False, False]
+
+
+@pytest.mark.parametrize(
+    ("names", "words"),
+    [
+        (
+            ("vendor[T.b]", "duty[T.peak]", "vendor[T.b]:duty[T.peak]"),
+            ("v a at duty = base", "v base at vendor = a", "ratio of ratios"),
+        ),
+        (
+            ("vendor[T.b]", "duty[T.peak]:vendor[a]", "duty[T.peak]:vendor[b]"),
+            ("v a at duty = base", "v base at vendor = a", "v base at vendor = b"),
+        ),
+        (("Q('oil')", "oil", "Q('oil'):vendor[T.b]"), ("per 10 F at vendor = a", "per 10 F", "")),
+    ],
+)
+def test_a_ratio_of_a_product_says_what_it_compares(names, words):
+    schema = dps.Schema(
+        vendor=dps.levels("a", "b"), duty=dps.levels("base", "peak"), oil=dps.bounded(60, 260, unit="F")
+    )
+    params, cov = np.zeros(3), np.eye(3)
+    record = SimpleNamespace(
+        names=names, n_location=3, params=params, cov=cov, schema=schema, scale_known=False
+    )
+    assert [row[-1] for row in ratio_rows(record, "Ratio", 0.95)] == list(words)
+
+
+def test_a_caution_of_several_coefficients_is_in_the_plural():
+    names = ("Intercept", "x", "z")
+    said = [dict(cautions([f"weak:{j}" for j in which], names))["weak"] for which in ([1], [1, 2], [0, 1, 2])]
+    ends = ["x; its interval rests", "x, z; their intervals rest", "all coefficients; their intervals rest"]
+    assert all(one.endswith(f" about {end} on a wide guess") for one, end in zip(said, ends, strict=True))
