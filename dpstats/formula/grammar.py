@@ -281,7 +281,7 @@ def _meant(text: Any, names: Sequence[str]) -> str:
             return f": {word!r} has {len(of_it)} coefficients, which fit.wald_test_terms() tests together"
         if close := get_close_matches(word, names, 1):
             return f": {word!r} is no coefficient, did you mean {close[0]!r}?"
-        if word.isidentifier():
+        if word.isidentifier() and shown(text, MOST_OF_EXPRESSION) == repr(text):  # what is shown
             return f": {word!r} is no coefficient"
     return ""
 

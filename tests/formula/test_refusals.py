@@ -328,3 +328,7 @@ def test_a_hypothesis_of_no_coefficient_says_so() -> None:
     design = build_design("time ~ x", Schema(time=bounded(1, 9), x=bounded(1, 9)))
     with pytest.raises(SpecificationError, match="'temp=0': 'temp' is no coefficient; write it like"):
         design.linear_constraint("temp=0")
+    for text in ("temp=0, " + "x = 0, " * 60, "temp=0,\nx = 0"):
+        with pytest.raises(SpecificationError, match="cannot be read") as error:
+            design.linear_constraint(text)
+        assert "temp" not in str(error.value)
