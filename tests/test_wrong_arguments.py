@@ -370,7 +370,7 @@ def test_no_message_shows_a_cell(
 def _rows_in() -> Iterator[Any]:
     """Every public function that takes new data, and the argument that has them."""
     for name, function, given in _public():
-        for wrong in set(ROWS) & set(inspect.signature(function).parameters) & set(given):
+        for wrong in sorted(set(ROWS) & set(inspect.signature(function).parameters) & set(given)):
             if isinstance(given[wrong], dict):
                 yield pytest.param(function, wrong, given, id=f"{name}-{wrong}")
 
