@@ -36,7 +36,6 @@ def fit() -> Fit:
         (lambda fit: fit.plot_coef("maker[WDC]"), r"maker\[T.WDC\]"),
         (lambda fit: fit.tidy(units={"tmp": 10}), "temp"),
         (lambda fit: fit.t_test_pairwise("makr"), "maker"),
-        (lambda fit: fit.predict({"temp": 20, "maker": "hgst"}), "HGST"),
     ],
 )
 def test_of_a_fit(fit: Fit, ask: Callable[[Fit], object], meant: str) -> None:
