@@ -36,7 +36,7 @@ _LONGEST_END = 1.5
 # sds by which no single value explains a column's moments, and single values that are tried
 _CONSTANT, _VALUES = 3.0, 101
 # a response seems constant if one cell holds this share of it and no other is seen
-_SPIKE = 0.9
+SPIKE = 0.9
 
 
 def find_columns(curator: Curator, costs: FirstCosts, box: Box, log: bool, constant: bool = True) -> RowScale:
@@ -151,7 +151,7 @@ def row_scale(moments: Release, zoomed: Zoomed, box: Box, log: bool, constant: b
         places=places[:-1],
         constant=constant,
         y_sure=float(fraction * ratio[-1] * max(1 - SURE * error[-1], 0.0)),
-        rare=bool(zoomed.hidden[-1] > 0 and zoomed.held[-1] > _SPIKE),
+        rare=bool(zoomed.hidden[-1] > 0 and zoomed.held[-1] > SPIKE),
         levels=box.levels,
         alike=box.alike,
         within=box.within,

@@ -19,14 +19,17 @@ __all__ = ["Look", "public_times"]
 
 # even times of the first look, and even ones of the logarithm, over so many decades below the upper bound
 _EVEN, _STEPS, _DECADES = 15, 36, 6.0
+# and those of the logarithm below these, two a decade: a nanosecond is 1e-18 of thirty years
+_FEW, _LONGEST = 24, 18.0
 
 
 def public_times(low: float, high: float, even: int = _EVEN) -> np.ndarray:
     """Return times after the lower public bound, up to the upper: even steps, and those of the logarithm."""
     steps = np.linspace(low, high, even + 1)[1:]
     if high > 0:
-        least = max(low, high * 10.0**-_DECADES)
-        steps = np.append(steps, np.geomspace(least, high, _STEPS + 1))
+        short, shortest = high * 10.0**-_DECADES, high * 10.0**-_LONGEST
+        near, far = np.geomspace(max(low, short), high, _STEPS + 1), np.geomspace(shortest, short, _FEW + 1)
+        steps = np.concatenate([steps, near, far])
     return np.unique([*(time for time in map(_short, steps) if low < time < high), high])
 
 

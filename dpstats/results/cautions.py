@@ -42,9 +42,9 @@ _WHOLE = {
     "burst": (
         "burst",
         "very many failures come within a short stretch of the time, in which hazards are taken for even: "
-        "coefficients may be wrong by more than their intervals, which are widened for it; declare a lower "
-        "upper bound of the time, so that longer times are censored and the fit looks closer at short ones, "
-        "or name times= within the stretch",
+        "coefficients may be wrong by more than their intervals, which are widened for it; declare bounds of "
+        "the time nearer to where units fail, so that longer times are censored and none is below the lower "
+        "bound, or name times= within the stretch",
     ),
     "changing": (
         "changing",

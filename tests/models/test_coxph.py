@@ -10,7 +10,8 @@ import pandas as pd
 import pytest
 
 import dpstats as dps
-from dpstats.estimators.hazards.grid import Grid, _bunched
+from dpstats.estimators.hazards.estimate import _bursts
+from dpstats.estimators.hazards.grid import Grid, _faster
 from dpstats.estimators.hazards.information import Known
 from dpstats.estimators.hazards.levels import bent, few_events, read_levels
 from dpstats.estimators.row_scale import RowScale
@@ -179,46 +180,74 @@ def test_effects_that_change_are_told() -> None:
     assert steady.proportional_test().frame["p_value"].iloc[-1] > 0.01 and not steady.flags
 
 
-@pytest.mark.parametrize("least", [0, 1e-14])
-@pytest.mark.parametrize("law", ["decades", "at once"])
-def test_lives_that_end_within_one_step_of_the_clock_are_told(law: str, least: float) -> None:
-    """Half of them within the first step, of seconds to years; a lower upper bound moves steps there."""
+def lives(law: str) -> dict[str, np.ndarray]:
+    """Of effects .5 and .7: over thirteen decades, or half of them within a millionth of the rest."""
     draw, n = np.random.default_rng(1), 4000
     x, f = draw.normal(size=n), draw.integers(0, 2, n)
     spent = draw.exponential(size=n) * np.exp(-0.5 * x - 0.7 * f)
     at_once = np.where(spent < 0.7, spent / 700, 1e-3 + (spent - 0.7) * 3000)
-    days = 10 * spent**4 if law == "decades" else at_once
-    data = {"days": days, "failed": np.ones(n), "x": x, "f": f}
-    fits = []
-    for most in (days.max(), 100 if law == "decades" else 0.01):
-        schema = dps.Schema(
-            days=dps.bounded(least, most), failed=dps.event(), x=dps.bounded(-6, 6), f=dps.flag()
-        )
-        with noise(SeededNoise(1)):
-            fits.append(dps.coxph("Surv(days, failed) ~ x + f", data, schema).fit(dps.approx(1, 1e-6)))
-    wide, narrow = fits
-    assert "burst" in dict(wide.flags) and not narrow.flags
-    assert (np.abs(narrow.params - [0.5, 0.7]) < 3 * narrow.bse).all()
-    assert (wide.bse > narrow.bse).all() and (np.abs(wide.params - [0.5, 0.7]) < 4 * wide.bse).all()
+    return {"days": 10 * spent**6 if law == "decades" else at_once, "x": x, "f": f, "failed": np.ones(n)}
+
+
+def of_lives(data: dict[str, np.ndarray], least: float, most: float, seed: int = 1) -> Any:
+    schema = dps.Schema(days=dps.bounded(least, most), failed=dps.event(), x=dps.bounded(-6, 6), f=dps.flag())
+    with noise(SeededNoise(seed)):
+        return dps.coxph("Surv(days, failed) ~ x + f", data, schema).fit(dps.approx(1, 1e-6))
+
+
+@pytest.mark.parametrize("least", [0, 1e-14])
+@pytest.mark.parametrize("law", ["decades", "at once"])
+def test_lives_over_many_decades_need_no_caution(law: str, least: float) -> None:
+    data = lives(law)
+    fit = of_lives(data, least, 1000 * data["days"].max())
+    assert not fit.flags and (fit.bse < 0.1).all()
+    assert (np.abs(fit.params - [0.5, 0.7]) < 3 * fit.bse).all()
+
+
+@pytest.mark.parametrize("share", [0.4, 0.6, 0.8])
+def test_lives_that_end_within_the_first_step_are_told(share: float) -> None:
+    """All that is known of them is that they ended before the lower bound: slopes are drawn towards 0."""
+    data = lives("decades")
+    fit = of_lives(data, float(np.quantile(data["days"], share)), data["days"].max())
+    assert "burst" in dict(fit.flags) and "constant" not in dict(fit.flags)
+    assert (np.abs(fit.params - [0.5, 0.7]) < 2.5 * fit.bse).all() and (fit.params < [0.5, 0.7]).all()
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_times_in_another_unit_than_their_bounds_are_told(seed: int) -> None:
+    """Years where days are declared: all lie below the lower bound. Those of one stratum do not."""
+    data = lives("at once") | {"days": np.linspace(0.01, 0.9, 4000)}
+    assert "constant" in dict(of_lives(data, 1, 1000, seed).flags)
+    data["days"][::2] *= 300
+    assert "constant" not in dict(of_lives(data, 1, 1000, seed).flags)
 
 
 def test_a_burst_is_what_is_surely_faster_than_both_neighbours() -> None:
     """Of the third run all but a fifth; none where rates rise or fall, where noise may hide it, or last."""
-    shares, hazard, alone = (
-        np.array([0.2, 0.2, 0.4, 0.2]),
-        np.array([0.1, 0.2, 1.0, 0.2]),
-        np.zeros(4, dtype=int),
-    )
+    hazard, alone = np.array([0.1, 0.2, 1.0, 0.2]), np.zeros(4, dtype=int)
     ones, sure = np.ones(4), np.zeros(4)
-    assert _bunched(shares, hazard, ones, sure, alone) == pytest.approx(0.4 * 1.0 * 0.8 / 2)
+    np.testing.assert_allclose(_faster(hazard, ones, sure, alone), [0, 0, 0.8, 0], atol=1e-12)
     unsure = np.array([0.0, 0.3, 0.0, 0.4])  # rates of .2 may be .2 * (1 + 2 * .4)
-    assert _bunched(shares, hazard, ones, unsure, alone) == pytest.approx(0.4 * (1 - 0.2 * 1.8) / 2)
-    assert _bunched(shares, hazard, ones, sure + 0.6, alone) == 0
-    assert _bunched(shares, np.array([0.1, 0.2, 0.4, 0.8]), ones, sure, alone) == 0
-    falls = np.array([0.8, 0.4, 0.2, 0.1])
-    assert _bunched(shares, falls, ones, sure, alone) == pytest.approx(0.2 * 0.8 * 0.5 / 2)
-    assert _bunched(shares, hazard, ones, sure, np.array([0, 0, 0, 1])) == 0
-    assert _bunched(shares, hazard, ones, sure, np.array([0, 0, 1, 1])) == pytest.approx(0.4 * 0.8 / 2)
+    np.testing.assert_allclose(_faster(hazard, ones, unsure, alone)[2], 1 - 0.2 * 1.8)
+    assert not _faster(hazard, ones, sure + 0.6, alone).any()
+    assert not _faster(np.array([0.1, 0.2, 0.4, 0.8]), ones, sure, alone).any()
+    falls = _faster(np.array([0.8, 0.4, 0.2, 0.1]), ones, sure, alone)
+    np.testing.assert_allclose(falls, [0.4, 0, 0, 0], atol=1e-12)
+    assert not _faster(hazard, ones, sure, np.array([0, 0, 0, 1])).any()
+    np.testing.assert_allclose(_faster(hazard, ones, sure, np.array([0, 0, 1, 1]))[2], 0.8)
+
+
+@pytest.mark.parametrize("share", [0.1, 0.5, 0.9])
+def test_slopes_are_drawn_to_0_by_failures_at_the_end_of_a_cell(share: float) -> None:
+    """As far as the root of the sum of x (failed - c exp(b x)) says, of a small slope."""
+    slope, x = 0.01, np.tile([-1.0, 1.0], 10)
+    hazard = -np.log1p(-share) * np.exp(slope * x)
+    failed = -np.expm1(-hazard)
+    left = np.arctanh(np.sum(x * failed) / np.sum(failed)) / slope
+    bunches = np.array([[0, 1], [0, share / (1 - share / 2)]])
+    assert 1 / (1 + _bursts(replace(two_strata(), bunches=bunches, strata=1), c=100)) == pytest.approx(
+        left, rel=1e-3
+    )
 
 
 def test_what_noise_hides_is_not_estimated() -> None:
@@ -323,10 +352,10 @@ def test_curves_are_uncertain_where_nobody_is_watched() -> None:
     assert np.isinf(fit.predict(at, type="survival", times=900, se_fit=True)["se_fit"]).all()
 
 
-def test_cells_are_hidden_since_noise_hides_who_is_watched() -> None:
-    """Two strata of four cells; rows of the second are seen until the end of its first cell."""
+def two_strata() -> Grid:
+    """Of four cells each; rows of the second are seen until the end of its first cell."""
     ones = np.ones(8)
-    grid = Grid(
+    return Grid(
         edges=np.arange(9.0),
         rates=0.1 * ones,
         pieces=np.repeat([0, 1], 4),
@@ -337,8 +366,13 @@ def test_cells_are_hidden_since_noise_hides_who_is_watched() -> None:
         at_risk=100 * ones,
         counted=ones,
         even=ones,
+        bunches=np.zeros((2, 4)),
         strata=2,
     )
+
+
+def test_cells_are_hidden_since_noise_hides_who_is_watched() -> None:
+    grid = two_strata()
     assert grid.hidden.tolist() == [False] * 5 + [True] * 3
     assert not replace(grid, until=np.array([4.0, 4.0])).hidden.any()
     assert replace(grid, until=np.array([0.0, 0.0])).hidden.all()

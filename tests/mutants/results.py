@@ -745,13 +745,23 @@ MUTANTS = (
         (LAW, "if self.family.bounded:", 'if self.family.name != "gaussian":'),
     ),
     planted(
-        "the clock is right within a run of cells that holds half of all failures",
-        f"{BURST}lives_that_end_within_one_step_of_the_clock_are_told[decades-1e-14]",
+        "the clock is right within a first cell that holds half of all failures",
+        f"{BURST}lives_that_end_within_the_first_step_are_told[0.6]",
         (
             "estimators/hazards/estimate.py",
-            "_clock_error(grid, moved), _bursts(grid)",
+            "_clock_error(grid, moved), _bursts(grid, bounds.c)",
             "_clock_error(grid, moved), 0.0",
         ),
+    ),
+    planted(
+        "a fit of hazards looks at six decades of time alone",
+        f"{BURST}lives_over_many_decades_need_no_caution[decades-0]",
+        ("estimators/exit_times.py", "_FEW, _LONGEST = 24, 18.0", "_FEW, _LONGEST = 24, 6.0"),
+    ),
+    planted(
+        "a fit of hazards does not say that nearly all failures come at one time",
+        f"{BURST}times_in_another_unit_than_their_bounds_are_told[0]",
+        ("estimators/hazards/estimate.py", '["constant"] * grid.constant', "[]"),
     ),
     planted(
         "hazards that rise through a run are a burst",

@@ -74,14 +74,18 @@ def estimate(
     point = user @ point
     # a larger budget has more pieces, and sees rows at risk for longer
     privacy += by_grid * (by_pieces**2 + float(np.abs(moved[grid.hidden]).sum()) ** 2)
-    by_clock, by_bursts = _clock_error(grid, moved), _bursts(grid)
-    bias = by_grid * (by_cells**2 + by_clock**2)
-    burst = bool((np.diag(by_grid * by_bursts**2) > np.diag(sampling + privacy + bias))[j:].any())
-    bias = by_grid * ((by_cells + by_bursts) ** 2 + by_clock**2)
+    by_clock, by_bursts = _clock_error(grid, moved), _bursts(grid, bounds.c)
+    known = np.diag(sampling + privacy + by_grid * (by_cells**2 + by_clock**2))[j:]
+    # of a slope that is drawn towards 0 errors are as much too short
+    wider = np.append(np.ones(j), np.full(len(known), 1 + by_bursts))
+    sampling, privacy, hidden = (np.outer(wider, wider) * part for part in (sampling, privacy, hidden))
+    bias = by_grid * ((by_cells + by_bursts) ** 2 + ((1 + by_bursts) * by_clock) ** 2)
     cov = sampling + privacy + bias
+    burst = bool((np.diag(cov)[j:] > 2 * known).any())
     slopes, guess = cov[j:, j:].copy(), hidden[j:, j:]
     lost = np.flatnonzero(few | np.isinf(factors))
-    problems = ["unsettled"] * unsettled + ["burst"] * burst + [f"weak:{i}" for i in weak(guess, slopes)]
+    problems = ["unsettled"] * unsettled + ["constant"] * grid.constant + ["burst"] * burst
+    problems += [f"weak:{i}" for i in weak(guess, slopes)]
     settings = {"cut c": bounds.c, "R": bounds.radius, "pieces": j}
     if grid.strata > 1:
         settings["strata"] = grid.strata
@@ -177,14 +181,20 @@ def _misfit(grid: Grid, log_hazards: np.ndarray) -> tuple[float, float]:
     )
 
 
-def _bursts(grid: Grid) -> float:
-    """Largest relative bias of slopes by failures that come at once in a run of cells, or in the first cell.
+def _bursts(grid: Grid, c: float) -> float:
+    """By what share of itself a slope may lie beyond its estimate, if failures come at once.
 
-    Until the lower bound of the time, or the first time after 0, nobody knows when rows fail: they are taken
-    for at risk throughout, on average half of it too long.
+    Of rows of which the share F fails in a cell, rows of a higher linear predictor fail with a probability
+    that is higher by (1 - F) times their hazard -log(1 - F). Where all fail at its very end, their hazard is
+    taken for F, and a slope by these failures alone is (1 - F) / F times that hazard as large as it should
+    be. Others that count, before a cumulative hazard of c, hold against it.
     """
-    cells = grid.rates * grid.events / grid.events.sum()
-    return max(float(cells[:: len(cells) // grid.strata].sum()) / 2, grid.bunched)
+    shares, hazard = grid.bunches
+    fails = np.clip(hazard / (1 + hazard / 2), 1e-9, 1 - 1e-9)
+    lost = shares / (1 - grid.lost(c, 0.0)) * (1 + (1 - fails) * np.log1p(-fails) / fails)
+    runs, firsts = np.split(lost, [-grid.strata])
+    most = min(max(float(runs.max()), float(firsts.sum())), 1 - 1e-9)
+    return most / (1 - most)
 
 
 def _moved(grid: Grid, log_hazards: np.ndarray, c: float) -> np.ndarray:

@@ -14,6 +14,7 @@ import numpy as np
 from scipy import special
 
 from dpstats.curator import Curator
+from dpstats.estimators.columns import SPIKE
 from dpstats.estimators.engine.plan import Plan
 from dpstats.estimators.hazards.predictors import LATTICE_END
 from dpstats.estimators.hazards.problem import Problem, by_stratum
@@ -56,8 +57,10 @@ class Grid:
         Variance of their noise.
     even : array, shape (m,)
         Hazard of the stretch of time on which failures of each cell are taken to come evenly.
-    bunched : float
-        Largest relative bias of slopes by failures that come at once in one run of cells.
+    bunches : array, shape (2, r + strata)
+        Share of the events, and hazard, of runs of cells and of first cells, where they may come at once.
+    constant : bool
+        Whether nearly all failures seem to come in one cell.
     strata : int
         Each has as many cells, and pieces of its own.
     """
@@ -72,7 +75,8 @@ class Grid:
     at_risk: np.ndarray
     counted: np.ndarray
     even: np.ndarray
-    bunched: float = 0.0
+    bunches: np.ndarray
+    constant: bool = False
     strata: int = 1
 
     @property
@@ -175,24 +179,41 @@ def find_grid(curator: Curator, plan: Plan, problem: Problem, score_noise: float
     variances = errors / middle**2
     rates, whole = each / middle, sd * math.sqrt(len(times))
     even = trust * rates + (1 - trust) * np.bincount(runs, rates)[runs]
-    size = np.bincount(runs)
-    unsure = (number + size * sd**2) / number**2 + np.bincount(runs, each * sums / middle**2) / number
+    unsure = (number + np.bincount(runs) * sd**2) / number**2 + np.bincount(
+        runs, each * sums / middle**2
+    ) / number
     hazard, length = np.bincount(runs, rates), np.bincount(runs, np.diff(problem.edges))
-    bunched = _bunched(number / number.sum(), hazard, length, np.sqrt(unsure), of_run)
+    at_once = _faster(hazard, length, np.sqrt(unsure), of_run)
+    # until the lower bound of the time, or the first time after 0, nobody knows when rows fail
+    shares = np.append(number, each[::fine]) / number.sum()
+    bunches = np.array([shares, np.append(at_once, rates[::fine])])
+    constant = _at_one_time(events.reshape(strata, -1).sum(axis=0), whole)
     return Grid(
-        problem.edges, rates, pieces, each, whole, variances, until, middle, sums, even, bunched, strata
+        problem.edges,
+        rates,
+        pieces,
+        each,
+        whole,
+        variances,
+        until,
+        middle,
+        sums,
+        even,
+        bunches,
+        constant,
+        strata,
     )
 
 
-def _bunched(
-    shares: np.ndarray, hazard: np.ndarray, length: np.ndarray, unsure: np.ndarray, stratum: np.ndarray
-) -> float:
-    """Largest relative bias of slopes by failures that come at once in one run, where the clock is even.
+def _at_one_time(events: np.ndarray, noise: float) -> bool:
+    """Whether one cell seems to hold nearly all events, and surely more than noise hides in all others."""
+    return bool(events.max() > max(SPIKE * events.sum(), SURE * noise))
 
-    The mean of a covariate among rows at risk falls by about its coefficient times its variance for each unit
-    of hazard. Failures at the very beginning or end of a run of hazard H are taken for H / 2 too late or too
-    early. Hazard counts as far as it surely comes faster than in both neighbours: what rises or falls through
-    a run is as in one of them. Nothing is known of what follows the last run.
+
+def _faster(hazard: np.ndarray, length: np.ndarray, unsure: np.ndarray, stratum: np.ndarray) -> np.ndarray:
+    """Hazard of each run as far as it surely comes faster than in both neighbours, and may come at once.
+
+    What rises or falls through a run is as in one of them. Nothing is known of what follows the last run.
     """
     rate, last = hazard / length, np.diff(stratum, append=-1) != 0
     ratios = []
@@ -200,7 +221,7 @@ def _bunched(
         ratio = np.roll(rate, way) / rate * (1 + SURE * np.hypot(unsure, np.roll(unsure, way)))
         ratios.append(np.where(ends, float(way < 0), ratio))
     beyond = np.where(SURE * unsure < 1, np.maximum(1 - np.maximum(*ratios), 0.0), 0.0)
-    return float(np.max(shares * hazard * beyond)) / 2
+    return np.asarray(hazard * beyond)
 
 
 def _until_the_end(numbers: np.ndarray, strata: int) -> np.ndarray:
