@@ -109,11 +109,12 @@ def row_scale(moments: Release, zoomed: Zoomed, box: Box, log: bool, constant: b
     fraction = float(np.clip(count, max(2 * fraction_sd, 1 / moments.n), 1.0))
     found = _Moments.of(moments, moments.n * fraction, box, zoomed.half >= 1)
     prior = _prior(found, zoomed)
-    mean = by_precision(found.first, found.first_sd, prior.first, prior.first_sd)
+    first_sd = np.where(zoomed.apart, np.inf, found.first_sd)  # rows apart are clipped to the ends
+    mean = by_precision(found.first, first_sd, prior.first, prior.first_sd)
     mean = np.where(zoomed.hidden > 0, 0.0, mean)  # what seems constant is centred where most rows are
     by_mean = 2 * np.abs(mean) * found.first_sd  # of a column off its centre, what noise in its mean does
     noise = np.where(found.binary, by_mean, np.hypot(found.second_sd, by_mean))
-    noise = np.maximum(noise, 1e-12)
+    noise = np.where(zoomed.apart, np.inf, np.maximum(noise, 1e-12))
     variance = by_precision(found.second - mean**2, noise, prior.second, prior.second_sd)
     # no smaller than the noise can tell from 0
     sds = np.sqrt(np.clip(variance, np.clip(found.second_sd, 1e-8, 0.1), 1.0))
@@ -124,7 +125,7 @@ def row_scale(moments: Release, zoomed: Zoomed, box: Box, log: bool, constant: b
     sds = np.maximum(sds, ends / (_LONGEST_END * math.sqrt(1.5 * len(mean))))
     error = (noise**-2.0 + prior.second_sd**-2.0) ** -0.5 / np.maximum(variance, 1e-12)
     miscounted = fraction_sd / fraction
-    mean_error = (found.first_sd**-2.0 + prior.first_sd**-2.0) ** -0.5
+    mean_error = (first_sd**-2.0 + prior.first_sd**-2.0) ** -0.5
     middle = zoomed.center + zoomed.half * mean
     error = np.where((zoomed.hidden > 0) & ~found.varies, np.maximum(error, 1.0), error)
     away, sds = away / sds, zoomed.half * sds

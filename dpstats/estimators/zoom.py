@@ -2,7 +2,8 @@
 
 Counts by equal cells of the declared box come first. Of columns that fill little of it there are two more
 releases: the mean of each where its cells are, and counts by octaves of the distance from it, on both sides.
-A column runs from the first octave whose count stands out from the noise to the last.
+A column runs from the first octave whose count stands out from the noise to the last. Where most rows seem
+alike from there and others lie far away, means and octaves are released once more, nearer to these.
 
 See docs/theory/first_stage.md#zooming.
 """
@@ -10,6 +11,7 @@ See docs/theory/first_stage.md#zooming.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
@@ -62,6 +64,8 @@ class Zoomed:
         Of the rows that were seen, in each cell; 0 of a column that seems constant.
     edges : array, shape (m, cells + 1)
         Of the cells.
+    apart : array of bool, shape (m,)
+        Columns of which others were seen far from these rows, so that they are clipped in this part.
     """
 
     center: Array
@@ -73,6 +77,7 @@ class Zoomed:
     held: Array
     shares: Array
     edges: Array
+    apart: Array
 
     @property
     def unseen(self) -> Array:
@@ -80,7 +85,9 @@ class Zoomed:
 
     def among(self, chosen: Array) -> Zoomed:
         """With the columns that were not `chosen` as they were declared."""
-        usual = Zoomed(*(np.array(value) for value in (0.0, 1.0, 0.0, UNSEEN_SD**2, 1.0, 0.0, 0.0, 0.0, 0.0)))
+        usual = Zoomed(
+            *(np.array(value) for value in (0.0, 1.0, 0.0, UNSEEN_SD**2, 1.0, 0.0, 0.0, 0.0, 0.0, False))
+        )
         parts = []
         for part in fields(self):
             own = getattr(self, part.name)
@@ -112,7 +119,7 @@ def would_see(curator: Curator, costs: tuple[float, ...], public: dict[str, Any]
 def unzoomed(count: int) -> Zoomed:
     """`count` columns as they were declared."""
     none = np.zeros(0)
-    nothing = Zoomed(none, none, none, none, none, none, none, np.zeros((0, 1)), np.zeros((0, 2)))
+    nothing = Zoomed(none, none, none, none, none, none, none, np.zeros((0, 1)), np.zeros((0, 2)), none > 0)
     return nothing.among(np.zeros(count, dtype=bool))
 
 
@@ -143,19 +150,24 @@ def zoom(curator: Curator, costs: FirstCosts, public: dict[str, Any], response: 
     float
         What is left for moments.
     """
-    first, *_, moments = costs.parts
-    everywhere = np.full(int(public["chosen"].sum()) + 1, np.nan)
-    counts = _counts(curator, first, public, EQUAL_CELLS, everywhere)
-    whole, close = _seen(counts, everywhere), _held_by_a_quarter(counts)
+    cells, *first, moments = costs.parts
+    origin = np.full(int(public["chosen"].sum()) + 1, np.nan)
+    counts = _counts(curator, cells, public, EQUAL_CELLS, origin)
+    found, close = _seen(counts, origin), _held_by_a_quarter(counts)
     close[-1] &= response
     if not close.any():
-        return whole, costs.after_cells
+        return found, costs.after_cells
     close[-1] = True  # the response is looked at whenever any column is
-    chosen = public["chosen"].copy()
-    chosen[chosen] = close[:-1]
-    fullest = tuple(part[close] for part in _fullest(counts, everywhere))
-    near = _about_means(curator, costs, dict(public, chosen=chosen), *fullest)
-    return whole.replaced(close, near), moments
+    fullest = tuple(part[close] for part in _fullest(counts, origin))
+    counts, origin = _about_means(curator, first, public, close, *fullest)
+    found, alike = found.replaced(close, _seen(counts, origin)), _alike(counts, origin)
+    if not alike[:-1].any():  # residuals of the response are counted later
+        return found, moments
+    *again, moments = costs.again
+    alike[-1] = True
+    fullest = tuple(part[alike] for part in _fullest(counts, origin))
+    close[close] = alike
+    return found.replaced(close, _seen(*_about_means(curator, again, public, close, *fullest))), moments
 
 
 def _held_by_a_quarter(counts: Release) -> Array:
@@ -164,21 +176,32 @@ def _held_by_a_quarter(counts: Release) -> Array:
     sums = np.cumsum(np.pad(cells, ((0, 0), (1, 0))), axis=1)
     quarter = cells.shape[1] // 4
     most = (sums[:, quarter:] - sums[:, :-quarter]).max(axis=1)
-    return np.asarray(most > _total(counts) / 2)
+    return np.asarray(most > np.minimum(_total(counts), counts.n) / 2)
 
 
 def _about_means(
-    curator: Curator, costs: FirstCosts, public: dict[str, Any], middle: Array, width: Array, rest: Array
-) -> Zoomed:
-    """Where rows of columns are that were seen within a width about a middle, but for the rest."""
-    chosen, (_, first, octaves, _) = np.append(public["chosen"], True), costs.parts
-    center, half = public["center"].copy(), public["half"].copy()
-    center[chosen] += half[chosen] * middle
-    half[chosen] *= width
-    means = curator.release("reach_means", first, **{**public, "center": center, "half": half})
+    curator: Curator,
+    costs: Sequence[float],
+    public: dict[str, Any],
+    close: Array,
+    middle: Array,
+    width: Array,
+    rest: Array,
+) -> tuple[Release, Array]:
+    """Release means of some columns, and counts by octaves of the distance from these, and say which means.
+
+    Their rows were seen within a width about a middle, but for the rest.
+    """
+    chosen = public["chosen"].copy()
+    chosen[chosen] = close[:-1]
+    near, (first, octaves) = dict(public, chosen=chosen), costs
+    center, half, looked = public["center"].copy(), public["half"].copy(), np.append(chosen, True)
+    center[looked] += half[looked] * middle
+    half[looked] *= width
+    means = curator.release("reach_means", first, **{**near, "center": center, "half": half})
     # an origin, wherever it lies: the response's mean is over events, whose number is not known yet
     origin = np.clip(middle + width * np.clip((means.values[0] - rest) / means.n, -1, 1), -1, 1)
-    return _seen(_counts(curator, octaves, public, 2 * _OCTAVES, origin), origin)
+    return _counts(curator, octaves, near, 2 * _OCTAVES, origin), origin
 
 
 def _counts(curator: Curator, cost: float, public: dict[str, Any], cells: int, origin: Array) -> Release:
@@ -228,8 +251,10 @@ def _fullest(counts: Release, origin: Array) -> tuple[Array, Array, Array]:
     return middle, half, rest
 
 
-def _near(cells: Array, edges: Array, least: float) -> Array:
+def _near(cells: Array, edges: Array, least: float) -> tuple[Array, Array]:
     """Octaves of a column that hold most of its rows, if all others seen are apart from these; else all.
+
+    And whether they would be, were most rows not in one octave.
 
     Apart they are farther from the middle of most rows than `FAR` of their sds, and more than `least`, which
     cannot be as far in sds of all. Rows in one cell may be alike, and the others then are all that varies.
@@ -246,24 +271,33 @@ def _near(cells: Array, edges: Array, least: float) -> Array:
     some = np.maximum(held, 1.0)
     mean = first / some
     sds = np.sqrt(np.maximum(second / some - mean**2, 0.0))
-    # from that middle to the nearest rows beyond each octave
-    ends = np.where(rows > 0, np.stack([-high[0], low[1]]), np.inf)
+    # from that middle to the nearest rows beyond each octave, of which they may be anywhere: in its middle
+    ends = np.where(rows > 0, np.stack([-low[0] - high[0], low[1] + high[1]]) / 2, np.inf)
     beyond = np.minimum.accumulate(ends[..., ::-1], axis=-1)[..., ::-1]
     beyond = np.pad(beyond[..., 1:], ((0, 0), (0, 0), (0, 1)), constant_values=np.inf)
     away = (beyond + np.stack([mean, -mean])).min(axis=0)
     whole = held[:, -1:]
-    apart = (held > _MOST * whole) & varies & (whole - held > least) & (away > FAR * sds)
+    away_from_most = (held > _MOST * whole) & (whole - held > least) & (away > FAR * sds)
+    apart = away_from_most & varies
     last = np.where(apart.any(axis=1), apart.argmax(axis=1), count)
     inner = np.arange(count) <= last[:, None]
-    return np.hstack([inner[:, ::-1], inner])
+    return np.hstack([inner[:, ::-1], inner]), away_from_most.any(axis=1) & ~apart.any(axis=1)
+
+
+def _alike(counts: Release, origin: Array) -> Array:
+    """Columns of which most rows seem alike, from this distance."""
+    edges = _edges(counts, origin)
+    _, _, visible = _visible(counts, edges)
+    return _near(np.where(visible, counts.values[0], 0.0), edges, counts.n / FAR**2)[1]
 
 
 def _seen(counts: Release, origin: Array) -> Zoomed:
     edges = _edges(counts, origin)
     total = _total(counts)
     _, _, visible = _visible(counts, edges)
-    near = _near(np.where(visible, counts.values[0], 0.0), edges, counts.n / FAR**2)
+    near, _ = _near(np.where(visible, counts.values[0], 0.0), edges, counts.n / FAR**2)
     near |= np.isnan(origin)[:, None]
+    apart = (visible & ~near).any(axis=1)
     lower, upper, visible = _visible(counts, edges, near)
     cells = np.where(visible, counts.values[0], 0.0)
     seen = cells.sum(axis=1)
@@ -294,6 +328,7 @@ def _seen(counts: Release, origin: Array) -> Zoomed:
         seen / np.clip(total, counts.sd, counts.n),
         np.pad(np.where(alike[:, None], 0.0, shares), more),
         np.pad(edges, more, mode="edge"),
+        apart,
     )
 
 

@@ -152,3 +152,44 @@ def test_rare_values_of_a_column_that_seems_constant_are_not_apart(budget: Budge
             fit = dps.ols("y ~ x", data, schema).fit(budget)
         assert not fit.flags
         assert fit.bse["x"] < 6 / np.sqrt(x.sum())
+
+
+@pytest.mark.parametrize("budget", BUDGETS.values(), ids=BUDGETS)
+def test_codes_are_told_where_all_others_are_in_one_cell(budget: Budget) -> None:
+    """Others lie in a thousandth of the bounds, where octaves begin no nearer than noise has their mean."""
+    rng = np.random.default_rng(8)
+    x = rng.uniform(0, 10, 4 * N)
+    data = {"x": np.where(rng.uniform(size=4 * N) < 0.12, 9999.0, x), "y": x + rng.normal(size=4 * N)}
+    schema = dps.Schema(x=dps.bounded(0, 9999), y=dps.bounded(-9, 20))
+    for seed in range(5):
+        with noise(SeededNoise(seed)):
+            fit = dps.ols("y ~ x", data, schema).fit(budget)
+        assert "apart" in dict(fit.flags)
+
+
+@pytest.mark.parametrize("budget", BUDGETS.values(), ids=BUDGETS)
+def test_codes_do_not_lengthen_the_scale_of_the_others(budget: Budget) -> None:
+    """So many rows at 999 of an age: clipped to the end of where the others lie, they would be its spread."""
+    rng = np.random.default_rng(9)
+    x = rng.normal(45, 15, 4 * N)
+    data = {"x": np.where(rng.uniform(size=4 * N) < 0.14, 999.0, x), "y": x / 15 + rng.normal(size=4 * N)}
+    schema = dps.Schema(x=dps.bounded(-20, 999), y=dps.bounded(-5, 12))
+    for seed in range(5):
+        with noise(SeededNoise(seed)):
+            fit = dps.ols("y ~ x", data, schema).fit(budget)
+        assert "apart" in dict(fit.flags)
+
+
+@pytest.mark.parametrize("column", ["rare", "amounts"])
+def test_columns_that_are_alike_in_most_rows_are_not_apart_from_these(column: str) -> None:
+    """What is 0 in most rows, looked at again from near by, is still all alike."""
+    rng = np.random.default_rng(10)
+    x = np.where(rng.uniform(size=4 * N) < 0.07, 1.0 if column == "rare" else rng.exponential(1, 4 * N), 0.0)
+    data = {"x": x, "y": x + rng.normal(size=4 * N)}
+    schema = dps.Schema(x=dps.bounded(0, 1 if column == "rare" else 10), y=dps.bounded(-9, 20))
+    for seed in range(5):
+        for budget in BUDGETS.values():
+            with noise(SeededNoise(seed)):
+                fit = dps.ols("y ~ x", data, schema).fit(budget)
+            low, high = fit.conf_int().loc["x"]
+            assert not fit.flags and low < 1 < high

@@ -483,12 +483,34 @@ MUTANTS = (
     planted(
         "columns that fill their box pay for octaves, which say no more",
         "estimators/test_columns.py::test_only_columns_that_fill_little_of_their_box_are_looked_at_twice",
-        ("estimators/zoom.py", "return np.asarray(most > _total(counts) / 2)", "return most > -1.0"),
+        (
+            "estimators/zoom.py",
+            "return np.asarray(most > np.minimum(_total(counts), counts.n) / 2)",
+            "return most > -1.0",
+        ),
     ),
     planted(
         "columns that lie close together are taken to fill their box",
         "estimators/test_columns.py::test_wherever_the_bounds_lie_the_scale_is_that_of_the_rows",
-        ("estimators/zoom.py", "return np.asarray(most > _total(counts) / 2)", "return most < -1.0"),
+        (
+            "estimators/zoom.py",
+            "return np.asarray(most > np.minimum(_total(counts), counts.n) / 2)",
+            "return most < -1.0",
+        ),
+    ),
+    planted(
+        "what seems alike from far away is not looked at again from near by",
+        "models/test_apart.py::test_codes_are_told_where_all_others_are_in_one_cell",
+        ("estimators/zoom.py", "if not alike[:-1].any():", "if True:"),
+    ),
+    planted(
+        "codes that are clipped to the end of where the others lie count in their spread",
+        "models/test_apart.py::test_codes_do_not_lengthen_the_scale_of_the_others",
+        (
+            "estimators/columns.py",
+            "np.where(zoomed.apart, np.inf, np.maximum(noise, 1e-12))",
+            "np.maximum(noise, 1e-12)",
+        ),
     ),
     planted(
         "a design is taken from a schema that is only equal",

@@ -46,6 +46,12 @@ class FirstCosts:
         """Of all but cells."""
         return self._together(self.parts[1:])
 
+    @property
+    def again(self) -> tuple[float, ...]:
+        """Of means, octaves and moments, with the share of moments alone."""
+        left = [share / (1 - _SHARES[0]) for share in _SHARES[1:]]
+        return tuple(self.parts[-1] * (share if self.pure else math.sqrt(share)) for share in left)
+
     def _together(self, costs: Sequence[float]) -> float:
         return sum(costs) if self.pure else math.hypot(*costs)
 
