@@ -76,15 +76,6 @@ def test_weight_is_lost_by_rows_beyond_a_radius() -> None:
     assert rows.lost(8.0) == 0
 
 
-def test_what_is_lost_lies_along_the_axes_of_long_rows_and_elsewhere_as_far_as_noise_hides_it() -> None:
-    shares, at = np.array([[0.1], [0.0]]), np.array([4.0])
-    exact, noisy = (counted(TURN, shares, at, at, sd).unheard(2.0) for sd in (0.0, 0.025))
-    np.testing.assert_allclose(TURN.T @ exact @ TURN, np.diag([1.0, 0.0]), atol=1e-12)
-    hidden, lost = 0.025 * 16, 0.1 * 12
-    shared = np.diag([lost + hidden, hidden]) / (lost + 2 * hidden)
-    np.testing.assert_allclose(TURN.T @ noisy @ TURN, shared, atol=1e-12)
-
-
 @pytest.mark.parametrize("degree", [2, 3])
 def test_a_column_that_goes_with_none_that_bends_is_known_as_well_as_beside_a_line(degree: int) -> None:
     """Powers within bounds that lie off centre are long, and one pilot does not whiten them."""

@@ -21,14 +21,12 @@ from dpstats.estimators.columns import find_columns
 from dpstats.estimators.engine.finish import lacking
 from dpstats.estimators.engine.plan import Plan
 from dpstats.estimators.engine.some import some_rows
-from dpstats.estimators.gram.bending import lost_weight
 from dpstats.estimators.gram.bounds import (
     FOURTH,
     MEAT,
     SPREAD,
     Bounds,
     base_square,
-    bending,
     choose_bounds,
     kept_square,
     mean_weight,
@@ -41,19 +39,14 @@ from dpstats.estimators.gram.pure import fit_pure
 from dpstats.estimators.gram.reach import with_reach
 from dpstats.estimators.gram.whole import of_all_rows
 from dpstats.estimators.levels import NORMAL
-from dpstats.estimators.matrices import symmetric_power
-from dpstats.estimators.row_scale import SURE, Box, RowScale, sums_of_values
+from dpstats.estimators.row_scale import Box, RowScale, sums_of_values
 from dpstats.families.bounded_score import BoundedScore
 from dpstats.families.glm import GAUSSIAN
 from dpstats.moments import LinearMoments, PublicMoments
 from dpstats.moments.noisy import SEEN
-from dpstats.moments.spread import residual_variance
 
 Array = np.ndarray
 
-# sds of noise that a loss of weight must exceed: for the length of rows, where half of them widens intervals
-# of normal rows by .3 % in the mean and none by 1 %; for a variance it is `SURE`, which one in fifty adds
-_LOST = 0.5
 # What a square moves a line by: its coefficient times the first at most, below that in proportion to what it
 # would if rows that lose a share of weight and of variance all lay equally far out. On 141 lines of real
 # tables that surely bend, rows one to three times as long as usual, that is .5 times in the median, 2.0 in
@@ -238,7 +231,7 @@ def _gaussian(
     place = (
         public_coordinates(public, box, constant) if public else _first(some, box, constant, plan, weighted)
     )
-    k, lost = len(place.line), 0.0
+    k = len(place.line)
     for step, cost in enumerate(plan["pilots"], 1):
         if step == len(plan["pilots"]):
             # of public moments these counts tell how many rows there are, of all rows
@@ -247,17 +240,13 @@ def _gaussian(
         bounds = pilot_bounds(n, mu, k, place.allowed, place.reach)
         release = curator.release("residual_moments", cost, **place.public(bounds))
         gram, cross, square, noise = second_moments(release, bounds, n)
-        if own and step == len(plan["pilots"]):
-            lost = lost_weight(gram, noise.gram, place, bounds.radius, _LOST)
         place = place.improved(gram, cross, square, noise, n, limit=bounds.limit)
     usual = math.sqrt(base_square(k))
     white, size = np.full(k, usual), 1 / kept_square(k, usual)
     long = count_lengths(curator, plan.cost("lengths"), place, white, size)
     final = place.found.spent(plan, "final").cost("final")
     mu = curator.cost_per_row(final)
-    # the last pilot tells what is lost in its own coordinates, which may not be white
-    bent = may_bend(long, place, own, lost)
-    bounds = choose_bounds(n, mu, k, place.allowed, bent, weighted, place.reach)
+    bounds = choose_bounds(n, mu, k, place.allowed, may_bend(long, place, own), weighted, place.reach)
     if place.tail.any:
         farthest = max(bounds.spread_limit, bounds.limit * place.sigma)
         bounds = replace(bounds, spread_limit=farthest)
@@ -272,17 +261,7 @@ def _gaussian(
         **place.public(bounds),
     )
     moments = replace(_moments(release, place, bounds), **place.reach.known(bounds.limit))
-    if own:
-        lost = lost_weight(moments.gram, moments.noise_gram, place, bounds.radius, SURE)
-        moments = moments.bending(bending(lost) * _apart(moments, long.unheard(bounds.radius)))
     return moments, place, bounds, long
-
-
-def _apart(moments: LinearMoments, shares: Array) -> Array:
-    """Covariance of a line that lies one residual variance from the least squares line, along directions."""
-    fit = moments.normal_equations()
-    root = symmetric_power(fit.inverse, 0.5)
-    return np.asarray(residual_variance(moments, fit) * root @ shares @ root)
 
 
 def _seen(moments: LinearMoments, place: Coordinates) -> Array:

@@ -81,15 +81,6 @@ class LongRows:
         """Share of all weight that these rows lose, if shortened to a radius."""
         return float(np.sum(self.shares @ np.maximum(1 - radius**2 / (self.lower * self.upper), 0.0)))
 
-    def unheard(self, radius: float) -> np.ndarray:
-        """How what they lose of mean squares, so shortened, shares out among directions; of trace 1.
-
-        Along each there may be as many more rows as the noise of a count in the first cell.
-        """
-        squares = self.lower * self.upper
-        lost = self.shares @ np.maximum(squares - radius**2, 0.0) + self.noise * squares[0]
-        return np.asarray(self.axes * (lost / lost.sum()) @ self.axes.T)
-
     def lost_squares(self, radius: float) -> np.ndarray:
         """What they lose of second moments, so shortened, in whitened coordinates."""
         return np.asarray(self.axes * self._lost(radius).sum(axis=1) @ self.axes.T)
@@ -203,7 +194,7 @@ def count_lengths(
     return LongRows(axes, np.array(found) / n, ends[:-1], ends[1:], sd / n, largest, n, white)
 
 
-def may_bend(long: LongRows, place: Coordinates, own: bool, lost: float = 0.0) -> Bent:
+def may_bend(long: LongRows, place: Coordinates, own: bool) -> Bent:
     """What counts tell of how far a line may move with its long rows.
 
     Parameters
@@ -212,12 +203,9 @@ def may_bend(long: LongRows, place: Coordinates, own: bool, lost: float = 0.0) -
     place : Coordinates
     own : bool
         Whether the scale of `place` is that of these rows: not of public ones, nor without their weights.
-    lost : float
-        As in :class:`Bent`, as far as it is known without them.
     """
     slopes, moved = slopes_of(place, place.line)
-    if own and place.scale.constant:
-        lost = max(lost, long.lost(long.lower[0]))
+    lost = long.lost(long.lower[0]) if own and place.scale.constant else 0.0
     return Bent(lost, functools.partial(long.variances, slopes=slopes, moved=moved))
 
 
