@@ -298,7 +298,11 @@ class LatticeSum:
             copied = self._scratch(key, *columns.shape, dtype=bool)
             copied[:] = columns
             return copied
-        return np.clip(columns, -scale[:, None], scale[:, None], out=columns)
+        # hardly any lie beyond, and to look for them takes less than to write all again; NaN is not within
+        within = (columns.max(axis=1, initial=0.0) <= scale) & (columns.min(axis=1, initial=0.0) >= -scale)
+        for i in np.flatnonzero(~within):
+            np.clip(columns[i], -scale[i], scale[i], out=columns[i])
+        return columns
 
     def vector(self) -> np.ndarray:
         """The sums so far, see `coordinates`."""

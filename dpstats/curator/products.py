@@ -8,20 +8,24 @@ row adds would move with it. The functions here give every row a number that dep
 *One predictor.* `predictor` adds its products column by column. np.multiply and np.add round each of their
 numbers correctly and by itself, so that every row is summed in the same order and with the same roundings.
 
-*Many.* W x would take 2 k^2 such passes. `RowProducts` leaves it to BLAS and rounds each product to a
-multiple of a public power of two, its grid. In units of the grid let s be the sum in the fixed order, y what
-BLAS has, and G(y) the integer next to y. Any order of k products, with or without fused multiply-add, errs
-by at most gamma sum |w_j| X_j, where w is a row of W, X_j the largest |x_j| of the block, u = 2^-53 and
-gamma = k u / (1 - k u) (Higham, Accuracy and Stability of Numerical Algorithms, section 3.1). Hence
-|y - s| <= d with d = 2 gamma sum |w_j| X_j, and G(y) = G(s) unless the middle between two integers lies
-between y and s, that is, unless |y - G(y)| >= 1/2 - d; the difference y - G(y) is exact. Where it is as large
-as that, in one product of thousands, the row is summed in the fixed order. What comes out is G(s) for every
-row. The X_j are those of the block and decide nothing but which rows are summed twice, which only time could
-tell.
+*Many.* W x would take 2 k^2 such passes. `RowProducts` leaves it to BLAS, and has it add numbers that no
+order of addition rounds. The entries of x are rounded to multiples of public powers of two c_j, and those of
+W, which is public, to multiples of g_i / c_j. Each product w_ij x_j then is an integer in units of g_i, and
+so is every sum of some of them. As long as sum_j |w_ij| |x_j| is less than 2^53 units, a float holds all of
+these: no addition rounds, with or without fused multiply-add, and BLAS has what the fixed order has. The
+largest |x_j| of a block say whether that holds for all of its rows. If not, it is asked of every row, with
+max_i |w_ij| for each j, and rows of which it is not sure are summed in the fixed order. What comes out is the
+sum in that order for every row. The numbers of the block decide nothing but which rows are summed twice,
+which only time could tell.
 
-The code takes twice that d, for the rounding of d itself and for gamma. Where numbers are so large that the
-grid says nothing, 2^51 and beyond, d exceeds 1/2 and all rows are summed in the fixed order. Grids lie
-between 2^-900 and 2^900, far above what underflow loses.
+The question has a margin of 2^-40, for what is rounded when it is computed. An x_j is rounded as
+(x_j + s) - s with s = 1.5 2^52 c_j: to the multiple of c_j next to it where |x_j| <= 2^51 c_j, and to some
+multiple of c_j elsewhere. Exponents are held between -800 and 800, far above what underflow loses.
+
+*How large they are at most* (`filled`). With the middle m_j and half the width h_j of a column in the block,
+|w'x| <= |w'm| + sum_j |w_j| h_j. A sum in floats errs by less than k 2^-52 sum |w_j| X_j, where X_j is the
+largest |x_j|, and so does each part of the bound, to which 2^-40 sum |w_j| X_j is added: enough for all of
+them up to k = 1000.
 
 See docs/theory/privacy.md#sums.
 """
@@ -29,12 +33,13 @@ See docs/theory/privacy.md#sums.
 from __future__ import annotations
 
 import numpy as np
-from scipy.linalg.blas import idamax
 
-from dpstats._conversions import UNIT_ROUNDOFF
 from dpstats.curator.blocks import Scratch
 
-_BITS = 28  # of a product whose columns are as large as their units
+# Of columns as large as their units, and of what these give at most. Rows may be 32 times as long before any
+# is summed twice.
+_BITS, _PRODUCT_BITS = 24, 47
+_INTEGERS, _MARGIN = 2.0**53, 2.0**-40
 
 
 def predictor(coefficients: np.ndarray, columns: np.ndarray, scratch: Scratch) -> np.ndarray:
@@ -56,37 +61,48 @@ def squared_norms(columns: np.ndarray, scratch: Scratch) -> np.ndarray:
 
 
 class RowProducts:
-    """W x of every row, rounded to public grids.
+    """W x of every row, for W and x rounded to public grids.
 
     Parameters
     ----------
     matrix : array_like, shape (j, k)
         W; public.
     unit : array_like, shape (k,)
-        A usual size of each column, public. The grid of a product is at most 2^-27 of what columns of this
-        size give at most, and more than 2^-28 of it.
+        A usual size of each column, public. A column is rounded to a grid of at most 2^-24 of it; of what
+        columns of this size give at most, the rounding of W changes less than 2^-23 for each column.
     """
 
     def __init__(self, matrix: np.ndarray, unit: np.ndarray | float = 1.0) -> None:
         matrix = np.asarray(matrix, dtype=float)
-        largest = np.abs(matrix) @ np.broadcast_to(unit, matrix.shape[1:])
-        exponents = np.clip(np.frexp(largest)[1] - _BITS, -900, 900)
-        self._matrix = np.ldexp(matrix, -exponents[:, None])  # in units of the grids
-        self._grids = np.ldexp(1.0, exponents).tolist()
-        self._doubt = 4 * matrix.shape[1] * UNIT_ROUNDOFF * np.abs(self._matrix)
+        unit = np.broadcast_to(unit, matrix.shape[1:])
+        columns = _power(unit) - _BITS
+        grids = np.subtract.outer(_power(np.abs(matrix) @ unit) - _PRODUCT_BITS, columns)
+        self._matrix = np.ldexp(np.rint(np.ldexp(matrix, -grids)), grids)
+        self._shift = 1.5 * np.ldexp(1.0, columns + 52)[:, None]
+        # sizes of entries in units in which no sum may exceed 1
+        self._sizes = np.ldexp(np.abs(np.ldexp(self._matrix, -grids)), -columns) / _INTEGERS
 
     def __call__(self, columns: np.ndarray, out: np.ndarray, scratch: Scratch) -> np.ndarray:
         """Fill `out`, contiguous and of shape (j, B), from `columns`, shape (k, B)."""
-        np.dot(self._matrix, columns, out=out)
-        reach = np.maximum(columns.max(axis=1), -columns.min(axis=1))
-        near = (0.5 - self._doubt @ reach).tolist()
-        rounded = scratch("rounded", out.shape[1])
-        for i, values in enumerate(out):
-            np.rint(values, out=rounded)
-            rest = np.subtract(values, rounded, out=values)
-            if not abs(rest[idamax(rest)]) < near[i]:  # also where `near` is NaN, as with any column
-                rows = np.flatnonzero(~(np.abs(rest) < near[i]))
-                products = self._matrix[i][:, None] * columns[:, rows]
-                rounded[rows] = np.rint(np.add.accumulate(products, axis=0)[-1])
-            np.multiply(rounded, self._grids[i], out=values)
+        self.filled(columns, out, scratch)
         return out
+
+    def filled(self, columns: np.ndarray, out: np.ndarray, scratch: Scratch) -> np.ndarray:
+        """Do so; no less than the size of each product in any row of the block, shape (j,), or NaN."""
+        rounded = np.add(columns, self._shift, out=scratch("rounded", *columns.shape))
+        np.subtract(rounded, self._shift, out=rounded)
+        np.dot(self._matrix, rounded, out=out)
+        lower, upper = rounded.min(axis=1), rounded.max(axis=1)
+        reach = np.maximum(upper, -lower)
+        if not (self._sizes @ reach < 1 - _MARGIN).all():  # also where it is NaN, as with any column
+            most = predictor(self._sizes.max(axis=0), np.abs(rounded), scratch)
+            rows = np.flatnonzero(~(most < 1 - _MARGIN))
+            for row, values in zip(self._matrix, out, strict=True):
+                values[rows] = np.add.accumulate(row[:, None] * rounded[:, rows], axis=0)[-1]
+        middle, half = lower / 2 + upper / 2, upper / 2 - lower / 2
+        return np.asarray(np.abs(self._matrix @ middle) + np.abs(self._matrix) @ (half + _MARGIN * reach))
+
+
+def _power(sizes: np.ndarray) -> np.ndarray:
+    """The power of two up to each size, as an exponent."""
+    return np.asarray(np.clip(np.frexp(sizes)[1] - 1, -800, 800))

@@ -168,9 +168,12 @@ class BoundedScore:
         return self._table if isinstance(self._table, float) else self.interpolated(self._table, eta)
 
     def interpolated(self, table: np.ndarray, eta: np.ndarray) -> np.ndarray:
-        """From values at tabulated predictors; far faster than np.interp, which searches for each eta."""
+        """From values at tabulated predictors, the last axis of a table.
+
+        Far faster than np.interp, which searches for each eta.
+        """
         low, high = self.predictors
         at = np.clip((eta - low) * ((_POINTS - 1) / (high - low)), 0.0, _POINTS - 1.0)
         left = at.astype(np.intp)  # anything where eta is NaN, and so is what is returned
-        below, above = np.take(table, left, mode="clip"), np.take(table, left + 1, mode="clip")
+        below, above = (np.take(table, place, axis=-1, mode="clip") for place in (left, left + 1))
         return np.asarray(below + (at - left) * (above - below))

@@ -161,9 +161,19 @@ MUTANTS = (
         "curator/test_lattice.py::test_a_sum_is_that_of_clipped_entries",
         (
             LATTICE,
-            "return np.clip(columns, -scale[:, None], scale[:, None], out=columns)",
-            "clipped = np.clip(columns, -scale[:, None], scale[:, None])\n        return columns",
+            "np.clip(columns[i], -scale[i], scale[i], out=columns[i])",
+            "clipped = np.clip(columns[i], -scale[i], scale[i])",
         ),
+    ),
+    planted(
+        "rows that lie apart are taken for no longer than the middle of their block",
+        "curator/test_position.py::test_no_product_is_larger_than_is_said[3]",
+        ("curator/products.py", "np.abs(self._matrix) @ (half + _MARGIN * reach)", "_MARGIN * reach"),
+    ),
+    planted(
+        "long rows are summed in whatever order BLAS takes",
+        "curator/test_position.py::test_products_are_the_sums_in_order[10]",
+        ("curator/products.py", "if not (self._sizes @ reach < 1 - _MARGIN).all():", "if False:"),
     ),
     planted(
         "rounding of sums is paid for in the block in which neighbours differ alone",

@@ -44,18 +44,36 @@ class _Score(Statistic):
         self._radius = radius
         self._weighted, self._offset = design.weights is not None, design.offset_bounds != (0.0, 0.0)
 
-    def _rows(self, block: Block, scratch: Scratch) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Whitened rows (k, B), their weights (B,) and linear predictors (B,); reused arrays."""
+    def _rows(self, block: Block, scratch: Scratch) -> tuple[np.ndarray, np.ndarray | float, np.ndarray]:
+        """Whitened rows (k, B), their weights (B,) and linear predictors (B,); reused arrays.
+
+        Weights are 1 for all where none is longer than the radius, which need not be asked of each row if
+        the largest products of the block say so.
+        """
         size = len(block.ok)
         centred = np.subtract(block.exog.T, self._center[:, None], out=scratch("centred", self._k, size))
-        products = self._products(centred, scratch("products", self._k + 1, size), scratch)
+        products = scratch("products", self._k + 1, size)
+        most = self._products.filled(centred, products, scratch)[:-1]
         rows, eta = products[:-1], products[-1]
-        weight = np.minimum(1.0, self._radius**2 / squared_norms(rows, scratch))
+        weight: np.ndarray | float = 1.0
+        if not most @ most <= self._radius**2:
+            weight = np.minimum(1.0, self._radius**2 / squared_norms(rows, scratch))
         if self._weighted:
-            np.multiply(weight, block.weight, out=weight)
+            weight = np.multiply(weight, block.weight)
         if self._offset:
             np.add(eta, block.offset, out=eta)
         return rows, weight, eta
+
+    @staticmethod
+    def _scaled(
+        rows: np.ndarray, weight: np.ndarray | float, information: np.ndarray, scratch: Scratch
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Rows times their weights, and times the root of weight and information; one of them in `rows`."""
+        other = scratch("scaled", *rows.shape)
+        if isinstance(weight, float):  # 1
+            return rows, np.multiply(rows, np.sqrt(information), out=other)
+        np.multiply(rows, weight, out=other)
+        return other, np.multiply(rows, np.sqrt(weight * information), out=rows)
 
     @abstractmethod
     def _score(self, y: np.ndarray, eta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -120,15 +138,12 @@ class LogisticScore(_Score):
     def factors(self, block: Block, scratch: Scratch) -> tuple[Factor, ...]:
         rows, weight, eta = self._rows(block, scratch)
         score, curvature = self._score(block.time, eta)
-        weighted = np.multiply(rows, weight, out=scratch("weighted", *rows.shape))
-        np.multiply(rows, np.sqrt(self._tau * weight * curvature), out=rows)
-        return Factor(weighted.T, score[:, None]), Factor(rows.T)
+        weighted, curved = self._scaled(rows, weight, self._tau * curvature, scratch)
+        return Factor(weighted.T, score[:, None]), Factor(curved.T)
 
     def _score(self, y: np.ndarray, eta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        grown = np.exp(-np.abs(eta))
-        smaller = grown / (1 + grown)  # the smaller of p and 1 - p, without overflow
-        mean = np.where(eta > 0, 1 - smaller, smaller)
-        return (y > 0.5) - mean, smaller * (1 - smaller)
+        half = np.tanh(eta / 2) / 2  # p - 1/2, without overflow
+        return (y > 0.5) - 0.5 - half, 0.25 - half * half
 
 
 class GlmScore(_Score):
@@ -190,10 +205,9 @@ class GlmScore(_Score):
     def factors(self, block: Block, scratch: Scratch) -> tuple[Factor, ...]:
         rows, weight, eta = self._rows(block, scratch)
         psi, curvature = self._score(block.time, eta)
-        weighted = np.multiply(rows, weight, out=scratch("weighted", *rows.shape))
+        weighted, curved = self._scaled(rows, weight, self._tau * curvature, scratch)
         square = np.multiply(weighted, math.sqrt(self._kappa) * psi, out=scratch("square", *rows.shape))
-        np.multiply(rows, np.sqrt(self._tau * weight * curvature), out=rows)
-        return Factor(weighted.T, psi[:, None]), Factor(rows.T), Factor(square.T)
+        return Factor(weighted.T, psi[:, None]), Factor(curved.T), Factor(square.T)
 
     def _score(self, y: np.ndarray, eta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         return self._bounded(y, eta)
@@ -300,8 +314,8 @@ class ScoreSquares(GlmScore):
         self, design: PublicDesign, *, radius: float, score: BoundedScore, alphas: Sequence[float], **row: Any
     ) -> None:
         super().__init__(design, radius=radius, score=score, **row)
-        self._tables = [np.maximum(score.squares(alpha), 0.0) for alpha in alphas]
-        largest = np.array([score.limit**2, *(float(table.max()) for table in self._tables)])
+        self._tables = np.maximum([score.squares(alpha) for alpha in alphas], 0.0)
+        largest = np.append(score.limit**2, self._tables.max(axis=1))
         full = np.append(1.0, np.full(self._k, _ALONG))
         self.parts, self._units = (Part(full, largest),), 1 / full * np.append(1.0, np.full(self._k, radius))
         self.sensitivity = math.sqrt(4 / 3) * float(np.linalg.norm(largest))
@@ -313,8 +327,7 @@ class ScoreSquares(GlmScore):
         np.multiply(rows, weight * (_ALONG / self._radius), out=left[1:])
         found = scratch("squares", len(self._tables) + 1, len(eta))
         np.square(self._score(block.time, eta)[0], out=found[0])
-        for row, table in zip(found[1:], self._tables, strict=True):
-            row[:] = self._bounded.interpolated(table, eta)
+        found[1:] = self._bounded.interpolated(self._tables, eta)
         return (Factor(left.T, found.T),)
 
     def unpack(self, vector: np.ndarray) -> tuple[np.ndarray, ...]:

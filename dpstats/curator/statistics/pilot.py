@@ -88,9 +88,12 @@ class PilotRow:
 
     def _bounded(self, x: np.ndarray, row: np.ndarray, block: Block, scratch: Scratch) -> None:
         """Fill in a, from x, and shorten the row; `row` has r as well, or has not."""
-        a = self._whitened(x, row[: self.k], scratch)
+        a = row[: self.k]
+        most = self._whitened.filled(x, a, scratch)
         if self._weighted:
             np.multiply(row, np.sqrt(block.weight), out=row)
+        if most @ most <= self.radius**2:  # no row is longer
+            return
         long = row if self._whole else a
         np.multiply(long, shorten(a, self.radius, scratch), out=long)
 
