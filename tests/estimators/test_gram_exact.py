@@ -85,8 +85,9 @@ def theirs(
 
 @pytest.fixture
 def floats(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whitened rows are rounded to a grid that is hardly coarser than floats."""
+    """Rows are rounded to a grid that is hardly coarser than floats, as are products, all summed in order."""
     monkeypatch.setattr(products, "_BITS", 45)
+    monkeypatch.setattr(products, "_PRODUCT_BITS", 90)
 
 
 def in_order(values: pd.Series, names: tuple[str, ...]) -> np.ndarray:
