@@ -56,6 +56,8 @@ MODELS["coxph"] = (
     {"coef": {"z": 0.4}, "scale": 0.5, "events": 0.4},
 )
 N = 10_000
+LONG = ("survreg", "inspected")  # as rows that enter late, of which each run tests the same
+BY_MODEL = [pytest.param(name, marks=[pytest.mark.long] * (name in LONG)) for name in MODELS]
 
 
 def covariates(rng: np.random.Generator, n: int) -> dict[str, Any]:
@@ -110,7 +112,7 @@ def fits(name: str, model: Any, number: int) -> list[Fit]:
     return found
 
 
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("name", BY_MODEL)
 def test_a_plan_says_what_fits_come_to(name: str) -> None:
     """Standard errors, and their parts, within 15 % of the median over fits of other rows."""
     model, law = MODELS[name]
@@ -126,18 +128,18 @@ def test_a_plan_says_what_fits_come_to(name: str) -> None:
 
 def test_a_plan_repeats_itself_and_changes_with_what_is_said() -> None:
     model, law = MODELS["ols"]
-    first, second = (dps.plan(model, BUDGET, 2000, covariates=KNOWN, **law).table() for _ in range(2))
+    first, second = (dps.plan(model, AMPLE, 2000, covariates=KNOWN, **law).table() for _ in range(2))
     pd.testing.assert_frame_equal(first, second)
-    more = dps.plan(model, BUDGET, 8000, covariates=KNOWN, **law).table()
+    more = dps.plan(model, AMPLE, 8000, covariates=KNOWN, **law).table()
     np.testing.assert_allclose(more["sampling"], first["sampling"] / 2, rtol=0.15)
-    wider = dps.plan(model, BUDGET, 2000, covariates=KNOWN | {"x": (25, 12)}, **law).table()
+    wider = dps.plan(model, AMPLE, 2000, covariates=KNOWN | {"x": (25, 12)}, **law).table()
     assert wider["half_width"][2] < 0.7 * first["half_width"][2]
 
 
 def test_a_plan_charges_no_ledger_and_leaves_the_default_as_it_was(tmp_path: Path) -> None:
     model, law = MODELS["ols"]
     with dps.Ledger(tmp_path / "a.ledger", total=BUDGET) as ledger:
-        ahead = dps.plan(model, BUDGET, 1000, covariates=KNOWN, **law)
+        ahead = dps.plan(model, AMPLE, 1000, covariates=KNOWN, **law)
         ahead.power({"x": 0.1}), ahead.n_for({"x": 0.5}), ahead.summary()
         assert ledger.entries() == []
         made = covariates(np.random.default_rng(0), 500)
@@ -158,17 +160,17 @@ def test_a_plan_reads_no_row_and_leads_to_none(monkeypatch: pytest.MonkeyPatch) 
         read(rows)
 
     monkeypatch.setattr(Rows, "_read", only_made)
-    ahead = dps.plan(model, BUDGET, 500, covariates=KNOWN, scale=20)
+    ahead = dps.plan(model, AMPLE, 500, covariates=KNOWN, scale=20)
     everything = reachable(ahead)
     assert not any(item is own or item is data for item in everything)
     assert not any(isinstance(item, Fit) for item in everything)
-    other = dps.plan(dps.ols(f"y ~ {RIGHT}", None, SCHEMA), BUDGET, 500, covariates=KNOWN, scale=20)
+    other = dps.plan(dps.ols(f"y ~ {RIGHT}", None, SCHEMA), AMPLE, 500, covariates=KNOWN, scale=20)
     pd.testing.assert_frame_equal(ahead.table(), other.table())
 
 
 def test_real_fits_after_a_plan_have_secure_noise() -> None:
     model, law = MODELS["ols"]
-    dps.plan(model, BUDGET, 500, covariates=KNOWN, **law)
+    dps.plan(model, AMPLE, 500, covariates=KNOWN, **law)
     made = covariates(np.random.default_rng(0), 500)
     data = made | responses("ols", made, np.random.default_rng(1))
     assert not dps.ols(model.design.formula, data, SCHEMA).fit(BUDGET).not_private
@@ -251,7 +253,7 @@ def test_what_is_not_known_is_said_with_a_band() -> None:
 
 def test_a_plot_has_a_line_and_a_floor_for_each_term() -> None:
     model, law = MODELS["ols"]
-    ax = dps.plan(model, BUDGET, 1000, covariates=KNOWN, **law).plot()
+    ax = dps.plan(model, AMPLE, 1000, covariates=KNOWN, **law).plot()
     assert len(ax.lines) == 2 * 3 + 1
     assert [text.get_text() for text in ax.get_legend().get_texts()] == ["g[T.b]", "x", "z"]
 
@@ -279,10 +281,10 @@ def test_a_table_beside_private_rows_is_refused() -> None:
 def test_a_model_plans_for_the_rows_that_it_has() -> None:
     given = {"covariates": KNOWN, "coef": {"x": 1.0}, "scale": 20}
     data = pd.DataFrame(covariates(np.random.default_rng(1), 700)).assign(y=1.0)
-    own = dps.ols(f"y ~ {RIGHT}", data, SCHEMA).plan(BUDGET, **given)
+    own = dps.ols(f"y ~ {RIGHT}", data, SCHEMA).plan(AMPLE, **given)
     other = dps.ols(f"y ~ {RIGHT}", None, SCHEMA)
-    pd.testing.assert_frame_equal(own.table(), other.plan(BUDGET, 700, **given).table())
-    pd.testing.assert_frame_equal(own.table(), dps.plan(other, BUDGET, 700, **given).table())
+    pd.testing.assert_frame_equal(own.table(), other.plan(AMPLE, 700, **given).table())
+    pd.testing.assert_frame_equal(own.table(), dps.plan(other, AMPLE, 700, **given).table())
     with pytest.raises(SpecificationError, match="n must be given"):
         other.plan(BUDGET, **given)
 
