@@ -2,6 +2,7 @@
 
 import ast
 import datetime
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -25,14 +26,20 @@ def test_it_applies_once_and_is_a_program(mutant: Mutant) -> None:
         assert edit.new != edit.old
 
 
+@cache
+def functions(file: str) -> set[str]:
+    """Of a file of tests."""
+    tree = ast.parse((ROOT / "tests" / file).read_text())
+    return {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
+
+
 @pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.what)
 def test_its_tests_exist(mutant: Mutant) -> None:
     assert mutant.tests
     for test in mutant.tests:
         file, _, name = test.partition("::")
-        tree = ast.parse((ROOT / "tests" / file).read_text())
-        functions = {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
-        assert not name or name.partition("[")[0] in functions, test
+        found = functions(file)
+        assert not name or name.partition("[")[0] in found, test
 
 
 @pytest.mark.long
