@@ -3,6 +3,7 @@
 ``make studies`` writes the notebooks. A test runs them again and compares what they show.
 """
 
+import datetime
 import re
 import sys
 from pathlib import Path
@@ -67,9 +68,18 @@ def test_a_notebook_was_run_whole_says_that_it_is_not_private_and_names_no_place
     assert not re.search(r"/tmp|/home|/work|site-packages", text.with_suffix(".ipynb").read_text("utf-8"))
 
 
-@BY_NAME
+TODAY = TEXTS[datetime.date.today().toordinal() % len(TEXTS)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [pytest.param(text, id=text.stem, marks=[pytest.mark.long] * (text != TODAY)) for text in TEXTS],
+)
 def test_a_notebook_shows_what_its_code_shows_today(text: Path) -> None:
-    """After a wanted change: make studies, and read whether the words still say what the numbers do."""
+    """One of them, another each day, beside the long tests, which run all.
+
+    After a wanted change: make studies, and read whether the words still say what the numbers do.
+    """
     assert differences(shown(notebook(text)), shown(studies.made(text))) == []
 
 
