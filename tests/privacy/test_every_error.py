@@ -30,9 +30,22 @@ SPREAD = [
     "survreg-lognormal-newton-zcdp",
     "survreg-weibull-newton-pure",
 ]
+# whose estimator is that of another of them, at another budget or law
+ALIKE = (
+    "ols-gram-zcdp",
+    "logit-pmt-zcdp",
+    "glm-poisson-newton-gdp",
+    "glm-gamma-newton-zcdp",
+    "survreg-lognormal-newton-zcdp",
+)
+TRIED = [
+    pytest.param(at, id=str(at), marks=[pytest.mark.long] * (str(at) in ALIKE))
+    for at in CASES
+    if str(at) in SPREAD
+]
 
 
-@pytest.mark.parametrize("case", [pytest.param(at, id=str(at)) for at in CASES if str(at) in SPREAD])
+@pytest.mark.parametrize("case", TRIED)
 def test_the_privacy_part_is_the_spread_of_fits(case: Case) -> None:
     """Fits are off their median by what their privacy parts say, within a factor of two; no error is less.
 
@@ -55,4 +68,4 @@ def test_the_privacy_part_is_the_spread_of_fits(case: Case) -> None:
 
 
 def test_every_estimator_is_among_them() -> None:
-    assert {str(case) for case in CASES} >= set(SPREAD)
+    assert {str(case) for case in CASES} >= set(SPREAD) > set(ALIKE)
