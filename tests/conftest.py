@@ -27,11 +27,12 @@ def _part(text: str) -> tuple[int, int]:
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     part, parts = config.getoption("--part")
-    short = {_test(item) for item in items if item.get_closest_marker("long") is None}
+    long = [item.get_closest_marker("long") is not None for item in items]
+    short = {_test(item) for item, takes_long in zip(items, long, strict=True) if not takes_long}
     halves = min(parts, 2)
     chosen, others = list[pytest.Item](), list[pytest.Item]()
-    for item in items:
-        if item.get_closest_marker("long") is None:
+    for item, takes_long in zip(items, long, strict=True):
+        if not takes_long:
             elsewhere = False
         elif _test(item) in short:
             elsewhere = _number(item.nodeid) % parts != part - 1
