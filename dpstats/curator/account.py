@@ -19,8 +19,6 @@ measure, or exceed what was planned of its own. So the ledger never holds less t
 See docs/theory/privacy.md#accounts.
 """
 
-from __future__ import annotations
-
 import functools
 import math
 from collections.abc import Mapping

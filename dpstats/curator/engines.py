@@ -4,8 +4,6 @@ An engine is given a pickled task and descriptions of parts, and answers with a 
 order. It sees no budget and no noise. That every part comes once is checked here, whatever the engine does.
 """
 
-from __future__ import annotations
-
 import functools
 import operator
 import pickle

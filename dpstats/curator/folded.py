@@ -1,7 +1,5 @@
 """A design whose covariates stand in its offset, with coefficients that are public."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

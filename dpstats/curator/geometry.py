@@ -4,8 +4,6 @@ The numbers of a map are public: declared bounds, or moments released earlier. I
 contiguous row for each coordinate, shape (k, B), because blocks store columns.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from typing import NamedTuple
 

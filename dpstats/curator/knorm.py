@@ -27,8 +27,6 @@ Time tells the size of the noise a little, as with all exact samplers
 (docs/theory/privacy.md#what-is-not-promised).
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from fractions import Fraction

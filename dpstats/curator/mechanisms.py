@@ -25,8 +25,6 @@ above e^-10^11 (a < 10^6), if at most 10^7 coordinates are noised for a mu of at
 and `LEAST_MU` in :mod:`law`: the curator refuses others). Beyond mu = 1e4, it holds for delta below 1/2.
 """
 
-from __future__ import annotations
-
 import functools
 import math
 import secrets

@@ -1,7 +1,5 @@
 """Which noise a new curator uses: secure noise, unless a test or a study asked otherwise."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from contextvars import ContextVar
 from dataclasses import dataclass

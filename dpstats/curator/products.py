@@ -30,8 +30,6 @@ them up to k = 1000.
 See docs/theory/privacy.md#sums.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from dpstats.curator.blocks import Scratch

@@ -1,7 +1,5 @@
 """A bar of the rows of a pass, which are public in number."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from typing import Any
 

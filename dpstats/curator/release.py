@@ -1,7 +1,5 @@
 """What leaves the curator."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Some of the rows, drawn at random: for releases that do not need all of them."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterator, Sequence
 

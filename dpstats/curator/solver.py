@@ -31,8 +31,6 @@ any direction of the steps, hence also where the Hessian cannot be factorised, a
 out of the way to the answer.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -69,8 +69,6 @@ and D': releasing it with noise for a sensitivity of 2 tau / ridge is a second, 
 add, and the squares of mu.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

@@ -3,8 +3,6 @@
 See docs/theory/rows.md#the-public-map.
 """
 
-from __future__ import annotations
-
 import math
 from typing import NamedTuple
 

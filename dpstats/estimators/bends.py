@@ -1,7 +1,5 @@
 """Does the response follow a line? Scores against its square, docs/theory/glm.md#whether-responses-bend."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from functools import cached_property

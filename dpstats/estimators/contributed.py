@@ -3,8 +3,6 @@
 The minimum of the input scheme, and second moments of a linear regression (docs/theory/contributions.md).
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

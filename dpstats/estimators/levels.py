@@ -8,8 +8,6 @@ by the slope of the score is wrong.
 See docs/theory/levels.md.
 """
 
-from __future__ import annotations
-
 import math
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """Functions of symmetric matrices by their eigenvalues."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from typing import TypeVar

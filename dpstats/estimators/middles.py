@@ -3,8 +3,6 @@
 See docs/theory/first_stage.md#middles-of-products.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

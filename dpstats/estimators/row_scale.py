@@ -3,8 +3,6 @@
 See docs/theory/first_stage.md.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any

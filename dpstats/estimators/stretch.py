@@ -3,8 +3,6 @@
 See docs/theory/levels.md#rare-levels-in-the-information.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 

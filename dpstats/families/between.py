@@ -34,8 +34,6 @@ point between its ends, which is among the rows above; elsewhere errors of the i
 between its ends, so that only the curvature of h in log H is neglected.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -4,8 +4,6 @@ may have.
 The proof stands with the statistic, :class:`dpstats.curator.statistics.hazard_score.HazardScore`.
 """
 
-from __future__ import annotations
-
 import functools
 import math
 from itertools import product

@@ -4,8 +4,6 @@ These are for predictions, whose limits may be anywhere: they overflow to infini
 `GlmFamily.mean`, made for iterations, stays finite.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import dataclass

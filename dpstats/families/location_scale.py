@@ -4,8 +4,6 @@ A record holds functions of the standard variable only (R survival's ``survreg.d
 likelihoods, quantiles and intervals of every model follow from it (docs/theory/survival.md).
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -5,8 +5,6 @@ That the slope has one sign is what the privacy of Gaussian perturbation rests o
 (:mod:`dpstats.curator.tilt`).
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -21,8 +21,6 @@ A row that is watched from a residual e on only, having lived until then (left t
 from e: A(z) - A(e) in the place of A(z), and the rest unchanged (docs/theory/survival.md#late-entry).
 """
 
-from __future__ import annotations
-
 import functools
 import math
 from typing import NamedTuple

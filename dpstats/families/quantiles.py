@@ -1,7 +1,5 @@
 """Laws by their quantiles at the middles of equal shares."""
 
-from __future__ import annotations
-
 import numpy as np
 from scipy import special
 

@@ -57,8 +57,6 @@ integrals, four times. Then only the arithmetic on boxes is left, less than 64 r
 a factor of 1 + 2^-46. A test has A1 and A2 to 30 digits, and finds less than a tenth of these errors.
 """
 
-from __future__ import annotations
-
 import functools
 import math
 from dataclasses import dataclass

@@ -12,8 +12,6 @@ Its mean is 0 at the truth under independent censoring, for any family. Without 
 the residual about the median. See docs/theory/survival.md#slopes-by-the-signs-of-residuals.
 """
 
-from __future__ import annotations
-
 import functools
 import math
 from typing import NamedTuple

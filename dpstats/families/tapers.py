@@ -5,8 +5,6 @@ slope of the log hazard (:mod:`dpstats.families.martingale`). All is in closed f
 integral of the normal. A family names its taper in its record.
 """
 
-from __future__ import annotations
-
 import functools
 import math
 from abc import ABC, abstractmethod

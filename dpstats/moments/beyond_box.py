@@ -3,8 +3,6 @@
 See docs/theory/describe.md#beyond-the-box.
 """
 
-from __future__ import annotations
-
 import math
 from typing import NamedTuple
 

@@ -7,8 +7,6 @@ noise is larger than the number itself.
 See docs/theory/describe.md#intervals.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from functools import cached_property

@@ -3,8 +3,6 @@
 See docs/theory/describe.md#means-and-sds.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import NamedTuple

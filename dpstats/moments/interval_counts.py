@@ -17,8 +17,6 @@ such as times that are rounded, does so in all: these errors add up.
 See docs/theory/kaplan_meier.md.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property
 

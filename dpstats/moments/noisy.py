@@ -3,8 +3,6 @@
 See docs/theory/linear.md#one-joint-release.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields, replace

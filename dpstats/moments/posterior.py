@@ -9,8 +9,6 @@ left out.
 See docs/theory/linear.md#what-earlier-releases-told.
 """
 
-from __future__ import annotations
-
 import math
 from typing import NamedTuple
 

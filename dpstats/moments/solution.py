@@ -1,7 +1,5 @@
 """Coefficients from noisy normal equations, and whether the noise leaves anything of them."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -3,8 +3,6 @@
 All are of the unpenalised fit (docs/theory/linear.md#covariance).
 """
 
-from __future__ import annotations
-
 import math
 from typing import NamedTuple
 

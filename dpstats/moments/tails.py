@@ -3,8 +3,6 @@
 See docs/theory/linear.md#covariance.
 """
 
-from __future__ import annotations
-
 import functools
 import math
 

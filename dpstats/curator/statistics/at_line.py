@@ -4,8 +4,6 @@ Whether responses bend is told by scores against the square of the linear predic
 the scores, by a wider one.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

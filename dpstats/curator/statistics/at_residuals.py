@@ -5,8 +5,6 @@ Failures seen are counted against failures expected, by the cumulative hazard at
 little, but noise is small (docs/theory/survival.md#slopes-by-the-signs-of-residuals).
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """What every statistic must say about itself."""
 
-from __future__ import annotations
-
 import itertools
 from abc import ABC, abstractmethod
 from collections.abc import Sequence

@@ -4,8 +4,6 @@ Of factors and flags it asks for nothing but counts, and of numbers for these fi
 counts where it has a value. See docs/theory/describe.md#sensitivities.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 

@@ -6,8 +6,6 @@ See docs/theory/first_stage.md#octaves-of-a-generalised-linear-model and, of lin
 docs/theory/first_stage.md#sensitivities.
 """
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

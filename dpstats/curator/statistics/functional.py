@@ -1,7 +1,5 @@
 """Weights of a quadratic likelihood in declared boxes: docs/theory/functional.md."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

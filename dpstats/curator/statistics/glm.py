@@ -1,7 +1,5 @@
 """Scores, information and variability of a generalised linear model (docs/theory/glm.md)."""
 
-from __future__ import annotations
-
 import math
 from abc import abstractmethod
 from collections.abc import Sequence

@@ -3,8 +3,6 @@
 See docs/theory/coxph.md.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 

@@ -5,8 +5,6 @@ failed between two residuals is told how much less that says than the times woul
 (docs/theory/survival.md#failures-between-two-times).
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from typing import Any

@@ -3,8 +3,6 @@
 See docs/theory/intervals.md#log-likelihood and docs/theory/intervals.md#choice-of-a-distribution.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 

@@ -1,7 +1,5 @@
 """Curvature and squared scores of losses of a margin (docs/theory/objective.md#curvature-and-scores)."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Scores and information of a censored location-scale model (docs/theory/survival.md)."""
 
-from __future__ import annotations
-
 import math
 from typing import Any, ClassVar
 

@@ -6,8 +6,6 @@ known, the scores are those of the location alone, and nothing is released of lo
 (docs/theory/survival.md#strata).
 """
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

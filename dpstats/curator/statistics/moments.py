@@ -4,8 +4,6 @@ Those of events are the first a survival fit asks for (docs/theory/first_stage.m
 bounded one by one, for pure epsilon.
 """
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -7,8 +7,6 @@ large they may be, is counted (docs/theory/linear.md#reach-of-residuals), and so
 which direction, however long they may be (docs/theory/linear.md#rows-that-hold-a-variance).
 """
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

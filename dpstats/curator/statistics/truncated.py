@@ -4,8 +4,6 @@ Of linear models they are second moments (docs/theory/pmt.md#ridge); of generali
 information, Algorithms 3 and 4 of the paper, with its constants (docs/theory/pmt.md#sensitivities).
 """
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The releases of a description, one after the other."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """How a description shares its budget among its releases."""
 
-from __future__ import annotations
-
 from dpstats.estimators.engine.plan import Plan, Stage, alike
 
 __all__ = ["ROUNDS", "make_plan"]

@@ -7,8 +7,6 @@ so that a spike in a wide box is found, whatever its width. From it follows wher
 See docs/theory/describe.md#windows.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

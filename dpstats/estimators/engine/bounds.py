@@ -1,7 +1,5 @@
 """How long rows may be: lengths to choose from, and what a choice counts beside noise."""
 
-from __future__ import annotations
-
 import math
 
 

@@ -1,7 +1,5 @@
 """The way to the user's scale, and what a fit is there: how its intervals widen or are lost."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field, replace
 from typing import Any, Self, TypeVar
 

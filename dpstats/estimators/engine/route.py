@@ -5,8 +5,6 @@ nothing stops early. Routes differ in what they release at a point, in how a ste
 the last steps say together.
 """
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """How many of the rows first looks and early steps need."""
 
-from __future__ import annotations
-
 from dpstats.curator import Curator
 
 # Rows times mu that first looks need, for any number of coefficients; the same over k^1.5, as

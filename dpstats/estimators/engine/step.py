@@ -1,7 +1,5 @@
 """One step of an iteration, no longer than its cap."""
 
-from __future__ import annotations
-
 import numpy as np
 
 LONGEST = 2.0  # cap of a step of the location, in sds of the linear predictor, or sigmas

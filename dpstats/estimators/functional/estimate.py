@@ -4,8 +4,6 @@ All of these follow from released and public numbers, so that they are post-proc
 docs/theory/functional.md#intervals.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace

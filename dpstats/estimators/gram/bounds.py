@@ -6,8 +6,6 @@ efficiency, and under a wrong model moves the estimand. Residuals beyond L are c
 intercept if errors are skewed.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -6,8 +6,6 @@ away; and the matrix of r^2 a a' and the mean of r^4 are released with the last 
 so that standard errors hold when errors differ in spread.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass, replace
 from typing import Any

@@ -7,8 +7,6 @@ two differ by up to as much as the share of the variance that is not heard.
 See docs/theory/linear.md#rows-that-hold-a-variance.
 """
 
-from __future__ import annotations
-
 import functools
 import math
 from dataclasses import dataclass

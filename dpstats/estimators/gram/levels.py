@@ -6,8 +6,6 @@ reference level, which has no column, is as likely to differ from the others as 
 See docs/theory/linear.md#levels.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from dpstats.estimators.gram.structure import Structure

@@ -1,7 +1,5 @@
 """How a linear fit spends its budget: public before any row is read (docs/theory/linear.md#coordinates)."""
 
-from __future__ import annotations
-
 from dpstats.budget import Budget
 from dpstats.estimators.engine.plan import LOOK, Plan, Stage
 

@@ -7,8 +7,6 @@ Counts have a sensitivity that does not grow with what is counted, so they see a
 See docs/theory/linear.md#reach-of-residuals.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 

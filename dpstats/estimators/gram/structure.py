@@ -6,8 +6,6 @@ conditions takes off a noisy matrix all noise that breaks them.
 See docs/theory/linear.md#levels.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from dpstats.estimators.matrices import conjugate_gradients

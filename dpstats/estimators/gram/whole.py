@@ -5,8 +5,6 @@ the covariates over all rows. Each column's variance is known from the first sta
 and up to a factor from the weighted moments; covariances from these. See docs/theory/linear.md#ridge.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

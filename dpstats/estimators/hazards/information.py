@@ -7,8 +7,6 @@ covariates where rows fail, which change slowly as time goes by. Of these a poly
 events that have happened is used, as far as it stands out from its noise. See docs/theory/coxph.md#steps.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field

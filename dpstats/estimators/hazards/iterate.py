@@ -4,8 +4,6 @@ Every step releases scores and information jointly (HazardScore). The number of 
 early. See docs/theory/coxph.md#steps.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -6,8 +6,6 @@ too short upwards, never more than 1, and too long downwards. A reference level,
 of them, and so are both values of a flag. See docs/theory/levels.md.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

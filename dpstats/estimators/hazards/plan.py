@@ -3,8 +3,6 @@
 See docs/theory/coxph.md#plan.
 """
 
-from __future__ import annotations
-
 from dpstats.estimators.engine.plan import (
     EARLY_STEPS,
     TAIL_STEPS,

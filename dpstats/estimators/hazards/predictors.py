@@ -5,8 +5,6 @@ of a rare flag with a strong effect are gone before a normal law of the same var
 docs/theory/coxph.md#grid.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

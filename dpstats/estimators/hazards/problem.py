@@ -1,7 +1,5 @@
 """What is public about a regression of hazards (docs/theory/coxph.md#model)."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -3,8 +3,6 @@
 See docs/theory/coxph.md#proportional-hazards.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -12,8 +12,6 @@ C-MAPSS engines; its size was set so that simulated data, where there is no bias
 See docs/theory/survival.md#choice-of-bounds.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace

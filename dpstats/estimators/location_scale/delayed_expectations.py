@@ -13,8 +13,6 @@ covariates of the events are normal
 See docs/theory/survival.md#late-entry.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

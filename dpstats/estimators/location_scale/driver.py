@@ -4,8 +4,6 @@ From there on all routes go the way of the one driver (:mod:`dpstats.estimators.
 docs/theory/survival.md#steps-and-covariance.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from dpstats.curator import Curator

@@ -1,7 +1,5 @@
 """The estimate, its covariance and its flags, from the averaged steps."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass, replace
 

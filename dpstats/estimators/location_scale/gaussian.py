@@ -5,8 +5,6 @@ information that is known so far (:class:`~dpstats.curator.statistics.martingale
 See docs/theory/survival.md#steps-and-covariance.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 

@@ -3,8 +3,6 @@
 See docs/theory/survival.md#check-of-the-law.
 """
 
-from __future__ import annotations
-
 import functools
 import math
 from dataclasses import replace

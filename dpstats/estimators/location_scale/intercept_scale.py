@@ -7,8 +7,6 @@ expected, those of typical rows.
 See docs/theory/survival.md#slopes-by-the-signs-of-residuals.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 
 import numpy as np

@@ -3,8 +3,6 @@
 See docs/theory/levels.md#the-score-of-a-level.
 """
 
-from __future__ import annotations
-
 import functools
 
 import numpy as np

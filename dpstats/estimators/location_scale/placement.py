@@ -3,8 +3,6 @@
 See docs/theory/survival.md#late-entry.
 """
 
-from __future__ import annotations
-
 import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass

@@ -3,8 +3,6 @@
 See docs/theory/survival.md#releases-and-shares.
 """
 
-from __future__ import annotations
-
 import math
 
 from dpstats.estimators.engine.plan import EARLY_STEPS as SIGN_STEPS

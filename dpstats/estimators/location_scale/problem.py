@@ -1,7 +1,5 @@
 """What is public about a fit (docs/theory/survival.md#model)."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass, field
 

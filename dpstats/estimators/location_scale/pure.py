@@ -5,8 +5,6 @@ scores: its shape is that of the event matrix, which is released once, and its s
 the shape enters only by what the last step moves. See docs/theory/survival.md#pure-epsilon.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 from typing import Any

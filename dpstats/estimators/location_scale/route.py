@@ -4,8 +4,6 @@
 route of :mod:`.signs`, which is none of these, moves slopes and level in turn.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

@@ -3,8 +3,6 @@
 See docs/theory/survival.md#slopes-by-the-signs-of-residuals.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

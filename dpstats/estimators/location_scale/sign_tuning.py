@@ -4,8 +4,6 @@ Effects of half and of twice a number are those of benchmarks/results/ablation-s
 that go by signs; where none is stated, no change was beyond its Monte Carlo error.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 

@@ -9,8 +9,6 @@ estimates.
 See docs/theory/survival.md#slopes-by-the-signs-of-residuals.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Do long rows, which count less, say what the others say? docs/theory/glm.md#what-long-rows-say."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

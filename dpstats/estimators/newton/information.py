@@ -1,7 +1,5 @@
 """What is known of a matrix released step by step, and how it is made usable (docs/theory/glm.md#steps)."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from dpstats.estimators.engine.accumulate import Accumulator

@@ -4,8 +4,6 @@ Every step releases scores and information jointly; a step solves with the best 
 The number of steps is public; nothing stops early. See docs/theory/glm.md#steps.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 

@@ -3,8 +3,6 @@
 See docs/theory/levels.md.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace

@@ -3,8 +3,6 @@
 See docs/theory/first_stage.md#octaves-of-a-generalised-linear-model.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import Any, NamedTuple

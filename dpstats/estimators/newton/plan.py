@@ -3,8 +3,6 @@
 See docs/theory/glm.md#plan.
 """
 
-from __future__ import annotations
-
 from dpstats.estimators.engine.plan import EARLY_STEPS, LOOK, TAIL_STEPS, Plan, Stage, alike, growing
 
 # Shares of mu^2, beside those of looks; the averaged steps have what the others leave, and that of rows

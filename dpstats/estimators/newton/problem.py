@@ -1,7 +1,5 @@
 """What is public about a generalised linear model (docs/theory/glm.md#model-and-target)."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -3,8 +3,6 @@
 See docs/theory/glm.md#levels-of-unlike-scatter.
 """
 
-from __future__ import annotations
-
 import functools
 import math
 from dataclasses import dataclass

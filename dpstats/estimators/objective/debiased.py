@@ -6,8 +6,6 @@ The columns are found first, so that penalty and noise are measured against wher
 what was declared. Then one minimum is released, and its curvature.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 from typing import Any, NamedTuple

@@ -1,7 +1,5 @@
 """The penalised minimum with intervals for it: Algorithms 1 to 5 of the paper (docs/theory/objective.md)."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from typing import Any
 

@@ -1,7 +1,5 @@
 """How a budget is split, and how strong the penalty is: public numbers only."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Tuned numbers of a logistic regression under pure epsilon, without penalty: what they are, and why."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 __all__ = ["TUNING", "Shares", "Tuning"]

@@ -3,8 +3,6 @@
 See docs/theory/pmt.md#idea.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

@@ -5,8 +5,6 @@ The iteration of the paper with its errors and its waste taken out
 in :mod:`dpstats.estimators.published.truncated`.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The functional mechanism of Zhang et al., its noise and estimate (docs/theory/functional.md)."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

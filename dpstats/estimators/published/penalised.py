@@ -1,7 +1,5 @@
 """Objective and output perturbation with their published noise and floors (docs/theory/objective.md)."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from dpstats.curator import Curator

@@ -3,8 +3,6 @@
 See docs/theory/pmt.md#compatpaper.
 """
 
-from __future__ import annotations
-
 import math
 from typing import Any
 
