@@ -8,6 +8,7 @@ import pytest
 import statsmodels.api as sm
 
 sys.path.append(str(Path(__file__).parents[1] / "benchmarks"))
+import coxph_lottery  # noqa: E402
 from lots.covariates import FARTHEST  # noqa: E402
 from lots.designs import MODELS, draw_design  # noqa: E402
 from lots.exact import glm  # noqa: E402
@@ -152,3 +153,9 @@ def seeded(seed: int) -> dict[str, int]:
 def test_real_rows_without_a_folder_are_those_of_the_package(tmp_path):
     found = real_lot(4, tmp_path)
     assert found["n"] >= 300 and ("halves" in found or "refused" in found)
+
+
+def test_what_noise_hides_does_not_round_away_what_is_seen():
+    """Beside a guess of any size a variance became no number, and a fit failed after it was paid."""
+    slopes, _, test = coxph_lottery.fitted(820_189, "strata")
+    assert test is None and not any(slope["known"] for slope in slopes)

@@ -62,8 +62,9 @@ def estimate(
     Coefficients of columns that have `few` failures, shape (d,), are lost.
     """
     j = grid.count
-    sampling, privacy, hidden, unsettled = _uncertain(steps, axes, scale, n, j)
-    point, factors = _read(steps, axes, scale, (sampling + privacy - hidden, sampling))
+    sampling, noise, hidden, unsettled = _uncertain(steps, axes, scale, n, j)
+    point, factors = _read(steps, axes, scale, (sampling + noise, sampling))
+    privacy = noise + hidden
     user = to_user(scale, j)
     way = np.diag(np.append(np.ones(j), np.where(np.isinf(factors), 1.0, factors))) @ user @ axes
     sampling, privacy, hidden = (way @ part @ way.T for part in (sampling, privacy, hidden))
@@ -142,7 +143,7 @@ def to_user(scale: RowScale, j: int) -> np.ndarray:
 def _uncertain(
     steps: Steps, axes: np.ndarray, scale: RowScale, n: int, j: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, bool]:
-    """Covariances by sampling, by noise and by what is not seen, which is part of the second; if it moves."""
+    """Covariances by sampling, by noise, and by what is not seen; if it moves."""
     information, sds = steps.information, steps.rms
     inverse, inflate = np.linalg.inv(information.matrix), information.inflation
     sampling = inflate @ (inverse / n) @ inflate.T
@@ -155,7 +156,7 @@ def _uncertain(
     guess = guess + (across * (hidden & scale.hardly_varies) * ANY) @ across.T
     step = information.solve(steps.scores.mean(axis=0))
     drift, long = drifts(steps.scores, sds), bool(np.linalg.norm(step[j:]) > LONG)
-    privacy = inflate @ noise @ inflate.T * spread + guess + (drift or long) * np.outer(step, step)
+    privacy = inflate @ noise @ inflate.T * spread + (drift or long) * np.outer(step, step)
     privacy += information.error_of(step) + information.error_across(step)
     # of the slopes: a piece that still moves has few events
     scatters = spread > UNSETTLED
