@@ -248,7 +248,7 @@ def _fullest(counts: Release, origin: Array) -> tuple[Array, Array, Array]:
             ends = edges[j, :-1][own].min(), edges[j, 1:][own].max()
             middle[j], half[j] = sum(ends) / 2, (ends[1] - ends[0]) / 2
             rest[j] = np.sum(np.sign(edges[j, :-1] - middle[j]) * rows, where=~own)
-    return middle, half, rest
+    return middle, np.maximum(half, 2.0**-_OCTAVES), rest  # beyond an end of the box octaves have no width
 
 
 def _near(cells: Array, edges: Array, least: float) -> tuple[Array, Array]:

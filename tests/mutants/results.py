@@ -504,6 +504,11 @@ MUTANTS = (
         ("estimators/zoom.py", "if not alike[:-1].any():", "if True:"),
     ),
     planted(
+        "rows at an end of their box lie in cells of no width, about which no mean is taken",
+        "privacy/test_every_replay.py::test_a_row_that_is_replaced[logit-newton-zcdp-products]",
+        ("estimators/zoom.py", "np.maximum(half, 2.0**-_OCTAVES), rest", "half, rest"),
+    ),
+    planted(
         "codes that are clipped to the end of where the others lie count in their spread",
         "models/test_apart.py::test_codes_do_not_lengthen_the_scale_of_the_others",
         (
