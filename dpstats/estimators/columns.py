@@ -153,6 +153,7 @@ def row_scale(moments: Release, zoomed: Zoomed, box: Box, log: bool, constant: b
         constant=constant,
         y_sure=float(fraction * ratio[-1] * max(1 - SURE * error[-1], 0.0)),
         rare=bool(zoomed.hidden[-1] > 0 and zoomed.held[-1] > SPIKE),
+        once=bool(zoomed.once[-1]),
         levels=box.levels,
         alike=box.alike,
         within=box.within,

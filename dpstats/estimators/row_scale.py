@@ -111,6 +111,8 @@ class RowScale:
         Variance of the response on this scale that is surely there, times `fraction`.
     rare : bool
         Whether the response seems constant, so that all its spread may be rare values far away.
+    once : bool
+        Whether surely most of it lies in a small part of its bounds, and no cell tells how it spreads there.
     levels, alike, within : array, shape (L, d), (k, k) and (d,)
         Of the box.
     varies : array of bool, shape (d,)
@@ -141,6 +143,7 @@ class RowScale:
     norms: tuple[tuple[list[int], float], ...] = ()
     y_sure: float = 0.0
     rare: bool = False
+    once: bool = False
     levels: Array = field(default_factory=lambda: np.zeros((0, 0)))
     alike: Array = field(default_factory=lambda: np.zeros((0, 0), dtype=int))
     within: Array = field(default_factory=lambda: np.zeros(0, dtype=int))

@@ -21,6 +21,7 @@ from scipy import special
 from dpstats.curator import Curator, Release
 from dpstats.estimators.apart import FAR
 from dpstats.estimators.engine.plan import FirstCosts
+from dpstats.estimators.row_scale import SURE
 
 Array = np.ndarray
 
@@ -60,6 +61,8 @@ class Zoomed:
         Of a column that seems constant, the share of its rows that may lie elsewhere; else 0.
     held : array, shape (m,)
         Share of the rows in cells where some were seen.
+    once : array of bool, shape (m,)
+        Columns of which surely most rows lie in one cell no wider than those that the box is first cut into.
     shares : array, shape (m, cells)
         Of the rows that were seen, in each cell; 0 of a column that seems constant.
     edges : array, shape (m, cells + 1)
@@ -75,6 +78,7 @@ class Zoomed:
     doubt: Array
     hidden: Array
     held: Array
+    once: Array
     shares: Array
     edges: Array
     apart: Array
@@ -85,9 +89,8 @@ class Zoomed:
 
     def among(self, chosen: Array) -> Zoomed:
         """With the columns that were not `chosen` as they were declared."""
-        usual = Zoomed(
-            *(np.array(value) for value in (0.0, 1.0, 0.0, UNSEEN_SD**2, 1.0, 0.0, 0.0, 0.0, 0.0, False))
-        )
+        numbers = (0.0, 1.0, 0.0, UNSEEN_SD**2, 1.0, 0.0, 0.0, False, 0.0, 0.0, False)
+        usual = Zoomed(*map(np.array, numbers))
         parts = []
         for part in fields(self):
             own = getattr(self, part.name)
@@ -119,7 +122,8 @@ def would_see(curator: Curator, costs: tuple[float, ...], public: dict[str, Any]
 def unzoomed(count: int) -> Zoomed:
     """`count` columns as they were declared."""
     none = np.zeros(0)
-    nothing = Zoomed(none, none, none, none, none, none, none, np.zeros((0, 1)), np.zeros((0, 2)), none > 0)
+    cells = none > 0, np.zeros((0, 1)), np.zeros((0, 2)), none > 0
+    nothing = Zoomed(none, none, none, none, none, none, none, *cells)
     return nothing.among(np.zeros(count, dtype=bool))
 
 
@@ -301,6 +305,8 @@ def _seen(counts: Release, origin: Array) -> Zoomed:
     lower, upper, visible = _visible(counts, edges, near)
     cells = np.where(visible, counts.values[0], 0.0)
     seen = cells.sum(axis=1)
+    rest = total - seen + SURE * counts.sd * math.sqrt(cells.shape[1] - 1)
+    narrow = upper - lower <= 2 / EQUAL_CELLS
     some, found = seen > 0, seen > _MOST * np.clip(total, counts.sd, counts.n)
     reach = np.where(some, _FARTHER * np.maximum(upper - origin, origin - lower), 2.0)
     ends = found & ~np.isnan(origin)  # those of equal cells are the box's
@@ -326,6 +332,7 @@ def _seen(counts: Release, origin: Array) -> Zoomed:
         np.where(found & ~alike, _BY_CELLS, 1.0),
         hidden,
         seen / np.clip(total, counts.sd, counts.n),
+        alike & narrow & (rest < seen),
         np.pad(np.where(alike[:, None], 0.0, shares), more),
         np.pad(edges, more, mode="edge"),
         apart,

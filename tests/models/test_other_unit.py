@@ -50,3 +50,16 @@ def test_that_every_row_counts_as_a_failure_stands_in_the_table() -> None:
     with pytest.warns(UserWarning, match="takes every row for a failure"):
         fit = fitted(1, BUDGETS[0], "Surv(hours) ~ temp")
     assert "Surv(hours) takes every row for a failure" in " ".join(str(fit.summary()).split())
+
+
+@pytest.mark.parametrize("epsilon", [0.7, 1.0])
+def test_times_that_spread_as_usual_are_not_taken_for_one(epsilon: float) -> None:
+    """Few failures are seen in one cell, which is wide: it is the budget that is too small."""
+    schema = dps.Schema(hours=dps.bounded(2, 600), failed=dps.event(), x=dps.bounded(-8, 8))
+    for seed in range(30):
+        draw = np.random.default_rng(seed)
+        x, life = draw.normal(size=1500).clip(-4, 4), 100 * draw.exponential(size=1500) ** 0.4
+        rows = {"hours": np.minimum(life, 60), "failed": life <= 60, "x": x}
+        with noise(SeededNoise(seed)):
+            fit = dps.survreg("Surv(hours, failed) ~ x", rows, schema).fit(dps.approx(epsilon, 1e-6))
+        assert "constant" not in dict(fit.flags)

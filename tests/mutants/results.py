@@ -509,6 +509,11 @@ MUTANTS = (
         ("estimators/zoom.py", "np.maximum(half, 2.0**-_OCTAVES), rest", "half, rest"),
     ),
     planted(
+        "times that one wide cell holds are taken for one time",
+        "models/test_other_unit.py::test_times_that_spread_as_usual_are_not_taken_for_one",
+        ("estimators/zoom.py", "alike & narrow & (rest < seen),", "alike,"),
+    ),
+    planted(
         "codes that are clipped to the end of where the others lie count in their spread",
         "models/test_apart.py::test_codes_do_not_lengthen_the_scale_of_the_others",
         (
