@@ -78,6 +78,7 @@ def problem_of(design: Design, family: GlmFamily, model: str) -> Problem:
         coded=_coded(design)[first:],
         categories=_referred(design) if first else (),
         likely=design.likely[first:],
+        alike=design.alike(),
     )
 
 

@@ -367,6 +367,16 @@ MUTANTS = (
         ("estimators/hazards/iterate.py", "expected = _expected(self.scale)", "expected = np.eye(problem.d)"),
     ),
     planted(
+        "columns of levels are taken for independent (generalised linear)",
+        "estimators/test_public_information.py::test_many_levels_and_a_number_are_told",
+        ("estimators/newton/iterate.py", "= _whitening(problem, located)", "= np.eye(problem.k)"),
+    ),
+    planted(
+        "noise that breaks what is public is all taken for gone (generalised linear)",
+        "estimators/test_public_information.py::test_noise_has_the_sd_that_is_said",
+        ("estimators/newton/information.py", "sds * public.left(", "0.7 * sds * public.left("),
+    ),
+    planted(
         "what is public of levels is not used (linear)",
         "models/test_linear_levels.py::test_many_even_levels_and_their_reference_are_held",
         ("estimators/gram/levels.py", "return None if structure.free else structure", "return None"),

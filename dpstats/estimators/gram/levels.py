@@ -122,9 +122,12 @@ def of_references(scale: RowScale, moments: np.ndarray) -> np.ndarray:
 
 def _shares(scale: RowScale, ways: np.ndarray) -> np.ndarray:
     """Of the levels of a category, by noisy means of its columns: empirical Bayes, with the sum 1."""
-    count, found = ways.shape[1], ways[0]
-    noise = scale.middle_error**2 @ ways[1:] ** 2
-    even = 1 / count
+    return shares_of(ways[0], scale.middle_error**2 @ ways[1:] ** 2)
+
+
+def shares_of(found: np.ndarray, noise: np.ndarray) -> np.ndarray:
+    """Of levels that are told with noise of these variances: empirical Bayes, with the sum 1."""
+    even = 1 / len(found)
     told = noise <= 2 * noise.min()
     between = float(np.sum(((found - even) ** 2 - noise)[told])) + (_UNEVEN * even) ** 2
     between = max(between / (int(told.sum()) + 1), (_EVEN * even) ** 2)

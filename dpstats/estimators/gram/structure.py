@@ -7,6 +7,7 @@ See docs/theory/linear.md#levels.
 """
 
 import numpy as np
+import scipy.linalg
 
 from dpstats.estimators.matrices import conjugate_gradients
 
@@ -58,6 +59,15 @@ class Structure:
         right = self._summed(way.T @ left @ way) / size
         numbers = conjugate_gradients(normal, right, np.zeros(self.numbers), _STEPS, _RTOL)
         return np.asarray(way @ self._spread(first + numbers / size) @ way.T)
+
+    def left(self, way: np.ndarray, vectors: np.ndarray) -> np.ndarray:
+        """What `nearest` leaves of the variance of noise along each of these unit vectors, shape (m,)."""
+        metric, unit = way.T @ way, np.eye(self.numbers)
+        size = np.sqrt(self._summed(np.outer(np.diag(metric), np.diag(metric)) + metric**2))
+        normal = np.array([self._summed(metric @ self._spread(one) @ metric) for one in unit / size]) / size
+        turned = way.T @ vectors
+        along = np.array([self._summed(np.outer(one, one)) for one in turned.T]) / size
+        return np.asarray(np.sum(along * scipy.linalg.solve(normal, along.T, assume_a="sym").T, axis=1))
 
     def _summed(self, matrix: np.ndarray) -> np.ndarray:
         """Sums of the entries that are the same number."""

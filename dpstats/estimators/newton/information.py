@@ -1,18 +1,73 @@
 """What is known of a matrix released step by step, and how it is made usable (docs/theory/glm.md#steps)."""
 
+from __future__ import annotations
+
+from dataclasses import dataclass
+
 import numpy as np
 
 from dpstats.estimators.engine.accumulate import Accumulator
 from dpstats.estimators.engine.information import FLOOR, FORGET, Information
+from dpstats.estimators.gram.structure import Structure
+from dpstats.estimators.newton.located import Located
+from dpstats.estimators.newton.problem import Problem
 
 # sd of the relative change of an eigenvalue between two such steps, where curvature depends on the means
 _CHANGE = 0.3
+# share of a variance of noise that conditions leave, at least
+_LEAST_LEFT = 1e-6
 
 
-def usable(releases: Accumulator, whitening: np.ndarray) -> Information:
-    """Raise eigenvalues that the error could explain."""
-    values, vectors = np.linalg.eigh(releases.mean(whitening))
-    return Information.of(values, vectors, releases.sds(whitening, vectors))
+@dataclass(frozen=True)
+class Public:
+    """What is public of the information: some products of columns are the same in every row, or 0.
+
+    It is a sum of rows, each with a weight of its own, so that the same entries of it are. See
+    docs/theory/levels.md#in-the-information.
+
+    Attributes
+    ----------
+    structure : Structure
+    way : array, shape (k, k)
+        What takes rows in which columns of levels and flags are 0 or 1 to standardised ones.
+    """
+
+    structure: Structure
+    way: np.ndarray
+
+    @classmethod
+    def of(cls, problem: Problem, located: Located) -> Public | None:
+        """None where all entries are free."""
+        if problem.alike is None or (structure := Structure(problem.alike)).free:
+            return None
+        if not problem.intercept:  # nothing is centred
+            return cls(structure, np.diag(1 / located.scale))
+        # what times itself is itself is 0 or 1
+        plain = np.diag(problem.alike) == problem.alike[0]
+        way = np.diag(1 / np.where(plain, located.scale, 1.0))
+        way[1:, 0] = -(plain * located.center / located.scale)[1:]
+        return cls(structure, way)
+
+    def nearest(self, matrix: np.ndarray, whitening: np.ndarray) -> np.ndarray:
+        """The nearest matrix that obeys; W whitens standardised rows."""
+        return self.structure.nearest(matrix, whitening @ self.way)
+
+    def left(self, whitening: np.ndarray, vectors: np.ndarray) -> np.ndarray:
+        """What `nearest` leaves of the sd of noise along each of these unit vectors, shape (k,)."""
+        squares = self.structure.left(whitening @ self.way, vectors)
+        return np.sqrt(np.clip(squares, _LEAST_LEFT, 1.0))  # rounding may make it 0, or less
+
+
+def usable(releases: Accumulator, whitening: np.ndarray, public: Public | None = None) -> Information:
+    """Raise eigenvalues that the error could explain, less the noise that breaks what is public."""
+    matrix = releases.mean(whitening)
+    if public is not None:
+        matrix = public.nearest(matrix, whitening)
+    values, vectors = np.linalg.eigh(matrix)
+    sds = releases.sds(whitening, vectors)
+    if public is not None:
+        sds = sds * public.left(whitening, vectors)
+    return Information.of(values, vectors, sds)
 
 
 def of_row(information: Information, row: np.ndarray) -> tuple[float, float]:

@@ -27,6 +27,8 @@ class Problem:
         Of each category that stands alone and has a reference level, the coefficients of its other levels.
     likely : array, shape (d, 2), optional
         Bounds between which most rows are known to lie; the declared ones if nothing is known.
+    alike : array of int, shape (k, k), optional
+        Which products of two columns are the same in every row; none if it is not known.
     """
 
     family: GlmFamily
@@ -39,6 +41,7 @@ class Problem:
     coded: np.ndarray | None = None
     categories: tuple[np.ndarray, ...] = ()
     likely: np.ndarray | None = None
+    alike: np.ndarray | None = None
 
     @property
     def zero_or_one(self) -> np.ndarray:

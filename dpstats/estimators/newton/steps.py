@@ -13,8 +13,9 @@ from dpstats.estimators.engine.route import Newton, Scores
 from dpstats.estimators.engine.step import LONGEST, capped
 from dpstats.estimators.newton.bounds import Bounds
 from dpstats.estimators.newton.estimate import Averaged
-from dpstats.estimators.newton.information import usable
+from dpstats.estimators.newton.information import Public, usable
 from dpstats.estimators.newton.located import Located
+from dpstats.estimators.newton.problem import Problem
 from dpstats.families.bounded_score import logistic_information_weight
 
 
@@ -40,6 +41,7 @@ class GlmSteps(Newton[Scores, Averaged]):
         self,
         curator: Curator,
         costs: tuple[Sequence[float], Sequence[float]],
+        problem: Problem,
         located: Located,
         start: np.ndarray,
         whitening: np.ndarray,
@@ -48,6 +50,7 @@ class GlmSteps(Newton[Scores, Averaged]):
         super().__init__(curator, *costs)
         self.located, self.start, self.point = located, start, start
         self.whitening, self.bounds = whitening, bounds
+        self._public = Public.of(problem, located)
         self._matrices: list[np.ndarray] = []
         self.forget()
 
@@ -91,13 +94,13 @@ class GlmSteps(Newton[Scores, Averaged]):
 
     def finish(self) -> Averaged:
         """Steps that count alike, about the root."""
-        points, scores, _, _, information = self.steps
+        points, scores, _, _, _ = self.steps
         return Averaged(
             points,
             scores,
             np.array(self._matrices),
             float(self.steps.rms),
-            information,
+            usable(self.released, self.whitening, self._public),
             self.whitening,
             self.variability,
             self.start,

@@ -83,7 +83,7 @@ class _Steps(GlmSteps):
         self._problem, self._level = problem, _level(problem, located)
         self._radius = reach(curator.n) * math.sqrt(problem.k)
         bounds = Bounds(self._radius, _score(problem, located, 1.0, self._level))
-        super().__init__(curator, costs, located, _start(problem, located), whitening, bounds)
+        super().__init__(curator, costs, problem, located, _start(problem, located), whitening, bounds)
 
     def prepare(self, t: int) -> None:
         super().prepare(t)
