@@ -3,6 +3,7 @@
 import json
 import pickle
 
+import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given
@@ -231,8 +232,6 @@ def test_schemas_that_contradict_are_not_joined(other, words):
 def test_what_is_no_schema_is_refused_with_the_order_of_the_arguments():
     with pytest.raises(SchemaError, match="data come before the schema"):
         as_schema(pd.DataFrame({"time": [3.0]}))
-    with pytest.raises(TypeError):
-        SCHEMA | 3
 
 
 def test_a_file_is_not_replaced_where_that_is_not_wanted(tmp_path):
@@ -297,3 +296,10 @@ def test_a_file_of_another_make_is_written_over(text: str, tmp_path):
     path.write_text(text)
     SCHEMA.save(path)
     assert Schema.load(path) == SCHEMA
+
+
+@pytest.mark.parametrize("other", [np.ones(3), pd.DataFrame({"age": [31.5]}), pd.Series([31.5]), [1], 3])
+def test_what_is_no_declaration_is_not_joined_to_a_schema(other):
+    with pytest.raises(SchemaError, match=r"joined by \| with a schema or a dict, not") as refused:
+        Schema(age=bounded(18, 90)) | other
+    assert "31.5" not in str(refused.value)

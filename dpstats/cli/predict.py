@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,6 +14,7 @@ from dpstats._warn import warn
 from dpstats.cli.files import CSV, public_table, write
 from dpstats.cli.streams import DASH
 from dpstats.errors import SpecificationError
+from dpstats.formula.newdata import RowError
 from dpstats.results import Fit, HazardFit, SurvivalFit, load
 from dpstats.results.prediction import warn_of_lost
 from dpstats.results.survival_hazards import CURVES
@@ -47,12 +47,9 @@ def _rows_of(path: Path, kept: pd.Index) -> Iterator[None]:
     """Let errors name a row by its place in the file: a fit counts from 0 the rows that it was given."""
     try:
         yield
-    except SpecificationError as error:
-        found = re.match(r"(newdata|fleet) row (\d+)", str(error))
-        if found is None:
-            raise
-        row = f"{path} row {kept[int(found[2])] + 1} below the header"
-        raise SpecificationError(row + str(error)[found.end() :]) from None
+    except RowError as error:
+        place = f"{path} row {kept[error.row] + 1} below the header"
+        raise SpecificationError(place + error.what) from None
 
 
 def _lacking(new: pd.DataFrame, names: Sequence[str], they: str) -> pd.Series:

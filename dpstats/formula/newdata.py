@@ -40,6 +40,25 @@ class NewRows:
     outside: np.ndarray
 
 
+class RowError(SpecificationError):
+    """A row of new data is not usable; who knows where it stands elsewhere may say so in other words.
+
+    Attributes
+    ----------
+    row : int
+        Its place in the table that was given, from 0.
+    what : str
+        What is wrong, in words that follow its place.
+    """
+
+    def __init__(self, asked: str, row: int, what: str) -> None:
+        super().__init__(asked, row, what)
+        self.row, self.what = row, what
+
+    def __str__(self) -> str:
+        return f"{self.args[0]} row {self.row}{self.what}"
+
+
 def covariate_block(
     newdata: Any, schema: Schema, names: Sequence[str], asked: str
 ) -> tuple[dict[str, np.ndarray], int, np.ndarray]:
@@ -50,7 +69,7 @@ def covariate_block(
     Raises
     ------
     SpecificationError
-        If a covariate is missing or a value is not usable.
+        If a covariate is missing or a value is not usable; of a row, a `RowError`.
     """
     frame = frame_of(newdata, names, asked)
     missing = [name for name in names if name not in frame.columns]
@@ -74,10 +93,8 @@ def covariate_block(
         if np.any(bad):
             row = int(np.argmax(bad))
             if pd.isna(frame[name]).iloc[row]:
-                raise SpecificationError(
-                    f"{asked} row {row} lacks a value of {name!r}; each row needs {', '.join(names)}"
-                )
-            raise SpecificationError(f"{asked} row {row}: {name} must be {expected(variable)}")
+                raise RowError(asked, row, f" lacks a value of {name!r}; each row needs {', '.join(names)}")
+            raise RowError(asked, row, f": {name} must be {expected(variable)}")
         if not isinstance(variable, Levels):
             outside |= (values < variable.bounds[0]) | (values > variable.bounds[1])
     for norm in schema.norms:
@@ -91,12 +108,14 @@ def check_defined(ok: np.ndarray, asked: str) -> None:
 
     Raises
     ------
-    SpecificationError
+    RowError
     """
     if not ok.all():
-        raise SpecificationError(
-            f"{asked} row {int(np.argmin(ok))}: a value lies outside its public bounds, where a term of the "
-            "formula is not defined; clip=True moves values to their bounds"
+        raise RowError(
+            asked,
+            int(np.argmin(ok)),
+            ": a value lies outside its public bounds, where a term of the formula is not defined; clip=True "
+            "moves values to their bounds",
         )
 
 

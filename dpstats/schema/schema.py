@@ -64,6 +64,7 @@ class Schema(Mapping[str, Variable]):
     """
 
     __slots__ = ("_norms", "_unit", "_variables")
+    __array_ufunc__ = None  # numpy leaves | to the schema
 
     def __init__(self, variables: Mapping[str, Any] | None = None, /, **keywords: Any) -> None:
         if variables is not None and not isinstance(variables, Mapping):
@@ -283,7 +284,7 @@ class Schema(Mapping[str, Variable]):
         ['age', 'smokes']
         """
         if not isinstance(other, Mapping):
-            return NotImplemented
+            raise SchemaError(f"a schema is joined by | with a schema or a dict, not with {shown(other)}")
         added = as_schema(other)
         for name in self:
             if added.get(name, self[name]) != self[name]:

@@ -145,6 +145,13 @@ def test_what_cannot_be_is_refused(known: Any, words: str) -> None:
         read_known(known, DESIGN, "y")
 
 
+@pytest.mark.parametrize("row", [{"x": "Miller"}, {"x": 31.5}, {"g": "Miller"}, {"smokes": "Miller"}])
+def test_a_row_given_as_what_is_known_is_not_quoted(row: dict[str, Any]) -> None:
+    with pytest.raises(dps.SpecificationError, match="one value of type (str|float)") as refused:
+        read_known(row, DESIGN, "y")
+    assert "Miller" not in str(refused.value) and "31.5" not in str(refused.value)
+
+
 LAWS: list[tuple[Any, dict[str, Any], str]] = [
     (dps.ols("np.log(y) ~ x", None, SCHEMA), {"scale": 0.5, "coef": {"Intercept": 3.0, "x": 0.02}}, "y"),
     (dps.glm("y ~ x", None, SCHEMA, "gamma"), {"scale": 0.5, "known": {"y": 40}}, "y"),
