@@ -48,8 +48,8 @@ def _rows_of(path: Path, kept: pd.Index) -> Iterator[None]:
     try:
         yield
     except RowError as error:
-        place = f"{path} row {kept[error.row] + 1} below the header"
-        raise SpecificationError(place + error.what) from None
+        _, row, what = error.args
+        raise SpecificationError(f"{path} row {kept[row] + 1} below the header{what}") from None
 
 
 def _lacking(new: pd.DataFrame, names: Sequence[str], they: str) -> pd.Series:

@@ -41,22 +41,15 @@ class NewRows:
 
 
 class RowError(SpecificationError):
-    """A row of new data is not usable; who knows where it stands elsewhere may say so in other words.
+    """A row of new data is not usable.
 
-    Attributes
-    ----------
-    row : int
-        Its place in the table that was given, from 0.
-    what : str
-        What is wrong, in words that follow its place.
+    Its arguments are the name of the table that was given, the row's place in it, from 0, and what is wrong,
+    in words that follow its place: who knows where the row stands elsewhere may say so instead.
     """
 
-    def __init__(self, asked: str, row: int, what: str) -> None:
-        super().__init__(asked, row, what)
-        self.row, self.what = row, what
-
     def __str__(self) -> str:
-        return f"{self.args[0]} row {self.row}{self.what}"
+        asked, row, what = self.args
+        return f"{asked} row {row}{what}"
 
 
 def covariate_block(

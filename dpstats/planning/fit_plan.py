@@ -20,58 +20,10 @@ from dpstats.models.skeleton import Plannable, check_budget
 from dpstats.moments import PublicMoments
 from dpstats.planning.knowledge import read_known
 from dpstats.planning.printed import document, draw
-from dpstats.planning.trials import Z95, Outlook, Planned, Setting, Trial, check_no_rows, without_rows
+from dpstats.planning.trials import Outlook, Planned, Setting, Trial, check_no_rows, without_rows
 from dpstats.planning.truth import EVEN, INTERCEPT, read_asked
 from dpstats.results.document import Document, Shown, marked
 from dpstats.results.record import is_scale
-
-_CLOSE = 0.04  # on the log scale
-_STEPS = 12  # of a first look
-_SHORTEST, _LONGEST = 0.1, math.log(4)  # steps on the log scale; the shortest doubles each time
-_ROUNDS = 6
-_WORST = 20.0  # log ratio that stands for an infinite one
-
-
-def smallest(ratio: Callable[[float], float], start: float) -> float | None:
-    """The smallest factor at which a falling `ratio` is at most 1, within 4 %; None if none is found.
-
-    Parameters
-    ----------
-    ratio : callable
-        What is reached over what is asked, positive or infinite, of a factor.
-    start : float
-        A guess of the factor.
-    """
-
-    def excess(place: float) -> float:
-        found = ratio(math.exp(place))
-        return min(math.log(found), _WORST) if math.isfinite(found) else _WORST
-
-    at = math.log(start)
-    value = excess(at)
-    upward = value > 0
-    for step in range(_STEPS):
-        before, last = at, value
-        size = max(1.5 * abs(value), _SHORTEST * 2**step)  # ratios fall at most as 1/factor does
-        at += math.copysign(min(size, _LONGEST), value)
-        value = excess(at)
-        if (value > 0) != upward:
-            break
-    else:
-        return None if upward else math.exp(at)
-    (low, over), (high, under) = sorted([(before, last), (at, value)])
-    for _ in range(_ROUNDS):
-        if high - low < _CLOSE:
-            break
-        edge = (high - low) / 8  # of a straight line that says nothing new, or a jump
-        straight = low + (high - low) * over / (over - under)
-        middle = min(max(straight, low + edge), high - edge) if over < _WORST else (low + high) / 2
-        value = excess(middle)
-        if value > 0:
-            low, over = middle, value
-        else:
-            high, under = middle, value
-    return math.exp(high)
 
 
 def rounded_up(value: float, digits: int = 2) -> float:
@@ -82,12 +34,14 @@ def rounded_up(value: float, digits: int = 2) -> float:
 
 Array = np.ndarray
 Fitted: TypeAlias = Callable[[float], tuple[Budget, int]]  # what is fitted, at a factor
+Step: TypeAlias = Callable[[Array, Array, Array], Array]  # factor at which two parts come to an error
 
 _NO_NOISE = 1000.0  # epsilon, or mu, at which noise is nothing
 _MOST_EPSILON = 100.0  # epsilon, or mu: a budget beyond promises nothing
 _MOST_ROWS = 1e9
-_SAME = 0.05  # log of a factor at which a correction is that of the plan itself
-_FACTORS = np.geomspace(1e-3, 1e3, 121)  # of budgets and rows, for a first guess
+_FAR = 4.0  # factor of a budget or rows by which to go on where fits do not say how far
+_NEAR = 1.25  # factor within which errors shrink as is known to 4 %
+_RUNS = 3  # of as many fits as a plan makes, in a search
 
 
 @partial(forgetful, change=marked)
@@ -232,13 +186,14 @@ class FitPlan(Shown):
         floor = self._ratio(wanted, self._quick(self._noiseless(), self.n))
         factor = None
         if floor < 1:
-            start = self._guess(wanted, lambda f: np.hypot(self._found.sampling, self._found.privacy / f))
-            factor = self._smallest(wanted, lambda f: (scaled(self.budget, f), self.n), start)
-        if factor is None or measure(found := scaled(self.budget, factor)) > _MOST_EPSILON:
+            most = _MOST_EPSILON / measure(self.budget)
+            factor = self._factor(wanted, lambda f: (scaled(self.budget, f), self.n), _of_budget, most)
+        if factor is None:
             raise BudgetError(
                 f"no budget reaches this half width with n = {self.n}: without noise it is {floor:.3g} times "
                 "as wide; n_for says how many rows would do with this budget"
             )
+        found = scaled(self.budget, factor)
         return scaled(found, rounded_up(found.amount) / found.amount)
 
     def n_for(self, half_width: Mapping[str, float]) -> int:
@@ -265,10 +220,9 @@ class FitPlan(Shown):
         True
         """
         wanted = self._targets("half_width", half_width, positive=True)
-        found = self._found
-        start = self._guess(wanted, lambda f: np.hypot(found.sampling / f**0.5, found.privacy / f))
-        factor = self._smallest(wanted, lambda f: (self.budget, max(int(self.n * f), 1)), start)
-        if factor is None or self.n * factor > _MOST_ROWS:
+        most = _MOST_ROWS / self.n
+        factor = self._factor(wanted, lambda f: (self.budget, max(int(self.n * f), 1)), _of_rows, most)
+        if factor is None:
             raise BudgetError("this half width needs more than a billion rows with this budget")
         rows = int(rounded_up(self.n * factor))
         if (delta := delta_of(self.budget)) is not None and delta > 1 / rows:
@@ -330,18 +284,27 @@ class FitPlan(Shown):
         """The worst half width over what is asked."""
         return float(max(half[self.names.index(name)] / value for name, value in wanted.items()))
 
-    def _smallest(self, wanted: Mapping[str, float], fit: Fitted, start: float) -> float | None:
-        """The factor at which fits reach what is asked, searched by few fits.
+    def _factor(self, wanted: Mapping[str, float], fit: Fitted, step: Step, most: float) -> float | None:
+        """The factor at which fits reach what is asked; None if it is above `most`.
 
-        What they come to is corrected by more fits: where the plan is, and then where that search has ended.
+        Errors shrink as `step` says of their parts, from the plan on, and then from as many fits where that
+        led. Where most fits estimate nothing, a few fits tell whether to go on.
         """
-        found = smallest(partial(self._reached, wanted, fit, self._correction), start)
-        if found is None or abs(math.log(found)) < _SAME:
-            return found
-        return smallest(partial(self._reached, wanted, fit, self._corrected(*fit(found))), found)
-
-    def _reached(self, wanted: Mapping[str, float], fit: Fitted, correction: Array, factor: float) -> float:
-        return self._ratio(wanted, self._trial.run(*fit(factor), quick=True).half_width * correction)
+        places = [self.names.index(name) for name in wanted]
+        asked, found = np.array(list(wanted.values())), self._found
+        factor, runs = 1.0, 0
+        while factor <= most:
+            half = found.half_width[places]
+            error = found.error[places] * asked / half
+            known = bool(np.isfinite(half).all())
+            parts = found.sampling[places], found.privacy[places]
+            move = float(np.max(step(*parts, error))) if known else _FAR
+            factor *= move
+            if known and (runs == _RUNS or max(move, 1 / move) < _NEAR):
+                break
+            found = self._trial.run(*fit(min(factor, most)), quick=not known)
+            runs += known
+        return factor if factor <= most else None
 
     def _quick(self, budget: Budget, n: int) -> Array:
         """Half widths by a few fits, corrected by what more fits say where the plan is."""
@@ -349,27 +312,27 @@ class FitPlan(Shown):
 
     @cached_property
     def _correction(self) -> Array:
-        return self._corrected(self.budget, self.n, self._found)
-
-    def _corrected(self, budget: Budget, n: int, found: Outlook | None = None) -> Array:
-        """What more fits say over what a few do; 1 where either has no interval."""
+        """What the plan's fits say over what a few do; 1 where either has no interval."""
         with np.errstate(all="ignore"):
-            more = (found or self._trial.run(budget, n)).half_width
-            ratio = more / self._trial.run(budget, n, quick=True).half_width
+            ratio = self._found.half_width / self._trial.run(self.budget, self.n, quick=True).half_width
         return np.where(np.isfinite(ratio) & (ratio > 0), ratio, 1.0)
-
-    def _guess(self, wanted: Mapping[str, float], error: Callable[[float], Array]) -> float:
-        """The factor at which errors that shrink so would be small enough; 1 if that says nothing."""
-        places = [self.names.index(name) for name in wanted]
-        asked = np.array(list(wanted.values()))
-        with np.errstate(all="ignore"):
-            for factor in _FACTORS:
-                if bool((Z95 * error(factor)[places] <= asked).all()):
-                    return float(factor)
-        return 1.0
 
     def _noiseless(self) -> Budget:
         return scaled(self.budget, _NO_NOISE / measure(self.budget))
+
+
+def _of_rows(sampling: Array, privacy: Array, error: Array) -> Array:
+    """Sampling variance is that of a row over n, and that of noise, over the square of n."""
+    return np.asarray((sampling**2 + np.hypot(sampling**2, 2 * error * privacy)) / (2 * error**2))
+
+
+def _of_budget(sampling: Array, privacy: Array, error: Array) -> Array:
+    """The sd of noise is that of a unit of epsilon or mu over them.
+
+    What noise costs beside, as bounds that clip more, is in the other part: no step is over fourfold.
+    """
+    left = np.sqrt(np.maximum(error**2 - sampling**2, 0.0))
+    return privacy / np.maximum(left, privacy / _FAR)
 
 
 def _texts(terms: Any) -> list[str]:

@@ -8,7 +8,7 @@ import pytest
 
 import dpstats as dps
 from dpstats.formula import build_design
-from dpstats.planning.fit_plan import rounded_up, smallest
+from dpstats.planning.fit_plan import _of_budget, _of_rows, rounded_up
 from dpstats.planning.knowledge import read_known
 from dpstats.planning.rows import Maker
 from dpstats.planning.trials import Setting, Trial
@@ -213,17 +213,19 @@ def test_a_law_that_cannot_be_is_refused(model: Any, law: dict, words: str) -> N
         dps.plan(model, dps.approx(1, 1e-6), 1000, **law)
 
 
-def test_the_smallest_factor_is_found() -> None:
-    asked: list[float] = []
+def test_errors_shrink_with_rows_and_budgets_by_their_parts() -> None:
+    sampling, privacy, error = (
+        np.array([0.3, 0.3, 0.0]),
+        np.array([0.4, 0.0, 0.4]),
+        np.array([0.35, 0.1, 0.1]),
+    )
+    rows = _of_rows(sampling, privacy, error)
+    np.testing.assert_allclose(np.hypot(sampling / rows**0.5, privacy / rows), error)
+    sampling, privacy, error = sampling[::2], privacy[::2], error[::2]
+    budget = _of_budget(sampling, privacy, error)
+    np.testing.assert_allclose(np.hypot(sampling, privacy / budget), error)
+    assert _of_budget(sampling, privacy, 0.2 + 0.0 * error)[0] == 4.0  # sampling alone is above
 
-    def ratio(factor: float) -> float:
-        asked.append(factor)
-        return float("inf") if factor < 0.01 else (0.04 + 1 / factor**2) ** 0.5
 
-    wanted = (1 / 0.96) ** 0.5
-    for start in (0.001, 0.5, 1.0, 50.0):
-        asked.clear()
-        assert wanted <= smallest(ratio, start) * 1.001 < wanted * 1.05
-        assert len(asked) < 16
-    assert smallest(lambda factor: 2.0, 1.0) is None
+def test_numbers_are_rounded_up() -> None:
     assert rounded_up(0.02301) == 0.024 and rounded_up(23_000.0) == 23_000
