@@ -147,7 +147,7 @@ MUTANTS = (
     ),
     planted(
         "ranges of one row for a unit of several",
-        "privacy/test_every_charge.py::test_whose_privacy_it_is_stands_everywhere[kaplan_meier-pure]",
+        "privacy/test_every_charge.py::test_the_whole_cost_is_charged_before_the_first_draw_and_stays[kaplan_meier-pure]",
         (
             LAW,
             "np.minimum(ranges, max_rows * (declared * RAISED + extra))",
@@ -339,7 +339,7 @@ MUTANTS = (
     ),
     planted(
         "the last rows, which do not fill a block, are left out",
-        "privacy/test_every_row.py::test_order_and_blocks[ols-gram-zcdp]",
+        "privacy/test_every_row.py::test_order_and_blocks_and_other_data[ols-gram-zcdp]",
         (
             "curator/blocks.py",
             "        for columns in self._rows.blocks(self._size):",

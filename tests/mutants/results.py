@@ -5,7 +5,6 @@ from tests.mutants.mutant import Mutant, planted
 
 CHARGE = "privacy/test_every_charge.py::"
 WHOLE = CHARGE + "test_the_whole_cost_is_charged_before_the_first_draw_and_stays"
-UNIT = CHARGE + "test_whose_privacy_it_is_stands_everywhere"
 REPLAY = "privacy/test_every_replay.py::test_a_row_that_is_replaced"
 TRACE = "privacy/test_every_trace.py::test_a_result_holds_and_shows_no_row"
 PAYERS = {  # file of a model: a case of it
@@ -206,12 +205,12 @@ MUTANTS = (
     *(late(model, case) for model, case in PAYERS.items() if model != "survreg"),
     planted(
         "'replace one row' under a unit of several",
-        tuple(f"{UNIT}[{case}]" for case in PAYERS.values()),
+        tuple(f"{WHOLE}[{case}]" for case in PAYERS.values()),
         (FACTS, '"adjacency": curator.unit.adjacency', '"adjacency": "replace one row"'),
     ),
     planted(
         "a fit with seeded noise is not marked",
-        tuple(f"{CHARGE}test_what_is_drawn_costs_what_is_charged[{case}]" for case in PAYERS.values()),
+        tuple(f"{WHOLE}[{case}]" for case in PAYERS.values()),
         (FACTS, '"not_private": curator.not_private', '"not_private": False'),
     ),
     planted(

@@ -335,24 +335,34 @@ def _glm_refuses(case: Case) -> bool:
 # laws of survreg whose rows are those of another, but for the logarithm of the time
 TWINS = ("sev", "logistic", "gaussian")
 PLAIN = ("weibull", "poisson", "logit", "ols", "svm", "kaplan_meier", "coxph")
+# options that need nothing of an estimator, or of rows of times, that the same on other models does not try
+COMMON = {
+    "poisson": ("constant", "no intercept", "products", "public rows", "public moments", "weights", "subset"),
+    "weibull": ("numbers", "subset"),
+    "coxph": ("subset", "all fail"),
+}
 
 
 def repeats(case: Case) -> bool:
     """Whether another case takes nearly the same path, so that it is among the long tests."""
-    plain, alone = (case.law or case.model) in PLAIN, case.model == "logit" and case.budget == "pure"
+    law = str(case.law or case.model)
+    plain, alone = law in PLAIN, case.model == "logit" and case.budget == "pure"
     if case.method == "auto" and not alone:
         return not plain or case.budget != "approx" or case.option is not None
     if case.budget in ("gdp", "approx"):  # noise as under zcdp; so little makes survreg go by signs
         return case.law != "weibull" or case.budget == "approx" or case.option not in (None, "numbers")
     if case.option is None:
-        return case.model == "ridge" or case.law in (*TWINS, "binomial")
+        newton = (case.method, case.budget) == ("newton", "pure")
+        return law in ("ridge", *TWINS, "binomial") or (newton and law in ("lognormal", "loglogistic"))
     return (
         not plain
+        or case.option in COMMON.get(law, ())
+        or case.compat is not None
         or (case.option == "numbers" and case.model != "survreg")
+        or (case.option == "all fail" and case.budget == "pure" and case.model == "survreg")
         or (case.option == "products" and case.method in (*MARGIN, "pmt", "functional"))
         or (case.option == "factor" and case.model != "kaplan_meier")
         or (case.model == "svm" and case.option not in ("c", "h", "no intercept"))
-        or (case.method in MARGIN and case.compat is not None)
         or (case.method in MARGIN and case.option in ("public rows", "public moments", "robust"))
     )
 

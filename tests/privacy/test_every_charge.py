@@ -1,6 +1,5 @@
 """The ledger on every fit: the whole cost, once, of the right kind and unit, before any noise, for good."""
 
-import re
 import sqlite3
 from collections.abc import Callable
 from contextlib import closing
@@ -62,9 +61,20 @@ def charges(path: Path) -> int:
 
 @pytest.mark.parametrize("case", TABLE)
 def test_the_whole_cost_is_charged_before_the_first_draw_and_stays(case: Case, tmp_path: Path) -> None:
-    """A fit that breaks at its first draw, at its last, or is interrupted, has cost all of it."""
-    with noise(recording := Recording(SeededNoise(0))):
-        case.fit(DATA, UNIT)
+    """What is drawn costs what is charged, of a row and of a unit, and a fit that breaks has cost all of it.
+
+    It breaks at its first draw, at its last, or is interrupted.
+    """
+    drawn: dict[str, list[Record]] = {}
+    for unit, schema in (("one row", SCHEMA), ("one serial", UNIT)):
+        ledger = Ledger(tmp_path / f"{unit}.ledger", TOTALS[case.budget])
+        with noise(recording := Recording(SeededNoise(0))):
+            fit = case.fit(DATA, schema, ledger=ledger)
+        drawn[unit] = recording.records
+        check(case, ledger, unit, drawn[unit])
+        costs_add_up(case, drawn[unit])
+        tells(fit, unit, ledger)
+    two_rows(drawn["one row"], drawn["one serial"])
     last = len(recording.answers) - 1
     for number, (draws, error) in enumerate(((0, Broken), (last, Broken), (0, KeyboardInterrupt))):
         path = tmp_path / f"{number}.ledger"
@@ -88,23 +98,38 @@ def check(case: Case, ledger: Ledger, unit: str, records: list[Record]) -> None:
     assert asked <= paid <= asked * (1 + 1e-9)
 
 
-@pytest.mark.parametrize("case", TABLE)
-def test_what_is_drawn_costs_what_is_charged(case: Case, tmp_path: Path) -> None:
-    """Costs of the releases add up to the budget, and no more; the result says what the ledger says."""
-    ledger = Ledger(tmp_path / "a.ledger", TOTALS[case.budget])
-    with noise(recording := Recording(SeededNoise(0))):
-        fit = case.fit(DATA, ledger=ledger)
-    check(case, ledger, "one row", recording.records)
-    assert getattr(fit, "record", fit).ledger == ledger.line() == ledger.line(ledger.entries()[0])
+def costs_add_up(case: Case, records: list[Record]) -> None:
+    """To the budget, and no more."""
     budget = BUDGETS[case.budget]
-    assert getattr(fit, "record", fit).budget == budget and getattr(fit, "record", fit).not_private
-    if not any(record.name == "minimum" for record in recording.records):  # its slack has a price, too
-        power = 1 if case.budget == "pure" else 2
-        whole = Fraction(budget.epsilon if case.budget == "pure" else budget.mu) ** power
-        spent = sum(Fraction(record.cost) ** power for record in recording.records)
-        assert whole * (1 - Fraction(1, 10**8)) < spent <= whole
     whole = budget.epsilon if case.budget == "pure" else budget.mu
-    assert min(record.law.cost for record in recording.records) > whole / PARTS
+    if not any(record.name == "minimum" for record in records):  # its slack has a price, too
+        power = 1 if case.budget == "pure" else 2
+        spent = sum(Fraction(record.cost) ** power for record in records)
+        assert Fraction(whole) ** power * (1 - Fraction(1, 10**8)) < spent <= Fraction(whole) ** power
+    assert min(record.law.cost for record in records) > whole / PARTS
+
+
+def tells(fit: Any, unit: str, ledger: Ledger) -> None:
+    """The record and the table, what the ledger says and whose privacy it is."""
+    record, serial = getattr(fit, "record", fit), unit == "one serial"
+    assert record.ledger == ledger.line() == ledger.line(ledger.entries()[0])
+    assert record.budget == ledger.entries()[0].budget and record.not_private
+    assert record.adjacency == f"replace {unit}"
+    assert record.unit == ("serial (at most 2 rows)" if serial else "one row")
+    shown = " ".join(str(fit.summary() if isinstance(fit, dps.Fit) else fit).split())
+    assert ("serial" in shown and "one row" not in shown) if serial else "one row" in shown
+
+
+def two_rows(row: list[Record], unit: list[Record]) -> None:
+    """The sensitivity for a unit is that of two rows."""
+    first, second = row[0], unit[0]
+    if first.name != second.name:  # through the noise of units of two rows columns are not looked for
+        assert first.name == "reach_counts" and second.name in ("event_moments", "column_means")
+        first = next(record for record in row if record.name == second.name)
+        assert second.sensitivity == pytest.approx(2 * first.sensitivity, rel=1e-12)
+    elif first.name != "minimum":  # whose tilt has a law of its own
+        assert second.sensitivity == pytest.approx(2 * first.sensitivity, rel=1e-12)
+        assert second.law.cost == first.law.cost
 
 
 def too_small(case: Case) -> list[Budget]:
@@ -151,27 +176,3 @@ def test_what_was_paid_for_is_given_whatever_the_caller_has_numpy_do(case: Case)
     with noise(SeededNoise(1)), np.errstate(all="raise"):
         fit = case.fit(few)
         assert str(fit.summary() if isinstance(fit, dps.Fit) else fit) and repr(fit)
-
-
-@pytest.mark.parametrize("case", SHORT)
-def test_whose_privacy_it_is_stands_everywhere(case: Case, tmp_path: Path) -> None:
-    """In the record, the table and the ledger; every sensitivity is that of two rows."""
-    records: dict[str, list[Record]] = {}
-    for name, schema in (("row", SCHEMA), ("unit", UNIT)):
-        with noise(recording := Recording(SeededNoise(0))):
-            fit = case.fit(DATA, schema)
-        records[name], record = recording.records, getattr(fit, "record", fit)
-        short = {"row": "one row", "unit": "one serial"}[name]
-        assert record.adjacency == f"replace {short}"
-        assert record.unit == {"row": "one row", "unit": "serial (at most 2 rows)"}[name]
-        shown = " ".join(str(fit.summary() if isinstance(fit, dps.Fit) else fit).split())
-        assert re.search({"row": "one row", "unit": "serial"}[name], shown)
-        assert name == "row" or "one row" not in shown
-    first, second = records["row"][0], records["unit"][0]
-    if first.name != second.name:  # through the noise of units of two rows columns are not looked for
-        assert first.name == "reach_counts" and second.name in ("event_moments", "column_means")
-        first = next(record for record in records["row"] if record.name == second.name)
-        assert second.sensitivity == pytest.approx(2 * first.sensitivity, rel=1e-12)
-    elif first.name != "minimum":  # whose tilt has a law of its own
-        assert second.sensitivity == pytest.approx(2 * first.sensitivity, rel=1e-12)
-        assert second.law.cost == first.law.cost

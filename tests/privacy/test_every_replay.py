@@ -12,9 +12,8 @@ import numpy as np
 import pytest
 
 import dpstats as dps
-from dpstats.testing import Replay, SeededNoise
-from tests.privacy.catalogue import CASES, ROWS, SCHEMA, SHORT, TABLE, UNIT, Case, made, repeats
-from tests.privacy.harness import run, violation
+from tests.privacy.catalogue import CASES, ROWS, SCHEMA, TABLE, UNIT, Case, made, repeats
+from tests.privacy.harness import violation
 from tests.privacy.pairs import SOME
 
 HIGH: dict[str, Any] = dict(
@@ -109,15 +108,6 @@ def test_a_unit_that_is_replaced_where_two_options_meet(case: Case) -> None:
     units = [[dict(row, serial="u")] * 3 for row in (HIGH, TURNED)]
     units.append([dict(row, serial="u") for row in (CENSORED, BLANK, *others(case, 1))])
     assert violation(lambda data: case.fit(data, UNIT), *(with_rows(rows, at) for rows in units)) is None
-
-
-@pytest.mark.parametrize("case", SHORT)
-def test_other_data_and_the_same_answers(case: Case) -> None:
-    """Nothing but the answers is in a result: all rows may be others, and it is the same to the bit."""
-    first = run(case.fit, made(seed=1), SeededNoise(0))
-    other = {name: column[::-1] for name, column in made(seed=2).items()} | {"time": made(seed=3)["time"] / 3}
-    second = run(case.fit, other, Replay(first.answers))
-    assert not (first.said or second.said) and first.shown == second.shown
 
 
 FILES = [
