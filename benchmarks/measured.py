@@ -462,6 +462,7 @@ TABLES: Tables = {
     "refusals_fresh": partial(verbatim, "refusals_fresh", "           route"),
     "column_moments": partial(verbatim, "column_moments", "Intervals of"),
     "plans": partial(verbatim, "planning", "Planned over"),
+    "plans_fresh": partial(verbatim, "planning_fresh", "Planned over"),
     "erm": empirical_risk,
     "erm_4": partial(verbatim, "erm_table4_bank", "c = "),
     "erm_5": partial(verbatim, "erm_table5_bank", "c = "),
