@@ -177,9 +177,12 @@ def judged(release: Release, line: Line, score: BoundedScore, share: float) -> B
     return Bend(told, scale**2 * more * (2 * abs(found) - more))
 
 
-def by_chance(law: str, noise: float, sd: float) -> tuple[float, float]:
-    """What a sum of this sd, part of it noise, exceeds by chance once in 1,000 fits, and in 22."""
-    return _exceeded(DOUBTFUL, law, noise, sd), _exceeded(USUAL, law, noise, sd)
+def by_chance(law: str, noise: float, sd: float, among: int = 1) -> tuple[float, float]:
+    """What a sum of this sd, part of it noise, exceeds by chance once in 1,000 fits, and in 22.
+
+    The first of any of several sums.
+    """
+    return _exceeded(DOUBTFUL / among, law, noise, sd), _exceeded(USUAL, law, noise, sd)
 
 
 def _along(cov: np.ndarray, direction: np.ndarray) -> float:

@@ -100,6 +100,10 @@ _NAMED = {
         "a covariate is not estimable, so that this is a fit without it: {} may take up part of its effect, "
         "where they are correlated with it, and their intervals do not count that"
     ),
+    "bends": (
+        "the response bends along {}: coefficients depend on which rows count in full (see Estimand), and "
+        "intervals are widened for it; add a square such as I(x**2) of it, or take np.log or bs of it"
+    ),
     "weak": "privacy noise hides most of what the data say about {}; {} on a wide guess",
     "range": (
         "most of the spread of {} lies in long rows on one side, beyond the row norm, which count less: if "

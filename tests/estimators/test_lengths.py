@@ -122,9 +122,10 @@ def test_what_longer_rows_moved_a_line_by_others_may_too() -> None:
     at, step, known = np.array([4.0]), TURN @ [0.4, 0.1], np.eye(2) * 0.06**2
     rows = counted(TURN, np.array([[0.01], [0.0]]), at, at)
     found = [
-        TURN.T @ rows.followed(Bounds(2.0, limit, 9.0), np.eye(2), step, known) @ TURN for limit in (9.0, 1.0)
+        TURN.T @ rows.followed(Bounds(2.0, limit, 9.0), np.eye(2), step, known, np.full(2, 0.5)) @ TURN
+        for limit in (9.0, 1.0)
     ]
-    moved = 0.4**2 - 0.12**2
+    moved = 0.5**2 * (0.4**2 - 0.12**2)
     np.testing.assert_allclose(found[0], np.diag([moved, 0]), atol=1e-12)
     np.testing.assert_allclose(found[1], np.diag([moved + (0.01 * 4 / 4 * 0.6) ** 2, 0]), atol=1e-12)
     lost = TURN.T @ rows.lost_squares(2.0) @ TURN

@@ -862,7 +862,7 @@ MUTANTS = (
     planted(
         "under pure epsilon lengths are chosen as if all rows were normal",
         "estimators/test_lengths.py::test_a_skewed_column_is_known_better_where_its_long_rows_count_under_pure_epsilon",
-        ("estimators/gram/pure.py", "may_bend(long, place, own), weighted", "STRAIGHT, weighted"),
+        ("estimators/gram/pure.py", "may_bend(long, curves, place, own), weighted", "STRAIGHT, weighted"),
         (
             "estimators/gram/pure.py",
             "from dpstats.estimators.gram.bounds import (",

@@ -534,6 +534,28 @@ MUTANTS = (
         "2 * square_weight(most)",
     ),
     small(
+        "bends of columns: one row more, not one replaced",
+        "column_bends",
+        "bends",
+        "self.sensitivity = 2 * most",
+        "self.sensitivity = most",
+    ),
+    small(
+        "bends of columns: squares weigh four times what is free",
+        "column_bends",
+        "bends",
+        "self._kappa = 1 / (2 * most)",
+        "self._kappa = 4 / (2 * most)",
+    ),
+    small(
+        "bends of columns: curves are as long as they are",
+        "column_bends",
+        "bends",
+        "r * shorten(q, self._span, scratch)",
+        "r",
+        at="1-3",
+    ),
+    small(
         "tails of scores: what is put back for clipping lies outside the range",
         "score_tails",
         "at_line",

@@ -268,6 +268,18 @@ def bend(radius: float, start: float, slope: float, bounded: BoundedScore, alone
     return public
 
 
+def curves(chosen: list[int], **more: Any) -> Build:
+    """Squares of one column, whose rows reach the whole span, or of two."""
+
+    def public(d: int) -> dict[str, Any]:
+        at = [each for each in chosen if each < d]
+        alike = np.ones(len(at))
+        curve = dict(chosen=np.array(at), unit=0.7 * alike, level=alike, tilt=0.3 * alike, edge=2.0)
+        return dict(shape(d), **curve, line=np.linspace(0.5, -0.5, d + 1), sigma=0.8, limit=2.0, **more)
+
+    return public
+
+
 def tails(start: float, slope: float, bounded: BoundedScore, wider: float) -> Build:
     def public(d: int) -> dict[str, Any]:
         row = glm(1.0, start, slope, bounded)(d)
@@ -370,6 +382,11 @@ SPACES = {
         Space(bend(20.0, 0.0, 0.3, BoundedScore(BINOMIAL, 1.0, 0.25)), 30.0, 0.9, 0.9),
         Space(bend(15.0, 0.5, 0.1, BoundedScore(GAMMA, 3.0, 1.0, 0.0, 0.5)), 25.0, 0.9, 0.9),
         Space(bend(20.0, 0.0, 0.1, BoundedScore(GAUSSIAN, 3.0, 1.0, 0.0, 1.0), True), 30.0, 0.9, 0.9),
+    ],
+    "column_bends": [
+        Space(curves([0], span=2.0), 30.0),
+        Space(curves([0, 2], span=2.5), 30.0),
+        Space(curves([0, 1, 2], span=9.0), 30.0, 0.3),
     ],
     "score_tails": [
         Space(tails(0.5, 0.1, BoundedScore(GAMMA, 3.0, 1.0, 0.0, 0.5), 6.0), 25.0, 0.95, 0.95),

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from dpstats.curator.statistics.at_line import PredictorBend, ScoreTails
 from dpstats.curator.statistics.at_residuals import HazardContrasts, SignScore, SignSizes
 from dpstats.curator.statistics.base import Statistic
+from dpstats.curator.statistics.bends import ColumnBends
 from dpstats.curator.statistics.cells import CellCounts, PresentMoments, PresentProducts
 from dpstats.curator.statistics.columns import ColumnMeans, ColumnOctaves, ReachCounts, ReachMeans, RowsApart
 from dpstats.curator.statistics.functional import FunctionalWeights
@@ -80,6 +81,7 @@ REGISTRY: dict[str, Callable[..., Statistic]] = {
         ReachCounts,
         RowsApart,
         PredictorBend,
+        ColumnBends,
         ScoreSquares,
         ScoreTails,
         CellCounts,

@@ -31,6 +31,7 @@ from dpstats.estimators.gram.bounds import (
     pilot_bounds,
 )
 from dpstats.estimators.gram.coordinates import Coordinates, public_coordinates, second_moments
+from dpstats.estimators.gram.curves import Curves, look_for_curves
 from dpstats.estimators.gram.lengths import LongRows, count_lengths, may_bend, slopes_of
 from dpstats.estimators.gram.levels import may_be_constant
 from dpstats.estimators.gram.pure import fit_pure
@@ -44,6 +45,7 @@ from dpstats.moments import LinearMoments, PublicMoments
 from dpstats.moments.noisy import SEEN
 
 Array = np.ndarray
+
 
 # What a square moves a line by: its coefficient times the first at most, below that in proportion to what it
 # would if rows that lose a share of weight and of variance all lay equally far out. On 141 lines of real
@@ -67,8 +69,9 @@ class LinearFit:
         are clipped, where the declared bounds allow anything beyond; "apart", how many rows may lie far from
         all others, where they allow any.
     problems : tuple of str
-        "apart", if some surely do; "bends", if the response surely follows the square of the line too, and
-        most of what the line explains is in rows that count less; what part of the rows has no weight.
+        "apart", if some surely do; "bends:" and a coefficient, if the response surely follows the square of
+        that column too, or "bends", if it follows that of the line, and rows that count less may move a
+        coefficient by it beyond its error; what part of the rows has no weight.
     unasked : frozenset of str
         What was planned, and was not released.
     """
@@ -105,11 +108,11 @@ def fit_gram(
     weighted = max_weight is not None
     own = public is None and not weighted
     if plan.pure:
-        moments, place, bounds, long = fit_pure(curator, box, constant, plan, public, weighted)
+        moments, place, bounds, long, curves = fit_pure(curator, box, constant, plan, public, weighted)
     else:
-        moments, place, bounds, long = _gaussian(curator, box, constant, plan, public, weighted)
+        moments, place, bounds, long, curves = _gaussian(curator, box, constant, plan, public, weighted)
     if own:
-        moments = moments.bending(_followed(moments, place, bounds, long))
+        moments = moments.bending(_followed(moments, place, bounds, long, curves))
     most = {"R": (bounds.radius, place.farthest), "residual": (bounds.limit, place.widest)}
     settings = {name: limit for name, (limit, allowed) in most.items() if limit < allowed}
     if "residual" not in settings:
@@ -135,8 +138,9 @@ def fit_gram(
         moments = _drawn(moments, place, bounds, apart)
     if constant:
         told, moments = _look(curator, plan.cost("check"), moments, place, bounds, long)
-        problems += ["bends"] * told
+        problems += curves.told(bounds.radius, moments) or ["bends"] * told
     if "R" in settings:
+        moments = moments.bending(curves.variance(bounds.radius))
         levelled = long.levelled(bounds.radius, moments.gram, *slopes_of(place, _line(moments, place)))
         moments = moments.bending(levelled)
     problems += lacking(place.scale.fraction, place.scale.fraction_sd)
@@ -212,16 +216,19 @@ def _drawn(moments: LinearMoments, place: Coordinates, bounds: Bounds, apart: Ap
     return moments.bending(moved @ moved.T)
 
 
-def _followed(moments: LinearMoments, place: Coordinates, bounds: Bounds, long: LongRows) -> Array:
+def _followed(
+    moments: LinearMoments, place: Coordinates, bounds: Bounds, long: LongRows, curves: Curves
+) -> Array:
     """See :meth:`dpstats.estimators.gram.lengths.LongRows.followed`."""
     fit = moments.normal_equations()
     known = place.prior + moments.noise_cross**2 * fit.gain @ fit.gain.T
-    return long.followed(bounds, moments.gram, fit.delta, known)
+    left = curves.left(bounds.radius, long.lower[0])
+    return long.followed(bounds, moments.gram, fit.delta, known, left)
 
 
 def _gaussian(
     curator: Curator, box: Box, constant: bool, plan: Plan, public: PublicMoments | None, weighted: bool
-) -> tuple[LinearMoments, Coordinates, Bounds, LongRows]:
+) -> tuple[LinearMoments, Coordinates, Bounds, LongRows, Curves]:
     """Release moments, the last of them in the coordinates that the others give."""
     # whether the scale of those is that of these rows: not of public ones, nor without their weights
     own = public is None and not weighted
@@ -242,9 +249,10 @@ def _gaussian(
     usual = math.sqrt(base_square(k))
     white, size = np.full(k, usual), 1 / kept_square(k, usual)
     long = count_lengths(curator, plan.cost("lengths"), place, white, size)
+    curves = look_for_curves(curator, plan.cost("curves"), place)
     final = place.found.spent(plan, "final").cost("final")
     mu = curator.cost_per_row(final)
-    bounds = choose_bounds(n, mu, k, place.allowed, may_bend(long, place, own), weighted, place.reach)
+    bounds = choose_bounds(n, mu, k, place.allowed, may_bend(long, curves, place, own), weighted, place.reach)
     if place.tail.any:
         farthest = max(bounds.spread_limit, bounds.limit * place.sigma)
         bounds = replace(bounds, spread_limit=farthest)
@@ -259,7 +267,7 @@ def _gaussian(
         **place.public(bounds),
     )
     moments = replace(_moments(release, place, bounds), **place.reach.known(bounds.limit))
-    return moments, place, bounds, long
+    return moments, place, bounds, long, curves
 
 
 def _seen(moments: LinearMoments, place: Coordinates) -> Array:

@@ -16,6 +16,7 @@ import numpy as np
 from dpstats.curator import Curator
 from dpstats.estimators.gram.bounds import Bent, Bounds, base_square
 from dpstats.estimators.gram.coordinates import Coordinates
+from dpstats.estimators.gram.curves import Curves
 from dpstats.estimators.gram.reach import BULK
 from dpstats.estimators.matrices import symmetric_power
 from dpstats.estimators.zoom import least_seen
@@ -116,7 +117,14 @@ class LongRows:
         levelled = self._levelled(radius, heard, slopes, moved) ** 2
         return np.asarray((heard + noise**2) / heard**2 + self.n * levelled)
 
-    def followed(self, bounds: Bounds, gram: np.ndarray, step: np.ndarray, known: np.ndarray) -> np.ndarray:
+    def followed(
+        self,
+        bounds: Bounds,
+        gram: np.ndarray,
+        step: np.ndarray,
+        known: np.ndarray,
+        left: np.ndarray,
+    ) -> np.ndarray:
         """Covariance of a line by what its last step does not tell of long rows, in whitened coordinates.
 
         Where longer rows have moved it beyond chance, those that count less may move it as much again: on
@@ -133,14 +141,16 @@ class LongRows:
             From the line of rows of the usual radius.
         known : array, shape (k, k)
             Covariance of the step by chance.
+        left : array, shape (k,)
+            What may still move along the axes, over what has moved.
         """
         lengths, axes = np.sqrt(self.lower * self.upper), self.axes
         along, chance, heard = axes.T @ step, np.diag(axes.T @ known @ axes), np.diag(axes.T @ gram @ axes)
         more = np.maximum(along**2 - _CHANCE**2 * chance, 0.0)
         clipped = np.maximum(np.abs(along)[:, None] * lengths - bounds.limit, 0.0)
         lost = self.shares * lengths * np.minimum(1.0, (bounds.radius / lengths) ** 2) * clipped
-        left = lost.sum(axis=1) / np.maximum(heard, 1e-12)
-        return np.asarray(axes * (more + left**2) @ axes.T)
+        beyond = lost.sum(axis=1) / np.maximum(heard, 1e-12)
+        return np.asarray(axes * (left**2 * more + beyond**2) @ axes.T)
 
     def _levelled(
         self, radius: float, heard: np.ndarray, slopes: np.ndarray, moved: np.ndarray
@@ -192,19 +202,25 @@ def count_lengths(
     return LongRows(axes, np.array(found) / n, ends[:-1], ends[1:], sd / n, largest, n, white)
 
 
-def may_bend(long: LongRows, place: Coordinates, own: bool) -> Bent:
-    """What counts tell of how far a line may move with its long rows.
+def may_bend(long: LongRows, curves: Curves, place: Coordinates, own: bool) -> Bent:
+    """What counts, and columns that bend, tell of how far a line may move with its long rows.
 
     Parameters
     ----------
     long : LongRows
+    curves : Curves
     place : Coordinates
     own : bool
         Whether the scale of `place` is that of these rows: not of public ones, nor without their weights.
     """
     slopes, moved = slopes_of(place, place.line)
     lost = long.lost(long.lower[0]) if own and place.scale.constant else 0.0
-    return Bent(lost, functools.partial(long.variances, slopes=slopes, moved=moved))
+
+    def variances(radius: float, noise: float) -> np.ndarray:
+        bent = long.axes.T @ curves.variance(radius) @ long.axes
+        return long.variances(radius, noise, slopes, moved) + long.n * np.diag(bent)
+
+    return Bent(lost, variances)
 
 
 def _usual(edges: np.ndarray, k: int, level: float, size: float) -> np.ndarray:

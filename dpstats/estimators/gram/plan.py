@@ -6,6 +6,8 @@ from dpstats.estimators.engine.plan import LOOK, Plan, Stage
 # Shares of mu^2, or of epsilon, beside those of looks; the last release has what the others leave, and that
 # of rows apart where the declared bounds are too near for any.
 COLUMNS, APART = 0.08, 0.05
+# Whether columns bend before the last release, and along the line after it.
+BENDS = 0.02
 # Each pilot whitens what the noise of the one before hid, of half its share, and is the prior of the next.
 # With n mu beyond this multiple of k^1.5 there is less to hide, and two passes over the rows do for three.
 # Public moments may be wrong; one pilot finds out, before residuals are clipped about their line.
@@ -28,15 +30,16 @@ def make_plan(budget: Budget, n: int, k: int, public: bool = False, constant: bo
     constant : bool
         Whether the model has an intercept; without one no bend is looked for.
     """
-    check = LOOK * constant
+    check = BENDS * constant
     if budget.pure:
         left = 1 - (PURE_COLUMNS + PURE_MATRIX) * public
-        rest = 1 - PURE_COLUMNS - PURE_MATRIX - sum(PURE_PILOTS) - PURE_LENGTHS - 2 * LOOK - check
+        rest = 1 - PURE_COLUMNS - PURE_MATRIX - sum(PURE_PILOTS) - PURE_LENGTHS - 2 * LOOK - 2 * check
         first = {"columns": Stage(PURE_COLUMNS, "columns"), "matrix": Stage(PURE_MATRIX, "matrix")}
         later = dict(
             pilots=Stage(sum(PURE_PILOTS) / left, "pilot score", PURE_PILOTS),
             reach=Stage(LOOK / left, "reach of residuals"),
             lengths=Stage(PURE_LENGTHS / left, "lengths of rows"),
+            curves=Stage(check / left, "columns that bend"),
             apart=Stage(LOOK / left, "rows apart in loose bounds"),
             final=Stage(rest / left, "score"),
             check=Stage(check / left, "check for bends"),
@@ -50,8 +53,9 @@ def make_plan(budget: Budget, n: int, k: int, public: bool = False, constant: bo
         pilots=Stage(sum(pilots), "pilot second moments", pilots),
         reach=Stage(LOOK, "reach of residuals"),
         lengths=Stage(LOOK, "lengths of rows"),
+        curves=Stage(check, "columns that bend"),
         apart=Stage(APART, "rows apart in loose bounds"),
-        final=Stage(1 - columns - check - 2 * LOOK - APART - sum(pilots), "second moments"),
+        final=Stage(1 - columns - 2 * check - 2 * LOOK - APART - sum(pilots), "second moments"),
         check=Stage(check, "check for bends"),
     )
     return Plan(mu, False, stages)

@@ -26,6 +26,7 @@ from dpstats.estimators.gram.bounds import (
     pilot_bounds,
 )
 from dpstats.estimators.gram.coordinates import Coordinates, Noise, public_coordinates
+from dpstats.estimators.gram.curves import Curves, look_for_curves
 from dpstats.estimators.gram.lengths import LongRows, count_lengths, may_bend
 from dpstats.estimators.gram.reach import with_reach
 from dpstats.estimators.gram.whole import of_clipped_rows
@@ -44,7 +45,7 @@ _UNEVEN_WEIGHT = 0.02
 
 def fit_pure(
     curator: Curator, box: Box, constant: bool, plan: Plan, public: PublicMoments | None, weighted: bool
-) -> tuple[LinearMoments, Coordinates, Bounds, LongRows]:
+) -> tuple[LinearMoments, Coordinates, Bounds, LongRows, Curves]:
     """Release a matrix and scores; see :func:`dpstats.estimators.gram.fit_gram`."""
     if public is not None:
         place = public_coordinates(public, box, constant)
@@ -62,9 +63,10 @@ def fit_pure(
         place = pilot.improved(place, (gram + damping) * kept_square(k, before.radius), noise)
     own = public is None and not weighted
     long = count_lengths(curator, plan.cost("lengths"), place, _white(place, own))
+    curves = look_for_curves(curator, plan.cost("curves"), place)
     final = place.found.spent(plan, "final").cost("final")
     mu = _equivalent(curator, final, place)
-    bounds = choose_bounds(n, mu, k, place.allowed, may_bend(long, place, own), weighted, place.reach)
+    bounds = choose_bounds(n, mu, k, place.allowed, may_bend(long, curves, place, own), weighted, place.reach)
     release = curator.release("residual_score", final, **place.public(bounds))
     score = _Score(release, bounds, n)
     kept, weight = kept_square(k, bounds.radius), mean_weight(k, bounds.radius)
@@ -95,7 +97,7 @@ def fit_pure(
         moments = replace(moments, whole_error=of_clipped_rows(moments, place, _MOST_SDS))
         if not constant:
             moments = replace(moments, rows=place.scale.fraction / max(place.scale.fraction_sd, 1e-12))
-    return moments, place, bounds, long
+    return moments, place, bounds, long, curves
 
 
 def _white(place: Coordinates, own: bool) -> np.ndarray:

@@ -1,0 +1,105 @@
+"""Residuals of a linear regression about a released line, times curves of its columns: which of them bend?"""
+
+import math
+from typing import Any
+
+import numpy as np
+
+from dpstats.curator.blocks import Block, PublicDesign, Scratch
+from dpstats.curator.geometry import Map, shorten
+from dpstats.curator.lattice import Factor, Part
+from dpstats.curator.statistics.base import Statistic
+
+
+class ColumnBends(Statistic):
+    """Residuals times the squares of m columns, and the squares of these products, released jointly.
+
+    With t a column of x~ over its `unit`, clipped at +-edge, and the residual r = (y~ - line'x~) / sigma,
+    clipped at +-limit, a row gives
+
+        (v, kappa v^2),   v = r q,   q = t^2 - level - tilt t of each column,   kappa = 1 / (2 span limit),
+
+    where q is shortened to |q| <= span and v^2 are the squares of entries. At the truth the mean of v is 0,
+    whatever the covariates.
+
+    Parameters
+    ----------
+    design : PublicDesign
+    chosen : array_like of int, shape (m,)
+        Which of the columns that are no intercept.
+    unit, level, tilt : array_like, shape (m,)
+        The first positive.
+    edge, span, limit, sigma : float
+        Positive.
+    line : array_like, shape (k,)
+    **row
+        The public map of rows, see :class:`dpstats.curator.geometry.Map`.
+
+    Notes
+    -----
+    Sensitivity: 2 M with M = span limit >= |v|. For two rows, marked ' and not, let d = v - v' and
+    s = v + v', so that |d|^2 + |s|^2 = 2 |v|^2 + 2 |v'|^2 <= 4 M^2. No entry of s exceeds |s|, so with
+    x = |d|^2 / (4 M^2), in [0, 1], and kappa = 1 / (2 M)
+
+        D^2 = sum_j d_j^2 (1 + kappa^2 s_j^2) <= |d|^2 (1 + kappa^2 |s|^2) <= 4 M^2 x (1 + (1 - x)),
+
+    and x (2 - x) <= 1. Attained by v' = -v of length M. A row that weighs nothing is v = 0, and a weight is
+    at most 1 and only shrinks v. See docs/theory/linear.md#columns-that-bend.
+    """
+
+    name = "column_bends"
+
+    def __init__(  # noqa: PLR0913 - a curve, a residual, and their bounds
+        self,
+        design: PublicDesign,
+        *,
+        chosen: np.ndarray,
+        unit: np.ndarray,
+        level: np.ndarray,
+        tilt: np.ndarray,
+        edge: float,
+        span: float,
+        limit: float,
+        line: np.ndarray,
+        sigma: float,
+        **row: Any,
+    ) -> None:
+        self._map, self._weighted = Map(design, **row), design.weights is not None
+        self._at = np.asarray(chosen, dtype=int) + int(self._map.constant)
+        unit, level, tilt = (np.asarray(each, dtype=float)[:, None] for each in (unit, level, tilt))
+        self._line = np.asarray(line, dtype=float)
+        if not len(self._at) == len(unit) == len(level) == len(tilt) or self._line.shape != (self._map.k,):
+            raise ValueError("unit, level and tilt hold a number for each chosen column, line for all")
+        if not (unit > 0).all() or not all(0 < each < math.inf for each in (edge, span, limit, sigma)):
+            raise ValueError("unit, edge, span, limit and sigma must be positive and finite")
+        self._unit, self._level, self._tilt = unit * self._map.unit[self._at][:, None], level, tilt
+        self._edge, self._span, self._limit, self._sigma = edge, span, limit, sigma
+        most = span * limit
+        self._kappa = 1 / (2 * most)
+        size = len(self._at)
+        self.parts = (
+            Part(np.full(size, most), np.ones(1)),
+            Part(np.full(size, self._kappa * most**2), np.ones(1)),
+        )
+        self.sensitivity = 2 * most
+
+    def factors(self, block: Block, scratch: Scratch) -> tuple[Factor, ...]:
+        centred = self._map.centred(block, scratch)
+        t = np.divide(centred[self._at], self._unit)
+        np.clip(t, -self._edge, self._edge, out=t)
+        q = np.subtract(t, self._tilt)
+        np.multiply(q, t, out=q)
+        np.subtract(q, self._level, out=q)
+        r = self._map.residuals(centred, block, scratch, self._line, self._sigma)
+        r = np.clip(r, -self._limit, self._limit)
+        if self._weighted:
+            np.multiply(r, block.weight, out=r)
+        np.multiply(q, r * shorten(q, self._span, scratch), out=q)
+        squares = np.square(q)
+        np.multiply(squares, self._kappa, out=squares)
+        one = np.ones((len(r), 1))
+        return Factor(q.T, one), Factor(squares.T, one)
+
+    def unpack(self, vector: np.ndarray) -> tuple[np.ndarray, ...]:
+        size = len(self._at)
+        return vector[:size], vector[size:]

@@ -1,0 +1,242 @@
+"""Columns that bend: residuals against their squares, and what rows of less weight make of a line by that.
+
+The square of one column, looked for before the last release, says how long rows may have to be in it, and
+what is left counts in the variance. See docs/theory/linear.md#columns-that-bend.
+"""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import special
+
+from dpstats.curator import Curator
+from dpstats.estimators.bends import WORTH, by_chance
+from dpstats.estimators.gram.bounds import base_square, pilot_bounds
+from dpstats.estimators.gram.coordinates import Coordinates
+from dpstats.families.quantiles import normal_squares
+from dpstats.moments import LinearMoments
+
+Array = np.ndarray
+
+_EDGE = 2.0  # sds of a column beyond which its square grows no more
+_SQUARE = 2.0  # mean square of the square of a normal column, less its mean
+_NOTHING = 1e-12  # of a mean cube
+_OTHERS = 8  # quantiles of the square of the other coordinates of a row
+_FARTHER = 2.0  # an octave
+_MOST = 1.4  # what a square moves a line by, over its coefficient: as of the predictor's, `estimate._MOVED`
+_CELLS = 3  # with rows within the edge: fewer tell no square from a line
+_POINTS = 32  # by which a normal law stands for columns that were not seen
+# mean of a curve, and its covariance with its column, as far as octaves may be wrong of them: a tenth of what
+# they are of the square of an exponential column
+_CROOKED = 0.2
+
+
+@dataclass(frozen=True)
+class Law:
+    """Where the rows of m columns lie, in sds, by the counts of the first stage.
+
+    Attributes
+    ----------
+    at, shares : array, shape (m, points)
+    along : array, shape (m,)
+        Square of a whitened row along the column, of an sd.
+    others : array, shape (m, quantiles)
+        What the other coordinates add to its square.
+    room : array of bool, shape (m,)
+        Whether declared bounds leave room for another octave, whose rows noise may hide.
+    """
+
+    at: Array
+    shares: Array
+    along: Array
+    others: Array
+    room: Array
+
+    @classmethod
+    def of(cls, place: Coordinates, chosen: Array) -> "Law":
+        """Of the columns of these numbers; normal ones where too little was seen."""
+        scale = place.scale
+        at = scale.places[chosen] / np.sqrt(scale.ratio[chosen])[:, None]
+        shares = scale.shares[chosen]
+        more = (0, 0), (0, max(_POINTS - at.shape[1], 0))
+        at, shares = np.pad(at, more), np.pad(shares, more)
+        normal = special.ndtri((np.arange(at.shape[1]) + 0.5) / at.shape[1])
+        seen = ((shares > 0) & (np.abs(at) < _EDGE)).sum(axis=1, keepdims=True) >= _CELLS
+        whole = np.where(seen, shares.sum(axis=1, keepdims=True), 1.0)
+        at, shares = np.where(seen, at, normal), np.where(seen, shares / whole, 1 / at.shape[1])
+        squares = _squares(place)
+        along = squares[1 + chosen]
+        rest, number = squares[1:].sum() - along, max(len(squares) - 2, 1)
+        others = squares[0] + np.outer(rest / number, normal_squares(number, _OTHERS))
+        held = np.where(shares > 0, at, 0.0)
+        seen_to = np.array([held.min(axis=1), held.max(axis=1)])
+        ends = np.array([scale.lower[chosen], scale.upper[chosen]]) / np.sqrt(scale.ratio[chosen])
+        return cls(at, shares, along, others, (np.abs(ends) > _FARTHER * np.abs(seen_to)).any(axis=0))
+
+    def curve(self) -> tuple[Array, Array]:
+        """`level` and `tilt` that make a clipped square correlated with neither constant nor column."""
+        clipped = np.clip(self.at, -_EDGE, _EDGE)
+        one, t = np.ones_like(self.at), self.at
+        left = np.array([[self._mean(x * y) for y in (one, clipped)] for x in (one, t)])
+        right = np.array([self._mean(x * clipped**2) for x in (one, t)])
+        found = np.linalg.solve(left.transpose(2, 0, 1), right.T[..., None])[..., 0]
+        return found[:, 0], found[:, 1]
+
+    def curved(self, level: Array, tilt: Array) -> Array:
+        """Values of the curves at the points."""
+        clipped = np.clip(self.at, -_EDGE, _EDGE)
+        return np.asarray(clipped**2 - level[:, None] - tilt[:, None] * clipped)
+
+    def weights(self, radius: float) -> Array:
+        """Mean weights at the points of rows shortened to a radius."""
+        squares = self.others[:, None] + (self.along[:, None] * self.at**2)[..., None]
+        return np.asarray(np.mean(np.minimum(1.0, radius**2 / squares), axis=-1))
+
+    def lost(self, radius: float) -> Array:
+        """What rows so shortened have lost of the mean cube of each column, whatever its sign; (m,)."""
+        return np.asarray(np.sum(self.shares * np.abs(self.at) ** 3 * (1 - self.weights(radius)), axis=1))
+
+    def line(self, radius: float) -> Array:
+        """Intercept and slope of the square on its column, of rows shortened to a radius; shape (2, m)."""
+        weights = self.shares * self.weights(radius)
+        weights = weights / weights.sum(axis=1, keepdims=True)
+        mean = np.sum(weights * self.at, axis=1)
+        off = self.at - mean[:, None]
+        square = np.sum(weights * self.at**2, axis=1)
+        slope = np.sum(weights * off * self.at**2, axis=1) / np.sum(weights * off**2, axis=1)
+        return np.array([square - slope * mean, slope])
+
+    def _mean(self, values: Array) -> Array:
+        return np.asarray(np.sum(self.shares * values, axis=1))
+
+
+@dataclass(frozen=True)
+class Curves:
+    """What residuals say of the squares of m columns.
+
+    Attributes
+    ----------
+    place : Coordinates
+    law : Law
+    chosen : array of int, shape (m,)
+        The columns, among those that are no intercept.
+    found, sure, usual : array, shape (m,)
+        Coefficients of their squares in residual sds, and what chance makes of these once in 1,000 fits and
+        in 22.
+    """
+
+    place: Coordinates
+    law: Law
+    chosen: Array
+    found: Array
+    sure: Array
+    usual: Array
+
+    def moved(self, radius: float) -> Array:
+        """How far least squares lies from the line of rows so shortened by each; whitened, shape (k, m)."""
+        return self.found * self.per_square(radius)
+
+    def per_square(self, radius: float) -> Array:
+        """The same for squares whose coefficients are 1."""
+        scale = self.place.scale
+        intercept, slope = self.law.line(math.inf) - self.law.line(radius)
+        by = np.zeros((len(self.place.line), len(self.chosen)))
+        by[0] = intercept
+        by[1 + self.chosen, np.arange(len(self.chosen))] = slope / np.sqrt(scale.ratio[self.chosen])
+        found = np.linalg.solve(self.place.whitening, by)
+        return np.asarray(found / np.maximum(np.linalg.norm(found, axis=0) / _MOST, 1.0))
+
+    def told(self, radius: float, moments: LinearMoments) -> list[str]:
+        """Codes of the columns that surely bend, by which a coefficient may be moved beyond its error."""
+        errors = np.sqrt(np.diag(moments.solve().cov))[:, None]
+        if not len(self.chosen):
+            return []
+        far = (np.abs(moments.map @ self.moved(radius)) > WORTH * errors).any(axis=0)
+        told = self.chosen[(np.abs(self.found) > self.sure) & far]
+        return [f"bends:{1 + j}" for j in told]
+
+    def variance(self, radius: float) -> Array:
+        """Covariance of a line by that, as far as the bend is more than usual; in whitened coordinates."""
+        more = np.maximum(1 - self.usual / np.maximum(np.abs(self.found), 1e-300), 0.0)
+        by = self.moved(radius)
+        return np.asarray(by * (more * (2 - more)) @ by.T)
+
+    def left(self, radius: float, usual: float) -> Array:
+        """What of a bend rows may still move a line by, over what they have since the usual radius; (k,).
+
+        Along the images of the columns, whose mean cubes say so: a square moves a slope by these. All, where
+        declared bounds leave room for rows that noise hides beyond. The constant, and a column that was not
+        looked at, has the most of all.
+
+        Parameters
+        ----------
+        radius, usual : float
+            To which rows are shortened, and were before.
+        """
+        left = np.ones(len(self.place.line))
+        if not len(self.chosen):
+            return left
+        still = self.law.lost(radius)
+        moved = np.maximum(self.law.lost(usual) - still, _NOTHING)
+        found = np.where(self.law.room, 1.0, np.minimum(still / moved, 1.0))
+        left[:] = found.max()
+        left[1 + self.chosen] = found
+        return left
+
+
+def _squares(place: Coordinates) -> Array:
+    """Mean squares of whitened rows along the images of the constant and of each column, all rows in full.
+
+    Given one column, the others lie on their lines on it in the mean. Coordinates whiten rows of which long
+    ones weigh less.
+    """
+    back = np.linalg.inv(place.whitening)
+    heard = back @ place.expected @ back
+    images = place.whitening @ heard / np.diag(heard)
+    return np.asarray(np.sum(images**2, axis=0) * np.append(1.0, place.scale.ratio))
+
+
+def straight(place: Coordinates) -> Curves:
+    """Of a fit that looks for no bend."""
+    none, empty = np.zeros(0), np.zeros((0, 1))
+    return Curves(place, Law(empty, empty, none, empty, none > 0), np.zeros(0, dtype=int), none, none, none)
+
+
+def look_for_curves(curator: Curator, cost: float, place: Coordinates) -> Curves:
+    """Release residuals against the squares of all columns that are not of two values."""
+    scale, n = place.scale, place.scale.rows(curator.n)
+    chosen = np.flatnonzero(~scale.binary & ~scale.hardly_varies)
+    m = len(chosen)
+    if not m or not cost:
+        return straight(place)
+    law = Law.of(place, chosen)
+    level, tilt = law.curve()
+    span = math.sqrt(_SQUARE * base_square(m))
+    limit = pilot_bounds(n, 1.0, len(place.line), place.allowed).limit
+    units = np.sqrt(scale.ratio[chosen])
+    release = curator.release(
+        "column_bends",
+        cost,
+        chosen=chosen,
+        unit=units,
+        level=level,
+        tilt=tilt,
+        edge=_EDGE,
+        span=span,
+        limit=limit,
+        line=place.line,
+        sigma=place.sigma,
+        **scale.public(),
+    )
+    q = law.curved(level, tilt)
+    shortened = q * np.minimum(1.0, span / np.sqrt(q**2 + _SQUARE * (m - 1)))
+    per_square = n * np.sum(law.shares * shortened * law.at**2, axis=1)
+    squares = np.maximum(release.values[1] * 2 * span * limit, n * np.sum(law.shares * shortened**2, axis=1))
+    off = np.diag(place.whitening @ place.prior @ place.whitening.T)
+    by_line = (_CROOKED * n) ** 2 * (off[0] + off[1 + chosen] * units**2)
+    noise = release.sds[0]
+    sds = np.sqrt(squares + noise**2 + by_line)
+    chances = [by_chance(release.law, *each, m) for each in zip(noise, sds, strict=True)]
+    sure, usual = np.array(chances).T / per_square
+    return Curves(place, law, chosen, release.values[0] / per_square, sure, usual)
