@@ -12,6 +12,7 @@ from scipy import special
 
 from dpstats.curator import Curator
 from dpstats.estimators.bends import WORTH, by_chance
+from dpstats.estimators.engine.plan import Plan
 from dpstats.estimators.gram.bounds import base_square, pilot_bounds
 from dpstats.estimators.gram.coordinates import Coordinates
 from dpstats.families.quantiles import normal_squares
@@ -132,6 +133,10 @@ class Curves:
     found: Array
     sure: Array
     usual: Array
+
+    def spent(self, plan: Plan) -> Plan:
+        """A plan whose last stage has their share, where no column can bend."""
+        return plan if len(self.chosen) else plan.given("curves", "final")
 
     def moved(self, radius: float) -> Array:
         """How far least squares lies from the line of rows so shortened by each; whitened, shape (k, m)."""

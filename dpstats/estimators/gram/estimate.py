@@ -144,7 +144,9 @@ def fit_gram(
         levelled = long.levelled(bounds.radius, moments.gram, *slopes_of(place, _line(moments, place)))
         moments = moments.bending(levelled)
     problems += lacking(place.scale.fraction, place.scale.fraction_sd)
-    return LinearFit(moments, settings, tuple(problems), place.found.spent(plan, "final").unasked)
+    return LinearFit(
+        moments, settings, tuple(problems), curves.spent(place.found.spent(plan, "final")).unasked
+    )
 
 
 def _look(
@@ -250,7 +252,7 @@ def _gaussian(
     white, size = np.full(k, usual), 1 / kept_square(k, usual)
     long = count_lengths(curator, plan.cost("lengths"), place, white, size)
     curves = look_for_curves(curator, plan.cost("curves"), place)
-    final = place.found.spent(plan, "final").cost("final")
+    final = curves.spent(place.found.spent(plan, "final")).cost("final")
     mu = curator.cost_per_row(final)
     bounds = choose_bounds(n, mu, k, place.allowed, may_bend(long, curves, place, own), weighted, place.reach)
     if place.tail.any:
