@@ -68,8 +68,9 @@ def _sum(design: Design) -> Array | None:
     rng, found = np.random.default_rng(_SEED), None
     for least, more in (_FEW, _MANY):
         size = least + more * len(design.names)
-        block = _rows(design, bends, size, rng)
-        if (found := _null(design.spanning(block, size))) is None:
+        exog = design.spanning(_rows(design, bends, size, rng), size)
+        seen = exog.any(axis=0)[: -len(design.names)]  # which strata have a row in the subset
+        if (found := _null(np.delete(exog, np.flatnonzero(~seen), axis=1))) is None:
             break
     return found
 

@@ -109,6 +109,22 @@ def test_what_varies_in_strata_passes() -> None:
     told_apart(design("x + f + strata(g)", baseline=True))
 
 
+@pytest.mark.parametrize(
+    "right, subset", [("x + f + strata(g)", "g != 'a'"), ("x + g + strata(f)", "f == 1")]
+)
+def test_strata_that_a_subset_leaves_out_are_no_column(right: str, subset: str) -> None:
+    told_apart(build_design(f"Surv(t, e) ~ {right}", SCHEMA, subset=subset, baseline=True))
+
+
+def test_a_column_that_is_constant_in_the_strata_of_a_subset_is_named() -> None:
+    with pytest.raises(dps.FormulaError, match=r"^no row tells .* schema g\[T.b\] follows from a constant"):
+        told_apart(
+            build_design(
+                "Surv(t, e) ~ x + g + strata(f)", SCHEMA, subset="f == 1 and g == 'b'", baseline=True
+            )
+        )
+
+
 def test_a_very_wide_design_is_not_kept_waiting() -> None:
     schema = dps.Schema(y=dps.bounded(0, 1), many=dps.levels(*map(str, range(600))))
     wide = build_design("y ~ many + C(many)", schema)
