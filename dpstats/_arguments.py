@@ -7,7 +7,7 @@ where its name is meant, a frame where a schema is meant, the text of a file whe
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
@@ -47,6 +47,22 @@ def shown(value: Any, most: int = MOST_SHOWN) -> str:
 def untyped(value: Any) -> str:
     """A wrong argument that no person typed, as a message may show it: a text by its length alone."""
     return f"a text of {len(value)} characters" if isinstance(value, str) else shown(value)
+
+
+def by_type(value: object) -> str:
+    """A wrong value of a dict by its type alone: a dict of a single value for each name may be a row."""
+    return (
+        shown(value)
+        if isinstance(value, list | tuple | Mapping)
+        else f"one value of type {type(value).__name__}"
+    )
+
+
+def word(name: object) -> str:
+    """A wrong name of a dict as a message may show it: a single word, for more may be a cell."""
+    if not isinstance(name, str):
+        return by_type(name)
+    return shown(name) if name.isidentifier() else untyped(name)
 
 
 def expression_of(name: str, text: object, example: str, error: type[SpecificationError]) -> str:

@@ -65,6 +65,8 @@ HOSTILE: dict[str, Callable[[], Any]] = {
     "bytes": lambda: FRAME.to_csv(index=False).encode(),
     "categorical": lambda: FRAME["maker"].astype("category"),
     "one row": lambda: FRAME.iloc[0],
+    "row as a dict": lambda: FRAME.iloc[0].to_dict(),
+    "dict of a name": lambda: {f"{CELL} {CELL}": 41},
 }
 
 # arguments that are rows of new data, which may be private ones by mistake

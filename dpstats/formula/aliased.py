@@ -69,8 +69,8 @@ def _sum(design: Design) -> Array | None:
     for least, more in (_FEW, _MANY):
         size = least + more * len(design.names)
         exog = design.spanning(_rows(design, bends, size, rng), size)
-        seen = exog.any(axis=0)[: -len(design.names)]  # which strata have a row in the subset
-        if (found := _null(np.delete(exog, np.flatnonzero(~seen), axis=1))) is None:
+        empty = ~exog[:, : -len(design.names)].any(axis=0)  # strata without a row in the subset
+        if (found := _null(np.delete(exog, np.flatnonzero(empty), axis=1))) is None:
             break
     return found
 

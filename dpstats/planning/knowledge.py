@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from dpstats._arguments import near, number, shown
+from dpstats._arguments import by_type, near, number, shown
 from dpstats.errors import SpecificationError
 from dpstats.formula import Design
 from dpstats.moments import PublicMoments
@@ -283,7 +283,7 @@ def _spread(name: str, given: Any, bounds: tuple[float, float]) -> Spread:
     told = f"covariates= takes (mean, sd) of {name!r}"
     several = isinstance(given, list | tuple) and 2 <= len(given) <= 4
     if not several:
-        raise SpecificationError(f"{told}, {{{name!r}: (mean, sd)}}, and not {_kind(given)}")
+        raise SpecificationError(f"{told}, {{{name!r}: (mean, sd)}}, and not {by_type(given)}")
     mean, sd = number(f"the mean of {name!r}", given[0]), number(f"the sd of {name!r}", given[1])
     if not low < mean < high:
         swapped = "; are they in the other order?" if 0 < mean < _most(sd, low, high) else ""
@@ -310,12 +310,6 @@ def _spread(name: str, given: Any, bounds: tuple[float, float]) -> Spread:
     return Spread(mean, sd, skewness, kurtosis)
 
 
-def _kind(given: object) -> str:
-    """A wrong value by its type alone: a dict of a single value for each variable may be a row."""
-    name = type(given).__name__
-    return shown(given) if isinstance(given, list | tuple | Mapping) else f"one value of type {name}"
-
-
 def _most(mean: float, low: float, high: float) -> float:
     """The largest sd that bounds allow."""
     return max((mean - low) * (high - mean), 0.0) ** 0.5
@@ -340,7 +334,7 @@ def _share(name: str, given: Any) -> Spread:
     try:
         share = number(f"the share of {name!r}", given)
     except SpecificationError:  # it may quote a cell
-        told = f"covariates= takes the share of ones of {name!r}, not {_kind(given)}"
+        told = f"covariates= takes the share of ones of {name!r}, not {by_type(given)}"
         raise SpecificationError(told) from None
     if not 0 < share < 1:
         raise SpecificationError(f"covariates= needs the share of ones of {name!r}, between 0 and 1")
@@ -362,7 +356,7 @@ def _shares(name: str, given: Any, variable: Levels) -> tuple[float, ...]:
     if not isinstance(given, Mapping):
         raise SpecificationError(
             f"covariates= needs the share of each level of {name!r}, such as "
-            f"{{{name!r}: {{{variable.all[0]!r}: 0.5, ...}}}}, not {_kind(given)}"
+            f"{{{name!r}: {{{variable.all[0]!r}: 0.5, ...}}}}, not {by_type(given)}"
         )
     shares = [number(f"a share of {name!r}", given.get(level, 0.0)) for level in variable.all]
     if not (all(0 <= share <= 1 for share in shares) and abs(sum(shares) - 1) < 0.01):

@@ -13,7 +13,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from dpstats._arguments import among, near, number, shown
+from dpstats._arguments import among, near, number, shown, word
 from dpstats.errors import SpecificationError
 from dpstats.results.record import Record
 from dpstats.results.table import plain
@@ -78,12 +78,12 @@ def _many(record: Record, variable: object, given: object) -> float:
     if not among(variable, known):
         raise SpecificationError(
             f"units takes numbers that stand alone in the formula ({', '.join(known) or 'it has none'}), got "
-            f"{shown(variable)}; the coefficient of a function of a variable is per unit of the function"
+            f"{word(variable)}; the coefficient of a function of a variable is per unit of the function"
             f"{near(variable, known)}"
         )
     many = number(f"units[{variable!r}]", given)
     if not 0 < many < math.inf:
-        raise SpecificationError(f"units[{variable!r}] must be a positive number, got {shown(given)}")
+        raise SpecificationError(f"units[{variable!r}] must be a positive number")
     return many
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from tabulate import tabulate
 
-from dpstats._arguments import among, near, path_of, shown, truth
+from dpstats._arguments import among, by_type, near, path_of, shown, truth, word
 from dpstats._private import always_shown, forgetful
 from dpstats._stored import write_text
 from dpstats._warn import warn
@@ -452,15 +452,16 @@ def _check_unit_and_texts(unit: Unit, variables: Mapping[str, Variable]) -> None
 
 def _variable(name: object, value: Any) -> Variable:
     if not isinstance(name, str) or not name:
-        raise SchemaError(f"the name of a variable must be a text, not {shown(name)}")
+        raise SchemaError(f"the name of a variable must be a text, not {by_type(name)}")
+    if isinstance(value, Variable):
+        return value
+    if not isinstance(value, Mapping):
+        raise SchemaError(f"variable {word(name)}: use {_remedy(value)}, not {by_type(value)}")
     try:
-        if isinstance(value, Mapping):
-            return _from_table(value)
-        if isinstance(value, Variable):
-            return value
-        raise SchemaError(f"use {_remedy(value)}, not {shown(value)}")
+        return _from_table(value)
     except SchemaError as error:
-        raise SchemaError(f"variable {name!r}: {error}") from None
+        named = repr(name) if isinstance(value.get("kind"), str) else word(name)
+        raise SchemaError(f"variable {named}: {error}") from None
 
 
 def _remedy(value: object) -> str:
