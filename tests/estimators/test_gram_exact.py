@@ -13,7 +13,7 @@ import statsmodels.formula.api as smf
 from statsmodels.regression.linear_model import RegressionResultsWrapper
 
 import dpstats as dps
-from dpstats.curator import Curator, products
+from dpstats.curator import Curator
 from dpstats.formula import build_design
 from dpstats.moments import LinearMoments
 from dpstats.moments.spread import residual_variance
@@ -81,13 +81,6 @@ def theirs(
 ) -> RegressionResultsWrapper:
     data = data.assign(y=data["y"] - data.eval(offset)) if offset else data
     return smf.wls(formula, data, weights=data[weights] if weights else 1.0).fit(**robust)
-
-
-@pytest.fixture
-def floats(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Rows are rounded to a grid that is hardly coarser than floats, as are products, all summed in order."""
-    monkeypatch.setattr(products, "_BITS", 45)
-    monkeypatch.setattr(products, "_PRODUCT_BITS", 90)
 
 
 def in_order(values: pd.Series, names: tuple[str, ...]) -> np.ndarray:

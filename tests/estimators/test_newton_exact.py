@@ -1,6 +1,7 @@
 """Without noise and bounds noisy Newton ends at statsmodels' estimates and standard errors.
 
-A budget that makes noise negligible bounds nothing, and estimates are statsmodels' to 1e-8.
+A budget that makes noise negligible bounds nothing, and on a grid as fine as floats estimates are
+those of statsmodels to 1e-8.
 """
 
 import importlib
@@ -18,6 +19,8 @@ import statsmodels.formula.api as smf
 import dpstats as dps
 from dpstats.estimators.newton import make_plan
 from dpstats.testing import NoNoise, noise
+
+pytestmark = pytest.mark.usefixtures("floats")
 
 UNLIMITED = dps.gdp(1e9)
 SCHEMA = dps.Schema(

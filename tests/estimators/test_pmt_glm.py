@@ -41,6 +41,7 @@ def fitted(way: tuple[str, str], source: Any, mu: float, data: Any = DATA, publi
         return model(way[0], data, public=public).fit(dps.gdp(mu), **HOW[way[1]])
 
 
+@pytest.mark.usefixtures("floats")
 @pytest.mark.parametrize("way", [("binomial", "pmt"), ("binomial", "paper")], ids=str)
 def test_without_noise_a_logit_is_maximum_likelihood(way: Any) -> None:
     """No row is so long that it counts less; 8 steps of Newton's method from 0 are enough."""
