@@ -29,18 +29,21 @@ def fitted(data: dict[str, np.ndarray], budget: Budget, top: float, drawn: Noise
 @pytest.mark.parametrize("budget", BUDGETS.values(), ids=BUDGETS)
 @pytest.mark.parametrize("column", ["x", "y"])
 def test_codes_are_told_and_the_line_is_that_of_the_others(column: str, budget: Budget) -> None:
-    """One row in a hundred has a code in the place of a value: the line of all rows is that of these."""
-    data, told = rows(), 0
+    """One row in a hundred has a code in the place of a value: the line of all rows is that of these.
+
+    Noise hides the fifty codes in one of 16 fits under Gaussian noise, and in three under pure epsilon.
+    """
+    data, told, silent = rows(), 0, 0
     data[column][::100] = 9999.0
     truth = np.polyfit(data["x"], data["y"], 1)[0]
-    for seed in range(4):
+    for seed in range(16):
         fit = fitted(data, budget, 9999.0, SeededNoise(seed))
         low, high = fit.conf_int().loc["x"]
-        assert "apart" in dict(fit.flags) or low < truth < high
         told += "apart" in dict(fit.flags)
+        silent += "apart" not in dict(fit.flags) and not low < truth < high
         most = f"at most {fit.record.settings['apart']} rows are 30 sds from the others"
         assert most in " ".join(str(fit.summary()).split())
-    assert told >= 2
+    assert told >= 12 and silent <= 3
 
 
 def test_intervals_count_how_far_codes_draw_the_line() -> None:
