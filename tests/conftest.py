@@ -6,6 +6,8 @@ import zlib
 import pytest
 from hypothesis import HealthCheck, settings
 
+from dpstats.curator import products
+
 # no test fails because a machine is busy, or because a change of the code, whose constants Hypothesis draws
 # from, makes it draw more of what a test leaves out
 UNCHECKED = [HealthCheck.too_slow, HealthCheck.filter_too_much]
@@ -50,3 +52,10 @@ def _number(name: str) -> int:
 def _test(item: pytest.Item) -> str:
     """A test of several cases is one: the long ones go nearly the path of those that are not."""
     return item.nodeid.partition("[")[0]
+
+
+@pytest.fixture
+def floats(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rows are rounded to a grid that is hardly coarser than floats, as are products, all summed in order."""
+    monkeypatch.setattr(products, "_BITS", 45)
+    monkeypatch.setattr(products, "_PRODUCT_BITS", 90)
