@@ -12,7 +12,7 @@ from dpstats.curator import Curator, Release
 from dpstats.families.bounded_score import BoundedScore, square_weight
 from dpstats.moments.mixture import LAWS, Tails
 
-_EDGE = 2.0  # sds of the linear predictor beyond which a row says no more
+EDGE = 2.0  # sds of the linear predictor, or of a column, beyond which a square grows no more
 # sd of the linear predictor, in sds of a response, that stands for less: nothing can bend by it
 _LEAST = 1e-3
 # chances that so large a bend is seen where there is none: of one that stands out, and one that is news for
@@ -153,7 +153,7 @@ def bend_public(line: Line, score: BoundedScore) -> dict[str, Any]:
         score=score,
         middle=float(line.beta[0]) + (line.offset or 0.0),
         spread=line.some_spread,
-        edge=_EDGE,
+        edge=EDGE,
         alone=line.offset is None,
     )
 
@@ -162,7 +162,7 @@ def judged(release: Release, line: Line, score: BoundedScore, share: float) -> B
     """Whether a line bends, by a release of what `bend_public` says."""
     if not np.isfinite(line.cov).all():
         return Bend(False, 0.0)
-    kappa = square_weight(score.limit * _EDGE**2 / 2)
+    kappa = square_weight(score.limit * EDGE**2 / 2)
     (found, square), (noise, square_noise) = release.values[0] / (1, kappa), release.sds[0] / (1, kappa)
     square = max(float(square), 0.0) + 2 * square_noise
     first = np.eye(len(line.beta))[0]

@@ -255,7 +255,7 @@ def _fullest(counts: Release, origin: Array) -> tuple[Array, Array, Array]:
     return middle, np.maximum(half, 2.0**-_OCTAVES), rest  # beyond an end of the box octaves have no width
 
 
-def _near(cells: Array, edges: Array, least: float) -> tuple[Array, Array]:
+def _near(counts: Release, edges: Array) -> tuple[Array, Array]:
     """Octaves of a column that hold most of its rows, if all others seen are apart from these; else all.
 
     And whether they would be, were most rows not in one octave.
@@ -263,6 +263,8 @@ def _near(cells: Array, edges: Array, least: float) -> tuple[Array, Array]:
     Apart they are farther from the middle of most rows than `FAR` of their sds, and more than `least`, which
     cannot be as far in sds of all. Rows in one cell may be alike, and the others then are all that varies.
     """
+    _, _, visible = _visible(counts, edges)
+    cells, least = np.where(visible, counts.values[0], 0.0), counts.n / FAR**2
     count = cells.shape[1] // 2
     rows, low, high = (
         np.stack([part[:, count - 1 :: -1], part[:, count:]]) for part in (cells, edges[:, :-1], edges[:, 1:])
@@ -290,17 +292,14 @@ def _near(cells: Array, edges: Array, least: float) -> tuple[Array, Array]:
 
 def _alike(counts: Release, origin: Array) -> Array:
     """Columns of which most rows seem alike, from this distance."""
-    edges = _edges(counts, origin)
-    _, _, visible = _visible(counts, edges)
-    return _near(np.where(visible, counts.values[0], 0.0), edges, counts.n / FAR**2)[1]
+    return _near(counts, _edges(counts, origin))[1]
 
 
 def _seen(counts: Release, origin: Array) -> Zoomed:
     edges = _edges(counts, origin)
     total = _total(counts)
     _, _, visible = _visible(counts, edges)
-    near, _ = _near(np.where(visible, counts.values[0], 0.0), edges, counts.n / FAR**2)
-    near |= np.isnan(origin)[:, None]
+    near = _near(counts, edges)[0] | np.isnan(origin)[:, None]
     apart = (visible & ~near).any(axis=1)
     lower, upper, visible = _visible(counts, edges, near)
     cells = np.where(visible, counts.values[0], 0.0)

@@ -21,7 +21,10 @@ def rows(law: str = "normal") -> dict[str, np.ndarray]:
 
 
 def fitted(data: dict[str, np.ndarray], budget: Budget, top: float, drawn: NoiseSource) -> dps.Fit:
-    schema = dps.Schema(x=dps.bounded(-top, top), y=dps.bounded(-top, top))
+    return line(data, dps.Schema(x=dps.bounded(-top, top), y=dps.bounded(-top, top)), budget, drawn)
+
+
+def line(data: dict[str, np.ndarray], schema: dps.Schema, budget: Budget, drawn: NoiseSource) -> dps.Fit:
     with noise(drawn):
         return dps.ols("y ~ x", data, schema).fit(budget)
 
@@ -138,9 +141,7 @@ def test_codes_in_many_rows_are_told(column: str, budget: Budget) -> None:
     data[column][::30] = 9999.0
     schema = dps.Schema(x=dps.bounded(0, 1e4), y=dps.bounded(-1e4, 1e4))
     for seed in range(3):
-        with noise(SeededNoise(seed)):
-            fit = dps.ols("y ~ x", data, schema).fit(budget)
-        assert "apart" in dict(fit.flags)
+        assert "apart" in dict(line(data, schema, budget, SeededNoise(seed)).flags)
 
 
 @pytest.mark.parametrize("budget", BUDGETS.values(), ids=BUDGETS)
@@ -151,8 +152,7 @@ def test_rare_values_of_a_column_that_seems_constant_are_not_apart(budget: Budge
     data = {"x": x, "y": x + rng.normal(size=2 * N)}
     schema = dps.Schema(x=dps.bounded(0, 1), y=dps.bounded(-9, 9))
     for seed in range(5):
-        with noise(SeededNoise(seed)):
-            fit = dps.ols("y ~ x", data, schema).fit(budget)
+        fit = line(data, schema, budget, SeededNoise(seed))
         assert not fit.flags
         assert fit.bse["x"] < 6 / np.sqrt(x.sum())
 
@@ -165,9 +165,7 @@ def test_codes_are_told_where_all_others_are_in_one_cell(budget: Budget) -> None
     data = {"x": np.where(rng.uniform(size=4 * N) < 0.12, 9999.0, x), "y": x + rng.normal(size=4 * N)}
     schema = dps.Schema(x=dps.bounded(0, 9999), y=dps.bounded(-9, 20))
     for seed in range(5):
-        with noise(SeededNoise(seed)):
-            fit = dps.ols("y ~ x", data, schema).fit(budget)
-        assert "apart" in dict(fit.flags)
+        assert "apart" in dict(line(data, schema, budget, SeededNoise(seed)).flags)
 
 
 @pytest.mark.parametrize("budget", BUDGETS.values(), ids=BUDGETS)
@@ -178,9 +176,7 @@ def test_codes_do_not_lengthen_the_scale_of_the_others(budget: Budget) -> None:
     data = {"x": np.where(rng.uniform(size=4 * N) < 0.14, 999.0, x), "y": x / 15 + rng.normal(size=4 * N)}
     schema = dps.Schema(x=dps.bounded(-20, 999), y=dps.bounded(-5, 12))
     for seed in range(5):
-        with noise(SeededNoise(seed)):
-            fit = dps.ols("y ~ x", data, schema).fit(budget)
-        assert "apart" in dict(fit.flags)
+        assert "apart" in dict(line(data, schema, budget, SeededNoise(seed)).flags)
 
 
 @pytest.mark.parametrize("column", ["rare", "amounts"])
@@ -192,7 +188,6 @@ def test_columns_that_are_alike_in_most_rows_are_not_apart_from_these(column: st
     schema = dps.Schema(x=dps.bounded(0, 1 if column == "rare" else 10), y=dps.bounded(-9, 20))
     for seed in range(5):
         for budget in BUDGETS.values():
-            with noise(SeededNoise(seed)):
-                fit = dps.ols("y ~ x", data, schema).fit(budget)
+            fit = line(data, schema, budget, SeededNoise(seed))
             low, high = fit.conf_int().loc["x"]
             assert not fit.flags and low < 1 < high

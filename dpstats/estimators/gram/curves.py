@@ -11,7 +11,7 @@ import numpy as np
 from scipy import special
 
 from dpstats.curator import Curator
-from dpstats.estimators.bends import WORTH, by_chance
+from dpstats.estimators.bends import EDGE, WORTH, by_chance
 from dpstats.estimators.engine.plan import Plan
 from dpstats.estimators.gram.bounds import base_square, pilot_bounds
 from dpstats.estimators.gram.coordinates import Coordinates
@@ -20,7 +20,6 @@ from dpstats.moments import LinearMoments
 
 Array = np.ndarray
 
-_EDGE = 2.0  # sds of a column beyond which its square grows no more
 _SQUARE = 2.0  # mean square of the square of a normal column, less its mean
 _NOTHING = 1e-12  # of a mean cube
 _OTHERS = 8  # quantiles of the square of the other coordinates of a row
@@ -63,7 +62,7 @@ class Law:
         more = (0, 0), (0, max(_POINTS - at.shape[1], 0))
         at, shares = np.pad(at, more), np.pad(shares, more)
         normal = special.ndtri((np.arange(at.shape[1]) + 0.5) / at.shape[1])
-        seen = ((shares > 0) & (np.abs(at) < _EDGE)).sum(axis=1, keepdims=True) >= _CELLS
+        seen = ((shares > 0) & (np.abs(at) < EDGE)).sum(axis=1, keepdims=True) >= _CELLS
         whole = np.where(seen, shares.sum(axis=1, keepdims=True), 1.0)
         at, shares = np.where(seen, at, normal), np.where(seen, shares / whole, 1 / at.shape[1])
         squares = _squares(place)
@@ -77,7 +76,7 @@ class Law:
 
     def curve(self) -> tuple[Array, Array]:
         """`level` and `tilt` that make a clipped square correlated with neither constant nor column."""
-        clipped = np.clip(self.at, -_EDGE, _EDGE)
+        clipped = np.clip(self.at, -EDGE, EDGE)
         one, t = np.ones_like(self.at), self.at
         left = np.array([[self._mean(x * y) for y in (one, clipped)] for x in (one, t)])
         right = np.array([self._mean(x * clipped**2) for x in (one, t)])
@@ -86,7 +85,7 @@ class Law:
 
     def curved(self, level: Array, tilt: Array) -> Array:
         """Values of the curves at the points."""
-        clipped = np.clip(self.at, -_EDGE, _EDGE)
+        clipped = np.clip(self.at, -EDGE, EDGE)
         return np.asarray(clipped**2 - level[:, None] - tilt[:, None] * clipped)
 
     def weights(self, radius: float) -> Array:
@@ -135,7 +134,8 @@ class Curves:
     usual: Array
 
     def spent(self, plan: Plan) -> Plan:
-        """A plan whose last stage has their share, where no column can bend."""
+        """A plan whose last stage has the shares of rows apart and of bends, where there can be none."""
+        plan = self.place.found.spent(plan, "final")
         return plan if len(self.chosen) else plan.given("curves", "final")
 
     def moved(self, radius: float) -> Array:
@@ -154,9 +154,9 @@ class Curves:
 
     def told(self, radius: float, moments: LinearMoments) -> list[str]:
         """Codes of the columns that surely bend, by which a coefficient may be moved beyond its error."""
-        errors = np.sqrt(np.diag(moments.solve().cov))[:, None]
         if not len(self.chosen):
             return []
+        errors = np.sqrt(np.diag(moments.solve().cov))[:, None]
         far = (np.abs(moments.map @ self.moved(radius)) > WORTH * errors).any(axis=0)
         told = self.chosen[(np.abs(self.found) > self.sure) & far]
         return [f"bends:{1 + j}" for j in told]
@@ -227,7 +227,7 @@ def look_for_curves(curator: Curator, cost: float, place: Coordinates) -> Curves
         unit=units,
         level=level,
         tilt=tilt,
-        edge=_EDGE,
+        edge=EDGE,
         span=span,
         limit=limit,
         line=place.line,

@@ -46,7 +46,6 @@ from dpstats.moments.noisy import SEEN
 
 Array = np.ndarray
 
-
 # What a square moves a line by: its coefficient times the first at most, below that in proportion to what it
 # would if rows that lose a share of weight and of variance all lay equally far out. On 141 lines of real
 # tables that surely bend, rows one to three times as long as usual, that is .5 times in the median, 2.0 in
@@ -144,9 +143,7 @@ def fit_gram(
         levelled = long.levelled(bounds.radius, moments.gram, *slopes_of(place, _line(moments, place)))
         moments = moments.bending(levelled)
     problems += lacking(place.scale.fraction, place.scale.fraction_sd)
-    return LinearFit(
-        moments, settings, tuple(problems), curves.spent(place.found.spent(plan, "final")).unasked
-    )
+    return LinearFit(moments, settings, tuple(problems), curves.spent(plan).unasked)
 
 
 def _look(
@@ -252,7 +249,7 @@ def _gaussian(
     white, size = np.full(k, usual), 1 / kept_square(k, usual)
     long = count_lengths(curator, plan.cost("lengths"), place, white, size)
     curves = look_for_curves(curator, plan.cost("curves"), place)
-    final = curves.spent(place.found.spent(plan, "final")).cost("final")
+    final = curves.spent(plan).cost("final")
     mu = curator.cost_per_row(final)
     bounds = choose_bounds(n, mu, k, place.allowed, may_bend(long, curves, place, own), weighted, place.reach)
     if place.tail.any:

@@ -64,7 +64,7 @@ def fit_pure(
     own = public is None and not weighted
     long = count_lengths(curator, plan.cost("lengths"), place, _white(place, own))
     curves = look_for_curves(curator, plan.cost("curves"), place)
-    final = curves.spent(place.found.spent(plan, "final")).cost("final")
+    final = curves.spent(plan).cost("final")
     mu = _equivalent(curator, final, place)
     bounds = choose_bounds(n, mu, k, place.allowed, may_bend(long, curves, place, own), weighted, place.reach)
     release = curator.release("residual_score", final, **place.public(bounds))
