@@ -170,7 +170,7 @@ def number(name: str, value: Any, error: type[SpecificationError] = Specificatio
     Raises
     ------
     SpecificationError
-        Of the kind `error`, if it is anything else.
+        Of the kind `error`, if it is anything else. The message shows no text: it may be a cell.
     """
     found = None
     try:
@@ -178,7 +178,7 @@ def number(name: str, value: Any, error: type[SpecificationError] = Specificatio
     except Exception:
         pass  # the exception may quote a cell
     if found is None:
-        raise error(f"{name} must be a number, got {shown(value)}")
+        raise error(f"{name} must be a number, not {'a text' if isinstance(value, str) else shown(value)}")
     return found
 
 

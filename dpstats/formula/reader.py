@@ -53,7 +53,8 @@ _INSTEAD = {
         ("lag", "lead", "diff"), "reads other rows, and each row stands by itself; make it a column"
     ),
     "tt": "is a coefficient that changes in time, and none is fitted; cut the time, and fit each part",
-    "%": "has an operator of R's that is none here; write x:z for a product, or x > 0.5 for a comparison",
+    "%": "has an operator of R's that is none here; write x:z for a product, as x %in% z is one, x > 0.5 for "
+    "a comparison, and subset=\"maker in ['a', 'b']\" for rows of some levels",
     "cbind": "makes several responses; fit a model of each",
     "ifelse": "is not available; write a comparison as a number, I(1 * (x > 0.5))",
     "pmin": "is not available; write minimum(x, a)",
@@ -175,8 +176,7 @@ def read_expression(tree: ast.expr, schema: Schema) -> Expression:
         If any part of it is not on the list, is undeclared, or is a category.
     """
     text = ast.unparse(tree)
-    name = variable_name(tree)
-    if name is not None:
+    if (name := variable_name(tree)) is not None:
         require_declared(name, schema)
         if isinstance(schema[name], Levels):
             raise FormulaError(
@@ -266,10 +266,9 @@ def _call(tree: ast.Call, schema: Schema, text: str) -> Expression:
         return _clip(tree, schema, text)
     if name in ("center", "scale", "standardize"):
         return _standardize(tree, name, schema, text)
-    other = instead(name)
-    if other:
+    if other := instead(name):
         raise FormulaError(f"{text!r} {other}")
-    raise refuse(tree, _why_not(name))
+    raise refuse(tree, _why_not(name, text, schema))
 
 
 def _check_celsius(of: Expression, schema: Schema) -> None:
@@ -333,7 +332,9 @@ def _standardize(tree: ast.Call, name: str, schema: Schema, text: str) -> Expres
 _NUMPY: Iterable[str] = ("minimum", "maximum", "clip")
 
 
-def _why_not(name: str) -> str:
+def _why_not(name: str, text: str, schema: Schema) -> str:
+    if blanks := [one for one in schema if one.replace(" ", "") == text.replace(" ", "")]:
+        return f"is read as a function of something; write Q({blanks[0]!r}) for the variable"
     if name in ("C", "bs", "ns", "poly", "cut", "offset"):
         return f"uses {name}() inside an expression; write {name}(...) as a term of its own"
     if name.casefold() == "surv":

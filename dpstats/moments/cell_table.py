@@ -220,7 +220,7 @@ class CellTable:
         variance = rows * p * (1 - p) + private
         z = self.noise.widening(level, variance, private, _one(error))
         noise = float(own @ own), -2 * float(own @ all_of), float(all_of @ all_of)
-        low, high = inverted(z, count, rows, noise)
+        low, high = inverted(z, p * rows, rows, noise)  # a count below 0 would leave no share but 0
         share = private / variance if variance else 0.0
         return Found(p, math.sqrt(variance) / rows, low, high, share)
 

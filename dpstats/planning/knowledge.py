@@ -331,11 +331,7 @@ def _of_response(name: str, given: Any, schema: Schema) -> Spread:
 
 
 def _share(name: str, given: Any) -> Spread:
-    try:
-        share = number(f"the share of {name!r}", given)
-    except SpecificationError:  # it may quote a cell
-        told = f"covariates= takes the share of ones of {name!r}, not {by_type(given)}"
-        raise SpecificationError(told) from None
+    share = number(f"the share of ones of {name!r}", given)
     if not 0 < share < 1:
         raise SpecificationError(f"covariates= needs the share of ones of {name!r}, between 0 and 1")
     return Spread(share, (share * (1 - share)) ** 0.5)

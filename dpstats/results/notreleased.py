@@ -102,7 +102,16 @@ HABITS: dict[str, tuple[Way, ...]] = {
         (("fit.predict(newdata, type='quantile', p=0.1)", _TIMES), ("fit.quantile(0.1)", _CURVE)),
     ),
     **dict.fromkeys(
-        ("predict_expectation", "mean", "rmean", "mean_life", "mean_survival_time", "MTTF"),
+        (
+            "predict_expectation",
+            "mean",
+            "rmean",
+            "mean_life",
+            "mean_survival_time",
+            "MTTF",
+            "mtbf",
+            "MTBF",
+        ),
         (("fit.mttf(newdata)", _TIMES), ("fit.rmst(until=100)", _CURVE)),
     ),
     **dict.fromkeys(
@@ -112,6 +121,8 @@ HABITS: dict[str, tuple[Way, ...]] = {
             "sf",
             "survival_function_at_times",
             "surv",
+            "survival",
+            "reliability",
         ),
         _SURVIVAL,
     ),
@@ -120,7 +131,9 @@ HABITS: dict[str, tuple[Way, ...]] = {
         ("predict_hazard", "hazard_", "hf"),
         (("fit.predict(newdata, type='hazard', times=[100])", _TIMES),),
     ),
-    **dict.fromkeys(("predict_cumulative_hazard", "cumulative_hazard_", "chf", "cumhaz"), _CUMULATED),
+    **dict.fromkeys(
+        ("predict_cumulative_hazard", "cumulative_hazard_", "cumulative_hazard", "chf", "cumhaz"), _CUMULATED
+    ),
     "event_table": (("fit.table()", _CURVE),),
     "hazard_ratios_": (
         ("fit.hazard_ratios()", f"{_COX} or of {_WEIBULL}"),

@@ -10,7 +10,7 @@ from typing import ClassVar
 import numpy as np
 import pandas as pd
 
-from dpstats._arguments import among, shown, truth
+from dpstats._arguments import among, near, shown, truth
 from dpstats._private import always_shown, forgetful
 from dpstats._warn import warn
 from dpstats.errors import SpecificationError
@@ -276,7 +276,10 @@ class Predictions(Coefficients):
         Name: predicted, dtype: float64
         """
         if not among(type, (*self._predicts, "quantile")):
-            raise SpecificationError(f"type must be one of {', '.join(self._predicts)}; got {shown(type)}")
+            kinds = ", ".join(self._predicts)
+            raise SpecificationError(
+                f"type must be one of {kinds}; got {shown(type)}{near(type, self._predicts)}"
+            )
         at = points(self.record, newdata, "predict", clip)
         if type == "quantile":
             raise refusal("quantile", TIMES_ONLY[0].format(model=self.record.model), "Use predict().")

@@ -41,6 +41,7 @@ from tests.formula.strategies import SCHEMA
         ("xx", "did you mean 'x'"),
         ("Q('no such')", "'no such' has no public bounds"),
         ("eval('x')", "unknown function"),
+        ("x %in% g", "x:z for a product, as x %in% z is one"),
         ("np.linalg.norm(x)", "is not allowed"),
         ("Geschl.", r"as a name it is written Q\('Geschl.'\)"),
         # no finite public bound
@@ -332,3 +333,9 @@ def test_a_hypothesis_of_no_coefficient_says_so() -> None:
         with pytest.raises(SpecificationError, match="cannot be read") as error:
             design.linear_constraint(text)
         assert "temp" not in str(error.value)
+
+
+def test_a_name_with_brackets_is_not_taken_for_a_function() -> None:
+    schema = Schema({"Temp (C)": bounded(0, 90), "y": bounded(0, 1)})
+    with pytest.raises(FormulaError, match=r"write Q\('Temp \(C\)'\) for the variable"):
+        build_design("y ~ Temp (C)", schema)

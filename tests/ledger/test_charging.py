@@ -87,6 +87,14 @@ def test_a_refusal_says_what_was_asked_left_and_would_fit(tmp_path: Path) -> Non
         ledger.charge(dps.pure(0.001), **FOR)
 
 
+@pytest.mark.parametrize("epsilon", [5, 20])
+def test_a_refusal_says_what_was_asked_as_it_was_typed(tmp_path: Path, epsilon: float) -> None:
+    """Its conversion and back are 20.000000000000004, which is not to be told as 20.01."""
+    ledger = dps.Ledger(tmp_path / "fleet.ledger", total=dps.approx(1, 1e-9))
+    with pytest.raises(BudgetError, match=rf"needs epsilon = {epsilon}\.0, 1\.0 is left of 1\.0"):
+        ledger.charge(dps.approx(epsilon, 1e-9), **FOR, gaussian=True)
+
+
 @pytest.mark.parametrize(
     ("total", "first", "asked", "gaussian"),
     [

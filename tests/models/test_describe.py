@@ -2,6 +2,7 @@
 
 import json
 import warnings
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -306,6 +307,15 @@ def test_an_sd_is_not_below_what_its_quantiles_leave() -> None:
     hidden = BoxSums(30.0, 20.0, 0.0, 0.0, Noise("gaussian", 2, 9000.0), 9000.0)
     found = sd_of(ColumnSums(table, hidden), 0.95)
     assert 0.6 * 5 < found.low <= found.estimate <= found.high
+
+
+def test_a_share_of_which_noise_leaves_less_than_nothing_may_still_be_some() -> None:
+    """A count of -25 under noise of sd 10 is 2.5 sds too small for any share, which need not be 0."""
+    counts = np.array([600.0, 425.0, -25.0])
+    table = CellTable((0.0, 1.0), np.array([0.5]), counts, Noise("gaussian", 3, 10.0), 1000.0, whole=True)
+    for found in (table.share(-1, 0.95), replace(table, raw=counts[[2, 0, 1]]).share(0, 0.95)):
+        assert found.estimate == found.low == 0 and 0.01 < found.high < 0.05
+    assert replace(table, raw=np.array([-50.0, 1050.0, 0.0])).share(1, 0.95).low < 1
 
 
 @pytest.mark.parametrize(("rho", "most"), [(1000.0, 0.004), (0.005, 0.03)])

@@ -51,7 +51,7 @@ DESCRIBING = {
     "misspelt": (dict(dist="weibul"), "got 'weibul'; did you mean 'weibull'"),
     "of two meanings": (dict(dist="gumbel"), "gumbel_l, is 'sev', and of greatest, gumbel_r, 'sev' of -y"),
     "scale of 0": (dict(scale=0), "scale is sigma where it is known, a positive number, got 0"),
-    "scale in words": (dict(scale="known"), "scale must be a number, got 'known'"),
+    "scale in words": (dict(scale="known"), "scale must be a number, not a text"),
     "another exponential": (
         dict(dist="exponential", scale=2),
         "has a scale of 1, got scale=2; dist='weibull'",

@@ -107,6 +107,7 @@ def test_what_noise_hides_has_an_infinite_error() -> None:
         ({"type": "hazard", "times": 0}, "above 0"),
         ({"type": "median", "se_fit": "yes"}, "se_fit must be True or False"),
         ({"type": "expectation"}, "type must be one of response, lp, link, quantile, median, survival"),
+        ({"type": "quantiles"}, "did you mean 'quantile'"),
     ],
 )
 def test_mistakes_are_named(asked: dict[str, Any], words: str) -> None:
