@@ -584,6 +584,11 @@ MUTANTS = (
         ),
     ),
     planted(
+        "steps of rare flags are as short as those of other columns (strata)",
+        "models/test_survreg_strata.py::test_steps_of_a_rare_flag_arrive",
+        ("estimators/location_scale/strata.py", "_LEAST_INFORMATION * usual", "_LEAST_INFORMATION"),
+    ),
+    planted(
         "levels are told against one that no row has (survreg)",
         "estimators/test_level_without_events.py::test_what_is_told_against_a_level_without_rows_is_not_estimable",
         (SCALE, "[:, events * surely < FEWEST_EVENTS]", "[:, surely < -1]"),

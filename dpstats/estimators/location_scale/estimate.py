@@ -268,20 +268,28 @@ def _with_levels(
     sigma = scale.y_scale * math.exp(log_sigma)
     params, factors = result.params.copy(), np.ones(len(result.params))
     points = points[:, 1:-1] * scale.y_scale / scale.scale
-    widths, shares = _two_values(bounding)
     factors[:-1][blind] = np.inf
     for j in np.flatnonzero(problem.binary & ~blind[1:] & np.isfinite(steps[1, 1 : len(points[0]) + 1])):
-        unit = widths[j] / sigma  # what a coefficient moves rows by, in sigmas
-        share = float(shares[j])
-        moved, *linear = (
-            unit * float(np.clip(each[j + 1], -_FARTHEST / unit, _FARTHEST / unit))
-            for each in (params, *steps)
-        )
-        curve = level_curve(problem.family, c, bounding.placement.events.fraction, moved * (1 - share))
-        found = level(curve, share, points[:, j] * unit, *linear)
-        params[j + 1] = points[:, j].mean() + found.shift / unit
-        factors[j + 1] = found.factor
+        said = np.array([params[j + 1], *steps[:, j + 1]])
+        params[j + 1], factors[j + 1] = read_level(bounding, c, sigma, int(j), points[:, j], said)
     return replace(result.wider(factors), params=params)
+
+
+def read_level(
+    bounding: Bounding[Placement], c: float, sigma: float, j: int, points: np.ndarray, said: np.ndarray
+) -> tuple[float, float]:
+    """Coefficient of the 0/1 column j by what its scores say, and the factor of its sd.
+
+    Scores were read at `points`. A step in proportion to the scores leads to the coefficient `said[0]`; it,
+    its sd, and the part of sampling in this are the others.
+    """
+    widths, shares = _two_values(bounding)
+    unit, share = widths[j] / sigma, float(shares[j])  # what a coefficient moves rows by, in sigmas
+    moved, *linear = unit * np.clip(said, -_FARTHEST / unit, _FARTHEST / unit)
+    problem, fraction = bounding.placement.problem, bounding.placement.events.fraction
+    curve = level_curve(problem.family, c, fraction, moved * (1 - share))
+    found = level(curve, share, points * unit, *linear)
+    return float(points.mean() + found.shift / unit), found.factor
 
 
 def _two_values(bounding: Bounding[Placement]) -> tuple[np.ndarray, np.ndarray]:

@@ -29,6 +29,7 @@ from dpstats.estimators.location_scale.estimate import (
     Estimate,
     by_spread,
     few_events,
+    read_level,
     settings_of,
     uncertain,
     unseen,
@@ -64,8 +65,8 @@ class _Step(NamedTuple):
     tied: np.ndarray
 
     @classmethod
-    def of(cls, read: Scores, information: Information, tied: np.ndarray) -> _Step:
-        solve = np.linalg.solve(tied.T @ _at_least(information) @ tied, tied.T)
+    def of(cls, read: Scores, matrix: np.ndarray, tied: np.ndarray) -> _Step:
+        solve = np.linalg.solve(tied.T @ matrix @ tied, tied.T)
         return cls(solve @ read.scores, (solve * read.noise**2) @ solve.T, tied)
 
     @property
@@ -81,12 +82,12 @@ class _Step(NamedTuple):
         return whitened * np.append(np.full(len(whitened) - groups, location), own)
 
 
-def _at_least(information: Information) -> np.ndarray:
+def _at_least(information: Information, expected: np.ndarray) -> np.ndarray:
     """The matrix, nowhere far below what is expected: away from the root rows say little."""
-    values = np.maximum(information.used, _LEAST_INFORMATION)
-    return (
-        (information.vectors * values) @ information.vectors.T * np.outer(information.unit, information.unit)
-    )
+    vectors, unit = information.vectors, np.outer(information.unit, information.unit)
+    usual = np.einsum("ij,ik,kj->j", vectors, expected / unit, vectors)
+    values = np.maximum(information.used, _LEAST_INFORMATION * usual)
+    return (vectors * values) @ vectors.T * unit
 
 
 class Stratified(Gaussian):
@@ -164,7 +165,8 @@ class Stratified(Gaussian):
         return self.move(self._step(read).whitened, read, DAMPING)
 
     def _step(self, read: Scores) -> _Step:
-        return _Step.of(read, self.information, self.tied(self.to_params(read.pivot)))
+        matrix = _at_least(self.information, self._expected)
+        return _Step.of(read, matrix, self.tied(self.to_params(read.pivot)))
 
     def move(self, step: np.ndarray, read: Scores, damping: float = 1.0) -> bool:
         """Move by a whitened step, no longer than the caps; whether that of the location was binding.
@@ -172,9 +174,9 @@ class Stratified(Gaussian):
         Noise may make steps of the log sigma of a small stratum longer than theirs.
         """
         k, stretch = self.bounding.k, float((sigma_of(self.typical) / self.sigma).max())
-        location, short = capped(step[:k], LONGEST / stretch)
-        own = np.clip(step[k:], -LARGEST_LOG_SIGMA, LARGEST_LOG_SIGMA)
-        change = self.to_params(read.pivot) @ np.append(location, own) * damping
+        location, short = capped(damping * step[:k], LONGEST / stretch)
+        own = damping * np.clip(step[k:], -LARGEST_LOG_SIGMA, LARGEST_LOG_SIGMA)
+        change = self.to_params(read.pivot) @ np.append(location, own)
         gamma = self.layout.held(self.gamma + change[:k])
         self.point = np.append(gamma, np.clip(self.log_sigma + change[k:], *LOG_SIGMA_RANGE))
         return short
@@ -220,6 +222,7 @@ class Stratified(Gaussian):
             share * fraction * (w @ layout.stretched(counted) @ w),
             np.diag(fraction * layout.shares * log_sigma),
         )
+        self._expected = expected
         expected = known.axes.T @ expected @ known.axes
         size = np.maximum(np.diag(expected), 0.05 * share * fraction * layout.shares.min())
         unit = np.sqrt(np.append(np.full(k, size[:k].mean()), size[k:]))
@@ -275,10 +278,12 @@ def _estimated(state: Stratified) -> Estimate:
     params = np.append(layout.along(state.gamma), state.log_sigma) + change
     user = scipy.linalg.block_diag(layout.to_user, np.eye(len(layout.shares)))
     params, cov, cov_privacy = user @ params, user @ cov @ user.T, user @ cov_privacy @ user.T
+    to_user = user @ back
+    guess, vague = (to_user @ part @ to_user.T for part in (guess, vague))
     params[0] += scale.y_center
     params[layout.tied.shape[1] :] += math.log(scale.y_scale)
     problems = ["unsettled"] * moves + ["budget"] * bool(need > 1)
-    problems += [f"weak:{j}" for j in weak(user @ back @ vague @ back.T @ user.T, cov)]
+    problems += [f"weak:{j}" for j in weak(vague, cov)]
     events = bounding.n * scale.fraction, bounding.n * scale.fraction_sd
     result = Estimate(
         params,
@@ -288,7 +293,27 @@ def _estimated(state: Stratified) -> Estimate:
         settings_of(state.choice, bounding, state.typical),
         events=Quantity(*events, events[1]),
     )
-    return result.hopeless() if need > HOPELESS / USABLE else result.wider(_factors(state, need))
+    if need > HOPELESS / USABLE:
+        return result.hopeless()
+    sds = np.sqrt(np.diag(cov - guess))
+    sds[weak(guess, cov)] = np.inf
+    said = np.array([params, to_user @ step, sds, np.sqrt(np.diag(user @ sampling @ user.T))])
+    return _with_levels(state, result, steps.points, said).wider(_factors(state, need))
+
+
+def _with_levels(state: Stratified, result: Estimate, points: np.ndarray, said: np.ndarray) -> Estimate:
+    """Coefficients of 0/1 columns that are no strata by what scores say: see :func:`.read_level`."""
+    bounding, scale, params = state.bounding, state.bounding.placement.scale, said[0].copy()
+    strata, factors = bounding.placement.problem.strata, np.ones(len(params))
+    assert strata is not None
+    levels = bounding.placement.problem.binary & state.layout.other_columns(scale).binary
+    points = points[:, 1:] * scale.y_scale
+    for j in np.flatnonzero(levels):
+        i = int(np.argmax(np.abs(strata.tied[j + 1])))
+        if np.isfinite(said[2, i]):
+            at, sigma = points[:, j] / scale.scale[j], scale.y_scale * sigma_of(state.typical)
+            params[i], factors[i] = read_level(bounding, state.choice.c, sigma, int(j), at, said[:, i])
+    return replace(result.wider(factors), params=params)
 
 
 def _arrived(state: Stratified) -> tuple[Steps, np.ndarray, float, bool]:
@@ -305,7 +330,7 @@ def _arrived(state: Stratified) -> tuple[Steps, np.ndarray, float, bool]:
         tied = state.tied(to_params)
         score, variances = tied.T @ found.scores.mean(axis=0), found.rms**2 / len(found.scores)
         still = float(score @ np.linalg.solve((tied.T * variances) @ tied, score))
-        moves = bool(found.capped.any() or spread > UNSETTLED or far(still, len(score)))
+        moves = bool(spread > UNSETTLED or far(still, len(score)))
         if not moves:
             break
     return found, to_params, spread, moves
