@@ -64,7 +64,7 @@ def coxph(
         Where the baseline hazard may change, within the bounds of the time. They are public: choose them
         without looking at the data. The fit takes as many of them as the budget lets it. Default: 25 even
         steps between the bounds, 36 of the logarithm, over six decades at most, and two a decade over the
-        twelve below.
+        twelve below; with ``strata()`` over twelve in all.
     subset : str, optional
         The condition under which a row weighs, such as ``"maker == 'WDC' and temp > 30"``. Other rows stay
         in n: to leave them out beforehand would make a private count public (docs/formula.md).

@@ -27,8 +27,9 @@ _WHOLE = {
     "constant": (
         "constant",
         "nearly all failures seem to come at one time, of which no covariate can tell, as where the bounds "
-        "are in another unit than the times, or far too wide: dps.check(data, schema) counts times beyond "
-        "them, to you alone",
+        "are in another unit than the times, or far too wide (for coxph with strata by twelve decades, as "
+        "floats tell no more on the axis of time that strata share): dps.check(data, schema) counts times "
+        "beyond them, to you alone",
     ),
     "unsettled": (
         "unsettled",
