@@ -273,7 +273,13 @@ class NoisyMoments:
 
     def bending(self: _Moments, more: np.ndarray) -> _Moments:
         """Moments of the same line, which may be off by so much more; what was solved stays."""
-        found = replace(self, bend=more if self.bend is None else self.bend + more)
+        return self._of_same_rows(replace(self, bend=more if self.bend is None else self.bend + more))
+
+    def moved(self: _Moments, by: np.ndarray) -> _Moments:
+        """Moments of the line that lies so far from this one; what was solved stays."""
+        return self._of_same_rows(replace(self, origin=self.origin + self.map @ by))
+
+    def _of_same_rows(self: _Moments, found: _Moments) -> _Moments:
         vars(found)["_free"] = self._free
         return found
 

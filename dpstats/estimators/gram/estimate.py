@@ -139,7 +139,7 @@ def fit_gram(
         told, moments = _look(curator, plan.cost("check"), moments, place, bounds, long)
         problems += curves.told(bounds.radius, moments) or ["bends"] * told
     if "R" in settings:
-        moments = moments.bending(curves.variance(bounds.radius))
+        moments = moments.moved(curves.shift(bounds.radius)).bending(curves.variance(bounds.radius))
         levelled = long.levelled(bounds.radius, moments.gram, *slopes_of(place, _line(moments, place)))
         moments = moments.bending(levelled)
     problems += lacking(place.scale.fraction, place.scale.fraction_sd)
@@ -248,7 +248,7 @@ def _gaussian(
     usual = math.sqrt(base_square(k))
     white, size = np.full(k, usual), 1 / kept_square(k, usual)
     long = count_lengths(curator, plan.cost("lengths"), place, white, size)
-    curves = look_for_curves(curator, plan.cost("curves"), place)
+    curves = look_for_curves(curator, plan.cost("curves"), place, long)
     final = curves.spent(plan).cost("final")
     mu = curator.cost_per_row(final)
     bounds = choose_bounds(n, mu, k, place.allowed, may_bend(long, curves, place, own), weighted, place.reach)

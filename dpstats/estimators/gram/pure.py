@@ -63,7 +63,7 @@ def fit_pure(
         place = pilot.improved(place, (gram + damping) * kept_square(k, before.radius), noise)
     own = public is None and not weighted
     long = count_lengths(curator, plan.cost("lengths"), place, _white(place, own))
-    curves = look_for_curves(curator, plan.cost("curves"), place)
+    curves = look_for_curves(curator, plan.cost("curves"), place, long)
     final = curves.spent(plan).cost("final")
     mu = _equivalent(curator, final, place)
     bounds = choose_bounds(n, mu, k, place.allowed, may_bend(long, curves, place, own), weighted, place.reach)
