@@ -9,7 +9,7 @@ disagree.
 
 import inspect
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import product
 from typing import Any
@@ -124,10 +124,10 @@ JOINED = {
 }
 
 
-def changed(option: str) -> dict[str, Any]:
-    """What an option changes, or two of them, written ``one + other``."""
-    changes = [change for name in option.split(" + ") for change in OPTIONS[name].items()]
-    return {name: JOINED.get(option, value) for name, value in changes}
+def changed(options: list[str]) -> dict[str, Any]:
+    """What options change together."""
+    changes = [change for name in options for change in OPTIONS[name].items()]
+    return {name: JOINED.get(" + ".join(options), value) for name, value in changes}
 
 
 @dataclass(frozen=True)
@@ -157,8 +157,13 @@ class Case:
         return "-".join(filter(None, vars(self).values()))
 
     @property
+    def options(self) -> list[str]:
+        """None, one or two."""
+        return self.option.split(" + ") if self.option else []
+
+    @property
     def changes(self) -> dict[str, Any]:
-        changes = changed(self.option) if self.option else {}
+        changes = changed(self.options)
         if self.method == "pmt":
             changes.setdefault("public", PUBLIC)
         if self.method == "functional":
@@ -372,3 +377,15 @@ SHORT = [pytest.param(case, id=str(case)) for case in CASES if not repeats(case)
 REPEATS = [pytest.param(case, id=str(case), marks=pytest.mark.long) for case in CASES if repeats(case)]
 TABLE = SHORT + REPEATS
 """The cases as parameters of a test: those that differ much, those that repeat them, and all."""
+
+
+def unless(elsewhere: Callable[[Case], bool], params: Iterable[Any]) -> list[Any]:
+    """The parameters, of which those that another test tells of are among the long ones, too."""
+    return [
+        pytest.param(*each.values, id=each.id, marks=pytest.mark.long) if elsewhere(each.values[0]) else each
+        for each in params
+    ]
+
+
+def has_option(case: Case) -> bool:
+    return case.option is not None

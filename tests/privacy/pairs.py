@@ -33,7 +33,7 @@ def asked() -> Iterator[Case]:
 
 def refused(case: Case) -> bool:
     """Whether the package has to refuse it, by its documents."""
-    parts = set(str(case.option).split(" + "))
+    parts = set(case.options)
     if case.method == "pmt" and "constant" in parts and parts & NO_ROWS:
         parts.remove("constant")
     if any(catalogue.refused(replace(case, option=part)) for part in parts):
@@ -64,7 +64,7 @@ _FIRST = {(case.model, case.option): case for case in reversed(PAIRS)}
 
 
 def _met(case: Case) -> bool:
-    parts = set(str(case.option).split(" + "))
+    parts = set(case.options)
     return case.model in ("ols", "kaplan_meier") or not parts & {"products", "subset"}
 
 

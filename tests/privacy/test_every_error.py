@@ -6,7 +6,9 @@ import pytest
 from dpstats.testing import SeededNoise, noise
 from tests.privacy.catalogue import CASES, Case, made
 
-FITS = 60  # of pure fits of linear models a few are far off: of 30 seeds they may make the sd what they like
+# of pure fits of linear models a few are far off: of 30 seeds they may make the sd what they like; of the
+# others the root of the mean square of 24 is known to 15 %, and is asked for within a factor of two
+FITS, OTHERS = 60, 24
 ROWS = {"zcdp": 4000, "pure": 4000, "gdp": 1500}  # at the last, noise is most of the error
 DATA = {budget: made(rows, 3) for budget, rows in ROWS.items()}
 # one of each estimator, at a budget that lets it work; those of papers have an error of their own
@@ -54,7 +56,7 @@ def test_the_privacy_part_is_the_spread_of_fits(case: Case) -> None:
     Noise is seeded, so that a fit that fails here does so always.
     """
     params, parts, errors = [], [], []
-    for seed in range(FITS):
+    for seed in range(FITS if (case.model, case.budget) == ("ols", "pure") else OTHERS):
         with noise(SeededNoise(seed)):
             record = case.fit(DATA[case.budget]).record
         params.append(record.params)
