@@ -153,6 +153,7 @@ GIVEN: dict[str, dict[str, Any]] = {
     "read_csv": {"path": "d.csv"},
     "read_sql": {"query": "SELECT 1 AS x", "connection": sqlite3.connect(":memory:")},
     "Plan.load": {"path": "plan.json"},
+    "GlmModel.plan": {"n": 400},  # of few rows many fits are planned
     "Schema.load": {"path": "s.json"},
     "Plan.from_dict": {"content": PLAN.to_dict()},
     "Fit.load": {"path": "fit.json"},
@@ -205,7 +206,10 @@ def _holders() -> list[tuple[Any, dict[str, Any]]]:
         capacitor().forecast({**USE, "age": 100.0}, 300.0),
     )
     ahead = dps.plan(models[3], BUDGET, 400)
-    effects = {"effects": {"maker[T.WDC]": 5.0}, "half_width": {"maker[T.WDC]": 500.0}}
+    effects = {
+        "effects": {"maker[T.WDC]": 5.0},
+        "half_width": {"maker[T.WDC]": 60.0},
+    }  # about what is planned
     ledger = dps.Ledger(Path(tempfile.mkdtemp(), "a.ledger"), dps.approx(1e9, 1e-3))
     contents = [(each, {"content": each.to_dict()}) for each in (CURVE, MOMENTS, LOOK)]
     budgets = (BUDGET, dps.pure(1), dps.zcdp(1), dps.gdp(1))
@@ -295,7 +299,7 @@ def _cases() -> Iterator[Any]:
                 yield pytest.param(function, parameter.name, given, id=f"{name}-{parameter.name}")
 
 
-ALWAYS = ("newdata", "use", "fleet", "horizon", "total", "formula", "y", "fits", "times")
+ALWAYS = ("newdata", "use", "fleet", "horizon", "total", "formula", "y", "fits", "times", "n")
 
 
 def _call(function: Callable[..., Any], wrong: str, value: Any, given: dict[str, Any]) -> Any:

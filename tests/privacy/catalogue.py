@@ -373,9 +373,23 @@ def repeats(case: Case) -> bool:
 
 
 CASES = tuple(case for case in combinations() if not refused(case))
-SHORT = [pytest.param(case, id=str(case)) for case in CASES if not repeats(case)]
-REPEATS = [pytest.param(case, id=str(case), marks=pytest.mark.long) for case in CASES if repeats(case)]
-TABLE = SHORT + REPEATS
+# of each model one under pure noise and one under Gaussian
+QUICK = {
+    (case.model, case.budget == "pure"): case
+    for case in reversed(CASES)
+    if case.option is case.compat is None
+    and case.method != "auto"
+    and (case.law or case.model) in (*PLAIN, "ridge")
+}.values()
+
+
+def _param(case: Case) -> Any:
+    marks = [pytest.mark.long] * repeats(case) + [pytest.mark.quick] * (case in QUICK)
+    return pytest.param(case, id=str(case), marks=marks)
+
+
+SHORT = [_param(case) for case in CASES if not repeats(case)]
+TABLE = SHORT + [_param(case) for case in CASES if repeats(case)]
 """The cases as parameters of a test: those that differ much, those that repeat them, and all."""
 
 

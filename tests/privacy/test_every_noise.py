@@ -7,11 +7,11 @@ import pytest
 
 import dpstats as dps
 from dpstats.testing import SeededNoise, noise
-from tests.privacy.catalogue import SHORT, TABLE, Case, made
+from tests.privacy.catalogue import ROWS, SHORT, TABLE, Case, has_option, made, unless
 
 DATA = made()
 TRIED = [
-    *(pytest.param(*case.values, (1,), id=f"{case.id}-1") for case in SHORT),
+    *(pytest.param(*case.values, (1,), id=f"{case.id}-1", marks=case.marks) for case in SHORT),
     *(
         pytest.param(*case.values, seeds, id=f"{case.id}-{seeds[0]}-{seeds[-1]}", marks=pytest.mark.long)
         for case in TABLE
@@ -52,3 +52,25 @@ def test_a_fit_that_was_paid_for_is_given_whatever_noise_answers(case: Case, see
         with noise(Wild(seed)):
             fit = case.fit(DATA)
         assert str(fit.summary() if isinstance(fit, dps.Fit) else fit), seed
+
+
+# what models explain, and its bounds
+BOUNDS = {
+    "time": (1, 100),
+    "after": (1, 100),
+    "before": (1, 100),
+    "good": (0, 1),
+    "visits": (0, 40),
+    "cost": (1, 500),
+}
+
+
+@pytest.mark.parametrize("case", unless(has_option, SHORT))
+def test_a_fit_is_given_where_most_responses_lie_at_a_bound(case: Case) -> None:
+    """At the lower or the upper one all but every twentieth."""
+    others = np.arange(ROWS) % 20 == 0
+    for side in (0, 1):
+        at_bound = {name: np.where(others, DATA[name], ends[side]) for name, ends in BOUNDS.items()}
+        with noise(SeededNoise(side)):
+            fit = case.fit(DATA | at_bound)
+        assert str(fit.summary() if isinstance(fit, dps.Fit) else fit), side
