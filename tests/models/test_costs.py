@@ -152,11 +152,12 @@ def spent(budget: Budget) -> float:
     return budget.epsilon if isinstance(budget, Pure) else budget.mu**2 / 2
 
 
-@pytest.mark.parametrize("name", FITS)
-def test_the_ledger_holds_what_is_drawn_before_it_is(name: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("number", "name"), enumerate(FITS), ids=FITS)
+def test_the_ledger_holds_what_is_drawn_before_it_is(number: int, name: str, tmp_path: Path) -> None:
+    """Of each budget under half of the kinds of totals, the others by the fits before and after."""
     fitted = 0
     for i, budget in enumerate(BUDGETS):
-        for total in TOTALS:
+        for total in TOTALS[(number + i) % 2 :: 2]:
             ledger = dps.Ledger(tmp_path / f"{i}-{type(total).__name__}.ledger", total=total)
             source = Drawn(ledger)
             try:

@@ -254,7 +254,7 @@ def test_a_plan_takes_it() -> None:
 def test_what_follows_from_a_description_that_is_not_private_says_so_and_nothing_else_does() -> None:
     model, exposed = dps.ols("load ~ temp + maker", None, SCHEMA), look(frame(), dps.gdp(2), seed=1)
     for found in (exposed, as_private(exposed)):
-        ahead = dps.plan(model, dps.gdp(2), 200, covariates=found)
+        ahead = dps.plan(model, dps.gdp(20), 2000, covariates=found)  # of which few fits tell all
         texts = [ahead.as_text(), ahead.as_csv(), ahead.summary().as_html(), str(ahead.table().attrs)]
         texts.append(str(ahead.power({"temp": 0.1}).attrs))
         assert all(("NOT PRIVATE" in text) is found.not_private for text in texts)
