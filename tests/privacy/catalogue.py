@@ -197,7 +197,10 @@ class Case:
 
     def fit(self, data: Any, schema: dps.Schema = SCHEMA, **more: Any) -> Any:
         """The fit of these rows."""
-        model = self.model_of(data, schema)
+        return self.fit_of(self.model_of(data, schema), **more)
+
+    def fit_of(self, model: Any, **more: Any) -> Any:
+        """The fit of such a model."""
         return model.fit(BUDGETS[self.budget], **self.fitting(model) | more)
 
     def fitting(self, model: Any) -> dict[str, Any]:
