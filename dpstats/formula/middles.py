@@ -167,7 +167,7 @@ class Products:
         size = abs(column.factor)
         for name, n in column.powers.items():
             size *= (2 * max(map(abs, bounds_of(self._parts[name], self._schema)))) ** n
-        return size > math.sqrt(LARGEST)
+        return size > LARGEST
 
     def _spanned(self, run: Sequence[_Column], powers: Counter[str]) -> dict[int, np.ndarray] | None:
         """What a run with other powers is of other columns, by their numbers; None where it is none of any.

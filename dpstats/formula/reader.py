@@ -82,7 +82,7 @@ ALLOWED = (
     "clip, cut, bs, ns, poly and C; docs/formula.md lists them"
 )
 DEEPEST = 100  # of an expression's tree, far from the limits of Python's stack
-LARGEST = 1e100  # of any column: squares and their sums over many rows stay finite
+LARGEST = 1e40  # of any column: fourth powers, their sums over many rows and squares of these stay finite
 
 
 def parse(code: str) -> ast.expr:
@@ -349,6 +349,6 @@ def usable_bounds(expression: Expression, schema: Schema) -> tuple[float, float]
     if max(-lower, upper) > LARGEST:
         raise FormulaError(
             f"{expression.text!r} has bounds [{lower:g}, {upper:g}], too wide for sums of "
-            "squares; narrow the bounds in the schema"
+            f"squares, which take numbers up to {LARGEST:g}; narrow the bounds in the schema"
         )
     return lower, upper

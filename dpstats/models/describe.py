@@ -15,6 +15,7 @@ from dpstats.budget import Budget, measure
 from dpstats.curator import Curator
 from dpstats.errors import BudgetError, SchemaError, SpecificationError
 from dpstats.estimators.description import Wanted, describe_columns, make_plan
+from dpstats.formula.reader import LARGEST
 from dpstats.formula.subset import read_subset
 from dpstats.formula.variables import VariableColumns
 from dpstats.ledger import Ledger
@@ -23,7 +24,6 @@ from dpstats.results import Description
 from dpstats.rows import open_rows
 from dpstats.schema import Bounded, Count, Levels, Schema, Variable, as_schema
 
-_LARGEST = 1e70  # fourth powers of a variable stay finite
 _MOST = 0.25  # half-width of a share by noise alone, beyond which nothing is told
 
 
@@ -125,9 +125,9 @@ def _asked(name: str, variable: Variable) -> Wanted | int:
     SchemaError
     """
     if isinstance(variable, Bounded | Count):
-        if max(map(abs, variable.bounds)) > _LARGEST:
+        if max(map(abs, variable.bounds)) > LARGEST:
             raise SchemaError(
-                f"{name!r} may be beyond {_LARGEST:g} by its public bounds, too large for its moments: "
+                f"{name!r} may be beyond {LARGEST:g} by its public bounds, too large for its moments: "
                 f"declare bounds that it can reach, or measure it in a larger unit"
             )
         return Wanted(*variable.bounds, isinstance(variable, Count))
