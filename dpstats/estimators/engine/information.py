@@ -99,7 +99,14 @@ class Information:
         The score of one direction takes from that of another what the error makes of the step along that one.
         Directions that are not seen are in doubt as it is.
         """
-        along = (self.vectors.T @ (step * self.unit)) ** 2
+        return self._across((self.vectors.T @ (step * self.unit)) ** 2)
+
+    def error_beside(self, missed: np.ndarray) -> np.ndarray:
+        """The same of all that a point lacks, by its covariance, shape (k, k)."""
+        turned = self.vectors * self.unit[:, None]
+        return self._across(np.sum(turned * (missed @ turned), axis=0))
+
+    def _across(self, along: np.ndarray) -> np.ndarray:
         others = float(self.sds @ along) - self.sds * along
         error = self.seen * self.sds * others / 2 / self.used**2
         return (self.vectors * error) @ self.vectors.T / np.outer(self.unit, self.unit)

@@ -22,6 +22,7 @@ from dpstats.estimators.newton.dispersion import (
     seen,
     surely_scattered,
 )
+from dpstats.estimators.newton.hidden import hidden
 from dpstats.estimators.newton.information import dispersion
 from dpstats.estimators.newton.levels import Scores, read_levels
 from dpstats.estimators.newton.located import Located
@@ -94,28 +95,33 @@ def estimate(averaged: Averaged, problem: Problem, located: Located, bounds: Bou
     step = information.solve(averaged.scores.mean(axis=0))
     second = information.solve(_second_order(averaged, step))
     point = _without_unseen(averaged, averaged.points.mean(axis=0) + averaged.whitening @ (step + second))
-    *parts, unsettled = _uncertain(averaged, located, step, n)
+    guess = _guess(averaged, problem, located, point)
+    sampling, privacy, unsettled = _uncertain(averaged, step, n)
     user = located.to_user(problem.intercept)
     axes = user @ averaged.whitening
-    sampling, privacy, hidden = (axes @ matrix @ axes.T for matrix in parts)
+    sampling, privacy, guess = (axes @ part @ axes.T for part in (sampling, privacy, guess))
+    read = Scores(averaged.points @ user.T, axes @ step, sampling + privacy, sampling)
+    privacy = privacy + guess
     cov = sampling + privacy
     problems = ("unsettled",) * unsettled
     found, tail = _scattered(averaged, problem, bounds, (n, located.usable))
     result = Estimate(user @ point, cov, privacy, problems, **found)
-    result = guessed(result, hidden, located.before(user), problem.intercept)
+    result = guessed(result, guess, located.before(user), problem.intercept)
     result = result.hopeless() if located.unread or not information.stands_out else result
-    scores = Scores(averaged.points @ user.T, axes @ step, cov, sampling)
-    result = read_levels(problem, located, result, scores)
+    result = read_levels(problem, located, result, read)
     return replace(result, problems=(*result.problems, *tail, *lacking(located.usable, located.usable_sd)))
 
 
-def _uncertain(
-    averaged: Averaged, located: Located, step: np.ndarray, n: int
-) -> tuple[np.ndarray, np.ndarray, np.ndarray, bool]:
-    """Covariances of a whitened point by sampling, by noise and by what is not seen, and if it moves still.
+def _guess(averaged: Averaged, problem: Problem, located: Located, point: np.ndarray) -> np.ndarray:
+    """Covariance of a whitened point by effects along directions that are not seen, of which it has none."""
+    information, whitening = averaged.information, averaged.whitening
+    guess = hidden(information, whitening, point - averaged.start, problem, located)
+    unbounded = located.unbounded(information.blind(), np.linalg.inv(whitening))
+    return guess + information.error_beside(guess) + unbounded
 
-    The third is part of the second.
-    """
+
+def _uncertain(averaged: Averaged, step: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray, bool]:
+    """Covariances of a whitened point by sampling and by noise, and whether it moves still."""
     information, steps = averaged.information, len(averaged.points)
     inverse, variability = np.linalg.inv(information.matrix), _variability(averaged)
     inflate = information.inflation
@@ -125,12 +131,11 @@ def _uncertain(
     )
     drift, long = drifts(averaged.scores, averaged.noise), float(np.linalg.norm(step)) > LONG
     noise = inverse @ inverse * averaged.noise**2 / steps
-    weak = located.unknown(information.blind(), np.linalg.inv(averaged.whitening))
-    privacy = inflate @ noise @ inflate.T * spread + weak + (drift or long) * np.outer(step, step)
+    privacy = inflate @ noise @ inflate.T * spread + (drift or long) * np.outer(step, step)
     # scatter beyond the noise matters where the noise does, and a drift where it is not over soon
     scatters = spread > max(UNSETTLED, _by_chance((steps - 1) * len(step)))
     scatters &= np.trace(noise) * (spread - 1) > MATTERS * np.trace(sampling)
-    return sampling, privacy, weak, bool(scatters or (drift and long))
+    return sampling, privacy, bool(scatters or (drift and long))
 
 
 def _scattered(

@@ -119,24 +119,21 @@ class Located:
         return float(np.min(self.squares, initial=1.0))
 
     def before(self, axes: Array) -> Array:
-        """Variance of coefficients before any data, of columns of known spread; `axes` as in `unknown`."""
+        """Variance of coefficients before any data, of columns of known spread; `axes` as in `unbounded`."""
         return np.asarray((axes * self.prior) @ axes.T)
 
-    def unknown(self, unseen: Array, axes: Array) -> Array:
-        """Variance of coefficients along directions that no release has shown, shape (k, k).
-
-        `prior`, and next to anything for a column of unknown spread that lies there in part.
+    def unbounded(self, unseen: Array, axes: Array) -> Array:
+        """Next to any variance for coefficients of columns of unknown spread that are not seen in part.
 
         Parameters
         ----------
         unseen : array, shape (k, k)
-            Projection onto these directions.
+            Projection onto directions that no release has shown.
         axes : array, shape (k, k)
             In its columns, changes of the coefficient of each standardised column by 1.
         """
         hidden = np.sum((unseen @ axes) ** 2, axis=0) > _SHOWN * np.sum(axes**2, axis=0)
-        prior = np.eye(len(unseen)) + (axes * (self.prior - 1)) @ axes.T
-        return np.asarray(unseen @ prior @ unseen + (axes * (hidden & self.dim) * ANY) @ axes.T)
+        return np.asarray((axes * (hidden & self.dim) * ANY) @ axes.T)
 
     def public(self) -> dict[str, Any]:
         return dict(center=self.center, scale=self.scale)
@@ -174,6 +171,11 @@ class _Spread:
         return np.sum(self.shares * self.squares, axis=1)
 
 
+def usual_effects(scales: Array) -> Array:
+    """sds of the effects of 0/1 columns of these scales, before any data."""
+    return np.maximum(_LOG_RATIO * scales, _EFFECT)
+
+
 def locate(curator: Curator, first: FirstCosts, octaves: float, problem: Problem, noise: float) -> Located:
     """Release where the columns lie, and choose the scale of each.
 
@@ -203,7 +205,7 @@ def locate(curator: Curator, first: FirstCosts, octaves: float, problem: Problem
     middle, width = center[:d] + half[:d] * mean_in_box[:d], reach[:d] * scales
     stretched = scales > _STRETCHED * roots
     first_column, rare = np.zeros(int(problem.intercept)), problem.zero_or_one & ~spread.known[:d]
-    effects = np.where(problem.zero_or_one, np.maximum(_LOG_RATIO * width, _EFFECT), _EFFECT)
+    effects = np.where(problem.zero_or_one, usual_effects(width), _EFFECT)
     return Located(
         center=np.append(first_column, middle),
         scale=np.append(first_column + 1, width),

@@ -16,11 +16,13 @@ from dpstats.budget import Pure
 from dpstats.curator import Curator, Minimum
 from dpstats.estimators.engine.bounds import FREE, LENGTHS, of_weighting
 from dpstats.estimators.engine.finish import guessed, weak
+from dpstats.estimators.engine.information import Information
 from dpstats.estimators.engine.plan import Plan
 from dpstats.estimators.gram.bounds import mean_weight
 from dpstats.estimators.matrices import noise_edge, noise_of_product, symmetric_power, with_floor
 from dpstats.estimators.newton.check import Read, by_one_pass, checked, explained
 from dpstats.estimators.newton.far import long_rows
+from dpstats.estimators.newton.hidden import hidden
 from dpstats.estimators.newton.levels import Scores, moved_alone, read_levels
 from dpstats.estimators.newton.located import Located, locate, weighted_square
 from dpstats.estimators.newton.problem import Problem
@@ -182,12 +184,15 @@ def _corrected(
     moved = ratio * inverse @ (minimum.params - _origin(located, problem) * ball.radius)
     by_curvature = inverse @ noise_of_product(matrices.sds, moved) @ inverse
     sampling = inverse if scores is None else inverse @ with_floor(scores, 0.0) @ inverse
-    blind, hidden, steep = _along(matrices, tuning)
+    information, steep = _along(matrices, tuning)
     by_curvature = steep @ by_curvature @ steep
     change = _change(ball, matrices, moved, tuning)
     back = ball.to_user @ moved
     left = np.linalg.solve(ball.to_user, _left(problem, located, back, change))
-    guess = ball.radius**2 * located.unknown(blind, np.eye(problem.k)) + hidden + np.outer(left, left)
+    far = minimum.params + moved - _origin(located, problem) * ball.radius
+    level = tuning.level / ball.radius**2
+    guess = _guess(information, problem, located, far / ball.radius, level, tuning.far) * ball.radius**2
+    guess = guess + np.outer(left, left)
     result = estimate(
         ball,
         minimum,
@@ -219,25 +224,36 @@ def _unturned(ball: UnitBall, matrices: Matrices) -> dict[str, Any]:
     return dict(whitening=np.eye(ball.k), radius=ball.radius, information=matrices.floored * ball.radius**2)
 
 
-def _along(matrices: Matrices, tuning: Tuning) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Projection onto eigenvectors that noise hides, the variance of params there, and a factor of errors.
+def _guess(
+    information: Information, problem: Problem, located: Located, far: np.ndarray, level: float, sds: float
+) -> np.ndarray:
+    """Covariance along eigenvectors that noise hides, where what was found and what is true are unknown.
 
-    Little curvature bounds nothing: log odds differ by about 1 along a direction, so that what they weigh
-    there may be as large as one over the root of its curvature, two sds of noise added. Of columns that
-    measure nearly the same that is far more than of others. The correction falls with the curvature: two sds
-    less make it larger by more than twice what one does to first order, which the factor makes up for.
+    Rows are whitened by the most curvature that there may be, so many sds of its noise added. Coefficients of
+    standardised columns lie `far` from where no covariate has an effect.
+    """
+    unseen, vectors = information.blind(), information.vectors
+    most = (np.maximum(information.values, 0.0) + sds * information.sds) / level
+    whitening = (vectors / np.sqrt(most)) @ vectors.T
+    guess = whitening @ hidden(information, whitening, far, problem, located) @ whitening
+    guess += np.outer(unseen @ far, unseen @ far)
+    return guess + information.error_beside(guess) + located.unbounded(unseen, np.eye(problem.k))
+
+
+def _along(matrices: Matrices, tuning: Tuning) -> tuple[Information, np.ndarray]:
+    """The curvature as it is seen, and a factor of errors.
+
+    The correction falls with the curvature: two sds less make it larger by more than twice what one does to
+    first order, which the factor makes up for.
     """
     sds, far = matrices.sds, tuning.far
     values, vectors = np.linalg.eigh(matrices.curvature)
     noise = np.array([math.sqrt(float(v @ noise_of_product(sds, v) @ v)) for v in vectors.T])
     sizes = np.maximum(believed(noise), matrices.edge)
-    unseen = 1 - seen_share(values, sizes)
-    most = tuning.level / (np.maximum(values, 0.0) + far * noise)
-    raised = np.maximum(values, sizes)
-    steep = 1 + (1 - unseen) * far * noise / (raised - far * noise)
-    parts = unseen, unseen**2 * most, steep
-    first, second, third = ((vectors * part) @ vectors.T for part in parts)
-    return first, second, third
+    raised, seen = np.maximum(values, sizes), seen_share(values, sizes)
+    steep = 1 + seen * far * noise / (raised - far * noise)
+    information = Information(values, vectors, raised, noise, seen, np.ones(len(values)))
+    return information, (vectors * steep) @ vectors.T
 
 
 def _change(ball: UnitBall, matrices: Matrices, moved: np.ndarray, tuning: Tuning) -> float:

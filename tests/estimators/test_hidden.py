@@ -1,0 +1,83 @@
+"""Effects along directions that noise hides, by those that columns have along the others."""
+
+import numpy as np
+import pytest
+
+from dpstats.estimators.engine.information import Information
+from dpstats.estimators.newton.hidden import hidden
+from dpstats.estimators.newton.located import Located
+from dpstats.estimators.newton.problem import Problem
+from dpstats.families.glm import BINOMIAL
+
+PRIOR = 4.0
+
+
+def known(k: int, center: np.ndarray | None = None, categories: tuple[np.ndarray, ...] = ()) -> tuple:
+    one = np.ones(k)
+    center = 0 * one if center is None else center
+    scale = np.where(center > 0, np.sqrt(center * (1 - center)), 1.0)
+    prior = PRIOR * one
+    located = Located(center, scale, 0 * one, -one, one, one, (), 0.5, 0.5, 0.0, 1e-3, prior, one < 0)
+    return Problem(BINOMIAL, -one[1:], one[1:], (0.0, 1.0), categories=categories), located
+
+
+def priced(direction: np.ndarray, effects: np.ndarray, *about: object) -> float:
+    """Variance along a direction that is not seen, of which a fit has no effect."""
+    unit = direction / np.linalg.norm(direction)
+    values, vectors = np.linalg.eigh(np.eye(len(unit)) - np.outer(unit, unit))
+    seen = np.round(values)
+    information = Information(values, vectors, np.maximum(values, 0.1), 0.01 + 0 * seen, seen, 1 + 0 * seen)
+    return float(unit @ hidden(information, np.eye(len(unit)), effects, *about) @ unit)
+
+
+@pytest.mark.parametrize("k", [10, 40])
+def test_an_effect_along_a_direction_of_many_columns_is_of_their_size(k: int) -> None:
+    rng, about, sd = np.random.default_rng([k, 5]), known(k), 0.2
+    missed = []
+    for _ in range(400):
+        direction, effects = rng.normal(size=k), rng.normal(0, sd, k)
+        direction /= np.linalg.norm(direction)
+        missed.append((direction @ effects) / np.sqrt(priced(direction, effects, *about)))
+    assert np.mean(np.abs(missed) < 1.96) > 0.91
+    assert np.sqrt(np.median(np.square(missed))) > 0.45  # of a normal law .67: it is not far too long
+
+
+def test_of_two_columns_that_repeat_each_other_nothing_is_taken_for_known() -> None:
+    effects = np.array([0.1, 1.5, -1.5, 0.2, -0.1])
+    difference = np.array([0.0, 1.0, -1.0, 0.0, 0.0])
+    assert priced(difference, effects, *known(5)) == pytest.approx(PRIOR)
+
+
+def test_of_one_column_nothing_is_taken_for_known() -> None:
+    assert priced(np.eye(5)[3], 0.1 * np.ones(5), *known(5)) == pytest.approx(PRIOR)
+
+
+def test_a_large_effect_is_priced_in_every_column_of_its_direction() -> None:
+    k = 20
+    large = np.where(np.arange(k) == 7, 1.8, 0.05)
+    usual = priced(np.ones(k), 0.05 * np.ones(k), *known(k))
+    assert priced(np.ones(k), large, *known(k)) > 1.5**2 / k > 20 * usual
+
+
+def test_the_effect_of_a_reference_level_is_one_effect() -> None:
+    """Its direction is that of all contrasts and of the intercept, whose other effects say nothing of it."""
+    levels = 12
+    center = np.append(0.0, np.full(levels - 1, 1 / levels))
+    about = known(levels, center, (np.arange(1, levels),))
+    reference = np.append(1.0, np.full(levels - 1, -1.0)) * np.append(1.0, about[1].scale[1:])
+    reference[0] -= (levels - 1) / levels  # standardised columns are centred
+    found = np.append(0.0, 0.1 * np.where(np.arange(levels - 1) % 2, 1, -1))
+    none, contrast = priced(reference, found, *about), np.where(np.arange(levels) % 2, 1.0, -1.0)
+    contrast[0] = 0.0
+    assert none > 1.0 > 10 * priced(contrast + 0.5 * np.arange(levels) % 3, found, *about)
+
+
+def test_what_a_point_lacks_along_one_direction_is_an_error_of_others() -> None:
+    rng, values, sds = np.random.default_rng(3), np.array([0.0, 1.0, 2.0]), np.full(3, 0.05)
+    seen = np.array([0.0, 1.0, 1.0])
+    information = Information(values, np.eye(3), np.maximum(values, 0.1), sds, seen, np.ones(3))
+    lacks = rng.normal(0, 1.5, 4000)
+    errors = rng.normal(0, 0.05 / np.sqrt(2), (4000, 2)) * lacks[:, None] / values[1:]
+    found = information.error_beside(np.diag([1.5**2, 0.0, 0.0]))
+    assert np.var(errors, axis=0) == pytest.approx(np.diag(found)[1:], rel=0.1)
+    assert found[0, 0] == pytest.approx(0.0)
