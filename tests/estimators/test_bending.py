@@ -8,7 +8,8 @@ import pytest
 import dpstats as dps
 from dpstats.estimators.gram.bounds import Bent, base_square, bending, choose_bounds
 from dpstats.moments import LinearMoments
-from dpstats.testing import NoNoise, noise
+from dpstats.testing import NoNoise, SeededNoise, noise
+from tests.estimators.test_posterior import WINE
 
 K = 6
 
@@ -26,6 +27,22 @@ def test_length_of_rows_weighs_noise_against_what_may_bend(n: int) -> None:
     assert usual.radius < chosen.radius <= best * 1.01
     assert chosen.radius == pytest.approx(best, rel=0.02) or n == 100_000
     assert choose_bounds(n, mu, K, (100.0, 100.0), Bent(0.0)) == usual
+
+
+def test_a_line_that_bends_is_nearer_to_least_squares_than_rows_of_the_usual_length_put_it() -> None:
+    """1,633 white wines, all columns, epsilon 30: excess error, .0022 where rows had the usual length."""
+    data = WINE.data.iloc[::3]
+    covariates = [name for name in WINE.schema if name not in ("quality", "colour")]
+    model = dps.ols("quality ~ " + " + ".join(covariates), data, WINE.schema)
+    rows = model.design.new_rows(data, clip=True).exog
+    quality = data["quality"].to_numpy(float)
+    exact = np.linalg.lstsq(rows, quality, rcond=None)[0]
+    found = []
+    for seed in range(20):
+        with noise(SeededNoise(seed)):
+            fit = model.fit(dps.approx(30, 1e-6))
+        found.append(np.mean((rows @ (fit.params.to_numpy() - exact)) ** 2))
+    assert np.mean(found) < 0.0017 * np.mean((quality - rows @ exact) ** 2)
 
 
 def test_what_long_rows_of_less_weight_may_have_moved_counts() -> None:
