@@ -29,6 +29,7 @@ NEWTON, SCALE = "estimators/newton/estimate.py", "estimators/location_scale/esti
 LEVELS, ALONE = "estimators/newton/levels.py", "estimators/test_levels_alone.py::test_"
 SPREAD, HONEST = "moments/spread.py", "models/test_linear_honest.py::test_"
 DEBIASED, CORRECTION = "estimators/objective/debiased.py", "estimators/test_objective.py::test_"
+CURVES = "estimators/test_curves.py::"
 GRAM, DOUBT = "estimators/gram/estimate.py", "estimators/test_gram_doubt.py::test_"
 SECOND_ORDER, SETTLED = "estimators/test_second_order.py::test_", "estimators/test_settled.py::test_"
 
@@ -868,6 +869,40 @@ MUTANTS = (
         "a fit that saw no row gives estimates",
         HONEST + "where_no_row_can_be_read_nothing_is_estimable",
         ("moments/solution.py", "    lost |= ~np.asarray(seen)\n", ""),
+    ),
+    planted(
+        "a line that bends stays where its short rows put it",
+        CURVES + "test_a_line_of_a_column_that_bends_is_moved_to_least_squares",
+        (GRAM, "moments.moved(curves.shift(bounds.radius)).bending(", "moments.bending("),
+    ),
+    planted(
+        "a line is moved away from least squares",
+        CURVES + "test_a_line_of_a_column_that_bends_is_moved_to_least_squares",
+        (
+            "estimators/gram/curves.py",
+            "self.moved(radius) @ self._known)",
+            "-self.moved(radius) @ self._known)",
+        ),
+    ),
+    planted(
+        "a bend that may be chance moves a line in full",
+        CURVES + "test_a_line_is_moved_by_the_share_of_a_bend_that_chance_leaves",
+        ("estimators/gram/curves.py", "self.moved(radius) @ self._known)", "self.moved(radius).sum(axis=1))"),
+    ),
+    planted(
+        "counts of long rows do not tell where the rows of a column lie",
+        CURVES + "test_rows_that_a_fit_counted_are_in_the_laws_of_its_columns",
+        ("estimators/gram/curves.py", "room)._with(long, 1 + chosen, ends)", "room)"),
+    ),
+    planted(
+        "long rows that octaves show are counted twice",
+        CURVES + "test_counted_rows_that_octaves_show_are_not_counted_twice",
+        ("estimators/gram/curves.py", "long.shares[axes] - seen", "long.shares[axes]"),
+    ),
+    planted(
+        "long rows lie on the side to which no column is skewed",
+        CURVES + "test_counted_rows_lie_where_the_column_is_skewed_to_and_bounds_leave_room",
+        ("estimators/gram/curves.py", "self._mean(self.at**3) > 0", "self._mean(self.at**3) < 0"),
     ),
     planted(
         "long rows that hold a column's variance are counted, and intervals do not know of them",
