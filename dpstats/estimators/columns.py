@@ -180,11 +180,14 @@ class _Moments:
     def of(cls, release: Release, count: float, box: Box, whole: Array) -> _Moments:
         first, first_sd = (part[0] / count for part in (release.values, release.sds))
         second, second_sd = (part[1] / 1.6 / count for part in (release.values, release.sds))
-        # in a part of its box alone, rows at an end may be such that lie beyond it
-        binary = np.append(box.binary, False) | (whole & (second > _AT_ENDS + 2 * second_sd))
+        first = np.clip(first, -1.0, 1.0)
+        # in a part of its box alone, rows at an end may be such that lie beyond it; and a skewed column may
+        # lie near one end: at the ends alone, a column of its mean varies more than any other
+        most, sds = _AT_ENDS + (1 - _AT_ENDS) * first**2, 2 * second_sd
+        binary = whole & (second > _AT_ENDS + sds) & (second > most - sds)
+        binary = np.append(box.binary, False) | binary
         binary[-1] = False
-        most = np.where(binary, 1.0, 0.95)
-        return cls(np.clip(first, -most, most), first_sd, np.where(binary, 1.0, second), second_sd, binary)
+        return cls(first, first_sd, np.where(binary, 1.0, second), second_sd, binary)
 
     @property
     def varies(self) -> Array:
