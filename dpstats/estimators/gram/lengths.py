@@ -84,6 +84,19 @@ class LongRows:
         """What they lose of second moments, so shortened, in whitened coordinates."""
         return np.asarray(self.axes * self._lost(radius).sum(axis=1) @ self.axes.T)
 
+    def doubt_of_squares(self, radius: float) -> tuple[np.ndarray, np.ndarray]:
+        """sds of what rows that were found, so shortened, lose of mean squares along the axes; each (k,).
+
+        By noise of their counts, and by rows that noise hides beyond: no more than go with the cell before.
+        """
+        found = self.shares.T
+        held = list(found[:1])
+        for share in found[1:]:
+            held.append(np.where(share > 0, share, np.minimum(self.noise, _NEXT * held[-1])))
+        lost = np.maximum(self.lower * self.upper - radius**2, 0.0)[:, None]
+        noise, hidden = np.where(found > 0, self.noise, 0.0), np.where(found > 0, 0.0, held)
+        return np.linalg.norm(noise * lost, axis=0), np.linalg.norm(hidden * lost, axis=0)
+
     def levelled(self, radius: float, gram: np.ndarray, slopes: np.ndarray, moved: np.ndarray) -> np.ndarray:
         """Covariance of a line by what effects that level off may move it by, in whitened coordinates.
 

@@ -2,7 +2,8 @@
 
 A line does not mind how its rows are weighted; a penalty does: how far it pulls depends on the covariance of
 the covariates over all rows. Each column's variance is known from the first stage, where no row is shortened,
-and up to a factor from the weighted moments; covariances from these. See docs/theory/linear.md#ridge.
+and from the weighted moments with what counts of long rows tell of that which these lost; covariances from
+these. See docs/theory/linear.md#ridge.
 """
 
 import math
@@ -12,13 +13,15 @@ from scipy import special
 
 from dpstats.estimators.gram.bounds import Bounds, kept_square, mean_weight
 from dpstats.estimators.gram.coordinates import Coordinates
+from dpstats.estimators.gram.lengths import LongRows
 from dpstats.estimators.matrices import SMALLEST, by_precision, with_floor
-from dpstats.estimators.row_scale import RowScale
+from dpstats.estimators.row_scale import SURE, RowScale
 from dpstats.moments import LinearMoments
 
 # By how much shortening may take more or less of a variance than of a normal column's, as a share: beside
 # three other columns it takes up to .4 more of exponential, lognormal and t columns, and of rare values.
 _OTHER = 0.3
+_TOGETHER = 3**-0.5  # sd of a correlation of which nothing is known, even over [-1, 1]
 _EDGE = math.sqrt(12 / 7)  # of a cell of one octave, over its root mean square
 # What a column has beyond where it was seen, in units of what an exponential has there: so much per unit of
 # the kurtosis of what was seen beyond about a normal's, at least and at most. On exponential, lognormal and t
@@ -29,7 +32,7 @@ _FAR = 30.0  # sds, beyond which nothing is
 
 
 def of_all_rows(
-    moments: LinearMoments, place: Coordinates, bounds: Bounds, own: bool
+    moments: LinearMoments, place: Coordinates, bounds: Bounds, long: LongRows, own: bool
 ) -> tuple[np.ndarray | None, np.ndarray]:
     """Mean a a' as if no row were shortened, None where none is; and the sds of :func:`_in_units`.
 
@@ -39,37 +42,49 @@ def of_all_rows(
         In the coordinates `place`, of rows shortened at these bounds.
     place : Coordinates
     bounds : Bounds
+    long : LongRows
+        Rows that were counted, which lost of their squares.
     own : bool
         Whether the scale of `place` is that of these rows: not of public ones, nor without their weights.
     """
-    scale, k = place.scale, len(place.line)
-    mean, within = _centred(moments, place)
-    if bounds.radius >= place.farthest:
+    scale, k, radius = place.scale, len(place.line), bounds.radius
+    weight = min(moments.gram_weight + long.lost(radius), 1.0)
+    mean, within = _centred((moments.gram + long.lost_squares(radius)) / weight, place)
+    if radius >= place.farthest:
         return None, _in_units(scale, moments.n, within, np.zeros(len(within)), 0 * within)
     seen = np.diag(within)
     variance, told = _first_stage(scale, own)
-    told = np.maximum(np.hypot(told, moments.noise_gram / moments.gram_weight / seen), _LEAST_ERROR)
-    usual = np.full(len(seen), math.log(mean_weight(k, bounds.radius) / kept_square(k, bounds.radius)))
-    told = np.hypot(told, _missed(variance, seen * np.exp(usual), told))
-    stretch = np.exp(by_precision(np.log(variance / seen), told, usual, _OTHER))
+    told = np.maximum(np.hypot(told, moments.noise_gram / weight / seen), _LEAST_ERROR)
+    usual = np.full(len(seen), math.log(mean_weight(k, radius) / kept_square(k, radius)))
+    along = (np.linalg.inv(place.whitening) @ long.axes)[int(scale.constant) :] ** 2
+    noise, hidden = (
+        np.linalg.norm(along * sds, axis=1) / weight / seen for sds in long.doubt_of_squares(radius)
+    )
+    other = np.hypot(_OTHER, noise)
+    missed = _missed(variance, seen * np.exp(usual), told)
+    told = np.where(missed > SURE * other, np.inf, np.hypot(told, missed))  # what was not seen tells nothing
+    other = np.hypot(other, hidden)
+    stretch = np.exp(by_precision(np.log(variance / seen), told, usual, other))
     if place.structure is not None:  # shares of levels belong together, and rows of none are much longer
         stretch[scale.binary] = 1.0
     # What one column loses more of than another is its own, and not what they have in common; if it is, their
-    # covariance is larger.
+    # covariance is larger. Nor is it known how far what long rows lost goes together.
     common = within * np.minimum.outer(stretch, stretch)
-    apart = within * np.sqrt(np.outer(stretch, stretch)) - common
+    heard = np.diag(_centred(moments.gram / moments.gram_weight, place)[1]) * np.exp(usual)
+    lost = np.sqrt(np.maximum(seen * stretch - heard, 0.0))
+    apart = np.hypot(within * np.sqrt(np.outer(stretch, stretch)) - common, _TOGETHER * np.outer(lost, lost))
     first = int(scale.constant)
     mean = mean * (not own)  # the scale is centred at the mean of all rows
     whole = np.eye(k)
     whole[:first, first:], whole[first:, :first] = mean, mean.T
     whole[first:, first:] = common + mean.T @ mean
-    error = 1 / np.hypot(1 / told, 1 / _OTHER)
+    error = 1 / np.hypot(1 / told, 1 / other)
     return place.whitening @ whole @ place.whitening, _in_units(scale, moments.n, common, error, apart)
 
 
 def of_clipped_rows(moments: LinearMoments, place: Coordinates, limit: float) -> np.ndarray:
     """The sds of :func:`_in_units` where entries of rows were clipped at so many sds."""
-    scale, (_, within) = place.scale, _centred(moments, place)
+    scale, (_, within) = place.scale, _centred(moments.gram / moments.gram_weight, place)
     back, seen = np.linalg.inv(place.whitening), np.diag(within)
     shape = np.eye(len(back)) if moments.shape is None else moments.shape
     noise = moments.noise_gram / moments.gram_weight * np.diag(back @ shape @ back)[int(scale.constant) :]
@@ -86,10 +101,10 @@ def _missed(variance: np.ndarray, seen: np.ndarray, told: np.ndarray) -> np.ndar
     return np.sqrt(np.maximum(np.maximum(np.log(seen / variance), 0.0) ** 2 - told**2, 0.0))
 
 
-def _centred(moments: LinearMoments, place: Coordinates) -> tuple[np.ndarray, np.ndarray]:
-    """Means, a row of them or none, and covariance of the covariates on the scale of `place`."""
+def _centred(gram: np.ndarray, place: Coordinates) -> tuple[np.ndarray, np.ndarray]:
+    """Means, a row of them or none, and covariance of covariates on the scale of `place`, by mean a a'."""
     back, first = np.linalg.inv(place.whitening), int(place.scale.constant)
-    rows = back @ moments.gram @ back / moments.gram_weight
+    rows = back @ gram @ back
     mean = rows[:first, first:]
     return mean, with_floor(rows[first:, first:] - mean.T @ mean, SMALLEST)
 
