@@ -136,6 +136,16 @@ def test_rare_amounts_are_not_taken_for_one_of_two_values() -> None:
         assert 0.4 < scale.scale[0] / x.std() < 2.5
 
 
+@pytest.mark.parametrize("high", [1.0, 100.0])
+def test_a_skewed_column_near_an_end_has_its_mean_there_and_is_not_of_two_values(high: float) -> None:
+    """Squares of shares that are mostly next to 0, with a largest one 20 sds away."""
+    x = np.random.default_rng(4).beta(0.6, 6.0, ROWS)[:, None] ** 2
+    scale = found(x, boxed(0.0, high), 20.0, SeededNoise(1))
+    assert not scale.binary.any()
+    assert scale.center[0] == pytest.approx(x.mean(), abs=0.1 * x.std())
+    assert scale.scale[0] == pytest.approx(x.std(), rel=0.1)
+
+
 @pytest.mark.parametrize("seed", range(5))
 def test_what_hides_behind_one_value_is_unknown(seed: int) -> None:
     """Of amounts that are too rare to be seen: rows elsewhere may be far, and the rest hardly vary."""

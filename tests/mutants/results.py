@@ -645,7 +645,22 @@ MUTANTS = (
     planted(
         "rows at the end of a part of a box are taken for one of two values",
         "estimators/test_columns.py::test_rare_amounts_are_not_taken_for_one_of_two_values",
-        ("estimators/columns.py", "(whole & (second", "((second"),
+        ("estimators/columns.py", "binary = whole & (second", "binary = (second"),
+    ),
+    planted(
+        "a skewed column near one end is taken for one of two values",
+        "estimators/test_columns.py::test_a_skewed_column_near_an_end_has_its_mean_there_and_is_not_of_two_values",
+        ("estimators/columns.py", " & (second > most - sds)", ""),
+    ),
+    planted(
+        "the mean of a skewed column near one end is cut",
+        "estimators/test_columns.py::test_a_skewed_column_near_an_end_has_its_mean_there_and_is_not_of_two_values",
+        ("estimators/columns.py", "np.clip(first, -1.0, 1.0)", "np.clip(first, -0.95, 0.95)"),
+    ),
+    planted(
+        "squares that counted rows lost are left out of what a penalty rests on",
+        "models/test_linear_honest.py::test_a_penalty_rests_on_squares_that_long_rows_lost",
+        ("estimators/gram/whole.py", "moments.gram + long.lost_squares(radius)", "moments.gram + 0.0"),
     ),
     planted(
         "a slope of what may not vary rests on a prior (linear)",
