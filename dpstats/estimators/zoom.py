@@ -262,6 +262,8 @@ def _near(counts: Release, edges: Array) -> tuple[Array, Array]:
 
     Apart they are farther from the middle of most rows than `FAR` of their sds, and more than `least`, which
     cannot be as far in sds of all. Rows in one cell may be alike, and the others then are all that varies.
+    Most are so of all rows: those that noise hides in many octaves beyond a value that half of them have are
+    neither apart nor few.
     """
     _, _, visible = _visible(counts, edges)
     cells, least = np.where(visible, counts.values[0], 0.0), counts.n / FAR**2
@@ -282,8 +284,9 @@ def _near(counts: Release, edges: Array) -> tuple[Array, Array]:
     beyond = np.minimum.accumulate(ends[..., ::-1], axis=-1)[..., ::-1]
     beyond = np.pad(beyond[..., 1:], ((0, 0), (0, 0), (0, 1)), constant_values=np.inf)
     away = (beyond + np.stack([mean, -mean])).min(axis=0)
-    whole = held[:, -1:]
-    away_from_most = (held > _MOST * whole) & (whole - held > least) & (away > FAR * sds)
+    most = _MOST * np.clip(_total(counts), counts.sd, counts.n)[:, None]
+    away_from_most = (held > most) & (held[:, -1:] - held > least)
+    away_from_most &= away > FAR * sds
     apart = away_from_most & varies
     last = np.where(apart.any(axis=1), apart.argmax(axis=1), count)
     inner = np.arange(count) <= last[:, None]
