@@ -192,8 +192,9 @@ class Curves:
 
     def variance(self, radius: float) -> Array:
         """Covariance of a line to which that was added; in whitened coordinates."""
-        by, known = self.moved(radius), self._known
-        return np.asarray(by * (known * (1 - known) + (_OTHER_BENDS * known) ** 2) @ by.T)
+        by = self.per_square(radius)
+        variance = self.error**2 + (_OTHER_BENDS * self._known * self.found) ** 2
+        return np.asarray(by * variance @ by.T)
 
     @property
     def _known(self) -> Array:
