@@ -3,7 +3,7 @@
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import special
@@ -18,12 +18,34 @@ _LEAST = 1e-3
 # chances that so large a bend is seen where there is none: of one that stands out, and one that is news for
 # intervals; 3.3 and 2 sds of normal noise
 DOUBTFUL, USUAL = 0.001, 0.0455
-# share of the square that is left beside intercept and slopes, for a normal linear predictor
-_LEFT = 0.5
 WORTH = 2.0  # standard errors that a coefficient may be moved by before it is said
 # A row that counts for nothing lies about 4 sds out, where the square is some 16 more than its mean: what of
 # a bend moves the line is so many times the share of weight that is lost. In 45 real fits .1 to 25 times.
 FAR = 16.0
+
+
+class Square(NamedTuple):
+    """A clipped square of the linear predictor that scores are held against.
+
+    Attributes
+    ----------
+    edge : float
+        Sds of the linear predictor beyond which it grows no more.
+    left : float
+        Mean product with a square, beside intercept and slopes, over the mean square, for a normal predictor.
+    centred : bool
+        Whether its mean is the middle of its range, so that an error of the intercept moves nothing; and
+        whether the predictor is taken about its weighted mean.
+    """
+
+    edge: float
+    left: float
+    centred: bool
+
+
+# of a yes or no and of linear models; and of counts and amounts, whose scores have wide limits, so that noise
+# hides all but what many rows say at the end of the square
+WIDE, NEAR = Square(EDGE, 0.5, False), Square(1.0, 2.4, True)
 
 
 @dataclass(frozen=True)
@@ -71,6 +93,11 @@ class Line:
         """What takes an error of `beta` to that of the linear predictor along itself, times its variance."""
         across = self.moments @ self.slopes
         return np.asarray(across - across[0] / self.moments[0, 0] * self.moments[0])
+
+    @property
+    def middle(self) -> float:
+        """Mean of the linear predictor, of rows as they were weighted, without the offset."""
+        return float(self.moments[0] @ self.beta) / float(self.moments[0, 0])
 
     @property
     def spread(self) -> float:
@@ -141,35 +168,37 @@ def look(curator: Curator, cost: float, line: Line, score: BoundedScore, share: 
     share : float
         Of the coefficient of the square, by which a bend moves the line.
     """
-    return judged(curator.release("predictor_bend", cost, **bend_public(line, score)), line, score, share)
+    release = curator.release("predictor_bend", cost, **bend_public(line, score, WIDE))
+    return judged(release, line, score, WIDE, share)
 
 
-def bend_public(line: Line, score: BoundedScore) -> dict[str, Any]:
+def bend_public(line: Line, score: BoundedScore, square: Square) -> dict[str, Any]:
     """Public parameters of the statistic "predictor_bend"; they do not depend on covariances."""
     return dict(
         center=line.center,
         scale=line.scale,
         beta=line.beta,
         score=score,
-        middle=float(line.beta[0]) + (line.offset or 0.0),
+        middle=(line.middle if square.centred else float(line.beta[0])) + (line.offset or 0.0),
         spread=line.some_spread,
-        edge=EDGE,
+        edge=square.edge,
         alone=line.offset is None,
     )
 
 
-def judged(release: Release, line: Line, score: BoundedScore, share: float) -> Bend:
+def judged(release: Release, line: Line, score: BoundedScore, curve: Square, share: float) -> Bend:
     """Whether a line bends, by a release of what `bend_public` says."""
     if not np.isfinite(line.cov).all():
         return Bend(False, 0.0)
-    kappa = square_weight(score.limit * EDGE**2 / 2)
+    kappa = square_weight(score.limit * curve.edge**2 / 2)
     (found, square), (noise, square_noise) = release.values[0] / (1, kappa), release.sds[0] / (1, kappa)
     square = max(float(square), 0.0) + 2 * square_noise
     first = np.eye(len(line.beta))[0]
     sampling = line.cov - line.cov_privacy
-    noisy = sum(_along(line.cov_privacy, a) / max(_along(sampling, a), 1e-300) for a in (first, line.along))
+    both = [_along(line.cov_privacy, a) / max(_along(sampling, a), 1e-300) for a in (first, line.along)]
+    noisy = max(both) if curve.centred else sum(both)
     sd = math.sqrt(square * (1 + noisy) + noise**2)
-    scale = share * line.phi / (_LEFT * square)
+    scale = share * line.phi / (curve.left * square)
     errors = math.sqrt(_along(line.cov, first)), math.sqrt(_along(line.cov, line.along)) / line.some_spread
     sure, usual = by_chance(release.law, noise, sd)
     told = bool(abs(found) > sure and scale * abs(found) > WORTH * min(errors))

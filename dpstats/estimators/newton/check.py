@@ -11,7 +11,17 @@ import numpy as np
 
 from dpstats.curator import Curator, Release
 from dpstats.estimators.apart import Apart
-from dpstats.estimators.bends import FAR, WORTH, Line, bend_public, by_chance, judged, standardised
+from dpstats.estimators.bends import (
+    FAR,
+    NEAR,
+    WIDE,
+    WORTH,
+    Line,
+    bend_public,
+    by_chance,
+    judged,
+    standardised,
+)
 from dpstats.estimators.engine.finish import E, Estimate
 from dpstats.estimators.levels import NORMAL
 from dpstats.estimators.newton.bounds import DISPERSIONS
@@ -193,9 +203,10 @@ def checked(cost: float, problem: Problem, located: Located, read: Read, found: 
     forth = located.to_user(problem.intercept)
     back, line = np.linalg.inv(forth), _line(located, read, found)
     share, score = min(FAR * line.unheard, 1.0), read.score or BoundedScore.unclipped(problem.family)
-    release, found = yield "predictor_bend", cost, bend_public(line, score)
+    square = WIDE if problem.family.two_valued else NEAR
+    release, found = yield "predictor_bend", cost, bend_public(line, score, square)
     cov, cov_privacy = standardised(back, found.cov, found.cov_privacy)
-    bend = judged(release, replace(line, cov=cov, cov_privacy=cov_privacy), score, share)
+    bend = judged(release, replace(line, cov=cov, cov_privacy=cov_privacy), score, square, share)
     first = np.eye(problem.k)[0]
     moved = np.outer(first, first) + np.outer(line.slopes, line.slopes) / max(line.spread, 1e-9) ** 2
     return found.doubted(bend.square * forth @ moved @ forth.T, *("bends",) * bend.told)

@@ -34,11 +34,12 @@ def make_plan(
     """Split a total of Gaussian differential privacy over the releases of a fit.
 
     Without an intercept no bend is looked for, nor what lies in the tail of counts and amounts. Of a yes or
-    no it is asked instead whether covariates tell it. `laws`: whether it is asked how counts scatter.
+    no it is asked instead whether covariates tell it; whether scores of the others bend, which have wider
+    limits, has two shares. `laws`: whether it is asked how counts scatter.
     `apart`: whether rows may be, of columns that have more than two values.
     """
-    check, tails, steps = LOOK * constant, LOOK * (constant and not two_valued), "score and information"
-    told = TOLD * two_valued
+    tails, steps = LOOK * (constant and not two_valued), "score and information"
+    check, told = LOOK * constant + tails, TOLD * two_valued
     rest = 1 - LOOK * (2 + apart + laws) - EARLY - FAR - check - tails - told
     stages = dict(
         columns=Stage(LOOK, "column means"),
