@@ -193,8 +193,12 @@ class Curves:
     def variance(self, radius: float) -> Array:
         """Covariance of a line to which that was added; in whitened coordinates."""
         by = self.per_square(radius)
-        variance = self.error**2 + (_OTHER_BENDS * self._known * self.found) ** 2
-        return np.asarray(by * variance @ by.T)
+        return self.shown(radius) + np.asarray(by * ((1 - self._known) * self.error**2) @ by.T)
+
+    def shown(self, radius: float) -> Array:
+        """What of it follows from bends that were seen: noise that hides one asks for no longer rows."""
+        by, known = self.per_square(radius), self._known
+        return np.asarray(by * (known * self.error**2 + (_OTHER_BENDS * known * self.found) ** 2) @ by.T)
 
     @property
     def _known(self) -> Array:
