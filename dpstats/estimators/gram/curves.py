@@ -192,13 +192,8 @@ class Curves:
 
     def variance(self, radius: float) -> Array:
         """Covariance of a line to which that was added; in whitened coordinates."""
-        by = self.per_square(radius)
-        return self.shown(radius) + np.asarray(by * ((1 - self._known) * self.error**2) @ by.T)
-
-    def shown(self, radius: float) -> Array:
-        """What of it follows from bends that were seen: noise that hides one asks for no longer rows."""
-        by, known = self.per_square(radius), self._known
-        return np.asarray(by * (known * self.error**2 + (_OTHER_BENDS * known * self.found) ** 2) @ by.T)
+        by, known = self.moved(radius), self._known
+        return np.asarray(by * (known * (1 - known) + (_OTHER_BENDS * known) ** 2) @ by.T)
 
     @property
     def _known(self) -> Array:

@@ -230,7 +230,7 @@ def may_bend(long: LongRows, curves: Curves, place: Coordinates, own: bool) -> B
     lost = long.lost(long.lower[0]) if own and place.scale.constant else 0.0
 
     def variances(radius: float, noise: float) -> np.ndarray:
-        bent = long.axes.T @ curves.shown(radius) @ long.axes
+        bent = long.axes.T @ curves.variance(radius) @ long.axes
         return long.variances(radius, noise, slopes, moved) + long.n * np.diag(bent)
 
     return Bent(lost, variances)
