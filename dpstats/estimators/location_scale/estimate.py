@@ -269,27 +269,36 @@ def _with_levels(
     params, factors = result.params.copy(), np.ones(len(result.params))
     points = points[:, 1:-1] * scale.y_scale / scale.scale
     factors[:-1][blind] = np.inf
-    for j in np.flatnonzero(problem.binary & ~blind[1:] & np.isfinite(steps[1, 1 : len(points[0]) + 1])):
-        said = np.array([params[j + 1], *steps[:, j + 1]])
-        params[j + 1], factors[j + 1] = read_level(bounding, c, sigma, int(j), points[:, j], said)
+    chosen = np.flatnonzero(problem.binary & ~blind[1:] & np.isfinite(steps[1, 1 : len(points[0]) + 1]))
+    at = 1 + chosen
+    said = np.vstack([params[at], steps[:, at]])
+    params[at], factors[at] = by_scores(bounding, c, sigma, chosen, points[:, chosen], said)
     return replace(result.wider(factors), params=params)
 
 
-def read_level(
-    bounding: Bounding[Placement], c: float, sigma: float, j: int, points: np.ndarray, said: np.ndarray
-) -> tuple[float, float]:
-    """Coefficient of the 0/1 column j by what its scores say, and the factor of its sd.
+def by_scores(
+    bounding: Bounding[Placement],
+    c: float,
+    sigma: float,
+    chosen: np.ndarray,
+    points: np.ndarray,
+    said: np.ndarray,
+) -> np.ndarray:
+    """Coefficients of the 0/1 columns `chosen` by what their scores say, and factors of their sds; (2, m).
 
-    Scores were read at `points`. A step in proportion to the scores leads to the coefficient `said[0]`; it,
-    its sd, and the part of sampling in this are the others.
+    Scores were read at `points`, one a row. Steps in proportion to the scores lead to the coefficients
+    `said[0]`; they, their sds, and the parts of sampling in these are the other rows.
     """
-    widths, shares = _two_values(bounding)
-    unit, share = widths[j] / sigma, float(shares[j])  # what a coefficient moves rows by, in sigmas
-    moved, *linear = unit * np.clip(said, -_FARTHEST / unit, _FARTHEST / unit)
     problem, fraction = bounding.placement.problem, bounding.placement.events.fraction
-    curve = level_curve(problem.family, c, fraction, moved * (1 - share))
-    found = level(curve, share, points * unit, *linear)
-    return float(points.mean() + found.shift / unit), found.factor
+    widths, shares = _two_values(bounding)
+    read = np.empty((2, len(chosen)))
+    for place, (unit, share) in enumerate(zip(widths[chosen] / sigma, shares[chosen], strict=True)):
+        # `unit` is what a coefficient moves rows by, in sigmas
+        moved, *linear = unit * np.clip(said[:, place], -_FARTHEST / unit, _FARTHEST / unit)
+        curve = level_curve(problem.family, c, fraction, moved * (1 - share))
+        found = level(curve, float(share), points[:, place] * unit, *linear)
+        read[:, place] = points[:, place].mean() + found.shift / unit, found.factor
+    return read
 
 
 def _two_values(bounding: Bounding[Placement]) -> tuple[np.ndarray, np.ndarray]:

@@ -27,9 +27,9 @@ from dpstats.estimators.location_scale.estimate import (
     OF_LOG_SIGMA,
     USABLE,
     Estimate,
+    by_scores,
     by_spread,
     few_events,
-    read_level,
     settings_of,
     uncertain,
     unseen,
@@ -302,17 +302,17 @@ def _estimated(state: Stratified) -> Estimate:
 
 
 def _with_levels(state: Stratified, result: Estimate, points: np.ndarray, said: np.ndarray) -> Estimate:
-    """Coefficients of 0/1 columns that are no strata by what scores say: see :func:`.read_level`."""
+    """Coefficients of 0/1 columns that are no strata by what scores say: see :func:`.by_scores`."""
     bounding, scale, params = state.bounding, state.bounding.placement.scale, said[0].copy()
     strata, factors = bounding.placement.problem.strata, np.ones(len(params))
     assert strata is not None
-    levels = bounding.placement.problem.binary & state.layout.other_columns(scale).binary
-    points = points[:, 1:] * scale.y_scale
-    for j in np.flatnonzero(levels):
-        i = int(np.argmax(np.abs(strata.tied[j + 1])))
-        if np.isfinite(said[2, i]):
-            at, sigma = points[:, j] / scale.scale[j], scale.y_scale * sigma_of(state.typical)
-            params[i], factors[i] = read_level(bounding, state.choice.c, sigma, int(j), at, said[:, i])
+    chosen = np.flatnonzero(bounding.placement.problem.binary & state.layout.other_columns(scale).binary)
+    at = np.argmax(np.abs(strata.tied[1 + chosen]), axis=1)
+    known = np.isfinite(said[2, at])
+    chosen, at = chosen[known], at[known]
+    points = points[:, 1 + chosen] * scale.y_scale / scale.scale[chosen]
+    sigma = scale.y_scale * sigma_of(state.typical)
+    params[at], factors[at] = by_scores(bounding, state.choice.c, sigma, chosen, points, said[:, at])
     return replace(result.wider(factors), params=params)
 
 
