@@ -261,9 +261,8 @@ class Ledger:
     def _refusal(self, rule: Rule, wanted: Charge, cost: Amount, spent: Amount) -> str:
         left = subtract(rule.limit, spent)
         name, there = self.total.unit, _first(rule.left_of(spent))
-        asked = float(
-            f"{_first(rule.in_units(cost)):.12g}"
-        )  # a conversion and back makes 20.000000000000004 of 20
+        # a conversion and back makes 20.000000000000004 of 20
+        asked = float(f"{_first(rule.in_units(cost)):.12g}")
         whole = _first(self.total)
         if len(cost) == 2 and cost[0] <= left[0] and isinstance(self.total, Approx):
             name, asked, there, whole = "delta", float(cost[1]), float(left[1]), self.total.delta

@@ -6,7 +6,6 @@ what is left counts in the variance. See docs/theory/linear.md#columns-that-bend
 
 import math
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy import special
@@ -14,13 +13,11 @@ from scipy import special
 from dpstats.curator import Curator
 from dpstats.estimators.bends import EDGE, WORTH, by_chance
 from dpstats.estimators.engine.plan import Plan
-from dpstats.estimators.gram.bounds import base_square, pilot_bounds
+from dpstats.estimators.gram.bounds import Bent, base_square, pilot_bounds
 from dpstats.estimators.gram.coordinates import Coordinates
+from dpstats.estimators.gram.lengths import LongRows, slopes_of
 from dpstats.families.quantiles import normal_squares
 from dpstats.moments import LinearMoments
-
-if TYPE_CHECKING:
-    from dpstats.estimators.gram.lengths import LongRows
 
 Array = np.ndarray
 
@@ -62,7 +59,7 @@ class Law:
     room: Array
 
     @classmethod
-    def of(cls, place: Coordinates, chosen: Array, long: "LongRows") -> "Law":
+    def of(cls, place: Coordinates, chosen: Array, long: LongRows) -> "Law":
         """Of the columns of these numbers; normal ones where too little was seen."""
         scale = place.scale
         at = scale.places[chosen] / np.sqrt(scale.ratio[chosen])[:, None]
@@ -83,7 +80,7 @@ class Law:
         room = (np.abs(ends) > _FARTHER * np.abs(seen_to)).any(axis=0)
         return cls(at, shares, along, others, room)._with(long, 1 + chosen, ends)
 
-    def _with(self, long: "LongRows", axes: Array, ends: Array) -> "Law":
+    def _with(self, long: LongRows, axes: Array, ends: Array) -> "Law":
         """The same with long rows that were counted along these axes, as far as the first stage saw fewer.
 
         They lie on the side to which the column is skewed, unless only the other one has room within `ends`.
@@ -241,7 +238,7 @@ def straight(place: Coordinates) -> Curves:
     return Curves(place, Law(empty, empty, none, empty, none > 0), np.zeros(0, dtype=int), none, none, none)
 
 
-def look_for_curves(curator: Curator, cost: float, place: Coordinates, long: "LongRows") -> Curves:
+def look_for_curves(curator: Curator, cost: float, place: Coordinates, long: LongRows) -> Curves:
     """Release residuals against the squares of all columns that are not of two values."""
     scale, n = place.scale, place.scale.rows(curator.n)
     chosen = np.flatnonzero(~scale.binary & ~scale.hardly_varies)
@@ -277,3 +274,24 @@ def look_for_curves(curator: Curator, cost: float, place: Coordinates, long: "Lo
     sds = np.sqrt(squares + noise**2 + by_line)
     sure = np.array([by_chance(release.law, *each, m)[0] for each in zip(noise, sds, strict=True)])
     return Curves(place, law, chosen, release.values[0] / per_square, sds / per_square, sure / per_square)
+
+
+def may_bend(long: LongRows, curves: Curves, place: Coordinates, own: bool) -> Bent:
+    """What counts, and columns that bend, tell of how far a line may move with its long rows.
+
+    Parameters
+    ----------
+    long : LongRows
+    curves : Curves
+    place : Coordinates
+    own : bool
+        Whether the scale of `place` is that of these rows: not of public ones, nor without their weights.
+    """
+    slopes, moved = slopes_of(place, place.line)
+    lost = long.lost(long.lower[0]) if own and place.scale.constant else 0.0
+
+    def variances(radius: float, noise: float) -> np.ndarray:
+        bent = long.axes.T @ curves.variance(radius) @ long.axes
+        return long.variances(radius, noise, slopes, moved) + long.n * np.diag(bent)
+
+    return Bent(lost, variances)

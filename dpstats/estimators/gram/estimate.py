@@ -31,8 +31,8 @@ from dpstats.estimators.gram.bounds import (
     pilot_bounds,
 )
 from dpstats.estimators.gram.coordinates import Coordinates, public_coordinates, second_moments
-from dpstats.estimators.gram.curves import Curves, look_for_curves
-from dpstats.estimators.gram.lengths import LongRows, count_lengths, may_bend, slopes_of
+from dpstats.estimators.gram.curves import Curves, look_for_curves, may_bend
+from dpstats.estimators.gram.lengths import LongRows, count_lengths, slopes_of
 from dpstats.estimators.gram.levels import may_be_constant
 from dpstats.estimators.gram.pure import fit_pure
 from dpstats.estimators.gram.reach import with_reach

@@ -14,9 +14,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from dpstats.curator import Curator
-from dpstats.estimators.gram.bounds import Bent, Bounds, base_square
+from dpstats.estimators.gram.bounds import Bounds, base_square
 from dpstats.estimators.gram.coordinates import Coordinates
-from dpstats.estimators.gram.curves import Curves
 from dpstats.estimators.gram.reach import BULK
 from dpstats.estimators.matrices import symmetric_power
 from dpstats.estimators.zoom import least_seen
@@ -213,27 +212,6 @@ def count_lengths(
     largest = float(np.max(place.reach.upper, initial=BULK))
     n = place.scale.rows(release.n)
     return LongRows(axes, np.array(found) / n, ends[:-1], ends[1:], sd / n, largest, n, white)
-
-
-def may_bend(long: LongRows, curves: Curves, place: Coordinates, own: bool) -> Bent:
-    """What counts, and columns that bend, tell of how far a line may move with its long rows.
-
-    Parameters
-    ----------
-    long : LongRows
-    curves : Curves
-    place : Coordinates
-    own : bool
-        Whether the scale of `place` is that of these rows: not of public ones, nor without their weights.
-    """
-    slopes, moved = slopes_of(place, place.line)
-    lost = long.lost(long.lower[0]) if own and place.scale.constant else 0.0
-
-    def variances(radius: float, noise: float) -> np.ndarray:
-        bent = long.axes.T @ curves.variance(radius) @ long.axes
-        return long.variances(radius, noise, slopes, moved) + long.n * np.diag(bent)
-
-    return Bent(lost, variances)
 
 
 def _usual(edges: np.ndarray, k: int, level: float, size: float) -> np.ndarray:

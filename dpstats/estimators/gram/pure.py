@@ -26,8 +26,8 @@ from dpstats.estimators.gram.bounds import (
     pilot_bounds,
 )
 from dpstats.estimators.gram.coordinates import Coordinates, Noise, public_coordinates
-from dpstats.estimators.gram.curves import Curves, look_for_curves
-from dpstats.estimators.gram.lengths import LongRows, count_lengths, may_bend
+from dpstats.estimators.gram.curves import Curves, look_for_curves, may_bend
+from dpstats.estimators.gram.lengths import LongRows, count_lengths
 from dpstats.estimators.gram.reach import with_reach
 from dpstats.estimators.gram.whole import of_clipped_rows
 from dpstats.estimators.row_scale import Box, RowScale

@@ -39,7 +39,7 @@ def make_plan(
     `apart`: whether rows may be, of columns that have more than two values.
     """
     tails, steps = LOOK * (constant and not two_valued), "score and information"
-    check, told = LOOK * constant + tails, TOLD * two_valued
+    check, told = LOOK * constant * (1 if two_valued else 2), TOLD * two_valued
     rest = 1 - LOOK * (2 + apart + laws) - EARLY - FAR - check - tails - told
     stages = dict(
         columns=Stage(LOOK, "column means"),
