@@ -54,6 +54,14 @@ def test_a_fit_that_was_paid_for_is_given_whatever_noise_answers(case: Case, see
         assert str(fit.summary() if isinstance(fit, dps.Fit) else fit), seed
 
 
+def test_a_curvature_that_noise_made_huge_hides_no_other() -> None:
+    """Eigenvalues of 1e21 and 1e-4: found again in the matrix, the small ones were negative."""
+    case = Case("glm", "gamma", "auto", None, "approx", "no intercept")
+    with noise(Wild(6)):
+        fit = case.fit(DATA)
+    assert np.all(np.diag(fit.cov_params()) > 0)
+
+
 # what models explain, and its bounds
 BOUNDS = {
     "time": (1, 100),

@@ -58,6 +58,11 @@ class Information:
         """The matrix as it is used, positive definite."""
         return (self.vectors * self.used) @ self.vectors.T * np.outer(self.unit, self.unit)
 
+    @cached_property
+    def inverse(self) -> np.ndarray:
+        """Its inverse, from eigenvalues that in the matrix drown where another is huge."""
+        return (self.vectors / self.used) @ self.vectors.T / np.outer(self.unit, self.unit)
+
     @property
     def sizes(self) -> np.ndarray:
         """Operator norm of such an error, along each eigenvector."""
@@ -74,9 +79,8 @@ class Information:
 
     def shrunk(self, scores: np.ndarray, noise: np.ndarray) -> np.ndarray:
         """Newton's step along all directions, shrunk by what noise alone would have made of it."""
-        inverse = np.linalg.inv(self.matrix)
-        step = inverse @ scores
-        return np.asarray(step * not_noise(scores @ step, float(np.diag(inverse) @ noise**2)))
+        step = self.inverse @ scores
+        return np.asarray(step * not_noise(scores @ step, float(np.diag(self.inverse) @ noise**2)))
 
     def part(self, step: np.ndarray, shares: np.ndarray) -> np.ndarray:
         """These shares of a step along the eigenvectors."""

@@ -145,7 +145,7 @@ def _uncertain(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, bool]:
     """Covariances by sampling, by noise, and by what is not seen; if it moves."""
     information, sds = steps.information, steps.rms
-    inverse, inflate = np.linalg.inv(information.matrix), information.inflation
+    inverse, inflate = information.inverse, information.inflation
     sampling = inflate @ (inverse / n) @ inflate.T
     _, spread = scatter(steps.points, steps.scores, sds, information.matrix, axes)
     noise = inverse @ np.diag(sds**2 / len(steps.points)) @ inverse

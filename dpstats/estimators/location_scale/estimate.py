@@ -111,7 +111,7 @@ def _averaged(steps: Steps, to_params: np.ndarray) -> Found:
     time = np.arange(count) - (count - 1) / 2
     slope = (time @ rest) / math.sqrt(float(time @ time))
     drift = float(np.sum((slope / rms) ** 2)) > k + 5 * math.sqrt(2 * k)
-    step = np.linalg.inv(information.matrix) @ scores.mean(axis=0)
+    step = information.inverse @ scores.mean(axis=0)
     return Found(points, step, rms**2 / count, information, spread, bool(capped.any() or drift))
 
 
@@ -132,7 +132,7 @@ def estimate(
     step = to_params @ found.step
     point = _without_unseen(mean[:m] + step, to_params, information, bounding.k)
 
-    inverse, wider = np.linalg.inv(information.matrix), spread * found.widening
+    inverse, wider = information.inverse, spread * found.widening
     guess, vague = unseen(information, to_params, bounding, sigma_of(mean))
     noise, sampling, privacy = uncertain(information, inverse, found.noise, guess, bounding.n, wider)
     privacy += information.error_of(found.step) + information.error_across(found.step)

@@ -214,7 +214,7 @@ def _combined(route: Pure) -> Found:
     events = route.bounding.placement.events
     return Found(
         np.array([weights @ points]),
-        np.linalg.inv(information.matrix) @ (weights @ [first, last]),
+        information.inverse @ (weights @ [first, last]),
         weights[0] ** 2 * variances[0] + weights[1] ** 2 * variances[1] + by_shape,
         information,
         max(1.0, spread / float(special.chdtri(len(first), _CHANCE) / len(first))),

@@ -123,7 +123,7 @@ def _guess(averaged: Averaged, problem: Problem, located: Located, point: np.nda
 def _uncertain(averaged: Averaged, step: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray, bool]:
     """Covariances of a whitened point by sampling and by noise, and whether it moves still."""
     information, steps = averaged.information, len(averaged.points)
-    inverse, variability = np.linalg.inv(information.matrix), _variability(averaged)
+    inverse, variability = information.inverse, _variability(averaged)
     inflate = information.inflation
     sampling = inflate @ (inverse @ variability @ inverse / n) @ inflate.T
     _, spread = scatter(
@@ -203,14 +203,15 @@ def _variability(averaged: Averaged) -> np.ndarray:
     In units of the information it is the dispersion times the identity where the family holds; what the
     releases say beyond that is trusted as far as their noise allows.
     """
-    matrix = averaged.information.matrix
+    information = averaged.information
     if not averaged.variability.releases:
-        return matrix
-    values, vectors = np.linalg.eigh(matrix)
+        return information.matrix
+    # its own eigenvalues: found again in the matrix, the smallest drown in the rounding of the largest
+    values, vectors = information.used, information.vectors
     root = (vectors * np.sqrt(values)) @ vectors.T
     back = (vectors / np.sqrt(values)) @ vectors.T
     k = len(values)
-    phi = max(dispersion(averaged.variability, averaged.information, averaged.whitening)[0], 0.05)
+    phi = max(dispersion(averaged.variability, information, averaged.whitening)[0], 0.05)
     relative = back @ averaged.variability.mean(averaged.whitening) @ back
     sd = float(np.mean(averaged.variability.sds(averaged.whitening, vectors) / values))
     trust = (_MISSPECIFIED * phi) ** 2
