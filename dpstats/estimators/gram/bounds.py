@@ -35,7 +35,8 @@ _MATRIX_NOISE = 0.4
 # on 14 UCI sets, and 2 times on 20 other responses of real tables; mostly from .1 to 100. It falls about as
 # the square of the radius, from one to twice the usual one.
 _BENDING = 6.0
-_RADII, _STEPS = 41, 2  # radii that are compared, and how often, as the limit of residuals follows them
+# radii that are compared, in so many parts, and how often, as the limit of residuals follows them
+_RADII, _PARTS, _STEPS = 41, 6, 2
 # The noise of the matrix of r^2 a a', as an operator, that is afforded for longer rows. More of it hides
 # errors that grow with the mean: where they are skewed too, .85 of 100 slopes were held, and not .94
 # (tests/models/test_linear_honest.py). Random designs do not show it.
@@ -77,12 +78,12 @@ class Bent(NamedTuple):
         By how much rows weigh less at the usual radius than normal ones would, see
         :meth:`dpstats.estimators.gram.lengths.LongRows.lost`.
     variances : callable
-        What takes a radius, and the sd of noise at it over that of sampling, to variances of a line, see
+        What takes radii, and sds of noise at them over that of sampling, to variances of lines, see
         :meth:`dpstats.estimators.gram.lengths.LongRows.variances`.
     """
 
     lost: float = 0.0
-    variances: Callable[[float, float], Array] = lambda radius, noise: np.ones(1)
+    variances: Callable[[Array, Array], Array] = lambda radii, noise: np.ones((len(radii), 1))
 
 
 STRAIGHT = Bent()
@@ -187,7 +188,9 @@ def _best_length(n: int, k: int, noise: float, lost: float) -> float:
 def _best_radius(noise: float, bent: Bent, ends: tuple[float, float]) -> float:
     """Radius at which variances of a line are least, on the scale of their logarithms."""
     radii = np.geomspace(*ends, _RADII)
-    return float(radii[np.argmin([np.mean(np.log(bent.variances(each, noise * each))) for each in radii])])
+    some = np.array_split(radii, _PARTS)  # of many columns all of them would take much memory
+    sizes = [np.mean(np.log(bent.variances(each, noise * each)), axis=-1) for each in some]
+    return float(radii[np.argmin(np.concatenate(sizes))])
 
 
 def _best_limit(n: int, noise: float, tail: Tail, moved: float) -> float:

@@ -4,6 +4,7 @@ The square of one column, looked for before the last release, says how long rows
 what is left counts in the variance. See docs/theory/linear.md#columns-that-bend.
 """
 
+import functools
 import math
 from dataclasses import dataclass, replace
 
@@ -110,23 +111,29 @@ class Law:
         clipped = np.clip(self.at, -EDGE, EDGE)
         return np.asarray(clipped**2 - level[:, None] - tilt[:, None] * clipped)
 
-    def weights(self, radius: float) -> Array:
-        """Mean weights at the points of rows shortened to a radius."""
+    def weights(self, radius: float | Array) -> Array:
+        """Mean weights at the points of rows shortened to a radius, or to each of some; (..., m, points)."""
         squares = self.others[:, None] + (self.along[:, None] * self.at**2)[..., None]
-        return np.asarray(np.mean(np.minimum(1.0, radius**2 / squares), axis=-1))
+        longest = np.asarray(radius)[..., None, None, None] ** 2
+        return np.asarray(np.mean(np.minimum(1.0, longest / squares), axis=-1))
 
     def lost(self, radius: float) -> Array:
         """What rows so shortened have lost of the mean cube of each column, whatever its sign; (m,)."""
         return np.asarray(np.sum(self.shares * np.abs(self.at) ** 3 * (1 - self.weights(radius)), axis=1))
 
-    def line(self, radius: float) -> Array:
-        """Intercept and slope of the square on its column, of rows shortened to a radius; shape (2, m)."""
+    @functools.cached_property
+    def whole(self) -> Array:
+        """The line of rows that are not shortened."""
+        return self.line(math.inf)
+
+    def line(self, radius: float | Array) -> Array:
+        """Intercept and slope of the square on its column, of rows shortened to a radius; (2, ..., m)."""
         weights = self.shares * self.weights(radius)
-        weights = weights / weights.sum(axis=1, keepdims=True)
-        mean = np.sum(weights * self.at, axis=1)
-        off = self.at - mean[:, None]
-        square = np.sum(weights * self.at**2, axis=1)
-        slope = np.sum(weights * off * self.at**2, axis=1) / np.sum(weights * off**2, axis=1)
+        weights = weights / weights.sum(axis=-1, keepdims=True)
+        mean = np.sum(weights * self.at, axis=-1)
+        off = self.at - mean[..., None]
+        square = np.sum(weights * self.at**2, axis=-1)
+        slope = np.sum(weights * off * self.at**2, axis=-1) / np.sum(weights * off**2, axis=-1)
         return np.array([square - slope * mean, slope])
 
     def _mean(self, values: Array) -> Array:
@@ -160,19 +167,20 @@ class Curves:
         plan = self.place.found.spent(plan, "final")
         return plan if len(self.chosen) else plan.given("curves", "final")
 
-    def moved(self, radius: float) -> Array:
-        """How far least squares lies from the line of rows so shortened by each; whitened, shape (k, m)."""
+    def moved(self, radius: float | Array) -> Array:
+        """How far least squares lies from the line of rows so shortened by each; whitened, (..., k, m)."""
         return self.found * self.per_square(radius)
 
-    def per_square(self, radius: float) -> Array:
+    def per_square(self, radius: float | Array) -> Array:
         """The same for squares whose coefficients are 1."""
         scale = self.place.scale
-        intercept, slope = self.law.line(math.inf) - self.law.line(radius)
-        by = np.zeros((len(self.place.line), len(self.chosen)))
-        by[0] = intercept
-        by[1 + self.chosen, np.arange(len(self.chosen))] = slope / np.sqrt(scale.ratio[self.chosen])
+        line = self.law.line(radius)
+        intercept, slope = self.law.whole.reshape(2, *[1] * (line.ndim - 2), -1) - line
+        by = np.zeros((*slope.shape[:-1], len(self.place.line), len(self.chosen)))
+        by[..., 0, :] = intercept
+        by[..., 1 + self.chosen, np.arange(len(self.chosen))] = slope / np.sqrt(scale.ratio[self.chosen])
         found = np.linalg.solve(self.place.whitening, by)
-        return np.asarray(found / np.maximum(np.linalg.norm(found, axis=0) / _MOST, 1.0))
+        return np.asarray(found / np.maximum(np.linalg.norm(found, axis=-2, keepdims=True) / _MOST, 1.0))
 
     def told(self, radius: float, moments: LinearMoments) -> list[str]:
         """Codes of the columns that surely bend, by which a coefficient may be moved beyond its error."""
@@ -187,12 +195,12 @@ class Curves:
         """What is to be added to the line of rows so shortened; in whitened coordinates, shape (k,)."""
         return np.asarray(self.moved(radius) @ self._known)
 
-    def variance(self, radius: float) -> Array:
-        """Covariance of a line to which that was added; in whitened coordinates."""
+    def variance(self, radius: float | Array) -> Array:
+        """Covariance of a line to which that was added; in whitened coordinates, shape (..., k, k)."""
         by, known = self.moved(radius), self._known
-        return np.asarray(by * (known * (1 - known) + (_OTHER_BENDS * known) ** 2) @ by.T)
+        return np.asarray(by * (known * (1 - known) + (_OTHER_BENDS * known) ** 2) @ np.swapaxes(by, -1, -2))
 
-    @property
+    @functools.cached_property
     def _known(self) -> Array:
         """Shares of the coefficients that chance leaves, by James and Stein's rule: 0 where it may be all."""
         return np.asarray(np.maximum(1 - (self.error / np.maximum(np.abs(self.found), 1e-300)) ** 2, 0.0))
@@ -290,8 +298,8 @@ def may_bend(long: LongRows, curves: Curves, place: Coordinates, own: bool) -> B
     slopes, moved = slopes_of(place, place.line)
     lost = long.lost(long.lower[0]) if own and place.scale.constant else 0.0
 
-    def variances(radius: float, noise: float) -> np.ndarray:
+    def variances(radius: float | Array, noise: float | Array) -> Array:
         bent = long.axes.T @ curves.variance(radius) @ long.axes
-        return long.variances(radius, noise, slopes, moved) + long.n * np.diag(bent)
+        return long.variances(radius, noise, slopes, moved) + long.n * np.diagonal(bent, axis1=-2, axis2=-1)
 
     return Bent(lost, variances)

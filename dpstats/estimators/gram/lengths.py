@@ -67,13 +67,14 @@ class LongRows:
     n: int
     white: np.ndarray
 
-    def heard(self, radius: float) -> np.ndarray:
-        """Mean squares along the axes of rows shortened to a radius, beside what normal rows lose.
+    def heard(self, radius: float | np.ndarray) -> np.ndarray:
+        """Mean squares along the axes of rows shortened to a radius, or to each of some; shape (..., k).
 
-        No less than if all were as long as where they are white.
+        Beside what normal rows lose, and no less than if all were as long as where they are white.
         """
-        more = self._lost(self.white[:, None]) - self._lost(radius)
-        return np.asarray(np.maximum(1 + more.sum(axis=1), np.minimum(radius / self.white, 1.0) ** 2))
+        more = self._lost(self.white) - self._lost(np.asarray(radius)[..., None])
+        least = np.minimum(np.asarray(radius)[..., None] / self.white, 1.0) ** 2
+        return np.asarray(np.maximum(1 + more.sum(axis=-1), least))
 
     def lost(self, radius: float) -> float:
         """Share of all weight that these rows lose, if shortened to a radius."""
@@ -113,21 +114,23 @@ class LongRows:
         heard = np.maximum(np.diag(self.axes.T @ gram @ self.axes), 0.0)
         return np.asarray(self.axes * self._levelled(radius, heard, slopes, moved) ** 2 @ self.axes.T)
 
-    def variances(self, radius: float, noise: float, slopes: np.ndarray, moved: np.ndarray) -> np.ndarray:
-        """Of a line along the axes, n times, by sampling, noise, and effects that level off.
+    def variances(
+        self, radius: float | np.ndarray, noise: float | np.ndarray, slopes: np.ndarray, moved: np.ndarray
+    ) -> np.ndarray:
+        """Of a line along the axes, n times, by sampling, noise, and effects that level off; (..., k).
 
         Parameters
         ----------
-        radius : float
+        radius : float or array
             To which rows would be shortened.
-        noise : float
+        noise : float or array
             sd of that of an entry of the score, over that of sampling if rows have second moments of 1.
         slopes, moved : array, shape (k,)
             As in :meth:`levelled`.
         """
         heard = self.heard(radius)
         levelled = self._levelled(radius, heard, slopes, moved) ** 2
-        return np.asarray((heard + noise**2) / heard**2 + self.n * levelled)
+        return np.asarray((heard + np.asarray(noise)[..., None] ** 2) / heard**2 + self.n * levelled)
 
     def followed(
         self,
@@ -165,18 +168,18 @@ class LongRows:
         return np.asarray(axes * (left**2 * more + beyond**2) @ axes.T)
 
     def _levelled(
-        self, radius: float, heard: np.ndarray, slopes: np.ndarray, moved: np.ndarray
+        self, radius: float | np.ndarray, heard: np.ndarray, slopes: np.ndarray, moved: np.ndarray
     ) -> np.ndarray:
-        """sds of a line along the axes, of which rows so shortened have these mean squares."""
-        lost, along = self._lost(radius), np.abs(self.axes.T @ slopes)
+        """sds of a line along the axes, of which rows so shortened have these mean squares; (..., k)."""
+        lost, along = self._lost(np.asarray(radius)[..., None]), np.abs(self.axes.T @ slopes)
         # rows so long whose effect levelled off would have residuals that were not seen about the line before
         seen = self.largest / np.sqrt(self.lower * self.upper) + np.abs(self.axes.T @ moved)[:, None]
-        whole = np.maximum(lost.sum(axis=1) + heard, 1e-12)
-        return np.asarray(_LEVELLED * (lost * np.minimum(along[:, None], seen)).sum(axis=1) / whole)
+        whole = np.maximum(lost.sum(axis=-1) + heard, 1e-12)
+        return np.asarray(_LEVELLED * (lost * np.minimum(along[:, None], seen)).sum(axis=-1) / whole)
 
     def _lost(self, radius: float | np.ndarray) -> np.ndarray:
-        """What rows so shortened have lost of mean squares along the axes, by cells."""
-        return self.shares * np.maximum(self.lower * self.upper - radius**2, 0.0)
+        """What rows so shortened, to one radius or along each axis, have lost of mean squares, by cells."""
+        return self.shares * np.maximum(self.lower * self.upper - np.asarray(radius)[..., None] ** 2, 0.0)
 
 
 def count_lengths(
