@@ -129,6 +129,16 @@ class Part:
         """Entries of `matrix` that are released, shape (size,)."""
         return matrix.ravel()[_triangle(len(matrix))] if self.symmetric else matrix.ravel()
 
+    @functools.cached_property
+    def scales(self) -> np.ndarray:
+        """Of the released coordinates, shape (size,)."""
+        return self.pack(self.units)
+
+    @functools.cached_property
+    def cells(self) -> np.ndarray:
+        """Of the lattice, for each coordinate, as a power of two."""
+        return cells_of(self.entries(self.units))
+
     def pack(self, matrix: np.ndarray) -> np.ndarray:
         """Released coordinates of `matrix`."""
         return self.entries(matrix) * self.weights
@@ -173,7 +183,7 @@ def slack(parts: Sequence[Part], n: int) -> np.ndarray:
 
     One number for each released coordinate, shape (m,).
     """
-    scales = np.concatenate([part.pack(part.units) for part in parts])
+    scales = np.concatenate([part.scales for part in parts])
     return scales * (2.0**-30 + n * (2.0**-38 + 2.0**-46))
 
 
@@ -211,7 +221,7 @@ def _nothing(size: int) -> Total:
 
 def _cells_of(parts: Sequence[Part]) -> np.ndarray:
     """The cell of the lattice for each coordinate, as a power of two."""
-    return cells_of(np.concatenate([part.entries(part.units) for part in parts]))
+    return np.concatenate([part.cells for part in parts])
 
 
 def cells_of(units: np.ndarray) -> np.ndarray:

@@ -139,7 +139,7 @@ class Design(Filler):
         own, chosen = self._parts(), tuple(middles.items())
         return self if chosen == self.middles else build_design(*(*own[:-1], chosen))
 
-    @property
+    @functools.cached_property
     def likely(self) -> np.ndarray:
         """Bounds of the columns where variables lie as `middles` say, shape (p, 2).
 
@@ -159,7 +159,7 @@ class Design(Filler):
             for code, factor in factors.items()
         }
         found = np.array([column_bounds(product) for product in columns(coding.subterms, inside)])
-        return np.where(np.ptp(found, axis=1, keepdims=True) > 0, found, self.bounds)
+        return frozen(np.where(np.ptp(found, axis=1, keepdims=True) > 0, found, self.bounds))
 
     def overlooks(self, lost: np.ndarray) -> bool:
         """Whether columns that are not `lost`, shape (p,), leave a number out that others may go along with.

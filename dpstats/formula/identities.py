@@ -33,16 +33,18 @@ def alike(products: Sequence[tuple[Atom, ...]], factors: Mapping[str, Factor], s
         `NEVER` for products that are 0 in every row. Of the intercept, levels, flags and products of these;
         any other product is a number of its own.
     """
-    p = len(products)
-    names = list(dict.fromkeys(atom.factor for product in products for atom in product))
+    p, ones = len(products), _ones(products, factors, schema)
+    names = dict.fromkeys(name for several in ones for name, level in several if level)
     found, never = np.zeros((p, p), dtype=int), np.zeros((p, p), dtype=bool)
     for name in names:
-        levels = np.array([_level(product, name, factors, schema) for product in products], dtype=int)
+        levels = np.array(
+            [max([level for own, level in several if own == name], default=0) for several in ones]
+        )
         one, other = levels[:, None], levels[None, :]
         never |= (one > 0) & (other > 0) & (one != other)
         both = np.maximum(one, other)
         found = np.unique(found * (int(both.max()) + 1) + both, return_inverse=True)[1].reshape(p, p)
-    plain = [all(_one(atom, factors, schema) for atom in product) for product in products]
+    plain = [all(level for _, level in several) for several in ones]
     own = np.arange(p * p).reshape(p, p)
     found = np.where(np.logical_and.outer(plain, plain), found, p * p + np.minimum(own, own.T))
     found[never & np.logical_and.outer(plain, plain)] = NEVER
@@ -55,7 +57,7 @@ def within(products: Sequence[tuple[Atom, ...]], factors: Mapping[str, Factor], 
 
     -1 where there is no such column, and for the intercept.
     """
-    ones = [[(atom.factor, _one(atom, factors, schema)) for atom in product] for product in products]
+    ones = _ones(products, factors, schema)
     levels = [frozenset(one for one in several if one[1]) for several in ones]
     homes = {level: j for j, level in enumerate(levels) if level and len(level) == len(ones[j])}
     return np.array([homes.get(level, -1) for level in levels])
@@ -102,9 +104,11 @@ def _read(product: tuple[Atom, ...], factors: Mapping[str, Factor]) -> frozenset
     return frozenset().union(*(factors[atom.factor].variables for atom in product))
 
 
-def _level(product: tuple[Atom, ...], name: str, factors: Mapping[str, Factor], schema: Schema) -> int:
-    """Number from 1 of the level of one factor in which alone a column is not 0; 0 if there is none."""
-    return max((_one(atom, factors, schema) for atom in product if atom.factor == name), default=0)
+def _ones(
+    products: Sequence[tuple[Atom, ...]], factors: Mapping[str, Factor], schema: Schema
+) -> list[list[tuple[str, int]]]:
+    """Factors of each column, with the number from 1 of the level in which alone they are not 0, or 0."""
+    return [[(atom.factor, _one(atom, factors, schema)) for atom in product] for product in products]
 
 
 def _one(atom: Atom, factors: Mapping[str, Factor], schema: Schema) -> int:

@@ -173,12 +173,13 @@ class Curves:
 
     def per_square(self, radius: float | Array) -> Array:
         """The same for squares whose coefficients are 1."""
-        scale = self.place.scale
-        line = self.law.line(radius)
-        intercept, slope = self.law.whole.reshape(2, *[1] * (line.ndim - 2), -1) - line
+        intercept, slope = (
+            whole - short for whole, short in zip(self.law.whole, self.law.line(radius), strict=True)
+        )
         by = np.zeros((*slope.shape[:-1], len(self.place.line), len(self.chosen)))
         by[..., 0, :] = intercept
-        by[..., 1 + self.chosen, np.arange(len(self.chosen))] = slope / np.sqrt(scale.ratio[self.chosen])
+        units = np.sqrt(self.place.scale.ratio[self.chosen])
+        by[..., 1 + self.chosen, np.arange(len(self.chosen))] = slope / units
         found = np.linalg.solve(self.place.whitening, by)
         return np.asarray(found / np.maximum(np.linalg.norm(found, axis=-2, keepdims=True) / _MOST, 1.0))
 
