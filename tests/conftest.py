@@ -17,7 +17,7 @@ settings.load_profile("any machine")
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     told = (
-        "part K of N of the long cases of tests that have short ones, and a quarter of the other long tests"
+        "part K of N of the long cases of tests that have short ones, and an eighth of the other long tests"
     )
     parser.addoption("--part", metavar="K/N", type=_part, default=(1, 1), help=told)
 
@@ -33,7 +33,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     part, parts = config.getoption("--part")
     long = [item.get_closest_marker("long") is not None for item in items]
     short = {_test(item) for item, takes_long in zip(items, long, strict=True) if not takes_long}
-    quarters = min(parts, 4)
+    eighths = min(parts, 8)
     chosen, others = list[pytest.Item](), list[pytest.Item]()
     for item, takes_long in zip(items, long, strict=True):
         if not takes_long:
@@ -41,7 +41,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         elif _test(item) in short:
             elsewhere = _number(item.nodeid) % parts != part - 1
         else:
-            elsewhere = _number(_test(item)) % quarters != part % quarters
+            elsewhere = _number(_test(item)) % eighths != part % eighths
         (others if elsewhere else chosen).append(item)
     config.hook.pytest_deselected(items=others)
     items[:] = chosen

@@ -39,7 +39,9 @@ def test_the_plan_adds_up():
         assert sum(plan.costs.values()) == pytest.approx(epsilon)
 
 
-@pytest.mark.parametrize("dist", ["weibull", "loglogistic", "lognormal"])
+@pytest.mark.parametrize(
+    "dist", ["weibull", *(pytest.param(d, marks=pytest.mark.long) for d in ("loglogistic", "lognormal"))]
+)
 def test_intervals_hold_the_truth(dist):
     held = []
     for seed in range(4):

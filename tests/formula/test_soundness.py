@@ -26,7 +26,7 @@ LEFT = st.sampled_from(("y", "I(y ** 3)", "np.exp(y)", "Surv(t, e)", "Surv(t / 2
 
 
 @settings(
-    max_examples=800,
+    max_examples=300,
     deadline=None,
     derandomize=True,
     suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow],

@@ -18,7 +18,7 @@ from benchmarks.fuzzing import SECRET, Fault, Watch, check, spoiled
 from dpstats.errors import DataError
 from dpstats.moments.mixture import LAWS, Tails
 
-INPUTS = 120
+INPUTS = 60
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,7 @@ import dpstats as dps
 from dpstats.budget import Budget
 from dpstats.testing import SeededNoise, noise
 
-RUNS = 30
+RUNS = 15
 
 
 @pytest.mark.parametrize("budget", [dps.approx(1, 1e-6), dps.pure(2)])

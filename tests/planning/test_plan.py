@@ -319,6 +319,7 @@ def test_a_misspelt_variable_is_answered_with_the_one_it_is_like() -> None:
     assert "did you mean" not in str(refused.value)
 
 
+@pytest.mark.long
 def test_looks_at_a_unit_are_told() -> None:
     inspected, law = MODELS["inspected"]
     often, seldom = (
@@ -328,6 +329,10 @@ def test_looks_at_a_unit_are_told() -> None:
     more = seldom["sampling"] / often["sampling"]  # of a line two looks tell nearly as much as many
     assert more.iloc[-1] > 1.5 and (more > 0.9).all()
     assert (seldom["privacy"] > 1.2 * often["privacy"]).all()
+
+
+def test_looks_that_cannot_be_are_refused() -> None:
+    inspected, _ = MODELS["inspected"]
     with pytest.raises(SpecificationError, match=r"inspections= is of Surv\(lower, upper"):
         dps.plan(inspected, BUDGET, 4000)
     with pytest.raises(SpecificationError, match=r"inspections= is of Surv\(lower, upper"):
