@@ -19,6 +19,11 @@ SHIFTS = np.linspace(-FARTHEST, FARTHEST, 161)
 # a level for which fewer events are expected may have none
 FEWEST_EVENTS = 4.0
 NORMAL = 1.96  # sds of a 95 % interval
+# log odds, log means or sigmas of a level, whatever noise makes of it: one row in three million has an event
+END = 15.0
+OPEN = (END / NORMAL) ** 2  # variance of what an open end leaves
+# coefficient of a level one end of whose interval is open: two sds of that of any
+REACH = 8.0
 _LEAST = 0.01  # sd below which a score is straight
 
 

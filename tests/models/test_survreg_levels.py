@@ -31,7 +31,7 @@ def test_no_fit_of_many_levels_is_wrong_without_a_caution() -> None:
 
 @pytest.mark.parametrize("budget", [dps.approx(3, 1e-6), dps.pure(5)])
 @pytest.mark.parametrize("dist", ["weibull", "lognormal"])
-def test_a_level_without_a_failure_has_no_interval(budget: Budget, dist: str) -> None:
+def test_a_level_without_a_failure_has_an_interval_as_wide_as_levels_go(budget: Budget, dist: str) -> None:
     """A tenth of the rows leave before any of them fails; all others have their intervals."""
     draw, n = np.random.default_rng(3), 20_000
     spare, x = draw.random(n) < 0.1, draw.normal(size=n).clip(-4, 4)
@@ -48,6 +48,6 @@ def test_a_level_without_a_failure_has_no_interval(budget: Budget, dist: str) ->
     )
     with noise(SeededNoise(5)):
         fit = dps.survreg("Surv(time, failed) ~ x + kind", rows, schema, dist=dist).fit(budget)
-    assert np.isinf(fit.bse["kind[T.spare]"])
-    assert np.isfinite(fit.bse[["x", "Log(scale)"]]).all()
-    assert "kind[T.spare]" in dict(fit.flags)["not_estimable"]
+    low, high = fit.conf_int().loc["kind[T.spare]"] / np.exp(fit.params["Log(scale)"])
+    assert low < -7 and high > 7 and high - low < 60
+    assert (fit.bse.drop("kind[T.spare]") < 0.5).all() and "not_estimable" not in dict(fit.flags)

@@ -324,7 +324,7 @@ MUTANTS = (
     planted(
         "what a level without events may be ends where noise does (glm)",
         "models/test_glm.py::test_an_interval_of_a_level_without_events_has_no_end_that_matters",
-        (LEVELS, "(_FARTHEST / NORMAL) ** 2", "0.0"),
+        ("estimators/levels.py", "(END / NORMAL) ** 2", "0.0"),
     ),
     planted(
         "a reference level always has events, and others (glm)",
@@ -569,6 +569,16 @@ MUTANTS = (
             "said = max(left.location, LEAST_SAID)",
             "said = left.location",
         ),
+    ),
+    planted(
+        "a level without a failure has the interval of a guess (survreg)",
+        "models/test_survreg_levels.py::test_a_level_without_a_failure_has_an_interval_as_wide_as_levels_go",
+        (SCALE, "OPEN * sigma**2", "0.0 * sigma**2"),
+    ),
+    planted(
+        "contrasts to a reference level without rows rest on a guess (survreg)",
+        "estimators/test_level_without_events.py::test_what_is_told_against_a_level_without_rows_goes_as_far_as_levels_do",
+        (SCALE, "np.hstack([few, alone])", "alone"),
     ),
     planted(
         "a slope of what may not vary rests on a guess (survreg)",

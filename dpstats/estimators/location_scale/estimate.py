@@ -10,7 +10,7 @@ from dpstats.estimators.engine import finish as common
 from dpstats.estimators.engine.average import UNSETTLED, Steps, scatter
 from dpstats.estimators.engine.finish import to_user, weak
 from dpstats.estimators.engine.information import Information
-from dpstats.estimators.levels import FARTHEST, FEWEST_EVENTS, level
+from dpstats.estimators.levels import FARTHEST, FEWEST_EVENTS, OPEN, REACH, level
 from dpstats.estimators.location_scale.bounds import Bounding, Choice
 from dpstats.estimators.location_scale.level_curve import level_curve
 from dpstats.estimators.location_scale.placement import PlacedByFamily, Placement
@@ -152,7 +152,6 @@ def estimate(
     weakly = weak(hidden, cov)
     problems = ["unsettled"] * found.moves
     problems += ["budget"] * bool(need > 1)
-    problems += [f"weak:{j}" for j in weak(vague, cov)]
     settings = settings_of(choice, bounding, mean)
     events = bounding.n * scale.fraction, bounding.n * scale.fraction_sd
     result = Estimate(
@@ -170,11 +169,11 @@ def estimate(
     result = _with_known_scale(result, bounding.placement.problem)
     sds, sampled = (np.sqrt(np.diag(part)) for part in (cov - hidden, sampling))
     sds[weakly] = np.inf
-    blind = without_scale(bounding, information)
-    blind |= (few_events(bounding, information, whitening) != 0).any(axis=1)
-    return _with_levels(
-        result, found.points, np.array([back @ step, sds, sampled]), bounding, choice.c, blind
-    )
+    blind, few = without_scale(bounding, information), few_events(bounding, information, whitening)
+    said = np.array([back @ step, sds, sampled])
+    result = _with_levels(result, found.points, said, bounding, choice.c, blind, few)
+    told = (f"weak:{j}" for j in weak(vague, result.cov[:m, :m]))
+    return replace(result, problems=(*result.problems, *told))
 
 
 def uncertain(
@@ -254,11 +253,13 @@ def _with_levels(
     bounding: Bounding[Placement],
     c: float,
     blind: np.ndarray,
+    few: np.ndarray,
 ) -> Estimate:
     """Coefficients of 0/1 columns by what their scores say, which is not in proportion to them.
 
     `steps` are those of coefficients if it were, their sds, infinite where noise hides them, and the part of
-    these without noise. Of the intercept and columns that are `blind` nothing is known.
+    these without noise. Nothing bounds columns that are `blind` unless they are 0/1. What :func:`few_events`
+    found may go as far as levels do, and so may a coefficient of which scores leave an end open.
     """
     if "hopeless" in result.problems:
         return result
@@ -268,12 +269,28 @@ def _with_levels(
     sigma = scale.y_scale * math.exp(log_sigma)
     params, factors = result.params.copy(), np.ones(len(result.params))
     points = points[:, 1:-1] * scale.y_scale / scale.scale
-    factors[:-1][blind] = np.inf
-    chosen = np.flatnonzero(problem.binary & ~blind[1:] & np.isfinite(steps[1, 1 : len(points[0]) + 1]))
-    at = 1 + chosen
+    binary, k = np.append(False, problem.binary), bounding.k
+    factors[:k][blind & ~binary] = np.inf
+    open_ended = blind & binary
+    at = np.flatnonzero(binary & ~blind & ~few.any(axis=1) & np.isfinite(steps[1, :k]))
     said = np.vstack([params[at], steps[:, at]])
-    params[at], factors[at] = by_scores(bounding, c, sigma, chosen, points[:, chosen], said)
-    return replace(result.wider(factors), params=params)
+    params[at], read = by_scores(bounding, c, sigma, at - 1, points[:, at - 1], said)
+    open_ended[at], factors[at] = np.isinf(read), np.where(np.isinf(read), 1.0, read)
+    alone = np.diag(1 / np.append(1.0, _widths(bounding)))[:, open_ended]
+    return _open_ended(replace(result.wider(factors), params=params), np.hstack([few, alone]), sigma)
+
+
+def _open_ended(result: Estimate, ways: np.ndarray, sigma: float) -> Estimate:
+    """With levels that may be as far off as any are, one for each of the `ways` that moves it by 1; (k, m).
+
+    Of one that moves with a coefficient of its own the estimate is where effects of levels are.
+    """
+    params, k, added = result.params.copy(), len(ways), np.zeros_like(result.cov)
+    own = np.abs(ways[:, np.count_nonzero(ways, axis=0) == 1]).sum(axis=1)
+    reach = REACH * sigma * own[own > 0]
+    params[:k][own > 0] = np.clip(params[:k][own > 0], -reach, reach)
+    added[:k, :k] = OPEN * sigma**2 * ways @ ways.T
+    return replace(result, params=params, cov=result.cov + added, cov_privacy=result.cov_privacy + added)
 
 
 def by_scores(

@@ -10,17 +10,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from dpstats.estimators.engine.finish import E
-from dpstats.estimators.levels import NORMAL, SHIFTS, level, slope_in_middle
+from dpstats.estimators.levels import END, OPEN, REACH, SHIFTS, level, slope_in_middle
 from dpstats.estimators.newton.located import Located
 from dpstats.estimators.newton.problem import Problem
 from dpstats.families.glm import GlmFamily
 
-# linear predictor of a level, whatever noise makes of a coefficient: one row in three million has an event
-_FARTHEST = 15.0
-# coefficient of a level one end of whose interval is open: two sds of that of any
-_REACH = 8.0
 _FLAT = 1e-300  # slope of a mean that may be 0 in floats, whose scores say nothing
-_OPEN = (_FARTHEST / NORMAL) ** 2  # variance of what an open end leaves
 
 
 @dataclass(frozen=True)
@@ -78,7 +73,7 @@ def read_levels(problem: Problem, located: Located, result: E, scores: Scores) -
         if math.isinf(found.factor):
             # steps run on where rows of a level lose their curvature
             own = direction[1:] > 0
-            params[1:][own], more = np.clip(params[1:][own], -_REACH, _REACH), _OPEN
+            params[1:][own], more = np.clip(params[1:][own], -REACH, REACH), OPEN
         else:
             more += (found.factor**2 - 1) * sd**2
         added += more * np.outer(direction, direction)
@@ -108,7 +103,7 @@ def _said(problem: Problem, located: Located, row: np.ndarray, mean: np.ndarray)
         return _curve(family, float(row @ mean) + located.offset), 0.0
     share = float(np.clip(row @ located.center, 0.0, 1.0))
     shares = np.array([1 - share, share])
-    ends = np.clip(middle + row @ mean * np.array([-share, 1 - share]), -_FARTHEST, _FARTHEST)
+    ends = np.clip(middle + row @ mean * np.array([-share, 1 - share]), -END, END)
     # the intercept makes up for a change as far as the rows of a 1 hold the information
     weights = shares * family.curvature(ends)
     curve = _curve(family, float(ends[int(weights[0] >= weights[1])]))
@@ -117,5 +112,5 @@ def _said(problem: Problem, located: Located, row: np.ndarray, mean: np.ndarray)
 
 def _curve(family: GlmFamily, eta: float) -> np.ndarray:
     """Newton steps of rows of this linear predictor, if the true one lies further by `SHIFTS`."""
-    means = family.mean(np.clip(eta, -_FARTHEST, _FARTHEST) + SHIFTS)
+    means = family.mean(np.clip(eta, -END, END) + SHIFTS)
     return np.asarray((means - means[len(means) // 2]) / max(slope_in_middle(means), _FLAT))
