@@ -70,6 +70,8 @@ class Line:
         Mean squares of the standardised columns, all rows counted in full.
     unit : float
         sd of a response, in whose units the linear predictor is.
+    skewed : tuple of int
+        Columns whose long rows lie on one side, so that a square moves their slopes.
     """
 
     center: np.ndarray
@@ -83,6 +85,13 @@ class Line:
     lost: float
     squares: np.ndarray
     unit: float = 1.0
+    skewed: tuple[int, ...] = ()
+
+    @property
+    def leans(self) -> bool:
+        """Whether more than half of the square of the predictor is of skewed columns."""
+        each = self.slopes**2 * self.squares
+        return bool(each[list(self.skewed)].sum() > each.sum() / 2)
 
     @property
     def slopes(self) -> np.ndarray:
@@ -202,6 +211,8 @@ def judged(release: Release, line: Line, score: BoundedScore, curve: Square, sha
     scale = share * line.phi / (curve.left * square)
     errors = math.sqrt(_along(line.cov, first)), math.sqrt(_along(line.cov, line.along)) / line.some_spread
     sure, usual = by_chance(release.law, noise, sd)
+    if line.leans:  # the square less its mean by chance, as in James and Stein's rule
+        usual = sd
     told = bool(abs(found) > sure and scale * abs(found) > WORTH * min(errors))
     more = max(abs(found) - usual, 0.0)  # whose square, unlike that of `usual`, is a number
     return Bend(told, scale**2 * more * (2 * abs(found) - more))

@@ -1,4 +1,4 @@
-"""What octaves of the distance from a mean tell of a column that may be constant."""
+"""What octaves of the distance from a mean, and where it lies, tell of columns."""
 
 import numpy as np
 import pytest
@@ -7,7 +7,9 @@ import dpstats as dps
 from dpstats.budget import Budget, Gdp
 from dpstats.curator import Release
 from dpstats.curator.statistics.columns import ColumnOctaves
-from dpstats.estimators.newton.located import _cleaned
+from dpstats.estimators.bends import Line
+from dpstats.estimators.newton import iterate
+from dpstats.estimators.newton.located import Located, _cleaned
 from dpstats.testing import SeededNoise, noise
 
 ROWS, REST = 10_000, 6
@@ -56,3 +58,33 @@ def test_amounts_that_are_mostly_0_have_a_coefficient(budget: Budget) -> None:
     assert not [code for code, _ in fit.flags if code == "not_estimable"]
     low, high = fit.conf_int().loc["x"]
     assert low < 0.8 < high
+
+
+@pytest.mark.parametrize(("least", "most", "skewed"), [(0, 1_000, (1,)), (0, 6, ()), (-1_000, 1_000, ())])
+def test_a_column_that_begins_near_its_mean_is_taken_to_be_spread_wider(
+    least: float, most: float, skewed: tuple[int, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An exponential one does, unless the other end is near, too, or both are far; a flag never."""
+    rng, found = np.random.default_rng(2), []
+    columns = {"x": rng.exponential(1.0, 20_000), "f": rng.integers(2, size=20_000)}
+    columns["y"] = rng.poisson(np.exp(0.2 * columns["x"].clip(0, 5)))
+    schema = dps.Schema(x=dps.bounded(least, most), f=dps.flag(), y=dps.count(50))
+    locate = iterate.locate
+
+    def seen(*args: object) -> Located:
+        found.append(locate(*args))
+        return found[-1]
+
+    monkeypatch.setattr(iterate, "locate", seen)
+    with noise(SeededNoise(1)):
+        dps.glm("y ~ x + f", columns, schema, family="poisson").fit(dps.approx(1, 1e-6))
+    assert found[0].skewed == skewed
+    raised = found[0].least >= 2 * found[0].squares * (1 - 1e-9)
+    assert tuple(np.flatnonzero(raised)) == skewed
+
+
+@pytest.mark.parametrize(("slopes", "leans"), [((0.3, 0.2), True), ((0.2, 0.3), False)])
+def test_a_predictor_leans_that_rests_on_skewed_columns(slopes: tuple[float, float], leans: bool) -> None:
+    one, beta = np.eye(3), np.array([1.0, *slopes])
+    line = Line(np.zeros(3), np.ones(3), beta, one, one, one, None, 1.0, 0.1, np.ones(3), skewed=(1,))
+    assert line.leans == leans

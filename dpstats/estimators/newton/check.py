@@ -225,6 +225,7 @@ def _line(located: Located, read: Read, found: Estimate) -> Line:
         read.phi,
         read.lost,
         located.squares,
+        skewed=located.skewed,
     )
 
 
