@@ -7,6 +7,8 @@ from scipy import stats
 
 import dpstats as dps
 from dpstats.estimators.location_scale.hazard_calibration import _contrasts
+from dpstats.estimators.location_scale.strata_layout import Layout
+from dpstats.estimators.matrices import symmetric_power
 from dpstats.families import LOGISTIC, NORMAL, SEV, Family
 from dpstats.results import SurvivalFit
 from dpstats.testing import SeededNoise, noise
@@ -130,3 +132,19 @@ def test_doubt_of_the_law_does_not_depend_on_where_a_scale_begins() -> None:
         assert found == pytest.approx(turn @ cov @ turn.T, rel=1e-3)
         doubted += abs(near.law.estimate) > 1.5 * near.law.std_error
     assert doubted  # else nothing was added
+
+
+def test_along_rows_of_strata_no_level_tells_of_another_law() -> None:
+    """Each stratum has a sigma of its own, whose error made rows of its level look unlike others."""
+    rng = np.random.default_rng(3)
+    stratum = rng.choice(3, 20_000, p=[0.55, 0.35, 0.1])
+    inside = np.eye(3, 5)
+    rows = np.column_stack([np.eye(3)[stratum], rng.normal(size=(20_000, 2)) + 2.0 * stratum[:, None]])
+    shares = np.bincount(stratum) / len(stratum)
+    means = np.array([rows[stratum == g].mean(axis=0) for g in range(3)])
+    square = rows.T @ rows / len(rows)
+    layout = Layout(inside, np.eye(5), np.eye(5), shares, means, square)
+    ways = layout.ways_within(symmetric_power(square, -0.5))
+    assert ways.shape == (2, 5)
+    np.testing.assert_allclose(ways @ means.T, 0.0, atol=1e-9)
+    np.testing.assert_allclose(np.cov(ways @ rows.T), np.eye(2), atol=1e-3)

@@ -110,13 +110,17 @@ class Gaussian(Newton):
             self._place_again(self._plan["inspections"][2 if self.arrived else 1])
         if self.arrived:
             placement, mu = self.bounding.placement, self._plan.cost("check")
-            steep, way = self.need(self.bounding.k) <= 1, self.whitening.matrix
-            self._law = contrasted(self.curator, mu, placement, self.typical, self.sigma, steep, way)
+            steep = self.need(self.bounding.k) <= 1
+            self._law = contrasted(self.curator, mu, placement, self.typical, self.sigma, steep, self._ways())
             self.bounding = replace(self.bounding, doubt=self._law.clear)
         self.choice = self.bounding.choose(self.whitening, self.typical)
         if not self.arrived:
             # narrow bounds gave a smaller matrix; mixed with the wide ones' it would make steps too long
             self.released = Released()
+
+    def _ways(self) -> np.ndarray:
+        """Whitened rows along which another spread of the errors is looked for."""
+        return self.whitening.matrix[1:]
 
     def _place_again(self, mu: float) -> None:
         """By what inspections say where the steps have come to; a matrix about another pivot is forgotten."""

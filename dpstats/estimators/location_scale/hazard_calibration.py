@@ -71,25 +71,25 @@ def contrasted(  # noqa: PLR0913 - of strata, one more
     point: np.ndarray,
     sigma: float | np.ndarray,
     steep: bool = False,
-    whitening: np.ndarray | None = None,
+    ways: np.ndarray | None = None,
 ) -> Contrasted:
     """Release contrasts between zones at a point (gamma, log sigma), with this sigma, or those of strata.
 
     No error of intercept and log sigma moves them, or hardly: what is left of them is sampling, noise, or
     another law. `steep` where sigma is known, so that another one is to move them; but not where noise in the
     slopes spreads residuals, as it does by signs and where a coefficient is not found. Zones are laid out by
-    what an average row collects at the point. With a `whitening` of rows what goes along with them is
-    released, too.
+    what an average row collects at the point. With `ways`, whose rows times x~ have the square 1 in the mean,
+    what goes along with them is released, too.
     """
     family, scale, k = placement.problem.family, placement.scale, len(point) - 1
     fraction = min(1 - math.exp(-placement.expectations(point).hazard), MOST_SEEN)
     contrasts = _contrasts(family, fraction, steep and placement.problem.known_scale)
     steps, square, along = contrasts.steps, contrasts.square, {}
     tilted, length = _contrasts(family, fraction, True), math.sqrt(_LENGTH * k)
-    if whitening is not None and k > 1:
-        along = dict(whitening=whitening[1:], radius=length)
+    if ways is not None and len(ways):
+        along = dict(whitening=ways, radius=length)
         steps = np.vstack([steps, tilted.steps[0]])
-        square = np.append(square, np.full(k - 1, tilted.square[0] / length**2))
+        square = np.append(square, np.full(len(ways), tilted.square[0] / length**2))
     release = curator.release(
         "hazard_contrasts",
         mu,
@@ -115,7 +115,7 @@ def contrasted(  # noqa: PLR0913 - of strata, one more
         np.sqrt(np.maximum(found**2 - (sds * errors) ** 2, 0.0)) / events for sds in (_USUAL, _CLEAR)
     )
     sizes, typical = clear[2:] * length / tilted.by_spread, expected(family, fraction)
-    spreads = np.zeros((k, 0)) if whitening is None else whitening[:, 1:] * sizes
+    spreads = np.zeros((k, 0)) if ways is None else ways.T * sizes
     moved = _SLOPE_BIAS * sizes.max(initial=0.0)
     doubt, surely = (float(np.hypot(np.linalg.norm(each[:2]), moved)) for each in (usual, clear))
     return Contrasted(law, stands_out, doubt, spreads, surely, typical.residual_mean + typical.offset)

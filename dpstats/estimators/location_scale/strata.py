@@ -103,6 +103,10 @@ class Stratified(Gaussian):
         self.layout = Layout.of(placement.problem.strata, placement)
         return np.append(self.layout.held(point[:-1]), point[-1])
 
+    def _ways(self) -> np.ndarray:
+        """Within strata: each has a sigma of its own, whose error is no other law."""
+        return self.layout.ways_within(self.whitening.matrix)
+
     def _whitened(self) -> Whitening:
         first = self.layout.whitening(np.ones(len(self.layout.shares)), self.bounding.placement.scale)
         return Whitening(first, first)

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
+import scipy
 
 from dpstats.estimators.engine.finish import to_user
 from dpstats.estimators.location_scale.placement import PlacedByLine
@@ -68,6 +69,11 @@ class Layout:
         """Second moments about the means of strata, as far as noise leaves them positive."""
         values, vectors = np.linalg.eigh(self.square - (self.means.T * self.shares) @ self.means)
         return np.asarray((vectors * np.maximum(values, 0.0)) @ vectors.T)
+
+    def ways_within(self, whitening: np.ndarray) -> np.ndarray:
+        """Of rows less the mean row of their stratum, whitened, shape (k - G, k): none between strata."""
+        across = scipy.linalg.null_space(np.linalg.solve(whitening, self.inside.T).T)
+        return np.asarray(across.T @ whitening @ (np.eye(len(whitening)) - self.means.T @ self.inside))
 
     def stretched(self, factors: np.ndarray) -> np.ndarray:
         """Second moments of rows that count by these factors, if strata differ in their means alone."""
