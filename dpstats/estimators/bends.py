@@ -129,6 +129,12 @@ class Line:
         return max(self.lost, self._more / max(self._more + self.spread**2, 1e-300))
 
     @property
+    def moved(self) -> np.ndarray:
+        """What a line moves by in all, if along the intercept and along the predictor in its sds by 1."""
+        first = np.eye(len(self.beta))[0]
+        return np.outer(first, first) + np.outer(self.slopes, self.slopes) / max(self.spread, 1e-9) ** 2
+
+    @property
     def whole_spread(self) -> float:
         """sd of the linear predictor over all rows, those that were weighted down in full."""
         return math.sqrt(self.spread**2 + self._more)
@@ -179,7 +185,7 @@ def look(curator: Curator, cost: float, line: Line, score: BoundedScore, share: 
         Of the coefficient of the square, by which a bend moves the line.
     """
     release = curator.release("predictor_bend", cost, **bend_public(line, score, WIDE))
-    return judged(release, line, score, WIDE, share)
+    return judged(release, line, score.limit, WIDE, share)
 
 
 def bend_public(line: Line, score: BoundedScore, square: Square) -> dict[str, Any]:
@@ -196,11 +202,11 @@ def bend_public(line: Line, score: BoundedScore, square: Square) -> dict[str, An
     )
 
 
-def judged(release: Release, line: Line, score: BoundedScore, curve: Square, share: float) -> Bend:
-    """Whether a line bends, by a release of what `bend_public` says."""
+def judged(release: Release, line: Line, limit: float, curve: Square, share: float) -> Bend:
+    """Whether a line bends, by a release of products of scores, up to a limit, with its square."""
     if not np.isfinite(line.cov).all():
         return Bend(False, 0.0)
-    kappa = square_weight(score.limit * curve.edge**2 / 2)
+    kappa = square_weight(limit * curve.edge**2 / 2)
     (found, square), (noise, square_noise) = release.values[0] / (1, kappa), release.sds[0] / (1, kappa)
     square = max(float(square), 0.0) + 2 * square_noise
     first = np.eye(len(line.beta))[0]

@@ -192,6 +192,12 @@ class RowScale:
         below = np.sum(lost, axis=1, where=self.places < 0)
         return below, np.sum(lost, axis=1, where=self.places > 0), squares.sum(axis=1)
 
+    def lost_along(self, slopes: Array, square: float) -> float:
+        """The share of the squares of a line of columns that the same rows lose, if they are independent."""
+        below, above, whole = self.squares_beyond(square)
+        parts = slopes**2 * self.ratio
+        return float(parts @ ((below + above) / np.maximum(whole, 1e-300))) / max(float(parts.sum()), 1e-300)
+
     @property
     def unknown(self) -> Array:
         """Columns that may vary far less than their scale: nothing then bounds their coefficients."""

@@ -74,7 +74,7 @@ METHOD = "noisy Newton (Gaussian)"
 PURE_METHOD = "noisy Newton (pure epsilon)"
 PURE_RELEASED = ("columns", "event matrix", "score", "sizes of the information", "check of the law")
 COLUMNS = "columns"
-RELEASED = (COLUMNS, "event matrix", "score", "information", "check of the law")
+RELEASED = (COLUMNS, "event matrix", "score", "information", "check of the law", "check of the line")
 SIGNS_METHOD = "signs of residuals (Gaussian)"
 SIGNS_RELEASED = (
     COLUMNS,

@@ -82,6 +82,19 @@ def test_location_score():
     assert score.item() == pytest.approx(psi[BLOCK.ok].sum(), **TOLERANCE)
 
 
+def test_location_bend():
+    public = PUBLIC["location_score"]
+    line, edge = np.array([0.2, 1.5, -0.8]), 1.5
+    curator = Curator(MadeRows(COLUMNS), MadeDesign(D), gdp(2), noise=NoNoise())
+    found = curator.release("location_bend", 1.0, **public, line=line, edge=edge).values[0].ravel()
+    x, z = scored(public)
+    cut = taper(SEV, public["c"])
+    psi = cut.integrals(z).location - EVENT[:, 0] * cut.g(z)
+    v = (psi * (np.clip(x @ line, -edge, edge) ** 2 - edge**2 / 2))[BLOCK.ok]
+    kappa = math.sqrt(11) / (float(cut.integrals(np.array([np.inf])).location[0]) * edge**2)
+    assert found == pytest.approx([v.sum(), kappa * (v**2).sum()], **TOLERANCE)
+
+
 @pytest.mark.parametrize("c", [1.34, 3.0, 24.0])
 def test_martingale_score(c):
     """At c = 3 and 24 some events lie beyond the end of the taper: they weigh 0 there and count elsewhere."""

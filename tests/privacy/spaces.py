@@ -225,6 +225,23 @@ def trends(c: float, radius: float, trend: tuple[float, ...], half: float) -> Bu
     return lambda d: {name: at for name, at in build(d).items() if name != "matrix_share"} | {"trend": trend}
 
 
+def bent_location(build: Build) -> Build:
+    """The square of a line that rows follow to both edges."""
+    return lambda d: dict(build(d), line=np.append(0.3, np.full(d, 2.0)), edge=1.5)
+
+
+def bent_hazards(c: float) -> Build:
+    """The same of rows of which half have a hazard of c."""
+
+    def public(d: int) -> dict[str, Any]:
+        build = trends(c, 1.0, (0.0,), 3.0)(d)
+        return {name: build[name] for name in build if name not in ("trend", "whitening", "radius")} | dict(
+            beta=np.append(np.zeros(d - 1), 0.4), line=np.append(2.0, np.full(d - 1, 0.1)), edge=1.5
+        )
+
+    return public
+
+
 def pilot(radius: float, limit: float, **more: float) -> Build:
     """Some pilot fit; in two dimensions and more, rows of full length reach any angle."""
 
@@ -502,6 +519,16 @@ SPACES = {
                 (1.5, 0.6, (0.5, -0.5, -0.5, 0.5), 0.59, True),
             )
         ),
+    ],
+    "location_bend": [
+        Space(bent_location(score(SEV, 1.34)), 60.0),
+        Space(bent_location(score(SEV, 24.0)), 60.0, 0.95, 0.95, delayed=True),
+        Space(bent_location(score(NORMAL, 1.34, -1.5)), 60.0, ranges=0.9),
+        Space(bent_location(score(LOGISTIC, 2.0)), 60.0, ranges=0.9, intervals=True),
+    ],
+    "hazard_bend": [
+        Space(bent_hazards(2.0), 3.0),
+        Space(bent_hazards(1.0), 3.0, delayed=True),
     ],
     "inspection_counts": [
         Space(

@@ -25,6 +25,7 @@ from dpstats.curator.statistics.martingale_parts import (
 )
 from dpstats.curator.statistics.moments import BoxMoments, EventMatrix, EventMoments
 from dpstats.curator.statistics.pilot import ResidualCounts, ResidualMoments, ResidualScore, RowReach
+from dpstats.curator.statistics.survival_bends import HazardBend, LocationBend
 from dpstats.curator.statistics.truncated import (
     TruncatedCross,
     TruncatedGram,
@@ -53,6 +54,8 @@ REGISTRY: dict[str, Callable[..., Statistic]] = {
         HazardContrasts,
         HazardScore,
         HazardTrend,
+        HazardBend,
+        LocationBend,
         InspectionCounts,
         ResidualMoments,
         BoxMoments,

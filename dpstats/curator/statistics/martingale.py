@@ -61,16 +61,21 @@ class LocationScore(AtResiduals):
         self.sensitivity = self._cut.steepest + top
 
     def factors(self, block: Block, scratch: Scratch) -> tuple[Factor, ...]:
-        _, (z, event, entry, known) = self.watched(block, scratch)
+        _, psi = self._scored(block, scratch)
+        ones = scratch("ones", len(block.ok), 1)
+        ones[:] = 1.0
+        return (Factor(ones, psi[:, None]),)
+
+    def _scored(self, block: Block, scratch: Scratch) -> tuple[np.ndarray, np.ndarray]:
+        """Rows as of :meth:`Map.centred`, and their psi."""
+        centred, (z, event, entry, known) = self.watched(block, scratch)
         first = self._cut.integrals(z).location
         psi = first - event * self._cut.g(z) * self._cut.slope(z)
         if entry is not None:
             psi -= self._cut.integrals(np.minimum(entry, z)).location
         if known is not None:
             psi -= (self._cut.integrals(known.upper).location - first) * known.odds
-        ones = scratch("ones", len(block.ok), 1)
-        ones[:] = 1.0
-        return (Factor(ones, psi[:, None]),)
+        return centred, psi
 
 
 class MartingaleScore(AtResiduals):

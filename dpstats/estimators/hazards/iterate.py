@@ -16,6 +16,7 @@ from dpstats.estimators.engine.plan import Plan
 from dpstats.estimators.engine.route import Newton, Scores, iterated
 from dpstats.estimators.engine.step import CHOOSE, DAMPING, LONGEST, capped
 from dpstats.estimators.gram.levels import expected_moments
+from dpstats.estimators.hazards.bend import straight
 from dpstats.estimators.hazards.bounds import MATRIX_SHARE, Chooser
 from dpstats.estimators.hazards.estimate import Estimate, estimate
 from dpstats.estimators.hazards.grid import find_grid
@@ -66,7 +67,7 @@ class _Steps(Newton[Scores, Estimate]):
 
     def __init__(self, curator: Curator, problem: Problem, plan: Plan) -> None:
         super().__init__(curator, plan["early"], plan["tail"])
-        self._check, box = plan.cost("check"), problem.box
+        self._plan, box = plan, problem.box
         scale = find_columns(curator, plan.columns, box, False)
         self.scale = replace(scale, constant=False, levels=box.levels, alike=box.alike)
         self.chooser = Chooser(self.scale, curator.n, curator.cost_per_row(plan.cost("tail")))
@@ -140,7 +141,8 @@ class _Steps(Newton[Scores, Estimate]):
         steps, parts = self.steps, (self.scale, self.grid, self.bounds)
         few = few_events(self.scale, self.known, self.curator.n, float(self.grid.events.sum()))
         found = estimate(steps, self.axes, *parts, self.curator.n, few)
-        return checked(self.curator, self._check, (steps.information, self.axes), parts, found)
+        found = straight(self.curator, self._plan.cost("bend"), self.whitening, parts, found)
+        return checked(self.curator, self._plan.cost("check"), (steps.information, self.axes), parts, found)
 
     def _informed(self) -> Information:
         """What is known of the information, in the coordinates of `axes`."""

@@ -5,6 +5,7 @@ See docs/theory/coxph.md#plan.
 
 from dpstats.estimators.engine.plan import (
     EARLY_STEPS,
+    LOOK,
     TAIL_STEPS,
     TIME_CHECK,
     TIME_COLUMNS,
@@ -29,7 +30,8 @@ def make_plan(
         counts=Stage(COUNTS, "exit counts"),
         entries=Stage(entries, "entry counts"),
         early=Stage(EARLY, steps, growing(early_steps)),
-        tail=Stage(1 - TIME_COLUMNS - COUNTS - entries - EARLY - TIME_CHECK, steps, alike(tail_steps)),
+        tail=Stage(1 - TIME_COLUMNS - COUNTS - entries - EARLY - TIME_CHECK - LOOK, steps, alike(tail_steps)),
         check=Stage(TIME_CHECK, "check of proportional hazards"),
+        bend=Stage(LOOK, "check of the line"),
     )
     return Plan(mu, False, stages)

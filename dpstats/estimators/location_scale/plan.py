@@ -59,7 +59,7 @@ def make_plan(
         Whether failures may lie between two times.
     """
     steps, inspections = "score and information", INSPECTIONS * intervals
-    rest = 1 - TIME_COLUMNS - MATRIX - LOCATION - EARLY - inspections - TIME_CHECK
+    rest = 1 - TIME_COLUMNS - MATRIX - LOCATION - EARLY - inspections - TIME_CHECK - LOOK
     stages = dict(
         columns=Stage(TIME_COLUMNS, "columns"),
         matrix=Stage(MATRIX, "event matrix"),
@@ -68,6 +68,7 @@ def make_plan(
         inspections=Stage(inspections, "inspections", alike(INSPECTED)),
         tail=Stage(rest, steps, alike(tail_steps)),
         check=Stage(TIME_CHECK, "check of the law"),
+        bend=Stage(LOOK, "check of the line"),
     )
     return Plan(mu, False, stages)
 

@@ -247,7 +247,9 @@ class Stratified(Gaussian):
         self.whitening = first.improved(seen, radius, layout.other_columns(scale))
 
     def finish(self) -> Estimate:
-        result, placement, groups = _estimated(self), self.bounding.placement, len(self.layout.shares)
+        layout = self.layout
+        result = self._straight(_estimated(self), layout.tied @ np.linalg.inv(layout.to_user))
+        placement, groups = self.bounding.placement, len(layout.shares)
         assert placement.problem.strata is not None
         # location coefficients are tied, and what moves one log sigma moves all
         k, tied = self.bounding.k, placement.problem.strata.tied

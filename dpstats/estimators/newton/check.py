@@ -206,10 +206,8 @@ def checked(cost: float, problem: Problem, located: Located, read: Read, found: 
     square = WIDE if problem.family.two_valued else NEAR
     release, found = yield "predictor_bend", cost, bend_public(line, score, square)
     cov, cov_privacy = standardised(back, found.cov, found.cov_privacy)
-    bend = judged(release, replace(line, cov=cov, cov_privacy=cov_privacy), score, square, share)
-    first = np.eye(problem.k)[0]
-    moved = np.outer(first, first) + np.outer(line.slopes, line.slopes) / max(line.spread, 1e-9) ** 2
-    return found.doubted(bend.square * forth @ moved @ forth.T, *("bends",) * bend.told)
+    bend = judged(release, replace(line, cov=cov, cov_privacy=cov_privacy), score.limit, square, share)
+    return found.doubted(bend.square * forth @ line.moved @ forth.T, *("bends",) * bend.told)
 
 
 def _line(located: Located, read: Read, found: Estimate) -> Line:

@@ -1,0 +1,74 @@
+"""Do times follow the line? Scores of the location against its square.
+
+See docs/theory/survival.md#whether-times-bend.
+"""
+
+import numpy as np
+
+from dpstats.curator import Curator
+from dpstats.estimators.bends import FAR, NEAR, Line, judged, standardised
+from dpstats.estimators.location_scale.bounds import Bounding, Choice
+from dpstats.estimators.location_scale.estimate import Estimate
+from dpstats.estimators.location_scale.placement import Placement
+from dpstats.families.martingale import taper
+
+
+def straight(  # noqa: PLR0913 - a fit, and where its line is
+    curator: Curator,
+    cost: float,
+    bounding: Bounding[Placement],
+    choice: Choice,
+    whitening: np.ndarray,
+    back: np.ndarray,
+    found: Estimate,
+) -> Estimate:
+    """A fit that tells by the caution "bends" if times surely do, and counts what they may as error.
+
+    Parameters
+    ----------
+    curator : Curator
+    cost : float
+    bounding : Bounding
+    choice : Choice
+    whitening : array, shape (k, k)
+    back : array, shape (k, p)
+        From the p location coefficients of the fit to those of standardised columns.
+    found : Estimate
+        Its parameters are the location's and the log sigmas.
+    """
+    scale, family, p = bounding.placement.scale, bounding.placement.problem.family, back.shape[1]
+    sigma = np.exp(found.params[p:])
+    unit = float(np.mean(sigma**-2.0) ** -0.5) / scale.y_scale
+    gamma = back @ (found.params[:p] - scale.y_center * np.eye(p)[0])
+    parts = (each[:p, :p] / unit**2 for each in (found.cov, found.cov_privacy))
+    kept = bounding.placement.expected.kept(choice.c)
+    line = Line(
+        np.append(0.0, scale.center),
+        np.append(1.0, scale.scale),
+        gamma / unit,
+        np.linalg.matrix_power(np.linalg.inv(whitening), 2),
+        *standardised(back, *parts),
+        None,
+        1.0,
+        1 - kept * (1 - scale.lost_along(gamma[1:], choice.radius**2)),
+        np.zeros(len(gamma)),
+    )
+    release = curator.release(
+        "location_bend",
+        cost,
+        **scale.public(),
+        family=family,
+        c=choice.c,
+        floor=choice.floor,
+        gamma=gamma,
+        sigma=sigma / scale.y_scale if bounding.placement.problem.strata else sigma.item() / scale.y_scale,
+        line=(line.beta - line.middle * np.eye(len(gamma))[0]) / line.some_spread,
+        edge=NEAR.edge,
+    )
+    cut = taper(family, choice.c, choice.floor)
+    limit = max(cut.steepest, float(cut.integrals(np.array([np.inf])).location[0]))
+    bend = judged(release, line, limit, NEAR, min(FAR * line.unheard, 1.0))
+    way = np.linalg.pinv(back) * unit
+    moved = np.zeros_like(found.cov)
+    moved[:p, :p] = bend.square * way @ line.moved @ way.T
+    return found.doubted(moved, *("bends",) * bend.told)
