@@ -111,7 +111,11 @@ _LEAST = 1e-300  # of a cumulative hazard, whose logarithm is taken
 
 
 def log_hazard(record: Record, at: Points, times: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the log cumulative hazard of N points at N times, and its standard errors."""
+    """Return the log cumulative hazard of N points at N times, and its standard errors.
+
+    What the clock has gained is log-normal, with its own mean and variance: near 0 the latter may be many
+    times the square of the mean, and a delta method would leave a hazard any size.
+    """
     level, baseline = given(record.baseline).levelled
     each = baseline.hazards(times, at.stratum)
     whole = np.maximum(each.sum(axis=1), _LEAST)
@@ -122,11 +126,15 @@ def log_hazard(record: Record, at: Points, times: np.ndarray) -> tuple[np.ndarra
     for i in np.flatnonzero(np.isinf(np.diagonal(record.cov))) + len(cov) - len(record.names):
         cov[i], cov[:, i] = 0.0, 0.0
         cov[i, i] = np.inf
-    se = np.hypot(
-        standard_errors(gradient, cov),
-        np.sqrt(baseline.clock_variances(times, at.stratum)) / whole,
-    )
+    se = np.hypot(standard_errors(gradient, cov), np.sqrt(_of_clock(record, at, times)))
     return np.log(whole) + level + linear, se
+
+
+def _of_clock(record: Record, at: Points, times: np.ndarray) -> np.ndarray:
+    """The part of the clock in the variance of `log_hazard`."""
+    _, baseline = given(record.baseline).levelled
+    whole = np.maximum(baseline.hazards(times, at.stratum).sum(axis=1), _LEAST)
+    return np.asarray(np.log1p((np.sqrt(baseline.clock_variances(times, at.stratum)) / whole) ** 2))
 
 
 def curve(
@@ -138,12 +146,18 @@ def curve(
     """
     back, last = _survival if kind == "survival" else np.exp, given(record.baseline).last(at.stratum)
     estimate = back(log_hazard(record, at, times)[0])
-    _, low, high = transformed(*log_hazard(record, at, np.minimum(times, last)), level, back)
+    seen = np.minimum(times, last)
+    line, se = log_hazard(record, at, seen)
+    clock = _of_clock(record, at, seen)
+    # a log-normal of this mean has its median below
+    _, low, high = transformed(line - clock / 2, se, level, back)
+    # noise adds to failures: it may have made up all that are less than its error
+    least = back(line + np.log(np.maximum(1 - critical(level) * np.sqrt(np.expm1(clock)), _LEAST)))
     beyond = times > last
     if kind == "survival":
-        low[beyond] = 0.0
+        low[beyond], high = 0.0, np.fmax(high, least)
     else:
-        high[beyond] = np.inf
+        low, high[beyond] = np.fmin(low, least), np.inf
     return estimate, low, high
 
 

@@ -539,3 +539,18 @@ def test_columns_of_a_spline_that_go_together_cost_no_other_covariate(seed: int)
     assert not [text for code, text in beside.flags if "age" in text or "maker" in text]
     assert (beside.bse[names] < 2.5 * alone.bse).all()
     assert (np.abs(beside.params[names] - pd.Series(TRUTH)) < 3 * beside.bse[names]).all()
+
+
+def test_failures_that_noise_may_have_made_leave_an_early_curve_at_one() -> None:
+    """Hazards rise with the time: early failures are few, and noise of 30 numbers adds up to more."""
+    held = []
+    for seed in range(12):
+        draw = np.random.default_rng([seed, 77])
+        days = 400 * draw.exponential(size=1_500) ** 0.4
+        data = {"days": np.clip(days, 1, 1000), "failed": 1 * (days < 1000), "load": 1 + draw.random(1_500)}
+        with noise(SeededNoise(seed)):
+            fit = dps.coxph("Surv(days, failed) ~ load", data, SCHEMA).fit(dps.approx(2, 1e-6))
+        limits = fit.survival({"load": 1.5}, times=[20, 50, 100]).frame
+        truth = np.exp(-((limits["time"] / 400) ** 2.5))
+        held += list((limits["conf_low"] <= truth) & (truth <= limits["conf_high"]))
+    assert np.mean(held) > 0.9

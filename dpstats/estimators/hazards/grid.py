@@ -165,7 +165,7 @@ def find_grid(curator: Curator, plan: Plan, problem: Problem, score_noise: float
     middle = np.maximum(middle, least)
     stratum = np.repeat(np.arange(strata), fine)
     runs = _runs(events, max(_FEWEST, _VISIBLE * sd), stratum)
-    number = np.maximum(np.bincount(runs, events), 1.0)
+    number, noise = np.maximum(np.bincount(runs, events), 1.0), np.bincount(runs) * sd**2
     exposed = middle * np.diff(problem.edges)
     spread = number[runs] * exposed / np.bincount(runs, exposed)[runs]
     trust = spread / (spread + sd**2)
@@ -174,14 +174,12 @@ def find_grid(curator: Curator, plan: Plan, problem: Problem, score_noise: float
     of_run = stratum[np.unique(runs, return_index=True)[1]]
     fewest = (_PIECE_NOISE_LATE if problem.delayed else _PIECE_NOISE) * score_noise
     pieces = _runs(number, fewest, of_run)[runs]
-    # of what is spread evenly over a run, all may have come at any time of it
-    errors = (1 - trust) * each * number[runs] / 3 + trust**2 * (each + sd**2) + each**2 * sums / middle**2
-    variances = errors / middle**2
+    # of what is spread evenly over a run, all may have come at any time of it, and noise may have made it up
+    errors = (1 - trust) * each * (number / 3 + 1 + noise / number)[runs]
+    variances = (errors + trust**2 * (each + sd**2) + each**2 * sums / middle**2) / middle**2
     rates, whole = each / middle, sd * math.sqrt(len(times))
     even = trust * rates + (1 - trust) * np.bincount(runs, rates)[runs]
-    unsure = (number + np.bincount(runs) * sd**2) / number**2 + np.bincount(
-        runs, each * sums / middle**2
-    ) / number
+    unsure = (number + noise) / number**2 + np.bincount(runs, each * sums / middle**2) / number
     hazard, length = np.bincount(runs, rates), np.bincount(runs, np.diff(problem.edges))
     at_once = _faster(hazard, length, np.sqrt(unsure), of_run)
     # until the lower bound of the time, or the first time after 0, nobody knows when rows fail
