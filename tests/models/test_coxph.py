@@ -173,6 +173,7 @@ def test_effects_that_change_are_told() -> None:
     data = {"days": np.clip(days, 1, 1000), "failed": np.ones(n), "age": np.clip(age, 0, 100)}
     with noise(SeededNoise(1)):
         fit = dps.coxph("Surv(days, failed) ~ age", data, SCHEMA).fit(dps.gdp(1))
+    with noise(SeededNoise(1)):
         steady = dps.coxph("Surv(days, failed) ~ maker + age", rows(10_000, 1), SCHEMA).fit(dps.gdp(1))
     test = fit.proportional_test().frame.set_index("term")
     assert test.loc["age", "conf_high"] < 0 and test.loc["GLOBAL", "p_value"] < 1e-4
