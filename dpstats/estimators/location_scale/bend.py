@@ -10,7 +10,6 @@ from dpstats.estimators.bends import FAR, NEAR, Line, judged, standardised
 from dpstats.estimators.location_scale.bounds import Bounding, Choice
 from dpstats.estimators.location_scale.estimate import Estimate
 from dpstats.estimators.location_scale.placement import Placement
-from dpstats.families.martingale import taper
 
 
 def straight(  # noqa: PLR0913 - a fit, and where its line is
@@ -53,19 +52,20 @@ def straight(  # noqa: PLR0913 - a fit, and where its line is
         1 - kept * (1 - scale.lost_along(gamma[1:], choice.radius**2)),
         np.zeros(len(gamma)),
     )
+    where = bounding.truncation(choice, np.append(gamma, np.log(unit)))
     release = curator.release(
         "location_bend",
         cost,
         **scale.public(),
         family=family,
         c=choice.c,
-        floor=choice.floor,
+        floor=where.floor,
         gamma=gamma,
         sigma=sigma / scale.y_scale if bounding.placement.problem.strata else sigma.item() / scale.y_scale,
         line=(line.beta - line.middle * np.eye(len(gamma))[0]) / line.some_spread,
         edge=NEAR.edge,
     )
-    cut = taper(family, choice.c, choice.floor)
+    cut = where.cut
     limit = max(cut.steepest, float(cut.integrals(np.array([np.inf])).location[0]))
     bend = judged(release, line, limit, NEAR, min(FAR * line.unheard, 1.0))
     way = np.linalg.pinv(back) * unit
