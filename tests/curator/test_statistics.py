@@ -217,6 +217,22 @@ def test_location_score_attains_its_sensitivity(family):
     assert attained == pytest.approx(1 + top, rel=1e-5)
 
 
+def test_location_bend_attains_its_sensitivity():
+    """Two rows beyond the cut, one in the middle of the line and one beyond its edge."""
+    edge, middle = 1.5, math.log(10)
+    public = PUBLIC["location_score"] | dict(center=[0.0], scale=[1.0], gamma=np.zeros(2), sigma=1.0)
+    public |= dict(y_center=middle, y_scale=middle / 40, line=np.array([0.0, 1.0]), edge=edge)
+    found = []
+    for x in (0.0, 2.0):
+        row = {"x": np.array([[x]]), "time": np.array([BIG_TIME]), "event": np.zeros(1)}
+        recording = Recording(NoNoise())
+        curator = Curator(MadeRows(row), MadeDesign(1, bound=10.0), gdp(2), recording, recording.record)
+        curator.release("location_bend", 1.0, **public)
+        found.append(recording.records[0].exact)
+    top = float(taper(SEV, public["c"]).integrals(np.array([np.inf])).location[0])
+    assert np.linalg.norm(found[0] - found[1]) == pytest.approx(top * edge**2, rel=1e-5)
+
+
 @pytest.mark.parametrize(
     ("name", "change", "message"),
     [
