@@ -61,6 +61,13 @@ def test_a_curvature_that_noise_made_huge_hides_no_other() -> None:
     assert np.all(np.diag(fit.cov_params()) > 0)
 
 
+def test_a_scale_that_noise_made_nothing_is_looked_at() -> None:
+    """A log sigma of -9,800: the look for a bend divided by a sigma of 0."""
+    with noise(Wild(7)):
+        fit = Case("survreg", "sev", "auto", None, "gdp", "strata").fit(DATA)
+    assert str(fit.summary())
+
+
 # what models explain, and its bounds
 BOUNDS = {
     "time": (1, 100),

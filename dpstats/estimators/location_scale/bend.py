@@ -3,6 +3,8 @@
 See docs/theory/survival.md#whether-times-bend.
 """
 
+import math
+
 import numpy as np
 
 from dpstats.curator import Curator
@@ -10,6 +12,7 @@ from dpstats.estimators.bends import FAR, NEAR, Line, judged, standardised
 from dpstats.estimators.location_scale.bounds import Bounding, Choice
 from dpstats.estimators.location_scale.estimate import Estimate
 from dpstats.estimators.location_scale.placement import Placement
+from dpstats.estimators.location_scale.problem import LOG_SIGMA_RANGE
 
 
 def straight(  # noqa: PLR0913 - a fit, and where its line is
@@ -36,8 +39,9 @@ def straight(  # noqa: PLR0913 - a fit, and where its line is
         Its parameters are the location's and the log sigmas.
     """
     scale, family, p = bounding.placement.scale, bounding.placement.problem.family, back.shape[1]
-    sigma = np.exp(found.params[p:])
-    unit = float(np.mean(sigma**-2.0) ** -0.5) / scale.y_scale
+    # as far as points of the fit go: an estimate that is all noise may be any number
+    sigma = np.exp(np.clip(found.params[p:] - math.log(scale.y_scale), *LOG_SIGMA_RANGE))
+    unit = float(np.mean(sigma**-2.0) ** -0.5)
     gamma = back @ (found.params[:p] - scale.y_center * np.eye(p)[0])
     parts = (each[:p, :p] / unit**2 for each in (found.cov, found.cov_privacy))
     kept = bounding.placement.expected.kept(choice.c)
@@ -61,7 +65,7 @@ def straight(  # noqa: PLR0913 - a fit, and where its line is
         c=choice.c,
         floor=where.floor,
         gamma=gamma,
-        sigma=sigma / scale.y_scale if bounding.placement.problem.strata else sigma.item() / scale.y_scale,
+        sigma=sigma if bounding.placement.problem.strata else sigma.item(),
         line=(line.beta - line.middle * np.eye(len(gamma))[0]) / line.some_spread,
         edge=NEAR.edge,
     )
