@@ -4,7 +4,7 @@ import numpy as np
 
 from dpstats.curator import Curator
 from dpstats.estimators.bends import FAR, NEAR, Line, judged
-from dpstats.estimators.hazards.bounds import Bounds
+from dpstats.estimators.hazards.bounds import Bounds, watched
 from dpstats.estimators.hazards.estimate import Estimate, to_user
 from dpstats.estimators.hazards.grid import Grid
 from dpstats.estimators.row_scale import RowScale
@@ -56,13 +56,7 @@ def straight(
     release = curator.release(
         "hazard_bend",
         cost,
-        center=scale.center,
-        scale=scale.scale,
-        beta=point[j:],
-        edges=grid.edges,
-        hazards=grid.hazards(point[:j]),
-        pieces=grid.pieces,
-        c=bounds.c,
+        **watched(*parts, point),
         line=point[j:] / line.some_spread,
         edge=NEAR.edge,
     )

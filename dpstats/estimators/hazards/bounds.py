@@ -5,6 +5,7 @@ See docs/theory/coxph.md#bounds.
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -31,6 +32,19 @@ class Bounds:
     @property
     def of_row(self) -> HazardBounds:
         return hazard_bounds(self.c, self.radius, MATRIX_SHARE)
+
+
+def watched(scale: RowScale, grid: Grid, bounds: Bounds, point: Array) -> dict[str, Any]:
+    """Public parameters of statistics of rows and their times, at log hazards and coefficients (J + d,)."""
+    return dict(
+        center=scale.center,
+        scale=scale.scale,
+        beta=point[grid.count :],
+        edges=grid.edges,
+        hazards=grid.hazards(point[: grid.count]),
+        pieces=grid.pieces,
+        c=bounds.c,
+    )
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from dpstats.estimators.engine.route import Newton, Scores, iterated
 from dpstats.estimators.engine.step import CHOOSE, DAMPING, LONGEST, capped
 from dpstats.estimators.gram.levels import expected_moments
 from dpstats.estimators.hazards.bend import straight
-from dpstats.estimators.hazards.bounds import MATRIX_SHARE, Chooser
+from dpstats.estimators.hazards.bounds import MATRIX_SHARE, Chooser, watched
 from dpstats.estimators.hazards.estimate import Estimate, estimate
 from dpstats.estimators.hazards.grid import find_grid
 from dpstats.estimators.hazards.information import Known
@@ -104,13 +104,7 @@ class _Steps(Newton[Scores, Estimate]):
         release = self.curator.release(
             "hazard_score",
             cost,
-            center=self.scale.center,
-            scale=self.scale.scale,
-            beta=self.beta,
-            edges=self.grid.edges,
-            hazards=self.grid.hazards(self.log_hazards),
-            pieces=self.grid.pieces,
-            c=self.bounds.c,
+            **watched(self.scale, self.grid, self.bounds, np.append(self.log_hazards, self.beta)),
             whitening=self.whitening,
             radius=self.bounds.radius,
             matrix_share=MATRIX_SHARE,

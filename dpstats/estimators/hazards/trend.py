@@ -11,7 +11,7 @@ from scipy import special
 from dpstats.curator import Curator
 from dpstats.estimators.bends import DOUBTFUL
 from dpstats.estimators.engine.information import Information
-from dpstats.estimators.hazards.bounds import Bounds
+from dpstats.estimators.hazards.bounds import Bounds, watched
 from dpstats.estimators.hazards.estimate import Estimate, to_user
 from dpstats.estimators.hazards.grid import Grid
 from dpstats.estimators.row_scale import RowScale
@@ -49,13 +49,7 @@ def checked(
     release = curator.release(
         "hazard_trend",
         cost,
-        center=scale.center,
-        scale=scale.scale,
-        beta=point[j:],
-        edges=grid.edges,
-        hazards=grid.hazards(point[:j]),
-        pieces=zones,
-        c=bounds.c,
+        **(watched(*parts, point) | dict(pieces=zones)),
         whitening=whitening,
         radius=bounds.radius,
         trend=trend,
