@@ -29,19 +29,41 @@ def _part(text: str) -> tuple[int, int]:
     return int(found[1]), int(found[2])
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Long cases that are not drawn are not made: they would be two of three items, and most of the wait."""
+    marks, name = metafunc.definition.own_markers, metafunc.definition.nodeid
+    marks[:] = [_drawn(mark, name, metafunc.config) if mark.name == "parametrize" else mark for mark in marks]
+
+
+def _drawn(mark: pytest.Mark, test: str, config: pytest.Config) -> pytest.Mark:
+    """The cases of a test that are not long, and a part of those that are; all if all are."""
+    names, cases, *more = mark.args
+    cases = list(cases)
+    long = [number for number, case in enumerate(cases) if _is_long(case)]
+    if not 0 < len(long) < len(cases):
+        return pytest.mark.parametrize(names, cases, *more, **mark.kwargs).mark
+    part, parts = config.getoption("--part")
+    none = config.option.markexpr == "not long"
+    left = {n for n in long if none or _number(f"{test}[{cases[n].id or n}]") % parts != part - 1}
+    cases = [case for number, case in enumerate(cases) if number not in left]
+    return pytest.mark.parametrize(names, cases, *more, **mark.kwargs).mark
+
+
+def _is_long(case: object) -> bool:
+    return any(mark.name == "long" for mark in getattr(case, "marks", ()))
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Of long tests without short cases an eighth."""
     part, parts = config.getoption("--part")
     long = [item.get_closest_marker("long") is not None for item in items]
     short = {_test(item) for item, takes_long in zip(items, long, strict=True) if not takes_long}
     eighths = min(parts, 8)
     chosen, others = list[pytest.Item](), list[pytest.Item]()
     for item, takes_long in zip(items, long, strict=True):
-        if not takes_long:
-            elsewhere = False
-        elif _test(item) in short:
-            elsewhere = _number(item.nodeid) % parts != part - 1
-        else:
-            elsewhere = _number(_test(item)) % eighths != part % eighths
+        alone = takes_long and _test(item) not in short
+        elsewhere = alone and _number(_test(item)) % eighths != part % eighths
         (others if elsewhere else chosen).append(item)
     config.hook.pytest_deselected(items=others)
     items[:] = chosen

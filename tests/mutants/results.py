@@ -105,7 +105,7 @@ MUTANTS = (
     ),
     planted(
         "a fit that is refused leaves data in the frames of a traceback (ols)",
-        "test_wrong_arguments.py::test_no_message_shows_a_cell[LinearModel.fit-budget]",
+        "test_wrong_arguments.py::test_no_message_shows_a_cell[LinearModel.fit]",
         ("models/linear.py", "@forgetful\nclass LinearModel", "class LinearModel"),
     ),
     planted(

@@ -23,16 +23,18 @@ FITS = {
 
 # a name that only fits of another regression have says so: tests/results/test_kinds.py
 OF_REGRESSIONS = {name for model in ("survreg", "coxph", "ols") for name in dir(type(FITS[model]))}
-LACKED = [
-    (name, model)
-    for name in HABITS
-    for model, fit in FITS.items()
-    if name not in (dir(type(fit)) if model == "kaplan_meier" else OF_REGRESSIONS)
-]
 
 
-@pytest.mark.parametrize(("name", "model"), LACKED)
-def test_a_name_of_another_package_says_what_to_write(name: str, model: str) -> None:
+@pytest.mark.parametrize("model", FITS)
+def test_a_name_of_another_package_says_what_to_write(model: str) -> None:
+    has = dir(type(FITS[model])) if model == "kaplan_meier" else OF_REGRESSIONS
+    lacked = [name for name in HABITS if name not in has]
+    assert len(lacked) > 50
+    for name in lacked:
+        says_what_to_write(name, model)
+
+
+def says_what_to_write(name: str, model: str) -> None:
     fit = FITS[model]
     with pytest.raises(AttributeError, match=f"has no attribute '{name}': write ") as error:
         getattr(fit, name)
