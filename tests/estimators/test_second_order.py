@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from dpstats.estimators.engine.accumulate import Accumulator
+from dpstats.estimators.engine.average import Steps
 from dpstats.estimators.newton.bounds import Bounds
 from dpstats.estimators.newton.estimate import Averaged, Estimate, _second_order, estimate
 from dpstats.estimators.newton.information import usable
@@ -25,25 +26,18 @@ def averaged(points: np.ndarray) -> Averaged:
     releases = Accumulator()
     for matrix in matrices:
         releases.add(matrix, 1e-9, np.eye(2))
-    return Averaged(
-        points,
-        scores,
-        matrices,
-        1e-9,
-        usable(releases, np.eye(2)),
-        np.eye(2),
-        Accumulator(),
-        np.zeros(2),
-    )
+    whole = np.full(len(points), 1e-9), np.zeros(len(points), dtype=bool), usable(releases, np.eye(2))
+    return Averaged(Steps(points, scores, *whole), matrices, np.eye(2), Accumulator(), np.zeros(2))
 
 
 @pytest.mark.parametrize("seed", range(3))
 def test_scatter_of_points_leaves_a_bias_of_third_order(seed: int) -> None:
     points = 0.2 * np.random.default_rng(seed).normal(size=(8, 2))
     found = averaged(points)
-    step = found.information.solve(found.scores.mean(axis=0))
+    information = found.steps.information
+    step = information.solve(found.steps.scores.mean(axis=0))
     straight = points.mean(axis=0) + step
-    bent = straight + found.information.solve(_second_order(found, step))
+    bent = straight + information.solve(_second_order(found, step))
     assert np.linalg.norm(bent) < 0.3 * np.linalg.norm(straight)
 
 
@@ -61,7 +55,9 @@ def released(scatter: float = 1.0, mean: float = 0.0) -> Averaged:
     """Scores at one point, in noise sds: how far each lies from their mean, and that from 0."""
     scores = SD * (scatter * ALTERNATING + mean)
     points, matrices = np.zeros((STEPS, 2)), np.array([STRAIGHT] * STEPS)
-    return replace(averaged(points), scores=scores, matrices=matrices, noise=SD)
+    found = averaged(points)
+    steps = found.steps._replace(scores=scores, noise=np.full(STEPS, SD))
+    return replace(found, steps=steps, matrices=matrices)
 
 
 def fitted(steps: Averaged, dim: bool = False) -> Estimate:
@@ -109,7 +105,8 @@ def test_a_step_that_has_not_arrived_counts_as_error_and_a_long_one_says_so(mean
 
 
 def test_a_long_step_counts_as_error_though_noise_explains_it() -> None:
-    noisy = replace(released(mean=20.0), noise=20 * SD)
+    quiet = released(mean=20.0)
+    noisy = replace(quiet, steps=quiet.steps._replace(noise=np.full(STEPS, 20 * SD)))
     found, step = fitted(noisy), np.linalg.solve(STRAIGHT, np.full(2, 20 * SD))
     assert found.problems == () and np.all(np.diag(found.cov_privacy) > step**2)
 
@@ -119,10 +116,9 @@ def test_scatter_of_few_steps_may_be_chance(steps: int, told: bool) -> None:
     """Three times the variance of noise: one fit in 20 has it in two numbers, one in 8,000 in fourteen."""
     alone = steps == 2  # the second column does not alternate so soon
     found = released(scatter=math.sqrt(3 * (1 + alone) * (steps - 1) / steps))
-    found = replace(found, scores=found.scores * [1, 1 - alone])
-    short = replace(
-        found, scores=found.scores[:steps], points=found.points[:steps], matrices=found.matrices[:steps]
-    )
+    some = found.steps.after(STEPS - steps)
+    some = some._replace(scores=found.steps.scores[:steps] * [1, 1 - alone])
+    short = replace(found, steps=some, matrices=found.matrices[:steps])
     assert ("unsettled" in fitted(short).problems) == told
 
 
@@ -131,7 +127,8 @@ def test_nothing_bounds_the_coefficient_of_a_column_of_unknown_spread(dim: bool)
     """Half of what the second column says is seen: of the rest it has the variance of the prior, 1."""
     size, releases = 0.5, Accumulator()
     releases.add(STRAIGHT, size / believed(np.ones(1))[0], np.eye(2))  # noise is alike along all directions
-    steps = replace(released(), information=usable(releases, np.eye(2)))
-    assert steps.information.seen == pytest.approx([0.5, 1.0])  # the lesser eigenvalue first
+    steps = released()
+    steps = replace(steps, steps=steps.steps._replace(information=usable(releases, np.eye(2))))
+    assert steps.steps.information.seen == pytest.approx([0.5, 1.0])  # the lesser eigenvalue first
     hidden = fitted(steps, dim).cov_privacy[1, 1] - fitted(released()).cov_privacy[1, 1]
     assert hidden > 1e9 if dim else 0.25 <= hidden < 0.3

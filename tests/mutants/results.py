@@ -299,17 +299,21 @@ MUTANTS = (
     planted(
         "privacy part of a GLM for one step of many",
         "privacy/test_every_error.py::test_the_privacy_part_is_the_spread_of_fits[glm-poisson-newton-zcdp]",
-        ("estimators/newton/estimate.py", "averaged.noise**2 / steps", "averaged.noise**2 / steps**3"),
+        ("estimators/engine/average.py", "rms**2 / count)", "rms**2 / count**3)"),
     ),
     planted(
         "steps that have not arrived count as if they had (glm)",
         f"{SECOND_ORDER}a_step_that_has_not_arrived_counts_as_error_and_a_long_one_says_so",
-        (NEWTON, "* spread + (drift or long) * np.outer(step, step)", "* spread"),
+        ("estimators/engine/average.py", "* spread + (drift or long) * np.outer(step, step)", "* spread"),
     ),
     planted(
         "scatter beyond the noise widens nothing (glm)",
         f"{SECOND_ORDER}scores_that_scatter_beyond_their_noise_widen_intervals_and_say_so",
-        (NEWTON, "inflate @ noise @ inflate.T * spread", "inflate @ noise @ inflate.T"),
+        (
+            "estimators/engine/average.py",
+            "inflate @ noise @ inflate.T * spread",
+            "inflate @ noise @ inflate.T",
+        ),
     ),
     planted(
         "what nothing bounds has an interval (glm)",
@@ -339,7 +343,7 @@ MUTANTS = (
     planted(
         "a column of unknown spread has a coefficient of the usual size (glm)",
         f"{SECOND_ORDER}nothing_bounds_the_coefficient_of_a_column_of_unknown_spread",
-        ("estimators/newton/located.py", "(hidden & self.dim) * ANY", "(hidden & self.dim)"),
+        ("estimators/engine/information.py", "(hidden & vague) * ANY", "(hidden & vague)"),
     ),
     planted(
         "a bend is not told (glm)",
@@ -694,7 +698,11 @@ MUTANTS = (
     planted(
         "what few steps scatter by chance is told (glm)",
         f"{SECOND_ORDER}scatter_of_few_steps_may_be_chance",
-        (NEWTON, "max(UNSETTLED, _by_chance((steps - 1) * len(step)))", "UNSETTLED"),
+        (
+            "estimators/engine/average.py",
+            "max(UNSETTLED, float(special.chdtri(numbers, DOUBTFUL)) / numbers)",
+            "UNSETTLED",
+        ),
     ),
     planted(
         "columns are looked for in their declared bounds alone (glm)",

@@ -6,7 +6,9 @@ import math
 from typing import NamedTuple
 
 import numpy as np
+from scipy import special
 
+from dpstats.estimators.bends import DOUBTFUL
 from dpstats.estimators.engine.information import Information
 
 # scatter of scores, in variances of their noise, beyond which they do not follow a line; and the share of the
@@ -68,6 +70,45 @@ def scatter(
     moves = (points - points.mean(axis=0)) @ np.linalg.inv(axes).T
     rest, steps = scores - scores.mean(axis=0) + moves @ matrix, len(scores)
     return rest, max(float(np.mean((rest / noise) ** 2)) * steps / (steps - 1), 1.0)
+
+
+def uncertain(
+    steps: Steps, axes: np.ndarray, per_row: np.ndarray, n: int, own: slice = slice(None)
+) -> tuple[np.ndarray, np.ndarray, bool]:
+    """Covariances of a Newton step from the mean point, in its coordinates, and whether the steps still move.
+
+    Scatter beyond noise matters where the noise does, and a drift where it is not over soon.
+
+    Parameters
+    ----------
+    steps : Steps
+    axes : array, shape (k, k)
+        As of :func:`scatter`.
+    per_row : array, shape (k, k)
+        n times the covariance by sampling, were the information known.
+    n : int
+        Number of rows.
+    own : slice
+        Numbers of a step whose length and scatter matter.
+
+    Returns
+    -------
+    sampling, privacy : array, shape (k, k)
+        The second by noise, scatter beyond it, and drift.
+    unsettled : bool
+    """
+    information, rms, count = steps.information, steps.rms, len(steps.points)
+    inverse, inflate = information.inverse, information.inflation
+    sampling = inflate @ (per_row / n) @ inflate.T
+    noise = (inverse * (rms**2 / count)) @ inverse
+    step = information.solve(steps.scores.mean(axis=0))
+    _, spread = scatter(steps.points, steps.scores, rms, information.matrix, axes)
+    drift, long = drifts(steps.scores, rms), bool(np.linalg.norm(step[own]) > LONG)
+    privacy = inflate @ noise @ inflate.T * spread + (drift or long) * np.outer(step, step)
+    numbers = (count - 1) * len(step)
+    scatters = spread > max(UNSETTLED, float(special.chdtri(numbers, DOUBTFUL)) / numbers)
+    scatters &= np.trace(noise[own, own]) * (spread - 1) > MATTERS * np.trace(sampling[own, own])
+    return sampling, privacy, bool(scatters or (drift and long))
 
 
 def drifts(scores: np.ndarray, noise: np.ndarray | float) -> bool:

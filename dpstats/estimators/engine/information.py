@@ -19,6 +19,8 @@ FLOOR = 0.75
 _STANDS_OUT = 2.0
 # variance of the coefficient of a column whose scale may be a million times too large
 ANY = 1e12
+# share of a column's square that may lie where nothing is seen without this counting
+_SHOWN = 0.05
 
 
 @dataclass(frozen=True)
@@ -121,3 +123,16 @@ class Information:
         See docs/theory/intervals.md#what-noise-hides.
         """
         return (self.vectors * ((1 - self.seen) * variance)) @ self.vectors.T
+
+    def unbounded(self, axes: np.ndarray, vague: np.ndarray) -> np.ndarray:
+        """Next to any variance for coefficients of columns of unknown spread that are not seen in part.
+
+        Parameters
+        ----------
+        axes : array, shape (k, m)
+            In its columns, changes of the coefficient of each column by 1.
+        vague : array of bool, shape (m,)
+            Of which the spread is not known.
+        """
+        hidden = np.sum((self.blind() @ axes) ** 2, axis=0) > _SHOWN * np.sum(axes**2, axis=0)
+        return (axes * (hidden & vague) * ANY) @ axes.T

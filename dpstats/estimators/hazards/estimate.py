@@ -8,9 +8,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from dpstats.estimators.engine import finish as common
-from dpstats.estimators.engine.average import LONG, MATTERS, UNSETTLED, Steps, drifts, scatter
+from dpstats.estimators.engine.average import Steps, uncertain
 from dpstats.estimators.engine.finish import guessed, weak
-from dpstats.estimators.engine.information import ANY
 from dpstats.estimators.hazards.bounds import Bounds
 from dpstats.estimators.hazards.grid import Grid
 from dpstats.estimators.hazards.levels import read_levels
@@ -144,24 +143,14 @@ def _uncertain(
     steps: Steps, axes: np.ndarray, scale: RowScale, n: int, j: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, bool]:
     """Covariances by sampling, by noise, and by what is not seen; if it moves."""
-    information, sds = steps.information, steps.rms
-    inverse, inflate = information.inverse, information.inflation
-    sampling = inflate @ (inverse / n) @ inflate.T
-    _, spread = scatter(steps.points, steps.scores, sds, information.matrix, axes)
-    noise = inverse @ np.diag(sds**2 / len(steps.points)) @ inverse
-    guess = information.blind(_PRIOR)
-    unseen = (information.vectors * (1 - information.seen)) @ information.vectors.T
-    across = np.linalg.inv(axes)[:, j:]
-    hidden = np.sum((unseen @ across) ** 2, axis=0) > 0.05 * np.sum(across**2, axis=0)
-    guess = guess + (across * (hidden & scale.hardly_varies) * ANY) @ across.T
+    information = steps.information
+    # a piece that still moves has few events
+    sampling, privacy, unsettled = uncertain(steps, axes, information.inverse, n, slice(j, None))
+    vague = information.unbounded(np.linalg.inv(axes)[:, j:], scale.hardly_varies)
+    guess = information.blind(_PRIOR) + vague
     step = information.solve(steps.scores.mean(axis=0))
-    drift, long = drifts(steps.scores, sds), bool(np.linalg.norm(step[j:]) > LONG)
-    privacy = inflate @ noise @ inflate.T * spread + (drift or long) * np.outer(step, step)
     privacy += information.error_of(step) + information.error_across(step)
-    # of the slopes: a piece that still moves has few events
-    scatters = spread > UNSETTLED
-    scatters &= np.trace(noise[j:, j:]) * (spread - 1) > MATTERS * np.trace(sampling[j:, j:])
-    return sampling, privacy, guess, bool(scatters or (drift and long))
+    return sampling, privacy, guess, unsettled
 
 
 def _misfit(grid: Grid, log_hazards: np.ndarray) -> tuple[float, float]:

@@ -5,14 +5,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from scipy import special
 
-from dpstats.estimators.bends import DOUBTFUL
 from dpstats.estimators.engine import finish as common
 from dpstats.estimators.engine.accumulate import Accumulator
-from dpstats.estimators.engine.average import LONG, MATTERS, UNSETTLED, drifts, scatter
+from dpstats.estimators.engine.average import Steps, uncertain
 from dpstats.estimators.engine.finish import guessed, lacking
-from dpstats.estimators.engine.information import Information
 from dpstats.estimators.newton.bounds import Bounds
 from dpstats.estimators.newton.dispersion import (
     Seen,
@@ -43,15 +40,10 @@ class Averaged:
 
     Attributes
     ----------
-    points : array, shape (T, k)
-        Coefficients of the standardised columns at which scores were read.
-    scores : array, shape (T, k)
-        Per row.
+    steps : Steps
+        Points are coefficients of the standardised columns.
     matrices : array, shape (T, k, k)
         Information at these points alone, per row.
-    noise : float
-        Root mean square of their noise sds.
-    information : Information
     whitening : array, shape (k, k)
     variability : Accumulator
         Of the squared scores; empty where the family says what they are.
@@ -59,11 +51,8 @@ class Averaged:
         Where the iteration began: no covariate has an effect.
     """
 
-    points: np.ndarray
-    scores: np.ndarray
+    steps: Steps
     matrices: np.ndarray
-    noise: float
-    information: Information
     whitening: np.ndarray
     variability: Accumulator
     start: np.ndarray
@@ -91,16 +80,17 @@ class Estimate(common.Estimate):
 
 def estimate(averaged: Averaged, problem: Problem, located: Located, bounds: Bounds, n: int) -> Estimate:
     """One Newton step from the average point by the average score, to second order; sandwich covariance."""
-    information = averaged.information
-    step = information.solve(averaged.scores.mean(axis=0))
+    points, information = averaged.steps.points, averaged.steps.information
+    step = information.solve(averaged.steps.scores.mean(axis=0))
     second = information.solve(_second_order(averaged, step))
-    point = _without_unseen(averaged, averaged.points.mean(axis=0) + averaged.whitening @ (step + second))
+    point = _without_unseen(averaged, points.mean(axis=0) + averaged.whitening @ (step + second))
     guess = _guess(averaged, problem, located, point)
-    sampling, privacy, unsettled = _uncertain(averaged, step, n)
+    per_row = information.inverse @ _variability(averaged) @ information.inverse
+    sampling, privacy, unsettled = uncertain(averaged.steps, averaged.whitening, per_row, n)
     user = located.to_user(problem.intercept)
     axes = user @ averaged.whitening
     sampling, privacy, guess = (axes @ part @ axes.T for part in (sampling, privacy, guess))
-    read = Scores(averaged.points @ user.T, axes @ step, sampling + privacy, sampling)
+    read = Scores(points @ user.T, axes @ step, sampling + privacy, sampling)
     privacy = privacy + guess
     cov = sampling + privacy
     problems = ("unsettled",) * unsettled
@@ -114,28 +104,10 @@ def estimate(averaged: Averaged, problem: Problem, located: Located, bounds: Bou
 
 def _guess(averaged: Averaged, problem: Problem, located: Located, point: np.ndarray) -> np.ndarray:
     """Covariance of a whitened point by effects along directions that are not seen, of which it has none."""
-    information, whitening = averaged.information, averaged.whitening
+    information, whitening = averaged.steps.information, averaged.whitening
     guess = hidden(information, whitening, point - averaged.start, problem, located)
-    unbounded = located.unbounded(information.blind(), np.linalg.inv(whitening))
-    return guess + information.error_beside(guess) + unbounded
-
-
-def _uncertain(averaged: Averaged, step: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray, bool]:
-    """Covariances of a whitened point by sampling and by noise, and whether it moves still."""
-    information, steps = averaged.information, len(averaged.points)
-    inverse, variability = information.inverse, _variability(averaged)
-    inflate = information.inflation
-    sampling = inflate @ (inverse @ variability @ inverse / n) @ inflate.T
-    _, spread = scatter(
-        averaged.points, averaged.scores, averaged.noise, information.matrix, averaged.whitening
-    )
-    drift, long = drifts(averaged.scores, averaged.noise), float(np.linalg.norm(step)) > LONG
-    noise = inverse @ inverse * averaged.noise**2 / steps
-    privacy = inflate @ noise @ inflate.T * spread + (drift or long) * np.outer(step, step)
-    # scatter beyond the noise matters where the noise does, and a drift where it is not over soon
-    scatters = spread > max(UNSETTLED, _by_chance((steps - 1) * len(step)))
-    scatters &= np.trace(noise) * (spread - 1) > MATTERS * np.trace(sampling)
-    return sampling, privacy, bool(scatters or (drift and long))
+    vague = information.unbounded(np.linalg.inv(whitening), located.dim)
+    return guess + information.error_beside(guess) + vague
 
 
 def _scattered(
@@ -145,7 +117,7 @@ def _scattered(
 
     `rows` are their number, and the share that can be used.
     """
-    information, family, score = averaged.information, problem.family, bounds.score
+    information, family, score = averaged.steps.information, problem.family, bounds.score
     settings = {"R": bounds.radius}
     if score is None or not family.unlimited:
         return dict(settings=settings), ()
@@ -171,20 +143,16 @@ def _second_order(averaged: Averaged, step: np.ndarray) -> np.ndarray:
     not by H(r). Points scatter, so that H(x) - H(r) and x - r go together, and left out it is a bias of the
     size of their variance: where odds are small, towards still smaller ones.
     """
-    apart = (averaged.points - averaged.points.mean(axis=0)) @ np.linalg.inv(averaged.whitening).T - step
+    points = averaged.steps.points
+    apart = (points - points.mean(axis=0)) @ np.linalg.inv(averaged.whitening).T - step
     differences = averaged.matrices - averaged.matrices.mean(axis=0)
     return np.asarray(np.einsum("tij,tj->i", differences, apart) / (2 * len(apart)))
-
-
-def _by_chance(numbers: int) -> float:
-    """What the mean square of so many numbers of variance 1 exceeds by chance."""
-    return float(special.chdtri(numbers, DOUBTFUL)) / numbers
 
 
 def _without_unseen(averaged: Averaged, point: np.ndarray) -> np.ndarray:
     """The point, back at the start along directions that are not seen: what moved there was noise."""
     moved = np.linalg.solve(averaged.whitening, point - averaged.start)
-    unseen = averaged.information.part(moved, 1 - averaged.information.seen)
+    unseen = averaged.steps.information.part(moved, 1 - averaged.steps.information.seen)
     return np.asarray(point - averaged.whitening @ unseen)
 
 
@@ -203,7 +171,7 @@ def _variability(averaged: Averaged) -> np.ndarray:
     In units of the information it is the dispersion times the identity where the family holds; what the
     releases say beyond that is trusted as far as their noise allows.
     """
-    information = averaged.information
+    information = averaged.steps.information
     if not averaged.variability.releases:
         return information.matrix
     # its own eigenvalues: found again in the matrix, the smallest drown in the rounding of the largest

@@ -88,7 +88,8 @@ def _read(
 ) -> Read:
     """How rows were read at the end."""
     phi = (1.0, 0.0) if found.dispersion is None else (found.dispersion.value, found.dispersion.se)
-    read = Read(averaged.whitening, lost, bounds.score, *phi, bounds.radius, averaged.information.matrix)
+    known = averaged.steps.information.matrix
+    read = Read(averaged.whitening, lost, bounds.score, *phi, bounds.radius, known)
     if not problem.family.free_dispersion or bounds.score is None:
         return read
     return replace(read, unlike=unlike(averaged, problem, located, bounds.score.limit, n))

@@ -14,7 +14,6 @@ from dpstats.estimators.apart import Found
 from dpstats.estimators.columns import zoom_in
 from dpstats.estimators.engine.bounds import LENGTHS
 from dpstats.estimators.engine.finish import to_user
-from dpstats.estimators.engine.information import ANY
 from dpstats.estimators.engine.plan import FirstCosts
 from dpstats.estimators.newton.problem import Problem
 from dpstats.estimators.zoom import EQUAL_CELLS, HIDDEN, UNSEEN_SD, Zoomed, in_cells
@@ -40,9 +39,8 @@ _NEAR_END, _FAR_END, _SPREAD, _DEAR = 2.0, 8.0, 2.0, 3.0
 _REACH = 4.0
 # sd of an effect of which nothing is known: on log odds or log means, of a level against the others (of 340
 # levels of random designs one in twenty was off by more than 8.7 where its interval had an open end), and of
-# an sd of a column (its interval holds effects of 4); share of a column's square that may lie where nothing
-# is seen without this counting
-_LOG_RATIO, _EFFECT, _SHOWN = 4.5, 2.0, 0.05
+# an sd of a column (its interval holds effects of 4)
+_LOG_RATIO, _EFFECT = 4.5, 2.0
 # sd of the share of rows that cannot be used, before any release: from none to nearly all
 _USABLE_SD = 0.5
 # relative error of an sd by octaves, within which squares are taken for even: in designs of the lottery
@@ -124,21 +122,11 @@ class Located:
         return float(np.min(self.squares, initial=1.0))
 
     def before(self, axes: Array) -> Array:
-        """Variance of coefficients before any data, of columns of known spread; `axes` as in `unbounded`."""
-        return np.asarray((axes * self.prior) @ axes.T)
+        """Variance of coefficients before any data, of columns of known spread.
 
-    def unbounded(self, unseen: Array, axes: Array) -> Array:
-        """Next to any variance for coefficients of columns of unknown spread that are not seen in part.
-
-        Parameters
-        ----------
-        unseen : array, shape (k, k)
-            Projection onto directions that no release has shown.
-        axes : array, shape (k, k)
-            In its columns, changes of the coefficient of each standardised column by 1.
+        Changes of each by 1 are the columns of `axes`, shape (k, k).
         """
-        hidden = np.sum((unseen @ axes) ** 2, axis=0) > _SHOWN * np.sum(axes**2, axis=0)
-        return np.asarray((axes * (hidden & self.dim) * ANY) @ axes.T)
+        return np.asarray((axes * self.prior) @ axes.T)
 
     def public(self) -> dict[str, Any]:
         return dict(center=self.center, scale=self.scale)

@@ -94,14 +94,6 @@ class GlmSteps(Newton[Scores, Averaged]):
 
     def finish(self) -> Averaged:
         """Steps that count alike, about the root."""
-        points, scores, _, _, _ = self.steps
-        return Averaged(
-            points,
-            scores,
-            np.array(self._matrices),
-            float(self.steps.rms),
-            usable(self.released, self.whitening, self._public),
-            self.whitening,
-            self.variability,
-            self.start,
-        )
+        known = usable(self.released, self.whitening, self._public)
+        steps, matrices = self.steps._replace(information=known), np.array(self._matrices)
+        return Averaged(steps, matrices, self.whitening, self.variability, self.start)

@@ -80,7 +80,7 @@ def unlike(averaged: Averaged, problem: Problem, located: Located, limit: float,
 
 def _square(averaged: Averaged, row: np.ndarray, limit: float, n: int) -> tuple[float, float, float]:
     """Mean square of the scores of rows of a 0/1 column, its sd by noise and sampling, and information."""
-    length, (rows, rows_noise) = float(np.linalg.norm(row)), of_row(averaged.information, row)
+    length, (rows, rows_noise) = float(np.linalg.norm(row)), of_row(averaged.steps.information, row)
     square = float(row @ averaged.variability.mean(averaged.whitening) @ row) / rows
     noise = float(averaged.variability.sds(averaged.whitening, row[:, None] / length)[0]) * length**2
     sampling = math.sqrt(max(square, 0.0) / (n * rows)) * limit

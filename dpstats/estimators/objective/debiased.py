@@ -237,7 +237,7 @@ def _guess(
     whitening = (vectors / np.sqrt(most)) @ vectors.T
     guess = whitening @ hidden(information, whitening, far, problem, located) @ whitening
     guess += np.outer(unseen @ far, unseen @ far)
-    return guess + information.error_beside(guess) + located.unbounded(unseen, np.eye(problem.k))
+    return guess + information.error_beside(guess) + information.unbounded(np.eye(problem.k), located.dim)
 
 
 def _along(matrices: Matrices, tuning: Tuning) -> tuple[Information, np.ndarray]:
