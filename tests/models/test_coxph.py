@@ -82,7 +82,7 @@ def rows(n: int, seed: int, late: bool = False) -> pd.DataFrame:
     return data[data["since"] < data["days"]]
 
 
-@pytest.mark.parametrize("late", [False, True])
+@pytest.mark.parametrize("late", [False, pytest.param(True, marks=pytest.mark.long)])
 def test_intervals_count_sampling_and_noise(late: bool) -> None:
     left = "Surv(since, days, failed)" if late else "Surv(days, failed)"
     z, shares = [], []

@@ -52,11 +52,12 @@ def test_that_every_row_counts_as_a_failure_stands_in_the_table() -> None:
     assert "Surv(hours) takes every row for a failure" in " ".join(str(fit.summary()).split())
 
 
+@pytest.mark.parametrize("fits", [10, pytest.param(30, marks=pytest.mark.long)])
 @pytest.mark.parametrize("epsilon", [0.7, 1.0])
-def test_times_that_spread_as_usual_are_not_taken_for_one(epsilon: float) -> None:
+def test_times_that_spread_as_usual_are_not_taken_for_one(epsilon: float, fits: int) -> None:
     """Few failures are seen in one cell, which is wide: it is the budget that is too small."""
     schema = dps.Schema(hours=dps.bounded(2, 600), failed=dps.event(), x=dps.bounded(-8, 8))
-    for seed in range(30):
+    for seed in range(fits):
         draw = np.random.default_rng(seed)
         x, life = draw.normal(size=1500).clip(-4, 4), 100 * draw.exponential(size=1500) ** 0.4
         rows = {"hours": np.minimum(life, 60), "failed": life <= 60, "x": x}

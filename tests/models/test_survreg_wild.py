@@ -88,7 +88,7 @@ def frames(draw: st.DrawFn) -> dict[str, Any]:
     return columns
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(
     frames(),
     st.sampled_from(sorted(FORMULAS)),
@@ -102,7 +102,7 @@ def test_wild_frames_give_fits(data: dict[str, Any], formula: str, dist: str, bu
     check(fitted(data, formula, dist, budget, SeededNoise(seed)), formula, len(data["time"]))
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(frames(), st.sampled_from(["weibull", "loglogistic", "lognormal"]), st.sampled_from(BUDGETS[:4]))
 def test_wild_frames_give_fits_with_the_noise_of_users(data: dict[str, Any], dist: str, budget: Any) -> None:
     fit = fitted(data, FORMULA, dist, budget, None)

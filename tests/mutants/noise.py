@@ -315,7 +315,7 @@ MUTANTS = (
     ),
     planted(
         "an exception among rows shows its cause",
-        "privacy/test_every_trace.py::test_a_fit_that_fails_among_rows_shows_none[ValueError-ols-gram-zcdp]",
+        "privacy/test_every_trace.py::test_a_fit_that_fails_among_rows_shows_none[ols-gram-zcdp]",
         (PRIVATE, "        if shown:\n            raise", "        raise"),
     ),
     planted(
@@ -325,7 +325,7 @@ MUTANTS = (
     ),
     planted(
         "an exception in minimise is let out",
-        "privacy/test_every_trace.py::test_a_fit_that_fails_among_rows_shows_none[ValueError-svm-objective-pure]",
+        "privacy/test_every_trace.py::test_a_fit_that_fails_among_rows_shows_none[svm-objective-pure]",
         (
             CURATOR,
             'protected(\n            lambda: self._minimum(planned),\n            _failed("minimum"),\n            (DataError, WorkError),\n            shown=self.not_private,\n        )',
@@ -334,7 +334,7 @@ MUTANTS = (
     ),
     planted(
         "an interrupt becomes an error that a loop would catch",
-        "privacy/test_every_trace.py::test_a_fit_that_fails_among_rows_shows_none[KeyboardInterrupt-ols-gram-zcdp]",
+        "privacy/test_every_trace.py::test_a_fit_that_fails_among_rows_shows_none[ols-gram-zcdp]",
         (PRIVATE, "raise _stop(interrupts[0])", "raise RuntimeError(str(interrupts))"),
     ),
     planted(

@@ -567,6 +567,7 @@ MUTANTS = (
         "bends",
         "self.sensitivity = 2 * most",
         "self.sensitivity = most",
+        at="1-1",
     ),
     small(
         "bends of columns: squares weigh four times what is free",
@@ -574,6 +575,7 @@ MUTANTS = (
         "bends",
         "self._kappa = 1 / (2 * most)",
         "self._kappa = 4 / (2 * most)",
+        at="1-1",
     ),
     small(
         "bends of columns: curves are as long as they are",
@@ -581,7 +583,7 @@ MUTANTS = (
         "bends",
         "r * shorten(q, self._span, scratch)",
         "r",
-        at="1-3",
+        at="0-3",
     ),
     small(
         "tails of scores: what is put back for clipping lies outside the range",

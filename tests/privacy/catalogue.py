@@ -360,10 +360,11 @@ def repeats(case: Case) -> bool:
     if case.budget in ("gdp", "approx"):  # noise as under zcdp; so little makes survreg go by signs
         return case.law != "weibull" or case.budget == "approx" or case.option not in (None, "numbers")
     if case.option is None:
-        newton = (case.method, case.budget) == ("newton", "pure")
-        return law in ("ridge", *TWINS, "binomial") or (newton and law in ("lognormal", "loglogistic"))
+        other = (case.method, case.budget) in (("newton", "pure"), ("functional", "pure"))
+        return law in ("ridge", *TWINS, "binomial") or (other and law in ("lognormal", "loglogistic"))
     return (
         not plain
+        or _noise_alone(case)
         or case.option in COMMON.get(law, ())
         or case.compat is not None
         or (case.option == "numbers" and case.model != "survreg")
@@ -373,6 +374,15 @@ def repeats(case: Case) -> bool:
         or (case.model == "svm" and case.option not in ("c", "h", "no intercept"))
         or (case.method in MARGIN and case.option in ("public rows", "public moments", "robust"))
     )
+
+
+def _noise_alone(case: Case) -> bool:
+    """Whether an option is tried under noise of another law, or by another model, which it does not touch."""
+    if case.method in MARGIN or case.model == "kaplan_meier":
+        return case.budget == "zcdp"
+    if case.model == "ols" and case.budget == "pure":
+        return case.option in ("no intercept", "offset", "public rows", "public moments", "subset")
+    return case.model == "logit" and case.method == "pmt"  # as glm and ols do
 
 
 CASES = tuple(case for case in combinations() if not refused(case))

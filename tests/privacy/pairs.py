@@ -58,14 +58,14 @@ NO_ROWS = {"public moments", "exposure"}
 
 
 PAIRS = [case for case in asked() if not refused(case)]
-# of each pair of options of a model, one case; products and conditions, which are of rows and their design
-# alone, meet options where a fit takes no steps
+# of each pair of options of a model, one case; those that change rows and their design alone meet options
+# where a fit takes no steps
 _FIRST = {(case.model, case.option): case for case in reversed(PAIRS)}
 
 
 def _met(case: Case) -> bool:
     parts = set(case.options)
-    return case.model in ("ols", "kaplan_meier") or not parts & {"products", "subset"}
+    return case.model in ("ols", "kaplan_meier") or not parts & {"products", "subset", "numbers", "factor"}
 
 
 SOME = [

@@ -401,8 +401,8 @@ SPACES = {
         Space(bend(20.0, 0.0, 0.1, BoundedScore(GAUSSIAN, 3.0, 1.0, 0.0, 1.0), True), 30.0, 0.9, 0.9),
     ],
     "column_bends": [
-        Space(curves([0], span=2.0), 30.0),
         Space(curves([0, 2], span=2.5), 30.0),
+        Space(curves([0], span=2.0), 30.0),
         Space(curves([0, 1, 2], span=9.0), 30.0, 0.3),
     ],
     "score_tails": [

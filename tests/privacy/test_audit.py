@@ -17,7 +17,7 @@ from dpstats.curator.mechanisms import SecureNoise
 from tests.made import MadeDesign, MadeRows
 
 CLAIM = approx(epsilon=2, delta=0.05)
-RUNS = 3000
+RUNS = 2000
 MISS = 1e-6
 CUT = 0.8  # of the projection, in declared sds from the middle between the pair
 MIDDLE = math.log(10)

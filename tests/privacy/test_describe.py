@@ -28,7 +28,16 @@ COLUMNS: dict[str, dict[str, Any]] = {
     "levels": {"columns": ["maker", "failed"]},
     "subset": {"columns": ["load", "maker", "good"], "subset": "temp > 20 or maker == 'A'"},
 }
-CASES = [(budget, columns) for budget in BUDGETS for columns in COLUMNS]
+# of budgets whose noise is Gaussian, the long tests have two
+KINDS = [
+    pytest.param(budget, marks=[pytest.mark.long] * (budget in ("gdp", "approx")), id=budget)
+    for budget in BUDGETS
+]
+CASES = [
+    pytest.param(*kind.values, columns, marks=kind.marks, id=f"{kind.id}-{columns}")
+    for kind in KINDS
+    for columns in COLUMNS
+]
 
 
 def described(budget: str, columns: str, schema: dps.Schema = SCHEMA) -> Any:
@@ -46,7 +55,7 @@ def test_a_row_that_is_replaced(budget: str, columns: str) -> None:
     assert violation(described(budget, columns), *tables) is None
 
 
-@pytest.mark.parametrize("budget", BUDGETS)
+@pytest.mark.parametrize("budget", KINDS)
 def test_a_unit_that_is_replaced(budget: str) -> None:
     """Three rows of a unit of at most two become those of another unit, or of none."""
     alike = (HIGH, "u"), (LOW, "v"), (HIGH, None)

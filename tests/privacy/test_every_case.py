@@ -83,6 +83,7 @@ def test_all_combinations_are_covered_or_refused(capsys: pytest.CaptureFixture[s
     assert not wrong, "\n".join(wrong)
 
 
+@pytest.mark.long
 def test_all_pairs_of_options_are_covered_or_refused() -> None:
     """As above, for what can be asked for with two options."""
     wrong = []

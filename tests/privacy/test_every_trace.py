@@ -87,21 +87,22 @@ def held(trace: TracebackType | None) -> set[str]:
 
 
 @pytest.mark.parametrize("case", SHORT)
-@pytest.mark.parametrize("kind", [ValueError, KeyboardInterrupt])
-def test_a_fit_that_fails_among_rows_shows_none(
-    case: Case, kind: type[BaseException], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_fit_that_fails_among_rows_shows_none(case: Case, monkeypatch: pytest.MonkeyPatch) -> None:
     """A fault that tells of rows leaves as one that tells nothing; an interrupt stays an interrupt."""
     passes = Blocks.__iter__
+    for kind, expected in ((ValueError, RuntimeError), (KeyboardInterrupt, KeyboardInterrupt)):
 
-    def faulty(self: Blocks) -> Any:
-        for block in passes(self):
-            secret = np.array(block.exog)
-            raise kind(f"{SENTINELS['temp']!r} {secret.max()}")
-            yield block
+        def faulty(self: Blocks, kind: type[BaseException] = kind) -> Any:
+            for block in passes(self):
+                secret = np.array(block.exog)
+                raise kind(f"{SENTINELS['temp']!r} {secret.max()}")
+                yield block
 
-    monkeypatch.setattr(Blocks, "__iter__", faulty)
-    expected = RuntimeError if kind is ValueError else kind
+        monkeypatch.setattr(Blocks, "__iter__", faulty)
+        shows_none(case, expected)
+
+
+def shows_none(case: Case, expected: type[BaseException]) -> None:
     with pytest.raises(expected) as caught:
         case.fit(FRAME)
     error = caught.value

@@ -22,11 +22,13 @@ from tests.made import MadeBlock
 from tests.privacy.spaces import SPACES, Space
 
 CASES = [
-    pytest.param(name, space, d, id=f"{name}-{index}-{d}")
+    pytest.param(name, space, d, id=f"{name}-{index}-{d}", marks=[pytest.mark.long] * (d == 3 and index > 0))
     for name, spaces in SPACES.items()
     for index, space in enumerate(spaces)
     for d in ((1, 3, 6) if name == "event_moments" else (1, 3))  # whose bound is another from 5 covariates on
 ]
+"""How a bound grows with covariates is the same in all spaces of a statistic: more than one are tried in its
+first, and in others by the long tests."""
 
 
 def contributions(statistic: Statistic, rows: np.ndarray) -> np.ndarray:
