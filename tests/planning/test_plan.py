@@ -177,7 +177,7 @@ def test_real_fits_after_a_plan_have_secure_noise() -> None:
 
 
 def test_budgets_and_rows_reach_what_is_asked() -> None:
-    model, law = MODELS["ols"]
+    model, law = MODELS["logit"]
     ahead = dps.plan(model, BUDGET, 5000, covariates=KNOWN, **law)
     width = float(ahead.table()["half_width"][3])
     less = ahead.budget_for({"z": 1.3 * width})
