@@ -19,7 +19,7 @@ import numpy as np
 from dpstats.curator import Curator, Release
 from dpstats.estimators.engine.plan import FirstCosts
 from dpstats.estimators.matrices import by_precision
-from dpstats.estimators.row_scale import SURE, Box, RowScale
+from dpstats.estimators.row_scale import Box, RowScale
 from dpstats.estimators.zoom import LEAST_VARIANCE, UNSEEN_SD, Zoomed, unzoomed, would_see, zoom
 
 Array = np.ndarray
@@ -151,7 +151,6 @@ def row_scale(moments: Release, zoomed: Zoomed, box: Box, log: bool, constant: b
         shares=zoomed.shares[:-1],
         places=places[:-1],
         constant=constant,
-        y_sure=float(fraction * ratio[-1] * max(1 - SURE * error[-1], 0.0)),
         rare=bool(zoomed.hidden[-1] > 0 and zoomed.held[-1] > SPIKE),
         once=bool(zoomed.once[-1]),
         levels=box.levels,

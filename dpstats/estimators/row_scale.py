@@ -107,8 +107,6 @@ class RowScale:
         Whether a row begins with a 1.
     norms : tuple of (list of int, float)
         Covariates that are no longer together, on this scale, than a number.
-    y_sure : float
-        Variance of the response on this scale that is surely there, times `fraction`.
     rare : bool
         Whether the response seems constant, so that all its spread may be rare values far away.
     once : bool
@@ -141,7 +139,6 @@ class RowScale:
     places: Array
     constant: bool = True
     norms: tuple[tuple[list[int], float], ...] = ()
-    y_sure: float = 0.0
     rare: bool = False
     once: bool = False
     levels: Array = field(default_factory=lambda: np.zeros((0, 0)))

@@ -22,7 +22,7 @@ from dpstats.estimators.gram.levels import (
 from dpstats.estimators.gram.structure import Structure
 from dpstats.estimators.gram.tail import NO_TAIL, Tail
 from dpstats.estimators.matrices import symmetric_power, with_floor
-from dpstats.estimators.row_scale import SURE, Box, RowScale
+from dpstats.estimators.row_scale import Box, RowScale
 from dpstats.estimators.stretch import longest_square, with_levels
 from dpstats.moments import PublicMoments
 from dpstats.moments.posterior import Expected, most_explained, posterior
@@ -31,7 +31,6 @@ Array = np.ndarray
 
 # the least that a reference level is taken to hold before a release of moments, over an even share
 _LEAST_SHARE = 0.5
-_ALL_ROWS = 2.0  # of what it explains of rows of which long ones weigh less, that of all is at most so much
 
 
 @dataclass(frozen=True)
@@ -48,8 +47,6 @@ class Coordinates:
         Covariance of how far the line is off, in units of a and r, up to a factor.
     expected : array, shape (k, k)
         Second moments of a, up to a factor: not the identity where a column is stretched less.
-    sure : float
-        Variance of y~ that the line surely leaves, whatever is left of clipped residuals.
     tail : Tail
         What was counted of residuals beyond their bulk, in units of y~.
     """
@@ -60,15 +57,11 @@ class Coordinates:
     sigma: float
     prior: Array
     expected: Array
-    sure: float = 0.0
     tail: Tail = NO_TAIL
 
     @classmethod
-    def of_scale(cls, scale: RowScale, weighted: bool) -> Coordinates:
-        """The first ones: all that is known is that some columns of two values are stretched less.
-
-        Of rows with weights of their own it is not known what variance is there.
-        """
+    def of_scale(cls, scale: RowScale) -> Coordinates:
+        """The first ones: all that is known is that some columns of two values are stretched less."""
         variances = np.append([1.0] * scale.constant, scale.ratio)
         k = len(variances)
         first = cls(
@@ -78,7 +71,6 @@ class Coordinates:
             1.0,
             np.diag(1 / variances) / k,
             np.diag(variances),
-            0.0 if weighted else scale.y_sure / scale.present,
         )
         return first if first.structure is None else first._structured()
 
@@ -192,11 +184,7 @@ class Coordinates:
         # what the noise of delta seems to explain
         error = noise.cross**2 + (noise.gram**2 / 2) * float(delta @ delta)
         left = max(left, 0.0) + self.reach.beyond(limit) + 2 * error * float(np.trace(told.gain))
-        explained = 2 * float(delta @ cross) - float(delta @ told.gram @ delta)
-        explained += 2 * SURE * math.sqrt(error * float(delta @ delta))
-        sure = self.sure - _ALL_ROWS * self.sigma**2 * max(explained, 0.0)
-        least = max(2 * noise.square, sure / self.sigma**2, 1e-6)
-        sigma = math.sqrt(max(left, least)) if noise.square < 0.5 else 1.0
+        sigma = math.sqrt(max(left, 2 * noise.square, 1e-6)) if noise.square < 0.5 else 1.0
         whitening = self._whitening(told.gram, noise.gram) if whiten else self.whitening
         line = self.line + self.sigma * self.whitening @ delta
         way = np.linalg.solve(whitening, self.whitening)
@@ -204,7 +192,7 @@ class Coordinates:
         expected, way = back.T @ told.gram @ back, way / sigma
         # weights and limits change from one release to the next, and move the line within its sampling error
         prior = way @ (error * told.gain @ told.gain.T + told.left) @ way.T + np.eye(len(gram)) / n
-        return Coordinates(self.scale, whitening, line, self.sigma * sigma, prior, expected, sure, self.tail)
+        return Coordinates(self.scale, whitening, line, self.sigma * sigma, prior, expected, self.tail)
 
     @property
     def _edge(self) -> float:

@@ -232,9 +232,10 @@ def _gaussian(
     # whether the scale of those is that of these rows: not of public ones, nor without their weights
     own = public is None and not weighted
     some = some_rows(curator, plan.total, len(box.half))
-    place = (
-        public_coordinates(public, box, constant) if public else _first(some, box, constant, plan, weighted)
-    )
+    if public:
+        place = public_coordinates(public, box, constant)
+    else:
+        place = Coordinates.of_scale(find_columns(some, plan.columns, box, False, constant))
     k = len(place.line)
     for step, cost in enumerate(plan["pilots"], 1):
         if step == len(plan["pilots"]):
@@ -318,10 +319,6 @@ def _rated(moments: LinearMoments, max_weight: float, radius: float) -> LinearMo
     return replace(
         moments, unit=max_weight, heaviest=heaviest, weight=1 + excess / 2, doubt=max(excess, 0.0) / 2
     )
-
-
-def _first(curator: Curator, box: Box, constant: bool, plan: Plan, weighted: bool) -> Coordinates:
-    return Coordinates.of_scale(find_columns(curator, plan.columns, box, False, constant), weighted)
 
 
 def _moments(release: Release, place: Coordinates, bounds: Bounds) -> LinearMoments:

@@ -52,7 +52,7 @@ def fit_pure(
         k = len(place.line)
         gram, damping, noise, shape = np.eye(k), np.zeros((k, k)), math.sqrt(2 / public.n), np.eye(k)
     else:
-        place, gram, damping, noise, shape = _matrix(curator, box, constant, plan, weighted)
+        place, gram, damping, noise, shape = _matrix(curator, box, constant, plan)
         k = len(place.line)
     for step, cost in enumerate(plan["pilots"], 1):
         if step == len(plan["pilots"]):
@@ -140,7 +140,7 @@ def _with_kurtosis(moments: LinearMoments, before: Bounds, bounds: Bounds, pilot
 
 
 def _matrix(
-    curator: Curator, box: Box, constant: bool, plan: Plan, weighted: bool
+    curator: Curator, box: Box, constant: bool, plan: Plan
 ) -> tuple[Coordinates, np.ndarray, np.ndarray, float, np.ndarray]:
     """Coordinates from a noisy matrix, and in them: it, what damps it, and size and shape of its noise."""
     scale = find_columns(curator, plan.columns, box, False, constant)
@@ -154,7 +154,7 @@ def _matrix(
     # An eigenvalue that noise made too small would let later steps jump too far, again and again. With a part
     # of the noise's size added, steps rather fall short, by less with every step.
     damped = joint[:k, :k] + _DAMPING * noise.gram * math.sqrt(2 * k) * np.eye(k)
-    place = Coordinates.of_scale(scale, weighted).improved(damped, joint[:k, k], float(joint[k, k]), noise, n)
+    place = Coordinates.of_scale(scale).improved(damped, joint[:k, k], float(joint[k, k]), noise, n)
     white = place.whitening
     gram, damping = (white @ matrix @ white for matrix in (joint[:k, :k], damped - joint[:k, :k]))
     return place, gram, damping, *_noise_of(white, sds[:k, :k], limits[:k])
