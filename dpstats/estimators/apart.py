@@ -27,6 +27,13 @@ _BETWEEN = 0.5  # what a row between adds to the statistic
 _FALSE = 0.005
 
 
+def exceeded(law: str, chance: float) -> float:
+    """Sds that noise exceeds by this chance; that of pure epsilon has the tail of Laplace's."""
+    if law == "gaussian":
+        return -float(special.ndtri(chance))
+    return -math.log(2 * chance) / math.sqrt(2)
+
+
 class Apart(NamedTuple):
     """How many rows are apart: at most, as far as noise hides it, and whether some surely are."""
 
@@ -44,8 +51,7 @@ class Apart(NamedTuple):
         rows : float
             How many count.
         """
-        gaussian = release.law == "gaussian"
-        by_noise = -special.ndtri(_FALSE) if gaussian else -math.log(2 * _FALSE) / math.sqrt(2)
+        by_noise = exceeded(release.law, _FALSE)
         (far, between), (sd, other) = (part[0] / (1.0, _BETWEEN) for part in (release.values, release.sds))
         told = far - by_noise * sd > max(rows / FAR**2, between - by_noise * other)
         return cls(math.ceil(max(far, 0.0) + by_noise * sd), bool(told))

@@ -21,6 +21,7 @@ from dpstats.estimators.engine.plan import FirstCosts
 from dpstats.estimators.matrices import by_precision
 from dpstats.estimators.row_scale import Box, RowScale
 from dpstats.estimators.zoom import LEAST_VARIANCE, UNSEEN_SD, Zoomed, unzoomed, would_see, zoom
+from dpstats.moments.noisy import SEEN
 
 Array = np.ndarray
 
@@ -33,8 +34,8 @@ _AT_ENDS = 0.9
 # A column of rare 0/1 values is not stretched until rows of a 1 are longer than the longest row, its square
 # taken for 1.5 k: they would be weighted down, and with them all they say of the other columns.
 _LONGEST_END = 1.5
-# sds by which no single value explains a column's moments, and single values that are tried
-_CONSTANT, _VALUES = 3.0, 101
+# single values of a column that are tried, whether one explains its moments
+_VALUES = 101
 # a response seems constant if one cell holds this share of it and no other is seen
 SPIKE = 0.9
 
@@ -198,7 +199,7 @@ class _Moments:
         off = ((self.first - constant) / self.first_sd) ** 2 + (
             (self.second - constant**2) / self.second_sd
         ) ** 2
-        return np.asarray(off.min(axis=0) > _CONSTANT**2)
+        return np.asarray(off.min(axis=0) > SEEN**2)
 
 
 def _prior(found: _Moments, zoomed: Zoomed) -> _Moments:

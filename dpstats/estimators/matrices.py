@@ -9,6 +9,8 @@ import numpy as np
 Numbers = TypeVar("Numbers", float, np.ndarray)
 
 SMALLEST = 1e-4  # eigenvalue of moments: columns are not told apart beyond a correlation of 1 minus this
+# of a solver: at most so many steps, and the length of what is left over that of what was asked
+_SOLVER_STEPS, _SOLVED = 500, 1e-12
 
 
 def symmetric_power(matrix: np.ndarray, power: float, least: float = -math.inf) -> np.ndarray:
@@ -59,24 +61,19 @@ def conjugate_gradients(
     times: Callable[[np.ndarray], np.ndarray],
     right: np.ndarray,
     start: np.ndarray,
-    steps: int,
-    tolerance: float,
 ) -> np.ndarray:
-    """What a positive definite map takes to `right`, after so many steps at most.
+    """What a positive definite map takes to `right`, by conjugate gradients.
 
     Parameters
     ----------
     times : callable
         The map, of arrays of the shape of `right`.
     right, start : array
-    steps : int
-    tolerance : float
-        Of the length of what is left of `right`, over its own.
     """
     solution, rest = start, right - times(start)
     direction, square = rest, float(np.vdot(rest, rest))
-    enough = tolerance**2 * float(np.vdot(right, right))
-    for _ in range(steps):
+    enough = _SOLVED**2 * float(np.vdot(right, right))
+    for _ in range(_SOLVER_STEPS):
         if square <= enough:
             break
         moved = times(direction)

@@ -16,10 +16,9 @@ from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
-from scipy import special
 
 from dpstats.curator import Curator, Release
-from dpstats.estimators.apart import FAR
+from dpstats.estimators.apart import FAR, exceeded
 from dpstats.estimators.engine.plan import FirstCosts
 from dpstats.estimators.row_scale import SURE
 
@@ -221,11 +220,8 @@ def _edges(counts: Release, origin: Array) -> Array:
 
 
 def least_seen(law: str, size: int) -> float:
-    """How many noise sds stand out among so many cells; noise of pure epsilon has the tail of Laplace's."""
-    chance = _FALSE_CELL / size
-    if law == "gaussian":
-        return -float(special.ndtri(chance))
-    return -math.log(2 * chance) / math.sqrt(2)
+    """How many noise sds stand out among so many cells."""
+    return exceeded(law, _FALSE_CELL / size)
 
 
 def _visible(counts: Release, edges: Array, among: Array | bool = True) -> tuple[Array, Array, Array]:

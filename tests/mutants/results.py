@@ -393,7 +393,7 @@ MUTANTS = (
     planted(
         "what is public of levels is not used (linear)",
         "models/test_linear_levels.py::test_many_even_levels_and_their_reference_are_held",
-        ("estimators/gram/levels.py", "return None if structure.free else structure", "return None"),
+        ("estimators/gram/coordinates.py", "return Structure.of(self.scale.alike)", "return None"),
     ),
     planted(
         "a penalty takes shares of levels as each is told by itself",

@@ -12,8 +12,6 @@ import numpy as np
 
 from dpstats.estimators.matrices import conjugate_gradients
 
-_SOLVER_STEPS, _SOLVED = 60, 1e-12
-
 
 @dataclass
 class Accumulator:
@@ -75,5 +73,5 @@ def _solved(metrics: np.ndarray, right: np.ndarray, start: np.ndarray) -> np.nda
         turned = (matrix @ side).reshape(len(right), *metrics.shape[:2]).swapaxes(0, 1)
         return np.asarray(side @ turned.reshape(stacked.shape))
 
-    solution = conjugate_gradients(times, right, start, _SOLVER_STEPS, _SOLVED)
+    solution = conjugate_gradients(times, right, start)
     return (solution + solution.T) / 2

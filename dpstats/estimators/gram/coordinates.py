@@ -11,12 +11,12 @@ import numpy as np
 
 from dpstats.curator import Release
 from dpstats.estimators.apart import Found
+from dpstats.estimators.engine.finish import to_user
 from dpstats.estimators.gram.bounds import Bounds, base_square
 from dpstats.estimators.gram.levels import (
     expected_moments,
     of_levels,
     of_references,
-    structure_of,
     with_shares,
 )
 from dpstats.estimators.gram.structure import Structure
@@ -77,7 +77,7 @@ class Coordinates:
     @cached_property
     def structure(self) -> Structure | None:
         """What is public of the moments of rows, where that says anything."""
-        return structure_of(self.scale)
+        return Structure.of(self.scale.alike)
 
     def obeying(self, gram: Array) -> Array:
         """Released second moments of a, less the noise that breaks what is public of them."""
@@ -226,10 +226,7 @@ class Coordinates:
     def to_params(self) -> Array:
         """What takes a line to coefficients of the design's columns, but for the centre of y; (k, k)."""
         scale = self.scale
-        matrix = np.diag(scale.y_scale / np.append([1.0] * scale.constant, scale.scale))
-        if scale.constant:
-            matrix[0, 1:] = -scale.y_scale * scale.center / scale.scale
-        return matrix
+        return to_user(scale.center, scale.scale, scale.constant, scale.y_scale)
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,7 @@ from dpstats.estimators.gram.bounds import Bounds, base_square
 from dpstats.estimators.gram.coordinates import Coordinates
 from dpstats.estimators.gram.reach import BULK
 from dpstats.estimators.matrices import symmetric_power
+from dpstats.estimators.row_scale import SURE
 from dpstats.estimators.zoom import least_seen
 from dpstats.families.quantiles import normal_squares
 
@@ -28,7 +29,6 @@ _NEXT = 0.25
 # standard error of a slope along a direction, over what the rows that are not heard would take of it if all
 # of its effect levelled off
 _LEVELLED = 0.5
-_CHANCE = 2.0  # sds beyond which a line has been moved by longer rows
 # share of normal rows in a cell by which those of other laws may be more; a line of nearly normal columns
 # that are most of a response would pay for it
 _SHAPE = 0.1
@@ -161,7 +161,7 @@ class LongRows:
         """
         lengths, axes = np.sqrt(self.lower * self.upper), self.axes
         along, chance, heard = axes.T @ step, np.diag(axes.T @ known @ axes), np.diag(axes.T @ gram @ axes)
-        more = np.maximum(along**2 - _CHANCE**2 * chance, 0.0)
+        more = np.maximum(along**2 - SURE**2 * chance, 0.0)
         clipped = np.maximum(np.abs(along)[:, None] * lengths - bounds.limit, 0.0)
         lost = self.shares * lengths * np.minimum(1.0, (bounds.radius / lengths) ** 2) * clipped
         beyond = lost.sum(axis=1) / np.maximum(heard, 1e-12)

@@ -8,7 +8,6 @@ See docs/theory/linear.md#levels.
 
 import numpy as np
 
-from dpstats.estimators.gram.structure import Structure
 from dpstats.estimators.matrices import SMALLEST, not_noise, with_floor
 from dpstats.estimators.row_scale import RowScale, sums_of_levels
 
@@ -18,14 +17,6 @@ _UNEVEN, _EVEN = 0.5, 0.1
 # The least share of a level before a release, over an even one; what a release leaves of it at least
 _LEAST, _KEPT = 0.2, 0.02
 _MANY = 0.5  # share of the rows that a level has, if all have it as far as noise tells
-
-
-def structure_of(scale: RowScale) -> Structure | None:
-    """Conditions that second moments of rows obey, in the units of the design; None if there are none."""
-    if not scale.alike.size:
-        return None
-    structure = Structure(scale.alike)
-    return None if structure.free else structure
 
 
 def expected_moments(scale: RowScale) -> np.ndarray:

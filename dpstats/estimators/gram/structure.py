@@ -6,12 +6,14 @@ conditions takes off a noisy matrix all noise that breaks them.
 See docs/theory/linear.md#levels.
 """
 
+from __future__ import annotations
+
 import numpy as np
 import scipy.linalg
 
 from dpstats.estimators.matrices import conjugate_gradients
 
-_RTOL, _STEPS = 1e-8, 500
+_LEAST_LEFT = 1e-6  # share of a variance of noise that conditions leave, at least
 
 
 class Structure:
@@ -33,11 +35,11 @@ class Structure:
         self._place = np.where(alike < 0, alike.max() + 1, alike).ravel()
         self.numbers = int(alike.max()) + 1
 
-    @property
-    def free(self) -> bool:
-        """Whether there is no condition."""
-        k = self._order
-        return self.numbers == k * (k + 1) // 2
+    @classmethod
+    def of(cls, alike: np.ndarray) -> Structure | None:
+        """None where nothing is known, or no entry is 0 or another."""
+        known = alike.size > 0 and int(alike.max()) + 1 < len(alike) * (len(alike) + 1) // 2
+        return cls(alike) if known else None
 
     def nearest(self, matrix: np.ndarray, way: np.ndarray) -> np.ndarray:
         """The nearest matrix way X way' to one of rows way x, X of this structure.
@@ -57,7 +59,7 @@ class Structure:
             return self._summed(metric @ self._spread(numbers / size) @ metric) / size
 
         right = self._summed(way.T @ left @ way) / size
-        numbers = conjugate_gradients(normal, right, np.zeros(self.numbers), _STEPS, _RTOL)
+        numbers = conjugate_gradients(normal, right, np.zeros(self.numbers))
         return np.asarray(way @ self._spread(first + numbers / size) @ way.T)
 
     def left(self, way: np.ndarray, vectors: np.ndarray) -> np.ndarray:
@@ -67,7 +69,8 @@ class Structure:
         normal = np.array([self._summed(metric @ self._spread(one) @ metric) for one in unit / size]) / size
         turned = way.T @ vectors
         along = np.array([self._summed(np.outer(one, one)) for one in turned.T]) / size
-        return np.asarray(np.sum(along * scipy.linalg.solve(normal, along.T, assume_a="sym").T, axis=1))
+        found = np.sum(along * scipy.linalg.solve(normal, along.T, assume_a="sym").T, axis=1)
+        return np.clip(found, _LEAST_LEFT, 1.0)  # rounding may make it 0, or less
 
     def _summed(self, matrix: np.ndarray) -> np.ndarray:
         """Sums of the entries that are the same number."""

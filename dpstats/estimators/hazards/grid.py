@@ -16,8 +16,8 @@ from scipy import special
 from dpstats.curator import Curator
 from dpstats.estimators.columns import SPIKE
 from dpstats.estimators.engine.plan import Plan
-from dpstats.estimators.hazards.predictors import LATTICE_END
 from dpstats.estimators.hazards.problem import Problem, by_stratum
+from dpstats.estimators.levels import END
 from dpstats.estimators.row_scale import SURE
 
 # events of a run of cells in sds of their noise, and at least: less is spread evenly over time
@@ -109,7 +109,7 @@ class Grid:
 
     def hazards(self, log_hazards: np.ndarray) -> np.ndarray:
         """Hazard that each cell adds, where pieces have these logarithms of multiples, within a range."""
-        return np.asarray(self.rates * np.exp(np.clip(log_hazards, -LATTICE_END, LATTICE_END))[self.pieces])
+        return np.asarray(self.rates * np.exp(np.clip(log_hazards, -END, END))[self.pieces])
 
     def of_baseline(self, values: np.ndarray, weights: np.ndarray) -> Grid:
         """The same pieces, in which the clock runs as the baseline does, not as the hazard of those at risk.

@@ -10,9 +10,10 @@ import math
 import numpy as np
 from scipy import optimize, special
 
+from dpstats.estimators.levels import END
 from dpstats.estimators.row_scale import RowScale
 
-LATTICE_END, _STEP = 15.0, 0.05  # of the lattice of linear predictors: hazards apart by e^15, and by 5 %
+_STEP = 0.05  # of the lattice of linear predictors: hazards apart by 5 %
 
 
 def predictors(
@@ -43,7 +44,7 @@ def predictors(
     laws = [_law(scale, i, size) for i, size in enumerate(beta)]
     alone = sum(float(weights @ points**2) for points, weights in laws)
     smaller = math.sqrt(min(1.0, variance / alone)) if alone > 0 else 1.0
-    lattice = np.arange(-LATTICE_END, LATTICE_END + _STEP, _STEP)
+    lattice = np.arange(-END, END + _STEP, _STEP)
     among = np.exp(-(lattice**2) / 2 / max(variance - smaller**2 * alone, _STEP**2))
     for points, weights in laws:
         moved = [
@@ -76,9 +77,9 @@ def _of_all_rows(values: np.ndarray, weights: np.ndarray, failed: float) -> np.n
     def shortfall(log: float) -> float:
         return float(weights @ (1 / _fails(values + log))) - 1 / failed
 
-    if failed > 1 - 1e-6 or shortfall(LATTICE_END) > 0:
+    if failed > 1 - 1e-6 or shortfall(END) > 0:
         return weights
-    log = optimize.brentq(shortfall, -3 * LATTICE_END, LATTICE_END)
+    log = optimize.brentq(shortfall, -3 * END, END)
     weights = weights / _fails(values + log)
     return np.asarray(weights / weights.sum())
 

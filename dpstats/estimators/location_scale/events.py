@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from dpstats.curator import Curator
-from dpstats.estimators.gram.levels import of_levels, structure_of
+from dpstats.estimators.gram.levels import of_levels
 from dpstats.estimators.gram.structure import Structure
 from dpstats.estimators.location_scale.event_expectations import expected
 from dpstats.estimators.location_scale.problem import Problem, sigma_of
@@ -93,7 +93,7 @@ def release_events(curator: Curator, mu: float, scale: RowScale, shrunk: bool, a
         limit=math.sqrt(radius_square + 6),
     )
     matrix, noise = release.values[0] / release.n, release.sd / release.n
-    structure, ratio, left = structure_of(scale), np.ones(k), 1.0
+    structure, ratio, left = Structure.of(scale.alike), np.ones(k), 1.0
     if structure is not None:
         fraction = _fraction(matrix[0, 0], noise, scale, release.n)
         matrix, ratio = levelled(matrix, noise, scale, structure, scale.binary & ~alone, fraction)

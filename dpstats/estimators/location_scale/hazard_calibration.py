@@ -10,9 +10,9 @@ from typing import NamedTuple
 
 import numpy as np
 import scipy.linalg
-from scipy import special
 
 from dpstats.curator import Curator
+from dpstats.estimators.apart import exceeded
 from dpstats.estimators.engine.finish import to_user
 from dpstats.estimators.location_scale.bounds import Bounding, Choice
 from dpstats.estimators.location_scale.estimate import Estimate
@@ -107,9 +107,7 @@ def contrasted(  # noqa: PLR0913 - of strata, one more
     j = np.argmax(np.abs(found) / errors)  # the one that stands out most
     law = Quantity(*(float(each[j] / events) for each in (found, errors, noise)))
     chance = _DOUBTFUL / 2 / len(found)
-    far = -float(special.ndtri(chance))
-    # noise of pure epsilon has the tail of Laplace's
-    noisy = far if release.law == "gaussian" else -math.log(2 * chance) / math.sqrt(2)
+    far, noisy = (exceeded(law, chance) for law in ("gaussian", release.law))
     stands_out = bool(np.any(np.abs(found) > np.hypot(far * sampling, noisy * noise)))
     usual, clear = (
         np.sqrt(np.maximum(found**2 - (sds * errors) ** 2, 0.0)) / events for sds in (_USUAL, _CLEAR)

@@ -18,7 +18,8 @@ import scipy
 
 from dpstats.estimators.engine.accumulate import Accumulator
 from dpstats.estimators.engine.information import FORGET, Information
-from dpstats.estimators.gram.levels import of_levels, structure_of
+from dpstats.estimators.gram.levels import of_levels
+from dpstats.estimators.gram.structure import Structure
 from dpstats.estimators.location_scale.events import Events
 from dpstats.estimators.location_scale.whitening import Whitening
 from dpstats.estimators.matrices import SMALLEST
@@ -30,8 +31,6 @@ _LOG_SIGMA_STRUCTURE = 0.25
 # a direction is not seen at all where its eigenvalue is below the first multiple of its error, which it is
 # raised to, and in full from the second on
 SEEN = (1.6, 2.8)
-# share of a variance of noise that conditions leave, at least
-_LEAST_LEFT = 1e-6
 
 
 class Known(NamedTuple):
@@ -63,13 +62,12 @@ class Known(NamedTuple):
 
         What is left of an entry's noise along an axis is that of the axis itself, seen by such a matrix.
         """
-        structure, way, k = structure_of(scale), whitening @ of_levels(scale), len(whitening)
+        structure, way, k = Structure.of(scale.alike), whitening @ of_levels(scale), len(whitening)
         if structure is None:
             return self
         mean, sds = self.mean.copy(), self.sds.copy()
         mean[:k, :k] = structure.nearest(mean[:k, :k], way)
-        left = [axis @ structure.nearest(np.outer(axis, axis), way) @ axis for axis in self.axes[:k, :k].T]
-        left = np.clip(left, _LEAST_LEFT, 1.0)  # rounding may make it 0, or less
+        left = structure.left(way, self.axes[:k, :k])
         sds[:k, :k] *= np.outer(left, left) ** 0.25
         return Known(mean, self.axes, sds)
 

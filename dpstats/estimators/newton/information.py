@@ -14,8 +14,6 @@ from dpstats.estimators.newton.problem import Problem
 
 # sd of the relative change of an eigenvalue between two such steps, where curvature depends on the means
 _CHANGE = 0.3
-# share of a variance of noise that conditions leave, at least
-_LEAST_LEFT = 1e-6
 
 
 @dataclass(frozen=True)
@@ -38,7 +36,7 @@ class Public:
     @classmethod
     def of(cls, problem: Problem, located: Located) -> Public | None:
         """None where all entries are free."""
-        if problem.alike is None or (structure := Structure(problem.alike)).free:
+        if problem.alike is None or (structure := Structure.of(problem.alike)) is None:
             return None
         if not problem.intercept:  # nothing is centred
             return cls(structure, np.diag(1 / located.scale))
@@ -54,8 +52,7 @@ class Public:
 
     def left(self, whitening: np.ndarray, vectors: np.ndarray) -> np.ndarray:
         """What `nearest` leaves of the sd of noise along each of these unit vectors, shape (k,)."""
-        squares = self.structure.left(whitening @ self.way, vectors)
-        return np.sqrt(np.clip(squares, _LEAST_LEFT, 1.0))  # rounding may make it 0, or less
+        return np.sqrt(self.structure.left(whitening @ self.way, vectors))
 
 
 def usable(releases: Accumulator, whitening: np.ndarray, public: Public | None = None) -> Information:
