@@ -50,6 +50,7 @@ def test_what_is_made_of_a_number_is_read_where_the_number_is() -> None:
     assert Names().full("dpstats.estimators.newton.levels", "SHIFTS") == f"{levels}.SHIFTS"
 
 
+@pytest.mark.long
 def test_a_change_reaches_the_fit_and_leaves_this_process_alone() -> None:
     from dpstats.estimators.engine import step
     from dpstats.estimators.newton import iterate

@@ -302,7 +302,7 @@ def piped(words: list[str], content: bytes) -> subprocess.CompletedProcess[bytes
     return subprocess.run(command, input=content, capture_output=True, check=False)
 
 
-@pytest.mark.parametrize("data", ["drives.csv", "drives.parquet"])
+@pytest.mark.parametrize("data", ["drives.csv", pytest.param("drives.parquet", marks=pytest.mark.long)])
 def test_a_pipe_is_a_table_and_a_fit(data: str, folder: Path, tmp_path: Path) -> None:  # noqa: F811
     words = fit("-", out="-")
     done = piped([*words, "--force"], Path(data).read_bytes())

@@ -196,6 +196,7 @@ def alike(one, other):
     return len(one) == len(other) and all((a == b).all() for a, b in zip(one, other, strict=True))
 
 
+@pytest.mark.long
 def test_a_worker_that_is_killed_in_every_pass_changes_no_bit(path, tmp_path, monkeypatch):
     """Of two passes, of which the second asks what the first told."""
     here = recorded(path, "pmt")

@@ -62,7 +62,7 @@ def block_of(kind, draw, rows):
 KINDS = ("wide", "alternating", "cancelling", "one huge", "constant", "sorted")
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=10, deadline=None)
 @given(
     st.integers(0, 2**32),
     st.sampled_from(KINDS),

@@ -297,7 +297,7 @@ def test_rows_next_to_a_jump_fall_on_one_side_of_it(name):
     public = SPACES[name][-1 if name == "column_octaves" else 0].public(d)
     scaled = public | dict(log=True, gamma=np.linspace(0.3, -0.2, d + 1)) if "log" in public else public
     changes = 0
-    for _ in range(40):
+    for _ in range(20):
         x = draw.uniform(-0.3, 0.3, d)
         columns = jumping(name, scaled, x, draw)
         for block_rows in (16384, 19):

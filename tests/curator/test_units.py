@@ -63,7 +63,7 @@ def test_a_row_adds_its_share_of_what_it_adds_alone(name: str, number: int) -> N
 def test_no_pair_of_weighed_rows_passes_a_sensitivity(name: str, number: int) -> None:
     space = SPACES[name][number]
 
-    @settings(max_examples=40, deadline=None)
+    @settings(max_examples=20, deadline=None)
     @given(st.integers(0, 2**32), st.floats(0, 1), st.floats(0, 1))
     def searched(seed: int, first: float, second: float) -> None:
         rows = drawn(np.random.default_rng(seed), space, 2)

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import dpstats as dps
@@ -41,6 +41,7 @@ def boxed(lower: float, upper: float, d: int = 1, **more: Any) -> Box:
 
 
 @pytest.mark.parametrize("kind", KINDS)
+@settings(max_examples=40)
 @given(width=st.floats(1, 1e3), place=st.floats(0, 1))
 def test_wherever_the_bounds_lie_the_scale_is_that_of_the_rows(kind: str, width: float, place: float) -> None:
     """Up to the clipping of tails that no cell shows."""

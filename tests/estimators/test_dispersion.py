@@ -51,7 +51,12 @@ def test_without_noise_it_is_that_of_pearson(family: str, phi: float) -> None:
     assert found.se == pytest.approx(phi * np.sqrt((kurtosis - 1) / N), rel=0.35)
 
 
-NOISY = [("gamma", 0.5, 1.0), ("gamma", 1.0, 4.0), ("poisson", 1.0, 1.0), ("poisson", 2.5, 4.0)]
+NOISY = [
+    ("gamma", 0.5, 1.0),
+    pytest.param("gamma", 1.0, 4.0, marks=pytest.mark.long),
+    pytest.param("poisson", 1.0, 1.0, marks=pytest.mark.long),
+    ("poisson", 2.5, 4.0),
+]
 
 
 @pytest.mark.parametrize(("family", "phi", "mu"), NOISY)

@@ -62,7 +62,12 @@ def fitted(golden: dict[str, Any]) -> np.ndarray:
         ).params
 
 
-@pytest.mark.parametrize("golden", FITS, ids=name)
+OF_MANY_ROWS = [
+    pytest.param(fit, id=name(fit), marks=[pytest.mark.long] * (fit["data"] == "rotterdam")) for fit in FITS
+]
+
+
+@pytest.mark.parametrize("golden", OF_MANY_ROWS)
 def test_the_iteration_ends_at_the_estimates_of_r(golden: dict[str, Any]) -> None:
     error = np.abs(fitted(golden) - golden["params"])[: len(golden["params"])]
     sds = np.sqrt(np.diag(golden["cov"]))

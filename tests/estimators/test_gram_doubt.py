@@ -100,12 +100,13 @@ def test_a_covariance_that_lies_in_long_rows_is_within_its_error(law: str) -> No
     assert np.sqrt(np.mean(np.square(off))) < 2
 
 
+@pytest.mark.parametrize("fits", [30, pytest.param(60, marks=pytest.mark.long)])
 @pytest.mark.parametrize("budget", [dps.pure(10), dps.gdp(20)], ids=["pure", "gdp"])
-def test_weights_that_do_not_measure_precision_widen_intervals(budget: Budget) -> None:
+def test_weights_that_do_not_measure_precision_widen_intervals(budget: Budget, fits: int) -> None:
     """A weight of 50 for 3 % of rows whose errors are like all others': sandwich 3.5 times least squares."""
     draw, n, errors, told = np.random.default_rng(4), 20_000, [], []
     schema = dps.Schema(y=dps.bounded(-10, 15), x=dps.bounded(0, 1), w=dps.bounded(0, 50))
-    for seed in range(60):
+    for seed in range(fits):
         x, w = draw.uniform(0, 1, n), np.where(draw.uniform(size=n) < 0.03, 50.0, 1.0)
         data = {"x": x, "w": w, "y": 1 + 2 * x + draw.normal(size=n)}
         with noise(SeededNoise(seed)):
@@ -172,7 +173,12 @@ def test_levels_of_which_all_residuals_may_be_beyond_the_limit_are_lost(
 
 
 @pytest.mark.parametrize(
-    ("n", "estimable", "fits", "missed"), [(2_000, 0, 120, 0.05), (20_000, 20, 24, 0.15)]
+    ("n", "estimable", "fits", "missed"),
+    [
+        (2_000, 0, 60, 0.05),
+        pytest.param(2_000, 0, 120, 0.05, marks=pytest.mark.long),
+        (20_000, 20, 24, 0.15),
+    ],
 )
 def test_a_rare_flag_of_a_large_effect_is_right_or_lost(
     n: int, estimable: int, fits: int, missed: float

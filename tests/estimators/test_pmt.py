@@ -146,7 +146,7 @@ def test_units_of_a_covariate_do_not_matter():
     assert second.cov == pytest.approx(first.cov * np.outer(units, units), rel=1e-4)
 
 
-@pytest.mark.parametrize("compat", [None, "paper"])
+@pytest.mark.parametrize("compat", [None, pytest.param("paper", marks=pytest.mark.long)])
 def test_the_privacy_part_of_the_covariance_is_that_of_repeated_noise(compat):
     """sd of an empirical variance of 400 draws: 7 %."""
     frame = rows(20_000)

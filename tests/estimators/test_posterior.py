@@ -168,7 +168,7 @@ def _errors(data: object, budget: object, seeds: range) -> float:
     return float(np.mean(found)) / float(np.var(exact))
 
 
-@pytest.mark.parametrize("n", [300, 4898])
+@pytest.mark.parametrize("n", [300, pytest.param(4898, marks=pytest.mark.long)])
 def test_a_larger_budget_never_makes_a_worse_line(n: int) -> None:
     """A tenth and Monte Carlo error aside; at last it is least squares."""
     data = WINE.data.iloc[:: len(WINE.data) // n].head(n)

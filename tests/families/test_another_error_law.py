@@ -127,7 +127,9 @@ def test_without_noise_it_finds_the_maximum_of_the_likelihood() -> None:
 
 
 @pytest.mark.usefixtures("known")
-@pytest.mark.parametrize("budget", [dps.gdp(0.5), dps.gdp(0.05), dps.pure(2.0)], ids=str)
+@pytest.mark.parametrize(
+    "budget", [pytest.param(dps.gdp(0.5), marks=pytest.mark.long), dps.gdp(0.05), dps.pure(2.0)], ids=str
+)
 def test_with_noise_its_intervals_hold_the_truth(budget: Budget) -> None:
     """Of five fits; at 4.5 standard errors a wrong alarm is rare."""
     rows = data(20_000)
@@ -139,7 +141,9 @@ def test_with_noise_its_intervals_hold_the_truth(budget: Budget) -> None:
 
 
 @pytest.mark.parametrize("dist", DISTS)
-@pytest.mark.parametrize("budget", [dps.gdp(0.5), dps.gdp(0.02), dps.pure(2.0)], ids=str)
+@pytest.mark.parametrize(
+    "budget", [pytest.param(dps.gdp(0.5), marks=pytest.mark.long), dps.gdp(0.02), dps.pure(2.0)], ids=str
+)
 def test_nothing_hangs_on_the_name_of_a_family(
     monkeypatch: pytest.MonkeyPatch, dist: str, budget: Budget
 ) -> None:

@@ -154,7 +154,7 @@ def test_ends_of_every_kind(family: Family) -> None:
     assert (known.odds[[2, 4, 5]] == 0).all() and (found.location[[2, 4, 5]] == 0).all()
 
 
-@pytest.mark.parametrize("case", ["sev", "logistic", "normal"])
+@pytest.mark.parametrize("case", ["sev", "logistic", pytest.param("normal", marks=pytest.mark.long)])
 def test_differences_err_by_less_than_the_bounds_allow(case: str) -> None:
     where = CASES[case]
     allowed = rounding(Truncation(**{**vars(where), "intervals": True}))

@@ -172,6 +172,7 @@ def test_alpha_errs_as_much_as_it_says() -> None:
     assert (told[:, 2] <= told[:, 1]).all() and np.median(told[:, 1]) < 0.3 * ALPHA
 
 
+@pytest.mark.long
 def test_intervals_hold_where_those_of_a_poisson_fit_carry_a_caution() -> None:
     """Sixty intervals, of which 48 hold but once in 10^5 times; and errors are .87 as long in 120.
 

@@ -37,7 +37,7 @@ LOG = math.log(0.1)
 ENDS = st.floats(-20, 20) | st.integers(-7, 7).map(float)
 
 
-@settings(max_examples=80, deadline=None, derandomize=True)
+@settings(max_examples=40, deadline=None, derandomize=True)
 @given(st.lists(st.tuples(ENDS, ENDS), min_size=2, max_size=2))
 @pytest.mark.parametrize("function, arity", TABLE, ids=[function.name for function, _ in TABLE])
 def test_an_interval_covers_the_function(function, arity, ends):

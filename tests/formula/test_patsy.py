@@ -16,7 +16,7 @@ BLOCK = next(open_rows(FRAME, SCHEMA, list(SCHEMA)).blocks())
 
 
 @settings(
-    max_examples=300,
+    max_examples=150,
     deadline=None,
     derandomize=True,
     suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow],

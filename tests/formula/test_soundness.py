@@ -26,7 +26,7 @@ LEFT = st.sampled_from(("y", "I(y ** 3)", "np.exp(y)", "Surv(t, e)", "Surv(t / 2
 
 
 @settings(
-    max_examples=300,
+    max_examples=200,
     deadline=None,
     derandomize=True,
     suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow],
@@ -58,7 +58,7 @@ def test_columns_stay_in_their_bounds_and_rows_in_the_radius(left, right, first,
 
 
 @settings(
-    max_examples=200,
+    max_examples=100,
     deadline=None,
     derandomize=True,
     suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow],

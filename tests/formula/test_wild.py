@@ -28,7 +28,7 @@ def test_wild_frames_say_nothing(caplog, capsys):
     switched_on = 0
     with caplog.at_level(logging.DEBUG), warnings.catch_warnings():
         warnings.simplefilter("error")
-        for seed in range(500):
+        for seed in range(300):
             frame, design = wild(30, seed), DESIGNS[seed % len(DESIGNS)]
             if seed % 3 == 0:  # usable columns beside one wild one
                 column = design.variables[rng.integers(len(design.variables))]
@@ -46,7 +46,7 @@ def test_wild_frames_say_nothing(caplog, capsys):
                 assert part.dtype == np.float64 and np.all(np.isfinite(part))
             assert not np.any(block.exog[~block.ok])
             switched_on += int(block.ok.sum())
-    assert switched_on > 500  # the frames are not all hopeless
+    assert switched_on > 300  # the frames are not all hopeless
     assert not caplog.records and capsys.readouterr() == ("", "")
 
 

@@ -18,7 +18,7 @@ from benchmarks.fuzzing import SECRET, Fault, Watch, check, spoiled
 from dpstats.errors import DataError
 from dpstats.moments.mixture import LAWS, Tails
 
-INPUTS = 60
+INPUTS = 30
 
 
 @pytest.fixture(scope="module")

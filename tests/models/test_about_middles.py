@@ -60,7 +60,12 @@ MODELS: dict[str, Callable[..., Any]] = {
     "coxph": lambda right, *given: dps.coxph(f"Surv(t, e) ~ {right}", *given),
 }
 NO_PURE = ("gamma", "coxph")
-CASES = [(model, b) for model in MODELS for b in (GAUSSIAN, PURE) if not (b is PURE and model in NO_PURE)]
+CASES = [
+    pytest.param(model, budget, marks=[pytest.mark.long] * ((model, budget) == ("lognormal", PURE)))
+    for model in MODELS
+    for budget in (GAUSSIAN, PURE)
+    if not (budget is PURE and model in NO_PURE)
+]
 # of x, of its square, of u and of its product, about 0
 TRUTH = {"x": 0.3 + 0.3 * FAR, "I(x ** 2)": -0.15, "u": 0.4 - 0.3 * FAR, "x:u": 0.3}
 

@@ -30,7 +30,7 @@ def line(data: dict[str, np.ndarray], schema: dps.Schema, budget: Budget, drawn:
 
 
 @pytest.mark.parametrize("budget", BUDGETS.values(), ids=BUDGETS)
-@pytest.mark.parametrize("column", ["x", "y"])
+@pytest.mark.parametrize("column", ["x", pytest.param("y", marks=pytest.mark.long)])
 def test_codes_are_told_and_the_line_is_that_of_the_others(column: str, budget: Budget) -> None:
     """One row in a hundred has a code in the place of a value: the line of all rows is that of these.
 

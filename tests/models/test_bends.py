@@ -45,7 +45,8 @@ def approx(epsilon: float) -> Budget:
     return dps.approx(epsilon, 1e-6)
 
 
-KINDS = [*((family, approx) for family in RESPONSES), ("binomial", dps.pure)]
+KINDS = [("binomial", approx), ("poisson", approx), pytest.param("gamma", approx, marks=pytest.mark.long)]
+KINDS += [("binomial", dps.pure)]
 FITS = pytest.mark.parametrize(("family", "budget"), KINDS, ids=[*RESPONSES, "binomial-pure"])
 
 

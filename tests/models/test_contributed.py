@@ -111,7 +111,7 @@ def draws(of: Plan, reps: int, seed: int, slope: float | None = None) -> np.ndar
     return np.array(errors)
 
 
-@pytest.mark.parametrize(("n", "honest"), [(4000, 1.0), (20_000, 0.7)])
+@pytest.mark.parametrize(("n", "honest"), [(4000, 1.0), pytest.param(20_000, 0.7, marks=pytest.mark.long)])
 def test_intervals_cover_in_miniature(n: int, honest: float) -> None:
     errors = draws(plan(n, honest=honest), 150, 5)
     covered = float((np.abs(errors) < 1.96).mean())

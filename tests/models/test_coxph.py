@@ -304,11 +304,12 @@ def stratified(n: int, seed: int) -> pd.DataFrame:
     return pd.DataFrame({"days": np.minimum(days, end), "failed": days <= end, "age": age, "maker": maker})
 
 
-def test_intervals_of_strata_hold_slopes_and_curves() -> None:
+@pytest.mark.parametrize("fits", [12, pytest.param(25, marks=pytest.mark.long)])
+def test_intervals_of_strata_hold_slopes_and_curves(fits: int) -> None:
     z, inside, p = [], [], []
     hazard = np.array([100, 300, 500]) / 300
     truth = np.exp(-np.concatenate([hazard, hazard**2]))
-    for seed in range(25):
+    for seed in range(fits):
         with noise(SeededNoise(seed)):
             fit = dps.coxph("Surv(days, failed) ~ age + strata(maker)", stratified(4000, seed), SCHEMA).fit(
                 dps.gdp(0.7)

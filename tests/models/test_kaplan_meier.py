@@ -224,7 +224,7 @@ def test_hazards_that_change_within_a_wide_interval_widen_it() -> None:
 counts = st.lists(st.floats(-30, 500), min_size=18, max_size=18)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(counts, st.floats(0.01, 40), st.floats(0.5, 0.999))
 def test_curves_stay_in_range_and_never_rise(noisy: list[float], sd: float, level: float) -> None:
     made = CurveFit(

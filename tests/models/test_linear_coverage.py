@@ -73,7 +73,7 @@ def test_standard_errors_are_the_scatter_of_estimates(fits: list[dps.Fit]) -> No
     assert 0.1 < np.nanmean([fit.privacy_share for fit in fits]) < 0.9
 
 
-@pytest.mark.parametrize("law", ["normal", "exponential", "lognormal"])
+@pytest.mark.parametrize("law", ["normal", pytest.param("exponential", marks=pytest.mark.long), "lognormal"])
 def test_intercepts_hold_where_errors_are_skewed(law: str) -> None:
     """Clipping moves them; a normal error's are not widened for it."""
     n, held, width = 10_000, [], []

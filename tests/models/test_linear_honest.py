@@ -182,7 +182,16 @@ def test_sigma_and_rsquared_are_held_where_errors_have_heavy_tails() -> None:
     assert np.mean(held, axis=0).min() >= 0.8
 
 
-@pytest.mark.parametrize("budget", [dps.approx(1, 1e-6), dps.gdp(5), dps.pure(1), dps.pure(20)], ids=str)
+@pytest.mark.parametrize(
+    "budget",
+    [
+        dps.approx(1, 1e-6),
+        pytest.param(dps.gdp(5), marks=pytest.mark.long),
+        dps.pure(1),
+        pytest.param(dps.pure(20), marks=pytest.mark.long),
+    ],
+    ids=str,
+)
 @pytest.mark.parametrize("how", ["intercept", "none", "public", "ridge"])
 def test_where_no_row_can_be_read_nothing_is_estimable(how: str, budget: Budget) -> None:
     rng = np.random.default_rng(1)

@@ -48,7 +48,7 @@ def pair(seed: int, n: int, share: float, column: str, budget: Budget) -> tuple[
     [
         (3_000, 0.5, "x", dps.approx(3, 1e-6)),
         (20_000, 0.3, "y", dps.approx(1, 1e-6)),
-        (60_000, 0.5, "x", dps.approx(1, 1e-6)),
+        pytest.param(60_000, 0.5, "x", dps.approx(1, 1e-6), marks=pytest.mark.long),
         (20_000, 0.5, "z", dps.pure(2)),
     ],
 )
@@ -70,7 +70,7 @@ def test_missing_cells_cost_no_more_than_their_rows_in_designs_drawn_anew() -> N
     assert (longer < 1.6).all(), (seed, share)
 
 
-@pytest.mark.parametrize("share", [0.5, 0.97])
+@pytest.mark.parametrize("share", [0.5, pytest.param(0.97, marks=pytest.mark.long)])
 def test_sigma_is_that_of_the_rows_of_a_subset(share: float) -> None:
     """With weights, of a row of weight 1: half of the rows outside once made that .75 of what it was."""
     data = rows(1, 100_000, share)

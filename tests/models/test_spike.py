@@ -22,7 +22,10 @@ def rows(seed: int, share: float, spread: float) -> dict[str, np.ndarray]:
 
 
 @pytest.mark.parametrize("budget", BUDGETS.values(), ids=BUDGETS)
-@pytest.mark.parametrize(("share", "spread", "top"), [(0.02, 0.0, 10), (0.05, 0.0, 30), (0.05, 0.6, 200)])
+@pytest.mark.parametrize(
+    ("share", "spread", "top"),
+    [(0.02, 0.0, 10), pytest.param(0.05, 0.0, 30, marks=pytest.mark.long), (0.05, 0.6, 200)],
+)
 def test_intervals_hold_and_are_of_use(budget: Budget, share: float, spread: float, top: float) -> None:
     schema, held, shares = dps.Schema(x=dps.bounded(-1, 1), y=dps.bounded(0, top)), 0, []
     for seed in range(RUNS):

@@ -11,12 +11,13 @@ from dpstats.testing import SeededNoise, noise
 LEVELS, ROWS = 30, 20_000
 
 
-def test_no_fit_of_many_levels_is_wrong_without_a_caution() -> None:
+@pytest.mark.parametrize("fits", [4, pytest.param(8, marks=pytest.mark.long)])
+def test_no_fit_of_many_levels_is_wrong_without_a_caution(fits: int) -> None:
     """At this budget noise can make the direction of the reference level look well seen."""
     names = [f"l{i:02d}" for i in range(LEVELS)]
     schema = dps.Schema(time=dps.bounded(np.exp(-6), np.exp(6)), maker=dps.levels(*names))
     held, told = [], []
-    for seed in range(8):
+    for seed in range(fits):
         draw = np.random.default_rng(1000 + seed)
         level, effects = draw.integers(LEVELS, size=ROWS), np.append(0.0, draw.normal(0, 0.5, LEVELS - 1))
         time = np.exp(effects[level] + 0.5 * SEV.quantile(draw.random(ROWS)))

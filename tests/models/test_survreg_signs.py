@@ -167,7 +167,7 @@ def test_one_covariate_has_no_correlations_to_hide() -> None:
     assert flags == [False, True]
 
 
-@pytest.mark.parametrize("loose", [15, 300])
+@pytest.mark.parametrize("loose", [15, pytest.param(300, marks=pytest.mark.long)])
 def test_slopes_of_columns_whose_spread_is_not_known_are_not_given(loose: float) -> None:
     """Three of sd 1, two within [-4, 4], the third within bounds `loose` wide; 1,000 rows, epsilon 1.
 

@@ -256,7 +256,7 @@ def test_rows_of_a_rare_reference_count_in_full(seed: int) -> None:
     assert np.abs(errors).max() < 3.3
 
 
-@pytest.mark.parametrize(("effect", "estimable"), [(2.0, 0), (-2.0, 9)])
+@pytest.mark.parametrize(("effect", "estimable"), [(2.0, 0), pytest.param(-2.0, 9, marks=pytest.mark.long)])
 def test_a_flag_of_hardly_a_failure_is_not_estimable(effect: float, estimable: int) -> None:
     """One row in 150, four in five of all censored: without a caution 12 of 20 intervals missed."""
     draw, n = np.random.default_rng(9), 43_000

@@ -26,7 +26,12 @@ FORMULAS = {
     "Surv(time, failed) ~ temp * maker": 6,
     "Surv(time, failed) ~ np.log(temp) + C(maker, Sum) + I(load > 0.9)": 5,
 }
-TWINS = ("sev", "logistic", "gaussian")  # laws of a time as others are of its logarithm
+ALIKE = (
+    "sev",
+    "logistic",
+    "gaussian",
+    "loglogistic",
+)  # laws of a time, or of one that the log-normal is near
 BUDGETS = [dps.zcdp(0.01), dps.zcdp(1.0), dps.approx(3, 1e-6), dps.gdp(1e-5), dps.gdp(1e4)]
 PURE = [dps.pure(1e-6), dps.pure(1.0), dps.pure(1e4)]  # not for late entries
 WILD = [0.0, -0.0, 1, -1, np.nan, np.inf, -np.inf, 1e300, 5e-324, "x", "", None, 2**60, 10, 50.0, 4000, True]
@@ -111,7 +116,7 @@ def test_wild_frames_give_fits_with_the_noise_of_users(data: dict[str, Any], dis
 
 
 @pytest.mark.parametrize(
-    "dist", [pytest.param(d, marks=[pytest.mark.long] * (d in TWINS)) for d in sorted(DISTS)]
+    "dist", [pytest.param(d, marks=[pytest.mark.long] * (d in ALIKE)) for d in sorted(DISTS)]
 )
 @pytest.mark.parametrize(
     "change",

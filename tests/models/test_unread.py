@@ -50,7 +50,7 @@ def table(readable: float, seed: int) -> dict[str, np.ndarray]:
     )
 
 
-@pytest.mark.parametrize("epsilon", [1.0, 5.0])
+@pytest.mark.parametrize("epsilon", [1.0, pytest.param(5.0, marks=pytest.mark.long)])
 @pytest.mark.parametrize(
     "model, readable", [*product(MODELS, [0.0]), *product(["logit", "poisson", "gamma"], [0.002])]
 )

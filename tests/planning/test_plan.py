@@ -56,7 +56,8 @@ MODELS["coxph"] = (
     {"coef": {"z": 0.4}, "scale": 0.5, "events": 0.4},
 )
 N = 10_000
-LONG = ("survreg", "inspected")  # as rows that enter late, of which each run tests the same
+# of survreg, whose plans are the slowest, pages of the documentation show two, which each run compares
+LONG = ("survreg", "inspected", "ridge", "poisson", "gamma")
 BY_MODEL = [pytest.param(name, marks=[pytest.mark.long] * (name in LONG)) for name in MODELS]
 
 
@@ -214,6 +215,7 @@ def test_power_is_how_often_fits_find_an_effect() -> None:
     assert abs(np.mean(found) - power["z"]) < 3 * (0.16 / 60) ** 0.5 + 0.05
 
 
+@pytest.mark.long
 def test_rows_that_are_asked_for_reach_the_width_far_from_the_plan() -> None:
     model, law = MODELS["ols"]
     ahead = dps.plan(model, BUDGET, 2000, covariates=KNOWN, **law)
@@ -398,6 +400,7 @@ def test_rows_that_a_description_found_unusable_do_not_count() -> None:
     assert (whole["std_error"] < 0.85 * fit.bse.to_numpy()).all()
 
 
+@pytest.mark.long
 def test_rows_that_enter_late_are_planned() -> None:
     """Units of any age come under watch, which is of any length up to the longest.
 

@@ -42,7 +42,7 @@ def apart(first, second, n):
     return (np.abs(first - second) / np.concatenate(allowed)).max()
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(st.integers(0, 2**32), st.integers(1, 300), st.integers(1, 301))
 def test_order_of_rows_and_blocks(seed, n, block_rows):
     data = made(n, seed)

@@ -29,7 +29,7 @@ def everything(data):
     asking.release("event_matrix", 1.0, radius=2.0, limit=3.0, **adapted)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=75, deadline=None)
 @given(neighbours())
 def test_neighbours_with_wild_values_stay_within_every_sensitivity(pair):
     assert violation(everything, *pair) is None

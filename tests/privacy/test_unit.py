@@ -64,7 +64,7 @@ def neighbours(draw):
     return mixed(draw, units[0], others), mixed(draw, units[1], others)
 
 
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(neighbours(), st.integers(1, 4))
 def test_whole_units_replaced_stay_within_every_sensitivity(pair, max_rows):
     assert violation(everything(max_rows), *pair) is None

@@ -184,13 +184,14 @@ def test_groups_that_differ_are_told_apart() -> None:
         assert model.fit(dps.approx(1, 1e-6)).logrank().pvalue < 1e-3
 
 
-def test_intervals_of_quantiles_and_restricted_means_cover() -> None:
-    """60 curves of 5,000 rows at a usual grid: 240 intervals, which go together by curve."""
+@pytest.mark.parametrize("curves", [20, pytest.param(60, marks=pytest.mark.long)])
+def test_intervals_of_quantiles_and_restricted_means_cover(curves: int) -> None:
+    """Of 5,000 rows at a usual grid: four intervals each, which go together by curve."""
     grid = [5.0, 10, 15, 20, 30, 40, 50, 60, 80]
     law = stats.weibull_min(1.3, loc=1, scale=40)
     failed = [0.1, 0.25, 0.5]
     inside = []
-    for rep in range(60):
+    for rep in range(curves):
         with noise(SeededNoise(rep)):
             model = dps.kaplan_meier("Surv(time, failed) ~ 1", rows(5000, rep), SCHEMA, times=grid)
             fit = model.fit(dps.approx(1, 1e-6))

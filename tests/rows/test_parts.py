@@ -390,7 +390,7 @@ def test_a_line_of_any_length_is_one_record_wherever_a_file_is_cut(kept, tmp_pat
     schema = dps.Schema(x=dps.bounded(0, 9), k=dps.bounded(0, 9))
     longest = 20
     resize(monkeypatch, line=longest, kept=kept)
-    for _ in range(60):
+    for _ in range(30):
         resize(monkeypatch, part=int(rng.integers(5, 90)), chunk=int(rng.integers(1, 60)))
         records = [b"%d,%d" % tuple(rng.integers(0, 10, 2)) for _ in range(30)]
         place, tail = int(rng.integers(30)), b"5,5" * int(rng.integers(1, 9))
@@ -462,7 +462,7 @@ def sums(blocks):
     return total
 
 
-@settings(deadline=None, max_examples=40, suppress_health_check=list(HealthCheck))
+@settings(deadline=None, max_examples=20, suppress_health_check=list(HealthCheck))
 @given(st.data(), st.integers(1, 8192))
 def test_sums_of_any_partition_agree_within_the_slack(data, size):
     """1 to 64 parts, empty ones among them; the same blocks give the same bits, in any order of parts.

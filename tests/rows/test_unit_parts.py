@@ -82,7 +82,7 @@ def exact(data):
     return [record.exact for record in recording.records]
 
 
-@settings(max_examples=6, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=3, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     cuts=st.lists(st.integers(0, N), max_size=6).map(sorted),
     kind=st.sampled_from([".parquet", ".arrow", ".csv", ".csv.gz"]),
