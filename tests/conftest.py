@@ -2,6 +2,7 @@
 
 import re
 import zlib
+from collections.abc import Iterable
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -38,16 +39,19 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 def _drawn(mark: pytest.Mark, test: str, config: pytest.Config) -> pytest.Mark:
     """The cases of a test that are not long, and a part of those that are; all if all are."""
-    names, cases, *more = mark.args
-    cases = list(cases)
+    names, cases = mark.args
+    cases, told = list(cases), dict(mark.kwargs)
     long = [number for number, case in enumerate(cases) if _is_long(case)]
-    if not 0 < len(long) < len(cases):
-        return pytest.mark.parametrize(names, cases, *more, **mark.kwargs).mark
-    part, parts = config.getoption("--part")
-    none = config.option.markexpr == "not long"
-    left = {n for n in long if none or _number(f"{test}[{cases[n].id or n}]") % parts != part - 1}
-    cases = [case for number, case in enumerate(cases) if number not in left]
-    return pytest.mark.parametrize(names, cases, *more, **mark.kwargs).mark
+    if 0 < len(long) < len(cases):
+        part, parts = config.getoption("--part")
+        none = config.option.markexpr == "not long"
+        left = {n for n in long if none or _number(f"{test}[{cases[n].id or n}]") % parts != part - 1}
+        kept = [number for number in range(len(cases)) if number not in left]
+        cases = [cases[number] for number in kept]
+        if isinstance(ids := told.get("ids"), Iterable):
+            ids = list(ids)
+            told["ids"] = [ids[number] for number in kept]
+    return pytest.mark.parametrize(names, cases, **told).mark
 
 
 def _is_long(case: object) -> bool:

@@ -26,12 +26,8 @@ FORMULAS = {
     "Surv(time, failed) ~ temp * maker": 6,
     "Surv(time, failed) ~ np.log(temp) + C(maker, Sum) + I(load > 0.9)": 5,
 }
-ALIKE = (
-    "sev",
-    "logistic",
-    "gaussian",
-    "loglogistic",
-)  # laws of a time, or of one that the log-normal is near
+# laws of a time as others are of its logarithm, and one near the log-normal
+ALIKE = ("sev", "logistic", "gaussian", "loglogistic")
 BUDGETS = [dps.zcdp(0.01), dps.zcdp(1.0), dps.approx(3, 1e-6), dps.gdp(1e-5), dps.gdp(1e4)]
 PURE = [dps.pure(1e-6), dps.pure(1.0), dps.pure(1e4)]  # not for late entries
 WILD = [0.0, -0.0, 1, -1, np.nan, np.inf, -np.inf, 1e300, 5e-324, "x", "", None, 2**60, 10, 50.0, 4000, True]
