@@ -22,7 +22,7 @@ _APART = 0.3  # least distance, in logarithms, between a quantile and the end of
 
 
 class Beyond(NamedTuple):
-    """What rows beyond the box add to the sums of a and a^2 over what they have at its end."""
+    """What rows beyond one end of the box add to the sums of a and a^2 over what they have at that end."""
 
     shift: float
     square: float
@@ -30,8 +30,8 @@ class Beyond(NamedTuple):
     square_noise: float
 
 
-def beyond(table: CellTable, ends: np.ndarray) -> tuple[Beyond, list[np.ndarray]]:
-    """What rows beyond a box add, and the groups of cells far out whose rows count where they are.
+def beyond(table: CellTable, ends: np.ndarray) -> tuple[Beyond, Beyond, list[np.ndarray]]:
+    """What rows below a box and above it add, and groups of cells far out whose rows count where they are.
 
     Parameters
     ----------
@@ -40,8 +40,13 @@ def beyond(table: CellTable, ends: np.ndarray) -> tuple[Beyond, list[np.ndarray]
         Of all its cells, in half-widths from the middle of the box.
     """
     groups = _far_groups(table, ends)
-    parts = [_far(table, ends, groups), *(_tail(table, ends, side, groups) for side in (-1, 1))]
-    return Beyond(*map(sum, zip(*parts, strict=True))), groups
+    below, above = (_on_side(table, ends, side, groups) for side in (-1, 1))
+    return below, above, groups
+
+
+def _on_side(table: CellTable, ends: np.ndarray, side: int, groups: list[np.ndarray]) -> Beyond:
+    own = [cells for cells in groups if side * ends[cells[0]] > 0]
+    return Beyond(*map(sum, zip(_far(table, ends, own), _tail(table, ends, side, groups), strict=True)))
 
 
 def _outside(ends: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -109,7 +114,7 @@ def _tail(table: CellTable, ends: np.ndarray, side: int, groups: list[np.ndarray
         np.maximum(np.sort(side * np.array([ends[cells], ends[cells + 1]]), axis=0) - median, start) / start
     )
     shares, y, squares = _moments(away, rate, (seen / _FARTHEST) ** (1 / rate))
-    unsure = (rows + doubt) * shares
+    unsure = math.hypot(rows, doubt) * shares
     weight = unsure**2 / (unsure**2 + noise)
     rows_of = rows * shares + weight * (counts - rows * shares)
     shift = start * (y - 1)
@@ -118,7 +123,7 @@ def _tail(table: CellTable, ends: np.ndarray, side: int, groups: list[np.ndarray
         float((((1 - weight) * unsure) @ each) ** 2 + (weight**2 * noise) @ each**2)
         for each in (shift, square)
     )
-    return Beyond(side * float(rows_of @ shift), float(rows_of @ square), *noises)
+    return Beyond(side * max(float(rows_of @ shift), 0.0), max(float(rows_of @ square), 0.0), *noises)
 
 
 def _place(table: CellTable, ends: np.ndarray, p: float) -> float:

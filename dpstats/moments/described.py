@@ -47,20 +47,48 @@ class ColumnSums:
     sums: BoxSums | None
 
 
+class Part(NamedTuple):
+    """What is added to a moment and is never below 0, and the variance of its noise."""
+
+    amount: float
+    noise: float
+
+
 class Located(NamedTuple):
-    """Mean, variance and what is not known of them, in the unit of the variable."""
+    """Mean, variance and what is not known of them, in the unit of the variable.
+
+    Attributes
+    ----------
+    mean, variance : float
+    mean_noise, variance_noise : float
+        Variances of the noise, but for what lies beyond the box.
+    below, above : Part
+        By how much values below the box make the mean smaller, and those above it larger.
+    spread : Part
+        By how much both make the variance larger.
+    kurtosis, rows : float
+    """
 
     mean: float
     mean_noise: float
     variance: float
     variance_noise: float
+    below: Part
+    above: Part
+    spread: Part
     kurtosis: float
     rows: float
 
     @property
+    def mean_error(self) -> float:
+        """Variance of the noise of the mean, in variances of the values."""
+        return (self.mean_noise + self.below.noise + self.above.noise) / self.scale**2
+
+    @property
     def scale(self) -> float:
         """An sd that is not less than what noise can tell from 0."""
-        return max(math.sqrt(max(self.variance, math.sqrt(self.variance_noise), 0.0)), 1e-90)
+        noise = self.variance_noise + self.spread.noise
+        return max(math.sqrt(max(self.variance, math.sqrt(noise), 0.0)), 1e-90)
 
 
 def in_box(column: ColumnSums) -> Located:
@@ -71,19 +99,22 @@ def in_box(column: ColumnSums) -> Located:
     m, q = sums.first / rows, sums.second / rows
     m = min(max(m, -1.0), 1.0)
     ends = (np.array([table.bounds[0], *table.edges, table.bounds[1]]) - sums.center) / sums.half
-    far, groups = beyond(table, ends)
-    mean = m + far.shift / rows
-    variance = q + far.square / rows - mean**2
-    mean_noise = (sums.noise.sd**2 + m**2 * doubt + far.shift_noise) / rows**2
+    below, above, groups = beyond(table, ends)
+    mean = m + (below.shift + above.shift) / rows
+    square = (below.square + above.square) / rows
+    mean_noise = sums.noise.sd**2 + m**2 * doubt
     noise = sums.second_sd**2 + (2 * m * sums.noise.sd) ** 2 + (q - 2 * m**2) ** 2 * doubt
-    noise += far.square_noise + 4 * mean**2 * far.shift_noise
-    kurtosis = _kurtosis(table, ends, groups, m)
+    noise += 4 * mean**2 * (below.shift_noise + above.shift_noise)
+    unit, area = sums.half / rows, sums.half**2 / rows
     return Located(
         sums.center + sums.half * mean,
-        sums.half**2 * mean_noise,
-        sums.half**2 * max(variance, 0.0),
-        sums.half**4 * noise / rows**2,
-        kurtosis,
+        unit**2 * mean_noise,
+        sums.half**2 * max(q + square - mean**2, 0.0),
+        area**2 * noise,
+        Part(unit * -below.shift, unit**2 * below.shift_noise),
+        Part(unit * above.shift, unit**2 * above.shift_noise),
+        Part(sums.half**2 * square, area**2 * (below.square_noise + above.square_noise)),
+        _kurtosis(table, ends, groups, m),
         rows,
     )
 
@@ -105,36 +136,34 @@ def _kurtosis(table: CellTable, ends: np.ndarray, groups: list[np.ndarray], mean
 
 
 def mean_of(column: ColumnSums, level: float) -> Found:
-    """The mean, with its interval."""
-    found = in_box(column)
-    variance = found.variance / found.rows + found.mean_noise
-    return _normal(found.mean, variance, found.mean_noise, column, level)
-
-
-def _normal(estimate: float, variance: float, noise: float, column: ColumnSums, level: float) -> Found:
+    """The mean, with its interval, whose limits on either side are put together from those of its parts."""
+    found, bounds = in_box(column), column.table.bounds
     assert column.sums is not None
+    noise = found.mean_noise + found.below.noise + found.above.noise
+    inside = found.variance / found.rows + found.mean_noise
+    variance = inside + found.below.noise + found.above.noise
     z = column.sums.noise.widening(level, variance, noise, noise)
-    error = math.sqrt(variance)
-    low, high = (
-        min(max(estimate + side * z * error, column.table.bounds[0]), column.table.bounds[1])
-        for side in (-1, 1)
-    )
-    return Found(estimate, error, low, high, noise / variance if variance else 0.0)
+    error = z * math.sqrt(variance)
+    down = min(error, found.above.amount + z * math.sqrt(inside + found.below.noise))
+    up = min(error, found.below.amount + z * math.sqrt(inside + found.above.noise))
+    low, high = max(found.mean - down, bounds[0]), min(found.mean + up, bounds[1])
+    return Found(found.mean, (high - low) / (2 * z), low, high, noise / variance if variance else 0.0)
 
 
 def sd_of(column: ColumnSums, level: float) -> Found:
     """The sd, with its interval, which is made on the scale of the variance."""
     found = in_box(column)
-    sampling = (found.kurtosis - 1) * found.variance**2 / found.rows
-    variance = sampling + found.variance_noise
+    noise = found.variance_noise + found.spread.noise
+    variance = (found.kurtosis - 1) * found.variance**2 / found.rows + noise
     assert column.sums is not None
-    z = column.sums.noise.widening(level, variance, found.variance_noise, found.variance_noise)
-    low, high = spread_of_normal(z, found.variance, found.rows, found.kurtosis, found.variance_noise)
+    z = column.sums.noise.widening(level, variance, noise, noise)
+    low, high = spread_of_normal(z, found.variance, found.rows, found.kurtosis, noise)
+    inside = max(found.variance - found.spread.amount, 0.0)
+    low = max(low, spread_of_normal(z, inside, found.rows, found.kurtosis, found.variance_noise)[0])
     most = (column.table.bounds[1] - column.table.bounds[0]) / 2
     least = min(_least_sd(column.table, level), most)
     low, high, value = (max(min(math.sqrt(each), most), least) for each in (low, high, found.variance))
-    share = found.variance_noise / variance if variance else 0.0
-    return Found(value, (high - low) / (2 * z), low, high, share)
+    return Found(value, (high - low) / (2 * z), low, high, noise / variance if variance else 0.0)
 
 
 def _least_sd(table: CellTable, level: float) -> float:
@@ -180,14 +209,16 @@ class Products:
             (float(self.sums_sd[k, k]) / amount) ** 2 / 4 for k, amount in zip((i, j), own, strict=True)
         )
         relative += (float(self.missing_sd[i, j]) / both) ** 2
-        noise = (float(self.sums_sd[i, j]) / both / size) ** 2 + rho**2 * relative
+        off = math.prod(in_box(columns[k]).mean_error for k in (i, j))
+        apart = (float(self.sums_sd[i, j]) / both / size) ** 2 + off
+        noise = apart + rho**2 * relative
         rows = both / self._tailed(rho, columns[i], columns[j])
-        doubt = (SHORTENED * rho / self.stretch) ** 2 if self.stretch else 0.0
-        variance = (1 - rho**2) ** 2 / rows + doubt + noise
+        doubt = (SHORTENED / self.stretch) ** 2 if self.stretch else 0.0
+        variance = (1 - rho**2) ** 2 / rows + rho**2 * doubt + noise
         m = len(self.sums) * (len(self.sums) + 1)
         z = Noise(self.law, m, 0.0).widening(level, variance, noise, noise)
-        low, high = _fisher(rho, z, rows, noise + doubt)
-        return Found(rho, math.sqrt(variance), low, high, noise / variance)
+        low, high = _fisher(rho, z, rows, apart, relative + doubt)
+        return Found(rho, (high - low) / (2 * z), low, high, noise / variance)
 
     @staticmethod
     def _tailed(rho: float, first: ColumnSums, second: ColumnSums) -> float:
@@ -196,10 +227,10 @@ class Products:
         return 1 + _TOGETHER * rho**2 * max(kurtosis - 3, 0.0)
 
 
-def _fisher(rho: float, z: float, rows: float, noise: float) -> tuple[float, float]:
-    """Limits of a correlation r: (rho - r)^2 <= z^2 ((1 - r^2)^2 / rows + noise), on a grid of r."""
+def _fisher(rho: float, z: float, rows: float, noise: float, relative: float) -> tuple[float, float]:
+    """Limits of a correlation r: (rho - r)^2 <= z^2 ((1 - r^2)^2 / rows + noise + relative r^2)."""
     grid = np.tanh(np.linspace(-4.0, 4.0, 4001))
-    inside = grid[(rho - grid) ** 2 <= z**2 * ((1 - grid**2) ** 2 / rows + noise)]
+    inside = grid[(rho - grid) ** 2 <= z**2 * ((1 - grid**2) ** 2 / rows + noise + relative * grid**2)]
     if not len(inside):
         return rho, rho
     low, high = float(inside[0]), float(inside[-1])
