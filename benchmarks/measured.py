@@ -473,6 +473,7 @@ TABLES: Tables = {
     "census_logit": partial(verbatim, "input_perturbation_logistic", "Figure"),
     "messages": partial(verbatim, "contributions_speed"),
     "describe": partial(lines, "describe", LOOK),
+    "describe_smooth": partial(lines, "describe", LOOK, 1),
     "describe_far": partial(lines, "describe", FAR, -2),
     "describe_codes": partial(lines, "describe", CODES, -1),
 }

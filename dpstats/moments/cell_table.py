@@ -308,7 +308,7 @@ class CellTable:
         finest = math.floor(math.log10(max(float(widths.min()), 1e-300))) - 1
         for exponent in range(math.ceil(math.log10(ends[-1] - ends[0])), finest, -1):
             places = ends * 10.0**-exponent
-            multiples = np.floor(places[1:]) - np.ceil(places[:-1]) + 1
+            multiples = np.diff(np.append(np.ceil(places[:-1]), np.floor(places[-1]) + 1))
             more = near * multiples / np.maximum(around(multiples), 1.0) - usual
             told = float(np.sum(more**2 / variance))
             if np.sum(more * (counts - usual) / variance) >= told - max(told / 2, _NOISE * math.sqrt(told)):

@@ -15,7 +15,7 @@ import dpstats as dps
 from dpstats.cli import main
 from dpstats.moments.beyond_box import _moments
 from dpstats.moments.cell_table import CellTable, CoarseCounts, Noise
-from dpstats.moments.described import BoxSums, ColumnSums, sd_of
+from dpstats.moments.described import BoxSums, ColumnSums, Products, sd_of
 from dpstats.results import Description
 from dpstats.testing import NoNoise, SeededNoise, noise
 
@@ -482,7 +482,7 @@ def test_quantiles_of_multiples_of_a_power_of_ten_are_in_their_limits(step: floa
 
 
 def test_a_smooth_column_is_seen_to_be_no_multiples_of_what_its_cells_can_tell() -> None:
-    edges = np.arange(1, 100) * 0.3
+    edges = np.arange(1, 100) * 0.3 + 0.013
     smooth = CellTable(
         (0.0, 30.0), edges, np.append(np.full(100, 50.0), 0.0), Noise("gaussian", 101, 5.0), None
     )
@@ -512,3 +512,30 @@ def test_moments_of_a_tail_are_those_of_values_drawn_from_it(rate: float) -> Non
         assert share[j] == pytest.approx(len(inside) / len(y), abs=1e-5)
         if share[j] > 1e-4:
             assert [mean[j], square[j]] == pytest.approx([inside.mean(), (inside**2).mean()], rel=2e-3)
+
+
+def test_a_correlation_with_a_column_of_which_noise_is_all_that_is_seen_may_be_any() -> None:
+    """Its scale is then not known, and products that are near 0 say nothing: limits were -.2 and .2."""
+    draw = np.random.default_rng(12)
+    counts = np.append(np.histogram(draw.normal(size=20_000), 40, (-4, 4))[0], 0.0)
+    table = CellTable((-4.0, 4.0), np.arange(1, 40) * 0.2 - 4, counts, Noise("gaussian", 41, 5.0), 20_000.0)
+    column = ColumnSums(table, BoxSums(0.0, 4.0, 0.0, 1250.0, Noise("gaussian", 2, 5.0), 5.0))
+    for seen, wide in ((50.0, False), (1.0, True)):
+        sums, sd = np.array([[400.0 * seen, 0.0], [0.0, 20_000.0]]), np.full((2, 2), 400.0)
+        products = Products(sums, np.zeros((2, 2)), "gaussian", sd, np.full((2, 2), 10.0), 4.0)
+        found = products.correlation(0, 1, (column, column), 0.95)
+        assert (found.low == -1 and found.high == 1) is wide and (wide or found.high < 0.1)
+
+
+def test_rows_that_noise_makes_far_out_do_not_raise_the_lower_limit_of_an_sd() -> None:
+    """Nor do they lower it: the variance is at least that of the box."""
+    counts = np.append(np.histogram(np.random.default_rng(4).normal(30, 5, 9000), 60, (0, 60))[0], 0.0)
+    sums = BoxSums(30.0, 30.0, 0.0, 250.0, Noise("gaussian", 2, 20.0), 20.0)
+    found = []
+    for far in (0.0, 20.0, 40.0):
+        edges = np.append(np.arange(1.0, 61.0), 100.0)
+        several = np.concatenate([counts[:-1], [far, 0.0, 0.0]])
+        table = CellTable((0.0, 5000.0), edges, several, Noise("gaussian", 63, 20.0), None)
+        found.append(sd_of(ColumnSums(table, sums), 0.95))
+    assert all(0.8 * 5 < one.low < 5 for one in found)
+    assert found[2].high > 1.2 * found[0].high
