@@ -45,6 +45,7 @@ MOST = 400_000  # numbers of a design, so that many fits take a while, not a day
 TABLES, NUMBERS = 24, 900_000  # of rows drawn anew for fits, and numbers in them, about
 KNOWN = 0.03  # error of a median, of itself, at which no more fits are made
 JUDGED = 0.05  # above it a median says little
+SURE = 0.1  # above it a plan says that its own medians say little
 DRAWS = 200  # of fits anew, by which it is found
 
 
@@ -151,6 +152,7 @@ def scored(design: Design) -> Record:
     return {
         "ratio": (ahead["std_error"].to_numpy() / realised).tolist(),
         "judge": judge.tolist(),
+        "unsure": ahead["unsure"].tolist(),
         "lost": ahead["not_estimable"].tolist(),
         "lost fits": (1 - known.mean(axis=0)).tolist(),
         "found": np.where(np.isfinite(effect), np.mean(finds, axis=0), np.nan).tolist(),
@@ -180,6 +182,8 @@ def report(records: list[Record]) -> str:
         some = [record for record in done if route in (record["route"], "all")]
         rows.append({"route": route, "designs": len(some)} | ratios(some))
     rows.append({"route": "median known to 5 %", "designs": len(done)} | ratios(done, judged=JUDGED))
+    rows.append({"route": "plan known to 10 %", "designs": len(done)} | ratios(done, sure=True))
+    rows.append({"route": "plan says it is not", "designs": len(done)} | ratios(done, sure=False))
     rows.append({"route": "lost by most fits", "designs": len(done)} | ratios(done, lost=True))
     lines += ["Planned over realised standard errors, of coefficients that most fits and the plan estimate:"]
     lines += [pd.DataFrame(rows).to_string(index=False), ""]
@@ -203,9 +207,13 @@ def joined(some: list[Record], name: str) -> np.ndarray:
     return np.concatenate([np.array(record[name], dtype=float) for record in some])
 
 
-def ratios(some: list[Record], judged: float = np.inf, lost: bool = False) -> dict[str, Any]:
-    """Shares of ratios near 1, of those to medians that are known so well."""
+def ratios(
+    some: list[Record], judged: float = np.inf, lost: bool = False, sure: bool | None = None
+) -> dict[str, Any]:
+    """Shares of ratios near 1, of those to medians that are known so well, or of plans that say they are."""
     ratio, kept = joined(some, "ratio"), (joined(some, "lost fits") >= 0.5) == lost
+    if sure is not None:
+        kept &= (joined(some, "unsure") <= SURE) == sure
     with np.errstate(invalid="ignore"):
         ratio = ratio[kept & np.isfinite(ratio) & (ratio > 0) & ~(joined(some, "judge") > judged)]
     if not len(ratio):

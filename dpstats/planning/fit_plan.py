@@ -87,9 +87,12 @@ class FitPlan(Shown):
         DataFrame
             ``term``; ``coef``, the coefficient that was planned with; ``sampling`` and ``privacy``, parts of
             the standard error; ``std_error``; ``privacy_share`` of its square; ``half_width`` of the interval
-            of level .95; ``found_80``, the effect that a test of level .05 finds in 80 % of fits; and
-            ``not_estimable``, the chance that the fit says so. Where a spread is not known, ``half_low`` and
-            ``half_high``: half widths with sds 1.5 times as large, and as small.
+            of level .95; ``found_80``, the effect that a test of level .05 finds in 80 % of fits;
+            ``not_estimable``, the chance that the fit says so; ``unsure``, the error of the standard error,
+            of itself, as it is a median over made-up fits; and ``longest``, the standard error that one fit
+            in ten exceeds, over that median, which is infinite if that fit loses the coefficient. Where a
+            spread is not known, ``half_low`` and ``half_high``: half widths with sds 1.5 times as large, and
+            as small.
 
         Examples
         --------
@@ -107,6 +110,8 @@ class FitPlan(Shown):
             "half_width": found.half_width,
             "found_80": found.found_in(0.8),
             "not_estimable": found.lost,
+            "unsure": found.unsure,
+            "longest": found.longest,
         }
         if self._band:
             columns |= {"half_low": self._band[0], "half_high": self._band[1]}

@@ -25,6 +25,7 @@ _HEADS = {
     "not_estimable": "lost",
 }
 
+_UNSURE = 0.1  # error of the middle of fits, of itself, at which one plan in eight is more than 15 % off
 _NEARLY_ALL = 0.995  # rows that are usable, which is printed as 100 %
 _UNREAD = "No private row was read and nothing was charged"
 _EXPOSED = "What is known of the rows was found without secret noise, and the plan charged nothing"
@@ -46,7 +47,7 @@ def document(formula: str, budget: Budget, n: int, table: pd.DataFrame, known: K
         banner=BANNER if known.not_private else "",
         head=((("Rows", f"{n} (planned)"),), (("Budget", worded(budget)),)),
         tables=(Table(columns, rows),),
-        notes=tuple(_notes(known, law, "half_low" in table)),
+        notes=(*_notes(known, law, "half_low" in table), *_doubts(table)),
     )
 
 
@@ -82,6 +83,20 @@ def _notes(known: Known, law: Law, around: bool) -> list[str]:
     if law.assumed:
         notes.append(f"Assumed: {'; '.join(law.assumed)}.")
     return notes
+
+
+def _doubts(table: pd.DataFrame) -> list[str]:
+    """What to say where fits differ so much that none is like the one in the middle."""
+    shown = table[np.isfinite(table["half_width"]) & (table["unsure"] > _UNSURE)]
+    if shown.empty:
+        return []
+    longest = shown["longest"].max()
+    far = f"has one {longest:.2g} times as long" if np.isfinite(longest) else "loses a coefficient"
+    return [
+        "Standard errors differ much between fits here: the middle of them, which is shown, is known to "
+        f"{percent(shown['unsure'].max())} only, and one fit in ten {far}. More rows or budget make fits "
+        "alike."
+    ]
 
 
 def draw(

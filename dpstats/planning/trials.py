@@ -134,6 +134,16 @@ class Outlook:
         """Of intervals of level .95; infinite where most fits estimate nothing."""
         return np.where(self.lost > 0.5, np.inf, Z95 * self.reach * self.error)
 
+    @property
+    def unsure(self) -> np.ndarray:
+        """Errors of medians of standard errors, of themselves, over fits that estimate them."""
+        return np.asarray(_apart(self.errors) / np.sqrt(np.isfinite(self.errors).sum(axis=0)))
+
+    @property
+    def longest(self) -> np.ndarray:
+        """Standard errors that one fit in ten exceeds, over medians; infinite if it estimates none."""
+        return np.asarray(np.quantile(self.errors, 0.9, axis=0, method="inverted_cdf") / self.error)
+
 
 @dataclass(frozen=True)
 class Setting:
@@ -253,15 +263,25 @@ def _slower(model: Planned, budget: Budget) -> float:
 def _wanted(total: np.ndarray) -> int:
     """How many fits it takes to know medians of standard errors well enough: of variances, shape (fits, k).
 
-    That of m fits errs by 1.25 sds over sqrt(m); an sd is .74 of what is between quartiles. Of a coefficient
-    that some fits lose, chances have to be known as well, and most fits are made.
+    Of a coefficient that some fits lose, chances have to be known as well, and most fits are made.
     """
     known = np.isfinite(total)
     if (known.any(axis=0) != known.all(axis=0)).any():
         return _MOST
-    logs = 0.5 * np.log(np.maximum(total[:, known.all(axis=0)], 1e-300))
-    low, high = np.quantile(logs, [0.25, 0.75], axis=0)
-    return math.ceil(float(np.max((1.25 * 0.74 * (high - low) / _KNOWN) ** 2, initial=0.0)))
+    apart = _apart(np.sqrt(total[:, known.all(axis=0)]))
+    return math.ceil(float(np.max((apart / _KNOWN) ** 2, initial=0.0)))
+
+
+def _apart(errors: np.ndarray) -> np.ndarray:
+    """By what, over sqrt(m), medians of finite standard errors of m fits err, of themselves.
+
+    It is 1.25 sds, and an sd is .74 of what is between quartiles.
+    """
+    if not errors.size:
+        return np.zeros(errors.shape[1])
+    quartiles = pd.DataFrame(np.where(np.isfinite(errors), np.log(np.maximum(errors, 1e-300)), np.nan))
+    low, high = quartiles.quantile([0.25, 0.75]).to_numpy()
+    return np.asarray(1.25 * 0.74 * (high - low))
 
 
 def _law_of(model: Planned) -> MeanLaw | TimeLaw:

@@ -10,6 +10,7 @@ import pytest
 import dpstats as dps
 from dpstats import testing
 from dpstats.errors import BudgetError, SpecificationError
+from dpstats.planning.printed import _doubts
 from dpstats.planning.trials import Outlook, Trial
 from dpstats.results import Fit
 from dpstats.rows import Rows
@@ -232,6 +233,18 @@ def test_power_counts_that_estimates_scatter_less_than_their_errors() -> None:
     exact = Outlook(one, one, one, one / 3, errors, 0.1)
     assert usual.rejects(one * 1.5)[0] == pytest.approx((0.3229 + 0.1165) / 3, abs=0.002)
     assert exact.rejects(one * 1.5)[0] < 1e-5 and exact.rejects(one * 2.5)[0] == pytest.approx(1 / 3)
+
+
+def test_a_plan_says_so_where_its_fits_have_no_middle() -> None:
+    """Of standard errors of which half are four times as long, a median says little."""
+    one, alike, apart = np.ones(2), np.linspace(0.98, 1.02, 20), np.tile([0.5, 2.0], 10)
+    found = Outlook(one, one, one, 0 * one, np.column_stack([alike, apart]), 1.0)
+    assert found.unsure[0] < 0.01 and 0.2 < found.unsure[1] < 0.4
+    assert found.longest[1] == pytest.approx(2.0 / 2**0.5)
+    table = pd.DataFrame({"half_width": one, "unsure": found.unsure, "longest": found.longest})
+    assert not _doubts(table[:1]) and "1.4 times as long" in _doubts(table)[0]
+    lost = Outlook(one, one, one, one / 4, np.where(np.arange(20)[:, None] % 4, found.errors, np.inf), 1.0)
+    assert np.isinf(lost.longest).all() and np.isfinite(lost.unsure).all()
 
 
 def test_hopeless_fits_are_planned_as_such() -> None:
