@@ -189,7 +189,9 @@ def rounding(where: Truncation) -> Rounding:
     return Rounding(e, psi, chi, slope, log_sigma)
 
 
-@functools.lru_cache(maxsize=8)  # a step asks twice: for its scales, and for the sensitivity of its release
+# a step asks twice, for its scales and for the sensitivity of its release; steps with a known scale, and fits
+# to which the same is answered, ask all of it again: of each there are less than 200
+@functools.lru_cache(maxsize=1024)
 def score_bounds(where: Truncation, matrix_share: float) -> ScoreBounds:
     """Bounds and weights of the scores.
 

@@ -256,6 +256,7 @@ def test_a_cluster_without_workers_ends_the_fit(monkeypatch):
     assert client.counted > 1
 
 
+@pytest.mark.long
 def test_workers_that_die_again_and_again_end_the_fit(tmp_path):
     (tmp_path / "flags").mkdir()
     with pytest.raises(WorkError, match="workers died 3 times.*What was charged is spent"):

@@ -23,7 +23,7 @@ from tests.made import MadeDesign, exact
 from tests.privacy.spaces import SPACES
 
 # rows of one variant of a statistic, and of the others; few of them show the fault that is planted below
-BANK, FEWER = 100, 50
+BANK, FEWER = 100, 25
 SIZES, SOME = (*range(1, BANK + 1), 8191, 16384), (1, 2, 7, 13, 64)
 ERRORS = (SEV, LOGISTIC, NORMAL)
 DESIGNS = {

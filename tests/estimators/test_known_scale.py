@@ -43,7 +43,12 @@ def name(golden: dict[str, Any]) -> str:
     return f"{golden['data']}-{golden['dist']}"
 
 
-@pytest.mark.parametrize("golden", FITS, ids=name)
+OF_MANY_ROWS = [
+    pytest.param(fit, id=name(fit), marks=[pytest.mark.long] * (fit["data"] == "rotterdam")) for fit in FITS
+]
+
+
+@pytest.mark.parametrize("golden", OF_MANY_ROWS)
 def test_the_iteration_ends_at_the_estimates_of_r(golden: dict[str, Any]) -> None:
     found = fitted(golden, pure=False)
     errors = (found.params[:-1] - golden["params"]) / np.sqrt(np.diag(golden["cov"]))

@@ -154,10 +154,10 @@ def spent(budget: Budget) -> float:
 
 @pytest.mark.parametrize(("number", "name"), enumerate(FITS), ids=FITS)
 def test_the_ledger_holds_what_is_drawn_before_it_is(number: int, name: str, tmp_path: Path) -> None:
-    """Of each budget under half of the kinds of totals, the others by the fits before and after."""
+    """Of each budget under one kind of total, the others by the fits before and after."""
     fitted = 0
     for i, budget in enumerate(BUDGETS):
-        for total in TOTALS[(number + i) % 2 :: 2]:
+        for total in TOTALS[(number + i) % 4 :: 4]:
             ledger = dps.Ledger(tmp_path / f"{i}-{type(total).__name__}.ledger", total=total)
             source = Drawn(ledger)
             try:
@@ -176,7 +176,7 @@ def test_the_ledger_holds_what_is_drawn_before_it_is(number: int, name: str, tmp
             assert ledger.line(entry) == record.ledger
             _entry_and_fit_agree(entry, record)
             fitted += 1
-    assert fitted >= 2
+    assert fitted
 
 
 def _entry_and_fit_agree(entry: Any, record: Any) -> None:

@@ -89,7 +89,7 @@ def frames(draw: st.DrawFn) -> dict[str, Any]:
     return columns
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(
     frames(),
     st.sampled_from(sorted(FORMULAS)),

@@ -200,6 +200,7 @@ def test_a_width_that_no_budget_reaches_is_said() -> None:
         dps.plan(model, dps.approx(1, 1e-4), 5000, covariates=KNOWN, **law).n_for({"z": 0.01})
 
 
+@pytest.mark.long
 def test_power_is_how_often_fits_find_an_effect() -> None:
     model, law = MODELS["ols"]
     ahead = dps.plan(model, BUDGET, N, covariates=KNOWN, coef={"Intercept": 50, "x": 1.0}, scale=20)
