@@ -11,7 +11,7 @@ import numpy as np
 from scipy import special
 
 from dpstats.estimators.engine.bounds import LENGTHS, ladder
-from dpstats.estimators.location_scale.bounds import USUAL_WIDTH, WIDTHS, Bounding, Choice
+from dpstats.estimators.location_scale.bounds import USUAL_WIDTH, Bounding, Choice
 from dpstats.estimators.location_scale.event_law import EventLaw, Floor, watched
 from dpstats.estimators.location_scale.placement import PlacedByLine
 from dpstats.estimators.location_scale.whitening import Whitening
@@ -27,8 +27,6 @@ FREE = 0.2
 # assumed bias, per event, of the location by the cut and by the radius; less than under Gaussian noise, which
 # is smaller; and the share of the floor's that is assumed
 _CUT_BIAS, _LENGTH_BIAS, _FLOOR_BIAS = 0.008, 0.003, 0.5
-# the same of log sigma by the width: what is far below decides the range of its score, and so its noise
-_WIDTH_BIAS = 0.1
 # noise, in sampling sds, up to which the radius grows with the rows of rare levels, at a typical cut
 _FOR_LEVELS, _USUAL_CUT = 0.3, 2.0
 # the information on log sigma against that of rows censored at one hazard, where almost all are censored;
@@ -100,20 +98,6 @@ class PureBounding(Bounding[PlacedByLine]):
         choice = Choice(_USUAL_CUT, 0.0, self.placement.expected.floors[-1].z, USUAL_WIDTH, 0.0, 0.0)
         return (_FOR_LEVELS / self._per_length(self.bounds(self.truncation(choice, point)))) ** 2
 
-    def _with_width(self, choice: Choice, point: Array) -> Choice:
-        """Of the least variance, and squared bias, of log sigma."""
-        tried = [self._log_sigma_value(replace(choice, width=w), point) for w in WIDTHS]
-        return min(tried, key=lambda pair: pair[0])[1]
-
-    def _log_sigma_value(self, choice: Choice, point: Array) -> tuple[float, Choice]:
-        count, where = self.n * self.placement.events.fraction, self.truncation(choice, point)
-        noise = self._log_sigma_noise(self.bounds(where), point)
-        declared = where.limits[0] <= self.placement.declared_residuals(point)[0]
-        bias = 0.0 if declared else _WIDTH_BIAS * math.exp(-0.9 * choice.width)
-        slope, variance = self._left_of_log_sigma(where)
-        value = (variance + max(noise, FREE) ** 2) / slope**2 + count * bias**2
-        return value, replace(choice, log_sigma_noise=noise)
-
     def log_sigma_square(self, where: Truncation) -> float:
         """Mean square of the log sigma score of an event, as the model has it."""
         f = self.placement.events.fraction
@@ -137,12 +121,6 @@ class PureBounding(Bounding[PlacedByLine]):
         """Share of the location information that is left, as slope and as variance of the score."""
         law = self._watched(self.placement.events.fraction)
         return law.slope_and_variance(where.cut.g(law.z) * where.cut.slope(law.z), law.slope)
-
-    def _left_of_log_sigma(self, where: Truncation) -> tuple[float, float]:
-        """The same of log sigma."""
-        law = self._watched(self.placement.events.fraction)
-        kept = where.cut.g(law.z) * (1 + np.clip(law.rho, *where.limits) * where.cut.slope(law.z))
-        return law.slope_and_variance(kept, 1 + law.rho * law.slope)
 
 
 @functools.lru_cache(maxsize=64)
