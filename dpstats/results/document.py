@@ -80,8 +80,9 @@ class Shown(ABC):
         >>> len(table.as_text().splitlines()) > 1
         True
         """
-        wide = self.document.width if width is None else width_of(width)
-        return text(self.document, wide or fitting(self.document, WIDTH, COMFORTABLE))
+        page = self.document
+        wide = page.width if width is None else width_of(width)
+        return text(page, wide or fitting(page, WIDTH, COMFORTABLE))
 
     def as_html(self) -> str:
         """Return an HTML fragment, self-contained and without scripts.

@@ -117,7 +117,7 @@ def shown(result: Any) -> dict[str, Any]:
     if not hasattr(result, "to_dict"):
         return {}
     found = {"dict": json.dumps(result.to_dict()), "repr": repr(result), "pickle": pickle.dumps(result)}
-    table = result.summary() if isinstance(result, dps.Fit) else result
+    table = result.summary() if hasattr(result, "summary") else result
     return found | {"text": str(table), "html": table.as_html(), "flags": getattr(result, "flags", ())}
 
 
