@@ -126,12 +126,6 @@ def test_noise_beyond_what_is_usable_widens_intervals_with_its_cube(need: float,
     assert found.cov == pytest.approx(need**3 * USUAL.cov)
 
 
-def test_what_widens_intervals_whatever_the_scores_say_is_no_sign_that_they_do_not_settle() -> None:
-    usual, wide = (fitted(replace(released(ALTERNATING), widening=by)) for by in (1.0, 4.0))
-    assert wide.problems == ()
-    assert wide.cov == pytest.approx(4 * usual.cov)
-
-
 @pytest.mark.parametrize("how", [{"noise": 1.01 * HOPELESS}, {"fraction_sd": 2 * COUNT_USABLE * 0.7}])
 def test_what_noise_outweighs_is_not_estimable(how: dict) -> None:
     found = fitted(released(ALTERNATING), **how)

@@ -57,8 +57,6 @@ class Found:
         Scatter of the scores over what their noise explains, at least 1.
     unsettled : bool
         Whether a step was cut short, or the points still moved.
-    widening : float
-        By how much variances are to be larger, whatever the scores say.
     """
 
     points: np.ndarray
@@ -67,7 +65,6 @@ class Found:
     information: Information
     spread: float
     unsettled: bool
-    widening: float = 1.0
 
     @property
     def moves(self) -> bool:
@@ -132,9 +129,9 @@ def estimate(
     step = to_params @ found.step
     point = _without_unseen(mean[:m] + step, to_params, information, bounding.k)
 
-    inverse, wider = information.inverse, spread * found.widening
+    inverse = information.inverse
     guess, vague = unseen(information, to_params, bounding, sigma_of(mean))
-    noise, sampling, privacy = uncertain(information, inverse, found.noise, guess, bounding.n, wider)
+    noise, sampling, privacy = uncertain(information, inverse, found.noise, guess, bounding.n, spread)
     privacy += information.error_of(found.step) + information.error_across(found.step)
     if m > bounding.k:
         privacy[-1, -1] += by_spread(found.step, noise, information, sigma_of(mean), bounding.k)

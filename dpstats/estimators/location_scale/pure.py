@@ -51,9 +51,6 @@ _UNTOLD = 1e150  # sd of what was not released
 # share of the pivot's slopes that is too much once rows are cut and weighted, as the events' line is not:
 # 0.28 to 0.49 of them with 30 and 60 % censored, in all families
 _PIVOT_EXCESS = 0.35
-# event fraction below which intervals widen, and the noise, in sampling sds, from which they do in full;
-# chosen on the drives, where 6 % are events, at epsilon 3
-_RARE, _NOISY = 0.2, 0.3
 # share of fits in which noise alone makes the last two steps differ by more than is taken for its work
 _CHANCE = 0.05
 
@@ -211,7 +208,6 @@ def _combined(route: Pure) -> Found:
     weight = noise[0, 0] ** -2 / (noise[0, 0] ** -2 + noise[1, 0] ** -2)
     weights = np.array([weight, 1 - weight])
     by_shape = route.shape_error(np.linalg.solve(information.matrix, last), sigma)
-    events = route.bounding.placement.events
     return Found(
         np.array([weights @ points]),
         information.inverse @ (weights @ [first, last]),
@@ -219,7 +215,6 @@ def _combined(route: Pure) -> Found:
         information,
         max(1.0, spread / float(special.chdtri(len(first), _CHANCE) / len(first))),
         bool(capped[-1]),
-        _far_start(events.fraction, route.choice.location_noise),
     )
 
 
@@ -251,8 +246,3 @@ def _event_lengths(curator: Curator, cost: float, scale: RowScale) -> tuple[floa
     farthest = 1 + float(np.sum(np.maximum(scale.lower[:-1] ** 2, scale.upper[:-1] ** 2)))
     square = max(k, min(farthest, room - _RESPONSE))
     return math.sqrt(square), math.sqrt(max(k + 1, min(square + _RESPONSE, room)))
-
-
-def _far_start(fraction: float, noise: float) -> float:
-    """Factor of variances: few steps from a start that rare events leave far off do not always arrive."""
-    return 1 + max(_RARE / fraction - 1, 0.0) * min(noise / _NOISY, 1.0)
