@@ -21,7 +21,8 @@ _ALL = (
 _WHOLE = {
     "budget": (
         "below_budget",
-        "near the end of the usable range of this budget: intervals are widened, take them as rough",
+        "most failures seem to come at one time, but noise hides how they spread there: take intervals as "
+        "rough; use more rows or budget, or bounds of the time that are nearer to where units fail",
     ),
     "hopeless": ("not_estimable", _ALL),
     "constant": (

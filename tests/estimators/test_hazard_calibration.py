@@ -67,6 +67,32 @@ def test_shift_and_spread_are_not_taken_for_another_law(family: Family, fraction
     assert np.abs(spread).max(axis=1).min() > 0.05
 
 
+@pytest.mark.parametrize("family", [SEV, LOGISTIC, NORMAL])
+@pytest.mark.parametrize("fraction", [0.4, 0.95])
+def test_a_line_that_is_off_moves_contrasts_by_no_more_than_is_no_news(
+    family: Family, fraction: float
+) -> None:
+    """Rows of the right law whose line is off: evenly to both sides, by a skewed column, by a rare flag."""
+    n, rng, off = 200_000, np.random.default_rng(3), 0.5
+    z = family.quantile(rng.permutation((np.arange(n) + 0.5) / n))
+    end, found = family.quantile(fraction), _contrasts(family, fraction)
+    edges = np.append(0.0, found.edges)
+    most = off * (found.by_line + off * _contrasts(family, fraction, True).by_line[0])
+
+    def moved(way: np.ndarray, off: float) -> np.ndarray:
+        times = z + np.sqrt(off) * way
+        hazard = np.exp(family.log_cumulative_hazard(np.minimum(times, end)))
+        stays = np.diff(np.clip(hazard[:, None], edges[0], edges), axis=1).sum(axis=0)
+        events = np.histogram(hazard[times <= end], edges)[0]
+        return np.abs(found.steps @ (events - stays)) / events.sum()
+
+    even = rng.choice([-1, 1], n)
+    for way in (even, rng.exponential(size=n) - 1, np.sqrt(50) * (rng.uniform(size=n) < 0.02)):
+        assert (moved(way, off) < most).all()
+    if (family, fraction) == (SEV, 0.95):  # where the second order is most of it
+        np.testing.assert_allclose(moved(even, 0.1), 0.1 * found.by_line, rtol=0.2)
+
+
 def test_doubts_that_are_no_caution_yet_widen_intervals() -> None:
     """Errors of a t with 4 degrees of freedom, and too few rows to tell: log sigma was off in all of them."""
     schema = dps.Schema(x=dps.bounded(-4, 4), t=dps.bounded(-12, 12))

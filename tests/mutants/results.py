@@ -137,6 +137,15 @@ MUTANTS = (
         ("_private.py", "        except Exception:\n", "        except OSError:\n"),
     ),
     planted(
+        "a line that is off is taken to move contrasts of hazards by twice as much",
+        "estimators/test_hazard_calibration.py::test_a_line_that_is_off_moves_contrasts_by_no_more_than_is_no_news",
+        (
+            "estimators/location_scale/hazard_calibration.py",
+            "(within @ mixed)) / _POINTS / 2",
+            "(within @ mixed)) / _POINTS",
+        ),
+    ),
+    planted(
         "rows without an intercept that were shortened are taken to weigh all (ols)",
         DOUBT + "without_an_intercept_the_mean_weight_of_rows_is_within_its_doubt",
         (GRAM, "replace(moments, kept=mean_weight(k, radius),", "replace(moments, kept=1.0,"),
@@ -815,8 +824,8 @@ MUTANTS = (
         f"{SETTLED}a_column_that_is_long_on_one_side_is_named",
         (
             SCALE,
-            "return [int(j) + 1 for j in np.flatnonzero(long)]",
-            "return [int(j) + 1 for j in np.flatnonzero(long[:0])]",
+            'ranges = (f"range:{j + 1}" for j in np.flatnonzero(long))',
+            'ranges = (f"range:{j + 1}" for j in np.flatnonzero(long[:0]))',
         ),
     ),
     planted(

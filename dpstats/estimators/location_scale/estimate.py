@@ -147,22 +147,18 @@ def estimate(
     cov = cov_privacy + sampling
 
     weakly = weak(hidden, cov)
-    problems = ["unsettled"] * found.moves
-    problems += ["budget"] * bool(need > 1)
     settings = settings_of(choice, bounding, mean)
     events = bounding.n * scale.fraction, bounding.n * scale.fraction_sd
     result = Estimate(
         back @ point + shift,
         cov,
         cov_privacy,
-        tuple(problems),
+        ("unsettled",) * found.moves,
         settings,
         events=Quantity(*events, events[1]),
         columns=scale.moments(bounding.n),
     )
     result = result.hopeless() if need > HOPELESS / USABLE else result
-    ranges = (f"range:{j}" for j in _long_ranges(bounding, choice))
-    result = replace(result, problems=(*result.problems, *ranges))
     result = _with_known_scale(result, bounding.placement.problem)
     sds, sampled = (np.sqrt(np.diag(part)) for part in (cov - hidden, sampling))
     sds[weakly] = np.inf
@@ -385,10 +381,21 @@ def by_spread(step: np.ndarray, noise: np.ndarray, information: Information, sig
     the whole response, the share of the information that is not seen. Lengths are those that rows have along
     a step.
     """
+    moved, noisy, hidden = _off_line(step, noise, information, sigma, k)
+    return (CURVED * max(moved - noisy, 0.0)) ** 2 + (0.5 * math.log1p(hidden)) ** 2
+
+
+def off_line(step: np.ndarray, noise: np.ndarray, information: Information, sigma: float, k: int) -> float:
+    """Variance of rows about their line, in sigmas: by a step, by its noise, and by what noise hides."""
+    return sum(_off_line(step, noise, information, sigma, k))
+
+
+def _off_line(
+    step: np.ndarray, noise: np.ndarray, information: Information, sigma: float, k: int
+) -> tuple[float, float, float]:
     location, rows = step[:k], information.matrix[:k, :k] / information.unit[0] ** 2
-    longer = max(float(location @ rows @ location - np.sum(rows * noise[:k, :k])), 0.0)
     hidden = float(np.sum(rows * information.blind()[:k, :k]) / np.trace(rows)) / sigma**2
-    return (CURVED * longer) ** 2 + (0.5 * math.log1p(hidden)) ** 2
+    return float(location @ rows @ location), float(np.sum(rows * noise[:k, :k])), hidden
 
 
 def needed(choice: Choice, bounding: Bounding[Placement]) -> float:
@@ -402,12 +409,16 @@ def needed(choice: Choice, bounding: Bounding[Placement]) -> float:
     return max(noise, count)
 
 
-def _long_ranges(bounding: Bounding[Placement], choice: Choice) -> list[int]:
-    """Columns of whose squares, as far as they are seen, most lie in long rows on one side."""
+def ranged(result: Estimate, bounding: Bounding[Placement], choice: Choice) -> Estimate:
+    """A fit that nothing asks whether its line bends, with the columns along which that would matter.
+
+    Of their squares, as far as they are seen, most lie in long rows on one side.
+    """
     below, above, whole = bounding.placement.scale.squares_beyond(choice.radius**2)
     least, most = np.minimum(below, above), np.maximum(below, above)
     long = (most > _LONG_RANGE * whole) & (most > _ONE_SIDED * least)
-    return [int(j) + 1 for j in np.flatnonzero(long)]
+    ranges = (f"range:{j + 1}" for j in np.flatnonzero(long))
+    return result if "hopeless" in result.problems else result.doubted(0.0, *ranges)
 
 
 def settings_of(choice: Choice, bounding: Bounding[Placement], mean: np.ndarray) -> dict[str, float | str]:

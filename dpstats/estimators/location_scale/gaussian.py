@@ -24,6 +24,7 @@ from dpstats.estimators.location_scale.estimate import (
     averaged,
     estimate,
     needed,
+    off_line,
     step_to_params,
 )
 from dpstats.estimators.location_scale.event_law import LEAST_SAID
@@ -119,7 +120,9 @@ class Gaussian(Newton):
         if self.arrived:
             placement, mu = self.bounding.placement, self._plan.cost("check")
             steep = self.need(self.bounding.k) <= 1
-            self._law = contrasted(self.curator, mu, placement, self.typical, self.sigma, steep, self._ways())
+            off = off_line(*self._moved, self.information, sigma_of(self.typical), self.bounding.k)
+            where = placement, self.typical, self.sigma, steep, self._ways(), off
+            self._law = contrasted(self.curator, mu, *where)
             self.bounding = replace(self.bounding, doubt=self._law.clear)
         self.choice = self.bounding.choose(self.whitening, self.typical)
         if not self.arrived:
@@ -152,6 +155,8 @@ class Gaussian(Newton):
         return release_scores(self.curator, mu, self.bounding, self.choice, w, self.point)
 
     def towards(self, read: Scores) -> None:
+        inverse = self.information.inverse
+        self._moved = inverse @ read.scores, (inverse * read.noise**2) @ inverse
         halved = self.choice.location_noise < _QUIET or self.bounding.placement.problem.intervals
         self.move(self.information.shrunk(read.scores, read.noise), read, _EARLY_DAMPING if halved else 1.0)
 

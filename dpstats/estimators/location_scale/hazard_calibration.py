@@ -72,6 +72,7 @@ def contrasted(  # noqa: PLR0913 - of strata, one more
     sigma: float | np.ndarray,
     steep: bool = False,
     ways: np.ndarray | None = None,
+    off: float = 0.0,
 ) -> Contrasted:
     """Release contrasts between zones at a point (gamma, log sigma), with this sigma, or those of strata.
 
@@ -79,17 +80,21 @@ def contrasted(  # noqa: PLR0913 - of strata, one more
     another law. `steep` where sigma is known, so that another one is to move them; but not where noise in the
     slopes spreads residuals, as it does by signs and where a coefficient is not found. Zones are laid out by
     what an average row collects at the point. With `ways`, whose rows times x~ have the square 1 in the mean,
-    what goes along with them is released, too.
+    what goes along with them is released, too. A line that is `off`, in variances of rows in sigmas, spreads
+    residuals, and unevenly: what that may do to contrasts is no news of the law. Bounds are wider for it.
     """
     family, scale, k = placement.problem.family, placement.scale, len(point) - 1
     fraction = min(1 - math.exp(-placement.expectations(point).hazard), MOST_SEEN)
     contrasts = _contrasts(family, fraction, steep and placement.problem.known_scale)
     steps, square, along = contrasts.steps, contrasts.square, {}
     tilted, length = _contrasts(family, fraction, True), math.sqrt(_LENGTH * k)
+    uneven = off * tilted.by_line[0]  # as far as it goes along rows, all of it; else what is of second order
+    by_line = off * (contrasts.by_line + uneven)
     if ways is not None and len(ways):
         along = dict(whitening=ways, radius=length)
         steps = np.vstack([steps, tilted.steps[0]])
         square = np.append(square, np.full(len(ways), tilted.square[0] / length**2))
+        by_line = np.append(by_line, np.full(len(ways), uneven / length))
     release = curator.release(
         "hazard_contrasts",
         mu,
@@ -104,11 +109,12 @@ def contrasted(  # noqa: PLR0913 - of strata, one more
     found, noise, events = release.values[0], release.sds[0], release.n * scale.fraction
     sampling = np.sqrt(_MIXED * events * square / placement.problem.units)
     errors = np.hypot(sampling, noise)
-    j = np.argmax(np.abs(found) / errors)  # the one that stands out most
-    law = Quantity(*(float(each[j] / events) for each in (found, errors, noise)))
+    whole = np.hypot(errors, events * by_line)
+    j = np.argmax(np.abs(found) / whole)  # the one that stands out most
+    law = Quantity(*(float(each[j] / events) for each in (found, whole, noise)))
     chance = _DOUBTFUL / 2 / len(found)
     far, noisy = (exceeded(law, chance) for law in ("gaussian", release.law))
-    stands_out = bool(np.any(np.abs(found) > np.hypot(far * sampling, noisy * noise)))
+    stands_out = bool(np.any(np.abs(found) > events * by_line + np.hypot(far * sampling, noisy * noise)))
     usual, clear = (
         np.sqrt(np.maximum(found**2 - (sds * errors) ** 2, 0.0)) / events for sds in (_USUAL, _CLEAR)
     )
@@ -156,13 +162,15 @@ def _biases(placement: Placement, sigma: float, found: Contrasted) -> np.ndarray
 class _Contrasts(NamedTuple):
     """Zones by their upper ends, a step function in each row, and its mean square over the events.
 
-    And what an event adds to the first, in size, as log sigma moves by 1.
+    And what an event adds to the first, in size, as log sigma moves by 1, and to each as a line that is off
+    adds 1 to the variance of its residual.
     """
 
     edges: np.ndarray
     steps: np.ndarray
     square: np.ndarray
     by_spread: float
+    by_line: np.ndarray
 
 
 @functools.lru_cache(maxsize=64)
@@ -185,4 +193,7 @@ def _contrasts(family: Family, fraction: float, known: bool = False) -> _Contras
     steps = np.array([each / np.abs(each).max() for each in (first, second)])
     edges = -np.log1p(-fraction * np.array(_ENDS))
     by_spread = abs(float(steps[0][zone] @ (1 + law.rho * law.slope))) / _POINTS
-    return _Contrasts(edges, steps, steps**2 @ within.mean(axis=1), by_spread)
+    # half the second derivative of the hazard of a mixture of shifts, over the hazard
+    mixed = law.slope**2 + np.gradient(law.slope, law.z) - 2 * law.slope * family.hazard(law.z)
+    by_line = np.abs(steps @ (within @ mixed)) / _POINTS / 2
+    return _Contrasts(edges, steps, steps**2 @ within.mean(axis=1), by_spread, by_line)

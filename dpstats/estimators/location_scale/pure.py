@@ -15,7 +15,7 @@ from scipy import special
 from dpstats.curator import Curator
 from dpstats.estimators.engine.information import Information
 from dpstats.estimators.engine.plan import Plan
-from dpstats.estimators.location_scale.estimate import Estimate, Found, estimate
+from dpstats.estimators.location_scale.estimate import Estimate, Found, estimate, off_line, ranged
 from dpstats.estimators.location_scale.events import (
     Events,
     events_of,
@@ -130,8 +130,12 @@ class Pure(Newton):
     def finish(self) -> Estimate:
         found = _combined(self)
         result = estimate(found, self.bounding, self.choice, self.whitening.matrix)
-        bounding, point = self.bounding, self.point
-        law = contrasted(self.curator, self._check, bounding.placement, point, sigma_of(point), steep=True)
+        result = ranged(result, self.bounding, self.choice)
+        bounding, point, sigma = self.bounding, self.point, sigma_of(self.point)
+        inverse = found.information.inverse
+        noise = (inverse * found.noise) @ inverse
+        off = off_line(found.step, noise, found.information, sigma, bounding.k)
+        law = contrasted(self.curator, self._check, bounding.placement, point, sigma, steep=True, off=off)
         return doubted(result, law, bounding, self.choice, point)
 
     def _informed(self, cost: float) -> Information:
@@ -196,7 +200,7 @@ class Pure(Newton):
 
 def _combined(route: Pure) -> Found:
     """The last steps, weighted by precision."""
-    points, (first, last), noise, capped, information = route.steps
+    points, (first, last), noise, _, information = route.steps
     variances = noise**2
     # the change of the point in whitened coordinates, as the step made it
     sigma, change = sigma_of(points[0]), points[1] - points[0]
@@ -214,7 +218,7 @@ def _combined(route: Pure) -> Found:
         weights[0] ** 2 * variances[0] + weights[1] ** 2 * variances[1] + by_shape,
         information,
         max(1.0, spread / float(special.chdtri(len(first), _CHANCE) / len(first))),
-        bool(capped[-1]),
+        False,  # noise makes steps that are cut short, and the estimate is not at the end of the last
     )
 
 

@@ -18,7 +18,7 @@ from dpstats.curator import Curator
 from dpstats.estimators.engine.plan import Plan
 from dpstats.estimators.engine.route import Route
 from dpstats.estimators.engine.step import LONGEST, capped
-from dpstats.estimators.location_scale.estimate import Estimate, Found, estimate
+from dpstats.estimators.location_scale.estimate import Estimate, Found, estimate, ranged
 from dpstats.estimators.location_scale.hazard_calibration import contrasted, doubted
 from dpstats.estimators.location_scale.intercept_scale import Level, release_level, solved
 from dpstats.estimators.location_scale.problem import LOG_SIGMA_RANGE, Problem, sigma_of
@@ -111,6 +111,7 @@ class Signs(Route[tuple[float, float], Estimate]):
         whitening = np.eye(len(frame.whitening) + 1)
         whitening[1:, 1:] = frame.whitening[:, 1:]
         result = estimate(whole, frame.bounding, frame.choice, whitening, need)
+        result = ranged(result, frame.bounding, frame.choice)
         problems = (*result.problems, *["shape"] * (len(frame.whitening) > 1))
         settings = {**result.settings, "slopes": "signs of residuals"}
         result = replace(result, problems=problems, settings=settings, by_signs=True)

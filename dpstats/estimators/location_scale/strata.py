@@ -163,7 +163,9 @@ class Stratified(Gaussian):
         return np.linalg.solve(to_params, own)
 
     def towards(self, read: Scores) -> None:
-        self.move(self._step(read).shrunk(len(self.layout.shares)), read)
+        step = self._step(read)
+        self._moved = step.whitened, step.tied @ step.noise @ step.tied.T
+        self.move(step.shrunk(len(self.layout.shares)), read)
 
     def about(self, read: Scores) -> bool:
         return self.move(self._step(read).whitened, read, DAMPING)
@@ -288,7 +290,7 @@ def _estimated(state: Stratified) -> Estimate:
     guess, vague = (to_user @ part @ to_user.T for part in (guess, vague))
     params[0] += scale.y_center
     params[layout.tied.shape[1] :] += math.log(scale.y_scale)
-    problems = ["unsettled"] * moves + ["budget"] * bool(need > 1)
+    problems = ["unsettled"] * moves
     problems += [f"weak:{j}" for j in weak(vague, cov)]
     events = bounding.n * scale.fraction, bounding.n * scale.fraction_sd
     result = Estimate(
