@@ -39,6 +39,7 @@ def test_a_number_keeps_its_kind_and_a_grid_loses_values() -> None:
     assert edited((1, 2, 3, 4, 5, 6), "cut") == (1, 2, 3, 4)
 
 
+@pytest.mark.long
 def test_what_is_made_of_a_number_is_read_where_the_number_is() -> None:
     made = Names().made()
     own, other = (

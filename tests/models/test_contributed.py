@@ -226,7 +226,7 @@ def test_what_does_not_fit_together_is_refused() -> None:
         dps.logit(MEMBER, None, SCHEMA).fit(dps.pure(1))
 
 
-@pytest.mark.parametrize("method", ["statistics", "input"])
+@pytest.mark.parametrize("method", ["statistics", pytest.param("input", marks=pytest.mark.long)])
 def test_the_precision_to_expect_is_about_what_comes(method: str) -> None:
     """For people spread evenly over their bounds, whose income does not depend on anything."""
     n, draw = 2000, np.random.default_rng(77)

@@ -10,7 +10,7 @@ import dpstats as dps
 from dpstats.budget import Budget
 from dpstats.testing import SeededNoise, noise
 
-RUNS = 15
+RUNS = 8
 
 
 @pytest.mark.parametrize("budget", [dps.approx(1, 1e-6), dps.pure(2)])

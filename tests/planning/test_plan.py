@@ -178,6 +178,7 @@ def test_real_fits_after_a_plan_have_secure_noise() -> None:
     assert not dps.ols(model.design.formula, data, SCHEMA).fit(BUDGET).not_private
 
 
+@pytest.mark.long
 def test_budgets_and_rows_reach_what_is_asked() -> None:
     model, law = MODELS["logit"]
     ahead = dps.plan(model, BUDGET, 5000, covariates=KNOWN, **law)

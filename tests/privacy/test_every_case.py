@@ -123,6 +123,7 @@ def test_every_argument_and_every_value_that_is_listed_is_set_by_a_case(model: s
             assert not left, f"no case of {model} has {name} = {left}"
 
 
+@pytest.mark.long
 def test_every_statistic_is_asked_for() -> None:
     """By one case or another that is run each time, each option once for each model."""
     run = [case for case in CASES if not repeats(case)]

@@ -58,11 +58,6 @@ def exceeded(case: Case, found: Bounds) -> bool:
     return found.mu > case.budget.mu or found.epsilon > case.budget.to_approx(DELTA).epsilon
 
 
-def long(name: str) -> Any:
-    """A case among the long tests."""
-    return pytest.param(name, marks=pytest.mark.long)
-
-
 SHORT = pytest.param("kaplan_meier", {"kaplan_meier": 300}, id="kaplan_meier, fewer")
 TRIED = [SHORT, *(pytest.param(name, RUNS, id=name, marks=pytest.mark.long) for name in sorted(RUNS))]
 
@@ -72,9 +67,8 @@ def test_no_more_is_spent_than_claimed(name: str, runs: dict[str, int]) -> None:
     assert not exceeded(NAMED[name], bounds(NAMED[name], SecureNoise(), runs))
 
 
-@pytest.mark.parametrize(
-    "name", ["kaplan_meier", *map(long, ("kaplan_meier, pure", "ols, pmt", "one contribution"))]
-)
+@pytest.mark.long
+@pytest.mark.parametrize("name", ["kaplan_meier", "kaplan_meier, pure", "ols, pmt", "one contribution"])
 def test_halved_noise_is_caught(name: str) -> None:
     assert exceeded(NAMED[name], bounds(NAMED[name], Halved(0), FEWER))
 

@@ -173,6 +173,7 @@ def _bound(events: Array, others: Array) -> float:
     return math.log(max(at_least, 1e-9) / at_most)
 
 
+@pytest.mark.long
 def test_no_more_epsilon_is_spent_than_claimed() -> None:
     """T5, a slice: one row with its label turned, which moves the gradient of a hinge by 2.
 
@@ -181,6 +182,7 @@ def test_no_more_epsilon_is_spent_than_claimed() -> None:
     assert lower_bound() <= 1
 
 
+@pytest.mark.long
 def test_noise_for_half_of_that_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
     one_row_for_two(monkeypatch)
     with noise(SeededNoise(1)):
