@@ -11,6 +11,7 @@ from scipy import special
 from dpstats.curator import Curator, Release
 from dpstats.families.bounded_score import BoundedScore, square_weight
 from dpstats.moments.mixture import LAWS, Tails
+from dpstats.moments.rounding import rounding
 
 EDGE = 2.0  # sds of the linear predictor, or of a column, beyond which a square grows no more
 # sd of the linear predictor, in sds of a response, that stands for less: nothing can bend by it
@@ -168,8 +169,16 @@ class Bend:
 def standardised(back: np.ndarray, cov: np.ndarray, cov_privacy: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Covariances of a `Line`, by what takes the user's coefficients to those of standardised columns."""
     if not np.isfinite(cov).all():
-        return np.full_like(cov, np.inf), np.full_like(cov, np.inf)
-    return back @ cov @ back.T, back @ cov_privacy @ back.T
+        unknown = np.full((len(back), len(back)), np.inf)
+        return unknown, unknown
+    return _carried(back, cov), _carried(back, cov_privacy)
+
+
+def _carried(back: np.ndarray, cov: np.ndarray) -> np.ndarray:
+    """The covariance of back @ estimate, whose variances are no less than rounding may have left of them."""
+    found = back @ cov @ back.T
+    np.fill_diagonal(found, np.maximum(np.diagonal(found), rounding(back, cov)))
+    return np.asarray(found)
 
 
 def look(curator: Curator, cost: float, line: Line, score: BoundedScore, share: float) -> Bend:
@@ -233,8 +242,8 @@ def by_chance(law: str, noise: float, sd: float, among: int = 1) -> tuple[float,
 
 
 def _along(cov: np.ndarray, direction: np.ndarray) -> float:
-    """Variance along a direction; 0 where rounding leaves less, beside one of which nothing is known."""
-    return max(float(direction @ cov @ direction), 0.0)
+    """Variance along a direction, no less than rounding may have left of it."""
+    return max(float(direction @ cov @ direction), float(rounding(direction, cov)))
 
 
 def _exceeded(chance: float, law: str, noise: float, sd: float) -> float:

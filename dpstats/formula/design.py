@@ -24,7 +24,7 @@ from dpstats.formula.layout import column_bounds, columns, joint, radius, two_va
 from dpstats.formula.middles import Products
 from dpstats.formula.newdata import NewRows, check_defined, covariate_block
 from dpstats.formula.offsets_and_weights import Terms, read_weights, split_offset
-from dpstats.formula.reader import LARGEST
+from dpstats.formula.reader import NARROWEST
 from dpstats.formula.response import NumericResponse, Response, SurvResponse, read_response
 from dpstats.formula.strata import Axis, Strata, split_strata
 from dpstats.formula.subset import read_subset
@@ -357,7 +357,7 @@ def _built(asked: _Asked) -> Design:
     bounds = frozen(np.array([column_bounds(product) for product in products]))
     together = joint(products, factors, schema.norms)
     longest = radius(coding.subterms, factors, bounds, together)
-    if longest < 1 / LARGEST:
+    if longest < NARROWEST:
         raise FormulaError(f"every column of the formula {brief(formula)} is 0, or nearly, by public bounds")
     design = Design(
         schema,

@@ -12,7 +12,7 @@ import numpy as np
 from dpstats.errors import FormulaError
 from dpstats.formula.factors import CategoricalFactor, Factor, NumericFactor
 from dpstats.formula.grammar import Subterm
-from dpstats.formula.reader import LARGEST
+from dpstats.formula.reader import LARGEST, NARROWEST
 from dpstats.schema import Event, Flag, Norm, Schema
 
 INFLATION = 1 + 1e-9  # covers the rounding of a row's norm (docs/theory/rows.md#row-wise-formulas, rule 3)
@@ -103,15 +103,16 @@ def column_bounds(product: Sequence[Atom]) -> tuple[float, float]:
     Raises
     ------
     FormulaError
-        If a product, even of the first factors only, leaves no room for sums of squares.
+        If a product, even of the first factors only, is too large or too small for sums of squares.
     """
     lower, upper = 1.0, 1.0
     for atom in product:
         corners = [a * b for a in (lower, upper) for b in atom.bounds]
         lower, upper = min(corners), max(corners)
-        if max(-lower, upper) > LARGEST:
+        if max(-lower, upper) > LARGEST or 0 < upper - lower < NARROWEST:
             text = ":".join(part.factor for part in product)
-            raise FormulaError(f"the product {text} is too large for sums of squares; scale its factors")
+            size = "narrow" if upper - lower < NARROWEST else "large"
+            raise FormulaError(f"the product {text} is too {size} for sums of squares; scale its factors")
     return lower, upper
 
 

@@ -16,7 +16,7 @@ from dpstats._arguments import expression_of
 from dpstats.errors import FormulaError
 from dpstats.formula.expressions import Apply, Arguments, Expression, clip_into
 from dpstats.formula.functions import OPERATORS
-from dpstats.formula.reader import LARGEST, function_name, parse, read_number, usable_bounds
+from dpstats.formula.reader import NARROWEST, function_name, parse, read_number, usable_bounds
 from dpstats.schema import Schema
 
 Terms = tuple[tuple[str, ...], ...]
@@ -143,7 +143,7 @@ def read_weights(text: Any, schema: Schema) -> Weights:
             "0; declare a lower bound of 0 in the schema, or write "
             f"weights='np.maximum({expression.text}, 0)'"
         )
-    if upper < 1 / LARGEST:
+    if upper < NARROWEST:
         raise FormulaError(
             f"weights={text!r} is 0 everywhere, or nearly, in the public bounds; declare an "
             "upper bound above 0 in the schema"

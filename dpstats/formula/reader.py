@@ -82,7 +82,9 @@ ALLOWED = (
     "clip, cut, bs, ns, poly and C; docs/formula.md lists them"
 )
 DEEPEST = 100  # of an expression's tree, far from the limits of Python's stack
-LARGEST = 1e40  # of any column: fourth powers, their sums over many rows and squares of these stay finite
+# of any column: fourth powers, their sums over many rows and squares of these stay finite; and the least
+# width, of which they stay above 0
+LARGEST, NARROWEST = 1e40, 1e-40
 
 
 def parse(code: str) -> ast.expr:
@@ -344,11 +346,16 @@ def _why_not(name: str, text: str, schema: Schema) -> str:
 
 
 def usable_bounds(expression: Expression, schema: Schema) -> tuple[float, float]:
-    """Bounds of an expression that becomes a column, which must leave room for sums of squares."""
+    """Bounds of an expression that becomes a column, of which sums of squares must be numbers above 0."""
     lower, upper = bounds_of(expression, schema)
     if max(-lower, upper) > LARGEST:
         raise FormulaError(
             f"{expression.text!r} has bounds [{lower:g}, {upper:g}], too wide for sums of "
             f"squares, which take numbers up to {LARGEST:g}; narrow the bounds in the schema"
+        )
+    if 0 < upper - lower < NARROWEST:
+        raise FormulaError(
+            f"{expression.text!r} has bounds [{lower:g}, {upper:g}], too narrow for sums of squares, which "
+            f"take widths from {NARROWEST:g}; measure it in a smaller unit"
         )
     return lower, upper

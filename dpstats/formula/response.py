@@ -12,6 +12,7 @@ from dpstats.errors import FormulaError
 from dpstats.formula.expressions import Arguments, Expression
 from dpstats.formula.intervals import IntervalResponse, Observed, within
 from dpstats.formula.reader import (
+    NARROWEST,
     function_name,
     is_comparison,
     parse,
@@ -164,6 +165,17 @@ def _room(expression: Expression, schema: Schema) -> tuple[float, float]:
     return lower, upper
 
 
+def _room_of_time(time: Expression, schema: Schema) -> tuple[float, float]:
+    """The same of a time, whose logarithms are taken: it is 0, or a number that products leave above 0."""
+    lower, upper = _room(time, schema)
+    if 0 < lower < NARROWEST:
+        raise FormulaError(
+            f"the time {time.text!r} has the lower bound {lower:g}, next to 0; in the schema declare one of "
+            f"{NARROWEST:g} or more, before which hardly any row leaves"
+        )
+    return lower, upper
+
+
 def _surv(tree: ast.Call, code: str, schema: Schema) -> SurvResponse | IntervalResponse:
     kind, tree = _kind(tree)
     if kind == "interval2":
@@ -174,7 +186,7 @@ def _surv(tree: ast.Call, code: str, schema: Schema) -> SurvResponse | IntervalR
             f"{code!r} needs an event indicator of one kind: Surv(time, event) or Surv(time, censored=c)"
         )
     time = _dated(given.tree("time"), code, schema)
-    bounds = _room(time, schema)
+    bounds = _room_of_time(time, schema)
     if kind == "left":
         return _before(given, code, time, bounds, schema)
     entry = _read_time(given.tree("entry"), schema) if "entry" in given else None
@@ -205,7 +217,7 @@ def _between(tree: ast.Call, code: str, schema: Schema) -> IntervalResponse:
     """Failures between two times."""
     given = Arguments(tree, "lower", "upper")
     lower, upper = (_dated(given.tree(name), code, schema) for name in ("lower", "upper"))
-    (lowest, low), (high, highest) = _room(lower, schema), _room(upper, schema)
+    (lowest, low), (high, highest) = (_room_of_time(time, schema) for time in (lower, upper))
     if not lowest < highest:
         raise FormulaError(
             f"{code!r}: no row failed between {lower.text!r}, at least {lowest:g}, and {upper.text!r}, at "

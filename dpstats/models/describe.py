@@ -15,7 +15,7 @@ from dpstats.budget import Budget, measure
 from dpstats.curator import Curator
 from dpstats.errors import BudgetError, SchemaError, SpecificationError
 from dpstats.estimators.description import Wanted, describe_columns, make_plan
-from dpstats.formula.reader import LARGEST
+from dpstats.formula.reader import LARGEST, NARROWEST
 from dpstats.formula.subset import read_subset
 from dpstats.formula.variables import VariableColumns
 from dpstats.ledger import Ledger
@@ -129,6 +129,11 @@ def _asked(name: str, variable: Variable) -> Wanted | int:
             raise SchemaError(
                 f"{name!r} may be beyond {LARGEST:g} by its public bounds, too large for its moments: "
                 f"declare bounds that it can reach, or measure it in a larger unit"
+            )
+        if variable.bounds[1] - variable.bounds[0] < NARROWEST:
+            raise SchemaError(
+                f"{name!r} has public bounds less than {NARROWEST:g} apart, too narrow for its moments: "
+                f"measure it in a smaller unit"
             )
         return Wanted(*variable.bounds, isinstance(variable, Count))
     return len(variable.all) if isinstance(variable, Levels) else 2

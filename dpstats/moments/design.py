@@ -83,23 +83,29 @@ class DesignMoments:
         """Of the columns origin + back'x, x those of these moments.
 
         Where correlations are not known, sds of the new columns may be off by what any would make of them.
+        One of which noise, or rounding, leaves nothing is told by an upper limit, as in `of_matrix`.
         """
         know, free, squares = self.corr is not None, 1 - np.eye(len(self.mean)), back**2
         corr, doubt = (self.corr, self.corr_noise) if know else (np.eye(len(free)), _ANY * free)
         assert corr is not None and doubt is not None
-        size, noise = np.outer(self.sd, self.sd), np.add.outer(self.sd_noise**2, self.sd_noise**2)
+        noise = np.add.outer(self.sd_noise**2, self.sd_noise**2)
         noise += 2 * np.diag(self.sd_noise**2)  # of a variance, whose two factors err together
-        error = size * np.sqrt(doubt**2 + corr**2 * noise)
-        cov, error = back.T @ (corr * size) @ back, np.sqrt(squares.T @ error**2 @ squares)
-        sd = np.sqrt(np.maximum(np.diag(cov), 1e-300))
+        # new columns in units of their sds if the old ones were independent: squares of large ones overflow
+        parts = self.sd[:, None] * back
+        unit = np.maximum(np.linalg.norm(parts, axis=0), 1e-300)
+        parts = parts / unit
+        cov = parts.T @ corr @ parts
+        error = np.sqrt((parts**2).T @ (doubt**2 + corr**2 * noise) @ parts**2)
+        variance = np.maximum(np.diag(cov), np.maximum(np.diag(error), np.finfo(float).eps))
+        sd = np.sqrt(variance)
         size = np.outer(sd, sd)
-        told = np.clip(cov / size, -1.0, 1.0)
+        told = np.where(free, np.clip(cov / size, -1.0, 1.0), 1.0)
         return replace(
             self,
             mean=origin + self.mean @ back,
             mean_noise=np.sqrt(self.mean_noise**2 @ squares),
-            sd=sd,
-            sd_noise=np.diag(error) / sd**2 / 2,
+            sd=unit * sd,
+            sd_noise=np.diag(error) / variance / 2,
             corr=told if know else None,
             corr_noise=free * np.minimum(error / size, 1.0) if know else None,
         )

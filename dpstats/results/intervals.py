@@ -27,6 +27,7 @@ from dpstats._arguments import among, shown
 from dpstats.errors import SpecificationError
 from dpstats.moments.linear import Quantity
 from dpstats.moments.mixture import Tails
+from dpstats.moments.rounding import rounding
 from dpstats.results.facts import Marked, titled
 from dpstats.results.record import Record, given
 from dpstats.results.table import bracket, figures, level_percent
@@ -130,8 +131,7 @@ def standard_errors(gradient: np.ndarray, cov: np.ndarray) -> np.ndarray:
     lost = np.isinf(np.diagonal(cov))
     known = np.where(np.isinf(cov), 0.0, cov)
     variance = np.einsum("mi,ij,mj->m", gradient, known, gradient)
-    sizes = np.abs(gradient) @ np.sqrt(np.maximum(np.diagonal(known), 0.0))
-    se = np.sqrt(np.maximum(variance, np.finfo(float).eps * sizes**2))
+    se = np.sqrt(np.maximum(variance, rounding(gradient, known)))
     return np.where((gradient[:, lost] != 0).any(axis=1), np.inf, se)
 
 

@@ -84,7 +84,7 @@ def test_without_weights_all_rows_have_weight_1():
         ("x", r"may be -1 by the public bounds.*declare a lower bound of 0.*weights='np.maximum\(x, 0\)'"),
         ("w - 3", r"np.maximum\(w - 3, 0\)"),
         ("0 * w", "is 0 everywhere, or nearly"),
-        ("1e-150 * w", "is 0 everywhere, or nearly"),
+        ("1e-150 * w", "too narrow for sums of squares"),
         ("g", "'g' is a category"),
         ("x > 0", r"write 1 \* "),
         ("1 / x", "the divisor must not be 0"),

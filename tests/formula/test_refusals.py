@@ -152,7 +152,7 @@ from tests.formula.strategies import SCHEMA
         ("oil [C]?", r"write a name that has blanks or signs as Q\('name'\)"),
         ("0", "no column"),
         ("I(0 * x) - 1", "every column .* is 0"),
-        ("I(1e-200 * x) - 1", "every column .* is 0, or nearly"),
+        ("I(1e-200 * x) - 1", "too narrow for sums of squares, .* smaller unit"),
         ("np.log(x, 2)", "too many arguments"),
         ("np.log(x=z, y=3)", "the parameters are x"),
         ("np.log(t, x=t)", "gives x twice"),

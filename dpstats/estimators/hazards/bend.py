@@ -3,7 +3,7 @@
 import numpy as np
 
 from dpstats.curator import Curator
-from dpstats.estimators.bends import FAR, NEAR, Line, judged
+from dpstats.estimators.bends import FAR, NEAR, Line, judged, standardised
 from dpstats.estimators.hazards.bounds import Bounds, watched
 from dpstats.estimators.hazards.estimate import Estimate, to_user
 from dpstats.estimators.hazards.grid import Grid
@@ -39,7 +39,7 @@ def straight(
     moments = np.eye(d + 1)
     moments[1:, 1:] = np.linalg.matrix_power(np.linalg.inv(whitening), 2)
     way, lost = level @ back, np.isinf(np.diag(found.cov)).any()
-    cov, cov_privacy = (way @ each @ way.T for each in (baseline.cov, baseline.cov_privacy))
+    cov, cov_privacy = standardised(way, baseline.cov, baseline.cov_privacy)
     kept = 1 - grid.lost(bounds.c, float(np.linalg.norm(np.linalg.solve(whitening, point[j:]))))
     line = Line(
         np.append(0.0, scale.center),

@@ -188,7 +188,7 @@ def _plausible(read: Read) -> tuple[float, ...]:
 
 def level_variance(back: np.ndarray, cov: np.ndarray) -> float:
     """Variance of the linear predictor at the middle of the columns; infinite with any of a coefficient."""
-    return float(back[0] @ cov @ back[0]) if np.isfinite(cov).all() else math.inf
+    return standardised(back, cov, cov)[0].item(0)
 
 
 def checked(cost: float, problem: Problem, located: Located, read: Read, found: E) -> Check[E]:
