@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from dpstats.curator.blocks import Block, PublicDesign, Scratch
-from dpstats.curator.products import predictor, squared_norms
+from dpstats.curator.products import RowProducts, predictor, squared_norms
 from dpstats.families import MarginLoss
 
 ROUNDED = 1 + 1e-12  # what rounding may add to the length of a row
@@ -24,7 +24,7 @@ class Rows(NamedTuple):
 
 
 class UnitRows:
-    """a = (x - center) / (scale radius) of a row, entries clipped to [-reach, reach], and its weight w.
+    """a = W (x - center) / (scale radius) of a row, entries clipped to [-reach, reach], and its weight w.
 
     w = min(1, 1 / |a|, longest / |a|^2), so that w |a| <= 1 and w |a|^2 <= longest whatever the row holds;
     rows of at most unit length weigh 1. Weights by the covariates alone move no coefficient where the model
@@ -42,6 +42,8 @@ class UnitRows:
         At least 1; where no row is longer than `radius`, 1.
     reach : array_like, shape (k,)
         Positive bounds of the entries of a. What is beyond is clipped; declared bounds clip nothing.
+    whitening : array_like, shape (k, k), optional
+        W; the identity if left out. Bounds hold whatever it is, since they are of a.
     """
 
     def __init__(
@@ -53,6 +55,7 @@ class UnitRows:
         radius: float,
         longest: float,
         reach: np.ndarray,
+        whitening: np.ndarray | None = None,
     ) -> None:
         self.k = k = len(design.names)
         self._center = np.asarray(center, dtype=float)
@@ -65,6 +68,7 @@ class UnitRows:
             raise ValueError("scale, radius, longest and reach must be positive, and all numbers finite")
         if self.longest < 1:
             raise ValueError("longest must be at least 1")
+        self._whitened = None if whitening is None else self._products(np.asarray(whitening, dtype=float))
         self._inside = float(self.reach @ self.reach) <= ROUNDED  # the clipped rows are short enough
         self._offset = design.offset_bounds != (0.0, 0.0)
         self.most_offset = max(map(abs, design.offset_bounds))
@@ -74,8 +78,12 @@ class UnitRows:
     def read(self, block: Block, scratch: Scratch, params: np.ndarray) -> Rows:
         """Rows of a block about `params`; reused arrays. Rows that are not ok weigh nothing."""
         signed = scratch("signed", self.k, len(block.ok))
-        np.subtract(block.exog.T, self._center[:, None], out=signed)
-        np.multiply(signed, (1 / self._size)[:, None], out=signed)
+        if self._whitened is None:
+            np.subtract(block.exog.T, self._center[:, None], out=signed)
+            np.multiply(signed, (1 / self._size)[:, None], out=signed)
+        else:
+            centred = np.subtract(block.exog.T, self._center[:, None], out=scratch("centred", *signed.shape))
+            self._whitened(centred, signed, scratch)
         np.clip(signed, -self.reach[:, None], self.reach[:, None], out=signed)
         weight = scratch("weight", len(block.ok))
         weight[:] = block.ok
@@ -90,6 +98,11 @@ class UnitRows:
         margin *= sign
         margin[~block.ok] = 0.0
         return Rows(signed, weight, margin)
+
+    def _products(self, whitening: np.ndarray) -> RowProducts:
+        if whitening.shape != (self.k, self.k) or not np.isfinite(whitening).all():
+            raise ValueError(f"whitening must be {self.k} times {self.k} finite numbers")
+        return RowProducts(whitening / self._size, self._size)
 
     def _shortening(self, columns: np.ndarray, scratch: Scratch) -> np.ndarray:
         """min(1, 1 / |a|, longest / |a|^2), shape (B,)."""

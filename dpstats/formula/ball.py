@@ -15,7 +15,7 @@ import numpy as np
 
 @dataclass(frozen=True)
 class UnitBall:
-    """a = (x - center) / (scale radius), no longer than `longest`.
+    """a = W (x - center) / (scale radius), no longer than `longest`.
 
     Attributes
     ----------
@@ -24,6 +24,8 @@ class UnitBall:
     radius, longest : float
     constant : bool
         Whether the first column is 1.
+    whitening : array, shape (k, k), optional
+        W, which leaves a constant as it is; the identity if left out.
     """
 
     center: np.ndarray
@@ -32,6 +34,7 @@ class UnitBall:
     radius: float
     longest: float
     constant: bool
+    whitening: np.ndarray | None = None
 
     @classmethod
     def of_box(
@@ -81,14 +84,20 @@ class UnitBall:
 
     def public(self) -> dict[str, Any]:
         """Parameters of the row map, as the curator takes them."""
-        return dict(
+        public = dict(
             center=self.center, scale=self.scale, radius=self.radius, longest=self.longest, reach=self.reach
         )
+        return public if self.whitening is None else public | dict(whitening=self.whitening)
+
+    @property
+    def turned(self) -> np.ndarray:
+        """W."""
+        return np.eye(self.k) if self.whitening is None else self.whitening
 
     @property
     def to_user(self) -> np.ndarray:
         """Matrix that takes params of a to coefficients of x."""
-        back = np.diag(1 / (self.scale * self.radius))
+        back = self.turned.T / (self.scale * self.radius)[:, None]
         if self.constant:
             back[0] -= self.center @ back
         return back

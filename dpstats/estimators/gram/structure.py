@@ -64,13 +64,23 @@ class Structure:
 
     def left(self, way: np.ndarray, vectors: np.ndarray) -> np.ndarray:
         """What `nearest` leaves of the variance of noise along each of these unit vectors, shape (m,)."""
+        turned = way.T @ vectors
+        found = self._noise(way, np.array([self._summed(np.outer(one, one)) for one in turned.T]))
+        return np.clip(np.diag(found), _LEAST_LEFT, 1.0)  # rounding may make it 0, or less
+
+    def of_product(self, way: np.ndarray, vector: np.ndarray) -> np.ndarray:
+        """Covariance of N v, N being what `nearest` leaves of noise of sd 1 along any direction."""
+        turned = way.T @ vector
+        images = (self._summed(np.outer(one, turned)) for one in way)
+        return self._noise(way, np.array(list(images)))
+
+    def _noise(self, way: np.ndarray, rows: np.ndarray) -> np.ndarray:
+        """Covariance of products of these rows with the numbers that `nearest` makes of noise of sd 1."""
         metric, unit = way.T @ way, np.eye(self.numbers)
         size = np.sqrt(self._summed(np.outer(np.diag(metric), np.diag(metric)) + metric**2))
         normal = np.array([self._summed(metric @ self._spread(one) @ metric) for one in unit / size]) / size
-        turned = way.T @ vectors
-        along = np.array([self._summed(np.outer(one, one)) for one in turned.T]) / size
-        found = np.sum(along * scipy.linalg.solve(normal, along.T, assume_a="sym").T, axis=1)
-        return np.clip(found, _LEAST_LEFT, 1.0)  # rounding may make it 0, or less
+        rows = rows / size
+        return np.asarray(rows @ scipy.linalg.solve(normal, rows.T, assume_a="sym"))
 
     def _summed(self, matrix: np.ndarray) -> np.ndarray:
         """Sums of the entries that are the same number."""

@@ -54,6 +54,16 @@ class Public:
         """What `nearest` leaves of the sd of noise along each of these unit vectors, shape (k,)."""
         return np.sqrt(self.structure.left(whitening @ self.way, vectors))
 
+    def of_product(self, whitening: np.ndarray, vector: np.ndarray) -> np.ndarray:
+        """Covariance of N v, N being what `nearest` leaves of noise of sd 1 along any direction."""
+        return self.structure.of_product(whitening @ self.way, vector)
+
+    @property
+    def free(self) -> float:
+        """Share of the numbers of a symmetric matrix that are free."""
+        k = len(self.way)
+        return 2 * self.structure.numbers / (k * (k + 1))
+
 
 def usable(releases: Accumulator, whitening: np.ndarray, public: Public | None = None) -> Information:
     """Raise eigenvalues that the error could explain, less the noise that breaks what is public."""

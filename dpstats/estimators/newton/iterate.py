@@ -16,7 +16,6 @@ from dpstats.estimators.engine.route import Scores, iterated
 from dpstats.estimators.engine.some import some_rows
 from dpstats.estimators.engine.step import CHOOSE, DAMPING, LONGEST
 from dpstats.estimators.gram.bounds import mean_weight
-from dpstats.estimators.gram.levels import shares_of
 from dpstats.estimators.matrices import SMALLEST, longest_image, not_noise, symmetric_power
 from dpstats.estimators.newton.bounds import Bounds, Chooser
 from dpstats.estimators.newton.check import Read, by_one_pass, checked, explained, set_apart, tailed
@@ -24,6 +23,7 @@ from dpstats.estimators.newton.dispersion import ALPHAS, Uneven, told_alpha
 from dpstats.estimators.newton.estimate import Averaged, Estimate, estimate
 from dpstats.estimators.newton.far import long_rows
 from dpstats.estimators.newton.information import dispersion, drawn, past
+from dpstats.estimators.newton.levels import level_moments
 from dpstats.estimators.newton.located import Located, locate
 from dpstats.estimators.newton.problem import Problem
 from dpstats.estimators.newton.steps import GlmSteps
@@ -95,23 +95,6 @@ def _read(
     return replace(read, unlike=unlike(averaged, problem, located, bounds.score.limit, n))
 
 
-def _whitening(problem: Problem, located: Located) -> np.ndarray:
-    """Of rows where no covariate has an effect, by the shares of levels, columns being independent.
-
-    Rows of a reference level, which no column stretches, are made no longer than most are.
-    """
-    moments = np.eye(problem.k)
-    for own in problem.categories:
-        found = np.append(1 - located.center[own].sum(), located.center[own])
-        noise = np.append(len(own), np.ones(len(own))) * (located.noise / 2) ** 2
-        shares = shares_of(found, noise)[1:]
-        shares *= min(1.0, (1 - 1 / problem.k) / shares.sum())
-        moments[np.ix_(own, own)] = (np.diag(shares) - np.outer(shares, shares)) / np.outer(
-            located.scale[own], located.scale[own]
-        )
-    return _rewhitened(np.eye(problem.k), moments, located)
-
-
 def _start(problem: Problem, located: Located, n: int) -> np.ndarray:
     """The mean response in the intercept, nothing elsewhere."""
     beta = np.zeros(problem.k)
@@ -140,7 +123,7 @@ class _Steps(GlmSteps):
     def __init__(self, some: Curator, curator: Curator, plan: Plan, chooser: Chooser, last: int) -> None:
         """Of some rows until so many of the early steps are left."""
         problem, located = chooser.problem, chooser.located
-        whitening = _whitening(problem, located)
+        whitening = _rewhitened(np.eye(problem.k), level_moments(problem, located), located)
         start = _start(problem, located, curator.n)
         costs = plan["early"], plan["tail"]
         super().__init__(some, costs, problem, located, start, whitening, chooser.first(whitening))

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from dpstats.estimators.engine.finish import E
+from dpstats.estimators.gram.levels import shares_of
 from dpstats.estimators.levels import END, OPEN, REACH, SHIFTS, level, slope_in_middle
 from dpstats.estimators.newton.located import Located
 from dpstats.estimators.newton.problem import Problem
@@ -98,6 +99,23 @@ def moved_alone(problem: Problem, located: Located) -> Iterator[tuple[np.ndarray
         yield from ((reference + axes[j], axes[j]) for j in own)
         rest -= set(own)
     yield from ((axes[j], axes[j]) for j in sorted(rest))
+
+
+def level_moments(problem: Problem, located: Located) -> np.ndarray:
+    """Second moments of standardised columns, by the shares of levels, others being independent.
+
+    Rows of a reference level, which no column stretches, are made no longer than most are.
+    """
+    moments = np.eye(problem.k)
+    for own in problem.categories:
+        found = np.append(1 - located.center[own].sum(), located.center[own])
+        noise = np.append(len(own), np.ones(len(own))) * (located.noise / 2) ** 2
+        shares = shares_of(found, noise)[1:]
+        shares *= min(1.0, (1 - 1 / problem.k) / shares.sum())
+        moments[np.ix_(own, own)] = (np.diag(shares) - np.outer(shares, shares)) / np.outer(
+            located.scale[own], located.scale[own]
+        )
+    return moments
 
 
 def _said(problem: Problem, located: Located, row: np.ndarray, mean: np.ndarray) -> tuple[np.ndarray, float]:

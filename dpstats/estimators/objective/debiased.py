@@ -19,11 +19,12 @@ from dpstats.estimators.engine.finish import guessed, weak
 from dpstats.estimators.engine.information import Information
 from dpstats.estimators.engine.plan import Plan
 from dpstats.estimators.gram.bounds import mean_weight
-from dpstats.estimators.matrices import noise_edge, noise_of_product, symmetric_power, with_floor
+from dpstats.estimators.matrices import SMALLEST, noise_edge, noise_of_product, symmetric_power, with_floor
 from dpstats.estimators.newton.check import Read, by_one_pass, checked, explained
 from dpstats.estimators.newton.far import long_rows
 from dpstats.estimators.newton.hidden import hidden
-from dpstats.estimators.newton.levels import Scores, moved_alone, read_levels
+from dpstats.estimators.newton.information import Public
+from dpstats.estimators.newton.levels import Scores, level_moments, moved_alone, read_levels
 from dpstats.estimators.newton.located import Located, locate, weighted_square
 from dpstats.estimators.newton.problem import Problem
 from dpstats.estimators.objective.penalised import Estimate, estimate
@@ -35,16 +36,28 @@ from dpstats.moments.solution import believed, seen_share
 
 
 class Matrices(NamedTuple):
-    """Of a row, released at the minimum: its curvature, the sds of its noise, and squared scores if asked."""
+    """Of a row, released at the minimum: its curvature, the sds of its noise, and squared scores if asked.
+
+    What breaks what is `public` of both, in coordinates to which `way` takes standardised rows, is taken off;
+    the sds are those before.
+    """
 
     curvature: np.ndarray
     sds: np.ndarray
     scores: np.ndarray | None
+    way: np.ndarray
+    public: Public | None
 
     @property
     def edge(self) -> float:
-        """The largest eigenvalue of the noise of the curvature, about."""
-        return noise_edge(self.sds)
+        """The largest eigenvalue of the noise of the curvature, about: it goes by its mean square."""
+        return noise_edge(self.sds) * math.sqrt(self.public.free if self.public else 1.0)
+
+    def noise_of_product(self, vector: np.ndarray) -> np.ndarray:
+        """Covariance of N v, N being the noise of the curvature."""
+        if self.public is None:
+            return noise_of_product(self.sds, vector)
+        return float(np.diag(self.sds).max()) ** 2 * self.public.of_product(self.way, vector)
 
     @property
     def floored(self) -> np.ndarray:
@@ -88,7 +101,7 @@ def fit_debiased(
         origin=origin,
         **ball.public(),
     )
-    matrices = _matrices(curator, ball, plan, minimum, robust)
+    matrices = _matrices(curator, ball, plan, minimum, robust, Public.of(problem, located))
     found = _corrected(ball, problem, located, minimum, matrices, tuning)
     read, whole = _read(ball, located, matrices), _unturned(ball, matrices)
     checks = (
@@ -156,8 +169,24 @@ def _bias_of_tails(located: Located, k: int, length: float, of_lost: float) -> f
 def _of_length(length: float, located: Located, problem: Problem) -> UnitBall:
     """Rows whose square length is this times the number of columns count in full."""
     radius = math.sqrt(length * problem.k)
-    reach = np.maximum(np.abs(located.lower), np.abs(located.upper)) / radius
-    return UnitBall(located.center, located.scale, np.maximum(reach, 1e-9), radius, 1.0, problem.intercept)
+    reach, whitening = np.maximum(np.abs(located.lower), np.abs(located.upper)), None
+    if problem.intercept and problem.categories:
+        whitening = _whitening(problem, located)
+        for own in problem.categories:
+            rows = (np.vstack([np.zeros(len(own)), np.eye(len(own))]) - located.center[own]) / located.scale[own]
+            reach[own] = np.abs(rows @ whitening[np.ix_(own, own)]).max(axis=0)
+    reach = np.maximum(reach / radius, 1e-9)
+    return UnitBall(located.center, located.scale, reach, radius, 1.0, problem.intercept, whitening)
+
+
+def _whitening(problem: Problem, located: Located) -> np.ndarray:
+    """Of levels, by their shares: rows of a reference level, which no column stretches, become as long.
+
+    Rare levels are stretched no further than their scale is.
+    """
+    moments, which = level_moments(problem, located), problem.levels
+    moments[which, which] = np.maximum(moments[which, which], located.least[which])
+    return symmetric_power(moments, -0.5, SMALLEST)
 
 
 def _origin(located: Located, problem: Problem) -> np.ndarray:
@@ -182,7 +211,7 @@ def _corrected(
     n, ratio, scores = minimum.n, minimum.ridge / minimum.n, matrices.scores
     inverse = symmetric_power(matrices.floored, -1.0)
     moved = ratio * inverse @ (minimum.params - _origin(located, problem) * ball.radius)
-    by_curvature = inverse @ noise_of_product(matrices.sds, moved) @ inverse
+    by_curvature = inverse @ matrices.noise_of_product(moved) @ inverse
     sampling = inverse if scores is None else inverse @ with_floor(scores, 0.0) @ inverse
     information, steep = _along(matrices, tuning)
     by_curvature = steep @ by_curvature @ steep
@@ -191,7 +220,7 @@ def _corrected(
     left = np.linalg.solve(ball.to_user, _left(problem, located, back, change))
     far = minimum.params + moved - _origin(located, problem) * ball.radius
     level = tuning.level / ball.radius**2
-    guess = _guess(information, problem, located, far / ball.radius, level, tuning.far) * ball.radius**2
+    guess = _guess(ball, information, problem, located, far / ball.radius, level, tuning.far) * ball.radius**2
     guess = guess + np.outer(left, left)
     result = estimate(
         ball,
@@ -213,7 +242,8 @@ def _corrected(
 
 def _read(ball: UnitBall, located: Located, matrices: Matrices) -> Read:
     """How rows were read: their moments are those of the curvature, with a constant of 1."""
-    moments = matrices.floored
+    back = np.linalg.inv(ball.turned)
+    moments = back @ matrices.floored @ back
     long = float(ball.reach @ ball.reach) > 1 + 1e-9
     lost = 1 - mean_weight(ball.k, ball.radius) if long else 0.0
     return Read(symmetric_power(moments / moments[0, 0], -0.5), lost)
@@ -221,11 +251,17 @@ def _read(ball: UnitBall, located: Located, matrices: Matrices) -> Read:
 
 def _unturned(ball: UnitBall, matrices: Matrices) -> dict[str, Any]:
     """What is else in the coordinates in which rows are long or not: those of columns of their own scales."""
-    return dict(whitening=np.eye(ball.k), radius=ball.radius, information=matrices.floored * ball.radius**2)
+    return dict(whitening=ball.turned, radius=ball.radius, information=matrices.floored * ball.radius**2)
 
 
 def _guess(
-    information: Information, problem: Problem, located: Located, far: np.ndarray, level: float, sds: float
+    ball: UnitBall,
+    information: Information,
+    problem: Problem,
+    located: Located,
+    far: np.ndarray,
+    level: float,
+    sds: float,
 ) -> np.ndarray:
     """Covariance along eigenvectors that noise hides, where what was found and what is true are unknown.
 
@@ -235,9 +271,10 @@ def _guess(
     unseen, vectors = information.blind(), information.vectors
     most = (np.maximum(information.values, 0.0) + sds * information.sds) / level
     whitening = (vectors / np.sqrt(most)) @ vectors.T
-    guess = whitening @ hidden(information, whitening, far, problem, located) @ whitening
+    turned = ball.turned
+    guess = whitening @ hidden(information, turned @ whitening, turned @ far, problem, located) @ whitening
     guess += np.outer(unseen @ far, unseen @ far)
-    return guess + information.error_beside(guess) + information.unbounded(np.eye(problem.k), located.dim)
+    return guess + information.error_beside(guess) + information.unbounded(np.linalg.inv(turned), located.dim)
 
 
 def _along(matrices: Matrices, tuning: Tuning) -> tuple[Information, np.ndarray]:
@@ -246,9 +283,9 @@ def _along(matrices: Matrices, tuning: Tuning) -> tuple[Information, np.ndarray]
     The correction falls with the curvature: two sds less make it larger by more than twice what one does to
     first order, which the factor makes up for.
     """
-    sds, far = matrices.sds, tuning.far
+    far = tuning.far
     values, vectors = np.linalg.eigh(matrices.curvature)
-    noise = np.array([math.sqrt(float(v @ noise_of_product(sds, v) @ v)) for v in vectors.T])
+    noise = np.array([math.sqrt(float(v @ matrices.noise_of_product(v) @ v)) for v in vectors.T])
     sizes = np.maximum(believed(noise), matrices.edge)
     raised, seen = np.maximum(values, sizes), seen_share(values, sizes)
     steep = 1 + seen * far * noise / (raised - far * noise)
@@ -283,11 +320,19 @@ def _left(problem: Problem, located: Located, moved: np.ndarray, change: float) 
     return np.asarray(left)
 
 
-def _matrices(curator: Curator, ball: UnitBall, plan: Plan, minimum: Minimum, robust: bool) -> Matrices:
+def _matrices(
+    curator: Curator, ball: UnitBall, plan: Plan, minimum: Minimum, robust: bool, public: Public | None
+) -> Matrices:
     about, n = dict(ball.public(), loss=LOGISTIC_LOSS, params=minimum.params), minimum.n
+    way = ball.turned / ball.radius
+
+    def obeying(matrix: np.ndarray) -> np.ndarray:
+        return matrix / n if public is None else public.nearest(matrix / n, way)
+
     if not robust:
         release = curator.release("margin_curvature", plan.cost("matrices"), **about)
-        return Matrices(release.values[0] / n, release.sds[0] / n, None)
+        return Matrices(obeying(release.values[0]), release.sds[0] / n, None, way, public)
     release = curator.release("margin_sandwich", plan.cost("matrices"), **about)
-    weight = LOGISTIC_LOSS.together / ball.longest * n
-    return Matrices(release.values[1] / weight, release.sds[1] / weight, release.values[0] / n)
+    weight = LOGISTIC_LOSS.together / ball.longest
+    scores, curvature = (obeying(each) for each in release.values)
+    return Matrices(curvature / weight, release.sds[1] / weight / n, scores, way, public)
