@@ -92,6 +92,8 @@ def test_the_map_to_users_and_back():
     assert exog @ (BALL.to_user @ params) == pytest.approx(unit @ params)
     assert np.linalg.norm(unit, axis=1).max() == pytest.approx(1.0)
     assert (np.abs(unit) <= BALL.reach * (1 + 1e-12)).all()
+    turned = replace(BALL, whitening=np.array([[1.0, 0.0, 0.0], [0.0, 2.0, 0.5], [0.0, 0.5, 1.0]]))
+    assert exog @ (turned.to_user @ params) == pytest.approx(unit @ turned.turned.T @ params)
 
 
 def debiased(n: int, epsilon: float, seed: int = 0, robust: bool = False) -> Estimate:

@@ -57,6 +57,21 @@ def test_noise_has_the_sd_that_is_said() -> None:
     assert np.median(found.sds) < 0.7 * NOISE
 
 
+def test_noise_that_is_left_of_a_product_has_the_covariance_that_is_said() -> None:
+    rng = np.random.default_rng(3)
+    public = known(np.append(np.append(0.0, SHARES[1:]), 3.0), np.array([1.0, 0.4, 0.6, 0.3, 2.0]))
+    whitening, vector = np.eye(5) + 0.2 * rng.normal(size=(5, 5)), rng.normal(size=5)
+    drawn = rng.normal(size=(2_000, 5, 5))
+    noisy = (drawn + drawn.transpose(0, 2, 1)) / 2  # 1 on the diagonal, and along any direction
+    made = np.array([public.nearest(one, whitening) @ vector for one in noisy])
+    said = public.of_product(whitening, vector)
+    root = np.linalg.cholesky(np.linalg.inv(said))
+    np.testing.assert_allclose(root.T @ np.cov(made.T) @ root, np.eye(5), atol=0.15)
+    unit = vector / np.linalg.norm(vector)
+    along = public.left(whitening, unit[:, None])[0]
+    assert along**2 == pytest.approx(unit @ public.of_product(whitening, unit) @ unit)
+
+
 def test_nothing_is_public_of_numbers() -> None:
     one = np.ones(2)
     located = Located(0 * one, one, 0 * one, -one, one, one, (), 0.5, 0.5, 0.0, 1e-3, 4 * one, one < 0)
@@ -78,3 +93,27 @@ def test_many_levels_and_a_number_are_told(seed: int) -> None:
             dps.approx(4, 1e-6)
         )
     assert np.median(fit.bse) < 1.0
+
+
+def thirty(seed: int) -> tuple[dps.Fit, np.ndarray]:
+    """A logistic fit under pure epsilon of 30 levels and a number, and its true coefficients."""
+    rng = np.random.default_rng([seed, 72])
+    n, names = 60_000, [f"l{j:02}" for j in range(30)]
+    level, x = rng.integers(0, 30, n), rng.normal(size=n)
+    effects = rng.normal(0, 0.3, 30)
+    y = (rng.uniform(size=n) < 1 / (1 + np.exp(-0.5 - effects[level] - 0.2 * x))) * 1
+    schema = dps.Schema(g=dps.levels(*names), x=dps.bounded(-4, 4), y=dps.flag())
+    with noise(SeededNoise(seed)):
+        fit = dps.logit("y ~ g + x", dict(g=np.array(names)[level], x=x, y=y), schema).fit(dps.pure(4))
+    return fit, np.concatenate([[0.5 + effects[0]], effects[1:] - effects[0], [0.2]])
+
+
+def test_pure_epsilon_tells_a_reference_among_many_levels() -> None:
+    """Noise of its curvature hid it: all standard errors were 8, of errors of .15."""
+    off = []
+    for seed in range(2):
+        fit, truth = thirty(seed)
+        assert np.median(fit.bse) < 0.3
+        off += list((fit.params.to_numpy() - truth) / fit.bse.to_numpy())
+    assert np.mean(np.abs(off) < 1.96) > 0.85
+    assert np.max(np.abs(off)) < 4

@@ -53,6 +53,24 @@ MUTANTS = (
         ),
     ),
     planted(
+        "rows are whitened when they have been weighed",
+        "privacy/test_worst_case.py::test_the_search_reaches_the_sensitivity_and_never_passes_it"
+        "[margin_curvature-2-1]",
+        (
+            UNIT_ROWS,
+            '        weight = scratch("weight", len(block.ok))',
+            "        late = signed.copy()\n"
+            "        if self._whitened is not None:\n"
+            "            signed[:] = centred / self._size[:, None]\n"
+            '        weight = scratch("weight", len(block.ok))',
+        ),
+        (
+            UNIT_ROWS,
+            "        margin = predictor(params, signed, scratch)",
+            "        signed[:] = late\n        margin = predictor(params, signed, scratch)",
+        ),
+    ),
+    planted(
         "the tilt of one row more, where one is replaced",
         f"{AUDIT}[one row for two]",
         (OBJECTIVE, "far = 2 * rows * RAISED", "far = rows * RAISED"),

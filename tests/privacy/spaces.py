@@ -373,6 +373,13 @@ def far_margin(d: int) -> dict[str, Any]:
     return dict(margin(d), reach=np.full(d + 1, 5 / math.sqrt(d + 1)), params=np.full(d + 1, 0.5))
 
 
+def turned_margin(d: int) -> dict[str, Any]:
+    """The same of rows that are turned, and three times as long along one direction as across."""
+    k = d + 1
+    whitening = 0.5 * np.eye(k) + np.full((k, k), 1.0 / k)
+    return dict(far_margin(d), whitening=whitening, reach=np.full(k, 5.0))
+
+
 SPACES = {
     "column_means": [Space(columns(), 1.5)],
     "column_octaves": [Space(columns(origin=0.5), 1.5)],
@@ -482,7 +489,11 @@ SPACES = {
     ],
     # seven coordinates of 1 or -1 are never orthogonal
     **{
-        f"margin_{name}": [Space(margin, 1.5, 0.9), Space(far_margin, 7.5, 0.5, 0.05)]
+        f"margin_{name}": [
+            Space(margin, 1.5, 0.9),
+            Space(far_margin, 7.5, 0.5, 0.05),
+            Space(turned_margin, 7.5, 0.5, 0.05),
+        ]
         for name in ("curvature", "scores", "sandwich")
     },
     "functional_weights": [Space(boxes, 1.5, 0.9)],

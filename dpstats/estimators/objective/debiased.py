@@ -57,7 +57,18 @@ class Matrices(NamedTuple):
         """Covariance of N v, N being the noise of the curvature."""
         if self.public is None:
             return noise_of_product(self.sds, vector)
-        return float(np.diag(self.sds).max()) ** 2 * self.public.of_product(self.way, vector)
+        return self._sd**2 * self.public.of_product(self.way, vector)
+
+    def noise_along(self, vectors: np.ndarray) -> np.ndarray:
+        """Sds of the noise of the curvature along these unit vectors, in columns."""
+        if self.public is None:
+            return np.array([math.sqrt(float(v @ noise_of_product(self.sds, v) @ v)) for v in vectors.T])
+        return self._sd * self.public.left(self.way, vectors)
+
+    @property
+    def _sd(self) -> float:
+        """Along any direction, of all that was released."""
+        return float(np.diag(self.sds).max())
 
     @property
     def floored(self) -> np.ndarray:
@@ -173,7 +184,7 @@ def _of_length(length: float, located: Located, problem: Problem) -> UnitBall:
     if problem.intercept and problem.categories:
         whitening = _whitening(problem, located)
         for own in problem.categories:
-            rows = (np.vstack([np.zeros(len(own)), np.eye(len(own))]) - located.center[own]) / located.scale[own]
+            rows = (np.eye(len(own) + 1)[:, 1:] - located.center[own]) / located.scale[own]
             reach[own] = np.abs(rows @ whitening[np.ix_(own, own)]).max(axis=0)
     reach = np.maximum(reach / radius, 1e-9)
     return UnitBall(located.center, located.scale, reach, radius, 1.0, problem.intercept, whitening)
@@ -285,7 +296,7 @@ def _along(matrices: Matrices, tuning: Tuning) -> tuple[Information, np.ndarray]
     """
     far = tuning.far
     values, vectors = np.linalg.eigh(matrices.curvature)
-    noise = np.array([math.sqrt(float(v @ matrices.noise_of_product(v) @ v)) for v in vectors.T])
+    noise = matrices.noise_along(vectors)
     sizes = np.maximum(believed(noise), matrices.edge)
     raised, seen = np.maximum(values, sizes), seen_share(values, sizes)
     steep = 1 + seen * far * noise / (raised - far * noise)
