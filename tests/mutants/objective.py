@@ -49,7 +49,7 @@ MUTANTS = (
             UNIT_ROWS,
             "np.subtract(block.exog.T, self._center[:, None], out=signed)",
             "np.subtract(block.exog.T, self._center[:, None], out=signed)\n"
-            "        signed *= (self._size / np.maximum(2 * np.abs(signed).max(axis=1), 1e-3))[:, None]",
+            "            signed *= (self._size / np.maximum(2 * np.abs(signed).max(axis=1), 1e-3))[:, None]",
         ),
     ),
     planted(

@@ -392,7 +392,25 @@ MUTANTS = (
     planted(
         "columns of levels are taken for independent (generalised linear)",
         "estimators/test_public_information.py::test_many_levels_and_a_number_are_told",
-        ("estimators/newton/iterate.py", "= _whitening(problem, located)", "= np.eye(problem.k)"),
+        (
+            "estimators/newton/iterate.py",
+            "level_moments(problem, located), located",
+            "np.eye(problem.k), located",
+        ),
+    ),
+    planted(
+        "columns of levels are taken for independent (logistic, pure epsilon)",
+        "estimators/test_public_information.py::test_pure_epsilon_tells_a_reference_among_many_levels",
+        ("estimators/objective/debiased.py", "= _whitening(problem, located)", "= np.eye(problem.k)"),
+    ),
+    planted(
+        "noise of products is that before what is public (logistic, pure epsilon)",
+        "estimators/test_public_information.py::test_noise_that_is_left_of_a_product_has_the_covariance_that_is_said",
+        (
+            "estimators/newton/information.py",
+            "self.structure.of_product(whitening @ self.way, vector)",
+            "np.outer(vector, vector) / 2 + np.eye(len(vector)) * (vector @ vector) / 2",
+        ),
     ),
     planted(
         "noise that breaks what is public is all taken for gone (generalised linear)",
