@@ -66,6 +66,7 @@ _ELSEWHERE = {
     ),
     "interval": "fit.get_prediction(newdata).conf_int(level=0.95) has intervals, of a new response with "
     "obs=True",
+    "strata": "it is a term of the formula of coxph and survreg, as + strata(maker)",
     "ties": "failures at one time count as in Breslow's method",
     "offset": "write it in the formula, as y ~ x + offset(log(w))",
     **dict.fromkeys(("reference", "ref", "baseline"), "the level that is named first is the reference"),

@@ -77,7 +77,7 @@ class Part:
 
 def honest_count(n_min: int, honest: float) -> int:
     """How many contributors keep their noise to themselves, at least."""
-    return math.floor(n_min * honest * (1 + 1e-12))
+    return min(math.floor(n_min * honest * (1 + 1e-12)), n_min)
 
 
 def local_mu(of: tuple[Part, ...]) -> float:

@@ -346,7 +346,7 @@ def penalty(alpha: object, *words: str) -> float:
         Unless it is finite and at least 0.
     """
     if not isinstance(alpha, int | float | np.number) or not 0 <= alpha < math.inf:
-        meant = near(alpha, words)
+        meant = near(alpha, words) or (f", or {words[0]!r}" if words and isinstance(alpha, str) else "")
         raise SpecificationError(f"alpha must be a finite number of at least 0, got {shown(alpha)}{meant}")
     return float(alpha)
 
