@@ -9,8 +9,9 @@ import numpy as np
 Numbers = TypeVar("Numbers", float, np.ndarray)
 
 SMALLEST = 1e-4  # eigenvalue of moments: columns are not told apart beyond a correlation of 1 minus this
-# of a solver: at most so many steps, and the length of what is left over that of what was asked
-_SOLVER_STEPS, _SOLVED = 500, 1e-12
+# of a solver: at most so many steps, and the length of what is left over that of what was asked, which floats
+# can reach: steps that go on below it leave the solution again
+_SOLVER_STEPS, _SOLVED = 500, 1e-10
 
 
 def symmetric_power(matrix: np.ndarray, power: float, least: float = -math.inf) -> np.ndarray:

@@ -61,6 +61,17 @@ def test_a_curvature_that_noise_made_huge_hides_no_other() -> None:
     assert np.all(np.diag(fit.cov_params()) > 0)
 
 
+@pytest.mark.parametrize(
+    ("name", "seed"), [("coxph-zcdp-strata", 590898), ("survreg-gaussian-auto-zcdp-strata", 348037)]
+)
+def test_a_matrix_that_noise_made_singular_ends_no_fit(name: str, seed: int) -> None:
+    """The covariance of trends, and what moves log sigmas: both fits failed after they were paid for."""
+    [values] = [case.values for case in TABLE if case.id == name]
+    case = Case(*values) if len(values) > 1 else values[0]
+    with noise(Wild(seed)):
+        assert str(case.fit(DATA).summary())
+
+
 def test_a_scale_that_noise_made_nothing_is_looked_at() -> None:
     """A log sigma of -9,800: the look for a bend divided by a sigma of 0."""
     with noise(Wild(7)):

@@ -72,7 +72,10 @@ def checked(
     result = replace(found, trend=Trend(change, np.where(np.outer(known, known), cov, 0.0)))
     if not known.any():
         return replace(found, trend=None)
-    statistic = float(change[known] @ np.linalg.solve(cov[np.ix_(known, known)], change[known]))
+    sds = np.sqrt(np.diag(cov)[known])
+    # noise may leave an inverse that floats do not hold
+    inverse = np.linalg.pinv(cov[np.ix_(known, known)] / np.outer(sds, sds), hermitian=True)
+    statistic = float(change[known] / sds @ inverse @ (change[known] / sds))
     told = special.chdtrc(int(known.sum()), statistic) < DOUBTFUL
     return replace(result, problems=(*result.problems, *("changing",) * bool(told)))
 

@@ -120,7 +120,8 @@ class Gaussian(Newton):
         if self.arrived:
             placement, mu = self.bounding.placement, self._plan.cost("check")
             steep = self.need(self.bounding.k) <= 1
-            off = off_line(*self._moved, self.information, sigma_of(self.typical), self.bounding.k)
+            step, noise = self._moved
+            off = off_line(step, noise, self.information, sigma_of(self.typical), self.bounding.k)
             where = placement, self.typical, self.sigma, steep, self._ways(), off
             self._law = contrasted(self.curator, mu, *where)
             self.bounding = replace(self.bounding, doubt=self._law.clear)

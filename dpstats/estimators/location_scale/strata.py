@@ -66,7 +66,8 @@ class _Step(NamedTuple):
 
     @classmethod
     def of(cls, read: Scores, matrix: np.ndarray, tied: np.ndarray) -> _Step:
-        solve = np.linalg.solve(tied.T @ matrix @ tied, tied.T)
+        # wild noise may leave a log sigma nothing that moves it
+        solve = np.linalg.pinv(tied.T @ matrix @ tied, hermitian=True) @ tied.T
         return cls(solve @ read.scores, (solve * read.noise**2) @ solve.T, tied)
 
     @property
