@@ -91,13 +91,13 @@ def contribute(record: Mapping[str, Any], plan: Plan) -> Message:
     """
     if not isinstance(record, Mapping):
         raise DataError(f"a record maps variables to values, not {type(record).__name__}")
-    several = [name for name in checked(plan).design.variables if np.ndim(record.get(name)) > 0]
+    single = {name: [record[name]] for name in checked(plan).design.variables if name in record}
+    several = [name for name, (value,) in single.items() if np.ndim(value) > 0]
     if several:
         raise DataError(
             f"a record has one value for each variable, and {several[0]!r} holds several; "
             "contribute_rows takes a table"
         )
-    single = {name: [record[name]] for name in checked(plan).design.variables if name in record}
     return next(contribute_rows(single, plan))
 
 

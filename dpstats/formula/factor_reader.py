@@ -60,9 +60,9 @@ def read_factor(code: str, schema: Schema) -> Factor:
 def _category(tree: ast.Call, code: str, schema: Schema) -> CategoricalFactor:
     first = next((word.value for word in tree.keywords if word.arg in ("ref", "reference", "base")), None)
     if first is not None:
-        name = ast.unparse(tree.args[0]) if tree.args else "name"
+        what = ast.unparse(tree.args[0]) if tree.args else "name"
         raise FormulaError(
-            f"{code!r}: the reference is in a contrast; write C({name}, Treatment({ast.unparse(first)}))"
+            f"{code!r}: the reference is in a contrast; write C({what}, Treatment({ast.unparse(first)}))"
         )
     given = Arguments(tree, "data", "contrast", "levels")
     inner = given.tree("data")
