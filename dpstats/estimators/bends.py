@@ -11,7 +11,7 @@ from scipy import special
 from dpstats.curator import Curator, Release
 from dpstats.families.bounded_score import BoundedScore, square_weight
 from dpstats.moments.mixture import LAWS, Tails
-from dpstats.moments.rounding import rounding
+from dpstats.moments.rounding import rounding, variance_along
 
 EDGE = 2.0  # sds of the linear predictor, or of a column, beyond which a square grows no more
 # sd of the linear predictor, in sds of a response, that stands for less: nothing can bend by it
@@ -220,11 +220,17 @@ def judged(release: Release, line: Line, limit: float, curve: Square, share: flo
     square = max(float(square), 0.0) + 2 * square_noise
     first = np.eye(len(line.beta))[0]
     sampling = line.cov - line.cov_privacy
-    both = [_along(line.cov_privacy, a) / max(_along(sampling, a), 1e-300) for a in (first, line.along)]
+    both = [
+        variance_along(line.cov_privacy, a) / max(variance_along(sampling, a), 1e-300)
+        for a in (first, line.along)
+    ]
     noisy = max(both) if curve.centred else sum(both)
     sd = math.sqrt(square * (1 + noisy) + noise**2)
     scale = share * line.phi / (curve.left * square)
-    errors = math.sqrt(_along(line.cov, first)), math.sqrt(_along(line.cov, line.along)) / line.some_spread
+    errors = (
+        math.sqrt(variance_along(line.cov, first)),
+        math.sqrt(variance_along(line.cov, line.along)) / line.some_spread,
+    )
     sure, usual = by_chance(release.law, noise, sd)
     if line.leans:  # the square less its mean by chance, as in James and Stein's rule
         usual = sd
@@ -239,11 +245,6 @@ def by_chance(law: str, noise: float, sd: float, among: int = 1) -> tuple[float,
     The first of any of several sums.
     """
     return _exceeded(DOUBTFUL / among, law, noise, sd), _exceeded(USUAL, law, noise, sd)
-
-
-def _along(cov: np.ndarray, direction: np.ndarray) -> float:
-    """Variance along a direction, no less than rounding may have left of it."""
-    return max(float(direction @ cov @ direction), float(rounding(direction, cov)))
 
 
 def _exceeded(chance: float, law: str, noise: float, sd: float) -> float:

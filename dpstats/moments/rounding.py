@@ -17,3 +17,8 @@ def rounding(rows: np.ndarray, cov: np.ndarray) -> np.ndarray:
     """
     sizes = np.abs(rows) @ np.sqrt(np.maximum(np.diagonal(cov), 0.0))
     return np.asarray(np.finfo(float).eps * sizes**2)
+
+
+def variance_along(cov: np.ndarray, direction: np.ndarray) -> float:
+    """Return the variance along a direction, no less than rounding may have left of it."""
+    return max(float(direction @ cov @ direction), float(rounding(direction, cov)))

@@ -8,9 +8,10 @@ import statsmodels.api as sm
 
 import dpstats as dps
 from dpstats.budget import Budget
-from dpstats.estimators.bends import _along, _exceeded
+from dpstats.estimators.bends import _exceeded
 from dpstats.estimators.newton.plan import make_plan
 from dpstats.estimators.objective.plan import make_debiased_plan
+from dpstats.moments.rounding import variance_along
 from dpstats.testing import NoNoise, Recording, SeededNoise, noise
 
 N = 20_000
@@ -268,7 +269,9 @@ def test_chance_exceeds_no_more_than_it_is_said_to(law: str, chance: float) -> N
 def test_a_variance_that_rounding_made_negative_is_none() -> None:
     """Of a column of unknown spread the variance is a million million times that of others."""
     cov = np.diag([-1e-3, 1e10])
-    assert _along(cov, np.array([1.0, 0.0])) == 0 and _along(cov, np.array([0.0, 1.0])) == 1e10
+    assert (
+        variance_along(cov, np.array([1.0, 0.0])) == 0 and variance_along(cov, np.array([0.0, 1.0])) == 1e10
+    )
 
 
 def test_the_shares_of_a_plan_add_up() -> None:

@@ -352,7 +352,7 @@ MUTANTS = (
     planted(
         "a column of unknown spread has a coefficient of the usual size (glm)",
         f"{SECOND_ORDER}nothing_bounds_the_coefficient_of_a_column_of_unknown_spread",
-        ("estimators/engine/information.py", "(hidden & vague) * ANY", "(hidden & vague)"),
+        ("estimators/engine/information.py", "(hidden & vague) * _ANY", "(hidden & vague)"),
     ),
     planted(
         "a bend is not told (glm)",

@@ -18,7 +18,7 @@ FLOOR = 0.75
 # largest eigenvalue, in sizes of its error, below which nothing is known
 _STANDS_OUT = 2.0
 # variance of the coefficient of a column whose scale may be a million times too large
-ANY = 1e12
+_ANY = 1e12
 # share of a column's square that may lie where nothing is seen without this counting
 _SHOWN = 0.05
 
@@ -135,4 +135,4 @@ class Information:
             Of which the spread is not known.
         """
         hidden = np.sum((self.blind() @ axes) ** 2, axis=0) > _SHOWN * np.sum(axes**2, axis=0)
-        return (axes * (hidden & vague) * ANY) @ axes.T
+        return (axes * (hidden & vague) * _ANY) @ axes.T

@@ -71,8 +71,7 @@ class Structure:
     def of_product(self, way: np.ndarray, vector: np.ndarray) -> np.ndarray:
         """Covariance of N v, N being what `nearest` leaves of noise of sd 1 along any direction."""
         turned = way.T @ vector
-        images = (self._summed(np.outer(one, turned)) for one in way)
-        return self._noise(way, np.array(list(images)))
+        return self._noise(way, np.array([self._summed(np.outer(one, turned)) for one in way]))
 
     def _noise(self, way: np.ndarray, rows: np.ndarray) -> np.ndarray:
         """Covariance of products of these rows with the numbers that `nearest` makes of noise of sd 1."""

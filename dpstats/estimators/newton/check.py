@@ -31,6 +31,7 @@ from dpstats.estimators.newton.unlike import Group
 from dpstats.estimators.row_scale import SURE
 from dpstats.families.bounded_score import BoundedScore
 from dpstats.families.glm import CERTAIN, GlmFamily
+from dpstats.moments.rounding import variance_along
 
 # times the limit of scores, for what may lie beyond: the farther, the noisier; of a row that lies farther
 # still as much is seen
@@ -188,7 +189,7 @@ def _plausible(read: Read) -> tuple[float, ...]:
 
 def level_variance(back: np.ndarray, cov: np.ndarray) -> float:
     """Variance of the linear predictor at the middle of the columns; infinite with any of a coefficient."""
-    return standardised(back, cov, cov)[0].item(0)
+    return variance_along(cov, back[0]) if np.isfinite(cov).all() else math.inf
 
 
 def checked(cost: float, problem: Problem, located: Located, read: Read, found: E) -> Check[E]:

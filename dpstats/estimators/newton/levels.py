@@ -15,7 +15,7 @@ from dpstats.estimators.levels import END, OPEN, REACH, SHIFTS, level, slope_in_
 from dpstats.estimators.newton.located import Located
 from dpstats.estimators.newton.problem import Problem
 from dpstats.families.glm import GlmFamily
-from dpstats.moments.rounding import rounding
+from dpstats.moments.rounding import variance_along
 
 _FLAT = 1e-300  # slope of a mean that may be 0 in floats, whose scores say nothing
 
@@ -41,10 +41,7 @@ class Scores:
 
     def along(self, row: np.ndarray) -> tuple[np.ndarray, float, float, float]:
         """Points, step and the sds of its error for the linear predictor of a row."""
-        cov, sampling = (
-            math.sqrt(max(float(row @ part @ row), float(rounding(row, part))))
-            for part in (self.cov, self.sampling)
-        )
+        cov, sampling = (math.sqrt(variance_along(part, row)) for part in (self.cov, self.sampling))
         return self.points @ row, float(row @ self.step), cov, sampling
 
 
