@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Protocol
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
 from dpstats._private import HoldsRows
 from dpstats.schema import Unit
+
+T = TypeVar("T")
+Kept = dict[tuple[str, int], tuple[object, Any]]
+"""Of a name and a block that stays: what it was made for, and what was made."""
 
 _KEPT_BYTES = 2**27
 _CACHE_LINE = 64  # bytes
@@ -108,8 +112,14 @@ class Blocks(HoldsRows):
 
     A fit passes over its rows two dozen times, and reading is a quarter of its work. A design of up to
     128 MiB is therefore read once. Whether it is kept depends on its size alone, which is public, and a pass
-    yields the same numbers either way: statistics read blocks and write to their `Scratch`. What is kept
-    lives and dies with the curator, as the rows do.
+    yields the same numbers either way: statistics read blocks and write to their `Scratch`. Where there is
+    room for it, rows about a public centre and on a public grid are kept beside it (`Scratch.kept`), as steps
+    of a fit ask for them again and again. What is kept lives and dies with the curator, as the rows do.
+
+    Attributes
+    ----------
+    standing : dict or None
+        For what statistics make of blocks that stay; None without room for two more arrays as large as exog.
     """
 
     def __init__(self, rows: RowSource, design: RowReader, size: int) -> None:
@@ -117,6 +127,8 @@ class Blocks(HoldsRows):
         width = len(design.names) + 5 + design.delayed + 2 * design.intervals  # with the response
         width += design.strata > 1
         self._keep = rows.n * 8 * width <= _KEPT_BYTES
+        room = rows.n * 8 * (width + 2 * len(design.names)) <= _KEPT_BYTES
+        self.standing: Kept | None = {} if room else None
         self._kept: list[Block] | None = None
 
     def read_as(self, design: RowReader) -> Blocks:
@@ -130,6 +142,8 @@ class Blocks(HoldsRows):
         if not self._keep:
             yield from passed(self._design, self._rows.blocks(self._size))
             return
+        if self.standing is not None:
+            self.standing.clear()  # of a pass that was interrupted, and of blocks that are no more
         kept = []
         for columns in self._rows.blocks(self._size):
             kept.append(self._design.read(columns))
@@ -153,9 +167,15 @@ class Scratch:
 
     Fresh arrays of a megabyte cost a page fault for every 4 kB, more than the arithmetic on them. These begin
     at a cache line, which makes arithmetic on them up to twice as fast.
+
+    Parameters
+    ----------
+    standing : dict, optional
+        That of the blocks that are read, if they stay.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, standing: Kept | None = None) -> None:
+        self._standing = standing
         self._arrays: dict[tuple[object, ...], np.ndarray] = {}
         self._memory: dict[tuple[object, ...], np.ndarray] = {}
 
@@ -174,3 +194,19 @@ class Scratch:
                 self._memory[kind] = memory[start : start + size]
             array = self._arrays[name, shape] = self._memory[kind][:size].view(dtype).reshape(shape)
         return array
+
+    def kept(self, name: str, block: Block, key: object, make: Callable[[Scratch], T]) -> T:
+        """What `make` writes to memory, which nobody may change: made once for a block that stays and a key.
+
+        The key holds all public numbers that it depends on, beside the block. What was made of the block for
+        another key is forgotten.
+        """
+        if self._standing is None:
+            return make(self)
+        made = self._standing.get((name, id(block)))
+        if made is None or made[0] != key:
+            memory = Scratch()
+            made = self._standing[name, id(block)] = key, make(memory)
+            for array in memory._arrays.values():
+                array.flags.writeable = False
+        return made[1]

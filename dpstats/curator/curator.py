@@ -377,7 +377,10 @@ class Curator(HoldsRows):
         """The sums, each with noise of its own."""
         statistics = [one.statistic for one in sums]
         # the steps of a fit release one statistic again and again
-        self._scratch = {name: self._scratch.get(name) or Scratch() for name in (s.name for s in statistics)}
+        self._scratch = {
+            name: self._scratch.get(name) or Scratch(self._blocks.standing)
+            for name in (statistic.name for statistic in statistics)
+        }
         scratches = [self._scratch[statistic.name] for statistic in statistics]
         task = Task.of(self._design, [(one.statistic.name, one.public) for one in sums], self._block_rows)
         found = self._swept(task, lambda blocks: summed(self._design, statistics, blocks, scratches))

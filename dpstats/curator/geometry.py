@@ -4,13 +4,14 @@ The numbers of a map are public: declared bounds, or moments released earlier. I
 contiguous row for each coordinate, shape (k, B), because blocks store columns.
 """
 
+import functools
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
 
 from dpstats.curator.blocks import Block, PublicDesign, Scratch
-from dpstats.curator.products import predictor, squared_norms
+from dpstats.curator.products import Rounded, RowProducts, predictor, squared_norms
 from dpstats.families import Family
 from dpstats.families.between import Between, between
 
@@ -117,11 +118,24 @@ class Map:
 
     def x(self, block: Block, scratch: Scratch) -> np.ndarray:
         """x~ of each row, shape (k, B); a reused array. Rows that are not ok are all zero."""
-        out = self.centred(block, scratch)
+        out = self._centred(block, scratch)
         return np.multiply(out, (1 / self.unit)[:, None], out=out)
 
     def centred(self, block: Block, scratch: Scratch) -> np.ndarray:
-        """unit x~ of each row, for whom it is to be multiplied with numbers anyway; otherwise as `x`."""
+        """unit x~ of each row, for whom it is to be multiplied with numbers anyway; not to be changed."""
+        return scratch.kept("centred", block, self._about, functools.partial(self._centred, block))
+
+    def rounded(self, products: RowProducts, centred: np.ndarray, block: Block, scratch: Scratch) -> Rounded:
+        """Rows from :meth:`centred` on the grids of some products; not to be changed."""
+        key = self._about, products.grids
+        return scratch.kept("rounded", block, key, functools.partial(products.rounded, centred))
+
+    @functools.cached_property
+    def _about(self) -> tuple[object, ...]:
+        """What :meth:`centred` depends on, beside the block."""
+        return self.center.tobytes(), self.constant
+
+    def _centred(self, block: Block, scratch: Scratch) -> np.ndarray:
         columns = block.exog.T[self.first :]
         out = scratch("x", self.k, columns.shape[1])
         covariates = out[1:] if self.constant else out

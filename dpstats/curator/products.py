@@ -30,6 +30,8 @@ them up to k = 1000.
 See docs/theory/privacy.md#sums.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 
 from dpstats.curator.blocks import Scratch
@@ -58,6 +60,14 @@ def squared_norms(columns: np.ndarray, scratch: Scratch) -> np.ndarray:
     return total
 
 
+class Rounded(NamedTuple):
+    """Columns on their grids, shape (k, B), and the least and the largest entry of each."""
+
+    columns: np.ndarray
+    lower: np.ndarray
+    upper: np.ndarray
+
+
 class RowProducts:
     """W x of every row, for W and x rounded to public grids.
 
@@ -82,15 +92,24 @@ class RowProducts:
 
     def __call__(self, columns: np.ndarray, out: np.ndarray, scratch: Scratch) -> np.ndarray:
         """Fill `out`, contiguous and of shape (j, B), from `columns`, shape (k, B)."""
-        self.filled(columns, out, scratch)
+        self.filled(self.rounded(columns, scratch), out, scratch)
         return out
 
-    def filled(self, columns: np.ndarray, out: np.ndarray, scratch: Scratch) -> np.ndarray:
-        """Do so; no less than the size of each product in any row of the block, shape (j,), or NaN."""
+    @property
+    def grids(self) -> bytes:
+        """What `rounded` depends on, beside the columns."""
+        return self._shift.tobytes()
+
+    def rounded(self, columns: np.ndarray, scratch: Scratch) -> Rounded:
+        """Columns on their grids, in a reused array."""
         rounded = np.add(columns, self._shift, out=scratch("rounded", *columns.shape))
         np.subtract(rounded, self._shift, out=rounded)
+        return Rounded(rounded, rounded.min(axis=1), rounded.max(axis=1))
+
+    def filled(self, columns: Rounded, out: np.ndarray, scratch: Scratch) -> np.ndarray:
+        """Fill `out`; no less than the size of each product in any row of the block, shape (j,), or NaN."""
+        rounded, lower, upper = columns
         np.dot(self._matrix, rounded, out=out)
-        lower, upper = rounded.min(axis=1), rounded.max(axis=1)
         reach = np.maximum(upper, -lower)
         if not (self._sizes @ reach < 1 - _MARGIN).all():  # also where it is NaN, as with any column
             most = predictor(self._sizes.max(axis=0), np.abs(rounded), scratch)

@@ -43,6 +43,47 @@ def test_a_small_design_is_read_once_for_the_same_releases(monkeypatch):
         assert (same == again).all()
 
 
+def other_centre(name):
+    public = PUBLIC[name]
+    return dict(public, center=np.asarray(public["center"]) + 0.25)
+
+
+def release_of(curator, name, public):
+    return np.concatenate([value.ravel() for value in curator.release(name, 1.0, **public).values])
+
+
+@pytest.mark.parametrize("name", ["martingale_score", "event_matrix"])
+def test_rows_that_are_kept_are_those_of_the_centre_asked_for(name, monkeypatch):
+    """Of one centre, another, and the first again; rows that each pass makes anew give the same."""
+
+    def three():
+        curator = Curator(MadeRows(COLUMNS), MadeDesign(2), gdp(100), noise=NoNoise(), block_rows=20)
+        return [release_of(curator, name, public) for public in (PUBLIC[name], other_centre(name)) * 2]
+
+    kept = three()
+    monkeypatch.setattr(blocks, "_KEPT_BYTES", 50 * 8 * (3 + 5))  # room for the design alone
+    for same, again in zip(kept, three(), strict=True):
+        assert (same == again).all()
+    assert (kept[0] != kept[1]).any() and (kept[0] == kept[2]).all()
+
+
+def test_rows_that_are_kept_cannot_be_changed():
+    scratch, every = blocks.Scratch({}), list(blocks.Blocks(MadeRows(COLUMNS), MadeDesign(2), 20))
+    made = [scratch.kept("double", block, "key", lambda memory: memory("out", 3)) for block in every]
+    assert len({id(array) for array in made}) == 3
+    with pytest.raises(ValueError, match="read-only"):
+        made[0][:] = 0.0
+
+
+def test_rows_of_a_pass_that_was_interrupted_are_forgotten():
+    """Memory of its blocks may be that of other ones by now."""
+    every = blocks.Blocks(MadeRows(COLUMNS), MadeDesign(2), 20)
+    blocks.Scratch(every.standing).kept("rows", next(iter(every)), "key", lambda memory: memory("out", 3))
+    assert len(every.standing) == 1
+    list(every)
+    assert not every.standing
+
+
 @pytest.mark.parametrize("fails_at", [1, 2, 3])
 def test_an_interrupted_pass_keeps_nothing(fails_at):
     design = Counting(2)

@@ -348,6 +348,16 @@ MUTANTS = (
         (CURATOR, "if found.count != self.n:", "if False:"),
     ),
     planted(
+        "rows about a centre that was asked for before are taken for those about another",
+        "curator/test_blocks.py::test_rows_that_are_kept_are_those_of_the_centre_asked_for[martingale_score]",
+        ("curator/blocks.py", "if made is None or made[0] != key:", "if made is None:"),
+    ),
+    planted(
+        "rows of blocks that an interrupted pass has left may be taken for those of other ones",
+        "curator/test_blocks.py::test_rows_of_a_pass_that_was_interrupted_are_forgotten",
+        ("curator/blocks.py", "            self.standing.clear()", "            pass"),
+    ),
+    planted(
         "a part that comes twice is added twice",
         "curator/test_engines.py::test_parts_are_added_once_each_in_any_order",
         ("curator/engines.py", "        if place not in missing:", "        if False:"),

@@ -1,5 +1,6 @@
 """Scores, information and variability of a generalised linear model (docs/theory/glm.md)."""
 
+import functools
 import math
 from abc import abstractmethod
 from collections.abc import Sequence
@@ -9,7 +10,7 @@ import numpy as np
 
 from dpstats.curator.blocks import Block, PublicDesign, Scratch
 from dpstats.curator.lattice import Factor, Part
-from dpstats.curator.products import RowProducts, squared_norms
+from dpstats.curator.products import Rounded, RowProducts, squared_norms
 from dpstats.curator.statistics.base import Statistic
 from dpstats.families.bounded_score import BoundedScore, logistic_information_weight, square_weight
 
@@ -39,8 +40,13 @@ class _Score(Statistic):
             raise ValueError("whitening must be square, radius and scale positive and finite")
         # of centred columns; the last product is the linear predictor
         self._products = RowProducts(np.vstack([whitening, beta]) / scale, scale)
+        self._key = self._center.tobytes(), self._products.grids
         self._radius = radius
         self._weighted, self._offset = design.weights is not None, design.offset_bounds != (0.0, 0.0)
+
+    def _rounded(self, block: Block, memory: Scratch) -> Rounded:
+        centred = np.subtract(block.exog.T, self._center[:, None], out=memory("centred", *block.exog.T.shape))
+        return self._products.rounded(centred, memory)
 
     def _rows(self, block: Block, scratch: Scratch) -> tuple[np.ndarray, np.ndarray | float, np.ndarray]:
         """Whitened rows (k, B), their weights (B,) and linear predictors (B,); reused arrays.
@@ -49,9 +55,9 @@ class _Score(Statistic):
         the largest products of the block say so.
         """
         size = len(block.ok)
-        centred = np.subtract(block.exog.T, self._center[:, None], out=scratch("centred", self._k, size))
         products = scratch("products", self._k + 1, size)
-        most = self._products.filled(centred, products, scratch)[:-1]
+        rounded = scratch.kept("rounded", block, self._key, functools.partial(self._rounded, block))
+        most = self._products.filled(rounded, products, scratch)[:-1]
         rows, eta = products[:-1], products[-1]
         weight: np.ndarray | float = 1.0
         if not most @ most <= self._radius**2:
