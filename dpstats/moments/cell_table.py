@@ -23,6 +23,10 @@ PROBABILITIES = (0.05, 0.25, 0.5, 0.75, 0.95)  # of the quantiles of a column
 # most so many, and at most so many times narrower; but for so many sds of noise
 _DENSER, _MOST, _WIDER, _NOISE = 3.0, 4, 2.0, 2.0
 _AROUND = 4  # cells on either side, of which the density around one is told
+# Rows lie in heaps where so many cells are out of line with those beside them, by such a share of the larger;
+# multiples are told by cells at most so many times narrower
+_HEAPS, _APART, _NARROWER = 3, 0.25, 30.0
+_BELOW = 0.1  # of a step: prices end in .9, .95 or .99 and not in .00
 
 
 class Found(NamedTuple):
@@ -283,16 +287,30 @@ class CellTable:
         rises = self._rise(cell, -1), self._rise(cell, 1)
         share = _sloped(share, {-1: min(rises), 0: sum(rises) / 2, 1: max(rises)}[side])
         place = left + share * (right - left)
-        return min(max(_outwards(place, self._step, side), left), right)
+        return min(max(_outwards(place, self._step(cell), side), left), right)
 
     @cached_property
-    def _step(self) -> int:
+    def _heaped(self) -> bool:
+        """Whether several cells surely hold more, or fewer, rows than as dense as either cell beside them.
+
+        Where a density rises or falls none does, and at a mode only by little: one is a spike, several heaps.
+        """
+        counts, widths = self.counts[:-1], np.diff(self._ends())
+        ratio = widths[1:-1] / np.stack([widths[:-2], widths[2:]])
+        beside, own = np.stack([counts[:-2], counts[2:]]) * ratio, counts[1:-1]
+        least, most = np.maximum(beside.min(axis=0), 0.0), beside.max(axis=0)
+        apart = np.maximum(own - most, least - own)
+        doubt = _NOISE * self.noise.sd * np.sqrt(1 + ratio.max(axis=0) ** 2)
+        out_of_line = (apart > doubt) & (apart > _APART * np.maximum(own, most))
+        return int(out_of_line.sum()) >= _HEAPS
+
+    def _step(self, cell: int) -> int:
         """The largest power of ten of which all values may be multiples, by its exponent.
 
         Rows around a cell are then shared among cells by their multiples, and else by their widths, which
         differ by d. What counts have beyond their share by widths is b d, b being 1 of multiples and 0 of a
-        smooth law, which they tell with the variance 1 / sum (d^2 / v): multiples are ruled out where b is
-        nearer to 0, and `_NOISE` sds below 1.
+        smooth law, which those of cells that are not much narrower tell with the variance 1 / sum (d^2 / v):
+        multiples are ruled out where b is nearer to 0, and `_NOISE` sds below 1.
         """
         ends, counts = self._ends(), self.counts[:-1]
         at, widths = np.arange(len(counts)), np.diff(ends)
@@ -304,14 +322,14 @@ class CellTable:
 
         near = np.maximum(around(counts), 0.0)
         usual = near * widths / around(widths)
-        variance = self._least_noise(self.noise) ** 2 + usual
+        weights = (widths * _NARROWER > widths[cell]) / (self._least_noise(self.noise) ** 2 + usual)
         finest = math.floor(math.log10(max(float(widths.min()), 1e-300))) - 1
         for exponent in range(math.ceil(math.log10(ends[-1] - ends[0])), finest, -1):
             places = ends * 10.0**-exponent
             multiples = np.diff(np.append(np.ceil(places[:-1]), np.floor(places[-1]) + 1))
             more = near * multiples / np.maximum(around(multiples), 1.0) - usual
-            told = float(np.sum(more**2 / variance))
-            if np.sum(more * (counts - usual) / variance) >= told - max(told / 2, _NOISE * math.sqrt(told)):
+            told = float(np.sum(more**2 * weights))
+            if np.sum(more * (counts - usual) * weights) >= told - max(told / 2, _NOISE * math.sqrt(told)):
                 return exponent
         return finest
 
@@ -322,8 +340,12 @@ class CellTable:
         return side * min(max(apart * ratio / (1 + ratio) / max(own, 1e-300), -1.0), 1.0)
 
     def _even(self, cell: int) -> bool:
-        """Whether rows may be taken to lie evenly in a cell: it is seen to be as dense as both its sides."""
-        return 0 < cell < len(self.edges) and all(self._as_dense(cell, side) for side in (-1, 1))
+        """Whether rows may be taken to lie evenly in a cell.
+
+        It is seen to be as dense as both its sides, which may be chance where rows lie in heaps.
+        """
+        inside = 0 < cell < len(self.edges) and not self._heaped
+        return inside and all(self._as_dense(cell, side) for side in (-1, 1))
 
     def _as_dense(self, cell: int, side: int) -> bool:
         """Whether a cell is about as dense as the next ones on a side, which are together half as wide."""
@@ -365,10 +387,11 @@ class CellTable:
 
 
 def _outwards(place: float, exponent: int, side: int) -> float:
-    """The next multiple of a power of ten on a side; on none the place itself."""
+    """The next multiple of a power of ten on a side, or a price just below; on none the place itself."""
     if side == 0:
         return place
-    whole = (math.floor if side < 0 else math.ceil)(place * 10.0**-exponent)
+    places = place * 10.0**-exponent
+    whole = math.ceil(places) if side > 0 else math.floor(places) - _BELOW
     return whole * 10.0**exponent if exponent >= 0 else whole / 10.0**-exponent
 
 

@@ -931,6 +931,16 @@ MUTANTS = (
         ("moments/solution.py", "    lost |= ~np.asarray(seen)\n", ""),
     ),
     planted(
+        "a cell of one heap is divided where it looks even by chance",
+        "models/test_describe.py::test_limits_of_quantiles_hold_the_heap_that_they_are_of[half to five]",
+        ("moments/cell_table.py", " and not self._heaped", ""),
+    ),
+    planted(
+        "prices just below a whole number are taken for whole numbers",
+        "models/test_describe.py::test_limits_of_quantiles_hold_prices_just_below_a_whole_number",
+        ("moments/cell_table.py", "math.floor(places) - _BELOW", "math.floor(places)"),
+    ),
+    planted(
         "a line that bends stays where its short rows put it",
         CURVES + "test_a_line_of_a_column_that_bends_is_moved_to_least_squares",
         (GRAM, "moments.moved(curves.shift(bounds.radius)).bending(", "moments.bending("),
