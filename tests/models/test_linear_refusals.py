@@ -175,8 +175,8 @@ PARTS: dict[str, tuple[Any, dict[str, Any], dict[str, str]]] = {
         dps.pure(2),
         {},
         {
-            "columns": "epsilon = 0.28",
-            "matrix": "epsilon = 0.52",
+            "columns": "epsilon = 0.52",
+            "matrix": "epsilon = 0.28",
             "pilot score": "epsilon = 0.38",
             "reach of residuals": "epsilon = 0.06",
             "lengths of rows": "epsilon = 0.16",

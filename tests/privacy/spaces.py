@@ -442,7 +442,7 @@ SPACES = {
         Space(score(LOGISTIC, 2.0), 60.0, intervals=True),
         Space(score(NORMAL, 1.34, -1.5), 60.0, intervals=True),
     ],
-    "box_moments": [Space(lambda d: dict(shape(d), limits=np.ones(d + 2)), 1.5, 0.85)],
+    "ball_moments": [Space(lambda d: dict(shape(d), whitening=np.eye(d + 1), radius=2.0), 6.0)],
     "exit_counts": [
         Space(lambda d: dict(edges=(0.0, 1.0)), 1.5),  # times of 0 are searched
         Space(lambda d: dict(edges=(0.0,), groups=d + 1), 0.6),

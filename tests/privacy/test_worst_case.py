@@ -148,7 +148,6 @@ def test_the_search_reaches_the_head_and_never_passes_it(name, space, d):
 
 def test_what_is_declared_is_searched():
     assert names(declaring("sensitivity_l1")) == {
-        "box_moments",
         "cell_counts",
         "column_octaves",
         "entry_counts",
@@ -163,7 +162,6 @@ def test_what_is_declared_is_searched():
         "rows_apart",
     }
     assert names(declaring("ranges")) == {
-        "box_moments",
         "cell_counts",
         "column_means",
         "entry_counts",

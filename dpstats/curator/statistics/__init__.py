@@ -23,7 +23,7 @@ from dpstats.curator.statistics.martingale_parts import (
     ScoreAlone,
     StrataScore,
 )
-from dpstats.curator.statistics.moments import BoxMoments, EventMatrix, EventMoments
+from dpstats.curator.statistics.moments import BallMoments, EventMatrix, EventMoments
 from dpstats.curator.statistics.pilot import ResidualCounts, ResidualMoments, ResidualScore, RowReach
 from dpstats.curator.statistics.survival_bends import HazardBend, LocationBend
 from dpstats.curator.statistics.truncated import (
@@ -58,7 +58,7 @@ REGISTRY: dict[str, Callable[..., Statistic]] = {
         LocationBend,
         InspectionCounts,
         ResidualMoments,
-        BoxMoments,
+        BallMoments,
         ResidualScore,
         ResidualCounts,
         RowReach,

@@ -118,9 +118,8 @@ def fit_gram(
         moments = replace(moments, limit=None, beyond=None)
     if not constant and "R" in settings:
         moments = _without_constant(moments, bounds.radius)
-    if not plan.pure:
-        whole, error = of_all_rows(moments, place, bounds, long, own)
-        moments = replace(moments, whole=whole, whole_error=error)
+    whole, error = of_all_rows(moments, place, bounds, long, own)
+    moments = replace(moments, whole=whole, whole_error=error)
     if max_weight is not None:
         moments = _rated(moments, max_weight, bounds.radius)
     alike = place.scale.hardly_varies & ~_seen(moments, place)

@@ -197,7 +197,7 @@ def count_lengths(
     size : float
         Mean square of a coordinate of all rows, if they are normal.
     """
-    k, axes = len(place.line), _axes(place)
+    k, axes = len(place.line), axes_of(place)
     edges = [math.sqrt(base_square(k))]
     while _RATIO * edges[-1] < place.farthest:
         edges.append(_RATIO * edges[-1])
@@ -268,7 +268,7 @@ def slopes_of(place: Coordinates, line: np.ndarray) -> tuple[np.ndarray, np.ndar
     return slopes / place.sigma, moved / place.sigma
 
 
-def _axes(place: Coordinates) -> np.ndarray:
+def axes_of(place: Coordinates) -> np.ndarray:
     """The images of the covariates, made orthonormal; that of the constant is at right angles to all."""
     first = int(place.scale.constant)
     images = place.whitening[first:].T

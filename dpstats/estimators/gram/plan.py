@@ -13,7 +13,7 @@ BENDS = 0.02
 # Public moments may be wrong; one pilot finds out, before residuals are clipped about their line.
 PUBLIC_PILOT = 0.15
 PILOT, _FEW = 0.2, 400.0
-PURE_COLUMNS, PURE_MATRIX, PURE_PILOTS, PURE_LENGTHS = 0.14, 0.26, (0.08, 0.11), 0.08
+PURE_COLUMNS, PURE_MATRIX, PURE_PILOTS, PURE_LENGTHS = 0.26, 0.14, (0.08, 0.11), 0.08
 
 
 def make_plan(budget: Budget, n: int, k: int, public: bool = False, constant: bool = True) -> Plan:

@@ -16,6 +16,7 @@ import numpy as np
 
 from dpstats.curator import Curator, Release
 from dpstats.estimators.columns import find_columns
+from dpstats.estimators.engine.bounds import NEARLY_ALL
 from dpstats.estimators.engine.plan import Plan
 from dpstats.estimators.gram.bounds import (
     Bounds,
@@ -27,18 +28,15 @@ from dpstats.estimators.gram.bounds import (
 )
 from dpstats.estimators.gram.coordinates import Coordinates, Noise, public_coordinates
 from dpstats.estimators.gram.curves import Curves, look_for_curves, may_bend
-from dpstats.estimators.gram.lengths import LongRows, count_lengths
+from dpstats.estimators.gram.lengths import LongRows, axes_of, count_lengths
 from dpstats.estimators.gram.reach import with_reach
-from dpstats.estimators.gram.whole import of_clipped_rows
-from dpstats.estimators.row_scale import Box, RowScale
+from dpstats.estimators.row_scale import Box
 from dpstats.moments import LinearMoments, PublicMoments
 from dpstats.moments.spread import residual_variance
 from dpstats.moments.tails import grown_kurtosis
 
 # share of the matrix noise, as an operator, that is added to the matrix
 _DAMPING = 0.5
-# entries of a row beyond this many sds are clipped in the matrix, unless they are 0/1 columns
-_MOST_SDS = 3.5
 # by how much weights of long rows may change a mean square from one release to the next, as a share
 _UNEVEN_WEIGHT = 0.02
 
@@ -93,24 +91,18 @@ def fit_pure(
     moments = replace(_with_kurtosis(moments, before, bounds, pilot), **place.reach.known(bounds.limit))
     if public is not None:
         moments = replace(moments, rows=score.square / max(score.noise_square, 1e-12))
-    else:
-        moments = replace(moments, whole_error=of_clipped_rows(moments, place, _MOST_SDS))
-        if not constant:
-            moments = replace(moments, rows=place.scale.fraction / max(place.scale.fraction_sd, 1e-12))
+    elif not constant:
+        moments = replace(moments, rows=place.scale.fraction / max(place.scale.fraction_sd, 1e-12))
     return moments, place, bounds, long, curves
 
 
 def _white(place: Coordinates, own: bool) -> np.ndarray:
-    """Lengths along the columns at which entries were clipped in the matrix; the usual one where none was.
-
-    That of the constant, whose entries are not clipped, is the longest: rows beyond it weigh little.
-    """
-    k, first = len(place.line), int(place.scale.constant)
+    """Lengths along axes beyond which rows were shortened in the matrix; the usual one where none was."""
+    k = len(place.line)
     if not own:
         return np.full(k, math.sqrt(base_square(k)))
-    white = _limits(place.scale)[:-1] * np.linalg.norm(place.whitening, axis=0)
-    white[:first] = white.max()
-    return np.asarray(white)
+    back = Coordinates.of_scale(place.scale).whitening @ np.linalg.inv(place.whitening)
+    return np.asarray(math.sqrt(base_square(k + 1)) / np.linalg.norm(back @ axes_of(place), axis=0))
 
 
 def _equivalent(curator: Curator, cost: float, place: Coordinates) -> float:
@@ -143,47 +135,28 @@ def _matrix(
     curator: Curator, box: Box, constant: bool, plan: Plan
 ) -> tuple[Coordinates, np.ndarray, np.ndarray, float, np.ndarray]:
     """Coordinates from a noisy matrix, and in them: it, what damps it, and size and shape of its noise."""
-    scale = find_columns(curator, plan.columns, box, False, constant)
-    limits = _limits(scale)
-    release = curator.release("box_moments", plan.cost("matrix"), limits=limits, **scale.public())
-    n = scale.rows(release.n)
-    units = np.outer(limits, limits) / n
-    joint, sds = release.values[0] * units, release.sds[0] * units
-    k = len(joint) - 1
-    noise = Noise(_size(sds[:k, :k]), float(np.sqrt(np.mean(sds[:k, k] ** 2))), float(sds[k, k]))
+    first = Coordinates.of_scale(find_columns(curator, plan.columns, box, False, constant))
+    scale, k, n = first.scale, len(first.line), first.scale.rows(curator.n)
+    radius = min(math.sqrt(base_square(k + 1)), math.hypot(first.farthest, first.widest / NEARLY_ALL))
+    row = scale.public() | dict(y_scale=NEARLY_ALL * scale.y_scale)  # nearly no response makes a row long
+    cost, whitening = plan.cost("matrix"), first.whitening
+    release = curator.release("ball_moments", cost, whitening=whitening, radius=radius, **row)
+    # the constant is shortened as rows are, second moments of normal columns are by more
+    kept = kept_square(k, radius)
+    left = np.array([mean_weight(k, radius)] * constant + [kept] * (k - constant))
+    unit = whitening / np.sqrt(left) @ np.linalg.inv(whitening)
+    joint, sd = release.values[0] / n, release.sd / n / kept
+    gram, cross, square = unit @ joint[:k, :k] @ unit.T, unit @ joint[:k, k], float(joint[k, k]) / kept
+    cross, square = cross * NEARLY_ALL / math.sqrt(kept), square * NEARLY_ALL**2
+    noise = Noise(sd, sd * NEARLY_ALL / math.sqrt(2), sd * NEARLY_ALL**2)
     # An eigenvalue that noise made too small would let later steps jump too far, again and again. With a part
     # of the noise's size added, steps rather fall short, by less with every step.
-    damped = joint[:k, :k] + _DAMPING * noise.gram * math.sqrt(2 * k) * np.eye(k)
-    place = Coordinates.of_scale(scale).improved(damped, joint[:k, k], float(joint[k, k]), noise, n)
-    white = place.whitening
-    gram, damping = (white @ matrix @ white for matrix in (joint[:k, :k], damped - joint[:k, :k]))
-    return place, gram, damping, *_noise_of(white, sds[:k, :k], limits[:k])
-
-
-def _noise_of(white: np.ndarray, sds: np.ndarray, limits: np.ndarray) -> tuple[float, np.ndarray]:
-    """Root mean square sd of the diagonal of W E W for noise E with these sds, and its shape.
-
-    E has about the law of limits_i limits_j Z_ij, see :class:`LinearMoments`.
-    """
-    squares = white**2
-    variances = 2 * np.diag(squares @ sds**2 @ squares) - squares**2 @ np.diag(sds) ** 2
-    shape = white @ np.diag(limits**2) @ white
-    return math.sqrt(float(variances.mean())), shape / math.sqrt(float(np.mean(np.diag(shape) ** 2)))
-
-
-def _limits(scale: RowScale) -> np.ndarray:
-    """Where entries of a row are clipped, response last."""
-    farthest = np.maximum(np.abs(scale.lower), np.abs(scale.upper))
-    clipped = np.minimum(farthest, _MOST_SDS)
-    clipped[:-1] = np.where(scale.binary, farthest[:-1], clipped[:-1])
-    return np.maximum(np.append([1.0] * scale.constant, clipped), 1e-9)
-
-
-def _size(sds: np.ndarray) -> float:
-    """sd of the diagonal of a rotation invariant noise matrix of the same size as an operator."""
-    if len(sds) == 1:
-        return float(sds[0, 0])
-    return math.sqrt(2 * float(np.mean(sds[np.triu_indices(len(sds), 1)] ** 2)))
+    damping = _DAMPING * noise.gram * math.sqrt(2 * k) * np.eye(k)
+    place = first.improved(gram + damping, cross, square, noise, n)
+    turn = place.whitening @ np.linalg.inv(first.whitening)
+    gram, damping, shape = (turn @ matrix @ turn.T for matrix in (gram, damping, np.eye(k)))
+    size = math.sqrt(float(np.mean(np.diag(shape) ** 2)))
+    return place, gram, damping, noise.gram * size, shape / size
 
 
 class _Score:

@@ -1,4 +1,4 @@
-"""Second moments of all rows, where long rows were shortened or their entries clipped.
+"""Second moments of all rows, where long rows were shortened.
 
 A line does not mind how its rows are weighted; a penalty does: how far it pulls depends on the covariance of
 the covariates over all rows. Each column's variance is known from the first stage, where no row is shortened,
@@ -54,9 +54,11 @@ def of_all_rows(
         return None, _in_units(scale, moments.n, within, np.zeros(len(within)), 0 * within)
     seen = np.diag(within)
     variance, told = _first_stage(scale, own)
-    told = np.maximum(np.hypot(told, moments.noise_gram / weight / seen), _LEAST_ERROR)
+    back, shape = np.linalg.inv(place.whitening), np.eye(k) if moments.shape is None else moments.shape
+    hidden = moments.noise_gram / weight * np.diag(back @ shape @ back)[int(scale.constant) :] / seen
+    told = np.maximum(np.hypot(told, hidden), _LEAST_ERROR)
     usual = np.full(len(seen), math.log(mean_weight(k, radius) / kept_square(k, radius)))
-    along = (np.linalg.inv(place.whitening) @ long.axes)[int(scale.constant) :] ** 2
+    along = (back @ long.axes)[int(scale.constant) :] ** 2
     noise, hidden = (
         np.linalg.norm(along * sds, axis=1) / weight / seen for sds in long.doubt_of_squares(radius)
     )
@@ -80,17 +82,6 @@ def of_all_rows(
     whole[first:, first:] = common + mean.T @ mean
     error = 1 / np.hypot(1 / told, 1 / other)
     return place.whitening @ whole @ place.whitening, _in_units(scale, moments.n, common, error, apart)
-
-
-def of_clipped_rows(moments: LinearMoments, place: Coordinates, limit: float) -> np.ndarray:
-    """The sds of :func:`_in_units` where entries of rows were clipped at so many sds."""
-    scale, (_, within) = place.scale, _centred(moments.gram / moments.gram_weight, place)
-    back, seen = np.linalg.inv(place.whitening), np.diag(within)
-    shape = np.eye(len(back)) if moments.shape is None else moments.shape
-    noise = moments.noise_gram / moments.gram_weight * np.diag(back @ shape @ back)[int(scale.constant) :]
-    missed = _missed(scale.ratio, seen, np.hypot(scale.error, noise / seen))
-    error = np.hypot(_beyond(scale, limit / np.sqrt(seen))[1], missed)
-    return _in_units(scale, moments.n, within, error, 0 * within)
 
 
 def _missed(variance: np.ndarray, seen: np.ndarray, told: np.ndarray) -> np.ndarray:
