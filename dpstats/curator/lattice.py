@@ -243,6 +243,7 @@ class LatticeSum:
         self._cells = _cells_of(self._parts)
         self.total = _nothing(len(self._cells))
         self._scratch = Scratch()
+        self._beyond = False  # whether an entry of the block is not within its scale, as NaN never is
 
     def add(self, factors: Sequence[Factor], ok: np.ndarray) -> None:
         """Add the rows of one block.
@@ -256,12 +257,13 @@ class LatticeSum:
         """
         if len(factors) != len(self._parts) or len(ok) > MAX_ROWS:
             raise ValueError(f"a block gives one factor for each part, and has at most {MAX_ROWS} rows")
+        self._beyond = False
         pairs = [self._bounded(index, factor) for index, factor in enumerate(factors)]
         bad = np.flatnonzero(~ok)
         if bad.size:
             _switch_off(pairs, bad)
         sums = self._sums(pairs)
-        if not np.isfinite(sums).all() or _may_hide_nan(pairs):
+        if not np.isfinite(sums).all() or (self._beyond and _may_hide_nan(pairs)):
             _switch_off(pairs, np.flatnonzero(_with_nan(pairs)))
             sums = self._sums(pairs)
         self.total += Total.of(sums, self._cells, len(ok))
@@ -311,6 +313,7 @@ class LatticeSum:
         # hardly any lie beyond, and to look for them takes less than to write all again; NaN is not within
         within = (columns.max(axis=1, initial=0.0) <= scale) & (columns.min(axis=1, initial=0.0) >= -scale)
         for i in np.flatnonzero(~within):
+            self._beyond = True
             np.clip(columns[i], -scale[i], scale[i], out=columns[i])
         return columns
 

@@ -217,7 +217,12 @@ MUTANTS = (
     planted(
         "a NaN beside a zero is left to BLAS",
         "curator/test_lattice.py::test_a_nan_is_seen_whatever_blas_makes_of_it_and_zero",
-        (LATTICE, " or _may_hide_nan(pairs):", ":"),
+        (LATTICE, " or (self._beyond and _may_hide_nan(pairs)):", ":"),
+    ),
+    planted(
+        "a NaN is not looked for where no entry is beyond its scale, and NaN is taken for none",
+        "curator/test_lattice.py::test_a_nan_is_seen_whatever_blas_makes_of_it_and_zero",
+        (LATTICE, "            self._beyond = True\n", ""),
     ),
     planted(
         "a row that one statistic switches off stays off for the next",

@@ -196,12 +196,16 @@ class Bounding(Generic[P]):
     def _cut_and_radius(self, whitening: Whitening, point: Array) -> Choice:
         best, cuts = (math.inf, self.first(point)), list(CUTS)
         for floor in self.placement.expectations(point).floors:
-            before = best[0]
+            before, last, rises = best[0], math.inf, 0
             for c in cuts:
                 found = self._best_radius(c, floor, whitening, point, best[0])
                 if found is None:
                     break  # noise only grows with c
                 best = min(best, found, key=lambda pair: pair[0])
+                rises = rises + 1 if found[0] > last else 0
+                if rises == 2:  # noise grows in ripples, by the cells of its bounds
+                    break
+                last = found[0]
             if best[0] == before:
                 break  # and as the floor falls
             cuts = cuts[max(cuts.index(best[1].c) - 1, 0) :]  # a lower floor leaves room for a larger c
