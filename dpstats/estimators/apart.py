@@ -18,9 +18,8 @@ from scipy import special
 from dpstats.curator import Release
 from dpstats.estimators.engine.plan import Plan
 
-# Sds of a column from its middle at which rows are apart: of a lognormal or t(3) column .00002 are. Of any
-# column no more than a share 1 / FAR^2 are, in its own sds: if more are, the sd found is that of the others.
-# Where as many lie between a quarter of that and there, the column has a long tail, which intervals count.
+# Sds of a column from its middle at which rows are apart: of a lognormal or t(3) column .00002 are. Where
+# as many lie between a quarter of that and there, the column has a long tail, which intervals count.
 FAR, NEAR = 30.0, 0.25
 _BETWEEN = 0.5  # what a row between adds to the statistic
 # chance that noise alone tells of rows apart
@@ -41,8 +40,10 @@ class Apart(NamedTuple):
     told: bool
 
     @classmethod
-    def of(cls, release: Release, rows: float) -> Apart:
-        """They are told where more surely are than the sds explain, and more than lie between.
+    def of(cls, release: Release, rows: float, reach: float) -> Apart:
+        """They are told where so many surely are that they may hold as much variance as all others, or more.
+
+        More surely are than lie between, too, or the column has a long tail.
 
         Parameters
         ----------
@@ -50,10 +51,12 @@ class Apart(NamedTuple):
             Of the statistic "rows_apart".
         rows : float
             How many count.
+        reach : float
+            Sds from the middle that any column may be by its declared bounds.
         """
         by_noise = exceeded(release.law, _FALSE)
         (far, between), (sd, other) = (part[0] / (1.0, _BETWEEN) for part in (release.values, release.sds))
-        told = far - by_noise * sd > max(rows / FAR**2, between - by_noise * other)
+        told = far - by_noise * sd > max(rows / reach**2, between - by_noise * other)
         return cls(math.ceil(max(far, 0.0) + by_noise * sd), bool(told))
 
 
@@ -76,6 +79,11 @@ class Found:
     def loose(self) -> np.ndarray:
         """Columns that were declared so wide that rows may be apart."""
         return self.farthest > FAR * self.sds
+
+    @property
+    def reach(self) -> float:
+        """Sds from the middle that any column may be."""
+        return float(np.max(self.farthest / self.sds))
 
     def spent(self, plan: Plan, last: str) -> Plan:
         """A plan whose last stage has the share of rows apart, too, where nothing is asked of them."""

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from dpstats.moments.noisy import NoisyMoments, NormalEquations
-from dpstats.moments.tails import tail_mean, tail_rate
+from dpstats.moments.tails import power_variance, tail_mean, tail_rate
 
 _NORMAL, _LEAST = 3.0, 1.5  # kurtosis of a normal law, and the least that is believed; none is below 1
 
@@ -19,6 +19,7 @@ _SHORTENED = 2.0
 # Of errors with the tails of t of 3 degrees of freedom, clipping takes up to this many times more of the
 # variance than is told from the kurtosis that is left
 _HEAVIER = 3.0
+_NORMAL_LIMIT = 1.96  # sds of a 95 % interval
 
 
 class Quantity(NamedTuple):
@@ -46,13 +47,13 @@ def spread(moments: NoisyMoments, most: float = math.inf) -> Quantity:
 
 
 def _doubt(moments: NoisyMoments, fit: NormalEquations) -> float:
-    """What is not known of the residual variance, as a share: tails, and rows that count less.
+    """What is not known of the residual variance, as a share: tails, powers too, and rows that count less.
 
     Where V, the covariance of a r, is not s^2 M, residuals of long rows are as much larger or smaller; on the
     heteroscedastic designs this was tried on, twice what the mean of M^-1 V / s^2 - 1 says.
     """
     tail, _, unknown = _tail(moments)
-    uneven = 0.0
+    power, uneven = error_up_to(_power(moments) / (1 + tail)), 0.0
     if moments.meat is not None:
         variance = residual_variance(moments, fit)
         model, floor = moments.positive_gram, moments.noise_size * np.eye(len(moments.gram))
@@ -60,7 +61,12 @@ def _doubt(moments: NoisyMoments, fit: NormalEquations) -> float:
         lost = 1 - min(moments.gram_weight / max(moments.share, 0.05), 1.0)
         uneven = 2 * lost * abs(float(np.trace(apart))) / len(apart)
     beyond = (moments.beyond or 0.0) * moments.mean_weight / max(moments.square, 0.05)
-    return math.sqrt((unknown / (1 + tail)) ** 2 + uneven**2 + moments.doubt**2 + beyond**2)
+    return math.sqrt((unknown / (1 + tail)) ** 2 + uneven**2 + moments.doubt**2 + beyond**2 + power**2)
+
+
+def error_up_to(more: float) -> float:
+    """Error of a variance, as a share of it, at which its upper limit is larger by so much; a 95 % one."""
+    return math.log1p(more) / _NORMAL_LIMIT
 
 
 def share_explained(moments: NoisyMoments, most: float = math.inf) -> Quantity:
@@ -164,6 +170,14 @@ def _tail(moments: NoisyMoments) -> tuple[float, float, float]:
     noise = moments.noise_fourth * moments.mean_weight / max(moments.square, 0.05) ** 2
     tail = rate * max(_kurtosis(moments) - normal, 0.0)
     return tail, rate * min(noise, 2.0), _HEAVIER * tail
+
+
+def _power(moments: NoisyMoments) -> float:
+    """What clipping may have taken of the residual variance, as a share of the rest, of a tail of a power."""
+    if moments.limit is None:
+        return 0.0
+    size = max(moments.square / moments.mean_weight, 0.05)
+    return power_variance(moments.limit / math.sqrt(size), _kurtosis(moments), moments.n)
 
 
 def clipped_line(moments: NoisyMoments, between: np.ndarray) -> np.ndarray:

@@ -14,6 +14,7 @@ from scipy import special
 _HEAVIER = 3.5
 _FARTHEST = 12.0  # sds: what exponential errors lose beyond is hidden by rounding
 _LEAST_GROWTH = 0.03  # of exponential errors: a wider limit that adds less tells nothing
+_LEFT = 0.05  # of a row, where a tail ends
 _LEAST_LIMIT = 2.0  # in sds; a narrower one has left too little of residuals to compare with
 
 
@@ -35,6 +36,23 @@ def tail_rate(limit: float) -> tuple[float, float]:
     """
     loss, excess, normal = _tail_rate(_known(limit))
     return loss / excess, normal
+
+
+def power_variance(limit: float, kurtosis: float, rows: float) -> float:
+    """Share of what is left of a variance that clipping may take from errors whose tail is a power.
+
+    Kurtosis beyond that of exponential errors tells how many rows are at the limit at most. Their squares may
+    have no mean: of these rows a share y^-2 is farther than y limits, as far as a twentieth of a row is left.
+
+    Parameters
+    ----------
+    limit, kurtosis
+        As of :func:`tail_mean`.
+    rows : float
+    """
+    _, excess, normal = _tail_rate(_known(limit))
+    share = max(kurtosis - normal - excess, 0.0) / limit**4
+    return share * limit**2 * math.log(max(rows * share / _LEFT, 1.0))
 
 
 def tail_mean(limit: float, kurtosis: float) -> float:

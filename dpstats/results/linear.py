@@ -121,6 +121,9 @@ class LinearFit(MeanFit, models=("ols", "ridge")):
             return ""
         said = " Intervals of sigma and 1 - R-squared are on the log scale."
         said += " Both are of the fit without penalty." if record.alpha else ""
+        if {"apart", "residual"} <= set(record.settings):
+            limit = f"{record.settings['residual']:.3g}"
+            said += f" They are of residuals up to {limit} sds: a few far rows may hold more."
         of_weighted = "R" in record.settings and record.linear.total is None
         return said + (" R-squared is of the weighted rows." if of_weighted else "")
 

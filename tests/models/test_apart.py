@@ -59,6 +59,20 @@ def test_intervals_count_how_far_codes_draw_the_line() -> None:
         assert "apart" not in dict(fit.flags) or low < 3 / 15 < high
 
 
+def test_few_rows_that_hold_most_of_a_variance_are_told_and_limits_of_sigma_reach_it() -> None:
+    """Of 60,000 residuals 60 are 150 sds large: no more than may be 30 sds away, and most of the variance."""
+    rng, told = np.random.default_rng(4), 0
+    x, y = rng.normal(size=(2, 60_000))
+    y[::1000] += 150
+    schema = dps.Schema(x=dps.bounded(-6, 6), y=dps.bounded(-6, 160))
+    sigma = np.std(y - np.polyval(np.polyfit(x, y, 1), x))
+    for seed in range(4):
+        fit = line({"x": x, "y": y}, schema, BUDGETS["mu"], SeededNoise(seed))
+        told += "apart" in dict(fit.flags) and fit.sigma.conf_low < sigma < fit.sigma.conf_high
+        assert "a few far rows may hold more" in " ".join(str(fit.summary()).split())
+    assert told == 4
+
+
 @pytest.mark.parametrize("budget", BUDGETS.values(), ids=BUDGETS)
 @pytest.mark.parametrize("law", ["normal", "t", "lognormal"])
 def test_long_tails_in_wide_bounds_are_not_rows_apart(law: str, budget: Budget) -> None:

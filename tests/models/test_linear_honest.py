@@ -182,6 +182,22 @@ def test_sigma_and_rsquared_are_held_where_errors_have_heavy_tails() -> None:
     assert np.mean(held, axis=0).min() >= 0.8
 
 
+def test_sigma_and_rsquared_are_held_where_errors_have_the_tail_of_a_power() -> None:
+    """Of Pareto errors rows that are clipped hold a tenth to a third of the variance."""
+    held = []
+    for seed in range(16):
+        rng = np.random.default_rng([seed, 10])
+        x, error = rng.normal(size=10_000), rng.pareto(3.5, size=10_000)
+        columns = {"x": x, "y": 0.5 * x + error}
+        schema = dps.Schema(y=dps.bounded(-10, 100), x=dps.bounded(-6, 6))
+        with noise(SeededNoise(seed)):
+            fit = dps.ols("y ~ x", columns, schema).fit(dps.approx(2, 1e-6))
+        left = np.var(columns["y"] - np.polyval(np.polyfit(x, columns["y"], 1), x))
+        pairs = ((fit.sigma, np.sqrt(left)), (fit.rsquared, 1 - left / np.var(columns["y"])))
+        held.append([found.conf_low <= true <= found.conf_high for found, true in pairs])
+    assert np.mean(held, axis=0).min() >= 0.8
+
+
 @pytest.mark.parametrize(
     "budget",
     [

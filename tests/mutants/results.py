@@ -931,6 +931,21 @@ MUTANTS = (
         ("moments/solution.py", "    lost |= ~np.asarray(seen)\n", ""),
     ),
     planted(
+        "sigma is limited as if tails were exponential at most",
+        HONEST + "sigma_and_rsquared_are_held_where_errors_have_the_tail_of_a_power",
+        (SPREAD, "error_up_to(_power(moments) / (1 + tail)), 0.0", "0.0, 0.0"),
+    ),
+    planted(
+        "few rows that hold most of a variance are taken to be what any column has",
+        "models/test_apart.py::test_few_rows_that_hold_most_of_a_variance_are_told_and_limits_of_sigma_reach_it",
+        ("estimators/apart.py", "rows / reach**2", "rows / FAR**2"),
+    ),
+    planted(
+        "limits of sigma do not reach what rows that are told to be apart hold",
+        "models/test_apart.py::test_few_rows_that_hold_most_of_a_variance_are_told_and_limits_of_sigma_reach_it",
+        (GRAM, "math.hypot(moments.doubt, more)", "moments.doubt"),
+    ),
+    planted(
         "a cell of one heap is divided where it looks even by chance",
         "models/test_describe.py::test_limits_of_quantiles_hold_the_heap_that_they_are_of[half to five]",
         ("moments/cell_table.py", " and not self._heaped", ""),

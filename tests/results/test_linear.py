@@ -17,6 +17,7 @@ from statsmodels.iolib.summary2 import summary_col
 
 from dpstats.cli import main
 from dpstats.errors import NotReleased, SpecificationError
+from dpstats.moments.tails import _tail_rate, power_variance
 from dpstats.results import NOT_RELEASED, Fit
 from tests.results.fits import USE, capacitor
 from tests.results.linear import AT, BUDGET, NAMES, linear, moments, rows
@@ -80,10 +81,27 @@ def test_doubt_about_the_weights_of_rows_is_part_of_both_errors() -> None:
 def test_what_clipping_is_thought_to_take_of_the_variance_is_uncertain() -> None:
     """By three times as much: without noise, and with so many rows that nothing else is."""
     n = 10**12
-    short, whole = (moments(n=n, fourth=20.0, noise_fourth=1e-9, limit=limit) for limit in (4.0, None))
+    short, whole = (moments(n=n, fourth=8.0, noise_fourth=1e-9, limit=limit) for limit in (4.0, None))
     value, se, _ = short.sigma()
     tail = (value / whole.sigma().value) ** 2 - 1
     assert tail > 0.01 and se == pytest.approx(1.5 * tail * whole.sigma().value ** 2 / value, rel=1e-3)
+
+
+def test_what_is_beyond_exponential_errors_may_have_the_tail_of_a_power() -> None:
+    """Of rows at the limit a share y^-2 may be y times as far: the mean of their squares grows as ln n."""
+    limit, kurtosis, n = 4.0, 12.0, 10**6
+    share = (kurtosis - sum(_tail_rate(limit)[1:])) / limit**4
+    far = np.sqrt(n * share / 0.05)  # a twentieth of a row is left
+    y = np.geomspace(1, far, 100_001)
+    squares = share * limit**2 * np.trapezoid(y**-2 * 2 * y, y)
+    assert power_variance(limit, kurtosis, n) == pytest.approx(squares, rel=1e-3)
+    assert power_variance(limit, 3.5, n) == 0
+
+
+def test_limits_of_sigma_reach_what_such_a_tail_holds() -> None:
+    heavy, light = (moments(n=10**6, fourth=fourth, noise_fourth=1e-9, limit=4.0) for fourth in (20, 8))
+    assert np.exp(1.96 * heavy.sigma().se / heavy.sigma().value) > np.sqrt(5)
+    assert light.sigma().se < 0.1 * light.sigma().value
 
 
 def test_rsquared_is_told_by_fitted_values_or_by_the_response_whichever_is_better_known() -> None:

@@ -43,6 +43,7 @@ from dpstats.families.bounded_score import BoundedScore
 from dpstats.families.glm import GAUSSIAN
 from dpstats.moments import LinearMoments, PublicMoments
 from dpstats.moments.noisy import SEEN
+from dpstats.moments.spread import error_up_to
 
 Array = np.ndarray
 
@@ -131,7 +132,7 @@ def fit_gram(
     problems = []
     if place.found.loose.any():
         release = curator.release("rows_apart", plan.cost("apart"), **place.found.public())
-        apart = Apart.of(release, place.scale.rows(curator.n))
+        apart = Apart.of(release, place.scale.rows(curator.n), place.found.reach)
         settings["apart"], problems = apart.most, ["apart"] * apart.told
         moments = _drawn(moments, place, bounds, apart)
     if constant:
@@ -197,7 +198,10 @@ def _line(moments: LinearMoments, place: Coordinates) -> Array:
 
 
 def _drawn(moments: LinearMoments, place: Coordinates, bounds: Bounds, apart: Apart) -> LinearMoments:
-    """Moments that know how far rows that are surely apart may draw a line.
+    """Moments that know how far rows that are surely apart may draw a line, and what they hold of a variance.
+
+    A share p whose residuals are as large as any may be, `widest`, adds p widest^2 to a variance of 1 at
+    most: limits of sigma reach so far.
 
     Each is shortened to the radius R along v = W e_j of a loose column. Its response knows nothing of how far
     off it is, so that its residual is what the line says there, shortened as the row, and clipped: a share p
@@ -205,6 +209,9 @@ def _drawn(moments: LinearMoments, place: Coordinates, bounds: Bounds, apart: Ap
     """
     if not apart.told:
         return moments
+    if place.found.loose[-1]:
+        more = error_up_to(apart.most / moments.n * place.widest**2)
+        moments = replace(moments, doubt=math.hypot(moments.doubt, more))
     loose = int(place.scale.constant) + np.flatnonzero(place.found.loose[:-1])
     ways = place.whitening[:, loose]
     size = np.linalg.norm(ways, axis=0)

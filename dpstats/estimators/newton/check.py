@@ -252,7 +252,7 @@ def set_apart(cost: float, problem: Problem, located: Located, found: E) -> Chec
     if not where.loose.any():
         return found
     release, found = yield "rows_apart", cost, where.public(apart=True)
-    apart = Apart.of(release, release.n * located.usable)
+    apart = Apart.of(release, release.n * located.usable, where.reach)
     settings = found.settings | {"apart": apart.most}
     return replace(found.doubted(0.0, *("apart",) * apart.told), settings=settings)
 
