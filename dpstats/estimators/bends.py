@@ -216,7 +216,9 @@ def judged(release: Release, line: Line, limit: float, curve: Square, share: flo
     if not np.isfinite(line.cov).all():
         return Bend(False, 0.0)
     kappa = square_weight(limit * curve.edge**2 / 2)
-    (found, square), (noise, square_noise) = release.values[0] / (1, kappa), release.sds[0] / (1, kappa)
+    (found, square), (noise, square_noise) = (
+        np.concatenate(list(map(np.ravel, each))) / (1, kappa) for each in (release.values, release.sds)
+    )
     square = max(float(square), 0.0) + 2 * square_noise
     first = np.eye(len(line.beta))[0]
     sampling = line.cov - line.cov_privacy

@@ -227,20 +227,30 @@ def test_more_pieces_bring_no_larger_distance() -> None:
 
 
 def test_a_bend_is_that_of_the_definition_and_a_pair_attains_its_sensitivity() -> None:
-    row, line, edge = data(), np.array([1.5, -0.8]), 1.0
+    row, ways, level, tilt = (
+        data(),
+        np.array([[1.5, -0.8], [0.0, 2.0]]),
+        np.array([0.9, 1.1]),
+        np.array([0.2, -0.4]),
+    )
+    curves = dict(ways=ways, level=level, tilt=tilt, edge=1.5, span=1.2)
     public = dict(center=CENTER, scale=SCALE, beta=BETA, edges=EDGES, hazards=HAZARDS, pieces=PIECES, c=C)
     with noise(NoNoise()):
         curator = Curator(MadeRows(row), MadeDesign(2, delayed=True), gdp(2))
-        found = curator.release("hazard_bend", 1, **public, line=line, edge=edge).values[0].ravel()
+        found = curator.release("hazard_bend", 1, **public, **curves).values
     x = (row["x"] - CENTER) / SCALE
     weight = np.minimum(1, RADIUS**2 / np.sum((x @ WHITENING.T) ** 2, axis=1))
     psi = np.array([one(row, i, True)[0].sum() for i in range(200)]) / weight
-    v = psi * (np.clip(x @ line, -edge, edge) ** 2 - edge**2 / 2)
-    kappa = math.sqrt(11) / (C * edge**2)
-    np.testing.assert_allclose(found, [v.sum(), kappa * (v**2).sum()], rtol=1e-6)
+    t = np.clip(x @ ways.T, -1.5, 1.5)
+    q = t**2 - level - tilt * t
+    v = psi[:, None] * q * np.minimum(1, 1.2 / np.linalg.norm(q, axis=1))[:, None]
+    kappa = math.sqrt(11) / (2 * 1.2 * C)
+    np.testing.assert_allclose(found[0].ravel(), v.sum(axis=0), rtol=1e-6)
+    assert found[1].item() == pytest.approx(kappa * (v**2).sum(), rel=1e-6)
 
-    times = dict(edges=np.arange(3.0), hazards=(C, C), pieces=(0, 1), c=C, line=np.ones(1), edge=edge)
+    curve = dict(ways=np.ones((1, 1)), level=[1.0], tilt=[0.0], edge=1.5, span=1.0)
+    times = dict(edges=np.arange(3.0), hazards=(C, C), pieces=(0, 1), c=C, **curve)
     row = dict(center=np.zeros(1), scale=np.ones(1), beta=np.zeros(1))
     statistic = REGISTRY["hazard_bend"](MadeDesign(1), **row, **times)
-    values = contributions(statistic, np.array([[0.0, 2.0, 2.0, 0, 1], [edge, 2.0, 2.0, 0, 1]]))
+    values = contributions(statistic, np.array([[0.0, 2.0, 2.0, 0, 1], [1.5, 2.0, 2.0, 0, 1]]))
     assert np.linalg.norm(values[0] - values[1]) == pytest.approx(statistic.sensitivity, rel=1e-9)

@@ -84,15 +84,23 @@ def test_location_score():
 
 def test_location_bend():
     public = PUBLIC["location_score"]
-    line, edge = np.array([0.2, 1.5, -0.8]), 1.5
+    ways, level, tilt = (
+        np.array([[0.2, 1.5, -0.8], [0.0, 0.0, 2.0]]),
+        np.array([0.9, 1.1]),
+        np.array([0.2, -0.4]),
+    )
+    curves = dict(ways=ways, level=level, tilt=tilt, edge=1.5, span=1.2)
     curator = Curator(MadeRows(COLUMNS), MadeDesign(D), gdp(2), noise=NoNoise())
-    found = curator.release("location_bend", 1.0, **public, line=line, edge=edge).values[0].ravel()
+    found = curator.release("location_bend", 1.0, **public, **curves).values
     x, z = scored(public)
     cut = taper(SEV, public["c"])
     psi = cut.integrals(z).location - EVENT[:, 0] * cut.g(z)
-    v = (psi * (np.clip(x @ line, -edge, edge) ** 2 - edge**2 / 2))[BLOCK.ok]
-    kappa = math.sqrt(11) / (float(cut.integrals(np.array([np.inf])).location[0]) * edge**2)
-    assert found == pytest.approx([v.sum(), kappa * (v**2).sum()], **TOLERANCE)
+    t = np.clip(x @ ways.T, -1.5, 1.5)
+    q = t**2 - level - tilt * t
+    v = (psi[:, None] * q * np.minimum(1, 1.2 / np.linalg.norm(q, axis=1))[:, None])[BLOCK.ok]
+    kappa = math.sqrt(11) / (2 * 1.2 * float(cut.integrals(np.array([np.inf])).location[0]))
+    assert found[0].ravel() == pytest.approx(v.sum(axis=0), **TOLERANCE)
+    assert found[1].item() == pytest.approx(kappa * (v**2).sum(), **TOLERANCE)
 
 
 @pytest.mark.parametrize("c", [1.34, 3.0, 24.0])
@@ -218,10 +226,11 @@ def test_location_score_attains_its_sensitivity(family):
 
 
 def test_location_bend_attains_its_sensitivity():
-    """Two rows beyond the cut, one in the middle of the line and one beyond its edge."""
-    edge, middle = 1.5, math.log(10)
+    """Two rows beyond the cut, one in the middle of a column and one beyond its edge."""
+    middle = math.log(10)
+    curves = dict(ways=np.array([[0.0, 1.0]]), level=[1.0], tilt=[0.0], edge=1.5, span=1.0)
     public = PUBLIC["location_score"] | dict(center=[0.0], scale=[1.0], gamma=np.zeros(2), sigma=1.0)
-    public |= dict(y_center=middle, y_scale=middle / 40, line=np.array([0.0, 1.0]), edge=edge)
+    public |= dict(y_center=middle, y_scale=middle / 40, **curves)
     found = []
     for x in (0.0, 2.0):
         row = {"x": np.array([[x]]), "time": np.array([BIG_TIME]), "event": np.zeros(1)}
@@ -230,7 +239,7 @@ def test_location_bend_attains_its_sensitivity():
         curator.release("location_bend", 1.0, **public)
         found.append(recording.records[0].exact)
     top = float(taper(SEV, public["c"]).integrals(np.array([np.inf])).location[0])
-    assert np.linalg.norm(found[0] - found[1]) == pytest.approx(top * edge**2, rel=1e-5)
+    assert np.linalg.norm(found[0] - found[1]) == pytest.approx(2 * top, rel=1e-5)
 
 
 @pytest.mark.parametrize(

@@ -987,7 +987,7 @@ MUTANTS = (
     planted(
         "long rows lie on the side to which no column is skewed",
         CURVES + "test_counted_rows_lie_where_the_column_is_skewed_to_and_bounds_leave_room",
-        ("estimators/gram/curves.py", "self._mean(self.at**3) > 0", "self._mean(self.at**3) < 0"),
+        ("estimators/gram/curves.py", "self.mean(self.at**3) > 0", "self.mean(self.at**3) < 0"),
     ),
     planted(
         "long rows that hold a column's variance are counted, and intervals do not know of them",

@@ -225,18 +225,29 @@ def trends(c: float, radius: float, trend: tuple[float, ...], half: float) -> Bu
     return lambda d: {name: at for name, at in build(d).items() if name != "matrix_share"} | {"trend": trend}
 
 
-def bent_location(build: Build) -> Build:
-    """The square of a line that rows follow to both edges."""
-    return lambda d: dict(build(d), line=np.append(0.3, np.full(d, 2.0)), edge=1.5)
+def of_ways(ways: np.ndarray, span: float) -> dict[str, Any]:
+    """Curves that are nothing in the middle, and at the edge longer than the span; along each way alone."""
+    alike = np.ones(len(ways))
+    return dict(ways=ways, level=alike, tilt=0.3 * alike, edge=2.0, span=span)
 
 
-def bent_hazards(c: float) -> Build:
+def bent_location(build: Build, *columns: int, span: float) -> Build:
+    """Squares of these columns, as far as there are any, of x~."""
+
+    def public(d: int) -> dict[str, Any]:
+        return dict(build(d), **of_ways(2.0 * np.eye(d + 1)[[at for at in columns if at <= d]], span))
+
+    return public
+
+
+def bent_hazards(c: float, *columns: int, span: float) -> Build:
     """The same of rows of which half have a hazard of c."""
 
     def public(d: int) -> dict[str, Any]:
         build = trends(c, 1.0, (0.0,), 3.0)(d)
         return {name: build[name] for name in build if name not in ("trend", "whitening", "radius")} | dict(
-            beta=np.append(np.zeros(d - 1), 0.4), line=np.append(2.0, np.full(d - 1, 0.1)), edge=1.5
+            beta=np.append(np.zeros(d - 1), 0.4),
+            **of_ways(2.0 * np.eye(d)[[at for at in columns if at < d]], span),
         )
 
     return public
@@ -532,14 +543,14 @@ SPACES = {
         ),
     ],
     "location_bend": [
-        Space(bent_location(score(SEV, 1.34)), 60.0),
-        Space(bent_location(score(SEV, 24.0)), 60.0, 0.95, 0.95, delayed=True),
-        Space(bent_location(score(NORMAL, 1.34, -1.5)), 60.0, ranges=0.9),
-        Space(bent_location(score(LOGISTIC, 2.0)), 60.0, ranges=0.9, intervals=True),
+        Space(bent_location(score(SEV, 1.34), 1, span=1.0), 60.0),
+        Space(bent_location(score(SEV, 24.0), 1, 2, span=1.0), 60.0, 0.95, delayed=True),
+        Space(bent_location(score(NORMAL, 1.34, -1.5), 1, 3, span=1.0), 60.0),
+        Space(bent_location(score(LOGISTIC, 2.0), 1, 2, span=1.0), 60.0, intervals=True),
     ],
     "hazard_bend": [
-        Space(bent_hazards(2.0), 3.0),
-        Space(bent_hazards(1.0), 3.0, delayed=True),
+        Space(bent_hazards(2.0, 0, span=1.0), 3.0),
+        Space(bent_hazards(1.0, 0, 1, span=1.0), 3.0, delayed=True),
     ],
     "inspection_counts": [
         Space(

@@ -21,6 +21,11 @@ FREE, NOTHING = 0.35, 0.01
 _BENT, _LOST = 0.05, 0.3
 
 
+def base_square(k: int) -> float:
+    """The radius squared that keeps most rows of k nearly normal coordinates, and little noise."""
+    return max(1.25 * k, k + 1.5)
+
+
 def of_weighting(length: float, rows: float) -> float:
     """Assumed bias, squared, in variances of a coefficient of so many rows, and lost information."""
     return rows * (_BENT * math.exp(-length)) ** 2 + _LOST * math.exp(-2 * length)

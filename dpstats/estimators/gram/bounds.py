@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy import special
 
-from dpstats.estimators.engine.bounds import FREE, NEARLY_ALL, NOTHING
+from dpstats.estimators.engine.bounds import FREE, NEARLY_ALL, NOTHING, base_square
 from dpstats.estimators.gram.tail import NO_TAIL, Tail
 
 Array = np.ndarray
@@ -87,11 +87,6 @@ class Bent(NamedTuple):
 
 
 STRAIGHT = Bent()
-
-
-def base_square(k: int) -> float:
-    """The radius squared that keeps most rows of k nearly normal coordinates, and little noise."""
-    return max(1.25 * k, k + 1.5)
 
 
 def longest_normal(n: int, k: int) -> float:

@@ -9,12 +9,13 @@ import math
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy import special
 
 from dpstats.curator import Curator
 from dpstats.estimators.bends import EDGE, WORTH, by_chance
+from dpstats.estimators.column_law import CROOKED, OCTAVE, ColumnLaw
+from dpstats.estimators.engine.bounds import base_square
 from dpstats.estimators.engine.plan import Plan
-from dpstats.estimators.gram.bounds import Bent, base_square, pilot_bounds
+from dpstats.estimators.gram.bounds import Bent, pilot_bounds
 from dpstats.estimators.gram.coordinates import Coordinates
 from dpstats.estimators.gram.lengths import LongRows, slopes_of
 from dpstats.families.quantiles import normal_squares
@@ -25,13 +26,7 @@ Array = np.ndarray
 _SQUARE = 2.0  # mean square of the square of a normal column, less its mean
 _NOTHING = 1e-12  # of a mean cube
 _OTHERS = 8  # quantiles of the square of the other coordinates of a row
-_FARTHER = 2.0  # an octave
 _MOST = 1.4  # what a square moves a line by, over its coefficient: as of the predictor's, `estimate._MOVED`
-_CELLS = 3  # with rows within the edge: fewer tell no square from a line
-_POINTS = 32  # by which a normal law stands for columns that were not seen
-# mean of a curve, and its covariance with its column, as far as octaves may be wrong of them: a tenth of what
-# they are of the square of an exponential column
-_CROOKED = 0.2
 # sd of how far least squares lies from a line of weighted rows, over what a square says. Without noise, at
 # the usual radius, that was .8 to 1.6 times in nine of ten lines with a forgotten square, and of other bends
 # .7 to 1.4 times in the middle half; in the median 1.2 and .9
@@ -39,12 +34,11 @@ _OTHER_BENDS = 0.5
 
 
 @dataclass(frozen=True)
-class Law:
+class Law(ColumnLaw):
     """Where the rows of m columns lie, in sds, by the counts of the first stage and of long rows.
 
     Attributes
     ----------
-    at, shares : array, shape (m, points)
     along : array, shape (m,)
         Square of a whitened row along the column, of an sd.
     others : array, shape (m, quantiles)
@@ -53,8 +47,6 @@ class Law:
         Whether declared bounds leave room for another octave, whose rows noise may hide.
     """
 
-    at: Array
-    shares: Array
     along: Array
     others: Array
     room: Array
@@ -62,15 +54,8 @@ class Law:
     @classmethod
     def of(cls, place: Coordinates, chosen: Array, long: LongRows) -> "Law":
         """Of the columns of these numbers; normal ones where too little was seen."""
-        scale = place.scale
-        at = scale.places[chosen] / np.sqrt(scale.ratio[chosen])[:, None]
-        shares = scale.shares[chosen]
-        more = (0, 0), (0, max(_POINTS - at.shape[1], 0))
-        at, shares = np.pad(at, more), np.pad(shares, more)
-        normal = special.ndtri((np.arange(at.shape[1]) + 0.5) / at.shape[1])
-        seen = ((shares > 0) & (np.abs(at) < EDGE)).sum(axis=1, keepdims=True) >= _CELLS
-        whole = np.where(seen, shares.sum(axis=1, keepdims=True), 1.0)
-        at, shares = np.where(seen, at, normal), np.where(seen, shares / whole, 1 / at.shape[1])
+        scale, counted = place.scale, ColumnLaw.counted(place.scale, chosen)
+        at, shares = counted.at, counted.shares
         squares = _squares(place)
         along = squares[1 + chosen]
         rest, number = squares[1:].sum() - along, max(len(squares) - 2, 1)
@@ -78,7 +63,7 @@ class Law:
         held = np.where(shares > 0, at, 0.0)
         seen_to = np.array([held.min(axis=1), held.max(axis=1)])
         ends = np.array([scale.lower[chosen], scale.upper[chosen]]) / np.sqrt(scale.ratio[chosen])
-        room = (np.abs(ends) > _FARTHER * np.abs(seen_to)).any(axis=0)
+        room = (np.abs(ends) > OCTAVE * np.abs(seen_to)).any(axis=0)
         return cls(at, shares, along, others, room)._with(long, 1 + chosen, ends)
 
     def _with(self, long: LongRows, axes: Array, ends: Array) -> "Law":
@@ -91,25 +76,11 @@ class Law:
         seen = np.sum(self.shares[..., None] * ((lengths >= edges[:-1]) & (lengths < edges[1:])), axis=1)
         more = np.maximum(long.shares[axes] - seen, 0.0)
         far = np.sqrt(np.maximum(long.lower * long.upper - rest, 0.0) / self.along[:, None])
-        skewed, below, above = (each[:, None] for each in (self._mean(self.at**3) > 0, -ends[0], ends[1]))
+        skewed, below, above = (each[:, None] for each in (self.mean(self.at**3) > 0, -ends[0], ends[1]))
         up = np.where(skewed, (far <= above) | (below < above), (far > below) & (above >= below))
         far = np.where(up, np.minimum(far, above), -np.minimum(far, below))
         others = self.shares * (1 - more.sum(axis=1, keepdims=True))
         return replace(self, at=np.hstack([self.at, far]), shares=np.hstack([others, more]))
-
-    def curve(self) -> tuple[Array, Array]:
-        """`level` and `tilt` that make a clipped square correlated with neither constant nor column."""
-        clipped = np.clip(self.at, -EDGE, EDGE)
-        one, t = np.ones_like(self.at), self.at
-        left = np.array([[self._mean(x * y) for y in (one, clipped)] for x in (one, t)])
-        right = np.array([self._mean(x * clipped**2) for x in (one, t)])
-        found = np.linalg.solve(left.transpose(2, 0, 1), right.T[..., None])[..., 0]
-        return found[:, 0], found[:, 1]
-
-    def curved(self, level: Array, tilt: Array) -> Array:
-        """Values of the curves at the points."""
-        clipped = np.clip(self.at, -EDGE, EDGE)
-        return np.asarray(clipped**2 - level[:, None] - tilt[:, None] * clipped)
 
     def weights(self, radius: float | Array) -> Array:
         """Mean weights at the points of rows shortened to a radius, or to each of some; (..., m, points)."""
@@ -135,9 +106,6 @@ class Law:
         square = np.sum(weights * self.at**2, axis=-1)
         slope = np.sum(weights * off * self.at**2, axis=-1) / np.sum(weights * off**2, axis=-1)
         return np.array([square - slope * mean, slope])
-
-    def _mean(self, values: Array) -> Array:
-        return np.asarray(np.sum(self.shares * values, axis=1))
 
 
 @dataclass(frozen=True)
@@ -278,7 +246,7 @@ def look_for_curves(curator: Curator, cost: float, place: Coordinates, long: Lon
     per_square = n * np.sum(law.shares * shortened * law.at**2, axis=1)
     squares = np.maximum(release.values[1] * 2 * span * limit, n * np.sum(law.shares * shortened**2, axis=1))
     off = np.diag(place.whitening @ place.prior @ place.whitening.T)
-    by_line = (_CROOKED * n) ** 2 * (off[0] + off[1 + chosen] * units**2)
+    by_line = (CROOKED * n) ** 2 * (off[0] + off[1 + chosen] * units**2)
     noise = release.sds[0]
     sds = np.sqrt(squares + noise**2 + by_line)
     sure = np.array([by_chance(release.law, *each, m)[0] for each in zip(noise, sds, strict=True)])

@@ -16,6 +16,7 @@ from dpstats.curator import Curator, Release
 from dpstats.estimators.apart import Apart
 from dpstats.estimators.bends import Line, look, standardised
 from dpstats.estimators.columns import find_columns
+from dpstats.estimators.engine.bounds import base_square
 from dpstats.estimators.engine.finish import lacking
 from dpstats.estimators.engine.plan import Plan
 from dpstats.estimators.engine.some import some_rows
@@ -24,7 +25,6 @@ from dpstats.estimators.gram.bounds import (
     MEAT,
     SPREAD,
     Bounds,
-    base_square,
     choose_bounds,
     kept_square,
     mean_weight,

@@ -16,11 +16,10 @@ import numpy as np
 
 from dpstats.curator import Curator, Release
 from dpstats.estimators.columns import find_columns
-from dpstats.estimators.engine.bounds import NEARLY_ALL
+from dpstats.estimators.engine.bounds import NEARLY_ALL, base_square
 from dpstats.estimators.engine.plan import Plan
 from dpstats.estimators.gram.bounds import (
     Bounds,
-    base_square,
     choose_bounds,
     kept_square,
     mean_weight,

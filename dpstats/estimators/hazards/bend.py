@@ -1,23 +1,26 @@
 """Do hazards follow the line? Scores against its square, docs/theory/survival.md#whether-times-bend."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from dpstats.curator import Curator
-from dpstats.estimators.bends import FAR, NEAR, Line, judged, standardised
+from dpstats.estimators.bends import Line, standardised
+from dpstats.estimators.bent_times import Bent, Look
 from dpstats.estimators.hazards.bounds import Bounds, watched
 from dpstats.estimators.hazards.estimate import Estimate, to_user
 from dpstats.estimators.hazards.grid import Grid
 from dpstats.estimators.row_scale import RowScale
 
 
-def straight(
+def bends(
     curator: Curator,
     cost: float,
     whitening: np.ndarray,
     parts: tuple[RowScale, Grid, Bounds],
     found: Estimate,
-) -> Estimate:
-    """A fit that tells by the caution "bends" if log hazards surely do, and counts what they may as error.
+) -> Bent:
+    """What bends of log hazards move log hazards of pieces and coefficients by, in the user's units.
 
     The level, which has no coefficient, is the mean log hazard of the failures.
 
@@ -53,13 +56,23 @@ def straight(
         1 - kept * (1 - scale.lost_along(point[j:], bounds.radius**2)),
         np.zeros(d + 1),
     )
-    release = curator.release(
-        "hazard_bend",
-        cost,
-        **watched(*parts, point),
-        line=point[j:] / line.some_spread,
-        edge=NEAR.edge,
-    )
-    bend = judged(release, line, bounds.c, NEAR, min(FAR * line.unheard, 1.0))
-    moved = bend.square * line.moved[1:, 1:] / np.outer(scale.scale, scale.scale)
-    return found.doubted(moved, *("bends",) * bend.told)
+    look = Look.along(line, scale, kept * float(grid.events.sum()), bounds.radius)
+    public = look.public()
+    public["ways"] = public["ways"][:, 1:]
+    release = curator.release("hazard_bend", cost, **watched(*parts, point), **public)
+    bent = look.judged(release, bounds.c)
+    # log hazards of all pieces move with the level of rows in the middle of the columns
+    onto = to_user(scale, j) @ np.vstack([np.eye(1, d + 1).repeat(j, axis=0), np.eye(d, d + 1, 1)])
+    return Bent(onto @ bent.shift, onto @ bent.cov @ onto.T, bent.told)
+
+
+def straightened(found: Estimate, bent: Bent) -> Estimate:
+    """A fit that tells by the caution "bends" if log hazards surely do, and counts what they may as error."""
+    baseline = found.baseline
+    assert baseline is not None
+    j = len(baseline.log_hazards)
+    cov = baseline.cov + bent.cov
+    baseline = replace(baseline, log_hazards=baseline.log_hazards + bent.shift[:j], cov=cov)
+    found = replace(found, params=found.params + bent.shift[j:], baseline=baseline)
+    told = (f"bends:{column - 1}" if column else "bends" for column in bent.told)
+    return found.doubted(bent.cov[j:, j:], *told)

@@ -16,7 +16,7 @@ from dpstats.estimators.engine.plan import Plan
 from dpstats.estimators.engine.route import Newton, Scores, iterated
 from dpstats.estimators.engine.step import CHOOSE, DAMPING, LONGEST, capped
 from dpstats.estimators.gram.levels import expected_moments
-from dpstats.estimators.hazards.bend import straight
+from dpstats.estimators.hazards.bend import bends, straightened
 from dpstats.estimators.hazards.bounds import MATRIX_SHARE, Chooser, watched
 from dpstats.estimators.hazards.estimate import Estimate, estimate
 from dpstats.estimators.hazards.grid import find_grid
@@ -135,8 +135,10 @@ class _Steps(Newton[Scores, Estimate]):
         steps, parts = self.steps, (self.scale, self.grid, self.bounds)
         few = few_events(self.scale, self.known, self.curator.n, float(self.grid.events.sum()))
         found = estimate(steps, self.axes, *parts, self.curator.n, few)
-        found = straight(self.curator, self._plan.cost("bend"), self.whitening, parts, found)
-        return checked(self.curator, self._plan.cost("check"), (steps.information, self.axes), parts, found)
+        bent = bends(self.curator, self._plan.cost("bend"), self.whitening, parts, found)
+        # at the root, which a line that is taken for a bend is not
+        found = checked(self.curator, self._plan.cost("check"), (steps.information, self.axes), parts, found)
+        return straightened(found, bent)
 
     def _informed(self) -> Information:
         """What is known of the information, in the coordinates of `axes`."""

@@ -4,11 +4,13 @@ See docs/theory/survival.md#whether-times-bend.
 """
 
 import math
+from dataclasses import replace
 
 import numpy as np
 
 from dpstats.curator import Curator
-from dpstats.estimators.bends import FAR, NEAR, Line, judged, standardised
+from dpstats.estimators.bends import Line, standardised
+from dpstats.estimators.bent_times import Look
 from dpstats.estimators.location_scale.bounds import Bounding, Choice
 from dpstats.estimators.location_scale.estimate import Estimate
 from dpstats.estimators.location_scale.placement import Placement
@@ -57,6 +59,7 @@ def straight(  # noqa: PLR0913 - a fit, and where its line is
         np.zeros(len(gamma)),
     )
     where = bounding.truncation(choice, np.append(gamma, np.log(unit)))
+    look = Look.along(line, scale, curator.n * scale.fraction * kept, choice.radius)
     release = curator.release(
         "location_bend",
         cost,
@@ -66,13 +69,15 @@ def straight(  # noqa: PLR0913 - a fit, and where its line is
         floor=where.floor,
         gamma=gamma,
         sigma=sigma if bounding.placement.problem.strata else sigma.item(),
-        line=(line.beta - line.middle * np.eye(len(gamma))[0]) / line.some_spread,
-        edge=NEAR.edge,
+        **look.public(),
     )
     cut = where.cut
     limit = max(cut.steepest, float(cut.integrals(np.array([np.inf])).location[0]))
-    bend = judged(release, line, limit, NEAR, min(FAR * line.unheard, 1.0))
+    bent = look.judged(release, limit)
     way = np.linalg.pinv(back) * unit
-    moved = np.zeros_like(found.cov)
-    moved[:p, :p] = bend.square * way @ line.moved @ way.T
-    return found.doubted(moved, *("bends",) * bend.told)
+    params, moved = found.params.copy(), np.zeros_like(found.cov)
+    params[:p] += way @ bent.shift
+    moved[:p, :p] = way @ bent.cov @ way.T
+    # with strata there are other columns than coefficients
+    told = (f"bends:{j}" if j and p == len(gamma) else "bends" for j in bent.told)
+    return replace(found, params=params).doubted(moved, *told)

@@ -1,0 +1,61 @@
+"""Where the rows of columns lie, as the first stage has counted them, and what curves of these are."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import special
+
+from dpstats.estimators.bends import EDGE
+from dpstats.estimators.row_scale import RowScale
+
+Array = np.ndarray
+
+OCTAVE = 2.0
+# mean of a curve, and its covariance with its column, as far as octaves may be wrong of them: a tenth of what
+# they are of the square of an exponential column
+CROOKED = 0.2
+_CELLS = 3  # with rows within the edge: fewer tell no square from a line
+_POINTS = 32  # by which a normal law stands for columns that were not seen
+
+
+@dataclass(frozen=True)
+class ColumnLaw:
+    """Where the rows of m columns lie, in sds.
+
+    Attributes
+    ----------
+    at, shares : array, shape (m, points)
+    """
+
+    at: Array
+    shares: Array
+
+    @classmethod
+    def counted(cls, scale: RowScale, chosen: Array) -> "ColumnLaw":
+        """Of the columns of these numbers; normal ones where too little was seen."""
+        at = scale.places[chosen] / np.sqrt(scale.ratio[chosen])[:, None]
+        shares = scale.shares[chosen]
+        more = (0, 0), (0, max(_POINTS - at.shape[1], 0))
+        at, shares = np.pad(at, more), np.pad(shares, more)
+        normal = special.ndtri((np.arange(at.shape[1]) + 0.5) / at.shape[1])
+        seen = ((shares > 0) & (np.abs(at) < EDGE)).sum(axis=1, keepdims=True) >= _CELLS
+        whole = np.where(seen, shares.sum(axis=1, keepdims=True), 1.0)
+        return ColumnLaw(np.where(seen, at, normal), np.where(seen, shares / whole, 1 / at.shape[1]))
+
+    def curve(self) -> tuple[Array, Array]:
+        """`level` and `tilt` that make a clipped square correlated with neither constant nor column."""
+        clipped = np.clip(self.at, -EDGE, EDGE)
+        one, t = np.ones_like(self.at), self.at
+        left = np.array([[self.mean(x * y) for y in (one, clipped)] for x in (one, t)])
+        right = np.array([self.mean(x * clipped**2) for x in (one, t)])
+        found = np.linalg.solve(left.transpose(2, 0, 1), right.T[..., None])[..., 0]
+        return found[:, 0], found[:, 1]
+
+    def curved(self, level: Array, tilt: Array) -> Array:
+        """Values of the curves at the points."""
+        clipped = np.clip(self.at, -EDGE, EDGE)
+        return np.asarray(clipped**2 - level[:, None] - tilt[:, None] * clipped)
+
+    def mean(self, values: Array) -> Array:
+        """Over the rows of each column, of values at the points; shape (m,)."""
+        return np.asarray(np.sum(self.shares * values, axis=1))
