@@ -10,6 +10,7 @@ import numpy as np
 
 from dpstats._arguments import frozen
 from dpstats._stored import plain_numbers
+from dpstats.moments.roots import root_of
 
 _ARRAYS = ("edges", "clock", "variances", "log_hazards", "cov", "cov_privacy")
 _LATER = ("failures", "until")  # what files of before do not have
@@ -187,29 +188,42 @@ class Trend:
     change : array, shape (k,)
     cov : array, shape (k, k)
         0 for a coefficient that is not estimable.
+    root : array, shape (k, r), optional
+        With root root' = cov, to more digits of what cancels; not in fits that were saved before it was kept.
     """
 
     change: np.ndarray
     cov: np.ndarray
+    root: np.ndarray | None = None
 
     def __post_init__(self) -> None:
-        for name in ("change", "cov"):
+        for name in self._given:
             object.__setattr__(self, name, frozen(getattr(self, name)))
-        k = len(self.change)
-        if self.cov.shape != (k, k) or not np.isfinite(np.append(self.change, self.cov.ravel())).all():
+        k, root = len(self.change), self.rooted
+        numbers = np.concatenate([self.change, self.cov.ravel(), root.ravel()])
+        if self.cov.shape != (k, k) or len(root) != k or not np.isfinite(numbers).all():
             raise ValueError("a trend has a finite change of each coefficient, and their covariance")
+
+    @property
+    def _given(self) -> tuple[str, ...]:
+        return ("change", "cov", *("root",) * (self.root is not None))
+
+    @property
+    def rooted(self) -> np.ndarray:
+        """The root, or the best that the covariance tells of it."""
+        return root_of(self.cov) if self.root is None else self.root
 
     def through(self, way: np.ndarray) -> Trend:
         """Of coefficients way @ those of this one."""
         lost = (way[:, np.diag(self.cov) == 0] != 0).any(axis=1)
-        cov = np.where(lost | lost[:, None], 0.0, way @ self.cov @ way.T)
-        return Trend(way @ self.change, cov)
+        root = np.where(lost[:, None], 0.0, way @ self.rooted)
+        return Trend(way @ self.change, root @ root.T, root)
 
     def to_dict(self) -> dict[str, Any]:
         """A trend as plain values for JSON; `from_dict` reads them back."""
-        return {"change": plain_numbers(self.change), "cov": plain_numbers(self.cov)}
+        return {name: plain_numbers(getattr(self, name)) for name in self._given}
 
     @classmethod
     def from_dict(cls, content: Mapping[str, Any]) -> Trend:
         """The trend that `to_dict` described."""
-        return cls(np.array(content["change"], dtype=float), np.array(content["cov"], dtype=float))
+        return cls(**{name: np.array(value, dtype=float) for name, value in content.items()})

@@ -17,6 +17,7 @@ from scipy import special
 from dpstats._arguments import among
 from dpstats._axes import Axes, axes
 from dpstats.errors import SpecificationError
+from dpstats.moments.roots import chi_square
 from dpstats.results import survival_tables as tables
 from dpstats.results.document import NOT_ESTIMABLE, Document, Estimates, limit_columns, point_columns
 from dpstats.results.fit import Fit
@@ -51,8 +52,7 @@ def proportional(record: Record, level: float) -> Estimates:
     known = sds > 0
     change, half = np.where(known, trend.change, np.nan), critical(level) * np.where(known, sds, np.nan)
     square = (change / np.where(known, sds, np.nan)) ** 2
-    inner = np.ix_(known, known)
-    whole = float(trend.change[known] @ np.linalg.solve(trend.cov[inner], trend.change[known]))
+    whole, df = chi_square(trend.change[known], trend.rooted[known])
     frame = pd.DataFrame(
         {
             "term": [*record.names, GLOBAL],
@@ -60,7 +60,7 @@ def proportional(record: Record, level: float) -> Estimates:
             "conf_low": np.append(change - half, np.nan),
             "conf_high": np.append(change + half, np.nan),
             "statistic": np.append(square, whole),
-            "df": np.append(np.ones(len(sds), dtype=int), known.sum()),
+            "df": np.append(np.ones(len(sds), dtype=int), df),
         }
     )
     frame["p_value"] = special.chdtrc(frame["df"], frame["statistic"])
@@ -196,6 +196,10 @@ class HazardFit(Fit, models=("coxph",)):
         "residuals": (
             "of the rows would reveal them, and those of others are not offered for hazards",
             "Use fit.survival(newdata, times).",
+        ),
+        "proportional_test": (
+            "needs coefficients that are estimable, and failures enough to tell early from late",
+            "fit.summary() says what is estimable; a larger budget makes more so.",
         ),
         "marginal_effects": (
             "describe a mean, and this is {model}, of a time to failure",

@@ -15,6 +15,8 @@ from dpstats.estimators.hazards.grid import Grid, _faster
 from dpstats.estimators.hazards.information import Known
 from dpstats.estimators.hazards.levels import bent, few_events, read_levels
 from dpstats.estimators.row_scale import RowScale
+from dpstats.moments.baseline import Trend
+from dpstats.moments.roots import chi_square
 from dpstats.testing import NoNoise, SeededNoise, noise
 
 FITS = json.loads((Path(__file__).parents[1] / "goldens" / "coxph.json").read_text())["fits"]
@@ -181,6 +183,27 @@ def test_effects_that_change_are_told() -> None:
     assert steady.proportional_test().frame["p_value"].iloc[-1] > 0.01 and not steady.flags
 
 
+@pytest.mark.parametrize("far", [10.0, 1e4, 1e8])
+def test_the_joint_test_of_hazards_is_the_same_however_far_a_column_lies_from_0(far: float) -> None:
+    near = Trend(np.array([0.4, -0.3]), np.array([[0.04, 0.01], [0.01, 0.09]]))
+    moved = near.through(np.array([[1.0, -2 * far], [0.0, 1.0]]))  # of x and of its square
+    expected = near.change @ np.linalg.solve(near.cov, near.change)
+    for trend in (near, moved, Trend.from_dict(json.loads(json.dumps(moved.to_dict())))):
+        statistic, df = chi_square(trend.change, trend.rooted)
+        assert df == 2
+        assert statistic == pytest.approx(expected, rel=1e-6)
+
+
+def test_the_joint_test_of_hazards_needs_no_inverse_that_floats_do_not_hold() -> None:
+    draw, low = np.random.default_rng(46), 3.37e7
+    data = rows(6000, 1).assign(x=low + draw.uniform(0, 0.8, 6000))
+    schema = dps.Schema(dict(SCHEMA) | {"x": dps.bounded(low, low + 0.8)})
+    with noise(SeededNoise(1)):
+        fit = dps.coxph("Surv(days, failed) ~ x + I(x**2)", data, schema).fit(dps.gdp(3))
+    test = fit.proportional_test().frame.set_index("term").loc["GLOBAL"]
+    assert test["df"] == 2 and 0.001 < test["p_value"] <= 1
+
+
 def lives(law: str) -> dict[str, np.ndarray]:
     """Of effects .5 and .7: over thirteen decades, or half of them within a millionth of the rest."""
     draw, n = np.random.default_rng(1), 4000
@@ -257,6 +280,8 @@ def test_what_noise_hides_is_not_estimated() -> None:
             dps.gdp(0.05), force=True
         )
     assert np.isinf(fit.bse).all() and "not_estimable" in [code for code, _ in fit.flags]
+    with pytest.raises(dps.NotReleased, match="needs coefficients that are estimable"):
+        fit.proportional_test()
     limits = fit.survival({"maker": "a", "age": 50}, times=100).frame
     assert limits["conf_low"][0] == 0 and limits["conf_high"][0] == 1
 

@@ -1,0 +1,36 @@
+"""Roots of covariances, in which sums of coefficients cancel before they are squared.
+
+Where a column lies far from 0 against its width, its square has nearly its coefficient's errors: of their
+covariance, rounding leaves what floats hold of the squares of what cancels, and of a root of it that itself.
+"""
+
+import numpy as np
+
+
+def root_of(cov: np.ndarray) -> np.ndarray:
+    """Return R with R R' = cov, shape (k, k); what is below the rounding of correlations is 0.
+
+    Parameters
+    ----------
+    cov : array, shape (k, k)
+        Finite and positive semi-definite.
+    """
+    sds = np.sqrt(np.maximum(np.diagonal(cov), 0.0))
+    unit = np.where(sds > 0, sds, 1.0)
+    values, vectors = np.linalg.eigh(cov / np.outer(unit, unit))
+    least = len(cov) * np.finfo(float).eps * max(values.max(initial=0.0), 0.0)
+    return np.asarray(sds[:, None] * vectors * np.sqrt(np.where(values > least, values, 0.0)))
+
+
+def chi_square(effect: np.ndarray, root: np.ndarray) -> tuple[float, int]:
+    """Return e' (R R')^-1 e, and of how many directions it is.
+
+    Parameters
+    ----------
+    effect : array, shape (m,)
+    root : array, shape (m, r)
+        No row is 0.
+    """
+    sds = np.linalg.norm(root, axis=1)  # on the scale of correlations, so that units do not matter
+    found, _, rank, _ = np.linalg.lstsq(root / sds[:, None], effect / sds, rcond=None)
+    return float(found @ found), int(rank)
