@@ -241,12 +241,14 @@ def judged(release: Release, line: Line, limit: float, curve: Square, share: flo
     return Bend(told, scale**2 * more * (2 * abs(found) - more))
 
 
-def by_chance(law: str, noise: float, sd: float, among: int = 1) -> tuple[float, float]:
+def by_chance(
+    law: str, noise: float, sd: float, among: int = 1, doubtful: float = DOUBTFUL
+) -> tuple[float, float]:
     """What a sum of this sd, part of it noise, exceeds by chance once in 1,000 fits, and in 22.
 
-    The first of any of several sums.
+    The first of any of several sums, or by another chance.
     """
-    return _exceeded(DOUBTFUL / among, law, noise, sd), _exceeded(USUAL, law, noise, sd)
+    return _exceeded(doubtful / among, law, noise, sd), _exceeded(USUAL, law, noise, sd)
 
 
 def _exceeded(chance: float, law: str, noise: float, sd: float) -> float:

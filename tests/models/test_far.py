@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import dpstats as dps
+from dpstats.estimators.bends import by_chance
 from dpstats.families.bounded_score import BoundedScore
 from dpstats.families.glm import GAMMA, GAUSSIAN
 from dpstats.testing import SeededNoise, noise
@@ -38,6 +39,12 @@ def test_intervals_of_the_intercept_hold_the_mean_of_all_amounts() -> None:
     for seed in range(3):
         low, high = fitted(seed, 0.04).conf_int().loc["Intercept"]
         assert low < 1.565 < high
+
+
+def test_chances_of_a_look_may_be_others() -> None:
+    usual = by_chance("gaussian", 1.0, 2.0)
+    assert by_chance("gaussian", 1.0, 2.0, doubtful=0.01) == (pytest.approx(2 * 2.5758, rel=1e-4), usual[1])
+    assert usual[0] == pytest.approx(2 * 3.2905, rel=1e-4)
 
 
 def test_what_a_wider_limit_adds() -> None:
