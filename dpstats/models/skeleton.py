@@ -339,6 +339,7 @@ def publish(
         params=result.params,
         cov=result.cov,
         cov_privacy=result.cov_privacy,
+        root=result.root,
         bias=result.possible_bias,
         released=tuple(name for name in released if name not in result.unasked),
         columns=result.columns,

@@ -13,7 +13,7 @@ from dpstats._stored import plain_numbers
 from dpstats.moments.roots import root_of
 
 _ARRAYS = ("edges", "clock", "variances", "log_hazards", "cov", "cov_privacy")
-_LATER = ("failures", "until")  # what files of before do not have
+_LATER = ("failures", "until", "root")  # what files of before do not have
 # variance of when a hazard comes within a cell, in squares of it, halfway through: that of any time as likely
 _ANY_TIME = 1 / 12
 
@@ -42,6 +42,8 @@ class Baseline:
         About how many there are between edges, positive; by default as many as the clock gains.
     until : array, shape (strata,), optional
         Time in each stratum since when nobody may be at risk; by default the last.
+    root : array, shape (J + k, r), optional
+        With root root' = cov, to more digits of what cancels, if coefficients are sums of others.
     """
 
     edges: np.ndarray
@@ -54,6 +56,7 @@ class Baseline:
     strata: int = 1
     failures: np.ndarray | None = None
     until: np.ndarray | None = None
+    root: np.ndarray | None = None
 
     def __post_init__(self) -> None:
         for name in self._given:
@@ -79,6 +82,8 @@ class Baseline:
             raise ValueError("a baseline must have a time for each stratum")
         if self.cov.ndim != 2 or len(self.cov) < j or self.cov.shape != self.cov.T.shape:
             raise ValueError("the covariance of a baseline must be square")
+        if self.root is not None and not (self.root.ndim == 2 and len(self.root) == len(self.cov)):
+            raise ValueError("a root must have a row for each row of the covariance")
         if self.cov_privacy.shape != self.cov.shape:
             raise ValueError("both covariances of a baseline must be of one shape")
 
@@ -157,6 +162,7 @@ class Baseline:
             self,
             log_hazards=self.log_hazards + way[k] @ coef,
             cov=whole @ self.cov @ whole.T,
+            root=whole @ root_of(self.cov),
             cov_privacy=whole @ self.cov_privacy @ whole.T,
         )
 

@@ -15,6 +15,7 @@ from functools import cached_property
 import numpy as np
 
 from dpstats.moments.noisy import NoisyMoments, NormalEquations, read_only
+from dpstats.moments.roots import root_of
 from dpstats.moments.shrinkage import Pulled
 from dpstats.moments.solution import Solution, judged, of_coefficients
 from dpstats.moments.spread import (
@@ -149,6 +150,12 @@ class LinearMoments(NoisyMoments):
         return replace(found, weak=tuple(map(int, known))) if self.guessed else found
 
     @cached_property
+    def root(self) -> np.ndarray:
+        """With root root' the covariance without a penalty where it is finite; terms of sums cancel in it."""
+        (sampling, privacy, guess, *_) = self._inside(0.0)[1]
+        return np.asarray(self.map @ root_of(sampling + privacy + guess))
+
+    @cached_property
     def _line(self) -> tuple[NormalEquations, np.ndarray, list[np.ndarray]]:
         """What no penalty finds, which the table asks for several times."""
         fit, params, parts = self._found(0.0)
@@ -157,6 +164,12 @@ class LinearMoments(NoisyMoments):
 
     def _found(self, alpha: float) -> tuple[NormalEquations, np.ndarray, list[np.ndarray]]:
         """The equations, coefficients, and parts of their covariance, on the user's scale."""
+        fit, inside = self._inside(alpha)
+        parts = [self.map @ part @ self.map.T for part in inside]
+        return fit, self.origin + self.map @ fit.delta, parts
+
+    def _inside(self, alpha: float) -> tuple[NormalEquations, tuple[np.ndarray, ...]]:
+        """The equations, and parts of the covariance of what they give."""
         fit = self.normal_equations(alpha)
         between = score_covariance(self, fit)
         sampling = fit.inverse @ (between / self.n) @ fit.inverse
@@ -169,8 +182,7 @@ class LinearMoments(NoisyMoments):
         for moved in (self.uneven * fit.delta, clipped_line(self, between)):
             bias = bias + np.outer(moved, moved)
         before = 0 * fit.guess if fit.before is None else fit.before
-        parts = [self.map @ part @ self.map.T for part in (sampling + bias, privacy, fit.guess, before, bias)]
-        return fit, self.origin + self.map @ fit.delta, parts
+        return fit, (sampling + bias, privacy, fit.guess, before, bias)
 
     def _penalised(
         self, fit: NormalEquations, alpha: float, params: np.ndarray, parts: list[np.ndarray]

@@ -8,7 +8,7 @@ import numpy as np
 
 
 def root_of(cov: np.ndarray) -> np.ndarray:
-    """Return R with R R' = cov, shape (k, k); what is below the rounding of correlations is 0.
+    """Return R with R R' = cov, shape (k, k); what is below the rounding of correlations may be as large.
 
     Parameters
     ----------
@@ -19,11 +19,11 @@ def root_of(cov: np.ndarray) -> np.ndarray:
     unit = np.where(sds > 0, sds, 1.0)
     values, vectors = np.linalg.eigh(cov / np.outer(unit, unit))
     least = len(cov) * np.finfo(float).eps * max(values.max(initial=0.0), 0.0)
-    return np.asarray(sds[:, None] * vectors * np.sqrt(np.where(values > least, values, 0.0)))
+    return np.asarray(sds[:, None] * vectors * np.sqrt(np.maximum(values, least)))
 
 
 def chi_square(effect: np.ndarray, root: np.ndarray) -> tuple[float, int]:
-    """Return e' (R R')^-1 e, and of how many directions it is.
+    """Return e' (R R')^-1 e, and of how many directions that is.
 
     Parameters
     ----------

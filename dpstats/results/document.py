@@ -24,6 +24,7 @@ from dpstats.errors import SpecificationError
 from dpstats.results.facts import BANNER, Marked
 from dpstats.results.intervals import Transform, standard_errors, transformed
 from dpstats.results.markup import comma_separated, fitting, html, latex, markdown, text
+from dpstats.results.record import Record
 from dpstats.results.table import Column, Page, Table, figures, level_percent, percent
 
 T = TypeVar("T")
@@ -265,10 +266,10 @@ def _laid_out(frame: pd.DataFrame, document: Document) -> Estimates:
 
 
 def with_limits(
-    centre: np.ndarray, gradient: np.ndarray, cov: np.ndarray, level: float, back: Transform
+    centre: np.ndarray, gradient: np.ndarray, record: Record, level: float, back: Transform
 ) -> dict[str, np.ndarray]:
     """Return columns ``estimate``, NaN if not estimable, ``conf_low`` and ``conf_high`` of back(centre)."""
-    se = standard_errors(gradient, cov)
+    se = standard_errors(gradient, record)
     estimate, low, high = transformed(centre, se, level, back)
     return {"estimate": np.where(np.isinf(se), np.nan, estimate), "conf_low": low, "conf_high": high}
 

@@ -358,7 +358,7 @@ def _failed(record: Record, fleet: Fleet, end: float) -> tuple[np.ndarray, np.nd
 
 def _counts(record: Record, fleet: Fleet, found: Sequence[tuple[np.ndarray, np.ndarray]]) -> Counts:
     chances, gradients = (np.array(each) for each in zip(*found, strict=True))
-    chances, se = np.clip(chances, 0.0, 1.0), standard_errors(gradients, record.cov)
+    chances, se = np.clip(chances, 0.0, 1.0), standard_errors(gradients, record)
     mean, squares, variance = (each @ fleet.units for each in (chances, chances**2, chances * (1 - chances)))
     return Counts(mean, squares, variance, se, float(fleet.units.sum()))
 

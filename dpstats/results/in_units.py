@@ -61,6 +61,7 @@ def in_units(record: Record, units: Units | None) -> Record:
         names=tuple(":".join(part) for part in parts),
         params=record.params * scale,
         cov=record.cov * squares,
+        root=None if record.rooted is None else scale[:, None] * record.rooted,
         cov_privacy=record.cov_privacy * squares,
         bias=None if record.bias is None else record.bias * scale**2,
         tails=None if tails is None else replace(tails, variances=tails.variances * scale**2),

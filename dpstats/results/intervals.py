@@ -111,18 +111,31 @@ def by_slope(slope: np.ndarray, se: np.ndarray) -> np.ndarray:
     return np.where(known, slope * np.where(known, se, 0.0), np.inf)
 
 
-def standard_errors(gradient: np.ndarray, cov: np.ndarray) -> np.ndarray:
+def standard_errors(gradient: np.ndarray, record: Record) -> np.ndarray:
+    """Return sqrt(g' cov g) of the coefficients of a record, for each row g of `gradient`.
+
+    Parameters
+    ----------
+    gradient : array, shape (m, k)
+    record : Record
+    """
+    return errors_of_sums(gradient, record.cov, record.rooted)
+
+
+def errors_of_sums(gradient: np.ndarray, cov: np.ndarray, root: np.ndarray | None) -> np.ndarray:
     """Return sqrt(g' cov g) for each row g of `gradient`.
 
     A coefficient with infinite variance makes every quantity that depends on it not estimable (infinite),
     and leaves the others alone. Terms that cancel, as those of a cube of a number far from 0 do, leave no
-    variance below the rounding of their sizes.
+    error below the rounding of their sizes; in a root they cancel before they are squared.
 
     Parameters
     ----------
     gradient : array, shape (m, k)
     cov : array, shape (k, k)
         With covariances of zero beside an infinite variance, as in `Record`.
+    root : array, shape (k, r), optional
+        With root root' = cov where variances are finite.
 
     Returns
     -------
@@ -130,9 +143,12 @@ def standard_errors(gradient: np.ndarray, cov: np.ndarray) -> np.ndarray:
     """
     lost = np.isinf(np.diagonal(cov))
     known = np.where(np.isinf(cov), 0.0, cov)
-    variance = np.einsum("mi,ij,mj->m", gradient, known, gradient)
-    se = np.sqrt(np.maximum(variance, rounding(gradient, known)))
-    return np.where((gradient[:, lost] != 0).any(axis=1), np.inf, se)
+    least = rounding(gradient, known)
+    if root is None:
+        variance = np.maximum(np.einsum("mi,ij,mj->m", gradient, known, gradient), least)
+    else:
+        variance = np.sum((gradient @ root) ** 2, axis=1) + np.finfo(float).eps * least
+    return np.where((gradient[:, lost] != 0).any(axis=1), np.inf, np.sqrt(variance))
 
 
 @dataclass(frozen=True, slots=True)

@@ -158,7 +158,7 @@ def _frame(record: Record, found: Sequence[Effect], level: float) -> pd.DataFram
     frame = pd.DataFrame(labels * len(found[0].effect), columns=["variable", "contrast"])
     effect = np.stack([effect.effect for effect in found], axis=1).ravel()
     gradient = np.stack([effect.gradient for effect in found], axis=1).reshape(len(effect), -1)
-    se = standard_errors(gradient, record.cov)
+    se = standard_errors(gradient, record)
     half = critical(level) * se
     frame["estimate"], frame["std_error"] = effect, se
     most = np.where(frame["contrast"] == DERIVATIVE, np.inf, np.diff(record.link.bounds))

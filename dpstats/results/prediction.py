@@ -150,7 +150,7 @@ def errors_of_means(record: Record, gradient: np.ndarray) -> np.ndarray:
     A linear fit keeps what a release says of all directions: of splines, means where values are may be known
     where coefficients are not.
     """
-    se, lost = standard_errors(gradient, record.cov), np.isinf(np.diagonal(record.cov))
+    se, lost = standard_errors(gradient, record), np.isinf(np.diagonal(record.cov))
     asked = np.isinf(se)
     if record.linear is None or record.alpha or lost.all() or not asked.any():
         return se

@@ -33,6 +33,7 @@ from dpstats.schema import Schema
 LOG_SCALE = "Log(scale)"
 """The last coefficient of a survival model; with strata, that of stratum a is ``"Log(scale)[a]"``."""
 
+_ALIKE = 1e-6  # in correlations: more than rounding leaves apart of a covariance and its root
 T = TypeVar("T")
 Setting = str | float | int | bool
 
@@ -141,6 +142,9 @@ class Record(Facts):
     bias : array, shape (k,), optional
         The part of the variances that is what responses may do that do not follow the model; not in fits
         that were saved before it was kept apart.
+    root : array, shape (k, r), optional
+        With root root' = cov where that is finite, to more digits of what cancels in sums of coefficients:
+        of fits with products or powers, not in files of before it was kept. One of another `cov` is left out.
     no_errors : str, optional
         Why there are no standard errors, where there are none; all variances are infinite then.
 
@@ -181,6 +185,7 @@ class Record(Facts):
     trend: Trend | None = None
     columns: DesignMoments | None = None
     bias: np.ndarray | None = None
+    root: np.ndarray | None = None
 
     def __post_init__(self) -> None:
         names = tuple(self.names)
@@ -212,6 +217,9 @@ class Record(Facts):
             )
         cov, projected = _covariance("cov", self.cov, k)
         cov_privacy, _ = _covariance("cov_privacy", self.cov_privacy, k)
+        root = self.root
+        if root is not None:
+            root = _root(_frozen("root", root, (k, np.shape(root)[-1])), cov)
         flags = tuple((str(code), str(message)) for code, message in self.flags)
         if projected and PROJECTED not in flags:
             flags += (PROJECTED,)
@@ -221,6 +229,7 @@ class Record(Facts):
             ("cov", cov),
             ("cov_privacy", cov_privacy),
             ("bias", None if self.bias is None else _frozen("bias", self.bias, (k,))),
+            ("root", root),
             ("nobs", None if self.nobs is None else count("nobs", self.nobs)),
             ("released", tuple(str(item) for item in self.released)),
             ("settings", _settings(self.settings)),
@@ -237,6 +246,11 @@ class Record(Facts):
             ("excess", None if self.excess is None else _quantity("excess", self.excess)),
         ):
             object.__setattr__(self, name, value)
+
+    @property
+    def rooted(self) -> np.ndarray | None:
+        """`root`, or what the moments of a linear fit without a penalty tell of it."""
+        return self.root if self.root is not None or self.linear is None or self.alpha else self.linear.root
 
     def _penalty(self) -> float | None:
         if self.alpha is None:
@@ -428,6 +442,14 @@ def _covariance(name: str, value: object, k: int) -> tuple[np.ndarray, bool]:
     return cov, changed
 
 
+def _root(root: np.ndarray, cov: np.ndarray) -> np.ndarray | None:
+    """The root, if it is one of what is finite of the covariance."""
+    known = np.isfinite(np.diagonal(cov))
+    sds = np.sqrt(np.diagonal(cov)[known])
+    apart = root[known] @ root[known].T - cov[np.ix_(known, known)]
+    return root if (np.abs(apart) <= _ALIKE * np.outer(sds, sds)).all() else None
+
+
 FORMAT = "dpstats.fit/1"
 ARRAYS = ("params", "cov", "cov_privacy")
 PENALTIES, WORDS = ("alpha", "charged_alpha"), ("weights", "subset", "charged_formula", "target", "no_errors")
@@ -474,6 +496,7 @@ def described_record(record: Record) -> dict[str, Any]:
         **({"baseline": record.baseline.to_dict()} if record.baseline is not None else {}),
         **({"columns": record.columns.to_dict()} if record.columns is not None else {}),
         **({"bias": plain_numbers(record.bias)} if record.bias is not None else {}),
+        **({"root": plain_numbers(record.root)} if record.root is not None else {}),
         **({"trend": record.trend.to_dict()} if record.trend is not None else {}),
         **({"guarantees": [list(pair) for pair in record.guarantees]} if record.guarantees else {}),
         **(
@@ -521,6 +544,7 @@ def _record(content: Mapping[str, Any]) -> Record:
         "baseline": _if_there(content.get("baseline"), Baseline.from_dict),
         "columns": _if_there(content.get("columns"), DesignMoments.from_dict),
         "bias": _if_there(content.get("bias"), partial(np.array, dtype=float)),
+        "root": _if_there(content.get("root"), partial(np.array, dtype=float)),
         "trend": _if_there(content.get("trend"), Trend.from_dict),
         "guarantees": tuple((whose, what) for whose, what in content.get("guarantees", ())),
         "rivals": tuple((name, float(value), float(sd)) for name, value, sd in content.get("rivals", ())),

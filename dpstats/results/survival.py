@@ -387,7 +387,7 @@ class SurvivalFit(Reliability, PlotsOfTime, LawFit, models=("survreg",)):
         found, gradient = (
             linear_predictor(record, at) if response else quantities.standardized(record, at, times)
         )
-        found = where_estimable(record, found, standard_errors(gradient, record.cov))
+        found = where_estimable(record, found, standard_errors(gradient, record))
         if response:
             found = times - record.link.inverse(found)
         if type in ("cox-snell", "martingale"):

@@ -26,6 +26,7 @@ from dpstats.results.intervals import (
     Estimate,
     by_slope,
     critical,
+    errors_of_sums,
     failures,
     privacy_share,
     refuse_alpha,
@@ -126,7 +127,8 @@ def log_hazard(record: Record, at: Points, times: np.ndarray) -> tuple[np.ndarra
     for i in np.flatnonzero(np.isinf(np.diagonal(record.cov))) + len(cov) - len(record.names):
         cov[i], cov[:, i] = 0.0, 0.0
         cov[i, i] = np.inf
-    se = np.hypot(standard_errors(gradient, cov), np.sqrt(_of_clock(record, at, times)))
+    se = errors_of_sums(gradient, cov, given(record.baseline).root)
+    se = np.hypot(se, np.sqrt(_of_clock(record, at, times)))
     return np.log(whole) + level + linear, se
 
 
@@ -388,7 +390,7 @@ class HazardFit(Fit, models=("coxph",)):
             one = partial(self._at_time, at, kind)
             return predicted(self.record, one, asked, np.ndim(times) == 0, se_fit)
         linear, gradient = linear_predictor(self.record, at)
-        line = linear, standard_errors(gradient, self.record.cov)
+        line = linear, standard_errors(gradient, self.record)
         if kind in ("risk", "response"):
             line = np.exp(linear), by_slope(np.exp(linear), line[1])
         return predicted(self.record, lambda _: line, np.zeros(1), True, se_fit)

@@ -85,7 +85,7 @@ def draw(
     for i in range(len(at.exog)):
         one = at.rows(np.full(len(grid), i))
         centre, gradient = of(record, one, grid)
-        se = standard_errors(gradient, record.cov)
+        se = standard_errors(gradient, record)
         estimate, low, high = transformed(centre, np.where(np.isfinite(se), se, np.nan), level, back)
         label = ", ".join(filter(None, (fit * (first > 0), at.apart(i)))) or fit
         line_with_band(ax, grid, estimate, (low, high), label, style(first + i))

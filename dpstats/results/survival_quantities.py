@@ -214,12 +214,12 @@ def _at_time(record: Record, at: Points, kind: str, time: float) -> Errors:
         return _transformed(record, log_hazard(record, at, asked), LOG)
     z, gradient = standardized(record, at, asked)
     value, slope = _of_residual(dist_of(record).family, kind, z)
-    return value, by_slope(slope, standard_errors(gradient, record.cov))
+    return value, by_slope(slope, standard_errors(gradient, record))
 
 
 def _transformed(record: Record, linear: Linear, back: Link) -> Errors:
     centre, gradient = linear
-    return back.inverse(centre), by_slope(back.slope(centre), standard_errors(gradient, record.cov))
+    return back.inverse(centre), by_slope(back.slope(centre), standard_errors(gradient, record))
 
 
 def _of_residual(family: Family, kind: str, z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -40,9 +40,9 @@ def life(record: Record, at: Points, failed: np.ndarray, level: float) -> Estima
     m, q = len(at.exog), len(fractions)
     back = record.link.inverse
     linear = numbers.quantile(record, at.repeated(q), np.tile(fractions, m))
-    quantiles = with_limits(*linear, record.cov, level, back)
+    quantiles = with_limits(*linear, record, level, back)
     location, gradient = linear_predictor(record, at)
-    location_se = standard_errors(gradient, record.cov)
+    location_se = standard_errors(gradient, record)
     means = mean(record, at, level)
     columns = {name: np.column_stack([quantiles[name].reshape(m, q), means[name]]) for name in quantiles}
     share = np.tile(np.append(fractions, np.nan), m)
@@ -65,8 +65,8 @@ def life(record: Record, at: Points, failed: np.ndarray, level: float) -> Estima
 def mean(record: Record, at: Points, level: float) -> Columns:
     """Return the mean life with its limits; NaN where noise hides it, and limits of an infinite mean."""
     centre, gradient = numbers.mean(record, at)
-    columns = with_limits(centre, gradient, record.cov, level, record.link.inverse)
-    hidden, infinite = np.isinf(standard_errors(gradient, record.cov)), np.isinf(centre)
+    columns = with_limits(centre, gradient, record, level, record.link.inverse)
+    hidden, infinite = np.isinf(standard_errors(gradient, record)), np.isinf(centre)
     return {
         name: np.where(hidden | (infinite & (name != "estimate")), np.nan, values)
         for name, values in columns.items()
@@ -172,11 +172,11 @@ def parameters(record: Record, level: float, of_time: bool) -> Estimates:
         names = ["eta" if name == "Intercept" else f"exp({name})" for name in record.names[:p]]
         names += [f"shape{label}" for label in labels]
     centre, gradient = sign * record.params, np.diag(sign)
-    columns = with_limits(centre, gradient, record.cov, level, np.exp)
+    columns = with_limits(centre, gradient, record, level, np.exp)
     if not of_time:
-        location = with_limits(centre, gradient, record.cov, level, np.array)
+        location = with_limits(centre, gradient, record, level, np.array)
         columns = {name: np.append(location[name][:p], columns[name][p:]) for name in columns}
-    return terms("parameter", names, columns, standard_errors(gradient, record.cov), level)
+    return terms("parameter", names, columns, standard_errors(gradient, record), level)
 
 
 def location(record: Record) -> numbers.Linear:
@@ -196,8 +196,8 @@ def ratios(
     record = in_units(record, units)
     centre, gradient = of(record)
     keep = [j for j, name in enumerate(record.names[: record.n_location]) if name != "Intercept"]
-    columns = with_limits(centre[keep], gradient[keep], record.cov, level, np.exp)
-    se = standard_errors(gradient[keep], record.cov)
+    columns = with_limits(centre[keep], gradient[keep], record, level, np.exp)
+    se = standard_errors(gradient[keep], record)
     names = [record.names[j] for j in keep]
     return terms(head, names, columns, se, level, [per_unit(record, name) for name in names])
 

@@ -24,6 +24,7 @@ from dpstats._private import forgetful
 from dpstats.errors import SpecificationError
 from dpstats.formula.newdata import frame_of
 from dpstats.moments.mixture import Tails
+from dpstats.moments.roots import chi_square, root_of
 from dpstats.results.document import (
     NOT_ESTIMABLE,
     Document,
@@ -214,7 +215,7 @@ def _text(names: tuple[str, ...], row: np.ndarray, value: float) -> str:
 def contrasts(record: Record, matrix: np.ndarray, value: np.ndarray, null: tuple[str, ...]) -> ContrastTest:
     """Test matrix @ params = value, row by row; normal reference, or of one the law of the noise."""
     effect = matrix @ record.params - value
-    sd = standard_errors(matrix, record.cov)
+    sd = standard_errors(matrix, record)
     usable = np.isfinite(sd) & (sd > 0)
     z = np.divide(effect, sd, out=np.full(len(sd), np.nan), where=usable)
     cov = _cov_of(record, matrix)
@@ -228,6 +229,9 @@ def contrasts(record: Record, matrix: np.ndarray, value: np.ndarray, null: tuple
 
 def _cov_of(record: Record, matrix: np.ndarray) -> np.ndarray:
     """Return the covariance of the rows of `matrix`, as if what is not estimable were certain."""
+    if record.rooted is not None:
+        root = matrix @ record.rooted
+        return np.asarray(root @ root.T)
     return np.asarray(matrix @ np.where(np.isinf(record.cov), 0.0, record.cov) @ matrix.T)
 
 
@@ -267,15 +271,20 @@ def wald_test_terms(record: Record) -> Estimates:
 def jointly(record: Record, matrix: np.ndarray, value: np.ndarray, text: str) -> WaldTest:
     """Test matrix @ params = value, all rows together; chi-square reference."""
     df = len(matrix)
-    if not np.isfinite(standard_errors(matrix, record.cov)).all():
+    if not np.isfinite(standard_errors(matrix, record)).all():
         return WaldTest(math.nan, df, math.nan, text)
     effect = matrix @ record.params - value
-    cov = _cov_of(record, matrix)
-    sd = np.sqrt(np.diagonal(cov))
-    if not (sd > 0).all() or np.linalg.matrix_rank(cov / np.outer(sd, sd)) < df:
+    if record.rooted is None:
+        cov = _cov_of(record, matrix)
+        sd = np.sqrt(np.diagonal(cov))
+        if not (sd > 0).all() or np.linalg.matrix_rank(cov / np.outer(sd, sd)) < df:
+            return WaldTest(math.nan, df, math.nan, text)
+        root = root_of(cov)
+    else:
+        root = matrix @ record.rooted
+    statistic, rank = chi_square(effect, root)
+    if rank < df:
         return WaldTest(math.nan, df, math.nan, text)
-    standard = effect / sd  # on the scale of correlations, so that units do not matter to the solver
-    statistic = float(standard @ np.linalg.solve(cov / np.outer(sd, sd), standard))
     return WaldTest(statistic, df, float(special.chdtrc(df, statistic)), text)
 
 

@@ -1,6 +1,8 @@
 """Products and powers of numbers far from 0, in all regressions: known as well as those of numbers near 0."""
 
 from collections.abc import Callable
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,7 +14,7 @@ from dpstats.curator import Curator
 from dpstats.estimators.engine.finish import Estimate
 from dpstats.formula import Design
 from dpstats.models.skeleton import MIDDLES, costs_of_middles, found_middles
-from dpstats.results.intervals import standard_errors
+from dpstats.results.intervals import errors_of_sums
 from dpstats.testing import NoNoise, SeededNoise, noise
 
 N, FAR = 20_000, 350.0
@@ -183,10 +185,10 @@ def test_a_variance_that_rounding_hides_is_no_smaller_than_that() -> None:
     )
     for small in (1e-3, 1e-4):
         cov = small**2 * (way @ way.T)
-        assert standard_errors(row, cov)[0] > small  # of way' row, the middle itself
+        assert errors_of_sums(row, cov, None)[0] > small  # of way' row, the middle itself
     plain = np.array([[1.0, -2.0]])
-    assert standard_errors(plain, np.eye(2))[0] == np.sqrt(5)
-    assert standard_errors(plain, np.ones((2, 2)))[0] == 1
+    assert errors_of_sums(plain, np.eye(2), None)[0] == np.sqrt(5)
+    assert errors_of_sums(plain, np.ones((2, 2)), None)[0] == 1
 
 
 def test_what_rests_on_a_lost_coefficient_is_lost() -> None:
@@ -219,3 +221,38 @@ def test_the_ledger_and_the_fit_name_what_was_released(tmp_path: Any) -> None:
     assert MIDDLES in fit.record.released
     plain = dps.logit("yes ~ x + u", data, schema).fit(GAUSSIAN, ledger=ledger)
     assert MIDDLES not in plain.record.released
+
+
+MODELS: dict[str, Any] = {
+    "ols": partial(dps.ols, "y ~ x + I(x**2)"),
+    "poisson": partial(dps.glm, "k ~ x + I(x**2)", family="poisson"),
+    "survreg": partial(dps.survreg, "Surv(t) ~ x + I(x**2)"),
+    "coxph": partial(dps.coxph, "Surv(t) ~ x + I(x**2)"),
+}
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_errors_are_the_same_however_far_a_column_with_its_square_lies_from_0(
+    model: str, tmp_path: Path
+) -> None:
+    draw, far = np.random.default_rng(0), 5_400_000  # as a northing of a town, in metres
+    u = draw.uniform(0, 800, 3000)
+    eta = u / 1000 - (u / 1000) ** 2
+    rows = {"y": draw.normal(eta), "k": draw.poisson(np.exp(eta)), "t": draw.exponential(np.exp(-eta))}
+    errors, joint = [], []
+    for low in (far, 0):
+        bounds = {"x": dps.bounded(low, low + 800), "y": dps.bounded(-6, 6), "k": dps.count(20)}
+        schema = dps.Schema(bounds | {"t": dps.bounded(1e-4, 20)})
+        with noise(SeededNoise(1)):
+            fit = MODELS[model](data=rows | {"x": low + u}, schema=schema).fit(dps.gdp(2))
+        at = {"x": [low + 100.0, low + 700.0]}
+        fit.save(tmp_path / "fit.json", overwrite=True)
+        for each in (fit, dps.load(tmp_path / "fit.json")):
+            if model == "coxph":
+                frame = each.survival(at, times=[0.5]).frame
+                errors.append((frame["conf_high"] - frame["conf_low"]).to_numpy())
+            else:
+                errors.append(each.predict(at, "lp", se_fit=True)["se_fit"].to_numpy())
+            joint.append(each.wald_test("x = 0, I(x**2) = 0").statistic)
+    np.testing.assert_allclose(errors, np.tile(errors[-1], (4, 1)), rtol=0.01)
+    np.testing.assert_allclose(joint, joint[-1], rtol=0.01)

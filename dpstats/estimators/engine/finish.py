@@ -8,6 +8,7 @@ from scipy.linalg import block_diag
 
 from dpstats.moments.design import DesignMoments
 from dpstats.moments.noisy import SEEN
+from dpstats.moments.roots import root_of
 
 Array = np.ndarray
 
@@ -48,6 +49,8 @@ class Estimate:
         Where the columns were found, and how far they spread.
     bias : array, shape (k, k), or 0
         The part of `cov` that is what responses may do that do not follow the model, as far as checks tell.
+    root : array, shape (k, r), optional
+        With root root' = cov where that is finite, if coefficients are sums of those of other columns.
     unasked : frozenset of str
         What was planned, and was not released, as releases before left nothing to ask.
     """
@@ -59,6 +62,7 @@ class Estimate:
     settings: dict[str, Any] = field(default_factory=dict)
     columns: DesignMoments | None = field(default=None, kw_only=True)
     bias: Array | float = field(default=0.0, kw_only=True)
+    root: Array | None = field(default=None, kw_only=True)
     unasked: frozenset[str] = field(default=frozenset(), kw_only=True)
 
     def wider(self, factors: Array) -> Self:
@@ -122,6 +126,7 @@ class Estimate:
             params=whole @ self.params,
             cov=cov,
             cov_privacy=carried(self.cov_privacy, whole),
+            root=whole @ root_of(without_lost(self.cov)),
             bias=carried(self._bias, whole),
             problems=tuple(problems),
             columns=None if self.columns is None else self._columns_through(self.columns, way),
@@ -152,11 +157,16 @@ def widened(cov: Array, factors: Array) -> Array:
 
 def carried(cov: Array, way: Array) -> Array:
     """The covariance of way @ estimate; a variance is infinite where it rests on one that is."""
-    lost = np.isinf(np.diag(cov))
-    found = way @ np.where(lost | lost[:, None], 0.0, cov) @ way.T
-    rests = (way[:, lost] != 0).any(axis=1)
+    rests = (way[:, np.isinf(np.diag(cov))] != 0).any(axis=1)
+    found = way @ without_lost(cov) @ way.T
     found[rests, rests] = np.inf
     return np.asarray(found)
+
+
+def without_lost(cov: Array) -> Array:
+    """The covariance of what is estimable, 0 beside it."""
+    lost = np.isinf(np.diag(cov))
+    return np.where(lost | lost[:, None], 0.0, cov)
 
 
 def _named(code: str, problems: tuple[str, ...]) -> Array:
