@@ -636,6 +636,15 @@ MUTANTS = (
         ),
     ),
     planted(
+        "what is expected of strata has no noise of the events' matrix",
+        "models/test_survreg_strata.py::test_what_noise_hides_of_columns_that_nearly_repeat_each_other_is_told",
+        (
+            "estimators/location_scale/strata.py",
+            "structure_sd(self.events, stretched,",
+            "structure_sd(self.events, 0 * stretched,",
+        ),
+    ),
+    planted(
         "steps of rare flags are as short as those of other columns (strata)",
         "models/test_survreg_strata.py::test_steps_of_a_rare_flag_arrive",
         ("estimators/location_scale/strata.py", "_LEAST_INFORMATION * usual", "_LEAST_INFORMATION"),

@@ -152,12 +152,12 @@ def estimated(
     structure[:k, :k] = location_share * (axes.T @ events.square @ axes)
     if late is not None:
         structure += turn.T @ late.beyond @ turn
-    stretched = np.linalg.norm(np.sqrt(events.noise_ratio)[:, None] * axes, axis=0)
+    stretched = stretch(events, axes)
     least = 0.05 * unit
     # noise may have made small what whitening made 1
     least[:k] = np.clip(events.noise * location_share * stretched**2, least[:k], unit[:k])
     size = np.maximum(np.diag(structure), least)
-    sds = _structure_sd(events, stretched, size, location_share)
+    sds = structure_sd(events, stretched, size, location_share)
     if late is not None:
         sds *= late.error
     # where columns are correlated the pivot errs along what is stretched, and the scores are correlated there
@@ -166,13 +166,32 @@ def estimated(
     return known.mixed(structure, sds, np.sqrt(unit))
 
 
-def _structure_sd(events: Events, stretch: np.ndarray, size: np.ndarray, location_share: float) -> np.ndarray:
-    k = len(stretch)
-    noise = events.noise * location_share * np.outer(stretch, stretch)
+def stretch(events: Events, axes: np.ndarray) -> np.ndarray:
+    """By how much noise of the events' matrix is stretched along these axes: the root of that, shape (k,)."""
+    return np.asarray(np.linalg.norm(np.sqrt(events.noise_ratio)[:, None] * axes, axis=0))
+
+
+def structure_sd(
+    events: Events, stretched: np.ndarray, size: np.ndarray, location_share: float
+) -> np.ndarray:
+    """sds of what is expected of the matrix: by noise in the events' matrix, and beyond it.
+
+    Parameters
+    ----------
+    events : Events
+    stretched : array, shape (k,)
+        As of :func:`stretch`, along the axes of the location.
+    size : array, shape (m,)
+        Diagonal of what is expected; that of log sigmas follows the location's.
+    location_share : float
+        As of :func:`estimated`.
+    """
+    k = len(stretched)
+    noise = events.noise * location_share * np.outer(stretched, stretched)
     sd = math.hypot(_STRUCTURE, events.fraction_error) * np.sqrt(np.outer(size, size))
     sd[:k, :k] = np.hypot(noise, sd[:k, :k])
-    if len(size) > k:
-        sd[k, k] = math.hypot(_LOG_SIGMA_STRUCTURE, events.fraction_error) * size[k]
+    own = np.arange(k, len(size))
+    sd[own, own] = math.hypot(_LOG_SIGMA_STRUCTURE, events.fraction_error) * size[own]
     return sd
 
 

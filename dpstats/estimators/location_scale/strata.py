@@ -38,7 +38,7 @@ from dpstats.estimators.location_scale.estimate import (
 from dpstats.estimators.location_scale.event_law import LEAST_SAID
 from dpstats.estimators.location_scale.gaussian import Gaussian
 from dpstats.estimators.location_scale.hazard_calibration import doubted
-from dpstats.estimators.location_scale.information import Known, usable
+from dpstats.estimators.location_scale.information import Known, stretch, structure_sd, usable
 from dpstats.estimators.location_scale.placement import PlacedByLine, declared_range
 from dpstats.estimators.location_scale.problem import LARGEST_LOG_SIGMA, LOG_SIGMA_RANGE, Problem, sigma_of
 from dpstats.estimators.location_scale.route import Reading, Scores, scores_of
@@ -50,9 +50,7 @@ from dpstats.estimators.stretch import shortened
 from dpstats.families.score_bounds import Truncation
 from dpstats.moments import Quantity
 
-# sds of what is expected of the information, against its size: on the location, and on log sigma
-_LOCATION, _LOG_SIGMA = 0.2, 0.3
-_LATE = 3.0  # the same with late entries, against these
+_LATE = 3.0  # sds of what is expected of the information with late entries, against others
 _APART = 0.5  # sd of what log sigmas have left to go
 _LEAST_INFORMATION = 0.6  # against what is expected, that steps are taken by
 
@@ -229,12 +227,15 @@ class Stratified(Gaussian):
             share * fraction * (w @ layout.stretched(counted) @ w),
             np.diag(fraction * layout.shares * log_sigma),
         )
-        self._expected = expected
+        self._expected = expected.copy()
+        # as released: what a floor adds where columns nearly repeat each other would be taken for seen
+        counts = share * float(counted @ layout.shares)
+        expected[:k, :k] += counts * w @ (self.events.square - self.events.floored) @ w
         expected = known.axes.T @ expected @ known.axes
         size = np.maximum(np.diag(expected), 0.05 * share * fraction * layout.shares.min())
         unit = np.sqrt(np.append(np.full(k, size[:k].mean()), size[k:]))
-        relative = np.repeat([_LOCATION, _LOG_SIGMA], [k, groups]) * (_LATE if delayed else 1.0)
-        sds = np.sqrt(np.outer(relative * size, relative * size))
+        stretched = stretch(self.events, w @ known.axes[:k, :k])
+        sds = structure_sd(self.events, stretched, size, counts) * (_LATE if delayed else 1.0)
         apart = ~np.eye(groups, dtype=bool)  # no row is of two strata
         known.mean[k:, k:][apart] = 0.0
         sds[k:, k:][apart] = known.sds[k:, k:][apart] = 1e-12
