@@ -35,7 +35,7 @@ from dpstats.results.intervals import (
 )
 from dpstats.results.newdata import NewData, Points, points
 from dpstats.results.plotting import entitled, footer, legend, line_with_band, style
-from dpstats.results.prediction import linear_predictor, predicted
+from dpstats.results.prediction import Prediction, linear_predictor, predicted
 from dpstats.results.record import Record, given
 from dpstats.results.released import method_where, value_where
 from dpstats.results.summary import ratio_rows, table_of_ratios
@@ -108,6 +108,7 @@ _OF_DISTRIBUTIONS = (
     "plot_reliability",
     "plot_hazard",
 )
+_FLOATS = 700.0  # of which floats hold exp
 _LEAST = 1e-300  # of a cumulative hazard, whose logarithm is taken
 
 
@@ -373,7 +374,8 @@ class HazardFit(Fit, models=("coxph",)):
         NotReleased
             Without `newdata`: predictions for the training rows would reveal them.
         SpecificationError
-            For an unknown `type`, one that needs `times` without them, or `times` for one that has none.
+            For an unknown `type`, one that needs `times` without them, or `times` for one that has none, and
+            for risks that floats do not hold, where covariates lie far from 0.
 
         Examples
         --------
@@ -392,6 +394,7 @@ class HazardFit(Fit, models=("coxph",)):
         linear, gradient = linear_predictor(self.record, at)
         line = linear, standard_errors(gradient, self.record)
         if kind in ("risk", "response"):
+            _check_risks(*line)
             line = np.exp(linear), by_slope(np.exp(linear), line[1])
         return predicted(self.record, lambda _: line, np.zeros(1), True, se_fit)
 
@@ -439,6 +442,11 @@ class HazardFit(Fit, models=("coxph",)):
         footer(made, record, privacy_share(record))
         return made
 
+    def _prediction(self, at: Points, average: bool = False) -> Prediction:
+        linear, gradient = linear_predictor(self.record, at)
+        _check_risks(linear, standard_errors(gradient, self.record))
+        return super()._prediction(at, average)
+
     def _times(self, times: float | Sequence[float], asked: str) -> np.ndarray:
         values, last = check_times(times, asked), float(given(self.record.baseline).times[-1])
         if values.max() > last:
@@ -471,5 +479,20 @@ class HazardFit(Fit, models=("coxph",)):
         return np.exp(-hazard), by_slope(hazard * np.exp(-hazard), se)
 
 
+def _check_risks(linear: np.ndarray, se: np.ndarray) -> None:
+    """Refuse to take exp of log risks that floats do not hold, of covariates far from 0.
+
+    Raises
+    ------
+    SpecificationError
+    """
+    if (beyond := linear[np.isfinite(se) & (np.abs(linear) > _FLOATS)]).size:
+        raise SpecificationError(
+            "a risk is relative to a row whose covariates are all 0, and floats do not hold "
+            f"exp({beyond[0]:g}), that of a row of newdata; differences of type='lp' are of log hazards "
+            "between its rows, and fit.survival(newdata, times) has curves"
+        )
+
+
 def _survival(log: np.ndarray) -> np.ndarray:
-    return np.exp(-np.exp(np.minimum(log, 700.0)))
+    return np.exp(-np.exp(np.minimum(log, _FLOATS)))

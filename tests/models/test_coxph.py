@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -202,6 +203,11 @@ def test_the_joint_test_of_hazards_needs_no_inverse_that_floats_do_not_hold() ->
         fit = dps.coxph("Surv(days, failed) ~ x + I(x**2)", data, schema).fit(dps.gdp(3))
     test = fit.proportional_test().frame.set_index("term").loc["GLOBAL"]
     assert test["df"] == 2 and 0.001 < test["p_value"] <= 1
+    at = {"x": low + 0.4}
+    for risk in (partial(fit.predict, at, "risk"), partial(fit.get_prediction, at)):
+        with pytest.raises(dps.SpecificationError, match="floats do not hold"):
+            risk()
+    assert np.isfinite(fit.predict(at)).all() and 0 < fit.predict(at, times=100).iloc[0] < 1
 
 
 def lives(law: str) -> dict[str, np.ndarray]:
