@@ -26,10 +26,10 @@ def with_floor(matrix: np.ndarray, floor: float) -> np.ndarray:
     return (vectors * np.maximum(values, max(floor, 1e-12 * values.max(initial=1.0)))) @ vectors.T
 
 
-def noise_of_product(sds: np.ndarray, vector: np.ndarray) -> np.ndarray:
-    """Covariance of N v for a symmetric N with these sds, each entry of its triangle drawn alone."""
-    covariance = sds**2 * np.outer(vector, vector)
-    np.fill_diagonal(covariance, sds**2 @ vector**2)
+def noise_of_product(sds: np.ndarray, second: np.ndarray) -> np.ndarray:
+    """Covariance of N v for v with these second moments, each entry of the triangle of N drawn alone."""
+    covariance = sds**2 * second
+    np.fill_diagonal(covariance, sds**2 @ np.diag(second))
     return covariance
 
 

@@ -1,11 +1,13 @@
 """Effects along directions that noise hides, by those that columns have along the others."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from dpstats.estimators.engine.information import Information
 from dpstats.estimators.newton.hidden import hidden
-from dpstats.estimators.newton.located import Located
+from dpstats.estimators.newton.located import Located, usual_effects
 from dpstats.estimators.newton.problem import Problem
 from dpstats.families.glm import BINOMIAL
 
@@ -17,6 +19,8 @@ def known(k: int, center: np.ndarray | None = None, categories: tuple[np.ndarray
     center = 0 * one if center is None else center
     scale = np.where(center > 0, np.sqrt(center * (1 - center)), 1.0)
     prior = PRIOR * one
+    for own in categories:
+        prior[own] = usual_effects(scale[own]) ** 2
     located = Located(center, scale, 0 * one, -one, one, one, (), 0.5, 0.5, 0.0, 1e-3, prior, one < 0)
     return Problem(BINOMIAL, -one[1:], one[1:], (0.0, 1.0), categories=categories), located
 
@@ -70,6 +74,15 @@ def test_the_effect_of_a_reference_level_is_one_effect() -> None:
     none, contrast = priced(reference, found, *about), np.where(np.arange(levels) % 2, 1.0, -1.0)
     contrast[0] = 0.0
     assert none > 1.0 > 10 * priced(contrast + 0.5 * np.arange(levels) % 3, found, *about)
+
+
+def test_the_effect_of_a_rare_level_is_no_larger_for_its_rarity() -> None:
+    """An sd of 4.5 on log odds, where that of whitened units is 30 for a level of one row in a thousand."""
+    share, axis = 1e-3, np.array([0.0, 1.0, 0.0])
+    problem, located = known(3, np.array([0.0, share, 0.3]), (np.array([1, 2]),))
+    problem = replace(problem, coded=np.ones(2, dtype=bool))
+    found = priced(axis, np.zeros(3), problem, located) / located.scale[1] ** 2
+    assert found == pytest.approx(4.5**2, rel=0.05)
 
 
 def test_what_a_point_lacks_along_one_direction_is_an_error_of_others() -> None:

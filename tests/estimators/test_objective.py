@@ -230,7 +230,7 @@ def corrected(
         np.array([0.0, moved]), RIDGE, "spherical", 500 * one, "none", 0 * one, dps.pure(1), ROWS
     )
     problem = Problem(BINOMIAL, np.array([-1.0]), np.array([1.0]), (0.0, 1.0))
-    matrices = Matrices(curvature, np.full((2, 2), sd), None, np.eye(2), None)
+    matrices = Matrices(curvature, np.full((2, 2), sd), None)
     return _corrected(ball, problem, located, minimum, matrices, tuning)
 
 
@@ -255,10 +255,12 @@ def test_noise_of_the_curvature_is_noise_of_the_correction(far):
 
 
 def test_what_noise_hides_of_the_curvature_is_as_uncertain_as_before():
-    """Of a direction that is half seen, half; what it lacks is an error of the other by the noise between."""
+    """Of a direction that is half seen, half; what it lacks is an error of both by noise of the curvature."""
     edge, values = noise_edge(np.full((2, 2), 1e-2)), np.linspace(0, 0.1, 1000)
     half = values[np.searchsorted(seen_share(values, edge), 0.5)]
     small, large = (corrected(np.diag([0.2, half]), 1e-2, prior=prior) for prior in (20.0, 60.0))
     more = np.diag(large.cov_privacy - small.cov_privacy)
-    assert more[1] == pytest.approx((60 - 20) / 4, rel=0.02)
-    assert more[0] == pytest.approx(more[1] * 1e-2**2 / 2 / 0.2**2, rel=1e-3)
+    lacking = (60 - 20) / 4
+    assert more == pytest.approx(
+        [lacking * (1e-2 / 0.2) ** 2, lacking * (1 + 0.5 * (1e-2 / half) ** 2)], rel=0.02
+    )

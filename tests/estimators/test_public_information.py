@@ -7,10 +7,13 @@ import pytest
 
 import dpstats as dps
 from dpstats.estimators.engine.accumulate import Accumulator
+from dpstats.estimators.engine.finish import Estimate
+from dpstats.estimators.levels import OPEN
 from dpstats.estimators.newton.information import Public, usable
+from dpstats.estimators.newton.levels import Scores, level_moments, read_levels, stretched_no_further
 from dpstats.estimators.newton.located import Located
 from dpstats.estimators.newton.problem import Problem
-from dpstats.families.glm import POISSON
+from dpstats.families.glm import BINOMIAL, POISSON
 from dpstats.testing import SeededNoise, noise
 
 SHARES = np.array([0.25, 0.4, 0.25, 0.1])  # of the reference level first
@@ -24,10 +27,10 @@ def rows(rng: np.random.Generator) -> np.ndarray:
     return np.column_stack([np.ones(N), level[:, None] == [1, 2, 3], rng.normal(3.0, 2.0, N)])
 
 
-def known(center: np.ndarray, scale: np.ndarray) -> Public:
-    one = np.ones(5)
+def known(center: np.ndarray, scale: np.ndarray, alike: np.ndarray = ALIKE) -> Public:
+    one = np.ones(len(alike))
     located = Located(center, scale, 0 * one, -one, one, one, (), 0.5, 0.5, 0.0, 1e-3, 4 * one, one < 0)
-    found = Public.of(Problem(POISSON, -one[1:], one[1:], (0.0, 9.0), alike=ALIKE), located)
+    found = Public.of(Problem(POISSON, -one[1:], one[1:], (0.0, 9.0), alike=alike), located)
     assert found is not None
     return found
 
@@ -64,12 +67,60 @@ def test_noise_that_is_left_of_a_product_has_the_covariance_that_is_said() -> No
     drawn = rng.normal(size=(2_000, 5, 5))
     noisy = (drawn + drawn.transpose(0, 2, 1)) / 2  # 1 on the diagonal, and along any direction
     made = np.array([public.nearest(one, whitening) @ vector for one in noisy])
-    said = public.of_product(whitening, vector)
+    left = public.noise(whitening)
+    said = left.of_product(np.outer(vector, vector))
     root = np.linalg.cholesky(np.linalg.inv(said))
     np.testing.assert_allclose(root.T @ np.cov(made.T) @ root, np.eye(5), atol=0.15)
     unit = vector / np.linalg.norm(vector)
-    along = public.left(whitening, unit[:, None])[0]
-    assert along**2 == pytest.approx(unit @ public.of_product(whitening, unit) @ unit)
+    along = left.along(unit[:, None])[0]
+    assert along == pytest.approx(unit @ left.of_product(np.outer(unit, unit)) @ unit)
+
+
+def test_what_a_level_lacks_is_no_error_of_others() -> None:
+    """Noise between them is 0 in public: of one level that it hid intervals of all others were open."""
+    shares, k = SHARES[:, None], len(SHARES)
+    rows, center = np.eye(k), np.append(0.0, SHARES[1:])
+    rows[:, 0] = 1.0
+    found = known(center, np.append(1.0, 0.4 * np.ones(3)), ALIKE[:4, :4])
+    standardised, released = rows @ found.way.T, Accumulator()
+    released.add((shares * standardised).T @ standardised, NOISE, np.eye(k))
+    lacks = np.linalg.solve(standardised, np.eye(k)[1])  # the second level is off, and no other
+    error = usable(released, np.eye(k), found).error_beside(np.outer(lacks, lacks))
+    variances = np.diag(standardised @ error @ standardised.T)
+    assert variances[1] > (0.5 * NOISE) ** 2
+    assert np.delete(variances, 1) == pytest.approx(0.0, abs=1e-6 * variances[1])
+
+
+def test_rare_levels_leave_rows_of_a_reference_as_long_as_others() -> None:
+    """Each is stretched no further than its scale: as if it had more rows, and no column had."""
+    shares = np.array([0.05, *[0.135] * 6, *[0.01] * 14])  # of the reference level first
+    k, own, rare = len(shares), np.arange(1, len(shares)), shares[1:] < 0.05
+    center, one = np.append(0.0, shares[1:]), np.ones(k)
+    scale = np.append(1.0, np.where(rare, 0.2, np.sqrt(shares[1:])))
+    least = np.append(0.0, 1.0 * rare)
+    located = Located(center, scale, least, -one, one, one, (), 0.5, 0.5, 0.0, 1e-3, 4 * one, one < 0)
+    problem = Problem(BINOMIAL, 0 * one[1:], one[1:], (0.0, 1.0), coded=one[1:] > 0, categories=(own,))
+    moments = stretched_no_further(level_moments(problem, located), problem, located)
+    assert np.diag(moments)[1:][rare] == pytest.approx(1.0, rel=0.05)
+    reference = np.append(1.0, -(center / scale)[1:])
+    assert reference @ np.linalg.solve(moments, reference) == pytest.approx(1 / shares[0], rel=0.05)
+
+
+@pytest.mark.parametrize(("noisy", "error", "few"), [(0.01, 1.0, False), (0.4, 1.0, True), (0.01, 6.0, True)])
+def test_rows_of_a_level_may_all_say_the_same_where_noise_may_make_up_their_events(
+    noisy: float, error: float, few: bool
+) -> None:
+    """12 events, in 2,000 rows: noise of the point, or of the curvature, may be most of them."""
+    one, center = np.ones(3), np.array([0.0, 0.3, 0.3])
+    located = Located(center, 0.5 * one, 0 * one, -one, one, one, (), 0.5, 0.5, 0.0, 1e-3, one, one < 0)
+    problem = Problem(BINOMIAL, 0 * one[1:], one[1:], (0.0, 1.0), categories=(np.array([1, 2]),))
+    sampling, params = np.eye(3) / 120, np.array([5.1, 0.0, 0.0])
+    cov = sampling + noisy**2 * np.eye(3)
+    scores = Scores(params[None], 0 * one, cov, sampling, lambda change: (12.0, error))
+    bare = read_levels(problem, located, Estimate(params, cov, cov), replace(scores, curvature=None))
+    found = read_levels(problem, located, Estimate(params, cov, cov), scores)
+    assert bare.cov[0, 0] < 1.0
+    assert (found.cov[0, 0] > OPEN) == few
 
 
 def test_nothing_is_public_of_numbers() -> None:

@@ -394,28 +394,56 @@ MUTANTS = (
         "estimators/test_public_information.py::test_many_levels_and_a_number_are_told",
         (
             "estimators/newton/iterate.py",
-            "level_moments(problem, located), located",
-            "np.eye(problem.k), located",
+            "level_moments(problem, located), problem",
+            "np.eye(problem.k), problem",
         ),
     ),
     planted(
         "columns of levels are taken for independent (logistic, pure epsilon)",
         "estimators/test_public_information.py::test_pure_epsilon_tells_a_reference_among_many_levels",
-        ("estimators/objective/debiased.py", "= _whitening(problem, located)", "= np.eye(problem.k)"),
+        ("estimators/objective/debiased.py", "(level_moments(problem, located), ", "(np.eye(problem.k), "),
     ),
     planted(
         "noise of products is that before what is public (logistic, pure epsilon)",
         "estimators/test_public_information.py::test_noise_that_is_left_of_a_product_has_the_covariance_that_is_said",
         (
             "estimators/newton/information.py",
-            "self.structure.of_product(whitening @ self.way, vector)",
-            "np.outer(vector, vector) / 2 + np.eye(len(vector)) * (vector @ vector) / 2",
+            "self.structure.noise(whitening @ self.way)",
+            "self.structure.noise(np.eye(len(whitening)))",
         ),
+    ),
+    planted(
+        "what one level lacks is an error of all others (generalised linear)",
+        "estimators/test_public_information.py::test_what_a_level_lacks_is_no_error_of_others",
+        ("estimators/newton/information.py", "sds), of_product=of_product)", "sds), of_product=None)"),
+    ),
+    planted(
+        "noise of the point does not make up events of a level (logistic, pure epsilon)",
+        "estimators/test_public_information.py::test_rows_of_a_level_may_all_say_the_same_where_noise_may_make_up_their_events",
+        (
+            "estimators/newton/levels.py",
+            "math.hypot(error, found * math.sqrt(max(sd**2 - sampling**2, 0.0)))",
+            "error",
+        ),
+    ),
+    planted(
+        "rare levels that are not stretched stand for rows of the reference level (generalised linear)",
+        "estimators/test_public_information.py::test_rare_levels_leave_rows_of_a_reference_as_long_as_others",
+        (
+            "estimators/newton/levels.py",
+            "(np.eye(len(own)) - shares) / located.scale[own]",
+            "np.eye(len(own))",
+        ),
+    ),
+    planted(
+        "the effect of a rare level grows with its rarity (generalised linear)",
+        "estimators/test_hidden.py::test_the_effect_of_a_rare_level_is_no_larger_for_its_rarity",
+        ("estimators/newton/hidden.py", "unknown[problem.levels]", "unknown[:0]"),
     ),
     planted(
         "noise that breaks what is public is all taken for gone (generalised linear)",
         "estimators/test_public_information.py::test_noise_has_the_sd_that_is_said",
-        ("estimators/newton/information.py", "sds * public.left(", "0.7 * sds * public.left("),
+        ("estimators/newton/information.py", "sds * np.sqrt(left.along(", "0.7 * sds * np.sqrt(left.along("),
     ),
     planted(
         "what is public of levels is not used (linear)",

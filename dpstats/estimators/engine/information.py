@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -39,6 +40,9 @@ class Information:
         From 0 to 1: whether there is more information along each eigenvector than noise may make.
     unit : array, shape (k,)
         Square root of the diagonal that is expected.
+    of_product : callable, optional
+        Takes second moments of a vector to the covariance of its product with the error, where more is known
+        of that than its sds.
     """
 
     values: np.ndarray
@@ -47,6 +51,7 @@ class Information:
     sds: np.ndarray
     seen: np.ndarray
     unit: np.ndarray
+    of_product: Callable[[np.ndarray], np.ndarray] | None = None
 
     @classmethod
     def of(cls, values: np.ndarray, vectors: np.ndarray, sds: np.ndarray) -> Information:
@@ -109,6 +114,9 @@ class Information:
 
     def error_beside(self, missed: np.ndarray) -> np.ndarray:
         """The same of all that a point lacks, by its covariance, shape (k, k)."""
+        if self.of_product is not None:
+            way = (self.vectors * (np.sqrt(self.seen) / self.used)) @ self.vectors.T
+            return np.asarray(way @ self.of_product(missed) @ way)
         turned = self.vectors * self.unit[:, None]
         return self._across(np.sum(turned * (missed @ turned), axis=0))
 

@@ -113,7 +113,8 @@ def least_squares(moments: Moments, family: Family) -> Line:
     square = float(covariance[-1, -1] - slopes @ covariance[:-1, -1])
     # sd of the noise on the mean square residual of a line with these slopes
     direction = np.concatenate([[-moments.mean[-1] + slopes @ moments.mean[:-1]], -slopes, [1.0]])
-    noise = math.sqrt(float(direction @ noise_of_product(moments.sds, direction) @ direction)) / moments.n
+    by_noise = noise_of_product(moments.sds, np.outer(direction, direction))
+    noise = math.sqrt(float(direction @ by_noise @ direction)) / moments.n
     square = min(max(square, noise, 1e-12), 1.0)
     sigma = math.sqrt(square) / family.sd
     intercept = center[-1] - slopes @ center[:-1] - sigma * family.mean

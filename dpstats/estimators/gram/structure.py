@@ -8,12 +8,15 @@ See docs/theory/linear.md#levels.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import numpy as np
 import scipy.linalg
 
 from dpstats.estimators.matrices import conjugate_gradients
 
 _LEAST_LEFT = 1e-6  # share of a variance of noise that conditions leave, at least
+_ROUNDING = 1e-12  # of eigenvalues against the largest one
 
 
 class Structure:
@@ -49,42 +52,73 @@ class Structure:
         matrix, way : array, shape (k, k)
             Symmetric; the second invertible.
         """
-        metric, back = way.T @ way, np.linalg.inv(way)
-        size = np.sqrt(self._summed(np.outer(np.diag(metric), np.diag(metric)) + metric**2))
+        metric, back, size = way.T @ way, np.linalg.inv(way), self.sizes(way)
         # what obeys already stands to the last digits
-        first = self._summed(back @ matrix @ back.T) / self._summed(np.ones_like(matrix))
-        left = matrix - way @ self._spread(first) @ way.T
+        first = self.summed(back @ matrix @ back.T) / self.summed(np.ones_like(matrix))
+        left = matrix - way @ self.spread(first) @ way.T
 
         def normal(numbers: np.ndarray) -> np.ndarray:
-            return self._summed(metric @ self._spread(numbers / size) @ metric) / size
+            return self.summed(metric @ self.spread(numbers / size) @ metric) / size
 
-        right = self._summed(way.T @ left @ way) / size
+        right = self.summed(way.T @ left @ way) / size
         numbers = conjugate_gradients(normal, right, np.zeros(self.numbers))
-        return np.asarray(way @ self._spread(first + numbers / size) @ way.T)
+        return np.asarray(way @ self.spread(first + numbers / size) @ way.T)
 
-    def left(self, way: np.ndarray, vectors: np.ndarray) -> np.ndarray:
-        """What `nearest` leaves of the variance of noise along each of these unit vectors, shape (m,)."""
-        turned = way.T @ vectors
-        found = self._noise(way, np.array([self._summed(np.outer(one, one)) for one in turned.T]))
-        return np.clip(np.diag(found), _LEAST_LEFT, 1.0)  # rounding may make it 0, or less
+    def noise(self, way: np.ndarray) -> Left:
+        """What `nearest` leaves of noise of sd 1 along any direction."""
+        return Left(self, way)
 
-    def of_product(self, way: np.ndarray, vector: np.ndarray) -> np.ndarray:
-        """Covariance of N v, N being what `nearest` leaves of noise of sd 1 along any direction."""
-        turned = way.T @ vector
-        return self._noise(way, np.array([self._summed(np.outer(one, turned)) for one in way]))
+    def sizes(self, way: np.ndarray) -> np.ndarray:
+        """Lengths of way X way', about, X having one number alone."""
+        metric = way.T @ way
+        return np.sqrt(self.summed(np.outer(np.diag(metric), np.diag(metric)) + metric**2))
 
-    def _noise(self, way: np.ndarray, rows: np.ndarray) -> np.ndarray:
-        """Covariance of products of these rows with the numbers that `nearest` makes of noise of sd 1."""
-        metric, unit = way.T @ way, np.eye(self.numbers)
-        size = np.sqrt(self._summed(np.outer(np.diag(metric), np.diag(metric)) + metric**2))
-        normal = np.array([self._summed(metric @ self._spread(one) @ metric) for one in unit / size]) / size
-        rows = rows / size
-        return np.asarray(rows @ scipy.linalg.solve(normal, rows.T, assume_a="sym"))
-
-    def _summed(self, matrix: np.ndarray) -> np.ndarray:
+    def summed(self, matrix: np.ndarray) -> np.ndarray:
         """Sums of the entries that are the same number."""
         return np.bincount(self._place, matrix.ravel(), self.numbers + 1)[: self.numbers]
 
-    def _spread(self, numbers: np.ndarray) -> np.ndarray:
+    def spread(self, numbers: np.ndarray) -> np.ndarray:
         """The matrix of these numbers."""
         return np.append(numbers, 0.0)[self._place].reshape(self._order, self._order)
+
+
+class Left:
+    """Noise of sd 1 along any direction, less what :meth:`Structure.nearest` takes off.
+
+    Parameters
+    ----------
+    structure : Structure
+    way : array, shape (k, k)
+    """
+
+    def __init__(self, structure: Structure, way: np.ndarray) -> None:
+        self._structure, self._way, self._size = structure, way, structure.sizes(way)
+        metric, unit = way.T @ way, np.eye(structure.numbers)
+        alone = (structure.spread(one) for one in unit / self._size)
+        normal = np.array([structure.summed(metric @ one @ metric) for one in alone]) / self._size
+        self._root = np.linalg.cholesky(normal + _ROUNDING * unit)
+
+    @property
+    def free(self) -> float:
+        """Share of the numbers of a symmetric matrix that are free."""
+        k = len(self._way)
+        return 2 * self._structure.numbers / (k * (k + 1))
+
+    def along(self, vectors: np.ndarray) -> np.ndarray:
+        """Its variance along each of these unit vectors, in columns; shape (m,)."""
+        turned = (self._way.T @ vectors).T
+        found = self._told(np.outer(one, one) for one in turned)
+        return np.clip(np.sum(found**2, axis=0), _LEAST_LEFT, 1.0)  # rounding may make it 0, or less
+
+    def of_product(self, second: np.ndarray) -> np.ndarray:
+        """Covariance of N v for v with these second moments, shape (k, k)."""
+        values, vectors = np.linalg.eigh(second)
+        some = values > _ROUNDING * values[-1]
+        turned = (self._way.T @ (vectors[:, some] * np.sqrt(values[some]))).T
+        parts = (self._told(np.outer(one, each) for one in self._way) for each in turned)
+        return np.asarray(sum((part.T @ part for part in parts), np.zeros_like(second)))
+
+    def _told(self, matrices: Iterable[np.ndarray]) -> np.ndarray:
+        """Whose inner products are covariances of the noise along these matrices, in columns."""
+        rows = np.array([self._structure.summed(one) for one in matrices]) / self._size
+        return np.asarray(scipy.linalg.solve_triangular(self._root, rows.T, lower=True))

@@ -67,7 +67,7 @@ class Known(NamedTuple):
             return self
         mean, sds = self.mean.copy(), self.sds.copy()
         mean[:k, :k] = structure.nearest(mean[:k, :k], way)
-        left = structure.left(way, self.axes[:k, :k])
+        left = structure.noise(way).along(self.axes[:k, :k])
         sds[:k, :k] *= np.outer(left, left) ** 0.25
         return Known(mean, self.axes, sds)
 

@@ -188,7 +188,8 @@ class Pure(Newton):
         noise = information.unit[0] ** 2 / events.fraction * events.noise
         sds = np.full((k, k), noise / math.sqrt(2))
         np.fill_diagonal(sds, noise * events.noise_ratio)
-        location = np.diag(w @ noise_of_product(sds, w @ step[:k]) @ w)
+        moved = w @ step[:k]
+        location = np.diag(w @ noise_of_product(sds, np.outer(moved, moved)) @ w)
         if len(step) == k:
             return location
         # an error of the line is one of the pivot, which no longer takes the scores' correlation away

@@ -20,8 +20,8 @@ def hidden(
 ) -> Array:
     """Covariance of a whitened point by effects along directions that are not seen, of which it has none.
 
-    Where nothing is known of effects, a whitened coefficient has a variance of 1 at least, as effects of
-    columns that repeat each other may cancel.
+    Where nothing is known of effects of numbers, a whitened coefficient has a variance of 1 at least, as
+    effects of columns that repeat each other may cancel. Log ratios of levels are no larger for it.
 
     Parameters
     ----------
@@ -40,6 +40,7 @@ def hidden(
     lacking = back @ doubtful @ doubtful.T @ way
     squares = _squares(lacking, (np.eye(len(lacking)) - lacking) @ (effects @ far))
     unknown = squares == 1
+    unknown[problem.levels], unknown[problem.k :] = False, False
     alone = (way * unknown) @ back
     variance = (way * (squares - unknown / before)) @ way.T + alone @ alone.T
     return np.asarray(information.blind() @ variance @ information.blind())

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from dpstats.estimators.engine.accumulate import Accumulator
 from dpstats.estimators.engine.information import FLOOR, FORGET, Information
-from dpstats.estimators.gram.structure import Structure
+from dpstats.estimators.gram.structure import Left, Structure
 from dpstats.estimators.newton.located import Located
 from dpstats.estimators.newton.problem import Problem
 
@@ -50,19 +50,9 @@ class Public:
         """The nearest matrix that obeys; W whitens standardised rows."""
         return self.structure.nearest(matrix, whitening @ self.way)
 
-    def left(self, whitening: np.ndarray, vectors: np.ndarray) -> np.ndarray:
-        """What `nearest` leaves of the sd of noise along each of these unit vectors, shape (k,)."""
-        return np.sqrt(self.structure.left(whitening @ self.way, vectors))
-
-    def of_product(self, whitening: np.ndarray, vector: np.ndarray) -> np.ndarray:
-        """Covariance of N v, N being what `nearest` leaves of noise of sd 1 along any direction."""
-        return self.structure.of_product(whitening @ self.way, vector)
-
-    @property
-    def free(self) -> float:
-        """Share of the numbers of a symmetric matrix that are free."""
-        k = len(self.way)
-        return 2 * self.structure.numbers / (k * (k + 1))
+    def noise(self, whitening: np.ndarray) -> Left:
+        """What `nearest` leaves of noise of sd 1 along any direction."""
+        return self.structure.noise(whitening @ self.way)
 
 
 def usable(releases: Accumulator, whitening: np.ndarray, public: Public | None = None) -> Information:
@@ -72,9 +62,15 @@ def usable(releases: Accumulator, whitening: np.ndarray, public: Public | None =
         matrix = public.nearest(matrix, whitening)
     values, vectors = np.linalg.eigh(matrix)
     sds = releases.sds(whitening, vectors)
-    if public is not None:
-        sds = sds * public.left(whitening, vectors)
-    return Information.of(values, vectors, sds)
+    if public is None:
+        return Information.of(values, vectors, sds)
+    left, root = public.noise(whitening), (vectors * np.sqrt(sds)) @ vectors.T
+
+    def of_product(second: np.ndarray) -> np.ndarray:
+        return np.asarray(root @ left.of_product(root @ second @ root) @ root)
+
+    sds = sds * np.sqrt(left.along(vectors))
+    return replace(Information.of(values, vectors, sds), of_product=of_product)
 
 
 def of_row(information: Information, row: np.ndarray) -> tuple[float, float]:

@@ -23,7 +23,7 @@ from dpstats.estimators.newton.dispersion import ALPHAS, Uneven, told_alpha
 from dpstats.estimators.newton.estimate import Averaged, Estimate, estimate
 from dpstats.estimators.newton.far import long_rows
 from dpstats.estimators.newton.information import dispersion, drawn, past
-from dpstats.estimators.newton.levels import level_moments
+from dpstats.estimators.newton.levels import level_moments, stretched_no_further
 from dpstats.estimators.newton.located import Located, locate
 from dpstats.estimators.newton.problem import Problem
 from dpstats.estimators.newton.steps import GlmSteps
@@ -123,7 +123,7 @@ class _Steps(GlmSteps):
     def __init__(self, some: Curator, curator: Curator, plan: Plan, chooser: Chooser, last: int) -> None:
         """Of some rows until so many of the early steps are left."""
         problem, located = chooser.problem, chooser.located
-        whitening = _rewhitened(np.eye(problem.k), level_moments(problem, located), located)
+        whitening = _rewhitened(np.eye(problem.k), level_moments(problem, located), problem, located)
         start = _start(problem, located, curator.n)
         costs = plan["early"], plan["tail"]
         super().__init__(some, costs, problem, located, start, whitening, chooser.first(whitening))
@@ -168,7 +168,7 @@ class _Steps(GlmSteps):
         by_noise = float(read.noise) ** 2 * float(np.sum(information.seen / information.used))
         self.move(move * not_noise(read.scores @ move, by_noise))
         expected = drawn(information, self.level) / self.level
-        self.whitening = _rewhitened(self.whitening, expected, self.located)
+        self.whitening = _rewhitened(self.whitening, expected, self.chooser.problem, self.located)
         curved = not self.chooser.problem.family.free_dispersion
         self.released.forget(past(self.released, information, self.whitening) if curved else FORGET)
         self.variability.forget(FORGET)
@@ -220,14 +220,15 @@ class _Steps(GlmSteps):
         return max(_known(seen, noise, expected, _DISPERSION_SD), 0.05 * expected)
 
 
-def _rewhitened(whitening: np.ndarray, information: np.ndarray, located: Located) -> np.ndarray:
+def _rewhitened(
+    whitening: np.ndarray, information: np.ndarray, problem: Problem, located: Located
+) -> np.ndarray:
     """W, symmetric, that also whitens `information`, given in today's coordinates with a level of 1.
 
     Whitened rows are W times the standardised ones.
     """
     back = np.linalg.inv(whitening)
-    moments = back @ information @ back
-    moments += np.diag(np.maximum(0.0, located.least - np.diag(moments)))
+    moments = stretched_no_further(back @ information @ back, problem, located)
     return symmetric_power(moments, -0.5, SMALLEST)
 
 

@@ -4,14 +4,14 @@ See docs/theory/levels.md.
 """
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from dpstats.estimators.engine.finish import E
 from dpstats.estimators.gram.levels import shares_of
-from dpstats.estimators.levels import END, OPEN, REACH, SHIFTS, level, slope_in_middle
+from dpstats.estimators.levels import END, FEWEST_EVENTS, NORMAL, OPEN, REACH, SHIFTS, level, slope_in_middle
 from dpstats.estimators.newton.located import Located
 from dpstats.estimators.newton.problem import Problem
 from dpstats.families.glm import GlmFamily
@@ -32,12 +32,15 @@ class Scores:
         Mean Newton step.
     cov, sampling : array, shape (k, k)
         Of its error, and the part of sampling in it.
+    curvature : callable, optional
+        Takes a change of the coefficients to the curvature of all rows along it, and the sd of its noise.
     """
 
     points: np.ndarray
     step: np.ndarray
     cov: np.ndarray
     sampling: np.ndarray
+    curvature: Callable[[np.ndarray], tuple[float, float]] | None = None
 
     def along(self, row: np.ndarray) -> tuple[np.ndarray, float, float, float]:
         """Points, step and the sds of its error for the linear predictor of a row."""
@@ -72,7 +75,7 @@ def read_levels(problem: Problem, located: Located, result: E, scores: Scores) -
             params += (found.shift - step) * direction
         else:
             more = (found.shift - step) ** 2
-        if math.isinf(found.factor):
+        if math.isinf(found.factor) or _few_events(problem, located, scores, row, direction):
             # steps run on where rows of a level lose their curvature
             own = direction[1:] > 0
             params[1:][own], more = np.clip(params[1:][own], -REACH, REACH), OPEN
@@ -113,6 +116,38 @@ def level_moments(problem: Problem, located: Located) -> np.ndarray:
             located.scale[own], located.scale[own]
         )
     return moments
+
+
+def _few_events(
+    problem: Problem, located: Located, scores: Scores, row: np.ndarray, direction: np.ndarray
+) -> bool:
+    """Whether all rows of a level may say the same, where their curvature is told.
+
+    Noise of that, and of the point at which it was read, may make up their events.
+    """
+    if scores.curvature is None or not row[0]:
+        return False
+    points, _, sd, sampling = scores.along(row)
+    found, error = scores.curvature(direction)
+    noise = math.hypot(error, found * math.sqrt(max(sd**2 - sampling**2, 0.0)))
+    mean = float(problem.family.mean(np.clip(points.mean() + located.offset, -END, END)))
+    return found / max(mean, 1 - mean) - NORMAL * noise < FEWEST_EVENTS
+
+
+def stretched_no_further(moments: np.ndarray, problem: Problem, located: Located) -> np.ndarray:
+    """Moments of standardised columns with so much of each that it is stretched no further than its scale is.
+
+    A level has more rows then. With more of its column alone a reference level, in whose rows all columns of
+    the others move together, would seem to have more rows, too.
+    """
+    rows = np.eye(problem.k)
+    for own in problem.categories:
+        shares = np.minimum(
+            located.center[own], 0.5
+        )  # noise may say that all rows are of a level that is rare
+        rows[np.ix_(own, own)] = (np.eye(len(own)) - shares) / located.scale[own]
+    lacking = np.maximum(0.0, located.least - np.diag(moments)) / np.diag(rows) ** 2
+    return np.asarray(moments + rows.T * lacking @ rows)
 
 
 def _said(problem: Problem, located: Located, row: np.ndarray, mean: np.ndarray) -> tuple[np.ndarray, float]:

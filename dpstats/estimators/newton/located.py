@@ -166,7 +166,7 @@ class _Spread:
 
 def usual_effects(scales: Array) -> Array:
     """sds of the effects of 0/1 columns of these scales, before any data."""
-    return np.maximum(_LOG_RATIO * scales, _EFFECT)
+    return _LOG_RATIO * scales
 
 
 def locate(curator: Curator, first: FirstCosts, octaves: float, problem: Problem, noise: float) -> Located:

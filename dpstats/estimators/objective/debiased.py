@@ -19,12 +19,19 @@ from dpstats.estimators.engine.finish import guessed, weak
 from dpstats.estimators.engine.information import Information
 from dpstats.estimators.engine.plan import Plan
 from dpstats.estimators.gram.bounds import mean_weight
+from dpstats.estimators.gram.structure import Left
 from dpstats.estimators.matrices import SMALLEST, noise_edge, noise_of_product, symmetric_power, with_floor
 from dpstats.estimators.newton.check import Read, by_one_pass, checked, explained
 from dpstats.estimators.newton.far import long_rows
 from dpstats.estimators.newton.hidden import hidden
 from dpstats.estimators.newton.information import Public
-from dpstats.estimators.newton.levels import Scores, level_moments, moved_alone, read_levels
+from dpstats.estimators.newton.levels import (
+    Scores,
+    level_moments,
+    moved_alone,
+    read_levels,
+    stretched_no_further,
+)
 from dpstats.estimators.newton.located import Located, locate, weighted_square
 from dpstats.estimators.newton.problem import Problem
 from dpstats.estimators.objective.penalised import Estimate, estimate
@@ -38,32 +45,32 @@ from dpstats.moments.solution import believed, seen_share
 class Matrices(NamedTuple):
     """Of a row, released at the minimum: its curvature, the sds of its noise, and squared scores if asked.
 
-    What breaks what is `public` of both, in coordinates to which `way` takes standardised rows, is taken off;
-    the sds are those before.
+    What breaks what is public of both is taken off: the sds are those before, and `left` tells what is left.
     """
 
     curvature: np.ndarray
     sds: np.ndarray
     scores: np.ndarray | None
-    way: np.ndarray
-    public: Public | None
+    left: Left | None = None
 
     @property
     def edge(self) -> float:
         """The largest eigenvalue of the noise of the curvature, about: it goes by its mean square."""
-        return noise_edge(self.sds) * math.sqrt(self.public.free if self.public else 1.0)
+        return noise_edge(self.sds) * math.sqrt(self.left.free if self.left else 1.0)
 
-    def noise_of_product(self, vector: np.ndarray) -> np.ndarray:
-        """Covariance of N v, N being the noise of the curvature."""
-        if self.public is None:
-            return noise_of_product(self.sds, vector)
-        return self._sd**2 * self.public.of_product(self.way, vector)
+    def noise_of_product(self, second: np.ndarray) -> np.ndarray:
+        """Covariance of N v for v with these second moments, N being the noise of the curvature."""
+        if self.left is None:
+            return noise_of_product(self.sds, second)
+        return self._sd**2 * self.left.of_product(second)
 
     def noise_along(self, vectors: np.ndarray) -> np.ndarray:
         """Sds of the noise of the curvature along these unit vectors, in columns."""
-        if self.public is None:
-            return np.array([math.sqrt(float(v @ noise_of_product(self.sds, v) @ v)) for v in vectors.T])
-        return self._sd * self.public.left(self.way, vectors)
+        if self.left is None:
+            return np.array(
+                [math.sqrt(v @ noise_of_product(self.sds, np.outer(v, v)) @ v) for v in vectors.T]
+            )
+        return self._sd * np.sqrt(self.left.along(vectors))
 
     @property
     def _sd(self) -> float:
@@ -182,22 +189,14 @@ def _of_length(length: float, located: Located, problem: Problem) -> UnitBall:
     radius = math.sqrt(length * problem.k)
     reach, whitening = np.maximum(np.abs(located.lower), np.abs(located.upper)), None
     if problem.intercept and problem.categories:
-        whitening = _whitening(problem, located)
+        # rows of a reference level, which no column stretches, become as long as others
+        moments = stretched_no_further(level_moments(problem, located), problem, located)
+        whitening = symmetric_power(moments, -0.5, SMALLEST)
         for own in problem.categories:
             rows = (np.eye(len(own) + 1)[:, 1:] - located.center[own]) / located.scale[own]
             reach[own] = np.abs(rows @ whitening[np.ix_(own, own)]).max(axis=0)
     reach = np.maximum(reach / radius, 1e-9)
     return UnitBall(located.center, located.scale, reach, radius, 1.0, problem.intercept, whitening)
-
-
-def _whitening(problem: Problem, located: Located) -> np.ndarray:
-    """Of levels, by their shares: rows of a reference level, which no column stretches, become as long.
-
-    Rare levels are stretched no further than their scale is.
-    """
-    moments, which = level_moments(problem, located), problem.levels
-    moments[which, which] = np.maximum(moments[which, which], located.least[which])
-    return symmetric_power(moments, -0.5, SMALLEST)
 
 
 def _origin(located: Located, problem: Problem) -> np.ndarray:
@@ -222,7 +221,7 @@ def _corrected(
     n, ratio, scores = minimum.n, minimum.ridge / minimum.n, matrices.scores
     inverse = symmetric_power(matrices.floored, -1.0)
     moved = ratio * inverse @ (minimum.params - _origin(located, problem) * ball.radius)
-    by_curvature = inverse @ matrices.noise_of_product(moved) @ inverse
+    by_curvature = inverse @ matrices.noise_of_product(np.outer(moved, moved)) @ inverse
     sampling = inverse if scores is None else inverse @ with_floor(scores, 0.0) @ inverse
     information, steep = _along(matrices, tuning)
     by_curvature = steep @ by_curvature @ steep
@@ -242,7 +241,14 @@ def _corrected(
         more=by_curvature + guess,
     )
     guess, sampled = (ball.to_user @ part @ ball.to_user.T for part in (guess, sampling / n))
-    read = Scores((ball.to_user @ minimum.params)[None], back, result.cov, sampled)
+
+    def along(change: np.ndarray) -> tuple[float, float]:
+        own = np.linalg.solve(ball.to_user, change)
+        rows, unit = n * float(own @ own), own / np.linalg.norm(own)
+        sd = float(matrices.noise_along(unit[:, None])[0])
+        return rows * float(unit @ matrices.curvature @ unit), rows * sd
+
+    read = Scores((ball.to_user @ minimum.params)[None], back, result.cov, sampled, along)
     resting = weak(change**2 * np.outer(back, back), result.cov, tuning.resting)
     resting = np.setdiff1d(resting, problem.levels)
     result = replace(result, problems=tuple(f"weak:{j}" for j in resting))
@@ -300,7 +306,9 @@ def _along(matrices: Matrices, tuning: Tuning) -> tuple[Information, np.ndarray]
     sizes = np.maximum(believed(noise), matrices.edge)
     raised, seen = np.maximum(values, sizes), seen_share(values, sizes)
     steep = 1 + seen * far * noise / (raised - far * noise)
-    information = Information(values, vectors, raised, noise, seen, np.ones(len(values)))
+    information = Information(
+        values, vectors, raised, noise, seen, np.ones(len(values)), matrices.noise_of_product
+    )
     return information, (vectors * steep) @ vectors.T
 
 
@@ -336,14 +344,15 @@ def _matrices(
 ) -> Matrices:
     about, n = dict(ball.public(), loss=LOGISTIC_LOSS, params=minimum.params), minimum.n
     way = ball.turned / ball.radius
+    left = None if public is None else public.noise(way)
 
     def obeying(matrix: np.ndarray) -> np.ndarray:
         return matrix / n if public is None else public.nearest(matrix / n, way)
 
     if not robust:
         release = curator.release("margin_curvature", plan.cost("matrices"), **about)
-        return Matrices(obeying(release.values[0]), release.sds[0] / n, None, way, public)
+        return Matrices(obeying(release.values[0]), release.sds[0] / n, None, left)
     release = curator.release("margin_sandwich", plan.cost("matrices"), **about)
     weight = LOGISTIC_LOSS.together / ball.longest
     scores, curvature = (obeying(each) for each in release.values)
-    return Matrices(curvature / weight, release.sds[1] / weight / n, scores, way, public)
+    return Matrices(curvature / weight, release.sds[1] / weight / n, scores, left)

@@ -125,7 +125,7 @@ def solved(
     `spectrum` holds eigenvalues and -vectors of H, and the size of its noise.
     """
     (values, vectors, size), p, sigma = spectrum, len(delta), math.sqrt(public.yy)
-    noise = released.cross_sd**2 * np.eye(p) + noise_of_product(released.gram_sds, delta)
+    noise = released.cross_sd**2 * np.eye(p) + noise_of_product(released.gram_sds, np.outer(delta, delta))
     # the response has mean square 1; an eigenvalue that was not raised may give more
     guess = hidden(values, vectors, size, np.maximum((vectors.T @ delta) ** 2, 1.0))
     to_user = sigma * where.map
