@@ -154,13 +154,15 @@ def curve(
     clock = _of_clock(record, at, seen)
     # a log-normal of this mean has its median below
     _, low, high = transformed(line - clock / 2, se, level, back)
-    # noise adds to failures: it may have made up all that are less than its error
-    least = back(line + np.log(np.maximum(1 - critical(level) * np.sqrt(np.expm1(clock)), _LEAST)))
+    # noise may have made up all failures that are less than its error, or hide as many; of a log-normal whose
+    # error is several times its mean nearly all is near 0
+    moved = critical(level) * np.sqrt(np.expm1(clock))
+    least, most = (back(line + np.log(np.maximum(1 + way, _LEAST))) for way in (-moved, moved))
     beyond = times > last
     if kind == "survival":
-        low[beyond], high = 0.0, np.fmax(high, least)
+        low, high = np.where(beyond, 0.0, np.fmin(low, most)), np.fmax(high, least)
     else:
-        low, high[beyond] = np.fmin(low, least), np.inf
+        low, high = np.fmin(low, least), np.where(beyond, np.inf, np.fmax(high, most))
     return estimate, low, high
 
 

@@ -385,14 +385,22 @@ def test_curves_are_uncertain_where_nobody_is_watched() -> None:
     assert np.isinf(fit.predict(at, type="survival", times=900, se_fit=True)["se_fit"]).all()
 
 
+EVENTS = np.array([30.0, 20, 20, 10, 40, 30, 20, 30])
+
+
 def two_strata() -> Grid:
-    """Of four cells each; rows of the second are seen until the end of its first cell."""
+    """Of four cells each; rows of the second are seen until the end of its first cell, and enter late."""
     ones = np.ones(8)
     return Grid(
         edges=np.arange(9.0),
         rates=0.1 * ones,
         pieces=np.repeat([0, 1], 4),
-        events=np.array([30.0, 20, 20, 10, 40, 30, 20, 30]),
+        events=EVENTS,
+        runs=np.repeat([0, 1], 4),
+        entries=np.array([0, 4, 5, 6, 7]),
+        entered=np.eye(5)[[0, 0, 0, 0, 1, 2, 3, 4]],
+        seen=EVENTS,
+        visible=4.0,
         noise=1.0,
         variances=ones,
         until=np.array([4.0, 1.0]),
@@ -409,6 +417,37 @@ def test_cells_are_hidden_since_noise_hides_who_is_watched() -> None:
     assert grid.hidden.tolist() == [False] * 5 + [True] * 3
     assert not replace(grid, until=np.array([4.0, 4.0])).hidden.any()
     assert replace(grid, until=np.array([0.0, 0.0])).hidden.all()
+
+
+def test_events_are_seen_until_their_rows_have_spent_so_much_since_they_entered() -> None:
+    """Rows of the second stratum enter in the cell where they are at risk, and none of them stops before."""
+    grid = replace(two_strata(), runs=np.arange(8))
+    assert grid.kept(0.2, 0.0) == pytest.approx([1, 1, 0, 0, 1, 1, 1, 1], abs=1e-4)
+    assert grid.lost(0.2, 0.0) == pytest.approx(0.15, abs=1e-4)
+    divided = grid.divided(0.2, 0.0, 4.9)
+    assert divided.pieces.tolist() == [0, 1, 1, 1, 2, 3, 4, 5], "what is hardly seen has no piece of its own"
+    assert divided.shares == pytest.approx(np.array([30, 20, 40, 30, 20, 30]) / 170, abs=1e-4)
+
+
+def test_late_curves_are_told_by_failures_that_are_seen() -> None:
+    """Rows stop being observed at a cumulative hazard of 2: hardly one of the last failures counts."""
+    held = []
+    for seed in range(6):
+        draw, n = np.random.default_rng([seed, 5]), 25_000
+        skewed, flag = np.clip(draw.gamma(2, 10, n), 0, 150), draw.random(n) < 0.3
+        days = 300 * (draw.exponential(size=n) * np.exp(-0.02 * skewed - 0.4 * flag)) ** (1 / 3)
+        since = np.where(draw.random(n) < 0.5, draw.uniform(0, 200, n), 0.0)
+        end = draw.uniform(50, 900, n)
+        data = pd.DataFrame({"since": since, "days": np.minimum(days, end), "failed": 1 * (days <= end)})
+        data = data.assign(skewed=skewed, flag=1 * flag)[data["days"] > since]
+        schema = SCHEMA | dps.Schema(skewed=dps.bounded(0, 150), flag=dps.flag())
+        with noise(SeededNoise(seed)):
+            model = dps.coxph("Surv(since, days, failed) ~ skewed + flag", data, schema)
+            fit = model.fit(dps.approx(1.5, 1e-6))
+        limits = fit.survival({"skewed": 10, "flag": 0}, times=[380, 400, 420]).frame
+        truth = np.exp(-((limits["time"] / 300) ** 3) * np.exp(0.2))
+        held += list((limits["conf_low"] <= truth) & (truth <= limits["conf_high"]))
+    assert np.mean(held) > 0.8
 
 
 def test_contrasts_of_many_levels_are_told() -> None:
@@ -585,5 +624,25 @@ def test_failures_that_noise_may_have_made_leave_an_early_curve_at_one() -> None
             fit = dps.coxph("Surv(days, failed) ~ load", data, SCHEMA).fit(dps.approx(2, 1e-6))
         limits = fit.survival({"load": 1.5}, times=[20, 50, 100]).frame
         truth = np.exp(-((limits["time"] / 400) ** 2.5))
+        held += list((limits["conf_low"] <= truth) & (truth <= limits["conf_high"]))
+    assert np.mean(held) > 0.9
+
+
+def test_an_early_curve_that_noise_may_hide_has_no_short_interval_beside_the_truth() -> None:
+    """Hazards fall with the time: the first percent fails while noise hides nearly all, spread evenly."""
+    held = []
+    for seed in range(12):
+        draw = np.random.default_rng([seed, 78])
+        days = 300 * draw.exponential(size=2_000) ** (1 / 0.55)
+        data = {
+            "days": np.clip(days, 1e-3, 1000),
+            "failed": 1 * (days < 1000),
+            "trend": draw.normal(size=2_000),
+        }
+        schema = dps.Schema(days=dps.bounded(0, 1000), failed=dps.event(), trend=dps.bounded(-5, 5))
+        with noise(SeededNoise(seed)):
+            fit = dps.coxph("Surv(days, failed) ~ trend", data, schema).fit(dps.approx(1, 1e-6))
+        limits = fit.survival({"trend": 0}, times=[0.1, 1, 5]).frame
+        truth = np.exp(-((limits["time"] / 300) ** 0.55))
         held += list((limits["conf_low"] <= truth) & (truth <= limits["conf_high"]))
     assert np.mean(held) > 0.9

@@ -918,6 +918,20 @@ MUTANTS = (
         ("estimators/hazards/estimate.py", '["constant"] * grid.constant', "[]"),
     ),
     planted(
+        "all failures tell of the baseline, whether they count or not",
+        f"{BURST}events_are_seen_until_their_rows_have_spent_so_much_since_they_entered",
+        (
+            "estimators/hazards/grid.py",
+            "seen = np.maximum(self.kept(c, spread), _LEAST_SHARE) * self.events",
+            "seen = self.events",
+        ),
+    ),
+    planted(
+        "a log-normal of many times its mean has no upper limit to speak of",
+        f"{BURST}an_early_curve_that_noise_may_hide_has_no_short_interval_beside_the_truth",
+        ("results/survival_hazards.py", "np.fmin(low, most)", "low"),
+    ),
+    planted(
         "hazards that rise through a run are a burst",
         f"{BURST}a_burst_is_what_is_surely_faster_than_both_neighbours",
         ("estimators/hazards/grid.py", "np.maximum(*ratios)", "ratios[0]"),

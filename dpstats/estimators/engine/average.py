@@ -51,6 +51,11 @@ class Steps(NamedTuple):
         """Root mean squares of the noise sds, (m,)."""
         return np.asarray(np.sqrt(np.mean(self.noise**2, axis=0)))
 
+    @property
+    def step(self) -> np.ndarray:
+        """Newton's, by the mean score, (m,)."""
+        return self.information.solve(self.scores.mean(axis=0))
+
 
 def scatter(
     points: np.ndarray, scores: np.ndarray, noise: np.ndarray | float, matrix: np.ndarray, axes: np.ndarray
@@ -101,7 +106,7 @@ def uncertain(
     inverse, inflate = information.inverse, information.inflation
     sampling = inflate @ (per_row / n) @ inflate.T
     noise = (inverse * (rms**2 / count)) @ inverse
-    step = information.solve(steps.scores.mean(axis=0))
+    step = steps.step
     _, spread = scatter(steps.points, steps.scores, rms, information.matrix, axes)
     drift, long = drifts(steps.scores, rms), bool(np.linalg.norm(step[own]) > LONG)
     privacy = inflate @ noise @ inflate.T * spread + (drift or long) * np.outer(step, step)

@@ -70,8 +70,9 @@ class Chooser:
 
     def choose(self, whitening: Array, grid: Grid, spread: float) -> Bounds:
         """The bounds of least variance, noise below `FREE` sampling sds not counted; and assumed bias."""
+        lost = {c: grid.lost(c, spread) for c in CUTS}
         found = [
-            (self._loss(length, bounds, grid.lost(c, spread), float(grid.events.sum())), bounds)
+            (self._loss(length, bounds, lost[c], float(grid.events.sum())), bounds)
             for length in LENGTHS
             for c in CUTS
             if (bounds := Bounds(self._radius(length, whitening), c))

@@ -99,7 +99,7 @@ def estimate(
         cov,
         privacy,
         grid.strata,
-        grid.events,
+        grid.seen,
         grid.until,
     )
     found = Estimate(
@@ -124,7 +124,7 @@ def _read(
 
     `errors` are covariances of a step in the coordinates of `axes`: of what is seen, and of sampling alone.
     """
-    step, d = axes @ steps.information.solve(steps.scores.mean(axis=0)), len(scale.center)
+    step, d = axes @ steps.step, len(scale.center)
     sds = ((axes @ part @ axes.T)[-d:, -d:] for part in errors)
     beyond, factors = read_levels(scale, steps.points[:, -d:], step[-d:], *sds)
     point = steps.points.mean(axis=0) + step
@@ -148,8 +148,7 @@ def _uncertain(
     sampling, privacy, unsettled = uncertain(steps, axes, information.inverse, n, slice(j, None))
     vague = information.unbounded(np.linalg.inv(axes)[:, j:], scale.hardly_varies)
     guess = information.blind(_PRIOR) + vague
-    step = information.solve(steps.scores.mean(axis=0))
-    privacy += information.error_of(step) + information.error_across(step)
+    privacy += information.error_of(steps.step) + information.error_across(steps.step)
     return sampling, privacy, guess, unsettled
 
 
@@ -157,17 +156,17 @@ def _misfit(grid: Grid, log_hazards: np.ndarray) -> tuple[float, float]:
     """Relative bias of slopes where hazards change within pieces otherwise than the clock says, and in cells.
 
     The mean of a covariate among rows at risk falls by about its coefficient times its variance for each unit
-    of cumulative hazard; on a piece it goes with what the clock misses, whose change is taken for that
-    between its neighbours, if it has any: a covariance of a twelfth of both ranges. Within a cell, and where
-    noise hides in which cells rows fail within a run of them, hazards, which are positive, change by twice
-    their mean at most, if evenly: with any such change as likely, the sd is `_CELL`.
+    of cumulative hazard; on a piece, while failures are seen, it goes with what the clock misses, whose
+    change is taken for that between its neighbours, if it has any: a covariance of a twelfth of both ranges.
+    Within a cell, and where noise hides in which cells rows fail within a run of them, hazards, which are
+    positive, change by twice their mean at most, if evenly: with any such change as likely, it is `_CELL`.
     """
     each = by_stratum(log_hazards, grid.stratum)
     rises = np.abs(np.concatenate([np.gradient(own) if len(own) > 1 else [0.0] for own in each]))
-    spent = np.bincount(grid.pieces, grid.rates)
+    spent = np.bincount(grid.pieces, grid.rates * grid.seen / grid.events)
     return (
         float(grid.shares @ (rises * spent)) / 12,
-        _CELL * float(grid.even @ grid.events) / float(grid.events.sum()),
+        _CELL * float(grid.even @ grid.seen) / float(grid.seen.sum()),
     )
 
 
@@ -196,8 +195,8 @@ def _moved(grid: Grid, log_hazards: np.ndarray, c: float) -> np.ndarray:
     """
     gained = grid.hazards(log_hazards).reshape(grid.strata, -1)
     spent = np.minimum(np.cumsum(gained, axis=1) - gained / 2, c).ravel()
-    mean = np.bincount(grid.pieces, spent * grid.events) / np.bincount(grid.pieces, grid.events)
-    return np.asarray((spent - mean[grid.pieces]) * grid.events / grid.events.sum())
+    mean = np.bincount(grid.pieces, spent * grid.seen) / np.bincount(grid.pieces, grid.seen)
+    return np.asarray((spent - mean[grid.pieces]) * grid.seen / grid.seen.sum())
 
 
 def _clock_error(grid: Grid, moved: np.ndarray) -> float:

@@ -45,6 +45,16 @@ class Grid:
     pieces : array of int, shape (m,)
     events : array, shape (m,)
         Noisy numbers, positive.
+    runs : array of int, shape (m,)
+        Neighbours whose events were looked at together.
+    entries : array of int, shape (e,)
+        Cells in which rows enter.
+    entered : array, shape (m, e)
+        Of those at risk in each cell the share that entered there.
+    seen : array, shape (m,)
+        Those of `events` that happen before their rows stop being observed, positive.
+    visible : float
+        How many of `seen` a piece needs, in sds of the noise of its score.
     noise : float
         sd of the noise of the number of all events.
     variances : array, shape (m,)
@@ -69,6 +79,11 @@ class Grid:
     rates: np.ndarray
     pieces: np.ndarray
     events: np.ndarray
+    runs: np.ndarray
+    entries: np.ndarray
+    entered: np.ndarray
+    seen: np.ndarray
+    visible: float
     noise: float
     variances: np.ndarray
     until: np.ndarray
@@ -86,15 +101,13 @@ class Grid:
 
     @property
     def shares(self) -> np.ndarray:
-        """Of the events, by piece; shape (J,)."""
-        return np.bincount(self.pieces, self.events) / self.events.sum()
+        """Of the events that are seen, by piece; shape (J,)."""
+        return np.bincount(self.pieces, self.seen) / self.seen.sum()
 
     @property
     def hidden(self) -> np.ndarray:
         """Cells since when noise hides whether rows of their stratum are at risk; shape (m,)."""
-        cells = len(self.rates) // self.strata
-        own = self.edges[1 : cells + 1]  # times of the first stratum are those of all
-        return np.asarray(own > self.until[:, None]).ravel()
+        return _since(self.edges, self.until)
 
     @property
     def stratum(self) -> np.ndarray:
@@ -119,68 +132,70 @@ class Grid:
         is as before.
         """
         rates = self.rates.reshape(self.strata, -1)
-        survival = np.exp(-np.clip(np.cumsum(rates, axis=1), 0, _LATEST))
-        clock = np.exp(np.interp(-survival, *_mixed(values, weights)))
+        spent = np.log(np.clip(np.cumsum(rates, axis=1), 1e-300, _LATEST))
+        clock = np.exp(spent + np.interp(spent, *_mixed(values, weights)))
         steps = np.maximum(np.diff(clock, axis=1, prepend=0.0), 1e-9 * rates).ravel()
         steps *= (np.bincount(self.pieces, self.rates) / np.bincount(self.pieces, steps))[self.pieces]
         return replace(self, rates=steps, variances=self.variances * (steps / self.rates) ** 2)
 
-    def lost(self, c: float, spread: float) -> float:
-        """Share of the events beyond a cumulative hazard of c, linear predictors having this sd."""
+    def kept(self, c: float, spread: float) -> np.ndarray:
+        """Share of the events of each cell before a cumulative hazard of c since entry, shape (m,).
+
+        Linear predictors have this sd.
+        """
         rates = self.rates.reshape(self.strata, -1)
-        middle = (np.cumsum(rates, axis=1) - rates / 2).ravel()
-        beyond = special.ndtr((np.log(middle) - np.log(c)) / max(spread, 0.05))
-        return float(np.clip(beyond @ self.events / self.events.sum(), 0.0, 0.98))
+        ends = np.cumsum(rates, axis=1)
+        spent = (ends - rates / 2).ravel()[:, None] - (ends - rates).ravel()[self.entries]
+        before = special.ndtr((np.log(c) - np.log(np.maximum(spent, 1e-300))) / max(spread, 0.05))
+        return np.asarray(np.sum(before * self.entered, axis=1))
+
+    def lost(self, c: float, spread: float) -> float:
+        """Share of all events beyond c, as in `kept`."""
+        return float(np.clip(1 - self.kept(c, spread) @ self.events / self.events.sum(), 0.0, 0.98))
+
+    def divided(self, c: float, spread: float, score_noise: float) -> Grid:
+        """In pieces anew, each with enough events before c, as in `kept`; its score has noise of this sd."""
+        seen = np.maximum(self.kept(c, spread), _LEAST_SHARE) * self.events
+        stratum = np.unique(self.runs, return_index=True)[1] // (len(self.rates) // self.strata)
+        pieces = _runs(np.bincount(self.runs, seen), self.visible * score_noise, 0.0, stratum)
+        return replace(self, pieces=pieces[self.runs], seen=seen)
 
 
-def find_grid(curator: Curator, plan: Plan, problem: Problem, score_noise: float) -> Grid:
-    """Release exits between the public times, and choose cells and pieces.
-
-    Parameters
-    ----------
-    curator : Curator
-    plan : Plan
-    problem : Problem
-    score_noise : float
-        sd of the noise of the averaged score of a piece.
-    """
+def find_grid(curator: Curator, plan: Plan, problem: Problem) -> Grid:
+    """Release exits between the public times, and count in cells; each run of them is a piece as yet."""
     times, strata = problem.edges[1:], problem.strata
     release = curator.release("exit_counts", plan.cost("counts"), edges=times, groups=1)
     counts, sd, n = release.values[0][0], float(release.sds[0].max()), release.n
     fine = len(times) // strata
     events, before, after = counts.reshape(3, -1)
-    # at the beginning of each
-    at_risk = _until_the_end(events + before + after, strata)
-    middle = at_risk - (events + before) / 2
-    left = np.tile(np.arange(fine, 0, -1), strata)
-    sums = 3 * sd**2 * left  # variance of the noise of these numbers
-    if problem.delayed:
-        entries = curator.release("entry_counts", plan.cost("entries"), edges=times)
-        late = entries.values[0]
-        middle -= _until_the_end(late, strata) - late / 2
-        sums += float(entries.sds[0].max()) ** 2 * left
+    exits = events + before + after
+    entries, of_entries = _entries(curator, plan, problem)
+    middle = _until_the_end(exits - entries, strata) - (events + before - entries) / 2
+    # variance of the noise of these numbers
+    sums = (3 * sd**2 + of_entries**2) * np.tile(np.arange(fine, 0, -1), strata)
     least = max(_LEAST_AT_RISK * n, _VISIBLE * sd)
     seen = (middle > np.maximum(least, SURE * np.sqrt(sums))).reshape(strata, -1)
     until = problem.edges[np.where(seen.any(axis=1), fine - np.argmax(seen[:, ::-1], axis=1), 0)]
+    surely = np.clip(1 - sums / np.maximum(middle, 1e-9) ** 2, _LEAST_SHARE, 1.0)
     middle = np.maximum(middle, least)
     stratum = np.repeat(np.arange(strata), fine)
-    runs = _runs(events, max(_FEWEST, _VISIBLE * sd), stratum)
+    runs = _runs(events, _FEWEST, _VISIBLE * sd, stratum)
     number, noise = np.maximum(np.bincount(runs, events), 1.0), np.bincount(runs) * sd**2
-    exposed = middle * np.diff(problem.edges)
+    # the fewer are taken to be there the more noise hides whether any are at risk
+    shown = _lengths(problem) * surely
+    exposed = middle * shown
     spread = number[runs] * exposed / np.bincount(runs, exposed)[runs]
     trust = spread / (spread + sd**2)
     each = np.maximum(trust * events + (1 - trust) * spread, _LEAST_SHARE * spread)
     each *= (number / np.bincount(runs, each))[runs]
     of_run = stratum[np.unique(runs, return_index=True)[1]]
-    fewest = (_PIECE_NOISE_LATE if problem.delayed else _PIECE_NOISE) * score_noise
-    pieces = _runs(number, fewest, of_run)[runs]
     # of what is spread evenly over a run, all may have come at any time of it, and noise may have made it up
     errors = (1 - trust) * each * (number / 3 + 1 + noise / number)[runs]
     variances = (errors + trust**2 * (each + sd**2) + each**2 * sums / middle**2) / middle**2
     rates, whole = each / middle, sd * math.sqrt(len(times))
     even = trust * rates + (1 - trust) * np.bincount(runs, rates)[runs]
     unsure = (number + noise) / number**2 + np.bincount(runs, each * sums / middle**2) / number
-    hazard, length = np.bincount(runs, rates), np.bincount(runs, np.diff(problem.edges))
+    hazard, length = np.bincount(runs, rates), np.bincount(runs, shown)
     at_once = _faster(hazard, length, np.sqrt(unsure), of_run)
     # until the lower bound of the time, or the first time after 0, nobody knows when rows fail
     shares = np.append(number, each[::fine]) / number.sum()
@@ -189,8 +204,12 @@ def find_grid(curator: Curator, plan: Plan, problem: Problem, score_noise: float
     return Grid(
         problem.edges,
         rates,
-        pieces,
+        runs,
         each,
+        runs,
+        *_of_those_at_risk(np.where(entries > SURE * of_entries, entries, 0.0), exits / middle, strata),
+        each,
+        _PIECE_NOISE_LATE if problem.delayed else _PIECE_NOISE,
         whole,
         variances,
         until,
@@ -201,6 +220,45 @@ def find_grid(curator: Curator, plan: Plan, problem: Problem, score_noise: float
         constant,
         strata,
     )
+
+
+def _entries(curator: Curator, plan: Plan, problem: Problem) -> tuple[np.ndarray, float]:
+    """How many rows enter late in each cell, as released, and the sd of the noise of each number."""
+    if not problem.delayed:
+        return np.zeros(len(problem.edges) - 1), 0.0
+    release = curator.release("entry_counts", plan.cost("entries"), edges=problem.edges[1:])
+    return release.values[0], float(release.sds[0].max())
+
+
+def _lengths(problem: Problem) -> np.ndarray:
+    """Of the cells; before a lower bound of 0 no time passes."""
+    lengths = np.diff(problem.edges).reshape(problem.strata, -1)
+    if problem.edges[0] < 0:
+        lengths[:, 0] = lengths[:, 1]
+    return lengths.ravel()
+
+
+def _of_those_at_risk(late: np.ndarray, leave: np.ndarray, strata: int) -> tuple[np.ndarray, np.ndarray]:
+    """Cells in which rows enter, and of those at risk in each cell the share that entered there.
+
+    So many enter in each cell, and in each first one some; and this share of all who are at risk leaves in
+    it, whenever they entered.
+    """
+    cells, fine = np.arange(len(late)), len(late) // strata
+    late = np.maximum(late, cells % fine == 0)
+    entries = np.flatnonzero(late)
+    stay = np.log(np.clip(1 - leave, _LEAST_SHARE, 1.0))
+    before = np.cumsum(stay) - stay
+    there = (cells[:, None] // fine == entries // fine) & (cells[:, None] >= entries)
+    logs = np.where(there, np.log(late[entries]) + before[:, None] - before[entries], -np.inf)
+    left = np.exp(logs - logs.max(axis=1, keepdims=True))
+    return entries, left / left.sum(axis=1, keepdims=True)
+
+
+def _since(edges: np.ndarray, until: np.ndarray) -> np.ndarray:
+    """Cells of the strata that end after these times of each; times of the first are those of all."""
+    own = edges[1 : (len(edges) - 1) // len(until) + 1]
+    return np.asarray(own > until[:, None]).ravel()
 
 
 def _at_one_time(events: np.ndarray, noise: float) -> bool:
@@ -228,21 +286,26 @@ def _until_the_end(numbers: np.ndarray, strata: int) -> np.ndarray:
 
 
 def _mixed(values: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Fractions that fail, less 1, and the logarithms of the baselines at which so many have."""
+    """Logarithms of cumulative hazards of all rows, and of those of the baseline as multiples of them."""
     logs = np.linspace(-12 - values.max(), 12.0, 600)
-    return -np.exp(-np.exp(np.add.outer(logs, values))) @ weights, logs
+    left = np.expm1(-np.exp(np.add.outer(logs, values))) @ weights
+    spent = np.log(-np.log1p(np.maximum(left, 1e-15 - 1)))
+    return spent, logs - spent
 
 
-def _runs(numbers: np.ndarray, least: float, stratum: np.ndarray) -> np.ndarray:
-    """Numbers of runs of neighbours in a stratum whose sums reach `least`; the last takes what is left."""
+def _runs(numbers: np.ndarray, least: float, noise: float, stratum: np.ndarray) -> np.ndarray:
+    """Numbers of runs of neighbours in a stratum whose sums reach `least`, and the noise of each so many.
+
+    The last takes what is left.
+    """
     found: list[int] = []
     for each in by_stratum(numbers, stratum):
         first = run = found[-1] + 1 if found else 0
-        runs, total = [], 0.0
+        runs, total, count = [], 0.0, 0
         for number in each:
             runs.append(run)
-            total += float(number)
-            if total >= least * (1 - 1e-9):
-                total, run = 0.0, run + 1
+            total, count = total + float(number), count + 1
+            if total >= max(least, noise * math.sqrt(count)) * (1 - 1e-9):
+                total, count, run = 0.0, 0, run + 1
         found += [min(number, max(run - 1, first)) for number in runs]
     return np.array(found)

@@ -19,7 +19,7 @@ from dpstats.estimators.gram.levels import expected_moments
 from dpstats.estimators.hazards.bend import bends, straightened
 from dpstats.estimators.hazards.bounds import MATRIX_SHARE, Chooser, watched
 from dpstats.estimators.hazards.estimate import Estimate, estimate
-from dpstats.estimators.hazards.grid import find_grid
+from dpstats.estimators.hazards.grid import Grid, find_grid
 from dpstats.estimators.hazards.information import Known
 from dpstats.estimators.hazards.levels import bent, few_events
 from dpstats.estimators.hazards.predictors import predictors
@@ -75,8 +75,8 @@ class _Steps(Newton[Scores, Estimate]):
         radius = self.chooser.first(np.eye(problem.d)).radius
         self.whitening = _whitening(expected, radius, self.scale)
         self.bounds, self.known = self.chooser.first(self.whitening), Known(expected, self.scale.error)
-        noise = self.bounds.of_row.sensitivity / self.chooser.mu
-        self.grid = self._counted = find_grid(curator, plan, problem, noise)
+        self._counted = find_grid(curator, plan, problem)
+        self.grid = self._divided(0.0)
         self.point = np.zeros(self.grid.count + problem.d)
 
     @property
@@ -154,22 +154,29 @@ class _Steps(Newton[Scores, Estimate]):
         return short
 
     def _choose(self) -> None:
-        before = self.bounds
-        self._turn()
+        before, pieces, law = self.bounds, self.grid.pieces, self._predictors()
         spread = float(np.linalg.norm(np.linalg.solve(self.whitening, self.beta)))
-        self.bounds = self.chooser.choose(self.whitening, self.grid, spread)
-        if self.bounds != before:
+        self.bounds = self.chooser.choose(self.whitening, self._counted, spread)
+        grid = self._divided(spread).of_baseline(*law)
+        sums = np.bincount(grid.pieces, self.log_hazards[pieces] * grid.seen)
+        self.grid, self.point = grid, np.append(sums / np.bincount(grid.pieces, grid.seen), self.beta)
+        if self.bounds != before or not np.array_equal(pieces, grid.pieces):
             self.known = Known(self.known.expected, self.scale.error)
 
-    def _turn(self) -> None:
-        """Let the clock run as the baseline does, as far as linear predictors of those at risk are known."""
+    def _divided(self, spread: float) -> Grid:
+        """The clock of the counts, in pieces by the events that are seen."""
+        noise = self.bounds.of_row.sensitivity / self.chooser.mu
+        return self._counted.divided(self.bounds.c, spread, noise)
+
+    def _predictors(self) -> tuple[np.ndarray, np.ndarray]:
+        """Linear predictors of those at risk, as far as they are known."""
         information, j = self._informed().matrix, self.grid.count
         of_slopes, across = information[j:, j:], information[j:, :j]
         within = (of_slopes - across @ across.T / self.known.level) / self.known.level
         slopes = np.linalg.solve(self.whitening, self.beta)
         variance = max(float(slopes @ within @ slopes), 0.0)
         failed = min(float(self._counted.events.sum()) / self.curator.n, 1.0)
-        self.grid = self._counted.of_baseline(*predictors(self.scale, self.beta, variance, failed))
+        return predictors(self.scale, self.beta, variance, failed)
 
     def _rewhiten(self) -> None:
         own, level = self.known.own, self.known.level
