@@ -11,7 +11,9 @@ from dpstats.curator import Release
 from dpstats.estimators.bends import EDGE, FAR, NEAR, WORTH, Line, by_chance, judged
 from dpstats.estimators.column_law import CROOKED, OCTAVE, ColumnLaw
 from dpstats.estimators.engine.bounds import base_square
+from dpstats.estimators.matrices import symmetric_power
 from dpstats.estimators.row_scale import RowScale
+from dpstats.estimators.stretch import longest_square
 from dpstats.families.bounded_score import square_weight
 
 Array = np.ndarray
@@ -163,7 +165,12 @@ class Look:
         """Shares of the variances of the skewed columns that long rows have lost with their weight.
 
         As moments of weighted rows have it, and at least as octaves do; of what noise does not hide.
+        None where bounds allow no longer row.
         """
+        first = 1 - self.scale.constant  # of the columns that lengths are of
+        whitening = symmetric_power(self.line.moments[first:, first:], -0.5)
+        if self.radius**2 * (1 + 1e-9) >= longest_square(whitening, self.scale):  # but for rounding
+            return np.zeros(len(self.chosen))
         heard = np.diag(self.line.moments)[self._axes] / self.line.moments[0, 0]
         squares = self.law.at**2
         weights = np.minimum(1.0, self.radius**2 / (squares + len(self.line.beta) - 1))

@@ -67,4 +67,4 @@ def test_a_line_that_fits_all_but_few_rows_exactly_does_not_clip_these(epsilon: 
     for seed in range(5):
         with noise(SeededNoise(seed)):
             fit = model.fit(dps.pure(epsilon))
-        assert abs(fit.params["claim"] - truth) < 2 * 1.96 * fit.bse["claim"] < 0.3
+        assert abs(fit.params["claim"] - truth) < 2 * 1.96 * fit.bse["claim"] < 0.35
