@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from dpstats.curator.blocks import Block, PublicDesign, Scratch
-from dpstats.curator.products import Rounded, RowProducts, predictor, squared_norms
+from dpstats.curator.products import RowProducts, predictor, squared_norms
 from dpstats.families import Family
 from dpstats.families.between import Between, between
 
@@ -125,10 +125,12 @@ class Map:
         """unit x~ of each row, for whom it is to be multiplied with numbers anyway; not to be changed."""
         return scratch.kept("centred", block, self._about, functools.partial(self._centred, block))
 
-    def rounded(self, products: RowProducts, centred: np.ndarray, block: Block, scratch: Scratch) -> Rounded:
-        """Rows from :meth:`centred` on the grids of some products; not to be changed."""
-        key = self._about, products.grids
-        return scratch.kept("rounded", block, key, functools.partial(products.rounded, centred))
+    def filled(
+        self, products: RowProducts, centred: np.ndarray, block: Block, out: np.ndarray, scratch: Scratch
+    ) -> np.ndarray:
+        """Fill `out` by products of rows from :meth:`centred`; how large each is, as `RowProducts.filled`."""
+        make, key = functools.partial(products.rounded, centred), (self._about, products.grids)
+        return products.filled(scratch.kept("rounded", block, key, make), out, scratch)
 
     @functools.cached_property
     def _about(self) -> tuple[object, ...]:

@@ -23,7 +23,7 @@ from dpstats.estimators.engine.plan import Plan
 FAR, NEAR = 30.0, 0.25
 _BETWEEN = 0.5  # what a row between adds to the statistic
 # chance that noise alone tells of rows apart
-_FALSE = 0.005
+FALSE = 0.005
 
 
 def exceeded(law: str, chance: float) -> float:
@@ -54,7 +54,7 @@ class Apart(NamedTuple):
         reach : float
             Sds from the middle that any column may be by its declared bounds.
         """
-        by_noise = exceeded(release.law, _FALSE)
+        by_noise = exceeded(release.law, FALSE)
         (far, between), (sd, other) = (part[0] / (1.0, _BETWEEN) for part in (release.values, release.sds))
         told = far - by_noise * sd > max(rows / reach**2, between - by_noise * other)
         return cls(math.ceil(max(far, 0.0) + by_noise * sd), bool(told))

@@ -237,7 +237,7 @@ def test_a_bend_is_that_of_the_definition_and_a_pair_attains_its_sensitivity() -
     public = dict(center=CENTER, scale=SCALE, beta=BETA, edges=EDGES, hazards=HAZARDS, pieces=PIECES, c=C)
     with noise(NoNoise()):
         curator = Curator(MadeRows(row), MadeDesign(2, delayed=True), gdp(2))
-        found = curator.release("hazard_bend", 1, **public, **curves).values
+        found = curator.release("hazard_bend", 1, **public, curves=curves).values
     x = (row["x"] - CENTER) / SCALE
     weight = np.minimum(1, RADIUS**2 / np.sum((x @ WHITENING.T) ** 2, axis=1))
     psi = np.array([one(row, i, True)[0].sum() for i in range(200)]) / weight
@@ -249,7 +249,7 @@ def test_a_bend_is_that_of_the_definition_and_a_pair_attains_its_sensitivity() -
     assert found[1].item() == pytest.approx(kappa * (v**2).sum(), rel=1e-6)
 
     curve = dict(ways=np.ones((1, 1)), level=[1.0], tilt=[0.0], edge=1.5, span=1.0)
-    times = dict(edges=np.arange(3.0), hazards=(C, C), pieces=(0, 1), c=C, **curve)
+    times = dict(edges=np.arange(3.0), hazards=(C, C), pieces=(0, 1), c=C, curves=curve)
     row = dict(center=np.zeros(1), scale=np.ones(1), beta=np.zeros(1))
     statistic = REGISTRY["hazard_bend"](MadeDesign(1), **row, **times)
     values = contributions(statistic, np.array([[0.0, 2.0, 2.0, 0, 1], [1.5, 2.0, 2.0, 0, 1]]))

@@ -91,7 +91,7 @@ def test_location_bend():
     )
     curves = dict(ways=ways, level=level, tilt=tilt, edge=1.5, span=1.2)
     curator = Curator(MadeRows(COLUMNS), MadeDesign(D), gdp(2), noise=NoNoise())
-    found = curator.release("location_bend", 1.0, **public, **curves).values
+    found = curator.release("location_bend", 1.0, **public, curves=curves).values
     x, z = scored(public)
     cut = taper(SEV, public["c"])
     psi = cut.integrals(z).location - EVENT[:, 0] * cut.g(z)
@@ -230,7 +230,7 @@ def test_location_bend_attains_its_sensitivity():
     middle = math.log(10)
     curves = dict(ways=np.array([[0.0, 1.0]]), level=[1.0], tilt=[0.0], edge=1.5, span=1.0)
     public = PUBLIC["location_score"] | dict(center=[0.0], scale=[1.0], gamma=np.zeros(2), sigma=1.0)
-    public |= dict(y_center=middle, y_scale=middle / 40, **curves)
+    public |= dict(y_center=middle, y_scale=middle / 40, curves=curves)
     found = []
     for x in (0.0, 2.0):
         row = {"x": np.array([[x]]), "time": np.array([BIG_TIME]), "event": np.zeros(1)}

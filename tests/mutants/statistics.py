@@ -543,7 +543,7 @@ MUTANTS = (
         "bend of times: curves are as long as they are",
         "location_bend",
         "survival_bends",
-        "np.multiply(q, shorten(q, self._span, scratch), out=q)",
+        "np.multiply(q, shorter, out=q)",
         "",
     ),
     small(
@@ -557,8 +557,8 @@ MUTANTS = (
         "bend of hazards: a failure is the most that a row gives",
         "hazard_bend",
         "survival_bends",
-        "edge, span, self._c)",
-        "edge, span, 1.0)",
+        "_Products(self._map.scale, self._c, **curves)",
+        "_Products(self._map.scale, 1.0, **curves)",
     ),
     small(
         "bends of columns: one row more, not one replaced",
@@ -580,7 +580,7 @@ MUTANTS = (
         "bends of columns: curves are as long as they are",
         "column_bends",
         "bends",
-        "r * shorten(q, self._span, scratch)",
+        "r * shorter",
         "r",
         at="0-3",
     ),

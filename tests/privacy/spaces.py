@@ -228,7 +228,7 @@ def trends(c: float, radius: float, trend: tuple[float, ...], half: float) -> Bu
 def of_ways(ways: np.ndarray, span: float) -> dict[str, Any]:
     """Curves that are nothing in the middle, and at the edge longer than the span; along each way alone."""
     alike = np.ones(len(ways))
-    return dict(ways=ways, level=alike, tilt=0.3 * alike, edge=2.0, span=span)
+    return dict(curves=dict(ways=ways, level=alike, tilt=0.3 * alike, edge=2.0, span=span))
 
 
 def bent_location(build: Build, *columns: int, span: float) -> Build:

@@ -1,4 +1,4 @@
-"""Residuals of a linear regression about a released line, times curves of its columns: which of them bend?"""
+"""Curves of columns, and residuals about a released line times these: which columns of a regression bend?"""
 
 import math
 from typing import Any
@@ -9,6 +9,32 @@ from dpstats.curator.blocks import Block, PublicDesign, Scratch
 from dpstats.curator.geometry import Map, shorten
 from dpstats.curator.lattice import Factor, Part
 from dpstats.curator.statistics.base import Statistic
+
+
+class Curves:
+    """q_j = t_j^2 - level_j - tilt_j t_j of forms t of a row that are clipped at +-edge.
+
+    They are to be shortened to |q| <= span.
+
+    Parameters
+    ----------
+    level, tilt : array_like, shape (m,)
+    edge, span : float
+        Positive.
+    """
+
+    def __init__(self, level: np.ndarray, tilt: np.ndarray, edge: float, span: float) -> None:
+        self.level, self.tilt = (np.asarray(each, dtype=float)[:, None] for each in (level, tilt))
+        if len(self.level) != len(self.tilt) or not all(0 < each < math.inf for each in (edge, span)):
+            raise ValueError("there must be a tilt for each level, and edge and span positive and finite")
+        self._edge, self.span = edge, span
+
+    def of(self, t: np.ndarray, scratch: Scratch) -> tuple[np.ndarray, np.ndarray]:
+        """q of forms (m, B), which are clipped in place, and by what it is shortened, (B,); reused arrays."""
+        np.clip(t, -self._edge, self._edge, out=t)
+        q = np.subtract(t, self.tilt, out=scratch("curves", *t.shape))
+        np.subtract(np.multiply(q, t, out=q), self.level, out=q)
+        return q, shorten(q, self.span, scratch)
 
 
 class ColumnBends(Statistic):
@@ -66,14 +92,13 @@ class ColumnBends(Statistic):
     ) -> None:
         self._map, self._weighted = Map(design, **row), design.weights is not None
         self._at = np.asarray(chosen, dtype=int) + int(self._map.constant)
-        unit, level, tilt = (np.asarray(each, dtype=float)[:, None] for each in (unit, level, tilt))
+        unit, self._curves = np.asarray(unit, dtype=float)[:, None], Curves(level, tilt, edge, span)
         self._line = np.asarray(line, dtype=float)
-        if not len(self._at) == len(unit) == len(level) == len(tilt) or self._line.shape != (self._map.k,):
+        if not len(self._at) == len(unit) == len(self._curves.level) or self._line.shape != (self._map.k,):
             raise ValueError("unit, level and tilt hold a number for each chosen column, line for all")
-        if not (unit > 0).all() or not all(0 < each < math.inf for each in (edge, span, limit, sigma)):
-            raise ValueError("unit, edge, span, limit and sigma must be positive and finite")
-        self._unit, self._level, self._tilt = unit * self._map.unit[self._at][:, None], level, tilt
-        self._edge, self._span, self._limit, self._sigma = edge, span, limit, sigma
+        if not (unit > 0).all() or not all(0 < each < math.inf for each in (limit, sigma)):
+            raise ValueError("unit, limit and sigma must be positive and finite")
+        self._unit, self._limit, self._sigma = unit * self._map.unit[self._at][:, None], limit, sigma
         most = span * limit
         self._kappa = 1 / (2 * most)
         size = len(self._at)
@@ -85,20 +110,14 @@ class ColumnBends(Statistic):
 
     def factors(self, block: Block, scratch: Scratch) -> tuple[Factor, ...]:
         centred = self._map.centred(block, scratch)
-        t = np.divide(centred[self._at], self._unit)
-        np.clip(t, -self._edge, self._edge, out=t)
-        q = np.subtract(t, self._tilt)
-        np.multiply(q, t, out=q)
-        np.subtract(q, self._level, out=q)
-        r = self._map.residuals(centred, block, scratch, self._line, self._sigma)
-        r = np.clip(r, -self._limit, self._limit)
+        residuals = self._map.residuals(centred, block, scratch, self._line, self._sigma)
+        r = np.clip(residuals, -self._limit, self._limit)
         if self._weighted:
             np.multiply(r, block.weight, out=r)
-        np.multiply(q, r * shorten(q, self._span, scratch), out=q)
-        squares = np.square(q)
-        np.multiply(squares, self._kappa, out=squares)
+        q, shorter = self._curves.of(np.divide(centred[self._at], self._unit), scratch)
+        np.multiply(q, r * shorter, out=q)
         one = np.ones((len(r), 1))
-        return Factor(q.T, one), Factor(squares.T, one)
+        return Factor(q.T, one), Factor(np.multiply(np.square(q), self._kappa).T, one)
 
     def unpack(self, vector: np.ndarray) -> tuple[np.ndarray, ...]:
         size = len(self._at)

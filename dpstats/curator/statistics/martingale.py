@@ -203,5 +203,5 @@ class MartingaleScore(AtResiduals):
 
     def _read(self, centred: np.ndarray, row: np.ndarray, block: Block, scratch: Scratch) -> np.ndarray:
         """Fill the first k of `row` by W x~ of each row; m of each, before it is clipped."""
-        self._products.filled(self._map.rounded(self._products, centred, block, scratch), row, scratch)
+        self._map.filled(self._products, centred, block, row, scratch)
         return np.asarray(row[-1])

@@ -163,7 +163,7 @@ class BallMoments(Statistic):
     def factors(self, block: Block, scratch: Scratch) -> tuple[Factor, ...]:
         k = self._map.k
         row = scratch("row", k + 1, len(block.ok))
-        self._whitened(self._map.centred(block, scratch), row[:k], scratch)
+        self._map.filled(self._whitened, self._map.centred(block, scratch), block, row[:k], scratch)
         row[k] = self._map.y(block, scratch)
         if self._weighted:
             np.multiply(row, np.sqrt(block.weight), out=row)

@@ -87,7 +87,7 @@ class PilotRow:
     def _bounded(self, x: np.ndarray, row: np.ndarray, block: Block, scratch: Scratch) -> None:
         """Fill in a, from x, and shorten the row; `row` has r as well, or has not."""
         a = row[: self.k]
-        most = self._whitened.filled(self._map.rounded(self._whitened, x, block, scratch), a, scratch)
+        most = self._map.filled(self._whitened, x, block, a, scratch)
         if self._weighted:
             np.multiply(row, np.sqrt(block.weight), out=row)
         if most @ most <= self.radius**2:  # no row is longer
@@ -351,8 +351,7 @@ class RowReach(Statistic):
     def factors(self, block: Block, scratch: Scratch) -> tuple[Factor, ...]:
         size, cells = len(block.ok), len(self._edges)
         a = scratch("row", self._map.k, size)
-        centred = self._map.centred(block, scratch)
-        self._whitened.filled(self._map.rounded(self._whitened, centred, block, scratch), a, scratch)
+        self._map.filled(self._whitened, self._map.centred(block, scratch), block, a, scratch)
         if self._weighted:
             np.multiply(a, np.sqrt(block.weight), out=a)
         square = squared_norms(a, scratch)

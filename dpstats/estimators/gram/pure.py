@@ -25,7 +25,7 @@ from dpstats.estimators.gram.bounds import (
     mean_weight,
     pilot_bounds,
 )
-from dpstats.estimators.gram.coordinates import Coordinates, Noise, public_coordinates
+from dpstats.estimators.gram.coordinates import Coordinates, Noise, public_coordinates, second_moments
 from dpstats.estimators.gram.curves import Curves, look_for_curves, may_bend
 from dpstats.estimators.gram.lengths import LongRows, axes_of, count_lengths
 from dpstats.estimators.gram.reach import with_reach
@@ -144,10 +144,9 @@ def _matrix(
     kept = kept_square(k, radius)
     left = np.array([mean_weight(k, radius)] * constant + [kept] * (k - constant))
     unit = whitening / np.sqrt(left) @ np.linalg.inv(whitening)
-    joint, sd = release.values[0] / n, release.sd / n / kept
-    gram, cross, square = unit @ joint[:k, :k] @ unit.T, unit @ joint[:k, k], float(joint[k, k]) / kept
-    cross, square = cross * NEARLY_ALL / math.sqrt(kept), square * NEARLY_ALL**2
-    noise = Noise(sd, sd * NEARLY_ALL / math.sqrt(2), sd * NEARLY_ALL**2)
+    gram, cross, square, noise = second_moments(release, Bounds(1.0, NEARLY_ALL, NEARLY_ALL), n)
+    gram, cross, square = unit @ gram @ unit.T, unit @ cross / math.sqrt(kept), square / kept
+    noise = Noise(noise.gram / kept, noise.cross / kept, noise.square / kept)
     # An eigenvalue that noise made too small would let later steps jump too far, again and again. With a part
     # of the noise's size added, steps rather fall short, by less with every step.
     damping = _DAMPING * noise.gram * math.sqrt(2 * k) * np.eye(k)

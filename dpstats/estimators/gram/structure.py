@@ -52,7 +52,8 @@ class Structure:
         matrix, way : array, shape (k, k)
             Symmetric; the second invertible.
         """
-        metric, back, size = way.T @ way, np.linalg.inv(way), self.sizes(way)
+        metric, back = way.T @ way, np.linalg.inv(way)
+        size = self.sizes(metric)
         # what obeys already stands to the last digits
         first = self.summed(back @ matrix @ back.T) / self.summed(np.ones_like(matrix))
         left = matrix - way @ self.spread(first) @ way.T
@@ -68,9 +69,8 @@ class Structure:
         """What `nearest` leaves of noise of sd 1 along any direction."""
         return Left(self, way)
 
-    def sizes(self, way: np.ndarray) -> np.ndarray:
-        """Lengths of way X way', about, X having one number alone."""
-        metric = way.T @ way
+    def sizes(self, metric: np.ndarray) -> np.ndarray:
+        """Lengths of way X way', about, X having one number alone; `metric` is way' way."""
         return np.sqrt(self.summed(np.outer(np.diag(metric), np.diag(metric)) + metric**2))
 
     def summed(self, matrix: np.ndarray) -> np.ndarray:
@@ -92,8 +92,8 @@ class Left:
     """
 
     def __init__(self, structure: Structure, way: np.ndarray) -> None:
-        self._structure, self._way, self._size = structure, way, structure.sizes(way)
         metric, unit = way.T @ way, np.eye(structure.numbers)
+        self._structure, self._way, self._size = structure, way, structure.sizes(metric)
         alone = (structure.spread(one) for one in unit / self._size)
         normal = np.array([structure.summed(metric @ one @ metric) for one in alone]) / self._size
         self._root = np.linalg.cholesky(normal + _ROUNDING * unit)

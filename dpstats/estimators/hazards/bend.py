@@ -57,9 +57,9 @@ def bends(
         np.zeros(d + 1),
     )
     look = Look.along(line, scale, kept * float(grid.events.sum()), bounds.radius)
-    public = look.public()
-    public["ways"] = public["ways"][:, 1:]
-    release = curator.release("hazard_bend", cost, **watched(*parts, point), **public)
+    curves = look.public()
+    curves["ways"] = curves["ways"][:, 1:]
+    release = curator.release("hazard_bend", cost, **watched(*parts, point), curves=curves)
     bent = look.judged(release, bounds.c)
     # log hazards of all pieces move with the level of rows in the middle of the columns
     onto = to_user(scale, j) @ np.vstack([np.eye(1, d + 1).repeat(j, axis=0), np.eye(d, d + 1, 1)])

@@ -69,7 +69,7 @@ def straight(  # noqa: PLR0913 - a fit, and where its line is
         floor=where.floor,
         gamma=gamma,
         sigma=sigma if bounding.placement.problem.strata else sigma.item(),
-        **look.public(),
+        curves=look.public(),
     )
     cut = where.cut
     limit = max(cut.steepest, float(cut.integrals(np.array([np.inf])).location[0]))

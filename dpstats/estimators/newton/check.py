@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from dpstats.curator import Curator, Release
-from dpstats.estimators.apart import Apart
+from dpstats.estimators.apart import FALSE, Apart
 from dpstats.estimators.bends import (
     FAR,
     NEAR,
@@ -36,7 +36,6 @@ from dpstats.moments.rounding import variance_along
 # times the limit of scores, for what may lie beyond: the farther, the noisier; of a row that lies farther
 # still as much is seen
 _WIDER, _WIDER_COUNTS = 2.0, 8.0
-_FALSE = 0.005  # chance that noise alone makes scores that are far above, as of rows apart
 # share of the rows whose yes or no contradicts the line, if predictors are spread evenly: where it is less,
 # these are so few that noise may hide them. Under a logit the linear predictor has
 # an sd of 4.5 then; of real sets 6 of 6 above that were separated, or far off
@@ -123,7 +122,7 @@ def tailed(cost: float, located: Located, read: Read, found: E) -> Check[E]:
     law = _Tail.of(score, wider, read.level / located.usable)
     sampling = rows * law.variance(read.phi, abs(total) / rows)
     drift, added = np.max([law.put_back(phi) for phi in _plausible(read)], axis=0)
-    chance = by_chance(release.law, noise, math.sqrt(noise**2 + sampling), doubtful=2 * _FALSE)
+    chance = by_chance(release.law, noise, math.sqrt(noise**2 + sampling), doubtful=2 * FALSE)
     sure, usual = (each + rows * added for each in chance)
     first = located.to_user(True)[:, 0]
     worth = WORTH * rows * law.curvature * math.sqrt(level_variance(back, found.cov))

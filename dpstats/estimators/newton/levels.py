@@ -142,9 +142,8 @@ def stretched_no_further(moments: np.ndarray, problem: Problem, located: Located
     """
     rows = np.eye(problem.k)
     for own in problem.categories:
-        shares = np.minimum(
-            located.center[own], 0.5
-        )  # noise may say that all rows are of a level that is rare
+        # noise may say that all rows are of a level that is rare
+        shares = np.minimum(located.center[own], 0.5)
         rows[np.ix_(own, own)] = (np.eye(len(own)) - shares) / located.scale[own]
     lacking = np.maximum(0.0, located.least - np.diag(moments)) / np.diag(rows) ** 2
     return np.asarray(moments + rows.T * lacking @ rows)
