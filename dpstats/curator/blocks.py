@@ -1,4 +1,4 @@
-"""What the curator needs of rows, of a block of them and of a design, and arrays to work in."""
+"""What the curator needs of rows and of a design, blocks of them that stay, and arrays to work in."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ from typing import Any, Protocol, TypeVar
 import numpy as np
 
 from dpstats._private import HoldsRows
+from dpstats.formula.block import Block
+from dpstats.rows.parts import Part
 from dpstats.schema import Unit
 
 T = TypeVar("T")
@@ -17,36 +19,6 @@ Kept = dict[tuple[str, int], tuple[object, Any]]
 
 _KEPT_BYTES = 2**27
 _CACHE_LINE = 64  # bytes
-
-
-class Block(Protocol):
-    """Rows of a design: exog (B, p) in Fortran order, else (B,).
-
-    ``ok`` says which rows are valid, ``offset`` is a part of the linear predictor, and ``weight``, between 0
-    and 1, is the row's share of the public maximum. A row is watched from ``entry`` to ``time``; entry is
-    -inf, and is not read, where the design has no entries. Where the design has intervals, it failed between
-    its ends, the time is one between them, and event is 0 where the upper end is infinite. ``stratum`` is the
-    number of the row's stratum, any where it is not ok.
-    """
-
-    @property
-    def exog(self) -> np.ndarray: ...
-    @property
-    def time(self) -> np.ndarray: ...
-    @property
-    def event(self) -> np.ndarray: ...
-    @property
-    def entry(self) -> np.ndarray: ...
-    @property
-    def ends(self) -> tuple[np.ndarray, np.ndarray] | None: ...
-    @property
-    def offset(self) -> np.ndarray: ...
-    @property
-    def weight(self) -> np.ndarray: ...
-    @property
-    def ok(self) -> np.ndarray: ...
-    @property
-    def stratum(self) -> np.ndarray: ...
 
 
 class PublicDesign(Protocol):
@@ -70,24 +42,6 @@ class PublicDesign(Protocol):
     def strata(self) -> int: ...
 
 
-class RowPart(Protocol):
-    """A description of some of the rows, pickled without them where it is `portable`.
-
-    A cluster may also compute its `inputs` and hand them to the task, or have the task `mapped` to it.
-    """
-
-    @property
-    def portable(self) -> bool: ...
-
-    @property
-    def inputs(self) -> tuple[object, ...]: ...
-
-    @property
-    def mapped(self) -> Callable[[Callable[[object], bytes]], list[tuple[int, bytes]]] | None: ...
-
-    def blocks(self, size: int) -> Iterator[dict[str, np.ndarray]]: ...
-
-
 class RowSource(Protocol):
     """Rows that can be read more than once; `parts` describes all of them, or nothing if they are here."""
 
@@ -96,7 +50,7 @@ class RowSource(Protocol):
     @property
     def unit(self) -> Unit: ...
 
-    def parts(self) -> Sequence[RowPart]: ...
+    def parts(self) -> Sequence[Part]: ...
 
     def blocks(self, size: int = ...) -> Iterator[dict[str, np.ndarray]]: ...
 

@@ -1,26 +1,11 @@
 """A design whose covariates stand in its offset, with coefficients that are public."""
 
-from dataclasses import dataclass
+from dataclasses import replace
 
 import numpy as np
 
 from dpstats.curator.blocks import Block, RowReader, Scratch
 from dpstats.curator.products import predictor
-
-
-@dataclass(frozen=True)
-class _Rows:
-    """Rows of nothing but a 1; else as :class:`dpstats.curator.blocks.Block`."""
-
-    exog: np.ndarray
-    time: np.ndarray
-    event: np.ndarray
-    entry: np.ndarray
-    ends: tuple[np.ndarray, np.ndarray] | None
-    offset: np.ndarray
-    weight: np.ndarray
-    ok: np.ndarray
-    stratum: np.ndarray
 
 
 class Folded:
@@ -55,14 +40,5 @@ class Folded:
         """As the design's, with the covariates in the offset."""
         rows = self._design.read(columns, memory)
         offset = predictor(self._slopes, rows.exog.T, Scratch()) + rows.offset
-        return _Rows(
-            np.asfortranarray(rows.exog[:, :1]),
-            rows.time,
-            rows.event,
-            rows.entry,
-            rows.ends,
-            np.clip(offset, *self.offset_bounds),
-            rows.weight,
-            rows.ok,
-            rows.stratum,
-        )
+        exog = np.asfortranarray(rows.exog[:, :1])
+        return replace(rows, exog=exog, offset=np.clip(offset, *self.offset_bounds))

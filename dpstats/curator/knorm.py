@@ -28,7 +28,6 @@ Time tells the size of the noise a little, as with all exact samplers
 """
 
 import math
-from collections.abc import Callable
 from fractions import Fraction
 from secrets import randbelow
 
@@ -109,7 +108,9 @@ def draw(law: str, m: int, rate: Fraction) -> list[int]:
 
     *spherical, cylinder.* Below.
     """
-    return _DRAW[law](m, rate.numerator, rate.denominator)
+    if law in _BALL:
+        return _in_balls(m - _BALL[law], _BALL[law], rate.numerator, rate.denominator)
+    return {"laplace": _laplace, "linf": _linf}[law](m, rate.numerator, rate.denominator)
 
 
 def _laplace(m: int, top: int, bottom: int) -> list[int]:
@@ -121,14 +122,6 @@ def _linf(m: int, top: int, bottom: int) -> list[int]:
         k = sum(_geometric(top, bottom) for _ in range(m + 1))
         if all(randbelow(2 * k + 2 * i) <= 2 * k for i in range(1, m + 1)):
             return [randbelow(2 * k + 1) - k for _ in range(m)]
-
-
-def _spherical(m: int, top: int, bottom: int) -> list[int]:
-    return _in_balls(m, 0, top, bottom)
-
-
-def _cylinder(m: int, top: int, bottom: int) -> list[int]:
-    return _in_balls(m - 1, 1, top, bottom)
 
 
 def _in_balls(k: int, q: int, top: int, bottom: int) -> list[int]:
@@ -165,14 +158,6 @@ def _in_balls(k: int, q: int, top: int, bottom: int) -> list[int]:
         rest = size**2 - sum(x * x for x in u)
         if rest >= 0 and _exp_of_any(rest * k, 2 * size**2):
             return u + [randbelow(2 * size + 1) - size for _ in range(q)]
-
-
-_DRAW: dict[str, Callable[[int, int, int], list[int]]] = {
-    "laplace": _laplace,
-    "linf": _linf,
-    "spherical": _spherical,
-    "cylinder": _cylinder,
-}
 
 
 def _signed(top: int, bottom: int) -> int:

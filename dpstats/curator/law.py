@@ -24,12 +24,12 @@ from __future__ import annotations
 import functools
 import math
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 
 from dpstats.budget import Gdp, Pure
-from dpstats.curator.lattice import Part, slack
+from dpstats.curator.lattice import slack
+from dpstats.curator.statistics.base import Statistic
 
 MOST_SPHERICAL = 256
 """Most coordinates for which noise of a ball or cylinder is drawn: time grows as m^1.5, to 0.2 s here."""
@@ -38,16 +38,6 @@ MOST_GAUSSIAN, LEAST_MU = 10**7, 1e-8
 """Most coordinates and least mu of Gaussian noise for which :mod:`mechanisms` proves the guard enough."""
 
 RAISED = 1 + 1e-9  # for the rounding of a statistic's own numbers
-
-
-class Bounded(Protocol):
-    """What a statistic says of the difference of two rows, see :class:`Statistic`."""
-
-    parts: tuple[Part, ...]
-    sensitivity: float
-    sensitivity_l1: float | None
-    sensitivity_head: float | None
-    ranges: np.ndarray | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,7 +60,7 @@ class Sensitivity:
     head: float | None = None
 
     @classmethod
-    def of(cls, statistic: Bounded, n: int, max_rows: int) -> Sensitivity:
+    def of(cls, statistic: Statistic, n: int, max_rows: int) -> Sensitivity:
         """Of `statistic` summed over n rows, for neighbours that differ in `max_rows` rows.
 
         Where the statistic declares no bound, or a wide one, another of its bounds gives one: no coordinate

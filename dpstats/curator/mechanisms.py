@@ -101,14 +101,6 @@ def _space(size: int) -> tuple[Any, Any]:
 class SecureNoise:
     """The noise of every private release; anything else marks its releases as not private."""
 
-    def gaussian(self, value: np.ndarray, sensitivity: float, mu: float) -> np.ndarray:
-        """See :func:`gaussian`."""
-        return gaussian(value, sensitivity, mu)
-
-    def pure(self, value: np.ndarray, law: str, axes: np.ndarray, epsilon: float) -> np.ndarray:
-        """See :func:`dpstats.curator.knorm.pure`."""
-        return pure(value, law, axes, epsilon)
-
-    def coins(self, count: int) -> bytes:
-        """So many bytes of the system's source of randomness."""
-        return secrets.token_bytes(count)
+    gaussian = staticmethod(gaussian)
+    pure = staticmethod(pure)
+    coins = staticmethod(secrets.token_bytes)

@@ -17,9 +17,10 @@ from typing import Any
 import numpy as np
 
 from dpstats._private import is_own
-from dpstats.curator.blocks import Block, RowPart, RowReader, passed
+from dpstats.curator.blocks import Block, RowReader, passed
 from dpstats.curator.partial import Named, partial
 from dpstats.errors import DataError
+from dpstats.rows.parts import Part
 
 PACKAGE = Path(__file__).parents[1]
 
@@ -77,7 +78,7 @@ class Task:
         name = " and ".join(name for name, _ in asked)
         return Task(design, name, functools.partial(partial, design, asked), size)
 
-    def __call__(self, part: RowPart) -> Any:
+    def __call__(self, part: Part) -> Any:
         try:
             with np.errstate(all="ignore"):
                 return self.summed(passed(self.design, part.blocks(self.size)))
@@ -85,7 +86,7 @@ class Task:
             return Failure.of(error)
 
 
-def run(task: bytes, part: RowPart) -> Any:
+def run(task: bytes, part: Part) -> Any:
     """Do a pickled task: what a worker calls."""
     return pickle.loads(task)(part)
 

@@ -83,7 +83,7 @@ MUTANTS = (
     planted(
         "the share for the inexact minimum is not deducted",
         SPLIT,
-        (TILT, "pure_epsilon((cost - rest) / rows, c)", "pure_epsilon(cost / rows, c)"),
+        (TILT, "tilt = (cost - rest) / rows - c", "tilt = cost / rows - c"),
     ),
     planted(
         "the share for the inexact minimum is not deducted from Gaussian noise",
@@ -93,7 +93,7 @@ MUTANTS = (
     planted(
         "the tilt of a unit is that of a row",
         SPLIT,
-        (TILT, "pure_epsilon((cost - rest) / rows, c)", "pure_epsilon(cost - rest, c)"),
+        (TILT, "tilt = (cost - rest) / rows - c", "tilt = cost - rest - c"),
     ),
     planted(
         "the last noise hides tau instead of 2 tau",

@@ -204,8 +204,8 @@ MUTANTS = (
         "truncated triangle: half",
         "truncated_triangle",
         "truncated",
-        "self.sensitivity = 2 * square",
-        "self.sensitivity = square",
+        "self.sensitivity = 2 * self._rows.radius**2",
+        "self.sensitivity = self._rows.radius**2",
     ),
     small(
         "truncated products: as if all responses had one sign",

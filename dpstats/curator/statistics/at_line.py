@@ -11,7 +11,7 @@ import numpy as np
 from dpstats.curator.blocks import Block, PublicDesign, Scratch
 from dpstats.curator.lattice import Factor, Part
 from dpstats.curator.products import predictor
-from dpstats.curator.statistics.base import Statistic
+from dpstats.curator.statistics.base import Statistic, each_row
 from dpstats.families.bounded_score import BoundedScore, square_weight
 
 
@@ -118,7 +118,7 @@ class PredictorBend(AtLine):
         if self._weighted:
             np.multiply(right[0], block.weight, out=right[0])
         np.multiply(self._kappa, right[0] ** 2, out=right[1])
-        return (Factor(np.ones((size, 1)), right.T),)
+        return (each_row(right),)
 
 
 class ScoreTails(AtLine):
@@ -168,4 +168,4 @@ class ScoreTails(AtLine):
         v = np.clip(self._wider(block.time, eta)[0] - self._score(block.time, eta)[0], *self._range)
         if self._weighted:
             np.multiply(v, block.weight, out=v)
-        return (Factor(np.ones((len(v), 1)), v[:, None]),)
+        return (each_row(v[None]),)

@@ -15,7 +15,7 @@ from dpstats.curator.blocks import Block, PublicDesign, Scratch
 from dpstats.curator.geometry import Map, Watched, shorten
 from dpstats.curator.lattice import Factor, Part
 from dpstats.curator.products import RowProducts, squared_norms
-from dpstats.curator.statistics.base import Statistic
+from dpstats.curator.statistics.base import Statistic, each_row
 from dpstats.families import Family
 from dpstats.families.signs import Signs, largest_slope, signs
 
@@ -172,7 +172,7 @@ class HazardContrasts(AtResiduals):
             x = self._whitened(centred, scratch("row", self.parts[0].size - len(right) + 1, len(z)), scratch)
             np.multiply(x, shorten(x, self._radius, scratch) / self._radius * right[-1], out=x)
             right = np.vstack([right[:-1], x])
-        return (Factor(block.ok[:, None].astype(float), right.T),)
+        return (each_row(right),)
 
     def _hazard(self, z: np.ndarray) -> np.ndarray:
         return np.exp(np.minimum(self._family.log_cumulative_hazard(z), 700.0))
@@ -290,4 +290,4 @@ class SignSizes(SignScore):
         sizes = scratch("sizes", 2, len(z))
         np.multiply(slope * kept, np.minimum(length / self._longest, 1.0), out=sizes[0])
         np.square(found.integrand / _LARGEST * kept, out=sizes[1])
-        return (Factor(block.ok[:, None].astype(float), sizes.T),)
+        return (each_row(sizes),)

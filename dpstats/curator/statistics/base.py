@@ -11,6 +11,11 @@ from dpstats.curator.blocks import Block, Scratch
 from dpstats.curator.lattice import Factor, Part
 
 
+def each_row(columns: np.ndarray) -> Factor:
+    """What sums so many numbers of each row, shape (m, B), one by one; they are scales on the right."""
+    return Factor(np.ones((columns.shape[1], 1)), columns.T)
+
+
 class Statistic(ABC):
     """A sum over rows of bounded products, with its sensitivity.
 

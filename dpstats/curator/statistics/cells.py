@@ -12,7 +12,7 @@ import numpy as np
 from dpstats.curator.blocks import Block, PublicDesign, Scratch
 from dpstats.curator.geometry import shorten
 from dpstats.curator.lattice import Factor, Part
-from dpstats.curator.statistics.base import Statistic
+from dpstats.curator.statistics.base import Statistic, each_row
 
 
 class CellCounts(Statistic):
@@ -140,7 +140,7 @@ class PresentMoments(_Present):
         right[:m], _ = self._values(block, scratch, 1.0)
         np.multiply(right[:m], right[:m], out=right[m:])
         np.multiply(right[m:], self.SQUARES, out=right[m:])
-        return (Factor(block.ok[:, None].astype(float), right.T),)
+        return (each_row(right),)
 
     def unpack(self, vector: np.ndarray) -> tuple[np.ndarray, ...]:
         return tuple(np.split(vector, 2))

@@ -14,7 +14,7 @@ import numpy as np
 from dpstats.curator.blocks import Block, PublicDesign, Scratch
 from dpstats.curator.geometry import Map, events
 from dpstats.curator.lattice import Factor, Part
-from dpstats.curator.statistics.base import Statistic
+from dpstats.curator.statistics.base import Statistic, each_row
 
 
 class _Columns(Statistic):
@@ -68,7 +68,7 @@ class ColumnMeans(_Columns):
         self.ranges = np.full(count, 2.0)
 
     def factors(self, block: Block, scratch: Scratch) -> tuple[Factor, ...]:
-        return (Factor(block.ok[:, None].astype(float), self._boxed(block, scratch).T),)
+        return (each_row(self._boxed(block, scratch)),)
 
 
 class ColumnOctaves(_Columns):
@@ -199,7 +199,7 @@ class ReachMeans(_Reach):
     def factors(self, block: Block, scratch: Scratch) -> tuple[Factor, ...]:
         columns = self._boxed(block, scratch)
         np.multiply(columns[-1], events(block, scratch), out=columns[-1])
-        return (Factor(block.ok[:, None].astype(float), columns.T),)
+        return (each_row(columns),)
 
 
 class ReachCounts(_Reach):
@@ -318,4 +318,4 @@ class RowsApart(_Reach):
         np.equal(farthest, 1.0, out=found[0])
         np.greater_equal(farthest, self._near, out=found[1])
         np.multiply(found[1] - found[0], self.NEAR, out=found[1])
-        return (Factor(block.ok[:, None].astype(float), found.T),)
+        return (each_row(found),)

@@ -11,7 +11,7 @@ import numpy as np
 from dpstats.curator.blocks import Block, PublicDesign, Scratch
 from dpstats.curator.lattice import Factor, Part
 from dpstats.curator.products import Rounded, RowProducts, squared_norms
-from dpstats.curator.statistics.base import Statistic
+from dpstats.curator.statistics.base import Statistic, each_row
 from dpstats.families.bounded_score import BoundedScore, logistic_information_weight, square_weight
 
 # Times this `ScoreSquares` releases what goes along columns, beside what is of all rows
@@ -273,7 +273,7 @@ class FarScores(GlmScore):
             np.multiply(share, block.weight, out=share)
         square = self._kappa * (psi * share * lengths) ** 2
         far = np.multiply(rows, share, out=scratch("far", *rows.shape))
-        return Factor(far.T, psi[:, None]), Factor(np.ones((len(psi), 1)), square[:, None])
+        return Factor(far.T, psi[:, None]), each_row(square[None])
 
 
 class ScoreSquares(GlmScore):

@@ -12,7 +12,7 @@ from dpstats.curator.blocks import Block, PublicDesign, Scratch
 from dpstats.curator.geometry import on_scale, response
 from dpstats.curator.lattice import Factor, Part
 from dpstats.curator.products import predictor
-from dpstats.curator.statistics.base import Statistic
+from dpstats.curator.statistics.base import Statistic, each_row
 from dpstats.families import Family, GlmFamily
 from dpstats.families.glm import LARGEST_EXPONENT
 
@@ -161,14 +161,11 @@ class LikelihoodContrasts(Statistic):
         self.sensitivity = 2 * limit * math.sqrt(count - 1)
 
     def factors(self, block: Block, scratch: Scratch) -> tuple[Factor, ...]:
-        size = len(block.ok)
-        out = scratch("contrasts", len(self._families) - 1, size)
+        out = scratch("contrasts", len(self._families) - 1, len(block.ok))
         first, *others = (self._likelihood(j, block, scratch) for j in range(len(self._families)))
         for row, other in zip(out, others, strict=True):
             np.clip(np.nan_to_num(other - first), -self._limit, self._limit, out=row)
-        ones = scratch("ones", 1, size)
-        ones[0] = block.ok
-        return (Factor(ones.T, out.T),)
+        return (each_row(out),)
 
     def _likelihood(self, j: int, block: Block, scratch: Scratch) -> np.ndarray:
         eta = predictor(self._params[j], block.exog.T, scratch)

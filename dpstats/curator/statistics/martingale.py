@@ -9,6 +9,7 @@ from dpstats.curator.blocks import Block, PublicDesign, Scratch
 from dpstats.curator.lattice import Factor, Part
 from dpstats.curator.products import RowProducts, squared_norms
 from dpstats.curator.statistics.at_residuals import AtResiduals
+from dpstats.curator.statistics.base import each_row
 from dpstats.families import Family
 from dpstats.families.martingale import scores, taper
 from dpstats.families.score_bounds import ScoreBounds, Truncation, score_bounds
@@ -62,9 +63,7 @@ class LocationScore(AtResiduals):
 
     def factors(self, block: Block, scratch: Scratch) -> tuple[Factor, ...]:
         _, psi = self._scored(block, scratch)
-        ones = scratch("ones", len(block.ok), 1)
-        ones[:] = 1.0
-        return (Factor(ones, psi[:, None]),)
+        return (each_row(psi[None]),)
 
     def _scored(self, block: Block, scratch: Scratch) -> tuple[np.ndarray, np.ndarray]:
         """Rows as of :meth:`Map.centred`, and their psi."""

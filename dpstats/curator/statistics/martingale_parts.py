@@ -14,6 +14,7 @@ import numpy as np
 from dpstats.curator.blocks import Block, PublicDesign, Scratch
 from dpstats.curator.lattice import Factor, Part
 from dpstats.curator.products import predictor, squared_norms
+from dpstats.curator.statistics.base import each_row
 from dpstats.curator.statistics.martingale import MartingaleScore
 from dpstats.families.score_bounds import LOG_SIGMA_SHARE, ScoreBounds, score_bounds
 
@@ -103,7 +104,7 @@ class InformationSizes(MartingaleScore):
         np.multiply(shared, columns[-1] * self._radius, out=sizes[2])
         np.divide(sizes, (self._root * self._radius) ** 2, out=sizes)
         np.clip(sizes, self._lowest[:, None], self._highest[:, None], out=sizes)
-        return (Factor(block.ok[:, None].astype(float), sizes.T),)
+        return (each_row(sizes),)
 
 
 class KnownScaleScore(MartingaleScore):
@@ -196,7 +197,7 @@ class KnownScaleSize(KnownScaleScore):
         size = scratch("sizes", 1, columns.shape[1])
         np.divide(squared_norms(columns, scratch), (self._root * self._radius) ** 2, out=size[0])
         np.clip(size, 0.0, self._most, out=size)
-        return (Factor(block.ok[:, None].astype(float), size.T),)
+        return (each_row(size),)
 
 
 class StrataScore(MartingaleScore):

@@ -16,7 +16,7 @@ from dpstats.curator.blocks import Block, PublicDesign, Scratch
 from dpstats.curator.geometry import Map, shorten
 from dpstats.curator.lattice import Factor, Part
 from dpstats.curator.products import RowProducts, squared_norms
-from dpstats.curator.statistics.base import Statistic
+from dpstats.curator.statistics.base import Statistic, each_row
 
 
 class PilotRow:
@@ -307,7 +307,7 @@ class ResidualCounts(Statistic):
         np.equal(at, np.arange(cells)[:, None], out=counts)
         if self._weighted:
             np.multiply(counts, block.weight, out=counts)
-        return (Factor(block.ok[:, None].astype(float), counts.T),)
+        return (each_row(counts),)
 
 
 class RowReach(Statistic):

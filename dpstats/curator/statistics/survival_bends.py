@@ -8,6 +8,7 @@ import numpy as np
 from dpstats.curator.blocks import Block, PublicDesign, Scratch
 from dpstats.curator.lattice import Factor, Part
 from dpstats.curator.products import RowProducts, squared_norms
+from dpstats.curator.statistics.base import each_row
 from dpstats.curator.statistics.bends import Curves
 from dpstats.curator.statistics.hazard_score import HazardTimes
 from dpstats.curator.statistics.martingale import LocationScore
@@ -45,7 +46,7 @@ class _Products:
         q, shorter = self._curves.of(t, scratch)
         np.multiply(q, shorter, out=q)
         square = self._kappa * psi**2 * squared_norms(q, scratch)
-        return Factor(q.T, psi[:, None]), Factor(np.ones((len(psi), 1)), square[:, None])
+        return Factor(q.T, psi[:, None]), each_row(square[None])
 
 
 class LocationBend(LocationScore):

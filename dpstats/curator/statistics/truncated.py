@@ -47,7 +47,7 @@ class TruncatedGram(Statistic):
         return (Factor(self._rows.rows(block, scratch).T),)
 
 
-class TruncatedTriangle(Statistic):
+class TruncatedTriangle(TruncatedGram):
     """The same sum with noise of one sd on every entry of the upper triangle, as large as published.
 
     Released as a symmetric matrix. The law of its noise depends on the rotation of a.
@@ -68,24 +68,9 @@ class TruncatedTriangle(Statistic):
     name = "truncated_triangle"
 
     def __init__(self, design: PublicDesign, **pilot: Any) -> None:
-        self._rows = PilotRow(design, **pilot)
-        self._triangle = np.triu_indices(self._rows.k)
-        square = self._rows.radius**2
-        self.parts = (Part(np.ones(1), np.full(len(self._triangle[0]), square)),)
-        self.sensitivity = 2 * square
-
-    def factors(self, block: Block, scratch: Scratch) -> tuple[Factor, ...]:
-        row = self._rows.rows(block, scratch)
-        first, second = self._triangle
-        products = np.multiply(row[first], row[second], out=scratch("products", len(first), row.shape[1]))
-        ones = scratch("ones", 1, row.shape[1])
-        ones[0] = block.ok
-        return (Factor(ones.T, products.T),)
-
-    def unpack(self, vector: np.ndarray) -> tuple[np.ndarray, ...]:
-        matrix = np.zeros((self._rows.k, self._rows.k))
-        matrix[self._triangle] = vector
-        return (matrix + np.triu(matrix, 1).T,)
+        super().__init__(design, **pilot)
+        self.parts = (Part(np.full(self._rows.k, self._rows.radius), off_diagonal=1.0),)
+        self.sensitivity = 2 * self._rows.radius**2
 
 
 class TruncatedCross(Statistic):
@@ -213,21 +198,11 @@ class TruncatedInformation(_TruncatedGlm):
 
     def __init__(self, design: PublicDesign, **public: Any) -> None:
         super().__init__(design, **public)
-        self._triangle = np.triu_indices(self._k)
-        most = self._radius**2 * self._most
-        self.parts = (Part(np.ones(1), np.full(len(self._triangle[0]), most)),)
-        self.sensitivity = 2 * most
+        largest = self._radius * math.sqrt(self._most)
+        self.parts = (Part(np.full(self._k, largest), off_diagonal=1.0),)
+        self.sensitivity = 2 * self._radius**2 * self._most
 
     def factors(self, block: Block, scratch: Scratch) -> tuple[Factor, ...]:
         rows, eta = self._rows(block, scratch)
-        first, second = self._triangle
-        products = np.multiply(rows[first], rows[second], out=scratch("products", len(first), len(eta)))
-        np.multiply(products, self._bounded(self._family.curvature(eta), block), out=products)
-        ones = scratch("ones", 1, len(eta))
-        ones[0] = block.ok
-        return (Factor(ones.T, products.T),)
-
-    def unpack(self, vector: np.ndarray) -> tuple[np.ndarray, ...]:
-        matrix = np.zeros((self._k, self._k))
-        matrix[self._triangle] = vector
-        return (matrix + np.triu(matrix, 1).T,)
+        np.multiply(rows, np.sqrt(self._bounded(self._family.curvature(eta), block)), out=rows)
+        return (Factor(rows.T),)
