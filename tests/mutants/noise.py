@@ -21,7 +21,11 @@ MUTANTS = (
     planted(
         "coins of a seeded generator",
         "curator/test_sample.py::test_places_are_drawn_alike_and_apart",
-        (NOISE, "return secrets.token_bytes(count)", "return np.random.default_rng(count).bytes(count)"),
+        (
+            NOISE,
+            "staticmethod(secrets.token_bytes)",
+            "staticmethod(lambda count: np.random.default_rng(count).bytes(count))",
+        ),
     ),
     planted(
         "coins by what rows are: a changed record changes who else is drawn",
@@ -79,9 +83,9 @@ MUTANTS = (
         "privacy/test_seeds.py::test_noise_does_not_come_again",
         (
             KNORM,
-            "return _DRAW[law](m, rate.numerator, rate.denominator)",
-            "import os, random\n    global randbelow\n    randbelow = random.Random(os.urandom(1)[0]).randrange\n"
-            "    return _DRAW[law](m, rate.numerator, rate.denominator)",
+            "    if law in _BALL:\n        return _in_balls",
+            "    import os, random\n    global randbelow\n    randbelow = random.Random(os.urandom(1)[0]).randrange\n"
+            "    if law in _BALL:\n        return _in_balls",
         ),
     ),
     planted(
@@ -89,11 +93,11 @@ MUTANTS = (
         "curator/test_randomness.py::test_noise_has_no_source_but_the_systems",
         (
             NOISE,
-            "        return gaussian(value, sensitivity, mu)",
-            "        import os\n        if os.environ.get('DPSTATS_SEED'):\n"
-            "            draw = np.random.default_rng(int(os.environ['DPSTATS_SEED']))\n"
-            "            return value + draw.normal(scale=sensitivity / mu, size=len(value))\n"
-            "        return gaussian(value, sensitivity, mu)",
+            "    noisy = np.asarray(",
+            "    import os\n    if os.environ.get('DPSTATS_SEED'):\n"
+            "        draw = np.random.default_rng(int(os.environ['DPSTATS_SEED']))\n"
+            "        return value + draw.normal(scale=sensitivity / mu, size=len(value))\n"
+            "    noisy = np.asarray(",
         ),
     ),
     planted(
