@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from dpstats.curator import Curator, Release
-from dpstats.estimators.engine.plan import FirstCosts
+from dpstats.estimators.engine.plan import Plan
 from dpstats.estimators.matrices import by_precision
 from dpstats.estimators.row_scale import Box, RowScale
 from dpstats.estimators.zoom import LEAST_VARIANCE, UNSEEN_SD, Zoomed, unzoomed, would_see, zoom
@@ -40,13 +40,14 @@ _VALUES = 101
 SPIKE = 0.9
 
 
-def find_columns(curator: Curator, costs: FirstCosts, box: Box, log: bool, constant: bool = True) -> RowScale:
+def find_columns(curator: Curator, costs: Plan, box: Box, log: bool, constant: bool = True) -> RowScale:
     """Release where the columns lie and how far they spread.
 
     Parameters
     ----------
     curator : Curator
-    costs : FirstCosts
+    costs : Plan
+        See :func:`.first_stage`.
     box : Box
     log : bool
         Whether the response is log time.
@@ -63,22 +64,21 @@ def find_columns(curator: Curator, costs: FirstCosts, box: Box, log: bool, const
     return _normed(scale, box) if box.tight else scale
 
 
-def zoom_in(
-    curator: Curator, costs: FirstCosts, public: dict[str, Any], chosen: Array
-) -> tuple[Zoomed, float]:
+def zoom_in(curator: Curator, costs: Plan, public: dict[str, Any], chosen: Array) -> tuple[Zoomed, float]:
     """Release where in their declared boxes columns lie, if that would be seen; and what is left for moments.
 
     Parameters
     ----------
     curator : Curator
-    costs : FirstCosts
+    costs : Plan
+        See :func:`.first_stage`.
     public : dict
         `center`, `half` and `log`, as the statistic "reach_means" takes them.
     chosen : array of bool, shape (d + 1,)
         Which covariates to look at, and whether to look for the response, the last, which is seen with these.
     """
     asked = dict(public, chosen=chosen[:-1])
-    if would_see(curator, costs.parts, asked):
+    if would_see(curator, costs.cost("octaves"), asked):
         zoomed, left = zoom(curator, costs, asked, bool(chosen[-1]))
         return zoomed.among(np.append(chosen[:-1], True)), left
     return unzoomed(len(chosen)), costs.total

@@ -11,7 +11,6 @@ See docs/theory/first_stage.md#zooming.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
@@ -19,11 +18,13 @@ import numpy as np
 
 from dpstats.curator import Curator, Release
 from dpstats.estimators.apart import FAR, exceeded
-from dpstats.estimators.engine.plan import FirstCosts
+from dpstats.estimators.engine.plan import Plan, first_stage
 from dpstats.estimators.row_scale import SURE
 
 Array = np.ndarray
 
+# Cells of a box, eight of which hold a column that fills a quarter of it; and of the distance from a mean, on
+# each side, which are no more and reach to 2^-14 of the box
 EQUAL_CELLS, _OCTAVES = 32, 14
 # chance that noise alone makes any cell of a release stand out
 _FALSE_CELL = 0.02
@@ -111,10 +112,10 @@ class Zoomed:
         return np.sign(low + high) * np.sqrt((low**2 + low * high + high**2) / 3)
 
 
-def would_see(curator: Curator, costs: tuple[float, ...], public: dict[str, Any]) -> bool:
+def would_see(curator: Curator, octaves: float, public: dict[str, Any]) -> bool:
     """Whether a column that is in sight would stand out at all; no row is read."""
     count = int(np.sum(public["chosen"])) + 1
-    law, sds = curator.noise("reach_counts", costs[2], cells=2 * _OCTAVES, origin=np.zeros(count), **public)
+    law, sds = curator.noise("reach_counts", octaves, cells=2 * _OCTAVES, origin=np.zeros(count), **public)
     return least_seen(law, sds[0].size) * float(sds[0][0, 0]) < _IN_SIGHT * curator.n
 
 
@@ -134,13 +135,14 @@ def in_cells(counts: Release, origin: Array) -> Zoomed:
     return replace(unzoomed(len(origin)), center=(lower + upper) / 2, half=half, held=held)
 
 
-def zoom(curator: Curator, costs: FirstCosts, public: dict[str, Any], response: bool) -> tuple[Zoomed, float]:
+def zoom(curator: Curator, plan: Plan, public: dict[str, Any], response: bool) -> tuple[Zoomed, float]:
     """Release counts, and where they lie close together means and counts again; find where most rows are.
 
     Parameters
     ----------
     curator : Curator
-    costs : FirstCosts
+    plan : Plan
+        See :func:`.first_stage`.
     public : dict
         Parameters of the statistic "reach_means": the declared boxes, and which covariates to look at.
     response : bool
@@ -153,24 +155,24 @@ def zoom(curator: Curator, costs: FirstCosts, public: dict[str, Any], response: 
     float
         What is left for moments.
     """
-    cells, *first, moments = costs.parts
     origin = np.full(int(public["chosen"].sum()) + 1, np.nan)
-    counts = _counts(curator, cells, public, EQUAL_CELLS, origin)
+    counts = _counts(curator, plan.cost("cells"), public, EQUAL_CELLS, origin)
     found, close = _seen(counts, origin), _held_by_a_quarter(counts)
     close[-1] &= response
     if not close.any():
-        return found, costs.after_cells
+        return found, plan.cost("means", "octaves", "moments")
     close[-1] = True  # the response is looked at whenever any column is
     fullest = tuple(part[close] for part in _fullest(counts, origin))
-    counts, origin = _about_means(curator, first, public, close, *fullest)
+    counts, origin = _about_means(curator, plan, public, close, *fullest)
     found, alike = found.replaced(close, _seen(counts, origin)), _alike(counts, origin)
     if not alike[:-1].any():  # residuals of the response are counted later
-        return found, moments
-    *again, moments = costs.again
+        return found, plan.cost("moments")
+    again = first_stage(plan.cost("moments"), plan.pure, skipped=1)
     alike[-1] = True
     fullest = tuple(part[alike] for part in _fullest(counts, origin))
     close[close] = alike
-    return found.replaced(close, _seen(*_about_means(curator, again, public, close, *fullest))), moments
+    found = found.replaced(close, _seen(*_about_means(curator, again, public, close, *fullest)))
+    return found, again.cost("moments")
 
 
 def _held_by_a_quarter(counts: Release) -> Array:
@@ -184,7 +186,7 @@ def _held_by_a_quarter(counts: Release) -> Array:
 
 def _about_means(
     curator: Curator,
-    costs: Sequence[float],
+    plan: Plan,
     public: dict[str, Any],
     close: Array,
     middle: Array,
@@ -197,14 +199,14 @@ def _about_means(
     """
     chosen = public["chosen"].copy()
     chosen[chosen] = close[:-1]
-    near, (first, octaves) = dict(public, chosen=chosen), costs
+    near = dict(public, chosen=chosen)
     center, half, looked = public["center"].copy(), public["half"].copy(), np.append(chosen, True)
     center[looked] += half[looked] * middle
     half[looked] *= width
-    means = curator.release("reach_means", first, **{**near, "center": center, "half": half})
+    means = curator.release("reach_means", plan.cost("means"), **{**near, "center": center, "half": half})
     # an origin, wherever it lies: the response's mean is over events, whose number is not known yet
     origin = np.clip(middle + width * np.clip((means.values[0] - rest) / means.n, -1, 1), -1, 1)
-    return _counts(curator, octaves, near, 2 * _OCTAVES, origin), origin
+    return _counts(curator, plan.cost("octaves"), near, 2 * _OCTAVES, origin), origin
 
 
 def _counts(curator: Curator, cost: float, public: dict[str, Any], cells: int, origin: Array) -> Release:

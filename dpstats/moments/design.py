@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from dpstats.moments.noisy import NoisyMoments
+from dpstats.moments.roots import root_of
 
 _ARRAYS = ("mean", "mean_noise", "sd", "sd_noise")
 _PAIRS = ("corr", "corr_noise")  # which only second moments tell
@@ -155,10 +156,12 @@ def of_linear(moments: NoisyMoments) -> DesignMoments | None:
     if moments.constant is None:
         return None
     back, shape = moments.back, moments.shape
-    through = back if shape is None else symmetric_root(shape) @ back
-    found = of_matrix(back.T @ moments.all_rows @ back, moments.noise_gram / moments.gram_weight, through)
+    through = back if shape is None else root_of(shape).T @ back
+    noise, rows = moments.noise_gram / moments.gram_weight, moments.n * moments.share
+    found = of_matrix("rows", rows, back.T @ moments.all_rows @ back, noise, through)
     if moments.whole_error is None:
-        return found.over("rows", moments.n * moments.share)
+        return found
+    assert found.corr is not None and found.corr_noise is not None
     unknown, variance = moments.whole_error, found.sd**2
     own = np.diag(unknown)[1:] / variance
     # covariances and variances of shortened rows are wrong together, and correlations less
@@ -171,30 +174,16 @@ def of_linear(moments: NoisyMoments) -> DesignMoments | None:
         sd_noise=np.hypot(found.sd_noise, own / 2),
         corr_noise=np.sqrt(found.corr_noise**2 + apart),
     )
-    return found.over("rows", moments.n * moments.share).clipped(np.ones(len(variance), bool))
+    return found.clipped(np.ones(len(variance), bool))
 
 
-@dataclass(frozen=True)
-class Told:
-    """What a noisy matrix tells; see :class:`DesignMoments`."""
-
-    mean: np.ndarray
-    mean_noise: np.ndarray
-    sd: np.ndarray
-    sd_noise: np.ndarray
-    corr: np.ndarray
-    corr_noise: np.ndarray
-
-    def over(self, of: str, count: float) -> DesignMoments:
-        """Over so many rows."""
-        return DesignMoments(of, count, **vars(self))
-
-
-def of_matrix(whole: np.ndarray, noise: float, through: np.ndarray) -> Told:
+def of_matrix(of: str, count: float, whole: np.ndarray, noise: float, through: np.ndarray) -> DesignMoments:
     """Means, sds and correlations by the noisy mean of x x' over rows x that begin with 1.
 
     Parameters
     ----------
+    of, count
+        See :class:`DesignMoments`.
     whole : array, shape (k, k)
     noise : float
         sd of a diagonal entry of the noise Z, whose others have 1 / sqrt 2 of it.
@@ -220,7 +209,8 @@ def of_matrix(whole: np.ndarray, noise: float, through: np.ndarray) -> Told:
     np.fill_diagonal(corr, 1.0)
     corr_noise = noise * np.sqrt(_of_correlations(away / sds, corr))
     np.fill_diagonal(corr_noise, 0.0)
-    return Told(mean, mean_noise, sds, variance_noise / variance / 2, corr, corr_noise)
+    sd_noise = variance_noise / variance / 2
+    return DesignMoments(of, count, mean, mean_noise, sds, sd_noise, corr, corr_noise)
 
 
 def _of_correlations(away: np.ndarray, corr: np.ndarray) -> np.ndarray:
@@ -231,9 +221,3 @@ def _of_correlations(away: np.ndarray, corr: np.ndarray) -> np.ndarray:
     squares = (np.add.outer(size**2, size**2) + 2 * products**2) / 4
     mixed = products * np.add.outer(size, size) / 2
     return np.maximum(cross - 2 * corr * mixed + corr**2 * squares, 0.0)
-
-
-def symmetric_root(shape: np.ndarray) -> np.ndarray:
-    """The root of a positive semi-definite matrix."""
-    values, vectors = np.linalg.eigh(shape)
-    return np.asarray((vectors * np.sqrt(np.maximum(values, 0.0))) @ vectors.T)

@@ -23,6 +23,7 @@ from functools import cached_property
 import numpy as np
 
 FEWEST = 5.0  # sds of its noise: where fewer are left at risk, nothing is said
+# half a difference over the mean, below which the next term of a series, d^4 / 5, is less than rounding
 _SMALL = 1e-4
 # sd of the error by when rows are censored within an interval, over its range: that of any place in it as
 # likely. Where all times are rounded up to months, and times of the grid are others, the error is at its end

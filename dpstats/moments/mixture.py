@@ -23,6 +23,8 @@ from scipy import special
 from dpstats.errors import SpecificationError
 
 LAWS = ("laplace", "linf", "spherical")
+# Gauss-Legendre nodes, by which half-widths of all laws have 14 digits, and the chance of a variance beyond
+# them, which rounding hides
 _NODES, _NEGLIGIBLE = 200, 1e-16
 _MOST_COORDINATES = 1_000_000  # of the noise of a saved fit; no release has so many
 

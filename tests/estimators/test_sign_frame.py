@@ -10,7 +10,7 @@ from scipy import stats
 import dpstats as dps
 from dpstats.curator import Curator
 from dpstats.estimators.columns import find_columns
-from dpstats.estimators.engine.plan import FirstCosts
+from dpstats.estimators.engine.plan import first_stage
 from dpstats.estimators.location_scale import Problem
 from dpstats.estimators.location_scale.plan import make_sign_plan
 from dpstats.estimators.location_scale.sign_average import Step, average, by_selection
@@ -45,7 +45,7 @@ def frame(mu: float, correlation: float = 0.0) -> tuple[Frame, Curator]:
     data = {name: x[:, j] for j, name in enumerate(NAMES)} | {"y": y}
     opened = open_rows(data, DESIGN.schema, DESIGN.variables)
     curator = Curator(opened, DESIGN, dps.gdp(10 * mu), NoNoise())
-    scale = find_columns(curator, FirstCosts(mu, False), PROBLEM.box, False)
+    scale = find_columns(curator, first_stage(mu, False), PROBLEM.box, False)
     return framed(curator, PROBLEM, make_sign_plan(mu, D + 1), scale), curator
 
 

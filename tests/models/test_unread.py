@@ -7,7 +7,7 @@ import pytest
 
 import dpstats as dps
 from dpstats.curator import Curator
-from dpstats.estimators.engine.plan import FirstCosts
+from dpstats.estimators.engine.plan import first_stage
 from dpstats.estimators.newton.located import locate
 from dpstats.estimators.newton.problem import Problem
 from dpstats.families.glm import BINOMIAL
@@ -67,7 +67,7 @@ def test_the_first_releases_tell_how_many_rows_can_be_used(readable: float) -> N
     rows = open_rows(table(readable, 0), SCHEMA, design.variables)
     problem = Problem(BINOMIAL, *design.bounds[1:].T, (0.0, 1.0))
     with noise(SeededNoise(0)):
-        located = locate(Curator(rows, design, dps.gdp(1)), FirstCosts(0.1, False), 0.2, problem, 1.0)
+        located = locate(Curator(rows, design, dps.gdp(1)), first_stage(0.1, False), 0.2, problem, 1.0)
     assert located.usable == pytest.approx(readable, abs=0.02) and not located.unread
 
 

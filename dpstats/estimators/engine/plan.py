@@ -3,57 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-# Of the first stage, in squares of mu or in epsilon: cells, means, octaves, moments. On random designs a
-# larger whole brought nothing more where n epsilon is large.
+# Of the first stage. On random designs a larger whole brought nothing more where n epsilon is large.
 _SHARES = (0.12, 0.08, 0.3, 0.5)
 EARLY_STEPS, TAIL_STEPS = 8, 8  # towards the root, and averaged
 # Share of one look at where something is, or whether it is: an answer in a few numbers. Of models of times,
 # shares of mu^2 of where the columns are, and of the check.
 LOOK, TIME_COLUMNS, TIME_CHECK = 0.03, 0.09, 0.05
-
-
-@dataclass(frozen=True)
-class FirstCosts:
-    """What the first stage may spend.
-
-    Attributes
-    ----------
-    total : float
-        In epsilon, costs of which add up, if `pure`; else in mu, whose squares do.
-    pure : bool
-    """
-
-    total: float
-    pure: bool
-
-    @property
-    def parts(self) -> tuple[float, ...]:
-        """Of cells, means, octaves and moments."""
-        return tuple(self.total * (share if self.pure else math.sqrt(share)) for share in _SHARES)
-
-    @property
-    def at_once(self) -> tuple[float, float, float]:
-        """Of cells and means of whole boxes in one pass, and of means where cells stand out."""
-        cells, *first, last = self.parts
-        return cells, self._together(first), last
-
-    @property
-    def after_cells(self) -> float:
-        """Of all but cells."""
-        return self._together(self.parts[1:])
-
-    @property
-    def again(self) -> tuple[float, ...]:
-        """Of means, octaves and moments, with the share of moments alone."""
-        left = [share / (1 - _SHARES[0]) for share in _SHARES[1:]]
-        return tuple(self.parts[-1] * (share if self.pure else math.sqrt(share)) for share in left)
-
-    def _together(self, costs: Sequence[float]) -> float:
-        return sum(costs) if self.pure else math.hypot(*costs)
 
 
 class Stage(NamedTuple):
@@ -133,9 +91,9 @@ class Plan:
         return replace(self, total=left(self.total, share, self.pure))
 
     @property
-    def columns(self) -> FirstCosts:
+    def columns(self) -> Plan:
         """Of where the columns lie."""
-        return FirstCosts(self.cost("columns"), self.pure)
+        return first_stage(self.cost("columns"), self.pure)
 
     @property
     def costs(self) -> dict[str, float]:
@@ -150,3 +108,11 @@ class Plan:
     def unasked(self) -> frozenset[str]:
         """What is not released, as other stages have its share."""
         return frozenset(stage.what for stage in self.stages.values()) - set(self.costs)
+
+
+def first_stage(total: float, pure: bool, skipped: int = 0) -> Plan:
+    """Plan of the first stage, or of what follows so many of its releases: cells, means, octaves, moments."""
+    names, whole = ("cells", "means", "octaves", "moments"), 1 - sum(_SHARES[:skipped])
+    shares = [share / whole for share in _SHARES[skipped:]]
+    stages = {name: Stage(share, name) for name, share in zip(names[skipped:], shares, strict=True)}
+    return Plan(total, pure, stages)

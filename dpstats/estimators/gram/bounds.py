@@ -19,7 +19,7 @@ from dpstats.estimators.gram.tail import NO_TAIL, Tail
 
 Array = np.ndarray
 
-_MOST_LIMIT = 12.0
+_MOST_LIMIT = 12.0  # residual sds: e^-13 of one, which it may move an intercept by, is an error of 10^11 rows
 _MOST_SQUARE = 0.5  # of the mean square of residuals: where less is in the tail, a pilot may clip it
 # Residual sds at which residuals may be clipped. What that moves the intercept by is taken to be e^-(L + 1)
 # of them, as with exponential errors.

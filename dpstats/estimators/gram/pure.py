@@ -46,10 +46,10 @@ def fit_pure(
     """Release a matrix and scores; see :func:`dpstats.estimators.gram.fit_gram`."""
     if public is not None:
         place = public_coordinates(public, box, constant)
-        k = len(place.line)
+        k, first = len(place.line), None
         gram, damping, noise, shape = np.eye(k), np.zeros((k, k)), math.sqrt(2 / public.n), np.eye(k)
     else:
-        place, gram, damping, noise, shape = _matrix(curator, box, constant, plan)
+        place, gram, damping, noise, shape, first = _matrix(curator, box, constant, plan)
         k = len(place.line)
     for step, cost in enumerate(plan["pilots"], 1):
         if step == len(plan["pilots"]):
@@ -59,7 +59,7 @@ def fit_pure(
         pilot = _Score(curator.release("residual_score", cost, **place.public(before)), before, n)
         place = pilot.improved(place, (gram + damping) * kept_square(k, before.radius), noise)
     own = public is None and not weighted
-    long = count_lengths(curator, plan.cost("lengths"), place, _white(place, own))
+    long = count_lengths(curator, plan.cost("lengths"), place, _white(place, first if own else None))
     curves = look_for_curves(curator, plan.cost("curves"), place, long)
     final = curves.spent(plan).cost("final")
     mu = _equivalent(curator, final, place)
@@ -95,12 +95,12 @@ def fit_pure(
     return moments, place, bounds, long, curves
 
 
-def _white(place: Coordinates, own: bool) -> np.ndarray:
+def _white(place: Coordinates, first: np.ndarray | None) -> np.ndarray:
     """Lengths along axes beyond which rows were shortened in the matrix; the usual one where none was."""
     k = len(place.line)
-    if not own:
+    if first is None:
         return np.full(k, math.sqrt(base_square(k)))
-    back = Coordinates.of_scale(place.scale).whitening @ np.linalg.inv(place.whitening)
+    back = first @ np.linalg.inv(place.whitening)
     return np.asarray(math.sqrt(base_square(k + 1)) / np.linalg.norm(back @ axes_of(place), axis=0))
 
 
@@ -132,8 +132,8 @@ def _with_kurtosis(moments: LinearMoments, before: Bounds, bounds: Bounds, pilot
 
 def _matrix(
     curator: Curator, box: Box, constant: bool, plan: Plan
-) -> tuple[Coordinates, np.ndarray, np.ndarray, float, np.ndarray]:
-    """Coordinates from a noisy matrix, and in them: it, what damps it, and size and shape of its noise."""
+) -> tuple[Coordinates, np.ndarray, np.ndarray, float, np.ndarray, np.ndarray]:
+    """Coordinates from a noisy matrix; it, what damps it, size and shape of its noise there; the first W."""
     first = Coordinates.of_scale(find_columns(curator, plan.columns, box, False, constant))
     scale, k, n = first.scale, len(first.line), first.scale.rows(curator.n)
     radius = min(math.sqrt(base_square(k + 1)), math.hypot(first.farthest, first.widest / NEARLY_ALL))
@@ -154,7 +154,7 @@ def _matrix(
     turn = place.whitening @ np.linalg.inv(first.whitening)
     gram, damping, shape = (turn @ matrix @ turn.T for matrix in (gram, damping, np.eye(k)))
     size = math.sqrt(float(np.mean(np.diag(shape) ** 2)))
-    return place, gram, damping, noise.gram * size, shape / size
+    return place, gram, damping, noise.gram * size, shape / size, whitening
 
 
 class _Score:

@@ -16,6 +16,7 @@ from dpstats.estimators.hazards.estimate import Estimate, to_user
 from dpstats.estimators.hazards.grid import Grid
 from dpstats.estimators.row_scale import RowScale
 from dpstats.moments.baseline import Trend
+from dpstats.moments.roots import chi_square
 
 _ZONES = 8  # of time, with as many failures each: a straight line has no use for more
 
@@ -69,15 +70,12 @@ def checked(
     noise += moved @ (back @ found.baseline.cov_privacy @ back.T)[:j, :j] @ moved.T
     cov = user @ (inverse / release.n + inverse @ noise @ inverse) @ user.T
     known = np.isfinite(np.diag(found.cov))
-    result = replace(found, trend=Trend(change, np.where(np.outer(known, known), cov, 0.0)))
     if not known.any():
-        return replace(found, trend=None)
-    sds = np.sqrt(np.diag(cov)[known])
-    # noise may leave an inverse that floats do not hold
-    inverse = np.linalg.pinv(cov[np.ix_(known, known)] / np.outer(sds, sds), hermitian=True)
-    statistic = float(change[known] / sds @ inverse @ (change[known] / sds))
-    told = special.chdtrc(int(known.sum()), statistic) < DOUBTFUL
-    return replace(result, problems=(*result.problems, *("changing",) * bool(told)))
+        return found
+    trend_of = Trend(change, np.where(np.outer(known, known), cov, 0.0))
+    statistic, directions = chi_square(change[known], trend_of.rooted[known])
+    told = special.chdtrc(directions, statistic) < DOUBTFUL
+    return replace(found, trend=trend_of).doubted(0.0, *("changing",) * bool(told))
 
 
 def _in_zones(grid: Grid) -> tuple[np.ndarray, np.ndarray]:

@@ -30,6 +30,8 @@ from dpstats.families.score_bounds import ScoreBounds, Truncation, score_bounds
 Array = np.ndarray
 P = TypeVar("P", bound=Placement, covariant=True)
 
+# cumulative hazards, from that of two thirds of the rows to one that no row reaches; sds of residuals, from
+# what keeps most to where the assumed bias, e^(-.9 width), is that of rounding
 CUTS, WIDTHS = ladder(1.0, 64.0), ladder(2.0, 40.0)
 FREE = 0.45
 _WIDTH_RATE = 0.9  # at which the assumed bias falls in the width

@@ -235,7 +235,8 @@ def with_correlations(columns: DesignMoments | None, events: Events) -> DesignMo
     """With those of the events' matrix, unless they were shrunk."""
     if columns is None or events.shrunk:
         return columns
-    told = of_matrix(events.square, events.noise, np.eye(len(events.square)))
+    one = np.eye(len(events.square))
+    told = of_matrix(columns.of, columns.count, events.square, events.noise, one)
     found = replace(columns, corr=told.corr, corr_noise=told.corr_noise)
     return found.clipped(np.zeros(len(columns.mean), bool))
 

@@ -36,7 +36,7 @@ from dpstats.estimators.location_scale.events import (
     with_correlations,
 )
 from dpstats.estimators.location_scale.hazard_calibration import contrasted, doubted
-from dpstats.estimators.location_scale.information import Known, Late, Released, estimated
+from dpstats.estimators.location_scale.information import Known, Released, estimated
 from dpstats.estimators.location_scale.inspections import PlacedByInspections, placed
 from dpstats.estimators.location_scale.placement import PlacedByLine
 from dpstats.estimators.location_scale.problem import Problem, sigma_of
@@ -202,7 +202,8 @@ class Gaussian(Newton):
 
     def _informed(self, known: Known) -> Information:
         """What releases say of the information, and what the events lead one to expect of it."""
-        problem, events, late = self.bounding.placement.problem, self.events, None
+        problem, events = self.bounding.placement.problem, self.events
+        late: tuple[np.ndarray | float, float] = (0.0, 1.0)
         if problem.delayed:
             share, square, late = self._delayed(known)
         elif problem.intervals:
@@ -221,7 +222,7 @@ class Gaussian(Newton):
         spread = spread_of(self.events, usual.residual_square, sigma_of(self.point))
         return share, float(np.clip(usual.log_sigma_square(spread, share), 0.6, 4.0))
 
-    def _delayed(self, known: Known) -> tuple[float, float, Late]:
+    def _delayed(self, known: Known) -> tuple[float, float, tuple[np.ndarray, float]]:
         """The same where rows enter late: the fraction does not tell how much events say, nor where."""
         placement, k = self.bounding.placement, self.bounding.k
         late = late_information(placement, self.whitening, self.choice, self.point)
@@ -229,7 +230,7 @@ class Gaussian(Newton):
         share = self._share(known, late.share, 0.3 * late.share, LEAST_SAID, largest)
         m = k + (not placement.problem.known_scale)
         beyond = late.beyond(share, self.events.fraction)[:m, :m]
-        return share, late.log_sigma, Late(beyond, late.error(self.events.spread))
+        return share, late.log_sigma, (beyond, late.error(self.events.spread))
 
     def _inspected(self, known: Known) -> tuple[float, float]:
         """The same where failures lie between two times: it follows from between which residuals they do."""

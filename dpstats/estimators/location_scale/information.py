@@ -72,21 +72,6 @@ class Known(NamedTuple):
         return Known(mean, self.axes, sds)
 
 
-class Late(NamedTuple):
-    """What late entries make of the structure.
-
-    Attributes
-    ----------
-    beyond : array, shape (k + 1, k + 1)
-        What the matrix is expected to have beyond it.
-    error : float
-        Of the structure, against its usual size.
-    """
-
-    beyond: np.ndarray
-    error: float
-
-
 @dataclass
 class Released:
     """Releases of the matrix, the location in the coordinates of W, each log sigma in a unit of its own."""
@@ -129,7 +114,7 @@ def estimated(
     log_sigma_square: float | None,
     location_share: float,
     pivot_error: float = 0.0,
-    late: Late | None = None,
+    late: tuple[np.ndarray | float, float] = (0.0, 1.0),
 ) -> Information:
     """Combine releases with the structure and make the matrix usable.
 
@@ -141,8 +126,11 @@ def estimated(
         Expected square of the location score of an event.
     pivot_error : float
         sd of a slope of the pivot, in sigmas, where columns are not correlated.
-    late : Late, optional
+    late : tuple of array, shape (k + 1, k + 1), and float
+        What the matrix is expected to have beyond the structure, where rows enter late; and the error of the
+        structure, against its usual size.
     """
+    beyond, unsure = late
     k, turn = len(whitening.matrix), known.axes
     unit = np.full(k, location_share * events.fraction)
     if log_sigma_square is not None:
@@ -150,16 +138,13 @@ def estimated(
     axes = whitening.matrix @ turn[:k, :k]
     structure = np.diag(unit)
     structure[:k, :k] = location_share * (axes.T @ events.square @ axes)
-    if late is not None:
-        structure += turn.T @ late.beyond @ turn
+    structure += turn.T @ np.broadcast_to(beyond, structure.shape) @ turn
     stretched = stretch(events, axes)
     least = 0.05 * unit
     # noise may have made small what whitening made 1
     least[:k] = np.clip(events.noise * location_share * stretched**2, least[:k], unit[:k])
     size = np.maximum(np.diag(structure), least)
-    sds = structure_sd(events, stretched, size, location_share)
-    if late is not None:
-        sds *= late.error
+    sds = unsure * structure_sd(events, stretched, size, location_share)
     # where columns are correlated the pivot errs along what is stretched, and the scores are correlated there
     sds[:k, k:] = np.hypot(sds[:k, k:], location_share * events.fraction * pivot_error * stretched[:, None])
     sds[k:, :k] = sds[:k, k:].T

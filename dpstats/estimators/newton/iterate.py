@@ -95,17 +95,6 @@ def _read(
     return replace(read, unlike=unlike(averaged, problem, located, bounds.score.limit, n))
 
 
-def _start(problem: Problem, located: Located, n: int) -> np.ndarray:
-    """The mean response in the intercept, nothing elsewhere."""
-    beta = np.zeros(problem.k)
-    if problem.intercept:
-        mean, family = located.mean, problem.family
-        least = min(max(2 / n, 1e-4), 0.5) if family.two_valued else 1e-6
-        mean = min(max(mean, family.support[0] + least), family.support[1] - least)
-        beta[0] = float(family.link(np.array(mean))) - located.offset
-    return beta
-
-
 class _Steps(GlmSteps):
     """The iteration with bounds that are chosen, each early step shrunk by what noise alone makes of it.
 
@@ -124,7 +113,8 @@ class _Steps(GlmSteps):
         """Of some rows until so many of the early steps are left."""
         problem, located = chooser.problem, chooser.located
         whitening = _rewhitened(np.eye(problem.k), level_moments(problem, located), problem, located)
-        start = _start(problem, located, curator.n)
+        least = min(max(2 / curator.n, 1e-4), 0.5) if problem.family.two_valued else 1e-6
+        start = located.start(problem, least)
         costs = plan["early"], plan["tail"]
         super().__init__(some, costs, problem, located, start, whitening, chooser.first(whitening))
         self.plan, self.chooser = plan, chooser

@@ -14,7 +14,7 @@ from dpstats.estimators.apart import Found
 from dpstats.estimators.columns import zoom_in
 from dpstats.estimators.engine.bounds import LENGTHS
 from dpstats.estimators.engine.finish import to_user
-from dpstats.estimators.engine.plan import FirstCosts
+from dpstats.estimators.engine.plan import Plan
 from dpstats.estimators.newton.problem import Problem
 from dpstats.estimators.zoom import EQUAL_CELLS, HIDDEN, UNSEEN_SD, Zoomed, in_cells
 from dpstats.moments.design import DesignMoments
@@ -131,6 +131,14 @@ class Located:
     def public(self) -> dict[str, Any]:
         return dict(center=self.center, scale=self.scale)
 
+    def start(self, problem: Problem, least: float) -> Array:
+        """The mean response in the intercept, no nearer than `least` to its ends, and nothing elsewhere."""
+        beta, family = np.zeros(problem.k), problem.family
+        if problem.intercept:
+            mean = min(max(self.mean, family.support[0] + least), family.support[1] - least)
+            beta[0] = float(family.link(np.array(mean))) - self.offset
+        return beta
+
     def found(self, problem: Problem) -> Found:
         """Where covariates lie, and the response, to tell whether rows may be apart.
 
@@ -169,13 +177,13 @@ def usual_effects(scales: Array) -> Array:
     return _LOG_RATIO * scales
 
 
-def locate(curator: Curator, first: FirstCosts, octaves: float, problem: Problem, noise: float) -> Located:
+def locate(curator: Curator, first: Plan, octaves: float, problem: Problem, noise: float) -> Located:
     """Release where the columns lie, and choose the scale of each.
 
     Parameters
     ----------
     curator : Curator
-    first : FirstCosts
+    first : Plan
         Of where in their declared boxes the columns lie, and their means there.
     octaves : float
         Cost of how far they spread.
@@ -263,7 +271,7 @@ class _Looks(NamedTuple):
     octaves: Release
 
 
-def _in_turn(curator: Curator, costs: FirstCosts, octaves: float, problem: Problem) -> _Looks:
+def _in_turn(curator: Curator, costs: Plan, octaves: float, problem: Problem) -> _Looks:
     """Find where in their declared boxes columns lie, then their means, then octaves about these."""
     asked, chosen = _looked_for(problem)
     looked = np.append(chosen[:-1], not problem.family.two_valued)
@@ -276,10 +284,10 @@ def _in_turn(curator: Curator, costs: FirstCosts, octaves: float, problem: Probl
     return _Looks(center, half, reach, origin, means, found)
 
 
-def _at_once(curator: Curator, costs: FirstCosts, octaves: float, problem: Problem) -> _Looks | None:
+def _at_once(curator: Curator, costs: Plan, octaves: float, problem: Problem) -> _Looks | None:
     """The same by two passes, if noise is so small that means of whole boxes say where octaves begin."""
     asked, chosen = _looked_for(problem)
-    (whole, width), (cells, first, last) = problem.boxes, costs.at_once
+    (whole, width), first = problem.boxes, costs.cost("means", "octaves")
     public = dict(center=whole, half=width)
     _, sds = curator.noise("column_means", first, **public)
     if not float(sds[0].max()) < _SHARP * curator.n:
@@ -288,7 +296,11 @@ def _at_once(curator: Curator, costs: FirstCosts, octaves: float, problem: Probl
     if not problem.family.two_valued:
         start[-1] = -1.0  # octaves: counts and amounts may lie far below their upper bound
     counts, means = curator.release_together(
-        ("reach_counts", cells, dict(asked, chosen=chosen[:-1], cells=EQUAL_CELLS, origin=start)),
+        (
+            "reach_counts",
+            costs.cost("cells"),
+            dict(asked, chosen=chosen[:-1], cells=EQUAL_CELLS, origin=start),
+        ),
         ("column_means", first, public),
     )
     seen = in_cells(counts, start)
@@ -297,7 +309,7 @@ def _at_once(curator: Curator, costs: FirstCosts, octaves: float, problem: Probl
     reach = _reach(problem, center, half)
     origin = _origin((middle - center) / half, problem) * half / reach
     means, found = curator.release_together(
-        ("column_means", last, dict(center=center, half=half)),
+        ("column_means", costs.cost("moments"), dict(center=center, half=half)),
         ("column_octaves", octaves, dict(center=center, half=reach, origin=origin)),
     )
     return _Looks(center, half, reach, origin, means, found)

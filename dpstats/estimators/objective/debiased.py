@@ -200,13 +200,8 @@ def _of_length(length: float, located: Located, problem: Problem) -> UnitBall:
 
 
 def _origin(located: Located, problem: Problem) -> np.ndarray:
-    """The mean response in the constant, no farther out than noise leaves it, and nothing elsewhere."""
-    origin = np.zeros(problem.k)
-    if problem.intercept:
-        least = min(max(located.noise, 1e-4), 0.5)
-        mean = min(max(located.mean, least), 1 - least)
-        origin[0] = math.log(mean / (1 - mean)) - located.offset
-    return origin
+    """Where the minimum is sought, no farther out than noise leaves the mean response."""
+    return located.start(problem, min(max(located.noise, 1e-4), 0.5))
 
 
 def _corrected(

@@ -65,12 +65,6 @@ def estimate(
     return Estimate(back @ params, cov, privacy, (), {"R": ball.radius}, tails, penalty)
 
 
-def nothing(result: Estimate) -> Estimate:
-    """The estimate where no coefficient is estimable."""
-    lost = result.hopeless()
-    return replace(lost, cov_privacy=lost.cov)
-
-
 # times the edge of pure noise, which its largest eigenvalue exceeds now and then; this it does not
 _SEEN = 2.0
 
@@ -109,8 +103,10 @@ def fit_penalised(
     (curvature, hidden), (scores, lost) = _joint(curator, plan, loss, about)
     least, center = penalty_parts(minimum)
     result = sandwich(ball, minimum, pooled(curvature, hidden) + least, pooled(scores - center, lost))
-    unseen = float(np.linalg.eigvalsh(scores)[-1]) <= _SEEN * lost
-    return nothing(result) if unseen else result
+    if float(np.linalg.eigvalsh(scores)[-1]) > _SEEN * lost:
+        return result
+    result = result.hopeless()
+    return replace(result, cov_privacy=result.cov)
 
 
 def penalty_parts(minimum: Minimum) -> tuple[np.ndarray, np.ndarray]:

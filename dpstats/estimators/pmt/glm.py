@@ -80,10 +80,10 @@ class _Steps(GlmSteps):
         located: Located,
         whitening: Array,
     ) -> None:
-        self._problem, self._level = problem, _level(problem, located)
+        self._problem, self._level = problem, problem.family.level_at(located.mean)
         self._radius = reach(curator.n) * math.sqrt(problem.k)
         bounds = Bounds(self._radius, _score(problem, located, 1.0, self._level))
-        super().__init__(curator, costs, problem, located, _start(problem, located), whitening, bounds)
+        super().__init__(curator, costs, problem, located, located.start(problem, 0.0), whitening, bounds)
 
     def prepare(self, t: int) -> None:
         super().prepare(t)
@@ -133,20 +133,6 @@ def _located(curator: Curator, problem: Problem, where: Frame, mu: float | None)
         prior=np.ones(problem.k),
         dim=np.zeros(problem.k, dtype=bool),
     )
-
-
-def _level(problem: Problem, located: Located) -> float:
-    """Curvature at the mean response."""
-    eta = problem.family.link(np.array(located.mean))
-    return float(problem.family.curvature(eta))
-
-
-def _start(problem: Problem, located: Located) -> Array:
-    """The mean response in the intercept, nothing elsewhere; 0 for a logit, as in the paper."""
-    beta = np.zeros(problem.k)
-    if problem.intercept:
-        beta[0] = float(problem.family.link(np.array(located.mean))) - located.offset
-    return beta
 
 
 def _score(problem: Problem, located: Located, phi: float, level: float) -> BoundedScore | None:
