@@ -214,8 +214,8 @@ def numbers(name: str, values: Any, error: type[SpecificationError] = Specificat
     return array
 
 
-def frozen(values: Any) -> np.ndarray:
-    """A copy of numbers as floats, to which nobody writes."""
-    array = np.array(values, dtype=float)
+def frozen(values: Any, dtype: type = float) -> np.ndarray:
+    """A copy of numbers, floats by default, to which nobody writes."""
+    array: np.ndarray = np.array(values, dtype=dtype)
     array.setflags(write=False)
     return array

@@ -16,15 +16,15 @@ import numpy as np
 
 from dpstats.errors import FormulaError
 from dpstats.formula.expressions import ANYWHERE, clip_into
-from dpstats.formula.factors import CategoricalFactor, Factor, NumericFactor, PolynomialFactor, SplineFactor
-from dpstats.formula.identities import alike, partners, readers, splines, within
+from dpstats.formula.factors import CategoricalFactor, NumericFactor, PolynomialFactor, SplineFactor
+from dpstats.formula.identities import Columns
 from dpstats.formula.intervals import Ends
-from dpstats.formula.layout import Atom, categories
+from dpstats.formula.layout import Atom
 from dpstats.formula.offsets_and_weights import Offset, Weights
 from dpstats.formula.response import Response
 from dpstats.formula.strata import Axis, Strata
 from dpstats.formula.subset import Subset
-from dpstats.schema import WEIGHS, Levels, Schema, usable
+from dpstats.schema import WEIGHS, Levels, usable
 
 
 @dataclass(frozen=True, repr=False)
@@ -81,14 +81,11 @@ def fresh(name: str, *shape: int) -> np.ndarray:
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class Filler:
+class Filler(Columns):
     """What fills the columns of a design, its response, offset and weights, row by row."""
 
-    schema: Schema
     response: Response
     offset: Offset | None
-    _factors: Mapping[str, Factor]
-    _columns: Sequence[tuple[Atom, ...]]
     _weights: Weights | None
     _subset: Subset | None
     _strata: Strata | None
@@ -107,44 +104,6 @@ class Filler:
         parts = (self.response, self._weights, self._subset)
         read = frozenset(self.covariates).union(*(part.variables for part in parts if part))
         return tuple(name for name in self.schema if name in read)
-
-    @cached_property
-    def categories(self) -> tuple[tuple[int, np.ndarray], ...]:
-        """Categories that stand alone in the formula: first column, and the rows at all levels, (L, k)."""
-        return categories(self._columns)
-
-    @cached_property
-    def _homes(self) -> tuple[dict[str, int], dict[tuple[str, int], int]]:
-        """Columns that are computed in place: of variables as they stand, and of numbers and splines."""
-        leaves, others = dict[str, int](), dict[tuple[str, int], int]()
-        for column, product in enumerate(self._columns):
-            if len(product) == 1 and product[0].table is None:
-                factor = self._factors[product[0].factor]
-                if isinstance(factor, NumericFactor) and factor.variable is not None:
-                    leaves[factor.variable] = column
-                else:
-                    others[product[0].factor, product[0].index] = column
-        return leaves, others
-
-    def alike(self) -> np.ndarray:
-        """Which products of two columns are the same in every row, see :func:`identities.alike`."""
-        return alike(self._columns, self._factors, self.schema)
-
-    def within(self) -> np.ndarray:
-        """Of each column that of a level without which it is 0, see :func:`identities.within`."""
-        return within(self._columns, self._factors, self.schema)
-
-    def partners(self) -> np.ndarray:
-        """Which coefficients show what other columns do if not seen, see :func:`identities.partners`."""
-        return partners(self._columns, self._factors, self.schema)
-
-    def readers(self) -> np.ndarray:
-        """See `identities.readers`."""
-        return readers(self._columns, self._factors, self.schema)
-
-    def splines(self) -> np.ndarray:
-        """Which columns are those of a spline alone, shape (p,)."""
-        return splines(self._columns, self._factors)
 
     def read(self, raw: Mapping[str, np.ndarray], memory: Memory | None = None) -> Block:
         """Turn a block of declared columns (see `dpstats.rows.Rows.blocks`) into rows of the design.
@@ -227,13 +186,6 @@ class Filler:
                 self._subset.fill(self._leaves(raw, scratch, ok, {*self.covariates, *self.subsetting}), ok)
             _switch_off(exog, ok)
         return exog, ok
-
-    def _spanning(self, raw: Mapping[str, np.ndarray], size: int) -> np.ndarray:
-        """Fill valid rows of the columns alone, after those of the strata if each has a baseline."""
-        exog, _, ok, leaves = self._predictor(raw, size)
-        if self._axis and self._strata:
-            exog = np.column_stack([np.eye(self._strata.count)[self._strata.codes(leaves, ok)], exog])
-        return exog[ok]
 
     def _predictor(
         self, raw: Mapping[str, np.ndarray], size: int, clip: bool = True

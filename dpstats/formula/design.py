@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -17,13 +16,14 @@ from dpstats.formula import grammar
 from dpstats.formula.block import Filler
 from dpstats.formula.expressions import bounds_of
 from dpstats.formula.factor_reader import read_factor
-from dpstats.formula.factors import Factor, NumericFactor
-from dpstats.formula.grammar import check_operators, notes_on
+from dpstats.formula.factors import NumericFactor
+from dpstats.formula.grammar import Terms, check_operators, notes_on
+from dpstats.formula.identities import Columns
 from dpstats.formula.intervals import IntervalResponse
-from dpstats.formula.layout import column_bounds, columns, joint, radius, two_valued
+from dpstats.formula.layout import column_bounds, columns, radius
 from dpstats.formula.middles import Products
 from dpstats.formula.newdata import NewRows, check_defined, covariate_block
-from dpstats.formula.offsets_and_weights import Terms, read_weights, split_offset
+from dpstats.formula.offsets_and_weights import read_weights, split_offset
 from dpstats.formula.reader import NARROWEST
 from dpstats.formula.response import NumericResponse, Response, SurvResponse, read_response
 from dpstats.formula.strata import Axis, Strata, split_strata
@@ -91,10 +91,6 @@ class Design(Filler):
     weights: str | None
     subset: str | None
     max_weight: float
-    own: np.ndarray
-    levels: np.ndarray
-    norms: tuple[tuple[tuple[int, ...], float], ...]
-    binary: np.ndarray
     terms: tuple[tuple[str, slice], ...]
     baseline: bool
     scales: bool
@@ -161,14 +157,6 @@ class Design(Filler):
         found = np.array([column_bounds(product) for product in columns(coding.subterms, inside)])
         return frozen(np.where(np.ptp(found, axis=1, keepdims=True) > 0, found, self.bounds))
 
-    def overlooks(self, lost: np.ndarray) -> bool:
-        """Whether columns that are not `lost`, shape (p,), leave a number out that others may go along with.
-
-        Of two values lost to noise one is rare, and what rare rows do shows in them alone.
-        """
-        read = self.readers() & ~self.binary
-        return bool((read.any(axis=1) & (~read | lost).all(axis=1)).any())
-
     def edges(self, start: float, times: np.ndarray) -> np.ndarray:
         """Edges of cells of time from `start` to these times, which end with the bound, in all strata."""
         return self._axis.edges(times) if self._axis else np.append(start, times)
@@ -190,8 +178,12 @@ class Design(Filler):
 
     def spanning(self, block: Mapping[str, np.ndarray], size: int) -> np.ndarray:
         """Rows of the columns, inside the subset or not, after those of baseline hazards, if it has any."""
-        exog = self._spanning(block, size)
-        return np.column_stack([np.ones(len(exog)), exog]) if self.baseline and not self._axis else exog
+        exog, _, ok, leaves = self._predictor(block, size)
+        if self._axis and self._strata:
+            exog = np.column_stack([np.eye(self.strata)[self._strata.codes(leaves, ok)], exog])
+        elif self.baseline:
+            exog = np.column_stack([np.ones(size), exog])
+        return exog[ok]
 
     def new_rows(self, newdata: Any, clip: bool, asked: str = "newdata") -> NewRows:
         """Rows of the design and offsets for new, public data.
@@ -310,43 +302,29 @@ def build_design(
         if weights may be negative, or the subset is no condition.
     """
     _check_text(formula)
-    asked = _Asked(as_schema(schema), formula, (weights, subset), (baseline, scales, middles))
+    schema = as_schema(schema)
+    asked = id(schema), schema, formula, weights, subset, baseline, scales, middles
     texts = all(isinstance(text, str | None) for text in (weights, subset))  # what is none is refused
-    return _built(asked) if texts else _built.__wrapped__(asked)
-
-
-@dataclass(frozen=True, eq=False)
-class _Asked:
-    """What a design is built of; the same if it is of one schema, and not only of an equal one.
-
-    Schemas that are equal may list their variables in another order, and name codes in other words.
-    """
-
-    schema: Schema
-    formula: str
-    rows: tuple[str | None, ...]
-    columns: tuple[Any, ...]
-
-    @property
-    def _parts(self) -> tuple[Any, ...]:
-        return id(self.schema), self.formula, self.rows, self.columns
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Asked) and self._parts == other._parts
-
-    def __hash__(self) -> int:
-        return hash(self._parts)
+    return _built(*asked) if texts else _built.__wrapped__(*asked)
 
 
 @functools.lru_cache(maxsize=8)  # a model, its fit and the fit's tables ask for one design again and again
-def _built(asked: _Asked) -> Design:
-    (weights, subset), (baseline, scales, middles) = asked.rows, asked.columns
-    schema, formula = asked.schema, asked.formula
+def _built(  # noqa: PLR0913 - what a design is built of
+    which: int,
+    schema: Schema,
+    formula: str,
+    weights: str | None,
+    subset: str | None,
+    baseline: bool,
+    scales: bool,
+    middles: tuple[tuple[str, tuple[float, float, float]], ...],
+) -> Design:
+    """A design of the schema with this identity: an equal one may list its variables in another order."""
     check_operators(formula)
-    parsed = grammar.parse_formula(formula)
-    response = read_response(_one_response(parsed, formula), schema)
+    left, right = grammar.parse_formula(formula)
+    response = read_response(_one_response(left, formula), schema)
     _check_norms(response, schema)
-    terms, offset = split_offset(parsed.terms, schema)
+    terms, offset = split_offset(right, schema)
     grouped = baseline or scales
     terms, strata, axis = _split_groups(terms, schema, response, baseline) if grouped else (terms, None, None)
     weighing = None if weights is None else read_weights(weights, schema)
@@ -355,16 +333,15 @@ def _built(asked: _Asked) -> Design:
     coding, factors, way = told.about({name: middle for name, (middle, _, _) in middles})
     products = columns(coding.subterms, factors)
     bounds = frozen(np.array([column_bounds(product) for product in products]))
-    together = joint(products, factors, schema.norms)
-    longest = radius(coding.subterms, factors, bounds, together)
+    longest = radius(coding.subterms, factors, bounds, Columns(schema, factors, products).norms)
     if longest < NARROWEST:
         raise FormulaError(f"every column of the formula {brief(formula)} is 0, or nearly, by public bounds")
     design = Design(
         schema,
-        response,
-        offset,
         factors,
         products,
+        response,
+        offset,
         weighing,
         inside,
         strata,
@@ -378,10 +355,6 @@ def _built(asked: _Asked) -> Design:
         weights,
         subset,
         weighing.maximum if weighing else 1.0,
-        _own(coding, factors),
-        _levels(coding, factors),
-        together,
-        two_valued(products, factors, schema),
         coding.terms,
         baseline,
         scales,
@@ -446,36 +419,9 @@ def _check_norms(response: Response, schema: Schema) -> None:
             )
 
 
-def _own(coding: grammar.Coding, factors: Mapping[str, Factor]) -> np.ndarray:
-    read = [
-        set().union(*(factors[code].variables for code in subterm.factors)) for subterm in coding.subterms
-    ]
-    times, own = Counter(name for names in read for name in names), []
-    for subterm, names in zip(coding.subterms, read, strict=True):
-        width = len(columns((subterm,), factors))
-        own += [width == 1 and all(times[name] == 1 for name in names)] * width
-    found = np.array(own)
-    found.setflags(write=False)
-    return found
-
-
-def _levels(coding: grammar.Coding, factors: Mapping[str, Factor]) -> np.ndarray:
-    """Of categories that are terms of their own; products of them are left out."""
-    rows, start = [np.zeros((0, len(coding.names)))], 0
-    for subterm in coding.subterms:
-        stop = start + len(columns((subterm,), factors))
-        matrix = subterm.matrices[0] if len(subterm.factors) == 1 else None
-        if matrix is not None and stop - start > 1:
-            filled = np.full((len(matrix), len(coding.names)), np.nan)
-            filled[:, start:stop] = matrix
-            rows.append(filled)
-        start = stop
-    return frozen(np.vstack(rows))
-
-
-def _one_response(parsed: grammar.Parsed, formula: str) -> str:
-    if len(parsed.response) == 1 and len(parsed.response[0]) == 1:
-        return parsed.response[0][0]
+def _one_response(left: Terms, formula: str) -> str:
+    if len(left) == 1 and len(left[0]) == 1:
+        return left[0][0]
     raise FormulaError(
         f"the formula {brief(formula)} needs one response on the left of ~, for example "
         "'Surv(time, event) ~ x' or 'y ~ x'"

@@ -31,7 +31,11 @@ class Function:
     interval: Callable[..., Interval]
 
 
-def _monotone(name: str, array: Callable[..., Any], above: float = -np.inf, strict: bool = False) -> Function:
+def _monotone(
+    name: str, array: Callable[..., Any], above: float = -np.inf, strict: bool = False, needs: str = ""
+) -> Function:
+    """A function that rises, or falls, from `above` on, in other words where it `needs` something."""
+
     def interval(x: Interval) -> Interval:
         lower, upper = x
         if np.any(lower <= above) if strict else np.any(lower < above):
@@ -40,8 +44,10 @@ def _monotone(name: str, array: Callable[..., Any], above: float = -np.inf, stri
             remedy = (
                 f": declare a lower bound above 0{such}, or write np.log1p of a covariate" if zero else ""
             )
-            raise Unbounded(f"{name} needs values {'>' if strict else '>='} {above:g}{remedy}")
-        return array(lower), array(upper)
+            said = needs or f"values {'>' if strict else '>='} {above:g}"
+            raise Unbounded(f"{name} needs {said}{remedy}")
+        ends = array(lower), array(upper)
+        return np.minimum(*ends), np.maximum(*ends)
 
     return Function(name, array, interval)
 
@@ -133,20 +139,6 @@ COMPARISONS: dict[type[ast.AST], Function] = {
 ZERO_CELSIUS = 273.15  # kelvins
 BOLTZMANN = 8.617333262e-5  # electronvolts a kelvin, CODATA 2018
 
-
-def _arrhenius(celsius: Any) -> Any:
-    return 1 / (BOLTZMANN * (np.asarray(celsius, dtype=float) + ZERO_CELSIUS))
-
-
-def _falling(name: str, array: Callable[..., Any], above: float, words: str) -> Function:
-    def interval(x: Interval) -> Interval:
-        if np.any(x[0] <= above):
-            raise Unbounded(f"{name} needs {words}")
-        return array(x[1]), array(x[0])
-
-    return Function(name, array, interval)
-
-
 MINIMUM = Function("minimum", np.minimum, lambda x, y: (np.minimum(x[0], y[0]), np.minimum(x[1], y[1])))
 MAXIMUM = Function("maximum", np.maximum, lambda x, y: (np.maximum(x[0], y[0]), np.maximum(x[1], y[1])))
 
@@ -177,8 +169,14 @@ FUNCTIONS: dict[str, Function] = {
 ACCELERATIONS: dict[str, Function] = {
     function.name: function
     for function in (
-        _falling("arrhenius", _arrhenius, -ZERO_CELSIUS, f"degrees Celsius above -{ZERO_CELSIUS:g}"),
+        _monotone(
+            "arrhenius",
+            lambda celsius: 1 / (BOLTZMANN * (np.asarray(celsius, dtype=float) + ZERO_CELSIUS)),
+            -ZERO_CELSIUS,
+            strict=True,
+            needs=f"degrees Celsius above -{ZERO_CELSIUS:g}",
+        ),
         _monotone("power", np.log, 0, strict=True),
-        _falling("inverse_power", lambda x: -np.log(x), 0, "values > 0"),
+        _monotone("inverse_power", lambda x: -np.log(x), 0, strict=True),
     )
 }

@@ -26,14 +26,8 @@ from dpstats.formula.factors import CategoricalFactor, Factor
 
 CONTRASTS: Mapping[str, Any] = {cls.__name__: cls for cls in (Treatment, Sum, Helmert, Diff, Poly)}
 MAX_COLUMNS = 4096
-
-
-@dataclass(frozen=True)
-class Parsed:
-    """A formula's terms: for each term the texts of its factors; the intercept is an empty term."""
-
-    response: tuple[tuple[str, ...], ...]
-    terms: tuple[tuple[str, ...], ...]
+Terms = tuple[tuple[str, ...], ...]
+"""For each term the texts of its factors; the intercept is an empty term."""
 
 
 @dataclass(frozen=True)
@@ -56,8 +50,8 @@ class Coding:
     terms: tuple[tuple[str, slice], ...]
 
 
-def parse_formula(formula: str) -> Parsed:
-    """Split a formula into terms by patsy's grammar.
+def parse_formula(formula: str) -> tuple[Terms, Terms]:
+    """The terms of the left and of the right side of a formula, by patsy's grammar.
 
     Raises
     ------
@@ -66,12 +60,11 @@ def parse_formula(formula: str) -> Parsed:
     """
     try:
         desc = patsy.ModelDesc.from_formula(formula)
-        return Parsed(
-            *(
-                tuple(tuple(factor.code for factor in term.factors) for term in terms)
-                for terms in (desc.lhs_termlist, desc.rhs_termlist)
-            )
+        left, right = (
+            tuple(tuple(factor.code for factor in term.factors) for term in terms)
+            for terms in (desc.lhs_termlist, desc.rhs_termlist)
         )
+        return left, right
     except patsy.PatsyError as error:
         message = error.message
         if "tokenizing" in message:

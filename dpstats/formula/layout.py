@@ -10,10 +10,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from dpstats.errors import FormulaError
-from dpstats.formula.factors import CategoricalFactor, Factor, NumericFactor
+from dpstats.formula.factors import CategoricalFactor, Factor
 from dpstats.formula.grammar import Subterm
 from dpstats.formula.reader import LARGEST, NARROWEST
-from dpstats.schema import Event, Flag, Norm, Schema
 
 INFLATION = 1 + 1e-9  # covers the rounding of a row's norm (docs/theory/rows.md#row-wise-formulas, rule 3)
 
@@ -50,49 +49,6 @@ def _atoms(factor: Factor, matrix: np.ndarray | None) -> Iterator[Atom]:
     else:
         for index, table in enumerate(np.ascontiguousarray(matrix.T)):
             yield Atom(factor.code, index, (float(table.min()), float(table.max())), table)
-
-
-def categories(products: Sequence[tuple[Atom, ...]]) -> tuple[tuple[int, np.ndarray], ...]:
-    """Of each category that is a term of its own: its first column, and its rows at all levels, (L, k)."""
-    found: dict[str, tuple[int, list[np.ndarray]]] = {}
-    for column, product in enumerate(products):
-        if len(product) == 1 and product[0].table is not None:
-            found.setdefault(product[0].factor, (column, []))[1].append(product[0].table)
-    return tuple((first, np.column_stack(tables)) for first, tables in found.values())
-
-
-def joint(
-    products: Sequence[tuple[Atom, ...]], factors: Mapping[str, Factor], norms: Sequence[Norm]
-) -> tuple[tuple[tuple[int, ...], float], ...]:
-    """Columns that are variables of one norm and nothing else, each variable once, and its radius."""
-    homes: dict[str, int] = {}
-    for column, product in enumerate(products):
-        factor = factors[product[0].factor] if len(product) == 1 else None
-        if isinstance(factor, NumericFactor) and factor.variable is not None and product[0].table is None:
-            homes.setdefault(factor.variable, column)
-    groups = ((tuple(homes[name] for name in norm.columns if name in homes), norm.radius) for norm in norms)
-    return tuple((group, size) for group, size in groups if len(group) > 1)
-
-
-def two_valued(
-    products: Sequence[tuple[Atom, ...]], factors: Mapping[str, Factor], schema: Schema
-) -> np.ndarray:
-    """Which design columns hold nothing but two values: 0 and 1, or the two of a contrast; shape (p,)."""
-    found = np.zeros(len(products), dtype=bool)
-    for j, product in enumerate(products):
-        values = [_values(atom, factors[atom.factor], schema) for atom in product]
-        codes = all(value <= {0.0, 1.0} for value in values)
-        found[j] = bool(product) and (codes or (len(product) == 1 and len(values[0]) == 2))
-    found.setflags(write=False)
-    return found
-
-
-def _values(atom: Atom, factor: Factor, schema: Schema) -> set[float]:
-    """All values of a column of a category or flag; of a number, more than two."""
-    if atom.table is not None:
-        return set(atom.table.tolist())
-    flag = isinstance(factor, NumericFactor) and isinstance(schema.get(factor.variable or ""), Flag | Event)
-    return {0.0, 1.0} if flag else {math.nan}
 
 
 def column_bounds(product: Sequence[Atom]) -> tuple[float, float]:

@@ -16,10 +16,9 @@ from dpstats._arguments import expression_of
 from dpstats.errors import FormulaError
 from dpstats.formula.expressions import Apply, Arguments, Expression, clip_into
 from dpstats.formula.functions import OPERATORS
+from dpstats.formula.grammar import Terms
 from dpstats.formula.reader import NARROWEST, function_name, parse, read_number, usable_bounds
 from dpstats.schema import Schema
-
-Terms = tuple[tuple[str, ...], ...]
 
 
 @dataclass(frozen=True)

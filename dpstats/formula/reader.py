@@ -21,7 +21,6 @@ from dpstats.formula.functions import (
     MINIMUM,
     OPERATORS,
     ZERO_CELSIUS,
-    Function,
     power,
 )
 from dpstats.schema import Levels, Schema
@@ -258,12 +257,8 @@ def _call(tree: ast.Call, schema: Schema, text: str) -> Expression:
         return Apply(function, (of,), text)
     if name in ("minimum", "maximum"):
         given = Arguments(tree, "x1", "x2")
-        return _two(
-            MINIMUM if name == "minimum" else MAXIMUM,
-            read_number(given.tree("x1"), schema),
-            read_number(given.tree("x2"), schema),
-            text,
-        )
+        sides = read_number(given.tree("x1"), schema), read_number(given.tree("x2"), schema)
+        return Apply(MINIMUM if name == "minimum" else MAXIMUM, sides, text)
     if name == "clip":
         return _clip(tree, schema, text)
     if name in ("center", "scale", "standardize"):
@@ -283,10 +278,6 @@ def _check_celsius(of: Expression, schema: Schema) -> None:
         )
 
 
-def _two(function: Function, x: Expression, y: Expression, text: str) -> Expression:
-    return Apply(function, (x, y), text)
-
-
 def _constant(value: float) -> Constant:
     return Constant(value, f"{value:g}")
 
@@ -296,8 +287,8 @@ def _clip(tree: ast.Call, schema: Schema, text: str) -> Expression:
     lower, upper = number(given.tree("a_min")), number(given.tree("a_max"))
     if lower >= upper:
         raise refuse(tree, "has limits that are reversed; the lower one stands first")
-    raised = _two(MAXIMUM, read_number(given.tree("x"), schema), _constant(lower), text)
-    return _two(MINIMUM, raised, _constant(upper), text)
+    raised = Apply(MAXIMUM, (read_number(given.tree("x"), schema), _constant(lower)), text)
+    return Apply(MINIMUM, (raised, _constant(upper)), text)
 
 
 def _standardize(tree: ast.Call, name: str, schema: Schema, text: str) -> Expression:
@@ -322,13 +313,13 @@ def _standardize(tree: ast.Call, name: str, schema: Schema, text: str) -> Expres
         center = (lower + upper) / 2
     else:
         center = number(middle)
-    centered = _two(OPERATORS[ast.Sub], expression, _constant(center), text)
+    centered = Apply(OPERATORS[ast.Sub], (expression, _constant(center)), text)
     if name == "center":
         return centered
     scale = number(given.tree("scale"))
     if scale <= 0:
         raise refuse(tree, "needs a scale above 0, such as scale=10")
-    return _two(OPERATORS[ast.Div], centered, _constant(scale), text)
+    return Apply(OPERATORS[ast.Div], (centered, _constant(scale)), text)
 
 
 _NUMPY: Iterable[str] = ("minimum", "maximum", "clip")

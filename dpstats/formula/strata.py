@@ -16,9 +16,9 @@ import numpy as np
 from dpstats.errors import FormulaError
 from dpstats.formula.factor_reader import read_factor
 from dpstats.formula.factors import CategoricalFactor
-from dpstats.formula.grammar import MAX_COLUMNS
+from dpstats.formula.grammar import MAX_COLUMNS, Terms
 from dpstats.formula.intervals import Observed
-from dpstats.formula.offsets_and_weights import Terms, set_apart
+from dpstats.formula.offsets_and_weights import set_apart
 from dpstats.formula.reader import parse, variable_name
 from dpstats.schema import Event, Flag, Schema
 

@@ -53,26 +53,17 @@ def taken_out(change: object) -> list[str]:
         If it says anything else.
     """
     match = _UPDATE.fullmatch(change) if isinstance(change, str) else None
-    parts, depth = [""], 0
+    parts, depth, adds = [""], 0, False
     for character in match[1] if match else "":
         depth += (character in _OPEN) - (character in _CLOSE)
+        adds |= character == "+" and not depth
         if character == "-" and not depth:
             parts.append("")
         else:
             parts[-1] += character
-    if not all(part.strip() for part in parts) or any(_adds(part) for part in parts):
+    if adds or not all(part.strip() for part in parts):
         raise FormulaError(
             f"a release has what its formula has: update takes terms out, as '. ~ . - x - z', got "
             f"{shown(change)}; fit a new model for another term"
         )
     return [part.strip() for part in parts]
-
-
-def _adds(part: str) -> bool:
-    """Whether a plus stands outside all brackets."""
-    depth = 0
-    for character in part:
-        depth += (character in _OPEN) - (character in _CLOSE)
-        if character == "+" and not depth:
-            return True
-    return False

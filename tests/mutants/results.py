@@ -604,7 +604,7 @@ MUTANTS = (
     planted(
         "a design is taken from a schema that is only equal",
         "formula/test_design.py::test_a_design_is_built_once_for_a_schema_and_anew_for_one_that_is_only_equal",
-        ("formula/design.py", "return id(self.schema), self.formula", "return self.schema, self.formula"),
+        ("formula/design.py", "asked = id(schema), schema", "asked = 0, schema"),
     ),
     planted(
         "a column off its centre is taken for known",
