@@ -167,6 +167,12 @@ class Design(Filler):
         return isinstance(self.response, IntervalResponse)
 
     @property
+    def time_bounds(self) -> tuple[float, float]:
+        """Public bounds of the time of a survival response."""
+        assert not isinstance(self.response, NumericResponse)
+        return self.response.time_bounds
+
+    @property
     def counts_units(self) -> bool:
         """Whether rows may stand for several units, which are watched alike and leave at the same time."""
         return self.weights is not None and isinstance(self.response, SurvResponse | IntervalResponse)

@@ -97,7 +97,7 @@ class KaplanMeier(Unfitted):
     def __init__(self, design: Design, data: Any, times: Sequence[float] | None) -> None:
         self.design = design
         self.groups = _groups(self.design)
-        self.times = None if times is None else times_within(times, *_bounds(self.design))
+        self.times = None if times is None else times_within(times, *design.time_bounds)
         warn_of_forgotten_event(design)
         self._rows = open_rows(data, design.schema, design.variables)
 
@@ -160,7 +160,7 @@ class KaplanMeier(Unfitted):
 
     def _found(self, curator: Curator, costs: Mapping[str, float]) -> np.ndarray:
         """Times that were named and those between them, or all, by a first look."""
-        groups, (low, high) = len(self.groups), _bounds(self.design)
+        groups, (low, high) = len(self.groups), self.design.time_bounds
         named = np.array([high]) if self.times is None else self.times
         _, (sds,) = curator.noise("exit_counts", costs["exit counts"], edges=named, groups=groups)
         sd = float(sds.max())
@@ -208,15 +208,6 @@ def _groups(design: Design) -> tuple[str, ...]:
     )
 
 
-def _bounds(design: Design) -> tuple[float, float]:
-    assert isinstance(design.response, SurvResponse)
-    return design.response.time_bounds
-
-
 def _unit(design: Design) -> str:
-    for name in design.schema:
-        variable = design.schema[name]
-        assert isinstance(design.response, SurvResponse)
-        if name in design.response.variables and isinstance(variable, Bounded | Count):
-            return variable.unit or ""
-    return ""
+    own = (v for name, v in design.schema.items() if name in design.response.variables)
+    return next((v.unit or "" for v in own if isinstance(v, Bounded | Count)), "")

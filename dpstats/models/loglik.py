@@ -18,7 +18,7 @@ from dpstats.curator import Curator
 from dpstats.errors import SpecificationError
 from dpstats.estimators.location_scale import Problem, fit_location_scale, make_plan
 from dpstats.families import DISTS, Dist, Family, GlmFamily
-from dpstats.formula import Design, NumericResponse
+from dpstats.formula import Design
 from dpstats.moments.linear import Quantity
 
 NAME, LOGLIK = "loglik", "log-likelihood"
@@ -147,8 +147,7 @@ def contest(
 
 def _level(design: Design, dist: Dist, curator: Curator) -> Problem:
     """A response with an intercept alone, less the offset that holds the covariates."""
-    assert not isinstance(design.response, NumericResponse)
-    times, offset = np.asarray(design.response.time_bounds), np.asarray(curator.offset_bounds)
+    times, offset = np.asarray(design.time_bounds), np.asarray(curator.offset_bounds)
     lower, upper = (np.log(times) if dist.log else times) - offset[::-1]
     box = np.array([lower]), np.array([upper])
     return Problem(dist.family, dist.log, *box, intervals=design.intervals)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 import pandas as pd
 
@@ -16,6 +19,7 @@ from dpstats.results.intervals import (
     bias_share,
     bse,
     criterion,
+    failures,
     level_of,
     limits,
     p_values,
@@ -49,59 +53,55 @@ def _likelihood(record: Record) -> dict[str, object]:
     }
 
 
+def by_name(name: str, of: Callable[[Record], np.ndarray], says: str) -> Any:
+    """A property of a fit: a number of each coefficient."""
+
+    def values(fit: Coefficients) -> pd.Series:
+        return pd.Series(np.array(of(fit.record)), index=list(fit.record.names), name=name)
+
+    values.__doc__ = says
+    return property(values)
+
+
 class Coefficients(Released):
     """Coefficient table under statsmodels' names, and broom's verbs."""
 
     __slots__ = ()
 
-    def _series(self, values: np.ndarray, name: str) -> pd.Series:
-        return pd.Series(np.array(values), index=list(self.record.names), name=name)
-
     def _facts(self) -> dict[str, object]:
         """Columns of `glance` that only this kind of fit has."""
         return {}
 
-    def _has_ratios(self) -> bool:
-        """Whether exponentiated coefficients are ratios."""
-        return True
-
-    @property
-    def params(self) -> pd.Series:
-        """Estimates by name, including ``Log(scale)``; where `bse` is infinite, they say nothing."""
-        return self._series(self.record.params, "params")
-
-    @property
-    def bse(self) -> pd.Series:
-        """Standard errors: sampling and privacy noise together; infinite if not estimable."""
-        return self._series(bse(self.record), "bse")
-
-    @property
-    def bse_privacy(self) -> pd.Series:
-        """The part of the standard errors that is due to privacy noise alone."""
-        return self._series(np.sqrt(np.diagonal(self.record.cov_privacy)), "bse_privacy")
-
-    @property
-    def privacy_share(self) -> pd.Series:
-        """Share of each variance due to privacy noise, from 0 to 1."""
-        return self._series(privacy_share(self.record), "privacy_share")
-
-    @property
-    def bias_share(self) -> pd.Series:
+    params: pd.Series = by_name(
+        "params",
+        lambda record: record.params,
+        "Estimates by name, including ``Log(scale)``; where `bse` is infinite, they say nothing.",
+    )
+    bse: pd.Series = by_name(
+        "bse", bse, "Standard errors: sampling and privacy noise together; infinite if not estimable."
+    )
+    bse_privacy: pd.Series = by_name(
+        "bse_privacy",
+        lambda record: np.sqrt(np.diagonal(record.cov_privacy)),
+        "The part of the standard errors that is due to privacy noise alone.",
+    )
+    privacy_share: pd.Series = by_name(
+        "privacy_share", privacy_share, "Share of each variance due to privacy noise, from 0 to 1."
+    )
+    bias_share: pd.Series = by_name(
+        "bias_share",
+        bias_share,
         """Share of each variance that is a possible bias: what rows may do that do not follow the model.
 
         Checks tell how much that is, and tell more with rows and budget; NaN in a fit of an earlier version.
-        """
-        return self._series(bias_share(self.record), "bias_share")
-
-    @property
-    def tvalues(self) -> pd.Series:
-        """Estimate / standard error, to be compared with the normal distribution."""
-        return self._series(z_values(self.record), "tvalues")
-
-    @property
-    def pvalues(self) -> pd.Series:
-        """Two-sided p-values: normal, or by the law of the noise where that is not."""
-        return self._series(p_values(self.record), "pvalues")
+        """,
+    )
+    tvalues: pd.Series = by_name(
+        "tvalues", z_values, "Estimate / standard error, to be compared with the normal distribution."
+    )
+    pvalues: pd.Series = by_name(
+        "pvalues", p_values, "Two-sided p-values: normal, or by the law of the noise where that is not."
+    )
 
     @property
     def use_t(self) -> bool:
@@ -117,6 +117,16 @@ class Coefficients(Released):
     def df_resid(self) -> int | None:
         """Number of rows less that of coefficients, where the former is public."""
         return None if self.record.nobs is None else self.record.nobs - self.record.n_estimated
+
+    @property
+    def _ratio(self) -> str:
+        """What exp of a coefficient is called; empty where it means nothing."""
+        return "exp(coefficient)"
+
+    @value_where(lambda record: record.nevents is not None)
+    def nevents(self) -> Estimate:
+        """Number of rows that fail, as released; limits are of the noise."""
+        return failures(self.record)
 
     @value_where(lambda record: record.loglik is not None)
     def llf(self) -> Estimate:
@@ -251,7 +261,7 @@ class Coefficients(Released):
     def _check_ratios(self) -> None:
         """Refuse to take exp of coefficients where that means nothing."""
         record = self.record
-        if not self._has_ratios():
+        if not self._ratio:
             if record.link is IDENTITY:
                 own = f"{record.dist!r} models {'time' if record.is_survival else 'the mean'} itself"
             else:

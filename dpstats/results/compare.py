@@ -19,6 +19,10 @@ from dpstats.results.table import Column, Table, figures, percent
 
 BESIDE = 4  # fits in one table; more follow below
 LABEL, GAP = 22, 2
+NOTE = (
+    "Standard errors, in parentheses, count sampling and privacy noise; 'privacy' is the median share "
+    "of their squares due to privacy. Fits of the same rows add up: a ledger knows their total."
+)
 
 
 @forgetting
@@ -79,9 +83,7 @@ def _document(fits: Sequence[Fit], heads: list[str]) -> Document:
         for start in range(0, len(records), BESIDE)
     ]
     lines = tuple(((head, _about(fit)),) for head, fit in zip(heads, fits, strict=True))
-    note = "Standard errors, in parentheses, count sampling and privacy noise; 'privacy' is the median share "
-    note += "of their squares due to privacy. Fits of the same rows add up: a ledger knows their total."
-    return Document(title="Fits side by side", head=lines, tables=tuple(tables), notes=(note,))
+    return Document(title="Fits side by side", head=lines, tables=tuple(tables), notes=(NOTE,))
 
 
 def _about(fit: Fit) -> str:

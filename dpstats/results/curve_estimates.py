@@ -18,7 +18,7 @@ from dpstats.moments.interval_counts import Comparison, CumulativeHazard
 from dpstats.moments.mixture import Tails
 from dpstats.results.document import Document, Result, point_columns
 from dpstats.results.intervals import critical, refuse_alpha
-from dpstats.results.table import Column, Table, figures, p_value, z_value
+from dpstats.results.table import Column, Table, chi_square_text, figures
 
 _SMALL = 1e-4  # a rise of the cumulative hazard below which a series has more digits
 
@@ -157,8 +157,6 @@ class LogRankTest(Result):
     frame: pd.DataFrame
 
     def _page(self) -> Document:
-        p = p_value(self.pvalue)
-        relation = p if p.startswith("<") else f"= {p}"
         rows = tuple(
             (str(group), figures(events), figures(expected))
             for group, events, expected in self.frame.itertuples(index=False)
@@ -168,7 +166,7 @@ class LogRankTest(Result):
                 Table(
                     (Column("group", "l"), *point_columns("events", "expected")),
                     rows,
-                    title=f"Log-rank test: chi2({self.df}) = {z_value(self.statistic)}, p {relation}",
+                    title=f"Log-rank test: {chi_square_text(self.statistic, self.df, self.pvalue)}",
                 ),
             ),
             notes=("Noisy counts; the test counts sampling and privacy noise.",),

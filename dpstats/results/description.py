@@ -25,23 +25,11 @@ from dpstats.results.document import Document, Shown, marked, pairs_frame, priva
 from dpstats.results.facts import Facts, asked_and_paid, banner, heading, plain_facts, read_facts
 from dpstats.results.intervals import check_level
 from dpstats.results.plotting import entitled, footer
-from dpstats.results.table import level_percent
+from dpstats.results.table import in_unit, level_percent
 from dpstats.schema import Bounded, Count, Event, Flag, Levels, Schema, Variable
 
 _SUMS = ("center", "half", "first", "second", "second_sd")
 _PRODUCTS = ("sums", "missing", "sums_sd", "missing_sd")
-
-
-def plain(found: Description) -> dict[str, Any]:
-    """Plain values of a description."""
-    products = found.products
-    return {
-        **plain_facts(found),
-        "schema": found.schema.to_dict(),
-        "names": list(found.names),
-        "columns": [_plain_column(column) for column in found.columns],
-        "products": None if products is None else _plain_products(products),
-    }
 
 
 def _plain_column(column: ColumnSums) -> dict[str, Any]:
@@ -107,8 +95,7 @@ def _column(variable: Variable, content: Mapping[str, Any]) -> ColumnSums:
 
 def _coarse(content: Mapping[str, Any], edges: int) -> CoarseCounts:
     """Of a table of so many edges."""
-    places, counts = np.array(content["places"], dtype=int), _array(content["counts"])
-    places.setflags(write=False)
+    places, counts = frozen(content["places"], int), _array(content["counts"])
     known = bool(((places >= 0) & (places < edges)).all()) and bool((np.diff(places) > 0).all())
     if not known or len(counts) != len(places) + 2:
         raise SpecificationError("the coarse counts of a saved description are not of its cells")
@@ -145,33 +132,6 @@ _NOTE = (
     "the share of the variance that is privacy noise."
 )
 _PAIRS = "Correlations are over the rows that have both numbers."
-
-
-def document_of(found: Description, frame: pd.DataFrame, pairs: pd.DataFrame) -> Document:
-    """Lay out all numbers of a description.
-
-    Parameters
-    ----------
-    found : Description
-    frame, pairs : DataFrame
-        Of its numbers, and of its correlations.
-    """
-    tables = []
-    for name in found.names:
-        rows = frame[frame["variable"] == name]
-        unit = getattr(found.schema[name], "unit", None)
-        title = f"{name} ({unit})" if unit else name
-        tables.append(privacy_table(title, ((str(row.quantity), row) for row in rows.itertuples())))
-    if len(pairs):
-        both = ((f"{row.first}, {row.second}", row) for row in pairs.itertuples())
-        tables.append(privacy_table("Correlations", both))
-    return Document(
-        title=heading(found, "description"),
-        banner=banner(found),
-        head=tuple(asked_and_paid(found)),
-        tables=tuple(tables),
-        notes=(_NOTE, *[_PAIRS] * bool(len(pairs))),
-    )
 
 
 FORMAT = "dpstats.description/1"
@@ -236,6 +196,9 @@ class Description(Facts, Shown, Stored):
         variable = self.schema[name]
         assert isinstance(variable, Bounded | Count)
         return variable.bounds
+
+    def _in_unit(self, name: str) -> str:
+        return in_unit(name, getattr(self.schema[name], "unit", None))
 
     @property
     def frame(self) -> pd.DataFrame:
@@ -372,7 +335,21 @@ class Description(Facts, Shown, Stored):
     @property
     def document(self) -> Document:
         """The printed tables."""
-        return document_of(self, self.frame, self.correlations())
+        frame, pairs = self.frame, self.correlations()
+        tables = []
+        for name in self.names:
+            rows = frame[frame["variable"] == name].itertuples()
+            tables.append(privacy_table(self._in_unit(name), ((str(row.quantity), row) for row in rows)))
+        if len(pairs):
+            both = ((f"{row.first}, {row.second}", row) for row in pairs.itertuples())
+            tables.append(privacy_table("Correlations", both))
+        return Document(
+            title=heading(self, "description"),
+            banner=banner(self),
+            head=tuple(asked_and_paid(self)),
+            tables=tuple(tables),
+            notes=(_NOTE, *[_PAIRS] * bool(len(pairs))),
+        )
 
     def summary(self) -> Document:
         """Return the printed tables, as the description itself prints.
@@ -423,8 +400,7 @@ class Description(Facts, Shown, Stored):
         if name in self.numbers:
             found = {head: found[head] for head in QUANTILES}
             at, label = [QUANTILES[head] for head in found], "share of usable rows below"
-            unit = getattr(self.schema[name], "unit", None)
-            across = f"{name} ({unit})" if unit else name
+            across = self._in_unit(name)
             ax.set_ylim(0, 1)
         else:
             found = {head: one for head, one in found.items() if head.startswith("share of ")}
@@ -451,7 +427,14 @@ class Description(Facts, Shown, Stored):
         >>> fit.to_dict()["names"]
         ['AT', 'PE']
         """
-        return {"format": FORMAT, **plain(self)}
+        return {
+            "format": FORMAT,
+            **plain_facts(self),
+            "schema": self.schema.to_dict(),
+            "names": list(self.names),
+            "columns": [_plain_column(column) for column in self.columns],
+            "products": None if self.products is None else _plain_products(self.products),
+        }
 
     @classmethod
     def from_dict(cls, content: Mapping[str, Any]) -> Description:

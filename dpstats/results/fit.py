@@ -82,11 +82,6 @@ class Fit(Predictions):
         return "mean"
 
     @property
-    def _ratio(self) -> str:
-        """What exp of a coefficient is called."""
-        return "exp(coefficient)"
-
-    @property
     def _last_remark(self) -> str:
         """Sentences at the end of the first note of a summary, each with a blank before it."""
         return ""

@@ -23,7 +23,6 @@ from dpstats._private import forgetful
 from dpstats._warn import warn
 from dpstats.errors import SpecificationError
 from dpstats.families.quantiles import even_shares
-from dpstats.formula import NumericResponse
 from dpstats.results import survival_quantities as quantities
 from dpstats.results.document import NOT_ESTIMABLE, Document, Result, limit_columns, point_columns
 from dpstats.results.facts import Facts, price
@@ -31,7 +30,7 @@ from dpstats.results.intervals import critical, refuse_alpha, standard_errors
 from dpstats.results.newdata import NewData, Points, points
 from dpstats.results.plotting import entitled, footer, legend
 from dpstats.results.record import Record
-from dpstats.results.table import Column, Table, figures, level_percent, plain
+from dpstats.results.table import Column, Table, figures, in_unit, level_percent, plain
 
 POINTS = 301  # of the normal law: its quantiles at even steps of probability
 _LEAST = 1e-12  # a number of failures, or of units that stand, that is none but for rounding
@@ -119,6 +118,11 @@ def _quantile(like: np.ndarray, chance: np.ndarray, q: float) -> np.ndarray:
 
 MOST_PERIODS = 1000
 THICK = 4.0  # points, of the interval of an expected number
+NOTE = (
+    "'parameters' and 'chance' are the two parts of the standard deviation of a number of failures: "
+    "what is not known of the expected number, and what happens. Limits are of the number and count "
+    "both. Units that fail are not replaced, and none is retired."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,16 +172,8 @@ class Forecast(Result):
     time_unit: str
 
     def _page(self) -> Document:
-        unit = self.time_unit
-        until, limits = Column(f"until ({unit})" if unit else "until", "."), limit_columns(self.level)
+        until, limits = Column(in_unit("until", self.time_unit), "."), limit_columns(self.level)
         by_period = (until, *point_columns("expected", "parameters", "chance"), *limits)
-        note = (
-            "'parameters' and 'chance' are the two parts of the standard deviation of a number of failures: "
-        )
-        note += (
-            "what is not known of the expected number, and what happens. Limits are of the number and count "
-        )
-        note += "both. Units that fail are not replaced, and none is retired."
         return Document(
             title=f"Forecast of failures, {level_percent(self.level)} limits",
             head=(
@@ -192,7 +188,7 @@ class Forecast(Result):
                     title="In all",
                 ),
             ),
-            notes=(note,),
+            notes=(NOTE,),
         )
 
     def _rows(self, what: str) -> Iterator[tuple[str, ...]]:
@@ -229,7 +225,7 @@ class Forecast(Result):
         >>> forecast.plot().get_ylabel()
         'failures in the period'
         """
-        ax, frame, unit = axes(ax), self.frame, self.time_unit
+        ax, frame = axes(ax), self.frame
         known = frame[np.isfinite(frame["se_parameters"])]
         limits = f"{level_percent(self.level)} limits of the number"
         if truth("cumulative", cumulative):
@@ -244,7 +240,7 @@ class Forecast(Result):
             sure = f"{level_percent(self.level)} limits of what is expected"
             ax.vlines(middle, known["conf_low"], known["conf_high"], color="C0", linewidth=THICK, label=sure)
         what = "failures until then" if cumulative else "failures in the period"
-        ax.set(xlabel=f"from now ({unit})" if unit else "from now", ylabel=what, ylim=(0, None))
+        ax.set(xlabel=in_unit("from now", self.time_unit), ylabel=what, ylim=(0, None))
         title = f"Forecast for {plain(self.units)} units"
         entitled(ax, title, self.facts, fontsize="medium", wrap=True)
         legend(ax)
@@ -364,9 +360,7 @@ def _counts(record: Record, fleet: Fleet, found: Sequence[tuple[np.ndarray, np.n
 
 
 def _warn_beyond(record: Record, fleet: Fleet, horizon: float) -> None:
-    response = record.design.response
-    assert not isinstance(response, NumericResponse)
-    last = response.time_bounds[1]
+    last = record.design.time_bounds[1]
     old = float(fleet.units[fleet.ages + horizon > last].sum())
     if old:
         warn(

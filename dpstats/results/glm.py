@@ -26,14 +26,9 @@ OF_MEAN = {
 }
 
 
-def ratio_name(record: Record) -> str:
-    """Return what exp of a coefficient is called; empty where it has no meaning."""
-    return record.family.ratio_name
-
-
 def named(name: str) -> Callable[[Record], bool]:
     """Return whether exp of a coefficient of a fit has this name."""
-    return lambda record: ratio_name(record) == name
+    return lambda record: record.family.ratio_name == name
 
 
 class GlmFit(MeanFit, models=("logit", "glm")):
@@ -82,14 +77,11 @@ class GlmFit(MeanFit, models=("logit", "glm")):
 
     @property
     def _ratio(self) -> str:
-        return ratio_name(self.record)
+        return self.record.family.ratio_name
 
     def _words(self) -> dict[str, str]:
-        name = ratio_name(self.record)
-        return super()._words() | {"own": f"fit.{name.replace(' ', '_')}s()" if name else "fit.params"}
-
-    def _has_ratios(self) -> bool:
-        return bool(ratio_name(self.record))
+        own = f"fit.{self._ratio.replace(' ', '_')}s()" if self._ratio else "fit.params"
+        return super()._words() | {"own": own}
 
     def _facts(self) -> dict[str, object]:
         record = self.record
@@ -98,7 +90,7 @@ class GlmFit(MeanFit, models=("logit", "glm")):
 
     def _remark(self) -> str:
         """Sentences about what the coefficients add up to, and the scale of intervals."""
-        record, name = self.record, ratio_name(self.record)
+        record, name = self.record, self._ratio
         response, _, right = (part.strip() for part in record.formula.partition("~"))
         variable = record.schema.get(response)
         if isinstance(variable, Flag | Event):
@@ -110,7 +102,7 @@ class GlmFit(MeanFit, models=("logit", "glm")):
         return text + (f" Intervals of {' and '.join(own)} are on the log scale." if own else "")
 
     def _tables(self, level: float, scaled: Record) -> list[Table]:
-        record, name = self.record, ratio_name(self.record)
+        record, name = self.record, self._ratio
         if record.no_errors:
             return []
         tables = table_of_ratios(ratio_rows(scaled, name.capitalize(), level) if name else [], level)

@@ -21,7 +21,7 @@ from dpstats._arguments import count, frozen, near, shown
 from dpstats._stored import check_format, described, plain_number, plain_numbers, restored, text
 from dpstats.budget import from_dict as budget_from_dict
 from dpstats.errors import SpecificationError
-from dpstats.families import DISTS, FAMILIES, IDENTITY, LINKS, LOG, GlmFamily, Link, family_of
+from dpstats.families import DISTS, FAMILIES, IDENTITY, LINKS, LOG, Dist, GlmFamily, Link, family_of
 from dpstats.formula import Design, build_design
 from dpstats.moments.baseline import Baseline, Trend
 from dpstats.moments.design import DesignMoments
@@ -205,12 +205,13 @@ class Record(Facts):
             self.baseline is not None and len(self.baseline.cov) != len(self.baseline.log_hazards) + k
         ):
             raise SpecificationError(f"a {self.model} fit of {k} coefficients has not the baseline it needs")
-        if self.trend is not None and self.trend.change.shape != (k,):
-            raise SpecificationError(f"the trend is of {self.trend.change.shape} coefficients, not {k}")
-        if self.linear is not None and self.linear.origin.shape != (k,):
-            raise SpecificationError(f"the moments are of {self.linear.origin.shape} coefficients, not {k}")
-        if self.tails is not None and self.tails.variances.shape != (k,):
-            raise SpecificationError(f"tails are of {self.tails.variances.shape} coefficients, not {k}")
+        for what, part, array in (
+            ("the trend is", self.trend, "change"),
+            ("the moments are", self.linear, "origin"),
+            ("tails are", self.tails, "variances"),
+        ):
+            if part is not None and (shape := getattr(part, array).shape) != (k,):
+                raise SpecificationError(f"{what} of {shape} coefficients, not {k}")
         if self.columns is not None and len(self.columns.mean) != len(self.column_names):
             raise SpecificationError(
                 f"moments are of {len(self.columns.mean)} columns, not {len(self.column_names)}"
@@ -288,11 +289,16 @@ class Record(Facts):
         return given(family_of(self.dist))
 
     @property
+    def distribution(self) -> Dist:
+        """Distribution of a time to failure."""
+        return DISTS[self.dist]
+
+    @property
     def link(self) -> Link:
         """Link that makes the linear predictor a prediction on the scale of the response."""
         if self.is_glm:
             return LINKS[self.family.link_name]
-        return LOG if self.is_hazards or (self.is_survival and DISTS[self.dist].log) else IDENTITY
+        return LOG if self.is_hazards or (self.is_survival and self.distribution.log) else IDENTITY
 
     @property
     def design(self) -> Design:
@@ -530,7 +536,10 @@ def _record(content: Mapping[str, Any]) -> Record:
         **{name: np.array(content[name], dtype=float) for name in ARRAYS},
         **{name: content.get(name) for name in PENALTIES},
         **{name: text(content.get(name)) for name in WORDS},
-        **{name: _if_there(content.get(name), _as_quantity) for name in QUANTITIES},
+        **{
+            name: _if_there(content.get(name), lambda found: Quantity(*map(float, found)))
+            for name in QUANTITIES
+        },
         "schema": Schema.from_dict(content["schema"]),
         "names": tuple(map(str, content["names"])),
         "nobs": content["nobs"],
@@ -562,10 +571,6 @@ def _moments(content: Any) -> LinearMoments:
 
 def _if_there(content: Any, build: Callable[[Any], T]) -> T | None:
     return None if content is None else build(content)
-
-
-def _as_quantity(content: Any) -> Quantity:
-    return Quantity(*map(float, content))
 
 
 def _setting(value: Any) -> Any:

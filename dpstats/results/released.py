@@ -67,6 +67,16 @@ def value_where(when: Callable[[Record], bool]) -> Callable[[Callable[[Any], T]]
     return offered
 
 
+def of_record(name: str, says: str) -> Any:
+    """A property of a fit: the value that its record has under this name."""
+
+    def value(fit: Released) -> Any:
+        return getattr(fit.record, name)
+
+    value.__doc__ = says
+    return property(value)
+
+
 class Released(Stored):
     """A read-only view of a `Record`.
 
@@ -90,6 +100,23 @@ class Released(Stored):
         ),
     }
     _unreadable = "is not JSON; dps.load reads files written by fit.save(path)"
+    names: tuple[str, ...] = of_record("names", "Names of the coefficients.")
+    formula: str = of_record("formula", "The formula of the fit.")
+    schema: Schema = of_record("schema", "What was declared public about the variables.")
+    design: Design = of_record("design", "The data-free design, rebuilt from formula, schema and weights.")
+    nobs: int | None = of_record("nobs", "Number of rows, where that is public.")
+    budget: Budget = of_record("budget", "Budget that the fit spent.")
+    settings: Mapping[str, Setting] = of_record("settings", "Constants that are part of the estimand.")
+    guarantees: tuple[tuple[str, str], ...] = of_record(
+        "guarantees", "Guarantees of a fit from contributions, of the model and of one message; else empty."
+    )
+    messages: Mapping[str, int] | None = of_record(
+        "messages", "Messages of a fit from contributions, accepted and rejected by reason; else None."
+    )
+    flags: tuple[tuple[str, str], ...] = of_record(
+        "flags", "Cautions found from released numbers: (code, message)."
+    )
+    not_private: bool = of_record("not_private", "True for fits made without, or with known, noise.")
 
     def __init_subclass__(cls, models: tuple[str, ...] = ()) -> None:
         super().__init_subclass__()
@@ -132,61 +159,6 @@ class Released(Stored):
         return {"model": self.record.model, "dist": self.record.dist, "method": self.record.method}
 
     @property
-    def names(self) -> tuple[str, ...]:
-        """Names of the coefficients."""
-        return self.record.names
-
-    @property
-    def formula(self) -> str:
-        """The formula of the fit."""
-        return self.record.formula
-
-    @property
-    def schema(self) -> Schema:
-        """What was declared public about the variables."""
-        return self.record.schema
-
-    @property
-    def design(self) -> Design:
-        """The data-free design, rebuilt from formula, schema and weights."""
-        return self.record.design
-
-    @property
     def model(self) -> ModelNames:
         """Names only, for tools made for statsmodels; ``fit.model.endog`` and the like are not released."""
         return ModelNames(self.record)
-
-    @property
-    def nobs(self) -> int | None:
-        """Number of rows, where that is public."""
-        return self.record.nobs
-
-    @property
-    def budget(self) -> Budget:
-        """Budget that the fit spent."""
-        return self.record.budget
-
-    @property
-    def settings(self) -> Mapping[str, Setting]:
-        """Constants that are part of the estimand."""
-        return self.record.settings
-
-    @property
-    def guarantees(self) -> tuple[tuple[str, str], ...]:
-        """Guarantees of a fit from contributions, of the model and of one message; else empty."""
-        return self.record.guarantees
-
-    @property
-    def messages(self) -> Mapping[str, int] | None:
-        """Messages of a fit from contributions, accepted and rejected by reason; else None."""
-        return self.record.messages
-
-    @property
-    def flags(self) -> tuple[tuple[str, str], ...]:
-        """Cautions found from released numbers: (code, message)."""
-        return self.record.flags
-
-    @property
-    def not_private(self) -> bool:
-        """True for fits made without, or with known, noise."""
-        return self.record.not_private

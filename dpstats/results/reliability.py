@@ -15,7 +15,6 @@ import pandas as pd
 
 from dpstats._arguments import among, shown
 from dpstats.errors import SpecificationError
-from dpstats.families import DISTS, Dist
 from dpstats.results import survival_quantities as quantities
 from dpstats.results import survival_tables as tables
 from dpstats.results.document import Document, Estimates, cells, limit_columns, point_columns, with_limits
@@ -45,12 +44,12 @@ B_LIVES = (0.01, 0.05, 0.10, 0.50)
 
 def of_log_time(record: Record) -> bool:
     """Whether the distribution is of log time, so that coefficients are logarithms of ratios of times."""
-    return DISTS[record.dist].log
+    return record.distribution.log
 
 
 def of_proportional_hazards(record: Record) -> bool:
     """Whether a change of log time multiplies the hazard, by the same factor at all times."""
-    return of_log_time(record) and DISTS[record.dist].family.proportional
+    return of_log_time(record) and record.distribution.family.proportional
 
 
 class Reliability(Fit):
@@ -120,7 +119,7 @@ class Reliability(Fit):
         >>> fit.parameters("weibull").frame["term"].tolist()
         ['eta', 'exp(temp)', 'shape']
         """
-        dist = self._dist
+        dist = self.record.distribution
         kinds = [dist.family.name] + [dist.name] * dist.log
         kind = dist.name if kind is None else kind
         if not among(kind, kinds):
@@ -287,10 +286,6 @@ class Reliability(Fit):
         far = ", extrapolated" if any(at.outside.any() for at in pair) else ""
         return log_estimate(f"Acceleration factor{far}", float((centre - other)[0]), float(se[0]), level)
 
-    @property
-    def _dist(self) -> Dist:
-        return DISTS[self.record.dist]
-
     def _at_times(
         self, newdata: NewData | None, times: np.ndarray, asked: str, clip: bool
     ) -> tuple[Points, np.ndarray]:
@@ -328,7 +323,7 @@ class Reliability(Fit):
         >>> fit.reliability(at, times=[500, 1000]).frame["time"].tolist()
         [500.0, 1000.0]
         """
-        values, family = check_times(times, "reliability"), self._dist.family
+        values, family = check_times(times, "reliability"), self.record.distribution.family
         at, asked = self._at_times(newdata, values, "reliability", clip)
         linear = quantities.standardized(self.record, at, asked)
         columns = with_limits(*linear, self.record, level, family.sf)
@@ -441,7 +436,7 @@ class Reliability(Fit):
         columns = with_limits(record.params[where], gradient, record, level, np.array)
         return tables.terms("Activation energy, eV", names, columns, bse(record)[where], level)
 
-    @method_where(lambda record: DISTS[record.dist].log)
+    @method_where(lambda record: record.distribution.log)
     def acceleration_factors(
         self,
         use: NewData | None = None,
@@ -505,7 +500,7 @@ MEANING = {"arrhenius": ("Activation energy", "eV"), "power": ("Power", ""), "in
 
 def stress_terms(record: Record) -> dict[str, str]:
     """Return the coefficients that are of a stress, by name, with the function that each is of."""
-    if not (record.is_survival and DISTS[record.dist].log):
+    if not (record.is_survival and record.distribution.log):
         return {}
     found = ((name, TERM.fullmatch(name)) for name in record.names[: record.n_location])
     return {name: match[1] for name, match in found if match}

@@ -17,7 +17,6 @@ from dpstats.results.fit import Fit
 from dpstats.results.forecast import Forecast, ends_of, fleet_of, forecast
 from dpstats.results.intervals import (
     Estimate,
-    failures,
     log_estimate,
     off_the_law,
     privacy_share,
@@ -124,17 +123,14 @@ class SurvivalFit(Reliability, PlotsOfTime, LawFit, models=("survreg",)):
 
     @property
     def _title(self) -> str:
-        return f"{self._dist.title} regression for time to failure"
+        return f"{self.record.distribution.title} regression for time to failure"
 
     @property
     def _response(self) -> str:
-        return "log time" if self._dist.log else "time"
-
-    def _has_ratios(self) -> bool:
-        return self._dist.log
+        return "log time" if self.record.distribution.log else "time"
 
     def _remark(self) -> str:
-        dist = self._dist
+        dist = self.record.distribution
         error = f"sigma * (standard {dist.family.title} error)"
         if self.record.scale_known:
             last = " Intervals of ratios are on the log scale." if dist.log else ""
@@ -155,11 +151,11 @@ class SurvivalFit(Reliability, PlotsOfTime, LawFit, models=("survreg",)):
 
     @property
     def _ratio(self) -> str:
-        return "time ratio"
+        return "time ratio" if self.record.distribution.log else ""
 
     def _tables(self, level: float, scaled: Record) -> list[Table]:
         """Return sigma, the shape in words, and the time ratios of the covariates."""
-        record, dist, title = self.record, self._dist, self._dist.family.title
+        record, dist, title = self.record, self.record.distribution, self.record.distribution.family.title
         fixed = FIXED if record.scale_known else ""
         kind = f"{title[:1].upper()}{title[1:]} scale"
         rows: list[tuple[str, ...]] = []
@@ -182,11 +178,6 @@ class SurvivalFit(Reliability, PlotsOfTime, LawFit, models=("survreg",)):
         With strata, each of which has its own, `parameters` has them.
         """
         return log_estimate("sigma", *self._log_sigma, 0.95, float(privacy_share(self.record)[-1]))
-
-    @value_where(lambda record: record.nevents is not None)
-    def nevents(self) -> Estimate:
-        """Number of rows that fail, as released; limits are of the noise."""
-        return failures(self.record)
 
     @value_where(lambda record: record.law is not None)
     def law(self) -> Estimate:
@@ -391,9 +382,9 @@ class SurvivalFit(Reliability, PlotsOfTime, LawFit, models=("survreg",)):
         if response:
             found = times - record.link.inverse(found)
         if type in ("cox-snell", "martingale"):
-            found = np.exp(self._dist.family.log_cumulative_hazard(found))
+            found = np.exp(self.record.distribution.family.log_cumulative_hazard(found))
         return pd.Series(failed - found if type == "martingale" else found, name="residual")
 
     def _draw(self, eta: np.ndarray, at: Points, rng: np.random.Generator) -> np.ndarray:
-        z = self._dist.family.quantile(rng.uniform(size=eta.shape))
+        z = self.record.distribution.family.quantile(rng.uniform(size=eta.shape))
         return np.asarray(self.record.link.inverse(eta + quantities.sigma_at(self.record, at)[:, None] * z))

@@ -22,11 +22,16 @@ from dpstats.results.facts import Facts, asked_and_paid, banner, heading, plain_
 from dpstats.results.notreleased import NOT_RELEASED, missing, refusal
 from dpstats.results.plotting import band, entitled, footer, legend, style
 from dpstats.results.survival_quantities import check_times, failed_fractions
-from dpstats.results.survival_tables import in_unit
-from dpstats.results.table import Column, Table, figures, level_percent, percent, plain
+from dpstats.results.table import Column, Table, figures, in_unit, level_percent, percent, plain
 
 FORMAT = "dpstats.curve/2"
 PRINTED = 12  # times of each of several groups; of one all are printed
+NOTE = (
+    "At risk and events are noisy counts, since the time of the line before. std err counts sampling and "
+    f"privacy noise; 'privacy' is the share of its square due to privacy. '{NOT_ESTIMABLE}': at that time "
+    "fewer are left than noise can be told from; at all times if a group is small, or most times are outside "
+    "their bounds."
+)
 _INSTEAD = "Use fit.table(), fit.predict(times), fit.quantile(p), fit.rmst(until) or fit.logrank()."
 # what a plot may show, with the title of its vertical axis and its own
 PLOTTED = {
@@ -370,11 +375,7 @@ class CurveFit(Facts, Shown, Stored):
             )
             for group, block in frame.groupby("group", sort=False)
         )
-        note = "At risk and events are noisy counts, since the time of the line before. std err counts "
-        note += "sampling and privacy noise; 'privacy' is the share of its square due to privacy. "
-        note += f"'{NOT_ESTIMABLE}': at that time fewer are left than noise can be told from; at all times "
-        note += "if a group is small, or most times are outside their bounds."
-        note += f" {PRINTED} of {len(self.times)} times are printed; table() has all." * few
+        note = NOTE + f" {PRINTED} of {len(self.times)} times are printed; table() has all." * few
         return Document(
             title=heading(self, "Kaplan-Meier curve"),
             banner=banner(self),

@@ -23,11 +23,9 @@ from dpstats.results.document import NOT_ESTIMABLE, Document, Estimates, limit_c
 from dpstats.results.fit import Fit
 from dpstats.results.in_units import Units
 from dpstats.results.intervals import (
-    Estimate,
     by_slope,
     critical,
     errors_of_sums,
-    failures,
     privacy_share,
     refuse_alpha,
     standard_errors,
@@ -37,10 +35,20 @@ from dpstats.results.newdata import NewData, Points, points
 from dpstats.results.plotting import entitled, footer, legend, line_with_band, style
 from dpstats.results.prediction import Prediction, linear_predictor, predicted
 from dpstats.results.record import Record, given
-from dpstats.results.released import method_where, value_where
+from dpstats.results.released import method_where
 from dpstats.results.summary import ratio_rows, table_of_ratios
 from dpstats.results.survival_quantities import check_times, kind_asked
-from dpstats.results.table import Column, Table, figures, level_percent, p_value, percent, plain, z_value
+from dpstats.results.table import (
+    Column,
+    Table,
+    figures,
+    in_unit,
+    level_percent,
+    p_value,
+    percent,
+    plain,
+    z_value,
+)
 
 GLOBAL = "GLOBAL"
 
@@ -182,6 +190,7 @@ class HazardFit(Fit, models=("coxph",)):
     __slots__ = ()
     _title = "proportional hazards regression"
     _response = "log hazard"
+    _ratio = "hazard ratio"
     _bounds = {
         "cut c": lambda c: f"units count until {percent(-math.expm1(-c))} of their kind have failed",
         "R": lambda radius: f"covariates beyond {radius:.3g} sds count less",
@@ -212,20 +221,11 @@ class HazardFit(Fit, models=("coxph",)):
         ),
     }
 
-    @property
-    def _ratio(self) -> str:
-        return "hazard ratio"
-
     def _remark(self) -> str:
         return " hazard = baseline * exp(coef'x). Intervals of ratios are on the log scale."
 
     def _tables(self, level: float, scaled: Record) -> list[Table]:
         return table_of_ratios(ratio_rows(scaled, "Hazard ratio", level), level)
-
-    @value_where(lambda record: record.nevents is not None)
-    def nevents(self) -> Estimate:
-        """Number of rows that fail, as released; limits are of the noise."""
-        return failures(self.record)
 
     def hazard_ratios(self, level: float = 0.95, *, units: Units | None = None) -> Estimates:
         """Return exp(coef): the factor by which one unit of a column multiplies the hazard.
@@ -434,7 +434,7 @@ class HazardFit(Fit, models=("coxph",)):
             one = at.rows(np.full(len(edges), i))
             estimate, low, high = curve(record, one, edges, level, "survival")
             line_with_band(made, edges, estimate, (low, high), at.apart(i) or "fit", style(i))
-        made.set(xlabel=tables.in_unit("time", record.time_unit), ylabel="survival")
+        made.set(xlabel=in_unit("time", record.time_unit), ylabel="survival")
         made.set(xlim=(0, edges[-1]), ylim=(-0.02, 1.02))
         shared = f" at {at.alike()}" if at.alike() else ""
         title = f"Survival{shared}, {level_percent(level)} intervals"

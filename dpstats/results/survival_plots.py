@@ -16,7 +16,6 @@ from dpstats._arguments import numbers, shown
 from dpstats._axes import Axes, axes
 from dpstats._warn import warn
 from dpstats.errors import SpecificationError
-from dpstats.formula import NumericResponse
 from dpstats.results import survival_quantities as life
 from dpstats.results.facts import capital, price
 from dpstats.results.fit import Fit
@@ -26,8 +25,7 @@ from dpstats.results.newdata import points as points_of
 from dpstats.results.plotting import entitled, footer, legend, line_with_band, per, style
 from dpstats.results.record import Record
 from dpstats.results.survival_curve import CurveFit, named
-from dpstats.results.survival_tables import in_unit
-from dpstats.results.table import level_percent, plain
+from dpstats.results.table import in_unit, level_percent, plain
 
 # ticks of probability paper; where there is no room for all, the first ones stay
 FAILED = (0.1, 0.5, 0.01, 0.9, 0.001, 0.99, 0.0001, 0.999, 0.05, 0.02, 0.2, 0.7, 0.3, 0.95, 0.005)
@@ -49,7 +47,7 @@ def time_range(record: Record, at: Points, times: Range | None) -> Range:
     SpecificationError
         If the range asked for is none.
     """
-    log = life.dist_of(record).log
+    log = record.distribution.log
     if times is not None:
         given = numbers("times", times)
         two = given.shape == (2,) and np.isfinite(given).all() and given[0] < given[1]
@@ -58,13 +56,9 @@ def time_range(record: Record, at: Points, times: Range | None) -> Range:
             raise SpecificationError(f"times must be two times, {least}, the first the smaller; got {wrong}")
         return float(given[0]), float(given[1])
     ends = [record.link.inverse(life.quantile(record, at, np.array(q))[0]) for q in SHOWN]
-    response = record.design.response
-    assert not isinstance(response, NumericResponse)
-    low, high = (
-        max(float(ends[0].min()), response.time_bounds[0]),
-        min(float(ends[1].max()), response.time_bounds[1]),
-    )
-    return (low, high) if low < high else response.time_bounds
+    first, last = record.design.time_bounds
+    low, high = max(float(ends[0].min()), first), min(float(ends[1].max()), last)
+    return (low, high) if low < high else (first, last)
 
 
 def draw(
@@ -109,7 +103,7 @@ def draw_points(
             f"points are of all values of {', '.join(pooled)} together, and each line holds at one: they "
             "need not agree, even where the model is right"
         )
-    quantile = life.dist_of(record).family.quantile
+    quantile = record.distribution.family.quantile
     table = curve.table(level)
     inside = table["time"].between(*ends) & table["survival"].between(0, 1, inclusive="neither")
     least, most = quantile(np.array([min(FAILED), max(FAILED)]))
@@ -145,12 +139,12 @@ def _colours(at: Points, curve: CurveFit, first: int) -> dict[str, str]:
 
 def spaced(record: Record, ends: Range) -> np.ndarray:
     """Return times between `ends`: evenly by their logarithm where that is what is modelled."""
-    return np.geomspace(*ends, STEPS) if life.dist_of(record).log else np.linspace(*ends, STEPS)
+    return np.geomspace(*ends, STEPS) if record.distribution.log else np.linspace(*ends, STEPS)
 
 
 def probability_paper(record: Record, ends: Range, ax: Axes) -> None:
     """Scale the axes so that the family's distribution functions are straight lines."""
-    dist = life.dist_of(record)
+    dist = record.distribution
     drawn = np.concatenate([np.asarray(line.get_ydata(), dtype=float) for line in ax.get_lines()])
     drawn = drawn[np.isfinite(drawn)]
     least, most = dist.family.quantile(np.array([min(FAILED), max(FAILED)]))
@@ -237,7 +231,7 @@ class PlotsOfTime(Fit):
         >>> fit.plot_life([at, {"temp": 40}], points=curve).figure.savefig("life.png")
         """
         record, at, ends, ax = self._lines("plot_life", newdata, times, ax, clip)
-        dist = life.dist_of(record)
+        dist = record.distribution
         first = draw(record, at, spaced(record, ends), life.standardized, np.array, level, ax)
         if points is not None:
             draw_points(record, at, points, ends, level, ax, first)
@@ -279,7 +273,7 @@ class PlotsOfTime(Fit):
         'reliability'
         """
         record, at, ends, ax = self._lines("plot_reliability", newdata, times, ax, clip)
-        dist = life.dist_of(record)
+        dist = record.distribution
         start = 0.0 if dist.log and times is None else ends[0]  # all survive until time 0
         draw(record, at, np.linspace(start, ends[1], STEPS), life.standardized, dist.family.sf, level, ax)
         ax.set(ylabel="reliability", ylim=(-0.02, 1.02), xlim=(start, ends[1]))

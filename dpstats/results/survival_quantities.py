@@ -15,7 +15,7 @@ import numpy as np
 
 from dpstats._arguments import numbers, shown
 from dpstats.errors import SpecificationError
-from dpstats.families import DISTS, IDENTITY, LOG, Dist, Family, Link
+from dpstats.families import IDENTITY, LOG, Family, Link
 from dpstats.results.intervals import by_slope, standard_errors
 from dpstats.results.newdata import Points
 from dpstats.results.prediction import Errors, linear_predictor
@@ -59,11 +59,6 @@ def failed_fractions(failed: float | Sequence[float]) -> np.ndarray:
     return fractions
 
 
-def dist_of(record: Record) -> Dist:
-    """Return the distribution of a survival fit."""
-    return DISTS[record.dist]
-
-
 def sigma_at(record: Record, at: Points) -> np.ndarray:
     """Return sigma = exp(Log(scale)) of each point, that of its stratum."""
     return np.exp(record.params[_own(record, at)])
@@ -82,7 +77,7 @@ def _along_log_sigma(record: Record, at: Points, gradient: np.ndarray, slope: np
 def quantile(record: Record, at: Points, failed: np.ndarray) -> Linear:
     """Return x'b + sigma q(failed): the quantile of y."""
     centre, gradient = linear_predictor(record, at)
-    q = dist_of(record).family.quantile(failed)
+    q = record.distribution.family.quantile(failed)
     q = np.where(np.abs(q) < _NOTHING, 0.0, q)
     spread = sigma_at(record, at) * q
     _along_log_sigma(record, at, gradient, spread)
@@ -94,7 +89,7 @@ def standardized(record: Record, at: Points, times: np.ndarray) -> Linear:
     location, gradient = linear_predictor(record, at)
     sigma = sigma_at(record, at)
     with np.errstate(divide="ignore"):
-        y = np.log(times) if dist_of(record).log else np.asarray(times, dtype=float)
+        y = np.log(times) if record.distribution.log else np.asarray(times, dtype=float)
     z = (y - location) / sigma
     gradient = -gradient / sigma[:, None]
     _along_log_sigma(record, at, gradient, -z)
@@ -104,7 +99,7 @@ def standardized(record: Record, at: Points, times: np.ndarray) -> Linear:
 
 def log_hazard(record: Record, at: Points, times: np.ndarray) -> Linear:
     """Return log of the hazard per unit of time: log h0(z) - s, minus log t for log-time distributions."""
-    dist = dist_of(record)
+    dist = record.distribution
     z, gradient = standardized(record, at, times)
     centre = dist.family.log_hazard(z) - np.log(sigma_at(record, at)) - (np.log(times) if dist.log else 0.0)
     gradient = gradient * dist.family.log_hazard_slope(z)[:, None]
@@ -114,7 +109,7 @@ def log_hazard(record: Record, at: Points, times: np.ndarray) -> Linear:
 
 def log_conditional_hazard(record: Record, at: Points, age: np.ndarray, times: np.ndarray) -> Linear:
     """Return log(H(age + t) - H(age)), so that exp(-exp(.)) is the chance to survive t more."""
-    family = dist_of(record).family
+    family = record.distribution.family
     young, young_gradient = standardized(record, at, age)
     old, old_gradient = standardized(record, at, age + times)
     log_young, log_old = family.log_cumulative_hazard(young), family.log_cumulative_hazard(old)
@@ -128,7 +123,7 @@ def log_conditional_hazard(record: Record, at: Points, age: np.ndarray, times: n
 
 def mean(record: Record, at: Points) -> Linear:
     """Return log E[T] for log-time distributions, E[T] otherwise; infinite where the mean does not exist."""
-    dist, sigma = dist_of(record), sigma_at(record, at)
+    dist, sigma = record.distribution, sigma_at(record, at)
     centre, gradient = linear_predictor(record, at)
     if not dist.log:
         _along_log_sigma(record, at, gradient, sigma * dist.family.mean)
@@ -213,7 +208,7 @@ def _at_time(record: Record, at: Points, kind: str, time: float) -> Errors:
     if kind == "hazard":
         return _transformed(record, log_hazard(record, at, asked), LOG)
     z, gradient = standardized(record, at, asked)
-    value, slope = _of_residual(dist_of(record).family, kind, z)
+    value, slope = _of_residual(record.distribution.family, kind, z)
     return value, by_slope(slope, standard_errors(gradient, record))
 
 

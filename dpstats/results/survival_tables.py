@@ -27,14 +27,14 @@ from dpstats.results.intervals import critical, standard_errors
 from dpstats.results.newdata import Points, beside
 from dpstats.results.prediction import linear_predictor
 from dpstats.results.record import Record
-from dpstats.results.table import Column, Table, bracket, figures, level_percent, times
+from dpstats.results.table import Column, Table, bracket, figures, in_unit, level_percent, times
 
 Columns = dict[str, np.ndarray]
 
 
 def life(record: Record, at: Points, failed: np.ndarray, level: float) -> Estimates:
     """Lay out quantiles, the scale and the mean, one table for each point."""
-    log, family = numbers.dist_of(record).log, numbers.dist_of(record).family
+    log, family = record.distribution.log, record.distribution.family
     names = [*(f"B{100 * q:.6g}" for q in failed), "eta" if log else "mu", "mean"]
     fractions = np.append(failed, family.cdf(0.0))
     m, q = len(at.exog), len(fractions)
@@ -141,11 +141,6 @@ def _probability(estimate: float, low: float, high: float) -> str:
     margin = min(1 - low, high)
     decimals = int(np.clip(1 - np.floor(np.log10(margin)), 3, 8)) if margin > 0 else 3
     return f"{estimate:.{decimals}f} {bracket(low, high, decimals)}"
-
-
-def in_unit(what: str, unit: str) -> str:
-    """Return the head of a column or the name of an axis, with its unit where one is declared."""
-    return f"{what} ({unit})" if unit else what
 
 
 def by_point(name: str, at: Points, columns: Columns, level: float, unit: str) -> Estimates:

@@ -24,6 +24,7 @@ class SvmFit(EffectsFit, models=("svm",)):
 
     __slots__ = ()
     _title = "support vector machine, Huber hinge"
+    _last_remark = " The sign of x'coef is the label; there are no probabilities."
     _needs = (
         "needs a support vector machine, and this is {model}",
         "Use predict(newdata, type='link').",
@@ -35,10 +36,6 @@ class SvmFit(EffectsFit, models=("svm",)):
         ),
         "simulate": ("needs a law of the response, and a margin has none", "Fit dps.logit(...)."),
     }
-
-    @property
-    def _last_remark(self) -> str:
-        return " The sign of x'coef is the label; there are no probabilities."
 
     def _predicted(self, at: Points, link: bool) -> tuple[np.ndarray, np.ndarray]:
         """Return labels: 1 where the decision function is not negative, else 0; they have no errors."""

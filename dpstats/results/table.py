@@ -92,6 +92,17 @@ def bracket(low: float, high: float, decimals: int | None = None) -> str:
     return f"[{low:.{decimals}f}, {high:.{decimals}f}]"
 
 
+def in_unit(what: str, unit: str | None) -> str:
+    """Write the head of a column or the name of an axis, with its unit where one is declared."""
+    return f"{what} ({unit})" if unit else what
+
+
+def chi_square_text(statistic: float, df: int, p: float) -> str:
+    """Write a test: ``chi2(2) = 7.31, p = 0.026``."""
+    chance = p_value(p)
+    return f"chi2({df}) = {z_value(statistic)}, p {chance if chance.startswith('<') else f'= {chance}'}"
+
+
 def align_points(cells: Sequence[str]) -> list[str]:
     """Pad `cells` so that their decimal points stand under each other; flush right if that is too wide."""
     numbers = [cell.partition(".") for cell in cells]

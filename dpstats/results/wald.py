@@ -38,7 +38,7 @@ from dpstats.results.facts import Marked, titled
 from dpstats.results.intervals import Joint, half_widths, refuse_alpha, standard_errors
 from dpstats.results.newdata import NewData, points
 from dpstats.results.record import Record, mentioned
-from dpstats.results.table import Column, Table, figures, p_value, z_value
+from dpstats.results.table import Column, Table, chi_square_text, figures, p_value, z_value
 from dpstats.schema import Bounded, Count, Event, Flag, Levels, Variable
 
 Hypothesis: TypeAlias = str | Sequence[str] | ArrayLike
@@ -65,11 +65,9 @@ class WaldTest(Marked):
     null: str
 
     def __repr__(self) -> str:
-        p = p_value(self.pvalue)
-        relation = p if p.startswith("<") else f"= {p}"
-        found = f"chi2({self.df}) = {z_value(self.statistic)}, p {relation}"
         lost = math.isnan(self.statistic)
-        found = "not estimable at this budget" if lost else found
+        test = chi_square_text(self.statistic, self.df, self.pvalue)
+        found = "not estimable at this budget" if lost else test
         return titled(f"Wald test of {self.null}: {found}", self.not_private)
 
 

@@ -209,18 +209,6 @@ class _Places(dict[str, int]):
         return self.setdefault(text, len(self))
 
 
-def _numpy_texts(cells: np.ndarray) -> _Group:
-    yield from _texts(np.fromiter(map(str, cells), object, len(cells)))
-
-
-def _floats(cells: np.ndarray) -> _Group:
-    yield _ALL, Numbers(cells.astype(np.float64))
-
-
-def _booleans(cells: np.ndarray) -> _Group:
-    yield _ALL, Numbers(cells.astype(bool))
-
-
 def _decimals(cells: np.ndarray) -> _Group:
     finite = (float(cell) if cell.is_finite() else math.nan for cell in cells)
     values = np.fromiter(finite, np.float64, len(cells))
@@ -249,8 +237,11 @@ def _nearest(value: int) -> float:
 
 _TYPES = (
     (_texts, (str,)),
-    (_numpy_texts, (np.str_,)),
-    (_floats, (float, np.float16, np.float32, np.float64, np.longdouble)),
+    (lambda cells: _texts(np.fromiter(map(str, cells), object, len(cells))), (np.str_,)),
+    (
+        lambda cells: iter([(_ALL, Numbers(cells.astype(np.float64)))]),
+        (float, np.float16, np.float32, np.float64, np.longdouble),
+    ),
     (
         _integers,
         (
@@ -267,7 +258,7 @@ _TYPES = (
             np.ulonglong,
         ),
     ),
-    (_booleans, (bool, np.bool_)),
+    (lambda cells: iter([(_ALL, Numbers(cells.astype(bool)))]), (bool, np.bool_)),
     (_decimals, (Decimal,)),
 )
 _KNOWN = np.array(

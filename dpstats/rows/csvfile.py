@@ -29,7 +29,7 @@ from dpstats.errors import DataError
 from dpstats.rows import sizes
 from dpstats.rows.encode import Batch
 from dpstats.rows.lines import Lines, fields
-from dpstats.rows.parts import Part, Stamp, of_parts
+from dpstats.rows.parts import FilePart, Stamp, of_parts
 from dpstats.rows.paths import existing, refuse_other
 from dpstats.rows.sources import Asked, Source
 
@@ -179,9 +179,9 @@ class CsvFile:
                     stream.seek(start + sizes.SIZES.part)
                     _rest(stream)
                     stop = stream.tell()  # at a line's beginning, however long the line before it is
-                    yield CsvPart(asked, broken, file, stamp, start, stop)
+                    yield CsvPart(asked, broken, stamp, file, start, stop)
                     start = stop
-        yield CsvPart(asked, broken, file, stamp, start, None)
+        yield CsvPart(asked, broken, stamp, file, start, None)
 
     def lines(self) -> Iterator[bytes]:
         r"""The lines after the header, each a record, without their newlines but with a ``\r`` before one."""
@@ -243,30 +243,22 @@ class CsvFile:
 
 
 @dataclass(frozen=True, repr=False)
-class CsvPart(Part):
+class CsvPart(FilePart):
     """Lines of a CSV file that begin between two bytes of it."""
 
     file: CsvFile
-    stamp: Stamp
     start: int
     stop: int | None
-    portable = True
-    ordered = True
-
-    def hold(self) -> None:
-        self.stamp.check()
 
     def count(self) -> int:
         self.stamp.check()
         return sum(chunk.count(b"\n") for chunk in self.file.chunks(self.start, self.stop))
 
-    def batches(self) -> Iterator[Batch]:
+    def _read(self) -> Iterator[Batch]:
         file = self.file
         encoding = None if file.is_utf8 else file.encoding
         lines = Lines(file.names, file.sep, file.decimal, encoding, self.asked, file.thousands)
-        self.stamp.check()
-        yield from _ahead(lines.parse, file.chunks(self.start, self.stop))
-        self.stamp.check()
+        return _ahead(lines.parse, file.chunks(self.start, self.stop))
 
 
 def _rest(stream: Any) -> bytes:

@@ -14,7 +14,7 @@ from dpstats.errors import DataError
 from dpstats.rows import sizes
 from dpstats.rows.csvfile import CsvFile
 from dpstats.rows.encode import Batch
-from dpstats.rows.parts import Part, Stamp, batch_rows, of_parts
+from dpstats.rows.parts import FilePart, Part, Stamp, batch_rows, of_parts
 from dpstats.rows.paths import ARROW, PARQUET, SEPARATORS, data_files, kind_of
 from dpstats.rows.sources import Asked, Source, batch_of, check_arrow
 
@@ -90,14 +90,11 @@ def _reader(path: Path) -> Any:
 
 
 @dataclass(frozen=True, repr=False)
-class ParquetPart(Part):
+class ParquetPart(FilePart):
     """Some row groups of a Parquet file, one after the other."""
 
-    stamp: Stamp
     groups: tuple[int, ...]
     n: int
-    portable = True
-    ordered = True
 
     @staticmethod
     def all_of(path: Path, asked: Asked) -> Iterator[ParquetPart]:
@@ -114,30 +111,21 @@ class ParquetPart(Part):
         if groups or not metadata.num_row_groups:
             yield ParquetPart(asked, broken, stamp, tuple(groups), rows)
 
-    def hold(self) -> None:
-        self.stamp.check()
-
     def count(self) -> int:
         return self.n
 
-    def batches(self) -> Iterator[Batch]:
-        self.stamp.check()
+    def _read(self) -> Iterator[Batch]:
         for batch in _parquet(self.stamp.path).iter_batches(
             batch_size=batch_rows(self.asked),
             row_groups=list(self.groups),
             columns=list(self.asked.columns),
         ):
             yield batch_of(batch, self.asked)
-        self.stamp.check()
 
 
 @dataclass(frozen=True, repr=False)
-class ArrowPart(Part):
+class ArrowPart(FilePart):
     """A whole file of Arrow's own format."""
-
-    stamp: Stamp
-    portable = True
-    ordered = True
 
     @staticmethod
     def all_of(path: Path, asked: Asked) -> Iterator[ArrowPart]:
@@ -145,20 +133,15 @@ class ArrowPart(Part):
         stamp = Stamp.of(path)
         yield ArrowPart(asked, f"{stamp.path} cannot be read as an Arrow file: is it complete?", stamp)
 
-    def hold(self) -> None:
-        self.stamp.check()
-
     def count(self) -> int:
         self.stamp.check()
         return sum(len(batch) for batch in _arrow_batches(self.stamp.path))
 
-    def batches(self) -> Iterator[Batch]:
-        self.stamp.check()
+    def _read(self) -> Iterator[Batch]:
         for batch in _arrow_batches(self.stamp.path):
             for name in self.asked.columns:
                 _check(batch.column(name))
             yield batch_of(batch, self.asked)
-        self.stamp.check()
 
 
 def _arrow_batches(path: Path) -> Iterator[pa.RecordBatch]:

@@ -131,6 +131,27 @@ class Stamp:
             )
 
 
+@dataclass(frozen=True, repr=False)
+class FilePart(Part):
+    """Some records of a file, which any process can read, and which must not change between passes."""
+
+    stamp: Stamp
+    portable = True
+    ordered = True
+
+    def hold(self) -> None:
+        self.stamp.check()
+
+    def batches(self) -> Iterator[Batch]:
+        self.stamp.check()
+        yield from self._read()
+        self.stamp.check()
+
+    @abstractmethod
+    def _read(self) -> Iterator[Batch]:
+        """The records of the file as it is."""
+
+
 def batch_rows(asked: Asked) -> int:
     """The rows of a batch of a table that is read at every pass, a whole number of blocks."""
     return max(_BATCH_CELLS // len(asked.columns) // BLOCK_ROWS, 1) * BLOCK_ROWS

@@ -69,15 +69,12 @@ def held(dtype: Any) -> str:
         return _held_by_arrow(dtype.pyarrow_dtype)
     if isinstance(dtype, pd.SparseDtype):
         return held(dtype.subtype)
-    if isinstance(dtype, pd.StringDtype):
-        return "texts"
-    if isinstance(dtype, pd.PeriodDtype):
-        return "periods"
-    if isinstance(dtype, pd.IntervalDtype):
-        return "intervals"
     if isinstance(dtype, _KNOWN):
         return _KINDS.get(dtype.kind, "bytes")
-    return f"values of the type {type(dtype).__name__}"
+    return _OF_PANDAS.get(type(dtype), f"values of the type {type(dtype).__name__}")
+
+
+_OF_PANDAS = {pd.StringDtype: "texts", pd.PeriodDtype: "periods", pd.IntervalDtype: "intervals"}
 
 
 _KINDS = {

@@ -20,7 +20,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from threading import Lock
-from typing import NamedTuple
 
 import numpy as np
 
@@ -33,12 +32,7 @@ from dpstats.rows.sources import Asked, Source
 from dpstats.rows.units import alike, as_one, chosen, row_hashes, spread
 from dpstats.schema import WEIGHS
 
-
-class Place(NamedTuple):
-    """Where an array is."""
-
-    start: int
-    shape: tuple[int, ...]
+Place = tuple[int, tuple[int, ...]]  # where an array begins, and its shape
 
 
 class Spool(HoldsRows):
@@ -60,13 +54,14 @@ class Spool(HoldsRows):
         with self._lock:
             start = self._at_disk(lambda: self._file.seek(0, os.SEEK_END))
             self._at_disk(lambda: self._file.write(np.ascontiguousarray(array, dtype=self._dtype).data))
-        return Place(start, array.shape)
+        return start, array.shape
 
     def get(self, place: Place) -> np.ndarray:
         """The array that is there."""
-        out = np.empty(place.shape, dtype=self._dtype)
+        start, shape = place
+        out = np.empty(shape, dtype=self._dtype)
         with self._lock:
-            self._at_disk(lambda: self._file.seek(place.start))
+            self._at_disk(lambda: self._file.seek(start))
             count = self._file.readinto(out.reshape(-1).view(np.uint8).data)
         if count != out.nbytes:
             raise OSError
@@ -112,9 +107,9 @@ def _weighed(pieces: Sequence[Part]) -> tuple[Part, ...]:
         ends.append(choice.rows)
     bits, broken = choice.made(unit.max_rows), pieces[0].broken
     if copy:
-        return (Marked(asked, broken, copy, bits.tobytes(), choice.rows),)  # in one order now
+        return (MarkedRows(asked, broken, copy, bits.tobytes(), choice.rows),)  # in one order now
     return tuple(
-        Marked(
+        MarkedRows(
             asked,
             piece.broken,
             replace(piece, asked=piece.asked.without_ids),
@@ -187,7 +182,7 @@ class Copy(HoldsRows):
 
 
 @dataclass(frozen=True, repr=False)
-class Marked(Part):
+class MarkedRows(Part):
     """Rows that come in one order, and a packed bit of each, whether it weighs; each looks after its file."""
 
     held: Part | Copy
@@ -254,6 +249,6 @@ def marked_rows(columns: Mapping[str, np.ndarray], asked: Asked) -> dict[str, np
 
 
 def columns_of(marked: Mapping[str, np.ndarray], asked: Asked) -> dict[str, np.ndarray]:
-    """Marked rows as a part has them, under the names of variables, and `WEIGHS`."""
+    """MarkedRows rows as a part has them, under the names of variables, and `WEIGHS`."""
     found = {name: marked[place] for place, name in _named(asked)}
     return as_codes(found, asked) | {WEIGHS: np.asarray(marked[WEIGHING], dtype=bool)}

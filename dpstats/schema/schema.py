@@ -78,8 +78,8 @@ class Schema(Mapping[str, Variable]):
                 raise SchemaError(f"variable {name!r} is declared twice")
         declared.update(keywords)
         given = variables if isinstance(variables, Schema) else None
-        self._unit = _taken_out(declared, given.privacy_unit if given else ROW)
-        self._norms = (given.norms if given else ()) + _norms_taken_out(declared)
+        self._unit = _unit_of(declared, given.privacy_unit if given else ROW)
+        self._norms = (*(given.norms if given else ()), *_norms_of(declared))
         self._variables = {name: _variable(name, value) for name, value in declared.items()}
         _check_unit_and_texts(self._unit, self._variables)
         check_norms(self._norms, self._variables)
@@ -400,35 +400,35 @@ def _parse(path: str | Path, parse: Callable[[str], Any]) -> Any:
         raise SchemaError(f"the schema file {path} cannot be read: it is nested too deeply") from None
 
 
-def _taken_out(declared: dict[str, Any], unit: Unit) -> Unit:
+def _names_of(kind: type[Unit] | type[Norm], declared: Mapping[str, Any]) -> list[str]:
+    """The names of what is declared as a unit, or as a norm."""
+    tables = ((name, value) for name, value in declared.items() if isinstance(value, Mapping))
+    return [name for name, table in tables if among(table.get("kind"), (kind.kind,))]
+
+
+def _table_of(declared: dict[str, Any], name: str, needs: tuple[str, ...], what: str) -> dict[str, Any]:
+    """The table of a unit or norm among the declarations, which lose it, without its kind."""
+    table = {key: value for key, value in declared.pop(name).items() if key != "kind"}
+    if set(table) != set(needs):
+        needed, given = " and ".join(map(repr, needs)), ", ".join(map(shown, table)) or "nothing"
+        raise SchemaError(f"{what} needs {needed} and nothing else, not {given}")
+    return table
+
+
+def _unit_of(declared: dict[str, Any], unit: Unit) -> Unit:
     """The unit of privacy among the declarations, which loses it; else `unit`."""
-    names = [name for name, value in declared.items() if _is(Unit, value)]
+    names = _names_of(Unit, declared)
     if len(names) > 1:
         raise SchemaError(f"{' and '.join(map(repr, names))} are both declared as unit; keep one")
     for name in names:
-        table = {key: value for key, value in declared.pop(name).items() if key != "kind"}
-        given = ", ".join(map(shown, table)) or "nothing"
-        if set(table) != {"max_rows"}:
-            raise SchemaError(f"variable {name!r}: a unit needs 'max_rows' and nothing else, not {given}")
-        unit = Unit(name, table["max_rows"])
+        unit = Unit(name, **_table_of(declared, name, ("max_rows",), f"variable {name!r}: a unit"))
     return unit
 
 
-def _norms_taken_out(declared: dict[str, Any]) -> tuple[Norm, ...]:
+def _norms_of(declared: dict[str, Any]) -> Iterator[Norm]:
     """The norms among the declarations, which lose them."""
-    names = [name for name, value in declared.items() if _is(Norm, value)]
-    norms = []
-    for name in names:
-        table = {key: value for key, value in declared.pop(name).items() if key != "kind"}
-        given = ", ".join(map(shown, table)) or "nothing"
-        if set(table) != {"columns", "radius"}:
-            raise SchemaError(f"{name!r}: a norm needs 'columns' and 'radius' and nothing else, not {given}")
-        norms.append(Norm(**table))
-    return tuple(norms)
-
-
-def _is(kind: type[Unit] | type[Norm], value: Any) -> bool:
-    return isinstance(value, Mapping) and among(value.get("kind"), (kind.kind,))
+    for name in _names_of(Norm, declared):
+        yield Norm(**_table_of(declared, name, ("columns", "radius"), f"{name!r}: a norm"))
 
 
 def _check_unit_and_texts(unit: Unit, variables: Mapping[str, Variable]) -> None:

@@ -16,7 +16,6 @@ import dpstats as dps
 from dpstats.errors import NotReleased, SpecificationError
 from dpstats.families import DISTS
 from dpstats.results import CurveFit
-from dpstats.results import survival_quantities as life
 from tests.results.every import EVERY
 from tests.results.fits import STRESS, USE, capacitor, wide
 from tests.results.linear import linear
@@ -227,7 +226,7 @@ def test_points_of_a_private_curve_stand_on_probability_paper() -> None:
             cov_privacy=np.eye(3) / 200,
         ).plot_life({"maker": "a"}, points=curve(("a", "b"), formula="Surv(time, failed) ~ maker"))
     (points,) = [line for line in ax.get_lines() if line.get_marker() == "o"]
-    z = life.dist_of(fit.record).family.quantile(np.array([0.25, 0.5, 0.75]))
+    z = fit.record.distribution.family.quantile(np.array([0.25, 0.5, 0.75]))
     assert points.get_data()[0] == pytest.approx([400, 800, 1600])
     assert points.get_data()[1] == pytest.approx(z, abs=1e-6)
     assert "Kaplan-Meier, epsilon = 1" in ax.texts[0].get_text()

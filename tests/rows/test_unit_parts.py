@@ -25,7 +25,7 @@ from dpstats.curator.lattice import slack
 from dpstats.curator.partial import statistic_of
 from dpstats.errors import DataError
 from dpstats.rows import unit_parts
-from dpstats.rows.unit_parts import Marked
+from dpstats.rows.unit_parts import MarkedRows
 from dpstats.schema import WEIGHS
 from dpstats.testing import NoNoise, Recording, SeededNoise, noise
 from tests.rows import test_parts as tables
@@ -161,7 +161,7 @@ def test_a_file_that_changes_between_the_choice_and_a_pass_is_refused(tmp_path, 
 @pytest.mark.parametrize("n", [N - 1, N + 1])
 def test_rows_of_which_there_are_not_as_many_as_bits_are_refused(n, streamed):
     (piece,) = rows_of(polars.from_arrow(HELD).lazy(), UNITS).parts()
-    wrong = Marked(piece.asked, "no end", piece.held, piece.bits + b"\0", n)
+    wrong = MarkedRows(piece.asked, "no end", piece.held, piece.bits + b"\0", n)
     with pytest.raises(DataError, match="no end"):
         list(wrong.blocks(999))
 
