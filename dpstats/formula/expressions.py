@@ -118,7 +118,7 @@ class Constant:
 
 
 @dataclass(frozen=True)
-class Column:
+class Leaf:
     """A declared numeric variable."""
 
     name: str
@@ -183,7 +183,7 @@ class Apply:
         )
 
 
-Expression = Constant | Column | Apply
+Expression = Constant | Leaf | Apply
 
 
 def bounds_of(expression: Expression, schema: Schema) -> tuple[float, float]:

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from dpstats.formula.expressions import Column, Expression
+from dpstats.formula.expressions import Expression, Leaf
 
 
 def basis(x: np.ndarray, knots: np.ndarray, degree: int) -> list[np.ndarray]:
@@ -99,7 +99,7 @@ class NumericFactor(_OfExpression):
     @property
     def variable(self) -> str | None:
         """The variable's name if the factor is a variable and nothing else."""
-        return self.expression.name if isinstance(self.expression, Column) else None
+        return self.expression.name if isinstance(self.expression, Leaf) else None
 
     @property
     def norm(self) -> float:

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 
 from dpstats._arguments import near
 from dpstats.errors import FormulaError
-from dpstats.formula.expressions import Apply, Arguments, Column, Constant, Expression, bounds_of, number
+from dpstats.formula.expressions import Apply, Arguments, Constant, Expression, Leaf, bounds_of, number
 from dpstats.formula.functions import (
     ACCELERATIONS,
     COMPARISONS,
@@ -185,7 +185,7 @@ def read_expression(tree: ast.expr, schema: Schema) -> Expression:
                 f"{name} or C({name}, Sum), or declare bounded(lower, upper); a yes or no that is a response "
                 "is flag(true=..., false=...)"
             )
-        return Column(name, text)
+        return Leaf(name, text)
     if isinstance(tree, ast.Constant):
         return Constant(number(tree), text)
     if isinstance(tree, ast.UnaryOp) and type(tree.op) in OPERATORS:
@@ -270,7 +270,7 @@ def _call(tree: ast.Call, schema: Schema, text: str) -> Expression:
 
 def _check_celsius(of: Expression, schema: Schema) -> None:
     """Kelvins would be raised by those of 0 degrees Celsius a second time, and the energy come out wrong."""
-    unit = getattr(schema[of.name], "unit", None) if isinstance(of, Column) else None
+    unit = getattr(schema[of.name], "unit", None) if isinstance(of, Leaf) else None
     if unit is not None and unit.strip().casefold() in _KELVIN:
         raise FormulaError(
             f"arrhenius() takes degrees Celsius, and {of.text} is declared in {unit}; "

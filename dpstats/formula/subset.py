@@ -18,7 +18,7 @@ import numpy as np
 
 from dpstats._arguments import expression_of
 from dpstats.errors import FormulaError
-from dpstats.formula.expressions import BOXES, Apply, Column, Constant, Expression, bounds_of
+from dpstats.formula.expressions import BOXES, Apply, Constant, Expression, Leaf, bounds_of
 from dpstats.formula.functions import COMPARISONS, OPERATORS, Function, Interval
 from dpstats.formula.reader import parse, read_number, require_declared, variable_name
 from dpstats.schema import Event, Flag, Levels, Schema
@@ -127,7 +127,7 @@ class _Reader:
             return _joined(np.minimum, compared)
         name = variable_name(tree)
         if name is not None and isinstance(self._declared(name), Flag | Event):
-            return Column(name, name)
+            return Leaf(name, name)
         raise FormulaError(f"{ast.unparse(tree)!r} is neither true nor false; {ALLOWED}")
 
     def _declared(self, name: str) -> Any:
@@ -170,7 +170,7 @@ class _Reader:
             return (np.isin(code, codes) == inside).astype(float)
 
         among = Function("", held, lambda x: (held(x[0]), held(x[1])))  # boxes are single levels
-        return Apply(among, (Column(name, name),), "")
+        return Apply(among, (Leaf(name, name),), "")
 
 
 def _refuse_bound(side: ast.expr) -> None:

@@ -67,10 +67,15 @@ def of_fit(moments: ColumnMoments) -> dict[Any, Any]:
     pairs = np.eye(len(names)) if corr is None else corr.to_numpy()
     told = of_columns(schema, names, moments.means.to_numpy(), moments.sds.to_numpy(), pairs)
     hidden = {name for name, sd in moments.sds.items() if np.isnan(sd)}
+    return _of_names(told, {*schema, *names} - hidden)
+
+
+def _of_names(told: Mapping[Any, Any], names: set[str]) -> dict[Any, Any]:
+    """What is told of these variables or columns, and of pairs of them."""
     return {
         key: value
         for key, value in told.items()
-        if not hidden.intersection(key if isinstance(key, tuple) else (key,))
+        if names.issuperset(key if isinstance(key, tuple) else (key,))
     }
 
 
@@ -226,7 +231,7 @@ def read_known(given: Any, design: Design, response: str | None) -> Known:
     readable = {*names, *([response] if response else [])}
     usable = given._usable(design.variables) if isinstance(given, Description) else 1.0
     if isinstance(given, Description):
-        given = _of_description(given, readable)
+        given = _of_names(given.covariates, readable)
     if given is not None and not isinstance(given, Mapping):
         raise SpecificationError(
             "covariates= is a dict such as {'temp': (25, 6)}, mean and sd of each variable, a frame of "
@@ -246,15 +251,6 @@ def read_known(given: Any, design: Design, response: str | None) -> Known:
     places = {name: name for name in spreads}
     places |= {cell: name for name in shares for cell in cells(name, design.schema[name])[1:]}
     return Known(spreads, shares, _correlations(pairs, places), None, assumed, usable, exposed)
-
-
-def _of_description(found: Description, readable: set[str]) -> dict[Any, Any]:
-    """What a description says of the variables that a formula reads."""
-    return {
-        key: value
-        for key, value in found.covariates.items()
-        if readable.issuperset(key if isinstance(key, tuple) else (key,))
-    }
 
 
 def _marginals(

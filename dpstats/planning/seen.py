@@ -4,7 +4,6 @@ or its watch did, or between which looks at the unit."""
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -57,42 +56,30 @@ NO_INSPECTIONS = (
 _MOST = 10_000  # looks at a unit
 
 
-@dataclass(frozen=True)
-class Inspections:
-    """Times at which units are looked at, beside the end of their watch.
+def looks_until(times: np.ndarray, last: float) -> np.ndarray:
+    """Times at which units are looked at, up to some time; one alone is how far they are apart.
 
-    Attributes
-    ----------
-    times : array
-        Increasing; one alone is how far they are apart.
+    Raises
+    ------
+    SpecificationError
+        If they are too many.
     """
-
-    times: np.ndarray
-
-    def until(self, last: float) -> np.ndarray:
-        """All of them, up to some time.
-
-        Raises
-        ------
-        SpecificationError
-            If they are too many.
-        """
-        if len(self.times) > 1:
-            return self.times
-        step = float(self.times[0])
-        if last > _MOST * step:
-            raise SpecificationError(
-                f"inspections= {step:g} apart are more than {_MOST} in a life of up to {last:.4g}; give a "
-                "longer step, or plan the model with Surv(time, event)"
-            )
-        return np.arange(step, last + step, step)
+    if len(times) > 1:
+        return times
+    step = float(times[0])
+    if last > _MOST * step:
+        raise SpecificationError(
+            f"inspections= {step:g} apart are more than {_MOST} in a life of up to {last:.4g}; give a "
+            "longer step, or plan the model with Surv(time, event)"
+        )
+    return np.arange(step, last + step, step)
 
 
-See: TypeAlias = Callable[[np.ndarray, np.ndarray, np.ndarray, "Inspections | None"], dict[str, Any]]
+See: TypeAlias = Callable[[np.ndarray, np.ndarray, np.ndarray, np.ndarray | None], dict[str, Any]]
 """Columns of (when a life or its watch ended, end of the watch, whether it failed, inspections)."""
 
 
-def read_inspections(given: Any) -> Inspections | None:
+def read_inspections(given: Any) -> np.ndarray | None:
     """Read ``inspections=``.
 
     Raises
@@ -108,7 +95,7 @@ def read_inspections(given: Any) -> Inspections | None:
             f"inspections= is how far apart the looks at a unit are, such as 500, or their times, which are "
             f"positive and increase; got {shown(given)}"
         )
-    return Inspections(times)
+    return times
 
 
 def seen_by(design: Design) -> See:
@@ -129,7 +116,7 @@ def _until(design: Design) -> See:
     event = getattr(response, "event", None)
 
     def columns(
-        time: np.ndarray, watch: np.ndarray, failed: np.ndarray, inspections: Inspections | None
+        time: np.ndarray, watch: np.ndarray, failed: np.ndarray, inspections: np.ndarray | None
     ) -> dict[str, Any]:
         found: dict[str, Any] = {variable: undo(time)}
         if event is not None:
@@ -154,10 +141,10 @@ def _between(design: Design) -> See:
         raise SpecificationError("plan needs two variables in Surv(lower, upper, type='interval2')")
 
     def columns(
-        time: np.ndarray, watch: np.ndarray, failed: np.ndarray, inspections: Inspections | None
+        time: np.ndarray, watch: np.ndarray, failed: np.ndarray, inspections: np.ndarray | None
     ) -> dict[str, Any]:
         assert inspections is not None
-        looks = inspections.until(float(time.max()))
+        looks = looks_until(inspections, float(time.max()))
         place = np.searchsorted(looks, time)
         low = np.where(place > 0, looks[np.maximum(place - 1, 0)], np.nan)
         high = np.where(place < len(looks), looks[np.minimum(place, len(looks) - 1)], np.inf)

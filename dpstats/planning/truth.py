@@ -16,7 +16,7 @@ from dpstats.families import Dist, GlmFamily
 from dpstats.formula import Design, IntervalResponse, NumericResponse, SurvResponse
 from dpstats.planning.knowledge import Spread
 from dpstats.planning.rows import coded
-from dpstats.planning.seen import NO_INSPECTIONS, Inspections, read_inspections, seen_by, undone
+from dpstats.planning.seen import NO_INSPECTIONS, read_inspections, seen_by, undone
 from dpstats.schema import Event, Flag
 
 Array = np.ndarray
@@ -42,7 +42,7 @@ class Asked:
         Share of failures or of ones.
     response : Spread or None
         Mean and sd of a response.
-    inspections : Inspections or None
+    inspections : array or None
         When units are looked at.
     watches : str
         How long they are watched, of `WATCHES`.
@@ -52,7 +52,7 @@ class Asked:
     scale: float | None
     events: float | None
     response: Spread | None
-    inspections: Inspections | None = None
+    inspections: Array | None = None
     watches: str = EVEN
 
 
@@ -83,7 +83,7 @@ class Law:
         Of the design's columns, the intercept included; of a regression of hazards those of log times.
     level : float
         What is added to them.
-    inspections : Inspections or None
+    inspections : array or None
         When units are looked at, where that is how failures are found.
     watches : str
         How long units are watched.
@@ -100,7 +100,7 @@ class Law:
     end: float
     assumed: tuple[str, ...]
     level: float = 0.0
-    inspections: Inspections | None = None
+    inspections: Array | None = None
     watches: str = EVEN
 
 

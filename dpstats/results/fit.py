@@ -27,7 +27,6 @@ from dpstats.results.summary import (
     dead,
     estimand,
     lines_of,
-    lines_of_dead,
     notes,
     short,
 )
@@ -171,23 +170,15 @@ class Fit(Predictions):
         """
         refuse_alpha(level)
         scaled = in_units(self.record, units)
-        wide = None if width is None else width_of(width)
-        if dead(self.record):
-            return Document(
-                width=wide,
-                title=heading(self.record, self._heading),
-                banner=banner(self.record),
-                head=lines_of_dead(self.record),
-                notes=tuple(notes(self.record, "", "")[1:]),
-            )
-        said = estimand(self.record, self._bounds)
+        lost = dead(self.record)
+        told = notes(self.record, self._remark(), self._last_remark)
         return Document(
-            width=wide,
+            width=None if width is None else width_of(width),
             title=heading(self.record, self._heading),
             banner=banner(self.record),
-            head=lines_of(self.record, said),
-            tables=(coefficient_table(scaled, level), *self._tables(level, scaled)),
-            notes=tuple(notes(self.record, self._remark(), self._last_remark)),
+            head=lines_of(self.record, estimand(self.record, self._bounds)),
+            tables=() if lost else (coefficient_table(scaled, level), *self._tables(level, scaled)),
+            notes=tuple(told[1:] if lost else told),
         )
 
     def to_dict(self) -> dict[str, Any]:

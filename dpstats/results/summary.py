@@ -272,6 +272,7 @@ TARGET = (
 )
 LOST_ALL = "not_estimable"
 NOTHING = "nothing is estimable with this budget and these data"
+OF_DEAD = ("Messages", "Failures", "Caution")  # what is told of a fit of which nothing is
 LEFT_OUT = "release and budget of the fit of {}: nothing more was spent"
 SHARED = "release and budget of the fit with alpha = {}: nothing more was spent"
 
@@ -307,27 +308,17 @@ def dead(record: Record) -> bool:
     return not record.no_errors and bool(np.isinf(bse(record)).all())
 
 
-def lines_of_dead(record: Record) -> tuple[tuple[Pair, ...], ...]:
-    """Return what was asked, its price, and why nothing came of it, once."""
-    said = [message for code, message in record.flags if code == LOST_ALL] or [NOTHING]
-    counted = [(("Messages", _counted(record.messages)),)] if record.messages is not None else []
-    asked = asked_and_paid(record, record.weights, record.guarantees)
-    failed = [(("Failures", _failures(record)),)] if record.nevents is not None else []
-    return (*asked, *counted, *failed, (("Caution", said[0] + _more(LOST_ALL, record)),))
-
-
 def coefficient_table(record: Record, level: float) -> Table:
     """Return the coefficient table, levels under the name of their factor."""
+    names = Column("", "l"), Column("penalised" if record.target else "coef", ".")
     if record.no_errors:
-        rows: list[tuple[str, ...]] = [
-            (name, figures(value)) for name, value in zip(record.names, record.params, strict=True)
-        ]
-        return Table((Column("", "l"), _coefficient_head(record)), tuple(rows))
+        values_alone = zip(record.names, map(figures, record.params), strict=True)
+        return Table(names, tuple(values_alone))
     heads = (Column("std err", "."), Column("privacy"), Column("z"), Column("P>|z|"), *limit_columns(level))
     (low, high), se = limits(record, level), bse(record)
     columns = (record.params, se, privacy_share(record), z_values(record), p_values(record), low, high)
     written: list[Callable[[float], str]] = [figures, figures, percent, z_value, p_value, figures, figures]
-    rows = [
+    rows: list[tuple[str, ...]] = [
         (name, *(write(float(value)) for write, value in zip(written, values, strict=True)))
         if np.isfinite(values[1])
         else (name, NOT_ESTIMABLE)
@@ -335,7 +326,7 @@ def coefficient_table(record: Record, level: float) -> Table:
     ]
     if record.scale_known:
         rows[-1] = (*rows[-1][:2], FIXED)
-    return Table((Column("", "l"), _coefficient_head(record), *heads), tuple(_grouped(record, rows)))
+    return Table((*names, *heads), tuple(_grouped(record, rows)))
 
 
 def _grouped(record: Record, rows: list[tuple[str, ...]]) -> Iterator[tuple[str, ...]]:
@@ -350,12 +341,13 @@ def _grouped(record: Record, rows: list[tuple[str, ...]]) -> Iterator[tuple[str,
         yield from ((f"  {label.removeprefix(name)}", *cells) for label, *cells in block)
 
 
-def _coefficient_head(record: Record) -> Column:
-    return Column("penalised" if record.target else "coef", ".")
-
-
 def lines_of(record: Record, said: str) -> tuple[tuple[Pair, ...], ...]:
-    """Return what was asked, its price and its cautions, in pairs; `said` is of the estimand."""
+    """Return what was asked, its price and its cautions, in pairs; `said` is of the estimand.
+
+    Of a fit of which nothing is estimable no more than why nothing came of it, once.
+    """
+    lost = [message for code, message in record.flags if code == LOST_ALL] or [NOTHING]
+    flags = ((LOST_ALL, lost[0]),) if dead(record) else record.flags
     shared = "" if record.charged_alpha is None else SHARED.format(penalty_text(record.charged_alpha))
     more = (
         ("Messages", _counted(record.messages) if record.messages is not None else ""),
@@ -368,10 +360,10 @@ def lines_of(record: Record, said: str) -> tuple[tuple[Pair, ...], ...]:
         ("Target", record.target or ""),
         ("Shared", shared),
         ("Shared", LEFT_OUT.format(record.charged_formula) if record.charged_formula else ""),
-        *(("Caution", message + _more(code, record)) for code, message in record.flags),
+        *(("Caution", message + _more(code, record)) for code, message in flags),
     )
     lines = asked_and_paid(record, record.weights, record.guarantees)
-    return (*lines, *((pair,) for pair in more if pair[1]))
+    return (*lines, *((pair,) for pair in more if pair[1] and (pair[0] in OF_DEAD or not dead(record))))
 
 
 def _counted(messages: Mapping[str, int]) -> str:
