@@ -30,7 +30,7 @@ MUTANTS = (
     planted(
         "lines beside a number of which nothing is estimable say nothing of it",
         "formula/test_identities.py::test_a_number_is_overlooked_where_all_its_columns_are_lost",
-        ("formula/design.py", "(~read | lost)", "(read & lost)"),
+        ("formula/identities.py", "(~reads | lost)", "(reads & lost)"),
     ),
     planted(
         "generalised linear models look for squares in their declared bounds",
@@ -318,8 +318,8 @@ MUTANTS = (
         "rows/test_unit_parts.py::test_threads_read_what_they_ask_for",
         (
             "rows/unit_parts.py",
-            "        with self._lock:\n            self._at_disk(lambda: self._file.seek(place",
-            "        if True:\n            self._at_disk(lambda: self._file.seek(place",
+            "        with self._lock:\n            self._at_disk(lambda: self._file.seek(start",
+            "        if True:\n            self._at_disk(lambda: self._file.seek(start",
         ),
     ),
     planted(
