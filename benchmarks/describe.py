@@ -156,6 +156,13 @@ def plain(values: np.ndarray, quantity: str, truth: float) -> float:
     if quantity == "sd":
         kurtosis = np.mean((values - values.mean()) ** 4) / sd**4 if sd else 1.0
         return float(abs(sd - truth) <= 1.96 * sd * np.sqrt((kurtosis - 1) / 4 / n) + 1e-9)
+    if quantity in QUANTILES:
+        place, half = (
+            QUANTILES[quantity] * n,
+            1.96 * np.sqrt(QUANTILES[quantity] * (1 - QUANTILES[quantity]) * n),
+        )
+        ranks = np.clip([np.floor(place - half) - 1, np.ceil(place + half)], 0, n - 1).astype(int)
+        return float(within(truth, *np.sort(values)[ranks]))
     return np.nan
 
 

@@ -13,7 +13,7 @@ from dpstats.budget import Budget, measure, scaled
 from dpstats.curator import Curator
 from dpstats.errors import BudgetError
 
-_DOUBLINGS, _HALVINGS = 60, 30  # in the search of the budget that would do
+_DOUBLINGS, _HALVINGS = 200, 30  # in the search of the budget that would do, from the least on
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ import numpy as np
 from dpstats._arguments import among, near, numbers, shown
 from dpstats._private import HoldsRows
 from dpstats._warn import warn
-from dpstats.budget import Budget, Gdp, Pure, as_budget, delta_of, measure
+from dpstats.budget import MOST, Budget, Gdp, Pure, as_budget, delta_of, measure, stated_delta
 from dpstats.curator import Curator
 from dpstats.errors import BudgetError, SpecificationError
 from dpstats.estimators.engine.finish import E, Estimate
@@ -104,6 +104,13 @@ def check_budget(budget: object, n: int) -> None:
         raise BudgetError(
             f"delta = {delta:g} must not exceed 1/n = {1 / n:g}, or one row in n may leak whole"
         )
+    try:
+        budget.to_approx(stated_delta(budget))
+    except BudgetError:
+        raise BudgetError(
+            f"{budget} comes to an epsilon over {MOST:g}, which no table can tell, and protects nothing: "
+            "give a smaller budget"
+        ) from None
 
 
 def check_method(method: object, known: Sequence[str], compat: object, public: object) -> None:

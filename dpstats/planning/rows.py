@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy import optimize, special, stats
+from scipy import ndimage, optimize, special, stats
 
 from dpstats.planning.knowledge import Known, Spread, cells
 from dpstats.schema import Event, Flag, Levels, Schema, Variable
@@ -176,11 +176,11 @@ class Maker:
         """Numbers, and 0 or 1 for flags and for levels, of normals."""
         found = np.empty_like(latent)
         for j, name in enumerate(self._names):
-            at, values = self._quantiles[name]
+            _, values = self._quantiles[name]
             if isinstance(self._schema[name], Flag | Event):
                 found[:, j] = latent[:, j] > special.ndtri(1 - self._known.spreads[name].mean)
             else:
-                found[:, j] = np.interp(latent[:, j], at, values)
+                found[:, j] = _between(values, latent[:, j])
         for name, place in self._blocks():
             found[:, place] = _chosen(latent[:, place], self._cuts[name])
         return found
@@ -261,6 +261,12 @@ class Maker:
             if told[place].any():
                 self._cuts[name] = _cuts(drawn[:, place], self._shares(name))
         return drawn
+
+
+def _between(values: np.ndarray, normal: np.ndarray) -> np.ndarray:
+    """A quantile function at normals, by its values at even nodes, between which it is taken as straight."""
+    place = (normal + _FARTHEST) * ((_NODES - 1) / (2 * _FARTHEST))
+    return np.asarray(ndimage.map_coordinates(values, [place], order=1, mode="nearest"))
 
 
 def _coefficients(values: np.ndarray) -> np.ndarray:

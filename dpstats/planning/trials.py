@@ -69,7 +69,7 @@ _LARGEST = 1_500_000  # numbers of a made-up design; more rows are told by fewer
 _QUICK_LARGEST = 400_000  # the same where a search asks many times
 _PROPORTIONAL = "weibull"  # the law of made-up times whose hazards are proportional
 _SECONDS = 6.0  # of all fits at most, about
-_CALLS, _PER_NUMBER = 0.02, 2e-7  # seconds of a linear fit
+_CALLS, _PER_NUMBER = 0.035, 4e-7  # seconds of a linear fit, its rows made up
 _QUICK, _FEWEST, _MOST = 3, 9, 150  # fits
 _KNOWN = 0.03  # error of a median standard error, of itself, that needs no more fits
 _SURELY, _HALVINGS = (
@@ -78,7 +78,7 @@ _SURELY, _HALVINGS = (
 )  # sds of an estimate beyond the edge of a test, which then finds any; of a search
 _LEAST_SCATTER = 0.1  # of estimates in standard errors: below, a test would be a step
 # fits over linear ones: of GLMs, of times to failure, under pure epsilon, and of late entries or looks
-_SLOWER_GLM, _SLOWER_TIMES, _SLOWER_PURE, _SLOWER_LATE = 2.0, 6.0, 10.0, 10.0
+_SLOWER_GLM, _SLOWER_TIMES, _SLOWER_PURE, _SLOWER_LATE = 1.5, 4.0, 5.0, 5.0
 
 
 @dataclass(frozen=True)

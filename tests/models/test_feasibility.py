@@ -125,3 +125,17 @@ def test_no_test_noise_and_no_public_moments_are_refused() -> None:
 def test_force_is_a_truth_value() -> None:
     with pytest.raises(dps.SpecificationError, match="force must be True or False"):
         model("ols", rows()).fit(dps.gdp(1), force="yes")
+
+
+@pytest.mark.parametrize("much", [dps.gdp(1.5e15), dps.zcdp(1e30)], ids=str)
+def test_an_epsilon_that_no_table_can_tell_is_refused_before_the_charge(much: Any, tmp_path: Path) -> None:
+    ledger = dps.Ledger(tmp_path / "a.ledger", total=dps.gdp(1e30))
+    with pytest.raises(dps.BudgetError, match="comes to an epsilon over 1e"):
+        model("ols", rows()).fit(much, ledger=ledger)
+    assert not ledger.entries()
+
+
+@pytest.mark.parametrize("kind", ["pure", "gdp", "zcdp"])
+def test_the_least_budget_there_is_is_refused_with_what_would_do(kind: str) -> None:
+    with pytest.raises(dps.BudgetError, match="buys too little .* At the least"):
+        model("ols", rows()).fit(budget(kind, 1e-30))
