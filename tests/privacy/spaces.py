@@ -576,6 +576,14 @@ SPACES = {
         # all rows point one way, so that the informations of two are never at a right angle
         Space(level(SEV, 2.0), 8.0, 0.8),
         Space(level(NORMAL, 2.0, -1.2), 8.0, 0.9),
+        # a known sigma
+        Space(known(martingale(SEV, 2.0, NONE, 2.0, 0.7)), 8.0, 0.9),
+        Space(known(martingale(SEV, 8.0, NONE, 4.0, 1.0)), 16.0, 0.9),
+        Space(known(martingale(LOGISTIC, 3.0, NONE, 3.0, 0.4)), 8.0, 0.9),
+        Space(known(martingale(NORMAL, 2.0, NONE, 3.0, 0.7, -1.2)), 8.0, 0.9),
+        Space(known(martingale(SEV, 2.0, NONE, 2.0, 0.7, delayed=True)), 8.0, 0.9, delayed=True),
+        Space(known(martingale(NORMAL, 2.0, NONE, 3.0, 0.7, -1.2, True)), 8.0, 0.9, delayed=True),
+        Space(inspected(known(martingale(LOGISTIC, 3.0, NONE, 3.0, 0.4))), 8.0, 0.9, intervals=True),
     ],
     "strata_score": [
         Space(of_strata(martingale(SEV, 8.0, (-1.2, 6.0), 2.0, 0.3)), 8.0, 0.88, strata=4),
@@ -604,30 +612,19 @@ SPACES = {
         Space(alone(LOGISTIC, 3.0, (-5.0, 2.0), 3.0), 8.0, 0.75, 0.8),
         Space(alone(NORMAL, 2.0, (-4.0, 2.0), 3.0, floor=-1.2), 8.0, 0.75, 0.8),
         Space(inspected(alone(SEV, 2.0, (-4.0, 1.0), 2.0)), 8.0, 0.7, 0.75, intervals=True),
-    ],
-    "known_scale_score": [
-        Space(known(martingale(SEV, 2.0, NONE, 2.0, 0.7)), 8.0, 0.9),
-        Space(known(martingale(SEV, 8.0, NONE, 4.0, 1.0)), 16.0, 0.9),
-        Space(known(martingale(LOGISTIC, 3.0, NONE, 3.0, 0.4)), 8.0, 0.9),
-        Space(known(martingale(NORMAL, 2.0, NONE, 3.0, 0.7, -1.2)), 8.0, 0.9),
-        Space(known(martingale(SEV, 2.0, NONE, 2.0, 0.7, delayed=True)), 8.0, 0.9, delayed=True),
-        Space(known(martingale(NORMAL, 2.0, NONE, 3.0, 0.7, -1.2, True)), 8.0, 0.9, delayed=True),
-        Space(inspected(known(martingale(LOGISTIC, 3.0, NONE, 3.0, 0.4))), 8.0, 0.9, intervals=True),
-    ],
-    "known_scale_alone": [
+        # a known sigma
         Space(known(alone(SEV, 2.0, NONE, 4.0)), 16.0, 0.9),
         Space(known(alone(LOGISTIC, 3.0, NONE, 5.0)), 16.0, 0.9),
         Space(known(alone(NORMAL, 2.0, NONE, 4.0, floor=-1.2)), 16.0, 0.9),
-    ],
-    "known_scale_size": [
-        Space(known(alone(SEV, 2.0, NONE, 2.0)), 8.0),
-        Space(known(alone(LOGISTIC, 3.0, NONE, 3.0)), 8.0),
-        Space(known(alone(NORMAL, 2.0, NONE, 3.0, floor=-1.2)), 8.0),
     ],
     "information_sizes": [
         Space(alone(SEV, 2.0, (-4.0, 1.0), 2.0), 8.0, 0.6, 0.3),
         Space(alone(LOGISTIC, 3.0, (-5.0, 2.0), 3.0), 8.0, 0.6, 0.3),
         Space(alone(NORMAL, 2.0, (-4.0, 2.0), 3.0, floor=-1.2), 8.0, 0.6, 0.3),
         Space(inspected(alone(SEV, 2.0, (-4.0, 1.0), 2.0)), 8.0, 0.5, 0.25, intervals=True),
+        # a known sigma
+        Space(known(alone(SEV, 2.0, NONE, 2.0)), 8.0),
+        Space(known(alone(LOGISTIC, 3.0, NONE, 3.0)), 8.0),
+        Space(known(alone(NORMAL, 2.0, NONE, 3.0, floor=-1.2)), 8.0),
     ],
 }

@@ -31,14 +31,14 @@ def exact(data, block_rows=8192):
         recording = Recording(NoNoise())
         rows = open_rows(data, SCHEMA, DESIGN.variables)
         curator = Curator(rows, DESIGN, gdp(2), recording, recording.record, block_rows)
-        curator.release(name, 1.0, **PUBLIC[name])
+        curator.release(name.split()[0], 1.0, **PUBLIC[name])
         vectors.append(recording.records[0].exact)
     return np.concatenate(vectors)
 
 
 def apart(first, second, n):
     """The largest difference, in units of the slack that sensitivities have for it."""
-    allowed = [slack(REGISTRY[name](DESIGN, **PUBLIC[name]).parts, n) for name in sorted(PUBLIC)]
+    allowed = [slack(REGISTRY[name.split()[0]](DESIGN, **PUBLIC[name]).parts, n) for name in sorted(PUBLIC)]
     return (np.abs(first - second) / np.concatenate(allowed)).max()
 
 

@@ -34,7 +34,7 @@ def everything(max_rows):
     def ask(data):
         asking = curator(data, max_rows)
         for name in sorted(PUBLIC):
-            asking.release(name, 1.0, **PUBLIC[name])
+            asking.release(name.split()[0], 1.0, **PUBLIC[name])
         moments = asking.release("event_moments", 1.0, **PUBLIC["event_moments"])
         adapted = {**MAP, "y_center": float(np.clip(moments.values[0][-1], -5, 5))}
         asking.release("event_matrix", 1.0, radius=2.0, limit=3.0, **adapted)

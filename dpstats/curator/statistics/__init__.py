@@ -17,9 +17,6 @@ from dpstats.curator.statistics.margin import MarginCurvature, MarginSandwich, M
 from dpstats.curator.statistics.martingale import LocationScore, MartingaleScore
 from dpstats.curator.statistics.martingale_parts import (
     InformationSizes,
-    KnownScaleAlone,
-    KnownScaleScore,
-    KnownScaleSize,
     ScoreAlone,
     StrataScore,
 )
@@ -45,9 +42,6 @@ REGISTRY: dict[str, Callable[..., Statistic]] = {
         MartingaleScore,
         ScoreAlone,
         InformationSizes,
-        KnownScaleScore,
-        KnownScaleAlone,
-        KnownScaleSize,
         StrataScore,
         SignScore,
         SignSizes,

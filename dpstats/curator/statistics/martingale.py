@@ -86,7 +86,8 @@ class MartingaleScore(AtResiduals):
         w x psi (k,),   kappa w chi (1,),   tau w g event v v' (k+1, k+1),   v = (h1* x, kv (1 + rho h1*)).
 
     The weights kappa, kv = radius * unit and tau = weight / radius are public, see
-    :func:`dpstats.families.score_bounds.score_bounds`; the values released carry them.
+    :func:`dpstats.families.score_bounds.score_bounds`; the values released carry them. Where sigma is known
+    nothing is released of log sigma: a row gives w x psi (k,) and tau w g event h1*^2 x x' (k, k).
 
     Parameters
     ----------
@@ -95,7 +96,7 @@ class MartingaleScore(AtResiduals):
         The public map of rows: center, scale, y_center, y_scale and log of
         :class:`dpstats.curator.geometry.Map`.
     where : Truncation
-        Cut, range of the pivots, and limits of rho; delayed if the design has entries.
+        Cut, range of the pivots, limits of rho; delayed if the design has entries; whether sigma is known.
     gamma, pivot : array_like, shape (k,)
         Location coefficients, and coefficients of the pivot m = pivot'x~, clipped to its range.
     sigma : float
@@ -130,10 +131,12 @@ class MartingaleScore(AtResiduals):
     both are proved in :mod:`dpstats.families.between`. The sum of squares above is convex in (psi, chi, q)
     and rises with q >= 0, so that by Jensen's inequality two rows are no farther apart than two that fail, or
     are censored, at some residuals: D holds for them as it is.
+
+    *A known sigma.* The same without log sigma: |w g h1*^2 x x'|_F = w |x|^2 g h1*^2 <= R^2 q with
+    q = g h1*^2, and in `score_bounds` kappa_1 and u are 0.
     """
 
     name = "martingale_score"
-    known_scale: ClassVar[bool] = False
     strata: ClassVar[bool] = False
 
     def __init__(  # noqa: PLR0913 - the public parameters of the statistic
@@ -154,10 +157,8 @@ class MartingaleScore(AtResiduals):
             raise ValueError(
                 "the bounds of the scores must allow for the entries and intervals of the design"
             )
-        if where.strata != self.strata:
+        if where.strata != self.strata or (where.strata and where.known_scale):
             raise ValueError("the bounds of the scores must be those of strata, or of rows of one sigma")
-        if where.known_scale != self.known_scale:
-            raise ValueError("the bounds of the scores must be those of a known sigma, or of an unknown one")
         super().__init__(design, family=where.family, sigma=sigma, **point)
         self._where, self._cut = where, where.cut
         self._pivot, self._radius = np.asarray(pivot, dtype=float), radius
@@ -175,13 +176,12 @@ class MartingaleScore(AtResiduals):
         return np.vstack([whitening, self._pivot])
 
     def _parts(self, bounds: ScoreBounds) -> tuple[Part, ...]:
-        k, radius = self._width, self._radius
-        root = self._root * radius
-        return (
-            Part(np.full(k, radius), np.array([bounds.psi])),
-            Part(np.ones(1), np.array([self._kappa * bounds.chi])),
-            Part(np.append(np.full(k, root * bounds.slope), root * bounds.column)),
-        )
+        k, radius, root = self._width, self._radius, self._root * self._radius
+        location, slopes = Part(np.full(k, radius), np.array([bounds.psi])), np.full(k, root * bounds.slope)
+        if self._where.known_scale:
+            return location, Part(slopes)
+        log_sigma = Part(np.ones(1), np.array([self._kappa * bounds.chi]))
+        return location, log_sigma, Part(np.append(slopes, root * bounds.column))
 
     def factors(self, block: Block, scratch: Scratch) -> tuple[Factor, ...]:
         centred, seen = self.watched(block, scratch)
@@ -193,12 +193,11 @@ class MartingaleScore(AtResiduals):
         weighted = np.multiply(x, weight, out=scratch("weighted", k, size))
         root = self._root * np.sqrt(weight * found.kept)
         np.multiply(x, root * found.location, out=x)
+        location = Factor(weighted.T, found.psi[:, None])
+        if self._where.known_scale:
+            return location, Factor(x.T)
         np.multiply(root, self._unit * found.log_sigma, out=row[k])
-        return (
-            Factor(weighted.T, found.psi[:, None]),
-            Factor(weight[:, None], (self._kappa * found.chi)[:, None]),
-            Factor(row.T),
-        )
+        return location, Factor(weight[:, None], (self._kappa * found.chi)[:, None]), Factor(row.T)
 
     def _read(self, centred: np.ndarray, row: np.ndarray, block: Block, scratch: Scratch) -> np.ndarray:
         """Fill the first k of `row` by W x~ of each row; m of each, before it is clipped."""

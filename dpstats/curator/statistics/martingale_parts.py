@@ -1,9 +1,8 @@
 """What comes of the martingale score where less, or more, than all of it is released.
 
 Under pure epsilon its parts are released one by one, as every number released costs noise. Where sigma is
-known, the scores are those of the location alone, and nothing is released of log sigma
-(docs/theory/survival.md#a-known-scale). Where strata have a sigma each, so do the scores
-(docs/theory/survival.md#strata).
+known, nothing is released of log sigma (docs/theory/survival.md#a-known-scale). Where strata have a sigma
+each, so do the scores (docs/theory/survival.md#strata).
 """
 
 import math
@@ -23,7 +22,7 @@ _MATRIX_SHARE = 1.0
 
 
 class ScoreAlone(MartingaleScore):
-    """The scores w x psi (k,) and kappa w chi (1,) of :class:`MartingaleScore`, without the information.
+    """The scores w x psi (k,) and, of an unknown sigma, kappa w chi (1,), without the information.
 
     Parameters
     ----------
@@ -36,29 +35,30 @@ class ScoreAlone(MartingaleScore):
     Sensitivity, by the proof there: location scores, the head, differ by at most R (|psi| + |psi'|) <= 2 R P,
     P the largest |psi|; kappa w chi by at most kappa times the range of chi, 0 included, because w is between
     0 and 1. kappa is chosen such that this is LOG_SIGMA_SHARE R P. So the differences lie in a cylinder
-    (docs/theory/survival.md#pure-epsilon).
+    (docs/theory/survival.md#pure-epsilon), or where sigma is known in its ball.
     """
 
     name = "score_alone"
 
     def __init__(self, design: PublicDesign, **score: Any) -> None:
         super().__init__(design, matrix_share=_MATRIX_SHARE, **score)
-        self.parts = self.parts[:2]
+        self.parts = self.parts[:-1]
         size = self._radius * score_bounds(self._where, _MATRIX_SHARE).psi
-        self.sensitivity_head, last = 2 * size, LOG_SIGMA_SHARE * size
-        self.ranges = np.append(np.full(self._map.k, math.inf), last)
-        self.sensitivity = math.hypot(2 * size, last)
+        self.sensitivity, last = 2 * size, LOG_SIGMA_SHARE * size
+        if not self._where.known_scale:
+            self.sensitivity_head, self.sensitivity = 2 * size, math.hypot(2 * size, last)
+            self.ranges = np.append(np.full(self._map.k, math.inf), last)
 
     def factors(self, block: Block, scratch: Scratch) -> tuple[Factor, ...]:
-        return super().factors(block, scratch)[:2]
+        return super().factors(block, scratch)[:-1]
 
 
 class InformationSizes(MartingaleScore):
-    """What the information of :class:`MartingaleScore` amounts to; three numbers, shape (3,).
+    """What the information of :class:`MartingaleScore` amounts to; three numbers, or one of a known sigma.
 
     With u = kv / R and h = 1 + rho h1*, a row gives w g event times h1*^2 |x|^2 / R^2, which adds up to the
     trace of the information on the location; u^2 h^2, that on log sigma; and u h1* h, what an intercept
-    shares with log sigma.
+    shares with log sigma. Where sigma is known the first alone is released.
 
     Parameters
     ----------
@@ -88,116 +88,25 @@ class InformationSizes(MartingaleScore):
         s = bounds.slope
         unit = s * bounds.log_sigma_unit
         down, up = max(0.0, -1 - low * s) * unit, (1 + max(0.0, high) * s) * unit
-        first, second = s**2, bounds.column**2
-        self.parts = (Part(np.ones(1), np.array([first, second, max(down, up)])),)
-        self._lowest, self._highest = np.array([0.0, 0.0, -down]), np.array([first, second, up])
+        first, second, told = s**2, bounds.column**2, slice(1 if self._where.known_scale else 3)
+        self.parts = (Part(np.ones(1), np.array([first, second, max(down, up)])[told]),)
+        self._lowest = np.array([0.0, 0.0, -down])[told]
+        self._highest = np.array([first, second, up])[told]
         self.ranges = self._highest - self._lowest
         self.sensitivity = float(np.linalg.norm(self.ranges))
         self._to_slope = np.linalg.inv(score["whitening"])[0]
 
     def factors(self, block: Block, scratch: Scratch) -> tuple[Factor, ...]:
-        columns = super().factors(block, scratch)[2].left.T
-        sizes = scratch("sizes", 3, columns.shape[1])
-        sizes[0] = squared_norms(columns[:-1], scratch)
-        np.multiply(columns[-1], columns[-1], out=sizes[1])
-        shared = predictor(self._to_slope, columns[:-1], scratch)
-        np.multiply(shared, columns[-1] * self._radius, out=sizes[2])
+        columns = super().factors(block, scratch)[-1].left.T
+        sizes = scratch("sizes", len(self._lowest), columns.shape[1])
+        sizes[0] = squared_norms(columns[: self._width], scratch)
+        if not self._where.known_scale:
+            np.multiply(columns[-1], columns[-1], out=sizes[1])
+            shared = predictor(self._to_slope, columns[:-1], scratch)
+            np.multiply(shared, columns[-1] * self._radius, out=sizes[2])
         np.divide(sizes, (self._root * self._radius) ** 2, out=sizes)
         np.clip(sizes, self._lowest[:, None], self._highest[:, None], out=sizes)
         return (each_row(sizes),)
-
-
-class KnownScaleScore(MartingaleScore):
-    """The scores of the location of :class:`MartingaleScore`, and their information.
-
-    A row gives w x psi (k,) and tau w g event h1*^2 x x' (k, k).
-
-    Parameters
-    ----------
-    design : PublicDesign
-    **score
-        As of :class:`MartingaleScore`; `where` is of a known scale.
-
-    Notes
-    -----
-    Sensitivity: R D, by the proof of :class:`MartingaleScore` without log sigma. The location blocks of two
-    rows differ by at most R (|psi| + |psi'|). The matrices are positive semidefinite, so that
-    |M - M'|_F^2 <= |M|_F^2 + |M'|_F^2, and |w g h1*^2 x x'|_F = w |x|^2 g h1*^2 <= R^2 q with q = g h1*^2.
-    With tau = tau_1 / R the squares add up to R^2 [(|psi| + |psi'|)^2 + tau_1^2 (q^2 + q'^2)], which
-    `score_bounds` bounds over all pairs of cells of z; kappa_1 and u are 0 there.
-    """
-
-    name = "known_scale_score"
-    known_scale = True
-
-    def _parts(self, bounds: ScoreBounds) -> tuple[Part, ...]:
-        k, radius = self._width, self._radius
-        return (
-            Part(np.full(k, radius), np.array([bounds.psi])),
-            Part(np.full(k, self._root * radius * bounds.slope)),
-        )
-
-    def factors(self, block: Block, scratch: Scratch) -> tuple[Factor, ...]:
-        location, _, information = super().factors(block, scratch)
-        return location, Factor(information.left[:, :-1])
-
-
-class KnownScaleAlone(KnownScaleScore):
-    """The scores w x psi (k,) of :class:`KnownScaleScore`, without the information.
-
-    Parameters
-    ----------
-    design : PublicDesign
-    **score
-        As of :class:`KnownScaleScore`, but for matrix_share.
-
-    Notes
-    -----
-    Sensitivity: 2 R P, P the largest |psi| of `score_bounds`: a row gives a vector no longer than
-    w |x| |psi| <= R P, and one that weighs nothing gives 0.
-    """
-
-    name = "known_scale_alone"
-
-    def __init__(self, design: PublicDesign, **score: Any) -> None:
-        super().__init__(design, matrix_share=_MATRIX_SHARE, **score)
-        self.parts = self.parts[:1]
-        self.sensitivity = 2 * self._radius * score_bounds(self._where, _MATRIX_SHARE).psi
-
-    def factors(self, block: Block, scratch: Scratch) -> tuple[Factor, ...]:
-        return super().factors(block, scratch)[:1]
-
-
-class KnownScaleSize(KnownScaleScore):
-    """Trace of the information of :class:`KnownScaleScore`, as w g event h1*^2 |x|^2 / R^2; one number.
-
-    Parameters
-    ----------
-    design : PublicDesign
-    **score
-        As of :class:`KnownScaleScore`, but for matrix_share.
-
-    Notes
-    -----
-    Sensitivity: s^2, s the largest h1* (1, or that at the floor). A row gives a number between 0 and s^2,
-    because w |x|^2 <= R^2, g <= 1 and h1* <= s, and one that weighs nothing gives 0. It is clipped there, as
-    rounding of W x moves it. Attained by an early event as long as R against a row without one.
-    """
-
-    name = "known_scale_size"
-
-    def __init__(self, design: PublicDesign, **score: Any) -> None:
-        super().__init__(design, matrix_share=_MATRIX_SHARE, **score)
-        self._most = score_bounds(self._where, _MATRIX_SHARE).slope ** 2
-        self.parts = (Part(np.ones(1), np.array([self._most])),)
-        self.sensitivity = self._most
-
-    def factors(self, block: Block, scratch: Scratch) -> tuple[Factor, ...]:
-        columns = super().factors(block, scratch)[1].left.T
-        size = scratch("sizes", 1, columns.shape[1])
-        np.divide(squared_norms(columns, scratch), (self._root * self._radius) ** 2, out=size[0])
-        np.clip(size, 0.0, self._most, out=size)
-        return (each_row(size),)
 
 
 class StrataScore(MartingaleScore):

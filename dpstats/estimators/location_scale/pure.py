@@ -103,15 +103,9 @@ class Pure(Newton):
 
     def read(self, cost: float) -> Scores:
         public = self._public()
-        if self.bounding.placement.problem.known_scale:
-            release, unit = (
-                self.curator.release("known_scale_alone", cost, **public),
-                np.ones(self.bounding.k),
-            )
-        else:
-            release = self.curator.release("score_alone", cost, **public)
-            kappa = self.choice.radius * score_bounds(public["where"], 1.0).log_sigma_weight
-            unit = np.append(np.ones(self.bounding.k), kappa)
+        release = self.curator.release("score_alone", cost, **public)
+        kappa = self.choice.radius * score_bounds(public["where"], 1.0).log_sigma_weight
+        unit = np.append(np.ones(self.bounding.k), np.full(len(release.values) - 1, kappa))
         scores, noise = (
             np.concatenate([part.ravel() for part in parts]) / (release.n * unit)
             for parts in (release.values, release.sds)
@@ -161,7 +155,7 @@ class Pure(Newton):
 
     def _location_informed(self, cost: float) -> Information:
         """The same where sigma is known: one size."""
-        release, k = self.curator.release("known_scale_size", cost, **self._public()), self.bounding.k
+        release, k = self.curator.release("information_sizes", cost, **self._public()), self.bounding.k
         share = self._share(release.values[0].item(), release.sd, release.n)
         axes = np.linalg.eigh(self.whitening.matrix)[1]
         nothing = Known(np.zeros((k, k)), axes, np.full((k, k), _UNTOLD))

@@ -52,10 +52,7 @@ def release_scores(
 ) -> Reading:
     """Release the scores and their information at (gamma, log sigma) `point`."""
     public = dict(bounding.public(choice, whitening, point), matrix_share=bounding.matrix_share)
-    known = bounding.placement.problem.known_scale
-    return scores_of(
-        curator.release("known_scale_score" if known else "martingale_score", mu, **public), bounding, public
-    )
+    return scores_of(curator.release("martingale_score", mu, **public), bounding, public)
 
 
 def scores_of(release: Release, bounding: Bounding[Placement], public: dict[str, Any]) -> Reading:
