@@ -102,15 +102,11 @@ def _asked(options: argparse.Namespace, model: Model) -> dict[str, Any]:
     SpecificationError
         For an option that this model's fits do not have.
     """
-    known, found = inspect.signature(model.fit).parameters, {}
-    for name in _OF_FITS:
-        value = getattr(options, name)
-        if value is None or name in _taken(options.model):
-            continue
-        if name not in known:
-            raise _not_of(name, options.model)
-        found[name] = value
-    return found
+    known, taken = inspect.signature(model.fit).parameters, _taken(options.model)
+    asked = {name: value for name in _OF_FITS if (value := getattr(options, name)) is not None}
+    if wrong := [name for name in asked if name not in taken and name not in known]:
+        raise _not_of(wrong[0], options.model)
+    return {name: value for name, value in asked.items() if name not in taken}
 
 
 def described(options: argparse.Namespace, schema: Schema) -> Model:
@@ -125,22 +121,18 @@ def described(options: argparse.Namespace, schema: Schema) -> Model:
         raise SpecificationError(
             "a formula stands in the place of the file; the order is: dpstats fit FORMULA DATA"
         )
-    function, takes, given = getattr(models, options.model), _taken(options.model), {}
-    for name in _OPTIONS:
-        value = getattr(options, name, None)
-        if value is None:
-            continue
-        if name not in takes:
-            if name in _OF_FITS:
-                continue
-            raise _not_of(name, options.model)
-        given[_ARGUMENTS.get(name, name)] = _public(value, options) if name == "public" else value
+    function, takes = getattr(models, options.model), _taken(options.model)
+    asked = {name: value for name in _OPTIONS if (value := getattr(options, name, None)) is not None}
+    if wrong := [name for name in asked if name not in takes and name not in _OF_FITS]:
+        raise _not_of(wrong[0], options.model)
+    given = {_ARGUMENTS.get(name, name): value for name, value in asked.items() if name in takes}
+    if "public" in given:
+        given["public"] = _public(given["public"], options)
     for name, parameter in takes.items():
         if parameter.default is parameter.empty and name not in given:
             raise SpecificationError(f"--model {options.model} needs --{name}, {_OPTIONS[name]}")
     rows = None if options.data is None else data(options.data, options)
-    made: Model = function(options.formula, rows, schema, **given)
-    return made
+    return function(options.formula, rows, schema, **given)
 
 
 def _taken(model: str) -> dict[str, inspect.Parameter]:

@@ -22,7 +22,7 @@ from dpstats.formula.identities import Columns
 from dpstats.formula.intervals import IntervalResponse
 from dpstats.formula.layout import column_bounds, columns, radius
 from dpstats.formula.middles import Products
-from dpstats.formula.newdata import NewRows, check_defined, covariate_block
+from dpstats.formula.newdata import NewRows, RowError, covariate_block
 from dpstats.formula.offsets_and_weights import read_weights, split_offset
 from dpstats.formula.reader import NARROWEST
 from dpstats.formula.response import NumericResponse, Response, SurvResponse, read_response
@@ -214,7 +214,13 @@ class Design(Filler):
         block, size, outside = covariate_block(newdata, self.schema, self.covariates, asked)
         exog, offset, ok, values = self._predictor(block, size, clip)
         stratum = self._strata.codes(values, ok) if self._strata else np.zeros(size, dtype=int)
-        check_defined(ok, asked)
+        if not ok.all():
+            raise RowError(
+                asked,
+                int(np.argmin(ok)),
+                ": a value lies outside its public bounds, where a term of the formula is not defined; "
+                "clip=True moves values to their bounds",
+            )
         return NewRows(exog, offset, values, stratum, outside)
 
     def linear_constraint(

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 import io
+import math
 import re
 import tokenize
 from collections.abc import Iterator, Mapping, Sequence
@@ -210,12 +211,11 @@ def _matrix(contrast: Any) -> np.ndarray | None:
 
 
 def _check_width(terms: Sequence[tuple[str, ...]], factors: Mapping[str, Factor]) -> None:
-    width = 0
-    for term in terms:
-        columns = 1
-        for factor in (factors[code] for code in term):
-            columns *= len(factor.levels) if isinstance(factor, CategoricalFactor) else len(factor.bounds)
-        width += columns
+    widths = {
+        code: len(factor.levels if isinstance(factor, CategoricalFactor) else factor.bounds)
+        for code, factor in factors.items()
+    }
+    width = sum(math.prod(widths[code] for code in term) for term in terms)
     if width > MAX_COLUMNS:
         raise FormulaError(
             f"the formula has about {width} columns, more than {MAX_COLUMNS}: "

@@ -96,22 +96,6 @@ def covariate_block(
     return block, len(frame), outside
 
 
-def check_defined(ok: np.ndarray, asked: str) -> None:
-    """Refuse rows for which a term of the formula has no value, as a logarithm below 0 has none.
-
-    Raises
-    ------
-    RowError
-    """
-    if not ok.all():
-        raise RowError(
-            asked,
-            int(np.argmin(ok)),
-            ": a value lies outside its public bounds, where a term of the formula is not defined; clip=True "
-            "moves values to their bounds",
-        )
-
-
 def expected(variable: Variable) -> str:
     """What a usable cell of a variable is, in words."""
     if isinstance(variable, Levels):

@@ -139,8 +139,7 @@ class _Kept:
                 if name not in ("self", "budget", "reuse", *_NOT_ASKED)
             },
         }
-        content: dict[str, Any] = json.loads(json.dumps(about, default=_plain))
-        return content
+        return json.loads(json.dumps(about, default=_plain))
 
     @property
     def path(self) -> Path:

@@ -62,8 +62,7 @@ class Fit(Predictions):
             raise SpecificationError(
                 f"a fit of {released['model']} is a {kind.__name__}, not a {cls.__name__}"
             )
-        made: Fit = object.__new__(kind)
-        return made
+        return object.__new__(kind)
 
     @property
     def _title(self) -> str:

@@ -106,12 +106,11 @@ class GlmFit(MeanFit, models=("logit", "glm")):
         if record.no_errors:
             return []
         tables = table_of_ratios(ratio_rows(scaled, name.capitalize(), level) if name else [], level)
+        label, what, scatter = "Dispersion", "phi", record.dispersion
         if record.excess is not None:
-            alpha = positive("alpha", record.excess, level)
-            tables.append(table_of_scatter({"Variance m + alpha m^2": alpha}, level))
-        elif record.dispersion is not None:
-            phi = positive("phi", record.dispersion, level)
-            tables.append(table_of_scatter({"Dispersion": phi}, level))
+            label, what, scatter = "Variance m + alpha m^2", "alpha", record.excess
+        if scatter is not None:
+            tables.append(table_of_scatter({label: positive(what, scatter, level)}, level))
         return tables
 
     @value_where(lambda record: record.dispersion is not None)

@@ -201,8 +201,7 @@ class LinearFit(MeanFit, models=("ols", "ridge")):
         >>> fit.at_alpha(0).alpha
         0.0
         """
-        found: LinearFit = self._of(at_alpha(self.record, alpha))
-        return found
+        return self._of(at_alpha(self.record, alpha))
 
     @method_where(has_line)
     def drop(self, *terms: str) -> LinearFit:
@@ -231,8 +230,7 @@ class LinearFit(MeanFit, models=("ols", "ridge")):
         >>> fit.at_alpha(0).drop("V").names
         ('Intercept', 'AT')
         """
-        found: LinearFit = self._of(without(self.record, terms))
-        return found
+        return self._of(without(self.record, terms))
 
     @method_where(has_line)
     def update(self, formula: str) -> LinearFit:

@@ -137,11 +137,6 @@ def _colours(at: Points, curve: CurveFit, first: int) -> dict[str, str]:
     return found
 
 
-def spaced(record: Record, ends: Range) -> np.ndarray:
-    """Return times between `ends`: evenly by their logarithm where that is what is modelled."""
-    return np.geomspace(*ends, STEPS) if record.distribution.log else np.linspace(*ends, STEPS)
-
-
 def probability_paper(record: Record, ends: Range, ax: Axes) -> None:
     """Scale the axes so that the family's distribution functions are straight lines."""
     dist = record.distribution
@@ -232,7 +227,8 @@ class PlotsOfTime(Fit):
         """
         record, at, ends, ax = self._lines("plot_life", newdata, times, ax, clip)
         dist = record.distribution
-        first = draw(record, at, spaced(record, ends), life.standardized, np.array, level, ax)
+        grid = np.geomspace(*ends, STEPS) if dist.log else np.linspace(*ends, STEPS)
+        first = draw(record, at, grid, life.standardized, np.array, level, ax)
         if points is not None:
             draw_points(record, at, points, ends, level, ax, first)
         probability_paper(record, ends, ax)

@@ -177,14 +177,10 @@ def constraint(record: Record, hypothesis: Hypothesis) -> tuple[np.ndarray, np.n
         If the text cannot be read, the shape is wrong, or rows repeat each other.
     """
     k = len(record.names)
-    if isinstance(hypothesis, list | tuple) and hypothesis and all(isinstance(h, str) for h in hypothesis):
-        asked: str | list[str] | None = list(map(str, hypothesis))
-    else:
-        asked = hypothesis if isinstance(hypothesis, str) else None
-    if asked is not None:
-        matrix, value = record.design.linear_constraint(asked, record.names)
-        matrix = np.asarray(matrix, dtype=float)
-        value = np.asarray(value, dtype=float).ravel() + 0.0  # patsy's -0 is 0
+    several = list(hypothesis) if isinstance(hypothesis, list | tuple) else []
+    if isinstance(hypothesis, str) or (several and all(isinstance(each, str) for each in several)):
+        matrix, value = record.design.linear_constraint(several or hypothesis, record.names)
+        value = value + 0.0  # patsy's -0 is 0
     else:
         matrix = np.atleast_2d(numbers("hypothesis", hypothesis))
         value = np.zeros(len(matrix))

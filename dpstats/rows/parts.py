@@ -69,8 +69,7 @@ class Part(ABC):
     def given(self, frame: Any) -> Part:
         """The same with what was computed, on the worker."""
         part: Any = self
-        made: Part = replace(part, frame=frame)
-        return made
+        return replace(part, frame=frame)
 
     @cached_property
     def rows(self) -> int:
