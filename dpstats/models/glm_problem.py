@@ -14,7 +14,7 @@ from dpstats.families.glm import BINOMIAL, GlmFamily
 from dpstats.formula import Design, NumericResponse
 from dpstats.models.margin import METHODS
 from dpstats.models.skeleton import check_method
-from dpstats.moments import ColumnMoments
+from dpstats.moments import PublicColumns
 from dpstats.schema import Count, Event, Flag
 
 
@@ -120,7 +120,7 @@ def costs_of(method: str, problem: Problem, plan: Plan) -> dict[str, float]:
 
 
 def estimated(
-    curator: Curator, method: str, problem: Problem, public: ColumnMoments | None, plan: Plan
+    curator: Curator, method: str, problem: Problem, public: PublicColumns | None, plan: Plan
 ) -> Estimate:
     """The fit by a method; those that truncate have `public` moments."""
     if method == "newton":

@@ -12,7 +12,7 @@ import numpy as np
 from dpstats._private import forgetting
 from dpstats.errors import FormulaError, SpecificationError
 from dpstats.formula import Design, NumericResponse, build_design
-from dpstats.moments import ColumnMoments, PublicMoments
+from dpstats.moments import PublicColumns, PublicMoments
 from dpstats.rows import Rows, open_rows, shared
 from dpstats.schema import Schema, as_schema
 
@@ -107,7 +107,7 @@ def as_public(public: Any, design: Design) -> PublicMoments:
     return public
 
 
-def as_columns(public: Any, design: Design) -> ColumnMoments:
+def as_columns(public: Any, design: Design) -> PublicColumns:
     """What ``public=`` says of the columns alone: moments of any response, or rows that need not have one.
 
     Raises
@@ -128,10 +128,10 @@ def as_columns(public: Any, design: Design) -> ColumnMoments:
         exog, ok = design.columns(columns)
         xx, count = xx + exog.T @ exog, count + int(ok.sum())
     xx /= max(count, 1)
-    return ColumnMoments(design.names, count, (xx + xx.T) / 2)
+    return PublicColumns(design.names, count, (xx + xx.T) / 2)
 
 
-def stated(public: PublicMoments | ColumnMoments | None) -> dict[str, Any] | None:
+def stated(public: PublicMoments | PublicColumns | None) -> dict[str, Any] | None:
     """The moments as plain values for JSON, to tell models apart."""
     if public is None or isinstance(public, PublicMoments):
         return None if public is None else public.to_dict()

@@ -22,7 +22,7 @@ _SINGULAR = 1e-10
 
 
 @dataclass(frozen=True, eq=False)
-class ColumnMoments:
+class PublicColumns:
     """Mean products of the columns of a design over public rows.
 
     Parameters
@@ -155,9 +155,9 @@ class PublicMoments(Stored):
             raise SpecificationError("xx, xy and yy of public moments are not the moments of any rows")
 
     @property
-    def columns(self) -> ColumnMoments:
+    def columns(self) -> PublicColumns:
         """What they say of the columns alone."""
-        return ColumnMoments(self.names, self.n, self.xx)
+        return PublicColumns(self.names, self.n, self.xx)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON; :meth:`from_dict` is its inverse."""

@@ -10,7 +10,7 @@ import numpy as np
 
 from dpstats.estimators.engine.finish import to_user
 from dpstats.estimators.matrices import symmetric_power
-from dpstats.moments import ColumnMoments
+from dpstats.moments import PublicColumns
 
 ETA = 0.05
 """The paper's probability parameter: a Gaussian row is truncated with a probability of this order over n."""
@@ -39,7 +39,7 @@ class Frame:
     constant: bool
 
 
-def frame(public: ColumnMoments, constant: bool) -> Frame:
+def frame(public: PublicColumns, constant: bool) -> Frame:
     """Whiten by public moments, enlarged by n / (n - p - 1), as the mean of an inverse from few rows is."""
     center, scale, to_scale = standardised(public, constant)
     inflation = public.n / (public.n - len(public.names) - 1)
@@ -47,7 +47,7 @@ def frame(public: ColumnMoments, constant: bool) -> Frame:
     return Frame(center, scale, whitening, (whitening @ to_scale).T, constant)
 
 
-def standardised(public: ColumnMoments, constant: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def standardised(public: PublicColumns, constant: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Centre and scale of the columns beside an intercept, and the matrix from x to x~."""
     center = public.xx[0, 1:] if constant else np.zeros(len(public.names))
     scale = np.sqrt(np.diag(public.xx)[int(constant) :] - center**2)

@@ -22,7 +22,7 @@ from dpstats.estimators.newton.problem import Problem
 from dpstats.estimators.newton.steps import GlmSteps
 from dpstats.estimators.pmt.frame import Frame, frame, reach
 from dpstats.families.bounded_score import BoundedScore
-from dpstats.moments import ColumnMoments
+from dpstats.moments import PublicColumns
 
 Array = np.ndarray
 
@@ -40,7 +40,7 @@ def costs(mu: float, problem: Problem) -> dict[str, float]:
     return {"column means": mu * math.sqrt(MEAN), "score and information": left(mu, MEAN)}
 
 
-def fit_pmt_glm(curator: Curator, problem: Problem, public: ColumnMoments, mu: float) -> Estimate:
+def fit_pmt_glm(curator: Curator, problem: Problem, public: PublicColumns, mu: float) -> Estimate:
     """Fit by Newton's method on rows whitened by public moments.
 
     Parameters
@@ -48,7 +48,7 @@ def fit_pmt_glm(curator: Curator, problem: Problem, public: ColumnMoments, mu: f
     curator : Curator
         Of a budget of Gaussian noise; `mu` must be left of its total.
     problem : Problem
-    public : ColumnMoments
+    public : PublicColumns
         Of the design's columns.
     mu : float
         To be spent in all.

@@ -17,7 +17,7 @@ from dpstats.estimators.pmt.frame import Frame, reach, standardised
 from dpstats.estimators.pmt.glm import STEPS
 from dpstats.estimators.pmt.ridge import PmtFit, raised_inverse, release_moments, solved
 from dpstats.families.glm import BINOMIAL, POISSON
-from dpstats.moments import ColumnMoments, PublicMoments, Solution
+from dpstats.moments import PublicColumns, PublicMoments, Solution
 from dpstats.moments.solution import hidden, judged, positive
 
 PUBLISHED = (BINOMIAL, POISSON)
@@ -27,7 +27,7 @@ PUBLISHED = (BINOMIAL, POISSON)
 _LARGEST = 1e30
 
 
-def published_frame(public: ColumnMoments, constant: bool) -> Frame:
+def published_frame(public: PublicColumns, constant: bool) -> Frame:
     """Whiten by public moments as they are, by the symmetric root in the user's units."""
     center, scale, to_scale = standardised(public, constant)
     whitening = symmetric_power(to_scale @ public.xx @ to_scale.T, -0.5)
@@ -64,7 +64,7 @@ def truncated_glm_costs(mu: float) -> dict[str, float]:
     return {"score": mu / math.sqrt(2), "information": mu / math.sqrt(2)}
 
 
-def fit_truncated_glm(curator: Curator, problem: Problem, public: ColumnMoments, mu: float) -> Estimate:
+def fit_truncated_glm(curator: Curator, problem: Problem, public: PublicColumns, mu: float) -> Estimate:
     """Fit a logistic or Poisson regression by the paper's iteration.
 
     Parameters
@@ -73,7 +73,7 @@ def fit_truncated_glm(curator: Curator, problem: Problem, public: ColumnMoments,
         Of a budget of Gaussian noise; `mu` must be left of its total.
     problem : Problem
         Of the family binomial or poisson.
-    public : ColumnMoments
+    public : PublicColumns
         Of the design's columns.
     mu : float
         To be spent in all.
