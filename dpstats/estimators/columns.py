@@ -64,7 +64,9 @@ def find_columns(curator: Curator, costs: Plan, box: Box, log: bool, constant: b
     return _normed(scale, box) if box.tight else scale
 
 
-def zoom_in(curator: Curator, costs: Plan, public: dict[str, Any], chosen: Array) -> tuple[Zoomed, float]:
+def zoom_in(
+    curator: Curator, costs: Plan, public: dict[str, Any], chosen: Array, low: bool = False
+) -> tuple[Zoomed, float]:
     """Release where in their declared boxes columns lie, if that would be seen; and what is left for moments.
 
     Parameters
@@ -76,10 +78,12 @@ def zoom_in(curator: Curator, costs: Plan, public: dict[str, Any], chosen: Array
         `center`, `half` and `log`, as the statistic "reach_means" takes them.
     chosen : array of bool, shape (d + 1,)
         Which covariates to look at, and whether to look for the response, the last, which is seen with these.
+    low : bool
+        Whether the response lies near the lower end of its box, if anywhere.
     """
     asked = dict(public, chosen=chosen[:-1])
     if would_see(curator, costs.cost("octaves"), asked):
-        zoomed, left = zoom(curator, costs, asked, bool(chosen[-1]))
+        zoomed, left = zoom(curator, costs, asked, bool(chosen[-1]), low)
         return zoomed.among(np.append(chosen[:-1], True)), left
     return unzoomed(len(chosen)), costs.total
 

@@ -87,6 +87,12 @@ class Zoomed:
     def unseen(self) -> Array:
         return self.doubt >= 1
 
+    @property
+    def varies(self) -> Array:
+        """Columns seen in cells that are no neighbours: what hardly varies lies in one, or two by an edge."""
+        seen, cells = self.shares > 0, self.shares.shape[1]
+        return np.asarray(cells - seen.argmax(axis=1) - seen[:, ::-1].argmax(axis=1) > 2) & seen.any(axis=1)
+
     def among(self, chosen: Array) -> Zoomed:
         """With the columns that were not `chosen` as they were declared."""
         numbers = (0.0, 1.0, 0.0, UNSEEN_SD**2, 1.0, 0.0, 0.0, False, 0.0, 0.0, False)
@@ -128,14 +134,17 @@ def unzoomed(count: int) -> Zoomed:
 
 
 def in_cells(counts: Release, origin: Array) -> Zoomed:
-    """Where counts stand out, and as `held` what share of the rows they are; nothing else is told."""
-    lower, upper, _ = _visible(counts, _edges(counts, origin))
+    """Where counts stand out, how many, and as `held` what share of the rows; nothing else is told."""
+    lower, upper, visible = _visible(counts, _edges(counts, origin))
     half = np.maximum((upper - lower) / 2, 2.0**-_OCTAVES)
     held = np.clip(counts.values[0].sum(axis=1), counts.sd, counts.n) / counts.n
-    return replace(unzoomed(len(origin)), center=(lower + upper) / 2, half=half, held=held)
+    found = unzoomed(len(origin))
+    return replace(found, center=(lower + upper) / 2, half=half, held=held, shares=visible * counts.values[0])
 
 
-def zoom(curator: Curator, plan: Plan, public: dict[str, Any], response: bool) -> tuple[Zoomed, float]:
+def zoom(
+    curator: Curator, plan: Plan, public: dict[str, Any], response: bool, low: bool = False
+) -> tuple[Zoomed, float]:
     """Release counts, and where they lie close together means and counts again; find where most rows are.
 
     Parameters
@@ -147,6 +156,8 @@ def zoom(curator: Curator, plan: Plan, public: dict[str, Any], response: bool) -
         Parameters of the statistic "reach_means": the declared boxes, and which covariates to look at.
     response : bool
         Whether it is asked where the response lies.
+    low : bool
+        Whether it lies near the lower end of its box if anywhere, from which its octaves are counted.
 
     Returns
     -------
@@ -156,23 +167,24 @@ def zoom(curator: Curator, plan: Plan, public: dict[str, Any], response: bool) -
         What is left for moments.
     """
     origin = np.full(int(public["chosen"].sum()) + 1, np.nan)
+    origin[-1] = -1.0 if low else np.nan
     counts = _counts(curator, plan.cost("cells"), public, EQUAL_CELLS, origin)
-    found, close = _seen(counts, origin), _held_by_a_quarter(counts)
+    found, close = _seen(counts, origin, low), _held_by_a_quarter(counts)
     close[-1] &= response
     if not close.any():
         return found, plan.cost("means", "octaves", "moments")
     close[-1] = True  # the response is looked at whenever any column is
     fullest = tuple(part[close] for part in _fullest(counts, origin))
-    counts, origin = _about_means(curator, plan, public, close, *fullest)
-    found, alike = found.replaced(close, _seen(counts, origin)), _alike(counts, origin)
+    counts, origin = _about_means(curator, plan, public, close, fullest, low)
+    found, alike = found.replaced(close, _seen(counts, origin, low)), _alike(counts, origin)
     if not alike[:-1].any():  # residuals of the response are counted later
         return found, plan.cost("moments")
     again = first_stage(plan.cost("moments"), plan.pure, skipped=1)
     alike[-1] = True
     fullest = tuple(part[alike] for part in _fullest(counts, origin))
     close[close] = alike
-    found = found.replaced(close, _seen(*_about_means(curator, again, public, close, *fullest)))
-    return found, again.cost("moments")
+    counts, origin = _about_means(curator, again, public, close, fullest, low)
+    return found.replaced(close, _seen(counts, origin, low)), again.cost("moments")
 
 
 def _held_by_a_quarter(counts: Release) -> Array:
@@ -189,23 +201,24 @@ def _about_means(
     plan: Plan,
     public: dict[str, Any],
     close: Array,
-    middle: Array,
-    width: Array,
-    rest: Array,
+    fullest: tuple[Array, ...],
+    low: bool,
 ) -> tuple[Release, Array]:
     """Release means of some columns, and counts by octaves of the distance from these, and say which means.
 
-    Their rows were seen within a width about a middle, but for the rest.
+    Their rows were seen within a width about a middle, but for the rest. Octaves of a `low` response are
+    counted from the lower end of its box.
     """
     chosen = public["chosen"].copy()
     chosen[chosen] = close[:-1]
-    near = dict(public, chosen=chosen)
+    near, (middle, width, rest) = dict(public, chosen=chosen), fullest
     center, half, looked = public["center"].copy(), public["half"].copy(), np.append(chosen, True)
     center[looked] += half[looked] * middle
     half[looked] *= width
     means = curator.release("reach_means", plan.cost("means"), **{**near, "center": center, "half": half})
     # an origin, wherever it lies: the response's mean is over events, whose number is not known yet
     origin = np.clip(middle + width * np.clip((means.values[0] - rest) / means.n, -1, 1), -1, 1)
+    origin[-1] = -1.0 if low else origin[-1]
     return _counts(curator, plan.cost("octaves"), near, 2 * _OCTAVES, origin), origin
 
 
@@ -296,7 +309,7 @@ def _alike(counts: Release, origin: Array) -> Array:
     return _near(counts, _edges(counts, origin))[1]
 
 
-def _seen(counts: Release, origin: Array) -> Zoomed:
+def _seen(counts: Release, origin: Array, low: bool) -> Zoomed:
     edges = _edges(counts, origin)
     total = _total(counts)
     _, _, visible = _visible(counts, edges)
@@ -313,15 +326,17 @@ def _seen(counts: Release, origin: Array) -> Zoomed:
     lower = np.where(ends, lower, np.fmax(origin - reach, -1.0))
     upper = np.where(ends, upper, np.fmin(origin + reach, 1.0))
     center, half = (lower + upper) / 2, np.maximum((upper - lower) / 2, 2.0**-_OCTAVES)
-    # of one that seems constant, rows that are not seen may lie anywhere
+    # rows that are not seen may lie anywhere, and of a covariate that seems constant all that varies is there
     alike = found & (visible.sum(axis=1) == 1)
-    half = np.where(alike, 1 + np.abs(center), half)
+    anywhere = alike.copy()
+    anywhere[-1] &= not low
+    half = np.where(anywhere, 1 + np.abs(center), half)
     shares = cells / np.where(some, seen, 1.0)[:, None]
-    low, high = _ends(edges, center, half)
+    below, above = _ends(edges, center, half)
     # releases have different numbers of cells; more of them are empty
     more = (0, 0), (0, EQUAL_CELLS - cells.shape[1])
-    mean = np.sum(shares * (low + high) / 2, axis=1)
-    variance = np.sum(shares * (low**2 + low * high + high**2) / 3, axis=1) - mean**2
+    mean = np.sum(shares * (below + above) / 2, axis=1)
+    variance = np.sum(shares * (below**2 + below * above + above**2) / 3, axis=1) - mean**2
     hidden = np.where(alike, min(HIDDEN * counts.sd / counts.n, 1.0), 0.0)
     variance = np.where(alike, hidden, np.maximum(variance, LEAST_VARIANCE))
     return Zoomed(

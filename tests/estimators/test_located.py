@@ -1,5 +1,7 @@
 """What octaves of the distance from a mean, and where it lies, tell of columns."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -9,10 +11,11 @@ from dpstats.curator import Release
 from dpstats.curator.statistics.columns import ColumnOctaves
 from dpstats.estimators.bends import Line
 from dpstats.estimators.newton import iterate
-from dpstats.estimators.newton.located import Located, _cleaned
+from dpstats.estimators.newton.located import Located, _cleaned, _response
+from dpstats.estimators.zoom import unzoomed
 from dpstats.testing import SeededNoise, noise
 
-ROWS, REST = 10_000, 6
+ROWS, REST, NO = 10_000, 6, np.array([False])
 
 
 def octaves(farther: int, others: float = 1_000.0) -> Release:
@@ -25,25 +28,64 @@ def octaves(farther: int, others: float = 1_000.0) -> Release:
 @pytest.mark.parametrize(("farther", "known"), [(1, False), (2, True), (4, True)])
 def test_a_column_varies_where_rows_lie_two_octaves_farther_out(farther: int, known: bool) -> None:
     """In the next octave they prove nothing: a value near an edge falls in both."""
-    assert _cleaned(octaves(farther), np.array([0.0, -1.0]), np.array([False])).known[0] == known
+    assert _cleaned(octaves(farther), np.array([0.0, -1.0]), NO, NO).known[0] == known
 
 
 @pytest.mark.parametrize(("sds", "known"), [(4, False), (6, True)])
 def test_a_column_varies_where_noise_does_not_make_the_others(sds: int, known: bool) -> None:
     """A square in loose bounds had a scale by noise of 3.3 sds, and a short interval about 0."""
-    found = _cleaned(octaves(4, 10.0 * sds), np.array([0.0, -1.0]), np.array([False]))
+    found = _cleaned(octaves(4, 10.0 * sds), np.array([0.0, -1.0]), NO, NO)
     assert found.known[0] == known
 
 
+def test_a_column_varies_that_was_seen_at_two_places() -> None:
+    """Though it is as far from its mean at both, as a count of mean .5 is at 0 and 1."""
+    assert _cleaned(octaves(1), np.array([0.0, -1.0]), NO, ~NO).known[0]
+
+
+def test_a_count_of_a_half_has_a_coefficient() -> None:
+    rng = np.random.default_rng(4)
+    x = rng.poisson(0.5, size=20_000)
+    y = (rng.uniform(size=20_000) < 1 / (1 + np.exp(1 - 0.8 * x))).astype(float)
+    schema = dps.Schema(x=dps.bounded(0, 100), y=dps.flag())
+    for seed in range(4):
+        with noise(SeededNoise(seed)):
+            fit = dps.logit("y ~ x", {"x": x, "y": y}, schema).fit(dps.approx(1, 1e-6))
+        low, high = fit.conf_int().loc["x"]
+        assert not fit.flags and high - low < 0.5
+
+
+@pytest.mark.parametrize(("cells", "varies"), [((5,), False), ((5, 6), False), ((5, 7), True), ((), False)])
+def test_cells_that_are_neighbours_prove_nothing(cells: tuple[int, ...], varies: bool) -> None:
+    """A value by the edge of one falls in two, or next to any value does."""
+    seen = replace(unzoomed(1), shares=np.isin(np.arange(32), cells)[None] / 2)
+    assert seen.varies[0] == varies
+
+
 def test_what_varies_has_the_squares_of_its_octaves_and_no_hidden_rows() -> None:
-    spread = _cleaned(octaves(4), np.array([0.0, -1.0]), np.array([False]))
+    spread = _cleaned(octaves(4), np.array([0.0, -1.0]), NO, NO)
     edges = 2.0 * 2.0 ** -np.array([REST, REST - 4])
     assert spread.mean_square[0] == pytest.approx([0.9, 0.1] @ edges**2 * 7 / 12)
 
 
+@pytest.mark.parametrize(
+    ("seen", "noise", "least", "most"), [(0.0, 0.01, 0.006, 0.01), (0.03, 0.01, 0.03, 0.035)]
+)
+def test_the_mean_of_a_rare_yes_is_what_noise_makes_of_it(
+    seen: float, noise: float, least: float, most: float
+) -> None:
+    """Octaves do not show it, and by these its log odds were 3 below where noise may have hidden it."""
+    shares, squares = (
+        np.eye(ColumnOctaves.OCTAVES)[-1],
+        4.0 ** (1 - np.arange(ColumnOctaves.OCTAVES)) * 7 / 12,
+    )
+    assert least <= _response(shares, squares, seen, noise)[0] <= most
+    assert _response(shares, squares, seen, 1e-9)[0] == pytest.approx(seen, abs=1e-8)
+
+
 def test_a_level_may_always_be_the_same() -> None:
     """However far its ones lie from its zeros: its rows are long, and are to count in full."""
-    assert not _cleaned(octaves(4), np.array([0.0, -1.0]), np.array([True])).known[0]
+    assert not _cleaned(octaves(4), np.array([0.0, -1.0]), ~NO, NO).known[0]
 
 
 @pytest.mark.parametrize("budget", [dps.approx(1, 1e-6), dps.pure(2)])

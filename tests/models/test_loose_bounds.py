@@ -37,6 +37,30 @@ def test_wide_bounds_cost_next_to_nothing(model: str) -> None:
     assert np.median([fit.bse["x"] for fit in wide]) < 1.15 * np.median([fit.bse["x"] for fit in tight])
 
 
+@pytest.mark.parametrize("most", [2_000, 1_000_000])
+def test_counts_may_be_declared_far_beyond_any(most: int) -> None:
+    """Where octaves ended above the largest count, the iteration began at hundreds of times their mean."""
+    rng = np.random.default_rng(9)
+    x = rng.normal(size=6_000)
+    data = {"x": x, "y": rng.poisson(np.exp(-0.5 + 0.5 * x))}
+    schema = dps.Schema(x=dps.bounded(-8, 8), y=dps.count(most))
+    with noise(SeededNoise(1)):
+        fit = dps.glm("y ~ x", data, schema, family="poisson").fit(dps.approx(1, 1e-6))
+    assert not fit.flags and abs(fit.params["x"] - 0.5) < 4 * fit.bse["x"] < 0.5
+
+
+def test_of_counts_that_noise_hides_nothing_is_estimable() -> None:
+    """They may all lie in a few rows of a far tail, whose slope is not that of the others."""
+    rng = np.random.default_rng(10)
+    x = rng.standard_t(3, size=6_000)
+    data = {"x": x, "y": np.where(x > np.quantile(x, 0.999), 1_000, 0)}
+    schema = dps.Schema(x=dps.bounded(-100, 100), y=dps.count(10_000))
+    for seed in range(3):
+        with noise(SeededNoise(seed)):
+            fit = dps.glm("y ~ x", data, schema, family="poisson").fit(dps.approx(1, 1e-6))
+        assert "not_estimable" in [code for code, _ in fit.flags]
+
+
 @pytest.mark.parametrize("model", ["logit", "poisson"])
 def test_a_column_that_is_too_narrow_to_be_found_has_no_short_interval(model: str) -> None:
     for fit in fits(model, 1e9):

@@ -774,6 +774,35 @@ MUTANTS = (
         ("estimators/newton/located.py", "(seen.hidden[:-1] == 0)", "(seen.hidden[:-1] < 0)"),
     ),
     planted(
+        "counts are looked for in their declared bounds alone",
+        "models/test_loose_bounds.py::test_counts_may_be_declared_far_beyond_any[1000000]",
+        (
+            "estimators/newton/located.py",
+            "np.append(chosen[:-1], False), not problem.family.two_valued)",
+            "np.append(chosen[:-1], not problem.family.two_valued), False)",
+        ),
+    ),
+    planted(
+        "counts that noise hides are taken for few",
+        "models/test_loose_bounds.py::test_of_counts_that_noise_hides_nothing_is_estimable",
+        ("estimators/newton/located.py", "unread or bool(mean_in_box", "unread and bool(mean_in_box"),
+    ),
+    planted(
+        "a column that lies as far from its mean on both sides is taken for constant",
+        "estimators/test_located.py::test_a_column_varies_that_was_seen_at_two_places",
+        ("estimators/newton/located.py", "(apart[: len(coded)] | varies)", "apart[: len(coded)]"),
+    ),
+    planted(
+        "a column of one value by the edge of a cell is taken to vary",
+        "estimators/test_located.py::test_cells_that_are_neighbours_prove_nothing",
+        ("estimators/zoom.py", "[:, ::-1].argmax(axis=1) > 2)", "[:, ::-1].argmax(axis=1) > 1)"),
+    ),
+    planted(
+        "a response that noise hides is taken for none",
+        "estimators/test_located.py::test_the_mean_of_a_rare_yes_is_what_noise_makes_of_it",
+        ("estimators/newton/located.py", " or np.count_nonzero(shares) == 1:", ":"),
+    ),
+    planted(
         "codes are not told (glm)",
         "models/test_apart.py::test_codes_are_told_by_generalised_linear_models[poisson-y]",
         ("estimators/newton/check.py", '("apart",) * apart.told', "()"),

@@ -133,7 +133,7 @@ def _scattered(
         settings["alpha"], told["excess"] = family.alpha, excess(found, phi, family.alpha)
     if family.seek is not None:
         told["family"] = family.seek(phi.value, found.curvature)
-    return told, ("tail",) * (family.counts and _rests_on_tail(found, phi.value, score))
+    return told, ("tail",) * (family.counts and _rests_on_tail(found, phi, score))
 
 
 def _second_order(averaged: Averaged, step: np.ndarray) -> np.ndarray:
@@ -156,12 +156,14 @@ def _without_unseen(averaged: Averaged, point: np.ndarray) -> np.ndarray:
     return np.asarray(point - averaged.whitening @ unseen)
 
 
-def _rests_on_tail(found: Seen, phi: float, score: BoundedScore) -> bool:
+def _rests_on_tail(found: Seen, phi: Quantity, score: BoundedScore) -> bool:
     """Whether counts surely scatter more than their law allows, and scores are clipped in their tail.
 
-    Counts that are bounded by declaration have none where the limit is beyond the bound.
+    That of no law that was found has no end. Counts that are bounded by declaration have none where the limit
+    is beyond the bound.
     """
-    short = score.limit < min(_TAIL * math.sqrt(phi * found.curvature), score.top - found.curvature)
+    tail = _TAIL * math.sqrt(phi.value * found.curvature) if math.isfinite(phi.se) else math.inf
+    short = score.limit < min(tail, score.top - found.curvature)
     return short and surely_scattered(found, score, _SCATTERED)
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy import special
 
 from dpstats.curator import Curator, Release
 from dpstats.estimators.apart import Found
@@ -48,6 +49,8 @@ _UNEVEN = 0.12
 # noise sd of a mean in its declared box, half-width 1, below which it says where octaves begin: a column with
 # an sd of a ten thousandth of its box is then seen in more than one
 _SHARP = 2.0**-15
+# relative error of a mean by octaves, in which rows are even
+_TOLD_BY_OCTAVES = 0.25
 # as rarely exceeded by noise with longer tails
 _TAILS = {"laplace": 1.4}
 
@@ -90,7 +93,7 @@ class Located:
     usable_sd : float
         The noise of that.
     unread : bool
-        Whether noise explains all rows that seem usable.
+        Whether noise explains all rows that seem usable, or all counts or amounts above their lower bound.
     columns : DesignMoments, optional
         Where the columns lie, and how far they spread; None without an intercept.
     """
@@ -193,14 +196,18 @@ def locate(curator: Curator, first: Plan, octaves: float, problem: Problem, nois
     """
     d = len(problem.lower)
     looks = _at_once(curator, first, octaves, problem) or _in_turn(curator, first, octaves, problem)
-    center, half, reach, origin, means, counts = looks
+    center, half, reach, origin, varies, means, counts = looks
     mean_in_box = np.clip(means.values[0] / means.n, -1.0, 1.0)
     if not problem.intercept:
         mean_in_box[:d] = 0.0
-    spread, (usable, usable_sd, unread) = _cleaned(counts, origin, problem.zero_or_one), _usable(counts)
+    spread = _cleaned(counts, origin, problem.zero_or_one, varies)
+    usable, usable_sd, unread = _usable(counts)
     # means are over all rows: what cannot be used, as outside a subset, is at the middle of the box
     mean_in_box, noise_in_box = np.clip(mean_in_box / usable, -1.0, 1.0), means.sd / means.n / usable
-    mean, sd = _response(spread, d, mean_in_box[d], noise_in_box, center[d], half[d])
+    mean, sd = _response(spread.shares[d], spread.squares[d], (mean_in_box[d] + 1) / 2, noise_in_box / 2)
+    mean, sd = center[d] - half[d] + 2 * half[d] * mean, 2 * half[d] * sd
+    if not (problem.family.two_valued or spread.visible[d]):
+        unread = unread or bool(mean_in_box[d] + 1 < SEEN * noise_in_box)
     scales = np.array([_scale(spread, j, noise, problem.k) for j in range(d)])
     roots = np.sqrt(spread.mean_square[:d])
     middle, width = center[:d] + half[:d] * mean_in_box[:d], reach[:d] * scales
@@ -261,12 +268,14 @@ def _moments(
 
 
 class _Looks(NamedTuple):
-    """Boxes in which rows were looked at, and octaves told; where these begin; and the two releases there."""
+    """Boxes in which rows were looked at, and octaves told; where these begin, and which covariates were seen
+    to vary; and the two releases there."""
 
     center: Array
     half: Array
     reach: Array
     origin: Array
+    varies: Array
     means: Release
     octaves: Release
 
@@ -274,14 +283,16 @@ class _Looks(NamedTuple):
 def _in_turn(curator: Curator, costs: Plan, octaves: float, problem: Problem) -> _Looks:
     """Find where in their declared boxes columns lie, then their means, then octaves about these."""
     asked, chosen = _looked_for(problem)
-    looked = np.append(chosen[:-1], not problem.family.two_valued)
-    zoomed, left = zoom_in(curator, costs, asked, looked)
+    # counts and amounts may lie far below their upper bound
+    zoomed, left = zoom_in(
+        curator, costs, asked, np.append(chosen[:-1], False), not problem.family.two_valued
+    )
     center, half = _boxes(problem, zoomed, chosen)
     means = curator.release("column_means", left, center=center, half=half)
     reach = _reach(problem, center, half)
     origin = _origin(means.values[0] / means.n, problem) * half / reach
     found = curator.release("column_octaves", octaves, center=center, half=reach, origin=origin)
-    return _Looks(center, half, reach, origin, means, found)
+    return _Looks(center, half, reach, origin, zoomed.varies[: len(problem.lower)], means, found)
 
 
 def _at_once(curator: Curator, costs: Plan, octaves: float, problem: Problem) -> _Looks | None:
@@ -294,7 +305,7 @@ def _at_once(curator: Curator, costs: Plan, octaves: float, problem: Problem) ->
         return None
     start = np.full(int(chosen.sum()), np.nan)
     if not problem.family.two_valued:
-        start[-1] = -1.0  # octaves: counts and amounts may lie far below their upper bound
+        start[-1] = -1.0  # octaves
     counts, means = curator.release_together(
         (
             "reach_counts",
@@ -304,7 +315,8 @@ def _at_once(curator: Curator, costs: Plan, octaves: float, problem: Problem) ->
         ("column_means", first, public),
     )
     seen = in_cells(counts, start)
-    center, half = _boxes(problem, seen.among(chosen), chosen)
+    zoomed = seen.among(chosen)
+    center, half = _boxes(problem, zoomed, chosen)
     middle = whole + width * means.values[0] / means.n / seen.held.mean()
     reach = _reach(problem, center, half)
     origin = _origin((middle - center) / half, problem) * half / reach
@@ -312,7 +324,7 @@ def _at_once(curator: Curator, costs: Plan, octaves: float, problem: Problem) ->
         ("column_means", costs.cost("moments"), dict(center=center, half=half)),
         ("column_octaves", octaves, dict(center=center, half=reach, origin=origin)),
     )
-    return _Looks(center, half, reach, origin, means, found)
+    return _Looks(center, half, reach, origin, zoomed.varies[: len(problem.lower)], means, found)
 
 
 def _looked_for(problem: Problem) -> tuple[dict[str, Any], Array]:
@@ -331,7 +343,7 @@ def _boxes(problem: Problem, seen: Zoomed, chosen: Array) -> tuple[Array, Array]
 
     Boxes of covariates that were seen in more than one place shrink to where they were seen. The box of
     counts and amounts, whose upper bound may be far beyond any, keeps its lower end: its mean is where the
-    iteration starts.
+    iteration starts. It holds a count of 1, and twice as far as was seen, as noise hides a tail.
     """
     (center, half), d = problem.boxes, len(problem.lower)
     moved = np.flatnonzero(chosen[:-1] & (seen.hidden[:-1] == 0))
@@ -339,7 +351,7 @@ def _boxes(problem: Problem, seen: Zoomed, chosen: Array) -> tuple[Array, Array]
     half[moved] *= seen.half[moved]
     if not problem.family.two_valued:
         low, top = center[d] - half[d], seen.center[-1] + seen.half[-1]
-        half[d] *= (1 + top) / 2
+        half[d] = min(max(half[d] * (1 + top), problem.family.counts / 2), half[d])
         center[d] = low + half[d]
     return center, half
 
@@ -370,7 +382,7 @@ def _usable(octaves: Release) -> tuple[float, float, bool]:
     return float(np.clip(share, min(sd, 1.0), 1.0)), sd, seen < SEEN * sd < SEEN * _USABLE_SD
 
 
-def _cleaned(release: Release, origin: Array, coded: Array) -> _Spread:
+def _cleaned(release: Release, origin: Array, coded: Array, varies: Array) -> _Spread:
     """Shares below three times their noise are taken for 0; with none left, the prior."""
     counts = release.values[0] / release.n
     noise = release.sd / release.n
@@ -388,7 +400,7 @@ def _cleaned(release: Release, origin: Array, coded: Array) -> _Spread:
     constant[len(coded) :] = False
     surely = counts > _SURELY * visible / SEEN * noise
     apart = surely.any(axis=1) & (np.argmax(surely, axis=1) <= shares.argmax(axis=1) - _APART)
-    apart[: len(coded)] &= ~coded
+    apart[: len(coded)] = ~coded & (apart[: len(coded)] | varies)
     constant &= ~apart
     reach = np.floor(-np.log2((1 + np.abs(origin)) / 2)).astype(int)
     farthest = np.arange(octaves) == reach[:, None]
@@ -435,14 +447,16 @@ def weighted_square(shares: Array, squares: Array, longest: float, others: float
     return np.asarray((squares * weights) @ shares)
 
 
-def _response(
-    spread: _Spread, column: int, first: float, noise: float, center: float, half: float
-) -> tuple[float, float]:
-    """Mean and sd of the response: of the box where its noise is small, else of the octaves."""
-    shares, squares = spread.shares[column], spread.squares[column]
-    low = center - half
-    by_octaves = float(shares @ np.sqrt(squares) * 0.98) * half
-    in_box = (first + 1) * half
-    mean = in_box if noise * half < 0.1 * by_octaves else by_octaves
-    square = float(shares @ squares) * half**2
-    return low + mean, math.sqrt(max(square - mean**2, 0.05 * square))
+def _response(shares: Array, squares: Array, seen: float, noise: float) -> tuple[float, float]:
+    """Mean and sd of the response in its box [0, 1]: by octaves where noise may move the mean that was seen.
+
+    Where one octave alone stands out, rare ones may lie anywhere: of all means in the box, those that noise
+    makes of the one seen are weighed.
+    """
+    by_octaves, square = float(shares @ np.sqrt(squares) * 0.98) / 2, float(shares @ squares) / 4
+    mean = by_octaves
+    if noise < _TOLD_BY_OCTAVES * by_octaves or np.count_nonzero(shares) == 1:
+        ends = (np.array([0.0, 1.0]) - seen) / noise
+        bells, below = np.exp(-(ends**2) / 2) / math.sqrt(2 * math.pi), special.ndtr(ends)
+        mean = seen - noise * float(np.diff(bells)[0] / np.diff(below)[0])
+    return mean, math.sqrt(max(square - mean**2, 0.05 * square))
