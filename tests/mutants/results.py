@@ -778,8 +778,8 @@ MUTANTS = (
         "models/test_loose_bounds.py::test_counts_may_be_declared_far_beyond_any[1000000]",
         (
             "estimators/newton/located.py",
-            "np.append(chosen[:-1], False), not problem.family.two_valued)",
-            "np.append(chosen[:-1], not problem.family.two_valued), False)",
+            "np.append(chosen[:-1], False), not problem.family.two_valued",
+            "np.append(chosen[:-1], not problem.family.two_valued), False",
         ),
     ),
     planted(
