@@ -12,12 +12,13 @@ import shutil
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, ClassVar, NoReturn, Self, TypeVar, cast
 
 import numpy as np
 
-from dpstats._arguments import path_of, shown
+from dpstats._arguments import frozen, path_of, shown
 from dpstats.errors import SpecificationError
 
 T = TypeVar("T")
@@ -90,6 +91,30 @@ class Stored(ABC):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self).from_dict, (self.to_dict(),)
+
+
+@dataclass(frozen=True, eq=False)
+class Arrays:
+    """A record of numbers and of arrays, to which nobody writes, and which a file holds as plain values."""
+
+    def __post_init__(self) -> None:
+        for item in fields(self):
+            value = getattr(self, item.name)
+            if isinstance(value, np.ndarray | list):
+                object.__setattr__(self, item.name, frozen(value))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, infinities as texts, of all that is known; `from_dict` reads them back."""
+        known = {item.name: value for item in fields(self) if (value := getattr(self, item.name)) is not None}
+        return {
+            name: plain_numbers(value) if isinstance(value, np.ndarray) else value
+            for name, value in known.items()
+        }
+
+    @classmethod
+    def from_dict(cls, content: Mapping[str, Any]) -> Self:
+        """The record that `to_dict` described."""
+        return cls(**content)
 
 
 def read_object(path: str | Path, refusal: str) -> dict[str, Any]:

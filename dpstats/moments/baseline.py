@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from dpstats._arguments import frozen
-from dpstats._stored import plain_numbers
+from dpstats._stored import Arrays
 from dpstats.moments.roots import root_of
 
-_ARRAYS = ("edges", "clock", "variances", "log_hazards", "cov", "cov_privacy")
-_LATER = ("failures", "until", "root")  # what files of before do not have
 # variance of when a hazard comes within a cell, in squares of it, halfway through: that of any time as likely
 _ANY_TIME = 1 / 12
 
 
 @dataclass(frozen=True, eq=False)
-class Baseline:
+class Baseline(Arrays):
     """Of a regression of hazards: exp(log_hazards[j]) for each unit of the clock on piece j.
 
     Attributes
@@ -59,8 +55,7 @@ class Baseline:
     root: np.ndarray | None = None
 
     def __post_init__(self) -> None:
-        for name in self._given:
-            object.__setattr__(self, name, frozen(getattr(self, name)))
+        super().__post_init__()
         pieces = np.array(self.pieces, dtype=int)
         pieces.setflags(write=False)
         object.__setattr__(self, "pieces", pieces)
@@ -145,10 +140,6 @@ class Baseline:
         return self._parts(self.on_axis(times, stratum), sums) - self._parts(self._begin(stratum), sums)
 
     @property
-    def _given(self) -> tuple[str, ...]:
-        return (*_ARRAYS, *(name for name in _LATER if getattr(self, name) is not None))
-
-    @property
     def levelled(self) -> tuple[float, Baseline]:
         """The largest log hazard, and a baseline that has 0 there: covariates may be far from 0."""
         level = float(self.log_hazards.max())
@@ -167,26 +158,12 @@ class Baseline:
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values; infinities as texts."""
-        arrays = {name: plain_numbers(getattr(self, name)) for name in self._given}
-        strata = {"strata": self.strata} if self.strata > 1 else {}
-        return arrays | {"pieces": self.pieces.tolist()} | strata
-
-    @classmethod
-    def from_dict(cls, content: Mapping[str, Any]) -> Baseline:
-        """The baseline that `to_dict` described."""
-        return cls(
-            pieces=np.array(content["pieces"], dtype=int),
-            strata=content.get("strata", 1),
-            **{
-                name: np.array(content[name], dtype=float)
-                for name in (*_ARRAYS, *(name for name in _LATER if name in content))
-            },
-        )
+        found = super().to_dict() | {"pieces": self.pieces.tolist()}
+        return {name: value for name, value in found.items() if (name, value) != ("strata", 1)}
 
 
 @dataclass(frozen=True, eq=False)
-class Trend:
+class Trend(Arrays):
     """By what coefficients change from the first failure to the last, were it in proportion to their share.
 
     Attributes
@@ -203,16 +180,11 @@ class Trend:
     root: np.ndarray | None = None
 
     def __post_init__(self) -> None:
-        for name in self._given:
-            object.__setattr__(self, name, frozen(getattr(self, name)))
+        super().__post_init__()
         k, root = len(self.change), self.rooted
         numbers = np.concatenate([self.change, self.cov.ravel(), root.ravel()])
         if self.cov.shape != (k, k) or len(root) != k or not np.isfinite(numbers).all():
             raise ValueError("a trend has a finite change of each coefficient, and their covariance")
-
-    @property
-    def _given(self) -> tuple[str, ...]:
-        return ("change", "cov", *("root",) * (self.root is not None))
 
     @property
     def rooted(self) -> np.ndarray:
@@ -224,12 +196,3 @@ class Trend:
         lost = (way[:, np.diag(self.cov) == 0] != 0).any(axis=1)
         root = np.where(lost[:, None], 0.0, way @ self.rooted)
         return Trend(way @ self.change, root @ root.T, root)
-
-    def to_dict(self) -> dict[str, Any]:
-        """A trend as plain values for JSON; `from_dict` reads them back."""
-        return {name: plain_numbers(getattr(self, name)) for name in self._given}
-
-    @classmethod
-    def from_dict(cls, content: Mapping[str, Any]) -> Trend:
-        """The trend that `to_dict` described."""
-        return cls(**{name: np.array(value, dtype=float) for name, value in content.items()})

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from dpstats._stored import Arrays
 from dpstats.moments.noisy import NoisyMoments
 from dpstats.moments.roots import root_of
 
@@ -26,7 +27,7 @@ _OF_MEAN, _OF_SD, _OF_CORR = 0.09, 0.11, 0.07
 
 
 @dataclass(frozen=True, eq=False)
-class DesignMoments:
+class DesignMoments(Arrays):
     """Of the p columns after the intercept.
 
     Attributes
@@ -110,11 +111,6 @@ class DesignMoments:
             corr=told if know else None,
             corr_noise=free * np.minimum(error / size, 1.0) if know else None,
         )
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values for JSON; :meth:`from_dict` is its inverse."""
-        names = (*_ARRAYS, *(_PAIRS if self.corr is not None else ()))
-        return {"of": self.of, "count": self.count, **{name: getattr(self, name).tolist() for name in names}}
 
     @classmethod
     def from_dict(cls, content: Mapping[str, Any]) -> DesignMoments:

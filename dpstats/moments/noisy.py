@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from dpstats._arguments import frozen
+from dpstats._stored import Arrays
 from dpstats.errors import SpecificationError
 from dpstats.moments.posterior import Expected, most_explained, noise_of_product, posterior
 from dpstats.moments.solution import believed, hidden, positive, wider
@@ -73,7 +73,7 @@ class NormalEquations(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class NoisyMoments:
+class NoisyMoments(Arrays):
     """Noisy moments per row, the sds of their noise, and the way back to the user's coefficients.
 
     Attributes
@@ -192,12 +192,6 @@ class NoisyMoments:
     blind: np.ndarray | None = None
     whole: np.ndarray | None = None
     whole_error: np.ndarray | None = None
-
-    def __post_init__(self) -> None:
-        for name in _ARRAYS:
-            value = getattr(self, name)
-            if value is not None:
-                object.__setattr__(self, name, frozen(value))
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON; :meth:`from_dict` is its inverse."""
