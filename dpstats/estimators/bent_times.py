@@ -24,13 +24,9 @@ _AKAIKE = 2.0
 # skewness from which the long rows of a column lie on one side: of a gamma law of shape 4 it is 1, and noise
 # makes .6 of that of a normal column
 _SKEWED = 0.7
-# sd of how far maximum likelihood lies from the line of weighted rows, over what a square says that goes on
-# straight: .4 to 1.6 times as far for logarithms, roots, squares and steps. Of logarithms 75, 94 and 97 % of
-# intervals held with .2, this and .5, whose intervals are 25 % longer
-_OTHER_BENDS = 0.35
-# share of a variance that noise hides, where bounds leave room for two octaves more than were seen: of
-# log-normal columns .1 to .5. Without it 79 % of intervals of logarithms held, not 94
-_HIDDEN = 0.25
+# sd of how far maximum likelihood lies from the line of weighted rows where an effect levels off, over what a
+# square says that goes on straight: in half of 97 fits .6 to 1.5 times as far
+_OTHER_BENDS = 0.6
 
 
 class Bent(NamedTuple):
@@ -77,12 +73,15 @@ class Look:
 
     @classmethod
     def along(cls, line: Line, scale: RowScale, events: float, radius: float) -> "Look":
-        """What is skewed of the columns that are not of two values."""
+        """What is skewed of the columns that are not of two values, by counts or as their bounds have it."""
         chosen = np.flatnonzero(~scale.binary & ~scale.hardly_varies)
-        law = _with_rest(ColumnLaw.counted(scale, chosen), scale, chosen)
+        law = ColumnLaw.counted(scale, chosen)
+        law = _farther(law, scale, chosen, 0.0)
         skewed = np.abs(law.mean(law.at**3)) > _SKEWED * np.maximum(law.mean(law.at**2), 1.0) ** 1.5
-        law = ColumnLaw(law.at[skewed], law.shares[skewed])
-        return cls(line, scale, chosen[skewed], law, events, radius)
+        skewed |= scale.one_sided[chosen]
+        law, chosen = ColumnLaw(law.at[skewed], law.shares[skewed]), chosen[skewed]
+        law = _farther(law, scale, chosen, scale.missed[chosen])
+        return cls(line, scale, chosen, law, events, radius)
 
     def public(self) -> dict[str, Any]:
         """Public parameters of the curves, along forms of (1, x~)."""
@@ -108,8 +107,11 @@ class Look:
         each = found[:, None] * self._per_score
         told = (np.abs(found) > sure) & (np.abs(each) > WORTH * np.sqrt(np.diag(line.cov))).any(axis=1)
         known = np.maximum(1 - _AKAIKE * (sds / np.maximum(np.abs(found), 1e-300)) ** 2, 0.0)
-        unknown = known * (1 - known) + (_OTHER_BENDS * known) ** 2
-        return Bent(known @ each, each.T * unknown @ each, tuple(self._axes[told].tolist()))
+        # what rises ever faster may go on so, or not, as far as is heard: it is not moved, and all may be
+        rises = each[np.arange(len(each)), self._axes] * line.beta[self._axes] > 0
+        unknown = np.where(rises, known, known * (1 - known) + (_OTHER_BENDS * known) ** 2)
+        shift = np.where(rises, 0.0, known) @ each
+        return Bent(shift, each.T * unknown @ each, tuple(self._axes[told].tolist()))
 
     @property
     def _axes(self) -> Array:
@@ -150,55 +152,39 @@ class Look:
     def _per_score(self) -> Array:
         """What a sum of scores against a curve, of 1, moves coefficients by; shape (m, k).
 
-        A square goes on as straight as it is at the edge, and the rows that are not heard lie there.
+        A square goes on as straight as it is at the edge. Its line over all rows is another than that over
+        rows as they were weighted, about which scores were summed.
         """
-        at, up = self.law.at, np.sign(self.law.mean(self.law.at**3))
-        straight = np.where(np.abs(at) > EDGE, EDGE * (2 * np.abs(at) - EDGE), at**2)
-        steep = 2 * EDGE - up * self.law.mean(straight * at) / self.law.mean(at**2)
-        each = np.zeros((len(up), len(self.line.beta)))
-        each[:, 0], each[np.arange(len(up)), self._axes] = 1 / self.radius, up / self._roots
-        per_square = self.events * self.law.mean(self._shortened * straight)
-        return np.asarray(each * (self._unheard * steep / per_square)[:, None])
+        size, at = np.abs(self.law.at), self.law.at
+        straight = np.where(size > EDGE, EDGE * (2 * size - EDGE), at**2)
+        fitted, whole = (self.law.line(straight, by) for by in (self._weights, np.ones_like(at)))
+        left = straight - fitted[0][:, None] - fitted[1][:, None] * at
+        level, slope = (whole - fitted) / (self.events * self.law.mean(self._shortened * left))
+        each = np.zeros((len(level), len(self.line.beta)))
+        each[:, 0], each[np.arange(len(level)), self._axes] = level, slope / self._roots
+        return each
 
     @property
-    def _unheard(self) -> Array:
-        """Shares of the variances of the skewed columns that long rows have lost with their weight.
-
-        As moments of weighted rows have it, and at least as octaves do; of what noise does not hide.
-        None where bounds allow no longer row.
-        """
+    def _weights(self) -> Array:
+        """Of rows at the points, whitened as weighted rows are; 1 where bounds allow no longer row."""
         first = 1 - self.scale.constant  # of the columns that lengths are of
         whitening = symmetric_power(self.line.moments[first:, first:], -0.5)
         if self.radius**2 * (1 + 1e-9) >= longest_square(whitening, self.scale):  # but for rounding
-            return np.zeros(len(self.chosen))
+            return np.ones_like(self.law.at)
         heard = np.diag(self.line.moments)[self._axes] / self.line.moments[0, 0]
-        squares = self.law.at**2
-        weights = np.minimum(1.0, self.radius**2 / (squares + len(self.line.beta) - 1))
-        counted = self.law.mean(squares * weights) / self.law.mean(squares)
-        heard = np.minimum(heard / self.scale.ratio[self.chosen], counted)
-        return np.clip(1 - heard * (1 - self._hidden), 0.0, 1.0)
-
-    @property
-    def _hidden(self) -> Array:
-        """Shares of variances that lie where noise hides rows, if bounds leave room for them."""
-        _, seen, ends = _reach(self.law, self.scale, self.chosen)
-        octaves = np.log2(np.maximum(ends, 1e-300) / np.maximum(seen, 1e-300))
-        return np.asarray(_HIDDEN * np.clip(octaves - 1, 0.0, 1.0))
+        squares = self.law.at**2 * (self.scale.ratio[self.chosen] / heard)[:, None]
+        return np.minimum(1.0, self.radius**2 / (squares + len(self.line.beta) - 1))
 
 
-def _reach(law: ColumnLaw, scale: RowScale, chosen: Array) -> tuple[Array, Array, Array]:
-    """The side to which columns are skewed, 1 or -1, how far rows were counted on it, and bounds go."""
-    up = np.where(law.mean(law.at**3) > 0, 1.0, -1.0)
-    bins = scale.shares.shape[1]
+def _farther(law: ColumnLaw, scale: RowScale, chosen: Array, missed: Array | float) -> ColumnLaw:
+    """With rows in the octave beyond those counted, where columns are skewed to, as far as bounds go.
+
+    A share that is `missed`, if bounds leave room for it, and what of a variance of 1 was counted nowhere.
+    """
+    up, bins = np.where(law.mean(law.at**3) > 0, 1.0, -1.0), scale.shares.shape[1]
     seen = np.max(np.where(law.shares > 0, up[:, None] * law.at, 0.0)[:, :bins], axis=1, initial=0.0)
     ends = np.where(up > 0, scale.upper[chosen], -scale.lower[chosen]) / np.sqrt(scale.ratio[chosen])
-    return up, seen, ends
-
-
-def _with_rest(law: ColumnLaw, scale: RowScale, chosen: Array) -> ColumnLaw:
-    """With rows in the next octave, as far as bounds go, for what of a variance of 1 was counted nowhere."""
-    up, seen, ends = _reach(law, scale, chosen)
     far = np.clip(OCTAVE * seen, 1.0, np.maximum(ends, 1.0))
-    more = np.maximum(1 - law.mean(law.at**2), 0.0) / np.maximum(far**2, 1.0)
+    more = np.maximum(1 - law.mean(law.at**2), 0.0) / far**2 + missed * (ends > seen)
     shares = np.column_stack([law.shares * (1 - more)[:, None], more])
     return ColumnLaw(np.column_stack([law.at, up * far]), shares)

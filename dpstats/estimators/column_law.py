@@ -14,7 +14,7 @@ OCTAVE = 2.0
 # mean of a curve, and its covariance with its column, as far as octaves may be wrong of them: a tenth of what
 # they are of the square of an exponential column
 CROOKED = 0.2
-_CELLS = 3  # with rows within the edge: fewer tell no square from a line
+_CELLS = 3  # with rows within the edge, or beyond it: fewer tell no square from a line
 _POINTS = 32  # by which a normal law stands for columns that were not seen
 
 
@@ -38,7 +38,9 @@ class ColumnLaw:
         more = (0, 0), (0, max(_POINTS - at.shape[1], 0))
         at, shares = np.pad(at, more), np.pad(shares, more)
         normal = special.ndtri((np.arange(at.shape[1]) + 0.5) / at.shape[1])
-        seen = ((shares > 0) & (np.abs(at) < EDGE)).sum(axis=1, keepdims=True) >= _CELLS
+        held, within = shares > 0, np.abs(at) < EDGE
+        beyond = (held & ~within).any(axis=1, keepdims=True)
+        seen = (held & within).sum(axis=1, keepdims=True) + beyond >= _CELLS
         whole = np.where(seen, shares.sum(axis=1, keepdims=True), 1.0)
         return ColumnLaw(np.where(seen, at, normal), np.where(seen, shares / whole, 1 / at.shape[1]))
 
@@ -59,3 +61,13 @@ class ColumnLaw:
     def mean(self, values: Array) -> Array:
         """Over the rows of each column, of values at the points; shape (m,)."""
         return np.asarray(np.sum(self.shares * values, axis=1))
+
+    def line(self, values: Array, weights: Array) -> Array:
+        """Intercept and slope of values at the points on their column, of rows so weighted; (2, ..., m)."""
+        weights = self.shares * weights
+        weights = weights / weights.sum(axis=-1, keepdims=True)
+        mean = np.sum(weights * self.at, axis=-1)
+        off = self.at - mean[..., None]
+        level = np.sum(weights * values, axis=-1)
+        slope = np.sum(weights * off * values, axis=-1) / np.sum(weights * off**2, axis=-1)
+        return np.array([level - slope * mean, slope])

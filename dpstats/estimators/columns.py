@@ -164,6 +164,7 @@ def row_scale(moments: Release, zoomed: Zoomed, box: Box, log: bool, constant: b
         varies=(found.varies | ~zoomed.unseen)[:-1] | box.binary,
         middle_error=(zoomed.half * np.hypot(mean_error, mean * miscounted) / sds)[:-1],
         miscounted=miscounted,
+        missed=zoomed.missed[:-1],
     )
 
 

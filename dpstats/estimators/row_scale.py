@@ -17,6 +17,8 @@ Array = np.ndarray
 _TIGHT = 0.75
 # relative sd of a variance beyond which it may be next to nothing
 _UNKNOWN = 0.75
+# sds from the mean of a skewed column to one of its declared ends, at most, and to the other, at least
+_NEAR_END, _FAR_END = 2.0, 8.0
 SURE = 2.0  # sds of noise by which a variance, or that rows are missing or left, is sure
 
 
@@ -121,6 +123,8 @@ class RowScale:
         sd of the means of the columns, from noise, on this scale.
     miscounted : float
         Relative sd of the number of counted rows.
+    missed : array, shape (d,)
+        Share of the rows that noise may hide in a cell of a column where none was seen.
     """
 
     center: Array
@@ -148,6 +152,7 @@ class RowScale:
     away: Array = field(default_factory=lambda: np.zeros(0))
     middle_error: Array = field(default_factory=lambda: np.zeros(0))
     miscounted: float = 0.0
+    missed: Array = field(default_factory=lambda: np.zeros(0))
 
     def moments(self, n: float) -> DesignMoments | None:
         """Means and sds of the counted rows, of n; none where a norm is the scale of a column."""
@@ -196,6 +201,11 @@ class RowScale:
         return float(parts @ ((below + above) / np.maximum(whole, 1e-300))) / max(float(parts.sum()), 1e-300)
 
     @property
+    def one_sided(self) -> Array:
+        """Columns whose long rows lie on one side, as their bounds have it."""
+        return one_sided(-self.lower[:-1], self.upper[:-1], np.sqrt(self.ratio))
+
+    @property
     def unknown(self) -> Array:
         """Columns that may vary far less than their scale: nothing then bounds their coefficients."""
         return self.error > _UNKNOWN
@@ -216,6 +226,15 @@ class RowScale:
         """Bounds of a row x~, its leading 1 included."""
         lead = [1.0] * self.constant
         return Box(np.append(lead, self.lower[:-1]), np.append(lead, self.upper[:-1]))
+
+
+def one_sided(below: Array, above: Array, sds: Array) -> Array:
+    """Columns whose mean is near one of their declared ends, so far below and above, and far from the other.
+
+    A gamma law that begins so near has a mean cube of 1 and more: its long rows are few, and on one side.
+    """
+    near, far = np.sort([below, above], axis=0) / sds
+    return np.asarray((near < _NEAR_END) & (far > _FAR_END))
 
 
 def categories(levels: Array) -> Iterator[tuple[Array, Array]]:

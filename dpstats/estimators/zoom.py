@@ -69,6 +69,8 @@ class Zoomed:
         Of the cells.
     apart : array of bool, shape (m,)
         Columns of which others were seen far from these rows, so that they are clipped in this part.
+    missed : array, shape (m,)
+        Share of the rows that noise may hide in a cell where none was seen.
     """
 
     center: Array
@@ -82,6 +84,7 @@ class Zoomed:
     shares: Array
     edges: Array
     apart: Array
+    missed: Array
 
     @property
     def unseen(self) -> Array:
@@ -95,7 +98,7 @@ class Zoomed:
 
     def among(self, chosen: Array) -> Zoomed:
         """With the columns that were not `chosen` as they were declared."""
-        numbers = (0.0, 1.0, 0.0, UNSEEN_SD**2, 1.0, 0.0, 0.0, False, 0.0, 0.0, False)
+        numbers = (0.0, 1.0, 0.0, UNSEEN_SD**2, 1.0, 0.0, 0.0, False, 0.0, 0.0, False, 0.0)
         usual = Zoomed(*map(np.array, numbers))
         parts = []
         for part in fields(self):
@@ -129,7 +132,7 @@ def unzoomed(count: int) -> Zoomed:
     """`count` columns as they were declared."""
     none = np.zeros(0)
     cells = none > 0, np.zeros((0, 1)), np.zeros((0, 2)), none > 0
-    nothing = Zoomed(none, none, none, none, none, none, none, *cells)
+    nothing = Zoomed(none, none, none, none, none, none, none, *cells, none)
     return nothing.among(np.zeros(count, dtype=bool))
 
 
@@ -351,6 +354,7 @@ def _seen(counts: Release, origin: Array, low: bool) -> Zoomed:
         np.pad(np.where(alike[:, None], 0.0, shares), more),
         np.pad(edges, more, mode="edge"),
         apart,
+        np.minimum(HIDDEN * counts.sd / np.clip(total, counts.sd, counts.n), 1.0),
     )
 
 

@@ -129,8 +129,12 @@ def test_long_rows_move_the_line_of_a_square() -> None:
     """A line of all rows of the square is steeper by them, and one of shortened rows less so."""
     known = law(SKEWED)
     more = known._with(long_rows(0.02), np.array([1]), np.array([[-9.0], [9.0]]))
-    assert more.line(2.0)[1] - known.line(2.0)[1] > 0.5
-    assert known.line(np.inf)[1] - known.line(2.0)[1] < 0.1 < more.line(np.inf)[1] - more.line(2.0)[1]
+    assert more.shortened_line(2.0)[1] - known.shortened_line(2.0)[1] > 0.5
+    assert (
+        known.shortened_line(np.inf)[1] - known.shortened_line(2.0)[1]
+        < 0.1
+        < more.shortened_line(np.inf)[1] - more.shortened_line(2.0)[1]
+    )
     assert more.lost(2.0) > 100 * known.lost(2.0) + 1
 
 

@@ -95,17 +95,11 @@ class Law(ColumnLaw):
     @functools.cached_property
     def whole(self) -> Array:
         """The line of rows that are not shortened."""
-        return self.line(math.inf)
+        return self.shortened_line(math.inf)
 
-    def line(self, radius: float | Array) -> Array:
+    def shortened_line(self, radius: float | Array) -> Array:
         """Intercept and slope of the square on its column, of rows shortened to a radius; (2, ..., m)."""
-        weights = self.shares * self.weights(radius)
-        weights = weights / weights.sum(axis=-1, keepdims=True)
-        mean = np.sum(weights * self.at, axis=-1)
-        off = self.at - mean[..., None]
-        square = np.sum(weights * self.at**2, axis=-1)
-        slope = np.sum(weights * off * self.at**2, axis=-1) / np.sum(weights * off**2, axis=-1)
-        return np.array([square - slope * mean, slope])
+        return self.line(self.at**2, self.weights(radius))
 
 
 @dataclass(frozen=True)
@@ -142,7 +136,8 @@ class Curves:
     def per_square(self, radius: float | Array) -> Array:
         """The same for squares whose coefficients are 1."""
         intercept, slope = (
-            whole - short for whole, short in zip(self.law.whole, self.law.line(radius), strict=True)
+            whole - short
+            for whole, short in zip(self.law.whole, self.law.shortened_line(radius), strict=True)
         )
         by = np.zeros((*slope.shape[:-1], len(self.place.line), len(self.chosen)))
         by[..., 0, :] = intercept

@@ -17,6 +17,7 @@ from dpstats.estimators.engine.bounds import LENGTHS
 from dpstats.estimators.engine.finish import to_user
 from dpstats.estimators.engine.plan import Plan
 from dpstats.estimators.newton.problem import Problem
+from dpstats.estimators.row_scale import one_sided
 from dpstats.estimators.zoom import EQUAL_CELLS, HIDDEN, UNSEEN_SD, Zoomed, in_cells
 from dpstats.moments.design import DesignMoments
 from dpstats.moments.noisy import SEEN
@@ -32,10 +33,10 @@ _LEAST_NOISE = 0.5
 _CONSTANT, _APART = 0.8, 2
 # sds by which these stand out: at three, noise was taken for rare values of a square that was not seen
 _SURELY = 5.0
-# sds between the mean of a skewed column and its ends; the mean square that whitening then assumes of it,
-# over that of all rows, so that long rows keep more of their weight; and privacy noise of a coefficient, in
-# sampling sds, beyond which that is not worth its noise: one of 60 random designs was 3.9 times as wide
-_NEAR_END, _FAR_END, _SPREAD, _DEAR = 2.0, 8.0, 2.0, 3.0
+# mean square that whitening assumes of a skewed column, over that of all rows, so that long rows keep more of
+# their weight; and privacy noise of a coefficient, in sampling sds, beyond which that is not worth its noise:
+# one of 60 random designs was 3.9 times as wide
+_SPREAD, _DEAR = 2.0, 3.0
 # half-widths of where most of a column's rows are, within which others are looked for
 _REACH = 4.0
 # sd of an effect of which nothing is known: on log odds or log means, of a level against the others (of 340
@@ -212,7 +213,8 @@ def locate(curator: Curator, first: Plan, octaves: float, problem: Problem, nois
     roots = np.sqrt(spread.mean_square[:d])
     middle, width = center[:d] + half[:d] * mean_in_box[:d], reach[:d] * scales
     stretched = scales > _STRETCHED * roots
-    skewed = (noise < _DEAR) & _skewed(problem, middle, reach[:d] * roots)
+    numbers = (noise < _DEAR) & ~problem.zero_or_one
+    skewed = numbers & one_sided(middle - problem.lower, problem.upper - middle, reach[:d] * roots)
     least = np.where(skewed, _SPREAD * (roots / scales) ** 2, 0.0)
     first_column, rare = np.zeros(int(problem.intercept)), problem.zero_or_one & ~spread.known[:d]
     effects = np.where(problem.zero_or_one, usual_effects(width), _EFFECT)
@@ -426,15 +428,6 @@ def _scale(spread: _Spread, column: int, noise: float, k: int) -> float:
     on_scale = squares / scales[:, None] ** 2
     information = scales**2 * weighted_square(shares, on_scale, LENGTHS[0] * k, k - 1)
     return float(scales[np.argmin((1 + (noise * scales) ** 2 / information) / information)])
-
-
-def _skewed(problem: Problem, middle: Array, sds: Array) -> Array:
-    """Columns of numbers whose mean is near one of their declared ends, and far from the other.
-
-    A gamma law that begins so near has a mean cube of 1 and more: its long rows are few, and on one side.
-    """
-    ends = np.sort([middle - problem.lower, problem.upper - middle], axis=0) / sds
-    return np.asarray(~problem.zero_or_one & (ends[0] < _NEAR_END) & (ends[1] > _FAR_END))
 
 
 def weighted_square(shares: Array, squares: Array, longest: float, others: float) -> Array:
