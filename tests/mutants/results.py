@@ -30,6 +30,7 @@ LEVELS, ALONE = "estimators/newton/levels.py", "estimators/test_levels_alone.py:
 SPREAD, HONEST = "moments/spread.py", "models/test_linear_honest.py::test_"
 DEBIASED, CORRECTION = "estimators/objective/debiased.py", "estimators/test_objective.py::test_"
 CURVES = "estimators/test_curves.py::"
+BENT, BENT_TIMES = "estimators/bent_times.py", "estimators/test_bent_times.py::"
 GRAM, DOUBT = "estimators/gram/estimate.py", "estimators/test_gram_doubt.py::test_"
 SECOND_ORDER, SETTLED = "estimators/test_second_order.py::test_", "estimators/test_settled.py::test_"
 
@@ -1068,6 +1069,85 @@ MUTANTS = (
         "long rows lie on the side to which no column is skewed",
         CURVES + "test_counted_rows_lie_where_the_column_is_skewed_to_and_bounds_leave_room",
         ("estimators/gram/curves.py", "self.mean(self.at**3) > 0", "self.mean(self.at**3) < 0"),
+    ),
+    planted(
+        "what rises ever faster is moved as what levels off",
+        BENT_TIMES + "test_what_rises_ever_faster_is_not_moved_and_in_doubt_by_all_of_it",
+        (BENT, "shift = np.where(rises, 0.0, known) @ each", "shift = known @ each"),
+    ),
+    planted(
+        "what rises ever faster is in doubt by a part of what it may move",
+        BENT_TIMES + "test_what_rises_ever_faster_is_not_moved_and_in_doubt_by_all_of_it",
+        (BENT, "np.where(rises, known, known * (1 - known)", "np.where(rises, 0.0, known * (1 - known)"),
+    ),
+    planted(
+        "what levels off is told by the sign of a bend, whatever that of the slope",
+        BENT_TIMES + "test_what_rises_ever_faster_is_not_moved_and_in_doubt_by_all_of_it",
+        (BENT, "self._axes] * line.beta[self._axes] > 0", "self._axes] > 0"),
+    ),
+    planted(
+        "other bends than squares count in no interval",
+        BENT_TIMES + "test_what_levels_off_is_moved_to_the_line_of_all_rows_and_in_doubt_by_a_part",
+        (BENT, "_OTHER_BENDS = 0.6", "_OTHER_BENDS = 0.0"),
+    ),
+    planted(
+        "a square goes on as one beyond where rows are heard",
+        BENT_TIMES + "test_what_levels_off_is_moved_to_the_line_of_all_rows_and_in_doubt_by_a_part",
+        (BENT, "np.where(size > EDGE, EDGE * (2 * size - EDGE), at**2)", "at**2"),
+    ),
+    planted(
+        "scores are summed about the truth, and not about the line of the fit",
+        BENT_TIMES + "test_what_levels_off_is_moved_to_the_line_of_all_rows_and_in_doubt_by_a_part",
+        (BENT, "left = straight - fitted[0][:, None] - fitted[1][:, None] * at", "left = straight"),
+    ),
+    planted(
+        "what chance may make of a sum moves a line",
+        BENT_TIMES + "test_a_sum_that_chance_may_make_moves_nothing",
+        (BENT, "_AKAIKE = 2.0", "_AKAIKE = 0.0"),
+    ),
+    planted(
+        "rows that noise may hide are none",
+        BENT_TIMES + "test_rows_that_noise_may_hide_move_a_line_where_bounds_leave_room_for_them",
+        (BENT, "+ missed * (ends > seen)", ""),
+    ),
+    planted(
+        "rows that noise may hide lie beyond the bounds",
+        BENT_TIMES + "test_rows_that_noise_may_hide_move_a_line_where_bounds_leave_room_for_them",
+        (BENT, "missed * (ends > seen)", "missed"),
+        (BENT, "np.clip(OCTAVE * seen, 1.0, np.maximum(ends, 1.0))", "np.maximum(OCTAVE * seen, 1.0)"),
+    ),
+    planted(
+        "rows are as long as if all of them weighed as much",
+        BENT_TIMES + "test_lengths_are_those_of_rows_whitened_as_they_were_weighted",
+        (BENT, "(self.scale.ratio[self.chosen] / heard)[:, None]", "self.scale.ratio[self.chosen][:, None]"),
+    ),
+    planted(
+        "long rows lie on the side to which no column is skewed, of times",
+        BENT_TIMES + "test_a_column_that_is_skewed_the_other_way_moves_a_line_as_far",
+        (
+            BENT,
+            "np.where(law.mean(law.at**3) > 0, 1.0, -1.0)",
+            "np.where(law.mean(law.at**3) > 0, -1.0, 1.0)",
+        ),
+    ),
+    planted(
+        "columns of which few octaves are seen are not skewed",
+        BENT_TIMES + "test_columns_are_looked_at_that_are_skewed_by_counts_or_bounds",
+        (BENT, "        skewed |= scale.one_sided[chosen]\n", ""),
+    ),
+    planted(
+        "rows that noise may hide make columns skewed",
+        BENT_TIMES + "test_columns_are_looked_at_that_are_skewed_by_counts_or_bounds",
+        (BENT, "_farther(law, scale, chosen, 0.0)", "_farther(law, scale, chosen, scale.missed[chosen])"),
+    ),
+    planted(
+        "fits under pure epsilon do not look for bends",
+        "models/test_bent_times.py::test_under_pure_epsilon_bends_are_told_and_their_slopes_held",
+        (
+            "estimators/location_scale/pure.py",
+            '        result = straight(self, self._plan.cost("bend"), result)\n',
+            "",
+        ),
     ),
     planted(
         "long rows that hold a column's variance are counted, and intervals do not know of them",

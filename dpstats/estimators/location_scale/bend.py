@@ -8,39 +8,32 @@ from dataclasses import replace
 
 import numpy as np
 
-from dpstats.curator import Curator
 from dpstats.estimators.bends import Line, standardised
 from dpstats.estimators.bent_times import Look
-from dpstats.estimators.location_scale.bounds import Bounding, Choice
+from dpstats.estimators.engine.finish import to_user
 from dpstats.estimators.location_scale.estimate import Estimate
-from dpstats.estimators.location_scale.placement import Placement
 from dpstats.estimators.location_scale.problem import LOG_SIGMA_RANGE
+from dpstats.estimators.location_scale.route import Newton
 
 
-def straight(  # noqa: PLR0913 - a fit, and where its line is
-    curator: Curator,
-    cost: float,
-    bounding: Bounding[Placement],
-    choice: Choice,
-    whitening: np.ndarray,
-    back: np.ndarray,
-    found: Estimate,
-) -> Estimate:
+def straight(route: Newton, cost: float, found: Estimate, back: np.ndarray | None = None) -> Estimate:
     """A fit that tells by the caution "bends" if times surely do, and counts what they may as error.
 
     Parameters
     ----------
-    curator : Curator
+    route : Newton
+        At its end.
     cost : float
-    bounding : Bounding
-    choice : Choice
-    whitening : array, shape (k, k)
-    back : array, shape (k, p)
-        From the p location coefficients of the fit to those of standardised columns.
     found : Estimate
         Its parameters are the location's and the log sigmas.
+    back : array, shape (k, p), optional
+        From the p location coefficients of the fit to those of standardised columns, if not the usual one.
     """
-    scale, family, p = bounding.placement.scale, bounding.placement.problem.family, back.shape[1]
+    bounding, choice, whitening = route.bounding, route.choice, route.whitening.matrix
+    scale, family = bounding.placement.scale, bounding.placement.problem.family
+    if back is None:
+        back = np.linalg.inv(to_user(scale.center, scale.scale, True, scale.y_scale))
+    p = back.shape[1]
     # as far as points of the fit go: an estimate that is all noise may be any number
     sigma = np.exp(np.clip(found.params[p:] - math.log(scale.y_scale), *LOG_SIGMA_RANGE))
     unit = float(np.mean(sigma**-2.0) ** -0.5)
@@ -59,8 +52,8 @@ def straight(  # noqa: PLR0913 - a fit, and where its line is
         np.zeros(len(gamma)),
     )
     where = bounding.truncation(choice, np.append(gamma, np.log(unit)))
-    look = Look.along(line, scale, curator.n * scale.fraction * kept, choice.radius)
-    release = curator.release(
+    look = Look.along(line, scale, route.curator.n * scale.fraction * kept, choice.radius)
+    release = route.curator.release(
         "location_bend",
         cost,
         **scale.public(),

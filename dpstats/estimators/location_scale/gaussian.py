@@ -11,7 +11,6 @@ from dataclasses import replace
 import numpy as np
 
 from dpstats.curator import Curator
-from dpstats.estimators.engine.finish import to_user
 from dpstats.estimators.engine.information import Information
 from dpstats.estimators.engine.plan import Plan
 from dpstats.estimators.engine.some import some_failures
@@ -92,12 +91,6 @@ class Gaussian(Newton):
 
     def _whitened(self) -> Whitening:
         return Whitening.of_events(self.events, self.bounding.placement.scale)
-
-    @property
-    def _to_user(self) -> np.ndarray:
-        """From coefficients of standardised columns to the user's."""
-        scale = self.bounding.placement.scale
-        return to_user(scale.center, scale.scale, True, scale.y_scale)
 
     @property
     def typical(self) -> np.ndarray:
@@ -181,14 +174,9 @@ class Gaussian(Newton):
         # all coefficients over sigma may be known then, and none of them is
         if problem.intervals and result.cov[-1, -1] > _UNTOLD**2:
             result = replace(result, problems=()).lost(np.arange(len(result.params)))
-        result = self._straight(result, np.linalg.inv(self._to_user))
+        result = straight(self, self._plan.cost("bend"), result)
         result = doubted(result, self._law, bounding, self.choice, found.points.mean(axis=0))
         return replace(result, columns=with_correlations(result.columns, self.events))
-
-    def _straight(self, result: Estimate, back: np.ndarray) -> Estimate:
-        """The fit after a look at its line, to whose standardised columns `back` leads."""
-        cost, w = self._plan.cost("bend"), self.whitening.matrix
-        return straight(self.curator, cost, self.bounding, self.choice, w, back, result)
 
     def need(self, m: int) -> float:
         """How far noise is beyond what can be used; also that of matrices, where they cannot be done without.

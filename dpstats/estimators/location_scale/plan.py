@@ -116,7 +116,8 @@ def make_pure_plan(epsilon: float, n: int, k: int) -> Plan:
         location=Stage(PURE_LOCATION, "location score", alike(PURE_LOCATION_STEPS)),
         sizes=Stage(sizes, "sizes of the information", alike(steps)),
         early=Stage(early, "score", alike(steps)),
-        last=Stage(1 - columns - matrix - sizes - early - PURE_LOCATION - LOOK, "score"),
+        last=Stage(1 - columns - matrix - sizes - early - PURE_LOCATION - 2 * LOOK, "score"),
         check=Stage(LOOK, "check of the law"),
+        bend=Stage(LOOK, "check of the line"),
     )
     return Plan(epsilon, True, stages)

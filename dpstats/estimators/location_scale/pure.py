@@ -15,7 +15,8 @@ from scipy import special
 from dpstats.curator import Curator
 from dpstats.estimators.engine.information import Information
 from dpstats.estimators.engine.plan import Plan
-from dpstats.estimators.location_scale.estimate import Estimate, Found, estimate, off_line, ranged
+from dpstats.estimators.location_scale.bend import straight
+from dpstats.estimators.location_scale.estimate import Estimate, Found, estimate, off_line
 from dpstats.estimators.location_scale.events import (
     Events,
     events_of,
@@ -63,7 +64,7 @@ class Pure(Newton):
     def __init__(self, curator: Curator, problem: Problem, plan: Plan, scale: RowScale) -> None:
         *early, before_last = plan["early"]
         super().__init__(curator, early, (before_last, *plan["last"]))
-        self._sizes, self._check = plan["sizes"], plan.cost("check")
+        self._sizes, self._plan = plan["sizes"], plan
         events = _events(curator, plan.cost("matrix"), scale, problem)
         point = problem.held(starting_values(events, problem), scale)
         if problem.family.bounded:
@@ -124,12 +125,14 @@ class Pure(Newton):
     def finish(self) -> Estimate:
         found = _combined(self)
         result = estimate(found, self.bounding, self.choice, self.whitening.matrix)
-        result = ranged(result, self.bounding, self.choice)
+        result = straight(self, self._plan.cost("bend"), result)
         bounding, point, sigma = self.bounding, self.point, sigma_of(self.point)
         inverse = found.information.inverse
         noise = (inverse * found.noise) @ inverse
         off = off_line(found.step, noise, found.information, sigma, bounding.k)
-        law = contrasted(self.curator, self._check, bounding.placement, point, sigma, steep=True, off=off)
+        law = contrasted(
+            self.curator, self._plan.cost("check"), bounding.placement, point, sigma, steep=True, off=off
+        )
         return doubted(result, law, bounding, self.choice, point)
 
     def _informed(self, cost: float) -> Information:

@@ -21,6 +21,7 @@ from dpstats.estimators.engine.information import Information
 from dpstats.estimators.engine.plan import Plan
 from dpstats.estimators.engine.step import DAMPING, LONGEST, capped
 from dpstats.estimators.levels import FEWEST_EVENTS
+from dpstats.estimators.location_scale.bend import straight
 from dpstats.estimators.location_scale.estimate import (
     CURVED,
     HOPELESS,
@@ -252,7 +253,8 @@ class Stratified(Gaussian):
 
     def finish(self) -> Estimate:
         layout = self.layout
-        result = self._straight(_estimated(self), layout.tied @ np.linalg.inv(layout.to_user))
+        back = layout.tied @ np.linalg.inv(layout.to_user)
+        result = straight(self, self._plan.cost("bend"), _estimated(self), back)
         placement, groups = self.bounding.placement, len(layout.shares)
         assert placement.problem.strata is not None
         # location coefficients are tied, and what moves one log sigma moves all

@@ -1,0 +1,156 @@
+"""Which columns times are looked at along, and by what the look moves a line."""
+
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from dpstats.estimators.bends import EDGE, Line
+from dpstats.estimators.bent_times import Bent, Look
+from dpstats.estimators.row_scale import RowScale
+
+EVENTS, RADIUS = 1e6, 2.0
+ENDS = np.array([-4, -2, -1, -0.75, -0.5, -0.25, 0, 0.25, 0.5, 0.75, 1, 1.5, 2, 3, 4, 6, 8, 12])
+SKEWED, NORMAL = stats.expon(-1), stats.norm()
+
+
+def scale(  # noqa: PLR0913 - a column, and what is known of it
+    law: Any,
+    low: float = -1.0,
+    high: float = 30.0,
+    missed: float = 0.0,
+    beyond: float = 12.0,
+    side: int = 1,
+) -> RowScale:
+    """One column of sd 1, whose rows were counted in cells up to `beyond`, or as far on the other side."""
+    ends = ENDS[ENDS <= beyond]
+    shares = np.diff(law.cdf(ends))
+    within = [(ends[:-1], ends[1:])]
+    places = [np.sign(a + b) * np.sqrt((a * a + a * b + b * b) / 3) for a, b in within][0]
+    none = np.zeros(1)
+    return RowScale(
+        center=none,
+        scale=none + 1,
+        y_center=0.0,
+        y_scale=1.0,
+        log=True,
+        fraction=1.0,
+        fraction_sd=0.0,
+        binary=none > 0,
+        lower=np.array([low, -1.0]),
+        upper=np.array([high, 1.0]),
+        ratio=none + 1,
+        error=none,
+        shares=shares[None, ::side],
+        places=side * places[None, ::side],
+        varies=none == 0,
+        missed=none + missed,
+    )
+
+
+def look(where: RowScale, slope: float = 1.0, heard: float = 1.0, radius: float = RADIUS) -> Look:
+    one, none = np.ones(2), np.zeros(2)
+    beta, error = np.array([0.0, slope]), 1e-9 * np.eye(2)
+    line = Line(none, one, beta, np.diag([1.0, heard]), error, error, None, 1.0, 0.1, one)
+    return Look.along(line, where, EVENTS, radius)
+
+
+def told(by: Look, found: float, noise: float = 1.0) -> Bent:
+    """What a sum of scores says."""
+    sds = np.array([[noise]]), np.array([[noise]])
+    release: Any = SimpleNamespace(values=(np.array([[found]]), np.zeros((1, 1))), sds=sds, law="gaussian")
+    return by.judged(release, 2.0)
+
+
+def straight(t: np.ndarray) -> np.ndarray:
+    """A square up to the edge, and its tangent from there on."""
+    return np.where(np.abs(t) > EDGE, EDGE**2 + 2 * EDGE * (np.abs(t) - EDGE), t**2)
+
+
+def rows() -> tuple[np.ndarray, float, np.ndarray]:
+    """Of an exponential column; the share of its variance that weighted rows have, and their weights."""
+    t, heard = SKEWED.ppf((np.arange(200_000) + 0.5) / 200_000), 1.0
+    for _ in range(50):
+        weights = np.minimum(1.0, RADIUS**2 / (1 + t**2 / heard))
+        heard = float(np.average(t**2, weights=weights))
+    return t, heard, weights
+
+
+def by_all_rows(size: float, slope: float) -> tuple[Bent, np.ndarray]:
+    """What the look says of so large a bend, and how far the line of all rows lies from that of the fit."""
+    t, heard, weights = rows()
+    by, y = look(scale(SKEWED), slope, heard), size * straight(t)
+    fitted, whole = (np.polyfit(t, y, 1, w=np.sqrt(w))[::-1] for w in (weights, np.ones_like(t)))
+    public = by.public()
+    clipped = np.clip(t, -EDGE, EDGE)
+    q = clipped**2 - public["level"] - public["tilt"] * clipped
+    q *= np.minimum(1.0, public["span"] / np.abs(q))
+    return told(by, EVENTS * float(np.mean(q * (y - fitted[0] - fitted[1] * t)))), whole - fitted
+
+
+def test_what_levels_off_is_moved_to_the_line_of_all_rows_and_in_doubt_by_a_part() -> None:
+    found, far = by_all_rows(-0.2, 1.0)
+    assert np.abs(far).min() > 0.03
+    assert found.shift == pytest.approx(far, rel=0.1)
+    assert np.sqrt(np.diag(found.cov)) == pytest.approx(0.6 * np.abs(found.shift), rel=0.01)
+    assert found.told == (1,)
+
+
+def test_what_rises_ever_faster_is_not_moved_and_in_doubt_by_all_of_it() -> None:
+    found, far = by_all_rows(0.2, 1.0)
+    other, _ = by_all_rows(-0.2, -1.0)
+    for each in found, other:
+        assert not each.shift.any() and each.told == (1,)
+        assert np.sqrt(np.diag(each.cov)) == pytest.approx(np.abs(far), rel=0.1)
+
+
+def test_a_sum_that_chance_may_make_moves_nothing() -> None:
+    by = look(scale(SKEWED))
+    usual = by._sds(1.0, 0.0)[0]
+    assert not told(by, -1.4 * usual).cov.any() and told(by, -1.5 * usual).cov.any()
+    per_score = told(by, -1e9 * usual).shift[1] / 1e9
+    assert told(by, -2.0 * usual).shift[1] == pytest.approx(0.5 * 2 * per_score)
+
+
+def test_rows_that_noise_may_hide_move_a_line_where_bounds_leave_room_for_them() -> None:
+    sizes = []
+    for missed, high in ((0.0, 30.0), (0.01, 30.0), (0.01, 5.0)):
+        by = look(scale(SKEWED, high=high, missed=missed, beyond=6.0))
+        sizes.append(told(by, -1e5).shift[1])
+    assert sizes[1] < 1.3 * sizes[0] < 0
+    assert sizes[2] == pytest.approx(sizes[0], rel=0.02)
+
+
+def test_lengths_are_those_of_rows_whitened_as_they_were_weighted() -> None:
+    """A column whose long rows weigh less is shorter than it seems, and its long rows weigh less still."""
+    whole, half = (told(look(scale(SKEWED), heard=heard), -1e5).shift[1] for heard in (1.0, 0.5))
+    assert half < 1.3 * whole < 0
+
+
+def test_a_line_is_not_moved_where_bounds_allow_no_longer_row() -> None:
+    by = look(scale(SKEWED, high=12.0), radius=12.1)
+    assert not told(by, -1e5).shift.any()
+
+
+def test_a_column_that_is_skewed_the_other_way_moves_a_line_as_far() -> None:
+    one = told(look(scale(SKEWED, missed=0.01)), -1e5)
+    other = told(look(scale(SKEWED, low=-30.0, high=1.0, missed=0.01, side=-1), slope=-1.0), -1e5)
+    assert other.shift == pytest.approx(one.shift * [1, -1])
+
+
+@pytest.mark.parametrize(
+    ("where", "looked_at"),
+    [
+        (scale(SKEWED, low=-300.0, high=300.0), True),
+        (scale(NORMAL, low=-300.0, high=300.0), False),
+        (scale(NORMAL, low=-300.0, high=300.0, missed=0.02, beyond=3.0), False),
+        # as hardly any octave was seen, and bounds tell
+        (scale(SKEWED, beyond=-0.5), True),
+        (scale(SKEWED, low=-3.0, beyond=-0.5), False),
+        (scale(SKEWED, high=6.0, beyond=-0.5), False),
+    ],
+)
+def test_columns_are_looked_at_that_are_skewed_by_counts_or_bounds(where: RowScale, looked_at: bool) -> None:
+    assert (look(where).chosen == [0] * looked_at).all() and len(look(where).chosen) == looked_at
