@@ -73,10 +73,10 @@ class Look:
     def along(cls, line: Line, scale: RowScale, events: float, radius: float) -> "Look":
         """What is skewed of the columns that are not of two values, by counts or as their bounds have it."""
         chosen = np.flatnonzero(~scale.binary & ~scale.hardly_varies)
-        law = ColumnLaw.counted(scale, chosen)
-        law = _farther(law, scale, chosen, 0.0)
+        near = scale.near_end[chosen]
+        law = _farther(ColumnLaw.counted(scale, chosen, near), scale, chosen, 0.0)
         skewed = np.abs(law.mean(law.at**3)) > _SKEWED * np.maximum(law.mean(law.at**2), 1.0) ** 1.5
-        skewed |= scale.one_sided[chosen]
+        skewed |= np.isfinite(near)
         law, chosen = ColumnLaw(law.at[skewed], law.shares[skewed]), chosen[skewed]
         law = _farther(law, scale, chosen, scale.missed[chosen])
         return cls(line, scale, chosen, law, events, radius)

@@ -1,5 +1,6 @@
 """Where the rows of columns lie, as the first stage has counted them, and what curves of these are."""
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,8 +15,10 @@ OCTAVE = 2.0
 # mean of a curve, and its covariance with its column, as far as octaves may be wrong of them: a tenth of what
 # they are of the square of an exponential column
 CROOKED = 0.2
-_CELLS = 3  # with rows within the edge, or beyond it: fewer tell no square from a line
-_POINTS = 32  # by which a normal law stands for columns that were not seen
+_CELLS = 3  # with rows within the edge: fewer tell no square from a line
+_POINTS = 32  # by which a law stands for columns that were not seen
+# sds from the end of a gamma law to its mean, at least: nearer, 32 points hardly vary
+_LEAST_NEAR = 0.5
 
 
 @dataclass(frozen=True)
@@ -31,18 +34,23 @@ class ColumnLaw:
     shares: Array
 
     @classmethod
-    def counted(cls, scale: RowScale, chosen: Array) -> "ColumnLaw":
-        """Of the columns of these numbers; normal ones where too little was seen."""
+    def counted(cls, scale: RowScale, chosen: Array, near: Array | float = math.inf) -> "ColumnLaw":
+        """Of the columns of these numbers.
+
+        Where too little was seen, gamma laws that begin `near` sds from the mean, below it or, if that is
+        negative, above, or normal ones if it is infinite.
+        """
         at = scale.places[chosen] / np.sqrt(scale.ratio[chosen])[:, None]
         shares = scale.shares[chosen]
         more = (0, 0), (0, max(_POINTS - at.shape[1], 0))
         at, shares = np.pad(at, more), np.pad(shares, more)
-        normal = special.ndtri((np.arange(at.shape[1]) + 0.5) / at.shape[1])
-        held, within = shares > 0, np.abs(at) < EDGE
-        beyond = (held & ~within).any(axis=1, keepdims=True)
-        seen = (held & within).sum(axis=1, keepdims=True) + beyond >= _CELLS
+        chances, near = (np.arange(at.shape[1]) + 0.5) / at.shape[1], np.broadcast_to(near, len(at))[:, None]
+        far = np.maximum(np.where(np.isinf(near), 1.0, np.abs(near)), _LEAST_NEAR)
+        gamma = np.sign(near) * (special.gammaincinv(far**2, chances) / far - far)
+        usual = np.where(np.isinf(near), special.ndtri(chances), gamma)
+        seen = ((shares > 0) & (np.abs(at) < EDGE)).sum(axis=1, keepdims=True) >= _CELLS
         whole = np.where(seen, shares.sum(axis=1, keepdims=True), 1.0)
-        return ColumnLaw(np.where(seen, at, normal), np.where(seen, shares / whole, 1 / at.shape[1]))
+        return ColumnLaw(np.where(seen, at, usual), np.where(seen, shares / whole, 1 / at.shape[1]))
 
     def curve(self) -> tuple[Array, Array]:
         """`level` and `tilt` that make a clipped square correlated with neither constant nor column."""

@@ -3,6 +3,7 @@
 See docs/theory/first_stage.md.
 """
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -201,9 +202,14 @@ class RowScale:
         return float(parts @ ((below + above) / np.maximum(whole, 1e-300))) / max(float(parts.sum()), 1e-300)
 
     @property
-    def one_sided(self) -> Array:
-        """Columns whose long rows lie on one side, as their bounds have it."""
-        return one_sided(-self.lower[:-1], self.upper[:-1], np.sqrt(self.ratio))
+    def near_end(self) -> Array:
+        """sds from the mean of a column to the declared end from which its long rows lead away.
+
+        Negative of an upper end; infinite where bounds do not tell.
+        """
+        below, above, sds = -self.lower[:-1], self.upper[:-1], np.sqrt(self.ratio)
+        near = np.where(below < above, below, -above) / sds
+        return np.where(one_sided(below, above, sds), near, math.inf)
 
     @property
     def unknown(self) -> Array:

@@ -134,6 +134,15 @@ def test_a_line_is_not_moved_where_bounds_allow_no_longer_row() -> None:
     assert not told(by, -1e5).shift.any()
 
 
+@pytest.mark.parametrize("side", [1, -1])
+def test_what_is_not_seen_of_a_column_has_a_gamma_law_from_its_near_end(side: int) -> None:
+    low, high = np.sort([-side, 30 * side])
+    one = look(scale(SKEWED, low=low, high=high, beyond=-0.5, side=side), slope=side)
+    known = told(look(scale(SKEWED, low=low, high=high, side=side), slope=side), -1e5)
+    assert (side * one.law.mean(one.law.at**3) > 1).all()
+    assert told(one, -1e5).shift == pytest.approx(known.shift, rel=0.3)
+
+
 def test_a_column_that_is_skewed_the_other_way_moves_a_line_as_far() -> None:
     one = told(look(scale(SKEWED, missed=0.01)), -1e5)
     other = told(look(scale(SKEWED, low=-30.0, high=1.0, missed=0.01, side=-1), slope=-1.0), -1e5)
