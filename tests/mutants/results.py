@@ -1124,7 +1124,7 @@ MUTANTS = (
     ),
     planted(
         "long rows lie on the side to which no column is skewed, of times",
-        BENT_TIMES + "test_a_column_that_is_skewed_the_other_way_moves_a_line_as_far",
+        BENT_TIMES + "test_rows_that_noise_may_hide_move_a_line_where_bounds_leave_room_for_them",
         (
             BENT,
             "np.where(law.mean(law.at**3) > 0, 1.0, -1.0)",
@@ -1132,7 +1132,7 @@ MUTANTS = (
         ),
     ),
     planted(
-        "columns of which few octaves are seen are not skewed",
+        "no bounds say that long rows lie on one side",
         BENT_TIMES + "test_columns_are_looked_at_that_are_skewed_by_counts_or_bounds",
         (BENT, "        skewed |= np.isfinite(near)\n", ""),
     ),
