@@ -30,7 +30,7 @@ LEVELS, ALONE = "estimators/newton/levels.py", "estimators/test_levels_alone.py:
 SPREAD, HONEST = "moments/spread.py", "models/test_linear_honest.py::test_"
 DEBIASED, CORRECTION = "estimators/objective/debiased.py", "estimators/test_objective.py::test_"
 CURVES = "estimators/test_curves.py::"
-LAW = "estimators/column_law.py"
+COLUMNS_LAW = "estimators/column_law.py"
 BENT, BENT_TIMES = "estimators/bent_times.py", "estimators/test_bent_times.py::"
 GRAM, DOUBT = "estimators/gram/estimate.py", "estimators/test_gram_doubt.py::test_"
 SECOND_ORDER, SETTLED = "estimators/test_second_order.py::test_", "estimators/test_settled.py::test_"
@@ -1139,12 +1139,12 @@ MUTANTS = (
     planted(
         "columns of which few octaves are seen are normal",
         BENT_TIMES + "test_what_is_not_seen_of_a_column_has_a_gamma_law_from_its_near_end",
-        (LAW, "np.where(np.isinf(near), special.ndtri(chances), gamma)", "special.ndtri(chances)"),
+        (COLUMNS_LAW, "np.where(np.isinf(near), special.ndtri(chances), gamma)", "special.ndtri(chances)"),
     ),
     planted(
         "columns of which few octaves are seen are skewed to where their end is",
         BENT_TIMES + "test_what_is_not_seen_of_a_column_has_a_gamma_law_from_its_near_end",
-        (LAW, "gamma = np.sign(near) * (", "gamma = -np.sign(near) * ("),
+        (COLUMNS_LAW, "gamma = np.sign(near) * (", "gamma = -np.sign(near) * ("),
     ),
     planted(
         "rows that noise may hide make columns skewed",
