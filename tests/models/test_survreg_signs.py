@@ -190,3 +190,24 @@ def test_slopes_of_columns_whose_spread_is_not_known_are_not_given(loose: float)
         assert fit.settings["slopes"] == "signs of residuals"
     assert np.mean(np.array(held)[np.array(given)]) > 0.85
     assert np.mean(held) > 0.9
+
+
+def test_the_difference_of_columns_that_nearly_repeat_each_other_has_no_short_interval() -> None:
+    """What such columns differ by was taken to vary as others do: 4 to 10 half-lengths off."""
+    schema = dps.Schema(
+        {name: dps.bounded(-4, 4) for name in "abc"}, y=dps.bounded(-10, 10), failed=dps.event()
+    )
+    off, other = [], []
+    for seed in range(6):
+        generator = np.random.default_rng(seed)
+        x = generator.normal(size=(3500, 3))
+        x[:, 1] = 0.985 * x[:, 0] + np.sqrt(1 - 0.985**2) * x[:, 1]
+        y = x @ [0.4, -0.4, 0.3] + 0.6 * SEV.quantile(generator.uniform(size=3500))
+        end = generator.uniform(-2, 3, 3500)
+        data = dict(zip("abc", x.T, strict=True)) | {"y": np.minimum(y, end), "failed": 1.0 * (y <= end)}
+        with noise(SeededNoise(seed)):
+            fit = dps.survreg("Surv(y, failed) ~ a + b + c", data, schema, "sev").fit(dps.approx(0.7, 1e-6))
+        assert fit.settings["slopes"] == "signs of residuals"
+        off.append(np.abs(fit.params[["a", "b"]] - [0.4, -0.4]) / fit.bse[["a", "b"]])
+        other.append(fit.bse["c"])
+    assert np.max(off) < 2.5 and np.median(other) < 0.15

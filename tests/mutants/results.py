@@ -666,6 +666,20 @@ MUTANTS = (
         ),
     ),
     planted(
+        "what noise hides of correlated columns is an error of each (signs)",
+        "models/test_survreg_signs.py::test_the_difference_of_columns_that_nearly_repeat_each_other_has_no_short_interval",
+        (
+            "estimators/location_scale/sign_average.py",
+            "axes[1 : d + 1, 1 : d + 1] = frame.shape.axes",
+            "pass",
+        ),
+        (
+            "estimators/location_scale/sign_frame.py",
+            "off.max() <= noise",
+            "(values[alike].max() - values.mean()) <= noise",
+        ),
+    ),
+    planted(
         "what is expected of strata has no noise of the events' matrix",
         "models/test_survreg_strata.py::test_what_noise_hides_of_columns_that_nearly_repeat_each_other_is_told",
         (

@@ -5,10 +5,11 @@ See docs/theory/survival.md#slopes-by-the-signs-of-residuals.
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
+from dpstats.estimators.engine.information import Information
 from dpstats.estimators.location_scale.estimate import Found
 from dpstats.estimators.location_scale.event_expectations import expected
 from dpstats.estimators.location_scale.information import usable
@@ -105,13 +106,22 @@ def combined(found: Average, frame: Frame, levels: Sequence[Level], level: np.nd
     information[np.ix_(ends, ends)] = pair
     noises = np.insert(level_noise, 1, np.full(d, noise * (1 + wrong) * size))
     errors = np.insert(np.full(len(pair), TUNING.structure), 1, relative) * np.diag(information)
-    used = usable(information, np.diag(errors), np.eye(m), np.sqrt(np.diag(information)))
+    used = _along(frame, information, errors)
     need = max(
         math.sqrt(_many(frame)) * noise / TUNING.slopes_usable,
         log_sigma_error / TUNING.log_sigma_usable,
         events / TUNING.count_usable,
     )
     return Found(point[None, :], np.zeros(m), noises**2, used, max(1.0, found.spread), False), need
+
+
+def _along(frame: Frame, information: np.ndarray, errors: np.ndarray) -> Information:
+    """The information as it is used; its errors are those along the axes of the covariates."""
+    axes, d = np.eye(len(information)), len(frame.whitening)
+    axes[1 : d + 1, 1 : d + 1] = frame.shape.axes
+    turned = axes.T @ information @ axes
+    found = usable(turned, np.diag(errors), np.eye(len(axes)), np.sqrt(np.diag(information)))
+    return replace(found, vectors=axes @ found.vectors)
 
 
 def spread_by_noise(found: Average, frame: Frame, sigma: float) -> float:
@@ -143,13 +153,11 @@ def _level_noise(
 
 
 def _relative_error(frame: Frame) -> tuple[np.ndarray, int]:
-    """Of the information on each whitened slope; and in how many directions it may be all noise."""
-    events = frame.shape
-    if not events.structured:
+    """Of the information along each axis of the covariates; and along how many it may be all noise."""
+    if not frame.shape.structured:
         return np.hypot(TUNING.structure, np.minimum(frame.bounding.placement.scale.error, 1.0)), 0
-    values, vectors = np.linalg.eigh(events.floored[1:, 1:] / events.fraction)
-    errors = np.hypot(TUNING.structure, events.relative / values)
-    return np.sqrt(np.diag((vectors * errors**2) @ vectors.T)), int(np.sum(errors > 0.5))
+    errors = np.hypot(TUNING.structure, frame.shape.relative)
+    return errors, int(np.sum(errors > 0.5))
 
 
 def _hidden(unseen: int, sigma: float, frame: Frame) -> float:
