@@ -58,9 +58,24 @@ MUTANTS = (
         "privacy/test_floating_point.py::test_the_precision_attack_fails_on_ours",
         (
             NOISE,
-            "noisy = np.asarray(_measurement(vector.size, float(sensitivity), float(mu))(vector), dtype=np.float64)",
-            "noisy = vector + np.random.default_rng().normal(scale=sensitivity / mu, size=vector.size)",
+            "    lattice, scale = _cells(vector.size, sensitivity, mu)\n",
+            "    return vector + np.random.default_rng().normal(scale=sensitivity / mu, size=vector.size)\n",
         ),
+    ),
+    planted(
+        "rounding to the lattice of Gaussian noise is not charged",
+        "privacy/test_noise_law.py::test_the_proved_map_never_exceeds_the_cost",
+        (NOISE, "math.ldexp(sensitivity, -lattice) + math.sqrt(size)", "math.ldexp(sensitivity, -lattice)"),
+    ),
+    planted(
+        "the lattice moves a vector by a cell for all of its coordinates",
+        "privacy/test_noise_law.py::test_neighbours_on_the_lattice_are_no_farther_apart_than_is_charged",
+        (NOISE, "-lattice) + math.sqrt(size)", "-lattice) + 1"),
+    ),
+    planted(
+        "Gaussian noise for more than 64 bits where it is wide",
+        "privacy/test_noise_law.py::test_the_proved_map_never_exceeds_the_cost",
+        (NOISE, "lattice = max(min(", "lattice = min(min("),
     ),
     planted(
         "the lattice of Gaussian noise is not paid for",

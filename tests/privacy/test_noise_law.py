@@ -8,12 +8,13 @@ distance of Kolmogorov and Smirnov is 7 of its sds beyond what is accepted, the 
 import math
 
 import numpy as np
+import opendp.measurements as measurements
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from dpstats.curator.mechanisms import SecureNoise, _measurement, gaussian
+from dpstats.curator.mechanisms import SecureNoise, _cells, _space, gaussian
 
 ALPHA = 1e-6
 DRAWS = 200_000
@@ -76,10 +77,26 @@ def test_all_outputs_are_multiples_of_the_lattice():
 
 
 @settings(deadline=None, max_examples=60)
-@given(st.floats(-12, 12), st.floats(-6, 6), st.sampled_from([1, 3, 100, 1000]))
+@given(st.floats(-12, 12), st.floats(-8, 6), st.sampled_from([1, 3, 100, 1000]))
 def test_the_proved_map_never_exceeds_the_cost(log_sensitivity, log_mu, size):
+    """Of neighbours on the lattice, whose entries are rounded one up and the other down."""
     sensitivity, mu = 10.0**log_sensitivity, 10.0**log_mu
-    assert _measurement(size, sensitivity, mu).map(sensitivity) <= mu * mu / 2
+    lattice, scale = _cells(size, sensitivity, mu)
+    drawn = measurements.make_gaussian(*_space(), scale=scale)
+    cost = drawn.map(math.ldexp(sensitivity, -lattice) + math.sqrt(size))
+    assert (1 - 1e-12) * mu * mu / 2 <= cost <= mu * mu / 2
+    assert 2.0**40 <= scale < 2.0**50  # of 64 bits, the noise has 13 sds of room and more
+
+
+def test_neighbours_on_the_lattice_are_no_farther_apart_than_is_charged():
+    """Attained, but for the last cell: one entry just above the middle of a cell, the other just below."""
+    size, sensitivity, mu = 64, 1.0, 0.4
+    lattice, scale = _cells(size, sensitivity, mu)
+    cell = 2.0**lattice
+    one, other = np.full(size, 0.5001 * cell), np.full(size, 0.4999 * cell - sensitivity / math.sqrt(size))
+    apart = np.rint(one / cell) - np.rint(other / cell)
+    charged = scale * mu
+    assert charged - 1 < float(np.linalg.norm(apart)) <= charged
 
 
 def test_values_that_are_not_protected_are_refused():
