@@ -156,8 +156,10 @@ def test_a_fit_that_looks_at_some_rows_first_estimates_from_all(model: str, monk
             fit = getattr(dps, model)(f"{left} ~ x + g", table(), SCHEMA).fit(gdp(8))
         return fit, [np.abs(record.exact).max() for record in recording.records]
 
-    monkeypatch.setattr(some, "_LOOKS", np.inf)
-    whole, counts = fitted()
+    with monkeypatch.context() as patch:
+        patch.setattr(some, "_LOOKS", np.inf)
+        patch.setattr(some, "_EARLY", (np.inf, np.inf))
+        whole, counts = fitted()
     monkeypatch.setattr(some, "_LOOKS", 1.0)  # an eighth of the rows
     part, fewer = fitted()
     assert fewer[0] < counts[0] / 5  # cells of the first look
@@ -166,28 +168,43 @@ def test_a_fit_that_looks_at_some_rows_first_estimates_from_all(model: str, monk
     assert part.flags == whole.flags and part.nobs == N
 
 
-def test_early_steps_to_a_root_of_times_are_of_some_rows_and_the_others_of_all(monkeypatch: Any) -> None:
+def steps(monkeypatch: Any, model: str, rows: pd.DataFrame) -> tuple[Any, list[int]]:
+    """A fit, and how many rows each of its steps has read."""
+    drawn: list[int] = []
+    release = Curator.release
+
+    def counted(self: Curator, name: str, *spent: Any, **public: Any) -> Any:
+        drawn.extend([self.n] * (name in {"martingale_score", "logistic_score"}))
+        return release(self, name, *spent, **public)
+
+    left, schema = "z", dict(z=dps.flag())
+    if model == "survreg":
+        left, schema = "Surv(time, failed)", dict(time=dps.bounded(1e-3, 40), failed=dps.event())
+    with noise(SeededNoise(3)), monkeypatch.context() as patch:
+        patch.setattr(Curator, "release", counted)
+        described = getattr(dps, model)(f"{left} ~ x", rows, dps.Schema(x=dps.bounded(-4, 8), **schema))
+        return described.fit(gdp(8)), drawn
+
+
+@pytest.mark.parametrize(("model", "early"), [("survreg", 8), ("logit", 4)])
+def test_early_steps_to_a_root_are_of_some_rows_and_the_others_of_all(
+    model: str, early: int, monkeypatch: Any
+) -> None:
     rows = table()
     time = np.exp(3 + 0.3 * rows["x"] + 0.5 * np.log(np.random.default_rng(6).exponential(size=N)))
     rows = rows.assign(time=np.minimum(time, 40.0), failed=time <= 40)
-    schema = dps.Schema(x=dps.bounded(-4, 8), time=dps.bounded(1e-3, 40), failed=dps.event())
-
-    def fitted() -> tuple[Any, list[int]]:
-        drawn: list[int] = []
-        release = Curator.release
-
-        def counted(self: Curator, name: str, *spent: Any, **public: Any) -> Any:
-            drawn.extend([self.n] * (name == "martingale_score"))
-            return release(self, name, *spent, **public)
-
-        with noise(SeededNoise(3)), monkeypatch.context() as patch:
-            patch.setattr(Curator, "release", counted)
-            return dps.survreg("Surv(time, failed) ~ x", rows, schema).fit(gdp(8)), drawn
-
-    part, counts = fitted()
+    part, counts = steps(monkeypatch, model, rows)
     monkeypatch.setattr(some, "_EARLY", (np.inf, np.inf))
-    whole, _ = fitted()
-    assert all(n < N / 2 for n in counts[:8]) and counts[8:] == [N] * 10
+    whole, _ = steps(monkeypatch, model, rows)
+    assert all(n < N / 2 for n in counts[:early])
+    assert set(counts[early:]) == {N}
     assert np.all(np.abs(part.params - whole.params) < 0.5 * whole.bse)
     np.testing.assert_allclose(part.bse, whole.bse, rtol=0.15)
     assert part.flags == whole.flags and part.nobs == N
+
+
+def test_of_a_rare_answer_early_steps_read_more_rows(monkeypatch: Any) -> None:
+    """A hundredth of the rows tells a twenty-fifth of what even odds do."""
+    rare = np.random.default_rng(7).random(N) < 0.01
+    _, counts = steps(monkeypatch, "logit", table().assign(z=rare.astype(float)))
+    assert set(counts) == {N}

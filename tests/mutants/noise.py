@@ -40,8 +40,22 @@ MUTANTS = (
     ),
     planted(
         "averaged steps to a root of times are of the rows that early steps have seen",
-        "curator/test_sample.py::test_early_steps_to_a_root_of_times_are_of_some_rows_and_the_others_of_all",
+        "curator/test_sample.py::test_early_steps_to_a_root_are_of_some_rows_and_the_others_of_all",
         (GAUSSIAN, "            self.curator = self._all\n", "            pass\n"),
+    ),
+    planted(
+        "averaged steps of a generalised linear model are of the rows that early steps have seen",
+        "curator/test_sample.py::test_early_steps_to_a_root_are_of_some_rows_and_the_others_of_all",
+        ("estimators/newton/iterate.py", "            self.curator = self._all\n", "            pass\n"),
+    ),
+    planted(
+        "early steps to a rare answer are of as many rows as to a frequent one",
+        "curator/test_sample.py::test_of_a_rare_answer_early_steps_read_more_rows",
+        (
+            "estimators/newton/located.py",
+            "return self.usable * problem.family.level_at(self.mean)",
+            "return problem.family.most_curved",
+        ),
     ),
     planted(
         "a sample has an account of its own",
@@ -63,7 +77,7 @@ MUTANTS = (
         ),
     ),
     planted(
-        "rounding to the lattice of Gaussian noise is not charged",
+        "the lattice of Gaussian noise is not paid for",
         "privacy/test_noise_law.py::test_the_proved_map_never_exceeds_the_cost",
         (NOISE, "math.ldexp(sensitivity, -lattice) + math.sqrt(size)", "math.ldexp(sensitivity, -lattice)"),
     ),
@@ -78,19 +92,8 @@ MUTANTS = (
         (NOISE, "lattice = max(min(", "lattice = min(min("),
     ),
     planted(
-        "the lattice of Gaussian noise is not paid for",
-        "privacy/test_noise_law.py::test_the_proved_map_never_exceeds_the_cost",
-        (NOISE, "if measurement.map(sensitivity) <= rho:", "if measurement.map(sensitivity) <= 1.001 * rho:"),
-        (
-            NOISE,
-            "scale = (sensitivity + math.sqrt(size) * 2.0**lattice) / mu * (1 + 2.0**-46)",
-            "scale = sensitivity / mu * (1 - 2.0**-20)",
-        ),
-    ),
-    planted(
         "Gaussian noise of 0.95 of its sd",
         "privacy/test_noise_law.py::test_the_law_of_the_noise",
-        (NOISE, "if measurement.map(sensitivity) <= rho:", "if measurement.map(0.9 * sensitivity) <= rho:"),
         (NOISE, "* (1 + 2.0**-46)", "* 0.95"),
     ),
     planted(
@@ -108,11 +111,11 @@ MUTANTS = (
         "curator/test_randomness.py::test_noise_has_no_source_but_the_systems",
         (
             NOISE,
-            "    noisy = np.asarray(",
+            "    lattice, scale = _cells(",
             "    import os\n    if os.environ.get('DPSTATS_SEED'):\n"
             "        draw = np.random.default_rng(int(os.environ['DPSTATS_SEED']))\n"
             "        return value + draw.normal(scale=sensitivity / mu, size=len(value))\n"
-            "    noisy = np.asarray(",
+            "    lattice, scale = _cells(",
         ),
     ),
     planted(

@@ -13,7 +13,7 @@ import numpy as np
 from dpstats.curator import Curator
 from dpstats.estimators.engine.information import Information
 from dpstats.estimators.engine.plan import Plan
-from dpstats.estimators.engine.some import some_failures
+from dpstats.estimators.engine.some import early_rows
 from dpstats.estimators.engine.step import CHOOSE, DAMPING
 from dpstats.estimators.location_scale.bend import straight
 from dpstats.estimators.location_scale.bounds import Bounding
@@ -73,7 +73,7 @@ class Gaussian(Newton):
         events = release_events(curator, plan.cost("matrix"), scale, noisy, problem.alone)
         start = self._held(starting_values(events, problem), PlacedByLine(problem, scale, events))
         self._all = curator
-        self.curator = some_failures(curator, plan.total, len(events.square), events.fraction)
+        self.curator = early_rows(curator, plan.total, len(events.square), events.fraction)
         point = located(self.curator, problem, plan["location"], scale, start, events.fraction)
         self._signal = curator.n * curator.cost_per_row(plan.total)
         # a matrix is worth more in a step where noise is small

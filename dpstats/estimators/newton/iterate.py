@@ -13,7 +13,7 @@ from dpstats.curator import Curator
 from dpstats.estimators.engine.information import FORGET
 from dpstats.estimators.engine.plan import Plan
 from dpstats.estimators.engine.route import Scores, iterated
-from dpstats.estimators.engine.some import some_rows
+from dpstats.estimators.engine.some import early_rows, some_rows
 from dpstats.estimators.engine.step import CHOOSE, DAMPING, LONGEST
 from dpstats.estimators.gram.bounds import mean_weight
 from dpstats.estimators.matrices import SMALLEST, longest_image, not_noise, symmetric_power
@@ -52,10 +52,12 @@ def fit_newton(curator: Curator, problem: Problem, plan: Plan) -> Estimate:
     -------
     Estimate
     """
-    some = some_rows(curator, plan.total, problem.k)
     # privacy noise of a coefficient in sampling sds, if scores were limited to 4 sds
     noise = 2 * 4 * math.sqrt(1.25 * problem.k / curator.n) / curator.cost_per_row(plan.cost("tail"))
+    some = some_rows(curator, plan.total, problem.k)
     located = locate(some, plan.columns, plan.cost("octaves"), problem, noise)
+    if problem.family.two_valued:
+        some = early_rows(curator, plan.total, problem.k, located.telling(problem))
     plan = located.found(problem).spent(plan, "tail")
     chooser = Chooser(problem, located, curator.n, curator.cost_per_row(plan.cost("tail")))
     steps = _Steps(some, curator, plan, chooser, 1 + (noise < _QUIET))

@@ -143,6 +143,10 @@ class Located:
             beta[0] = float(family.link(np.array(mean))) - self.offset
         return beta
 
+    def telling(self, problem: Problem) -> float:
+        """Rows that tell of a line as much as the most telling answer does; per row."""
+        return self.usable * problem.family.level_at(self.mean) / problem.family.most_curved
+
     def found(self, problem: Problem) -> Found:
         """Where covariates lie, and the response, to tell whether rows may be apart.
 
