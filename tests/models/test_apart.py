@@ -134,14 +134,16 @@ def test_bounds_too_near_for_rows_apart_leave_their_share_to_the_averaged_steps(
     assert last[0] > last[1]
 
 
-def test_counts_that_are_mostly_0_are_not_rows_apart() -> None:
+@pytest.mark.parametrize(("share", "mean", "epsilon"), [(0.15, 1.0, 0.9), (0.08, 60.0, 1.5)])
+def test_counts_that_are_mostly_0_are_not_rows_apart(share: float, mean: float, epsilon: float) -> None:
     """Noise hides how far the others spread."""
     rng = np.random.default_rng(1)
-    data = {"x": rng.normal(size=2000), "y": rng.poisson(0.15, 2000)}
-    schema = dps.Schema(x=dps.bounded(-90, 90), y=dps.count(255))
+    counts = rng.geometric(1 / mean, 2000) * (rng.uniform(size=2000) < share)
+    data = {"x": rng.normal(size=2000), "y": counts}
+    schema = dps.Schema(x=dps.bounded(-90, 90), y=dps.count(2550))
     for seed in range(3):
         with noise(SeededNoise(seed)):
-            fit = dps.glm("y ~ x", data, schema, family="poisson").fit(dps.approx(0.9, 1e-6))
+            fit = dps.glm("y ~ x", data, schema, family="poisson").fit(dps.approx(epsilon, 1e-6))
         assert "apart" not in dict(fit.flags) and "apart" in fit.record.settings
 
 
