@@ -7,7 +7,8 @@ Tables have 1,000 to 50,000 rows and one to eight numbers of different laws, of 
 correlated, beside a factor, a flag and an event; bounds are tight, loose or far off the centre; cells are
 missing in some variables, in some tables of two variables together. A table and its noise are seeded by its
 number. The truth is that of values moved into their bounds. Beside the coverage stands that of the usual
-interval without privacy, of the same rows, for means and sds.
+interval without privacy, of the same rows, for means, sds and
+quantiles, these between two of the sorted rows.
 
 The last table is of the median of one column of 5,000 normal values, sd 1, anywhere within [0, 1e6]: how far
 it is from the median of the rows. Beside it stands what one count of the rows below a known point costs the

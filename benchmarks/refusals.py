@@ -28,10 +28,10 @@ from dpstats.testing import SeededNoise, noise
 LEAST = {
     "ols gaussian": least.LINEAR,
     "ols pure": least.PURE,
-    "logit gaussian": least.SCORES,
+    "logit gaussian": least.YES_NO,
     "poisson gaussian": least.SCORES,
     "gamma gaussian": least.SCORES,
-    "logit pure": least.PURE,
+    "logit pure": least.PURE_YES_NO,
     "survreg gaussian": least.TIMES,
     "survreg pure": least.PURE_TIMES,
 }

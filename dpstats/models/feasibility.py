@@ -38,8 +38,10 @@ class Least:
 # Gaussian noise on k x k sums has a spectral norm that grows as k^1.5 / mu, and what it hides grows as n. But
 # the more coefficients there are, the likelier one of them has an interval: powers are smaller. Chosen on
 # random designs, and looked at where rows are even over tight bounds, see the theory.
-LINEAR, SCORES, TIMES = Least(18.0, 1.0), Least(65.0, 0.33), Least(10.0, 1.25)
-PURE, PURE_TIMES = Least(62.0, 1.75), Least(45.0, 1.0)  # of lines and a yes or no, and of times
+LINEAR, TIMES = Least(18.0, 1.0), Least(10.0, 1.25)
+# Scores of a yes or no hold at most a quarter of what those of counts do
+YES_NO, SCORES = Least(45.0, 0.65), Least(65.0, 0.33)
+PURE, PURE_YES_NO, PURE_TIMES = Least(100.0, 1.75), Least(62.0, 1.75), Least(45.0, 1.0)
 
 
 def check_worth(curator: Curator, budget: Budget, k: int, least: Least, force: bool) -> None:

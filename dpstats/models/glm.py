@@ -19,7 +19,7 @@ from dpstats.families.glm import BINOMIAL, GAUSSIAN, GlmFamily
 from dpstats.formula import Design, build_design, told_apart
 from dpstats.ledger import Ledger
 from dpstats.models.contributed import fit_logistic
-from dpstats.models.feasibility import PURE, SCORES, check_worth
+from dpstats.models.feasibility import PURE_YES_NO, SCORES, YES_NO, check_worth
 from dpstats.models.glm_problem import check_options, costs_of, estimated, plan_of, problem_of
 from dpstats.models.law_names import family_named
 from dpstats.models.linear import LinearModel, ols
@@ -259,7 +259,8 @@ class GlmModel(Plannable):
         check_options(self.family, self._public, method, compat, c, robust)
         if self.family is BINOMIAL and method == "auto" and budget.pure:
             check_budget(budget, self._rows.n)
-            check_worth(Curator(self._rows, self.design, budget), budget, self._problem.k, PURE, force)
+            curator = Curator(self._rows, self.design, budget)
+            check_worth(curator, budget, self._problem.k, PURE_YES_NO, force)
             return fit_debiased_logit(
                 self.design, self._rows, budget, self._problem, model=self._name, robust=robust, ledger=ledger
             )
@@ -274,7 +275,8 @@ class GlmModel(Plannable):
         costs |= costs_of_middles(self.design, budget) if moves else {}
         named = METHOD if moves else PMT_METHOD
         if moves:
-            check_worth(curator, budget, self._problem.k, SCORES, force)
+            least = YES_NO if self.family.two_valued else SCORES
+            check_worth(curator, budget, self._problem.k, least, force)
         facts = pay(curator, self.design, budget, ledger, named, costs)
         curator, design = about_middles(curator, self.design, budget) if moves else (curator, self.design)
         problem = replace(problem_of(design, self.family, self._name), robust=robust)

@@ -8,7 +8,16 @@ import pytest
 
 import dpstats as dps
 from dpstats import testing
-from dpstats.models.feasibility import LINEAR, PURE, PURE_TIMES, SCORES, TIMES, Least
+from dpstats.models.feasibility import (
+    LINEAR,
+    PURE,
+    PURE_TIMES,
+    PURE_YES_NO,
+    SCORES,
+    TIMES,
+    YES_NO,
+    Least,
+)
 
 COLUMNS = [f"x{j}" for j in range(8)]
 SCHEMA = dps.Schema(
@@ -43,11 +52,11 @@ def model(name: str, data: Any, schema: dps.Schema = SCHEMA) -> Any:
 ROUTES: dict[tuple[str, str], tuple[Least, int]] = {
     ("ols", "gdp"): (LINEAR, 9),
     ("ridge", "gdp"): (LINEAR, 9),
-    ("logit", "gdp"): (SCORES, 9),
+    ("logit", "gdp"): (YES_NO, 9),
     ("poisson", "gdp"): (SCORES, 9),
     ("survreg", "gdp"): (TIMES, 10),
     ("ols", "pure"): (PURE, 9),
-    ("logit", "pure"): (PURE, 9),
+    ("logit", "pure"): (PURE_YES_NO, 9),
     ("survreg", "pure"): (PURE_TIMES, 10),
 }
 
