@@ -666,17 +666,12 @@ MUTANTS = (
         ),
     ),
     planted(
-        "what noise hides of correlated columns is an error of each (signs)",
+        "noise of the covariates' matrix is no error of the information (signs)",
         "models/test_survreg_signs.py::test_the_difference_of_columns_that_nearly_repeat_each_other_has_no_short_interval",
         (
             "estimators/location_scale/sign_average.py",
-            "axes[1 : d + 1, 1 : d + 1] = frame.shape.axes",
-            "pass",
-        ),
-        (
-            "estimators/location_scale/sign_frame.py",
-            "off.max() <= noise",
-            "(values[alike].max() - values.mean()) <= noise",
+            "errors = np.hypot(TUNING.structure, frame.shape.relative)",
+            "errors = np.full(len(frame.shape.relative), TUNING.structure)",
         ),
     ),
     planted(
