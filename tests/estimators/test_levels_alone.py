@@ -1,5 +1,7 @@
 """A level that noise hides has a wide interval, and no other coefficient is lost with it."""
 
+import math
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -7,6 +9,11 @@ from scipy import stats
 import dpstats as dps
 from dpstats.budget import Budget
 from dpstats.estimators.engine.finish import Estimate, guessed
+from dpstats.estimators.levels import END, OPEN, REACH
+from dpstats.estimators.newton.levels import Scores, moved_alone, read_levels
+from dpstats.estimators.newton.located import Located
+from dpstats.estimators.newton.problem import Problem
+from dpstats.families import FAMILIES
 from dpstats.testing import SeededNoise, noise
 
 BEFORE, FOUND = np.diag([4.0, 4.0, 20.0]), Estimate(np.zeros(3), np.eye(3), np.eye(3))
@@ -76,3 +83,84 @@ def test_a_reference_level_that_always_says_the_same_leaves_intercept_and_contra
     apart = np.array([0.0, -1.0, 1.0, 0.0])  # of levels that say both
     sd = np.sqrt(apart @ fit.cov_params().to_numpy() @ apart)
     assert sd < 0.05 and abs(apart @ fit.params.to_numpy() - 0.6) < 3 * sd
+
+
+LINES, SLOPE, MEAN = np.array([-2.8, -2.6, -3.1]), 0.3, 40.0  # of three levels, and of a number of this mean
+CATEGORY = Problem(
+    FAMILIES["poisson"],
+    lower=np.zeros(3),
+    upper=np.array([1.0, 1.0, 80.0]),
+    response=(0.0, 50.0),
+    coded=np.array([True, True, False]),
+    categories=(np.array([1, 2]),),
+)
+COLUMNS = Located(
+    center=np.array([0.0, 0.4, 0.3, MEAN]),
+    scale=np.ones(4),
+    least=np.zeros(4),
+    lower=np.zeros(4),
+    upper=np.ones(4),
+    squares=np.ones(4),
+    rare=(),
+    mean=1.0,
+    sd=1.0,
+    offset=0.0,
+    noise=0.0,
+    prior=np.ones(4),
+    dim=np.zeros(4, dtype=bool),
+)
+
+
+@pytest.mark.parametrize("hidden", [0, 1, 2])
+@pytest.mark.parametrize("away", [-600.0, 600.0, 3.0])
+def test_a_level_that_steps_ran_away_with_lies_within_reach_of_the_others(hidden: int, away: float) -> None:
+    """A reference level was at log means of -600, with an interval of 470 about it."""
+    lines, sds = LINES + away * (np.arange(3) == hidden), np.where(np.arange(3) == hidden, 240.0, 0.05)
+    back = np.array([row for row, _ in moved_alone(CATEGORY, COLUMNS)] + [np.eye(4)[3]])
+    to_user = np.linalg.inv(back)
+    params = to_user @ np.append(lines, SLOPE)
+    cov = to_user @ np.diag(np.append(sds, 0.01) ** 2) @ to_user.T
+    scores, guess = Scores(params[None], np.zeros(4), cov, cov / 4), np.diag([20.0, 0.0, 0.0, 0.0])
+    found = Estimate(params, cov + guess, cov * 3 / 4 + guess)
+    found.cov[3, 3] = math.inf  # of a number that is lost
+    found = read_levels(CATEGORY, COLUMNS, found, scores)
+    others = np.arange(3) != hidden
+    assert found.params[3] == SLOPE and found.cov[3, 3] == math.inf
+    found.cov[3, 3] = cov[3, 3]
+    seen, shown = back @ found.params, back @ (found.cov - guess) @ back.T
+    assert seen[:3][others] == pytest.approx(lines[others])
+    assert abs(seen[hidden] - lines[others].mean()) <= REACH + 0.01
+    assert abs(away) > END or seen[hidden] == pytest.approx(lines[hidden])
+    assert shown[hidden, hidden] == pytest.approx(OPEN)
+    assert np.sqrt(np.diag(shown)[:3][others]) == pytest.approx(sds[others], rel=0.01)
+    by_sampling = np.diag(back @ (found.cov - found.cov_privacy) @ back.T)[:3]
+    assert by_sampling == pytest.approx(np.where(others, sds, 0.0) ** 2 / 4, abs=1e-8)
+
+
+def claimed(family: str, share: float, epsilon: float, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """Contrasts with a rare reference level, and how many half-lengths they are off."""
+    g, n = np.random.default_rng(seed), 19_000
+    region, x = g.choice(4, n, p=[share, 0.4, 0.3, 0.3 - share]), g.normal(size=n).clip(-4, 4)
+    mean = np.exp(-3 + 0.3 * x + 0.1 * region)
+    y = g.poisson(mean).clip(0, 20) if family == "poisson" else (mean * g.gamma(2, 0.5, n)).clip(1e-6, 20)
+    response = dps.count(20) if family == "poisson" else dps.bounded(1e-6, 20)
+    schema = dps.Schema(y=response, x=dps.bounded(-4, 4), region=dps.levels(*"abcd"))
+    data = dict(y=y, x=x, region=np.array(list("abcd"))[region])
+    with noise(SeededNoise(seed)):
+        fit = dps.glm("y ~ region + x", data, schema, family=family).fit(dps.approx(epsilon, 1e-6))
+    half = stats.norm.ppf(0.975) * fit.bse.to_numpy()[1:4]
+    contrasts = fit.params.to_numpy()[1:4]
+    return contrasts, np.abs(contrasts - 0.1 * np.arange(1, 4)) / half
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(("family", "share", "epsilon"), [("poisson", 0.005, 4), ("gamma", 0.005, 2)])
+def test_contrasts_with_a_reference_level_that_noise_hides_hold(
+    family: str, share: float, epsilon: float
+) -> None:
+    """Half of them were beyond 15, as far as -600, and one in ten missed."""
+    fits = [claimed(family, share, epsilon, seed) for seed in range(300, 315)]
+    assert np.max([np.abs(contrasts) for contrasts, _ in fits]) < END
+    off = np.array([distances for _, distances in fits])
+    assert np.mean(off.max(axis=1) <= 1) >= 0.9
+    assert off.max() < 2

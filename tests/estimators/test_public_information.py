@@ -120,7 +120,7 @@ def test_rows_of_a_level_may_all_say_the_same_where_noise_may_make_up_their_even
     bare = read_levels(problem, located, Estimate(params, cov, cov), replace(scores, curvature=None))
     found = read_levels(problem, located, Estimate(params, cov, cov), scores)
     assert bare.cov[0, 0] < 1.0
-    assert (found.cov[0, 0] > OPEN) == few
+    assert (found.cov[0, 0] > 0.999 * OPEN) == few
 
 
 def test_nothing_is_public_of_numbers() -> None:

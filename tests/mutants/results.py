@@ -347,6 +347,16 @@ MUTANTS = (
         (LEVELS, "reference[own], direction[own] = 0.0, -1.0", "reference[own], direction[:] = 0.0, 0.0"),
     ),
     planted(
+        "steps run on with a reference level that noise hides (glm)",
+        f"{ALONE}a_level_that_steps_ran_away_with_lies_within_reach_of_the_others",
+        (LEVELS, "- apart) * direction", "- apart) * np.maximum(direction, 0.0)"),
+    ),
+    planted(
+        "a level has the error of a step that ran away (glm)",
+        f"{ALONE}a_level_that_steps_ran_away_with_lies_within_reach_of_the_others",
+        (LEVELS, "left -= np.outer(direction, row @ left)", "left -= 0.0"),
+    ),
+    planted(
         "a covariate that tells the response is not named (logit)",
         "models/test_glm.py::test_a_share_of_rows_that_contradict_decides_what_is_separated_under_any_link",
         ("estimators/newton/check.py", "_CONTRADICT * math", "0.0 * math"),

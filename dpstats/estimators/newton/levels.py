@@ -52,8 +52,8 @@ def read_levels(problem: Problem, located: Located, result: E, scores: Scores) -
     """A fit with coefficients and standard errors of levels by what their scores say.
 
     Where these leave an end of an interval open, as of a level that may have no events at all, it reaches as
-    far as linear predictors go. Without an intercept it is not known where the other columns are, and nothing
-    is done.
+    far as linear predictors go, from within reach of the other levels of its category, and no farther.
+    Without an intercept it is not known where the other columns are, and nothing is done.
 
     Parameters
     ----------
@@ -65,8 +65,9 @@ def read_levels(problem: Problem, located: Located, result: E, scores: Scores) -
     """
     if not problem.intercept:
         return result
-    params, added = result.params.copy(), np.zeros_like(result.cov)
-    for row, direction in moved_alone(problem, located):
+    params, added, moved = result.params.copy(), 0.0 * scores.cov, list(moved_alone(problem, located))
+    left = np.eye(problem.k)
+    for row, direction in moved:
         points, step, sd, sampling = scores.along(row)
         curve, share = _said(problem, located, row, scores.points.mean(axis=0))
         found, more = level(curve, share, points, step, sd, sampling), 0.0
@@ -76,13 +77,24 @@ def read_levels(problem: Problem, located: Located, result: E, scores: Scores) -
         else:
             more = (found.shift - step) ** 2
         if math.isinf(found.factor) or _few_events(problem, located, scores, row, direction):
-            # steps run on where rows of a level lose their curvature
-            own = direction[1:] > 0
-            params[1:][own], more = np.clip(params[1:][own], -REACH, REACH), OPEN
+            # steps run on where rows of a level lose their curvature, and so do their errors
+            beside = [each for each, _ in moved if row[0] and each[0] and each @ direction == 0]
+            apart, more = row @ params - _middle(params, scores, beside), OPEN
+            params += (np.clip(apart, -REACH, REACH) - apart) * direction
+            if row[0]:
+                left -= np.outer(direction, row @ left)
         else:
             more += (found.factor**2 - 1) * sd**2
         added += more * np.outer(direction, direction)
-    return replace(result, params=params, cov=result.cov + added, cov_privacy=result.cov_privacy + added)
+    gone, by_sampling = (part - left @ part @ left.T for part in (scores.cov, scores.sampling))
+    cov, privacy = result.cov + added - gone, result.cov_privacy + added - (gone - by_sampling)
+    return replace(result, params=params, cov=cov, cov_privacy=privacy)
+
+
+def _middle(params: np.ndarray, scores: Scores, rows: list[np.ndarray]) -> float:
+    """Mean linear predictor of these rows, the less of one the less is known of it; 0 of none."""
+    weights = [1 / (1 + variance_along(scores.cov, row)) for row in rows]
+    return float(np.average([row @ params for row in rows], weights=weights)) if rows else 0.0
 
 
 def moved_alone(problem: Problem, located: Located) -> Iterator[tuple[np.ndarray, np.ndarray]]:
