@@ -257,14 +257,13 @@ class GlmModel(Plannable):
             margin = MarginModel(self.design, self._rows, LOGISTIC_LOSS, self._name, self.family.name)
             return fit_margin(GlmFit, margin, budget, method, c, ledger, compat)
         check_options(self.family, self._public, method, compat, c, robust)
+        check_budget(budget, self._rows.n)
         if self.family is BINOMIAL and method == "auto" and budget.pure:
-            check_budget(budget, self._rows.n)
             curator = Curator(self._rows, self.design, budget)
             check_worth(curator, budget, self._problem.k, PURE_YES_NO, force)
             return fit_debiased_logit(
                 self.design, self._rows, budget, self._problem, model=self._name, robust=robust, ledger=ledger
             )
-        check_budget(budget, self._rows.n)
         check_gaussian(budget, self._name)
         method = "newton" if method == "auto" else compat or method
         moves = method == "newton"

@@ -86,6 +86,7 @@ def test_the_clock_of_a_constant_baseline_is_even() -> None:
         at_risk=ones,
         counted=0 * ones,
         even=ones,
+        shifts=np.zeros((2, 40)),
         bunches=np.zeros((2, 1)),
     ).of_baseline(values, weights)
     assert rates[0] > 1.5 * rates[-1]

@@ -407,6 +407,7 @@ def two_strata() -> Grid:
         at_risk=100 * ones,
         counted=ones,
         even=ones,
+        shifts=np.zeros((2, 8)),
         bunches=np.zeros((2, 4)),
         strata=2,
     )

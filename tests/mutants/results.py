@@ -982,6 +982,21 @@ MUTANTS = (
         ("results/survival_hazards.py", "np.fmin(low, most)", "low"),
     ),
     planted(
+        "a clock is even where noise hides when rows fail",
+        "estimators/test_clock_shape.py::test_the_shape_is_found_by_counts_that_hide_the_cells[3.0]",
+        ("estimators/hazards/shape.py", "_likely(counts, expected, sd**2) + _PRIOR", "1e6 * _PRIOR"),
+    ),
+    planted(
+        "sums of counts that are drawn to a law have no error of the law",
+        "estimators/test_clock_shape.py::test_errors_of_sums_of_noisy_counts_are_told[30.0-False]",
+        ("estimators/hazards/shape.py", "errors.append(of_law + ", "errors.append("),
+    ),
+    planted(
+        "where noise hides whether rows are at risk none are",
+        "estimators/test_clock_shape.py::test_slopes_of_a_rising_hazard_are_not_drawn_to_zero_where_a_stratum_has_one_piece",
+        ("estimators/hazards/grid.py", "spread = (early + late) / 2", "spread = early"),
+    ),
+    planted(
         "hazards that rise through a run are a burst",
         f"{BURST}a_burst_is_what_is_surely_faster_than_both_neighbours",
         ("estimators/hazards/grid.py", "np.maximum(*ratios)", "ratios[0]"),

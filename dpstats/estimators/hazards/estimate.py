@@ -14,11 +14,12 @@ from dpstats.estimators.hazards.bounds import Bounds
 from dpstats.estimators.hazards.grid import Grid
 from dpstats.estimators.hazards.levels import read_levels
 from dpstats.estimators.hazards.problem import by_stratum
-from dpstats.estimators.row_scale import RowScale
+from dpstats.estimators.row_scale import SURE, RowScale
 from dpstats.moments import Quantity
 from dpstats.moments.baseline import Baseline, Trend
 
 _PRIOR = 1.0  # variance of the linear predictor along a direction that is not seen
+_MOST = 0.9  # of a slope that may be lost by a wrong clock: beyond, nothing is known of it
 _CELL = 0.1  # 2 / 12 over the root of 3
 
 
@@ -69,12 +70,14 @@ def estimate(
     sampling, privacy, hidden = (way @ part @ way.T for part in (sampling, privacy, hidden))
     moved = _moved(grid, point[:j], bounds.c)
     by_pieces, by_cells = _misfit(grid, point[:j])
-    by_grid = user @ np.append(np.zeros(j), point[j:])
-    by_grid = np.outer(by_grid, by_grid)
+    by_grid = np.outer(*2 * [user @ np.append(np.zeros(j), point[j:])])
     point = user @ point
     # a larger budget has more pieces, and sees rows at risk for longer
-    privacy += by_grid * (by_pieces**2 + float(np.abs(moved[grid.hidden]).sum()) ** 2)
     by_clock, by_bursts = _clock_error(grid, moved), _bursts(grid, bounds.c)
+    by_noise = math.hypot(by_pieces, *(grid.shifts @ moved), float(np.abs(moved[grid.hidden]).sum()))
+    # shares of the truth, of which an estimate that is drawn to 0 has the less
+    by_grid /= (1 - min(SURE * math.hypot(by_noise, by_cells, by_clock), _MOST)) ** 2
+    privacy += by_grid * by_noise**2
     known = np.diag(sampling + privacy + by_grid * (by_cells**2 + by_clock**2))[j:]
     # of a slope that is drawn towards 0 errors are as much too short
     wider = np.append(np.ones(j), np.full(len(known), 1 + by_bursts))
@@ -207,5 +210,5 @@ def _clock_error(grid: Grid, moved: np.ndarray) -> float:
     at_risk = (grid.counted / grid.at_risk**2).reshape(grid.strata, -1)
     alone = np.maximum(grid.variances / grid.rates**2 - at_risk.ravel(), 0.0)
     until = np.cumsum((moved / grid.at_risk).reshape(grid.strata, -1), axis=1)
-    exits = -np.diff(grid.counted.reshape(grid.strata, -1), axis=1, append=0.0)
+    exits = np.maximum(-np.diff(grid.counted.reshape(grid.strata, -1), axis=1, append=0.0), 0.0)
     return math.sqrt(float(moved**2 @ alone) + float(np.sum(until**2 * exits)))

@@ -8,6 +8,7 @@ See docs/theory/coxph.md#grid.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -17,6 +18,7 @@ from dpstats.curator import Curator
 from dpstats.estimators.columns import SPIKE
 from dpstats.estimators.engine.plan import Plan
 from dpstats.estimators.hazards.problem import Problem, by_stratum
+from dpstats.estimators.hazards.shape import find_shape, smoothed
 from dpstats.estimators.levels import END
 from dpstats.estimators.row_scale import SURE
 
@@ -67,6 +69,9 @@ class Grid:
         Variance of their noise.
     even : array, shape (m,)
         Hazard of the stretch of time on which failures of each cell are taken to come evenly.
+    shifts : array, shape (2, m)
+        Of `rates`, in shares of them: by one sd of what is not known of their shape, and if as many rows are
+        at risk late as may be.
     bunches : array, shape (2, r + strata)
         Share of the events, and hazard, of runs of cells and of first cells, where they may come at once.
     constant : bool
@@ -90,6 +95,7 @@ class Grid:
     at_risk: np.ndarray
     counted: np.ndarray
     even: np.ndarray
+    shifts: np.ndarray
     bunches: np.ndarray
     constant: bool = False
     strata: int = 1
@@ -170,54 +176,55 @@ def find_grid(curator: Curator, plan: Plan, problem: Problem) -> Grid:
     events, before, after = counts.reshape(3, -1)
     exits = events + before + after
     entries, of_entries = _entries(curator, plan, problem)
-    middle = _until_the_end(exits - entries, strata) - (events + before - entries) / 2
-    # variance of the noise of these numbers
-    sums = (3 * sd**2 + of_entries**2) * np.tile(np.arange(fine, 0, -1), strata)
-    least = max(_LEAST_AT_RISK * n, _VISIBLE * sd)
-    seen = (middle > np.maximum(least, SURE * np.sqrt(sums))).reshape(strata, -1)
-    until = problem.edges[np.where(seen.any(axis=1), fine - np.argmax(seen[:, ::-1], axis=1), 0)]
-    surely = np.clip(1 - sums / np.maximum(middle, 1e-9) ** 2, _LEAST_SHARE, 1.0)
-    middle = np.maximum(middle, least)
+    noises = np.array([2 * sd**2, sd**2, of_entries**2])
+    until = _shown_until(problem, exits - entries, noises.sum(), max(_LEAST_AT_RISK * n, _VISIBLE * sd))
+    leave, middle, sums = _at_risk(problem, (events + before, after, entries), noises)
     stratum = np.repeat(np.arange(strata), fine)
     runs = _runs(events, _FEWEST, _VISIBLE * sd, stratum)
     number, noise = np.maximum(np.bincount(runs, events), 1.0), np.bincount(runs) * sd**2
+    shape = find_shape(problem, events, middle, sd)
     # the fewer are taken to be there the more noise hides whether any are at risk
-    shown = _lengths(problem) * surely
-    exposed = middle * shown
-    spread = number[runs] * exposed / np.bincount(runs, exposed)[runs]
+    surely = np.clip(1 - sums / middle**2, _LEAST_SHARE, 1.0)
+    exposed = middle * shape.gains * np.array([surely, np.ones_like(surely)])
+    early, late = (number[runs] * each / np.bincount(runs, each)[runs] for each in exposed)
+    spread = (early + late) / 2
     trust = spread / (spread + sd**2)
     each = np.maximum(trust * events + (1 - trust) * spread, _LEAST_SHARE * spread)
     each *= (number / np.bincount(runs, each))[runs]
-    of_run = stratum[np.unique(runs, return_index=True)[1]]
+    # those who fail later are there
+    middle = np.maximum(middle, _until_the_end(each, strata) - each / 2)
+    sums = np.minimum(sums, middle**2)
     # of what is spread evenly over a run, all may have come at any time of it, and noise may have made it up
     errors = (1 - trust) * each * (number / 3 + 1 + noise / number)[runs]
-    variances = (errors + trust**2 * (each + sd**2) + each**2 * sums / middle**2) / middle**2
+    of_shape = (1 - trust) * (shape.error - (np.bincount(runs, each * shape.error) / number)[runs])
+    shifts = np.array([of_shape, (1 - trust) * (late - early) / 2 / each])
+    errors += (each * of_shape) ** 2 + trust**2 * (each + sd**2) + each**2 * sums / middle**2
     rates, whole = each / middle, sd * math.sqrt(len(times))
     even = trust * rates + (1 - trust) * np.bincount(runs, rates)[runs]
     unsure = (number + noise) / number**2 + np.bincount(runs, each * sums / middle**2) / number
-    hazard, length = np.bincount(runs, rates), np.bincount(runs, shown)
-    at_once = _faster(hazard, length, np.sqrt(unsure), of_run)
+    hazard, length = np.bincount(runs, rates), np.bincount(runs, _lengths(problem) * surely)
+    at_once = _faster(hazard, length, np.sqrt(unsure), stratum[np.unique(runs, return_index=True)[1]])
     # until the lower bound of the time, or the first time after 0, nobody knows when rows fail
     shares = np.append(number, each[::fine]) / number.sum()
     bunches = np.array([shares, np.append(at_once, rates[::fine])])
-    constant = _at_one_time(events.reshape(strata, -1).sum(axis=0), whole)
     return Grid(
         problem.edges,
         rates,
         runs,
         each,
         runs,
-        *_of_those_at_risk(np.where(entries > SURE * of_entries, entries, 0.0), exits / middle, strata),
+        *_of_those_at_risk(np.where(entries > SURE * of_entries, entries, 0.0), leave / middle, strata),
         each,
         _PIECE_NOISE_LATE if problem.delayed else _PIECE_NOISE,
         whole,
-        variances,
+        errors / middle**2,
         until,
         middle,
         sums,
         even,
+        shifts,
         bunches,
-        constant,
+        _at_one_time(events.reshape(strata, -1).sum(axis=0), whole),
         strata,
     )
 
@@ -228,6 +235,29 @@ def _entries(curator: Curator, plan: Plan, problem: Problem) -> tuple[np.ndarray
         return np.zeros(len(problem.edges) - 1), 0.0
     release = curator.release("entry_counts", plan.cost("entries"), edges=problem.edges[1:])
     return release.values[0], float(release.sds[0].max())
+
+
+def _shown_until(problem: Problem, leave: np.ndarray, variance: float, least: float) -> np.ndarray:
+    """Time since when noise hides whether rows of each stratum are at risk, or fewer are than `least`."""
+    fine = len(leave) // problem.strata
+    sums = variance * np.tile(np.arange(fine, 0, -1), problem.strata)
+    at_risk = _until_the_end(leave, problem.strata) - leave / 2
+    seen = (at_risk > np.maximum(least, SURE * np.sqrt(sums))).reshape(problem.strata, -1)
+    ends = np.where(seen.any(axis=1), fine - np.argmax(seen[:, ::-1], axis=1), 0)
+    return np.asarray(problem.edges[ends])
+
+
+def _at_risk(
+    problem: Problem, counts: Sequence[np.ndarray], variances: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Rows that leave in each cell, are at risk in its middle, at least one, and variances of the latter.
+
+    Counts are noisy ones of rows that leave within cells, at their ends, and that enter.
+    """
+    found = [smoothed(problem, each, noise) for each, noise in zip(counts, variances, strict=True)]
+    within, end, enter = (each for each, _ in found)
+    middle = _until_the_end(within + end - enter, problem.strata) - (within - enter) / 2
+    return within + end, np.maximum(middle, 1.0), np.sum([error for _, error in found], axis=0)
 
 
 def _lengths(problem: Problem) -> np.ndarray:

@@ -98,6 +98,8 @@ class _Steps(Newton[Scores, Estimate]):
         super().prepare(t)
         if t == CHOOSE or self.arrived:
             self._choose()
+        elif t > CHOOSE:
+            self.grid = self._marginal.of_baseline(*self._predictors())
 
     def read(self, cost: float) -> Scores:
         """Scores per row in the coordinates of `axes`; the matrix is remembered."""
@@ -157,7 +159,8 @@ class _Steps(Newton[Scores, Estimate]):
         before, pieces, law = self.bounds, self.grid.pieces, self._predictors()
         spread = float(np.linalg.norm(np.linalg.solve(self.whitening, self.beta)))
         self.bounds = self.chooser.choose(self.whitening, self._counted, spread)
-        grid = self._divided(spread).of_baseline(*law)
+        self._marginal = self._divided(spread)
+        grid = self._marginal.of_baseline(*law)
         sums = np.bincount(grid.pieces, self.log_hazards[pieces] * grid.seen)
         self.grid, self.point = grid, np.append(sums / np.bincount(grid.pieces, grid.seen), self.beta)
         if self.bounds != before or not np.array_equal(pieces, grid.pieces):

@@ -1,0 +1,105 @@
+"""A clock is a power of time where noise hides when rows fail.
+
+See docs/theory/coxph.md#the-shape-of-the-clock.
+"""
+
+import numpy as np
+import pytest
+
+import dpstats as dps
+from dpstats.estimators.hazards.problem import Problem
+from dpstats.estimators.hazards.shape import find_shape, smoothed
+from dpstats.estimators.row_scale import Box
+from dpstats.testing import SeededNoise, noise
+
+TIMES = np.linspace(0, 2, 41)
+SCHEMA = dps.Schema(
+    days=dps.bounded(0.1, 600), failed=dps.event(), load=dps.bounded(-4, 4), site=dps.levels("a", "b", "c")
+)
+
+
+def problem(strata: int) -> Problem:
+    edges = np.concatenate([TIMES, *(TIMES[1:] + 2 * s for s in range(1, strata))])
+    return Problem(Box(np.zeros(2), np.ones(2)), edges, strata)
+
+
+def lives(shape: float, scale: float = 1.0) -> tuple[np.ndarray, np.ndarray]:
+    """Failures of 1,000 rows in each cell, and rows at risk in its middle."""
+    left = 1000 * np.exp(-((TIMES / scale) ** shape))
+    return -np.diff(left), (left[1:] + left[:-1]) / 2
+
+
+@pytest.mark.parametrize("shape", [0.6, 1.0, 3.0])
+def test_the_shape_is_found_by_counts_that_hide_the_cells(shape: float) -> None:
+    """Noise of 20 hides most cells, which have 25 failures in the mean; its sd of the shape is about .1."""
+    each = [lives(shape), lives(shape, 0.6)]
+    counts, at_risk = (np.concatenate(part) for part in zip(*each, strict=True))
+    found = []
+    for seed in range(20):
+        noisy = counts + np.random.default_rng(seed).normal(scale=20, size=80)
+        clock = find_shape(problem(2), noisy, at_risk, 20.0)
+        found.append(np.polyfit(np.log(TIMES[1:]), np.log(np.cumsum(clock.gains[:40])), 1)[0])
+        assert clock.gains[:40] == pytest.approx(clock.gains[40:])
+    assert np.mean(found) == pytest.approx(shape, rel=0.1)
+    # one sd of the logarithm of the shape, against how it scatters
+    rise = (clock.error[-1] - clock.error[0]) / np.log(TIMES[-1] / TIMES[1])
+    assert np.std(found) < 2 * rise
+
+
+def test_without_counts_the_shape_is_as_before_anything_is_known() -> None:
+    """The mean of a log-normal number with an sd of .7 of its logarithm, and its sd."""
+    clock = find_shape(problem(1), np.zeros(40), lives(1.0)[1], 1e4)
+    spent = np.log(np.cumsum(clock.gains))
+    assert spent[-1] - spent[5] == pytest.approx(np.exp(0.7**2 / 2) * np.log(TIMES[-1] / TIMES[6]), rel=0.05)
+    assert clock.error[-1] - clock.error[5] > 0.5 * np.log(TIMES[-1] / TIMES[6])
+
+
+def test_counts_that_are_known_stay_as_they_are() -> None:
+    counts = np.random.default_rng(1).poisson(30, 80).astype(float)
+    found, errors = smoothed(problem(2), counts, 0.0)
+    assert found == pytest.approx(counts)
+    assert np.isfinite(errors).all()
+
+
+@pytest.mark.parametrize("odd", [False, True])
+@pytest.mark.parametrize("sd", [3.0, 10.0, 30.0])
+def test_errors_of_sums_of_noisy_counts_are_told(odd: bool, sd: float) -> None:
+    """Of rows that leave by a law of Weibull, and of those that leave in two stretches alone."""
+    counts = np.where((np.arange(40) // 5) % 4 == 1, 60.0, 0.0) if odd else lives(2.0)[0]
+    sums, told = [], []
+    for seed in range(60):
+        noisy = counts + np.random.default_rng(seed).normal(scale=sd, size=40)
+        found, variances = smoothed(problem(1), noisy, sd**2)
+        sums.append(np.cumsum((found - counts)[::-1]))
+        told.append(variances)
+    errors = np.sqrt(np.mean(np.square(sums)))
+    assert np.sqrt(np.mean(told)) == pytest.approx(errors, rel=0.3 if odd else 0.15)
+
+
+def test_sums_of_late_counts_that_are_few_keep_little_noise() -> None:
+    """Of 1,000 rows 20 leave in the last third of the cells; bare sums are off by 70 there."""
+    counts, late = lives(4.0)[0], []
+    for seed in range(40):
+        noisy = counts + np.random.default_rng(seed).normal(scale=20, size=40)
+        late.append(smoothed(problem(1), noisy, 400.0)[0][28:].sum() - counts[28:].sum())
+    assert np.sqrt(np.mean(np.square(late))) < 45
+
+
+def test_slopes_of_a_rising_hazard_are_not_drawn_to_zero_where_a_stratum_has_one_piece() -> None:
+    """With an even clock estimates are .1 to .2, where .4 is right, with intervals of +-.09."""
+    apart = []
+    for seed in range(8):
+        draw = np.random.default_rng(seed)
+        load, site = draw.normal(size=3000).clip(-4, 4), draw.integers(0, 3, 3000)
+        life = 100 * np.exp(0.5 * (site - 1)) * (draw.exponential(size=3000) / np.exp(0.4 * load)) ** (1 / 2)
+        end = draw.uniform(0, 300, 3000)
+        data = {
+            "days": np.minimum(life, end).clip(0.1, 600),
+            "failed": 1 * (life <= end),
+            "load": load,
+            "site": np.array(["a", "b", "c"])[site],
+        }
+        with noise(SeededNoise(seed)):
+            fit = dps.coxph("Surv(days, failed) ~ load + strata(site)", data, SCHEMA).fit(dps.approx(1, 1e-6))
+        apart.append(float((fit.params["load"] - 0.4) / fit.bse["load"]))
+    assert np.mean(np.abs(apart) < 1.96) >= 0.75 and np.median(np.abs(apart)) < 1.96
