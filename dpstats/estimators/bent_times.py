@@ -18,6 +18,7 @@ Array = np.ndarray
 
 # squares of its standard error that a bend must be worth, as by Akaike's criterion: with 1, as by James and
 # Stein's rule, intervals of right lines are 10 % longer than without a look, not 6
+_ROUNDING = 1e-12  # of squares of curves of columns of variance 1
 _AKAIKE = 2.0
 # skewness from which the long rows of a column lie on one side: of a gamma law of shape 4 it is 1, and noise
 # makes .6 of that of a normal column
@@ -79,7 +80,9 @@ class Look:
         skewed |= np.isfinite(near)
         law, chosen = ColumnLaw(law.at[skewed], law.shares[skewed]), chosen[skewed]
         law = _farther(law, scale, chosen, scale.missed[chosen])
-        return cls(line, scale, chosen, law, events, radius)
+        # where noise leaves nearly all rows of a column in two places no square differs from a line
+        bends = law.mean(law.curved(*law.curve()) ** 2) > _ROUNDING
+        return cls(line, scale, chosen[bends], ColumnLaw(law.at[bends], law.shares[bends]), events, radius)
 
     def public(self) -> dict[str, Any]:
         """Public parameters of the curves, along forms of (1, x~)."""
