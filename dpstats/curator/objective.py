@@ -175,7 +175,8 @@ class Objective:
         tau = 1.02 * self.tolerance(n).of_answer(farthest) + 4 * UNIT_ROUNDOFF * self.ridge * farthest
         if tilt is None:
             return tau
-        cells = np.minimum(tilt.axes, tilt.sds) * 2.0**-40  # no cell of the lattice is wider
+        # no cell of the lattice is wider, see `mechanisms`
+        cells = np.maximum(np.minimum(tilt.axes, tilt.sds) * 2.0**-40, tilt.sds * 2.0**-48)
         return tau + float(np.linalg.norm(cells))
 
     def _check(self, n: int) -> None:

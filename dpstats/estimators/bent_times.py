@@ -18,8 +18,8 @@ Array = np.ndarray
 
 # squares of its standard error that a bend must be worth, as by Akaike's criterion: with 1, as by James and
 # Stein's rule, intervals of right lines are 10 % longer than without a look, not 6
-_ROUNDING = 1e-12  # of squares of curves of columns of variance 1
 _AKAIKE = 2.0
+_ROUNDING = 1e-12  # of squares of curves of columns of variance 1
 # skewness from which the long rows of a column lie on one side: of a gamma law of shape 4 it is 1, and noise
 # makes .6 of that of a normal column
 _SKEWED = 0.7

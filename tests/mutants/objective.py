@@ -24,6 +24,15 @@ MUTANTS = (
         ),
     ),
     planted(
+        "the lattice of a tilt of little cost is as fine as that of others",
+        "curator/test_tilt_lattice.py::test_tau_counts_the_cells_of_the_lattice_however_little_a_tilt_costs[0.0001]",
+        (
+            OBJECTIVE,
+            "np.maximum(np.minimum(tilt.axes, tilt.sds) * 2.0**-40, tilt.sds * 2.0**-48)",
+            "np.minimum(tilt.axes, tilt.sds) * 2.0**-40",
+        ),
+    ),
+    planted(
         "no slack for the determinant (PSI dpGLM)",
         f"{AUDIT}[no determinant]",
         (TILT, "return math.log1p(curvature / ridge)", "return 0.0 * curvature / ridge"),

@@ -989,7 +989,7 @@ MUTANTS = (
     planted(
         "sums of counts that are drawn to a law have no error of the law",
         "estimators/test_clock_shape.py::test_errors_of_sums_of_noisy_counts_are_told[30.0-False]",
-        ("estimators/hazards/shape.py", "errors.append(of_law + ", "errors.append("),
+        ("estimators/hazards/shape.py", "errors.append(np.maximum(of_law, 0.0) + ", "errors.append("),
     ),
     planted(
         "where noise hides whether rows are at risk none are",

@@ -93,7 +93,8 @@ def smoothed(problem: Problem, counts: Array, variance: float) -> tuple[Array, A
         sure = np.maximum(1 - SURE**2 * variance / np.maximum(parts**2, 1e-300), 0.0)
         found.append(middle + waves.T @ (sure * parts))
         lacks = np.maximum(parts**2 - variance, 0.0)
-        errors.append(of_law + (sure**2 * variance + (1 - sure) ** 2 * lacks) @ until_the_end**2)
+        of_waves = (sure**2 * variance + (1 - sure) ** 2 * lacks) @ until_the_end**2
+        errors.append(np.maximum(of_law, 0.0) + of_waves)
     return np.concatenate(found), np.concatenate(errors)
 
 
