@@ -104,6 +104,11 @@ def slack(ridge: float, curvature: float) -> float:
     return math.log1p(curvature / ridge)
 
 
+def pure_epsilon(epsilon: float, c: float) -> float:
+    """What is left of epsilon for the tilt."""
+    return epsilon - c
+
+
 def gaussian(rate: float, c: float) -> float:
     """mu of one row more or less, for a tilt of sd 1 / rate and slack c; (ii) of the module."""
     log_share = math.log(2) + float(special.log_ndtr(-rate / 2)) - float(np.logaddexp(0, c))
@@ -130,7 +135,7 @@ def split(cost: float, c: float, rows: int, pure: bool) -> Split:
     c, cost = c * RAISED, cost / RAISED  # for rounding, and inverses of Phi that are off by 1e-12
     if pure:
         rest = cost * APPROXIMATE_PURE
-        tilt = (cost - rest) / rows - c
+        tilt = pure_epsilon((cost - rest) / rows, c)
     else:
         rest = cost * APPROXIMATE_MU
         tilt = gaussian_rate(math.sqrt(cost**2 - rest**2) / (2 * rows), c)

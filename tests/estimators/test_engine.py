@@ -118,7 +118,7 @@ def test_costs_of_a_plan_add_up_by_stage_by_kind_and_in_all(pure: bool) -> None:
     assert total(cost for stage in stages for cost in plan[stage]) == pytest.approx(2.0)
     assert list(plan.costs) == ["columns", "score"]
     assert plan.costs["score"] == pytest.approx(plan.cost("early", "tail"))
-    assert total(plan.columns.parts) == pytest.approx(plan.cost("columns"))
+    assert total(plan.columns.costs.values()) == pytest.approx(plan.cost("columns"))
     power = 1 if pure else 2
     assert (np.array(plan["early"]) / plan["early"][0]) ** power == pytest.approx([1, 1, 2, 2, 3, 3])
     assert len(set(plan["tail"])) == 1

@@ -92,7 +92,7 @@ MUTANTS = (
     planted(
         "the share for the inexact minimum is not deducted",
         SPLIT,
-        (TILT, "tilt = (cost - rest) / rows - c", "tilt = cost / rows - c"),
+        (TILT, "pure_epsilon((cost - rest) / rows, c)", "pure_epsilon(cost / rows, c)"),
     ),
     planted(
         "the share for the inexact minimum is not deducted from Gaussian noise",
@@ -102,7 +102,7 @@ MUTANTS = (
     planted(
         "the tilt of a unit is that of a row",
         SPLIT,
-        (TILT, "tilt = (cost - rest) / rows - c", "tilt = cost - rest - c"),
+        (TILT, "pure_epsilon((cost - rest) / rows, c)", "pure_epsilon(cost - rest, c)"),
     ),
     planted(
         "the last noise hides tau instead of 2 tau",
