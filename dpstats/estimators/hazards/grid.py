@@ -18,7 +18,7 @@ from dpstats.curator import Curator
 from dpstats.estimators.columns import SPIKE
 from dpstats.estimators.engine.plan import Plan
 from dpstats.estimators.hazards.problem import Problem, by_stratum
-from dpstats.estimators.hazards.shape import find_shape, smoothed
+from dpstats.estimators.hazards.shape import find_shape, smoothed, until_the_end
 from dpstats.estimators.levels import END
 from dpstats.estimators.row_scale import SURE
 
@@ -243,8 +243,7 @@ def _shown_until(problem: Problem, leave: np.ndarray, variance: float, least: fl
     sums = variance * np.tile(np.arange(fine, 0, -1), problem.strata)
     at_risk = _until_the_end(leave, problem.strata) - leave / 2
     seen = (at_risk > np.maximum(least, SURE * np.sqrt(sums))).reshape(problem.strata, -1)
-    ends = np.where(seen.any(axis=1), fine - np.argmax(seen[:, ::-1], axis=1), 0)
-    return np.asarray(problem.edges[ends])
+    return np.asarray(problem.edges[np.where(seen.any(axis=1), fine - np.argmax(seen[:, ::-1], axis=1), 0)])
 
 
 def _at_risk(
@@ -312,7 +311,7 @@ def _faster(hazard: np.ndarray, length: np.ndarray, unsure: np.ndarray, stratum:
 
 def _until_the_end(numbers: np.ndarray, strata: int) -> np.ndarray:
     """Sums of each number and of those after it in its stratum."""
-    return np.cumsum(numbers.reshape(strata, -1)[:, ::-1], axis=1)[:, ::-1].ravel()
+    return until_the_end(numbers.reshape(strata, -1)).ravel()
 
 
 def _mixed(values: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -82,20 +82,23 @@ def smoothed(problem: Problem, counts: Array, variance: float) -> tuple[Array, A
     shares = np.diff(-np.expm1(-((times / scales[:, None, None]) ** _SHAPES[:, None])))
     found, errors = [], []
     waves = _waves(len(times) - 1)
-    until_the_end = np.cumsum(waves[:, ::-1], axis=1)[:, ::-1]
     for own in np.split(counts, strata):
         expected = _as_many(shares.reshape(-1, len(own)), own, 1)
         likely = special.softmax(_likely(own, expected, variance) + np.tile(_PRIOR, _SCALES))
         middle, number = likely @ expected, max(float(own.sum()), 1.0)
-        sums = np.cumsum(expected[:, ::-1], axis=1)[:, ::-1]
+        sums = until_the_end(expected)
         of_law = likely @ sums**2 * (1 + len(own) * variance / number**2) - (likely @ sums) ** 2
         parts = waves @ (own - middle)
         sure = np.maximum(1 - SURE**2 * variance / np.maximum(parts**2, 1e-300), 0.0)
         found.append(middle + waves.T @ (sure * parts))
-        lacks = np.maximum(parts**2 - variance, 0.0)
-        of_waves = (sure**2 * variance + (1 - sure) ** 2 * lacks) @ until_the_end**2
-        errors.append(np.maximum(of_law, 0.0) + of_waves)
+        left = sure**2 * variance + (1 - sure) ** 2 * np.maximum(parts**2 - variance, 0.0)
+        errors.append(np.maximum(of_law, 0.0) + left @ until_the_end(waves) ** 2)
     return np.concatenate(found), np.concatenate(errors)
+
+
+def until_the_end(rows: Array) -> Array:
+    """Sums of each number and of those after it in its row."""
+    return np.asarray(np.cumsum(rows[:, ::-1], axis=1)[:, ::-1])
 
 
 def _times(problem: Problem) -> Array:
