@@ -22,7 +22,7 @@ from lots.score import model_of
 from lottery import seeds
 from provenance import header
 
-from dpstats.models import feasibility as least
+from dpstats.models import skeleton as least
 from dpstats.testing import SeededNoise, noise
 
 LEAST = {

@@ -29,7 +29,7 @@ from dpstats.rows.files import FORMATS
 from dpstats.rows.grammar import MISSING_TEXTS
 from dpstats.rows.paths import SEPARATORS, data_files, kind_of
 from dpstats.schema import WEIGHS, Bounded, Count, Event, Flag, Levels, Schema, Variable, as_schema, usable
-from dpstats.schema.unit import MOST_ROWS
+from dpstats.schema.variables import MOST_ROWS
 
 
 def written(data: Any, name: str, where: np.ndarray) -> list[Any] | None:

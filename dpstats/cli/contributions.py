@@ -14,7 +14,7 @@ from dpstats.cli.files import JSON, MESSAGES, new_file, save, table
 from dpstats.contributors import Plan, contribute_rows, plan_contributions, write_messages
 from dpstats.errors import DataError, SpecificationError
 from dpstats.models import logit, ols, ridge
-from dpstats.models.expected_precision import expected_precision
+from dpstats.models.contributed import expected_precision
 from dpstats.schema import Schema
 
 SHOWS_WHY = (

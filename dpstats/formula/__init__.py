@@ -1,10 +1,10 @@
 """Formulas in patsy's language, without patsy's evaluation: text and schema -> Design, before any row."""
 
 from dpstats.formula.aliased import told_apart
+from dpstats.formula.beside import Offset
 from dpstats.formula.block import Block
 from dpstats.formula.design import Design, build_design
 from dpstats.formula.intervals import IntervalResponse
-from dpstats.formula.offsets_and_weights import Offset
 from dpstats.formula.response import NumericResponse, SurvResponse
 from dpstats.formula.scales import Scales, scales_of
 

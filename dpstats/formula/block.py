@@ -15,15 +15,13 @@ from typing import Protocol
 import numpy as np
 
 from dpstats.errors import FormulaError
+from dpstats.formula.beside import Axis, Offset, Strata, Subset, Weights
 from dpstats.formula.expressions import ANYWHERE, clip_into
 from dpstats.formula.factors import CategoricalFactor, NumericFactor, PolynomialFactor, SplineFactor
 from dpstats.formula.identities import Columns
 from dpstats.formula.intervals import Ends
 from dpstats.formula.layout import Atom
-from dpstats.formula.offsets_and_weights import Offset, Weights
 from dpstats.formula.response import Response
-from dpstats.formula.strata import Axis, Strata
-from dpstats.formula.subset import Subset
 from dpstats.schema import WEIGHS, Levels, usable
 
 

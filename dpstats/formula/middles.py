@@ -19,9 +19,8 @@ from typing import NamedTuple
 import numpy as np
 
 from dpstats.errors import FormulaError
-from dpstats.formula.expressions import Apply, Constant, Expression, bounds_of, number
+from dpstats.formula.expressions import OPERATORS, Apply, Constant, Expression, bounds_of, number, power
 from dpstats.formula.factors import Factor, NumericFactor
-from dpstats.formula.functions import OPERATORS, power
 from dpstats.formula.grammar import Coding, Subterm
 from dpstats.formula.layout import Atom, columns
 from dpstats.formula.reader import (

@@ -12,8 +12,7 @@ from collections.abc import Iterable
 
 from dpstats._arguments import near
 from dpstats.errors import FormulaError
-from dpstats.formula.expressions import Apply, Arguments, Constant, Expression, Leaf, bounds_of, number
-from dpstats.formula.functions import (
+from dpstats.formula.expressions import (
     ACCELERATIONS,
     COMPARISONS,
     FUNCTIONS,
@@ -21,6 +20,13 @@ from dpstats.formula.functions import (
     MINIMUM,
     OPERATORS,
     ZERO_CELSIUS,
+    Apply,
+    Arguments,
+    Constant,
+    Expression,
+    Leaf,
+    bounds_of,
+    number,
     power,
 )
 from dpstats.schema import Levels, Schema

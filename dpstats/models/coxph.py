@@ -17,12 +17,13 @@ from dpstats.estimators.hazards import Problem, fit_hazards, make_plan
 from dpstats.estimators.row_scale import Box
 from dpstats.formula import Design, SurvResponse, build_design, told_apart
 from dpstats.ledger import Ledger
-from dpstats.models.feasibility import TIMES, check_worth
 from dpstats.models.reuse import reusable
 from dpstats.models.skeleton import (
+    TIMES,
     Plannable,
     about_middles,
     check_budget,
+    check_worth,
     costs_of_middles,
     of_formula,
     pay,

@@ -20,16 +20,18 @@ from dpstats.estimators.published.truncated import fit_truncated_ridge
 from dpstats.formula import Design, NumericResponse, build_design, told_apart
 from dpstats.ledger import Ledger
 from dpstats.models.contributed import fit_linear
-from dpstats.models.feasibility import LINEAR, PURE, check_worth
 from dpstats.models.public import as_public, check_apart, stated
 from dpstats.models.reuse import reusable
 from dpstats.models.skeleton import (
+    LINEAR,
     PMT_METHOD,
+    PURE,
     Plannable,
     about_middles,
     check_budget,
     check_gaussian,
     check_method,
+    check_worth,
     costs_of_middles,
     pay,
     rows_of,
@@ -38,8 +40,8 @@ from dpstats.models.skeleton import (
 from dpstats.moments import Solution
 from dpstats.results import LinearFit
 from dpstats.results.cautions import beside, cautions, of_whole_table
+from dpstats.results.linear import fields_of
 from dpstats.results.record import penalty
-from dpstats.results.ridge import fields_of
 from dpstats.schema import Schema
 
 METHOD = "noisy second moments (Gaussian)"

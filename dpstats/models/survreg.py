@@ -36,7 +36,6 @@ from dpstats.formula import (
     told_apart,
 )
 from dpstats.ledger import Ledger
-from dpstats.models.feasibility import PURE_TIMES, TIMES, check_worth
 from dpstats.models.functional import fit_by_functional
 from dpstats.models.law_names import dist_named
 from dpstats.models.loglik import (
@@ -52,12 +51,15 @@ from dpstats.models.loglik import (
 )
 from dpstats.models.reuse import reusable
 from dpstats.models.skeleton import (
+    PURE_TIMES,
+    TIMES,
     Plannable,
     about_middles,
     check_budget,
     check_compat,
     check_complete,
     check_named,
+    check_worth,
     costs_of_middles,
     found_middles,
     of_formula,

@@ -12,8 +12,7 @@ from dpstats.budget import Budget, worded
 from dpstats.planning.knowledge import Known
 from dpstats.planning.truth import Law
 from dpstats.results.document import NOT_ESTIMABLE, Document
-from dpstats.results.facts import BANNER
-from dpstats.results.table import Column, Table, figures, percent
+from dpstats.results.table import BANNER, Column, Table, figures, percent
 
 _HEADS = {
     "coef": "planned",

@@ -12,14 +12,15 @@ from dpstats._arguments import truth
 from dpstats.errors import SpecificationError
 from dpstats.families import IDENTITY
 from dpstats.results.document import Estimates
-from dpstats.results.in_units import Units, in_units
 from dpstats.results.intervals import (
     Estimate,
     Joint,
+    Units,
     bias_share,
     bse,
     criterion,
     failures,
+    in_units,
     level_of,
     limits,
     p_values,

@@ -11,11 +11,10 @@ from dpstats._arguments import shown
 from dpstats._private import forgetting
 from dpstats.errors import SpecificationError
 from dpstats.results.document import NOT_ESTIMABLE, WIDTH, Document, Estimates, exposed
-from dpstats.results.facts import heading, price
 from dpstats.results.fit import Fit
 from dpstats.results.intervals import bse, privacy_share
 from dpstats.results.record import Record
-from dpstats.results.table import Column, Table, figures, percent
+from dpstats.results.table import Column, Table, figures, heading, percent, price
 
 BESIDE = 4  # fits in one table; more follow below
 LABEL, GAP = 22, 2

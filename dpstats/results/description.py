@@ -22,10 +22,18 @@ from dpstats.errors import SpecificationError
 from dpstats.moments.cell_table import PROBABILITIES, CellTable, CoarseCounts, Found, Noise
 from dpstats.moments.described import BoxSums, ColumnSums, Products, mean_of, sd_of
 from dpstats.results.document import Document, Shown, marked, pairs_frame, privacy_table
-from dpstats.results.facts import Facts, asked_and_paid, banner, heading, plain_facts, read_facts
 from dpstats.results.intervals import check_level
 from dpstats.results.plotting import entitled, footer
-from dpstats.results.table import in_unit, level_percent
+from dpstats.results.table import (
+    Facts,
+    asked_and_paid,
+    banner,
+    heading,
+    in_unit,
+    level_percent,
+    plain_facts,
+    read_facts,
+)
 from dpstats.schema import Bounded, Count, Event, Flag, Levels, Schema, Variable
 
 _SUMS = ("center", "half", "first", "second", "second_sd")

@@ -21,11 +21,10 @@ import pandas as pd
 from dpstats._arguments import is_line, number, shown
 from dpstats._private import forgetful, forgetting
 from dpstats.errors import SpecificationError
-from dpstats.results.facts import BANNER, Marked
 from dpstats.results.intervals import Transform, standard_errors, transformed
 from dpstats.results.markup import comma_separated, fitting, html, latex, markdown, text
 from dpstats.results.record import Record
-from dpstats.results.table import Column, Page, Table, figures, level_percent, percent
+from dpstats.results.table import BANNER, Column, Marked, Page, Table, figures, level_percent, percent
 
 T = TypeVar("T")
 

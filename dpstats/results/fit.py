@@ -14,9 +14,16 @@ from dpstats._private import always_shown
 from dpstats.errors import SpecificationError
 from dpstats.results.column_moments import ColumnMoments, has_columns, moments_of
 from dpstats.results.document import Document, width_of
-from dpstats.results.facts import banner, heading, price
-from dpstats.results.in_units import Units, in_units
-from dpstats.results.intervals import bse, limits, p_values, privacy_share, refuse_alpha, z_values
+from dpstats.results.intervals import (
+    Units,
+    bse,
+    in_units,
+    limits,
+    p_values,
+    privacy_share,
+    refuse_alpha,
+    z_values,
+)
 from dpstats.results.plotting import chosen, plot_coef
 from dpstats.results.prediction import Predictions
 from dpstats.results.record import Record, described_record, record_of
@@ -30,7 +37,7 @@ from dpstats.results.summary import (
     notes,
     short,
 )
-from dpstats.results.table import Table
+from dpstats.results.table import Table, banner, heading, price
 
 
 class Fit(Predictions):

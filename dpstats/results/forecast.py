@@ -25,12 +25,11 @@ from dpstats.errors import SpecificationError
 from dpstats.families.quantiles import even_shares
 from dpstats.results import survival_quantities as quantities
 from dpstats.results.document import NOT_ESTIMABLE, Document, Result, limit_columns, point_columns
-from dpstats.results.facts import Facts, price
 from dpstats.results.intervals import critical, refuse_alpha, standard_errors
 from dpstats.results.newdata import NewData, Points, points
 from dpstats.results.plotting import entitled, footer, legend
 from dpstats.results.record import Record
-from dpstats.results.table import Column, Table, figures, in_unit, level_percent, plain
+from dpstats.results.table import Column, Facts, Table, figures, in_unit, level_percent, plain, price
 
 POINTS = 301  # of the normal law: its quantiles at even steps of probability
 _LEAST = 1e-12  # a number of failures, or of units that stand, that is none but for rounding

@@ -7,8 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from dpstats.results.document import Estimates
-from dpstats.results.in_units import Units
-from dpstats.results.intervals import Estimate, positive, root
+from dpstats.results.intervals import Estimate, Units, positive, root
 from dpstats.results.public_rows import MeanFit
 from dpstats.results.record import Record, given, mentions_offset
 from dpstats.results.released import method_where, value_where

@@ -16,10 +16,9 @@ from dpstats._arguments import among, listed, near, shown
 from dpstats._axes import Axes, axes
 from dpstats.errors import SpecificationError
 from dpstats.results.document import NOT_ESTIMABLE
-from dpstats.results.facts import Facts, price, titled
 from dpstats.results.intervals import bias_share, limits, privacy_share
 from dpstats.results.record import Record, is_scale
-from dpstats.results.table import level_percent, percent, plain
+from dpstats.results.table import Facts, level_percent, percent, plain, price, titled
 
 STYLES = ("-", "--", ":", "-.")  # the next one when the colours are used up
 Step = Literal["post"] | None

@@ -17,11 +17,11 @@ from dpstats.errors import SpecificationError
 from dpstats.families import IDENTITY, Link
 from dpstats.results.coefficients import Coefficients
 from dpstats.results.document import marked
-from dpstats.results.facts import Marked
 from dpstats.results.intervals import by_slope, refuse_alpha, standard_errors, transformed
 from dpstats.results.newdata import NewData, Points, points
 from dpstats.results.notreleased import refusal
 from dpstats.results.record import Record
+from dpstats.results.table import Marked
 
 TIMES_ONLY = ("needs a time-to-failure model, and this is {model}", "Fit dps.survreg(...).")
 

@@ -27,7 +27,7 @@ from dpstats.moments.baseline import Baseline, Trend
 from dpstats.moments.design import DesignMoments
 from dpstats.moments.linear import LinearMoments, Quantity
 from dpstats.moments.mixture import Tails
-from dpstats.results.facts import Facts
+from dpstats.results.table import Facts
 from dpstats.schema import Schema
 
 LOG_SCALE = "Log(scale)"

@@ -19,8 +19,7 @@ from dpstats.results import survival_quantities as quantities
 from dpstats.results import survival_tables as tables
 from dpstats.results.document import Document, Estimates, cells, limit_columns, point_columns, with_limits
 from dpstats.results.fit import Fit
-from dpstats.results.in_units import Units
-from dpstats.results.intervals import Estimate, bse, limits, log_estimate, standard_errors
+from dpstats.results.intervals import Estimate, Units, bse, limits, log_estimate, standard_errors
 from dpstats.results.newdata import NewData, Points, beside, points
 from dpstats.results.prediction import linear_predictor
 from dpstats.results.record import Record, mentioned

@@ -17,8 +17,6 @@ import numpy as np
 
 from dpstats.formula import SurvResponse
 from dpstats.results.document import FIXED, NOT_ESTIMABLE, WIDTH, cells, limit_columns, point_columns
-from dpstats.results.facts import asked_and_paid, heading, titled
-from dpstats.results.in_units import says_units
 from dpstats.results.intervals import (
     Estimate,
     bias_share,
@@ -30,11 +28,25 @@ from dpstats.results.intervals import (
     off_the_law,
     p_values,
     privacy_share,
+    says_units,
     z_values,
 )
 from dpstats.results.record import INSPECTIONS, MOVED, Record, Setting, mentioned
 from dpstats.results.survival_tables import line_of
-from dpstats.results.table import Column, Pair, Table, figures, p_value, penalty_text, percent, plain, z_value
+from dpstats.results.table import (
+    Column,
+    Pair,
+    Table,
+    asked_and_paid,
+    figures,
+    heading,
+    p_value,
+    penalty_text,
+    percent,
+    plain,
+    titled,
+    z_value,
+)
 from dpstats.schema import ROW, Bounded, Count, Event, Flag, Levels, Unit, Variable
 
 QUOTED = re.compile(r"^Q\((['\"])(.*)\1\)$")  # a name that is no word of Python

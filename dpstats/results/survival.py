@@ -12,7 +12,6 @@ from numpy.typing import ArrayLike
 from dpstats._arguments import among
 from dpstats.results import survival_quantities as quantities
 from dpstats.results.document import FIXED, Estimates
-from dpstats.results.facts import capital
 from dpstats.results.fit import Fit
 from dpstats.results.forecast import Forecast, ends_of, fleet_of, forecast
 from dpstats.results.intervals import (
@@ -34,7 +33,7 @@ from dpstats.results.summary import ratio_row, ratio_rows, setting_text, table_o
 from dpstats.results.survival_plots import PlotsOfTime
 from dpstats.results.survival_quantities import AT_TIMES, OF_QUANTILES, kind_asked, predictions
 from dpstats.results.survival_tables import of_rivals, preferred
-from dpstats.results.table import Table
+from dpstats.results.table import Table, capital
 
 _EACH = "is of fits with one scale for all rows, and each stratum has its own here"
 OF_ONE_SCALE = {

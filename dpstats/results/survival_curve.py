@@ -18,11 +18,24 @@ from dpstats.errors import SpecificationError
 from dpstats.moments.interval_counts import CumulativeHazard, comparison, cumulative_hazard
 from dpstats.results.curve_estimates import Hazard, LogRankTest, half_widths, logrank_test, restricted_mean
 from dpstats.results.document import NOT_ESTIMABLE, Document, Shown, limit_columns, marked, point_columns
-from dpstats.results.facts import Facts, asked_and_paid, banner, heading, plain_facts, read_facts
 from dpstats.results.notreleased import NOT_RELEASED, missing, refusal
 from dpstats.results.plotting import band, entitled, footer, legend, style
 from dpstats.results.survival_quantities import check_times, failed_fractions
-from dpstats.results.table import Column, Table, figures, in_unit, level_percent, percent, plain
+from dpstats.results.table import (
+    Column,
+    Facts,
+    Table,
+    asked_and_paid,
+    banner,
+    figures,
+    heading,
+    in_unit,
+    level_percent,
+    percent,
+    plain,
+    plain_facts,
+    read_facts,
+)
 
 FORMAT = "dpstats.curve/2"
 PRINTED = 12  # times of each of several groups; of one all are printed

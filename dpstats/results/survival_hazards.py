@@ -21,8 +21,8 @@ from dpstats.moments.roots import chi_square
 from dpstats.results import survival_tables as tables
 from dpstats.results.document import NOT_ESTIMABLE, Document, Estimates, limit_columns, point_columns
 from dpstats.results.fit import Fit
-from dpstats.results.in_units import Units
 from dpstats.results.intervals import (
+    Units,
     by_slope,
     critical,
     errors_of_sums,

@@ -17,7 +17,6 @@ from dpstats._axes import Axes, axes
 from dpstats._warn import warn
 from dpstats.errors import SpecificationError
 from dpstats.results import survival_quantities as life
-from dpstats.results.facts import capital, price
 from dpstats.results.fit import Fit
 from dpstats.results.intervals import privacy_share, standard_errors, transformed
 from dpstats.results.newdata import NewData, Points
@@ -25,7 +24,7 @@ from dpstats.results.newdata import points as points_of
 from dpstats.results.plotting import entitled, footer, legend, line_with_band, per, style
 from dpstats.results.record import Record
 from dpstats.results.survival_curve import CurveFit, named
-from dpstats.results.table import in_unit, level_percent, plain
+from dpstats.results.table import capital, in_unit, level_percent, plain, price
 
 # ticks of probability paper; where there is no room for all, the first ones stay
 FAILED = (0.1, 0.5, 0.01, 0.9, 0.001, 0.99, 0.0001, 0.999, 0.05, 0.02, 0.2, 0.7, 0.3, 0.95, 0.005)

@@ -22,8 +22,7 @@ from dpstats.results.document import (
     point_columns,
     with_limits,
 )
-from dpstats.results.in_units import Units, in_units, per_unit
-from dpstats.results.intervals import critical, standard_errors
+from dpstats.results.intervals import Units, critical, in_units, per_unit, standard_errors
 from dpstats.results.newdata import Points, beside
 from dpstats.results.prediction import linear_predictor
 from dpstats.results.record import Record

@@ -34,11 +34,10 @@ from dpstats.results.document import (
     marked,
     point_columns,
 )
-from dpstats.results.facts import Marked, titled
 from dpstats.results.intervals import Joint, half_widths, refuse_alpha, standard_errors
 from dpstats.results.newdata import NewData, points
 from dpstats.results.record import Record, mentioned
-from dpstats.results.table import Column, Table, chi_square_text, figures, p_value, z_value
+from dpstats.results.table import Column, Marked, Table, chi_square_text, figures, p_value, titled, z_value
 from dpstats.schema import Bounded, Count, Event, Flag, Levels, Variable
 
 Hypothesis: TypeAlias = str | Sequence[str] | ArrayLike

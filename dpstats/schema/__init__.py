@@ -5,15 +5,17 @@ the process (the range of a sensor, the catalogue of makers), never from a look 
 Every mistake is reported when the schema is written, before any row is read.
 """
 
-from dpstats.schema.norm import Norm
 from dpstats.schema.schema import Schema, as_schema
-from dpstats.schema.unit import ROW, WEIGHS, Unit
 from dpstats.schema.variables import (
+    ROW,
+    WEIGHS,
     Bounded,
     Count,
     Event,
     Flag,
     Levels,
+    Norm,
+    Unit,
     Variable,
     bounded,
     count,

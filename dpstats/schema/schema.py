@@ -17,9 +17,7 @@ from dpstats._stored import write_text
 from dpstats._warn import warn
 from dpstats.errors import SchemaError
 from dpstats.schema.comments import rewritten, toml_text
-from dpstats.schema.norm import Norm, check_norms
-from dpstats.schema.unit import ROW, Unit
-from dpstats.schema.variables import KINDS, Levels, Variable, narrowed
+from dpstats.schema.variables import KINDS, ROW, Levels, Norm, Unit, Variable, check_norms, narrowed
 
 UNFILLED = "?"  # what a template has in the place of everything that has to be known
 

@@ -1,11 +1,15 @@
-"""The kinds of variable, each with what is public about it and a check of every mistake."""
+"""The kinds of variable, each with what is public about it and a check of every mistake.
+
+Besides, how long several numbers of one row are together at most, and whose privacy a fit protects: one row,
+or all rows of one person, machine or household.
+"""
 
 from __future__ import annotations
 
 import dataclasses
 import math
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass
 from types import EllipsisType
 from typing import ClassVar
@@ -354,3 +358,143 @@ def levels(*names: Code | EllipsisType, other: bool = False) -> Levels:
         wrong = shown(given[0])
         raise SchemaError(f"levels takes names, not {wrong}: give levels(*names), which everyone may know")
     return Levels(tuple(level_text(name) for name in names), other)
+
+
+@dataclass(frozen=True)
+class Norm:
+    """The Euclidean length of some variables of a row; a longer row is shortened to it.
+
+    Attributes
+    ----------
+    columns : tuple of str
+    radius : float
+        In the variables' own units.
+    """
+
+    columns: tuple[str, ...]
+    radius: float
+    kind: ClassVar[str] = "norm"
+
+    def __post_init__(self) -> None:
+        columns: object = self.columns
+        texts = isinstance(columns, list | tuple) and all(isinstance(name, str) for name in columns)
+        if not texts or len(self.columns) < 2:
+            raise SchemaError(
+                "a norm needs the names of two variables or more, such as norm('x', 'z', radius=1), not "
+                f"{shown(columns)}"
+            )
+        if len(set(self.columns)) < len(self.columns):
+            raise SchemaError(f"a norm names a variable twice: {', '.join(self.columns)}")
+        radius = _number(self.radius, "the radius of a norm")
+        if not 1e-100 < radius < 1e100:
+            raise SchemaError(f"the radius of a norm must be positive, not {radius:g}")
+        object.__setattr__(self, "columns", tuple(self.columns))
+        object.__setattr__(self, "radius", radius)
+
+    def read(self, names: Sequence[str]) -> tuple[str, ...]:
+        """Those of its variables that are among `names`."""
+        return tuple(name for name in self.columns if name in names)
+
+    def stretch(self, values: Mapping[str, np.ndarray], names: Sequence[str]) -> np.ndarray:
+        """Length of each row over the radius, for those of its variables that are in `names`."""
+        with np.errstate(all="ignore"):  # a square beyond all numbers is a length beyond the radius
+            return np.sqrt(sum((values[name] / self.radius) ** 2 for name in self.read(names)))
+
+    def shorten(self, values: MutableMapping[str, np.ndarray], names: Sequence[str]) -> None:
+        """Shorten, in place, the rows that are longer than the radius.
+
+        They keep their direction. A row's numbers decide about that row alone, and values between bounds
+        that hold 0 stay between them, as each is multiplied by the same number from 0 to 1.
+        """
+        if self.read(names):
+            factor = 1 / np.maximum(self.stretch(values, names), 1.0)
+            for name in self.read(names):
+                np.multiply(values[name], factor, out=values[name])
+
+    def __str__(self) -> str:
+        return f"norm of {', '.join(self.columns)}"
+
+
+def check_norms(norms: Sequence[Norm], variables: Mapping[str, Variable]) -> None:
+    """Refuse norms of what is no number, or cannot be shortened within its bounds, or is in two norms.
+
+    Raises
+    ------
+    SchemaError
+    """
+    seen: set[str] = set()
+    for norm in norms:
+        for name in norm.columns:
+            if name not in variables:
+                raise SchemaError(f"the {norm} needs {name!r} to be declared; declare it as bounded()")
+            variable = variables[name]
+            if not isinstance(variable, Bounded | Count):
+                raise SchemaError(f"{name!r} is declared as {variable.kind}; a norm is of numbers")
+            lower, upper = variable.bounds
+            if not lower <= 0 <= upper:
+                raise SchemaError(
+                    f"{name!r} lies between {lower:g} and {upper:g}; a norm is the distance from 0, which "
+                    "must lie within the bounds: subtract a public centre from the column first"
+                )
+            if name in seen:
+                raise SchemaError(f"{name!r} is in two norms; keep one")
+            seen.add(name)
+
+
+MOST_ROWS = 10**9
+# the key of a block of rows under which it says which of them weigh; no variable can have this name
+WEIGHS = ""
+
+
+@dataclass(frozen=True)
+class Unit:
+    """The unit of privacy.
+
+    Attributes
+    ----------
+    column : str or None
+        Names the unit of each row; None for a unit of one row.
+    max_rows : int
+        How many rows of a unit weigh: those whose cells have the least hashes. The others, and rows without
+        a unit, weigh nothing.
+    """
+
+    column: str | None = None
+    max_rows: int = 1
+    kind: ClassVar[str] = "unit"
+
+    def __post_init__(self) -> None:
+        if self.column is None:
+            if self.max_rows != 1:
+                raise SchemaError("a unit of more than one row needs the name of its column")
+            return
+        column: object = self.column
+        if not isinstance(column, str) or not column:
+            raise SchemaError(f"the column of a unit must be a text such as 'serial', not {shown(column)}")
+        if column == "row":
+            raise SchemaError("rename the column 'row' of the unit: 'one row' means that each row is a unit")
+        rows = plain(self.max_rows)
+        if isinstance(rows, bool) or not isinstance(rows, int) or not 1 <= rows <= MOST_ROWS:
+            raise SchemaError(f"max_rows must be a whole number from 1 to {MOST_ROWS:,}, not {shown(rows)}")
+        object.__setattr__(self, "max_rows", rows)
+
+    @property
+    def short(self) -> str:
+        """What is protected: ``one row``, ``one serial``."""
+        return f"one {self.column or 'row'}"
+
+    @property
+    def adjacency(self) -> str:
+        """What neighbouring data sets differ in: ``replace one row``, ``replace one serial``."""
+        return f"replace {self.short}"
+
+    @property
+    def limit(self) -> str:
+        """``at most 2 rows``."""
+        return f"at most {self.max_rows} {'row' if self.max_rows == 1 else 'rows'}"
+
+    def __str__(self) -> str:
+        return f"{self.column} ({self.limit})" if self.column else self.short
+
+
+ROW = Unit()

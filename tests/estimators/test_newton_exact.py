@@ -120,7 +120,7 @@ def standard_errors(expected: Any) -> np.ndarray:
 def take_many_steps(monkeypatch) -> None:
     """More than a fit has, all by all rows, so that it ends at the root and not near it."""
     monkeypatch.setattr("dpstats.estimators.engine.some._LEAST", 1.0)
-    page = importlib.import_module("dpstats.models.glm_problem")
+    page = importlib.import_module("dpstats.models.glm")
     monkeypatch.setattr(page, "make_plan", lambda mu, *steps, **more: make_plan(mu, 30, 8, **more))
 
 

@@ -11,7 +11,7 @@ from scipy import interpolate
 
 from dpstats.errors import FormulaError
 from dpstats.formula import build_design
-from dpstats.formula.functions import (
+from dpstats.formula.expressions import (
     ACCELERATIONS,
     BOLTZMANN,
     COMPARISONS,

@@ -16,8 +16,7 @@ from dpstats.contributors import Plan, contribute_rows
 from dpstats.contributors.message import exact
 from dpstats.errors import DataError, SpecificationError
 from dpstats.estimators.contributed import linear_moments
-from dpstats.models.contributed import approximation
-from dpstats.models.expected_precision import expected_precision
+from dpstats.models.contributed import approximation, expected_precision
 from dpstats.results import Fit
 from dpstats.rows import open_rows
 from tests.contributors.people import BUDGET, FORMULA, SCHEMA, people, plan, seeded

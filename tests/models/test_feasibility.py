@@ -8,7 +8,7 @@ import pytest
 
 import dpstats as dps
 from dpstats import testing
-from dpstats.models.feasibility import (
+from dpstats.models.skeleton import (
     LINEAR,
     PURE,
     PURE_TIMES,

@@ -4,7 +4,7 @@
 from tests.mutants.mutant import planted
 
 TOGETHER = "rows/test_dask.py::test_a_cluster_brings_the_rows_of_a_unit_together_and_hands_none_out"
-BLOCK, LINES, UNITS, CELLS = "formula/block.py", "rows/lines.py", "rows/units.py", "rows/cells.py"
+BLOCK, LINES, UNITS, CELLS = "formula/block.py", "rows/lines.py", "rows/encode.py", "rows/cells.py"
 VARIABLES = "schema/variables.py"
 IN_FILES = "rows/test_unit_parts.py::test_in_files_the_rows_weigh_that_do_in_memory_however_they_are_cut"
 PARTS_OF_UNITS = "rows/unit_parts.py"
@@ -35,7 +35,7 @@ MUTANTS = (
     planted(
         "generalised linear models look for squares in their declared bounds",
         "models/test_about_middles.py::test_a_covariate_does_not_take_over_a_square_in_bounds_far_too_wide",
-        ("models/glm_problem.py", "likely=design.likely[first:]", "likely=design.bounds[first:]"),
+        ("models/glm.py", "likely=design.likely[first:]", "likely=design.bounds[first:]"),
     ),
     planted(
         "a row whose value for the subset is missing counts as inside it",
@@ -50,12 +50,12 @@ MUTANTS = (
     planted(
         "a row is at risk in all strata before its own",
         "formula/test_strata.py::test_a_row_is_watched_in_its_own_stratum_alone",
-        ("formula/strata.py", "entry=np.maximum(observed.entry + shift, first)", "entry=observed.entry"),
+        ("formula/beside.py", "entry=np.maximum(observed.entry + shift, first)", "entry=observed.entry"),
     ),
     planted(
         "a row of a level that is not declared counts in the last stratum",
         "formula/test_strata.py::test_a_row_without_a_declared_level_counts_nothing",
-        ("formula/strata.py", "            ok &= (code >= 0) & (code < levels)\n", ""),
+        ("formula/beside.py", "            ok &= (code >= 0) & (code < levels)\n", ""),
     ),
     planted(
         "an infinite cell counts as its bound",
@@ -99,7 +99,7 @@ MUTANTS = (
         "a weight above 1",
         "formula/test_soundness.py::test_offsets_and_weights_stay_in_their_bounds",
         (
-            "formula/offsets_and_weights.py",
+            "formula/beside.py",
             "np.divide(out, self.maximum, out=out)",
             "np.divide(out, 0.5 * self.maximum, out=out)",
         ),

@@ -1279,7 +1279,7 @@ MUTANTS = (
     planted(
         "private files in a list pass as public=",
         "models/test_public_apart.py::test_a_file_is_known_in_a_list",
-        ("rows/memory.py", "        yield data.path\n", "        return\n"),
+        ("rows/rows.py", "        yield data.path\n", "        return\n"),
     ),
     planted(
         "private data pass as public= (glm)",

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from pyarrow import parquet
 
 import dpstats as dps
-from dpstats.rows import encode, grammar, lines, open_rows, units
+from dpstats.rows import encode, grammar, lines, open_rows
 from tests.privacy.harness import violation
 from tests.rows.kinds import HOSTILE, KINDS
 from tests.rows.pairs import search
@@ -83,7 +83,7 @@ def _sorted_levels(self: Any, cells: Any) -> np.ndarray:
         (lines, "_without_long_lines", lambda chunk: chunk, "csv"),
         (lines, "_lines", lambda chunk: pa.array(chunk.splitlines(keepends=True), pa.large_binary()), "csv"),
         pytest.param(  # this and the next are found after many pairs
-            units,
+            encode,
             "_words",
             lambda values: (
                 values.astype(np.float32).view(np.int32).astype(np.uint64)

@@ -7,7 +7,7 @@ import numpy as np
 import dpstats as dps
 from dpstats.moments import LinearMoments
 from dpstats.results import Fit
-from dpstats.results.ridge import solved
+from dpstats.results.linear import solved
 
 NAMES = ("Intercept", "alcohol", "sulphates", "acidity")
 AT = {"alcohol": 12, "sulphates": 0.5, "acidity": 7}

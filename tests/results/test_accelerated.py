@@ -9,7 +9,7 @@ import pytest
 
 import dpstats as dps
 from dpstats.errors import NotReleased, SpecificationError
-from dpstats.formula.functions import BOLTZMANN
+from dpstats.formula.expressions import BOLTZMANN
 from dpstats.results import Fit
 from dpstats.testing import NoNoise, noise
 from tests.results.fits import STRESS, USE, capacitor

@@ -27,7 +27,7 @@ from dpstats.results import (
     load,
 )
 from dpstats.results.document import Shown
-from dpstats.results.facts import Marked
+from dpstats.results.table import Marked
 from tests.results.every import EVERY
 from tests.results.fits import USE, capacitor
 from tests.results.glms import glm

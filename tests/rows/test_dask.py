@@ -17,9 +17,8 @@ from dpstats.curator.engines import Cluster, chosen, gathered
 from dpstats.curator.tasks import WorkError
 from dpstats.errors import DataError
 from dpstats.rows.cells import of_arrow
-from dpstats.rows.encode import coded
+from dpstats.rows.encode import Ids, as_one, coded
 from dpstats.rows.partitions import Partition, UnitPartition
-from dpstats.rows.units import Ids, as_one
 from dpstats.running import Running
 from dpstats.schema import WEIGHS
 from dpstats.testing import NoNoise, Recording, noise

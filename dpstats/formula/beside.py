@@ -1,0 +1,490 @@
+"""What of a row stands beside its columns: offset, weights, whether it weighs, and its stratum.
+
+``offset(...)`` terms have the coefficient 1 (docs/theory/rows.md#row-wise-formulas, rule 8). A row for which
+the condition ``subset=`` does not hold is switched off, as one with a missing value is: it stays, and n with
+it (rule 9). ``strata(...)`` terms give the rows of each level a baseline hazard, or a scale, of their own, as
+in R (docs/theory/coxph.md#strata, docs/theory/survival.md#strata).
+"""
+
+from __future__ import annotations
+
+import ast
+import itertools
+import math
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import reduce
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from dpstats._arguments import expression_of
+from dpstats.errors import FormulaError
+from dpstats.formula.expressions import (
+    BOXES,
+    COMPARISONS,
+    OPERATORS,
+    Apply,
+    Arguments,
+    Constant,
+    Expression,
+    Function,
+    Interval,
+    Leaf,
+    bounds_of,
+    clip_into,
+)
+from dpstats.formula.factor_reader import read_factor
+from dpstats.formula.factors import CategoricalFactor
+from dpstats.formula.grammar import MAX_COLUMNS, Terms
+from dpstats.formula.intervals import Observed
+from dpstats.formula.reader import (
+    NARROWEST,
+    function_name,
+    parse,
+    read_number,
+    require_declared,
+    usable_bounds,
+    variable_name,
+)
+from dpstats.schema import Event, Flag, Levels, Schema
+
+
+def _told(array: Callable[..., Any], interval: Callable[..., Interval]) -> Function:
+    """A comparison: 1 where it holds, else 0, and NaN where a side is, as rounding left its domain."""
+    return Function("", lambda x, y: np.where(np.isnan(x) | np.isnan(y), np.nan, array(x, y)), interval)
+
+
+def _meet(x: Interval, y: Interval) -> Interval:
+    """Whether two numbers are equal, surely and perhaps."""
+    point = (x[0] == x[1]) & (y[0] == y[1]) & (x[0] == y[0])
+    return point.astype(float), ((x[0] <= y[1]) & (y[0] <= x[1])).astype(float)
+
+
+_EQUAL = _told(np.equal, _meet)
+_NUMBERS = {sign: _told(one.array, one.interval) for sign, one in COMPARISONS.items()} | {ast.Eq: _EQUAL}
+_AND, _OR = (ast.And, ast.BitAnd), (ast.Or, ast.BitOr)
+EXAMPLE = "maker == 'WDC'"
+ALLOWED = (
+    "a condition is such as 'temp > 30', '20 <= temp < 40', \"maker == 'WDC'\", "
+    "\"maker in ('WDC', 'HGST')\", the name of a flag, or these with and, or, not and brackets"
+)
+
+
+@dataclass(frozen=True)
+class Subset:
+    """Rows that weigh.
+
+    Attributes
+    ----------
+    text : str
+        The condition as it is written.
+    variables : frozenset of str
+        Those that are read.
+    """
+
+    text: str
+    variables: frozenset[str]
+    _holds: Expression = field(repr=False)
+
+    def fill(self, leaves: Mapping[str, np.ndarray], ok: np.ndarray) -> None:
+        """Switch off the rows outside."""
+        ok &= self._holds.values(leaves) > 0.5
+
+
+def read_subset(text: Any, schema: Schema) -> Subset:
+    """Read a subset, a condition in the language of the formula, with levels and words beside.
+
+    Raises
+    ------
+    FormulaError
+        If it is no condition of declared variables, holds nowhere within their bounds, or compares with a
+        level that there is not.
+    """
+    text = expression_of("subset=", text, "'temp > 30'", FormulaError)
+    reader = _Reader(schema)
+    try:
+        tree = parse(text.strip())
+    except FormulaError:
+        if re.search("(?<![=<>!])=(?!=)", text):
+            raise FormulaError(
+                f"subset={text!r} has a single =; write == to compare, as in {EXAMPLE}"
+            ) from None
+        raise
+    holds = reader.read(tree)
+    if not reader.variables:
+        raise FormulaError(f"subset={text!r} reads no variable; {ALLOWED}")
+    if _nowhere(holds, schema):
+        raise FormulaError(
+            f"subset={text!r} leaves no row: it holds nowhere within the public bounds of "
+            f"{', '.join(sorted(reader.variables))}; correct it, or the schema"
+        )
+    return Subset(text, frozenset(reader.variables), holds)
+
+
+def _nowhere(condition: Expression, schema: Schema) -> bool:
+    """Whether intervals show that a condition holds for no row."""
+    kinds = [schema[name] for name in condition.variables]
+    if math.prod(len(kind.all) for kind in kinds if isinstance(kind, Levels)) > BOXES:
+        return False
+    try:
+        return bounds_of(condition, schema)[1] < 0.5
+    except FormulaError:  # a part that is bounded has no bound on boxes that are wider for all variables
+        return False
+
+
+class _Reader:
+    """From a tree to a condition, collecting the variables."""
+
+    def __init__(self, schema: Schema) -> None:
+        self._schema, self.variables = schema, set[str]()
+
+    def read(self, tree: ast.expr) -> Expression:
+        if isinstance(tree, ast.BoolOp | ast.BinOp) and isinstance(tree.op, (*_AND, *_OR)):
+            parts = tree.values if isinstance(tree, ast.BoolOp) else [tree.left, tree.right]
+            return _joined(np.minimum if isinstance(tree.op, _AND) else np.maximum, map(self.read, parts))
+        if isinstance(tree, ast.UnaryOp) and isinstance(tree.op, ast.Not | ast.Invert):
+            return _not(self.read(tree.operand))
+        if isinstance(tree, ast.Compare):
+            for side in (tree.left, *tree.comparators):
+                _refuse_bound(side)
+            sides = pairwise([tree.left, *tree.comparators])
+            compared = (self._compared(*pair, how) for pair, how in zip(sides, tree.ops, strict=True))
+            return _joined(np.minimum, compared)
+        name = variable_name(tree)
+        if name is not None and isinstance(self._declared(name), Flag | Event):
+            return Leaf(name, name)
+        raise FormulaError(f"{ast.unparse(tree)!r} is neither true nor false; {ALLOWED}")
+
+    def _declared(self, name: str) -> Any:
+        require_declared(name, self._schema)
+        self.variables.add(name)
+        return self._schema[name]
+
+    def _compared(self, left: ast.expr, right: ast.expr, how: ast.cmpop) -> Expression:
+        """The condition of one comparison, of a level or of numbers."""
+        for side, other in ((left, right), (right, left)):
+            name = variable_name(side)
+            if name is not None and isinstance(self._schema.get(name), Levels):
+                return self._of_levels(name, other, how, turned=side is right)
+        if isinstance(how, ast.In | ast.NotIn):
+            equal = [self._compared(left, one, ast.Eq()) for one in _listed(right)]
+            found = _joined(np.maximum, equal)
+            return found if isinstance(how, ast.In) else _not(found)
+        if isinstance(how, ast.NotEq):
+            return _not(self._compared(left, right, ast.Eq()))
+        if type(how) not in _NUMBERS:
+            raise FormulaError(f"'is' is not allowed in subset=; {ALLOWED}")
+        return Apply(_NUMBERS[type(how)], (self._number(left), self._number(right)), "")
+
+    def _number(self, tree: ast.expr) -> Expression:
+        expression = read_number(tree, self._schema)
+        if not isinstance(expression, Constant):
+            bounds_of(expression, self._schema)  # refuses what is not defined everywhere
+        self.variables |= expression.variables
+        return expression
+
+    def _of_levels(self, name: str, other: ast.expr, how: ast.cmpop, turned: bool) -> Expression:
+        several = isinstance(how, ast.In | ast.NotIn)
+        if not several and not isinstance(how, ast.Eq | ast.NotEq) or several and turned:
+            raise FormulaError(f"{name!r} is a category, which has no order: compare it by ==, != or in")
+        levels = self._declared(name).all
+        codes = [_code(name, levels, one) for one in (_listed(other) if several else [other])]
+        inside = isinstance(how, ast.Eq | ast.In)
+
+        def held(code: Any) -> Any:
+            return (np.isin(code, codes) == inside).astype(float)
+
+        among = Function("", held, lambda x: (held(x[0]), held(x[1])))  # boxes are single levels
+        return Apply(among, (Leaf(name, name),), "")
+
+
+def _refuse_bound(side: ast.expr) -> None:
+    """Refuse ``a == 'b' & c > 1``, which Python reads as ``a == ('b' & c) > 1``."""
+    if isinstance(side, ast.BinOp) and isinstance(side.op, ast.BitAnd | ast.BitOr):
+        sign, word = ("&", "and") if isinstance(side.op, ast.BitAnd) else ("|", "or")
+        raise FormulaError(
+            f"{ast.unparse(side)!r} is read first, as {sign} binds closer than a comparison: write {word} in "
+            f"the place of {sign}, or put each comparison in brackets"
+        )
+
+
+def _joined(both: Callable[[Any, Any], Any], parts: Iterable[Expression]) -> Expression:
+    def interval(*boxes: Interval) -> Interval:
+        return reduce(both, [low for low, _ in boxes]), reduce(both, [high for _, high in boxes])
+
+    return Apply(Function("", lambda *told: reduce(both, told), interval), tuple(parts), "")
+
+
+def _not(condition: Expression) -> Expression:
+    return Apply(OPERATORS[ast.Sub], (Constant(1.0, ""), condition), "")
+
+
+def _listed(tree: ast.expr) -> list[ast.expr]:
+    if isinstance(tree, ast.Tuple | ast.List | ast.Set) and tree.elts:
+        return tree.elts
+    raise FormulaError(f"{ast.unparse(tree)!r} must be a list of values in brackets; {ALLOWED}")
+
+
+def _code(name: str, levels: tuple[str, ...], tree: ast.expr) -> int:
+    if isinstance(tree, ast.Constant) and tree.value in levels:
+        return levels.index(tree.value)
+    raise FormulaError(
+        f"{ast.unparse(tree)} is no level of {name!r}; they are {', '.join(map(repr, levels))}, and are "
+        "written in quotes"
+    )
+
+
+@dataclass(frozen=True)
+class Offset:
+    """The sum of all ``offset()`` terms of a formula; no column of the design.
+
+    Attributes
+    ----------
+    text : str
+        The terms as they are written.
+    bounds : tuple of float
+        Lower and upper bound of the sum.
+    """
+
+    text: str
+    bounds: tuple[float, float]
+    _expression: Expression = field(repr=False)
+
+    @property
+    def variables(self) -> frozenset[str]:
+        """The variables that are read."""
+        return self._expression.variables
+
+    def fill(self, leaves: Mapping[str, np.ndarray], ok: np.ndarray, out: np.ndarray) -> None:
+        """Write the sum into ``out``, inside its bounds; ``ok`` loses the rows that lack a value."""
+        clip_into(self._expression.values(leaves), self.bounds, ok, out)
+
+
+def split_offset(terms: Terms, schema: Schema) -> tuple[Terms, Offset | None]:
+    """Take the ``offset()`` terms out of a formula's right side.
+
+    Raises
+    ------
+    FormulaError
+        If an offset is multiplied with something, is not a number, or has no public bounds.
+    """
+    columns, offsets = set_apart(terms, "offset", "an offset has the coefficient 1 and cannot interact")
+    return columns, _sum(offsets, schema) if offsets else None
+
+
+def set_apart(terms: Terms, function: str, why: str, rest: str = "") -> tuple[Terms, list[str]]:
+    """Return terms without those that call a function, and what these are.
+
+    Raises
+    ------
+    FormulaError
+        If one is multiplied with something, for the reason `why`; what else is to be written is the rest.
+    """
+    columns, found = [], []
+    for term in terms:
+        calls = [code for code in term if _calls(code, function)]
+        if calls and len(term) > 1:
+            remedy = f"write + {calls[0]}, as a term of its own"
+            raise FormulaError(f"{calls[0]!r} is part of {':'.join(term)}: {why}; {remedy}{rest}")
+        found += calls
+        columns += [term] * (not calls)
+    return tuple(columns), found
+
+
+def _calls(code: str, function: str) -> bool:
+    tree = parse(code)
+    return isinstance(tree, ast.Call) and isinstance(tree.func, ast.Name) and tree.func.id == function
+
+
+def _sum(codes: Sequence[str], schema: Schema) -> Offset:
+    """One expression for all, so that its bounds are those of the sum."""
+    text = " + ".join(codes)
+    total: Expression | None = None
+    for code in codes:
+        tree = parse(code)
+        assert isinstance(tree, ast.Call) and function_name(tree) == "offset"
+        term = read_number(Arguments(tree, "x").tree("x"), schema)
+        total = term if total is None else Apply(OPERATORS[ast.Add], (total, term), text)
+    assert total is not None
+    return Offset(text, usable_bounds(total, schema), total)
+
+
+@dataclass(frozen=True)
+class Weights:
+    """A row's weight, a number between 0 and a public maximum.
+
+    Attributes
+    ----------
+    text : str
+        The expression as it is written.
+    maximum : float
+        Its public upper bound.
+    """
+
+    text: str
+    maximum: float
+    _bounds: tuple[float, float] = field(repr=False)
+    _expression: Expression = field(repr=False)
+
+    @property
+    def variables(self) -> frozenset[str]:
+        """The variables that are read."""
+        return self._expression.variables
+
+    def fill(self, leaves: Mapping[str, np.ndarray], ok: np.ndarray, out: np.ndarray) -> None:
+        """Write the shares of the maximum into ``out``; a row of weight 0 is switched off."""
+        clip_into(self._expression.values(leaves), self._bounds, ok, out)
+        np.divide(out, self.maximum, out=out)
+        ok &= out > 0
+
+
+def read_weights(text: Any, schema: Schema) -> Weights:
+    """Read weights, an expression in the language of the formula.
+
+    Raises
+    ------
+    FormulaError
+        If it is not a row-wise number with public bounds, or may be negative.
+    """
+    text = expression_of("weights=", text, "'w' or 'np.sqrt(w)'", FormulaError)
+    expression = read_number(parse(text.strip()), schema)
+    lower, upper = usable_bounds(expression, schema)
+    if lower < 0:
+        raise FormulaError(
+            f"weights={text!r} may be {lower:g} by the public bounds, but no weight is below "
+            "0; declare a lower bound of 0 in the schema, or write "
+            f"weights='np.maximum({expression.text}, 0)'"
+        )
+    if upper < NARROWEST:
+        raise FormulaError(
+            f"weights={text!r} is 0 everywhere, or nearly, in the public bounds; declare an "
+            "upper bound above 0 in the schema"
+        )
+    return Weights(text, upper, (lower, upper), expression)
+
+
+@dataclass(frozen=True)
+class Strata:
+    """The strata of a formula: all combinations of the public levels of some categories.
+
+    Attributes
+    ----------
+    text : str
+        The terms as they are written.
+    """
+
+    text: str
+    _factors: tuple[CategoricalFactor, ...] = field(repr=False)
+
+    @property
+    def variables(self) -> frozenset[str]:
+        """The variables that are read."""
+        return frozenset().union(*(factor.variables for factor in self._factors))
+
+    @property
+    def count(self) -> int:
+        """Number of strata."""
+        return math.prod(len(factor.levels) for factor in self._factors)
+
+    @property
+    def terms(self) -> tuple[str, ...]:
+        """The categories, as terms of a formula."""
+        return tuple(dict.fromkeys(factor.code for factor in self._factors))
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """Names of the strata, in the order of their numbers, such as ``"WDC"`` or ``"WDC, 4 TB"``."""
+        return tuple(
+            ", ".join(map(str, levels)) for levels in itertools.product(*(f.levels for f in self._factors))
+        )
+
+    def of_level(self, code: str) -> np.ndarray:
+        """The level of the category `code` in each stratum, by its number."""
+        sizes = [len(factor.levels) for factor in self._factors]
+        position = [factor.code for factor in self._factors].index(code)
+        return np.asarray(np.unravel_index(np.arange(self.count), sizes)[position])
+
+    def codes(self, leaves: Mapping[str, np.ndarray], ok: np.ndarray) -> np.ndarray:
+        """The number of each row's stratum; ``ok`` loses rows that lack a level, whose number is any."""
+        number = np.zeros(len(ok), dtype=np.intp)
+        for factor in self._factors:
+            code, levels = factor.codes(leaves), len(factor.levels)
+            ok &= (code >= 0) & (code < levels)
+            number = number * levels + np.clip(code, 0, levels - 1)
+        return number
+
+
+@dataclass(frozen=True)
+class Axis:
+    """One axis of time for all strata, which lie on it one after the other, each from its beginning to the
+    upper bound of the time.
+
+    A row of a stratum is one that enters at the beginning of the stratum or later, and leaves in it. So it is
+    a row like any other that enters late, for which every statistic is proved.
+    """
+
+    strata: Strata
+    start: float
+    high: float
+
+    def shift(self, stratum: np.ndarray) -> np.ndarray:
+        """By how much the times of each stratum are moved."""
+        return np.asarray(stratum * (self.high - self.start))
+
+    def edges(self, times: np.ndarray) -> np.ndarray:
+        """The beginning, and times of a stratum, of which the last is the upper bound, in all strata."""
+        return np.append(self.start, times + self.shift(np.arange(self.strata.count))[:, None])
+
+    def laid(self, observed: Observed, stratum: np.ndarray) -> Observed:
+        """Rows of these strata with their times on the axis."""
+        begins = np.append(self.start, self.high + self.shift(np.arange(self.strata.count - 1)))[stratum]
+        shift = self.shift(stratum)
+        # after the last moment of the stratum before
+        first = np.nextafter(begins, np.inf)
+        value = np.maximum(observed.value + shift, first)
+        return observed._replace(value=value, entry=np.maximum(observed.entry + shift, first))
+
+
+def split_strata(terms: Terms, schema: Schema) -> tuple[Terms, Strata | None]:
+    """Take the ``strata()`` terms out of a formula's right side.
+
+    Raises
+    ------
+    FormulaError
+        If one is multiplied with something, is not of categories, or there are too many strata.
+    """
+    rest = ", and products of its variables beside it"
+    columns, found = set_apart(terms, "strata", "strata have no coefficients", rest)
+    return columns, _read(found, schema) if found else None
+
+
+def _read(codes: Sequence[str], schema: Schema) -> Strata:
+    text = " + ".join(codes)
+    factors = []
+    for code in codes:
+        tree = parse(code)
+        assert isinstance(tree, ast.Call)
+        if not tree.args or tree.keywords:
+            raise FormulaError(f"{code!r} takes categories and nothing else, such as strata(maker, site)")
+        factors += [_category(each, code, schema) for each in tree.args]
+    strata = Strata(text, tuple(factors))
+    if strata.count > MAX_COLUMNS:
+        raise FormulaError(
+            f"{text!r} makes {strata.count} strata, more than {MAX_COLUMNS}: use fewer levels or categories"
+        )
+    return strata
+
+
+def _category(tree: ast.expr, code: str, schema: Schema) -> CategoricalFactor:
+    name, text = variable_name(tree), ast.unparse(tree)
+    flag = name is not None and isinstance(schema.get(name), Flag | Event)
+    factor = read_factor(f"C({text})" if flag else text, schema)
+    if not isinstance(factor, CategoricalFactor):
+        raise FormulaError(
+            f"{code!r} needs categories with public levels: declare {text} with levels(...), or write "
+            f"strata(cut({text}, [...])) with public breaks"
+        )
+    return factor
