@@ -14,7 +14,7 @@ from typing import Any
 
 from dpstats._arguments import among, number, numbers, shown
 from dpstats._private import always_shown, forgetful, forgetting
-from dpstats._stored import Stored, check_format, described
+from dpstats._stored import Stored, check_format, described, restored
 from dpstats.budget import Approx, Budget, Gdp, as_budget, delta_of, stated_delta
 from dpstats.budget import from_dict as budget_from_dict
 from dpstats.contributors.law import Part, honest_count, input_law, local_mu, parts
@@ -225,8 +225,7 @@ class Plan(Stored):
     @functools.cached_property
     def hash(self) -> str:
         """SHA-256 of the plan, in hexadecimal digits."""
-        content = {key: value for key, value in self._content().items() if key != "hash"}
-        text = json.dumps(content, sort_keys=True, separators=(",", ":"), allow_nan=False)
+        text = json.dumps(self._content(), sort_keys=True, separators=(",", ":"), allow_nan=False)
         return hashlib.sha256(text.encode()).hexdigest()
 
     def _content(self) -> dict[str, Any]:
@@ -260,29 +259,11 @@ class Plan(Stored):
             its noise with its budget, its hash with all of it.
         """
         check_format(described(content, "a plan").get("format"), FORMAT, "a plan")
-        try:
-            plan = cls(
-                formula=content["formula"],
-                schema=Schema.from_dict(content["schema"]),
-                budget=budget_from_dict(content["budget"]),
-                contributors=content["contributors"],
-                honest=content["honest"],
-                method=content["method"],
-                compat=content["compat"],
-                ball=content["ball"],
-                sds=tuple(float(part["noise_sd"]) for part in content["message"]),
-            )
-            same = content["hash"] == plan.hash and dict(content) == plan.to_dict()
-        except SpecificationError:
-            raise
-        except Exception:
-            raise SpecificationError("the plan is incomplete, or was edited; ask for it again") from None
-        if not same:
-            raise SpecificationError(
-                "the hash of the plan does not fit its content, so someone changed it; ask for the plan "
-                "again, and send nothing"
-            )
-        return plan
+        refusal = (
+            "the plan is incomplete, or its hash does not fit its content, so that someone changed it; ask "
+            "for the plan again, and send nothing"
+        )
+        return restored(_planned, cls.to_dict, content, refusal)
 
     @property
     def guarantees(self) -> tuple[tuple[str, str], ...]:
@@ -309,6 +290,17 @@ class Plan(Stored):
             ),
         ]
         return "\n".join(f"{label:14}{text}" for label, text in lines)
+
+
+def _planned(content: Mapping[str, Any]) -> Plan:
+    """The plan of a file, whose other values are as they stand there."""
+    plain = ("formula", "contributors", "honest", "method", "compat", "ball")
+    return Plan(
+        schema=Schema.from_dict(content["schema"]),
+        budget=budget_from_dict(content["budget"]),
+        sds=tuple(float(part["noise_sd"]) for part in content["message"]),
+        **{name: content[name] for name in plain},
+    )
 
 
 def checked(plan: object) -> Plan:

@@ -312,32 +312,13 @@ def _sum(codes: Sequence[str], schema: Schema) -> Offset:
     return Offset(text, usable_bounds(total, schema), total)
 
 
-@dataclass(frozen=True)
-class Weights:
-    """A row's weight, a number between 0 and a public maximum.
-
-    Attributes
-    ----------
-    text : str
-        The expression as it is written.
-    maximum : float
-        Its public upper bound.
-    """
-
-    text: str
-    maximum: float
-    _bounds: tuple[float, float] = field(repr=False)
-    _expression: Expression = field(repr=False)
-
-    @property
-    def variables(self) -> frozenset[str]:
-        """The variables that are read."""
-        return self._expression.variables
+class Weights(Offset):
+    """A row's weight, a number between 0 and a public maximum, the upper of its bounds."""
 
     def fill(self, leaves: Mapping[str, np.ndarray], ok: np.ndarray, out: np.ndarray) -> None:
         """Write the shares of the maximum into ``out``; a row of weight 0 is switched off."""
-        clip_into(self._expression.values(leaves), self._bounds, ok, out)
-        np.divide(out, self.maximum, out=out)
+        super().fill(leaves, ok, out)
+        np.divide(out, self.bounds[1], out=out)
         ok &= out > 0
 
 
@@ -363,7 +344,7 @@ def read_weights(text: Any, schema: Schema) -> Weights:
             f"weights={text!r} is 0 everywhere, or nearly, in the public bounds; declare an "
             "upper bound above 0 in the schema"
         )
-    return Weights(text, upper, (lower, upper), expression)
+    return Weights(text, (lower, upper), expression)
 
 
 @dataclass(frozen=True)

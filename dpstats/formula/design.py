@@ -364,7 +364,7 @@ def _built(  # noqa: PLR0913 - what a design is built of
         notes_on(formula),
         weights,
         subset,
-        weighing.maximum if weighing else 1.0,
+        weighing.bounds[1] if weighing else 1.0,
         coding.terms,
         baseline,
         scales,

@@ -23,7 +23,7 @@ from dpstats.moments.cell_table import PROBABILITIES, CellTable, CoarseCounts, F
 from dpstats.moments.described import BoxSums, ColumnSums, Products, mean_of, sd_of
 from dpstats.results.document import Document, Shown, marked, pairs_frame, privacy_table
 from dpstats.results.intervals import check_level
-from dpstats.results.plotting import entitled, footer
+from dpstats.results.plotting import finished
 from dpstats.results.table import (
     Facts,
     asked_and_paid,
@@ -419,9 +419,7 @@ class Description(Facts, Shown, Stored):
         ax.hlines(at, low, high, color="C1", linewidth=4, alpha=0.5, label="interval")
         ax.plot(values, at, "o-" if name in self.numbers else "o", color="black", markersize=4)
         ax.set(ylabel=label, xlabel=across)
-        entitled(ax, title, self)
-        footer(ax, self)
-        return ax
+        return finished(ax, title, self)
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values for JSON.

@@ -27,7 +27,7 @@ from dpstats.results import survival_quantities as quantities
 from dpstats.results.document import NOT_ESTIMABLE, Document, Result, limit_columns, point_columns
 from dpstats.results.intervals import critical, refuse_alpha, standard_errors
 from dpstats.results.newdata import NewData, Points, points
-from dpstats.results.plotting import entitled, footer, legend
+from dpstats.results.plotting import finished
 from dpstats.results.record import Record
 from dpstats.results.table import Column, Facts, Table, figures, in_unit, level_percent, plain, price
 
@@ -241,10 +241,7 @@ class Forecast(Result):
         what = "failures until then" if cumulative else "failures in the period"
         ax.set(xlabel=in_unit("from now", self.time_unit), ylabel=what, ylim=(0, None))
         title = f"Forecast for {plain(self.units)} units"
-        entitled(ax, title, self.facts, fontsize="medium", wrap=True)
-        legend(ax)
-        footer(ax, self.facts)
-        return ax
+        return finished(ax, title, self.facts, fontsize="medium", wrap=True)
 
 
 def fleet_of(record: Record, units: NewData | None, age: str, number_of: str | None, clip: bool) -> Fleet:

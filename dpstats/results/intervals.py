@@ -317,25 +317,24 @@ def bse(record: Record) -> np.ndarray:
 
 def privacy_share(record: Record) -> np.ndarray:
     """Return the share of each variance that is privacy noise, NaN where that is undefined; shape (k,)."""
-    return _of_variances(record, np.diagonal(record.cov_privacy))
+    return quotients(np.diagonal(record.cov_privacy), np.diagonal(record.cov))
 
 
 def bias_share(record: Record) -> np.ndarray:
     """Return the share that is a possible bias, NaN where that is undefined or not kept; shape (k,)."""
-    return _of_variances(record, np.full(len(record.names), np.nan) if record.bias is None else record.bias)
+    bias = np.full(len(record.names), np.nan) if record.bias is None else record.bias
+    return quotients(bias, np.diagonal(record.cov))
 
 
-def _of_variances(record: Record, part: np.ndarray) -> np.ndarray:
-    total = np.diagonal(record.cov)
-    defined = np.isfinite(total) & (total > 0)
-    return np.divide(part, total, out=np.full(len(total), np.nan), where=defined)
+def quotients(values: np.ndarray, sizes: np.ndarray) -> np.ndarray:
+    """Return values over sizes such as errors, NaN where one of these is 0 or infinite."""
+    usable = np.isfinite(sizes) & (sizes > 0)
+    return np.divide(values, sizes, out=np.full(len(sizes), np.nan), where=usable)
 
 
 def z_values(record: Record) -> np.ndarray:
     """Return estimate / standard error, NaN where a coefficient is not estimable; shape (k,)."""
-    se = bse(record)
-    usable = np.isfinite(se) & (se > 0)
-    return np.divide(record.params, se, out=np.full(len(se), np.nan), where=usable)
+    return quotients(record.params, bse(record))
 
 
 def limits(record: Record, level: float, joint: Joint = None) -> tuple[np.ndarray, np.ndarray]:

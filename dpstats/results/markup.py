@@ -194,7 +194,11 @@ def html(doc: Page) -> str:
     if doc.head:
         parts += [
             "<table><tbody>",
-            *(_html_pair(pair) for pairs in doc.head for pair in pairs),
+            *(
+                f'<tr><th scope="row"{LEFT}>{escape(label)}</th><td{LEFT}>{escape(value)}</td></tr>'
+                for pairs in doc.head
+                for label, value in pairs
+            ),
             "</tbody></table>",
         ]
     for table in doc.tables:
@@ -202,11 +206,6 @@ def html(doc: Page) -> str:
     if doc.notes:
         parts += ["<section>", *(f"<p><small>{escape(note)}</small></p>" for note in doc.notes), "</section>"]
     return "\n".join([*parts, "</div>"])
-
-
-def _html_pair(pair: Pair) -> str:
-    label, value = pair
-    return f'<tr><th scope="row"{LEFT}>{escape(label)}</th><td{LEFT}>{escape(value)}</td></tr>'
 
 
 def _html_table(table: Table) -> list[str]:

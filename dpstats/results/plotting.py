@@ -95,6 +95,17 @@ def legend(ax: Axes) -> None:
     ax.legend(loc="upper left", bbox_to_anchor=(1.01, 1), borderaxespad=0, fontsize="small", frameon=False)
 
 
+def finished(
+    ax: Axes, title: str, *shown: Facts, share: ArrayLike | None = None, named: int = 1, **look: Any
+) -> Axes:
+    """Write the title, a legend where more than `named` things have a label, and a footer."""
+    entitled(ax, title, *shown, **look)
+    if len(ax.get_legend_handles_labels()[1]) > named:
+        legend(ax)
+    footer(ax, shown[0], share)
+    return ax
+
+
 def plot_path(
     record: Record, frame: pd.DataFrame, shown: Mapping[str, float], label: str, ax: Axes | None
 ) -> Axes:
@@ -122,15 +133,8 @@ def plot_path(
     if record.alpha:
         ax.axvline(record.alpha, color="0.3", linestyle=":", label="this fit")
     title = "Ridge path, 95 % intervals for the penalised coefficients"
-    ax.set(
-        xscale="log",
-        xlabel="alpha (ridge penalty)",
-        ylabel=label,
-    )
-    entitled(ax, title, record)
-    legend(ax)
-    footer(ax, record, frame.get("privacy_share"))
-    return ax
+    ax.set(xscale="log", xlabel="alpha (ridge penalty)", ylabel=label)
+    return finished(ax, title, record, share=frame.get("privacy_share"), named=0)
 
 
 THICK = 5.0  # points
@@ -175,13 +179,10 @@ def plot_coef(  # noqa: PLR0913 - what is drawn, and where
     ax.axvline(0, color="0.6", linewidth=0.8, zorder=0)
     names = [term if len(term) <= LONGEST else f"{term[: LONGEST - 3]}..." for term in terms]
     ax.set_yticks(rows, names)
-    entitled(ax, f"Coefficients, {level_percent(level)} intervals", record)
     ax.set(xlabel=label, ylim=(len(where) - 0.5, -0.5))
     if exponentiate:
         _as_ratios(ax)
-    legend(ax)
-    footer(ax, record, share[known])
-    return ax
+    return finished(ax, f"Coefficients, {level_percent(level)} intervals", record, share=share[known])
 
 
 def _as_ratios(ax: Axes) -> None:

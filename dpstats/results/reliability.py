@@ -46,11 +46,6 @@ def of_log_time(record: Record) -> bool:
     return record.distribution.log
 
 
-def of_proportional_hazards(record: Record) -> bool:
-    """Whether a change of log time multiplies the hazard, by the same factor at all times."""
-    return of_log_time(record) and record.distribution.family.proportional
-
-
 class Reliability(Fit):
     """Quantities of a location-scale model of time at public points, with intervals."""
 
@@ -228,7 +223,11 @@ class Reliability(Fit):
         """
         return tables.ratios(self.record, "Time ratio", level, units)
 
-    @method_where(lambda record: of_proportional_hazards(record) and not record.scale_labels)
+    @method_where(
+        lambda record: (
+            of_log_time(record) and record.distribution.family.proportional and not record.scale_labels
+        )
+    )
     def hazard_ratios(self, level: float = 0.95, *, units: Units | None = None) -> Estimates:
         """Return exp(-coef / sigma): the factor by which one unit of a column multiplies the hazard.
 

@@ -32,7 +32,7 @@ from dpstats.results.intervals import (
     transformed,
 )
 from dpstats.results.newdata import NewData, Points, points
-from dpstats.results.plotting import entitled, footer, legend, line_with_band, style
+from dpstats.results.plotting import finished, line_with_band, style
 from dpstats.results.prediction import Prediction, linear_predictor, predicted
 from dpstats.results.record import Record, given
 from dpstats.results.released import method_where
@@ -438,11 +438,7 @@ class HazardFit(Fit, models=("coxph",)):
         made.set(xlim=(0, edges[-1]), ylim=(-0.02, 1.02))
         shared = f" at {at.alike()}" if at.alike() else ""
         title = f"Survival{shared}, {level_percent(level)} intervals"
-        entitled(made, title, record, fontsize="medium")
-        if len(at.exog) > 1:
-            legend(made)
-        footer(made, record, privacy_share(record))
-        return made
+        return finished(made, title, record, share=privacy_share(record), fontsize="medium")
 
     def _prediction(self, at: Points, average: bool = False) -> Prediction:
         linear, gradient = linear_predictor(self.record, at)

@@ -21,7 +21,7 @@ from dpstats.results.fit import Fit
 from dpstats.results.intervals import privacy_share, standard_errors, transformed
 from dpstats.results.newdata import NewData, Points
 from dpstats.results.newdata import points as points_of
-from dpstats.results.plotting import entitled, footer, legend, line_with_band, per, style
+from dpstats.results.plotting import finished, line_with_band, per, style
 from dpstats.results.record import Record
 from dpstats.results.survival_curve import CurveFit, named
 from dpstats.results.table import capital, in_unit, level_percent, plain, price
@@ -169,11 +169,9 @@ def finish(
         title += f" at {shared}"
     ax.set(xlabel=in_unit("time", record.time_unit))
     shown = (record,) if points is None else (record, points)
-    entitled(ax, f"{title}, {level_percent(level)} band", *shown, fontsize="medium", wrap=True)
-    if len(ax.get_legend_handles_labels()[1]) > 1:
-        legend(ax)
-    footer(ax, record, privacy_share(record)[: record.n_location])
-    return ax
+    share = privacy_share(record)[: record.n_location]
+    title += f", {level_percent(level)} band"
+    return finished(ax, title, *shown, share=share, fontsize="medium", wrap=True)
 
 
 class PlotsOfTime(Fit):

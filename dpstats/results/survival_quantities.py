@@ -192,14 +192,14 @@ def predictions(
         return lambda time: _at_time(record, at, kind, time), asked, np.ndim(times) == 0
     if kind in OF_QUANTILES:
         p = 0.5 if kind == "median" else USUAL if p is None else p
-        return lambda q: _predicted_quantile(record, at, q), failed_fractions(p), np.ndim(p) == 0
+        return (
+            lambda q: _transformed(record, quantile(record, at, np.array(q)), record.link),
+            failed_fractions(p),
+            np.ndim(p) == 0,
+        )
     linear = linear_predictor(record, at)
     back = record.link if kind == "response" else IDENTITY
     return lambda _: _transformed(record, linear, back), np.zeros(1), True
-
-
-def _predicted_quantile(record: Record, at: Points, failed: float) -> Errors:
-    return _transformed(record, quantile(record, at, np.array(failed)), record.link)
 
 
 def _at_time(record: Record, at: Points, kind: str, time: float) -> Errors:

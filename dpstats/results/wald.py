@@ -34,7 +34,7 @@ from dpstats.results.document import (
     marked,
     point_columns,
 )
-from dpstats.results.intervals import Joint, half_widths, refuse_alpha, standard_errors
+from dpstats.results.intervals import Joint, half_widths, quotients, refuse_alpha, standard_errors
 from dpstats.results.newdata import NewData, points
 from dpstats.results.record import Record, mentioned
 from dpstats.results.table import Column, Marked, Table, chi_square_text, figures, p_value, titled, z_value
@@ -209,8 +209,7 @@ def contrasts(record: Record, matrix: np.ndarray, value: np.ndarray, null: tuple
     """Test matrix @ params = value, row by row; normal reference, or of one the law of the noise."""
     effect = matrix @ record.params - value
     sd = standard_errors(matrix, record)
-    usable = np.isfinite(sd) & (sd > 0)
-    z = np.divide(effect, sd, out=np.full(len(sd), np.nan), where=usable)
+    z = quotients(effect, sd)
     cov = _cov_of(record, matrix)
     cov[np.diag_indices(len(sd))] = sd**2
     tails = _tails_of(record, matrix)

@@ -106,17 +106,9 @@ def names_in(line: bytes, sep: str, encoding: str) -> list[str]:
     return names
 
 
-def _plain(path: Path) -> Any:
-    return path.open("rb")
-
-
-def _zstd(path: Path) -> Any:
-    return io.BufferedReader(pa.input_stream(str(path), compression="zstd"))
-
-
 COMPRESSED: dict[str, Callable[[Path], Any]] = {
     ".gz": gzip.open,
-    ".zst": _zstd,
+    ".zst": lambda path: io.BufferedReader(pa.input_stream(str(path), compression="zstd")),
 }
 
 
@@ -211,7 +203,7 @@ class CsvFile:
         return f"has {len(found)} field{'s' * (len(found) != 1)}, and the first line has {width}"
 
     def _open(self) -> Any:
-        return COMPRESSED.get(self.path.suffix.lower(), _plain)(self.path)
+        return COMPRESSED.get(self.path.suffix.lower(), lambda path: path.open("rb"))(self.path)
 
     @property
     def _packed(self) -> bool:
