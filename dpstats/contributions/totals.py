@@ -5,6 +5,9 @@ honest ones, and has an id that was not accepted before. Whatever else arrives c
 messages and nothing more. An honest message is out of range with a chance below 1e-28 for each 1,000 numbers
 (:mod:`dpstats.contributors.law`), so that this moves nothing that is estimated.
 
+Messages are read from files or a program, as batches of arrays; those in Parquet files are read without a
+Python object for each. What is no message is counted and left out.
+
 A message within the range may still be false. It then moves a sum by no more than the range, 1 + 12 sd.
 
 A minimum of the sum has noise of its own, for what a proof takes as exact and a computer does not find
@@ -13,17 +16,226 @@ exactly.
 
 from __future__ import annotations
 
+import json
+import os
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from dpstats.contributions.reading import Batch, batches
-from dpstats.contributions.seen import Seen
+from dpstats._arguments import path_of, shown, told
+from dpstats.contributions.seen import ID, Seen
 from dpstats.contributors.law import mark
 from dpstats.contributors.plan import Plan
 from dpstats.curator.noise import current
 from dpstats.errors import DataError
+
+COLUMNS = ("plan", "id", "values")
+
+
+def parquet_batches(
+    path: Path, plan: str, size: int, rows: int
+) -> Iterator[tuple[int, int, np.ndarray, np.ndarray]]:
+    """Counts of malformed messages and of those of another plan, ids and values, a batch at a time."""
+    import pyarrow.parquet as pq
+
+    try:
+        # pages are read as they are needed, and no more is kept than a batch
+        file = pq.ParquetFile(path, pre_buffer=False, buffer_size=1 << 20)
+    except Exception:
+        raise DataError(f"{path} cannot be read as a Parquet file: is it complete?") from None
+    with file:
+        if not set(COLUMNS) <= set(file.schema_arrow.names):
+            raise DataError(f"{path} holds no messages: they have the columns {', '.join(COLUMNS)}")
+        source = file.iter_batches(batch_size=rows, columns=list(COLUMNS), use_threads=False)
+        while (found := _next(source, path)) is not None:
+            yield _read_group(found, plan, size)
+
+
+def _next(source: Iterator[Any], path: Path) -> Any:
+    try:
+        return next(source, None)
+    except Exception:
+        raise DataError(f"{path} cannot be read to its end: is it complete?") from None
+
+
+def _read_group(found: Any, plan: str, size: int) -> tuple[int, int, np.ndarray, np.ndarray]:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    id_ok = _has_width(found.column("id"), ID.itemsize)
+    values_ok = _has_width(found.column("values"), 8 * size)
+    plans = found.column("plan")
+    if isinstance(plans, pa.DictionaryArray):
+        plans = plans.dictionary_decode()
+    if not (pa.types.is_string(plans.type) or pa.types.is_large_string(plans.type)):
+        plans = pa.nulls(len(found), pa.string())
+    told = np.asarray(plans.is_valid())
+    whole = id_ok & values_ok & told
+    same = np.asarray(pc.fill_null(pc.equal(plans, plan), False))
+    kept = whole & same
+    ids, values = found.column("id"), found.column("values")
+    if not kept.all():
+        ids, values = ids.filter(pa.array(kept)), values.filter(pa.array(kept))
+    count = int(kept.sum())
+    rows = np.frombuffer(_bytes(values, count), "<f8").reshape(count, size)
+    return int((~whole).sum()), int((whole & ~same).sum()), np.frombuffer(_bytes(ids, count), ID), rows
+
+
+def _has_width(column: Any, width: int) -> np.ndarray:
+    """Which entries have so many bytes."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    kind = column.type
+    if pa.types.is_fixed_size_binary(kind) or pa.types.is_binary(kind) or pa.types.is_large_binary(kind):
+        return np.asarray(pc.fill_null(pc.equal(pc.binary_length(column), width), False))
+    return np.zeros(len(column), dtype=bool)
+
+
+def _bytes(column: Any, count: int) -> memoryview:
+    """The bytes of all entries in order, none of which is missing; no copy."""
+    import pyarrow as pa
+
+    if not count:
+        return memoryview(b"")
+    buffers, start = column.buffers(), column.offset
+    if pa.types.is_fixed_size_binary(column.type):
+        width = column.type.byte_width
+        return memoryview(buffers[1])[start * width : (start + count) * width]
+    wide = np.int64 if pa.types.is_large_binary(column.type) else np.int32
+    ends = np.frombuffer(buffers[1], wide)[start : start + count + 1]
+    return memoryview(buffers[2])[int(ends[0]) : int(ends[-1])]
+
+
+_BATCH_BYTES = 1 << 25
+_MOST, _LEAST = 1 << 16, 1 << 8
+_NUMBER_CHARS = 32  # of a number in JSON, at most; a line that is longer than its numbers may be is malformed
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Some messages.
+
+    Attributes
+    ----------
+    malformed, wrong_plan : int
+        How many were left out because they are no messages of this length, or of another plan.
+    ids : ndarray of 16 bytes, shape (B,)
+    values : ndarray, shape (B, m)
+        Any numbers, infinite ones and NaN too.
+    """
+
+    malformed: int
+    wrong_plan: int
+    ids: np.ndarray
+    values: np.ndarray
+
+
+def batches(messages: Any, plan: str, size: int) -> Iterator[Batch]:
+    """Read messages a batch at a time, at most 32 MB of numbers.
+
+    Parameters
+    ----------
+    messages
+        Path of a .parquet or .jsonl file, a list of such paths, or an iterable of messages: objects with
+        ``plan``, ``id`` and ``values``, or mappings with these keys (the id as bytes or as hexadecimal
+        digits).
+    plan : str
+        What a message must carry.
+    size : int
+        Numbers in a message.
+
+    Raises
+    ------
+    DataError
+        If a file cannot be opened or does not hold messages at all.
+    """
+    rows = max(min(_BATCH_BYTES // (8 * size), _MOST), _LEAST)
+    if isinstance(messages, str | os.PathLike):
+        return _of_file(path_of("messages", messages, DataError), plan, size, rows)
+    if isinstance(messages, list | tuple) and all(isinstance(item, str | os.PathLike) for item in messages):
+        paths = [path_of("messages", path, DataError) for path in messages]
+        return (batch for path in paths for batch in _of_file(path, plan, size, rows))
+    if isinstance(messages, Mapping) or not isinstance(messages, Iterable):
+        raise DataError(
+            f"messages must be the path of a .parquet or .jsonl file, or messages, not {shown(messages)}"
+        )
+    return _of_items(messages, plan, size, rows)
+
+
+def _of_file(path: Path, plan: str, size: int, rows: int) -> Iterator[Batch]:
+    if not path.is_file():
+        raise DataError(f"there is no file {told(path, ('.parquet', '.pq', '.jsonl'))}")
+    suffix = path.suffix.lower()
+    if suffix in (".parquet", ".pq"):
+        for malformed, wrong, ids, values in parquet_batches(path, plan, size, rows):
+            yield Batch(malformed, wrong, ids, values)
+    elif suffix == ".jsonl":
+        yield from _of_items(_lines(path, _NUMBER_CHARS * size + 1024), plan, size, rows)
+    else:
+        raise DataError(f"files of messages end in .parquet or .jsonl: {path}")
+
+
+def _lines(path: Path, longest: int) -> Iterator[Any]:
+    """What each line holds, None where it is no JSON; a line that is too long is skipped, not kept."""
+    with path.open("rb") as file:
+        while line := file.readline(longest):
+            whole = line.endswith(b"\n") or len(line) < longest
+            while not whole:
+                rest = file.readline(longest)
+                whole = rest.endswith(b"\n") or len(rest) < longest
+                line = b""
+            if line.strip() or not line:
+                yield _parsed(line)
+
+
+def _parsed(line: bytes) -> Any:
+    try:
+        return json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _of_items(items: Iterable[Any], plan: str, size: int, rows: int) -> Iterator[Batch]:
+    malformed = wrong = 0
+    ids: list[bytes] = []
+    values = np.empty((rows, size))
+    for item in items:
+        found = _read(item, values[len(ids)])
+        if found is None:
+            malformed += 1
+        elif found[0] != plan:
+            wrong += 1
+        else:
+            ids.append(found[1])
+        if len(ids) == rows or malformed + wrong >= rows:
+            yield Batch(malformed, wrong, np.array(ids, dtype=ID), values[: len(ids)])
+            malformed = wrong = 0
+            ids, values = [], np.empty((rows, size))
+    yield Batch(malformed, wrong, np.array(ids, dtype=ID), values[: len(ids)])
+
+
+def _read(item: Any, out: np.ndarray) -> tuple[Any, bytes] | None:
+    """Plan and id of a message, whose numbers go into `out`; None if it is none."""
+    try:
+        if isinstance(item, Mapping):
+            plan, identity, numbers = item["plan"], item["id"], item["values"]
+        else:
+            plan, identity, numbers = item.plan, item.id, item.values
+        if isinstance(identity, str):
+            identity = bytes.fromhex(identity)
+        if not isinstance(plan, str) or not isinstance(identity, bytes) or len(identity) != ID.itemsize:
+            return None
+        row = np.asarray(numbers)
+        if row.shape != out.shape or row.dtype.kind not in "fiu":
+            return None
+        out[:] = row
+    except Exception:  # a hostile object may raise anything
+        return None
+    return plan, identity
 
 
 @dataclass
@@ -66,7 +278,7 @@ def total(messages: Any, plan: Plan) -> Totals:
     Parameters
     ----------
     messages
-        See :func:`dpstats.contributions.reading.batches`.
+        See :func:`dpstats.contributions.totals.batches`.
     plan : Plan
 
     Raises

@@ -4,8 +4,7 @@ from dpstats.formula.aliased import told_apart
 from dpstats.formula.beside import Offset
 from dpstats.formula.block import Block
 from dpstats.formula.design import Design, build_design
-from dpstats.formula.intervals import IntervalResponse
-from dpstats.formula.response import NumericResponse, SurvResponse
+from dpstats.formula.response import IntervalResponse, NumericResponse, SurvResponse
 from dpstats.formula.scales import Scales, scales_of
 
 __all__ = [

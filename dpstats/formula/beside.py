@@ -39,7 +39,6 @@ from dpstats.formula.expressions import (
 from dpstats.formula.factor_reader import read_factor
 from dpstats.formula.factors import CategoricalFactor
 from dpstats.formula.grammar import MAX_COLUMNS, Terms
-from dpstats.formula.intervals import Observed
 from dpstats.formula.reader import (
     NARROWEST,
     function_name,
@@ -49,6 +48,7 @@ from dpstats.formula.reader import (
     usable_bounds,
     variable_name,
 )
+from dpstats.formula.response import Observed
 from dpstats.schema import Event, Flag, Levels, Schema
 
 

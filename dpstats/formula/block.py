@@ -18,10 +18,8 @@ from dpstats.errors import FormulaError
 from dpstats.formula.beside import Axis, Offset, Strata, Subset, Weights
 from dpstats.formula.expressions import ANYWHERE, clip_into
 from dpstats.formula.factors import CategoricalFactor, NumericFactor, PolynomialFactor, SplineFactor
-from dpstats.formula.identities import Columns
-from dpstats.formula.intervals import Ends
-from dpstats.formula.layout import Atom
-from dpstats.formula.response import Response
+from dpstats.formula.layout import Atom, Columns
+from dpstats.formula.response import Ends, Response
 from dpstats.schema import WEIGHS, Levels, usable
 
 

@@ -19,13 +19,11 @@ from dpstats.formula.expressions import bounds_of
 from dpstats.formula.factor_reader import read_factor
 from dpstats.formula.factors import NumericFactor
 from dpstats.formula.grammar import Terms, check_operators, notes_on
-from dpstats.formula.identities import Columns
-from dpstats.formula.intervals import IntervalResponse
-from dpstats.formula.layout import column_bounds, columns, radius
+from dpstats.formula.layout import Columns, column_bounds, columns, radius
 from dpstats.formula.middles import Products
 from dpstats.formula.newdata import NewRows, RowError, covariate_block
 from dpstats.formula.reader import NARROWEST
-from dpstats.formula.response import NumericResponse, Response, SurvResponse, read_response
+from dpstats.formula.response import IntervalResponse, NumericResponse, Response, SurvResponse, read_response
 from dpstats.schema import Event, Flag, Schema, as_schema, bounded
 
 

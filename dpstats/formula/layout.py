@@ -1,18 +1,28 @@
-"""Where each design column comes from, and its public bounds and radius."""
+"""Where each design column comes from, its public bounds and radius, and what is public of columns together.
+
+That is which are 0 or 1, and which products are one number.
+
+A row has one level of a category. So the product of columns of two of its levels is 0, and that of a level
+with itself is the level.
+"""
 
 from __future__ import annotations
 
 import itertools
 import math
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
+from dpstats._arguments import frozen
 from dpstats.errors import FormulaError
-from dpstats.formula.factors import CategoricalFactor, Factor
+from dpstats.formula.factors import CategoricalFactor, Factor, NumericFactor, PolynomialFactor, SplineFactor
 from dpstats.formula.grammar import Subterm
 from dpstats.formula.reader import LARGEST, NARROWEST
+from dpstats.schema import Bounded, Count, Event, Flag, Schema
 
 INFLATION = 1 + 1e-9  # covers the rounding of a row's norm (docs/theory/rows.md#row-wise-formulas, rule 3)
 
@@ -106,3 +116,171 @@ def radius(
         first += size
     groups = (min(size, limit) for size, (_, limit) in zip(squares, together, strict=True))
     return math.hypot(total, *groups) * INFLATION
+
+
+NEVER = -1
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Columns:
+    """The p columns of a design, each a product of columns of factors; none for the intercept."""
+
+    schema: Schema
+    _factors: Mapping[str, Factor]
+    _columns: Sequence[tuple[Atom, ...]]
+
+    @cached_property
+    def categories(self) -> tuple[tuple[int, np.ndarray], ...]:
+        """Categories that stand alone in the formula: first column, and the rows at all levels, (L, k)."""
+        found: dict[str, tuple[int, list[np.ndarray]]] = {}
+        for column, product in enumerate(self._columns):
+            if len(product) == 1 and product[0].table is not None:
+                found.setdefault(product[0].factor, (column, []))[1].append(product[0].table)
+        return tuple((first, np.column_stack(tables)) for first, tables in found.values())
+
+    @cached_property
+    def levels(self) -> np.ndarray:
+        """What rows of each level of the categories hold in several columns, (m, p), NaN in all others."""
+        rows = [np.zeros((0, len(self._columns)))]
+        for first, table in self.categories:
+            if table.shape[1] > 1:
+                filled = np.full((len(table), len(self._columns)), np.nan)
+                filled[:, first : first + table.shape[1]] = table
+                rows.append(filled)
+        return frozen(np.vstack(rows))
+
+    @cached_property
+    def own(self) -> np.ndarray:
+        """Whether a column is a term of its own, of variables that no other column reads; shape (p,).
+
+        No levels of one category are, no products nor what they are made of, and no powers.
+        """
+        times = Counter(name for read in self._read for name in read)
+        return frozen([all(times[name] == 1 for name in read) for read in self._read], bool)
+
+    @cached_property
+    def binary(self) -> np.ndarray:
+        """Which columns hold nothing but two values: 0 and 1, or the two of a contrast; shape (p,)."""
+        found = []
+        for product in self._columns:
+            tables = [self._values(atom) for atom in product]
+            values = [{math.nan} if table is None else set(table.tolist()) for table in tables]
+            codes = all(value <= {0.0, 1.0} for value in values)
+            found.append(bool(product) and (codes or (len(product) == 1 and len(values[0]) == 2)))
+        return frozen(found, bool)
+
+    @cached_property
+    def norms(self) -> tuple[tuple[tuple[int, ...], float], ...]:
+        """Columns that are no longer together than a declared norm, each variable once, and its radius."""
+        homes, _ = self._homes
+        norms = self.schema.norms
+        groups = ((tuple(homes[one] for one in norm.columns if one in homes), norm.radius) for norm in norms)
+        return tuple((group, size) for group, size in groups if len(group) > 1)
+
+    def alike(self) -> np.ndarray:
+        """Number of the product of each pair of columns, the same for products that are the same; (p, p).
+
+        `NEVER` for products that are 0 in every row. Of the intercept, levels, flags and products of these;
+        any other product is a number of its own.
+        """
+        p, ones = len(self._columns), self._ones
+        names = dict.fromkeys(name for several in ones for name, level in several if level)
+        found, never = np.zeros((p, p), dtype=int), np.zeros((p, p), dtype=bool)
+        for name in names:
+            levels = np.array(
+                [max([level for own, level in several if own == name], default=0) for several in ones]
+            )
+            one, other = levels[:, None], levels[None, :]
+            never |= (one > 0) & (other > 0) & (one != other)
+            both = np.maximum(one, other)
+            found = np.unique(found * (int(both.max()) + 1) + both, return_inverse=True)[1].reshape(p, p)
+        plain = [all(level for _, level in several) for several in ones]
+        own = np.arange(p * p).reshape(p, p)
+        found = np.where(np.logical_and.outer(plain, plain), found, p * p + np.minimum(own, own.T))
+        found[never & np.logical_and.outer(plain, plain)] = NEVER
+        unique, numbers = np.unique(found, return_inverse=True)
+        return np.asarray(numbers.reshape(p, p) - int(unique[0] == NEVER))
+
+    def within(self) -> np.ndarray:
+        """Of each column that of the level, flag or product of these without which it is 0; shape (p,).
+
+        -1 where there is no such column, and for the intercept.
+        """
+        levels = [frozenset(one for one in several if one[1]) for several in self._ones]
+        homes = {level: j for j, level in enumerate(levels) if level and len(level) == len(self._ones[j])}
+        return np.array([homes.get(level, -1) for level in levels])
+
+    def partners(self) -> np.ndarray:
+        """Which coefficients, in rows, show what another column does that is not seen; shape (p, p).
+
+        Those of columns that read one of its variables, and the intercept: a square goes along with its
+        number. What is 0 but at a level does nothing in the rows of others, and shows at the level alone.
+        Levels tell no more than of their own rows, nor do columns of splines away from their knots.
+        """
+        p, homes = len(self._columns), self.within()
+        told = np.array([[not own or bool(own & other) for other in self._read] for own in self._read])
+        numbers = np.array(
+            [
+                any(isinstance(self._factors[atom.factor], NumericFactor | PolynomialFactor) for atom in each)
+                for each in self._columns
+            ]
+        )
+        at_level = np.arange(p)[:, None] == homes
+        return np.where(homes < 0, told & numbers, at_level) & ~np.eye(p, dtype=bool)
+
+    def overlooks(self, lost: np.ndarray) -> bool:
+        """Whether columns that are not `lost`, shape (p,), leave a number out that others may go along with.
+
+        Of two values lost to noise one is rare, and what rare rows do shows in them alone.
+        """
+        numbers = [name for name, variable in self.schema.items() if isinstance(variable, Bounded | Count)]
+        reads = np.array([[name in read for read in self._read] for name in numbers], dtype=bool)
+        reads = reads.reshape(len(numbers), len(self._read)) & ~self.binary  # also of no number
+        return bool((reads.any(axis=1) & (~reads | lost).all(axis=1)).any())
+
+    def splines(self) -> np.ndarray:
+        """Which columns are those of a spline alone, shape (p,)."""
+        return np.array(
+            [
+                len(each) == 1 and isinstance(self._factors[each[0].factor], SplineFactor)
+                for each in self._columns
+            ]
+        )
+
+    @cached_property
+    def _homes(self) -> tuple[dict[str, int], dict[tuple[str, int], int]]:
+        """Columns that are computed in place: of variables as they stand, and of numbers and splines."""
+        leaves, others = dict[str, int](), dict[tuple[str, int], int]()
+        for column, product in enumerate(self._columns):
+            if len(product) == 1 and product[0].table is None:
+                factor = self._factors[product[0].factor]
+                if isinstance(factor, NumericFactor) and factor.variable is not None:
+                    leaves.setdefault(factor.variable, column)
+                else:
+                    others[product[0].factor, product[0].index] = column
+        return leaves, others
+
+    @cached_property
+    def _read(self) -> list[frozenset[str]]:
+        """Variables that each column reads."""
+        return [
+            frozenset().union(*(self._factors[atom.factor].variables for atom in each))
+            for each in self._columns
+        ]
+
+    @cached_property
+    def _ones(self) -> list[list[tuple[str, int]]]:
+        """Factors of each column, with the number from 1 of the level in which alone they are not 0, or 0."""
+        return [[(atom.factor, _only(self._values(atom))) for atom in each] for each in self._columns]
+
+    def _values(self, atom: Atom) -> np.ndarray | None:
+        """All values of a column of a category, by its levels, or of a flag; None of a number."""
+        factor = self._factors[atom.factor]
+        name = factor.variable or "" if isinstance(factor, NumericFactor) else ""
+        return np.array([0.0, 1.0]) if isinstance(self.schema.get(name), Flag | Event) else atom.table
+
+
+def _only(values: np.ndarray | None) -> int:
+    """Number from 1 of the one level at which a column is 1, if it is 0 at all others; else 0."""
+    held = [] if values is None else values.tolist()
+    return 1 + held.index(1.0) if set(held) <= {0.0, 1.0} and sum(held) == 1 else 0

@@ -2,12 +2,11 @@
 
 from dpstats.results.compare import compare
 from dpstats.results.description import Description
-from dpstats.results.fit import Fit
+from dpstats.results.fit import Fit, load
 from dpstats.results.glm import GlmFit
 from dpstats.results.linear import LinearFit
 from dpstats.results.notreleased import NOT_RELEASED
 from dpstats.results.record import Record
-from dpstats.results.saved import load
 from dpstats.results.survival import SurvivalFit
 from dpstats.results.survival_curve import CurveFit
 from dpstats.results.survival_hazards import HazardFit

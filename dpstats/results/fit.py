@@ -1,8 +1,12 @@
-"""Fits of any model: an immutable record of released numbers, and what follows from it for all models."""
+"""Fits of any model: an immutable record of released numbers, and what follows from it for all models.
+
+What any of them has saved is read back here.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
@@ -10,9 +14,12 @@ import pandas as pd
 
 from dpstats._arguments import truth
 from dpstats._axes import Axes
-from dpstats._private import always_shown
+from dpstats._private import always_shown, forgetting
+from dpstats._stored import read_object
 from dpstats.errors import SpecificationError
 from dpstats.results.column_moments import ColumnMoments, has_columns, moments_of
+from dpstats.results.description import FORMAT as DESCRIPTION
+from dpstats.results.description import Description
 from dpstats.results.document import Document, width_of
 from dpstats.results.intervals import (
     Units,
@@ -37,6 +44,8 @@ from dpstats.results.summary import (
     notes,
     short,
 )
+from dpstats.results.survival_curve import FORMAT as CURVE
+from dpstats.results.survival_curve import CurveFit
 from dpstats.results.table import Table, banner, heading, price
 
 
@@ -277,3 +286,39 @@ class Fit(Predictions):
         if key == "r2" and hasattr(self, "rsquared"):
             return float(self.rsquared)
         return known.get(key)
+
+
+# by what a file says that it is, whatever the version
+_KINDS = {
+    written.partition("/")[0]: kind for written, kind in ((CURVE, CurveFit), (DESCRIPTION, Description))
+}
+
+
+@forgetting
+def load(path: str | Path) -> Any:
+    """Read what the `save` of a fit, of a Kaplan-Meier curve or of a description wrote.
+
+    Parameters
+    ----------
+    path : str or Path
+
+    Returns
+    -------
+    Fit, CurveFit or Description
+        A fit is of the kind that its model has.
+
+    Raises
+    ------
+    SpecificationError
+        If the file is none of these, in this or an earlier version of the format.
+
+    Examples
+    --------
+    >>> import dpstats as dps
+    >>> plant = dps.datasets.load("ccpp")
+    >>> dps.ols("PE ~ AT", plant.data, plant.schema).fit(dps.gdp(1)).save("plant.json")
+    >>> dps.load("plant.json").formula
+    'PE ~ AT'
+    """
+    said = str(read_object(path, Fit._unreadable).get("format")).partition("/")[0]
+    return _KINDS.get(said, Fit).load(path)

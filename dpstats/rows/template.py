@@ -18,7 +18,7 @@ from dpstats._private import protected
 from dpstats.errors import DataError, SpecificationError
 from dpstats.rows.csvfile import CsvFile
 from dpstats.rows.files import column_names, type_of_columns
-from dpstats.rows.storage import held
+from dpstats.rows.sources import held
 from dpstats.schema.comments import key_of
 
 _NUMBER = '{kind = "bounded", lower = "?", upper = "?", unit = ""}'

@@ -199,8 +199,8 @@ def test_batches_do_not_matter(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     for of in (PLAN, plan(N, method="input")):
         messages = seeded(people(N), of)
         whole = total(messages, of)
-        monkeypatch.setattr("dpstats.contributions.reading._BATCH_BYTES", 1)
-        monkeypatch.setattr("dpstats.contributions.reading._LEAST", 7)
+        monkeypatch.setattr("dpstats.contributions.totals._BATCH_BYTES", 1)
+        monkeypatch.setattr("dpstats.contributions.totals._LEAST", 7)
         write_messages(messages, tmp_path / f"{of.method}.parquet")
         for split in (messages, tmp_path / f"{of.method}.parquet"):
             found = total(split, of)

@@ -18,7 +18,7 @@ from dpstats.curator.statistics import REGISTRY
 from dpstats.families import FAMILIES, LOGISTIC, LOGISTIC_LOSS, NORMAL, SEV, Family, GlmFamily, huber_hinge
 from dpstats.families.bounded_score import BoundedScore
 from dpstats.formula.block import Block
-from dpstats.formula.intervals import Ends
+from dpstats.formula.response import Ends
 from tests.made import MadeDesign, exact
 from tests.privacy.spaces import SPACES
 

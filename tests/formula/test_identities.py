@@ -5,7 +5,7 @@ import pytest
 
 import dpstats as dps
 from dpstats.formula.design import build_design
-from dpstats.formula.identities import NEVER
+from dpstats.formula.layout import NEVER
 
 SCHEMA = dps.Schema(
     y=dps.bounded(0, 1), x=dps.bounded(-2, 2), f=dps.flag(), g=dps.levels(*"abcd"), h=dps.levels(*"uvw")

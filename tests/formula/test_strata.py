@@ -7,7 +7,7 @@ import pytest
 
 import dpstats as dps
 from dpstats.formula.beside import Axis, split_strata
-from dpstats.formula.intervals import Observed
+from dpstats.formula.response import Observed
 from dpstats.schema import Schema
 
 SCHEMA = dps.Schema(

@@ -30,7 +30,7 @@ MUTANTS = (
     planted(
         "lines beside a number of which nothing is estimable say nothing of it",
         "formula/test_identities.py::test_a_number_is_overlooked_where_all_its_columns_are_lost",
-        ("formula/identities.py", "(~reads | lost)", "(reads & lost)"),
+        ("formula/layout.py", "(~reads | lost)", "(reads & lost)"),
     ),
     planted(
         "generalised linear models look for squares in their declared bounds",

@@ -470,7 +470,7 @@ MUTANTS = (
     planted(
         "a product of two levels is taken for a number of its own",
         "formula/test_identities.py::test_products_that_are_alike_are_the_same_in_every_row",
-        ("formula/identities.py", "(one > 0) & (other > 0) & (one != other)", "False & (one != other)"),
+        ("formula/layout.py", "(one > 0) & (other > 0) & (one != other)", "False & (one != other)"),
     ),
     planted(
         "shares of levels stay what they were expected to be (linear)",
@@ -659,7 +659,7 @@ MUTANTS = (
     planted(
         "a number has the line of a fit without its square, which noise hides (all models)",
         "models/test_loose_bounds.py::test_the_line_of_a_number_whose_square_is_not_seen_is_not_that_of_a_fit_without",
-        ("formula/identities.py", "told & numbers", "at_level"),
+        ("formula/layout.py", "told & numbers", "at_level"),
     ),
     planted(
         "means are known where noise hides a power as where it hides a spline (linear)",

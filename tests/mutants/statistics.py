@@ -284,7 +284,7 @@ MUTANTS = (
     planted(
         "failures between two times: an interval ends at the bound of times, survivors beyond it do not",
         "formula/test_intervals.py::test_an_end_out_of_bounds_stays_where_it_is",
-        ("formula/intervals.py", "np.inf, upper)\n", "np.inf, np.fmin(upper, self.time_bounds[1]))\n"),
+        ("formula/response.py", "np.inf, upper)\n", "np.inf, np.fmin(upper, self.time_bounds[1]))\n"),
     ),
     small(
         "martingale score: half",
