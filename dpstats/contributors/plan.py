@@ -260,8 +260,8 @@ class Plan(Stored):
         """
         check_format(described(content, "a plan").get("format"), FORMAT, "a plan")
         refusal = (
-            "the plan is incomplete, or its hash does not fit its content, so that someone changed it; ask "
-            "for the plan again, and send nothing"
+            "the hash of the plan does not fit its content, so that someone changed it, or it is incomplete; "
+            "ask for the plan again, and send nothing"
         )
         return restored(_planned, cls.to_dict, content, refusal)
 

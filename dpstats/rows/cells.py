@@ -162,12 +162,10 @@ def of_numpy(values: np.ndarray) -> Column:
 def of_pandas(values: Any) -> Column:
     """The column of a pandas array, or of a numpy array out of pandas."""
     dtype = values.dtype
-    if isinstance(values, pd.arrays.NumpyExtensionArray) or isinstance(dtype, np.dtype):
+    if isinstance(values, pd.arrays.NumpyExtensionArray) or isinstance(dtype, np.dtype | pd.SparseDtype):
         return of_numpy(np.asarray(values))
     if isinstance(dtype, pd.CategoricalDtype):
         return Coded(of_pandas(dtype.categories.array), np.asarray(values.codes))
-    if isinstance(dtype, pd.SparseDtype):
-        return of_numpy(np.asarray(values))
     if isinstance(dtype, pd.StringDtype) and dtype.storage == "python":
         return Objects(np.asarray(values, dtype=object))
     return of_arrow(pa.array(values))
