@@ -2,6 +2,9 @@
 
 A message must not show a private value, and anything but a plain scalar may hold some: a column that is given
 where its name is meant, a frame where a schema is meant, the text of a file where its path is meant.
+
+Axes to draw on are made without pyplot: matplotlib is imported when a plot is asked for, and its global state
+is left alone.
 """
 
 from __future__ import annotations
@@ -10,11 +13,16 @@ import os
 from collections.abc import Collection, Iterable, Mapping
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from dpstats.errors import SpecificationError
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+else:
+    Axes = Any  # for annotations of modules that draw, none of which imports matplotlib
 
 MOST_SHOWN = 40  # characters of a text, or digits: no word that a person types as an option has more
 MOST_OF_EXPRESSION = 300  # characters of one that is repeated, or taken where it needs no ~
@@ -219,3 +227,42 @@ def frozen(values: Any, dtype: type = float) -> np.ndarray:
     array: np.ndarray = np.array(values, dtype=dtype)
     array.setflags(write=False)
     return array
+
+
+def axes(ax: Axes | None, width: float = 7.5, height: float = 4.5) -> Axes:
+    """Return `ax`, or the axes of a new figure that pyplot does not know.
+
+    Parameters
+    ----------
+    ax : matplotlib Axes, optional
+    width, height : float
+        Of a new figure, in inches, but where a style of matplotlib says its width: then height in proportion.
+
+    Raises
+    ------
+    ImportError
+        If matplotlib is not installed.
+    SpecificationError
+        If `ax` is something else.
+    """
+    try:
+        import matplotlib.figure
+        from matplotlib.axes import Axes
+    except ImportError:
+        raise ImportError('plots need matplotlib: pip install "dpstats[plot]"') from None
+    if isinstance(ax, Axes):
+        return ax
+    if ax is not None:
+        raise SpecificationError(
+            f"ax must be axes of matplotlib, such as plt.gca(), not {shown(ax)}; leave "
+            "it out for a new figure"
+        )
+    from dpstats._figure import ShownAxes, ShownFigure
+
+    usual, now = (each["figure.figsize"] for each in (matplotlib.rcParamsDefault, matplotlib.rcParams))
+    if list(now) != list(usual):
+        width, height = float(now[0]), height * float(now[0]) / width
+    figure = ShownFigure(figsize=(width, height), layout="constrained")
+    new = figure.add_subplot(axes_class=ShownAxes)
+    new.spines[["top", "right"]].set_visible(False)  # as in papers
+    return new

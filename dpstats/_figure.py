@@ -1,4 +1,4 @@
-"""A figure and axes that show themselves in a notebook. Imports matplotlib: only `dpstats._axes` comes here.
+"""A figure and axes that show themselves in a notebook. Imports matplotlib: only `_arguments` comes here.
 
 Notebooks show what pyplot drew when a cell ends. Our figures are unknown to pyplot, so they say themselves
 how they look.

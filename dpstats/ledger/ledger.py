@@ -9,8 +9,7 @@ from pathlib import Path
 from sqlite3 import Connection
 from typing import Any, NoReturn
 
-from dpstats._arguments import is_line, path_of, plain, shown, truth
-from dpstats._axes import Axes
+from dpstats._arguments import Axes, is_line, path_of, plain, shown, truth
 from dpstats._private import always_shown, forgetful
 from dpstats.budget import Approx, Budget, as_budget
 from dpstats.budget.rules import Amount, Charge, Rule, add, covers, subtract

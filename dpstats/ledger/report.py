@@ -28,8 +28,7 @@ import pandas as pd
 from scipy import special
 
 from dpstats import _conversions as convert
-from dpstats._arguments import number, shown
-from dpstats._axes import Axes, axes
+from dpstats._arguments import Axes, axes, number, shown
 from dpstats._private import forgetful
 from dpstats.budget import LEAST, LEAST_DELTA, MOST, Approx, Budget, Gdp, Pure, Zcdp, stated_delta
 from dpstats.budget.rules import Charge, exact, root_up, to_text, up

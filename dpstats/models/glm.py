@@ -27,7 +27,6 @@ from dpstats.models.contributed import fit_logistic
 from dpstats.models.law_names import family_named
 from dpstats.models.linear import LinearModel, ols
 from dpstats.models.loglik import LOGLIK, SHARE, check_release, cost, log_likelihood
-from dpstats.models.margin import METHODS, MarginModel, fit_debiased_logit, fit_margin, said
 from dpstats.models.public import as_columns, check_apart, stated
 from dpstats.models.reuse import reusable
 from dpstats.models.skeleton import (
@@ -49,6 +48,7 @@ from dpstats.models.skeleton import (
     rows_of,
     share_of_middles,
 )
+from dpstats.models.svm import METHODS, MarginModel, fit_debiased_logit, fit_margin, said
 from dpstats.moments import PublicColumns
 from dpstats.results import GlmFit
 from dpstats.schema import Count, Event, Flag, Schema

@@ -225,19 +225,21 @@ class LinearModel(Plannable):
         >>> list(fit.params.index)
         ['Intercept', 'AT']
         """
-        self._check_fit(budget, method, compat)
-        pmt, curator = method == "pmt", Curator(self._rows, self.design, budget)
+        check_method(method, ("auto", "gram", "pmt"), compat, self._public)
+        check_budget(budget, self._rows.n)
+        if pmt := method == "pmt":
+            check_gaussian(budget, "method='pmt'")
+        curator = Curator(self._rows, self.design, budget)
         plan = make_plan(
             budget, self._rows.n, len(self.design.names), self._public is not None, self.design.has_intercept
         )
         named = PMT_METHOD if pmt else PURE_METHOD if plan.pure else METHOD
         moves = not pmt and self._public is None  # by public moments, coordinates are white from the start
         if moves:
+            check_worth(curator, budget, len(self.design.names), PURE if plan.pure else LINEAR, force)
             plan = plan.after(share_of_middles(self.design))
         first = costs_of_middles(self.design, budget) if moves else {}
         released = dict(zip(PMT_RELEASED, costs(budget.mu), strict=True)) if pmt else first | plan.costs
-        if not pmt and self._public is None:
-            check_worth(curator, budget, len(self.design.names), PURE if plan.pure else LINEAR, force)
         facts = pay(curator, self.design, budget, ledger, named, released)
         curator, design = about_middles(curator, self.design, budget) if moves else (curator, self.design)
         estimate, unasked = (
@@ -292,18 +294,10 @@ class LinearModel(Plannable):
         """What else it was given, for :mod:`dpstats.models.reuse`."""
         return {"name": self._name, "alpha": self.alpha, "public": stated(self._public)}
 
-    def _check_fit(self, budget: Budget, method: str, compat: str | None) -> None:
-        check_method(method, ("auto", "gram", "pmt"), compat, self._public)
-        check_budget(budget, self._rows.n)
-        if method == "pmt":
-            check_gaussian(budget, "method='pmt'")
-
     def _gram(self, curator: Curator, design: Design, plan: Plan) -> tuple[dict[str, Any], frozenset[str]]:
         """What the record says of the estimate, and what was not asked for it."""
-        constant = design.has_intercept
-        max_weight = None if design.weights is None else design.max_weight
-        box = _box(design)
-        result = fit_gram(curator, box, constant, plan, self._public, max_weight)
+        most = None if design.weights is None else design.max_weight
+        result = fit_gram(curator, _box(design), design.has_intercept, plan, self._public, most)
         moments = result.moments.of_columns(design.way).beside(design.partners())
         found = self._described(moments.solve(self.alpha), result.settings)
         problems = (*of_whole_table(result.problems, design), *beside(design, found["cov"]))

@@ -1,21 +1,243 @@
-"""A private support vector machine with intervals: the Huber hinge loss."""
+"""A private support vector machine with intervals, the Huber hinge loss; and fits of any loss of a margin.
+
+These are what `svm` and `logit(method="objective" | "output")` have in common.
+"""
 
 from __future__ import annotations
 
+import math
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
+from dpstats._arguments import shown
 from dpstats._private import always_shown, forgetful, forgetting
-from dpstats.budget import Budget
-from dpstats.families import huber_hinge
-from dpstats.formula import Design, build_design
+from dpstats.budget import Budget, Pure, Zcdp
+from dpstats.curator import Curator
+from dpstats.errors import BudgetError, FormulaError, SpecificationError
+from dpstats.estimators.newton import Problem
+from dpstats.estimators.objective import (
+    Plan,
+    UnitBall,
+    check_debiased,
+    fit_debiased,
+    fit_penalised,
+    make_debiased_plan,
+    make_plan,
+)
+from dpstats.estimators.objective.plan import least_ridge
+from dpstats.estimators.published.penalised import (
+    PUBLISHED_PENALTY,
+    check_published_matrices,
+    fit_published_minimum,
+)
+from dpstats.families import MarginLoss, huber_hinge
+from dpstats.formula import Design, NumericResponse, build_design
 from dpstats.ledger import Ledger
-from dpstats.models.margin import MarginModel, check_labels, fit_margin
 from dpstats.models.reuse import reusable
-from dpstats.models.skeleton import Unfitted, check_named
-from dpstats.results import SvmFit
-from dpstats.rows import open_rows
+from dpstats.models.skeleton import (
+    Unfitted,
+    about_middles,
+    check_budget,
+    check_compat,
+    check_named,
+    costs_of_middles,
+    of_formula,
+    pay,
+    publish,
+    share_of_middles,
+)
+from dpstats.results import GlmFit, SvmFit
+from dpstats.rows import Rows, open_rows
 from dpstats.schema import Schema
+
+K = TypeVar("K", GlmFit, SvmFit)
+
+METHODS = {
+    "objective": "objective perturbation",
+    "output": "output perturbation",
+}
+DEBIASED = "objective perturbation, bias removed"
+TARGET = (
+    "penalised coefficients, the minimiser of mean loss + c |theta|^2, c = {:.4g}, theta = sqrt({}) times "
+    "the coefficients of covariates scaled to [-1, 1]; intervals do NOT cover unpenalised coefficients"
+)
+
+
+def check_labels(design: Design, model: str) -> None:
+    """Refuse a response that is not yes or no."""
+    response = design.response
+    if not (isinstance(response, NumericResponse) and response.bounds == (0.0, 1.0)):
+        raise FormulaError(f"{model} needs a variable declared as flag() left of ~, its codes for 1 and 0")
+
+
+@dataclass(frozen=True, repr=False)
+class MarginModel(Unfitted):
+    """A loss of a margin on the rows of a design, and what the record calls it."""
+
+    design: Design
+    rows: Rows
+    loss: MarginLoss
+    model: str
+    dist: str
+
+
+def fit_margin(
+    kind: type[K],
+    asked: MarginModel,
+    budget: Budget,
+    method: str,
+    c: float | None,
+    ledger: Ledger | str | Path | None,
+    compat: str | None,
+) -> K:
+    """Spend a budget on the penalised minimum of a loss of a margin.
+
+    Parameters
+    ----------
+    kind : {GlmFit, SvmFit}
+        Of the result.
+    asked : MarginModel
+    budget : Budget
+    method : {"objective", "output"}
+    c : float, optional
+        Penalty: minimise the mean loss + c |theta|^2. Default: as small as the budget allows, for "output"
+        and compat="paper" the paper's 0.001.
+    ledger, compat
+        As of the models' ``fit``.
+
+    Raises
+    ------
+    SpecificationError
+        Before anything is spent.
+    """
+    design, rows, loss = asked.design, asked.rows, asked.loss
+    _check_weights(design, METHODS.get(method, method))
+    _check(method, c, compat, budget)
+    check_budget(budget, rows.n)
+    ball = UnitBall.of_box(design.bounds, design.has_intercept, norms=design.norms)
+    curator = Curator(rows, design, budget)
+    plan = make_plan(budget, pure_tilt=bool(compat) and method == "objective")
+    ridge = _ridge(curator, ball, plan, loss, method, c, compat)
+    # the curator refuses what it would refuse after the ledger was charged
+    tilted = method == "objective"
+    curator.check_minimum(
+        plan.minimum, loss=loss, ridge=ridge, tilted=tilted, spherical=bool(compat), **ball.public()
+    )
+    if compat:
+        check_published_matrices(curator, ball, loss, plan)
+    named = METHODS[method] + (" as published" if compat else "")
+
+    facts = pay(curator, design, budget, ledger, _named(named, budget), plan.costs)
+    fit = fit_published_minimum if compat else fit_penalised
+    result = fit(curator, ball, loss, ridge, plan, tilted)
+    return publish(
+        kind,
+        facts,
+        design,
+        result,
+        plan.costs,
+        model=asked.model,
+        dist=asked.dist,
+        tails=result.tails,
+        settings={"loss": loss.title},
+        target=TARGET.format(result.penalty, len(design.names)),
+    )
+
+
+def fit_debiased_logit(
+    design: Design,
+    rows: Rows,
+    budget: Budget,
+    problem: Problem,
+    *,
+    model: str,
+    robust: bool,
+    ledger: Ledger | str | Path | None,
+) -> GlmFit:
+    """Spend a budget on a logistic regression by objective perturbation under pure epsilon, the
+    penalty's bias removed.
+
+    Parameters
+    ----------
+    design, rows, budget, problem
+    model : str
+        As the record names it.
+    robust : bool
+        Standard errors that hold where the model is wrong.
+    ledger
+        As of the models' ``fit``.
+
+    Raises
+    ------
+    SpecificationError
+        Before anything is spent.
+    """
+    _check_weights(design, DEBIASED)
+    check_budget(budget, rows.n)
+    curator = Curator(rows, design, budget)
+    plan = make_debiased_plan(budget.epsilon, robust, problem.intercept).after(share_of_middles(design))
+    check_debiased(curator, problem, plan)
+    costs = costs_of_middles(design, budget) | plan.costs
+
+    facts = pay(curator, design, budget, ledger, _named(DEBIASED, budget), costs)
+    curator, moved = about_middles(curator, design, budget)
+    first = int(problem.intercept)
+    lower, upper = moved.bounds[first:].T
+    problem = replace(problem, lower=lower, upper=upper, likely=moved.likely[first:])
+    result = fit_debiased(curator, problem, plan, robust)
+    settings = {name: round(bound, 4) for name, bound in result.settings.items()} | said(robust)
+    return publish(
+        GlmFit,
+        facts,
+        design,
+        of_formula(result, moved),
+        costs,
+        model=model,
+        dist="binomial",
+        tails=result.tails,
+        settings=settings,
+    )
+
+
+def _named(method: str, budget: Budget) -> str:
+    return method + (" (pure epsilon)" if budget.pure else "")
+
+
+def said(robust: bool) -> dict[str, str]:
+    """What the record says of standard errors that do not rest on the model."""
+    return {"standard errors": "robust"} if robust else {}
+
+
+def _check_weights(design: Design, method: str) -> None:
+    if design.weights is not None:
+        raise SpecificationError(f"weights= do not go with {method}; leave them out")
+
+
+def _check(method: str, c: float | None, compat: str | None, budget: Budget) -> None:
+    check_named(method, tuple(METHODS))
+    check_compat(compat)
+    if compat and not isinstance(budget, Pure | Zcdp):
+        raise BudgetError("compat='paper' spends pure epsilon or zCDP; give pure or zcdp")
+    if c is not None and not (isinstance(c, int | float) and math.isfinite(c) and c > 0):
+        raise SpecificationError(f"c must be a positive number, got {shown(c)}")
+
+
+def _ridge(
+    curator: Curator,
+    ball: UnitBall,
+    plan: Plan,
+    loss: MarginLoss,
+    method: str,
+    c: float | None,
+    compat: str | None,
+) -> float:
+    """2 n c, public."""
+    if c is None and method != "output" and not compat:
+        cost = curator.cost_per_row(plan.minimum.amount)
+        # Gaussian noise is paid twice for a row that is replaced
+        return least_ridge(loss, ball.longest, cost if isinstance(plan.minimum, Pure) else cost / 2)
+    return 2 * curator.n * (PUBLISHED_PENALTY if c is None else c)
 
 
 @forgetting

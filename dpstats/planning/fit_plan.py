@@ -11,8 +11,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import pandas as pd
 
-from dpstats._arguments import count, near, number, shown
-from dpstats._axes import Axes
+from dpstats._arguments import Axes, count, near, number, shown
 from dpstats._private import forgetful, forgetting
 from dpstats.budget import Budget, delta_of, measure, scaled
 from dpstats.errors import BudgetError, SpecificationError

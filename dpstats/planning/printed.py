@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from dpstats._axes import Axes, axes
+from dpstats._arguments import Axes, axes
 from dpstats.budget import Budget, worded
 from dpstats.planning.knowledge import Known
 from dpstats.planning.truth import Law

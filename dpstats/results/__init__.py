@@ -1,8 +1,7 @@
 """Results: what a fit released, and what follows from it. Nothing here has seen a row."""
 
-from dpstats.results.compare import compare
 from dpstats.results.description import Description
-from dpstats.results.fit import Fit, load
+from dpstats.results.fit import Fit, compare, load
 from dpstats.results.glm import GlmFit
 from dpstats.results.linear import LinearFit
 from dpstats.results.notreleased import NOT_RELEASED

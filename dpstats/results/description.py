@@ -14,8 +14,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from dpstats._arguments import count, frozen
-from dpstats._axes import Axes, axes
+from dpstats._arguments import Axes, axes, count, frozen
 from dpstats._private import forgetful
 from dpstats._stored import Stored, check_format, described, restored
 from dpstats.errors import SpecificationError

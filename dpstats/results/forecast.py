@@ -17,8 +17,7 @@ import numpy as np
 import pandas as pd
 from scipy import special
 
-from dpstats._arguments import count, number, numbers, shown, truth
-from dpstats._axes import Axes, axes
+from dpstats._arguments import Axes, axes, count, number, numbers, shown, truth
 from dpstats._private import forgetful
 from dpstats._warn import warn
 from dpstats.errors import SpecificationError

@@ -15,8 +15,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from dpstats._arguments import shown, truth
-from dpstats._axes import Axes
+from dpstats._arguments import Axes, shown, truth
 from dpstats._warn import warn
 from dpstats.errors import SpecificationError
 from dpstats.formula import NumericResponse, build_design

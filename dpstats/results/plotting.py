@@ -12,8 +12,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from dpstats._arguments import among, listed, near, shown
-from dpstats._axes import Axes, axes
+from dpstats._arguments import Axes, among, axes, listed, near, shown
 from dpstats.errors import SpecificationError
 from dpstats.results.document import NOT_ESTIMABLE
 from dpstats.results.intervals import bias_share, limits, privacy_share

@@ -10,8 +10,7 @@ from typing import Any, NoReturn
 import numpy as np
 import pandas as pd
 
-from dpstats._arguments import among, count, frozen, number, shown, truth
-from dpstats._axes import Axes, axes
+from dpstats._arguments import Axes, among, axes, count, frozen, number, shown, truth
 from dpstats._private import forgetful
 from dpstats._stored import Stored, check_format, described, restored, text
 from dpstats.errors import SpecificationError

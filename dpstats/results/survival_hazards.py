@@ -14,8 +14,7 @@ import numpy as np
 import pandas as pd
 from scipy import special
 
-from dpstats._arguments import among
-from dpstats._axes import Axes, axes
+from dpstats._arguments import Axes, among, axes
 from dpstats.errors import SpecificationError
 from dpstats.moments.roots import chi_square
 from dpstats.results import survival_tables as tables

@@ -12,8 +12,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from dpstats._arguments import numbers, shown
-from dpstats._axes import Axes, axes
+from dpstats._arguments import Axes, axes, numbers, shown
 from dpstats._warn import warn
 from dpstats.errors import SpecificationError
 from dpstats.results import survival_quantities as life

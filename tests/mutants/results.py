@@ -13,14 +13,14 @@ PAYERS = {  # file of a model: a case of it
     "glm": "logit-newton-zcdp",
     "survreg": "survreg-weibull-newton-zcdp",
     "functional": "survreg-weibull-functional-pure",
-    "margin": "svm-objective-pure",
+    "svm": "svm-objective-pure",
 }
 PAYS = {  # what a page pays with, and where it publishes that
     "kaplan_meier": ("budget, ledger, method", "**facts"),
     "linear": ("budget, ledger, named", "**facts"),
     "glm": ("budget, ledger, named", "            facts,\n"),
     "functional": ("budget, ledger, method", "        facts,\n        design"),
-    "margin": ("budget, ledger, _named(named", "        kind,\n        facts"),
+    "svm": ("budget, ledger, _named(named", "        kind,\n        facts"),
 }
 FACTS = "models/skeleton.py"
 LAW, EVENTS = "estimators/location_scale/event_law.py", "estimators/test_event_law.py::test_"
@@ -47,7 +47,7 @@ def unpaid(model: str, case: str) -> Mutant:
 def late(model: str, case: str) -> Mutant:
     """The curator refuses to be paid after a release, so that the fault must go round it."""
     paid, shown = PAYS[model]
-    start = f"pay(curator, {'' if model in ('functional', 'margin') else 'self.'}design, {paid}"
+    start = f"pay(curator, {'' if model in ('functional', 'svm') else 'self.'}design, {paid}"
     return planted(
         f"the ledger is charged after the noise ({model})",
         f"{WHOLE}[{case}]",
@@ -81,7 +81,7 @@ MUTANTS = (
         "a table of private fits and others bears no mark",
         "results/test_compare.py::test_one_fit_without_noise_marks_the_whole_table",
         (
-            "results/compare.py",
+            "results/fit.py",
             "if any(fit.record.not_private for fit in fits)",
             "if fits[0].record.not_private",
         ),
@@ -291,12 +291,12 @@ MUTANTS = (
         "the record keeps rows (svm)",
         f"{TRACE}[svm-objective-pure]",
         (
-            "models/margin.py",
+            "models/svm.py",
             "_named(named, budget), plan.costs",
             "_keeping(_named(named, budget), curator), plan.costs",
         ),
         (
-            "models/margin.py",
+            "models/svm.py",
             "def said(robust",
             "class _Text(str):\n    pass\n\n\ndef _keeping(text: str, curator: Curator) -> str:\n"
             "    kept = _Text(text)\n    kept.rows = curator._rows\n    return kept\n\n\ndef said(robust",
