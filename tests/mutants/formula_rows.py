@@ -100,8 +100,8 @@ MUTANTS = (
         "formula/test_soundness.py::test_offsets_and_weights_stay_in_their_bounds",
         (
             "formula/beside.py",
-            "np.divide(out, self.maximum, out=out)",
-            "np.divide(out, 0.5 * self.maximum, out=out)",
+            "np.divide(out, self.bounds[1], out=out)",
+            "np.divide(out, 0.5 * self.bounds[1], out=out)",
         ),
     ),
     planted(

@@ -1,5 +1,6 @@
 """Fits for the tests of results: R's on the capacitor data, and a made-up one that strains the layout."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,16 @@ CAPACITOR_COV = [
     [0.015354345743025726, -4.2873885788654505e-06, -5.9442624956931255e-05, 0.023207772609285072],
 ]
 SHARES = np.sqrt([0.41, 0.38, 0.45, 0.52])  # invented, to show the layout
+
+
+def slopes(params: np.ndarray, of: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
+    """Central differences of a function of coefficients in each of them, shape (k, m)."""
+    rows = []
+    for j, value in enumerate(params):
+        step = np.zeros(len(params))
+        step[j] = 1e-6 * max(abs(value), 1e-2)
+        rows.append((of(params + step) - of(params - step)) / (2 * step[j]))
+    return np.array(rows)
 
 
 def capacitor(**changes: Any) -> Fit:

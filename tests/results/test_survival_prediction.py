@@ -11,7 +11,7 @@ from dpstats.errors import SpecificationError
 from dpstats.families import DISTS
 from dpstats.results import CurveFit, Fit
 from tests.results.every import MARGIN_AT, hazards
-from tests.results.fits import STRESS, USE, capacitor
+from tests.results.fits import STRESS, USE, capacitor, slopes
 from tests.results.test_plots import curve
 
 BOTH = [USE, STRESS]
@@ -48,16 +48,10 @@ def test_errors_are_derivatives_through_the_covariance(dist: str, kind: dict[str
     if not DISTS[dist].log:
         changes["params"] = [1500.0, -1, -4, 5.5]
     fit = capacitor(**changes)
-    rows = []
-    for j, value in enumerate(fit.record.params):
-        step = 1e-6 * max(abs(value), 1e-2)
-        ends = []
-        for sign in (-1, 1):
-            params = np.array(fit.record.params)
-            params[j] += sign * step
-            ends.append(capacitor(**{**changes, "params": params}).predict(BOTH, **kind).to_numpy())
-        rows.append((ends[1] - ends[0]) / (2 * step))
-    gradient = np.array(rows).T
+    gradient = slopes(
+        fit.record.params,
+        lambda params: capacitor(**changes | {"params": params}).predict(BOTH, **kind).to_numpy(),
+    ).T
     expected = np.sqrt(np.einsum("mi,ij,mj->m", gradient, fit.record.cov, gradient))
     assert fit.predict(BOTH, se_fit=True, **kind)["se_fit"].to_numpy() == pytest.approx(expected, rel=2e-5)
 
