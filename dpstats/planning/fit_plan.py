@@ -11,18 +11,23 @@ from typing import Any, TypeAlias
 import numpy as np
 import pandas as pd
 
-from dpstats._arguments import Axes, count, near, number, shown
+from dpstats._arguments import Axes, among, count, near, number, shown
 from dpstats._private import forgetful, forgetting
 from dpstats.budget import Budget, delta_of, measure, scaled
 from dpstats.errors import BudgetError, SpecificationError
-from dpstats.models.skeleton import Plannable, check_budget
+from dpstats.models import Survreg
+from dpstats.models.skeleton import NO_ROWS, Plannable, check_budget
 from dpstats.moments import PublicMoments
 from dpstats.planning.knowledge import read_known
-from dpstats.planning.printed import document, draw
-from dpstats.planning.trials import Outlook, Planned, Setting, Trial, check_no_rows, without_rows
+from dpstats.planning.printed import BUDGET, ROWS, document, draw
+from dpstats.planning.trials import Outlook, Planned, Setting, Trial, with_rows
 from dpstats.planning.truth import EVEN, INTERCEPT, read_asked
-from dpstats.results.document import Document, Shown, marked
+from dpstats.results import SurvivalFit
+from dpstats.results.document import Document, Estimates, Shown, marked
+from dpstats.results.intervals import Estimate
+from dpstats.results.newdata import NewData
 from dpstats.results.record import is_scale
+from dpstats.results.reliability import B_LIVES
 
 
 def rounded_up(value: float, digits: int = 2) -> float:
@@ -90,8 +95,8 @@ class FitPlan(Shown):
             ``not_estimable``, the chance that the fit says so; ``unsure``, the error of the standard error,
             of itself, as it is a median over made-up fits; and ``longest``, the standard error that one fit
             in ten exceeds, over that median, which is infinite if that fit loses the coefficient. Where a
-            spread is not known, ``half_low`` and ``half_high``: half widths with sds 1.5 times as large, and
-            as small.
+            spread is not known, ``half_low``, ``half_high`` and ``half_tied``: half widths with sds 1.5 times
+            as large, and as small, and, where no correlation is told, with such of .5.
 
         Examples
         --------
@@ -113,7 +118,7 @@ class FitPlan(Shown):
             "longest": found.longest,
         }
         if self._band:
-            columns |= {"half_low": self._band[0], "half_high": self._band[1]}
+            columns |= dict(zip(("half_low", "half_high", "half_tied"), self._band, strict=False))
         return pd.DataFrame(columns)
 
     def summary(self) -> Document:
@@ -187,7 +192,10 @@ class FitPlan(Shown):
         Zcdp(rho=...)
         """
         wanted = self._targets("half_width", half_width, positive=True)
-        floor = self._ratio(wanted, self._quick(self._noiseless(), self.n))
+        floor = max(
+            self._quick(self._noiseless(), self.n)[self.names.index(name)] / value
+            for name, value in wanted.items()
+        )
         factor = None
         if floor < 1:
             most = _MOST_EPSILON / measure(self.budget)
@@ -236,8 +244,58 @@ class FitPlan(Shown):
             )
         return rows
 
-    def plot(self, terms: Any = None, ax: Axes | None = None) -> Axes:
-        """Draw half widths against the budget, each with the one that remains without noise.
+    def life(
+        self, newdata: NewData | None = None, failed: float | Sequence[float] = B_LIVES, level: float = 0.95
+    ) -> Estimates:
+        """Return B-lives of the law that was planned with, and the intervals that a fit will have.
+
+        Parameters
+        ----------
+        newdata, failed, level : optional
+            As in `SurvivalFit.life`.
+
+        Returns
+        -------
+        Estimates
+
+        Examples
+        --------
+        >>> schema = dps.Schema(time=dps.bounded(1, 4000), temp=dps.bounded(10, 50))
+        >>> drives = dps.survreg("Surv(time) ~ temp", None, schema)
+        >>> lives = dps.plan(drives, dps.zcdp(1), 5000, {"temp": (30, 5)}).life({"temp": 25}, failed=0.1)
+        >>> lives.frame["quantity"].tolist()
+        ['B10', 'eta', 'mean']
+        """
+        return self._middle.life(newdata, failed, level)
+
+    @property
+    def shape(self) -> Estimate:
+        """The shape that was planned with, one over the scale, and the interval that a fit will have."""
+        return self._middle.shape
+
+    @property
+    def _middle(self) -> SurvivalFit:
+        """The law that was planned with, as a fit in the middle of all would tell it."""
+        model, found = self._setting.model, self._found
+        if not isinstance(model, Survreg):
+            raise SpecificationError("lives and their shape are told by plans of survreg")
+        return SurvivalFit(
+            model="survreg",
+            dist=model.dist,
+            formula=model.design.formula,
+            schema=model.design.schema,
+            names=self.names,
+            params=self._trial.params,
+            cov=found.cov(found.error),
+            cov_privacy=found.cov(found.privacy),
+            nobs=self.n,
+            budget=self.budget,
+            method="plan",
+            not_private=self.not_private,
+        )
+
+    def plot(self, terms: Any = None, ax: Axes | None = None, against: str = "budget") -> Axes:
+        """Draw half widths against the budget or the rows, each with the one that remains without noise.
 
         Needs matplotlib.
 
@@ -247,6 +305,7 @@ class FitPlan(Shown):
             Default: all but the intercept and ``Log(scale)``.
         ax : matplotlib Axes, optional
             Draw here; default: the axes of a new figure.
+        against : {"budget", "rows"}
 
         Returns
         -------
@@ -257,16 +316,24 @@ class FitPlan(Shown):
         >>> ahead.plot().get_xlabel()
         'rho'
         """
-        chosen = (
-            self._slopes()
-            if terms is None
-            else list(self._targets("terms", dict.fromkeys(_texts(terms), 1.0)))
-        )
+        if not among(against, (BUDGET, ROWS)):
+            raise SpecificationError(f"against= is {BUDGET!r} or {ROWS!r}, not {shown(against)}")
+        asked = [
+            one for one in (terms if isinstance(terms, list | tuple) else [terms]) if isinstance(one, str)
+        ]
+        chosen = self._slopes() if terms is None else list(self._targets("terms", dict.fromkeys(asked, 1.0)))
         places = [self.names.index(name) for name in chosen]
-        budgets = [scaled(self.budget, 2.0**step) for step in range(-3, 4)]
-        found = [self._quick(one, self.n)[places] for one in budgets]
+        factors = 2.0 ** np.arange(-3, 4)
+        tried = [
+            (self.budget, max(int(self.n * f), 1)) if against == ROWS else (scaled(self.budget, f), self.n)
+            for f in factors
+        ]
+        half = np.array([self._quick(*each)[places] for each in tried])
         floor = self._quick(self._noiseless(), self.n)[places]
-        return draw(chosen, budgets, np.array(found), floor, self.budget, ax)
+        floors = floor / np.sqrt(factors)[:, None] ** (against == ROWS)
+        at = [n if against == ROWS else budget.amount for budget, n in tried]
+        unit = ROWS if against == ROWS else self.budget.unit
+        return draw(chosen, np.array(at), half, floors * np.ones_like(half), unit, ax)
 
     def _slopes(self) -> list[str]:
         """Names of the coefficients of covariates; of all if there are none."""
@@ -283,10 +350,6 @@ class FitPlan(Shown):
         if positive and not all(0 < value < np.inf for value in wanted.values()):
             raise SpecificationError(f"{argument}= must be positive numbers")
         return wanted
-
-    def _ratio(self, wanted: Mapping[str, float], half: Array) -> float:
-        """The worst half width over what is asked."""
-        return float(max(half[self.names.index(name)] / value for name, value in wanted.items()))
 
     def _factor(self, wanted: Mapping[str, float], fit: Fitted, step: Step, most: float) -> float | None:
         """The factor at which fits reach what is asked; None if it is above `most`.
@@ -339,12 +402,8 @@ def _of_budget(sampling: Array, privacy: Array, error: Array) -> Array:
     return privacy / np.maximum(left, privacy / _FAR)
 
 
-def _texts(terms: Any) -> list[str]:
-    several = isinstance(terms, list | tuple)
-    return [one for one in (terms if several else [terms]) if isinstance(one, str)]
-
-
 _BAND = 1.5  # factor of sds of which nothing is known, either way
+_TIED = 0.5  # correlations of which nothing is known
 
 
 @forgetting
@@ -422,8 +481,11 @@ def plan(  # noqa: PLR0913 - what a user may know; public
             "support vectors cannot be planned; for example "
             'dps.plan(dps.ols("y ~ x", None, schema), budget, n=1000)'
         )
-    if isinstance(covariates, pd.DataFrame | PublicMoments):
-        check_no_rows(model)
+    if isinstance(covariates, pd.DataFrame | PublicMoments) and model._rows is not NO_ROWS:
+        raise SpecificationError(
+            "covariates= is a table, whose rows nothing protects, and the model has data of its own; plan a "
+            "model without data, such as dps.ols(formula, None, schema), and give a table of public rows"
+        )
     rows, design = count("n", n), model.design
     if rows < 1:
         raise SpecificationError("n must be at least 1, the number of rows of the fit to come")
@@ -432,7 +494,7 @@ def plan(  # noqa: PLR0913 - what a user may know; public
     known = read_known(covariates, design, response)
     spread = known.spreads.get(response or "")
     asked = read_asked(coef, scale, events, inspections, watches, spread, design.names)
-    setting = Setting(without_rows(model), known, asked)
+    setting = Setting(with_rows(model, NO_ROWS), known, asked)
     return _planned(setting, budget, rows)
 
 
@@ -442,9 +504,13 @@ def _planned(setting: Setting, budget: Budget, n: int) -> FitPlan:
     band: tuple[Array, ...] = ()
     if any(one.assumed for one in setting.known.spreads.values()):
         same = trial.run(budget, n, quick=True).half_width
-        others = [Trial(replace(setting, known=setting.known.stretched(f))) for f in (_BAND, 1 / _BAND)]
+        known = setting.known
+        others = [known.stretched(_BAND), known.stretched(1 / _BAND)] + [
+            known.tied(_TIED)
+        ] * known.may_be_tied
+        trials = [Trial(replace(setting, known=other)) for other in others]
         with np.errstate(all="ignore"):
             band = tuple(
-                found.half_width * other.run(budget, n, quick=True).half_width / same for other in others
+                found.half_width * one.run(budget, n, quick=True).half_width / same for one in trials
             )
     return FitPlan(setting, budget, n, trial, found, band)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -193,6 +194,15 @@ class Known:
             for name, one in self.spreads.items()
         }
         return replace(self, spreads=spreads)
+
+    @property
+    def may_be_tied(self) -> bool:
+        """Whether there are numbers or flags whose correlations are not told."""
+        return not self.correlations and len(self.spreads) > 1
+
+    def tied(self, rho: float) -> Known:
+        """The same with this correlation of all numbers and flags."""
+        return replace(self, correlations=dict.fromkeys(itertools.combinations(self.spreads, 2), rho))
 
 
 def drawn_variables(design: Design) -> tuple[str, ...]:

@@ -24,21 +24,25 @@ _HEADS = {
     "not_estimable": "lost",
 }
 
+# beside what other spreads would do: a line has room for seven numbers
+_HEADS_AROUND = {name: _HEADS[name] for name in ("sampling", "privacy", "half_width", "not_estimable")}
+_HEADS_AROUND |= {"half_low": "sds x1.5", "half_high": "sds /1.5", "half_tied": "tied"}
+
 _UNSURE = 0.1  # error of the middle of fits, of itself, at which one plan in eight is more than 15 % off
 _NEARLY_ALL = 0.995  # rows that are usable, which is printed as 100 %
 _UNREAD = "No private row was read and nothing was charged"
 _EXPOSED = "What is known of the rows was found without secret noise, and the plan charged nothing"
-_FOUND = "found 80 % is the effect that 80 % of fits find"
+_FOUND = (
+    "share is the share of the variance that is privacy noise, found 80 % is the effect that 80 % of fits"
+    " find"
+)
 _AROUND = "sds x1.5 and sds /1.5 are the half width where the true sds are 1.5 times as large, or as small"
 
 
 def document(formula: str, budget: Budget, n: int, table: pd.DataFrame, known: Known, law: Law) -> Document:
     """Lay a plan out."""
-    heads = dict(_HEADS)
-    if "half_low" in table:  # in the place of found_80: a line has room for seven numbers
-        heads = {name: head for name, head in _HEADS.items() if name != "found_80"}
-        heads |= {"half_low": "sds x1.5", "half_high": "sds /1.5"}
-        del heads["coef"]
+    heads = _HEADS_AROUND if "half_low" in table else _HEADS
+    heads = {name: head for name, head in heads.items() if name in table}
     columns = (Column("", "l"), *(Column(head, ".") for head in heads.values()))
     rows = tuple(_row(row, heads) for _, row in table.iterrows())
     return Document(
@@ -61,14 +65,13 @@ def _notes(known: Known, law: Law, around: bool) -> list[str]:
     notes = [
         f"{_EXPOSED if known.not_private else _UNREAD}: the numbers are of fits of made-up rows under "
         "seeded noise. Sampling and privacy are parts of the standard error, half width is of the 95 % "
-        "interval, share is the share of the variance that is privacy noise, "
-        + (_AROUND if around else _FOUND)
-        + ", and lost is the chance of 'not estimable'."
+        f"interval, {_AROUND if around else _FOUND}" + ", and lost is the chance of 'not estimable'."
     ]
     if known.frame is not None:
         notes.append("Covariates are drawn from the public rows.")
-    elif not known.correlations and len(known.spreads) > 1:
-        notes.append("Covariates are taken for uncorrelated; correlations make intervals wider.")
+    elif known.may_be_tied:
+        tied = "; tied is the half width where all of them are .5" if around else ""
+        notes.append(f"Covariates are taken for uncorrelated; correlations make intervals wider{tied}.")
     if known.usable < _NEARLY_ALL:
         notes.append(
             f"{percent(1 - known.usable)} of the rows lack a value, as was described, and do not count."
@@ -98,34 +101,33 @@ def _doubts(table: pd.DataFrame) -> list[str]:
     ]
 
 
+BUDGET, ROWS = "budget", "rows"  # what a plot may be against
+
+
 def draw(
-    terms: Sequence[str],
-    budgets: Sequence[Budget],
-    half: np.ndarray,
-    floor: np.ndarray,
-    planned: Budget,
-    ax: Axes | None,
+    terms: Sequence[str], at: np.ndarray, half: np.ndarray, floor: np.ndarray, unit: str, ax: Axes | None
 ) -> Axes:
-    """One line for each term, of shape (budgets, terms), and a dashed one where noise is nothing."""
+    """One line for each term, of shape (places, terms), and a dashed one where noise is nothing.
+
+    The place in the middle is the plan's.
+    """
     from matplotlib.ticker import LogLocator, StrMethodFormatter
 
     ax = axes(ax)
-    amounts = [budget.amount for budget in budgets]
     for j, term in enumerate(terms):
         known = np.isfinite(half[:, j])
-        ax.plot(np.array(amounts)[known], half[known, j], "o-", color=f"C{j}", markersize=4, label=term)
-        if np.isfinite(floor[j]):
-            ax.axhline(floor[j], color=f"C{j}", linestyle="--", linewidth=0.9)
-    ax.axvline(planned.amount, color="0.6", linewidth=0.8, zorder=0)
+        ax.plot(at[known], half[known, j], "o-", color=f"C{j}", markersize=4, label=term)
+        ax.plot(at, floor[:, j], color=f"C{j}", linestyle="--", linewidth=0.9)
+    ax.axvline(at[len(at) // 2], color="0.6", linewidth=0.8, zorder=0)
     ax.set(
         xscale="log",
         yscale="log",
-        xlabel=planned.unit,
+        xlabel=unit,
         ylabel="half width of the 95 % interval",
-        title="What a budget buys (dashed: without noise)",
+        title=f"What {'rows buy' if unit == ROWS else 'a budget buys'} (dashed: without noise)",
     )
-    # at the budgets that were tried, in plain numbers
-    ax.set_xticks(amounts, [f"{amount:.3g}" for amount in amounts])
+    # at the places that were tried, in plain numbers
+    ax.set_xticks(at, [f"{each:.3g}" if unit != ROWS else f"{each:.0f}" for each in at])
     ax.minorticks_off()
     ax.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
     ax.yaxis.set_major_formatter(StrMethodFormatter("{x:g}"))

@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.polynomial import hermite_e
 from scipy import ndimage, optimize, special, stats
 
 from dpstats.planning.knowledge import Known, Spread, cells
-from dpstats.schema import Event, Flag, Levels, Schema, Variable
+from dpstats.schema import Count, Event, Flag, Levels, Schema, Variable
 
 _STRAIGHT = 0.01  # a skewness that nobody sees
 _LEAST_KURTOSIS = 0.02  # of a symmetric law that is not normal
@@ -140,7 +141,8 @@ class Maker:
         columns: dict[str, Any] = {}
         for name, values in zip(self._names, found.T, strict=False):
             variable = self._schema[name]
-            columns[name] = coded(variable, values) if isinstance(variable, Flag | Event) else values
+            whole = np.rint(values) if isinstance(variable, Count) else values
+            columns[name] = coded(variable, values) if isinstance(variable, Flag | Event) else whole
         for name, place in self._blocks():
             variable, asked = self._schema[name], self._asked[name]
             assert isinstance(variable, Levels)
@@ -276,11 +278,8 @@ def _coefficients(values: np.ndarray) -> np.ndarray:
     weights /= weights.sum()
     centred = values - weights @ values
     sd = np.sqrt(weights @ centred**2)
-    found, before, last = np.zeros(_DEGREES), np.ones_like(at), at
-    for k in range(1, _DEGREES + 1):
-        found[k - 1] = weights @ (last * centred)
-        before, last = last, (at * last - np.sqrt(k) * before) / np.sqrt(k + 1)
-    return found / sd if sd > 0 else found
+    found = (weights * centred) @ hermite_e.hermevander(at, _DEGREES)[:, 1:]
+    return found / np.sqrt(special.factorial(np.arange(1, _DEGREES + 1))) / (sd if sd > 0 else 1.0)
 
 
 def _order(correlations: pd.DataFrame) -> np.ndarray:

@@ -4,23 +4,20 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from functools import cached_property
 
 import numpy as np
 import pandas as pd
 from scipy import special
 
 from dpstats.budget import Budget, Gdp, Pure, measure
-from dpstats.errors import SpecificationError
 from dpstats.families import DISTS
 from dpstats.families.glm import GAUSSIAN
 from dpstats.ledger import uncharged
 from dpstats.models import Coxph, GlmModel, LinearModel, Survreg
-from dpstats.models.skeleton import NO_ROWS
 from dpstats.planning.knowledge import Known, drawn_variables
 from dpstats.planning.rows import CALIBRATION, Maker
 from dpstats.planning.truth import Asked, Drawn, Law, MeanLaw, TimeLaw
-from dpstats.results import Fit
 from dpstats.results.record import scale_names
 from dpstats.rows import Rows, open_rows
 from dpstats.testing import SeededNoise, noise
@@ -28,36 +25,8 @@ from dpstats.testing import SeededNoise, noise
 Planned = LinearModel | GlmModel | Survreg | Coxph
 
 
-def check_no_rows(model: Planned) -> None:
-    """Refuse a model with data beside a table of public rows, which nothing protects: they may be one.
-
-    Raises
-    ------
-    SpecificationError
-    """
-    if model._rows is not NO_ROWS:
-        raise SpecificationError(
-            "covariates= is a table, whose rows nothing protects, and the model has data of its own; plan a "
-            "model without data, such as dps.ols(formula, None, schema), and give a table of public rows"
-        )
-
-
-def without_rows(model: Planned) -> Planned:
-    """The same model, which leads to no row."""
-    return _with(model, NO_ROWS)
-
-
-def fit_made(model: Planned, made: dict[str, Any], budget: Budget, seed: int) -> Fit:
-    """Fit made-up rows as the model would fit private ones, under seeded noise and with no ledger.
-
-    The fit says that it is not private; nobody but a plan sees it.
-    """
-    made_model = _with(model, open_rows(made, model.design.schema, model.design.variables))
-    with uncharged(), noise(SeededNoise(seed)):
-        return made_model.fit(budget)
-
-
-def _with(model: Planned, rows: Rows) -> Planned:
+def with_rows(model: Planned, rows: Rows) -> Planned:
+    """The same model of other rows; of none it leads to no row."""
     other = object.__new__(type(model))
     vars(other).update(vars(model) | {"_rows": rows})
     return other
@@ -68,48 +37,63 @@ Z95 = float(special.ndtri(0.975))
 _LARGEST = 1_500_000  # numbers of a made-up design; more rows are told by fewer, at a larger budget
 _QUICK_LARGEST = 400_000  # the same where a search asks many times
 _PROPORTIONAL = "weibull"  # the law of made-up times whose hazards are proportional
-_SECONDS = 6.0  # of all fits at most, about
+_SECONDS = 8.0  # of all fits at most, about
 _CALLS, _PER_NUMBER = 0.035, 4e-7  # seconds of a linear fit, its rows made up
-_QUICK, _FEWEST, _MOST = 3, 9, 150  # fits
+_QUICK, _FEWEST, _MOST = 3, 12, 150  # fits
 _KNOWN = 0.03  # error of a median standard error, of itself, that needs no more fits
 _SURELY, _HALVINGS = (
     6.0,
     40,
 )  # sds of an estimate beyond the edge of a test, which then finds any; of a search
 _LEAST_SCATTER = 0.1  # of estimates in standard errors: below, a test would be a step
-# fits over linear ones: of GLMs, of times to failure, under pure epsilon, and of late entries or looks
-_SLOWER_GLM, _SLOWER_TIMES, _SLOWER_PURE, _SLOWER_LATE = 1.5, 4.0, 5.0, 5.0
+# fits over linear ones: of GLMs, of times to failure, and of late entries or looks; minima under pure
+# epsilon, and the number of coefficients with which these take twice as long
+_SLOWER_GLM, _SLOWER_TIMES, _SLOWER_LATE, _SLOWER_MINIMUM, _TWICE = 1.5, 4.0, 5.0, 0.5, 12
 
 
 @dataclass(frozen=True)
 class Outlook:
-    """What fits of one budget and one number of rows come to, for each coefficient; shape (k,).
+    """What fits of one budget and one number of rows come to, for each of k coefficients.
 
     Attributes
     ----------
-    sampling, privacy : array
-        Parts of the standard error; NaN of a coefficient that no fit could estimate.
-    reach : array
-        Half the width of the interval of level .95, in standard errors of a normal law's 1.96.
-    lost : array
-        Share of fits that could not estimate it.
     errors : array, shape (fits, k)
         Standard errors of each fit; infinite of what it could not estimate.
+    share : array
+        Part of their squares that is privacy noise, in the middle; NaN of what no fit could estimate.
+    reach : array
+        Half the width of the interval of level .95, in standard errors of a normal law's 1.96.
+    corr : array, shape (k, k)
+        Correlations of estimates, as fits tell them, in the mean.
     scatter : float
         Sd of estimates in standard errors of their fits: below 1 where intervals are longer than need be.
     """
 
-    sampling: np.ndarray
-    privacy: np.ndarray
-    reach: np.ndarray
-    lost: np.ndarray
     errors: np.ndarray
+    share: np.ndarray
+    reach: np.ndarray
+    corr: np.ndarray
     scatter: float
 
     @property
+    def lost(self) -> np.ndarray:
+        """Share of fits that could not estimate a coefficient."""
+        return np.asarray(1 - np.isfinite(self.errors).mean(axis=0))
+
+    @cached_property
     def error(self) -> np.ndarray:
-        """Standard errors."""
-        return np.hypot(self.sampling, self.privacy)
+        """Medians of standard errors."""
+        return _median(self.errors)
+
+    @property
+    def privacy(self) -> np.ndarray:
+        """The part of the standard error that is privacy noise."""
+        return np.asarray(self.error * np.sqrt(self.share))
+
+    @property
+    def sampling(self) -> np.ndarray:
+        """The other part."""
+        return np.asarray(self.error * np.sqrt(1 - self.share))
 
     def rejects(self, effects: np.ndarray) -> np.ndarray:
         """Power of tests of level .05 against effects, shape (k,); what is not estimable is not found."""
@@ -134,10 +118,27 @@ class Outlook:
         """Of intervals of level .95; infinite where most fits estimate nothing."""
         return np.where(self.lost > 0.5, np.inf, Z95 * self.reach * self.error)
 
+    def cov(self, errors: np.ndarray) -> np.ndarray:
+        """Covariance of estimates with these errors; infinite variances of what most fits lose."""
+        lost = self.lost > 0.5
+        kept = np.where(lost, 0.0, errors)
+        return np.asarray(kept * self.corr * kept[:, None] + np.diag(np.where(lost, np.inf, 0.0)))
+
     @property
     def unsure(self) -> np.ndarray:
         """Errors of medians of standard errors, of themselves, over fits that estimate them."""
         return np.asarray(_apart(self.errors) / np.sqrt(np.isfinite(self.errors).sum(axis=0)))
+
+    @property
+    def wanted(self) -> float:
+        """How many fits it takes to know medians of standard errors well enough.
+
+        Of a coefficient that some fits lose, chances have to be known as well, and most fits are made.
+        """
+        if np.any((self.lost > 0) & (self.lost < 1)):
+            return _MOST
+        apart = np.where(self.lost == 0, self.unsure, 0.0)
+        return len(self.errors) * float(np.max((apart / _KNOWN) ** 2, initial=0.0))
 
     @property
     def longest(self) -> np.ndarray:
@@ -165,8 +166,7 @@ class Setting:
     def names(self) -> tuple[str, ...]:
         """Names of the coefficients."""
         design = self.model.design
-        scaled = isinstance(self.model, Survreg)
-        return (*design.names, *scale_names(design.strata_labels)) if scaled else design.names
+        return design.names + scale_names(design.strata_labels) * isinstance(self.model, Survreg)
 
 
 class Trial:
@@ -203,35 +203,33 @@ class Trial:
     def _run(self, budget: Budget, n: int, quick: bool) -> Outlook:
         n, columns = max(int(n * self.setting.known.usable), 1), len(self.setting.names)
         slower = _slower(self.setting.model, budget)
-        fewer = max(1.0, n * columns / min(_QUICK_LARGEST if quick else _LARGEST, _affordable(slower)))
+        affordable = max(_SECONDS / _FEWEST / slower - _CALLS, _CALLS) / _PER_NUMBER  # in the fewest fits
+        fewer = max(1.0, n * columns / min(_QUICK_LARGEST if quick else _LARGEST, affordable))
         rows = max(int(n / fewer), 1)
         # the budget at which fewer rows have the noise of all: sums and their noise shrink alike
         spent = budget if fewer == 1 else (Pure if budget.pure else Gdp)(measure(budget) * fewer)
-        most = _QUICK if quick else int(np.clip(_SECONDS / slower / _seconds(rows * columns), _FEWEST, _MOST))
-        found = [self._fit(spent, rows, seed) for seed in range(_QUICK if quick else _FEWEST)]
-        while len(found) < most:
-            wanted = min(_wanted(np.array([total for total, *_ in found])), 2 * len(found), most)
-            if wanted <= len(found):
-                break
+        most = _SECONDS / slower / (_CALLS + _PER_NUMBER * rows * columns)
+        most, wanted = (_QUICK, _QUICK) if quick else (int(np.clip(most, _FEWEST, _MOST)), _FEWEST)
+        found: list[tuple[np.ndarray, ...]] = []
+        while len(found) < wanted:
             found += [self._fit(spent, rows, seed) for seed in range(len(found), wanted)]
-        total, noise, half, params = (np.array(each) for each in zip(*found, strict=True))
-        return _summed(total, noise, half, fewer, _scatter(params, total))
+            cov, noise, half, params = (np.array(each) for each in zip(*found, strict=True))
+            outlook = _summed(cov, noise, half, params, fewer)
+            wanted = min(math.ceil(outlook.wanted), 2 * len(found), most)
+        return outlook
 
-    def _fit(
-        self, budget: Budget, rows: int, seed: int
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """Variances, their parts of privacy, half widths and estimates."""
-        rng = np.random.default_rng([1, seed])
-        drawn = self._drawn(rng, rows)
+    def _fit(self, budget: Budget, rows: int, seed: int) -> tuple[np.ndarray, ...]:
+        """Covariance, its part of privacy, half widths and estimates of a fit, which is not charged."""
+        rng, model = np.random.default_rng([1, seed]), self.setting.model
+        drawn, schema = self._drawn(rng, rows), model.design.schema
         made = drawn.columns | self._of.columns(self.law, drawn, rng)
-        unit = self.setting.model.design.schema.privacy_unit
-        if unit.column:
+        if (unit := schema.privacy_unit).column:
             made[unit.column] = np.arange(rows) // unit.max_rows
-        fit = fit_made(self.setting.model, made, budget, seed)
-        assert fit.not_private
+        with uncharged(), noise(SeededNoise(seed)):
+            fit = with_rows(model, open_rows(made, schema, model.design.variables)).fit(budget)
+        assert fit.not_private  # nobody but a plan sees it
         low, high = fit.conf_int().to_numpy().T
-        record = fit.record
-        return np.diag(record.cov), np.diag(record.cov_privacy), (high - low) / 2, record.params
+        return fit.record.cov, fit.record.cov_privacy, (high - low) / 2, fit.record.params
 
     def _drawn(self, rng: np.random.Generator, rows: int) -> Drawn:
         design, columns = self.setting.model.design, self._maker.draw(rng, rows)
@@ -241,35 +239,15 @@ class Trial:
         return Drawn(columns, new.exog, new.offset)
 
 
-def _seconds(numbers: float) -> float:
-    """What a linear fit of a design of so many numbers takes on one core of today, about."""
-    return _CALLS + _PER_NUMBER * numbers
-
-
-def _affordable(slower: float) -> float:
-    """Numbers of a design of which as few fits as there may be take no longer than all may."""
-    return (_SECONDS / _FEWEST / slower - _CALLS) / _PER_NUMBER
-
-
 def _slower(model: Planned, budget: Budget) -> float:
     """How much longer a fit of this model takes than a linear one."""
     if model.design.delayed or model.design.intervals:
         return _SLOWER_LATE
     if isinstance(model, Survreg | Coxph):
-        return _SLOWER_PURE if budget.pure else _SLOWER_TIMES
-    return _SLOWER_GLM if isinstance(model, GlmModel) else 1.0
-
-
-def _wanted(total: np.ndarray) -> int:
-    """How many fits it takes to know medians of standard errors well enough: of variances, shape (fits, k).
-
-    Of a coefficient that some fits lose, chances have to be known as well, and most fits are made.
-    """
-    known = np.isfinite(total)
-    if (known.any(axis=0) != known.all(axis=0)).any():
-        return _MOST
-    apart = _apart(np.sqrt(total[:, known.all(axis=0)]))
-    return math.ceil(float(np.max((apart / _KNOWN) ** 2, initial=0.0)))
+        return _SLOWER_TIMES
+    if not isinstance(model, GlmModel):
+        return 1.0
+    return _SLOWER_MINIMUM * (1 + len(model.design.names) / _TWICE) if budget.pure else _SLOWER_GLM
 
 
 def _apart(errors: np.ndarray) -> np.ndarray:
@@ -285,10 +263,8 @@ def _apart(errors: np.ndarray) -> np.ndarray:
 
 
 def _law_of(model: Planned) -> MeanLaw | TimeLaw:
-    if isinstance(model, LinearModel):
-        return MeanLaw(model.design, GAUSSIAN)
-    if isinstance(model, GlmModel):
-        return MeanLaw(model.design, model.family)
+    if isinstance(model, LinearModel | GlmModel):
+        return MeanLaw(model.design, model.family if isinstance(model, GlmModel) else GAUSSIAN)
     if isinstance(model, Coxph):
         return TimeLaw(model.design, DISTS[_PROPORTIONAL], hazards=True)
     return TimeLaw(model.design, DISTS[model.dist], model.scale)
@@ -304,17 +280,21 @@ def _scatter(params: np.ndarray, total: np.ndarray) -> float:
     return max(float(np.sqrt(z @ z / free)), _LEAST_SCATTER) if free else 1.0
 
 
-def _summed(total: np.ndarray, noise: np.ndarray, half: np.ndarray, fewer: float, scatter: float) -> Outlook:
-    """Medians over fits; the sampling variance of all rows is that of fewer, divided."""
-    known = np.isfinite(total) & np.isfinite(half)
-    lost = 1 - known.mean(axis=0)
+def _summed(
+    cov: np.ndarray, noise: np.ndarray, half: np.ndarray, params: np.ndarray, fewer: float
+) -> Outlook:
+    """Over fits, the first axis; the sampling variance of all rows is that of fewer, divided."""
+    known = np.isfinite(np.diagonal(cov, axis1=1, axis2=2)) & np.isfinite(half)
     with np.errstate(all="ignore"):
-        reach = np.where(known, half / (Z95 * np.sqrt(total)), np.nan)
-        sampling = np.where(known, np.maximum(total - noise, 0.0) / fewer, np.nan)
-        privacy = np.where(known, noise, np.nan)
-        errors = np.where(known, np.sqrt(sampling + privacy), np.inf)
-    middle = np.sqrt(_median(sampling)), np.sqrt(_median(privacy))
-    return Outlook(*middle, _median(reach), lost, errors, scatter)
+        total = np.where(known, np.diagonal(cov, axis1=1, axis2=2), np.inf)
+        scatter, reach = _scatter(params, total), half / (Z95 * np.sqrt(total))
+        own = np.minimum(np.diagonal(noise, axis1=1, axis2=2), total)
+        whole = own + (total - own) / fewer
+        corr = np.nan_to_num(cov / np.sqrt(total[:, None] * total[..., None])).mean(axis=0)
+        share = np.where(total > 0, own / whole, 0.0)
+    errors = np.where(known, np.sqrt(whole), np.inf)
+    np.fill_diagonal(corr, 1.0)
+    return Outlook(errors, _median(share), _median(np.where(total > 0, reach, 1.0)), corr, scatter)
 
 
 def _median(values: np.ndarray) -> np.ndarray:

@@ -363,8 +363,7 @@ class TimeLaw:
 
     def _watch(self, rng: np.random.Generator, n: int, watches: str) -> Array:
         """Ends of watches, less the longest."""
-        together = watches == EQUAL or not self._dist.log
-        return np.zeros(n) if together else np.log(rng.uniform(1e-3, 1, n))
+        return np.log(self._parts(rng, n, watches)) if self._dist.log else np.zeros(n)
 
 
 def _coefficients(design: Design, asked: Asked) -> tuple[Array, bool]:

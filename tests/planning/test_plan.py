@@ -1,5 +1,6 @@
 """A plan says what fits come to, reads no row, charges no ledger and keeps no fit."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -231,8 +232,8 @@ def test_rows_that_are_asked_for_reach_the_width_far_from_the_plan() -> None:
 def test_power_counts_that_estimates_scatter_less_than_their_errors() -> None:
     errors = np.array([[1.0], [2.0], [np.inf]])
     one = np.ones(1)
-    usual = Outlook(one, one, one, one / 3, errors, 1.0)
-    exact = Outlook(one, one, one, one / 3, errors, 0.1)
+    usual = Outlook(errors, 0 * one, one, np.eye(1), 1.0)
+    exact = Outlook(errors, 0 * one, one, np.eye(1), 0.1)
     assert usual.rejects(one * 1.5)[0] == pytest.approx((0.3229 + 0.1165) / 3, abs=0.002)
     assert exact.rejects(one * 1.5)[0] < 1e-5 and exact.rejects(one * 2.5)[0] == pytest.approx(1 / 3)
 
@@ -240,12 +241,12 @@ def test_power_counts_that_estimates_scatter_less_than_their_errors() -> None:
 def test_a_plan_says_so_where_its_fits_have_no_middle() -> None:
     """Of standard errors of which half are four times as long, a median says little."""
     one, alike, apart = np.ones(2), np.linspace(0.98, 1.02, 20), np.tile([0.5, 2.0], 10)
-    found = Outlook(one, one, one, 0 * one, np.column_stack([alike, apart]), 1.0)
+    found = Outlook(np.column_stack([alike, apart]), 0 * one, one, np.eye(2), 1.0)
     assert found.unsure[0] < 0.01 and 0.2 < found.unsure[1] < 0.4
-    assert found.longest[1] == pytest.approx(2.0 / 2**0.5)
+    assert found.longest[1] == pytest.approx(2.0 / 1.25)
     table = pd.DataFrame({"half_width": one, "unsure": found.unsure, "longest": found.longest})
-    assert not _doubts(table[:1]) and "1.4 times as long" in _doubts(table)[0]
-    lost = Outlook(one, one, one, one / 4, np.where(np.arange(20)[:, None] % 4, found.errors, np.inf), 1.0)
+    assert not _doubts(table[:1]) and "1.6 times as long" in _doubts(table)[0]
+    lost = replace(found, errors=np.where(np.arange(20)[:, None] % 4, found.errors, np.inf))
     assert np.isinf(lost.longest).all() and np.isfinite(lost.unsure).all()
 
 
@@ -263,6 +264,8 @@ def test_what_is_not_known_is_said_with_a_band() -> None:
     table, text = ahead.table().set_index("term"), str(ahead).replace("\n", " ")
     assert "Nothing is known of x" in text and "middle of its bounds" in text
     assert table["half_low"]["x"] < 0.8 * table["half_width"]["x"] < table["half_high"]["x"] * 0.7
+    assert table["half_tied"]["x"] > 1.05 * table["half_width"]["x"] and "where all of them are .5" in text
+    assert "half_tied" not in dps.plan(model, AMPLE, 500, covariates={("x", "z"): 0.1}).table()
     told = dps.plan(model, BUDGET, 5000, covariates={"z": (0, 1), "x": (30, 60 / 12**0.5)}, scale=20)
     assert "half_low" not in told.table()
     assert "Nothing is known" not in str(told)
@@ -270,9 +273,68 @@ def test_what_is_not_known_is_said_with_a_band() -> None:
 
 def test_a_plot_has_a_line_and_a_floor_for_each_term() -> None:
     model, law = MODELS["ols"]
-    ax = dps.plan(model, AMPLE, 1000, covariates=KNOWN, **law).plot()
-    assert len(ax.lines) == 2 * 3 + 1
-    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["g[T.b]", "x", "z"]
+    ahead = dps.plan(model, AMPLE, 1000, covariates=KNOWN, **law)
+    for against, at in (("budget", ahead.budget.amount), ("rows", 1000)):
+        ax = ahead.plot(against=against)
+        assert len(ax.lines) == 2 * 3 + 1
+        assert [text.get_text() for text in ax.get_legend().get_texts()] == ["g[T.b]", "x", "z"]
+        places, half = ax.lines[0].get_data()
+        floor = ax.lines[1].get_ydata()
+        assert places[3] == at and (half > 0.9 * floor).all()  # by a few fits each
+        assert floor[0] / floor[-1] == pytest.approx(8 if against == "rows" else 1)
+        assert half[0] > half[3] > half[-1]
+    with pytest.raises(SpecificationError, match="against= is 'budget' or 'rows', not 'time'"):
+        ahead.plot(against="time")
+
+
+@pytest.mark.parametrize("dist", ["weibull", pytest.param("gaussian", marks=pytest.mark.long)])
+def test_lives_are_planned_as_fits_tell_them(dist: str) -> None:
+    """The law that was told, within intervals as wide as those of a fit of other rows."""
+    log = dist == "weibull"
+    schema = dps.Schema(z=dps.bounded(-5, 5), time=dps.bounded(0.1, 4000))
+    model = dps.survreg("Surv(time) ~ z", None, schema, dist=dist)
+    coef, scale = ({"Intercept": 5, "z": 0.2}, 0.5) if log else ({"Intercept": 900, "z": 40}, 60)
+    ahead = dps.plan(model, AMPLE, 4000, covariates={"z": (0.5, 1)}, coef=coef, scale=scale)
+    rng = np.random.default_rng(5)
+    z = rng.normal(0.5, 1, 4000)
+    life = coef["Intercept"] + coef["z"] * z
+    life = np.exp(life + 0.5 * np.log(rng.exponential(size=4000))) if log else rng.normal(life, scale)
+    with testing.noise(testing.SeededNoise(7)):
+        fit = dps.survreg("Surv(time) ~ z", {"z": z, "time": life}, schema, dist=dist).fit(AMPLE)
+    told, found = (each.life({"z": 1}, failed=[0.1, 0.5]).frame for each in (ahead, fit))
+    centre = coef["Intercept"] + coef["z"]
+    b10 = np.exp(centre + 0.5 * np.log(-np.log(0.9))) if log else centre - 1.2816 * scale
+    assert told["estimate"][0] == pytest.approx(b10, rel=1e-4)
+    wide = [np.log(each["conf_high"] / each["conf_low"]) for each in (told, found)]
+    np.testing.assert_allclose(*wide, rtol=0.15)
+    if log:
+        assert ahead.shape.estimate == pytest.approx(2)
+        assert ahead.shape.std_error == pytest.approx(fit.shape.std_error, rel=0.15)
+
+
+def test_lives_are_of_survreg_alone_and_not_estimable_where_the_line_is_not() -> None:
+    model, law = MODELS["ols"]
+    with pytest.raises(SpecificationError, match="lives and their shape are told by plans of survreg"):
+        dps.plan(model, AMPLE, 500, covariates=KNOWN, **law).life({"x": 1})
+    hopeless = dps.plan(MODELS["survreg"][0], dps.approx(0.01, 1e-6), 300, covariates=KNOWN, **LIFE)
+    lives = hopeless.life({"x": 25, "z": 0, "g": "a"}).frame
+    assert not np.isfinite(lives["conf_high"] - lives["conf_low"]).any()
+
+
+def test_a_scale_that_is_known_has_no_error() -> None:
+    schema = dps.Schema(time=dps.bounded(0.1, 4000))
+    model = dps.survreg("Surv(time) ~ 1", None, schema, scale=0.5)
+    ahead = dps.plan(model, AMPLE, 2000, coef={"Intercept": 5})
+    assert ahead.table()["half_width"].tolist()[1] == 0 and ahead.shape.std_error == 0
+    assert np.isfinite(ahead.life(failed=0.1).frame["conf_high"]).all()
+
+
+def test_counts_are_made_whole() -> None:
+    model = dps.ols("y ~ visits", None, SCHEMA)
+    trial = dps.plan(model, AMPLE, 300, covariates={"visits": (2, 1.4, 0.7)}, scale=20)._trial
+    visits = trial._drawn(np.random.default_rng(0), 9000).columns["visits"]
+    assert (visits == np.rint(visits)).all() and 0 <= visits.min() < visits.max() > 5
+    assert abs(visits.mean() - 2) < 0.1 and abs(visits.std() - 1.4) < 0.1
 
 
 def test_units_of_privacy_and_weights_are_planned() -> None:
