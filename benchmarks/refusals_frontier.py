@@ -62,7 +62,10 @@ def one(seed: int) -> Record:
     record = {"seed": seed, "counts": True}
     if not refused(design, MOST_COEFFICIENTS, NEAR):
         return record
-    model = model_of(design, sample(design))
+    try:
+        model = model_of(design, sample(design))
+    except SpecificationError:  # of bounds that no model takes
+        return {"seed": seed, "counts": False}
     k = len(model.design.names) + (design.model == "survreg")
     if not refused(design, k, NEAR):
         return record
@@ -201,7 +204,8 @@ def report(records: list[Record]) -> str:
     again = own[lost][:, 1:].mean()
     head = f"{designs} designs, {len(near)} of them refused or nearly so, of which {lost.sum()} are hopeless;"
     table = pd.DataFrame(rows).to_string(index=False, na_rep="")
-    return f"{head}\n{again:.1%} of fits of these under other noise are hopeless, too\n\n{table}"
+    told = f"{again:.1%} of fits of these under other noise are hopeless, too"
+    return f"{head}\n{told}\n\nHopeless fits that are refused:\n{table}"
 
 
 def share(values: Any, number: int | None = None) -> str:
