@@ -205,11 +205,13 @@ def _holders() -> list[tuple[Any, dict[str, Any]]]:
         models[0].fit(dps.pure(9), force=True).life({"maker": "WDC"}),
         capacitor().forecast({**USE, "age": 100.0}, 300.0),
     )
-    ahead = dps.plan(models[3], BUDGET, 400)
+    drives = dps.Schema(time=dps.bounded(1, 1000), load=dps.bounded(0, 3))
+    ahead = dps.plan(dps.survreg("Surv(time) ~ load", None, drives), BUDGET, 400, {"load": (1, 0.8)})
     effects = {
-        "effects": {"maker[T.WDC]": 5.0},
-        "half_width": {"maker[T.WDC]": 60.0},
-    }  # about what is planned
+        "effects": {"load": 0.3},
+        "half_width": {"load": 0.3},
+        "newdata": {"load": 2.0},
+    }  # about so large
     ledger = dps.Ledger(Path(tempfile.mkdtemp(), "a.ledger"), dps.approx(1e9, 1e-3))
     contents = [(each, {"content": each.to_dict()}) for each in (CURVE, MOMENTS, LOOK)]
     budgets = (BUDGET, dps.pure(1), dps.zcdp(1), dps.gdp(1))
