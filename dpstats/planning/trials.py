@@ -11,6 +11,7 @@ import pandas as pd
 from scipy import special
 
 from dpstats.budget import Budget, Gdp, Pure, measure
+from dpstats.estimators.location_scale.plan import make_pure_plan
 from dpstats.families import DISTS
 from dpstats.families.glm import GAUSSIAN
 from dpstats.ledger import uncharged
@@ -46,9 +47,9 @@ _SURELY, _HALVINGS = (
     40,
 )  # sds of an estimate beyond the edge of a test, which then finds any; of a search
 _LEAST_SCATTER = 0.1  # of estimates in standard errors: below, a test would be a step
-# fits over linear ones: of GLMs, of times to failure, and of late entries or looks; minima under pure
-# epsilon, and the number of coefficients with which these take twice as long
-_SLOWER_GLM, _SLOWER_TIMES, _SLOWER_LATE, _SLOWER_MINIMUM, _TWICE = 1.5, 4.0, 5.0, 0.5, 12
+# fits over linear ones: of GLMs, of times to failure, and of late entries or looks; under pure epsilon minima,
+# the number of coefficients with which these take twice as long, and steps of times that take as long
+_SLOWER_GLM, _SLOWER_TIMES, _SLOWER_LATE, _SLOWER_MINIMUM, _TWICE, _STEPS = 1.5, 4.0, 5.0, 0.5, 12, 3.0
 
 
 @dataclass(frozen=True)
@@ -202,7 +203,7 @@ class Trial:
 
     def _run(self, budget: Budget, n: int, quick: bool) -> Outlook:
         n, columns = max(int(n * self.setting.known.usable), 1), len(self.setting.names)
-        slower = _slower(self.setting.model, budget)
+        slower = _slower(self.setting.model, budget, n)
         affordable = max(_SECONDS / _FEWEST / slower - _CALLS, _CALLS) / _PER_NUMBER  # in the fewest fits
         fewer = max(1.0, n * columns / min(_QUICK_LARGEST if quick else _LARGEST, affordable))
         rows = max(int(n / fewer), 1)
@@ -239,10 +240,13 @@ class Trial:
         return Drawn(columns, new.exog, new.offset)
 
 
-def _slower(model: Planned, budget: Budget) -> float:
+def _slower(model: Planned, budget: Budget, n: int) -> float:
     """How much longer a fit of this model takes than a linear one."""
     if model.design.delayed or model.design.intervals:
         return _SLOWER_LATE
+    if isinstance(model, Survreg) and budget.pure:
+        plan = make_pure_plan(measure(budget), n, len(model.design.names))
+        return (1 + len(plan.stages["early"].weights)) / _STEPS
     if isinstance(model, Survreg | Coxph):
         return _SLOWER_TIMES
     if not isinstance(model, GlmModel):
