@@ -24,6 +24,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from dpstats._arguments import path_of, shown, told
 from dpstats.contributions.seen import ID, Seen
@@ -35,10 +37,8 @@ from dpstats.errors import DataError
 COLUMNS = ("plan", "id", "values")
 
 
-def parquet_batches(
-    path: Path, plan: str, size: int, rows: int
-) -> Iterator[tuple[int, int, np.ndarray, np.ndarray]]:
-    """Counts of malformed messages and of those of another plan, ids and values, a batch at a time."""
+def parquet_batches(path: Path, plan: str, size: int, rows: int) -> Iterator[Batch]:
+    """The messages of a Parquet file."""
     import pyarrow.parquet as pq
 
     try:
@@ -61,10 +61,7 @@ def _next(source: Iterator[Any], path: Path) -> Any:
         raise DataError(f"{path} cannot be read to its end: is it complete?") from None
 
 
-def _read_group(found: Any, plan: str, size: int) -> tuple[int, int, np.ndarray, np.ndarray]:
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
+def _read_group(found: Any, plan: str, size: int) -> Batch:
     id_ok = _has_width(found.column("id"), ID.itemsize)
     values_ok = _has_width(found.column("values"), 8 * size)
     plans = found.column("plan")
@@ -81,14 +78,12 @@ def _read_group(found: Any, plan: str, size: int) -> tuple[int, int, np.ndarray,
         ids, values = ids.filter(pa.array(kept)), values.filter(pa.array(kept))
     count = int(kept.sum())
     rows = np.frombuffer(_bytes(values, count), "<f8").reshape(count, size)
-    return int((~whole).sum()), int((whole & ~same).sum()), np.frombuffer(_bytes(ids, count), ID), rows
+    lost = int((~whole).sum()), int((whole & ~same).sum())
+    return Batch(*lost, np.frombuffer(_bytes(ids, count), ID), rows)
 
 
 def _has_width(column: Any, width: int) -> np.ndarray:
     """Which entries have so many bytes."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     kind = column.type
     if pa.types.is_fixed_size_binary(kind) or pa.types.is_binary(kind) or pa.types.is_large_binary(kind):
         return np.asarray(pc.fill_null(pc.equal(pc.binary_length(column), width), False))
@@ -97,8 +92,6 @@ def _has_width(column: Any, width: int) -> np.ndarray:
 
 def _bytes(column: Any, count: int) -> memoryview:
     """The bytes of all entries in order, none of which is missing; no copy."""
-    import pyarrow as pa
-
     if not count:
         return memoryview(b"")
     buffers, start = column.buffers(), column.offset
@@ -171,8 +164,7 @@ def _of_file(path: Path, plan: str, size: int, rows: int) -> Iterator[Batch]:
         raise DataError(f"there is no file {told(path, ('.parquet', '.pq', '.jsonl'))}")
     suffix = path.suffix.lower()
     if suffix in (".parquet", ".pq"):
-        for malformed, wrong, ids, values in parquet_batches(path, plan, size, rows):
-            yield Batch(malformed, wrong, ids, values)
+        yield from parquet_batches(path, plan, size, rows)
     elif suffix == ".jsonl":
         yield from _of_items(_lines(path, _NUMBER_CHARS * size + 1024), plan, size, rows)
     else:

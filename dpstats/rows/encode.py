@@ -72,8 +72,8 @@ class Ids:
     def texts(self, cells: pa.Array) -> np.ndarray:
         distinct = pc.dictionary_encode(cells)
         words = b"".join(map(_digest, distinct.dictionary.to_pylist()))
-        table = np.append(np.frombuffer(words, dtype="<u8").reshape(-1, 2), _NOBODY[None], axis=0)
-        return np.asarray(table[pc.fill_null(distinct.indices, -1).to_numpy()].astype(np.uint64, copy=False))
+        table = np.frombuffer(words, dtype="<u8").reshape(-1, 2).astype(np.uint64, copy=False)
+        return taken(table, pc.fill_null(distinct.indices, -1).to_numpy(), self.nothing)
 
 
 def _digest(cell: bytes) -> bytes:
