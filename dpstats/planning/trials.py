@@ -47,8 +47,8 @@ _SURELY, _HALVINGS = (
     40,
 )  # sds of an estimate beyond the edge of a test, which then finds any; of a search
 _LEAST_SCATTER = 0.1  # of estimates in standard errors: below, a test would be a step
-# fits over linear ones: of GLMs, of times to failure, and of late entries or looks; under pure epsilon minima,
-# the number of coefficients with which these take twice as long, and steps of times that take as long
+# fits over linear ones: of GLMs, of times to failure, and of late entries or looks; under pure epsilon
+# minima, the number of coefficients with which these take twice as long, and steps of times that take as long
 _SLOWER_GLM, _SLOWER_TIMES, _SLOWER_LATE, _SLOWER_MINIMUM, _TWICE, _STEPS = 1.5, 4.0, 5.0, 0.5, 12, 3.0
 
 
