@@ -168,7 +168,7 @@ def path_of(name: str, path: object, error: type[SpecificationError] = Specifica
         text = os.fspath(path)
         if isinstance(text, str) and len(text) <= _MOST_OF_PATH and not {"\n", "\r", "\0"} & set(text):
             if all(len(part) <= _MOST_OF_NAME for part in Path(text).parts):
-                return Path(text)
+                return Path(os.path.expanduser(text))
     raise error(f"{name} must be the path of a file, not {untyped(path)}")
 
 

@@ -176,3 +176,11 @@ def test_text_and_dictionaries_round_trip():
 def test_mistakes_name_what_to_change(mistake, message):
     with pytest.raises(BudgetError, match=message):
         mistake()
+
+
+@pytest.mark.parametrize(
+    "half", [lambda budget: budget / 2, lambda budget: 0.5 * budget, lambda budget: budget * 0.5]
+)
+def test_a_budget_is_divided_by_split(half):
+    with pytest.raises(BudgetError, match="divided by split"):
+        half(approx(1, 1e-6))

@@ -10,7 +10,7 @@ import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, ClassVar, TypeVar
+from typing import TYPE_CHECKING, ClassVar, NoReturn, TypeVar
 
 from dpstats import _conversions as convert
 from dpstats._arguments import number, shown
@@ -91,6 +91,11 @@ class Budget(ABC):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, self.unit, _amount(self.unit, vars(self)[self.unit]))
+
+    def __truediv__(self, other: object) -> NoReturn:
+        raise BudgetError("a budget is divided by split: first, second = budget.split(1, 1) gives its halves")
+
+    __mul__ = __rmul__ = __truediv__
 
     @abstractmethod
     def split(self, *shares: float) -> tuple[Budget, ...]:

@@ -4,7 +4,13 @@ from dpstats.formula.aliased import told_apart
 from dpstats.formula.beside import Offset
 from dpstats.formula.block import Block
 from dpstats.formula.design import Design, build_design
-from dpstats.formula.response import IntervalResponse, NumericResponse, SurvResponse
+from dpstats.formula.response import (
+    IntervalResponse,
+    NumericResponse,
+    SurvResponse,
+    read_response,
+    unit_of,
+)
 from dpstats.formula.scales import Scales, scales_of
 
 __all__ = [
@@ -16,6 +22,8 @@ __all__ = [
     "Scales",
     "SurvResponse",
     "build_design",
+    "read_response",
     "scales_of",
     "told_apart",
+    "unit_of",
 ]

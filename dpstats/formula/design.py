@@ -432,7 +432,7 @@ def _one_response(left: Terms, formula: str) -> str:
         return left[0][0]
     raise FormulaError(
         f"the formula {brief(formula)} needs one response on the left of ~, for example "
-        "'Surv(time, event) ~ x' or 'y ~ x'"
+        "'Surv(time, event) ~ x' or 'y ~ x'; arithmetic stands in I(), such as I(cost / 1000) ~ x"
     )
 
 

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from dpstats.errors import FormulaError
-from dpstats.formula.expressions import Arguments, Expression
+from dpstats.formula.expressions import Arguments, Expression, Leaf
 from dpstats.formula.reader import (
     NARROWEST,
     function_name,
@@ -260,6 +260,22 @@ def read_response(code: str, schema: Schema) -> Response:
     return NumericResponse(code, _room(expression, schema), expression)
 
 
+def unit_of(time: Expression, schema: Schema) -> str:
+    """The declared unit of a time; empty where it has none, or the formula makes another time of it."""
+    return getattr(schema[time.name], "unit", None) or "" if isinstance(time, Leaf) else ""
+
+
+def _in_one_unit(first: Expression, last: Expression, code: str, schema: Schema) -> None:
+    """Refuse two times whose declared units differ."""
+    one, other = (unit_of(time, schema) for time in (first, last))
+    if one and other and one != other:
+        raise FormulaError(
+            f"{code!r}: {first.text!r} is declared in {one} and {last.text!r} in {other}, and both must "
+            "be in one unit; convert one of them in the formula, such as Surv(entry * 24, time, event), or "
+            "declare one unit for both"
+        )
+
+
 def _room(expression: Expression, schema: Schema) -> tuple[float, float]:
     lower, upper = usable_bounds(expression, schema)
     if lower >= upper:
@@ -294,6 +310,8 @@ def _surv(tree: ast.Call, code: str, schema: Schema) -> SurvResponse | IntervalR
     entry = _read_time(given.tree("entry"), schema) if "entry" in given else None
     if kind == "counting" and entry is None:
         raise FormulaError(f"{code!r}: type='counting' needs an entry; write Surv(entry, time, event)")
+    if entry is not None:
+        _in_one_unit(entry, time, code, schema)
     entry_bounds = None if entry is None else _entry_room(entry, time, bounds, schema)
     return SurvResponse(code, bounds, time, _indicator(given, schema), entry_bounds, entry)
 
@@ -319,6 +337,7 @@ def _between(tree: ast.Call, code: str, schema: Schema) -> IntervalResponse:
     """Failures between two times."""
     given = Arguments(tree, "lower", "upper")
     lower, upper = (_dated(given.tree(name), code, schema) for name in ("lower", "upper"))
+    _in_one_unit(lower, upper, code, schema)
     (lowest, low), (high, highest) = (_room_of_time(time, schema) for time in (lower, upper))
     if not lowest < highest:
         raise FormulaError(

@@ -14,14 +14,14 @@ from dpstats.budget import Budget, measure
 from dpstats.curator import Curator
 from dpstats.errors import FormulaError
 from dpstats.estimators.exit_times import Look
-from dpstats.formula import Design, SurvResponse, build_design
+from dpstats.formula import Design, SurvResponse, build_design, unit_of
 from dpstats.ledger import Ledger
 from dpstats.models.reuse import reusable
 from dpstats.models.skeleton import Unfitted, check_budget, pay, times_within, warn_of_forgotten_event
 from dpstats.moments.interval_counts import how_many
 from dpstats.results import CurveFit
 from dpstats.rows import open_rows
-from dpstats.schema import Bounded, Count, Flag, Levels, Schema
+from dpstats.schema import Flag, Levels, Schema
 
 # of the budget, for the first look by which times are chosen: of mu squared, or of pure epsilon
 LOOK = 0.1
@@ -154,7 +154,7 @@ class KaplanMeier(Unfitted):
             counts=most * release.values[0],
             sds=most * release.sds[0],
             weights=self.design.weights,
-            time_unit=_unit(self.design),
+            time_unit=unit_of(self.design.response.measured, self.design.schema),
             **facts,
         )
 
@@ -206,8 +206,3 @@ def _groups(design: Design) -> tuple[str, ...]:
     raise FormulaError(
         "kaplan_meier takes '~ 1' or '~ factor', of one variable declared by levels() or flag()"
     )
-
-
-def _unit(design: Design) -> str:
-    own = (v for name, v in design.schema.items() if name in design.response.variables)
-    return next((v.unit or "" for v in own if isinstance(v, Bounded | Count)), "")

@@ -366,7 +366,8 @@ def compare(*fits: Fit, names: Sequence[str] | None = None, level: float = 0.95)
     """
     if not fits or not all(isinstance(fit, Fit) for fit in fits):
         raise SpecificationError(
-            "compare(a, b, ...) takes fits, as model.fit(budget) returns them; of a list compare(*fits)"
+            "compare(a, b, ...) takes fits with coefficients, as model.fit(budget) returns them, and no "
+            "curves; of a list compare(*fits)"
         )
     given = [f"({i + 1})" for i in range(len(fits))] if names is None else names
     heads = list(map(str, given)) if isinstance(given, list | tuple) else []

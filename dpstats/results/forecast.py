@@ -17,7 +17,7 @@ import numpy as np
 import pandas as pd
 from scipy import special
 
-from dpstats._arguments import Axes, axes, count, number, numbers, shown, truth
+from dpstats._arguments import Axes, among, axes, count, number, numbers, shown, truth
 from dpstats._private import forgetful
 from dpstats._warn import warn
 from dpstats.errors import SpecificationError
@@ -263,8 +263,14 @@ def fleet_of(record: Record, units: NewData | None, age: str, number_of: str | N
     NotReleased
         Without units.
     SpecificationError
-        If a column is lacking, or ages or numbers are not finite or negative.
+        If a column is lacking, ages are a covariate of the fit, or ages or numbers are negative or not
+        finite.
     """
+    if among(age, record.covariates):
+        raise SpecificationError(
+            f"fleet: {shown(age)} is a covariate of the fit, and the forecast needs the time for which each "
+            "unit has been in service; give it as a column of its own and name that, age='...'"
+        )
     at = points(record, units, "forecast", clip)
     ages = _column(at.frame, "age", age, "ages, in the unit of the response")
     each = np.ones(len(ages))

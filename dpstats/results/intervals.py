@@ -415,7 +415,7 @@ def in_units(record: Record, units: Units | None) -> Record:
         return record
     if not isinstance(units, Mapping):
         raise SpecificationError(f"units must be a dict such as {{'balance': 1000}}, got {shown(units)}")
-    parts = [name.split(":") for name in record.names]
+    parts = [factors_of(name) for name in record.names]
     scale = np.ones(len(parts))
     for variable, count in units.items():
         many = _many(record, variable, count)
@@ -458,7 +458,7 @@ def _many(record: Record, variable: object, given: object) -> float:
 
 def _stands_alone(record: Record, name: str) -> bool:
     """Whether a column is a number that was declared, or times other factors."""
-    columns = {part for column in record.names for part in column.split(":")}
+    columns = {part for column in record.names for part in factors_of(column)}
     return name in columns and isinstance(record.schema[name], Bounded | Count)
 
 

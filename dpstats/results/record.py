@@ -22,7 +22,7 @@ from dpstats._stored import check_format, described, plain_number, plain_numbers
 from dpstats.budget import from_dict as budget_from_dict
 from dpstats.errors import SpecificationError
 from dpstats.families import DISTS, FAMILIES, IDENTITY, LINKS, LOG, Dist, GlmFamily, Link, family_of
-from dpstats.formula import Design, build_design
+from dpstats.formula import Design, build_design, read_response, unit_of
 from dpstats.moments.baseline import Baseline, Trend
 from dpstats.moments.design import DesignMoments
 from dpstats.moments.linear import LinearMoments, Quantity
@@ -33,6 +33,7 @@ from dpstats.schema import Schema
 LOG_SCALE = "Log(scale)"
 """The last coefficient of a survival model; with strata, that of stratum a is ``"Log(scale)[a]"``."""
 
+_TIMES = re.compile(r":(?![^\[]*\])(?![^(]*\))")  # between factors, not in a level such as 06:00 or a name
 _ALIKE = 1e-6  # in correlations: more than rounding leaves apart of a covariance and its root
 T = TypeVar("T")
 Setting = str | float | int | bool
@@ -51,6 +52,11 @@ PROJECTED = (
 def scale_names(strata: Sequence[str]) -> tuple[str, ...]:
     """Names of the log sigmas of a survival model, in the order of its strata, if any."""
     return tuple(f"{LOG_SCALE}[{label}]" for label in strata) or (LOG_SCALE,)
+
+
+def factors_of(name: str) -> list[str]:
+    """The factors of a column that is a product, such as ``g[T.06:00]:x``; of another, the column alone."""
+    return _TIMES.split(name)
 
 
 def is_scale(name: object = None) -> bool:
@@ -352,9 +358,9 @@ class Record(Facts):
 
     @property
     def time_unit(self) -> str:
-        """Declared unit of the response; empty where there is none."""
-        units = (getattr(self.schema[name], "unit", None) for name in self.response_variables)
-        return next(filter(None, units), "")
+        """Declared unit of the response; empty where there is none, or the formula makes another of it."""
+        response = read_response(self.formula.partition("~")[0].strip(), self.schema)
+        return unit_of(response.measured, self.schema)
 
 
 def penalty(alpha: object, *words: str) -> float:

@@ -31,7 +31,7 @@ from dpstats.results.intervals import (
     says_units,
     z_values,
 )
-from dpstats.results.record import INSPECTIONS, MOVED, Record, Setting, mentioned
+from dpstats.results.record import INSPECTIONS, MOVED, Record, Setting, factors_of, mentioned
 from dpstats.results.survival_tables import line_of
 from dpstats.results.table import (
     Column,
@@ -112,7 +112,8 @@ def _per(record: Record, name: str) -> tuple[float, str]:
     if (found := reference_of(record, name)) and len(found[1]) <= LONGEST_REFERENCE:
         return 1.0, f"v {found[1]}"
     if "[" in name:
-        return 1.0, _of_product(record, name) if ":" in name else "vs reference" if "[T." in name else ""
+        treated = "vs reference" if "[T." in name else ""
+        return 1.0, _of_product(record, name) if len(factors_of(name)) > 1 else treated
     if says_units(name):
         return 1.0, ""
     variable = _variable(record, name)
@@ -129,7 +130,7 @@ def _per(record: Record, name: str) -> tuple[float, str]:
 
 def _of_product(record: Record, name: str) -> str:
     """Return what the ratio of a product of two categories compares, and nothing of another product."""
-    parts = name.split(":")
+    parts = factors_of(name)
     found = [reference_of(record, part) for part in parts]
     if len(parts) != 2 or not any(found):
         return ""
@@ -145,9 +146,9 @@ def _of_product(record: Record, name: str) -> str:
 
 def _where(record: Record, name: str) -> str:
     """Return where the variables stand with which the columns of a coefficient are multiplied in others."""
-    own, held = set(map(_factor, name.split(":"))), dict[str, str]()
+    own, held = set(map(_factor, factors_of(name))), dict[str, str]()
     for each in record.names:
-        parts = {_factor(part): part for part in each.split(":")}
+        parts = {_factor(part): part for part in factors_of(each)}
         held |= {factor: part for factor, part in parts.items() if own < set(parts) and factor not in own}
     told = ", ".join(f"{factor} = {_reference(record, part)}" for factor, part in held.items())
     return f" at {told}" if told else ""

@@ -333,7 +333,9 @@ class Lookup:
         for text, code in list(named.items()):
             for synonym in _synonyms(text):
                 named.setdefault(synonym, code)
-        numbers = {number(_bytes(text)): code for text, code in reversed(named.items())}
+        # of several levels of one number, such as 01 and 1, the shortest is the number as it is written
+        spelt = sorted(reversed(named.items()), key=lambda item: -len(item[0]))
+        numbers = {number(_bytes(text)): code for text, code in spelt}
         for truths, value in zip(_TRUTHS, (1.0, 0.0), strict=True):
             if truths[2] in named:
                 numbers.setdefault(value, named[truths[2]])

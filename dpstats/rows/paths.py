@@ -6,6 +6,7 @@ A message repeats a path only if it looks like one: a cell, or the text of a tab
 from __future__ import annotations
 
 import os
+import re
 from glob import glob, has_magic
 from itertools import takewhile
 from pathlib import Path
@@ -27,6 +28,7 @@ _OTHERS = {
     **dict.fromkeys((".sav", ".dta", ".sas7bdat"), "give a frame, such as of pd.read_spss or pd.read_stata"),
 }
 PARQUET, ARROW = (".parquet", ".pq"), (".arrow", ".feather", ".ipc")
+_ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:/")  # of a server, and not of a disk, which is one letter
 _KNOWN = (*SEPARATORS, *COMPRESSIONS, *PARQUET, *ARROW, *_OTHERS)
 
 
@@ -43,6 +45,11 @@ def existing(path: object) -> Path:
         is_file = found.is_file()
     except OSError:  # a name that is too long, a folder that may not be read
         is_file = False
+    if not is_file and _ADDRESS.match(str(found)):
+        raise DataError(
+            f"data are read from files of this machine, and there is none {told(found, _KNOWN)}, which is an "
+            "address; fetch it, or give a frame, such as pd.read_csv(address)"
+        )
     if not is_file:
         raise DataError(f"there is no file {told(found, _KNOWN)}")
     return found

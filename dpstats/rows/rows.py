@@ -299,7 +299,8 @@ def _of_item(item: Any, asked: Asked) -> Source:
     if opener is None:
         raise DataError(
             "data may be an iterable of frames, each a pandas, polars or Arrow frame or a "
-            f"dict of arrays, but the type of an item is {type(item).__name__}; give one frame"
+            f"dict of arrays, but the type of an item is {type(item).__name__}; give one frame, of several "
+            "files a pattern of their paths, or [dps.read_csv(path) for path in paths]"
         )
     return opener(item, asked)
 

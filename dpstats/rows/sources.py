@@ -308,12 +308,27 @@ def _array(column: pd.Series | pd.Index) -> Any:
 def of_mapping(data: Mapping[Any, Any], asked: Asked) -> Source:
     """A mapping from names to arrays and lists of one length, as one batch."""
     asked.require(data)
-    columns = {name: _listed(name, _made(name, partial(data.__getitem__, name))) for name in asked.columns}
+    given = {name: _made(name, partial(data.__getitem__, name)) for name in asked.columns}
+    _check_indexes([column for column in given.values() if isinstance(column, pd.Series)])
+    columns = {name: _listed(name, column) for name, column in given.items()}
     asked.check({name: _type(column) for name, column in columns.items()})
     lengths = {name: len(column) for name, column in columns.items()}
     if len(set(lengths.values())) > 1:
         raise DataError(f"the columns have different lengths: {lengths}")
     return Source(lambda: iter([{name: _of_any(column) for name, column in columns.items()}]))
+
+
+def _check_indexes(series: Sequence[pd.Series]) -> None:
+    """Refuse series that need not be in one order. No label is looked at: it may be a value of a record."""
+    first, *others = [each.index for each in series] or [None]
+    for index in others:
+        ranges = isinstance(index, pd.RangeIndex) and isinstance(first, pd.RangeIndex)
+        if not (index.is_(first) or (ranges and index.equals(first))):
+            raise DataError(
+                "the series of the data have indexes of their own, and rows are told by their places; give "
+                "pd.DataFrame(data), which puts rows of one label beside each other, or data without "
+                "indexes, such as {name: series.to_numpy(), ...}"
+            )
 
 
 def _listed(name: str, column: Any) -> Any:

@@ -339,3 +339,8 @@ def test_a_name_with_brackets_is_not_taken_for_a_function() -> None:
     schema = Schema({"Temp (C)": bounded(0, 90), "y": bounded(0, 1)})
     with pytest.raises(FormulaError, match=r"write Q\('Temp \(C\)'\) for the variable"):
         build_design("y ~ Temp (C)", schema)
+
+
+def test_a_variable_has_not_the_name_of_the_constant_column():
+    with pytest.raises(FormulaError, match="is the name of the constant column"):
+        build_design("y ~ Intercept", {"y": bounded(0, 1), "Intercept": bounded(0, 1)})

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from dpstats.formula import NumericResponse, SurvResponse, build_design
+from dpstats.errors import FormulaError
+from dpstats.formula import NumericResponse, SurvResponse, build_design, read_response, unit_of
 from dpstats.rows import open_rows
 from dpstats.schema import Schema, bounded, event, flag
 
@@ -162,3 +163,31 @@ def test_every_row_may_be_a_failure_since_its_entry():
     design, block = watched("Surv(time, entry=start) ~ x")
     assert design.delayed and design.response.all_failed and block.ok.tolist() == SEEN
     assert block.event[block.ok].tolist() == [1, 1, 1, 0] and block.entry[0] == 50
+
+
+UNITS = Schema(
+    start=bounded(0, 100, unit="days"),
+    time=bounded(1, 9000, unit="h"),
+    ended=bounded(1, 9000, unit="h"),
+    dead=event(),
+)
+
+
+@pytest.mark.parametrize("left", ["Surv(start, time, dead)", "Surv(start, time, type='interval2')"])
+def test_two_times_of_different_units_are_refused(left):
+    with pytest.raises(FormulaError, match="'start' is declared in days and 'time' in h"):
+        read_response(left, UNITS)
+
+
+@pytest.mark.parametrize(
+    ("left", "unit"),
+    [
+        ("Surv(time, dead)", "h"),
+        ("Surv(start * 24, time, dead)", "h"),
+        ("Surv(time, ended, type='interval2')", "h"),
+        ("Surv(time / 24, dead)", ""),
+        ("Surv(np.log(time), dead)", ""),
+    ],
+)
+def test_a_time_has_its_unit_unless_the_formula_makes_another_of_it(left, unit):
+    assert unit_of(read_response(left, UNITS).measured, UNITS) == unit

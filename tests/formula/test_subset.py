@@ -142,6 +142,7 @@ REFUSED = {
     "maker == 'Q'": "is no level of 'maker'; they are 'A', 'B', 'other'",
     "'A' in maker": "has no order",
     "maker in 'A'": "must be a list of values",
+    "good == 'yes'": "the condition is its name alone, or 'not good'",
     "temp = 3": "has a single =; write == to compare",
     "temp is 3": "'is' is not allowed",
     "speed > 3": "'speed' has no public bounds",

@@ -174,6 +174,7 @@ def test_plots_show_the_numbers_of_the_table() -> None:
         ({"horizon": 5, "level": 0.05}, "alpha"),
         ({"horizon": 5, "units": "temperature", "fleet": FLEET.assign(temperature=170.5)}, "whole numbers"),
         ({"horizon": 5, "fleet": FLEET.assign(age=-1.0)}, "finite and not negative"),
+        ({"horizon": 5, "age": "voltage"}, "'voltage' is a covariate of the fit.*age='...'"),
         ({"horizon": 5, "fleet": FLEET.drop(columns="voltage")}, "newdata lacks 'voltage'"),
     ],
 )

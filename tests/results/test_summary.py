@@ -283,12 +283,19 @@ def test_stretches_say_that_one_row_is_protected_and_rows_of_a_unit_what_they_co
             ("vendor[T.b]", "duty[T.peak]:vendor[a]", "duty[T.peak]:vendor[b]"),
             ("v a at duty = base", "v base at vendor = a", "v base at vendor = b"),
         ),
+        (
+            ("shift[T.14:00]", "oil", "oil:shift[T.14:00]"),
+            ("v 06:00 at oil = 0", "per 10 F at shift = 06:00", ""),
+        ),
         (("Q('oil')", "oil", "Q('oil'):vendor[T.b]"), ("per 10 F at vendor = a", "per 10 F", "")),
     ],
 )
 def test_a_ratio_of_a_product_says_what_it_compares(names, words):
     schema = dps.Schema(
-        vendor=dps.levels("a", "b"), duty=dps.levels("base", "peak"), oil=dps.bounded(60, 260, unit="F")
+        vendor=dps.levels("a", "b"),
+        duty=dps.levels("base", "peak"),
+        oil=dps.bounded(60, 260, unit="F"),
+        shift=dps.levels("06:00", "14:00"),
     )
     params, cov = np.zeros(3), np.eye(3)
     record = SimpleNamespace(

@@ -191,3 +191,20 @@ def test_a_file_of_another_program_says_how_its_rows_are_given(name: str, words:
     (tmp_path / name).write_bytes(b"")
     with pytest.raises(DataError, match=words):
         open_rows(str(tmp_path / name), SCHEMA, ["time"])
+
+
+def test_series_whose_places_need_not_agree_are_refused() -> None:
+    names = ["maker", "time"]
+    sorted_by_time = {"maker": FRAME["maker"], "time": FRAME["time"].sort_values()}
+    with pytest.raises(DataError, match=r"give pd\.DataFrame\(data\)"):
+        open_rows(sorted_by_time, SCHEMA, names)
+    labelled = FRAME.set_index(pd.Index(range(len(FRAME))).astype(str))
+    for alike in (FRAME, labelled):
+        assert open_rows({name: alike[name] for name in names}, SCHEMA, names).n == len(FRAME)
+    apart = {name: pd.Series(FRAME[name].to_numpy()) for name in names}
+    assert open_rows(apart, SCHEMA, names).n == len(FRAME)
+
+
+def test_an_address_is_no_file_of_this_machine() -> None:
+    with pytest.raises(DataError, match="an address; fetch it"):
+        open_rows("https://example.org/lives.csv", SCHEMA, ["time"])

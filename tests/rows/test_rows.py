@@ -305,3 +305,11 @@ def test_a_file_that_ends_too_early_is_an_error_that_keeps_no_rows_alive(tmp_pat
     while link is not None:
         assert not any(isinstance(value, bytes | dict | list) for value in link.tb_frame.f_locals.values())
         link = link.tb_next
+
+
+def test_a_number_is_the_level_that_spells_it_as_it_is_written():
+    schema = dps.Schema(code=dps.levels("01", "1", "02"))
+    numbers, texts = ({"code": cells} for cells in ([1, 2], ["1", "02"]))
+    for data in (numbers, texts):
+        (block,) = open_rows(data, schema, ["code"]).blocks()
+        assert block["code"].tolist() == [1, 2]
