@@ -31,7 +31,7 @@ from dpstats.errors import SpecificationError
 from dpstats.moments.linear import Quantity
 from dpstats.moments.mixture import Tails
 from dpstats.moments.rounding import rounding
-from dpstats.results.record import Record, given
+from dpstats.results.record import Record, factors_of, given
 from dpstats.results.table import Marked, bracket, figures, level_percent, plain, titled
 from dpstats.schema import Bounded, Count
 
