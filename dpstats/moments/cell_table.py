@@ -72,14 +72,17 @@ def inverted(z: float, count: float, rows: float, noise: tuple[float, float, flo
     noise : tuple of float
         Constant, linear and quadratic term of the variance of the noise of ``count - p rows``.
     """
-    a = rows**2 + z**2 * (rows - noise[2])
-    b = -2 * count * rows - z**2 * (rows + noise[1])
-    c = count**2 - z**2 * noise[0]
+    a, b = rows**2 + z**2 * (rows - noise[2]), -2 * count * rows - z**2 * (rows + noise[1])
+    low, high = _solved(a, b, count**2 - z**2 * noise[0])
+    return min(max(low, 0.0), 1.0), max(min(high, 1.0), 0.0)
+
+
+def _solved(a: float, b: float, c: float) -> tuple[float, float]:
+    """Between which x a x^2 + b x + c is not positive; all numbers if that has no end."""
     inside = b**2 - 4 * a * c
     if a <= 0 or inside < 0:
-        return 0.0, 1.0
-    middle, half = -b / (2 * a), math.sqrt(inside) / (2 * a)
-    return min(max(middle - half, 0.0), 1.0), max(min(middle + half, 1.0), 0.0)
+        return -math.inf, math.inf
+    return (-b - math.sqrt(inside)) / (2 * a), (-b + math.sqrt(inside)) / (2 * a)
 
 
 def _one(errors: np.ndarray) -> float:
@@ -225,23 +228,27 @@ class CellTable:
         z = self.noise.widening(level, variance, private, _one(error))
         noise = float(own @ own), -2 * float(own @ all_of), float(all_of @ all_of)
         low, high = inverted(z, p * rows, rows, noise)  # a count below 0 would leave no share but 0
-        share = private / variance if variance else 0.0
-        return Found(p, math.sqrt(variance) / rows, low, high, share)
+        return Found(p, math.sqrt(variance) / rows, low, high, private / variance if variance else 0.0)
 
     def quantile(self, p: float, level: float) -> Found:
         """Where the noisy distribution function passes p, and where it may."""
         ends, below = self._ends(), self._below()
-        errors = np.cumsum(self._told[1][:-1], axis=0)
-        errors = errors[:-1] - p * errors[-1]
-        private = np.sum(errors**2, axis=1)
+        root = np.cumsum(self._told[1][:-1], axis=0)
+        root = root[:-1] - p * root[-1]
+        private = np.sum(root**2, axis=1)
         sampling = self.usable * p * (1 - p)
         gap = below - p * self.usable
         at = min(int(np.searchsorted(gap[1:-1], 0.0)), len(self.edges) - 1) if len(self.edges) else 0
-        noise, one = (float(private[at]), _one(errors[at])) if len(private) else (0.0, 0.0)
+        noise, one = (float(private[at]), _one(root[at])) if len(private) else (0.0, 0.0)
         variance = sampling + noise
-        z = self.noise.widening(level, variance, noise, one)
-        reach = z * np.sqrt(sampling + np.concatenate([[0.0], private, [0.0]]))
-        low, high = self._crossing(ends, gap + reach, -1), self._crossing(ends, gap - reach, 1)
+        z, alone = (
+            self.noise.widening(each, variance, noise, one) for each in (level, max(2 * level - 1, 0))
+        )
+        errors = np.sqrt(sampling + np.concatenate([[0.0], private, [0.0]]))
+        # a limit that is the bound whatever is counted cannot err, and the other one has the chance of both
+        below_all, above_all = z * errors[[1, -2]] >= self.usable * np.array([p, 1 - p])
+        low = self._crossing(ends, gap + (alone if above_all > below_all else z) * errors, -1)
+        high = self._crossing(ends, gap - (alone if below_all > above_all else z) * errors, 1)
         middle = self._crossing(ends, gap, 0)
         if self.whole:
             low, middle, high = (float(np.rint(x)) for x in (low, middle, high))
@@ -274,18 +281,15 @@ class CellTable:
         else:
             over = np.flatnonzero(values >= 0)
             cell = int(over[0]) - 1 if over.size else len(values) - 2
-        if cell < 0:
-            return float(ends[0])
-        if cell > len(values) - 2:
-            return float(ends[-1])
+        if not 0 <= cell < len(values) - 1:
+            return float(ends[0 if cell < 0 else -1])
         left, right = float(ends[cell]), float(ends[cell + 1])
         rise = float(values[cell + 1] - values[cell])
         share = min(max(-float(values[cell]) / rise, 0.0), 1.0) if rise > 0 else 0.5
-        if not self._even(cell):
+        if not self._even(cell, side):
             share = {-1: 0.0, 0: self._densest(cell), 1: 1.0}[side]
             return left + share * (right - left)
-        rises = self._rise(cell, -1), self._rise(cell, 1)
-        share = _sloped(share, {-1: min(rises), 0: sum(rises) / 2, 1: max(rises)}[side])
+        share = _sloped(share, (self._rise(cell, -1) + self._rise(cell, 1)) / 2)
         place = left + share * (right - left)
         return min(max(_outwards(place, self._step(cell), side), left), right)
 
@@ -339,19 +343,24 @@ class CellTable:
         apart = math.copysign(max(abs(usual - own) - doubt, 0.0), usual - own)
         return side * min(max(apart * ratio / (1 + ratio) / max(own, 1e-300), -1.0), 1.0)
 
-    def _even(self, cell: int) -> bool:
-        """Whether rows may be taken to lie evenly in a cell.
+    def _even(self, cell: int, side: int) -> bool:
+        """Whether rows may be taken to lie evenly in a cell, or, for a limit on a side, not farther out.
 
-        It is seen to be as dense as both its sides, which may be chance where rows lie in heaps.
+        It is seen to be as dense as both its sides, or the density falls outwards, which may be chance where
+        rows lie in heaps.
         """
         inside = 0 < cell < len(self.edges) and not self._heaped
-        return inside and all(self._as_dense(cell, side) for side in (-1, 1))
+        return inside and all(self._as_dense(cell, beside, side) for beside in (-1, 1))
 
-    def _as_dense(self, cell: int, side: int) -> bool:
-        """Whether a cell is about as dense as the next ones on a side, which are together half as wide."""
-        own, usual, ratio, doubt = self._beside(cell, side)
-        seen = ratio <= _WIDER or doubt <= usual
-        return seen and abs(own - usual) - doubt <= (_DENSER - 1) * max(min(own, usual), 0.0)
+    def _as_dense(self, cell: int, beside: int, side: int) -> bool:
+        """Whether a cell is about as dense as the next ones on a side, which are together half as wide.
+
+        For a limit on a side these may be fewer there, and more on the other.
+        """
+        own, usual, ratio, doubt = self._beside(cell, beside)
+        more = beside * side * (usual - own) if side else abs(usual - own)
+        seen = beside * side < 0 or ratio <= _WIDER or doubt <= usual
+        return seen and more - doubt <= (_DENSER - 1) * max(min(own, usual), 0.0)
 
     def _beside(self, cell: int, side: int) -> tuple[float, float, float, float]:
         """Rows of a cell, those of one as dense as the next on a side, its width over theirs, and noise.
@@ -408,10 +417,5 @@ def spread_of_normal(
     z: float, square: float, rows: float, kurtosis: float, noise: float
 ) -> tuple[float, float]:
     """Limits of a variance v: (square - v)^2 <= z^2 ((kurtosis - 1) v^2 / rows + noise), never below 0."""
-    relative = z**2 * (kurtosis - 1) / rows
-    a, b, c = 1 - relative, -2 * square, square**2 - z**2 * noise
-    inside = b**2 - 4 * a * c
-    if a <= 0:
-        return 0.0, math.inf
-    half = math.sqrt(max(inside, 0.0)) / (2 * a)
-    return max(square / a - half, 0.0), max(square / a + half, 0.0)
+    low, high = _solved(1 - z**2 * (kurtosis - 1) / rows, -2 * square, square**2 - z**2 * noise)
+    return max(low, 0.0), max(high, 0.0)

@@ -17,6 +17,7 @@ _SHELLS = tuple(zip(PROBABILITIES[:2], np.diff(PROBABILITIES[:2], prepend=0.0), 
 _KURTOSIS = (1.8, 100.0)  # of even values, and what is believed at most
 LIMIT = 5.0  # sds that a value may be from its mean in a product
 _TOGETHER = 0.5  # what each unit of excess kurtosis adds, times the squared correlation
+_ARC = np.linspace(-1.0, 1.0, 101)
 SHORTENED = 0.05  # by how much of itself a correlation is off where rows of usual length are shortened
 
 
@@ -61,7 +62,11 @@ class Located(NamedTuple):
     ----------
     mean, variance : float
     mean_noise, variance_noise : float
-        Variances of the noise, but for what lies beyond the box.
+        Variances of the noise.
+    square_noise : float
+        Of the mean square about the middle of the box, but for what lies beyond.
+    offset, half : float
+        How far the mean is from the middle of the box, and half of its width.
     below, above : Part
         By how much values below the box make the mean smaller, and those above it larger.
     spread : Part
@@ -73,6 +78,9 @@ class Located(NamedTuple):
     mean_noise: float
     variance: float
     variance_noise: float
+    square_noise: float
+    offset: float
+    half: float
     below: Part
     above: Part
     spread: Part
@@ -82,13 +90,23 @@ class Located(NamedTuple):
     @property
     def mean_error(self) -> float:
         """Variance of the noise of the mean, in variances of the values."""
-        return (self.mean_noise + self.below.noise + self.above.noise) / self.scale**2
+        return self.mean_noise / self.scale**2
 
     @property
     def scale(self) -> float:
         """An sd that is not less than what noise can tell from 0."""
-        noise = self.variance_noise + self.spread.noise
-        return max(math.sqrt(max(self.variance, math.sqrt(noise), 0.0)), 1e-90)
+        return max(math.sqrt(max(self.variance, math.sqrt(self.variance_noise), 0.0)), 1e-90)
+
+    def limits(self, z: float, side: int, variance: float, square_noise: float) -> tuple[float, float]:
+        """Limits of a variance, told from a mean square of this noise, of which the one on a side holds.
+
+        The variance is the mean square less the squared offset, which lie in an ellipse about those released:
+        how far noise of an offset moves its square goes with what the offset is, and not with what it seems.
+        """
+        offset = self.offset + z * math.sqrt(self.mean_noise) * _ARC
+        squares = self.offset**2 - np.minimum(np.abs(offset), max(abs(self.offset), self.half)) ** 2
+        error = np.max(side * squares + z * np.sqrt(square_noise * (1 - _ARC**2))) / z
+        return spread_of_normal(z, variance, self.rows, self.kurtosis, float(error) ** 2)
 
 
 def in_box(column: ColumnSums) -> Located:
@@ -96,24 +114,26 @@ def in_box(column: ColumnSums) -> Located:
     table, sums = column.table, column.sums
     assert sums is not None
     rows, doubt = table.usable, table.usable_variance
-    m, q = sums.first / rows, sums.second / rows
-    m = min(max(m, -1.0), 1.0)
+    m, q = min(max(sums.first / rows, -1.0), 1.0), sums.second / rows
     ends = (np.array([table.bounds[0], *table.edges, table.bounds[1]]) - sums.center) / sums.half
     below, above, groups = beyond(table, ends)
     mean = m + (below.shift + above.shift) / rows
     square = (below.square + above.square) / rows
-    mean_noise = sums.noise.sd**2 + m**2 * doubt
-    noise = sums.second_sd**2 + (2 * m * sums.noise.sd) ** 2 + (q - 2 * m**2) ** 2 * doubt
-    noise += 4 * mean**2 * (below.shift_noise + above.shift_noise)
     unit, area = sums.half / rows, sums.half**2 / rows
+    mean_noise = unit**2 * (sums.noise.sd**2 + m**2 * doubt + below.shift_noise + above.shift_noise)
+    noise = area**2 * (sums.second_sd**2 + q**2 * doubt)
+    beyond_noise, offset = area**2 * (below.square_noise + above.square_noise), sums.half * mean
     return Located(
-        sums.center + sums.half * mean,
-        unit**2 * mean_noise,
+        sums.center + offset,
+        mean_noise,
         sums.half**2 * max(q + square - mean**2, 0.0),
-        area**2 * noise,
+        noise + beyond_noise + 4 * offset**2 * mean_noise,
+        noise,
+        offset,
+        sums.half,
         Part(unit * -below.shift, unit**2 * below.shift_noise),
         Part(unit * above.shift, unit**2 * above.shift_noise),
-        Part(sums.half**2 * square, area**2 * (below.square_noise + above.square_noise)),
+        Part(sums.half**2 * square, beyond_noise),
         _kurtosis(table, ends, groups, m),
         rows,
     )
@@ -131,35 +151,32 @@ def _kurtosis(table: CellTable, ends: np.ndarray, groups: list[np.ndarray], mean
     fourth = (
         float(shares @ (left**4 + left**3 * right + (left * right) ** 2 + left * right**3 + right**4)) / 5
     )
-    least, most = _KURTOSIS
-    return min(max(fourth / max(second, 1e-12) ** 2, least), most)
+    return float(np.clip(fourth / max(second, 1e-12) ** 2, *_KURTOSIS))
 
 
 def mean_of(column: ColumnSums, level: float) -> Found:
     """The mean, with its interval, whose limits on either side are put together from those of its parts."""
     found, bounds = in_box(column), column.table.bounds
     assert column.sums is not None
-    noise = found.mean_noise + found.below.noise + found.above.noise
-    inside = found.variance / found.rows + found.mean_noise
-    variance = inside + found.below.noise + found.above.noise
+    noise, variance = found.mean_noise, found.variance / found.rows + found.mean_noise
     z = column.sums.noise.widening(level, variance, noise, noise)
     error = z * math.sqrt(variance)
-    down = min(error, found.above.amount + z * math.sqrt(inside + found.below.noise))
-    up = min(error, found.below.amount + z * math.sqrt(inside + found.above.noise))
+    down = min(error, found.above.amount + z * math.sqrt(variance - found.above.noise))
+    up = min(error, found.below.amount + z * math.sqrt(variance - found.below.noise))
     low, high = max(found.mean - down, bounds[0]), min(found.mean + up, bounds[1])
     return Found(found.mean, (high - low) / (2 * z), low, high, noise / variance if variance else 0.0)
 
 
 def sd_of(column: ColumnSums, level: float) -> Found:
     """The sd, with its interval, which is made on the scale of the variance."""
-    found = in_box(column)
-    noise = found.variance_noise + found.spread.noise
+    found, noise = in_box(column), in_box(column).variance_noise
     variance = (found.kurtosis - 1) * found.variance**2 / found.rows + noise
     assert column.sums is not None
     z = column.sums.noise.widening(level, variance, noise, noise)
-    low, high = spread_of_normal(z, found.variance, found.rows, found.kurtosis, noise)
-    inside = max(found.variance - found.spread.amount, 0.0)
-    low = max(low, spread_of_normal(z, inside, found.rows, found.kurtosis, found.variance_noise)[0])
+    whole = found.variance, found.square_noise + found.spread.noise
+    inside = max(found.variance - found.spread.amount, 0.0), found.square_noise
+    low = max(found.limits(z, -1, *part)[0] for part in (whole, inside))
+    high = found.limits(z, 1, *whole)[1]
     most = (column.table.bounds[1] - column.table.bounds[0]) / 2
     least = min(_least_sd(column.table, level), most)
     low, high, value = (max(min(math.sqrt(each), most), least) for each in (low, high, found.variance))

@@ -310,6 +310,39 @@ def test_an_sd_is_not_below_what_its_quantiles_leave() -> None:
     assert 0.6 * 5 < found.low <= found.estimate <= found.high
 
 
+def test_an_sd_holds_where_noise_hides_where_in_its_bounds_a_column_lies() -> None:
+    """Noise of a mean moves its square by more than the mean that is seen tells, if it is larger."""
+    draw, rows, missed = np.random.default_rng(12), 9000.0, 0
+    table = CellTable((0.0, 100.0), np.zeros(0), np.array([rows, 0.0]), Noise("gaussian", 2, 5.0), rows)
+    mean, sd, noise = -0.9, 0.01, 0.35 * rows
+    for first, second in draw.normal(size=(3000, 2)):
+        sums = rows * mean + noise * first, rows * (mean**2 + sd**2) + noise / 1.6 * second
+        box = BoxSums(50.0, 50.0, *sums, Noise("gaussian", 2, noise), noise / 1.6)
+        missed += not sd_of(ColumnSums(table, box), 0.95).low <= 50 * sd
+    assert 15 < missed < 90  # of 3,000; by the mean that is seen 170
+
+
+def _normal_counts(sd: float) -> CellTable:
+    """Of 2,000 rows, by cells that are wide where few rows are."""
+    edges = np.concatenate([[-6.0, -4.0], np.arange(-2.0, 2.1, 0.25), [4.0, 6.0]])
+    counts = 2000 * np.diff(stats.norm.cdf(np.concatenate([[-9.0], edges, [9.0]])))
+    law = Noise("gaussian", len(counts) + 1, sd)
+    return CellTable((-9.0, 9.0), edges, np.append(counts, 0.0), law, 2000.0)
+
+
+def test_a_limit_has_the_chance_of_both_where_noise_leaves_the_other_at_the_bound() -> None:
+    """A twentieth of the rows may be noise in one cell; by half of the chance the other limit is at .5."""
+    low, high = (_normal_counts(100.0).quantile(p, 0.95) for p in (0.05, 0.95))
+    assert low.low == -9 and high.high == 9
+    assert low.high < -0.65 and high.low > 0.65
+
+
+def test_a_limit_is_inside_a_wide_cell_where_the_density_falls_outwards() -> None:
+    """Rows of a cell that is thinner than the next one inside lie nearer to it: its end is at 4."""
+    low, high = (_normal_counts(20.0).quantile(p, 0.95) for p in (0.05, 0.95))
+    assert -2.5 < low.low < -1.65 and 1.65 < high.high < 2.5
+
+
 def test_a_share_of_which_noise_leaves_less_than_nothing_may_still_be_some() -> None:
     """A count of -25 under noise of sd 10 is 2.5 sds too small for any share, which need not be 0."""
     counts = np.array([600.0, 425.0, -25.0])

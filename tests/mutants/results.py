@@ -1067,6 +1067,21 @@ MUTANTS = (
         ("moments/cell_table.py", " and not self._heaped", ""),
     ),
     planted(
+        "noise of a mean moves a variance by what the mean seems to be",
+        "models/test_describe.py::test_an_sd_holds_where_noise_hides_where_in_its_bounds_a_column_lies",
+        ("moments/described.py", "z * math.sqrt(self.mean_noise) * _ARC", "0.0 * _ARC"),
+    ),
+    planted(
+        "a limit whose other one is the bound has half of the chance",
+        "models/test_describe.py::test_a_limit_has_the_chance_of_both_where_noise_leaves_the_other_at_the_bound",
+        ("moments/cell_table.py", "(level, max(2 * level - 1, 0))", "(level, level)"),
+    ),
+    planted(
+        "rows of a cell in a tail may lie at its far end",
+        "models/test_describe.py::test_a_limit_is_inside_a_wide_cell_where_the_density_falls_outwards",
+        ("moments/cell_table.py", "beside * side * (usual - own) if side else abs(", "abs("),
+    ),
+    planted(
         "prices just below a whole number are taken for whole numbers",
         "models/test_describe.py::test_limits_of_quantiles_hold_prices_just_below_a_whole_number",
         ("moments/cell_table.py", "math.floor(places) - _BELOW", "math.floor(places)"),
