@@ -42,8 +42,7 @@ def spread(moments: NoisyMoments, most: float = math.inf) -> Quantity:
     sampling = variance**2 * (_kurtosis(moments) - 1) / (moments.n * moments.mean_weight)
     sampling += (variance * _doubt(moments, fit)) ** 2
     sigma, slope = math.sqrt(variance), moments.scale / (2 * math.sqrt(variance))
-    total = math.sqrt(noise**2 + sampling)
-    return Quantity(min(sigma * moments.scale, most), slope * total, slope * noise)
+    return Quantity(min(sigma * moments.scale, most), slope * math.sqrt(noise**2 + sampling), slope * noise)
 
 
 def _doubt(moments: NoisyMoments, fit: NormalEquations) -> float:

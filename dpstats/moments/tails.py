@@ -41,8 +41,10 @@ def tail_rate(limit: float) -> tuple[float, float]:
 def power_variance(limit: float, kurtosis: float, rows: float) -> float:
     """Share of what is left of a variance that clipping may take from errors whose tail is a power.
 
-    Kurtosis beyond that of exponential errors tells how many rows are at the limit at most. Their squares may
-    have no mean: of these rows a share y^-2 is farther than y limits, as far as a twentieth of a row is left.
+    Kurtosis beyond that of clipped normal errors tells how many rows are at the limit at most. Exponential
+    errors have their kurtosis without such rows; the heavier tails are than theirs, the less of it is of
+    others. Squares of these rows may have no mean: a share y^-2 is farther than y limits, as far as a
+    twentieth of a row is left.
 
     Parameters
     ----------
@@ -51,7 +53,8 @@ def power_variance(limit: float, kurtosis: float, rows: float) -> float:
     rows : float
     """
     _, excess, normal = _tail_rate(_known(limit))
-    share = max(kurtosis - normal - excess, 0.0) / limit**4
+    heavy = max((kurtosis - normal) / excess, 1.0)
+    share = excess * (heavy - heavy**-_HEAVIER) / limit**4
     return share * limit**2 * math.log(max(rows * share / _LEFT, 1.0))
 
 

@@ -234,8 +234,13 @@ class LinearFit(MeanFit, models=("ols", "ridge")):
         said = " Intervals of sigma and 1 - R-squared are on the log scale."
         said += " Both are of the fit without penalty." if record.alpha else ""
         if {"apart", "residual"} <= set(record.settings):
-            limit = f"{record.settings['residual']:.3g}"
-            said += f" They are of residuals up to {limit} sds: a few far rows may hold more."
+            far, limit = (float(record.settings[name]) for name in ("apart", "residual"))
+            said += (
+                f" They are of residuals up to {limit:.3g} sds: a few far rows may hold more. Noise may hide "
+                f"{far:.0f}, which make sigma "
+                f"{math.hypot(self._sigma().estimate, math.sqrt(far / record.linear.n) * self._widest):.3g} "
+                "at the bounds."
+            )
         of_weighted = "R" in record.settings and record.linear.total is None
         return said + (" R-squared is of the weighted rows." if of_weighted else "")
 

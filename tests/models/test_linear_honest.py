@@ -182,6 +182,19 @@ def test_sigma_and_rsquared_are_held_where_errors_have_heavy_tails() -> None:
     assert np.mean(held, axis=0).min() >= 0.8
 
 
+def test_sigma_is_held_where_errors_have_the_tails_of_t_of_few_degrees() -> None:
+    """With 2.5 of them a third of the variance is clipped, and kurtosis hardly above exponential errors'."""
+    held, schema = 0, dps.Schema(y=dps.bounded(-130, 130), x=dps.bounded(-6, 6))
+    for seed in range(8):
+        rng = np.random.default_rng([seed, 11])
+        x = rng.normal(size=20_000)
+        y = np.clip(x + rng.standard_t(2.5, size=20_000), -130, 130)
+        with noise(SeededNoise(seed)):
+            sigma = dps.ols("y ~ x", {"x": x, "y": y}, schema).fit(dps.approx(1, 1e-6)).sigma
+        held += sigma.conf_low <= np.sqrt(5) <= sigma.conf_high
+    assert held >= 7
+
+
 def test_sigma_and_rsquared_are_held_where_errors_have_the_tail_of_a_power() -> None:
     """Of Pareto errors rows that are clipped hold a tenth to a third of the variance."""
     held = []

@@ -1062,6 +1062,11 @@ MUTANTS = (
         (GRAM, "math.hypot(moments.doubt, more)", "moments.doubt"),
     ),
     planted(
+        "all kurtosis that exponential errors have is taken for theirs",
+        HONEST + "sigma_is_held_where_errors_have_the_tails_of_t_of_few_degrees",
+        ("moments/tails.py", "heavy**-_HEAVIER", "1"),
+    ),
+    planted(
         "a cell of one heap is divided where it looks even by chance",
         "models/test_describe.py::test_limits_of_quantiles_hold_the_heap_that_they_are_of[half to five]",
         ("moments/cell_table.py", " and not self._heaped", ""),
