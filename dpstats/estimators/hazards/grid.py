@@ -18,7 +18,7 @@ from dpstats.curator import Curator
 from dpstats.estimators.columns import SPIKE
 from dpstats.estimators.engine.plan import Plan
 from dpstats.estimators.hazards.problem import Problem, by_stratum
-from dpstats.estimators.hazards.shape import find_shape, smoothed, until_the_end
+from dpstats.estimators.hazards.shape import find_shape, gained, smoothed, until_the_end
 from dpstats.estimators.levels import END
 from dpstats.estimators.row_scale import SURE
 
@@ -202,7 +202,8 @@ def find_grid(curator: Curator, plan: Plan, problem: Problem) -> Grid:
     rates, whole = each / middle, sd * math.sqrt(len(times))
     even = trust * rates + (1 - trust) * np.bincount(runs, rates)[runs]
     unsure = (number + noise) / number**2 + np.bincount(runs, each * sums / middle**2) / number
-    hazard, length = np.bincount(runs, rates), np.bincount(runs, _lengths(problem) * surely)
+    lengths = np.tile(gained(problem, np.ones(1))[0], strata)
+    hazard, length = np.bincount(runs, rates), np.bincount(runs, lengths * surely)
     at_once = _faster(hazard, length, np.sqrt(unsure), stratum[np.unique(runs, return_index=True)[1]])
     # until the lower bound of the time, or the first time after 0, nobody knows when rows fail
     shares = np.append(number, each[::fine]) / number.sum()
@@ -257,14 +258,6 @@ def _at_risk(
     within, end, enter = (each for each, _ in found)
     middle = _until_the_end(within + end - enter, problem.strata) - (within - enter) / 2
     return within + end, np.maximum(middle, 1.0), np.sum([error for _, error in found], axis=0)
-
-
-def _lengths(problem: Problem) -> np.ndarray:
-    """Of the cells; before a lower bound of 0 no time passes."""
-    lengths = np.diff(problem.edges).reshape(problem.strata, -1)
-    if problem.edges[0] < 0:
-        lengths[:, 0] = lengths[:, 1]
-    return lengths.ravel()
 
 
 def _of_those_at_risk(late: np.ndarray, leave: np.ndarray, strata: int) -> tuple[np.ndarray, np.ndarray]:

@@ -51,16 +51,24 @@ def find_shape(problem: Problem, counts: Array, at_risk: Array, sd: float) -> Sh
     sd : float
         Of the noise of each count.
     """
-    gains = np.diff(_times(problem) ** _SHAPES[:, None])
-    if problem.edges[0] < 0:
-        # no time passes before a lower bound of 0
-        gains[:, 0] = gains[:, 1]
+    gains = gained(problem, _SHAPES)
     logs = np.log(np.tile(np.maximum(gains, np.finfo(float).tiny), problem.strata))
     expected = _as_many(np.exp(logs) * at_risk, counts, problem.strata)
     likely = special.softmax(_likely(counts, expected, sd**2) + _PRIOR)
     apart = np.log(_SHAPES) - likely @ np.log(_SHAPES)
     spread = max(math.sqrt(likely @ apart**2), _STEP)
     return Shape(np.exp(likely @ logs), (likely * apart) @ logs / spread)
+
+
+def gained(problem: Problem, shapes: Array) -> Array:
+    """What time to the power of these shapes gains in each cell of a stratum, shape (shapes, F).
+
+    Before a lower bound of 0 no time passes: that cell gains as much as the next one.
+    """
+    gains = np.diff(_times(problem) ** shapes[:, None])
+    if problem.edges[0] < 0:
+        gains[:, 0] = gains[:, 1]
+    return np.asarray(gains)
 
 
 def smoothed(problem: Problem, counts: Array, variance: float) -> tuple[Array, Array]:
