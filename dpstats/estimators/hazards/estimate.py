@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import NamedTuple
 
 import numpy as np
 
@@ -69,23 +68,25 @@ def estimate(
     user = to_user(scale, j)
     way = np.diag(np.append(np.ones(j), np.where(np.isinf(factors), 1.0, factors))) @ user @ axes
     sampling, privacy, hidden = (way @ part @ way.T for part in (sampling, privacy, hidden))
-    wrong, moved = _wrong(grid, point[:j], bounds.c), user @ np.append(np.zeros(j), point[j:])
-    point = user @ point
-    unit = wrong.unit(moved)
-    privacy += unit * wrong.noise**2
-    known = sampling + privacy + unit * (wrong.cells**2 + wrong.clock**2)
-    sampling, privacy, hidden = (wrong.lengthened(part, j) for part in (sampling, privacy, hidden))
-    bias = unit * wrong.bias
+    by_noise, by_cells, by_clock, by_bursts = _wrong(grid, point[:j], bounds.c)
+    moved, point = user @ np.append(np.zeros(j), point[j:]), user @ point
+    # squares of the true slopes, of which an estimate that is drawn to 0 has the less
+    drawn = min(SURE * math.hypot(by_noise, by_cells, by_clock), _MOST)
+    slopes = np.outer(moved, moved) / (1 - drawn) ** 2
+    privacy += slopes * by_noise**2
+    known = sampling + privacy + slopes * (by_cells**2 + by_clock**2)
+    # of a slope that is drawn towards 0 errors are as much too short
+    wider = np.append(np.ones(j), np.full(len(point) - j, 1 + by_bursts))
+    sampling, privacy, hidden = (np.outer(wider, wider) * part for part in (sampling, privacy, hidden))
+    bias = slopes * ((by_cells + by_bursts) ** 2 + ((1 + by_bursts) * by_clock) ** 2)
     cov = sampling + privacy + bias
     burst = bool((np.diag(cov)[j:] > 2 * np.diag(known)[j:]).any())
     slopes, guess = cov[j:, j:].copy(), hidden[j:, j:]
-    lost = np.flatnonzero(few | np.isinf(factors))
     problems = ["unsettled"] * unsettled + ["constant"] * grid.constant + ["burst"] * burst
     problems += [f"weak:{i}" for i in weak(guess, slopes)]
     settings = {"cut c": bounds.c, "R": bounds.radius, "pieces": j}
     if grid.strata > 1:
         settings["strata"] = grid.strata
-    events = Quantity(float(grid.events.sum()), grid.noise, grid.noise)
     baseline = Baseline(
         grid.edges,
         grid.clock,
@@ -105,12 +106,12 @@ def estimate(
         tuple(problems),
         settings,
         baseline=baseline,
-        events=events,
+        events=Quantity(float(grid.events.sum()), grid.noise, grid.noise),
         columns=replace(scale, constant=True).moments(n),
         bias=bias[j:, j:],
     )
-    before = _PRIOR * np.diag((user @ axes) @ (user @ axes).T)[j:]
-    return guessed(found, guess, np.diag(before), constant=False).lost(lost)
+    before = np.diag(_PRIOR * np.sum((user @ axes) ** 2, axis=1)[j:])
+    return guessed(found, guess, before, constant=False).lost(np.flatnonzero(few | np.isinf(factors)))
 
 
 def _read(
@@ -148,43 +149,16 @@ def _uncertain(
     return sampling, privacy, guess, unsettled
 
 
-class _Wrong(NamedTuple):
-    """What a wrong clock makes of slopes, as shares of them.
+def _wrong(grid: Grid, log_hazards: np.ndarray, c: float) -> tuple[float, float, float, float]:
+    """By what a wrong clock may move slopes, as shares of them.
 
-    Attributes
-    ----------
-    noise, cells, clock, bursts : float
-        By pieces, by the shape of the clock and by who is at risk, which a larger budget tells: it has more
-        pieces, and sees rows at risk for longer; by hazards that change within cells; by sampling and noise
-        in the clock; and by how much a slope may lie beyond its estimate if failures come at once.
+    By what a larger budget tells, which has more pieces and sees rows at risk for longer; by hazards that
+    change within cells; by sampling and noise in the clock; and by failures that come at once.
     """
-
-    noise: float
-    cells: float
-    clock: float
-    bursts: float
-
-    def unit(self, slopes: np.ndarray) -> np.ndarray:
-        """Squares and products of the true slopes, of which an estimate that is drawn to 0 has the less."""
-        drawn = min(SURE * math.hypot(self.noise, self.cells, self.clock), _MOST)
-        return np.outer(slopes, slopes) / (1 - drawn) ** 2
-
-    def lengthened(self, cov: np.ndarray, j: int) -> np.ndarray:
-        """A covariance of j log hazards and slopes: errors of a slope that is drawn to 0 are too short, too."""
-        wider = np.append(np.ones(j), np.full(len(cov) - j, 1 + self.bursts))
-        return np.outer(wider, wider) * cov
-
-    @property
-    def bias(self) -> float:
-        """Variance of what no budget tells, and sampling alone."""
-        return (self.cells + self.bursts) ** 2 + ((1 + self.bursts) * self.clock) ** 2
-
-
-def _wrong(grid: Grid, log_hazards: np.ndarray, c: float) -> _Wrong:
     moved = _moved(grid, log_hazards, c)
     by_pieces, by_cells = _misfit(grid, log_hazards)
     noise = math.hypot(by_pieces, *(grid.shifts @ moved), float(np.abs(moved[grid.hidden]).sum()))
-    return _Wrong(noise, by_cells, _clock_error(grid, moved), _bursts(grid, c))
+    return noise, by_cells, _clock_error(grid, moved), _bursts(grid, c)
 
 
 def _misfit(grid: Grid, log_hazards: np.ndarray) -> tuple[float, float]:

@@ -202,7 +202,7 @@ def find_grid(curator: Curator, plan: Plan, problem: Problem) -> Grid:
     rates, whole = each / middle, sd * math.sqrt(len(times))
     even = trust * rates + (1 - trust) * np.bincount(runs, rates)[runs]
     unsure = (number + noise) / number**2 + np.bincount(runs, each * sums / middle**2) / number
-    lengths = np.tile(gained(problem, np.ones(1))[0], strata)
+    lengths = np.tile(gained(problem, np.ones(1)), strata).ravel()
     hazard, length = np.bincount(runs, rates), np.bincount(runs, lengths * surely)
     at_once = _faster(hazard, length, np.sqrt(unsure), stratum[np.unique(runs, return_index=True)[1]])
     # until the lower bound of the time, or the first time after 0, nobody knows when rows fail

@@ -48,11 +48,6 @@ class Placement(ABC):
     def residual_square(self, point: Array) -> float:
         """Mean square about the pivot, per event."""
 
-    @property
-    @abstractmethod
-    def variances(self) -> tuple[Array, Array]:
-        """Of the covariates over the events, and the sds of their noise."""
-
     def believed(self, point: Array) -> float:
         """How much of the line's slopes is not noise, from 0 to 1."""
         return 1.0
@@ -132,14 +127,6 @@ class PlacedByLine(Placement):
         share = self.believed(point) if self.events.shrunk else 1.0
         return share * square + (1 - share) * sigma_of(point) ** 2 * self.expected.residual_square
 
-    @property
-    def variances(self) -> tuple[Array, Array]:
-        events = self.events
-        return (
-            np.diag(events.square)[1:] / events.fraction,
-            events.noise * events.noise_ratio[1:] / events.fraction,
-        )
-
 
 @dataclass(frozen=True)
 class PlacedByFamily(Placement):
@@ -155,10 +142,6 @@ class PlacedByFamily(Placement):
 
     def residual_square(self, point: Array) -> float:
         return sigma_of(point) ** 2 * self.expected.residual_square
-
-    @property
-    def variances(self) -> tuple[Array, Array]:
-        return self.scale.ratio, self.scale.error * self.scale.ratio
 
 
 def declared_range(line: Array, scale: RowScale) -> tuple[float, float]:
