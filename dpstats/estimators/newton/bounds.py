@@ -297,8 +297,7 @@ class Chooser:
         if not family.free_dispersion:
             steepest = min(high, family.most_curved)
             return BoundedScore(family, high, steepest, 0.0, 0.0, self._predictors(), high)
-        limit = _FARTHEST * family.longer_tail * math.sqrt(dispersion)
-        return BoundedScore(family, limit, 1.0, 0.0, dispersion, self._predictors(), high)
+        return self._score(_FARTHEST, level, dispersion)
 
     def _predictors(self) -> tuple[float, float]:
         return (-12.0, math.log(max(self.problem.response[1], 1.0)) + 1.0)

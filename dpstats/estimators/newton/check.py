@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Generator, Iterable
+from collections.abc import Generator, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -27,7 +27,6 @@ from dpstats.estimators.levels import NORMAL
 from dpstats.estimators.newton.bounds import DISPERSIONS
 from dpstats.estimators.newton.located import Located
 from dpstats.estimators.newton.problem import Problem
-from dpstats.estimators.newton.unlike import Group
 from dpstats.estimators.row_scale import SURE
 from dpstats.families.bounded_score import BoundedScore
 from dpstats.families.glm import CERTAIN, GlmFamily
@@ -63,8 +62,8 @@ class Read:
         No whitened row counts as longer.
     information : array, shape (k, k)
         Per row, whitened.
-    unlike : tuple of Group
-        Of amounts that scatter more than the others.
+    unlike : sequence of array, shape (k,)
+        What levels whose amounts scatter more than others make of a mean score.
     """
 
     whitening: np.ndarray
@@ -74,7 +73,7 @@ class Read:
     phi_sd: float = 0.0
     radius: float = math.inf
     information: np.ndarray = field(default_factory=lambda: np.eye(0))
-    unlike: tuple[Group, ...] = ()
+    unlike: Sequence[np.ndarray] = ()
 
     @property
     def level(self) -> float:
@@ -129,7 +128,7 @@ def tailed(cost: float, located: Located, read: Read, found: E) -> Check[E]:
     told = bool(total > max(sure, worth)) and math.isfinite(read.phi_sd)
     beyond = max(total**2 - usual**2, 0.0) / rows**2
     for group in read.unlike:
-        moved = min((abs(total) + usual) / rows / group.share, group.lost(score)) * group.direction
+        moved = (abs(total) + usual) / rows * group
         found = found.doubted(np.outer(moved, moved))
     moved = (drift**2 + beyond) / law.curvature**2
     return found.doubted(moved * np.outer(first, first), *("far",) * told)

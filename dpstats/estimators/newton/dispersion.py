@@ -30,7 +30,7 @@ _EXACT = 0.02
 _RANGE = 4.0
 _MOST, _SOUGHT = 50.0, 40  # of counts; and points at which the end of what can be told is looked for
 _STEP = 1e-3  # of a numerical derivative
-_RUNS = 50.0  # of counts in an sd, where these are many: shares change by a fiftieth of an sd's change
+_RUNS = 3000  # of counts, at most, each by distance and by logarithm: fifty in an sd
 _FEWER = 6  # laws that are tried
 _LAW = even_shares(2000)
 # alphas of counts that are tried: the first is Poisson, and beyond the last nearly all are 0 or far off; mean
@@ -206,20 +206,13 @@ def _of_counts(score: BoundedScore, level: float, phi: float) -> tuple[float, fl
 def _counts(mean: float, phi: float) -> tuple[np.ndarray, np.ndarray]:
     """Counts that there may be; where these are many, the middles and widths of runs that are alike.
 
-    Runs are a fiftieth of the sd long, and of their distance from 0, where shares may fall like a power.
+    Runs are short against the sd, and against their distance from 0, where shares may fall like a power.
     """
     sd = math.sqrt(phi * mean)
-    low, high = max(0.0, math.floor(mean - 30 * sd)), math.ceil(mean + 30 * sd + 30 * phi) + 1.0
-    step = max(1.0, math.floor(sd / _RUNS))
-    grown = np.floor(_RUNS * (1 + 1 / _RUNS) ** np.arange(math.ceil(math.log(step) * (_RUNS + 1)) + 1.0))
-    near = np.unique(np.append(np.arange(_RUNS), grown))
-    near = near[(near >= low) & (near < _RUNS * step)]
-    begins = (
-        np.append(near, np.arange(max(low, _RUNS * step), high, step))
-        if near.size
-        else np.arange(low, high, step)
-    )
-    widths = np.diff(begins, append=begins[-1] + step)
+    low, high = max(0.0, mean - 30 * sd), mean + 30 * sd + 30 * phi + 2.0
+    begins = np.append(np.linspace(low, high, _RUNS), np.geomspace(low + 1, high + 1, _RUNS) - 1)
+    begins = np.unique(np.floor(begins))
+    widths = np.diff(begins, append=begins[-1] + 1)
     return begins + (widths - 1) / 2, widths
 
 

@@ -4,6 +4,7 @@ Every step releases scores and information jointly; a step solves with the best 
 The number of steps is public; nothing stops early. See docs/theory/glm.md#steps.
 """
 
+import functools
 import math
 from dataclasses import replace
 
@@ -147,8 +148,13 @@ class _Steps(GlmSteps):
             self._count()
         if t == CHOOSE or self.arrived:
             self._choose()
-        if self.arrived and not self.lost:  # nothing is asked of long rows
-            self.plan = self.plan.given("far", to="tail").given("check", to="tail")
+        if self.arrived:
+            score = self.bounds.score
+            # nothing is asked of long rows if there are none, nor beyond a limit that no score reaches
+            spare = ("far", "check") * (not self.lost) + ("beyond",) * (
+                score is None or score.limit >= score.top
+            )
+            self.plan = functools.reduce(lambda plan, name: plan.given(name, to="tail"), spare, self.plan)
             self.last = self.plan["tail"]
 
     def towards(self, read: Scores) -> None:
