@@ -1,6 +1,7 @@
 """Statistics of generalised linear models: the test numbers of the specification, and exact sums."""
 
 import math
+from functools import partial
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ from dpstats.budget import gdp
 from dpstats.curator import Curator
 from dpstats.curator.blocks import Scratch
 from dpstats.curator.statistics import REGISTRY
+from dpstats.curator.statistics.columns import ColumnMeans
 from dpstats.families.bounded_score import BoundedScore, logistic_information_weight, square_weight
 from dpstats.families.glm import POISSON
 from dpstats.testing import NoNoise
@@ -96,9 +98,34 @@ def test_columns_are_located_in_their_boxes():
     np.testing.assert_allclose(means, boxed.mean(axis=0), atol=1e-6)
 
     origin = np.array([0.0, 0.5, -1.0, -1.0])
-    counts = curator.release("column_octaves", 1.0, origin=origin, **box).values[0]
-    assert (counts.sum(axis=1) == 5000).all()
-    distance = np.abs(boxed - origin) / 2
-    for j, (column, count) in enumerate(zip(distance.T, counts, strict=True)):
-        edges = np.r_[0.0, 2.0 ** -np.arange(11, 0, -1.0), np.nextafter(1.0, 2.0)]
-        np.testing.assert_allclose(count[::-1], np.histogram(column, edges)[0], err_msg=str(j))
+    public = dict(box, log=False, apart=True, chosen=np.array([True, False, True]), cells=12, together=True)
+    counts = curator.release("reach_counts", 1.0, origin=origin[[0, 2, 3]], **public).values[0]
+    assert (counts.sum(axis=1) == [5000, 5000, columns["event"].sum()]).all()
+    distance, told = (
+        np.abs(boxed - origin)[:, [0, 2, 3]],
+        np.column_stack([np.ones((5000, 2)), columns["event"]]),
+    )
+    edges = np.r_[0.0, 2.0 ** np.arange(-10, 1.0), np.nextafter(2.0, 3.0)]
+    for column, rows, count in zip(distance.T, told.T, counts, strict=True):
+        np.testing.assert_allclose(count, np.histogram(column, edges, weights=rows)[0])
+
+
+def test_means_of_levels_that_exclude_each_other_are_not_shortened():
+    """Other rows add no more than one level does."""
+    levels = np.eye(3)[np.arange(3000) % 3]
+    columns = made_columns(3000, 4) | {"x": np.column_stack([levels, np.full(3000, 0.5)])}
+    box = dict(center=np.array([0.5, 0.5, 0.5, 0, 50]), half=np.array([0.5, 0.5, 0.5, 1, 50]))
+    curator = Curator(MadeRows(columns), MadeDesign(4), gdp(2.0), noise=NoNoise())
+    means = curator.release("column_means", 1.0, levels=[np.arange(3)], **box).values[0] / 3000
+    np.testing.assert_allclose(means[:4], [2 / 3, 2 / 3, 2 / 3, 0.5], atol=1e-6)
+    columns["x"][:, :3] = 1.0
+    curator = Curator(MadeRows(columns), MadeDesign(4), gdp(2.0), noise=NoNoise())
+    means = curator.release("column_means", 1.0, levels=[np.arange(3)], **box).values[0] / 3000
+    np.testing.assert_allclose(means[:4], [2 / 3, 2 / 3, 2 / 3, 0.5], atol=1e-6)
+
+
+@pytest.mark.parametrize("levels", [[[0, 0]], [[0, 1], [1, 2]], [[3]], [[-1]]])
+def test_levels_are_covariates_each_once(levels):
+    statistic = partial(ColumnMeans, MadeDesign(3), center=np.zeros(4), half=np.ones(4))
+    with pytest.raises(ValueError, match="numbers of covariates, each once"):
+        statistic(levels=levels)

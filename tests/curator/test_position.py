@@ -170,8 +170,8 @@ def test_a_row_is_the_same_at_every_place(name):
 
 def test_the_columns_of_an_offset():
     public = dict(center=np.zeros(4), half=np.ones(4))
-    for name, more in (("column_means", {}), ("column_octaves", dict(origin=np.full(4, 0.3)))):
-        statistic = REGISTRY[name](MadeDesign(2, **DESIGNS["offset"]), **public, **more)
+    for more in ({}, dict(levels=[[0, 1]])):
+        statistic = REGISTRY["column_means"](MadeDesign(2, **DESIGNS["offset"]), **public, **more)
         assert moved(statistic, bank(2), SOME) == 0
 
 
@@ -292,7 +292,7 @@ JUMPS = {
     "sign_score": "time",
     "hazard_contrasts": "time",
     "exit_counts": "time",
-    "column_octaves": "x",
+    "reach_counts": "x",
 }
 
 
@@ -300,8 +300,8 @@ JUMPS = {
 def test_rows_next_to_a_jump_fall_on_one_side_of_it(name):
     """Rows of each statistic, at five places among rows that weigh nothing, in blocks of two sizes."""
     d, draw = 9, np.random.default_rng(5)
-    public = SPACES[name][-1 if name == "column_octaves" else 0].public(d)
-    scaled = public | dict(log=True, gamma=np.linspace(0.3, -0.2, d + 1)) if "log" in public else public
+    public = SPACES[name][-1 if name == "reach_counts" else 0].public(d)
+    scaled = public | dict(log=True, gamma=np.linspace(0.3, -0.2, d + 1)) if "gamma" in public else public
     changes = 0
     for _ in range(20):
         x = draw.uniform(-0.3, 0.3, d)
@@ -326,7 +326,7 @@ def jumping(name, public, x, draw):
     statistic = REGISTRY[name](MadeDesign(len(x)), **public)
 
     def row(value):
-        if name == "column_octaves":
+        if name == "reach_counts":
             return dict(x=np.append(value, x[1:]), time=2.0, event=1.0)
         return dict(x=x, time=value, event=1.0)
 
@@ -335,7 +335,7 @@ def jumping(name, public, x, draw):
         sides = [side for side in statistic.factors(block, Scratch())[0] if side is not None]
         return np.hstack([side.reshape(1, -1) for side in sides])
 
-    low, high = (0.01, 0.9) if name == "column_octaves" else (1.0, 100.0)
+    low, high = (0.01, 0.9) if name == "reach_counts" else (1.0, 100.0)
     first = added(low)
     while np.nextafter(low, high) < high:
         middle = (low + high) / 2

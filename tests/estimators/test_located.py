@@ -8,10 +8,9 @@ import pytest
 import dpstats as dps
 from dpstats.budget import Budget, Gdp
 from dpstats.curator import Release
-from dpstats.curator.statistics.columns import ColumnOctaves
 from dpstats.estimators.bends import Line
 from dpstats.estimators.newton import iterate
-from dpstats.estimators.newton.located import Located, _cleaned, _response
+from dpstats.estimators.newton.located import OCTAVES, Located, _cleaned, _response, _with_levels
 from dpstats.estimators.zoom import unzoomed
 from dpstats.testing import SeededNoise, noise
 
@@ -20,27 +19,28 @@ ROWS, REST, NO = 10_000, 6, np.array([False])
 
 def octaves(farther: int, others: float = 1_000.0) -> Release:
     """Nine rows in ten of a column in one octave, and the others so many octaves farther out."""
-    counts = np.zeros((2, ColumnOctaves.OCTAVES))
-    counts[0, REST], counts[0, REST - farther], counts[1, 0] = 9_000.0, others, ROWS
-    return Release("column_octaves", (counts,), 10.0, 2.0, Gdp(1.0), ROWS, "replace", "gaussian", (counts,))
+    counts = np.zeros((2, OCTAVES))
+    counts[0, REST], counts[0, REST - farther], counts[1, 0] = 9_000.0, others, 9_000.0 + others
+    counts = counts[:, ::-1]
+    return Release("reach_counts", (counts,), 10.0, 2.0, Gdp(1.0), ROWS, "replace", "gaussian", (counts,))
 
 
 @pytest.mark.parametrize(("farther", "known"), [(1, False), (2, True), (4, True)])
 def test_a_column_varies_where_rows_lie_two_octaves_farther_out(farther: int, known: bool) -> None:
     """In the next octave they prove nothing: a value near an edge falls in both."""
-    assert _cleaned(octaves(farther), np.array([0.0, -1.0]), NO, NO).known[0] == known
+    assert _cleaned(octaves(farther), np.array([0.0, -1.0]), NO).known[0] == known
 
 
-@pytest.mark.parametrize(("sds", "known"), [(4, False), (6, True)])
+@pytest.mark.parametrize(("sds", "known"), [(4, False), (8, True)])
 def test_a_column_varies_where_noise_does_not_make_the_others(sds: int, known: bool) -> None:
     """A square in loose bounds had a scale by noise of 3.3 sds, and a short interval about 0."""
-    found = _cleaned(octaves(4, 10.0 * sds), np.array([0.0, -1.0]), NO, NO)
+    found = _cleaned(octaves(4, 10.0 * sds), np.array([0.0, -1.0]), NO)
     assert found.known[0] == known
 
 
 def test_a_column_varies_that_was_seen_at_two_places() -> None:
     """Though it is as far from its mean at both, as a count of mean .5 is at 0 and 1."""
-    assert _cleaned(octaves(1), np.array([0.0, -1.0]), NO, ~NO).known[0]
+    assert _cleaned(octaves(1), np.array([0.0, -1.0]), ~NO).known[0]
 
 
 def test_a_count_of_a_half_has_a_coefficient() -> None:
@@ -63,7 +63,7 @@ def test_cells_that_are_neighbours_prove_nothing(cells: tuple[int, ...], varies:
 
 
 def test_what_varies_has_the_squares_of_its_octaves_and_no_hidden_rows() -> None:
-    spread = _cleaned(octaves(4), np.array([0.0, -1.0]), NO, NO)
+    spread = _cleaned(octaves(4), np.array([0.0, -1.0]), NO)
     edges = 2.0 * 2.0 ** -np.array([REST, REST - 4])
     assert spread.mean_square[0] == pytest.approx([0.9, 0.1] @ edges**2 * 7 / 12)
 
@@ -76,16 +76,55 @@ def test_the_mean_of_a_rare_yes_is_what_noise_makes_of_it(
 ) -> None:
     """Octaves do not show it, and by these its log odds were 3 below where noise may have hidden it."""
     shares, squares = (
-        np.eye(ColumnOctaves.OCTAVES)[-1],
-        4.0 ** (1 - np.arange(ColumnOctaves.OCTAVES)) * 7 / 12,
+        np.eye(OCTAVES)[-1],
+        4.0 ** (1 - np.arange(OCTAVES)) * 7 / 12,
     )
     assert least <= _response(shares, squares, seen, noise)[0] <= most
     assert _response(shares, squares, seen, 1e-9)[0] == pytest.approx(seen, abs=1e-8)
 
 
-def test_a_level_may_always_be_the_same() -> None:
-    """However far its ones lie from its zeros: its rows are long, and are to count in full."""
-    assert not _cleaned(octaves(4), np.array([0.0, -1.0]), ~NO, NO).known[0]
+@pytest.mark.parametrize(("several", "known"), [(0, False), (2, False), (5, True)])
+def test_a_column_varies_where_noise_hides_the_others_one_by_one(several: int, known: bool) -> None:
+    """Amounts that are 0 in 97 rows of 100 were taken for constant, and had no coefficient."""
+    release = octaves(1, 0.0)
+    release.values[0][:, ::-1][0, :several] = 25.0  # 2.5 sds each
+    release.values[0][1, -1] += 25.0 * several
+    spread = _cleaned(release, np.array([0.0, -1.0]), NO)
+    assert spread.known[0] == known
+    if known:
+        own = np.append(np.full(5, 25.0), [0.0, 9_000.0])
+        assert spread.shares[0, :7] * own.sum() == pytest.approx(own)
+
+
+def test_levels_are_spread_as_their_shares_have_it() -> None:
+    """A rare one has no fewer rows than noise may hide."""
+    coded, shares = np.array([True, False, True]), np.array([0.3, np.nan, -0.01])
+    away = (np.array([1.0, 0.0]) - np.array([[0.3], [0.0], [0.0]])) / 0.5
+    seen = _cleaned(octaves(4), np.array([0.0, -1.0]), NO)
+    spread = _with_levels(seen, coded, shares, away, 0.01)
+    assert spread.mean_square[[0, 2]] * 0.25 == pytest.approx([0.3 * 0.7, 0.015])
+    assert spread.known.all() and spread.visible.tolist() == [True, True, False, False]
+    assert (spread.shares[[1, 3]] == seen.shares).all()
+
+
+def test_amounts_in_few_rows_are_seen_about_0(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One row in 17 has one, in loose bounds. Of 8 fits about a noisy mean 6 did not see any."""
+    rng, found, locate = np.random.default_rng(5), [], iterate.locate
+    x = np.where(rng.uniform(size=10_000) < 0.06, rng.lognormal(-1.4, 1.0, 10_000), 0.0)
+    columns = {"x": x, "y": (rng.uniform(size=10_000) < 0.2).astype(float)}
+    schema = dps.Schema(x=dps.bounded(-45, 8), y=dps.flag())
+
+    def seen(*args: object) -> Located:
+        found.append(locate(*args))
+        return found[-1]
+
+    monkeypatch.setattr(iterate, "locate", seen)
+    for seed in range(8):
+        with noise(SeededNoise(seed)):
+            dps.logit("y ~ x", columns, schema).fit(dps.approx(1.6, 1e-6))
+    assert [each.center[1] for each in found] == [0.0] * 8 and not any(each.dim.any() for each in found)
+    sds = [each.scale[1] * np.sqrt(each.squares[1]) / x.std() for each in found]
+    assert 0.2 < min(sds) and max(sds) < 1.0
 
 
 @pytest.mark.parametrize("budget", [dps.approx(1, 1e-6), dps.pure(2)])

@@ -53,14 +53,14 @@ def passes(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 def test_a_whole_logit_takes_twelve_passes(passes: list[str]) -> None:
     with noise(SeededNoise(1)):
         dps.logit("y ~ x + u + f", rows(0.1), SCHEMA).fit(PLENTY)
-    assert passes[:2] == ["reach_counts and column_means", "column_means and column_octaves"]
+    assert passes[:2] == ["reach_counts and column_means", "column_means and reach_counts"]
     assert len(passes) == 12
 
 
 def test_with_fewer_rows_each_release_waits_for_the_last(passes: list[str]) -> None:
     with noise(SeededNoise(1)):
         dps.logit("y ~ x + u + f", rows(0.1), SCHEMA).fit(dps.gdp(10.0))
-    assert passes[:5] == ["reach_counts", "reach_means", "reach_counts", "column_means", "column_octaves"]
+    assert passes[:5] == ["reach_counts", "reach_means", "reach_counts", "column_means", "reach_counts"]
 
 
 @pytest.mark.parametrize("width", [0.1, 1e-4])

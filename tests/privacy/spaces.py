@@ -335,10 +335,13 @@ def truncated_glm(family: GlmFamily, most: float, slope: float) -> Build:
     return public
 
 
-def columns(**more: np.ndarray) -> Build:
-    return lambda d: dict(
-        center=np.zeros(d + 1), half=np.ones(d + 1), **{name: np.full(d + 1, at) for name, at in more.items()}
-    )
+def columns(d: int) -> dict[str, Any]:
+    return dict(center=np.zeros(d + 1), half=np.ones(d + 1))
+
+
+def levels(d: int) -> dict[str, Any]:
+    """All covariates are levels of one category."""
+    return dict(columns(d), levels=[np.arange(d)])
 
 
 def boxes(d: int) -> dict[str, Any]:
@@ -392,8 +395,7 @@ def turned_margin(d: int) -> dict[str, Any]:
 
 
 SPACES = {
-    "column_means": [Space(columns(), 1.5)],
-    "column_octaves": [Space(columns(origin=0.5), 1.5)],
+    "column_means": [Space(levels, 3.0), Space(columns, 1.5)],
     # rows as long as the radius, and no longer, weigh most; without the large intercept of the first, scores
     # on the wrong side all point one way
     "logistic_score": [Space(glm(20.0, 12.0, 0.0), 30.0, 0.97), Space(glm(9.0, 1.0, 0.2), 15.0, 0.5)],
@@ -435,7 +437,10 @@ SPACES = {
     ],
     "event_moments": [Space(boxes, 1.5)],
     "reach_means": [Space(reach(), 1.5)],
-    "reach_counts": [Space(reach(cells=4, origin=at), 1.5) for at in (np.nan, 0.1)],
+    "reach_counts": [
+        *(Space(reach(cells=4, origin=at), 1.5) for at in (np.nan, 0.1)),
+        Space(reach(cells=4, origin=0.1, together=True), 1.5),
+    ],
     "rows_apart": [Space(reach(near=0.5), 1.5)],
     "cell_counts": [Space(cells(), 1.5, blank=1.2), Space(cells(left_out=1), 1.5, blank=1.2)],
     "present_moments": [Space(present, 1.5)],

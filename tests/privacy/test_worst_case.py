@@ -149,7 +149,6 @@ def test_the_search_reaches_the_head_and_never_passes_it(name, space, d):
 def test_what_is_declared_is_searched():
     assert names(declaring("sensitivity_l1")) == {
         "cell_counts",
-        "column_octaves",
         "entry_counts",
         "exit_counts",
         "functional_weights",

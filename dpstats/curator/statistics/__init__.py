@@ -7,7 +7,7 @@ from dpstats.curator.statistics.at_residuals import HazardContrasts, SignScore, 
 from dpstats.curator.statistics.base import Statistic
 from dpstats.curator.statistics.bends import ColumnBends
 from dpstats.curator.statistics.cells import CellCounts, PresentMoments, PresentProducts
-from dpstats.curator.statistics.columns import ColumnMeans, ColumnOctaves, ReachCounts, ReachMeans, RowsApart
+from dpstats.curator.statistics.columns import ColumnMeans, ReachCounts, ReachMeans, RowsApart
 from dpstats.curator.statistics.functional import FunctionalWeights
 from dpstats.curator.statistics.glm import FarScores, GlmScore, LogisticScore, ScoreSquares
 from dpstats.curator.statistics.hazard_score import HazardScore, HazardTrend
@@ -60,7 +60,6 @@ REGISTRY: dict[str, Callable[..., Statistic]] = {
         TruncatedTriangle,
         TruncatedCross,
         ColumnMeans,
-        ColumnOctaves,
         LogisticScore,
         GlmScore,
         FarScores,

@@ -7,6 +7,7 @@ docs/theory/first_stage.md#sensitivities.
 """
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -43,90 +44,52 @@ class _Columns(Statistic):
 class ColumnMeans(_Columns):
     """Sums of the covariates, the response and any offset in declared boxes; shape (m,).
 
-    A row gives a = clip(((x, y, offset) - center) / half, -1, 1), m = d + 1, or d + 2 with an offset.
+    A row gives a = clip(((x, y, offset) - center) / half, -1, 1), m = d + 1, or d + 2 with an offset. Of
+    columns that are levels of one category it gives a + 1, shortened where they add up to more than 2.
 
     Parameters
     ----------
     design : PublicDesign
     center, half : array_like, shape (m,)
         Public middle and half-width of the d covariates, of the response and of any offset.
+    levels : sequence of array_like of int
+        Columns of each category. Of each row one is 1 at most and the others are 0, so that nothing is
+        shortened; privacy does not rest on that.
 
     Notes
     -----
-    Sensitivity: 2 sqrt m. |a - b| <= 2 in each column, which are the *ranges*, attained by opposite corners;
-    against a row that weighs nothing |a| <= sqrt m.
+    Sensitivity: 2 sqrt(m'), where each category counts as two columns at most. |a - b| <= 2 in each column,
+    which are the *ranges*. Those of a category are from 0 up and add up to 2 at most, so that |a - b|^2 <=
+    |a|^2 + |b|^2 <= 8. Attained by opposite corners, at two levels of each category. A row that weighs
+    nothing is 0, and no farther from any other than these are.
     """
 
     name = "column_means"
     flat = True
 
-    def __init__(self, design: PublicDesign, *, center: np.ndarray, half: np.ndarray) -> None:
+    def __init__(
+        self,
+        design: PublicDesign,
+        *,
+        center: np.ndarray,
+        half: np.ndarray,
+        levels: Sequence[np.ndarray] = (),
+    ) -> None:
         super().__init__(design, center, half)
-        count = len(self._center)
-        self.parts = (Part(np.ones(1), np.ones(count)),)
-        self.sensitivity = 2 * math.sqrt(count)
+        count, self._levels = len(self._center), [np.asarray(own, dtype=int) for own in levels]
+        taken = np.concatenate([np.zeros(0, dtype=int), *self._levels])
+        if len(np.unique(taken)) < len(taken) or (taken < 0).any() or (taken >= self._width).any():
+            raise ValueError("levels holds numbers of covariates, each once")
+        self.parts = (Part(np.ones(1), np.where(np.isin(np.arange(count), taken), 2.0, 1.0)),)
+        self.sensitivity = 2 * math.sqrt(count - len(taken) + sum(min(len(own), 2) for own in self._levels))
         self.ranges = np.full(count, 2.0)
 
     def factors(self, block: Block, scratch: Scratch) -> tuple[Factor, ...]:
-        return (each_row(self._boxed(block, scratch)),)
-
-
-class ColumnOctaves(_Columns):
-    """How many rows lie how far from an origin, by octaves; shape (m, J).
-
-    With a as in :class:`ColumnMeans` and u = |a - origin| / 2 in [0, 1], a row counts in octave j < J - 1 of
-    a column if 2^-(j+1) <= u < 2^-j (u = 1 belongs to the first), else in the last.
-
-    Parameters
-    ----------
-    design : PublicDesign
-    center, half : array_like, shape (m,)
-    origin : array_like, shape (m,)
-        In [-1, 1], on the scale of the box.
-
-    Notes
-    -----
-    Sensitivity: sqrt(2 m), *L1*: 2 m. A row counts once in each column, so two rows differ by at
-    most two entries of 1 a column, attained where all columns fall into other octaves; against a row that
-    weighs nothing sqrt m and m.
-    """
-
-    name = "column_octaves"
-    OCTAVES = 12
-
-    def __init__(
-        self, design: PublicDesign, *, center: np.ndarray, half: np.ndarray, origin: np.ndarray
-    ) -> None:
-        super().__init__(design, center, half)
-        self._origin = np.asarray(origin, dtype=float)
-        if self._origin.shape != self._center.shape or not (np.abs(self._origin) <= 1).all():
-            raise ValueError("origin holds a number between -1 and 1 for each column")
-        count = len(self._center)
-        self.parts = (Part(np.ones(1), np.ones(count * self.OCTAVES)),)
-        self.sensitivity, self.sensitivity_l1 = math.sqrt(2 * count), 2.0 * count
-
-    def factors(self, block: Block, scratch: Scratch) -> tuple[Factor, ...]:
-        count, size, octaves = len(self._origin), len(block.ok), self.OCTAVES
-        distance = self._boxed(block, scratch)
-        np.subtract(distance, self._origin[:, None], out=distance)
-        np.abs(distance, out=distance)
-        at, e = (
-            scratch(name, count, size, dtype=dtype) for name, dtype in (("at", np.int8), ("e", np.int32))
-        )
-        near = scratch("near", count, size, dtype=bool)
-        np.logical_not(np.greater(distance, 0, out=near), out=near)
-        # frexp: distance = mantissa 2^e with mantissa in [1/2, 1), hence octave 1 - e; 0 and NaN last
-        np.frexp(distance, out=(distance, e))
-        np.subtract(1, e, out=e)
-        np.copyto(at, np.clip(e, 0, octaves - 1, out=e), casting="unsafe")
-        np.copyto(at, octaves - 1, where=near)
-        counts = scratch("octaves", octaves, count, size, dtype=bool)
-        for j in range(octaves):
-            np.equal(at, j, out=counts[j])
-        return (Factor(block.ok[:, None], counts.reshape(octaves * count, size).T),)
-
-    def unpack(self, vector: np.ndarray) -> tuple[np.ndarray, ...]:
-        return (vector.reshape(self.OCTAVES, -1).T,)
+        columns = self._boxed(block, scratch)
+        for own in self._levels:
+            values = columns[own] + 1.0
+            columns[own] = values * np.minimum(1.0, 2.0 / np.maximum(values.sum(axis=0), 1.0))
+        return (each_row(columns),)
 
 
 _MOST_CELLS = 126  # numbered by bytes with a sign
@@ -210,6 +173,9 @@ class ReachCounts(_Reach):
     origin < 2^(j - h + 2), in cell h where a is nearer, and as far below in cell h - 1 - j. A row at the
     upper end of a box counts in the last cell. Rows without an event do not count in the response.
 
+    Where both sides count together, h = cells, and a row counts in cell j if 2^(j - h + 1) <= |a - origin| <
+    2^(j - h + 2), in cell 0 where a is nearer, and in the last if it is 2 away.
+
     Parameters
     ----------
     design, center, half, log, chosen, apart
@@ -218,6 +184,8 @@ class ReachCounts(_Reach):
         Even.
     origin : array_like, shape (m,)
         In [-1, 1]; NaN for equal cells, of the first columns.
+    together : bool
+        Whether rows on both sides of an origin count together.
 
     Notes
     -----
@@ -228,9 +196,17 @@ class ReachCounts(_Reach):
 
     name = "reach_counts"
 
-    def __init__(self, design: PublicDesign, *, cells: int, origin: np.ndarray, **public: Any) -> None:
+    def __init__(
+        self,
+        design: PublicDesign,
+        *,
+        cells: int,
+        origin: np.ndarray,
+        together: bool = False,
+        **public: Any,
+    ) -> None:
         super().__init__(design, **public)
-        origin = np.asarray(origin, dtype=float)
+        origin, self._together = np.asarray(origin, dtype=float), together
         if origin.shape != (self._count,) or (np.abs(origin) > 1).any():
             raise ValueError("origin holds a number between -1 and 1, or NaN, for each column")
         self._even = int(np.isnan(origin).sum())
@@ -259,8 +235,9 @@ class ReachCounts(_Reach):
         np.copyto(cells, columns, casting="unsafe")
 
     def _octaves(self, columns: np.ndarray, cells: np.ndarray, scratch: Scratch) -> None:
-        """Numbers of octaves on both sides; columns are overwritten."""
-        half, e = self._cells // 2, scratch("e", *columns.shape, dtype=np.int32)
+        """Numbers of octaves, on both sides or of both together; columns are overwritten."""
+        half = self._cells if self._together else self._cells // 2
+        e = scratch("e", *columns.shape, dtype=np.int32)
         told = scratch("told", 3, *columns.shape, dtype=np.int8)
         last, some, below = told.view(bool)
         np.equal(columns, 1.0, out=last)
@@ -272,6 +249,8 @@ class ReachCounts(_Reach):
         np.add(e, half - 2, out=e)
         np.copyto(cells, np.clip(e, 0, half - 1, out=e), casting="unsafe")
         np.multiply(cells, some, out=cells)
+        if self._together:
+            return
         np.bitwise_xor(cells, np.negative(told[2], out=told[2]), out=cells)  # ~j = -1 - j
         np.add(cells, half, out=cells)
         np.copyto(cells, self._cells - 1, where=last)

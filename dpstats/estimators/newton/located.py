@@ -17,22 +17,20 @@ from dpstats.estimators.engine.bounds import LENGTHS
 from dpstats.estimators.engine.finish import to_user
 from dpstats.estimators.engine.plan import Plan
 from dpstats.estimators.newton.problem import Problem
-from dpstats.estimators.row_scale import one_sided
+from dpstats.estimators.row_scale import SURE, one_sided
 from dpstats.estimators.zoom import EQUAL_CELLS, HIDDEN, UNSEEN_SD, Zoomed, in_cells
 from dpstats.moments.design import DesignMoments
 from dpstats.moments.noisy import SEEN
 
 Array = np.ndarray
 
+OCTAVES = 12  # of the distance from a mean, in which rows are counted
 # a column stretched by this against its root mean square has rare long values, which shall keep their weight
 _STRETCHED = 1.5
 # rows become longer as noise falls; the scale shall then not
 _LEAST_NOISE = 0.5
-# a column with more than this share of its rows in one octave may be constant; not if others are so many
-# octaves farther out, since one that hardly varies falls in two that are neighbours
-_CONSTANT, _APART = 0.8, 2
-# sds by which these stand out: at three, noise was taken for rare values of a square that was not seen
-_SURELY = 5.0
+# a column with more than this share of its rows in one octave may be constant
+_CONSTANT = 0.8
 # mean square that whitening assumes of a skewed column, over that of all rows, so that long rows keep more of
 # their weight; and privacy noise of a coefficient, in sampling sds, beyond which that is not worth its noise:
 # one of 60 random designs was 3.9 times as wide
@@ -201,26 +199,34 @@ def locate(curator: Curator, first: Plan, octaves: float, problem: Problem, nois
     """
     d = len(problem.lower)
     looks = _at_once(curator, first, octaves, problem) or _in_turn(curator, first, octaves, problem)
-    center, half, reach, origin, varies, means, counts = looks
-    mean_in_box = np.clip(means.values[0] / means.n, -1.0, 1.0)
-    if not problem.intercept:
-        mean_in_box[:d] = 0.0
-    spread = _cleaned(counts, origin, problem.zero_or_one, varies)
+    center, half, reach, origin, zero, varies, means, counts = looks
+    mean_in_box = means.values[0] / means.n
     usable, usable_sd, unread = _usable(counts)
     # means are over all rows: what cannot be used, as outside a subset, is at the middle of the box
-    mean_in_box, noise_in_box = np.clip(mean_in_box / usable, -1.0, 1.0), means.sd / means.n / usable
+    mean_in_box, noise_in_box = mean_in_box / usable, means.sd / means.n / usable
+    for own in _levels(problem):
+        mean_in_box[own] -= 1.0
+    mean_in_box[:d][zero] = -(center / half)[:d][zero]
+    mean_in_box = np.clip(mean_in_box, -1.0, 1.0)
+    shares = center[:d] + half[:d] * mean_in_box[:d]
+    if not problem.intercept:
+        mean_in_box[:d] = 0.0
+    middle = center[:d] + half[:d] * mean_in_box[:d]
+    away = (np.array([1.0, 0.0]) - middle[:, None]) / half[:d, None]
+    spread = _cleaned(counts, origin, varies[np.append(~problem.zero_or_one, True)])
+    spread = _with_levels(spread, problem.zero_or_one, shares, away, noise_in_box / 2)
     mean, sd = _response(spread.shares[d], spread.squares[d], (mean_in_box[d] + 1) / 2, noise_in_box / 2)
     mean, sd = center[d] - half[d] + 2 * half[d] * mean, 2 * half[d] * sd
     if not (problem.family.two_valued or spread.visible[d]):
         unread = unread or bool(mean_in_box[d] + 1 < SEEN * noise_in_box)
     scales = np.array([_scale(spread, j, noise, problem.k) for j in range(d)])
     roots = np.sqrt(spread.mean_square[:d])
-    middle, width = center[:d] + half[:d] * mean_in_box[:d], reach[:d] * scales
+    width = reach[:d] * scales
     stretched = scales > _STRETCHED * roots
     numbers = (noise < _DEAR) & ~problem.zero_or_one
     skewed = numbers & one_sided(middle - problem.lower, problem.upper - middle, reach[:d] * roots)
     least = np.where(skewed, _SPREAD * (roots / scales) ** 2, 0.0)
-    first_column, rare = np.zeros(int(problem.intercept)), problem.zero_or_one & ~spread.known[:d]
+    first_column = np.zeros(int(problem.intercept))
     effects = np.where(problem.zero_or_one, usual_effects(width), _EFFECT)
     return Located(
         center=np.append(first_column, middle),
@@ -239,7 +245,7 @@ def locate(curator: Curator, first: Plan, octaves: float, problem: Problem, nois
         offset=float(center[-1] + half[-1] * mean_in_box[-1]) if len(center) > d + 1 else 0.0,
         noise=noise_in_box,
         prior=np.append(first_column + _EFFECT, effects) ** 2,
-        dim=np.append(first_column > 0, ~spread.known[:d] & ~rare),
+        dim=np.append(first_column > 0, ~spread.known[:d]),
         usable=usable,
         usable_sd=usable_sd,
         unread=unread,
@@ -274,13 +280,14 @@ def _moments(
 
 
 class _Looks(NamedTuple):
-    """Boxes in which rows were looked at, and octaves told; where these begin, and which covariates were seen
-    to vary; and the two releases there."""
+    """Boxes in which rows were looked at, and octaves told; where these begin; which covariates are mostly 0,
+    as far as noise tells; which columns were seen to vary; and the two releases there."""
 
     center: Array
     half: Array
     reach: Array
     origin: Array
+    zero: Array
     varies: Array
     means: Release
     octaves: Release
@@ -294,18 +301,21 @@ def _in_turn(curator: Curator, costs: Plan, octaves: float, problem: Problem) ->
         curator, costs, asked, np.append(chosen[:-1], False), not problem.family.two_valued
     )
     center, half = _boxes(problem, zoomed, chosen)
-    means = curator.release("column_means", left, center=center, half=half)
-    reach = _reach(problem, center, half)
-    origin = _origin(means.values[0] / means.n, problem) * half / reach
-    found = curator.release("column_octaves", octaves, center=center, half=reach, origin=origin)
-    return _Looks(center, half, reach, origin, zoomed.varies[: len(problem.lower)], means, found)
+    means = curator.release("column_means", left, center=center, half=half, levels=_levels(problem))
+    reach, middle, d = _reach(problem, center, half), means.values[0] / means.n, len(problem.lower)
+    # most rows of amounts are 0, beside which others are seen better than beside a noisy mean
+    zero = (zoomed.hidden[:d] > 0) & (np.abs(center / half + middle)[:d] < SEEN * means.sd / means.n)
+    middle[:d][zero] = -(center / half)[:d][zero]
+    public = _octaves(middle, problem, center, half, reach)
+    found = curator.release("reach_counts", octaves, **public)
+    return _Looks(center, half, reach, public["origin"], zero, zoomed.varies, means, found)
 
 
 def _at_once(curator: Curator, costs: Plan, octaves: float, problem: Problem) -> _Looks | None:
     """The same by two passes, if noise is so small that means of whole boxes say where octaves begin."""
     asked, chosen = _looked_for(problem)
     (whole, width), first = problem.boxes, costs.cost("means", "octaves")
-    public = dict(center=whole, half=width)
+    public = dict(center=whole, half=width, levels=_levels(problem))
     _, sds = curator.noise("column_means", first, **public)
     if not float(sds[0].max()) < _SHARP * curator.n:
         return None
@@ -325,12 +335,13 @@ def _at_once(curator: Curator, costs: Plan, octaves: float, problem: Problem) ->
     center, half = _boxes(problem, zoomed, chosen)
     middle = whole + width * means.values[0] / means.n / seen.held.mean()
     reach = _reach(problem, center, half)
-    origin = _origin((middle - center) / half, problem) * half / reach
+    near = _octaves((middle - center) / half, problem, center, half, reach)
     means, found = curator.release_together(
-        ("column_means", costs.cost("moments"), dict(center=center, half=half)),
-        ("column_octaves", octaves, dict(center=center, half=reach, origin=origin)),
+        ("column_means", costs.cost("moments"), dict(center=center, half=half, levels=_levels(problem))),
+        ("reach_counts", octaves, near),
     )
-    return _Looks(center, half, reach, origin, zoomed.varies[: len(problem.lower)], means, found)
+    none = np.zeros(len(problem.lower), dtype=bool)
+    return _Looks(center, half, reach, near["origin"], none, zoomed.varies, means, found)
 
 
 def _looked_for(problem: Problem) -> tuple[dict[str, Any], Array]:
@@ -362,13 +373,21 @@ def _boxes(problem: Problem, seen: Zoomed, chosen: Array) -> tuple[Array, Array]
     return center, half
 
 
-def _origin(means: Array, problem: Problem) -> Array:
-    """Where octaves begin, in boxes: at means, or at 0 without an intercept."""
+def _levels(problem: Problem) -> list[Array]:
+    """Covariates that are levels of one category, of each."""
+    return [own - 1 for own in problem.categories]
+
+
+def _octaves(means: Array, problem: Problem, center: Array, half: Array, reach: Array) -> dict[str, Any]:
+    """Public parameters of counts by octaves of the distance from means in their boxes, or from 0 without an
+    intercept; those of the response from its lower end. Levels have none: their means say all of them."""
     d = len(problem.lower)
-    origin = np.clip(means, -1.0, 1.0)
+    origin = np.clip(means, -1.0, 1.0) * half / reach
     origin[: 0 if problem.intercept else d] = 0.0
-    origin[d] = -1.0  # spreads of the response are told from its lower end
-    return origin
+    origin[d] = -1.0
+    chosen = np.append(~problem.zero_or_one, True)
+    place = dict(center=center[: d + 1], half=reach[: d + 1], log=False, apart=True, together=True)
+    return dict(place, chosen=chosen[:-1], cells=OCTAVES, origin=origin[: d + 1][chosen])
 
 
 def _reach(problem: Problem, center: Array, half: Array) -> Array:
@@ -388,36 +407,70 @@ def _usable(octaves: Release) -> tuple[float, float, bool]:
     return float(np.clip(share, min(sd, 1.0), 1.0)), sd, seen < SEEN * sd < SEEN * _USABLE_SD
 
 
-def _cleaned(release: Release, origin: Array, coded: Array, varies: Array) -> _Spread:
-    """Shares below three times their noise are taken for 0; with none left, the prior."""
-    counts = release.values[0] / release.n
-    noise = release.sd / release.n
-    octaves = counts.shape[1]
-    edges = 2.0 * 2.0 ** -np.arange(octaves)  # upper ends of the distance
-    squares = edges**2 * 7 / 12  # of a uniform between half the edge and the edge
+def _cleaned(release: Release, origin: Array, varies: Array) -> _Spread:
+    """Shares below three times their noise are taken for 0; with none left, the prior.
+
+    Of the columns that were counted, the response the last; `varies`: those that were seen in two places.
+    """
+    counts, noise = release.values[0][:, ::-1] / release.n, release.sd / release.n
+    octaves = np.arange(OCTAVES)
+    squares = 4.0 ** (1 - octaves) * 7 / 12  # of a uniform between half the upper end of an octave and that
     visible = SEEN * _TAILS.get(release.law, 1.0)
     shares = np.where(counts > visible * noise, counts, 0.0)
     told = np.sum(shares > 0, axis=1)
-    prior = np.where(np.arange(octaves) == round(-math.log2(UNSEEN_SD)), 1.0, 0.0)
+    prior = np.where(octaves == round(-math.log2(UNSEEN_SD)), 1.0, 0.0)
     shares = np.where(shares.sum(axis=1, keepdims=True) > 0, shares, prior)
-    # a covariate that seems constant may have rare values far away, which the noise hides; those of a
-    # level are as far, however few they are
+    # a covariate that seems constant may have rare values far away, which the noise hides
     constant = shares.max(axis=1) > _CONSTANT * shares.sum(axis=1)
-    constant[len(coded) :] = False
-    surely = counts > _SURELY * visible / SEEN * noise
-    apart = surely.any(axis=1) & (np.argmax(surely, axis=1) <= shares.argmax(axis=1) - _APART)
-    apart[: len(coded)] = ~coded & (apart[: len(coded)] | varies)
-    constant &= ~apart
+    constant &= ~varies
+    constant[-1] = False
+    elsewhere, where = _elsewhere(counts, shares.argmax(axis=1), noise, visible)
+    shares += (constant * elsewhere)[:, None] * where * (shares == 0)
+    constant &= elsewhere == 0
     reach = np.floor(-np.log2((1 + np.abs(origin)) / 2)).astype(int)
-    farthest = np.arange(octaves) == reach[:, None]
+    farthest = octaves == reach[:, None]
     shares = shares + np.where(constant[:, None] & farthest, HIDDEN * noise, 0.0)
     # and the distance of the rest is that between it and the noisy mean
-    rest = constant[:, None] & (np.arange(octaves) == shares.argmax(axis=1)[:, None])
+    rest = constant[:, None] & (octaves == shares.argmax(axis=1)[:, None])
     squares = np.where(rest & ~farthest, 0.0, squares)
     known = (told > 0) & ~np.any(rest & ~farthest, axis=1)
     nearest = np.maximum(np.argmax(shares > 0, axis=1) - 1, 0)
-    error = noise * np.sqrt(np.sum(squares**2 * (np.arange(octaves) >= nearest[:, None]), axis=1))
+    error = noise * np.sqrt(np.sum(squares**2 * (octaves >= nearest[:, None]), axis=1))
     return _Spread(shares / shares.sum(axis=1, keepdims=True), squares, known, told > 1, error)
+
+
+def _elsewhere(counts: Array, fullest: Array, noise: float, visible: float) -> tuple[Array, Array]:
+    """Share of each column's rows that surely lie outside its fullest octave and those beside it; and where.
+
+    All columns have as many rows: what noise hides in each of many octaves is sure of all of them together. A
+    column that hardly varies falls in two that are neighbours.
+    """
+    columns = len(counts)
+    beside = np.abs(np.arange(OCTAVES) - fullest[:, None]) <= 1
+    found = counts.sum() / columns - np.sum(counts * beside, axis=1)
+    variance = beside.sum(axis=1) * (1 - 2 / columns) + OCTAVES / columns
+    found *= found > visible * noise * np.sqrt(np.maximum(variance, 0.0))
+    # noise in the farthest octaves would make most of a square
+    weights = np.where(beside, 0.0, np.maximum(counts - SURE * noise, 0.0))
+    found *= weights.any(axis=1)
+    return found, weights / np.maximum(weights.sum(axis=1, keepdims=True), 1e-300)
+
+
+def _with_levels(seen: _Spread, coded: Array, shares: Array, away: Array, noise: float) -> _Spread:
+    """Spreads of all columns, those of 0 and 1 by their shares, `away` from their middles in half-widths.
+
+    Rows that noise may hide are there, as of other columns.
+    """
+    rows, least = np.append(coded, False), min(HIDDEN * noise, 0.5)
+    share = np.clip(shares[coded], least, 1 - least)
+    whole = [np.zeros((len(rows), *part.shape[1:]), part.dtype) for part in vars(seen).values()]
+    for part, own in zip(whole, vars(seen).values(), strict=True):
+        part[~rows] = own
+    spread = _Spread(*whole)
+    spread.shares[rows, :2] = np.column_stack([share, 1 - share])
+    spread.squares[rows, :2] = away[coded] ** 2
+    spread.known[rows], spread.visible[rows] = True, np.minimum(share, 1 - share) > SEEN * noise
+    return spread
 
 
 def _scale(spread: _Spread, column: int, noise: float, k: int) -> float:
