@@ -811,7 +811,17 @@ MUTANTS = (
     planted(
         "a column that lies as far from its mean on both sides is taken for constant",
         "estimators/test_located.py::test_a_column_varies_that_was_seen_at_two_places",
-        ("estimators/newton/located.py", "(apart[: len(coded)] | varies)", "apart[: len(coded)]"),
+        ("estimators/newton/located.py", "constant &= ~varies", "constant &= True"),
+    ),
+    planted(
+        "amounts that noise hides in each of several octaves are not added up",
+        "estimators/test_located.py::test_a_column_varies_where_noise_hides_the_others_one_by_one[5-True]",
+        ("estimators/newton/located.py", "constant &= elsewhere == 0", "constant &= True"),
+    ),
+    planted(
+        "amounts that are mostly 0 are looked at about a noisy mean",
+        "estimators/test_located.py::test_amounts_in_few_rows_are_seen_about_0",
+        ("estimators/newton/located.py", "(zoomed.hidden[:d] > 0)", "(zoomed.hidden[:d] < 0)"),
     ),
     planted(
         "a column of one value by the edge of a cell is taken to vary",
