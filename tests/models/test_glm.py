@@ -259,14 +259,20 @@ def test_a_number_that_tells_whether_there_is_any_is_separated(rate, budget):
 
 @pytest.mark.parametrize("exposed", [False, True])
 def test_standard_errors_of_poisson_counts_of_any_size_fall_with_the_budget(exposed: bool) -> None:
-    """The start is 4 log units from the root, or all effect is in the slope, and steps do arrive."""
+    """The start is 4 log units from the root, or all effect is in the slope, and steps do arrive.
+
+    In one fit of six or so what is left of the way makes errors of four to seven times the exact ones.
+    """
     rng, n = np.random.default_rng(20), 20_000
     x, days = rng.uniform(0, 1 if exposed else 7, n), 10 ** rng.uniform(-3, 2, n) if exposed else np.ones(n)
     table = {"x": x, "days": days, "y": rng.poisson(days * np.exp(0.5 + x))}
     schema = dps.Schema(x=dps.bounded(0, 7), days=dps.bounded(0.001, 100), y=dps.count(10_000))
     exact = sm.GLM(table["y"], sm.add_constant(x), sm.families.Poisson(), exposure=days).fit()
     model = dps.glm("y ~ x", table, schema, "poisson", exposure="days")
-    with noise(SeededNoise(20)):
-        fit = model.fit(dps.gdp(3.0))
-    assert fit.bse["x"] < 4 * exact.bse[1]
-    assert abs(fit.params["x"] - exact.params[1]) < 2 * fit.bse["x"]
+    errors = []
+    for seed in range(20, 25):
+        with noise(SeededNoise(seed)):
+            fit = model.fit(dps.gdp(3.0))
+        errors.append(fit.bse["x"] / exact.bse[1])
+        assert abs(fit.params["x"] - exact.params[1]) < 2 * fit.bse["x"]
+    assert np.median(errors) < 3 and max(errors) < 8
