@@ -432,12 +432,13 @@ class Curator(HoldsRows):
 
     def _slopes(self, objective: Objective) -> Slopes:
         """The slopes of an objective over all rows, each by one pass; no bar tells how many it takes."""
-        passes = itertools.count(1)
+        passes, scratch = itertools.count(1), Scratch(self._blocks.standing)
 
         def at(params: np.ndarray) -> Slope:
             found = functools.partial(objective.slope, params)
             task = Task(self._design, "minimum", found, self._block_rows)
-            return self._swept(task, found, silent=next(passes) > PASSES)
+            here = functools.partial(found, scratch=scratch)
+            return self._swept(task, here, silent=next(passes) > PASSES)
 
         return at
 

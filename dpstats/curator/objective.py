@@ -243,13 +243,13 @@ class Objective:
         gradient = self.ridge * (params - self.origin) + tilt - pulls
         return Point(params, gradient, slope.hessian.sums(self._cells) + self.ridge * np.eye(k))
 
-    def slope(self, params: np.ndarray, blocks: Iterable[Block]) -> Slope:
+    def slope(self, params: np.ndarray, blocks: Iterable[Block], scratch: Scratch | None = None) -> Slope:
         """Sums over some of the rows: a pure function, which may run anywhere."""
-        scratch, k = Scratch(), self.k
+        scratch, k = scratch or Scratch(), self.k
         found = Slope((), Total.of(np.zeros((k, k)), self._cells, 0))
         for block in blocks:
-            rows = self.rows.read(block, scratch, params)
-            _, slope, curvature = self.loss.derivatives(rows.margin)
+            rows = self.rows.read(block, scratch)
+            slope, curvature = self.loss.derivatives(rows.margin(params, scratch))
             terms = np.multiply(rows.signed, slope * rows.weight, out=scratch("terms", k, len(slope)))
             pull = np.add.reduce(terms, axis=1)
             np.multiply(rows.signed, np.sqrt(curvature * rows.weight), out=terms)

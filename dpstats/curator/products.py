@@ -18,9 +18,12 @@ max_i |w_ij| for each j, and rows of which it is not sure are summed in the fixe
 sum in that order for every row. The numbers of the block decide nothing but which rows are summed twice,
 which only time could tell.
 
-The question has a margin of 2^-40, for what is rounded when it is computed. An x_j is rounded as
-(x_j + s) - s with s = 1.5 2^52 c_j: to the multiple of c_j next to it where |x_j| <= 2^51 c_j, and to some
-multiple of c_j elsewhere. Exponents are held between -800 and 800, far above what underflow loses.
+The question has a margin of 2^-40, for what is rounded when it is computed. An entry x is rounded as
+x_j = (x + (s - m)) - s with s = 1.5 2^52 c_j, m being a public center of the column. Where |x_j| < 2^51 c_j,
+the sum lies between 2^52 c_j and 2^53 c_j, so that both are multiples of c_j; rows of which that is not sure
+are among those that are summed in the fixed order. Rounding s - m moves a column by as much in all rows: by
+half a grid, or by the last bit of a center that is far off. Exponents are held between -800 and 800, far
+above what underflow loses.
 
 *How large they are at most* (`filled`). With the middle m_j and half the width h_j of a column in the block,
 |w'x| <= |w'm| + sum_j |w_j| h_j. A sum in floats errs by less than k 2^-52 sum |w_j| X_j, where X_j is the
@@ -78,17 +81,23 @@ class RowProducts:
     unit : array_like, shape (k,)
         A usual size of each column, public. A column is rounded to a grid of at most 2^-24 of it; of what
         columns of this size give at most, the rounding of W changes less than 2^-23 for each column.
+    center : array_like, shape (k,), optional
+        What columns are taken about; public.
     """
 
-    def __init__(self, matrix: np.ndarray, unit: np.ndarray | float = 1.0) -> None:
+    def __init__(
+        self, matrix: np.ndarray, unit: np.ndarray | float = 1.0, center: np.ndarray | float = 0.0
+    ) -> None:
         matrix = np.asarray(matrix, dtype=float)
         unit = np.broadcast_to(unit, matrix.shape[1:])
         columns = _power(unit) - _BITS
         grids = np.subtract.outer(_power(np.abs(matrix) @ unit) - _PRODUCT_BITS, columns)
         self._matrix = np.ldexp(np.rint(np.ldexp(matrix, -grids)), grids)
         self._shift = 1.5 * np.ldexp(1.0, columns + 52)[:, None]
-        # sizes of entries in units in which no sum may exceed 1
-        self._sizes = np.ldexp(np.abs(np.ldexp(self._matrix, -grids)), -columns) / _INTEGERS
+        self._start = self._shift - np.reshape(center, (-1, 1))
+        # sizes of entries in units in which no sum may exceed 1; last those of one entry
+        sizes = np.ldexp(np.abs(np.ldexp(self._matrix, -grids)), -columns) / _INTEGERS
+        self._sizes = np.vstack([sizes, np.ldexp(4 / _INTEGERS, -columns)])
 
     def __call__(self, columns: np.ndarray, out: np.ndarray, scratch: Scratch) -> np.ndarray:
         """Fill `out`, contiguous and of shape (j, B), from `columns`, shape (k, B)."""
@@ -98,11 +107,11 @@ class RowProducts:
     @property
     def grids(self) -> bytes:
         """What `rounded` depends on, beside the columns."""
-        return self._shift.tobytes()
+        return self._shift.tobytes() + self._start.tobytes()
 
     def rounded(self, columns: np.ndarray, scratch: Scratch) -> Rounded:
         """Columns on their grids, in a reused array."""
-        rounded = np.add(columns, self._shift, out=scratch("rounded", *columns.shape))
+        rounded = np.add(columns, self._start, out=scratch("rounded", *columns.shape))
         np.subtract(rounded, self._shift, out=rounded)
         return Rounded(rounded, rounded.min(axis=1), rounded.max(axis=1))
 

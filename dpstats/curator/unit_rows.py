@@ -3,6 +3,7 @@
 See docs/theory/rows.md#the-public-map.
 """
 
+import functools
 import math
 from typing import NamedTuple
 
@@ -16,11 +17,16 @@ ROUNDED = 1 + 1e-12  # what rounding may add to the length of a row
 
 
 class Rows(NamedTuple):
-    """Rows of a block: `signed`, y a, shape (k, B); `weight`, w; `margin`, y (a'params + offset)."""
+    """Rows of a block, not to be changed: `signed`, y a, shape (k, B); `weight`, w; y times the offset."""
 
     signed: np.ndarray
     weight: np.ndarray
-    margin: np.ndarray
+    offset: np.ndarray | None
+
+    def margin(self, params: np.ndarray, scratch: Scratch) -> np.ndarray:
+        """y (a'params + offset) of each row, shape (B,)."""
+        margin = predictor(params, self.signed, scratch)
+        return margin if self.offset is None else np.add(margin, self.offset, out=margin)
 
 
 class UnitRows:
@@ -69,40 +75,45 @@ class UnitRows:
         if self.longest < 1:
             raise ValueError("longest must be at least 1")
         self._whitened = None if whitening is None else self._products(np.asarray(whitening, dtype=float))
+        self._key = tuple(
+            None if each is None else np.asarray(each, dtype=float).tobytes()
+            for each in (center, self._size, reach, longest, whitening)
+        )
         self._inside = float(self.reach @ self.reach) <= ROUNDED  # the clipped rows are short enough
         self._offset = design.offset_bounds != (0.0, 0.0)
         self.most_offset = max(map(abs, design.offset_bounds))
         self.entries = np.minimum(self.reach, 1.0)
         """Bounds of the entries of w a."""
 
-    def read(self, block: Block, scratch: Scratch, params: np.ndarray) -> Rows:
-        """Rows of a block about `params`; reused arrays. Rows that are not ok weigh nothing."""
-        signed = scratch("signed", self.k, len(block.ok))
+    def read(self, block: Block, scratch: Scratch) -> Rows:
+        """Rows of a block, which are the same whatever the params. Those that are not ok weigh nothing."""
+        return scratch.kept("signed", block, self._key, functools.partial(self._rows, block, scratch))
+
+    def _rows(self, block: Block, scratch: Scratch, memory: Scratch) -> Rows:
+        signed = memory("signed", self.k, len(block.ok))
         if self._whitened is None:
             np.subtract(block.exog.T, self._center[:, None], out=signed)
             np.multiply(signed, (1 / self._size)[:, None], out=signed)
         else:
-            centred = np.subtract(block.exog.T, self._center[:, None], out=scratch("centred", *signed.shape))
-            self._whitened(centred, signed, scratch)
+            self._whitened(block.exog.T, signed, scratch)
         np.clip(signed, -self.reach[:, None], self.reach[:, None], out=signed)
-        weight = scratch("weight", len(block.ok))
+        weight, sign = memory("weight", len(block.ok)), scratch("sign", len(block.ok))
         weight[:] = block.ok
         if not self._inside:
             np.multiply(weight, self._shortening(signed, scratch), out=weight)
             weight[~block.ok] = 0.0
-        margin = predictor(params, signed, scratch)
-        if self._offset:
-            margin += np.clip(block.offset, -self.most_offset, self.most_offset)
-        sign = np.where(block.time > 0.5, 1.0, -1.0)
+        np.copyto(sign, np.where(block.time > 0.5, 1.0, -1.0))
+        sign[~block.ok] = 0.0
         np.multiply(signed, sign, out=signed)
-        margin *= sign
-        margin[~block.ok] = 0.0
-        return Rows(signed, weight, margin)
+        if not self._offset:
+            return Rows(signed, weight, None)
+        offset = np.clip(block.offset, -self.most_offset, self.most_offset, out=memory("offset", len(sign)))
+        return Rows(signed, weight, np.multiply(offset, sign, out=offset))
 
     def _products(self, whitening: np.ndarray) -> RowProducts:
         if whitening.shape != (self.k, self.k) or not np.isfinite(whitening).all():
             raise ValueError(f"whitening must be {self.k} times {self.k} finite numbers")
-        return RowProducts(whitening / self._size, self._size)
+        return RowProducts(whitening / self._size, self._size, self._center)
 
     def _shortening(self, columns: np.ndarray, scratch: Scratch) -> np.ndarray:
         """min(1, 1 / |a|, longest / |a|^2), shape (B,)."""

@@ -23,7 +23,7 @@ class MarginLoss:
     ----------
     name, title : str
     derivatives : callable
-        f, its negative slope -f', in [0, 1], and its curvature f'', in [0, `steepest`].
+        Its negative slope -f', in [0, 1], and its curvature f'', in [0, `steepest`].
     steepest : float
         Largest curvature.
     pull : float
@@ -39,7 +39,7 @@ class MarginLoss:
 
     name: str
     title: str
-    derivatives: Callable[[np.ndarray], tuple[np.ndarray, np.ndarray, np.ndarray]]
+    derivatives: Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]
     steepest: float
     pull: float
     pulled: Callable[[float], float]
@@ -47,12 +47,11 @@ class MarginLoss:
     joint: float
 
 
-def _logistic(margin: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """log(1 + e^-m), without overflow and with small numbers to full precision."""
+def _logistic(margin: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Of log(1 + e^-m), without overflow and with small numbers to full precision."""
     e = np.exp(-np.abs(margin))
     smaller = e / (1 + e)
-    value = np.log1p(e) - np.minimum(margin, 0.0)
-    return value, np.where(margin < 0, 1 - smaller, smaller), smaller * (1 - smaller)
+    return np.where(margin < 0, 1 - smaller, smaller), smaller * (1 - smaller)
 
 
 # s^4 + (w s (1 - s))^2 = 1 has a root below 1 from this w on; for s^2 (s^2 + w^2 (1 - s)^2) <= 1 it is needed
@@ -89,12 +88,10 @@ def huber_hinge(h: float) -> MarginLoss:
         raise SpecificationError(f"h must be a number from 0.01 to 10, got {shown(h)}")
     half = float(h)
 
-    def derivatives(margin: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        short = 1 + half - margin
-        slope = np.clip(short / (2 * half), 0.0, 1.0)
+    def derivatives(margin: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        slope = np.clip((1 + half - margin) / (2 * half), 0.0, 1.0)
         curvature = np.where(np.abs(1 - margin) < half, 1 / (2 * half), 0.0)
-        # half of slope^2 in the parabola, and a line beyond it
-        return half * slope**2 + np.maximum(short - 2 * half, 0.0), slope, curvature
+        return slope, curvature
 
     return MarginLoss(
         name="huber",

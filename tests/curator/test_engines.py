@@ -379,7 +379,7 @@ def test_no_bar_tells_how_many_passes_the_rows_asked_for(x, more, tmp_path, monk
     parquet.write_table(table, tmp_path / "d.parquet")
     schema, passes = dps.Schema(x=dps.bounded(-1, 1), y=dps.flag(true=1, false=0)), []
     slope = Objective.slope
-    monkeypatch.setattr(Objective, "slope", lambda *given: passes.append(0) or slope(*given))
+    monkeypatch.setattr(Objective, "slope", lambda *given, **more: passes.append(0) or slope(*given, **more))
     with dps.options(progress=True), noise(SeededNoise(7)):
         dps.svm("y ~ x", tmp_path / "d.parquet", schema).fit(dps.pure(10))
     assert (len(passes) > PASSES) is more

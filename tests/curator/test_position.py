@@ -239,6 +239,31 @@ def test_products_are_the_sums_in_order(k):
     assert changed > 0 or k <= 2
 
 
+@pytest.mark.parametrize("far", [0.0, 0.3, -1e3, 1e9, 1e18])
+def test_columns_about_a_center_lie_on_their_grid(far):
+    """Next to what they are, and however far the center is from 0; longer ones are summed in order."""
+    draw = np.random.default_rng(5)
+    unit, center = 10.0 ** draw.uniform(-3, 3, 4), far * draw.normal(size=4)
+    matrix = draw.normal(size=(4, 4)) / unit
+    made = RowProducts(matrix, unit, center)
+    grid = made._shift[:, 0] / 1.5 / 2.0**52
+    columns = center[:, None] + unit[:, None] * draw.normal(size=(4, 500)) * draw.choice([1, 1e8], 500)
+    found = made.rounded(columns, Scratch()).columns
+    near = np.abs(found) < 2.0**51 * grid[:, None]
+    assert (found % grid[:, None] == 0)[near].all()
+    off = np.abs(found - (columns - center[:, None]))
+    most = grid[:, None] + np.spacing(np.abs(columns)) + np.spacing(np.abs(center[:, None]))
+    assert (off <= most)[near].all()
+    out = made(columns, np.empty((4, 500)), Scratch())
+    assert (out == np.array([np.add.accumulate(row[:, None] * found)[-1] for row in made._matrix])).all()
+
+
+def test_an_entry_off_its_grid_is_never_taken_for_one_on_it():
+    """Half a grid is left of entries of 2^51 grids, and a matrix may give them next to no weight."""
+    made = RowProducts(np.array([[1.0, 2.0**-40]]))
+    assert made._sizes[-1] == pytest.approx(2.0**-51 / 2.0**-24)
+
+
 def most_of(matrix, columns, out):
     """Fill `out` by the products, and say how large they are at most."""
     made = RowProducts(matrix)

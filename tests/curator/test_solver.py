@@ -67,7 +67,7 @@ def gradient(problem: Objective, x: Array, y: Array, params: Array, tilt: Array)
     if problem.loss is LOGISTIC_LOSS:
         slope = 1 / (1 + np.exp(np.minimum(margin, 11000)))
     else:
-        slope = problem.loss.derivatives(margin)[1]
+        slope = problem.loss.derivatives(margin)[0]
     return (params * np.longdouble(problem.ridge) + tilt - slope @ signed).astype(float)
 
 
@@ -179,7 +179,7 @@ def gradient_1d(problem: Objective, x: Array, y: Array, t: np.longdouble, b: flo
     if problem.loss is LOGISTIC_LOSS:
         slope = 1 / (1 + np.exp(np.clip(margin, -11000, 11000)))
     else:
-        slope = problem.loss.derivatives(margin)[1]
+        slope = problem.loss.derivatives(margin)[0]
     return np.longdouble(problem.ridge) * t + np.longdouble(b) - (slope * signed).sum()
 
 

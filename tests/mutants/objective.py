@@ -67,16 +67,16 @@ MUTANTS = (
         "[margin_curvature-2-1]",
         (
             UNIT_ROWS,
-            '        weight = scratch("weight", len(block.ok))',
+            '        weight, sign = memory("weight", len(block.ok))',
             "        late = signed.copy()\n"
             "        if self._whitened is not None:\n"
-            "            signed[:] = centred / self._size[:, None]\n"
-            '        weight = scratch("weight", len(block.ok))',
+            "            signed[:] = (block.exog.T - self._center[:, None]) / self._size[:, None]\n"
+            '        weight, sign = memory("weight", len(block.ok))',
         ),
         (
             UNIT_ROWS,
-            "        margin = predictor(params, signed, scratch)",
-            "        signed[:] = late\n        margin = predictor(params, signed, scratch)",
+            "        np.copyto(sign, np.where",
+            "        signed[:] = late\n        np.copyto(sign, np.where",
         ),
     ),
     planted(

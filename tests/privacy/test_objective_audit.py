@@ -101,9 +101,8 @@ def scale_of_the_data(monkeypatch: pytest.MonkeyPatch) -> None:
     """PSI, PrivateLR: rows divided by the longest one there is."""
 
     class Scaled(objective.UnitRows):
-        def read(self, block, scratch, params):
-            read = super().read(replace(block, exog=block.exog / np.abs(block.exog).max()), scratch, params)
-            return read
+        def _rows(self, block, *memory):
+            return super()._rows(replace(block, exog=block.exog / np.abs(block.exog).max()), *memory)
 
     monkeypatch.setattr(objective, "UnitRows", Scaled)
 

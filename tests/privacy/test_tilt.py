@@ -39,13 +39,13 @@ def signed(x: Array, y: Array, longest: float = 1.0) -> Signed:
     public = unit_map(d) | dict(longest=longest, reach=np.full(d, longest))
     up, ones = (np.asarray(y) > 0).astype(float), np.ones(len(x))
     block = MadeBlock(np.asfortranarray(x), up, ones, ones > 0)
-    rows = UnitRows(Labelled(d), **public).read(block, Scratch(), np.zeros(d))
+    rows = UnitRows(Labelled(d), **public).read(block, Scratch())
     return Signed(rows.signed.T.copy(), rows.weight.copy())
 
 
 def tilt_and_det(data: Signed, loss: MarginLoss, ridge: Array, t: Array) -> tuple[Array, Array]:
     """The tilt that leads to each t (m, d), and the log determinant there."""
-    _, slope, curvature = loss.derivatives(t @ data.rows.T)
+    slope, curvature = loss.derivatives(t @ data.rows.T)
     b = (slope * data.weight) @ data.rows - t * ridge
     hessian = np.einsum("mi,ij,ik->mjk", curvature * data.weight, data.rows, data.rows) + np.diag(ridge)
     return b, np.linalg.slogdet(hessian)[1]

@@ -10,7 +10,7 @@ import numpy as np
 
 from dpstats.curator.blocks import Block, PublicDesign, Scratch
 from dpstats.curator.lattice import Factor, Part
-from dpstats.curator.products import Rounded, RowProducts, squared_norms
+from dpstats.curator.products import RowProducts, squared_norms
 from dpstats.curator.statistics.base import Statistic, each_row
 from dpstats.families.bounded_score import BoundedScore, logistic_information_weight, square_weight
 
@@ -31,22 +31,17 @@ class _Score(Statistic):
         whitening: np.ndarray,
         radius: float,
     ) -> None:
-        self._center, scale = np.asarray(center, dtype=float), np.asarray(scale, dtype=float)
+        center, scale = np.asarray(center, dtype=float), np.asarray(scale, dtype=float)
         beta, whitening = np.asarray(beta, dtype=float), np.asarray(whitening, dtype=float)
         self._k = k = len(design.names)
-        if not self._center.shape == scale.shape == beta.shape == (k,):
+        if not center.shape == scale.shape == beta.shape == (k,):
             raise ValueError(f"center, scale and beta must hold {k} numbers, one for each column")
         if whitening.shape != (k, k) or not (0 < radius < math.inf and (scale > 0).all()):
             raise ValueError("whitening must be square, radius and scale positive and finite")
-        # of centred columns; the last product is the linear predictor
-        self._products = RowProducts(np.vstack([whitening, beta]) / scale, scale)
-        self._key = self._center.tobytes(), self._products.grids
+        # the last product is the linear predictor
+        self._products = RowProducts(np.vstack([whitening, beta]) / scale, scale, center)
         self._radius = radius
         self._weighted, self._offset = design.weights is not None, design.offset_bounds != (0.0, 0.0)
-
-    def _rounded(self, block: Block, memory: Scratch) -> Rounded:
-        centred = np.subtract(block.exog.T, self._center[:, None], out=memory("centred", *block.exog.T.shape))
-        return self._products.rounded(centred, memory)
 
     def _rows(self, block: Block, scratch: Scratch) -> tuple[np.ndarray, np.ndarray | float, np.ndarray]:
         """Whitened rows (k, B), their weights (B,) and linear predictors (B,); reused arrays.
@@ -56,7 +51,8 @@ class _Score(Statistic):
         """
         size = len(block.ok)
         products = scratch("products", self._k + 1, size)
-        rounded = scratch.kept("rounded", block, self._key, functools.partial(self._rounded, block))
+        make = functools.partial(self._products.rounded, block.exog.T)
+        rounded = scratch.kept("rounded", block, self._products.grids, make)
         most = self._products.filled(rounded, products, scratch)[:-1]
         rows, eta = products[:-1], products[-1]
         weight: np.ndarray | float = 1.0

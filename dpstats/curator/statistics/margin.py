@@ -40,14 +40,11 @@ class _AtParams(Statistic):
 
     def _curved(self, block: Block, scratch: Scratch, root: float) -> tuple[np.ndarray, np.ndarray]:
         """root sqrt(w f'') a and w (-f') y a of each row, shape (k, B); reused arrays."""
-        rows = self._rows.read(block, scratch, self._params)
-        _, slope, curvature = self._loss.derivatives(rows.margin)
-        shape = rows.signed.shape
-        curved = np.multiply(
-            rows.signed, root * np.sqrt(rows.weight * curvature), out=scratch("curved", *shape)
-        )
-        np.multiply(rows.signed, rows.weight * slope, out=rows.signed)
-        return curved, rows.signed
+        rows = self._rows.read(block, scratch)
+        slope, curvature = self._loss.derivatives(rows.margin(self._params, scratch))
+        curved, pulled = scratch("curved", 2, *rows.signed.shape)
+        np.multiply(rows.signed, root * np.sqrt(rows.weight * curvature), out=curved)
+        return curved, np.multiply(rows.signed, rows.weight * slope, out=pulled)
 
     def _curved_scale(self, weight: float) -> np.ndarray:
         """Bounds of the entries of sqrt(weight w f'') a, where w a_j^2 <= min(reach_j^2, longest)."""
