@@ -237,7 +237,8 @@ def _gaussian(
     """Release moments, the last of them in the coordinates that the others give."""
     # whether the scale of those is that of these rows: not of public ones, nor without their weights
     own = public is None and not weighted
-    some = some_rows(curator, plan.total, len(box.half))
+    # public moments are no look at these rows: how many there are, and how they differ, all of them tell
+    some = curator if public else some_rows(curator, plan.total, len(box.half))
     if public:
         place = public_coordinates(public, box, constant)
     else:
@@ -245,11 +246,11 @@ def _gaussian(
     k = len(place.line)
     for step, cost in enumerate(plan["pilots"], 1):
         if step == len(plan["pilots"]):
-            # of public moments these counts tell how many rows there are, of all rows
-            place = with_reach(curator if public else some, plan.cost("reach"), place, weighted)
-        mu, n = curator.cost_per_row(cost), place.scale.rows(curator.n)
+            place = with_reach(some, plan.cost("reach"), place, weighted)
+            some = curator  # whose line has hardly an error of its own, where columns are looked at for bends
+        mu, n = some.cost_per_row(cost), place.scale.rows(some.n)
         bounds = pilot_bounds(n, mu, k, place.allowed, place.reach)
-        release = curator.release("residual_moments", cost, **place.public(bounds))
+        release = some.release("residual_moments", cost, **place.public(bounds))
         gram, cross, square, noise = second_moments(release, bounds, n)
         place = place.improved(gram, cross, square, noise, n, limit=bounds.limit)
     usual = math.sqrt(base_square(k))

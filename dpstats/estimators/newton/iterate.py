@@ -34,7 +34,8 @@ _STEEPEST = 3.0  # cap of what a step may add to the log mean of any row that co
 _LEVEL_SD = 0.3  # of its relative change between steps
 _DISPERSION_SD = 0.5  # relative, of what is known of the dispersion before any release
 _ALIKE = 1.25  # bounds that differ by no more give matrices that may be mixed
-# Sampling sds: where noise is less, one early step of all rows would not take back what some rows are off by
+# Sampling sds: where noise is less, one early step of all rows would not take back what some rows are off by,
+# of scores that grow with the exponential of the line
 _QUIET = 0.1
 _LOST = 1 / 16  # share of weight that rows of large means may have lost where scores are limited
 
@@ -61,7 +62,8 @@ def fit_newton(curator: Curator, problem: Problem, plan: Plan) -> Estimate:
         some = early_rows(curator, plan.total, problem.k, located.telling(problem))
     plan = located.found(problem).spent(plan, "tail")
     chooser = Chooser(problem, located, curator.n, curator.cost_per_row(plan.cost("tail")))
-    steps = _Steps(some, curator, plan, chooser, 1 + (noise < _QUIET))
+    last = 1 + (noise < _QUIET and not problem.family.two_valued)
+    steps = _Steps(some, curator, plan, chooser, last)
     del some  # lest both are in memory
     averaged = iterated(steps)
     plan, problem = steps.plan, steps.chooser.problem
