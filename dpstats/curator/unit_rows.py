@@ -97,13 +97,12 @@ class UnitRows:
         else:
             self._whitened(block.exog.T, signed, scratch)
         np.clip(signed, -self.reach[:, None], self.reach[:, None], out=signed)
-        weight, sign = memory("weight", len(block.ok)), scratch("sign", len(block.ok))
+        weight = memory("weight", len(block.ok))
         weight[:] = block.ok
         if not self._inside:
             np.multiply(weight, self._shortening(signed, scratch), out=weight)
             weight[~block.ok] = 0.0
-        np.copyto(sign, np.where(block.time > 0.5, 1.0, -1.0))
-        sign[~block.ok] = 0.0
+        sign = np.where(block.time > 0.5, 1.0, -1.0) * block.ok
         np.multiply(signed, sign, out=signed)
         if not self._offset:
             return Rows(signed, weight, None)

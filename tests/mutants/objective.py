@@ -67,16 +67,16 @@ MUTANTS = (
         "[margin_curvature-2-1]",
         (
             UNIT_ROWS,
-            '        weight, sign = memory("weight", len(block.ok))',
+            '        weight = memory("weight", len(block.ok))',
             "        late = signed.copy()\n"
             "        if self._whitened is not None:\n"
             "            signed[:] = (block.exog.T - self._center[:, None]) / self._size[:, None]\n"
-            '        weight, sign = memory("weight", len(block.ok))',
+            '        weight = memory("weight", len(block.ok))',
         ),
         (
             UNIT_ROWS,
-            "        np.copyto(sign, np.where",
-            "        signed[:] = late\n        np.copyto(sign, np.where",
+            "        sign = np.where",
+            "        signed[:] = late\n        sign = np.where",
         ),
     ),
     planted(

@@ -62,8 +62,7 @@ def fit_newton(curator: Curator, problem: Problem, plan: Plan) -> Estimate:
         some = early_rows(curator, plan.total, problem.k, located.telling(problem))
     plan = located.found(problem).spent(plan, "tail")
     chooser = Chooser(problem, located, curator.n, curator.cost_per_row(plan.cost("tail")))
-    last = 1 + (noise < _QUIET and not problem.family.two_valued)
-    steps = _Steps(some, curator, plan, chooser, last)
+    steps = _Steps(some, curator, plan, chooser, 1 + (noise < _QUIET and not problem.family.two_valued))
     del some  # lest both are in memory
     averaged = iterated(steps)
     plan, problem = steps.plan, steps.chooser.problem
