@@ -52,7 +52,7 @@ def bounding(dist: str) -> Bounding:
         middle_error=np.zeros(2),
     )
     problem = Problem(family, False, -9 * ones, 9 * ones, True, binary=np.zeros(2, dtype=bool))
-    return Bounding(PlacedByLine(problem, scale, events), 0.5, 1.0, 10_000)
+    return Bounding(PlacedByLine(problem, scale, events), 1.0, 10_000)
 
 
 @EVERY

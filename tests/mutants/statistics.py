@@ -33,8 +33,8 @@ MUTANTS = (
         "models/test_units.py::test_units_are_rows[lognormal]",
         (
             "estimators/location_scale/gaussian.py",
-            "Bounding(placement, share, tail / units, curator.n * units)",
-            "Bounding(placement, share, tail, curator.n)",
+            "Bounding(placement, tail / units, curator.n * units)",
+            "Bounding(placement, tail, curator.n)",
         ),
     ),
     small(

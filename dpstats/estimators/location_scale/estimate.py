@@ -127,7 +127,7 @@ def estimate(
     mean, m = found.points.mean(axis=0), len(found.step)
     to_params = step_to_params(mean, bounding.placement.pivot(mean), whitening)[:m, :m]
     step = to_params @ found.step
-    point = _without_unseen(mean[:m] + step, to_params, information, bounding.k)
+    point = mean[:m] + step
 
     inverse = information.inverse
     guess, vague = unseen(information, to_params, bounding, sigma_of(mean))
@@ -356,15 +356,6 @@ def without_scale(bounding: Bounding[Placement], information: Information) -> np
     if isinstance(bounding.placement, PlacedByFamily):
         vague &= not scale.varies.any()
     return np.append((vague & ~bounding.placement.problem.binary).any(), vague)
-
-
-def _without_unseen(point: np.ndarray, to_params: np.ndarray, information: Information, k: int) -> np.ndarray:
-    """The point, with no effect along directions that are not seen: what moved there was noise."""
-    slopes = np.zeros_like(point)
-    slopes[1:k] = point[1:k]
-    return np.asarray(
-        point - to_params @ information.part(np.linalg.solve(to_params, slopes), information.seen < 0.5)
-    )
 
 
 def step_to_params(point: np.ndarray, pivot: np.ndarray, whitening: np.ndarray) -> np.ndarray:

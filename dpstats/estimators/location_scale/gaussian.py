@@ -76,12 +76,9 @@ class Gaussian(Newton):
         self.curator = early_rows(curator, plan.total, len(events.square), events.fraction)
         point = located(self.curator, problem, plan["location"], scale, start, events.fraction)
         self._signal = curator.n * curator.cost_per_row(plan.total)
-        # a matrix is worth more in a step where noise is small
-        certain = self._signal * events.fraction * curator.cost_per_row(plan.total)
-        share = float(np.clip(0.5 * math.sqrt(certain / 1000), 0.4, 1.0))
         placement = placed(curator, plan["inspections"][0], problem, scale, events, point)
         tail, units = curator.cost_per_row(plan.cost("tail")), problem.units
-        self.bounding = Bounding(placement, share, tail / units, curator.n * units)
+        self.bounding = Bounding(placement, tail / units, curator.n * units)
         self.choice, self.point = self.bounding.first(point), point
         self.whitening = self._whitened()
 

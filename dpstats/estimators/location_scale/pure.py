@@ -74,7 +74,6 @@ class Pure(Newton):
         self.point = located(curator, problem, plan["location"], scale, point, events.fraction)
         self.bounding = PureBounding(
             PlacedByLine(problem, scale, events),
-            1.0,
             # of one step with the noise of the last two, combined by their precision
             curator.cost_per_row(math.hypot(*self.last)) / problem.units,
             curator.n * problem.units,

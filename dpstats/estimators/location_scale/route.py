@@ -11,7 +11,7 @@ import numpy as np
 
 from dpstats.curator import Curator, Release
 from dpstats.estimators.engine import route as engine
-from dpstats.estimators.location_scale.bounds import Bounding, Choice
+from dpstats.estimators.location_scale.bounds import MATRIX_SHARE, Bounding, Choice
 from dpstats.estimators.location_scale.estimate import Estimate
 from dpstats.estimators.location_scale.events import Events
 from dpstats.estimators.location_scale.placement import PlacedByLine, Placement
@@ -51,7 +51,7 @@ def release_scores(
     point: np.ndarray,
 ) -> Reading:
     """Release the scores and their information at (gamma, log sigma) `point`."""
-    public = dict(bounding.public(choice, whitening, point), matrix_share=bounding.matrix_share)
+    public = dict(bounding.public(choice, whitening, point), matrix_share=MATRIX_SHARE)
     return scores_of(curator.release("martingale_score", mu, **public), bounding, public)
 
 

@@ -120,7 +120,7 @@ def framed(curator: Curator, problem: Problem, plan: Plan, scale: RowScale) -> F
     """Release the shape of the covariates; the sizes of the score are those that the family expects."""
     events, d = _shape(curator, plan.cost("shape"), scale), len(scale.center)
     level, n = curator.cost_per_row(plan.cost("level")) / problem.units, curator.n * problem.units
-    bounding = Bounding(PlacedByFamily(problem, scale, events), TUNING.matrix_share, level, n)
+    bounding = Bounding(PlacedByFamily(problem, scale, events), level, n)
     covariates = symmetric_power(events.floored[1:, 1:] / events.fraction, -0.5)
     once, twice = _kept_rows(d)
     # between all rows watched to the same hazard and rows that leave at any

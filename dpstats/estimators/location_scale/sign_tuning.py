@@ -46,8 +46,6 @@ class Tuning:
         a score is a sum of directions, of which noise hides least.
     longest : float
         Squared length, so counted, from which on rows add no more to the sizes of the information.
-    matrix_share : float
-        Of the release of intercept and log sigma, what is spent on their information.
     least_eigenvalue, least_trace, least_size : float
         The least that is believed of an eigenvalue of the covariates' correlations, of their trace and of the
         sizes of the score, against what is expected. No fit of the six reaches the first and the last; they
@@ -84,7 +82,6 @@ class Tuning:
     shares: Shares
     radius: float
     longest: float
-    matrix_share: float
     least_eigenvalue: float
     least_trace: float
     least_size: float
@@ -109,7 +106,6 @@ TUNING = Tuning(
     Shares(early=0.38, sizes=0.01, shape=0.4, slopes=0.55, early_level=0.5, following=0.3),
     radius=0.5,
     longest=4.0,
-    matrix_share=0.4,
     least_eigenvalue=0.02,
     least_trace=0.8,
     least_size=0.3,

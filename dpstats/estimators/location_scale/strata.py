@@ -22,6 +22,7 @@ from dpstats.estimators.engine.plan import Plan
 from dpstats.estimators.engine.step import DAMPING, LONGEST, capped
 from dpstats.estimators.levels import FEWEST_EVENTS
 from dpstats.estimators.location_scale.bend import straight
+from dpstats.estimators.location_scale.bounds import MATRIX_SHARE
 from dpstats.estimators.location_scale.estimate import (
     CURVED,
     HOPELESS,
@@ -198,7 +199,7 @@ class Stratified(Gaussian):
             stretch=sigma_of(self.typical) / self.sigma,
             whitening=self.whitening.matrix,
             radius=self.choice.radius,
-            matrix_share=self.bounding.matrix_share,
+            matrix_share=MATRIX_SHARE,
         )
         return scores_of(self.curator.release("strata_score", mu, **public), self.bounding, public)
 
