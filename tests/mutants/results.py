@@ -963,7 +963,7 @@ MUTANTS = (
         f"{BURST}lives_that_end_within_the_first_step_are_told[0.6]",
         (
             "estimators/hazards/estimate.py",
-            "_clock_error(grid, moved), _bursts(grid, bounds.c)",
+            "_clock_error(grid, moved), _bursts(grid, c)",
             "_clock_error(grid, moved), 0.0",
         ),
     ),
