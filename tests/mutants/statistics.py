@@ -483,7 +483,7 @@ MUTANTS = (
         "means of columns: levels that add up to more are not shortened",
         "column_means",
         "columns",
-        "columns[own] = values * np.minimum(1.0, 2.0 / np.maximum(values.sum(axis=0), 1.0))",
+        "columns[own] = values * np.minimum(1.0, 2.0 / np.maximum(together, 1.0))",
         "columns[own] = values",
         at="0-3",
     ),

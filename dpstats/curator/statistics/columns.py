@@ -15,6 +15,7 @@ import numpy as np
 from dpstats.curator.blocks import Block, PublicDesign, Scratch
 from dpstats.curator.geometry import Map, events
 from dpstats.curator.lattice import Factor, Part
+from dpstats.curator.products import predictor
 from dpstats.curator.statistics.base import Statistic, each_row
 
 
@@ -88,7 +89,8 @@ class ColumnMeans(_Columns):
         columns = self._boxed(block, scratch)
         for own in self._levels:
             values = columns[own] + 1.0
-            columns[own] = values * np.minimum(1.0, 2.0 / np.maximum(values.sum(axis=0), 1.0))
+            together = predictor(np.ones(len(own)), values, scratch)
+            columns[own] = values * np.minimum(1.0, 2.0 / np.maximum(together, 1.0))
         return (each_row(columns),)
 
 
