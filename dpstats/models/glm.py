@@ -111,22 +111,28 @@ def problem_of(design: Design, family: GlmFamily, model: str) -> Problem:
         response.bounds,
         design.offset_bounds,
         design.has_intercept,
-        coded=design.binary[first:] & (lower == 0) & (upper == 1),
+        coded=_coded(design)[first:],
         categories=_referred(design) if first else (),
         likely=design.likely[first:],
         alike=design.alike(),
     )
 
 
+def _coded(design: Design) -> np.ndarray:
+    """Which columns are 0 or 1 by the schema: flags, and levels of a category that stands alone."""
+    coded = np.array([isinstance(design.schema.get(name), Flag | Event) for name in design.names])
+    for first, levels in design.categories:
+        coded[first : first + levels.shape[1]] = np.isin(levels, (0.0, 1.0)).all()
+    return coded
+
+
 def _referred(design: Design) -> tuple[np.ndarray, ...]:
-    """Columns of levels beside a reference level whose rows have 0 in all of them, and each flag alone."""
-    flags = [isinstance(design.schema.get(name), Flag | Event) for name in design.names]
-    levels = [
+    """Columns of levels beside a reference level whose rows have 0 in all of them."""
+    return tuple(
         first + np.arange(levels.shape[1])
         for first, levels in design.categories
         if np.isin(levels, (0.0, 1.0)).all() and not levels.any(axis=1).all()
-    ]
-    return *levels, *np.flatnonzero(flags)[:, None]
+    )
 
 
 def plan_of(curator: Curator, problem: Problem, mu: float) -> Plan:

@@ -199,13 +199,7 @@ def test_weibull_lives_say_the_same_however_they_are_censored() -> None:
     assert level_curve(SEV, 64.0, 0.2, 0.7) == pytest.approx(EXPONENTIAL, rel=0.03, abs=0.01)
 
 
-PROBLEM = dict(
-    lower=np.zeros(2),
-    upper=np.ones(2),
-    response=(0.0, 50.0),
-    coded=np.array([True, False]),
-    categories=(np.array([1]),),
-)
+PROBLEM = dict(lower=np.zeros(2), upper=np.ones(2), response=(0.0, 50.0), coded=np.array([True, False]))
 LOCATED = Located(
     center=np.array([0.0, 0.01, 0.01]),
     scale=np.ones(3),
@@ -221,15 +215,14 @@ LOCATED = Located(
     prior=np.ones(3),
     dim=np.zeros(3, dtype=bool),
 )
-POINTS = np.array([[0.2, -0.9, 0.2], [0.2, -0.5, 0.2]])
-KNOWN = np.diag([1e-6, 1.0, 1.0])  # rows without the flag tell the intercept
+POINTS = np.array([[0.3, -0.9, 0.2], [0.1, -0.5, 0.2]])
 
 
 def read(family: str, sd: float, step: float = 0.0, sampling: float = 0.0) -> tuple[np.ndarray, np.ndarray]:
     """Of a model with an intercept, a rare flag and a column that is none: coefficients and their sds."""
-    problem, moved = Problem(FAMILIES[family], **PROBLEM), step * np.eye(3)[1]
-    found = Estimate(POINTS.mean(axis=0) + moved, sd**2 * KNOWN, sd**2 * KNOWN)
-    scores = Scores(POINTS, moved, sd**2 * KNOWN, sampling**2 * KNOWN)
+    problem, ones, axes = Problem(FAMILIES[family], **PROBLEM), np.ones(3), np.eye(3)
+    found = Estimate(POINTS.mean(axis=0) + step, sd**2 * axes, sd**2 * axes)
+    scores = Scores(POINTS, step * ones, sd**2 * axes, sampling**2 * axes)
     found = read_levels(problem, LOCATED, found, scores)
     assert found.problems == ()
     return found.params, np.sqrt(np.diag(found.cov))
@@ -240,15 +233,15 @@ def test_the_interval_of_a_flag_that_noise_may_hide_has_no_end_that_matters(fami
     """And other columns keep theirs."""
     sds = read(family, 1.0)[1]
     assert 1.96 * sds[1] > 15
-    assert sds[[0, 2]] == pytest.approx([1e-3, 1.0])
+    assert sds[[0, 2]] == pytest.approx(1.0)
     assert 1.01 < read(family, 0.35)[1][1] / 0.35 < 2.0
-    assert 1.96 * read(family, 1e6)[1][1] > 15
-    assert read("gaussian", 1.0)[1] == pytest.approx([1e-3, 1.0, 1.0], rel=1e-6)
+    assert np.all(read(family, 1e6)[1] > 0.99e6)
+    assert read("gaussian", 1.0)[1] == pytest.approx(1.0, abs=1e-6)
 
 
 @pytest.mark.parametrize("family", ["poisson", "gamma", "binomial"])
 def test_without_noise_an_interval_is_that_of_wald(family: str) -> None:
-    assert read(family, 0.3, sampling=0.3)[1] == pytest.approx([3e-4, 0.3, 0.3], rel=0.02)
+    assert read(family, 0.3, sampling=0.3)[1] == pytest.approx(0.3, rel=0.02)
 
 
 def test_a_gamma_flag_is_found_where_its_scores_bend() -> None:
@@ -256,17 +249,15 @@ def test_a_gamma_flag_is_found_where_its_scores_bend() -> None:
     truth = -1.3
     step = float(np.mean(np.exp(truth - POINTS[:, 1]) - 1))
     assert read("gamma", 0.1, step)[0][1] == pytest.approx(truth, abs=0.02)
-    assert read("poisson", 0.1, step)[0] == pytest.approx(POINTS.mean(axis=0) + [0.0, step, 0.0])
+    assert read("poisson", 0.1, step)[0] == pytest.approx(POINTS.mean(axis=0) + step)
 
 
 def test_what_a_step_lacks_by_the_bend_of_scores_is_uncertain() -> None:
     """A level of counts whose averaged steps still led down was 7 standard errors off."""
     step = -0.55
     assert read("poisson", 0.1, step)[1][1] > abs(math.log1p(step) - step)
-    # of a gamma response only noise, as far as it moves the root of the scores to either side
-    away = 1.96 * 0.1 / (1 + step)
-    sides = math.log1p(away), -math.log1p(-away)
-    assert read("gamma", 0.1, step)[1][1] == pytest.approx(sum(sides) / 2 / 1.96, rel=0.01)
+    # of a gamma response only noise, by the slope of the scores where they end
+    assert read("gamma", 0.1, step)[1][1] == pytest.approx(0.1 / (1 + step), rel=0.05)
 
 
 def counted(family: str, seed: int) -> tuple[bool, float]:

@@ -69,8 +69,8 @@ def read_levels(problem: Problem, located: Located, result: E, scores: Scores) -
     left = np.eye(problem.k)
     for row, direction in moved:
         points, step, sd, sampling = scores.along(row)
-        found = level(_curve(problem.family, points.mean() + located.offset), 0.0, points, step, sd, sampling)
-        more = 0.0
+        curve, share = _said(problem, located, row, scores.points.mean(axis=0))
+        found, more = level(curve, share, points, step, sd, sampling), 0.0
         if problem.family.free_dispersion:
             # its curvature is 1 at all points, whose matrices do not tell how scores bend
             params += (found.shift - step) * direction
@@ -78,10 +78,11 @@ def read_levels(problem: Problem, located: Located, result: E, scores: Scores) -
             more = (found.shift - step) ** 2
         if math.isinf(found.factor) or _few_events(problem, located, scores, row, direction):
             # steps run on where rows of a level lose their curvature, and so do their errors
-            beside = [each for each, _ in moved if each @ direction == 0]
+            beside = [each for each, _ in moved if row[0] and each[0] and each @ direction == 0]
             apart, more = row @ params - _middle(params, scores, beside), OPEN
             params += (np.clip(apart, -REACH, REACH) - apart) * direction
-            left -= np.outer(direction, row @ left)
+            if row[0]:
+                left -= np.outer(direction, row @ left)
         else:
             more += (found.factor**2 - 1) * sd**2
         added += more * np.outer(direction, direction)
@@ -97,17 +98,19 @@ def _middle(params: np.ndarray, scores: Scores, rows: list[np.ndarray]) -> float
 
 
 def moved_alone(problem: Problem, located: Located) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Of each level of a category, that of the reference among them, two vectors (k,).
+    """Of each level of a category, that of the reference among them, and of each flag, two vectors (k,).
 
     The first takes coefficients to the linear predictor of rows of the level, other columns being as they
-    are in the mean; the second is what a change of that alone makes of them.
+    are in the mean, or to the effect of the flag; the second is what a change of that alone makes of them.
     """
-    axes, middle = np.eye(problem.k), np.append(1.0, located.center[1:])
+    axes, middle, rest = np.eye(problem.k), np.append(1.0, located.center[1:]), set(problem.levels)
     for own in problem.categories:
         reference, direction = middle.copy(), axes[0].copy()
         reference[own], direction[own] = 0.0, -1.0
         yield reference, direction
         yield from ((reference + axes[j], axes[j]) for j in own)
+        rest -= set(own)
+    yield from ((axes[j], axes[j]) for j in sorted(rest))
 
 
 def level_moments(problem: Problem, located: Located) -> np.ndarray:
@@ -134,7 +137,7 @@ def _few_events(
 
     Noise of that, and of the point at which it was read, may make up their events.
     """
-    if scores.curvature is None:
+    if scores.curvature is None or not row[0]:
         return False
     points, _, sd, sampling = scores.along(row)
     found, error = scores.curvature(direction)
@@ -156,6 +159,20 @@ def stretched_no_further(moments: np.ndarray, problem: Problem, located: Located
         rows[np.ix_(own, own)] = (np.eye(len(own)) - shares) / located.scale[own]
     lacking = np.maximum(0.0, located.least - np.diag(moments)) / np.diag(rows) ** 2
     return np.asarray(moments + rows.T * lacking @ rows)
+
+
+def _said(problem: Problem, located: Located, row: np.ndarray, mean: np.ndarray) -> tuple[np.ndarray, float]:
+    """What scores of rows say that one of `moved_alone` is of, and their share, as `level` takes them."""
+    family, middle = problem.family, float(mean[0] + mean[1:] @ located.center[1:]) + located.offset
+    if row[0]:
+        return _curve(family, float(row @ mean) + located.offset), 0.0
+    share = float(np.clip(row @ located.center, 0.0, 1.0))
+    shares = np.array([1 - share, share])
+    ends = np.clip(middle + row @ mean * np.array([-share, 1 - share]), -END, END)
+    # the intercept makes up for a change as far as the rows of a 1 hold the information
+    weights = shares * family.curvature(ends)
+    curve = _curve(family, float(ends[int(weights[0] >= weights[1])]))
+    return curve, float(weights[1] / max(weights.sum(), 1e-300))
 
 
 def _curve(family: GlmFamily, eta: float) -> np.ndarray:

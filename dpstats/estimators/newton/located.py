@@ -225,7 +225,8 @@ def locate(curator: Curator, first: Plan, octaves: float, problem: Problem, nois
     stretched = scales > _STRETCHED * roots
     numbers = (noise < _DEAR) & ~problem.zero_or_one
     skewed = numbers & one_sided(middle - problem.lower, problem.upper - middle, reach[:d] * roots)
-    least = np.where(skewed, _SPREAD * (roots / scales) ** 2, 0.0)
+    # the mean square of a 0/1 column follows from its share, where noise may hide that of others
+    least = np.where(problem.zero_or_one, 1.0, np.where(skewed, _SPREAD, 0.0)) * (roots / scales) ** 2
     first_column = np.zeros(int(problem.intercept))
     effects = np.where(problem.zero_or_one, usual_effects(width), _EFFECT)
     return Located(

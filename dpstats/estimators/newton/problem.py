@@ -24,7 +24,7 @@ class Problem:
         Which covariates are 0 or 1 by the schema; their effect is of a size that is known beforehand, however
         rare they are.
     categories : tuple of array
-        Of each category or flag that stands alone and has a reference level, the coefficients of the others.
+        Of each category that stands alone and has a reference level, the coefficients of its other levels.
     likely : array, shape (d, 2), optional
         Bounds between which most rows are known to lie; the declared ones if nothing is known.
     alike : array of int, shape (k, k), optional
