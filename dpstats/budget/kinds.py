@@ -93,7 +93,7 @@ class Budget(ABC):
         object.__setattr__(self, self.unit, _amount(self.unit, vars(self)[self.unit]))
 
     def __truediv__(self, other: object) -> NoReturn:
-        raise BudgetError("a budget is divided by split: first, second = budget.split(0.5, 0.5) gives its halves")
+        raise BudgetError("a budget is divided by split: a, b = budget.split(0.5, 0.5) gives its halves")
 
     __mul__ = __rmul__ = __truediv__
 
