@@ -1,6 +1,7 @@
 """Do times follow the line, or bend along skewed columns? docs/theory/survival.md#whether-times-bend."""
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -8,17 +9,20 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dpstats.curator import Release
-from dpstats.estimators.bends import EDGE, FAR, NEAR, WORTH, Line, by_chance, judged
+from dpstats.estimators.bends import EDGE, FAR, NEAR, WORTH, Line, believed, by_chance, judged
 from dpstats.estimators.column_law import CROOKED, OCTAVE, ColumnLaw
 from dpstats.estimators.engine.bounds import base_square
+from dpstats.estimators.engine.plan import Plan
 from dpstats.estimators.row_scale import RowScale
 from dpstats.families.bounded_score import square_weight
 
 Array = np.ndarray
 
-# squares of its standard error that a bend must be worth, as by Akaike's criterion: with 1, as by James and
-# Stein's rule, intervals of right lines are 10 % longer than without a look, not 6
-_AKAIKE = 2.0
+_LIMIT = 1.5  # of scores, about: what a look costs whose noise is as large as its sampling error
+_OCTAVES = 12  # beyond those counted, at most
+# what all rows lack of an effect that ends, over what they do of one that is straight up to an sd from the
+# mean, by the same sum of scores: of logarithms of Pareto columns 1 to 4 times as much
+_MORE = 2.0
 _ROUNDING = 1e-12  # of squares of curves of columns of variance 1
 # skewness from which the long rows of a column lie on one side: of a gamma law of shape 4 it is 1, and noise
 # makes .6 of that of a normal column
@@ -55,8 +59,8 @@ class Look:
     scale : RowScale
     chosen : array of int, shape (m,)
         The skewed columns, among those that are no constant.
-    law : ColumnLaw
-        Of these.
+    law, tail : ColumnLaw
+        Of these, with rows that noise may hide in the next octave, and in all octaves beyond.
     events : float
         How many failures are heard.
     radius : float
@@ -67,22 +71,14 @@ class Look:
     scale: RowScale
     chosen: Array
     law: ColumnLaw
+    tail: ColumnLaw
     events: float
     radius: float
 
     @classmethod
     def along(cls, line: Line, scale: RowScale, events: float, radius: float) -> "Look":
-        """What is skewed of the columns that are not of two values, by counts or as their bounds have it."""
-        chosen = np.flatnonzero(~scale.binary & ~scale.hardly_varies)
-        near = scale.near_end[chosen]
-        law = _farther(ColumnLaw.counted(scale, chosen, near), scale, chosen, 0.0)
-        skewed = np.abs(law.mean(law.at**3)) > _SKEWED * np.maximum(law.mean(law.at**2), 1.0) ** 1.5
-        skewed |= np.isfinite(near)
-        law, chosen = ColumnLaw(law.at[skewed], law.shares[skewed]), chosen[skewed]
-        law = _farther(law, scale, chosen, scale.missed[chosen])
-        # where noise leaves nearly all rows of a column in two places no square differs from a line
-        bends = law.mean(law.curved(*law.curve()) ** 2) > _ROUNDING
-        return cls(line, scale, chosen[bends], ColumnLaw(law.at[bends], law.shares[bends]), events, radius)
+        """What is skewed, or may be, of the columns that are not of two values."""
+        return cls(line, scale, *_skewed(scale), events, radius)
 
     def public(self) -> dict[str, Any]:
         """Public parameters of the curves, along forms of (1, x~)."""
@@ -105,14 +101,22 @@ class Look:
         found, noise = release.values[0].ravel(), float(release.sds[0].max())
         sds = self._sds(noise, float(release.values[1].item()) / square_weight(limit * self._span))
         sure = np.array([by_chance(release.law, noise, sd, len(sds))[0] for sd in sds])
-        each = found[:, None] * self._per_score
-        told = (np.abs(found) > sure) & (np.abs(each) > WORTH * np.sqrt(np.diag(line.cov))).any(axis=1)
-        known = np.maximum(1 - _AKAIKE * (sds / np.maximum(np.abs(found), 1e-300)) ** 2, 0.0)
-        # what rises ever faster may go on so, or not, as far as is heard: it is not moved, and all may be
-        rises = each[np.arange(len(each)), self._axes] * line.beta[self._axes] > 0
-        unknown = np.where(rises, known, known * (1 - known) + (_OTHER_BENDS * known) ** 2)
-        shift = np.where(rises, 0.0, known) @ each
-        return Bent(shift, each.T * unknown @ each, tuple(self._axes[told].tolist()))
+        slopes, own = line.beta[self._axes], (np.arange(len(sds)), self._axes)
+        on, ends = Shape.of(self, self.law, _goes_on), Shape.of(self, self.tail, _ends)
+        near, far = self._per_score(on), self._per_score(ends)
+        known, bent = believed(found, sds, ends.sums / ends.heard[1] * slopes * self._roots)
+        goes_on = (known * found)[:, None] * near
+        # what rises ever faster may end, too, and loses no more than rows that noise may hide make of it
+        most = np.maximum(np.abs(slopes) * (1 - ends.whole[1] / ends.heard[1]), np.abs(goes_on[own]))
+        size = -np.sign(slopes) * np.minimum(_MORE * np.abs(known * found * far[own]), most)
+        ended = far * np.divide(size, far[own], out=np.zeros_like(size), where=far[own] != 0)[:, None]
+        errors = WORTH * np.sqrt(np.diag(line.cov))
+        told = (np.abs(found) > sure) & (np.maximum(np.abs(goes_on), np.abs(ended)) > errors).any(axis=1)
+        middle, half, noisy = (goes_on + ended) / 2, (ended - goes_on) / 2, (near + far) / 2
+        moved = np.where(goes_on[own] * slopes < 0, bent, 0.0)
+        unknown = bent * (1 - moved + _OTHER_BENDS**2 * (moved > 0)), bent / 3, bent * known * sds**2
+        cov = sum(by.T * square @ by for square, by in zip(unknown, (middle, half, noisy), strict=True))
+        return Bent(moved @ middle, np.asarray(cov), tuple(self._axes[told].tolist()))
 
     @property
     def _axes(self) -> Array:
@@ -124,64 +128,130 @@ class Look:
         return np.asarray(np.sqrt(self.scale.ratio[self.chosen]))
 
     @cached_property
-    def _curves(self) -> Array:
-        """Values at the points, before they are shortened."""
-        return self.law.curved(*self.law.curve())
+    def _squares(self) -> Array:
+        """Mean squares of the curves, before they are shortened."""
+        return self.law.mean(self.law.curved(*self.law.curve()) ** 2)
 
     @cached_property
     def _span(self) -> float:
-        return math.sqrt(float(self.law.mean(self._curves**2).mean()) * base_square(len(self.chosen)))
+        return math.sqrt(float(self._squares.mean()) * base_square(len(self.chosen)))
 
-    @cached_property
-    def _shortened(self) -> Array:
-        """The same, shortened by what the others are in the mean as well."""
-        squares = self.law.mean(self._curves**2)
-        lengths = np.sqrt(self._curves**2 + (squares.sum() - squares)[:, None])
-        return self._curves * np.minimum(1.0, self._span / np.maximum(lengths, 1e-300))
+    def shortened(self, law: ColumnLaw) -> Array:
+        """Curves at the points of a law, shortened by what the others are in the mean as well."""
+        curves, squares = law.curved(*self.law.curve()), self._squares
+        lengths = np.sqrt(curves**2 + (squares.sum() - squares)[:, None])
+        return np.asarray(curves * np.minimum(1.0, self._span / np.maximum(lengths, 1e-300)))
 
     def _sds(self, noise: float, square: float) -> Array:
         """Of the sums: by sampling, as the sum of all squares has it and at least as expected, by noise, and
         by errors of the line."""
-        q, variances = self._shortened, np.diag(self.line.cov_privacy)
+        q, variances = self.shortened(self.law), np.diag(self.line.cov_privacy)
         expected = self.events * self.law.mean(q**2)
         squares = expected * max(square / float(expected.sum()), 1.0)
         level, tilt = (np.abs(self.law.mean(q * by)) + CROOKED for by in (1.0, self.law.at))
         off = level**2 * variances[0] + tilt**2 * variances[self._axes] * self._roots**2
         return np.asarray(np.sqrt(squares + noise**2 + self.events**2 * off))
 
-    @property
-    def _per_score(self) -> Array:
-        """What a sum of scores against a curve, of 1, moves coefficients by; shape (m, k).
-
-        A square goes on as straight as it is at the edge. Its line over all rows is another than that over
-        rows as they were weighted, about which scores were summed.
-        """
-        size, at = np.abs(self.law.at), self.law.at
-        straight = np.where(size > EDGE, EDGE * (2 * size - EDGE), at**2)
-        fitted, whole = (self.law.line(straight, by) for by in (self._weights, np.ones_like(at)))
-        left = straight - fitted[0][:, None] - fitted[1][:, None] * at
-        level, slope = (whole - fitted) / (self.events * self.law.mean(self._shortened * left))
+    def _per_score(self, shape: "Shape") -> Array:
+        """What a sum of scores against a curve, of 1, moves coefficients by; shape (m, k)."""
+        level, slope = (shape.whole - shape.heard) / shape.sums
         each = np.zeros((len(level), len(self.line.beta)))
         each[:, 0], each[np.arange(len(level)), self._axes] = level, slope / self._roots
         return each
 
-    @property
-    def _weights(self) -> Array:
+    def weights(self, law: ColumnLaw) -> Array:
         """Of rows at the points, whitened as weighted rows are."""
         heard = np.diag(self.line.moments)[self._axes] / self.line.moments[0, 0]
-        squares = self.law.at**2 * (self.scale.ratio[self.chosen] / heard)[:, None]
+        squares = law.at**2 * (self.scale.ratio[self.chosen] / heard)[:, None]
         return np.asarray(np.minimum(1.0, self.radius**2 / (squares + len(self.line.beta) - 1)))
 
 
-def _farther(law: ColumnLaw, scale: RowScale, chosen: Array, missed: Array | float) -> ColumnLaw:
-    """With rows in the octave beyond those counted, where columns are skewed to, as far as bounds go.
+def looking(plan: Plan, last: str, scale: RowScale, n: int) -> Plan:
+    """A plan whose look takes more of the budget of the `last` steps where columns are skewed.
 
-    A share that is `missed`, if bounds leave room for it, and what of a variance of 1 was counted nowhere.
+    Up to twice as much as is planned, or until its noise is no more than its error by sampling.
     """
-    up, bins = np.where(law.mean(law.at**3) > 0, 1.0, -1.0), scale.shares.shape[1]
+    m, events = len(_skewed(scale)[0]), max(scale.rows(n), 1)
+    if not m:
+        return plan
+    size = math.sqrt((2 if plan.pure else 1) * 4 * base_square(m) / events) * _LIMIT
+    cost = plan.cost("bend")
+    return plan.lent(last, "bend", min(max(size, cost), 2 * cost))
+
+
+def _skewed(scale: RowScale) -> tuple[Array, ColumnLaw, ColumnLaw]:
+    """Columns that are skewed by counts, or may be by their bounds, and their laws.
+
+    The laws with rows in the next octave, and in all octaves beyond.
+    """
+    chosen = np.flatnonzero(~scale.binary & ~scale.hardly_varies)
+    near, missed = scale.near_end[chosen], scale.missed[chosen]
+    seen = ColumnLaw.counted(scale, chosen, near)
+    beyond = (0.0, 1), (missed, 1), (missed, _OCTAVES)
+    bare, law, tail = (_farther(seen, scale, chosen, *each) for each in beyond)
+    skewed = np.abs(bare.mean(bare.at**3)) > _SKEWED * np.maximum(bare.mean(bare.at**2), 1.0) ** 1.5
+    skewed |= np.isfinite(near)
+    # where noise leaves nearly all rows of a column in two places no square differs from a line
+    skewed &= law.mean(law.curved(*law.curve()) ** 2) > _ROUNDING
+    law, tail = (ColumnLaw(each.at[skewed], each.shares[skewed]) for each in (law, tail))
+    return chosen[skewed], law, tail
+
+
+@dataclass(frozen=True)
+class Shape:
+    """Effects of one shape of m columns: lines, and what scores about these say of them.
+
+    Attributes
+    ----------
+    heard, whole : array, shape (2, m)
+        Intercept and slope of the line over rows as they were weighted, about which scores are summed, and
+        over all in full.
+    sums : array, shape (m,)
+        Of scores against the curves.
+    """
+
+    heard: Array
+    whole: Array
+    sums: Array
+
+    @classmethod
+    def of(cls, look: Look, law: ColumnLaw, effect: Callable[[Array], Array]) -> "Shape":
+        values, weights = effect(law.at), look.weights(law)
+        heard, whole = (law.line(values, by) for by in (weights, np.ones_like(weights)))
+        left = values - heard[0][:, None] - heard[1][:, None] * law.at
+        return cls(heard, whole, look.events * law.mean(look.shortened(law) * left))
+
+
+def _goes_on(at: Array) -> Array:
+    """A square that beyond the edge goes on as straight as it is there."""
+    size = np.abs(at)
+    return np.where(size > EDGE, EDGE * (2 * size - EDGE), at**2)
+
+
+def _ends(at: Array) -> Array:
+    """An effect that ends an sd from the mean."""
+    return np.clip(at, -NEAR.edge, NEAR.edge)
+
+
+def _farther(
+    law: ColumnLaw, scale: RowScale, chosen: Array, missed: Array | float, octaves: int = 1
+) -> ColumnLaw:
+    """With rows in the octaves beyond those counted, on the side where declared bounds leave room.
+
+    In the first a share that is `missed`, and what of a variance of 1 was counted nowhere; in each of the
+    others a quarter of that before, so that it adds as much to the variance. Where bounds are about as far
+    on both sides, columns are skewed as they were seen to be.
+    """
+    bins, near, roots = scale.shares.shape[1], scale.near_end[chosen], np.sqrt(scale.ratio[chosen])
+    up = np.where(np.where(np.isinf(near), law.mean(law.at**3), near) > 0, 1.0, -1.0)
+    ends = np.where(up > 0, scale.upper[chosen], -scale.lower[chosen]) / roots
     seen = np.max(np.where(law.shares > 0, up[:, None] * law.at, 0.0)[:, :bins], axis=1, initial=0.0)
-    ends = np.where(up > 0, scale.upper[chosen], -scale.lower[chosen]) / np.sqrt(scale.ratio[chosen])
     far = np.clip(OCTAVE * seen, 1.0, np.maximum(ends, 1.0))
     more = np.maximum(1 - law.mean(law.at**2), 0.0) / far**2 + missed * (ends > seen)
-    shares = np.column_stack([law.shares * (1 - more)[:, None], more])
-    return ColumnLaw(np.column_stack([law.at, up * far]), shares)
+    places = far[:, None] * OCTAVE ** np.arange(octaves)
+    shares = more[:, None] * np.where(places <= ends[:, None], OCTAVE ** (-2.0 * np.arange(octaves)), 0.0)
+    shares[:, 0] = more
+    left = np.maximum(1 - shares.sum(axis=1, keepdims=True), 0.0)
+    return ColumnLaw(
+        np.column_stack([law.at, up[:, None] * places]), np.column_stack([law.shares * left, shares])
+    )

@@ -20,6 +20,8 @@ _TIGHT = 0.75
 _UNKNOWN = 0.75
 # sds from the mean of a skewed column to one of its declared ends, at most, and to the other, at least
 _NEAR_END, _FAR_END = 2.0, 8.0
+# times as far from the mean as the nearer declared end is the other, if long rows may all lie there
+_ONE_SIDED = 4.0
 SURE = 2.0  # sds of noise by which a variance, or that rows are missing or left, is sure
 
 
@@ -203,13 +205,13 @@ class RowScale:
 
     @property
     def near_end(self) -> Array:
-        """sds from the mean of a column to the declared end from which its long rows lead away.
+        """sds from the mean of a column to its near end, where the other lies two octaves farther.
 
-        Negative of an upper end; infinite where bounds do not tell.
+        Negative of an upper end; else infinite, as bounds then do not tell where long rows lie.
         """
-        below, above, sds = -self.lower[:-1], self.upper[:-1], np.sqrt(self.ratio)
-        near = np.where(below < above, below, -above) / sds
-        return np.where(one_sided(below, above, sds), near, math.inf)
+        below, above = np.array([-self.lower[:-1], self.upper[:-1]]) / np.sqrt(self.ratio)
+        sided = np.maximum(below, above) > _ONE_SIDED * np.minimum(below, above)
+        return np.where(sided, np.where(below < above, below, -above), math.inf)
 
     @property
     def unknown(self) -> Array:

@@ -1137,38 +1137,53 @@ MUTANTS = (
     ),
     planted(
         "what rises ever faster is moved as what levels off",
-        BENT_TIMES + "test_what_rises_ever_faster_is_not_moved_and_in_doubt_by_all_of_it",
-        (BENT, "shift = np.where(rises, 0.0, known) @ each", "shift = known @ each"),
-    ),
-    planted(
-        "what rises ever faster is in doubt by a part of what it may move",
-        BENT_TIMES + "test_what_rises_ever_faster_is_not_moved_and_in_doubt_by_all_of_it",
-        (BENT, "np.where(rises, known, known * (1 - known)", "np.where(rises, 0.0, known * (1 - known)"),
+        BENT_TIMES + "test_what_rises_ever_faster_is_not_moved_and_may_go_on_or_end",
+        (BENT, "np.where(goes_on[own] * slopes < 0, bent, 0.0)", "bent"),
     ),
     planted(
         "what levels off is told by the sign of a bend, whatever that of the slope",
-        BENT_TIMES + "test_what_rises_ever_faster_is_not_moved_and_in_doubt_by_all_of_it",
-        (BENT, "self._axes] * line.beta[self._axes] > 0", "self._axes] > 0"),
+        BENT_TIMES + "test_what_rises_ever_faster_is_not_moved_and_may_go_on_or_end",
+        (BENT, "goes_on[own] * slopes < 0", "goes_on[own] < 0"),
     ),
     planted(
         "other bends than squares count in no interval",
-        BENT_TIMES + "test_what_levels_off_is_moved_to_the_line_of_all_rows_and_in_doubt_by_a_part",
+        BENT_TIMES + "test_what_levels_off_is_moved_between_what_goes_on_and_what_ends",
         (BENT, "_OTHER_BENDS = 0.6", "_OTHER_BENDS = 0.0"),
     ),
     planted(
         "a square goes on as one beyond where rows are heard",
-        BENT_TIMES + "test_what_levels_off_is_moved_to_the_line_of_all_rows_and_in_doubt_by_a_part",
+        BENT_TIMES + "test_what_levels_off_is_moved_between_what_goes_on_and_what_ends",
         (BENT, "np.where(size > EDGE, EDGE * (2 * size - EDGE), at**2)", "at**2"),
     ),
     planted(
         "scores are summed about the truth, and not about the line of the fit",
-        BENT_TIMES + "test_what_levels_off_is_moved_to_the_line_of_all_rows_and_in_doubt_by_a_part",
-        (BENT, "left = straight - fitted[0][:, None] - fitted[1][:, None] * at", "left = straight"),
+        BENT_TIMES + "test_what_levels_off_is_moved_between_what_goes_on_and_what_ends",
+        (BENT, "left = values - heard[0][:, None] - heard[1][:, None] * law.at", "left = values"),
     ),
     planted(
         "what chance may make of a sum moves a line",
-        BENT_TIMES + "test_a_sum_that_chance_may_make_moves_nothing",
-        (BENT, "_AKAIKE = 2.0", "_AKAIKE = 0.0"),
+        BENT_TIMES + "test_what_a_look_cannot_exclude_is_in_the_interval_and_what_it_excludes_is_not",
+        ("estimators/bends.py", "_ODDS = 1 / 3", "_ODDS = 1e9"),
+    ),
+    planted(
+        "what noise hides of a bend is in no interval",
+        BENT_TIMES + "test_what_a_look_cannot_exclude_is_in_the_interval_and_what_it_excludes_is_not",
+        (BENT, "bent * known * sds**2", "0.0 * sds"),
+    ),
+    planted(
+        "a look that would have seen a bend excludes none",
+        BENT_TIMES + "test_what_a_look_cannot_exclude_is_in_the_interval_and_what_it_excludes_is_not",
+        ("estimators/bends.py", "_ODDS * np.sqrt(1 - known)", "_ODDS"),
+    ),
+    planted(
+        "noise hides rows in the next octave alone",
+        BENT_TIMES + "test_what_is_not_seen_lies_where_bounds_leave_room_for_it",
+        (BENT, "_OCTAVES = 12", "_OCTAVES = 1"),
+    ),
+    planted(
+        "a look has as much of the budget where noise hides bends of skewed columns",
+        BENT_TIMES + "test_a_look_takes_more_of_the_budget_where_columns_are_skewed_and_noise_hides_bends",
+        (BENT, "min(max(size, cost), 2 * cost)", "cost"),
     ),
     planted(
         "rows that noise may hide are none",
@@ -1191,8 +1206,8 @@ MUTANTS = (
         BENT_TIMES + "test_rows_that_noise_may_hide_move_a_line_where_bounds_leave_room_for_them",
         (
             BENT,
-            "np.where(law.mean(law.at**3) > 0, 1.0, -1.0)",
-            "np.where(law.mean(law.at**3) > 0, -1.0, 1.0)",
+            "near) > 0, 1.0, -1.0)",
+            "near) > 0, -1.0, 1.0)",
         ),
     ),
     planted(
@@ -1213,7 +1228,7 @@ MUTANTS = (
     planted(
         "rows that noise may hide make columns skewed",
         BENT_TIMES + "test_columns_are_looked_at_that_are_skewed_by_counts_or_bounds",
-        (BENT, "near), scale, chosen, 0.0)", "near), scale, chosen, scale.missed[chosen])"),
+        (BENT, "beyond = (0.0, 1)", "beyond = (missed, 1)"),
     ),
     planted(
         "fits under pure epsilon do not look for bends",

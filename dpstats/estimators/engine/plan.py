@@ -86,6 +86,13 @@ class Plan:
         moved = {name: spare._replace(share=0.0), to: stage._replace(share=stage.share + spare.share)}
         return replace(self, stages=self.stages | moved)
 
+    def lent(self, name: str, to: str, cost: float) -> Plan:
+        """With a release of this cost, for which another stage pays what it lacks."""
+        giver, stage = self.stages[name], self.stages[to]
+        share = cost / self.total if self.pure else (cost / self.total) ** 2
+        paid = giver._replace(share=giver.share + stage.share - share)
+        return replace(self, stages=self.stages | {name: paid, to: stage._replace(share=share)})
+
     def after(self, share: float) -> Plan:
         """The same stages of what is left when a share of the total is spent first."""
         return replace(self, total=left(self.total, share, self.pure))

@@ -10,6 +10,7 @@ import numpy as np
 from scipy.linalg import block_diag
 
 from dpstats.curator import Curator
+from dpstats.estimators.bent_times import looking
 from dpstats.estimators.columns import find_columns
 from dpstats.estimators.engine.information import Information
 from dpstats.estimators.engine.plan import Plan
@@ -66,10 +67,11 @@ class _Steps(Newton[Scores, Estimate]):
     """
 
     def __init__(self, curator: Curator, problem: Problem, plan: Plan) -> None:
-        super().__init__(curator, plan["early"], plan["tail"])
-        self._plan, box = plan, problem.box
+        box = problem.box
         scale = find_columns(curator, plan.columns, box, False)
         self.scale = replace(scale, constant=False, levels=box.levels, alike=box.alike)
+        self._plan = plan = looking(plan, "tail", self.scale, curator.n)
+        super().__init__(curator, plan["early"], plan["tail"])
         self.chooser = Chooser(self.scale, curator.n, curator.cost_per_row(plan.cost("tail")))
         expected = _expected(self.scale)
         radius = self.chooser.first(np.eye(problem.d)).radius

@@ -7,6 +7,7 @@ docs/theory/survival.md#steps-and-covariance.
 from typing import Any
 
 from dpstats.curator import Curator
+from dpstats.estimators.bent_times import looking
 from dpstats.estimators.columns import find_columns
 from dpstats.estimators.engine.plan import Plan
 from dpstats.estimators.engine.route import Route, iterated
@@ -49,6 +50,7 @@ def fit_location_scale(curator: Curator, problem: Problem, plan: Plan) -> Estima
 
 def _route(curator: Curator, problem: Problem, plan: Plan, scale: RowScale) -> Route[Any, Estimate]:
     """By the kind of noise, by strata, and by what the columns say of how much there is of it."""
+    plan = looking(plan, "last" if plan.pure else "tail", scale, curator.n)
     if plan.pure:
         return Pure(curator, problem, plan, scale)
     if problem.strata is not None:
