@@ -167,11 +167,12 @@ class Look:
 
 
 def looking(plan: Plan, last: str, scale: RowScale, n: int) -> Plan:
-    """A plan whose look takes more of the budget of the `last` steps where columns are skewed.
+    """A plan whose look takes more of the budget of the `last` steps where bounds leave room for long rows.
 
     Up to twice as much as is planned, or until its noise is no more than its error by sampling.
     """
-    m, events = len(_skewed(scale)[0]), max(scale.rows(n), 1)
+    m = np.count_nonzero(np.isfinite(scale.near_end) & ~scale.binary & ~scale.hardly_varies)
+    events = max(scale.rows(n), 1)
     if not m:
         return plan
     size = math.sqrt((2 if plan.pure else 1) * 4 * base_square(m) / events) * _LIMIT
