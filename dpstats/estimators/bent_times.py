@@ -171,7 +171,7 @@ def looking(plan: Plan, last: str, scale: RowScale, n: int) -> Plan:
 
     Up to twice as much as is planned, or until its noise is no more than its error by sampling.
     """
-    m = np.count_nonzero(np.isfinite(scale.near_end) & ~scale.binary & ~scale.hardly_varies)
+    m = int(np.count_nonzero(np.isfinite(scale.near_end) & ~scale.binary & ~scale.hardly_varies))
     events = max(scale.rows(n), 1)
     if not m:
         return plan
