@@ -18,7 +18,7 @@ max_i |w_ij| for each j, and rows of which it is not sure are summed in the fixe
 sum in that order for every row. The numbers of the block decide nothing but which rows are summed twice,
 which only time could tell.
 
-The question has a margin of 2^-40, for what is rounded when it is computed. An entry x is rounded as
+The question has a margin of 2^-38, for what is rounded when it is computed. An entry x is rounded as
 x_j = (x + (s - m)) - s with s = 1.5 2^52 c_j, m being a public center of the column. Where |x_j| < 2^51 c_j,
 the sum lies between 2^52 c_j and 2^53 c_j, so that both are multiples of c_j; rows of which that is not sure
 are among those that are summed in the fixed order. Rounding s - m moves a column by as much in all rows: by
@@ -27,8 +27,8 @@ above what underflow loses.
 
 *How large they are at most* (`filled`). With the middle m_j and half the width h_j of a column in the block,
 |w'x| <= |w'm| + sum_j |w_j| h_j. A sum in floats errs by less than k 2^-52 sum |w_j| X_j, where X_j is the
-largest |x_j|, and so does each part of the bound, to which 2^-40 sum |w_j| X_j is added: enough for all of
-them up to k = 1000.
+largest |x_j|, and so does each part of the bound, to which 2^-38 sum |w_j| X_j is added: enough for all of
+them, 3 k 2^-52 at most, up to the 4,096 columns that a design may have.
 
 See docs/theory/privacy.md#sums.
 """
@@ -42,7 +42,7 @@ from dpstats.curator.blocks import Scratch
 # Of columns as large as their units, and of what these give at most. Rows may be 32 times as long before any
 # is summed twice.
 _BITS, _PRODUCT_BITS = 24, 47
-_INTEGERS, _MARGIN = 2.0**53, 2.0**-40
+_INTEGERS, _MARGIN = 2.0**53, 2.0**-38
 
 
 def predictor(coefficients: np.ndarray, columns: np.ndarray, scratch: Scratch) -> np.ndarray:
