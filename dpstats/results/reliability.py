@@ -15,6 +15,7 @@ import pandas as pd
 
 from dpstats._arguments import among, shown
 from dpstats.errors import SpecificationError
+from dpstats.families import IDENTITY
 from dpstats.results import survival_quantities as quantities
 from dpstats.results import survival_tables as tables
 from dpstats.results.document import Document, Estimates, cells, limit_columns, point_columns, with_limits
@@ -321,7 +322,8 @@ class Reliability(Fit):
         >>> fit.reliability(at, times=[500, 1000]).frame["time"].tolist()
         [500.0, 1000.0]
         """
-        values, family = check_times(times, "reliability"), self.record.distribution.family
+        values = check_times(times, "reliability", signed=self.record.link is IDENTITY)
+        family = self.record.distribution.family
         at, asked = self._at_times(newdata, values, "reliability", clip)
         linear = quantities.standardized(self.record, at, asked)
         columns = with_limits(*linear, self.record, level, family.sf)
@@ -401,7 +403,7 @@ class Reliability(Fit):
         >>> fit.hazard(at, times=[500, 1000]).frame["time"].tolist()
         [500.0, 1000.0]
         """
-        values = check_times(times, "hazard", positive=True)
+        values = check_times(times, "hazard", positive=True, signed=self.record.link is IDENTITY)
         at, asked = self._at_times(newdata, values, "hazard", clip)
         linear = quantities.log_hazard(self.record, at, asked)
         columns = with_limits(*linear, self.record, level, np.exp)

@@ -4,6 +4,7 @@ import json
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ import pandas as pd
 import pytest
 
 import dpstats as dps
+from dpstats.estimators.hazards import trend as trends
 from dpstats.estimators.hazards.estimate import _bursts
 from dpstats.estimators.hazards.grid import Grid, _faster
 from dpstats.estimators.hazards.information import Known
@@ -647,3 +649,38 @@ def test_an_early_curve_that_noise_may_hide_has_no_short_interval_beside_the_tru
         truth = np.exp(-((limits["time"] / 300) ** 0.55))
         held += list((limits["conf_low"] <= truth) & (truth <= limits["conf_high"]))
     assert np.mean(held) > 0.9
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("zeros", [0.95, 0.98])
+def test_a_number_that_is_0_in_most_rows_is_not_taken_for_the_baseline(seed: int, zeros: float) -> None:
+    """Steps ran on to -46 where the truth is .3, without a caution."""
+    n, rng = 20_000, np.random.default_rng([5, seed])
+    x = (rng.uniform(size=n) >= zeros).astype(float)
+    life, watch = rng.exponential(size=n) / np.exp(0.3 * x), rng.uniform(0.1, 3, n)
+    schema = dps.Schema(x=dps.bounded(0, 10), t=dps.bounded(1e-4, 3), e=dps.event())
+    data = {"x": x, "t": np.minimum(life, watch), "e": (life <= watch).astype(int)}
+    with noise(SeededNoise(seed)):
+        fit = dps.coxph("Surv(t, e) ~ x", data, schema).fit(dps.approx(10, 1e-6))
+    exact = (np.sum(data["e"] * x) * zeros) ** -0.5  # of Cox's partial likelihood, about
+    assert abs(fit.params["x"] - 0.3) < 3 * fit.bse["x"] < 9 * exact
+    assert not fit.flags
+
+
+def test_a_change_of_which_noise_leaves_no_variance_is_no_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Within failures such a covariate hardly varies, and its part of a noisy matrix is negative."""
+    matrix = np.array([[1.0, 0.0, 1.5], [0.0, 1.0, 1.5], [1.5, 1.5, 1.0]])
+    monkeypatch.setattr(trends, "to_user", lambda scale, j: np.eye(3))
+    monkeypatch.setattr(trends, "watched", lambda *parts: {})
+    monkeypatch.setattr(trends, "_in_zones", lambda grid: (np.arange(2), np.array([-1.0, 1.0])))
+    grid = SimpleNamespace(count=2, events=np.array([5.0, 5.0]), pieces=np.arange(2), strata=1)
+    released = SimpleNamespace(values=[np.array([0.1])], n=100, sd=0.1)
+    found = SimpleNamespace(
+        params=np.zeros(1),
+        cov=np.eye(1),
+        baseline=SimpleNamespace(log_hazards=np.zeros(2), cov_privacy=np.zeros((3, 3))),
+    )
+    curator = SimpleNamespace(release=lambda *args, **public: released)
+    parts = (SimpleNamespace(scale=np.ones(1)), grid, SimpleNamespace(radius=2.0))
+    seen = (SimpleNamespace(matrix=matrix), np.eye(3))
+    assert trends.checked(curator, 1.0, seen, parts, found) is found

@@ -12,11 +12,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
+import dpstats as dps
 from dpstats.errors import NotReleased, SpecificationError
 from dpstats.families import DISTS
 from dpstats.results import Fit
 from dpstats.results import survival_quantities as life
 from dpstats.results.newdata import Points
+from dpstats.testing import SeededNoise, noise
 from tests.results.fits import STRESS, USE, capacitor, slopes
 
 DIST_NAMES = sorted(DISTS)
@@ -346,3 +348,14 @@ def test_a_model_without_covariates_needs_no_new_data() -> None:
     )
     assert fit.eta().frame["estimate"][0] == pytest.approx(np.exp(7))
     assert repr(fit.life()).startswith("Life  ")
+
+
+def test_a_response_that_is_no_logarithm_may_be_negative() -> None:
+    rng = np.random.default_rng(3)
+    data = {"y": rng.normal(-2, 1, 2000), "e": np.ones(2000, dtype=int)}
+    schema = dps.Schema(y=dps.bounded(-10, 10), e=dps.event())
+    with noise(SeededNoise(1)):
+        fit = dps.survreg("Surv(y, e) ~ 1", data, schema, dist="gaussian").fit(dps.gdp(2))
+    assert fit.reliability(times=[-2.0]).frame["estimate"].iloc[0] == pytest.approx(0.5, abs=0.1)
+    assert fit.hazard(times=[-2.0]).frame["estimate"].iloc[0] > 0
+    assert np.asarray(fit.predict(type="survival", times=[-2.0])) == pytest.approx(0.5, abs=0.1)
