@@ -1213,7 +1213,7 @@ MUTANTS = (
     planted(
         "no bounds say that long rows lie on one side",
         BENT_TIMES + "test_columns_are_looked_at_that_are_skewed_by_counts_or_bounds",
-        (BENT, "        skewed |= np.isfinite(near)\n", ""),
+        (BENT, "    skewed |= np.isfinite(near)\n", ""),
     ),
     planted(
         "columns of which few octaves are seen are normal",

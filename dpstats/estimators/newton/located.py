@@ -63,7 +63,8 @@ class Located:
     center, scale : array, shape (k,)
         Standardised columns are (x - center) / scale.
     least : array, shape (k,)
-        Smallest mean square that whitening assumes of a standardised column.
+        Smallest mean square that whitening assumes of a standardised column: of one of 0 and 1 that which
+        follows from its share, as noise may hide what a matrix says of it.
     lower, upper : array, shape (k,)
         The declared bounds on this scale.
     squares : array, shape (k,)
@@ -225,7 +226,6 @@ def locate(curator: Curator, first: Plan, octaves: float, problem: Problem, nois
     stretched = scales > _STRETCHED * roots
     numbers = (noise < _DEAR) & ~problem.zero_or_one
     skewed = numbers & one_sided(middle - problem.lower, problem.upper - middle, reach[:d] * roots)
-    # the mean square of a 0/1 column follows from its share, where noise may hide that of others
     least = np.where(problem.zero_or_one, 1.0, np.where(skewed, _SPREAD, 0.0)) * (roots / scales) ** 2
     first_column = np.zeros(int(problem.intercept))
     effects = np.where(problem.zero_or_one, usual_effects(width), _EFFECT)
