@@ -162,6 +162,7 @@ def test_a_column_that_begins_near_its_mean_is_taken_to_be_spread_wider(
     assert found[0].skewed == skewed
     raised = found[0].least >= 2 * found[0].squares * (1 - 1e-9)
     assert tuple(np.flatnonzero(raised)) == skewed
+    assert found[0].least[2] == pytest.approx(found[0].squares[2])  # of the flag, by its share
 
 
 @pytest.mark.parametrize(("slopes", "leans"), [((0.3, 0.2), True), ((0.2, 0.3), False)])
