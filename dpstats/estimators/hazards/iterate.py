@@ -202,7 +202,7 @@ def _from_most(scale: RowScale) -> np.ndarray:
     middle = np.sum(scale.places, axis=1, keepdims=True, where=most, initial=0.0)
     others = np.where(most, 0.0, scale.shares) * most.any(axis=1, keepdims=True)
     squares = np.sum(others * (scale.places - middle) ** 2, axis=1) / np.maximum(others.sum(axis=1), 1e-300)
-    return np.maximum(np.sqrt(squares), scale.away if scale.away.size else 0.0)
+    return np.maximum(np.sqrt(squares), scale.away)
 
 
 def _signal(step: np.ndarray, information: np.ndarray, noise: np.ndarray) -> float:

@@ -69,7 +69,8 @@ def checked(
     noise = (release.sd / release.n) ** 2 * np.eye(d)
     noise += moved @ (back @ found.baseline.cov_privacy @ back.T)[:j, :j] @ moved.T
     cov = user @ (inverse / release.n + inverse @ noise @ inverse) @ user.T
-    known = np.isfinite(np.diag(found.cov)) & (np.diag(cov) > 0)  # noise may leave a matrix none
+    # a variance that noise makes negative tells nothing of its change
+    known = np.isfinite(np.diag(found.cov)) & (np.diag(cov) > 0)
     if not known.any():
         return found
     trend_of = Trend(change, np.where(np.outer(known, known), cov, 0.0))
