@@ -15,12 +15,10 @@ from dpstats.results.document import Estimates
 from dpstats.results.intervals import (
     Estimate,
     Joint,
-    Units,
     bias_share,
     bse,
     criterion,
     failures,
-    in_units,
     level_of,
     limits,
     p_values,
@@ -30,6 +28,7 @@ from dpstats.results.intervals import (
 from dpstats.results.newdata import NewData
 from dpstats.results.record import Record
 from dpstats.results.released import Released, value_where
+from dpstats.results.units import Units, in_units
 from dpstats.results.wald import (
     ContrastTest,
     Hypothesis,

@@ -22,16 +22,7 @@ from dpstats.results.column_moments import ColumnMoments, has_columns, moments_o
 from dpstats.results.description import FORMAT as DESCRIPTION
 from dpstats.results.description import Description
 from dpstats.results.document import NOT_ESTIMABLE, WIDTH, Document, Estimates, exposed, width_of
-from dpstats.results.intervals import (
-    Units,
-    bse,
-    in_units,
-    limits,
-    p_values,
-    privacy_share,
-    refuse_alpha,
-    z_values,
-)
+from dpstats.results.intervals import bse, limits, p_values, privacy_share, refuse_alpha, z_values
 from dpstats.results.plotting import chosen, plot_coef
 from dpstats.results.prediction import Predictions
 from dpstats.results.record import Record, described_record, record_of
@@ -48,6 +39,7 @@ from dpstats.results.summary import (
 from dpstats.results.survival_curve import FORMAT as CURVE
 from dpstats.results.survival_curve import CurveFit
 from dpstats.results.table import Column, Table, banner, figures, heading, percent, price
+from dpstats.results.units import Units, in_units
 
 
 class Fit(Predictions):

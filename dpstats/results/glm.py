@@ -7,13 +7,14 @@ from collections.abc import Callable
 import numpy as np
 
 from dpstats.results.document import Estimates
-from dpstats.results.intervals import Estimate, Units, positive, root
+from dpstats.results.intervals import Estimate, positive, root
 from dpstats.results.public_rows import MeanFit
 from dpstats.results.record import Record, given, mentions_offset
 from dpstats.results.released import method_where, value_where
 from dpstats.results.summary import ratio_rows, table_of_ratios, table_of_scatter
 from dpstats.results.survival_tables import ratios
 from dpstats.results.table import Table
+from dpstats.results.units import Units
 from dpstats.schema import Event, Flag
 
 OF_MEAN = {

@@ -15,12 +15,11 @@ import pandas as pd
 
 from dpstats._arguments import among, shown
 from dpstats.errors import SpecificationError
-from dpstats.families import IDENTITY
 from dpstats.results import survival_quantities as quantities
 from dpstats.results import survival_tables as tables
 from dpstats.results.document import Document, Estimates, cells, limit_columns, point_columns, with_limits
 from dpstats.results.fit import Fit
-from dpstats.results.intervals import Estimate, Units, bse, limits, log_estimate, standard_errors
+from dpstats.results.intervals import Estimate, bse, limits, log_estimate, standard_errors
 from dpstats.results.newdata import NewData, Points, beside, points
 from dpstats.results.prediction import linear_predictor
 from dpstats.results.record import Record, mentioned
@@ -28,6 +27,7 @@ from dpstats.results.released import method_where, value_where
 from dpstats.results.summary import ratio_row
 from dpstats.results.survival_quantities import check_times, failed_fractions
 from dpstats.results.table import Column, Table, plain
+from dpstats.results.units import Units
 from dpstats.schema import Bounded, Count
 
 
@@ -322,7 +322,7 @@ class Reliability(Fit):
         >>> fit.reliability(at, times=[500, 1000]).frame["time"].tolist()
         [500.0, 1000.0]
         """
-        values = check_times(times, "reliability", signed=self.record.link is IDENTITY)
+        values = check_times(times, "reliability", link=self.record.link)
         family = self.record.distribution.family
         at, asked = self._at_times(newdata, values, "reliability", clip)
         linear = quantities.standardized(self.record, at, asked)
@@ -403,7 +403,7 @@ class Reliability(Fit):
         >>> fit.hazard(at, times=[500, 1000]).frame["time"].tolist()
         [500.0, 1000.0]
         """
-        values = check_times(times, "hazard", positive=True, signed=self.record.link is IDENTITY)
+        values = check_times(times, "hazard", True, self.record.link)
         at, asked = self._at_times(newdata, values, "hazard", clip)
         linear = quantities.log_hazard(self.record, at, asked)
         columns = with_limits(*linear, self.record, level, np.exp)

@@ -28,7 +28,6 @@ from dpstats.results.intervals import (
     off_the_law,
     p_values,
     privacy_share,
-    says_units,
     z_values,
 )
 from dpstats.results.record import INSPECTIONS, MOVED, Record, Setting, factors_of, mentioned
@@ -47,6 +46,7 @@ from dpstats.results.table import (
     titled,
     z_value,
 )
+from dpstats.results.units import says_units
 from dpstats.schema import ROW, Bounded, Count, Event, Flag, Levels, Unit, Variable
 
 QUOTED = re.compile(r"^Q\((['\"])(.*)\1\)$")  # a name that is no word of Python

@@ -21,7 +21,6 @@ from dpstats.results import survival_tables as tables
 from dpstats.results.document import NOT_ESTIMABLE, Document, Estimates, limit_columns, point_columns
 from dpstats.results.fit import Fit
 from dpstats.results.intervals import (
-    Units,
     by_slope,
     critical,
     errors_of_sums,
@@ -48,6 +47,7 @@ from dpstats.results.table import (
     plain,
     z_value,
 )
+from dpstats.results.units import Units
 
 GLOBAL = "GLOBAL"
 

@@ -27,18 +27,18 @@ _NOTHING = 2.0**-50  # a quantile below is 0 but for rounding, as that of eta, a
 
 
 def check_times(
-    times: float | Sequence[float], asked: str, positive: bool = False, signed: bool = False
+    times: float | Sequence[float], asked: str, positive: bool = False, link: Link = LOG
 ) -> np.ndarray:
     """Return `times` as an array, refusing negative ones (and 0, where the quantity has no value there).
 
-    Of a response that is modelled as it is, and not by its logarithm, they are `signed`, and any will do.
+    Of a response that is modelled as it is, and not by its logarithm, any will do, as its `link` says.
     """
     if isinstance(times, Mapping):
         raise SpecificationError(f"{asked} takes newdata first and times after it, and times are a dict here")
     values = np.atleast_1d(numbers("times", times))
     if not values.size:
         raise SpecificationError(f"{asked} needs finite times, such as times=[100, 500]")
-    allowed = signed | ((values > 0) if positive else (values >= 0))
+    allowed = (link is IDENTITY) | ((values > 0) if positive else (values >= 0))
     if values.ndim != 1 or not (allowed & np.isfinite(values)).all():
         least = "above" if positive else "of at least"
         raise SpecificationError(f"{asked} needs finite times {least} 0; got {shown(times)}")
@@ -193,8 +193,7 @@ def predictions(
     """
     if kind in AT_TIMES:
         times = () if times is None else times
-        signed = record.link is IDENTITY
-        asked = check_times(times, f"type={kind!r}", positive=kind == "hazard", signed=signed)
+        asked = check_times(times, f"type={kind!r}", kind == "hazard", record.link)
         return lambda time: _at_time(record, at, kind, time), asked, np.ndim(times) == 0
     if kind in OF_QUANTILES:
         p = 0.5 if kind == "median" else USUAL if p is None else p

@@ -22,11 +22,12 @@ from dpstats.results.document import (
     point_columns,
     with_limits,
 )
-from dpstats.results.intervals import Units, critical, in_units, per_unit, standard_errors
+from dpstats.results.intervals import critical, standard_errors
 from dpstats.results.newdata import Points, beside
 from dpstats.results.prediction import linear_predictor
 from dpstats.results.record import Record
 from dpstats.results.table import Column, Table, bracket, figures, in_unit, level_percent, times
+from dpstats.results.units import Units, in_units, per_unit
 
 Columns = dict[str, np.ndarray]
 

@@ -19,7 +19,7 @@ from dpstats._arguments import path_of, shown
 from dpstats._private import HoldsRows, always_shown, protected
 from dpstats.errors import DataError, SpecificationError
 from dpstats.rows.csvfile import CsvFile
-from dpstats.rows.encode import Encoder, alike, weighing
+from dpstats.rows.encode import Encoder, alike
 from dpstats.rows.files import of_path
 from dpstats.rows.parts import BLOCK_ROWS, Part, as_block, streamed
 from dpstats.rows.paths import data_files
@@ -39,6 +39,7 @@ from dpstats.rows.sources import (
     of_stream,
 )
 from dpstats.rows.unit_parts import of_units
+from dpstats.rows.weighing import weighing
 from dpstats.schema import WEIGHS, Schema, Unit
 
 _HELD = ("_data", "_codes", "_ndarray", "_pa_array", "_sparse_values")  # by pandas' arrays, the mask left out

@@ -22,11 +22,12 @@ import pyarrow as pa
 from dpstats._private import protected
 from dpstats.errors import DataError
 from dpstats.rows import sizes
-from dpstats.rows.encode import Batch, spread
+from dpstats.rows.encode import Batch
 from dpstats.rows.parts import Part, of_parts
 from dpstats.rows.sources import HIDDEN, Asked, Source, batch_of, check_arrow
 from dpstats.rows.sql import refusal
 from dpstats.rows.unit_parts import WEIGHING, WORDS, coded_rows, columns_of, ids_of, marked_rows, numbered
+from dpstats.rows.weighing import spread
 
 _KIND = "dataframe of Spark"
 _BROKEN = f"this {_KIND} cannot be computed to its end. {HIDDEN}"

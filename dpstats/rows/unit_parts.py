@@ -1,6 +1,6 @@
 """Tables larger than memory in which a unit of privacy may have several rows: which of all rows weigh.
 
-A row's unit and the hash of its cells decide (:mod:`dpstats.rows.encode`), and nothing else of it. So one
+A row's unit and the hash of its cells decide (:mod:`dpstats.rows.weighing`), and nothing else of it. So one
 pass over the table writes these words of each row to a spool, parted by a hash of the id, and the rows of
 some units are looked at at a time. Of each row of the table one bit is left. Files are then read again at
 every pass, beside the bits of their rows, by any process. Whether a query has its rows in the same order
@@ -26,9 +26,10 @@ import numpy as np
 from dpstats._private import HoldsRows, protected
 from dpstats.errors import DataError
 from dpstats.rows import sizes
-from dpstats.rows.encode import Batch, Encoder, alike, as_one, chosen, row_hashes, spread
+from dpstats.rows.encode import Batch, Encoder, alike, as_one
 from dpstats.rows.parts import Part, are_kept, as_block, as_codes
 from dpstats.rows.sources import Asked, Source
+from dpstats.rows.weighing import chosen, row_hashes, spread
 from dpstats.schema import WEIGHS
 
 Place = tuple[int, tuple[int, ...]]  # where an array begins, and its shape

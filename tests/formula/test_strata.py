@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import dpstats as dps
-from dpstats.formula.beside import Axis, split_strata
 from dpstats.formula.response import Observed
+from dpstats.formula.strata import Axis, split_strata
 from dpstats.schema import Schema
 
 SCHEMA = dps.Schema(

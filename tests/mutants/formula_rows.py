@@ -4,7 +4,8 @@
 from tests.mutants.mutant import planted
 
 TOGETHER = "rows/test_dask.py::test_a_cluster_brings_the_rows_of_a_unit_together_and_hands_none_out"
-BLOCK, LINES, UNITS, CELLS = "formula/block.py", "rows/lines.py", "rows/encode.py", "rows/cells.py"
+BLOCK, LINES, UNITS, CELLS = "formula/block.py", "rows/lines.py", "rows/weighing.py", "rows/cells.py"
+CODES = "rows/encode.py"
 VARIABLES = "schema/variables.py"
 IN_FILES = "rows/test_unit_parts.py::test_in_files_the_rows_weigh_that_do_in_memory_however_they_are_cut"
 PARTS_OF_UNITS = "rows/unit_parts.py"
@@ -50,12 +51,12 @@ MUTANTS = (
     planted(
         "a row is at risk in all strata before its own",
         "formula/test_strata.py::test_a_row_is_watched_in_its_own_stratum_alone",
-        ("formula/beside.py", "entry=np.maximum(observed.entry + shift, first)", "entry=observed.entry"),
+        ("formula/strata.py", "entry=np.maximum(observed.entry + shift, first)", "entry=observed.entry"),
     ),
     planted(
         "a row of a level that is not declared counts in the last stratum",
         "formula/test_strata.py::test_a_row_without_a_declared_level_counts_nothing",
-        ("formula/beside.py", "            ok &= (code >= 0) & (code < levels)\n", ""),
+        ("formula/strata.py", "            ok &= (code >= 0) & (code < levels)\n", ""),
     ),
     planted(
         "an infinite cell counts as its bound",
@@ -99,7 +100,7 @@ MUTANTS = (
         "a weight above 1",
         "formula/test_soundness.py::test_offsets_and_weights_stay_in_their_bounds",
         (
-            "formula/beside.py",
+            "formula/offsets.py",
             "np.divide(out, self.bounds[1], out=out)",
             "np.divide(out, 0.5 * self.bounds[1], out=out)",
         ),
@@ -344,7 +345,7 @@ MUTANTS = (
     planted(
         "a number and the text that spells it are two units where parts are coded apart",
         "rows/test_dask.py::test_an_integer_and_the_text_that_spells_it_are_one_unit_where_parts_are_coded_apart",
-        (UNITS, "    return out\n\n\ndef _ranked(", "    return ids\n\n\ndef _ranked("),
+        (CODES, "    return out\n\n\ndef alike(", "    return ids\n\n\ndef alike("),
     ),
     planted(
         "a partition of Spark counts twice",
@@ -398,7 +399,7 @@ MUTANTS = (
     planted(
         "ids are numbers in one file and texts in another, so that a person is two units",
         "rows/test_units.py::test_ids_are_stored_alike_in_all_files",
-        (UNITS, "        if len(kinds) > 1:", "        if len(kinds) > 2:"),
+        (CODES, "        if len(kinds) > 1:", "        if len(kinds) > 2:"),
     ),
     planted(
         "what a reader raises is quoted",
@@ -422,7 +423,7 @@ MUTANTS = (
         "ids go through floats where one is missing, and large ones merge",
         "privacy/test_every_replay.py::test_a_record_of_a_parquet_file_that_is_replaced",
         (
-            UNITS,
+            CODES,
             "            out[column.missing] = _NOBODY",
             "            out[:, 1] = column.values.astype(np.float64).astype(np.uint64)\n"
             "            out[column.missing] = _NOBODY",
@@ -482,7 +483,7 @@ MUTANTS = (
     planted(
         "a position outside its dictionary is an error of the whole table",
         "rows/test_chunks.py",
-        ("rows/encode.py", 'axis=0, mode="clip")', "axis=0)"),
+        (CODES, 'axis=0, mode="clip")', "axis=0)"),
     ),
     planted(
         "a decimal with a scale is the text that it prints as, which is no code",

@@ -10,8 +10,8 @@ from statsmodels.iolib.summary2 import summary_col
 
 from dpstats.errors import SpecificationError
 from dpstats.results import Fit
-from dpstats.results.intervals import in_units
 from dpstats.results.table import align_points, figures, p_value, percent, times, z_value
+from dpstats.results.units import in_units
 from tests.results.fits import CAPACITOR_COV, STRESS, USE, capacitor, wide
 
 

@@ -16,7 +16,7 @@ import dpstats as dps
 from dpstats.errors import DataError
 from dpstats.formula import build_design
 from dpstats.rows import open_rows
-from dpstats.rows.encode import row_hashes
+from dpstats.rows.weighing import row_hashes
 from dpstats.schema import WEIGHS, Schema, bounded, event, levels
 
 SCHEMA = Schema(time=bounded(1, 9), failed=event(), x=bounded(0, 1), g=levels("a", "b"))

@@ -1,0 +1,222 @@
+"""``subset=``: a condition on the variables of a row.
+
+A row for which it does not hold is switched off, as one with a missing value is: it stays, and n with it
+(docs/theory/rows.md#row-wise-formulas, rule 9).
+"""
+
+from __future__ import annotations
+
+import ast
+import math
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import reduce
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from dpstats._arguments import expression_of
+from dpstats.errors import FormulaError
+from dpstats.formula.expressions import (
+    BOXES,
+    COMPARISONS,
+    OPERATORS,
+    Apply,
+    Constant,
+    Expression,
+    Function,
+    Interval,
+    Leaf,
+    bounds_of,
+)
+from dpstats.formula.reader import parse, read_number, require_declared, variable_name
+from dpstats.schema import Event, Flag, Levels, Schema
+
+
+def _told(array: Callable[..., Any], interval: Callable[..., Interval]) -> Function:
+    """A comparison: 1 where it holds, else 0, and NaN where a side is, as rounding left its domain."""
+    return Function("", lambda x, y: np.where(np.isnan(x) | np.isnan(y), np.nan, array(x, y)), interval)
+
+
+def _meet(x: Interval, y: Interval) -> Interval:
+    """Whether two numbers are equal, surely and perhaps."""
+    point = (x[0] == x[1]) & (y[0] == y[1]) & (x[0] == y[0])
+    return point.astype(float), ((x[0] <= y[1]) & (y[0] <= x[1])).astype(float)
+
+
+_EQUAL = _told(np.equal, _meet)
+_NUMBERS = {sign: _told(one.array, one.interval) for sign, one in COMPARISONS.items()} | {ast.Eq: _EQUAL}
+_AND, _OR = (ast.And, ast.BitAnd), (ast.Or, ast.BitOr)
+_ALLOWED = (
+    "a condition is such as 'temp > 30', '20 <= temp < 40', \"maker == 'WDC'\", "
+    "\"maker in ('WDC', 'HGST')\", the name of a flag, or these with and, or, not and brackets"
+)
+
+
+@dataclass(frozen=True)
+class Subset:
+    """Rows that weigh.
+
+    Attributes
+    ----------
+    text : str
+        The condition as it is written.
+    variables : frozenset of str
+        Those that are read.
+    """
+
+    text: str
+    variables: frozenset[str]
+    _holds: Expression = field(repr=False)
+
+    def fill(self, leaves: Mapping[str, np.ndarray], ok: np.ndarray) -> None:
+        """Switch off the rows outside."""
+        ok &= self._holds.values(leaves) > 0.5
+
+
+def read_subset(text: Any, schema: Schema) -> Subset:
+    """Read a subset, a condition in the language of the formula, with levels and words beside.
+
+    Raises
+    ------
+    FormulaError
+        If it is no condition of declared variables, holds nowhere within their bounds, or compares with a
+        level that there is not.
+    """
+    text = expression_of("subset=", text, "'temp > 30'", FormulaError)
+    reader = _Reader(schema)
+    try:
+        tree = parse(text.strip())
+    except FormulaError:
+        if re.search("(?<![=<>!])=(?!=)", text):
+            raise FormulaError(
+                f"subset={text!r} has a single =; write == to compare, as in maker == 'WDC'"
+            ) from None
+        raise
+    holds = reader.read(tree)
+    if not reader.variables:
+        raise FormulaError(f"subset={text!r} reads no variable; {_ALLOWED}")
+    if _nowhere(holds, schema):
+        raise FormulaError(
+            f"subset={text!r} leaves no row: it holds nowhere within the public bounds of "
+            f"{', '.join(sorted(reader.variables))}; correct it, or the schema"
+        )
+    return Subset(text, frozenset(reader.variables), holds)
+
+
+def _nowhere(condition: Expression, schema: Schema) -> bool:
+    """Whether intervals show that a condition holds for no row."""
+    kinds = [schema[name] for name in condition.variables]
+    if math.prod(len(kind.all) for kind in kinds if isinstance(kind, Levels)) > BOXES:
+        return False
+    try:
+        return bounds_of(condition, schema)[1] < 0.5
+    except FormulaError:  # a part that is bounded has no bound on boxes that are wider for all variables
+        return False
+
+
+class _Reader:
+    """From a tree to a condition, collecting the variables."""
+
+    def __init__(self, schema: Schema) -> None:
+        self._schema, self.variables = schema, set[str]()
+
+    def read(self, tree: ast.expr) -> Expression:
+        if isinstance(tree, ast.BoolOp | ast.BinOp) and isinstance(tree.op, (*_AND, *_OR)):
+            parts = tree.values if isinstance(tree, ast.BoolOp) else [tree.left, tree.right]
+            return _joined(np.minimum if isinstance(tree.op, _AND) else np.maximum, map(self.read, parts))
+        if isinstance(tree, ast.UnaryOp) and isinstance(tree.op, ast.Not | ast.Invert):
+            return _not(self.read(tree.operand))
+        if isinstance(tree, ast.Compare):
+            for side in (tree.left, *tree.comparators):
+                _refuse_bound(side)
+            sides = pairwise([tree.left, *tree.comparators])
+            compared = (self._compared(*pair, how) for pair, how in zip(sides, tree.ops, strict=True))
+            return _joined(np.minimum, compared)
+        name = variable_name(tree)
+        if name is not None and isinstance(self._declared(name), Flag | Event):
+            return Leaf(name, name)
+        raise FormulaError(f"{ast.unparse(tree)!r} is neither true nor false; {_ALLOWED}")
+
+    def _declared(self, name: str) -> Any:
+        require_declared(name, self._schema)
+        self.variables.add(name)
+        return self._schema[name]
+
+    def _compared(self, left: ast.expr, right: ast.expr, how: ast.cmpop) -> Expression:
+        """The condition of one comparison, of a level or of numbers."""
+        for side, other in ((left, right), (right, left)):
+            name = variable_name(side)
+            if name is not None and isinstance(self._schema.get(name), Levels):
+                return self._of_levels(name, other, how, turned=side is right)
+            coded = isinstance(other, ast.Constant) and isinstance(other.value, str)
+            if name is not None and coded and isinstance(self._schema.get(name), Flag | Event):
+                raise FormulaError(f"{name!r} is yes or no: the condition is its name alone, or 'not {name}'")
+        if isinstance(how, ast.In | ast.NotIn):
+            equal = [self._compared(left, one, ast.Eq()) for one in _listed(right)]
+            found = _joined(np.maximum, equal)
+            return found if isinstance(how, ast.In) else _not(found)
+        if isinstance(how, ast.NotEq):
+            return _not(self._compared(left, right, ast.Eq()))
+        if type(how) not in _NUMBERS:
+            raise FormulaError(f"'is' is not allowed in subset=; {_ALLOWED}")
+        return Apply(_NUMBERS[type(how)], (self._number(left), self._number(right)), "")
+
+    def _number(self, tree: ast.expr) -> Expression:
+        expression = read_number(tree, self._schema)
+        if not isinstance(expression, Constant):
+            bounds_of(expression, self._schema)  # refuses what is not defined everywhere
+        self.variables |= expression.variables
+        return expression
+
+    def _of_levels(self, name: str, other: ast.expr, how: ast.cmpop, turned: bool) -> Expression:
+        several = isinstance(how, ast.In | ast.NotIn)
+        if not several and not isinstance(how, ast.Eq | ast.NotEq) or several and turned:
+            raise FormulaError(f"{name!r} is a category, which has no order: compare it by ==, != or in")
+        levels = self._declared(name).all
+        codes = [_code(name, levels, one) for one in (_listed(other) if several else [other])]
+        inside = isinstance(how, ast.Eq | ast.In)
+
+        def held(code: Any) -> Any:
+            return (np.isin(code, codes) == inside).astype(float)
+
+        among = Function("", held, lambda x: (held(x[0]), held(x[1])))  # boxes are single levels
+        return Apply(among, (Leaf(name, name),), "")
+
+
+def _refuse_bound(side: ast.expr) -> None:
+    """Refuse ``a == 'b' & c > 1``, which Python reads as ``a == ('b' & c) > 1``."""
+    if isinstance(side, ast.BinOp) and isinstance(side.op, ast.BitAnd | ast.BitOr):
+        sign, word = ("&", "and") if isinstance(side.op, ast.BitAnd) else ("|", "or")
+        raise FormulaError(
+            f"{ast.unparse(side)!r} is read first, as {sign} binds closer than a comparison: write {word} in "
+            f"the place of {sign}, or put each comparison in brackets"
+        )
+
+
+def _joined(both: Callable[[Any, Any], Any], parts: Iterable[Expression]) -> Expression:
+    def interval(*boxes: Interval) -> Interval:
+        return reduce(both, [low for low, _ in boxes]), reduce(both, [high for _, high in boxes])
+
+    return Apply(Function("", lambda *told: reduce(both, told), interval), tuple(parts), "")
+
+
+def _not(condition: Expression) -> Expression:
+    return Apply(OPERATORS[ast.Sub], (Constant(1.0, ""), condition), "")
+
+
+def _listed(tree: ast.expr) -> list[ast.expr]:
+    if isinstance(tree, ast.Tuple | ast.List | ast.Set) and tree.elts:
+        return tree.elts
+    raise FormulaError(f"{ast.unparse(tree)!r} must be a list of values in brackets; {_ALLOWED}")
+
+
+def _code(name: str, levels: tuple[str, ...], tree: ast.expr) -> int:
+    if isinstance(tree, ast.Constant) and tree.value in levels:
+        return levels.index(tree.value)
+    raise FormulaError(
+        f"{ast.unparse(tree)} is no level of {name!r}; they are {', '.join(map(repr, levels))}, and are "
+        "written in quotes"
+    )

@@ -1,0 +1,99 @@
+"""A record in other units, such as per 1,000 of a balance: the same fit.
+
+A column that is the variable itself, or the variable times other factors, is divided by the number of units,
+and its coefficient is multiplied by it, with its errors. Intervals and tests follow; nothing else changes.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TypeAlias
+
+import numpy as np
+
+from dpstats._arguments import among, near, number, shown, word
+from dpstats.errors import SpecificationError
+from dpstats.results.record import Record, factors_of
+from dpstats.results.table import plain
+from dpstats.schema import Bounded, Count
+
+Units: TypeAlias = Mapping[str, float]
+
+
+def says_units(name: str) -> bool:
+    """Return whether the name of a coefficient says of how many units it is."""
+    return "(per " in name
+
+
+def in_units(record: Record, units: Units | None) -> Record:
+    """Return the record with coefficients per so many units, under names that say so.
+
+    Only tables are made of it: its columns are no longer those of the formula.
+
+    Parameters
+    ----------
+    record : Record
+    units : dict, optional
+        Of some variables, how many units a coefficient is of: ``{"balance": 1000}``.
+
+    Raises
+    ------
+    SpecificationError
+        For a variable of which no coefficient is per unit, or a number that is not positive.
+    """
+    if units is None:
+        return record
+    if not isinstance(units, Mapping):
+        raise SpecificationError(f"units must be a dict such as {{'balance': 1000}}, got {shown(units)}")
+    parts = [factors_of(name) for name in record.names]
+    scale = np.ones(len(parts))
+    for variable, count in units.items():
+        many = _many(record, variable, count)
+        scale *= many ** np.array([part.count(variable) for part in parts])
+        label = _label(record, variable, many)
+        parts = [[label if each == variable else each for each in part] for part in parts]
+    squares = np.outer(scale, scale)
+    tails = record.tails
+    return replace(
+        record,
+        names=tuple(":".join(part) for part in parts),
+        params=record.params * scale,
+        cov=record.cov * squares,
+        root=None if record.rooted is None else scale[:, None] * record.rooted,
+        cov_privacy=record.cov_privacy * squares,
+        bias=None if record.bias is None else record.bias * scale**2,
+        tails=None if tails is None else replace(tails, variances=tails.variances * scale**2),
+    )
+
+
+def per_unit(record: Record, name: str) -> str:
+    """Return the name of a coefficient with what it is per, where that is a number that was declared."""
+    return _label(record, name) if name in record.schema and _stands_alone(record, name) else name
+
+
+def _many(record: Record, variable: object, given: object) -> float:
+    """The number of units of a variable, both checked."""
+    known = [name for name in record.covariates if _stands_alone(record, name)]
+    if not among(variable, known):
+        raise SpecificationError(
+            f"units takes numbers that stand alone in the formula ({', '.join(known) or 'it has none'}), got "
+            f"{word(variable)}; the coefficient of a function of a variable is per unit of the function"
+            f"{near(variable, known)}"
+        )
+    many = number(f"units[{variable!r}]", given)
+    if not 0 < many < math.inf:
+        raise SpecificationError(f"units[{variable!r}] must be a positive number")
+    return many
+
+
+def _stands_alone(record: Record, name: str) -> bool:
+    """Whether a column is a number that was declared, or times other factors."""
+    columns = {part for column in record.names for part in factors_of(column)}
+    return name in columns and isinstance(record.schema[name], Bounded | Count)
+
+
+def _label(record: Record, variable: str, many: float = 1.0) -> str:
+    unit = getattr(record.schema[variable], "unit", None)
+    return f"{variable} (per {plain(many)}{f' {unit}' if unit else ''})"
