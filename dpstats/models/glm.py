@@ -16,7 +16,7 @@ from dpstats.contributors import Plan as ContributionPlan
 from dpstats.curator import Curator
 from dpstats.errors import FormulaError, SpecificationError
 from dpstats.estimators.engine.plan import Plan, left
-from dpstats.estimators.newton import MANY, Estimate, Problem, count_steps, fit_newton, make_plan
+from dpstats.estimators.newton import MANY, GlmEstimate, Problem, count_steps, fit_newton, make_plan
 from dpstats.estimators.pmt import fit_pmt_glm, glm_costs
 from dpstats.estimators.published.truncated import PUBLISHED, fit_truncated_glm, truncated_glm_costs
 from dpstats.families import LOGISTIC_LOSS
@@ -157,7 +157,7 @@ def costs_of(method: str, problem: Problem, plan: Plan) -> dict[str, float]:
 
 def estimated(
     curator: Curator, method: str, problem: Problem, public: PublicColumns | None, plan: Plan
-) -> Estimate:
+) -> GlmEstimate:
     """The fit by a method; those that truncate have `public` moments."""
     if method == "newton":
         return fit_newton(curator, problem, plan)

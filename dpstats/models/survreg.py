@@ -16,9 +16,9 @@ from dpstats.budget import Budget
 from dpstats.curator import Curator
 from dpstats.errors import BudgetError, FormulaError, SpecificationError
 from dpstats.estimators.location_scale import (
-    Estimate,
     Problem,
     Strata,
+    SurvivalEstimate,
     after_columns,
     fit_location_scale,
     make_plan,
@@ -336,7 +336,7 @@ class Survreg(Plannable):
         return found
 
     def _publish(
-        self, facts: dict[str, Any], result: Estimate, released: tuple[str, ...], **more: Any
+        self, facts: dict[str, Any], result: SurvivalEstimate, released: tuple[str, ...], **more: Any
     ) -> SurvivalFit:
         entry = _times(self.design).entry
         names = (*self.design.names, *scale_names(self.design.strata_labels))

@@ -12,7 +12,7 @@ import dpstats as dps
 from dpstats import datasets
 from dpstats.curator import Curator
 from dpstats.estimators.engine.plan import Plan, Stage, alike
-from dpstats.estimators.location_scale import Estimate, Problem, fit_location_scale
+from dpstats.estimators.location_scale import Problem, SurvivalEstimate, fit_location_scale
 from dpstats.estimators.location_scale.plan import make_plan
 from dpstats.formula import build_design
 from dpstats.rows import open_rows
@@ -24,7 +24,7 @@ UNLIMITED, EARLY, TAIL = 1e12, 100, 8
 STEPS = dict(columns=1, matrix=1, location=2, sizes=59, early=59, last=1, check=1, bend=1)
 
 
-def fitted(golden: dict[str, Any], pure: bool) -> Estimate:
+def fitted(golden: dict[str, Any], pure: bool) -> SurvivalEstimate:
     loaded = datasets.load(golden["data"])
     design = build_design(golden["formula"], loaded.schema)
     rows = open_rows(loaded.data, loaded.schema, design.variables)

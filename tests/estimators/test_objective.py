@@ -14,7 +14,7 @@ from dpstats.estimators.matrices import noise_edge
 from dpstats.estimators.newton.located import Located
 from dpstats.estimators.newton.problem import Problem
 from dpstats.estimators.objective import (
-    Estimate,
+    MarginEstimate,
     UnitBall,
     fit_debiased,
     fit_penalised,
@@ -96,7 +96,7 @@ def test_the_map_to_users_and_back():
     assert exog @ (turned.to_user @ params) == pytest.approx(unit @ turned.turned.T @ params)
 
 
-def debiased(n: int, epsilon: float, seed: int = 0, robust: bool = False) -> Estimate:
+def debiased(n: int, epsilon: float, seed: int = 0, robust: bool = False) -> MarginEstimate:
     budget = dps.pure(epsilon)
     private = curator(n, budget, seed)
     return fit_debiased(private, PROBLEM, make_debiased_plan(budget.epsilon, robust), robust)
@@ -220,7 +220,7 @@ def corrected(
     moved: float = 0.0,
     prior: float = 1.0,
     tuning: Tuning = TUNING,
-) -> Estimate:
+) -> MarginEstimate:
     """A minimum that lies so far from where the penalty leads, and its curvature."""
     one = np.ones(2)
     ball = UnitBall(np.zeros(2), one, one, 1.0, 1.0, True)

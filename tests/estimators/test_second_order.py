@@ -9,7 +9,7 @@ import pytest
 from dpstats.estimators.engine.accumulate import Accumulator
 from dpstats.estimators.engine.average import Steps
 from dpstats.estimators.newton.bounds import Bounds
-from dpstats.estimators.newton.estimate import Averaged, Estimate, _second_order, estimate
+from dpstats.estimators.newton.estimate import Averaged, GlmEstimate, _second_order, estimate
 from dpstats.estimators.newton.information import usable
 from dpstats.estimators.newton.located import Located
 from dpstats.estimators.newton.problem import Problem
@@ -60,7 +60,7 @@ def released(scatter: float = 1.0, mean: float = 0.0) -> Averaged:
     return replace(found, steps=steps, matrices=matrices)
 
 
-def fitted(steps: Averaged, dim: bool = False) -> Estimate:
+def fitted(steps: Averaged, dim: bool = False) -> GlmEstimate:
     """What 10,000 rows of two standardised columns say; `dim`: of the second the spread is not known."""
     zeros, ones = np.zeros(2), np.ones(2)
     problem = Problem(BINOMIAL, -ones, ones, (0.0, 1.0), intercept=False)

@@ -11,9 +11,9 @@ from dpstats.estimators.location_scale.estimate import (
     HOPELESS,
     OF_LOG_SIGMA,
     USABLE,
-    Estimate,
     Found,
     Steps,
+    SurvivalEstimate,
     averaged,
     estimate,
     ranged,
@@ -43,7 +43,9 @@ def released(scores: np.ndarray, error: float = 1e-9, capped: int = 0) -> Found:
     return averaged(steps, to_params)
 
 
-def fitted(steps: Found, noise: float = 0.0, log_sigma_noise: float = 0.0, **scale: object) -> Estimate:
+def fitted(
+    steps: Found, noise: float = 0.0, log_sigma_noise: float = 0.0, **scale: object
+) -> SurvivalEstimate:
     """At a given noise of the bounds, in sampling sds, and with the rows' scale changed."""
     place = bounding("sev")
     changed = replace(place.placement, scale=replace(place.placement.scale, **scale))

@@ -8,7 +8,7 @@ from dpstats.curator import Curator
 from dpstats.estimators.bends import Line, standardised
 from dpstats.estimators.bent_times import Bent, Look
 from dpstats.estimators.hazards.bounds import Bounds, watched
-from dpstats.estimators.hazards.estimate import Estimate, to_user
+from dpstats.estimators.hazards.estimate import HazardEstimate, to_user
 from dpstats.estimators.hazards.grid import Grid
 from dpstats.estimators.row_scale import RowScale
 
@@ -18,7 +18,7 @@ def bends(
     cost: float,
     whitening: np.ndarray,
     parts: tuple[RowScale, Grid, Bounds],
-    found: Estimate,
+    found: HazardEstimate,
 ) -> Bent:
     """What bends of log hazards move log hazards of pieces and coefficients by, in the user's units.
 
@@ -30,7 +30,7 @@ def bends(
     cost : float
     whitening : array, shape (d, d)
     parts : tuple of RowScale, Grid and Bounds
-    found : Estimate
+    found : HazardEstimate
     """
     (scale, grid, bounds), baseline, d = parts, found.baseline, len(found.params)
     assert baseline is not None
@@ -66,7 +66,7 @@ def bends(
     return Bent(onto @ bent.shift, onto @ bent.cov @ onto.T, bent.told)
 
 
-def straightened(found: Estimate, bent: Bent) -> Estimate:
+def straightened(found: HazardEstimate, bent: Bent) -> HazardEstimate:
     """A fit that tells by the caution "bends" if log hazards surely do, and counts what they may as error."""
     baseline = found.baseline
     assert baseline is not None

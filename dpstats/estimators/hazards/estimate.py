@@ -7,9 +7,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from dpstats.estimators.engine import finish as common
 from dpstats.estimators.engine.average import Steps, uncertain
-from dpstats.estimators.engine.finish import guessed, weak
+from dpstats.estimators.engine.finish import Estimate, guessed, weak
 from dpstats.estimators.hazards.bounds import Bounds
 from dpstats.estimators.hazards.grid import Grid
 from dpstats.estimators.hazards.levels import read_levels
@@ -24,7 +23,7 @@ _CELL = 0.1  # 2 / 12 over the root of 3
 
 
 @dataclass(frozen=True)
-class Estimate(common.Estimate):
+class HazardEstimate(Estimate):
     """A fit on the user's scale: `params` are the coefficients of the covariates.
 
     Attributes
@@ -40,7 +39,7 @@ class Estimate(common.Estimate):
     events: Quantity | None = None
     trend: Trend | None = None
 
-    def through(self, way: np.ndarray) -> Estimate:
+    def through(self, way: np.ndarray) -> HazardEstimate:
         found, k = super().through(way), way.shape[1]
         if found is self:
             return self
@@ -54,7 +53,7 @@ class Estimate(common.Estimate):
 
 def estimate(
     steps: Steps, axes: np.ndarray, scale: RowScale, grid: Grid, bounds: Bounds, n: int, few: np.ndarray
-) -> Estimate:
+) -> HazardEstimate:
     """One Newton step from the mean point; inverse information, and the noise of the scores.
 
     Points of the steps are log hazards of pieces and coefficients of standardised columns, shape (T, J + d);
@@ -99,7 +98,7 @@ def estimate(
         grid.seen,
         grid.until,
     )
-    found = Estimate(
+    found = HazardEstimate(
         point[j:],
         slopes,
         privacy[j:, j:].copy(),

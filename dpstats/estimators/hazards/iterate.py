@@ -19,7 +19,7 @@ from dpstats.estimators.engine.step import CHOOSE, DAMPING, LONGEST, capped
 from dpstats.estimators.gram.levels import expected_moments
 from dpstats.estimators.hazards.bend import bends, straightened
 from dpstats.estimators.hazards.bounds import MATRIX_SHARE, Chooser, watched
-from dpstats.estimators.hazards.estimate import Estimate, estimate
+from dpstats.estimators.hazards.estimate import HazardEstimate, estimate
 from dpstats.estimators.hazards.grid import Grid, find_grid
 from dpstats.estimators.hazards.information import Known
 from dpstats.estimators.hazards.levels import bent, few_events
@@ -35,7 +35,7 @@ _HIGHEST = 1.0  # cap of one step of a log hazard
 _MOST = 0.5  # of the rows of a column, beyond which their place is that of nearly all
 
 
-def fit_hazards(curator: Curator, problem: Problem, plan: Plan) -> Estimate:
+def fit_hazards(curator: Curator, problem: Problem, plan: Plan) -> HazardEstimate:
     """Fit a regression of hazards from noisy releases.
 
     Parameters
@@ -47,12 +47,12 @@ def fit_hazards(curator: Curator, problem: Problem, plan: Plan) -> Estimate:
 
     Returns
     -------
-    Estimate
+    HazardEstimate
     """
     return iterated(_Steps(curator, problem, plan))
 
 
-class _Steps(Newton[Scores, Estimate]):
+class _Steps(Newton[Scores, HazardEstimate]):
     """Where the iteration stands, in log hazards of pieces and coefficients of standardised columns.
 
     Attributes
@@ -137,7 +137,7 @@ class _Steps(Newton[Scores, Estimate]):
     def about(self, read: Scores) -> bool:
         return self._move(self.information.solve(read.scores), DAMPING)
 
-    def finish(self) -> Estimate:
+    def finish(self) -> HazardEstimate:
         steps, parts = self.steps, (self.scale, self.grid, self.bounds)
         few = few_events(self.scale, self.known, self.curator.n, float(self.grid.events.sum()))
         found = estimate(steps, self.axes, *parts, self.curator.n, few)

@@ -12,7 +12,7 @@ from dpstats.curator import Curator
 from dpstats.estimators.bends import DOUBTFUL
 from dpstats.estimators.engine.information import Information
 from dpstats.estimators.hazards.bounds import Bounds, watched
-from dpstats.estimators.hazards.estimate import Estimate, to_user
+from dpstats.estimators.hazards.estimate import HazardEstimate, to_user
 from dpstats.estimators.hazards.grid import Grid
 from dpstats.estimators.row_scale import RowScale
 from dpstats.moments.baseline import Trend
@@ -26,8 +26,8 @@ def checked(
     cost: float,
     seen: tuple[Information, np.ndarray],
     parts: tuple[RowScale, Grid, Bounds],
-    found: Estimate,
-) -> Estimate:
+    found: HazardEstimate,
+) -> HazardEstimate:
     """A fit with what its coefficients change by, and the caution "changing" if they surely do.
 
     Parameters
@@ -37,7 +37,7 @@ def checked(
     seen : tuple of Information and array
         And the axes in whose coordinates it is.
     parts : tuple of RowScale, Grid and Bounds
-    found : Estimate
+    found : HazardEstimate
     """
     (scale, grid, bounds), (information, axes) = parts, seen
     j, d = grid.count, len(found.params)

@@ -1,12 +1,12 @@
 """Noisy Newton for censored location-scale regression (docs/theory/survival.md)."""
 
 from dpstats.estimators.location_scale.driver import fit_location_scale
-from dpstats.estimators.location_scale.estimate import Estimate
+from dpstats.estimators.location_scale.estimate import SurvivalEstimate
 from dpstats.estimators.location_scale.plan import after_columns, make_plan, make_pure_plan
 from dpstats.estimators.location_scale.problem import Problem, Strata
 
 __all__ = [
-    "Estimate",
+    "SurvivalEstimate",
     "Problem",
     "Strata",
     "after_columns",

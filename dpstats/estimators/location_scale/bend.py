@@ -11,12 +11,14 @@ import numpy as np
 from dpstats.estimators.bends import Line, standardised
 from dpstats.estimators.bent_times import Look
 from dpstats.estimators.engine.finish import to_user
-from dpstats.estimators.location_scale.estimate import Estimate
+from dpstats.estimators.location_scale.estimate import SurvivalEstimate
 from dpstats.estimators.location_scale.problem import LOG_SIGMA_RANGE
 from dpstats.estimators.location_scale.route import Newton
 
 
-def straight(route: Newton, cost: float, found: Estimate, back: np.ndarray | None = None) -> Estimate:
+def straight(
+    route: Newton, cost: float, found: SurvivalEstimate, back: np.ndarray | None = None
+) -> SurvivalEstimate:
     """A fit that tells by the caution "bends" if times surely do, and counts what they may as error.
 
     Parameters
@@ -24,7 +26,7 @@ def straight(route: Newton, cost: float, found: Estimate, back: np.ndarray | Non
     route : Newton
         At its end.
     cost : float
-    found : Estimate
+    found : SurvivalEstimate
         Its parameters are the location's and the log sigmas.
     back : array, shape (k, p), optional
         From the p location coefficients of the fit to those of standardised columns, if not the usual one.

@@ -11,7 +11,7 @@ from dpstats.estimators.bent_times import looking
 from dpstats.estimators.columns import find_columns
 from dpstats.estimators.engine.plan import Plan
 from dpstats.estimators.engine.route import Route, iterated
-from dpstats.estimators.location_scale.estimate import Estimate
+from dpstats.estimators.location_scale.estimate import SurvivalEstimate
 from dpstats.estimators.location_scale.gaussian import Gaussian
 from dpstats.estimators.location_scale.plan import after_columns, make_sign_plan
 from dpstats.estimators.location_scale.problem import Problem
@@ -25,7 +25,7 @@ from dpstats.estimators.row_scale import RowScale
 _NEWTON, _LEAST_SIGNAL, _LEAST_FRACTION = 10.0, 500.0, 0.2
 
 
-def fit_location_scale(curator: Curator, problem: Problem, plan: Plan) -> Estimate:
+def fit_location_scale(curator: Curator, problem: Problem, plan: Plan) -> SurvivalEstimate:
     """Fit a censored location-scale regression from noisy releases.
 
     Parameters
@@ -39,7 +39,7 @@ def fit_location_scale(curator: Curator, problem: Problem, plan: Plan) -> Estima
 
     Returns
     -------
-    Estimate
+    SurvivalEstimate
         Of strata, the formula's coefficients, and a log sigma for each.
     """
     scale = find_columns(curator, plan.columns, problem.box, problem.log)
@@ -48,7 +48,7 @@ def fit_location_scale(curator: Curator, problem: Problem, plan: Plan) -> Estima
     return found.doubted(0.0, "constant" if scale.once else "budget") if scale.rare else found
 
 
-def _route(curator: Curator, problem: Problem, plan: Plan, scale: RowScale) -> Route[Any, Estimate]:
+def _route(curator: Curator, problem: Problem, plan: Plan, scale: RowScale) -> Route[Any, SurvivalEstimate]:
     """By the kind of noise, by strata, and by what the columns say of how much there is of it."""
     plan = looking(plan, "last" if plan.pure else "tail", scale, curator.n)
     if plan.pure:

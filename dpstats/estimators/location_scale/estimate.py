@@ -6,9 +6,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 import scipy
 
-from dpstats.estimators.engine import finish as common
 from dpstats.estimators.engine.average import UNSETTLED, Steps, scatter
-from dpstats.estimators.engine.finish import to_user, weak
+from dpstats.estimators.engine.finish import Estimate, to_user, weak
 from dpstats.estimators.engine.information import Information
 from dpstats.estimators.levels import FARTHEST, FEWEST_EVENTS, OPEN, REACH, level
 from dpstats.estimators.location_scale.bounds import Bounding, Choice
@@ -73,7 +72,7 @@ class Found:
 
 
 @dataclass(frozen=True)
-class Estimate(common.Estimate):
+class SurvivalEstimate(Estimate):
     """Intercept, slopes and log sigma, for the response on the model's scale.
 
     Attributes
@@ -118,7 +117,7 @@ def estimate(
     choice: Choice,
     whitening: np.ndarray,
     need: float | None = None,
-) -> Estimate:
+) -> SurvivalEstimate:
     """One Newton step from the mean point; sandwich covariance.
 
     `need` stands in for how far noise is beyond what Newton's steps can use.
@@ -149,7 +148,7 @@ def estimate(
     weakly = weak(hidden, cov)
     settings = settings_of(choice, bounding, mean)
     events = bounding.n * scale.fraction, bounding.n * scale.fraction_sd
-    result = Estimate(
+    result = SurvivalEstimate(
         back @ point + shift,
         cov,
         cov_privacy,
@@ -230,7 +229,7 @@ def _least_effect(effects: np.ndarray, most: np.ndarray) -> np.ndarray:
     return np.minimum(largest, np.maximum(2 * largest - effects.sum(axis=0), most))
 
 
-def _with_known_scale(result: Estimate, problem: Problem) -> Estimate:
+def _with_known_scale(result: SurvivalEstimate, problem: Problem) -> SurvivalEstimate:
     """With the log sigma that is known, if it is: it has no variance, whatever noise does to the others."""
     if problem.known_sigma is None:
         return result
@@ -240,14 +239,14 @@ def _with_known_scale(result: Estimate, problem: Problem) -> Estimate:
 
 
 def _with_levels(
-    result: Estimate,
+    result: SurvivalEstimate,
     points: np.ndarray,
     steps: np.ndarray,
     bounding: Bounding[Placement],
     c: float,
     blind: np.ndarray,
     few: np.ndarray,
-) -> Estimate:
+) -> SurvivalEstimate:
     """Coefficients of 0/1 columns by what their scores say, which is not in proportion to them.
 
     `steps` are those of coefficients if it were, their sds, infinite where noise hides them, and the part of
@@ -273,7 +272,7 @@ def _with_levels(
     return _open_ended(replace(result.wider(factors), params=params), np.hstack([few, alone]), sigma)
 
 
-def _open_ended(result: Estimate, ways: np.ndarray, sigma: float) -> Estimate:
+def _open_ended(result: SurvivalEstimate, ways: np.ndarray, sigma: float) -> SurvivalEstimate:
     """With levels that may be as far off as any are, one for each of the `ways` that moves it by 1; (k, m).
 
     Of one that moves with a coefficient of its own the estimate is where effects of levels are.
@@ -400,7 +399,7 @@ def needed(choice: Choice, bounding: Bounding[Placement]) -> float:
     return max(noise, count)
 
 
-def ranged(result: Estimate, bounding: Bounding[Placement], choice: Choice) -> Estimate:
+def ranged(result: SurvivalEstimate, bounding: Bounding[Placement], choice: Choice) -> SurvivalEstimate:
     """A fit that nothing asks whether its line bends, with the columns along which that would matter.
 
     Of their squares, as far as they are seen, most lie in long rows on one side.

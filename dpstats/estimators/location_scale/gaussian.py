@@ -19,7 +19,7 @@ from dpstats.estimators.location_scale.bend import straight
 from dpstats.estimators.location_scale.bounds import Bounding
 from dpstats.estimators.location_scale.delayed_expectations import late_information
 from dpstats.estimators.location_scale.estimate import (
-    Estimate,
+    SurvivalEstimate,
     averaged,
     estimate,
     needed,
@@ -159,7 +159,7 @@ class Gaussian(Newton):
         location = self.information.matrix[:k, :k] / self.information.unit[0] ** 2
         self.whitening = self.whitening.improved(location, self.choice.radius, scale)
 
-    def finish(self) -> Estimate:
+    def finish(self) -> SurvivalEstimate:
         bounding, problem, points = self.bounding, self.bounding.placement.problem, self.steps.points
         known = self.released.known(self.whitening.matrix, self.events)
         self.information = self._informed(known.levelled(self.whitening.matrix, bounding.placement.scale))

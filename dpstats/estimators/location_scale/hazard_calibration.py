@@ -15,7 +15,7 @@ from dpstats.curator import Curator
 from dpstats.estimators.apart import exceeded
 from dpstats.estimators.engine.finish import to_user
 from dpstats.estimators.location_scale.bounds import Bounding, Choice
-from dpstats.estimators.location_scale.estimate import Estimate
+from dpstats.estimators.location_scale.estimate import SurvivalEstimate
 from dpstats.estimators.location_scale.event_expectations import MOST_SEEN, expected
 from dpstats.estimators.location_scale.event_law import EventLaw
 from dpstats.estimators.location_scale.placement import Placement
@@ -126,13 +126,13 @@ def contrasted(  # noqa: PLR0913 - of strata, one more
 
 
 def doubted(
-    result: Estimate,
+    result: SurvivalEstimate,
     found: Contrasted,
     bounding: Bounding[Placement],
     choice: Choice,
     point: np.ndarray,
     onto: np.ndarray | None = None,
-) -> Estimate:
+) -> SurvivalEstimate:
     """A fit under the caution "law" if failures come at other times than the family says.
 
     What is more than usual widens intervals, with the caution and without it, by what bounds may make of it.

@@ -16,7 +16,7 @@ from dpstats.curator import Curator
 from dpstats.estimators.engine.information import Information
 from dpstats.estimators.engine.plan import Plan
 from dpstats.estimators.location_scale.bend import straight
-from dpstats.estimators.location_scale.estimate import Estimate, Found, estimate, off_line
+from dpstats.estimators.location_scale.estimate import Found, SurvivalEstimate, estimate, off_line
 from dpstats.estimators.location_scale.events import (
     Events,
     events_of,
@@ -121,7 +121,7 @@ class Pure(Newton):
         self.towards(read)
         return False
 
-    def finish(self) -> Estimate:
+    def finish(self) -> SurvivalEstimate:
         found = _combined(self)
         result = estimate(found, self.bounding, self.choice, self.whitening.matrix)
         result = straight(self, self._plan.cost("bend"), result)

@@ -12,7 +12,7 @@ import numpy as np
 from dpstats.curator import Curator, Release
 from dpstats.estimators.engine import route as engine
 from dpstats.estimators.location_scale.bounds import MATRIX_SHARE, Bounding, Choice
-from dpstats.estimators.location_scale.estimate import Estimate
+from dpstats.estimators.location_scale.estimate import SurvivalEstimate
 from dpstats.estimators.location_scale.events import Events
 from dpstats.estimators.location_scale.placement import PlacedByLine, Placement
 from dpstats.estimators.location_scale.problem import LARGEST_LOG_SIGMA
@@ -73,7 +73,7 @@ def scores_of(release: Release, bounding: Bounding[Placement], public: dict[str,
     )
 
 
-class Newton(engine.Newton[Scores, Estimate]):
+class Newton(engine.Newton[Scores, SurvivalEstimate]):
     """Steps by the information, in coordinates in which the location is whitened.
 
     Attributes

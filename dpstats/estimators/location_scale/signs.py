@@ -18,7 +18,7 @@ from dpstats.curator import Curator
 from dpstats.estimators.engine.plan import Plan
 from dpstats.estimators.engine.route import Route
 from dpstats.estimators.engine.step import LONGEST, capped
-from dpstats.estimators.location_scale.estimate import Estimate, Found, estimate, ranged
+from dpstats.estimators.location_scale.estimate import Found, SurvivalEstimate, estimate, ranged
 from dpstats.estimators.location_scale.hazard_calibration import contrasted, doubted
 from dpstats.estimators.location_scale.intercept_scale import Level, release_level, solved
 from dpstats.estimators.location_scale.problem import LOG_SIGMA_RANGE, Problem, sigma_of
@@ -28,7 +28,7 @@ from dpstats.estimators.location_scale.sign_tuning import TUNING
 from dpstats.estimators.row_scale import RowScale
 
 
-class Signs(Route[tuple[float, float], Estimate]):
+class Signs(Route[tuple[float, float], SurvivalEstimate]):
     """Each step moves the slopes, and then intercept and log sigma at a cost of their own."""
 
     def __init__(self, curator: Curator, problem: Problem, plan: Plan, scale: RowScale) -> None:
@@ -67,7 +67,7 @@ class Signs(Route[tuple[float, float], Estimate]):
         level = self._follow(cost[1], self._prior)
         self._prior = np.hypot((self._prior**-2 + level.error**-2) ** -0.5, TUNING.drift)
 
-    def finish(self) -> Estimate:
+    def finish(self) -> SurvivalEstimate:
         """Intercept and log sigma at the average of the slopes, and all of it with its uncertainty."""
         self._hold()
         found = [(self._follow(mu, math.inf), self.point) for mu in self._plan["level"]]
@@ -106,7 +106,7 @@ class Signs(Route[tuple[float, float], Estimate]):
         sigma = math.exp(self.point[-1])
         self.point[-1] += spread_by_noise(self._average(sigma), self.frame, sigma)
 
-    def _estimate(self, whole: Found, need: float) -> Estimate:
+    def _estimate(self, whole: Found, need: float) -> SurvivalEstimate:
         frame, placement = self.frame, self.frame.bounding.placement
         whitening = np.eye(len(frame.whitening) + 1)
         whitening[1:, 1:] = frame.whitening[:, 1:]
@@ -123,7 +123,7 @@ class Signs(Route[tuple[float, float], Estimate]):
         return _without(result, np.flatnonzero(placement.scale.unknown | alike) + 1)
 
 
-def _without(result: Estimate, unknown: np.ndarray) -> Estimate:
+def _without(result: SurvivalEstimate, unknown: np.ndarray) -> SurvivalEstimate:
     """No interval for slopes of columns that may hardly vary, nor for the intercept, which rests on them."""
     if not len(unknown) or "hopeless" in result.problems:
         return result

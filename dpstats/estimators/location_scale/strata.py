@@ -28,7 +28,7 @@ from dpstats.estimators.location_scale.estimate import (
     HOPELESS,
     OF_LOG_SIGMA,
     USABLE,
-    Estimate,
+    SurvivalEstimate,
     by_scores,
     by_spread,
     few_events,
@@ -252,7 +252,7 @@ class Stratified(Gaussian):
         first = replace(self.whitening, first=layout.whitening(self.longer, scale))
         self.whitening = first.improved(seen, radius, layout.other_columns(scale))
 
-    def finish(self) -> Estimate:
+    def finish(self) -> SurvivalEstimate:
         layout = self.layout
         back = layout.tied @ np.linalg.inv(layout.to_user)
         result = straight(self, self._plan.cost("bend"), _estimated(self), back)
@@ -265,7 +265,7 @@ class Stratified(Gaussian):
         return doubted(result, self._law, self.bounding, self.choice, self.typical, onto)
 
 
-def _estimated(state: Stratified) -> Estimate:
+def _estimated(state: Stratified) -> SurvivalEstimate:
     """One step from the mean point, along the formula's coefficients; sandwich covariance."""
     bounding, layout, information = state.bounding, state.layout, state.information
     scale, k = bounding.placement.scale, bounding.k
@@ -298,7 +298,7 @@ def _estimated(state: Stratified) -> Estimate:
     problems = ["unsettled"] * moves
     problems += [f"weak:{j}" for j in weak(vague, cov)]
     events = bounding.n * scale.fraction, bounding.n * scale.fraction_sd
-    result = Estimate(
+    result = SurvivalEstimate(
         params,
         cov,
         cov_privacy,
@@ -314,7 +314,9 @@ def _estimated(state: Stratified) -> Estimate:
     return _with_levels(state, result, steps.points, said).wider(_factors(state, need))
 
 
-def _with_levels(state: Stratified, result: Estimate, points: np.ndarray, said: np.ndarray) -> Estimate:
+def _with_levels(
+    state: Stratified, result: SurvivalEstimate, points: np.ndarray, said: np.ndarray
+) -> SurvivalEstimate:
     """Coefficients of 0/1 columns that are no strata by what scores say: see :func:`.by_scores`."""
     bounding, scale, params = state.bounding, state.bounding.placement.scale, said[0].copy()
     strata, factors = bounding.placement.problem.strata, np.ones(len(params))

@@ -6,10 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from dpstats.estimators.engine import finish as common
 from dpstats.estimators.engine.accumulate import Accumulator
 from dpstats.estimators.engine.average import Steps, uncertain
-from dpstats.estimators.engine.finish import guessed, lacking
+from dpstats.estimators.engine.finish import Estimate, guessed, lacking
 from dpstats.estimators.newton.bounds import Bounds
 from dpstats.estimators.newton.dispersion import (
     Seen,
@@ -59,7 +58,7 @@ class Averaged:
 
 
 @dataclass(frozen=True)
-class Estimate(common.Estimate):
+class GlmEstimate(Estimate):
     """A fit on the user's scale.
 
     Attributes
@@ -78,7 +77,7 @@ class Estimate(common.Estimate):
     family: GlmFamily | None = None
 
 
-def estimate(averaged: Averaged, problem: Problem, located: Located, bounds: Bounds, n: int) -> Estimate:
+def estimate(averaged: Averaged, problem: Problem, located: Located, bounds: Bounds, n: int) -> GlmEstimate:
     """One Newton step from the average point by the average score, to second order; sandwich covariance."""
     points, information = averaged.steps.points, averaged.steps.information
     step = information.solve(averaged.steps.scores.mean(axis=0))
@@ -95,7 +94,7 @@ def estimate(averaged: Averaged, problem: Problem, located: Located, bounds: Bou
     cov = sampling + privacy
     problems = ("unsettled",) * unsettled
     found, tail = _scattered(averaged, problem, bounds, (n, located.usable))
-    result = Estimate(user @ point, cov, privacy, problems, **found)
+    result = GlmEstimate(user @ point, cov, privacy, problems, **found)
     result = guessed(result, guess, located.before(user), problem.intercept)
     result = result.hopeless() if located.unread or not information.stands_out else result
     result = read_levels(problem, located, result, read)
@@ -113,7 +112,7 @@ def _guess(averaged: Averaged, problem: Problem, located: Located, point: np.nda
 def _scattered(
     averaged: Averaged, problem: Problem, bounds: Bounds, rows: tuple[int, float]
 ) -> tuple[dict[str, Any], tuple[str, ...]]:
-    """Bounds, and where scores were limited what of an `Estimate` is told by their scatter; and its problems.
+    """Bounds, and where scores were limited what of the estimate is told by their scatter; and its problems.
 
     `rows` are their number, and the share that can be used.
     """

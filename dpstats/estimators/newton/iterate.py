@@ -21,7 +21,7 @@ from dpstats.estimators.matrices import SMALLEST, longest_image, not_noise, symm
 from dpstats.estimators.newton.bounds import Bounds, Chooser
 from dpstats.estimators.newton.check import Read, by_one_pass, checked, explained, set_apart, tailed
 from dpstats.estimators.newton.dispersion import ALPHAS, Uneven, told_alpha
-from dpstats.estimators.newton.estimate import Averaged, Estimate, estimate
+from dpstats.estimators.newton.estimate import Averaged, GlmEstimate, estimate
 from dpstats.estimators.newton.far import long_rows
 from dpstats.estimators.newton.information import dispersion, drawn, past
 from dpstats.estimators.newton.levels import level_moments, stretched_no_further
@@ -40,7 +40,7 @@ _QUIET = 0.1
 _LOST = 1 / 16  # share of weight that rows of large means may have lost where scores are limited
 
 
-def fit_newton(curator: Curator, problem: Problem, plan: Plan) -> Estimate:
+def fit_newton(curator: Curator, problem: Problem, plan: Plan) -> GlmEstimate:
     """Fit a generalised linear model from noisy releases.
 
     Parameters
@@ -52,7 +52,7 @@ def fit_newton(curator: Curator, problem: Problem, plan: Plan) -> Estimate:
 
     Returns
     -------
-    Estimate
+    GlmEstimate
     """
     # privacy noise of a coefficient in sampling sds, if scores were limited to 4 sds
     noise = 2 * 4 * math.sqrt(1.25 * problem.k / curator.n) / curator.cost_per_row(plan.cost("tail"))
@@ -87,7 +87,7 @@ def _read(
     located: Located,
     bounds: Bounds,
     averaged: Averaged,
-    found: Estimate,
+    found: GlmEstimate,
     n: int,
 ) -> Read:
     """How rows were read at the end."""

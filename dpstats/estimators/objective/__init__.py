@@ -1,12 +1,12 @@
 """Penalised minima of losses of a margin, by objective or output perturbation, and what follows from them."""
 
 from dpstats.estimators.objective.debiased import check_debiased, fit_debiased
-from dpstats.estimators.objective.penalised import Estimate, fit_penalised
+from dpstats.estimators.objective.penalised import MarginEstimate, fit_penalised
 from dpstats.estimators.objective.plan import Plan, make_debiased_plan, make_plan
 from dpstats.formula.ball import UnitBall
 
 __all__ = [
-    "Estimate",
+    "MarginEstimate",
     "Plan",
     "UnitBall",
     "check_debiased",

@@ -34,7 +34,7 @@ from dpstats.estimators.newton.levels import (
 )
 from dpstats.estimators.newton.located import Located, locate, weighted_square
 from dpstats.estimators.newton.problem import Problem
-from dpstats.estimators.objective.penalised import Estimate, estimate
+from dpstats.estimators.objective.penalised import MarginEstimate, estimate
 from dpstats.estimators.objective.plan import least_ridge
 from dpstats.estimators.objective.tuning import TUNING, Tuning
 from dpstats.families import LOGISTIC_LOSS
@@ -85,7 +85,7 @@ class Matrices(NamedTuple):
 
 def fit_debiased(
     curator: Curator, problem: Problem, plan: Plan, robust: bool = False, tuning: Tuning = TUNING
-) -> Estimate:
+) -> MarginEstimate:
     """Release where the columns are, a lightly penalised minimum and its curvature; take the penalty off.
 
     Parameters
@@ -211,7 +211,7 @@ def _corrected(
     minimum: Minimum,
     matrices: Matrices,
     tuning: Tuning = TUNING,
-) -> Estimate:
+) -> MarginEstimate:
     """The minimum without its penalty, and what is uncertain of it."""
     n, ratio, scores = minimum.n, minimum.ridge / minimum.n, matrices.scores
     inverse = symmetric_power(matrices.floored, -1.0)

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from dpstats.curator import Curator, Minimum
-from dpstats.estimators.engine import finish as common
+from dpstats.estimators.engine.finish import Estimate
 from dpstats.estimators.matrices import noise_edge, pooled, symmetric_power
 from dpstats.estimators.objective.plan import Plan
 from dpstats.families import MarginLoss
@@ -15,7 +15,7 @@ from dpstats.moments.mixture import LAWS, Tails
 
 
 @dataclass(frozen=True)
-class Estimate(common.Estimate):
+class MarginEstimate(Estimate):
     """Coefficients on the user's scale.
 
     Attributes
@@ -37,7 +37,7 @@ def estimate(
     sampling: np.ndarray,
     carried: np.ndarray,
     more: np.ndarray,
-) -> Estimate:
+) -> MarginEstimate:
     """Collect the parts.
 
     Parameters
@@ -62,7 +62,7 @@ def estimate(
     privacy = principal + back @ more @ back.T
     tails = Tails(law, k, np.diag(principal).copy()) if law in LAWS else None
     cov = privacy + back @ sampling @ back.T
-    return Estimate(back @ params, cov, privacy, (), {"R": ball.radius}, tails, penalty)
+    return MarginEstimate(back @ params, cov, privacy, (), {"R": ball.radius}, tails, penalty)
 
 
 # times the edge of pure noise, which its largest eigenvalue exceeds now and then; this it does not
@@ -71,7 +71,7 @@ _SEEN = 2.0
 
 def fit_penalised(
     curator: Curator, ball: UnitBall, loss: MarginLoss, ridge: float, plan: Plan, tilted: bool = True
-) -> Estimate:
+) -> MarginEstimate:
     """Release a penalised minimum, its curvature and squared scores.
 
     Parameters
@@ -115,7 +115,7 @@ def penalty_parts(minimum: Minimum) -> tuple[np.ndarray, np.ndarray]:
     return 2 * c * np.eye(len(minimum.params)), (2 * c) ** 2 * np.outer(minimum.params, minimum.params)
 
 
-def sandwich(ball: UnitBall, minimum: Minimum, inner: np.ndarray, sigma: np.ndarray) -> Estimate:
+def sandwich(ball: UnitBall, minimum: Minimum, inner: np.ndarray, sigma: np.ndarray) -> MarginEstimate:
     """The estimate from curvature and squared scores per row."""
     inverse = symmetric_power(inner, -1.0)
     return estimate(

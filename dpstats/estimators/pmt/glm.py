@@ -15,7 +15,7 @@ from dpstats.estimators.engine.information import FORGET
 from dpstats.estimators.engine.plan import left
 from dpstats.estimators.engine.route import Scores, iterated
 from dpstats.estimators.newton.bounds import DISPERSIONS, Bounds
-from dpstats.estimators.newton.estimate import Estimate, estimate
+from dpstats.estimators.newton.estimate import GlmEstimate, estimate
 from dpstats.estimators.newton.information import dispersion
 from dpstats.estimators.newton.located import Located
 from dpstats.estimators.newton.problem import Problem
@@ -40,7 +40,7 @@ def costs(mu: float, problem: Problem) -> dict[str, float]:
     return {"column means": mu * math.sqrt(MEAN), "score and information": left(mu, MEAN)}
 
 
-def fit_pmt_glm(curator: Curator, problem: Problem, public: PublicColumns, mu: float) -> Estimate:
+def fit_pmt_glm(curator: Curator, problem: Problem, public: PublicColumns, mu: float) -> GlmEstimate:
     """Fit by Newton's method on rows whitened by public moments.
 
     Parameters

@@ -4,7 +4,7 @@ from typing import Any
 
 from dpstats.curator import Curator
 from dpstats.estimators.matrices import with_floor
-from dpstats.estimators.objective.penalised import Estimate, penalty_parts, sandwich
+from dpstats.estimators.objective.penalised import MarginEstimate, penalty_parts, sandwich
 from dpstats.estimators.objective.plan import Plan
 from dpstats.families import MarginLoss
 from dpstats.formula.ball import UnitBall
@@ -14,7 +14,7 @@ PUBLISHED_PENALTY = 0.001  # c of the paper's experiments (docs/theory/objective
 
 def fit_published_minimum(
     curator: Curator, ball: UnitBall, loss: MarginLoss, ridge: float, plan: Plan, tilted: bool = True
-) -> Estimate:
+) -> MarginEstimate:
     """Release a penalised minimum with spherical noise, and its curvature and squared scores by themselves.
 
     Each of the matrices gets half of epsilon, or of mu squared, and noise of the published size; eigenvalues

@@ -11,7 +11,7 @@ import numpy as np
 from dpstats.curator import Curator
 from dpstats.estimators.engine.step import capped
 from dpstats.estimators.matrices import symmetric_power
-from dpstats.estimators.newton.estimate import Estimate
+from dpstats.estimators.newton.estimate import GlmEstimate
 from dpstats.estimators.newton.problem import Problem
 from dpstats.estimators.pmt.frame import Frame, reach, standardised
 from dpstats.estimators.pmt.glm import STEPS
@@ -64,7 +64,7 @@ def truncated_glm_costs(mu: float) -> dict[str, float]:
     return {"score": mu / math.sqrt(2), "information": mu / math.sqrt(2)}
 
 
-def fit_truncated_glm(curator: Curator, problem: Problem, public: PublicColumns, mu: float) -> Estimate:
+def fit_truncated_glm(curator: Curator, problem: Problem, public: PublicColumns, mu: float) -> GlmEstimate:
     """Fit a logistic or Poisson regression by the paper's iteration.
 
     Parameters
@@ -147,8 +147,8 @@ def _judged(
     return judged(where.map @ beta, back @ information @ back.T / n, noise**2 * back @ back.T, guess, rel)
 
 
-def _estimate(solution: Solution, settings: dict[str, float]) -> Estimate:
+def _estimate(solution: Solution, settings: dict[str, float]) -> GlmEstimate:
     lost = np.isinf(np.diag(solution.cov))
     problems = [f"not_estimable:{j}" for j in np.flatnonzero(lost)] + [f"weak:{j}" for j in solution.weak]
     told = ("hopeless",) if lost.all() else tuple(problems)
-    return Estimate(solution.params, solution.cov, solution.cov_privacy, told, settings)
+    return GlmEstimate(solution.params, solution.cov, solution.cov_privacy, told, settings)
