@@ -184,6 +184,10 @@ def test_a_broken_file_says_where(tmp_path):
     path.write_text(json.dumps([1, 2]))
     with pytest.raises(SchemaError, match="maps names"):
         Schema.load(path)
+    for name in ("unit price", "größe"):
+        path.with_suffix(".toml").write_text(f'{name} = {{kind = "bounded", lower = 0, upper = 1}}')
+        with pytest.raises(SchemaError, match="line 1.*is put in quotes"):
+            Schema.load(path.with_suffix(".toml"))
 
 
 def test_declarations_cannot_change():

@@ -174,11 +174,11 @@ def _warn_of_repeat(kept: _Kept) -> None:
     """Say that this fit was paid for before: by a cell of a notebook that ran again, perhaps."""
     if not isinstance(kept.asked["budget"], Budget) or kept.charged is None:
         return
-    book = kept.book
+    book, n = kept.book, kept.model._rows.n  # of data that are read but once, any error of them is told here
     with suppress(OSError, SpecificationError):
         if kept.path.exists():
             warn(
-                f"{book.dataset!r} was charged for this fit before, of as many rows with the same arguments. "
+                f"{book.dataset!r} was charged for this fit before, of {n} rows with the same arguments. "
                 "Unless the data have changed, its budget is spent once more; reuse=True returns the one "
                 "that was kept beside the ledger, at no cost"
             )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +35,7 @@ def of_path(path: Path, asked: Asked) -> Source:
         If there is no such file, or its header is not what is asked for.
     """
     files = data_files(path)
+    asked = replace(asked, piece=len(files) > 1)
     parts = [part for file in files for part in _parts(file, asked)]
     broken = f"a file of {path} cannot be read to its end: is each complete?"
     return of_parts(parts, parts[0].broken if len(files) == 1 else broken)

@@ -46,8 +46,9 @@ def existing(path: object) -> Path:
     except OSError:  # a name that is too long, a folder that may not be read
         is_file = False
     if not is_file and _ADDRESS.match(str(found)):
+        address = told(found, _KNOWN).replace(":/", "://", 1)  # of two slashes a path keeps one
         raise DataError(
-            f"data are read from files of this machine, and there is none {told(found, _KNOWN)}, which is an "
+            f"data are read from files of this machine, and there is none {address}, which is an "
             "address; fetch it, or give a frame, such as pd.read_csv(address)"
         )
     if not is_file:
@@ -80,7 +81,7 @@ def data_files(path: Path) -> tuple[Path, ...]:
     """
     if path.is_dir():
         base, found = path, _below(path)
-    elif has_magic(str(path)) and not path.exists():
+    elif has_magic(str(path)) and not (path.exists() or _ADDRESS.match(str(path))):
         base = Path(*takewhile(lambda part: not has_magic(part), path.parts))
         if "**" in path.parts:
             _below(base)  # refuses what has no end

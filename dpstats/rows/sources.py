@@ -11,7 +11,7 @@ import difflib
 import io
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, ValuesView
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, NoReturn, TypeVar
 
@@ -69,6 +69,8 @@ def mistake(name: str, dtype: Any, variable: Variable | None) -> str | None:
         )
     if kind in ("integers", "texts", "objects", "booleans", "floats"):
         return None
+    if kind == "nothing":
+        return f"the column {name!r} is stored as nulls alone, so that no row can be used; leave it out"
     if isinstance(variable, Levels | Flag | Event):
         return f"{name!r} is declared as {variable.kind}, and the column holds {kind}; give texts or numbers"
     remedy = _REMEDY.get(kind, "; give numbers").format(name)
@@ -122,7 +124,8 @@ _ARROW = {
     "booleans": (pa.types.is_boolean,),
     "integers": (pa.types.is_integer,),
     "floats": (pa.types.is_floating, pa.types.is_decimal),
-    "texts": (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view, pa.types.is_null),
+    "texts": (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view),
+    "nothing": (pa.types.is_null,),
     "durations": (pa.types.is_duration,),
     "dates": (pa.types.is_temporal,),
     "bytes": (
@@ -158,10 +161,13 @@ class Asked:
     schema : Schema
     names : tuple of str
         The variables, without the column of the unit of privacy.
+    piece : bool
+        Whether other tables may hold the values of a column that this one stores as nulls alone.
     """
 
     schema: Schema
     names: tuple[str, ...]
+    piece: bool = False
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -205,7 +211,7 @@ class Asked:
         """Raise DataError if the storage type of a column cannot hold what is declared."""
         for name in self.columns:
             wrong = mistake(name, types[name], self.schema[name] if name in self.names else None)
-            if wrong:
+            if wrong and not (self.piece and held(types[name]) == "nothing"):
                 raise DataError(wrong)
 
 
@@ -409,7 +415,7 @@ def batch_of(batch: pa.RecordBatch, asked: Asked) -> Batch:
 
 def of_frames(frames: Iterable[Any], asked: Asked, opened: Callable[[Any, Asked], Source]) -> Source:
     """Tables of any make, one after the other. Those that are held are checked now, others as they come."""
-    tables: Iterable[Source] = (opened(frame, asked) for frame in frames)
+    tables: Iterable[Source] = (opened(frame, replace(asked, piece=True)) for frame in frames)
     once, parts = not isinstance(frames, HELD), ()
     if not once:
         tables = list(tables)

@@ -384,6 +384,12 @@ def _suffix(path: str | Path, more: str = "; the schema comes before the data") 
     return suffix
 
 
+def _in_quotes(error: ValueError) -> str:
+    """What to do about a name of TOML that another sign than a letter of ASCII ends too early."""
+    of_a_name = any(part in str(error) for part in (" after a key", "a table declaration"))
+    return '; a name with a blank or another letter is put in quotes, as "unit price" = {...}' * of_a_name
+
+
 def _parse(path: str | Path, parse: Callable[[str], Any]) -> Any:
     found = path_of("path", path, SchemaError)
     try:
@@ -393,7 +399,7 @@ def _parse(path: str | Path, parse: Callable[[str], Any]) -> Any:
     except UnicodeDecodeError:
         raise SchemaError(f"the schema file {path} is not in UTF-8; save it in that encoding") from None
     except ValueError as error:
-        raise SchemaError(f"the schema file {path} cannot be read: {error}") from None
+        raise SchemaError(f"the schema file {path} cannot be read: {error}{_in_quotes(error)}") from None
     except RecursionError:
         raise SchemaError(f"the schema file {path} cannot be read: it is nested too deeply") from None
 

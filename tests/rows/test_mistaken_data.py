@@ -2,6 +2,7 @@
 
 import csv
 import io
+import re
 import sqlite3
 from pathlib import Path
 
@@ -206,5 +207,21 @@ def test_series_whose_places_need_not_agree_are_refused() -> None:
 
 
 def test_an_address_is_no_file_of_this_machine() -> None:
-    with pytest.raises(DataError, match="an address; fetch it"):
-        open_rows("https://example.org/lives.csv", SCHEMA, ["time"])
+    for address in ("https://example.org/lives.csv", "s3://bucket/*.parquet"):
+        with pytest.raises(DataError, match=f"none {re.escape(address)}, which is an address; fetch it"):
+            open_rows(address, SCHEMA, ["time"])
+
+
+@pytest.mark.parametrize("make", [pa.table, pl.DataFrame])
+def test_a_column_of_nulls_alone_is_refused_but_where_other_tables_have_its_values(make) -> None:
+    whole, none = {"time": [1.0, 2.0]}, {"time": pa.nulls(2)}
+    with pytest.raises(DataError, match="'time' is stored as nulls alone"):
+        open_rows(make(none), SCHEMA, ["time"])
+    assert open_rows([make(whole), make(none)], SCHEMA, ["time"]).n == 4
+
+
+def test_what_a_frame_of_several_lacks_is_told_also_where_a_ledger_is_charged(tmp_path) -> None:
+    frames = (frame for frame in (FRAME, FRAME[["maker"]]))
+    model = dps.ols("time ~ maker", frames, SCHEMA)
+    with pytest.raises(DataError, match="no column 'time'"):
+        model.fit(dps.zcdp(1), ledger=dps.Ledger(tmp_path / "plant.ledger", total=dps.zcdp(2)))
