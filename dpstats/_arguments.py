@@ -7,8 +7,6 @@ Axes to draw on are made without pyplot: matplotlib is imported when a plot is a
 is left alone.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Collection, Iterable, Mapping
 from difflib import get_close_matches

@@ -11,8 +11,6 @@ overflows for any epsilon, and no e^epsilon is formed. What cancellation costs i
 comparison (`delta_of_mu`).
 """
 
-from __future__ import annotations
-
 import functools
 import math
 from collections.abc import Callable

@@ -4,8 +4,6 @@ Notebooks show what pyplot drew when a cell ends. Our figures are unknown to pyp
 how they look.
 """
 
-from __future__ import annotations
-
 import io
 
 from matplotlib.axes import Axes

@@ -1,7 +1,5 @@
 """What an error says of an argument that was not given, has no name, or is none of the function."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from difflib import get_close_matches

@@ -1,7 +1,5 @@
 """What holds private rows, and what leaves code that reads them, or shows an object, when it fails."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable
 from functools import wraps

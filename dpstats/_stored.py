@@ -1,7 +1,5 @@
 """Writing JSON that holds one object, and reading it back, refused unless it is whole."""
 
-from __future__ import annotations
-
 import errno
 import json
 import math

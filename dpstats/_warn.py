@@ -1,7 +1,5 @@
 """Warnings that name the user's line."""
 
-from __future__ import annotations
-
 import sys
 import warnings
 

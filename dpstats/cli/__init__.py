@@ -1,7 +1,5 @@
 """The command line: ``dpstats describe | fit | plan | show | table | plot | ledger | schema``, and others."""
 
-from __future__ import annotations
-
 import sys
 import warnings
 from collections.abc import Iterator, Sequence

@@ -1,7 +1,5 @@
 """``dpstats plan-contributions | contribute | fit-contributions``."""
 
-from __future__ import annotations
-
 import argparse
 import warnings
 from typing import Any

@@ -1,7 +1,5 @@
 """``dpstats demo``: a fit of data that the package brings."""
 
-from __future__ import annotations
-
 import argparse
 import textwrap
 from contextlib import nullcontext

@@ -4,8 +4,6 @@ What is written is always a new file, whose name says what it holds, or goes to 
 are read as the options say that a CSV file is written: this is the one place for all commands.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import sys

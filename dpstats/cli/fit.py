@@ -4,8 +4,6 @@ Models and fits have options that only some of them have. The rows of a command 
 several of this machine, or by the workers of a Dask cluster.
 """
 
-from __future__ import annotations
-
 import argparse
 import inspect
 from collections.abc import Iterator, Sequence

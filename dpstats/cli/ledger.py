@@ -1,7 +1,5 @@
 """``dpstats ledger create | charge | show | export``."""
 
-from __future__ import annotations
-
 import argparse
 import json
 

@@ -3,8 +3,6 @@
 The commands that use fits cost nothing: show, table, life, plot, compare, predict and forecast.
 """
 
-from __future__ import annotations
-
 import argparse
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """What all commands are made of: a parser that refuses in one line, options, and groups of both."""
 
-from __future__ import annotations
-
 import argparse
 import sys
 from collections.abc import Callable, Iterable

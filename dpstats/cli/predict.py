@@ -1,7 +1,5 @@
 """``dpstats predict`` and ``dpstats forecast``: new units and fleets, which are public, and a saved fit."""
 
-from __future__ import annotations
-
 import argparse
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """``dpstats show | table | life | plot | compare``: what follows from saved fits, in six formats."""
 
-from __future__ import annotations
-
 import argparse
 import dataclasses
 import inspect

@@ -1,7 +1,5 @@
 """``dpstats schema new | check``: a schema, and the header of a table that it is to describe."""
 
-from __future__ import annotations
-
 import argparse
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """``-`` in the place of a file: the standard input, or the standard output."""
 
-from __future__ import annotations
-
 import argparse
 import os
 import shutil

@@ -3,8 +3,6 @@
 No row tells the coefficients of such columns apart: R shows NA. See docs/formula.md#columns-that-repeat.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 

@@ -5,8 +5,6 @@ The buffer is column-major, so that each column is written once and contiguously
 place and used from there in interactions.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property

@@ -1,7 +1,5 @@
 """Reading a whole factor: a number, a spline basis, or a category with its contrast."""
 
-from __future__ import annotations
-
 import ast
 from typing import Any
 

@@ -3,8 +3,6 @@
 Spline bases are B-splines with public knots, and the natural splines among them.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -5,8 +5,6 @@ See docs/theory/rows.md#row-wise-formulas.
 patsy sees the text of the formula and a public probe made from the schema; it never sees a row.
 """
 
-from __future__ import annotations
-
 import ast
 import io
 import math

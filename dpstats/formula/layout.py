@@ -6,8 +6,6 @@ A row has one level of a category. So the product of columns of two of its level
 with itself is the level.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections import Counter

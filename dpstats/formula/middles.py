@@ -5,8 +5,6 @@ columns (x - c):u and (x - c)**2 span the same together with the others, if u, o
 among these, and a public matrix leads back. See docs/theory/first_stage.md#middles-of-products.
 """
 
-from __future__ import annotations
-
 import ast
 import itertools
 import math

@@ -1,7 +1,5 @@
 """New data for predictions. No message quotes a cell of them: they may be rows that are not public, too."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any

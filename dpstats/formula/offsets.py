@@ -3,8 +3,6 @@
 Both are numbers of a row that stand beside its columns (docs/theory/rows.md#row-wise-formulas, rule 8).
 """
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field

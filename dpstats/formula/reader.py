@@ -4,8 +4,6 @@ Words of R's formulas, and of other packages', that there are not here are refus
 instead. See docs/theory/rows.md#row-wise-formulas.
 """
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Iterable

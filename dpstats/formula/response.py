@@ -3,8 +3,6 @@
 Failures that are known to lie between two times are seen at inspections, or are left-censored.
 """
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Mapping
 from dataclasses import dataclass, field

@@ -3,8 +3,6 @@
 See docs/theory/survival.md#strata.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

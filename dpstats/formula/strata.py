@@ -3,8 +3,6 @@
 They are as in R (docs/theory/coxph.md#strata, docs/theory/survival.md#strata).
 """
 
-from __future__ import annotations
-
 import ast
 import itertools
 import math

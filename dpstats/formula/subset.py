@@ -4,8 +4,6 @@ A row for which it does not hold is switched off, as one with a missing value is
 (docs/theory/rows.md#row-wise-formulas, rule 9).
 """
 
-from __future__ import annotations
-
 import ast
 import math
 import re

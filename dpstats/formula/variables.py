@@ -1,7 +1,5 @@
 """Declared variables as the columns of a design, each with its own missing values, without a formula."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar

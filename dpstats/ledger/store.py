@@ -12,8 +12,6 @@ SQLite's own locks do not see a file of two names, nor a file that its own proce
 after here.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import random

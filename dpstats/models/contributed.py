@@ -3,8 +3,6 @@
 What precision a plan of contributions will buy is told before anyone contributes.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import asdict
 from typing import Any

@@ -1,7 +1,5 @@
 """``survreg(...).fit(..., method="functional")``: uncensored times under pure epsilon."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Distributions and families by the names that people write, in R, statsmodels or here."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Mapping

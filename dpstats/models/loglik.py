@@ -6,8 +6,6 @@ fit each, of the noise that all rows give anyway. Then one release tells how muc
 under each of them. See docs/theory/intervals.md#choice-of-a-distribution.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 

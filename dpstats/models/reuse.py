@@ -5,8 +5,6 @@ asked, all of it public: never from a value of the data. So who changes data wit
 rows has to declare a version (docs/ledger.md).
 """
 
-from __future__ import annotations
-
 import hashlib
 import inspect
 import json

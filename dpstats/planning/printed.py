@@ -1,7 +1,5 @@
 """A plan as a printed table, and its half widths against the budget as a plot."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

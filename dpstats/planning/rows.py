@@ -1,7 +1,5 @@
 """Made-up rows: variables with the spreads and correlations that a user knows, inside the public bounds."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

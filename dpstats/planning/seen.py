@@ -1,8 +1,6 @@
 """What is written down of a response: values of the variable that is measured, and of a life when it ended
 or its watch did, or between which looks at the unit."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any, TypeAlias
 

@@ -1,7 +1,5 @@
 """The law that made-up responses follow: coefficients, an intercept, a scale and a share of events."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace

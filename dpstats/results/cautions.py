@@ -3,8 +3,6 @@
 See docs/theory/intervals.md#cautions.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """A page as text, HTML, LaTeX, Markdown and CSV; what is markup in a language is escaped in its texts."""
 
-from __future__ import annotations
-
 import csv
 import io
 import re

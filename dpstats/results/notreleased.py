@@ -5,8 +5,6 @@ The table of what is not released feeds ``__getattr__``, the documentation and a
 (docs/habits.md).
 """
 
-from __future__ import annotations
-
 import re
 from typing import TypeAlias
 

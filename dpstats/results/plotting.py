@@ -3,8 +3,6 @@
 The plot of coefficients, a forest plot, shades the part of each interval that is due to privacy noise.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 

@@ -5,8 +5,6 @@ coefficient vector. Nothing here can hold a row (docs/theory/results.md#what-a-f
 As plain values for JSON it is exact to the last bit.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence

@@ -4,8 +4,6 @@ Below the coefficients stand ratios, how far responses scatter, and notes on wha
 public about the variables.
 """
 
-from __future__ import annotations
-
 import math
 import re
 import textwrap

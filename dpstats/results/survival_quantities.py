@@ -7,8 +7,6 @@ gradient of shape (N, k), for the delta method. Standard errors of predictions a
 (docs/theory/results.md#survival-tables).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np

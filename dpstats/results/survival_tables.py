@@ -4,8 +4,6 @@ See docs/theory/results.md#survival-tables and, of other distributions (release=
 docs/theory/intervals.md#choice-of-a-distribution.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 

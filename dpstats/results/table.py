@@ -4,8 +4,6 @@ Numbers have significant digits, and never a bare 0.000. See docs/theory/results
 The public facts of a release stand in words above every table: what was asked, how, and at what price.
 """
 
-from __future__ import annotations
-
 import math
 import re
 import textwrap

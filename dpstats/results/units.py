@@ -4,8 +4,6 @@ A column that is the variable itself, or the variable times other factors, is di
 and its coefficient is multiplied by it, with its errors. Intervals and tests follow; nothing else changes.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from dataclasses import replace

@@ -8,8 +8,6 @@ no underscores, no hexadecimal digits, and no words such as ``inf`` or ``nan``.
 Texts are handled as UTF-8 bytes, which need not be valid: what is not valid is no text, hence missing.
 """
 
-from __future__ import annotations
-
 import math
 import re
 

@@ -19,8 +19,6 @@ A chunk that is not plain is read by the second way. Which way is taken decides 
 cells follow from that line alone, and a line that cannot be read is a record without a cell.
 """
 
-from __future__ import annotations
-
 import codecs
 import csv
 import math

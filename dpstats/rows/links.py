@@ -5,8 +5,6 @@ shows: of Postgres the snapshot of a transaction, of SQLite the number of change
 that somebody has written, and not what.
 """
 
-from __future__ import annotations
-
 import sqlite3
 import weakref
 from collections.abc import Iterator

@@ -4,8 +4,6 @@ On a cluster (:func:`dpstats.options`) a partition is handed to the task that su
 process. Without one it is computed here, one after the other, again at every pass.
 """
 
-from __future__ import annotations
-
 import re
 import sys
 from collections.abc import Iterator, Sequence

@@ -3,8 +3,6 @@
 A message repeats a path only if it looks like one: a cell, or the text of a table, may stand in its place.
 """
 
-from __future__ import annotations
-
 import os
 import re
 from glob import glob, has_magic

@@ -3,8 +3,6 @@
 What they hold is not read into memory as a whole. The rows must be the same whenever they are computed.
 """
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any

@@ -3,8 +3,6 @@
 Tables are one by the object, the file or the memory of a column. No value is looked at for that.
 """
 
-from __future__ import annotations
-
 import io
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """How much of a table is read, looked at or kept at a time."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 

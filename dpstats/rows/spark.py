@@ -4,8 +4,6 @@ Spark runs a task again where an executor dies, and some tasks twice where it sp
 takes one answer.
 """
 
-from __future__ import annotations
-
 import contextlib
 import io
 import re

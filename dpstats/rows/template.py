@@ -3,8 +3,6 @@
 Of a CSV file the first line is read, which names the columns and tells no type.
 """
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Mapping

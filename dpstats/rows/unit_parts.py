@@ -11,8 +11,6 @@ A spool holds numbers that may not fit into memory, in a temporary file that has
 An engine brings coded rows together by their units instead, so that nothing but numbers moves.
 """
 
-from __future__ import annotations
-
 import os
 import tempfile
 import weakref

@@ -9,8 +9,6 @@ chance together, so that what rows say would decide which of them are heard. Fit
 may choose other rows. Each fit by itself is bounded, and their costs add up, whichever rows they read.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 
 import numpy as np

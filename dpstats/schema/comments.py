@@ -1,7 +1,5 @@
 """Tables as TOML, written over a file whose comments stay, and so do tables that did not change."""
 
-from __future__ import annotations
-
 import json
 import re
 import tomllib
