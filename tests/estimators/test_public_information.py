@@ -99,11 +99,53 @@ def test_rare_levels_leave_rows_of_a_reference_as_long_as_others() -> None:
     scale = np.append(1.0, np.where(rare, 0.2, np.sqrt(shares[1:])))
     least = np.append(0.0, 1.0 * rare)
     located = Located(center, scale, least, -one, one, one, (), 0.5, 0.5, 0.0, 1e-3, 4 * one, one < 0)
+    located = replace(located, references=(0.0,))
     problem = Problem(BINOMIAL, 0 * one[1:], one[1:], (0.0, 1.0), coded=one[1:] > 0, categories=(own,))
     moments = stretched_no_further(level_moments(problem, located), problem, located)
     assert np.diag(moments)[1:][rare] == pytest.approx(1.0, rel=0.05)
     reference = np.append(1.0, -(center / scale)[1:])
     assert reference @ np.linalg.solve(moments, reference) == pytest.approx(1 / shares[0], rel=0.05)
+
+
+def test_rows_of_a_rare_reference_become_no_longer_than_its_scale_lets_them() -> None:
+    """Whatever the information says, which lacks rows that are so long that they hardly count."""
+    center, scale, one = np.array([0.0, 0.49, 0.49]), np.array([1.0, 0.5, 0.5]), np.ones(3)
+    located = Located(center, scale, 0 * one, -one, one, one, (), 0.5, 0.5, 0.0, 1e-3, 4 * one, one < 0)
+    located = replace(located, references=(0.3**2,))
+    problem = Problem(
+        BINOMIAL, 0 * one[1:], one[1:], (0.0, 1.0), coded=one[1:] > 0, categories=(np.array([1, 2]),)
+    )
+    reference, gone = (
+        np.append(1.0, -(center / scale)[1:]),
+        np.eye(3) - np.outer(scale * [0, 1, 1], scale * [0, 1, 1]) * 1.99,
+    )
+    for moments in (level_moments(problem, located), gone):
+        found = stretched_no_further(moments, problem, located)
+        assert reference @ np.linalg.solve(found, reference) == pytest.approx(1 + 0.98**2 / 0.3**2, rel=1e-6)
+
+
+@pytest.mark.parametrize(("model", "mean"), [("poisson", 2.0), ("gamma", 8.0), ("binomial", 0.3)])
+def test_a_rare_level_is_told_as_well_where_it_is_the_reference(model: str, mean: float) -> None:
+    """Its rows grew with each step until they did not count, and contrasts with it had half-lengths of 15."""
+    rng = np.random.default_rng(7)
+    names = np.array(["rare", "one", "two", "three"])
+    level = rng.choice(4, 20_000, p=[0.016, 0.328, 0.328, 0.328])
+    means = mean * np.array([1.0, 0.7, 1.0, 1.2])[level]
+    y = {
+        "poisson": rng.poisson,
+        "gamma": lambda m: rng.gamma(2, m / 2),
+        "binomial": lambda m: 1 * (rng.random(len(m)) < m),
+    }
+    data = dict(x=names[level], y=y[model](means))
+    response = {"poisson": dps.count(40), "gamma": dps.bounded(1e-3, 80), "binomial": dps.flag()}[model]
+    bse = []
+    for order in (names, np.roll(names, -1)):
+        schema = dps.Schema(x=dps.levels(*order), y=response)
+        with noise(SeededNoise(1)):
+            fit = dps.glm("y ~ x", data, schema, model).fit(dps.gdp(2))
+        assert fit.flags == ()
+        bse.append(fit.bse[f"x[T.{order[-1]}]"])
+    assert bse[0] < 1.2 * bse[1] < 0.3
 
 
 @pytest.mark.parametrize(("noisy", "error", "few"), [(0.01, 1.0, False), (0.4, 1.0, True), (0.01, 6.0, True)])

@@ -439,6 +439,15 @@ MUTANTS = (
         ),
     ),
     planted(
+        "rows of a rare reference level grow until they do not count (generalised linear)",
+        "estimators/test_public_information.py::test_rows_of_a_rare_reference_become_no_longer_than_its_scale_lets_them",
+        (
+            "estimators/newton/levels.py",
+            "np.append(located.least, located.references) - variances",
+            "np.append(located.least, [0.0] * len(located.references)) - variances",
+        ),
+    ),
+    planted(
         "rare levels that are not stretched stand for rows of the reference level (generalised linear)",
         "estimators/test_public_information.py::test_rare_levels_leave_rows_of_a_reference_as_long_as_others",
         (

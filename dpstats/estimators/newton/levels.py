@@ -10,9 +10,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from dpstats.estimators.engine.finish import E
-from dpstats.estimators.gram.levels import shares_of
 from dpstats.estimators.levels import END, FEWEST_EVENTS, NORMAL, OPEN, REACH, SHIFTS, level, slope_in_middle
-from dpstats.estimators.newton.located import Located
+from dpstats.estimators.newton.located import Located, level_shares
 from dpstats.estimators.newton.problem import Problem
 from dpstats.families.glm import GlmFamily
 from dpstats.moments.rounding import variance_along
@@ -114,16 +113,10 @@ def moved_alone(problem: Problem, located: Located) -> Iterator[tuple[np.ndarray
 
 
 def level_moments(problem: Problem, located: Located) -> np.ndarray:
-    """Second moments of standardised columns, by the shares of levels, others being independent.
-
-    Rows of a reference level, which no column stretches, are made no longer than most are.
-    """
+    """Second moments of standardised columns, by the shares of levels, others being independent."""
     moments = np.eye(problem.k)
     for own in problem.categories:
-        found = np.append(1 - located.center[own].sum(), located.center[own])
-        noise = np.append(len(own), np.ones(len(own))) * (located.noise / 2) ** 2
-        shares = shares_of(found, noise)[1:]
-        shares *= min(1.0, (1 - 1 / problem.k) / shares.sum())
+        shares = level_shares(located.center[own], located.noise / 2)[1:]
         moments[np.ix_(own, own)] = (np.diag(shares) - np.outer(shares, shares)) / np.outer(
             located.scale[own], located.scale[own]
         )
@@ -150,14 +143,18 @@ def stretched_no_further(moments: np.ndarray, problem: Problem, located: Located
     """Moments of standardised columns with so much of each that it is stretched no further than its scale is.
 
     A level has more rows then. With more of its column alone a reference level, in whose rows all columns of
-    the others move together, would seem to have more rows, too.
+    the others move together, would seem to have more rows, too. It has more of its own where it is rare, as
+    rows that grew longer would count the less, and the information they leave would make them longer still.
     """
-    rows = np.eye(problem.k)
-    for own in problem.categories:
+    rows, axes = (np.eye(problem.k + len(problem.categories), problem.k) for _ in range(2))
+    for own, row, axis in zip(problem.categories, rows[problem.k :], axes[problem.k :], strict=True):
         # noise may say that all rows are of a level that is rare
         shares = np.minimum(located.center[own], 0.5)
         rows[np.ix_(own, own)] = (np.eye(len(own)) - shares) / located.scale[own]
-    lacking = np.maximum(0.0, located.least - np.diag(moments)) / np.diag(rows) ** 2
+        row[own] = level_shares(located.center[own], located.noise / 2)[1:] / located.scale[own]
+        axis[own] = located.scale[own]
+    variances, moved = np.sum((axes @ moments) * axes, axis=1), np.sum(rows * axes, axis=1)
+    lacking = np.maximum(0.0, np.append(located.least, located.references) - variances) / moved**2
     return np.asarray(moments + rows.T * lacking @ rows)
 
 

@@ -16,6 +16,7 @@ from dpstats.estimators.columns import zoom_in
 from dpstats.estimators.engine.bounds import LENGTHS
 from dpstats.estimators.engine.finish import to_user
 from dpstats.estimators.engine.plan import Plan
+from dpstats.estimators.gram.levels import shares_of
 from dpstats.estimators.newton.problem import Problem
 from dpstats.estimators.row_scale import SURE, one_sided
 from dpstats.estimators.zoom import EQUAL_CELLS, HIDDEN, UNSEEN_SD, Zoomed, in_cells
@@ -72,7 +73,7 @@ class Located:
         where a column has rare long values.
     rare : tuple of (array, array)
         Of each column with rare long values that stand out from the noise, shares of the rows and their
-        squares on this scale.
+        squares on this scale; a reference level counts as a column, too.
     tails : tuple of (array, array)
         The same of each column but levels that has more than one octave that stands out.
     mean, sd : float
@@ -96,6 +97,10 @@ class Located:
         Whether noise explains all rows that seem usable, or all counts or amounts above their lower bound.
     columns : DesignMoments, optional
         Where the columns lie, and how far they spread; None without an intercept.
+    references : tuple of float
+        Of each category, the smallest variance that whitening assumes of the 0 or 1 of its reference level.
+    thinnest : float
+        Smallest mean square of a standardised column, or of such a 0 or 1 on its scale; at most 1.
     """
 
     center: Array
@@ -118,11 +123,8 @@ class Located:
     columns: DesignMoments | None = None
     flat: bool = False
     skewed: tuple[int, ...] = ()
-
-    @property
-    def thinnest(self) -> float:
-        """Smallest mean square of a standardised column; at most 1."""
-        return float(np.min(self.squares, initial=1.0))
+    references: tuple[float, ...] = ()
+    thinnest: float = 1.0
 
     def before(self, axes: Array) -> Array:
         """Variance of coefficients before any data, of columns of known spread.
@@ -179,6 +181,12 @@ class _Spread:
         return np.sum(self.shares * self.squares, axis=1)
 
 
+def level_shares(others: Array, noise: float) -> Array:
+    """Shares of the levels of a category, its reference level first, by what was seen of the others."""
+    variances = np.append(len(others), np.ones(len(others))) * noise**2
+    return shares_of(np.append(1 - others.sum(), others), variances)
+
+
 def usual_effects(scales: Array) -> Array:
     """sds of the effects of 0/1 columns of these scales, before any data."""
     return _LOG_RATIO * scales
@@ -220,13 +228,15 @@ def locate(curator: Curator, first: Plan, octaves: float, problem: Problem, nois
     mean, sd = center[d] - half[d] + 2 * half[d] * mean, 2 * half[d] * sd
     if not (problem.family.two_valued or spread.visible[d]):
         unread = unread or bool(mean_in_box[d] + 1 < SEEN * noise_in_box)
-    scales = np.array([_scale(spread, j, noise, problem.k) for j in range(d)])
+    scales = np.array([_scale(spread.shares[j], spread.squares[j], noise, problem.k) for j in range(d)])
     roots = np.sqrt(spread.mean_square[:d])
     width = reach[:d] * scales
     stretched = scales > _STRETCHED * roots
     numbers = (noise < _DEAR) & ~problem.zero_or_one
     skewed = numbers & one_sided(middle - problem.lower, problem.upper - middle, reach[:d] * roots)
-    least = np.where(problem.zero_or_one, 1.0, np.where(skewed, _SPREAD, 0.0)) * (roots / scales) ** 2
+    squares = (roots / scales) ** 2
+    least = np.where(problem.zero_or_one, 1.0, np.where(skewed, _SPREAD, 0.0)) * squares
+    references = [_reference(middle[own], noise_in_box / 2, noise, problem.k) for own in _levels(problem)]
     first_column = np.zeros(int(problem.intercept))
     effects = np.where(problem.zero_or_one, usual_effects(width), _EFFECT)
     return Located(
@@ -235,11 +245,14 @@ def locate(curator: Curator, first: Plan, octaves: float, problem: Problem, nois
         least=np.append(first_column, np.where(stretched, np.maximum(least, 1.0), least)),
         lower=np.append(first_column + 1, (problem.lower - middle) / width),
         upper=np.append(first_column + 1, (problem.upper - middle) / width),
-        squares=np.append(first_column + 1, (roots / scales) ** 2),
+        squares=np.append(first_column + 1, squares),
         rare=tuple(
             (spread.shares[j], spread.squares[j] / scales[j] ** 2)
             for j in np.flatnonzero(stretched & spread.visible[:d])
-        ),
+        )
+        + sum((each.rare for each in references), ()),
+        references=tuple(each.least for each in references),
+        thinnest=float(np.min([*squares, *(each.square for each in references)], initial=1.0)),
         mean=mean,
         sd=sd,
         flat=bool(spread.shares[d].max() > _CONSTANT),
@@ -257,6 +270,27 @@ def locate(curator: Curator, first: Plan, octaves: float, problem: Problem, nois
             for j in np.flatnonzero(spread.visible[:d] & ~problem.zero_or_one)
         ),
     )
+
+
+class _Reference(NamedTuple):
+    """A reference level, as if it had a column: see :attr:`Located.references`, `thinnest` and `rare`."""
+
+    least: float
+    square: float
+    rare: tuple[tuple[Array, Array], ...]
+
+
+def _reference(others: Array, error: float, noise: float, k: int) -> _Reference:
+    """By the shares of the other levels, which have an error of this sd each."""
+    share = float(level_shares(others, error)[0])
+    shares, squares = np.array([share, 1 - share]), np.array([1 - share, share]) ** 2
+    scale = _scale(shares, squares, noise, k)
+    squares /= scale**2
+    square = float(shares @ squares)
+    stretched = square * _STRETCHED**2 < 1
+    visible = stretched and min(share, 1 - share) > SEEN * error * math.sqrt(len(others))
+    least = scale**2 * max(square, float(stretched))
+    return _Reference(least, square, ((shares, squares),) * visible)
 
 
 def _moments(
@@ -474,13 +508,12 @@ def _with_levels(seen: _Spread, coded: Array, shares: Array, away: Array, noise:
     return spread
 
 
-def _scale(spread: _Spread, column: int, noise: float, k: int) -> float:
+def _scale(shares: Array, squares: Array, noise: float, k: int) -> float:
     """The scale at which the variance of the coefficient is least: sampling and privacy noise together.
 
     Rows far out carry what a rare 0/1 column or a long tail says. A small scale makes them long, so that
     they are weighted down; a large one leaves noise that is large against the rest of the column.
     """
-    shares, squares = spread.shares[column], spread.squares[column]
     root, noise = math.sqrt(float(shares @ squares)), max(noise, _LEAST_NOISE)
     scales = root * 2.0 ** np.arange(-1.0, 5.01, 0.25)
     on_scale = squares / scales[:, None] ** 2
