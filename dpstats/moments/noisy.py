@@ -14,7 +14,7 @@ import numpy as np
 from dpstats._stored import Arrays
 from dpstats.errors import SpecificationError
 from dpstats.moments.posterior import Expected, most_explained, noise_of_product, posterior
-from dpstats.moments.solution import believed, hidden, positive, wider
+from dpstats.moments.solution import believed, hidden, positive, seen_share, wider
 
 # Rows are not seen to be there if their number, or mean weight, is below so many sds of its noise
 SEEN = 3.0
@@ -286,11 +286,9 @@ class NoisyMoments(Arrays):
             inverse = (vectors / np.maximum(values, size)) @ vectors.T
             delta, fitted = inverse @ (self.cross - pull), len(values) * self.noise_cross**2
             guess, wide, along = self._unseen(np.maximum(values, size), values, vectors)
-            rel = np.maximum(rel, along)
-            return NormalEquations(
-                delta, self.gram, inverse, inverse, guess, rel, vectors, fitted, wider=wide
-            )
-        told = posterior(
+            found = delta, self.gram, inverse, inverse, guess, np.maximum(rel, along), vectors, fitted
+            return NormalEquations(*found, wider=wide)
+        gram, gain, guess, before = posterior(
             self.gram,
             self.noise_gram,
             self.cross,
@@ -299,10 +297,8 @@ class NoisyMoments(Arrays):
             most_explained(self.square, self.noise_square),
             Expected(self.expected, self.numbers),
         )
-        gram, gain, guess, before = told
         own, axes = np.linalg.eigh(self.gram)
-        inverse = (axes / np.maximum(own, size)) @ axes.T
-        delta = gain @ self.cross
+        inverse, delta = (axes / np.maximum(own, size)) @ axes.T, gain @ self.cross
         fitted = self.noise_cross**2 * float(2 * np.trace(gain) - np.sum(gain * (gram @ gain)))
         fitted -= float(np.sum(gram * guess))
         return NormalEquations(delta, gram, inverse, gain, guess, rel, vectors, fitted, before)
@@ -357,18 +353,22 @@ class NoisyMoments(Arrays):
 
     def _unseen(
         self, raised: np.ndarray, values: np.ndarray, vectors: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray | None, np.ndarray]:
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """What noise hides along eigenvectors, what errors of eigenvalues make of errors, `rel` along them.
 
-        Noise of a shape is larger along some directions than its size as an operator tells.
+        Noise of a shape is larger along some directions than its size as an operator tells. Without one rows
+        are as their bounds have them: along what noise hides they may vary by anything less, and delta is
+        bounded by what of the response it can explain alone, which leaves nothing of a line.
         """
         size, most = self.noise_size, max(self.square, 0.05)
+        shape = np.eye(len(values)) if self.shape is None else self.shape
+        along = self.noise_gram * np.sum(vectors * (shape @ vectors), axis=0)
+        wide, sizes = (vectors * wider(along / raised)) @ vectors.T, believed(along)
         if self.shape is None:
-            return hidden(values, vectors, size, most), None, np.zeros(len(values))
-        along = self.noise_gram * np.sum(vectors * (self.shape @ vectors), axis=0)
-        sizes = believed(along)
+            sizes = np.maximum(sizes, size)
+            unseen = np.where(seen_share(values, sizes) < 1, np.inf, 0.0)
+            return hidden(values, vectors, sizes, most / raised), wide, unseen
         guess = hidden(values, vectors, sizes, most + (_BEFORE * self.noise_cross / size) ** 2)
-        wide = (vectors * wider(along / raised)) @ vectors.T
         return guess, wide, sizes / np.maximum(values, 1e-12)
 
     def _penalty(self, alpha: float) -> tuple[np.ndarray, np.ndarray]:

@@ -45,6 +45,24 @@ def fitted(of: Plan, seed: int = 1) -> Fit:
         return dps.ols(of.formula, None, of.schema).fit_contributions(seeded(DATA, of, seed), of)
 
 
+@pytest.mark.parametrize("wide", [10, 100])
+def test_what_noise_hides_of_columns_in_far_too_wide_bounds_is_not_estimable(wide: int) -> None:
+    """The slope of .3 was 0 with an interval of 0 to 3 % of it on either side, and "weak"."""
+    schema = dps.Schema(x=dps.bounded(0, 10 * wide), y=dps.bounded(-4, 10))
+    of = dps.plan_contributions("y ~ x", schema, dps.approx(2, 1e-6), 6000)
+    draw, lost = np.random.default_rng(wide), []
+    x = draw.poisson(1.5, 6000).clip(0, 10) * 1.0
+    data = {"x": x, "y": 2 + 0.3 * x + draw.normal(size=6000)}
+    (block,) = open_rows(data, schema, of.design.variables).blocks()
+    sums = exact(of, of.design.read(block)).sum(axis=0)
+    for _ in range(300):
+        noise = draw.normal(scale=of.sds[0] * math.sqrt(6000), size=of.size)
+        solution = linear_moments(Totals(6000, sums + noise, np.zeros((0, 0)), Rejected()), of).solve()
+        error, se = solution.params[1] - 0.3, math.sqrt(solution.cov[1, 1])
+        lost.append(abs(error) < 1.96 * se)
+    assert np.mean(lost) > 0.97  # infinite errors hold; noise passes for a direction in one of a hundred
+
+
 def huge(formula: str = FORMULA, **more: Any) -> Plan:
     return dps.plan_contributions(formula, SCHEMA, dps.gdp(1e5), N, **more)
 
