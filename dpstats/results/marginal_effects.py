@@ -1,8 +1,8 @@
 """Marginal effects at public points: how the mean changes with one variable, the others held there.
 
 With eta = x'b + offset and mean g(eta), the effect of a number v is g'(eta) (dx/dv'b + doffset/dv), and of a
-level or flag the difference of two means. Standard errors are by the delta method
-(docs/theory/results.md#effects-at-public-points).
+level or flag the difference of two means. Standard errors are by the delta method, and limits follow the
+curve of the link (docs/theory/results.md#effects-at-public-points).
 
 Where every column has its released mean, as in statsmodels' ``get_margeff(at="mean")``, the means are those
 of ``fit.moments``; the point is a released one, and its own error is no part of the interval.
@@ -10,8 +10,9 @@ of ``fit.moments``; the point is a released one, and its own error is no part of
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
@@ -21,6 +22,7 @@ from dpstats._arguments import among, listed, shown, truth
 from dpstats.errors import SpecificationError
 from dpstats.families import IDENTITY
 from dpstats.formula import Design
+from dpstats.moments.roots import root_of
 from dpstats.results.column_moments import has_columns, moments_of
 from dpstats.results.document import Document, Estimates, cells, limit_columns, point_columns
 from dpstats.results.fit import Fit
@@ -37,32 +39,70 @@ At: TypeAlias = tuple[np.ndarray, np.ndarray | float]
 """Columns of points, and their offsets."""
 DERIVATIVE = "dy/dx"
 TINY = np.finfo(float).tiny
+CIRCLE = np.array([(math.cos(angle), math.sin(angle)) for angle in np.arange(120) * math.pi / 60]).T
+"""Unit vectors of a plane, from its first axis on; between two an end is off by 3e-4 of its distance."""
 
 
 @dataclass(frozen=True, slots=True)
 class Effect:
-    """Effect of one variable at all points: what is contrasted, (m,) effects, and their (m, k) gradients."""
+    """Effect of one variable at m points, a function of two sums of coefficients at each.
+
+    Attributes
+    ----------
+    variable, contrast : str
+        What is contrasted.
+    sums, offsets : array, shape (m, 2, k) and (m, 2)
+    changes : array of bool, shape (m, 1)
+        Whether the variable changes anything there.
+    function : callable
+        Takes the two sums; gives the effect and its two slopes.
+    """
 
     variable: str
     contrast: str
-    effect: np.ndarray
-    gradient: np.ndarray
+    sums: np.ndarray
+    offsets: np.ndarray
+    changes: np.ndarray
+    function: Callable[[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray, np.ndarray]]
 
-    def averaged(self) -> Effect:
-        """The mean over all points."""
-        means = self.effect.mean(keepdims=True), self.gradient.mean(axis=0, keepdims=True)
-        return replace(self, effect=means[0], gradient=means[1])
+    def estimated(self, record: Record, level: float, average: bool) -> np.ndarray:
+        """Return estimates, standard errors and limits, shape (4, m), or (4, 1) of the mean over all points.
 
+        A gradient is kept from underflowing to 0 far out on a curved link: it is 0 only where nothing
+        changes, and else would hide that the effect rests on a coefficient that is not estimable.
+        """
+        at = self.sums @ record.params + self.offsets
+        effect, *slopes = self.function(*at.T)
+        parts = np.stack(slopes, axis=1)[:, :, None] * self.sums
+        if record.link is not IDENTITY:
+            used = (self.sums != 0).any(axis=1) & self.changes
+            parts[:, 1] += TINY * (used & (parts.sum(axis=1) == 0))
+        if average:
+            effect, parts = effect.mean(keepdims=True), parts.mean(axis=0, keepdims=True)
+        se, half = standard_errors(parts.sum(axis=1), record), critical(level)
+        if record.link is IDENTITY:
+            return np.array([effect, se, effect - half * se, effect + half * se])
+        values = self._around(at, parts, record, half, average)
+        lost = np.isnan(values) | np.isinf(se)[:, None]
+        low, high = (np.where(lost, end, values) for end in (-np.inf, np.inf))
+        return np.array([effect, se, np.fmin(low.min(axis=1), effect), np.fmax(high.max(axis=1), effect)])
 
-def kept(record: Record, gradient: np.ndarray, exog: np.ndarray, change: np.ndarray) -> np.ndarray:
-    """Keep a gradient from underflowing to 0 far out on a curved link.
+    def _around(
+        self, at: np.ndarray, parts: np.ndarray, record: Record, half: float, average: bool
+    ) -> np.ndarray:
+        """Return effects at coefficients as far from the estimates as an end of an interval of one sum is.
 
-    It is 0 only where nothing changes; a 0 would hide that the effect rests on a coefficient that is not
-    estimable.
-    """
-    k = gradient.shape[1]
-    used = ((exog != 0) | (change[:, :k] != 0)) & (change != 0).any(axis=1)[:, None]
-    return np.where(used & (gradient == 0), TINY, gradient) if record.link is not IDENTITY else gradient
+        They go round in the plane in which the two sums change, first along the gradient.
+        """
+        root = record.rooted
+        root = root_of(np.where(np.isinf(record.cov), 0.0, record.cov)) if root is None else root
+        plane = np.stack([parts.sum(axis=1), parts[:, 1]], axis=2)
+        axes = self.sums @ (half * root @ np.linalg.qr(root.T @ plane)[0])
+        some = np.array_split(np.arange(len(at)), -(-len(at) // AT_ONCE))
+        moved = (at[few, :, None] + axes[few] @ CIRCLE[: root.shape[1]] for few in some)
+        with np.errstate(invalid="ignore", over="ignore"):
+            values = np.concatenate([self.function(*np.swapaxes(each, 0, 1))[0] for each in moved])
+        return values.mean(axis=0, keepdims=True) if average else values
 
 
 def effects_at_means(record: Record, names: Sequence[str], pairs: bool) -> list[Effect]:
@@ -109,24 +149,29 @@ def _effects_at(record: Record, row: np.ndarray, name: str, places: list[int], p
 
 def _of_number(record: Record, name: str, at: At, slopes: np.ndarray) -> Effect:
     """Return dy/dx of a number, whose columns and, last, offset have these slopes, shape (m, k + 1)."""
-    exog, offset = at
-    eta, along = exog @ record.params + offset, slopes[:, :-1] @ record.params + slopes[:, -1]
-    slope, bend = record.link.slope(eta), record.link.bend(eta)
-    gradient = (bend * along)[:, None] * exog + slope[:, None] * slopes[:, :-1]
-    return Effect(name, DERIVATIVE, slope * along, kept(record, gradient, exog, slopes))
+    (exog, offset), link = at, record.link
+    return Effect(
+        name,
+        DERIVATIVE,
+        np.stack([exog, slopes[:, :-1]], axis=1),
+        np.stack([np.broadcast_to(offset, len(exog)), slopes[:, -1]], axis=1),
+        (slopes != 0).any(axis=1, keepdims=True),
+        lambda eta, along: (link.slope(eta) * along, link.bend(eta) * along, link.slope(eta)),
+    )
 
 
 def _of_levels(record: Record, name: str, at: At, pairs: bool) -> list[Effect]:
     """Return differences of the mean between levels, of which `at` has the columns, shape (levels, m, k)."""
-    (exog, offset), levels = at, levels_of(record.schema[name])
-    eta = exog @ record.params + offset
-    mean, slope = record.link.inverse(eta), record.link.slope(eta)[..., None] * exog
+    exog, levels, link = at[0], levels_of(record.schema[name]), record.link
+    offset = np.broadcast_to(at[1], exog.shape[:2])
     return [
         Effect(
             name,
             f"{levels[i]} - {levels[j]}",
-            mean[i] - mean[j],
-            kept(record, slope[i] - slope[j], exog[j], exog[i] - exog[j]),
+            np.stack([exog[i], exog[j]], axis=1),
+            np.stack([offset[i], offset[j]], axis=1),
+            (exog[i] != exog[j]).any(axis=1, keepdims=True),
+            lambda eta, to: (link.inverse(eta) - link.inverse(to), link.slope(eta), -link.slope(to)),
         )
         for j in range(len(levels) if pairs else 1)
         for i in range(j + 1, len(levels))
@@ -137,11 +182,8 @@ def effects(
     record: Record, at: Points, names: Sequence[str], level: float, average: bool, pairs: bool
 ) -> Estimates:
     """Return the effect of each of the variables `names` at each point, or its mean over all."""
-    design = record.design
-    found = [effect for name in names for effect in _effects(record, design, at, name, pairs)]
-    if average:
-        found = [each.averaged() for each in found]
-    frame = _frame(record, found, level)
+    found = [effect for name in names for effect in _effects(record, record.design, at, name, pairs)]
+    frame = _frame(record, found, level, average)
     whole = frame if average else beside(at.repeated(len(found)), frame)
 
     def layout() -> Document:
@@ -152,18 +194,14 @@ def effects(
     return Estimates(whole, layout)
 
 
-def _frame(record: Record, found: Sequence[Effect], level: float) -> pd.DataFrame:
+def _frame(record: Record, found: Sequence[Effect], level: float, average: bool = False) -> pd.DataFrame:
     """Return effects at all points, one point after the other, with limits."""
+    numbers = np.stack([effect.estimated(record, level, average) for effect in found], axis=2)
     labels = [(effect.variable, effect.contrast) for effect in found]
-    frame = pd.DataFrame(labels * len(found[0].effect), columns=["variable", "contrast"])
-    effect = np.stack([effect.effect for effect in found], axis=1).ravel()
-    gradient = np.stack([effect.gradient for effect in found], axis=1).reshape(len(effect), -1)
-    se = standard_errors(gradient, record)
-    half = critical(level) * se
-    frame["estimate"], frame["std_error"] = effect, se
+    frame = pd.DataFrame(labels * numbers.shape[1], columns=["variable", "contrast"])
+    frame["estimate"], frame["std_error"], low, high = numbers.reshape(4, -1)
     most = np.where(frame["contrast"] == DERIVATIVE, np.inf, np.diff(record.link.bounds))
-    frame["conf_low"] = np.maximum(effect - half, -most)
-    frame["conf_high"] = np.minimum(effect + half, most)
+    frame["conf_low"], frame["conf_high"] = np.maximum(low, -most), np.minimum(high, most)
     return frame
 
 
@@ -240,8 +278,8 @@ class EffectsFit(Fit):
         variables : str or sequence of str, optional
             Covariates of the fit, those of its offset included; default: all.
         level : float
-            Confidence level. Intervals are by the delta method; those of differences of probabilities end
-            at -1 and 1.
+            Confidence level. Standard errors are by the delta method; intervals follow the curve of the link,
+            and need not be symmetric.
         at : {None, "mean"}
             In the place of `newdata`: where each column has its mean, as ``fit.moments`` has it, which is
             statsmodels' ``get_margeff(at="mean")``. It needs variables that are terms of their own.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import ClassVar
 
@@ -197,18 +197,28 @@ def warn_of_lost(rows: np.ndarray) -> None:
 
 
 def averaged(record: Record, at: Points) -> Prediction:
-    """Predict the mean of the response over all of m points; limits are on its own scale, within the range.
+    """Predict the mean of the response over all of m points.
 
-    Of independent rows of one population it is what R's marginaleffects calls an average prediction.
+    Of independent rows of one population it is what R's marginaleffects calls an average prediction. On a
+    curved link limits are means at coefficients that lie along its gradient, as far as an interval reaches.
     """
     linear, gradient = linear_predictor(record, at)
     link = record.link
-    means, slopes = link.inverse(linear), link.slope(linear)
-    lost = np.isinf(errors_of_means(record, gradient)).any()
-    se = errors_of_means(record, (slopes[:, None] * gradient).mean(axis=0, keepdims=True))
-    se = np.where(lost, np.inf, se)
-    mean = where_estimable(record, means.mean(keepdims=True), se)
-    return Prediction(mean, se, IDENTITY, bounds=link.bounds)
+    whole = (link.slope(linear)[:, None] * gradient).mean(axis=0)
+    se = errors_of_means(record, whole[None])
+    lost = not np.isfinite(np.append(errors_of_means(record, gradient), se)).all()
+    if lost or link is IDENTITY:
+        se = np.where(lost, np.inf, se)
+        mean = where_estimable(record, link.inverse(linear).mean(keepdims=True), se)
+        return Prediction(mean, se, IDENTITY, bounds=link.bounds)
+    along = np.where(np.isinf(record.cov), 0.0, record.cov) @ whole / np.maximum(se, np.finfo(float).tiny)
+    back = partial(_mean_along, link, linear, gradient @ along)
+    curve = replace(link, inverse=back, slope=partial(np.full_like, fill_value=float(se[0])))
+    return Prediction(np.zeros(1), np.ones(1), curve, bounds=link.bounds)
+
+
+def _mean_along(link: Link, linear: np.ndarray, moves: np.ndarray, by: np.ndarray) -> np.ndarray:
+    return np.asarray(link.inverse(linear[:, None] + np.multiply.outer(moves, by)).mean(axis=0))
 
 
 class Predictions(Coefficients):
