@@ -145,22 +145,20 @@ def estimate(
     cov_privacy = privacy * excess + sampling * (excess - 1)
     cov = cov_privacy + sampling
 
-    weakly = weak(hidden, cov)
-    settings = settings_of(choice, bounding, mean)
     events = bounding.n * scale.fraction, bounding.n * scale.fraction_sd
     result = SurvivalEstimate(
         back @ point + shift,
         cov,
         cov_privacy,
         ("unsettled",) * found.moves,
-        settings,
+        settings_of(choice, bounding, mean),
         events=Quantity(*events, events[1]),
         columns=scale.moments(bounding.n),
     )
     result = result.hopeless() if need > HOPELESS / USABLE else result
     result = _with_known_scale(result, bounding.placement.problem)
     sds, sampled = (np.sqrt(np.diag(part)) for part in (cov - hidden, sampling))
-    sds[weakly] = np.inf
+    sds[weak(hidden, cov)] = np.inf
     blind, few = without_scale(bounding, information), few_events(bounding, information, whitening)
     said = np.array([back @ step, sds, sampled])
     result = _with_levels(result, found.points, said, bounding, choice.c, blind, few)
@@ -346,14 +344,14 @@ def without_scale(bounding: Bounding[Placement], information: Information) -> np
     """Columns that may vary far less than their scale, and are not seen in full; shape (k,), intercept first.
 
     No guess in units of the scale is then wide enough, and where nothing bounds a slope, nothing bounds the
-    intercept. Effects of levels have an end. By signs, what columns share tells of each, if any surely
-    varies.
+    intercept. Effects of levels have an end. By signs, which see no column, what columns share tells of one
+    that may hold one value, if any surely varies.
     """
     scale = bounding.placement.scale
     hidden = (information.vectors[1 : bounding.k] ** 2) @ (information.seen < 0.5)
     vague = (hidden > _HIDES) & scale.hardly_varies
     if isinstance(bounding.placement, PlacedByFamily):
-        vague &= not scale.varies.any()
+        vague = scale.unknown | (~scale.varies & (not scale.varies.any()))
     return np.append((vague & ~bounding.placement.problem.binary).any(), vague)
 
 

@@ -98,11 +98,9 @@ def release_events(curator: Curator, mu: float, scale: RowScale, shrunk: bool, a
         fraction = _fraction(matrix[0, 0], noise, scale, release.n)
         matrix, ratio = levelled(matrix, noise, scale, structure, scale.binary & ~alone, fraction)
         left = structure.numbers / (k * (k + 1) / 2)
-    if not shrunk:
-        events = replace(events_of(matrix, noise, scale, release.n, left), noise_ratio=ratio)
-        return in_full(events, scale, alone, radius_square)
-    matrix, left = _shrunk(matrix, noise, _fraction(matrix[0, 0], noise, scale, release.n))
-    events = replace(events_of(matrix, noise, scale, release.n, left), shrunk=True)
+    if shrunk:
+        matrix, left = _shrunk(matrix, noise, _fraction(matrix[0, 0], noise, scale, release.n))
+    events = replace(events_of(matrix, noise, scale, release.n, left), noise_ratio=ratio, shrunk=shrunk)
     return in_full(events, scale, alone, radius_square)
 
 
@@ -235,17 +233,15 @@ def with_correlations(columns: DesignMoments | None, events: Events) -> DesignMo
     """With those of the events' matrix, unless they were shrunk."""
     if columns is None or events.shrunk:
         return columns
-    one = np.eye(len(events.square))
-    told = of_matrix(columns.of, columns.count, events.square, events.noise, one)
+    told = of_matrix(columns.of, columns.count, events.square, events.noise, np.eye(len(events.square)))
     found = replace(columns, corr=told.corr, corr_noise=told.corr_noise)
     return found.clipped(np.zeros(len(columns.mean), bool))
 
 
 def starting_values(events: Events, problem: Problem) -> np.ndarray:
     """(gamma, log sigma) from the line through the events."""
-    f = events.fraction
-    variance = float(np.clip(events.residual / f + 0.5 * events.spread**2, 0.01, 1.5))
-    gamma, sigma = expected(problem.family, f).start(events.line, variance)
+    variance = float(np.clip(events.residual / events.fraction + 0.5 * events.spread**2, 0.01, 1.5))
+    gamma, sigma = expected(problem.family, events.fraction).start(events.line, variance)
     return np.append(gamma, math.log(sigma))
 
 

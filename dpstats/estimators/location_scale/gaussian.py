@@ -15,6 +15,7 @@ from dpstats.estimators.engine.information import Information
 from dpstats.estimators.engine.plan import Plan
 from dpstats.estimators.engine.some import early_rows
 from dpstats.estimators.engine.step import CHOOSE, DAMPING
+from dpstats.estimators.gram.structure import Structure
 from dpstats.estimators.location_scale.bend import straight
 from dpstats.estimators.location_scale.bounds import Bounding
 from dpstats.estimators.location_scale.delayed_expectations import late_information
@@ -35,7 +36,7 @@ from dpstats.estimators.location_scale.events import (
     with_correlations,
 )
 from dpstats.estimators.location_scale.hazard_calibration import contrasted, doubted
-from dpstats.estimators.location_scale.information import Known, Released, estimated
+from dpstats.estimators.location_scale.information import Known, Released, estimated, stretch
 from dpstats.estimators.location_scale.inspections import PlacedByInspections, placed
 from dpstats.estimators.location_scale.placement import PlacedByLine
 from dpstats.estimators.location_scale.problem import Problem, sigma_of
@@ -53,8 +54,9 @@ _EARLY_DAMPING, _QUIET = 0.5, 0.3
 # relative sd of the spread of residuals about the events' line that the family expects: in simulations it was
 # .9 to 2 times as large, and up to 3 times with all but 5 % censored at random
 _SPREAD_SD = 0.5
-# Where signs are no way out, this many times k^2 leave intervals as they are: they have the error of the
-# matrix. With 1.9 and 2.6 times k^2, of 50 and 30 levels, slopes held, and log sigma in 81 and 71 % of fits.
+# Where signs are no way out, this many times the square of the order of matrices leave intervals as they are:
+# they have the error of the matrix. With 1.9 and 2.6 times, of 50 and 30 columns, slopes held, and log sigma
+# in 81 and 71 % of fits.
 MATRIX_SEEN = 4.0
 _BY_ALL = 2  # early steps by all rows, the last, which leave little of what some rows are off by
 _INSPECTED = 0.15  # relative sd of what inspections say of E[h1*^2]
@@ -109,7 +111,7 @@ class Gaussian(Newton):
             self._place_again(self._plan["inspections"][2 if self.arrived else 1])
         if self.arrived:
             placement, mu = self.bounding.placement, self._plan.cost("check")
-            steep = self.need(self.bounding.k) <= 1
+            steep = self.need(self.order) <= 1
             step, noise = self._moved
             off = off_line(step, noise, self.information, sigma_of(self.typical), self.bounding.k)
             where = placement, self.typical, self.sigma, steep, self._ways(), off
@@ -166,7 +168,7 @@ class Gaussian(Newton):
         last = points[len(points) // 2 :].mean(axis=0)
         to_params = step_to_params(last, bounding.placement.pivot(last), self.whitening.matrix)
         found = averaged(self.steps, to_params)
-        result = estimate(found, bounding, self.choice, self.whitening.matrix, self.need(bounding.k))
+        result = estimate(found, bounding, self.choice, self.whitening.matrix, self.need(self.order))
         # nothing is known where inspections do not tell log sigma, as of all rows at one time they do not:
         # all coefficients over sigma may be known then, and none of them is
         if problem.intervals and result.cov[-1, -1] > _UNTOLD**2:
@@ -175,15 +177,23 @@ class Gaussian(Newton):
         result = doubted(result, self._law, bounding, self.choice, found.points.mean(axis=0))
         return replace(result, columns=with_correlations(result.columns, self.events))
 
-    def need(self, m: int) -> float:
+    @property
+    def order(self) -> float:
+        """That of a matrix of the location, or of one that has as many numbers as levels leave free."""
+        structure = Structure.of(self.bounding.placement.scale.alike)
+        return self.bounding.k if structure is None else math.sqrt(2 * structure.numbers)
+
+    def need(self, order: float) -> float:
         """How far noise is beyond what can be used; also that of matrices, where they cannot be done without.
 
-        They are of `m` numbers each way.
+        They are of this order.
         """
         need, placement = needed(self.choice, self.bounding), self.bounding.placement
         if placement.problem.shrinks and placement.problem.strata is None:
             return need
-        return max(need, m * math.sqrt(MATRIX_SEEN / max(self._signal * placement.scale.fraction, 1e-300)))
+        return max(
+            need, order * math.sqrt(MATRIX_SEEN / max(self._signal * placement.scale.fraction, 1e-300))
+        )
 
     def _informed(self, known: Known) -> Information:
         """What releases say of the information, and what the events lead one to expect of it."""
@@ -230,12 +240,19 @@ class Gaussian(Newton):
         return share, square
 
     def _share(self, known: Known, guess: float, sd: float, least: float, largest: float) -> float:
-        """E[h1*^2] of the events: what is expected, with the sd of that, corrected by the releases."""
-        w, k = self.whitening.matrix, self.bounding.k
-        size = float(np.trace(w @ self.events.floored @ w))
-        seen = float(np.trace(known.mean[:k, :k])) / size
-        seen_sd = max(float(np.linalg.norm(np.diag(known.sds)[:k])) / size, 1e-9)
-        return float(np.clip(by_precision(seen, seen_sd, guess, sd), least, largest))
+        """E[h1*^2] of the events: what is expected, with the sd of that, corrected by the releases.
+
+        They tell it along each direction, as far as noise does not hide how far events spread there.
+        """
+        k, events = self.bounding.k, self.events
+        axes = self.whitening.matrix @ known.axes[:k, :k]
+        seen = np.diag(known.axes.T @ known.mean @ known.axes)[:k]
+        size = np.maximum(np.sum(axes * (events.square @ axes), axis=0), 0.0)
+        error = np.hypot(np.diag(known.sds)[:k], guess * events.noise * stretch(events, axes) ** 2)
+        weights = size / np.maximum(error, 1e-12) ** 2
+        whole = max(float(weights @ size), 1e-300)
+        found = by_precision(float(weights @ seen) / whole, max(whole**-0.5, 1e-9), guess, sd)
+        return float(np.clip(found, least, largest))
 
 
 def spread_of(events: Events, usual: float, sigma: float) -> float:

@@ -10,9 +10,9 @@ from dpstats.families import Family
 
 LARGEST_LOG_SIGMA = 0.7  # of one step
 LOG_SIGMA_RANGE = (-6.0, 3.0)  # on the scale of the events, whatever noise makes of a step
-# columns from which on what is public of levels is not used: time for it grows with the fourth power of their
-# number, is a tenth of a fit at 33 and three times a fit at 107
-_MOST_ALIKE = 40
+# numbers that second moments with what is public of levels are, beyond which that is not used: time for it
+# grows with their third power, and is a fifth of a fit at 700, of a hundred levels and six numbers
+_MOST_ALIKE = 1000
 
 
 def sigma_of(point: np.ndarray) -> float:
@@ -110,6 +110,5 @@ class Problem:
 
     @property
     def box(self) -> Box:
-        few = len(self.alike) <= _MOST_ALIKE
-        alike = self.alike if few else self.alike[:0, :0]
+        alike = self.alike if self.alike.max(initial=0) < _MOST_ALIKE else self.alike[:0, :0]
         return Box(self.lower, self.upper, self.binary, levels=self.levels, alike=alike, likely=self.likely)

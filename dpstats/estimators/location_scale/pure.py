@@ -15,6 +15,8 @@ from scipy import special
 from dpstats.curator import Curator
 from dpstats.estimators.engine.information import Information
 from dpstats.estimators.engine.plan import Plan
+from dpstats.estimators.gram.levels import of_levels
+from dpstats.estimators.gram.structure import Structure
 from dpstats.estimators.location_scale.bend import straight
 from dpstats.estimators.location_scale.estimate import Found, SurvivalEstimate, estimate, off_line
 from dpstats.estimators.location_scale.events import (
@@ -96,8 +98,7 @@ class Pure(Newton):
 
     def prepare(self, t: int) -> None:
         super().prepare(t)
-        placement = replace(self.bounding.placement, events=self._known)
-        self.bounding = replace(self.bounding, placement=placement)
+        self.bounding = replace(self.bounding, placement=replace(self.bounding.placement, events=self._known))
         self.choice = self.bounding.choose(self.whitening, self.point)
         self.information = self._informed(self._sizes[t])
 
@@ -229,7 +230,11 @@ def _events(curator: Curator, cost: float, scale: RowScale, problem: Problem) ->
     off[k, :] = off[:, k] = False
     if problem.shrinks:
         matrix[off] *= not_noise(np.sum(matrix[off] ** 2), off.sum() * noise**2 / 2)
-    events = events_of(matrix, noise, scale, release.n)
+    left, structure = 1.0, Structure.of(scale.alike)
+    if structure is not None:
+        matrix[:k, :k] = structure.nearest(matrix[:k, :k], of_levels(scale))
+        left = structure.numbers / (k * (k + 1) / 2)
+    events = events_of(matrix, noise, scale, release.n, left)
     least = _LEAST_RESIDUAL * noise * (1 + float(events.line @ events.line))
     events = replace(events, residual=max(events.residual, least))
     events = levels_in_full(events, scale, problem.levels, radius**2)

@@ -117,17 +117,7 @@ class Signs(Route[tuple[float, float], SurvivalEstimate]):
         result = replace(result, problems=problems, settings=settings, by_signs=True)
         cost, (point, *_) = self._plan.cost("check"), whole.points
         law = contrasted(self.curator, cost, placement, point, sigma_of(point))
-        result = doubted(result, law, frame.bounding, frame.choice, point)
-        # what columns share tells of one that may hold one value, if any of them surely varies
-        alike = ~placement.scale.varies & (not placement.scale.varies.any())
-        return _without(result, np.flatnonzero(placement.scale.unknown | alike) + 1)
-
-
-def _without(result: SurvivalEstimate, unknown: np.ndarray) -> SurvivalEstimate:
-    """No interval for slopes of columns that may hardly vary, nor for the intercept, which rests on them."""
-    if not len(unknown) or "hopeless" in result.problems:
-        return result
-    return result.lost(np.append(0, unknown))
+        return doubted(result, law, frame.bounding, frame.choice, point)
 
 
 def _moved(point: np.ndarray, move: tuple[float, float]) -> np.ndarray:
