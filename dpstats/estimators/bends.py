@@ -237,7 +237,7 @@ def judged(release: Release, line: Line, limit: float, curve: Square, share: flo
         math.sqrt(variance_along(line.cov, line.along)) / line.some_spread,
     )
     sure, usual = by_chance(release.law, noise, sd)
-    if line.leans:  # the square less its mean by chance, as in James and Stein's rule
+    if line.leans and not curve.centred:  # the square less its mean by chance, as in James and Stein's rule
         usual = sd
     told = bool(abs(found) > sure and scale * abs(found) > WORTH * min(errors))
     more = max(abs(found) - usual, 0.0)  # whose square, unlike that of `usual`, is a number

@@ -502,6 +502,11 @@ MUTANTS = (
         ("estimators/newton/check.py", "found.doubted(bend.square *", "found.doubted(0 * bend.square *"),
     ),
     planted(
+        "what a look does not exclude is not counted (glm)",
+        "models/test_bends.py::test_a_step_of_which_noise_hides_most_is_not_silent",
+        ("estimators/newton/far.py", "(_WHOLE_NEARER * back_to_0, effects)", "(0 * back_to_0, effects)"),
+    ),
+    planted(
         "amounts far beyond the limit are not told (glm)",
         "models/test_far.py::test_a_few_amounts_of_many_times_the_mean_are_told",
         ("estimators/newton/check.py", '("far",) * told', "()"),

@@ -35,6 +35,8 @@ from dpstats.moments.rounding import variance_along
 # times the limit of scores, for what may lie beyond: the farther, the noisier; of a row that lies farther
 # still as much is seen
 _WIDER, _WIDER_COUNTS = 2.0, 8.0
+# of the limit of scores where bends are looked for; nearer, and the dispersion would have to be known better
+_NEARER = 0.5
 # share of the rows whose yes or no contradicts the line, if predictors are spread evenly: where it is less,
 # these are so few that noise may hide them. Under a logit the linear predictor has
 # an sd of 4.5 then; of real sets 6 of 6 above that were separated, or far off
@@ -80,6 +82,12 @@ class Read:
         """Curvature of a row along the intercept."""
         row = np.linalg.solve(self.whitening, np.eye(len(self.whitening))[0])
         return float(row @ self.information @ row)
+
+    def looked(self, family: GlmFamily, share: float) -> BoundedScore:
+        """Scores of a look at the fit: of counts and amounts to such a share of their limit."""
+        score = self.score or BoundedScore.unclipped(family)
+        share = 1.0 if family.two_valued else share
+        return replace(score, limit=share * score.limit, spread=share * score.spread)
 
 
 Asked = tuple[str, float, dict[str, Any]]
@@ -202,7 +210,7 @@ def checked(cost: float, problem: Problem, located: Located, read: Read, found: 
         return found
     forth = located.to_user(problem.intercept)
     back, line = np.linalg.inv(forth), _line(located, read, found)
-    share, score = min(FAR * line.unheard, 1.0), read.score or BoundedScore.unclipped(problem.family)
+    share, score = min(FAR * line.unheard, 1.0), read.looked(problem.family, _NEARER)
     square = WIDE if problem.family.two_valued else NEAR
     release, found = yield "predictor_bend", cost, bend_public(line, score, square)
     cov, cov_privacy = standardised(back, found.cov, found.cov_privacy)

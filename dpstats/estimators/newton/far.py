@@ -6,10 +6,11 @@ import numpy as np
 
 from dpstats.estimators.bends import WORTH, by_chance
 from dpstats.estimators.engine.finish import E, Estimate
+from dpstats.estimators.levels import NORMAL
 from dpstats.estimators.newton.check import Check, Read, level_variance
 from dpstats.estimators.newton.located import Located
 from dpstats.estimators.newton.problem import Problem
-from dpstats.families.bounded_score import BoundedScore, square_weight
+from dpstats.families.bounded_score import square_weight
 
 # of the radius: what a long row adds at most. Shorter, and far rows add no more than near ones; longer, and
 # noise grows as they do.
@@ -17,6 +18,10 @@ _REACH = 0.5
 # what rows that count in full move the line by, over what they do as far as they reach: of 25 coefficients
 # whose maximum likelihood was 4 standard errors off, 2.2 to 9, 3.8 in the median
 _WHOLE = 3.0
+# of the limit of scores of counts and amounts, to which long rows are heard: noise falls with it, and what
+# they say hardly does; and the same ratio there: of 101 coefficients 3.8 in the median, 2.2 to 6.7 in the
+# middle half
+_NEARER, _WHOLE_NEARER = 0.25, 4.0
 # standard errors of a coefficient that a move may make up which is not sure: of 2 to 10, 7 tells hardly
 # a line that holds, and as many that do not as 5
 _LARGE = 7.0
@@ -33,7 +38,7 @@ def long_rows(cost: float, problem: Problem, located: Located, read: Read, found
         return found
     forth = located.to_user(problem.intercept)
     back = np.linalg.inv(forth)
-    score, reach = read.score or BoundedScore.unclipped(problem.family), _REACH * read.radius
+    score, reach = read.looked(problem.family, _NEARER), _REACH * read.radius
     public = dict(
         **located.public(),
         beta=back @ found.params,
@@ -49,7 +54,8 @@ def long_rows(cost: float, problem: Problem, located: Located, read: Read, found
     variance = square * (1 + _noisy(found)) + float(release.sds[0].max()) ** 2
     moved, sds = step @ release.values[0].ravel(), math.sqrt(variance) * np.linalg.norm(step, axis=1)
     errors = np.sqrt(np.diag(found.cov)) / np.abs(np.diag(forth))
-    effects = np.abs(back @ found.params)
+    line = back @ found.params
+    effects = np.abs(line)
     if problem.intercept:
         errors[0], effects[0] = math.sqrt(level_variance(back, found.cov)), 0.0
     effects[int(problem.intercept) :][problem.zero_or_one] = 0.0  # two values are on a line
@@ -60,7 +66,19 @@ def long_rows(cost: float, problem: Problem, located: Located, read: Read, found
     told = (sizes > sure) & (_WHOLE * sizes > WORTH * errors) | (sizes > usual) & (may > _LARGE * errors)
     by = _WHOLE * np.sqrt(np.maximum(sizes**2 - usual**2, 0.0))
     by = forth @ (np.sign(moved) * np.where(sizes > sure, by, np.minimum(by, effects)))
-    return found.doubted(np.outer(by, by), *("bends",) * bool(told.any()))
+    found = found.doubted(np.outer(by, by), *("bends",) * bool(told.any()))
+    back_to_0 = (np.maximum(-np.sign(line) * moved, 0.0) + usual) * (not problem.family.two_valued)
+    return _wide_enough(found, np.minimum(_WHOLE_NEARER * back_to_0, effects), forth)
+
+
+def _wide_enough(found: E, ends: np.ndarray, forth: np.ndarray) -> E:
+    """A fit with intervals of which twice the half-length reaches where effects that end may lie.
+
+    `ends` says how much nearer to 0 that is, in units of standardised columns.
+    """
+    variances = np.diag(found.cov) / np.diag(forth) ** 2
+    lacking = np.maximum((ends / (2 * NORMAL)) ** 2 - variances, 0.0)
+    return found.doubted((forth * lacking) @ forth.T)
 
 
 def _noisy(found: Estimate) -> float:
