@@ -27,6 +27,9 @@ class MadeRows:
     def parts(self) -> tuple[()]:
         return ()
 
+    def hold(self) -> None:
+        pass
+
     def blocks(self, size: int = 2**14) -> Iterator[dict[str, np.ndarray]]:
         for start in range(0, self.n, size):
             yield {name: column[start : start + size] for name, column in self.columns.items()}

@@ -218,7 +218,14 @@ class Curator(HoldsRows):
         method: str,
         costs: Mapping[str, float | Price],
     ) -> str | None:
-        """Charge a ledger with the whole budget, before the first release; see :meth:`Account.pay`."""
+        """Charge a ledger with the whole budget, before the first release; see :meth:`Account.pay`.
+
+        Raises
+        ------
+        DataError
+            If the rows are known to have changed since an earlier fit. Nothing is charged then.
+        """
+        self._rows.hold()
         return self._account.pay(ledger, formula=formula, method=method, costs=costs)
 
     def noise(self, name: str, cost: float | Price, **public: Any) -> tuple[str, tuple[np.ndarray, ...]]:

@@ -46,6 +46,9 @@ class Sample(HoldsRows):
         """None: they are kept."""
         return ()
 
+    def hold(self) -> None:
+        """Nothing changes what was drawn."""
+
     def blocks(self, size: int = MAX_ROWS) -> Iterator[dict[str, np.ndarray]]:
         """The rows that were drawn, at most ``size`` at a time."""
         starts = range(0, self._rows.n, size)

@@ -156,6 +156,7 @@ def _found(kind: type[K], kept: _Kept) -> K | None:
     model, budget = kept.model, kept.asked["budget"]
     if not isinstance(budget, Budget) or Curator(model._rows, model.design, budget).not_private:
         return None
+    model._rows.hold()
     path = kept.path
     if not path.exists():
         return None

@@ -30,6 +30,9 @@ from dpstats.schema import WEIGHS
 BLOCK_ROWS = 2**14  # (docs/architecture.md#blocks)
 _BATCH_CELLS = 2**20  # of a batch of a table that is read at every pass: 8 MiB of numbers
 
+# a fit that finds it before its charge ends without one
+SPENT_BY_THEN = "If the ledger has a charge of this fit, it is spent"
+
 T = TypeVar("T")
 _END: Any = object()
 
@@ -125,8 +128,8 @@ class Stamp:
             same = False
         if not same:
             raise DataError(
-                f"{self.path} has changed since the model was made, and a fit reads it more than once. Make "
-                "the model again once nobody writes to the file. What was charged to a ledger is spent"
+                f"{self.path} has changed since the model was made, whose fits are all of one state of it. "
+                f"Make the model again once nobody writes to the file. {SPENT_BY_THEN}"
             )
 
 
@@ -162,6 +165,7 @@ def of_parts(parts: Sequence[Part], broken: str) -> Source:
         lambda: (batch for part in parts for batch in part.batches()),
         broken,
         parts=tuple(parts),
+        files=tuple(part for part in parts if isinstance(part, FilePart)),
     )
 
 

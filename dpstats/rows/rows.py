@@ -154,6 +154,7 @@ class Rows(HoldsRows):
     def __init__(self, source: Source | None, schema: Schema, names: Sequence[str]) -> None:
         self.unit: Unit = schema.privacy_unit
         self._source, self._names = source, tuple(names)
+        self._files: tuple[Part, ...] = source.files if source else ()
         self._encoder = Encoder(schema, names)
         self._columns: dict[str, np.ndarray] | None = None if source else {}
         self._parts: tuple[Part, ...] | None = None  # not known yet: to know may be to run a query
@@ -176,6 +177,11 @@ class Rows(HoldsRows):
             of = of_units if unit.column else streamed
             self._parts = protected(lambda: of(source) if source else (), failure, (SpecificationError,))
         return self._parts
+
+    def hold(self) -> None:
+        """Raise DataError if files, or what is read at every pass, are known to be others by now."""
+        for part in (*self._files, *self.parts()):
+            protected(part.hold, DataError(part.broken), (SpecificationError,))
 
     def blocks(self, size: int = BLOCK_ROWS) -> Iterator[dict[str, np.ndarray]]:
         """All rows in order, at most ``size`` at a time.

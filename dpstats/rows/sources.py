@@ -253,6 +253,8 @@ class Source(HoldsRows):
         All of a table that can be read again, such as a file (:mod:`dpstats.rows.parts`); else empty.
     by_unit : callable, optional
         Makes parts of which each has all rows of its units of privacy, or none where nothing can do that.
+    files : tuple
+        Parts of files, also where other tables stand beside them in a list, or their rows are kept.
     """
 
     batches: Callable[[], Iterator[Batch]]
@@ -260,6 +262,7 @@ class Source(HoldsRows):
     once: bool = False
     parts: tuple[Any, ...] = ()
     by_unit: Callable[[], tuple[Any, ...]] | None = None
+    files: tuple[Any, ...] = ()
 
 
 def _refused() -> NoReturn:
@@ -416,10 +419,12 @@ def batch_of(batch: pa.RecordBatch, asked: Asked) -> Batch:
 def of_frames(frames: Iterable[Any], asked: Asked, opened: Callable[[Any, Asked], Source]) -> Source:
     """Tables of any make, one after the other. Those that are held are checked now, others as they come."""
     tables: Iterable[Source] = (opened(frame, replace(asked, piece=True)) for frame in frames)
-    once, parts = not isinstance(frames, HELD), ()
+    once, parts, files = not isinstance(frames, HELD), (), ()
     if not once:
         tables = list(tables)
-        once = any(table.once for table in tables)
+        once, files = any(table.once for table in tables), tuple(f for table in tables for f in table.files)
         if all(table.parts for table in tables):
             parts = tuple(part for table in tables for part in table.parts)
-    return Source(lambda: (batch for table in tables for batch in table.batches()), once=once, parts=parts)
+    return Source(
+        lambda: (batch for table in tables for batch in table.batches()), once=once, parts=parts, files=files
+    )

@@ -24,7 +24,7 @@ from dpstats.errors import DataError, SpecificationError
 from dpstats.rows.cells import Objects
 from dpstats.rows.encode import Batch
 from dpstats.rows.links import Address, Held, address_of, is_address
-from dpstats.rows.parts import BLOCK_ROWS, Part, of_parts
+from dpstats.rows.parts import BLOCK_ROWS, SPENT_BY_THEN, Part, of_parts
 from dpstats.rows.sources import HIDDEN, Asked, Source, batch_of, check_arrow
 
 _SCAN = re.compile(r"^\s*(\w+) SCAN\b", re.MULTILINE)  # a line of polars' plans
@@ -330,8 +330,8 @@ class SqlPart(Part):
     def hold(self) -> None:
         if self.link.shown() != self.shown:
             raise DataError(
-                "the database has changed, or its transaction has ended, since the fit began, which runs the "
-                "query more than once. What was charged to a ledger is spent"
+                "the database has changed, or its transaction has ended, since the model first read it, and "
+                f"its query is run more than once. Make the model again. {SPENT_BY_THEN}"
             )
 
     def batches(self) -> Iterator[Batch]:

@@ -435,13 +435,40 @@ def test_a_file_that_changes_is_refused(path, monkeypatch):
         model.fit(dps.zcdp(0.5), ledger=ledger)
 
 
+def refused_after_a_fit(data, path, folder):
+    """As when a broken export is corrected and the cell of the fit runs again."""
+    ledger = dps.Ledger(folder / "l.ledger", total=dps.zcdp(9))
+    model = dps.ols("y ~ x", data, SCHEMA)
+    model.fit(dps.zcdp(2), ledger=ledger)
+    changed(path)
+    for reuse in (False, True):
+        with pytest.raises(DataError, match="has changed since the model was made"):
+            model.fit(dps.zcdp(2), ledger=ledger, reuse=reuse)
+    assert ledger.spent == dps.zcdp(2)
+
+
+@pytest.mark.parametrize("kept", [True, False])
+def test_a_file_that_changed_after_a_fit_is_refused_before_the_next_is_charged(
+    path, tmp_path, monkeypatch, kept
+):
+    if not kept:
+        stream(monkeypatch)
+    refused_after_a_fit(path, path, tmp_path)
+
+
+def test_so_is_one_beside_a_frame(tmp_path):
+    frame, path = TABLE.to_pandas(), tmp_path / "d.csv"
+    frame.to_csv(path, index=False)
+    refused_after_a_fit([frame, dps.read_csv(path)], path, tmp_path)
+
+
 def test_a_file_that_changes_in_a_pass_is_refused_after_it(path, monkeypatch):
     """The error is one of the curator's, which has charged: nothing is released of mixed rows."""
     stream(monkeypatch)
     curator = Curator(rows_of(path), DESIGN, dps.gdp(1))
     read = type(DESIGN).read
     monkeypatch.setattr(type(DESIGN), "read", lambda design, block: (changed(path), read(design, block))[1])
-    with pytest.raises(DataError, match="charged to a ledger is spent") as caught:
+    with pytest.raises(DataError, match="has a charge of this fit, it is spent") as caught:
         curator.release("event_moments", 0.5, **PUBLIC)
     assert caught.value.__cause__ is None and caught.value.__context__ is None
 

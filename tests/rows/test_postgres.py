@@ -191,7 +191,9 @@ def test_a_transaction_that_ends_between_passes_ends_the_fit(connect, server, st
     connection = connect(server)
     curator = Curator(rows_of(dps.read_sql(SELECT, connection)), DESIGN, dps.gdp(1))
     connection.commit()
-    with pytest.raises(DataError, match="may find other rows|has ended, since the fit began") as caught:
+    with pytest.raises(
+        DataError, match="may find other rows|has ended, since the model first read it"
+    ) as caught:
         curator.release("event_moments", 0.5, **PUBLIC)
     assert caught.value.__context__ is None
 
