@@ -212,6 +212,19 @@ def test_a_covariate_that_tells_the_response_is_named_as_one(budget, wrong, told
     assert ("separated" in dict(fit.flags)) == told
 
 
+@pytest.mark.parametrize("wrong, told", [(0.0, True), (0.2, False)])
+def test_weights_far_below_their_bound_do_not_decide_what_is_separated(wrong, told):
+    """A log-likelihood of rows that weigh a twentieth is small, and no covariate explains it."""
+    rng, n = np.random.default_rng(4), 20_000
+    x, weight = rng.normal(size=n).clip(-4, 4), rng.gamma(2, 5, n)
+    y = (x > 0) ^ (rng.uniform(size=n) < wrong)
+    schema = dps.Schema(x=dps.bounded(-4, 4), y=dps.flag(), w=dps.bounded(0, 200))
+    with noise(SeededNoise(3)):
+        model = dps.glm("y ~ x", dict(x=x, y=y * 1, w=weight), schema, "binomial", weights="w")
+        fit = model.fit(dps.approx(8, 1e-6))
+    assert ("separated" in dict(fit.flags)) == told
+
+
 @pytest.mark.parametrize("link, slope", [("logit", 5.2), ("probit", 3.0), ("cloglog", 3.7)])
 def test_a_share_of_rows_that_contradict_decides_what_is_separated_under_any_link(link, slope):
     """The slopes are 1.16 times those at which 12.3 % of the rows contradict."""

@@ -40,7 +40,7 @@ def _hazard(family: Family, z: np.ndarray) -> np.ndarray:
 
 
 class LogLikelihood(Statistic):
-    """The sum of clip(l, low, high), l the log-likelihood of a row; shape (1,).
+    """The sum of clip(l - usual, low, high), l the log-likelihood of a row; shape (1,).
 
     Of a time l = event (log h(z) - log sigma) - H(z), z = (y - x'b) / sigma, where y is the time or its
     logarithm: whichever the family is of; of a row that failed between two residuals a and b,
@@ -60,6 +60,8 @@ class LogLikelihood(Statistic):
         Released; of a time.
     log : bool
         Whether the family is of the logarithm of the time.
+    usual : float, optional
+        Public, or released.
 
     Notes
     -----
@@ -70,7 +72,7 @@ class LogLikelihood(Statistic):
     name = "log_likelihood"
     flat = True
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - a line, its family and how a row of it is bounded
         self,
         design: PublicDesign,
         *,
@@ -80,8 +82,9 @@ class LogLikelihood(Statistic):
         family: Family | GlmFamily,
         sigma: float = 1.0,
         log: bool = False,
+        usual: float = 0.0,
     ) -> None:
-        self._params = np.asarray(params, dtype=float)
+        self._params, self._usual = np.asarray(params, dtype=float), usual
         if self._params.shape != (len(design.names),) or not np.isfinite(self._params).all():
             raise ValueError(f"params must be {len(design.names)} finite numbers")
         if not (-np.inf < low <= 0 <= high < np.inf and low < high and 0 < sigma < np.inf):
@@ -104,7 +107,7 @@ class LogLikelihood(Statistic):
             rows = self._family.log_likelihood(response(block, self._log, scratch("y", len(block.ok))), eta)
         ones = scratch("ones", 1, len(rows))
         ones[0] = np.where(block.ok, block.weight, 0.0) if self._weighted else block.ok
-        return (Factor(ones.T, np.clip(rows, *self._ends)[:, None]),)
+        return (Factor(ones.T, np.clip(rows - self._usual, *self._ends)[:, None]),)
 
 
 class LikelihoodContrasts(Statistic):

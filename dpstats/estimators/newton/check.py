@@ -239,17 +239,18 @@ def explained(cost: float, problem: Problem, located: Located, read: Read, found
     """A fit that tells by the caution "separated" if covariates leave next to nothing of a yes or no.
 
     Where a covariate tells the response, its effect has no limit, and the log-likelihood of the rows rises
-    towards 0: it is compared with what it is where no covariate has an effect. Large effects tell it, too.
+    towards 0: it is compared with what it is where no covariate has an effect, row by row, so that weights
+    count in both alike. Large effects tell it, too.
     """
     if not problem.family.two_valued:
         return found
     tells = problem.intercept and separated(problem.family, _line(located, read, found))
-    public = dict(params=found.params, low=_LOWEST, high=0.0, family=problem.family)
-    release, found = yield "log_likelihood", cost, public
     chances = np.clip([located.mean, 1 - located.mean], *CERTAIN)
-    usual = -release.n * located.usable * float(chances @ np.maximum(np.log(chances), _LOWEST))
-    left = SURE * float(release.sds[0][0]) - float(release.values[0][0])
-    told = (tells or left < _UNEXPLAINED * usual) and "hopeless" not in found.problems
+    usual = _UNEXPLAINED * float(chances @ np.maximum(np.log(chances), _LOWEST))
+    public = dict(low=_LOWEST - usual, high=-usual, usual=usual, family=problem.family)
+    release, found = yield "log_likelihood", cost, public | {"params": found.params}
+    explains = float(release.values[0][0]) > SURE * float(release.sds[0][0])
+    told = (tells or explains) and "hopeless" not in found.problems
     return found.doubted(0.0, *("separated",) * told)
 
 
