@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 
@@ -97,8 +98,7 @@ class GlmFit(MeanFit, models=("logit", "glm")):
             response += f" being {variable.codes[0]}"
         text = f" {self._response} of {response} = coef'x{' + offset' if mentions_offset(right) else ''}."
         has_ratios = bool(name) and set(record.names) != {"Intercept"}
-        scatter = "phi" if record.excess is None else "alpha"
-        own = [f"{name}s"] * has_ratios + [scatter] * (record.dispersion is not None)
+        own = [f"{name}s"] * has_ratios + ["phi"] * (record.dispersion is not None and record.excess is None)
         return text + (f" Intervals of {' and '.join(own)} are on the log scale." if own else "")
 
     def _tables(self, level: float, scaled: Record) -> list[Table]:
@@ -106,11 +106,10 @@ class GlmFit(MeanFit, models=("logit", "glm")):
         if record.no_errors:
             return []
         tables = table_of_ratios(ratio_rows(scaled, name.capitalize(), level) if name else [], level)
-        label, what, scatter = "Dispersion", "phi", record.dispersion
         if record.excess is not None:
-            label, what, scatter = "Variance m + alpha m^2", "alpha", record.excess
-        if scatter is not None:
-            tables.append(table_of_scatter({label: positive(what, scatter, level)}, level))
+            tables.append(table_of_scatter({"Variance m + alpha m^2": self._alpha(level)}, level))
+        elif record.dispersion is not None:
+            tables.append(table_of_scatter({"Dispersion": positive("phi", record.dispersion, level)}, level))
         return tables
 
     @value_where(lambda record: record.dispersion is not None)
@@ -123,8 +122,21 @@ class GlmFit(MeanFit, models=("logit", "glm")):
 
     @value_where(lambda record: record.excess is not None)
     def alpha(self) -> Estimate:
-        """alpha of a negative binomial variance m + alpha m^2; 1 / theta of R's glm.nb."""
-        return positive("alpha", given(self.record.excess))
+        """alpha of a negative binomial variance m + alpha m^2; 1 / theta of R's glm.nb.
+
+        It rises evenly with phi, of whose interval its own follows: 0 for counts that may be Poisson.
+        """
+        return self._alpha(0.95)
+
+    def _alpha(self, level: float) -> Estimate:
+        alpha, phi = given(self.record.excess), given(self.record.dispersion)
+        found, of_phi = positive("alpha", alpha, level), positive("phi", phi, level)
+        if not 0 < phi.se < np.inf:
+            return found
+        low, high = (
+            alpha.value + (end - phi.value) * alpha.se / phi.se for end in (of_phi.conf_low, of_phi.conf_high)
+        )
+        return replace(found, conf_low=max(low, 0.0), conf_high=high)
 
     @value_where(lambda record: record.dispersion is not None and record.family.constant_variance)
     def sigma(self) -> Estimate:

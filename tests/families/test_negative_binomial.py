@@ -212,3 +212,17 @@ def test_a_fit_says_and_keeps_its_alpha(tmp_path) -> None:
     assert list(fit.rate_ratios().frame["term"]) == ["x", "z"]
     with pytest.raises(dps.NotReleased, match="needs a negative binomial model"):
         _ = fitted(2, "poisson").alpha
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_interval_of_alpha_follows_from_that_of_phi(seed: int) -> None:
+    """On a log scale of its own an alpha near 0 had limits of 1e-9 and 1e5, or left 0 out."""
+    rng = np.random.default_rng(seed)
+    x = rng.normal(size=4000).clip(-4, 4)
+    data, schema = {"x": x, "y": rng.poisson(2 + 0 * x)}, dps.Schema(x=dps.bounded(-4, 4), y=dps.count(40))
+    with noise(SeededNoise(seed)):
+        fit = dps.glm("y ~ x", data, schema, "negativebinomial").fit(dps.approx(8, 1e-6))
+    alpha, phi = fit.alpha, fit.dispersion
+    assert alpha.conf_low == 0.0 and alpha.estimate <= alpha.conf_high < 0.3
+    rises = (phi.conf_high - phi.estimate) * alpha.std_error / phi.std_error
+    assert alpha.conf_high == pytest.approx(alpha.estimate + rises)
