@@ -17,7 +17,7 @@ such as times that are rounded, does so in all: these errors add up.
 See docs/theory/kaplan_meier.md.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
 
 import numpy as np
@@ -40,8 +40,8 @@ class Errors:
 
     Attributes
     ----------
-    se, se_privacy : array
-        Standard error, and the part of it that is due to privacy: noise, and that cells are not finer.
+    se, se_privacy, se_grid : array
+        Standard error, and the parts of it by noise, and by what is not known of places between two times.
     one : array
         Variance of one coordinate of Laplace noise that, beside normal noise for the rest of the variance,
         has the fourth moment of the noise of all counts together, where these have Laplace noise.
@@ -49,6 +49,7 @@ class Errors:
 
     se: np.ndarray
     se_privacy: np.ndarray
+    se_grid: np.ndarray
     one: np.ndarray
 
 
@@ -83,7 +84,7 @@ class CumulativeHazard:
         """Errors at each time; NaN where there is no value."""
         lost = np.where(np.isnan(self.value), np.nan, 0.0)
         found = self.errors(np.eye(len(self.value)))
-        return Errors(found.se + lost, found.se_privacy + lost, found.one + lost)
+        return Errors(*(getattr(found, part.name) + lost for part in fields(found)))
 
     def errors(self, weights: np.ndarray) -> Errors:
         """Return errors of sums of the values.
@@ -95,10 +96,10 @@ class CumulativeHazard:
         """
         gradient = weights @ self.gradient
         later = np.cumsum(weights[:, ::-1], axis=1)[:, ::-1]  # an increment is in all values that follow
-        privacy = gradient**2 @ self.noise + (np.abs(later) @ self.changing) ** 2
+        privacy, between = gradient**2 @ self.noise, np.abs(later) @ self.changing
         sampling = np.maximum(gradient**2 @ self.counts, 0.0)
         one = np.sqrt(gradient**4 @ self.noise**2)
-        return Errors(np.sqrt(sampling + privacy), np.sqrt(privacy), one)
+        return Errors(np.sqrt(sampling + privacy + between**2), np.sqrt(privacy), between, one)
 
 
 def cumulative_hazard(counts: np.ndarray, sds: np.ndarray) -> CumulativeHazard:

@@ -39,8 +39,9 @@ from dpstats.results.table import (
 FORMAT = "dpstats.curve/2"
 PRINTED = 12  # times of each of several groups; of one all are printed
 NOTE = (
-    "At risk and events are noisy counts, since the time of the line before. std err counts sampling and "
-    f"privacy noise; 'privacy' is the share of its square due to privacy. '{NOT_ESTIMABLE}': at that time "
+    "At risk and events are noisy counts, since the time of the line before. Of the square of std err "
+    "'privacy' is the share of privacy noise, and 'grid' that of not knowing where between two times rows "
+    f"leave, which more times= lessen and no budget does. '{NOT_ESTIMABLE}': at that time "
     "fewer are left than noise can be told from; at all times if a group is small, or most times are outside "
     "their bounds."
 )
@@ -129,8 +130,9 @@ class CurveFit(Facts, Shown, Stored):
         -------
         DataFrame
             ``group``, ``time``, noisy ``at_risk`` and ``events`` since the line before,
-            ``survival``, ``std_error``, ``conf_low``, ``conf_high``, ``privacy_share`` and
-            ``cumulative_hazard`` with its ``hazard_error``. NaN where too few are left at risk.
+            ``survival``, ``std_error``, ``conf_low``, ``conf_high``, ``privacy_share``, ``grid_share`` (of
+            the variance, by what is not known of where between two times rows leave, which more times
+            lessen) and ``cumulative_hazard`` with its ``hazard_error``. NaN where too few are left at risk.
 
         Examples
         --------
@@ -157,6 +159,7 @@ class CurveFit(Facts, Shown, Stored):
                 "conf_low": np.exp(-(value + half)),
                 "conf_high": np.exp(-np.maximum(value - half, 0.0)),
                 "privacy_share": (errors.se_privacy / errors.se) ** 2,
+                "grid_share": (errors.se_grid / errors.se) ** 2,
                 "cumulative_hazard": value,
                 "hazard_error": errors.se,
             }
@@ -276,8 +279,8 @@ class CurveFit(Facts, Shown, Stored):
         Returns
         -------
         DataFrame
-            One row for each group: ``until``, ``estimate``, ``std_error``, ``conf_low``, ``conf_high`` and
-            ``privacy_share``. NaN where the curve does not reach so far.
+            One row for each group: ``until``, ``estimate``, ``std_error``, ``conf_low``, ``conf_high``,
+            ``privacy_share`` and ``grid_share``, as in `table`. NaN where the curve does not reach so far.
 
         Raises
         ------
@@ -300,10 +303,10 @@ class CurveFit(Facts, Shown, Stored):
             errors = found.errors(weights + np.where(np.isfinite(areas), 0.0, np.nan)[:, None])
             half = half_widths(errors.se, errors.one, level, self.budget.pure).max()
             low, high = np.clip([areas[1] - half, areas[2] + half], 0.0, end).tolist()
-            share = float((errors.se_privacy[0] / errors.se[0]) ** 2)
-            rows.append((group, end, float(areas[0]), float(errors.se[0]), low, high, share))
-        names = ["group", "until", "estimate", "std_error", "conf_low", "conf_high", "privacy_share"]
-        return pd.DataFrame(rows, columns=names)
+            shares = (float((part[0] / errors.se[0]) ** 2) for part in (errors.se_privacy, errors.se_grid))
+            rows.append((group, end, float(areas[0]), float(errors.se[0]), low, high, *shares))
+        names = ["group", "until", "estimate", "std_error", "conf_low", "conf_high"]
+        return pd.DataFrame(rows, columns=[*names, "privacy_share", "grid_share"])
 
     def logrank(self) -> LogRankTest:
         """Test that all groups have the same hazards, as R's ``survdiff``.
@@ -369,12 +372,12 @@ class CurveFit(Facts, Shown, Stored):
         if few:
             shown = np.linspace(-1, len(shown) - 1, PRINTED + 1).round().astype(int)[1:]
         frame = self._table(level, shown)
-        counts, share = (Column("at risk"), Column("events")), Column("privacy")
+        counts, shares = (Column("at risk"), Column("events")), (Column("privacy"), Column("grid"))
         heads = (
             *point_columns(in_unit("time", self.time_unit)),
             *counts,
             *point_columns("survival", "std err"),
-            share,
+            *shares,
             *limit_columns(level),
         )
         tables = tuple(
@@ -537,5 +540,10 @@ def _cells(row: Any) -> tuple[str, ...]:
     risk = (plain(row.time), str(round(row.at_risk)), str(round(row.events)))
     if np.isnan(row.survival):
         return (*risk, NOT_ESTIMABLE)
-    numbers = (f"{row.survival:.4f}", figures(row.std_error), percent(row.privacy_share))
+    numbers = (
+        f"{row.survival:.4f}",
+        figures(row.std_error),
+        percent(row.privacy_share),
+        percent(row.grid_share),
+    )
     return (*risk, *numbers, f"{row.conf_low:.4f}", f"{row.conf_high:.4f}")

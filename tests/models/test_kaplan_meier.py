@@ -219,6 +219,9 @@ def test_hazards_that_change_within_a_wide_interval_widen_it() -> None:
         frame = curve(data, times=times).frame
         covered.append(frame["conf_low"].le(truth) & frame["conf_high"].ge(truth) | frame["survival"].isna())
     assert np.mean(covered) > 0.85
+    rich = curve(data, LARGE, times=times)  # no budget says where in an interval rows leave
+    assert (rich.table()["privacy_share"] < 0.01).all() and rich.table()["grid_share"].iloc[2] > 0.5
+    assert rich.rmst(60)["grid_share"][0] > 0.5 > rich.rmst(60)["privacy_share"][0]
 
 
 counts = st.lists(st.floats(-30, 500), min_size=18, max_size=18)
@@ -254,9 +257,10 @@ def test_the_delta_method_is_the_derivative() -> None:
     moved = np.array([cumulative_hazard(noisy + step, sds).value for step in 1e-5 * np.eye(9)])
     gradient = (moved - base.value).T / 1e-5
     changing = 12**-0.5 * noisy[:3] * noisy[3:6] / (np.array([1045, 971, 931]) * np.array([1011, 942, 900]))
-    privacy = 0.25 * (gradient**2).sum(axis=1) + np.cumsum(changing) ** 2
+    privacy, between = 0.25 * (gradient**2).sum(axis=1), np.cumsum(changing)
     assert base.each.se_privacy == pytest.approx(np.sqrt(privacy), rel=1e-4)
-    assert base.each.se == pytest.approx(np.sqrt(gradient**2 @ noisy + privacy), rel=1e-4)
+    assert base.each.se_grid == pytest.approx(between, rel=1e-4)
+    assert base.each.se == pytest.approx(np.sqrt(gradient**2 @ noisy + privacy + between**2), rel=1e-4)
 
 
 @pytest.mark.parametrize(("left", "said"), [(4.9, False), (5.1, True)])
