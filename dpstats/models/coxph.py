@@ -23,6 +23,7 @@ from dpstats.models.skeleton import (
     Plannable,
     about_middles,
     check_budget,
+    check_offset,
     check_worth,
     costs_of_middles,
     of_formula,
@@ -112,6 +113,7 @@ class Coxph(Plannable):
     def __init__(self, design: Design, data: Any, times: Sequence[float] | None) -> None:
         self.design = told_apart(design)
         low, high = _response(design).time_bounds
+        check_offset(design)
         self.times = _told_apart(_grid(low, high, times), design, times is not None)
         self._rows = rows_of(data, design)
 

@@ -19,7 +19,7 @@ from dpstats.estimators.engine.plan import Plan, left
 from dpstats.estimators.newton import MANY, GlmEstimate, Problem, count_steps, fit_newton, make_plan
 from dpstats.estimators.pmt import fit_pmt_glm, glm_costs
 from dpstats.estimators.published.truncated import PUBLISHED, fit_truncated_glm, truncated_glm_costs
-from dpstats.families import LOGISTIC_LOSS
+from dpstats.families import IDENTITY, LOGISTIC_LOSS
 from dpstats.families.glm import BINOMIAL, GAUSSIAN, GlmFamily
 from dpstats.formula import Design, NumericResponse, build_design, told_apart
 from dpstats.ledger import Ledger
@@ -40,6 +40,7 @@ from dpstats.models.skeleton import (
     check_complete,
     check_gaussian,
     check_method,
+    check_offset,
     check_worth,
     costs_of_middles,
     of_formula,
@@ -90,6 +91,8 @@ def problem_of(design: Design, family: GlmFamily, model: str) -> Problem:
         raise FormulaError(
             f"the response {response.text!r} must be a yes or no; declare it as flag(true=..., false=...)"
         )
+    if family.link_name != IDENTITY.name:
+        check_offset(design)
     low, high = family.support
     if response.bounds[0] < low or response.bounds[1] > high:
         raise FormulaError(
@@ -376,8 +379,8 @@ class GlmModel(Plannable):
         able = newton and told and self.design.weights is None
         asked = bool(check_release(release, able, f"{self._name} ({self._law}, method={shown(method)})"))
         if self.family is BINOMIAL and among(method, METHODS):
-            margin = MarginModel(self.design, self._rows, LOGISTIC_LOSS, self._name, self.family.name)
-            return fit_margin(GlmFit, margin, budget, method, c, ledger, compat)
+            margin = MarginModel(self.design, self._rows, LOGISTIC_LOSS, self._name, self.family.name, c)
+            return fit_margin(GlmFit, margin, budget, method, ledger, compat, force)
         check_options(self.family, self._public, method, compat, c, robust)
         check_budget(budget, self._rows.n)
         if self.family is BINOMIAL and method == "auto" and budget.pure:

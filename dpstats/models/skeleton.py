@@ -20,12 +20,13 @@ from dpstats._private import HoldsRows
 from dpstats._warn import warn
 from dpstats.budget import MOST, Budget, Gdp, Pure, as_budget, delta_of, measure, scaled, stated_delta
 from dpstats.curator import Curator
-from dpstats.errors import BudgetError, SpecificationError
+from dpstats.errors import BudgetError, FormulaError, SpecificationError
 from dpstats.estimators.engine.finish import E, Estimate
 from dpstats.estimators.engine.plan import LOOK
 from dpstats.estimators.middles import middles
 from dpstats.families import Family, GlmFamily
 from dpstats.formula import Design, IntervalResponse, NumericResponse, SurvResponse
+from dpstats.formula.reader import LARGEST
 from dpstats.formula.variables import VariableColumns
 from dpstats.ledger import Ledger
 from dpstats.results import Fit
@@ -64,6 +65,22 @@ def warn_of_forgotten_event(design: Design) -> None:
         warn(
             f"{design.response.text} takes every row for a failure, and the event {unread[0]!r} is not used: "
             f"is it Surv(time, {unread[0]})? If every row is a failure, leave the event out of the schema"
+        )
+
+
+def check_offset(design: Design) -> None:
+    """Refuse an offset on a log scale that multiplies by more than any number which a fit takes.
+
+    Raises
+    ------
+    FormulaError
+    """
+    low, high = design.offset_bounds
+    if design.offset and high - low > math.log(LARGEST):
+        raise FormulaError(
+            f"{design.offset.text!r} adds {low:g} to {high:g} to the linear predictor by its public bounds, "
+            f"which is on a log scale: a factor of e^{high - low:.0f} between rows. Write the logarithm, "
+            "as in offset(np.log(hours)), or narrow the bounds in the schema"
         )
 
 
@@ -420,7 +437,24 @@ PURE, PURE_YES_NO, PURE_TIMES = Least(100.0, 1.75), Least(62.0, 1.75), Least(80.
 def check_worth(curator: Curator, budget: Budget, k: int, least: Least, force: bool) -> None:
     """Refuse a fit of k coefficients of which hardly one would be estimable under bounds as most are.
 
-    Rows, budget and coefficients decide, which are public. A fit under the noise of
+    Raises
+    ------
+    BudgetError
+        As :func:`check_enough`.
+    """
+    what = f"{k} coefficient{'s' * (k > 1)}"
+    more = (
+        " under bounds as most are; dps.plan(model, budget, n) says what to expect, and fewer terms need less"
+    )
+    check_enough(curator, budget, least.needed(k) * curator.unit.max_rows, what, force, more)
+
+
+def check_enough(
+    curator: Curator, budget: Budget, wanted: float, what: str, force: bool, more: str = ""
+) -> None:
+    """Refuse a fit of which n mu, under pure epsilon n epsilon, is less than what is wanted.
+
+    Rows, budget and what is asked for decide, which are public. A fit under the noise of
     :mod:`dpstats.testing` spends nothing, and is not refused.
 
     Raises
@@ -429,15 +463,13 @@ def check_worth(curator: Curator, budget: Budget, k: int, least: Least, force: b
         Unless `force`; it says how many rows or how large a budget may do.
     """
     forced = truth("force", force)
-    wanted = least.needed(k) * curator.unit.max_rows
     if forced or curator.not_private or curator.n * measure(budget) >= wanted:
         return
     rows, larger = math.ceil(wanted / measure(budget)), _enough(budget, wanted / curator.n)
     raise BudgetError(
-        f"{budget} buys too little for {k} coefficients from n = {curator.n} rows: under bounds as most are, "
-        "noise would hide nearly all of them, and the fit say 'not estimable'. At the least "
-        f"{larger}, or n = {rows}, may do; dps.plan(model, budget, n) says what to expect, fewer terms need "
-        "less, and force=True (--force) spends the budget all the same"
+        f"{budget} buys too little for {what} from n = {curator.n} rows: noise would hide nearly all of "
+        f"it. At the least {larger}, or n = {rows}, may do{more}; force=True (--force) spends the budget all "
+        "the same"
     )
 
 

@@ -59,6 +59,7 @@ from dpstats.models.skeleton import (
     check_compat,
     check_complete,
     check_named,
+    check_offset,
     check_worth,
     costs_of_middles,
     found_middles,
@@ -192,6 +193,8 @@ class Survreg(Plannable):
         self.dist, self.scale = law.name, _known(scale, law)
         self.design: Design = build_design(formula, schema, weights, subset, scales=True)
         _check(self.design, law)
+        if law.log:
+            check_offset(self.design)
         self._scales = _scales(self.design, self.scale)
         self._rows = rows_of(data, self.design)
 

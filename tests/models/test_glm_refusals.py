@@ -36,6 +36,26 @@ def test_describing_a_model(case: str) -> None:
         model(**arguments)
 
 
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda data, schema: dps.glm("k ~ 1 + offset(hours)", data, schema, "poisson"),
+        lambda data, schema: dps.logit("bad ~ 1 + offset(hours)", data, schema),
+        lambda data, schema: dps.survreg("Surv(k, bad) ~ 1 + offset(hours)", data, schema),
+        lambda data, schema: dps.coxph("Surv(k, bad) ~ z + offset(hours)", data, schema),
+    ],
+)
+def test_an_offset_that_is_no_logarithm_is_named(make: Any) -> None:
+    data = {"k": [1, 2], "z": [0, 1], "bad": [0, 1], "hours": [10.0, 20.0]}
+    schema = dps.Schema(k=dps.bounded(1, 9), z=dps.flag(), bad=dps.event(), hours=dps.bounded(1, 9000))
+    with pytest.raises(
+        dps.FormulaError, match=r"'offset\(hours\)' adds 1 to 9000 .*e\^8999.*offset\(np.log\("
+    ):
+        make(data, schema)
+    make(data, dps.Schema({**schema, "hours": dps.bounded(1, 90)}))
+    dps.ols("k ~ 1 + offset(hours)", data, schema)
+
+
 def test_a_count_is_no_gamma_response() -> None:
     schema = dps.Schema(y=dps.count(9), x=dps.bounded(0, 1))
     with pytest.raises(dps.FormulaError, match="the count 'y' may be 0; fit family='negativebinomial'"):
