@@ -77,7 +77,7 @@ FEW = dps.Schema(time=dps.bounded(1, 1000), maker=dps.levels(CELL, "WDC"))
 FLAGGED = dps.Schema(time=dps.bounded(1, 1000), failed=dps.flag(), maker=dps.levels(CELL, "WDC"))
 PLAN = dps.plan_contributions("time ~ maker", SCHEMA, BUDGET, contributors=100)
 CHOICES = dps.plan_contributions("failed ~ maker", FLAGGED, BUDGET, contributors=100)
-CURVE = dps.kaplan_meier("Surv(time, failed) ~ maker", FRAME, SCHEMA).fit(BUDGET)
+CURVE = dps.kaplan_meier("Surv(time, failed) ~ maker", FRAME, SCHEMA).fit(BUDGET, force=True)
 MOMENTS = dps.PublicMoments("y ~ x", ("Intercept", "x"), 100, np.eye(2), np.ones(2), 3.0)
 MEANS = dps.ols("time ~ maker", FRAME, SCHEMA).fit(BUDGET, force=True).moments
 LOOK = dps.describe(FRAME, FEW, BUDGET, force=True)

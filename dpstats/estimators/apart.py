@@ -6,11 +6,9 @@ row adds, is that of the others. Noise hides a few; how many there are beyond is
 See docs/theory/linear.md#rows-apart.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from scipy import special
@@ -40,7 +38,7 @@ class Apart(NamedTuple):
     told: bool
 
     @classmethod
-    def of(cls, release: Release, rows: float, reach: float) -> Apart:
+    def of(cls, release: Release, rows: float, reach: float) -> Self:
         """They are told where so many surely are that they may hold as much variance as all others, or more.
 
         More surely are than lie between, too, or the column has a long tail.

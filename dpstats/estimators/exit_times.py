@@ -3,10 +3,8 @@
 See docs/theory/kaplan_meier.md#times.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 import numpy as np
 
@@ -52,7 +50,7 @@ class Look(NamedTuple):
     passed: np.ndarray
 
     @classmethod
-    def of(cls, curator: Curator, cost: float, groups: int, low: float, high: float) -> Look:
+    def of(cls, curator: Curator, cost: float, groups: int, low: float, high: float) -> Self:
         """Release exits between public times."""
         edges = public_times(low, high)
         release = curator.release("exit_counts", cost, edges=edges, groups=groups)

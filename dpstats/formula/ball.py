@@ -3,12 +3,10 @@
 See docs/theory/rows.md#the-public-map.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -43,7 +41,7 @@ class UnitBall:
         constant: bool,
         categories: Sequence[tuple[int, np.ndarray]] = (),
         norms: Sequence[tuple[tuple[int, ...], float]] = (),
-    ) -> UnitBall:
+    ) -> Self:
         """Of columns with these declared bounds, shape (k, 2): each is centred and divided by its
         half-width.
 

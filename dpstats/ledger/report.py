@@ -12,8 +12,6 @@ delta_mu being the dual curve of the Gaussian. A rho of unknown noise has no wor
 conversion. All roundings go up.
 """
 
-from __future__ import annotations
-
 import functools
 import math
 import textwrap
@@ -21,7 +19,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -64,7 +62,7 @@ class Total:
     delta: Fraction
 
     @classmethod
-    def of(cls, charges: Iterable[Charge]) -> Total:
+    def of(cls, charges: Iterable[Charge]) -> Self:
         """Pool `charges`."""
         epsilons: Counter[float] = Counter()
         square = rho = delta = Fraction(0)

@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from dpstats._arguments import among, listed, near, shown, truth
+from dpstats._arguments import among, listed, near, shown
 from dpstats._private import forgetting
 from dpstats.budget import Budget, measure
 from dpstats.curator import Curator
-from dpstats.errors import BudgetError, SchemaError, SpecificationError
+from dpstats.errors import SchemaError, SpecificationError
 from dpstats.estimators.description import Wanted, describe_columns, make_plan
 from dpstats.formula.reader import LARGEST, NARROWEST
 from dpstats.formula.subset import read_subset
 from dpstats.formula.variables import VariableColumns
 from dpstats.ledger import Ledger
-from dpstats.models.skeleton import check_budget, pay
+from dpstats.models.skeleton import check_budget, check_enough, pay
 from dpstats.results import Description
 from dpstats.rows import open_rows
 from dpstats.schema import Bounded, Count, Levels, Schema, Variable, as_schema
@@ -82,7 +81,6 @@ def describe(
     """
     schema = as_schema(schema)
     names = _names(schema, columns)
-    forced = truth("force", force)
     design = VariableColumns(schema, names, None if subset is None else read_subset(subset, schema))
     rows = open_rows(data, schema, design.variables)
     check_budget(budget, rows.n)
@@ -90,8 +88,11 @@ def describe(
     asked = [_asked(name, schema[name]) for name in names]
     pure, numbers = budget.pure, sum(isinstance(one, Wanted) for one in asked)
     plan = make_plan(numbers, measure(budget), pure)
-    if not forced:
-        _check_worth(curator, budget, plan["counts"][0], len(names))
+    counts = dict(chosen=np.ones(len(names)), edges=[np.zeros(0)] * len(names))
+    _, sds = curator.noise("cell_counts", plan["counts"][0], **counts)
+    wanted = 2 * float(sds[0][0]) / _MOST * measure(budget)
+    what = f"{len(names)} variable{'s' * (len(names) > 1)}"
+    check_enough(curator, budget, wanted, what, force, "; fewer variables need less")
     method = f"noisy counts and moments ({'pure epsilon' if pure else 'Gaussian'})"
     facts = pay(curator, design, budget, ledger, method, plan.costs)
     known = rows.n if subset is None and rows.unit.column is None else None
@@ -137,21 +138,3 @@ def _asked(name: str, variable: Variable) -> Wanted | int:
             )
         return Wanted(*variable.bounds, isinstance(variable, Count))
     return len(variable.all) if isinstance(variable, Levels) else 2
-
-
-def _check_worth(curator: Curator, budget: Budget, cost: float, count: int) -> None:
-    """Refuse to spend a budget that tells no share from any other; no row is read.
-
-    Raises
-    ------
-    BudgetError
-    """
-    _, sds = curator.noise("cell_counts", cost, chosen=np.ones(count), edges=[np.zeros(0)] * count)
-    half = 2 * float(sds[0][0]) / max(curator.n, 1)
-    if half > _MOST and not curator.not_private:
-        rows = math.ceil(2 * float(sds[0][0]) / _MOST)
-        raise BudgetError(
-            f"{budget} buys too little for {count} variables of n = {curator.n} rows: noise would move every "
-            f"share by {half:.2g}. Describe fewer variables, give about {half / _MOST:.2g} times the epsilon "
-            f"or mu, or n = {rows} rows; force=True (--force) spends the budget all the same"
-        )

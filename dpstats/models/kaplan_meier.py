@@ -17,8 +17,15 @@ from dpstats.estimators.exit_times import Look
 from dpstats.formula import Design, SurvResponse, build_design, unit_of
 from dpstats.ledger import Ledger
 from dpstats.models.reuse import reusable
-from dpstats.models.skeleton import Unfitted, check_budget, pay, times_within, warn_of_forgotten_event
-from dpstats.moments.interval_counts import how_many
+from dpstats.models.skeleton import (
+    Unfitted,
+    check_budget,
+    check_enough,
+    pay,
+    times_within,
+    warn_of_forgotten_event,
+)
+from dpstats.moments.interval_counts import FEWEST, how_many
 from dpstats.results import CurveFit
 from dpstats.rows import open_rows
 from dpstats.schema import Flag, Levels, Schema
@@ -103,7 +110,12 @@ class KaplanMeier(Unfitted):
 
     @reusable(CurveFit)
     def fit(
-        self, budget: Budget, *, ledger: Ledger | str | Path | None = None, reuse: bool | str = False
+        self,
+        budget: Budget,
+        *,
+        ledger: Ledger | str | Path | None = None,
+        force: bool = False,
+        reuse: bool | str = False,
     ) -> CurveFit:
         """Spend a budget on the counts of exits.
 
@@ -114,6 +126,8 @@ class KaplanMeier(Unfitted):
         ledger : Ledger or path, optional
             The ledger that is charged with the whole budget before anything is released. Default: that of
             :func:`dpstats.use_ledger`, if any.
+        force : bool
+            Spend the budget even where noise would hide groups of equal size that nobody has left.
         reuse : bool or str
             Return the fit that was kept beside the ledger when the same was asked of the same data before,
             and spend nothing; a text is the version of the data that you declare (docs/ledger.md).
@@ -125,7 +139,7 @@ class KaplanMeier(Unfitted):
         Raises
         ------
         BudgetError
-            If it exceeds what the ledger has left. Nothing is spent then.
+            If it buys too little for so few rows, or exceeds what the ledger has left. Nothing is spent then.
 
         Examples
         --------
@@ -143,8 +157,9 @@ class KaplanMeier(Unfitted):
         costs = {
             name: measure(budget) * (share if pure else math.sqrt(share)) for name, share in shares.items()
         }
+        sd = self._noise(curator, budget, costs["exit counts"], force)
         facts = pay(curator, self.design, budget, ledger, method, costs)
-        times = self._found(curator, costs)
+        times = self._found(curator, costs, sd)
         release = curator.release("exit_counts", costs["exit counts"], edges=times, groups=len(self.groups))
         most = self.design.max_weight
         return CurveFit(
@@ -158,12 +173,28 @@ class KaplanMeier(Unfitted):
             **facts,
         )
 
-    def _found(self, curator: Curator, costs: Mapping[str, float]) -> np.ndarray:
+    def _noise(self, curator: Curator, budget: Budget, cost: float, force: bool) -> float:
+        """Return the sd of the noise of a count.
+
+        Raises
+        ------
+        BudgetError
+            Of groups of equal size that could not be told at their first time if nobody had left by then: of
+            3 J counts of J times all but two are of rows at risk after the first.
+        """
+        groups, named = len(self.groups), [self.design.time_bounds[1]] if self.times is None else self.times
+        _, (sds,) = curator.noise("exit_counts", cost, edges=named, groups=groups)
+        sd = float(sds.max())
+        times = how_many(curator.n / groups, sd) if self.times is None else len(self.times)
+        rows = groups * FEWEST * sd * math.sqrt(3 * times - 2)
+        what = f"{groups} curve{'s' * (groups > 1)} of {times} time{'s' * (times > 1)}"
+        check_enough(curator, budget, rows * measure(budget), what, force)
+        return sd
+
+    def _found(self, curator: Curator, costs: Mapping[str, float], sd: float) -> np.ndarray:
         """Times that were named and those between them, or all, by a first look."""
         groups, (low, high) = len(self.groups), self.design.time_bounds
         named = np.array([high]) if self.times is None else self.times
-        _, (sds,) = curator.noise("exit_counts", costs["exit counts"], edges=named, groups=groups)
-        sd = float(sds.max())
         look = Look.of(curator, costs["times"], groups, low, float(named[-1]))
         if self.times is None:
             return look.times(named, [how_many(curator.n / groups, sd)])

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 from dpstats._arguments import shown
 from dpstats._private import always_shown, forgetful, forgetting
-from dpstats.budget import Budget, Pure, Zcdp
+from dpstats.budget import Budget, Pure, Zcdp, measure
 from dpstats.curator import Curator
 from dpstats.errors import BudgetError, FormulaError, SpecificationError
 from dpstats.estimators.newton import Problem
@@ -22,6 +22,7 @@ from dpstats.estimators.objective import (
     check_debiased,
     fit_debiased,
     fit_penalised,
+    hidden_share,
     make_debiased_plan,
     make_plan,
 )
@@ -40,6 +41,7 @@ from dpstats.models.skeleton import (
     about_middles,
     check_budget,
     check_compat,
+    check_enough,
     check_named,
     costs_of_middles,
     of_formula,
@@ -73,13 +75,18 @@ def check_labels(design: Design, model: str) -> None:
 
 @dataclass(frozen=True, repr=False)
 class MarginModel(Unfitted):
-    """A loss of a margin on the rows of a design, and what the record calls it."""
+    """A loss of a margin on the rows of a design, what the record calls it, and its penalty if one is given.
+
+    The fit minimises the mean loss + c |theta|^2. Default: as small as the budget allows, for "output" and
+    compat="paper" the paper's 0.001.
+    """
 
     design: Design
     rows: Rows
     loss: MarginLoss
     model: str
     dist: str
+    c: float | None
 
 
 def fit_margin(
@@ -87,9 +94,9 @@ def fit_margin(
     asked: MarginModel,
     budget: Budget,
     method: str,
-    c: float | None,
     ledger: Ledger | str | Path | None,
     compat: str | None,
+    force: bool,
 ) -> K:
     """Spend a budget on the penalised minimum of a loss of a margin.
 
@@ -100,10 +107,7 @@ def fit_margin(
     asked : MarginModel
     budget : Budget
     method : {"objective", "output"}
-    c : float, optional
-        Penalty: minimise the mean loss + c |theta|^2. Default: as small as the budget allows, for "output"
-        and compat="paper" the paper's 0.001.
-    ledger, compat
+    ledger, compat, force
         As of the models' ``fit``.
 
     Raises
@@ -111,7 +115,7 @@ def fit_margin(
     SpecificationError
         Before anything is spent.
     """
-    design, rows, loss = asked.design, asked.rows, asked.loss
+    design, rows, loss, c = asked.design, asked.rows, asked.loss, asked.c
     _check_weights(design, METHODS.get(method, method))
     _check(method, c, compat, budget)
     check_budget(budget, rows.n)
@@ -126,6 +130,9 @@ def fit_margin(
     )
     if compat:
         check_published_matrices(curator, ball, loss, plan)
+    hidden = 0.0 if compat else hidden_share(curator, ball, loss, plan)
+    wanted = hidden * curator.n * measure(budget)
+    check_enough(curator, budget, wanted, f"{ball.k} coefficient{'s' * (ball.k > 1)}", force)
     named = METHODS[method] + (" as published" if compat else "")
 
     facts = pay(curator, design, budget, ledger, _named(named, budget), plan.costs)
@@ -313,6 +320,7 @@ class Svm(Unfitted):
         *,
         ledger: Ledger | str | Path | None = None,
         compat: str | None = None,
+        force: bool = False,
         reuse: bool | str = False,
     ) -> SvmFit:
         """Spend a budget and estimate.
@@ -329,6 +337,8 @@ class Svm(Unfitted):
             :func:`dpstats.use_ledger`, if any.
         compat : {None, "paper"}
             Follow the paper: its noise, its constants and its floors (docs/erm.md).
+        force : bool
+            Spend the budget even where noise hides all scores that so many rows can have.
         reuse : bool or str
             Return the fit that was kept beside the ledger when the same was asked of the same data before,
             and spend nothing; a text is the version of the data that you declare (docs/ledger.md).
@@ -341,7 +351,8 @@ class Svm(Unfitted):
         Raises
         ------
         BudgetError
-            If the penalty is too small for the budget, or the budget exceeds what the ledger has left.
+            If the penalty is too small for the budget, noise would hide all that so many rows can tell, or
+            the budget exceeds what the ledger has left.
             Nothing is spent then.
 
         Examples
@@ -354,8 +365,8 @@ class Svm(Unfitted):
         """
         check_named(method, ("auto", "objective", "output"))
         method = "objective" if method == "auto" else method
-        asked = MarginModel(self.design, self._rows, self._loss, "svm", "huber")
-        return fit_margin(SvmFit, asked, budget, method, self._c, ledger, compat)
+        asked = MarginModel(self.design, self._rows, self._loss, "svm", "huber", self._c)
+        return fit_margin(SvmFit, asked, budget, method, ledger, compat, force)
 
     def _stated(self) -> dict[str, Any]:
         """What else it was given, for :mod:`dpstats.models.reuse`."""

@@ -9,12 +9,10 @@ one coordinate rules. Laplace noise is taken to come from one coordinate, the lo
 estimate errs as a mixture of normals does, whose distribution function is a sum over quadrature nodes.
 """
 
-from __future__ import annotations
-
 import functools
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import scipy
@@ -100,7 +98,7 @@ class Tails:
         return {"law": self.law, "m": self.m, "variances": [float(value) for value in self.variances]}
 
     @classmethod
-    def from_dict(cls, content: dict[str, Any]) -> Tails:
+    def from_dict(cls, content: dict[str, Any]) -> Self:
         """Inverse of `to_dict`; SpecificationError if there is no such law."""
         law, m = str(content["law"]), int(content["m"])
         variances = np.array(content["variances"], dtype=float)

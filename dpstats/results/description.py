@@ -3,13 +3,11 @@
 It prints as a table of numbers for each variable, and one of correlations.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import pandas as pd
@@ -442,7 +440,7 @@ class Description(Facts, Shown, Stored):
         }
 
     @classmethod
-    def from_dict(cls, content: Mapping[str, Any]) -> Description:
+    def from_dict(cls, content: Mapping[str, Any]) -> Self:
         """Return the description that `to_dict` described.
 
         Parameters

@@ -208,7 +208,7 @@ def test_columns_that_are_not_declared_are_refused(columns: Any) -> None:
 
 
 def test_what_noise_would_hide_is_refused_unless_forced() -> None:
-    with pytest.raises(dps.BudgetError, match="variables of n = 60 rows.*force=True"):
+    with pytest.raises(dps.BudgetError, match="variables from n = 60 rows.*force=True"):
         dps.describe(frame(60), SCHEMA, dps.pure(0.1))
     assert dps.describe(frame(60), SCHEMA, dps.pure(0.1), force=True).nobs == 60
 

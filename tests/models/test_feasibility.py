@@ -80,6 +80,28 @@ def test_a_fit_is_refused_below_its_least_and_not_above(name: str, kind: str, tm
     assert len(ledger.entries()) == 2
 
 
+HOPELESS = {
+    "2 curves of 8 times": lambda data: dps.kaplan_meier("Surv(time, failed) ~ sick", data, SCHEMA),
+    "1 curve of 2 times": lambda data: dps.kaplan_meier("Surv(time, failed) ~ 1", data, SCHEMA, times=[2, 5]),
+    "2 coefficients": lambda data: dps.svm("sick ~ x0", data, SCHEMA),
+}
+
+
+@pytest.mark.parametrize("small", [dps.pure(1.0), dps.approx(1.0, 1e-6)], ids=str)
+@pytest.mark.parametrize("what", HOPELESS)
+def test_curves_and_margins_of_a_handful_of_rows_are_refused_before_they_charge(
+    what: str, small: Any, tmp_path: Path
+) -> None:
+    ledger = dps.Ledger(tmp_path / "a.ledger", total=dps.pure(9) if small.pure else dps.approx(9, 1e-5))
+
+    with pytest.raises(dps.BudgetError, match=f"buys too little for {what} from n = 20 rows") as refused:
+        HOPELESS[what](rows(20)).fit(small, ledger=ledger)
+    assert not ledger.entries()
+    n = int(str(refused.value).partition("or n = ")[2].partition(",")[0])
+    HOPELESS[what](rows(n)).fit(small)
+    assert HOPELESS[what](rows(20)).fit(small, ledger=ledger, force=True).nobs == 20
+
+
 @pytest.mark.parametrize(
     "small", [dps.pure(0.05), dps.gdp(0.02), dps.zcdp(0.0002), dps.approx(0.05, 1e-6)], ids=str
 )

@@ -219,7 +219,7 @@ def test_hazards_that_change_within_a_wide_interval_widen_it() -> None:
         frame = curve(data, times=times).frame
         covered.append(frame["conf_low"].le(truth) & frame["conf_high"].ge(truth) | frame["survival"].isna())
     assert np.mean(covered) > 0.85
-    rich = curve(data, LARGE, times=times)  # no budget says where in an interval rows leave
+    rich = curve(data, times=times)  # no budget says where in an interval rows leave
     assert (rich.table()["privacy_share"] < 0.01).all() and rich.table()["grid_share"].iloc[2] > 0.5
     assert rich.rmst(60)["grid_share"][0] > 0.5 > rich.rmst(60)["privacy_share"][0]
 

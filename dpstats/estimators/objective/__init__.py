@@ -1,7 +1,7 @@
 """Penalised minima of losses of a margin, by objective or output perturbation, and what follows from them."""
 
 from dpstats.estimators.objective.debiased import check_debiased, fit_debiased
-from dpstats.estimators.objective.penalised import MarginEstimate, fit_penalised
+from dpstats.estimators.objective.penalised import MarginEstimate, fit_penalised, hidden_share
 from dpstats.estimators.objective.plan import Plan, make_debiased_plan, make_plan
 from dpstats.formula.ball import UnitBall
 
@@ -12,6 +12,7 @@ __all__ = [
     "check_debiased",
     "fit_debiased",
     "fit_penalised",
+    "hidden_share",
     "make_debiased_plan",
     "make_plan",
 ]

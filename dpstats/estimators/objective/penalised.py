@@ -69,6 +69,17 @@ def estimate(
 _SEEN = 2.0
 
 
+def hidden_share(curator: Curator, ball: UnitBall, loss: MarginLoss, plan: Plan) -> float:
+    """Return what noise hides of the squared scores, over the most that any rows have; no row is read.
+
+    Rows lie in the unit ball and no slope of a loss exceeds 1, so that no eigenvalue of their squared scores
+    exceeds n: from 1 on nothing is estimable, whatever the rows are.
+    """
+    about = dict(ball.public(), loss=loss, params=np.zeros(ball.k))
+    _, sds = curator.noise("margin_sandwich", plan.matrices, **about)
+    return _SEEN * noise_edge(sds[0]) / curator.n
+
+
 def fit_penalised(
     curator: Curator, ball: UnitBall, loss: MarginLoss, ridge: float, plan: Plan, tilted: bool = True
 ) -> MarginEstimate:
