@@ -496,6 +496,9 @@ SPACES = {
         ),
         Space(lambda d: dict(params=np.full(d + 1, 0.3), low=-5.0, high=0.0, family=BINOMIAL), 60.0),
         Space(lambda d: dict(params=np.full(d + 1, 0.3), low=-9.0, high=0.0, family=POISSON), 60.0),
+        Space(
+            lambda d: dict(params=np.full(d + 1, 0.3), low=-2.9, high=0.1, usual=-0.1, family=BINOMIAL), 60.0
+        ),
     ],
     # rows of one sign or the other: failures far from where they are expected, and near it
     "likelihood_contrasts": [
