@@ -166,7 +166,10 @@ def test_life_is_that_of_python(kept: Path, capsys: pytest.CaptureFixture[str]) 
     pd.DataFrame(units).to_csv("units.csv", index=False)
     assert out_of(["life", "drives.fit.json", "--new", "units.csv", "--failed", "0.1", "0.2"], capsys)
     for wrong, says in (
-        (["--at", "voltage"], "--at takes values by name"),
+        (
+            ["--at", "voltage"],
+            "--at takes values by name, such as temp=30.5,maker=HGST, not 'voltage'; names and levels",
+        ),
         (["--at", "volts=3"], "newdata"),
         (["--at", "voltage=250", "--new", "units.csv"], "not from both"),
         ([], "needs new units, which are public: --at voltage=... or --new FILE"),

@@ -41,7 +41,8 @@ def test_each_kind_states_what_is_public():
 
 
 def test_levels_are_texts_in_the_order_given():
-    assert levels(2, 1.0, True, 0.5).levels == ("2", "1", "True", "0.5")
+    assert levels(2, 1.0, 0.5).levels == ("2", "1", "0.5")
+    assert levels(True, False).levels == ("True", "False")
     assert levels("a", "b", ...) == Levels(("a", "b"), other=True)
     assert Levels(["a", "b"]).levels == ("a", "b")
 
@@ -126,6 +127,7 @@ warm        flag     true = True, false = False"""
         (lambda: levels(), "two levels"),
         (lambda: levels("a", "b", "a"), "declared twice, as number 1 and number 3"),
         (lambda: levels(1, "1"), "declared twice, as number 1"),
+        (lambda: levels(True, 1), "declared twice, as number 1.*True is 1"),
         (lambda: levels("a", ""), "must not be empty"),
         (lambda: levels("a", None), "must be a text or a finite number"),
         (lambda: levels("a", float("inf")), "must be a text or a finite number"),

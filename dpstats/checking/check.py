@@ -8,9 +8,12 @@ from __future__ import annotations
 
 import os
 import re
+import unicodedata
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
+from functools import partial
 from itertools import compress
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -89,7 +92,8 @@ def reason(cell: Any, variable: Variable, decimal: str = ".") -> str:
     if isinstance(cell, _Line):
         return f"in a line that {cell.why or 'is blank'}"
     if not isinstance(cell, str):
-        return MISSING if bool(pd.api.types.is_scalar(cell) and pd.isna(cell)) else _of_object(cell, variable)
+        is_nan = cell.is_nan if isinstance(cell, Decimal) else partial(pd.isna, cell)
+        return MISSING if pd.api.types.is_scalar(cell) and is_nan() else _of_object(cell, variable)
     text = cell.strip()
     if text in MISSING_TEXTS:
         return MISSING
@@ -124,7 +128,7 @@ def _of_object(cell: Any, variable: Variable) -> str:
 
 
 def _folded(text: str) -> str:
-    return re.sub(r"[\W_]+", "", text).casefold()
+    return re.sub(r"[\W_]+", "", unicodedata.normalize("NFKD", text)).casefold()
 
 
 BANNER = "NOT PRIVATE: exact counts, and cells of the data. DO NOT PUBLISH."

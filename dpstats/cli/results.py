@@ -165,7 +165,10 @@ def _point(fit: Saved, text: str) -> dict[str, Any]:
     """A unit such as ``temp=30,maker=HGST``."""
     pairs = [word.partition("=") for word in text.split(",")]
     if not all(equals and name.strip() for name, equals, _ in pairs):
-        raise SpecificationError(f"--at takes values by name, such as temp=30.5,maker=HGST, not {text!r}")
+        raise SpecificationError(
+            f"--at takes values by name, such as temp=30.5,maker=HGST, not {text!r}; "
+            "names and levels that have a comma go into a file, --new FILE"
+        )
     if re.search(r"[^\s,]\s+[^\s=,]+\s*=", text):
         raise SpecificationError(
             f"--at has commas between its values, such as temp=30.5,maker=HGST, and {text!r} lacks one"

@@ -182,11 +182,8 @@ def code_terms(terms: Sequence[tuple[str, ...]], factors: Mapping[str, Factor]) 
             for subterm in codings
         ]
         return Coding(tuple(info.column_names), tuple(subterms), tuple(info.term_name_slices.items()))
-    except patsy.PatsyError as error:
-        message = error.message
     except Exception:
-        message = "check the arguments of its contrasts"
-    raise FormulaError(f"the terms of the formula cannot be coded: {message}")
+        raise FormulaError("the terms cannot be coded; check the arguments of contrasts") from None
 
 
 def without_intercept(coding: Coding, formula: str) -> Coding:

@@ -161,6 +161,8 @@ def check_named(method: object, known: Sequence[str]) -> None:
     """
     if isinstance(method, Ledger | Path) or (isinstance(method, str) and Path(method).suffix):
         raise SpecificationError("a ledger is given by its name here: fit(budget, ledger=ledger)")
+    if isinstance(method, float | int) and not isinstance(method, bool):
+        raise BudgetError("a budget is one value, such as fit(dps.approx(epsilon=1, delta=1e-6))")
     if not among(method, known):
         listed = ", ".join(map(repr, known[:-1])) + f" or {known[-1]!r}"
         raise SpecificationError(f"method must be {listed}, got {shown(method)}{near(method, known)}")

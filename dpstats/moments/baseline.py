@@ -59,28 +59,31 @@ class Baseline(Arrays):
         pieces = np.array(self.pieces, dtype=int)
         pieces.setflags(write=False)
         object.__setattr__(self, "pieces", pieces)
-        m, j = len(self.edges) - 1, len(self.log_hazards)
-        known = np.isfinite(np.concatenate([self.edges, self.clock, self.log_hazards])).all()
-        rising = m > 0 and (np.diff(self.edges) > 0).all() and (np.diff(self.clock, prepend=0.0) >= 0).all()
-        if not (known and rising and self.clock.shape == (m + 1,) and pieces.shape == (m,)) or (
-            self.variances.shape != (m,) or not (self.variances >= 0).all()
-        ):
-            raise ValueError("edges and clock of a baseline must be finite and increase, one more than cells")
-        steps = np.diff(pieces, prepend=0, append=j - 1)
-        if not np.isin(steps, (0, 1)).all() or pieces[0] != 0 or pieces[-1] != j - 1:
-            raise ValueError("pieces of a baseline must be numbered in the order of its cells")
-        if type(self.strata) is not int or self.strata < 1 or m % self.strata:
-            raise ValueError("each stratum of a baseline must have as many cells")
-        if self.failures is not None and not (self.failures.shape == (m,) and (self.failures > 0).all()):
-            raise ValueError("a baseline must have failures, a positive number of them, in each cell")
-        if self.until is not None and self.until.shape != (self.strata,):
-            raise ValueError("a baseline must have a time for each stratum")
-        if self.cov.ndim != 2 or len(self.cov) < j or self.cov.shape != self.cov.T.shape:
-            raise ValueError("the covariance of a baseline must be square")
-        if self.root is not None and not (self.root.ndim == 2 and len(self.root) == len(self.cov)):
-            raise ValueError("a root must have a row for each row of the covariance")
-        if self.cov_privacy.shape != self.cov.shape:
-            raise ValueError("both covariances of a baseline must be of one shape")
+        m, j, size = len(self.edges) - 1, len(self.log_hazards), len(self.cov)
+        whole = (
+            m > 0
+            and np.isfinite(np.concatenate([self.edges, self.clock, self.log_hazards])).all()
+            and (np.diff(self.edges) > 0).all()
+            and self.clock.shape == (m + 1,)
+            and (np.diff(self.clock, prepend=0.0) >= 0).all()
+            and pieces.shape == self.variances.shape == (m,)
+            and (self.variances >= 0).all()
+            and pieces[0] == 0
+            and pieces[-1] == j - 1
+            and np.isin(np.diff(pieces), (0, 1)).all()
+            and type(self.strata) is int
+            and self.strata > 0 == m % self.strata
+            and (self.failures is None or (self.failures.shape == (m,) and (self.failures > 0).all()))
+            and (self.until is None or self.until.shape == (self.strata,))
+            and self.cov.shape == self.cov_privacy.shape == (size, size)
+            and size >= j
+            and (self.root is None or (self.root.ndim == 2 and len(self.root) == size))
+        )
+        if not whole:
+            raise ValueError(
+                "a baseline has cells that follow each other, finite and increasing numbers of each, pieces "
+                "in their order, as many cells in each stratum, and square covariances of its pieces at least"
+            )
 
     @property
     def times(self) -> np.ndarray:

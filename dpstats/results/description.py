@@ -88,13 +88,11 @@ def _column(variable: Variable, content: Mapping[str, Any]) -> ColumnSums:
     table = CellTable(bounds, edges, counts, _noise(content["noise"]), rows, whole, coarse)
     sums = content["sums"]
     rising = bool((np.diff(edges) > 0).all()) and len(counts) == len(edges) + 2
-    if not rising or number is (sums is None) or not (number or len(counts) == levels + 1):
-        raise SpecificationError("the counts of a saved description are not those of its variables")
+    _hold(rising and number is (sums is not None) and (number or len(counts) == levels + 1), "counts")
     if sums is None:
         return ColumnSums(table, None)
     values = {name: float(sums[name]) for name in _SUMS}
-    if not (values["half"] > 0 and values["second_sd"] >= 0):
-        raise SpecificationError("the sums of a saved description have no box, or no noise")
+    _hold(values["half"] > 0 and values["second_sd"] >= 0, "sums")
     return ColumnSums(table, BoxSums(noise=_noise(sums["noise"]), **values))
 
 
@@ -102,33 +100,34 @@ def _coarse(content: Mapping[str, Any], edges: int) -> CoarseCounts:
     """Of a table of so many edges."""
     places, counts = frozen(content["places"], int), _array(content["counts"])
     known = bool(((places >= 0) & (places < edges)).all()) and bool((np.diff(places) > 0).all())
-    if not known or len(counts) != len(places) + 2:
-        raise SpecificationError("the coarse counts of a saved description are not of its cells")
+    _hold(known and len(counts) == len(places) + 2, "coarse counts")
     return CoarseCounts(places, counts, _noise(content["noise"]))
 
 
 def _noise(content: Any) -> Noise:
     law, size, sd = content
-    if not (int(size) >= 1 and float(sd) >= 0):
-        raise SpecificationError("the noise of a saved description has no size")
+    _hold(int(size) >= 1 and float(sd) >= 0, "noise")
     return Noise(str(law), int(size), float(sd))
 
 
 def _products(content: Mapping[str, Any], count: int) -> Products:
     arrays = {name: _array(content[name]) for name in _PRODUCTS}
-    if any(array.shape != (count, count) for array in arrays.values()):
-        raise SpecificationError("the products of a saved description are not those of its variables")
+    _hold(all(array.shape == (count, count) for array in arrays.values()), "products")
     stretch = float(content["stretch"]) if "stretch" in content else None
-    if stretch is not None and not 1 <= stretch < np.inf:
-        raise SpecificationError("the products of a saved description were shortened by no length")
+    _hold(stretch is None or 1 <= stretch < np.inf, "length to which rows were shortened")
     return Products(law=str(content["law"]), stretch=stretch, **arrays)
 
 
 def _array(values: Any) -> np.ndarray:
     array = frozen(values)
-    if not np.isfinite(array).all():
-        raise SpecificationError("the numbers of a saved description must be finite")
+    _hold(bool(np.isfinite(array).all()), "numbers")
     return array
+
+
+def _hold(whole: bool, what: str) -> None:
+    """Refuse a file that was edited."""
+    if not whole:
+        raise SpecificationError(f"the {what} of a saved description cannot be: the file was changed")
 
 
 _NOTE = (

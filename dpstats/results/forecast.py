@@ -199,7 +199,7 @@ class Forecast(Result):
         limits = frame[[f"{what}_low", f"{what}_high"]].to_numpy()
         for row, sure, (low, high) in zip(frame[names].to_numpy(), known, limits, strict=True):
             numbers_of = (*map(figures, row[1:]), f"{low:.0f}", f"{high:.0f}") if sure else (NOT_ESTIMABLE,)
-            yield plain(row[0]), *numbers_of
+            yield plain(float(f"{row[0]:.6g}")), *numbers_of
 
     def plot(self, cumulative: bool = False, ax: Axes | None = None) -> Axes:
         """Plot expected failures by period, or of all periods until each end, with limits of their number.

@@ -174,7 +174,7 @@ def plot_coef(  # noqa: PLR0913 - what is drawn, and where
             NOT_ESTIMABLE, (0.02, row), xycoords=("axes fraction", "data"), va="center", fontsize="small"
         )
     ax.axvline(0, color="0.6", linewidth=0.8, zorder=0)
-    names = [term if len(term) <= LONGEST else f"{term[: LONGEST - 3]}..." for term in terms]
+    names = [term if len(term) <= LONGEST else f"...{term[3 - LONGEST :]}" for term in terms]
     ax.set_yticks(rows, names)
     ax.set(xlabel=label, ylim=(len(where) - 0.5, -0.5))
     if exponentiate:

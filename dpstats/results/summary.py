@@ -420,6 +420,8 @@ def _failures(record: Record) -> str:
     found, response = failures(record), record.design.response
     every = isinstance(response, SurvResponse) and not response.event
     said = f"; {response.text} takes every row for a failure" if every else ""
+    if found.conf_low <= 0:
+        return f"noise hides how many: at most {found.conf_high:.0f} (95 % interval from 0){said}"
     return f"about {found.estimate:.0f}, 95 % interval {found.conf_low:.0f} to {found.conf_high:.0f}{said}"
 
 

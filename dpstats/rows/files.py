@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from dpstats.rows.csvfile import CsvFile
 from dpstats.rows.encode import Batch
 from dpstats.rows.parts import FilePart, Part, Stamp, batch_rows, of_parts
 from dpstats.rows.paths import ARROW, PARQUET, SEPARATORS, data_files, kind_of
-from dpstats.rows.sources import Asked, Source, batch_of, check_arrow
+from dpstats.rows.sources import Asked, Source, batch_of, check_arrow, named
 
 _BUFFER = 1 << 18  # bytes that are read of a column at a time
 _AS_BYTES = {
@@ -36,17 +37,17 @@ def of_path(path: Path, asked: Asked) -> Source:
     """
     files = data_files(path)
     asked = replace(asked, piece=len(files) > 1)
-    parts = [part for file in files for part in _parts(file, asked)]
+    parts = [part for file in files for part in named(f"{file}", partial(_parts, file, asked))]
     broken = f"a file of {path} cannot be read to its end: is each complete?"
     return of_parts(parts, parts[0].broken if len(files) == 1 else broken)
 
 
-def _parts(path: Path, asked: Asked) -> Iterator[Part]:
+def _parts(path: Path, asked: Asked) -> list[Part]:
     kind = kind_of(path)
     if kind in SEPARATORS:
-        return CsvFile(path, SEPARATORS[kind]).parts(asked)
+        return list(CsvFile(path, SEPARATORS[kind]).parts(asked))
     check_arrow(_schema(path, kind), asked)
-    return FORMATS[kind].parts(path, asked)
+    return list(FORMATS[kind].parts(path, asked))
 
 
 def column_names(path: Path) -> list[str]:
@@ -170,7 +171,7 @@ class Format:
 
     title: str
     schema: Callable[[Path], pa.Schema]
-    parts: Callable[[Path, Asked], Iterator[Part]]
+    parts: Callable[[Path, Asked], Iterable[Part]]
     frame: Callable[..., pd.DataFrame]
 
 

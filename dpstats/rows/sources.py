@@ -416,9 +416,20 @@ def batch_of(batch: pa.RecordBatch, asked: Asked) -> Batch:
     return {name: of_arrow(batch.column(name)) for name in asked.columns}
 
 
+def named(which: str, opened: Callable[[], T]) -> T:
+    """What is opened; or its DataError, with which of several tables that is, a number or a path."""
+    try:
+        return opened()
+    except DataError as error:
+        raise DataError(str(error) if which in str(error) else f"{which}: {error}") from None
+
+
 def of_frames(frames: Iterable[Any], asked: Asked, opened: Callable[[Any, Asked], Source]) -> Source:
     """Tables of any make, one after the other. Those that are held are checked now, others as they come."""
-    tables: Iterable[Source] = (opened(frame, replace(asked, piece=True)) for frame in frames)
+    piece = replace(asked, piece=True)
+    tables: Iterable[Source] = (
+        named(f"table {n} of the data", partial(opened, frame, piece)) for n, frame in enumerate(frames, 1)
+    )
     once, parts, files = not isinstance(frames, HELD), (), ()
     if not once:
         tables = list(tables)

@@ -110,6 +110,9 @@ class Count:
         return 0.0, float(self.upper)
 
 
+_AS_DIGITS = {"True": "1", "False": "0"}  # cells that have one code, as truth values and numbers
+
+
 @dataclass(frozen=True)
 class _TwoCodes:
     """A variable with two codes, read as the number 1 or 0; any other value switches its row off."""
@@ -128,7 +131,7 @@ class _TwoCodes:
     def __post_init__(self) -> None:
         for field in dataclasses.fields(self):
             object.__setattr__(self, field.name, plain(getattr(self, field.name)))
-        texts = [{"True": "1", "False": "0"}.get(text, text) for text in self.codes]
+        texts = [_AS_DIGITS.get(text, text) for text in self.codes]
         if texts[0] == texts[1]:
             first, second = (f.name for f in dataclasses.fields(self))
             raise SchemaError(f"{first} and {second} have the same code {shown(self.codes[0])}")
@@ -170,11 +173,11 @@ class Levels:
         object.__setattr__(self, "levels", texts)
         seen: dict[str, int] = {}
         for place, text in enumerate(texts, 1):
-            first = seen.setdefault(text.strip(), place)
+            first = seen.setdefault(_AS_DIGITS.get(text.strip(), text.strip()), place)
             if first < place:
                 raise SchemaError(
                     f"a level is declared twice, as number {first} and number {place}; keep "
-                    "one, as blanks around a name do not matter"
+                    "one, as blanks around a name do not matter, and True is 1"
                 )
         if self.other and OTHER in texts:
             raise SchemaError(f"other=True adds a level {OTHER!r}, which is declared already: drop one")

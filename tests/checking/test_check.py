@@ -1,5 +1,7 @@
 """The data holder's check counts as a fit reads, says why, and says that it is not private."""
 
+import decimal
+import unicodedata
 from pathlib import Path
 from typing import Any
 
@@ -155,6 +157,12 @@ def test_cells_of_other_types_and_good_data() -> None:
     odd = {**COLUMNS, "visits": [1, (2, 3), {}, pd.NaT, 4, 5, 6, 7]}
     why = dps.check(odd, SCHEMA).frame.set_index("variable")["why"]["visits"]
     assert "1 of type tuple" in why and "1 of type dict" in why and "1 missing" in why
+    signal = {**COLUMNS, "visits": [decimal.Decimal("sNaN"), 1, 2, 3, 4, 5, 6, 7]}
+    assert dps.check(signal, SCHEMA).frame.set_index("variable")["why"]["visits"].startswith("1 missing")
+    apart = dps.check(
+        {"site": [unicodedata.normalize("NFD", "Süd")]}, dps.Schema(site=dps.levels("Süd", "Nord"))
+    )
+    assert "'Süd' in another spelling" in apart.frame["why"][0]
     good = {"days": [1.0], "maker": ["HGST"], "failed": ["dead"], "visits": [3]}
     found = dps.check(good, SCHEMA)
     assert found.unusable_rows == 0 and set(found.frame["why"]) == {""}

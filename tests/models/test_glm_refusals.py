@@ -74,6 +74,8 @@ def test_a_ledger_in_the_place_of_the_method_is_named(make: Any, tmp_path: Path)
         model.fit(dps.zcdp(0.1), ledger)
     with pytest.raises(dps.SpecificationError, match=r"fit\(budget, ledger=ledger\)"):
         model.fit(dps.zcdp(0.1), str(tmp_path / "a.ledger"))
+    with pytest.raises(dps.BudgetError, match=r"a budget is one value, such as fit\(dps.approx"):
+        model.fit(dps.zcdp(0.1), 1e-6)
     with pytest.raises(TypeError, match="the rest is given by name: ledger=, "):
         model.fit(dps.zcdp(0.1), "auto", ledger)
     assert ledger.spent is None

@@ -220,6 +220,17 @@ def test_a_column_of_nulls_alone_is_refused_but_where_other_tables_have_its_valu
     assert open_rows([make(whole), make(none)], SCHEMA, ["time"]).n == 4
 
 
+def test_which_of_several_tables_is_at_fault_is_named(tmp_path) -> None:
+    for number in range(3):
+        FRAME.rename(columns={"time": "Time" if number == 1 else "time"}).to_csv(
+            tmp_path / f"{number}.csv", index=False
+        )
+    with pytest.raises(DataError, match=r"1\.csv: the data have no column 'time'; is it the column 'Time'"):
+        open_rows(tmp_path, SCHEMA, ["time"])
+    with pytest.raises(DataError, match="table 2 of the data: the data have no column 'time'"):
+        open_rows([FRAME, FRAME[["maker"]]], SCHEMA, ["time"])
+
+
 def test_what_a_frame_of_several_lacks_is_told_also_where_a_ledger_is_charged(tmp_path) -> None:
     frames = (frame for frame in (FRAME, FRAME[["maker"]]))
     model = dps.ols("time ~ maker", frames, SCHEMA)
