@@ -14,6 +14,7 @@ from dpstats.moments.cell_table import PROBABILITIES, CellTable, Found, Noise, s
 
 # the lower ones, and the values on either side up to the one before
 _SHELLS = tuple(zip(PROBABILITIES[:2], np.diff(PROBABILITIES[:2], prepend=0.0), strict=True))
+_NOISE = 2.0  # sds of its noise below which a variance may be noise alone
 _KURTOSIS = (1.8, 100.0)  # of even values, and what is believed at most
 LIMIT = 5.0  # sds that a value may be from its mean in a product
 _TOGETHER = 0.5  # what each unit of excess kurtosis adds, times the squared correlation
@@ -168,7 +169,7 @@ def mean_of(column: ColumnSums, level: float) -> Found:
 
 
 def sd_of(column: ColumnSums, level: float) -> Found:
-    """The sd, with its interval, which is made on the scale of the variance."""
+    """The sd, with its interval, which is made on the scale of the variance; NaN where that may be noise."""
     found, noise = in_box(column), in_box(column).variance_noise
     variance = (found.kurtosis - 1) * found.variance**2 / found.rows + noise
     assert column.sums is not None
@@ -180,6 +181,8 @@ def sd_of(column: ColumnSums, level: float) -> Found:
     most = (column.table.bounds[1] - column.table.bounds[0]) / 2
     least = min(_least_sd(column.table, level), most)
     low, high, value = (max(min(math.sqrt(each), most), least) for each in (low, high, found.variance))
+    if found.variance < _NOISE * math.sqrt(noise):
+        return Found(math.nan, math.inf, low, high, 1.0)
     return Found(value, (high - low) / (2 * z), low, high, noise / variance if variance else 0.0)
 
 

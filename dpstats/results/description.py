@@ -285,8 +285,8 @@ class Description(Facts, Shown, Stored):
     def covariates(self) -> dict[Any, Any]:
         """What ``dps.plan(model, budget, n, covariates=...)`` takes: means and sds, shares, correlations.
 
-        Nothing else of the description goes into a plan. An sd that may be 0, for all that noise tells, is
-        the upper limit of its interval.
+        Nothing else of the description goes into a plan. An sd that may be 0 or noise, for all that is told,
+        is the upper limit of its interval.
         """
         found: dict[Any, Any] = {}
         for name in self.names:
@@ -315,7 +315,7 @@ class Description(Facts, Shown, Stored):
         mean = float(np.clip(mean_of(self._column(name), 0.95).estimate, low + inner, high - inner))
         sd = sd_of(self._column(name), 0.95)
         most = 0.99 * float(np.sqrt((mean - low) * (high - mean)))
-        return mean, float(np.clip(sd.estimate if sd.low > 0 else sd.high, inner, most))
+        return mean, float(np.clip(sd.estimate if sd.low > 0 < sd.estimate else sd.high, inner, most))
 
     @property
     def reach(self) -> dict[str, tuple[float, float]]:

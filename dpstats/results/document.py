@@ -300,7 +300,8 @@ def pairs_frame(names: Sequence[str], found: Callable[[int, int], Iterable[float
 
 def _privacy_cells(row: Any) -> tuple[str, ...]:
     if not np.isfinite(row.std_error):
-        return (NOT_ESTIMABLE,)
+        limits = [figures(row.conf_low), figures(row.conf_high)]
+        return NOT_ESTIMABLE, *["", "", *limits] * bool(np.isfinite(row.conf_high))
     numbers = [figures(value) for value in (row.estimate, row.std_error, row.conf_low, row.conf_high)]
     return *numbers[:2], percent(row.privacy_share), *numbers[2:]
 

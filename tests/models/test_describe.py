@@ -307,7 +307,18 @@ def test_an_sd_is_not_below_what_its_quantiles_leave() -> None:
     table = CellTable((0.0, 60.0), np.arange(1.0, 60.0), np.append(counts, 0.0), law, 9000.0)
     hidden = BoxSums(30.0, 20.0, 0.0, 0.0, Noise("gaussian", 2, 9000.0), 9000.0)
     found = sd_of(ColumnSums(table, hidden), 0.95)
-    assert 0.6 * 5 < found.low <= found.estimate <= found.high
+    assert 0.6 * 5 < found.low <= found.high and np.isnan(found.estimate)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_an_sd_that_may_be_noise_alone_has_limits_and_no_estimate(seed: int) -> None:
+    """In bounds a thousand times too wide it was 50 sds and more."""
+    draw = np.random.default_rng(seed)
+    schema = dps.Schema(x=dps.bounded(-5000, 5000))
+    found = look({"x": draw.normal(size=3000)}, dps.approx(0.3, 1e-6), seed=seed, schema=schema)
+    row = found.frame.set_index("quantity").loc["sd"]
+    assert np.isnan(row["estimate"]) and row["conf_low"] <= 1 <= row["conf_high"] < np.inf
+    assert "sd       not estimable" in str(found) and found.covariates["x"][1] > 1
 
 
 def test_an_sd_holds_where_noise_hides_where_in_its_bounds_a_column_lies() -> None:
