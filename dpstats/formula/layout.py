@@ -208,6 +208,16 @@ class Columns:
         homes = {level: j for j, level in enumerate(levels) if level and len(level) == len(self._ones[j])}
         return np.array([homes.get(level, -1) for level in levels])
 
+    def crossed(self) -> tuple[np.ndarray, ...]:
+        """Of each number that has products with levels or flags: its column first, then all that it moves in.
+
+        In rows of the level that has no product it moves in no other.
+        """
+        homes, read = self.within(), self._read
+        more = [[m for m, other in enumerate(read) if own < other and homes[m] >= 0] for own in read]
+        numbers = [j for j, own in enumerate(read) if own and more[j] and homes[j] < 0]
+        return tuple(np.array([j, *({0, *more[j], *homes[more[j]]} - {j})]) for j in numbers)
+
     def partners(self) -> np.ndarray:
         """Which coefficients, in rows, show what another column does that is not seen; shape (p, p).
 

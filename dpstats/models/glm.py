@@ -118,6 +118,7 @@ def problem_of(design: Design, family: GlmFamily, model: str) -> Problem:
         categories=_referred(design) if first else (),
         likely=design.likely[first:],
         alike=design.alike(),
+        crossed=design.crossed() if first else (),
     )
 
 

@@ -14,6 +14,7 @@ from dpstats.estimators.newton.levels import Scores, level_moments, read_levels,
 from dpstats.estimators.newton.located import Located
 from dpstats.estimators.newton.problem import Problem
 from dpstats.families.glm import BINOMIAL, POISSON
+from dpstats.formula import build_design
 from dpstats.testing import SeededNoise, noise
 
 SHARES = np.array([0.25, 0.4, 0.25, 0.1])  # of the reference level first
@@ -124,8 +125,11 @@ def test_rows_of_a_rare_reference_become_no_longer_than_its_scale_lets_them() ->
         assert reference @ np.linalg.solve(found, reference) == pytest.approx(1 + 0.98**2 / 0.3**2, rel=1e-6)
 
 
+@pytest.mark.parametrize("formula", ["y ~ x", "y ~ x * w"])
 @pytest.mark.parametrize(("model", "mean"), [("poisson", 2.0), ("gamma", 8.0), ("binomial", 0.3)])
-def test_a_rare_level_is_told_as_well_where_it_is_the_reference(model: str, mean: float) -> None:
+def test_a_rare_level_is_told_as_well_where_it_is_the_reference(
+    model: str, mean: float, formula: str
+) -> None:
     """Its rows grew with each step until they did not count, and contrasts with it had half-lengths of 15."""
     rng = np.random.default_rng(7)
     names = np.array(["rare", "one", "two", "three"])
@@ -136,16 +140,17 @@ def test_a_rare_level_is_told_as_well_where_it_is_the_reference(model: str, mean
         "gamma": lambda m: rng.gamma(2, m / 2),
         "binomial": lambda m: 1 * (rng.random(len(m)) < m),
     }
-    data = dict(x=names[level], y=y[model](means))
+    data = dict(x=names[level], y=y[model](means), w=rng.uniform(-1, 1, len(level)))
     response = {"poisson": dps.count(40), "gamma": dps.bounded(1e-3, 80), "binomial": dps.flag()}[model]
     bse = []
     for order in (names, np.roll(names, -1)):
-        schema = dps.Schema(x=dps.levels(*order), y=response)
+        schema = dps.Schema(x=dps.levels(*order), y=response, w=dps.bounded(-1, 1))
         with noise(SeededNoise(1)):
-            fit = dps.glm("y ~ x", data, schema, model).fit(dps.gdp(2))
+            fit = dps.glm(formula, data, schema, model).fit(dps.gdp(2))
         assert fit.flags == ()
-        bse.append(fit.bse[f"x[T.{order[-1]}]"])
-    assert bse[0] < 1.2 * bse[1] < 0.3
+        told = fit.bse.filter(like=f"x[T.{order[-1]}]")
+        bse.append(told.max())
+    assert bse[0] < 1.3 * bse[1] < 0.5
 
 
 @pytest.mark.parametrize(("noisy", "error", "few"), [(0.01, 1.0, False), (0.4, 1.0, True), (0.01, 6.0, True)])
@@ -210,3 +215,11 @@ def test_pure_epsilon_tells_a_reference_among_many_levels() -> None:
         off += list((fit.params.to_numpy() - truth) / fit.bse.to_numpy())
     assert np.mean(np.abs(off) < 1.96) > 0.85
     assert np.max(np.abs(off)) < 4
+
+
+def test_a_number_that_has_products_with_levels_is_told_with_them() -> None:
+    levels, number = dps.levels("a", "b", "c"), dps.bounded(0, 1)
+    design = build_design("y ~ x * w + z", dps.Schema(x=levels, w=number, z=number, y=number))
+    (found,) = design.crossed()
+    assert design.names[found[0]] == "w"
+    assert set(design.names) - {design.names[j] for j in found} == {"z"}

@@ -448,6 +448,15 @@ MUTANTS = (
         ),
     ),
     planted(
+        "slopes in rows of a rare reference grow until these do not count (generalised linear)",
+        "estimators/test_public_information.py::test_a_rare_level_is_told_as_well_where_it_is_the_reference",
+        (
+            "estimators/newton/levels.py",
+            "* LENGTHS[0] * problem.k) - alone)",
+            "* LENGTHS[0] * problem.k) - 1)",
+        ),
+    ),
+    planted(
         "rare levels that are not stretched stand for rows of the reference level (generalised linear)",
         "estimators/test_public_information.py::test_rare_levels_leave_rows_of_a_reference_as_long_as_others",
         (

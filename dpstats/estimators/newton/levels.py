@@ -9,10 +9,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from dpstats.estimators.engine.bounds import LENGTHS
 from dpstats.estimators.engine.finish import E
 from dpstats.estimators.levels import END, FEWEST_EVENTS, NORMAL, OPEN, REACH, SHIFTS, level, slope_in_middle
 from dpstats.estimators.newton.located import Located, level_shares
 from dpstats.estimators.newton.problem import Problem
+from dpstats.estimators.stretch import STRETCH
 from dpstats.families.glm import GlmFamily
 from dpstats.moments.rounding import variance_along
 
@@ -155,7 +157,12 @@ def stretched_no_further(moments: np.ndarray, problem: Problem, located: Located
         axis[own] = located.scale[own]
     variances, moved = np.sum((axes @ moments) * axes, axis=1), np.sum(rows * axes, axis=1)
     lacking = np.maximum(0.0, np.append(located.least, located.references) - variances) / moved**2
-    return np.asarray(moments + rows.T * lacking @ rows)
+    moments = np.asarray(moments + rows.T * lacking @ rows)
+    for own in problem.crossed:
+        # of rows of a level without a product, in which a number moves alone, no two become farther apart
+        alone = 1 / float(np.linalg.pinv(moments[np.ix_(own, own)])[0, 0])
+        moments[own[0], own[0]] += max(0.0, 1 / (STRETCH**2 * LENGTHS[0] * problem.k) - alone)
+    return moments
 
 
 def _said(problem: Problem, located: Located, row: np.ndarray, mean: np.ndarray) -> tuple[np.ndarray, float]:

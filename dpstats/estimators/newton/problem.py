@@ -29,6 +29,8 @@ class Problem:
         Bounds between which most rows are known to lie; the declared ones if nothing is known.
     alike : array of int, shape (k, k), optional
         Which products of two columns are the same in every row; none if it is not known.
+    crossed : tuple of array
+        Of each number that has products with levels, its coefficient, and those of the products and levels.
     """
 
     family: GlmFamily
@@ -42,6 +44,7 @@ class Problem:
     categories: tuple[np.ndarray, ...] = ()
     likely: np.ndarray | None = None
     alike: np.ndarray | None = None
+    crossed: tuple[np.ndarray, ...] = ()
 
     @property
     def zero_or_one(self) -> np.ndarray:
