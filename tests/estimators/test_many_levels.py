@@ -10,7 +10,9 @@ from dpstats.budget import Budget
 from dpstats.curator import Curator
 from dpstats.estimators.columns import find_columns
 from dpstats.estimators.gram.levels import of_levels
+from dpstats.estimators.gram.structure import Structure
 from dpstats.estimators.location_scale import make_pure_plan
+from dpstats.estimators.location_scale.information import usable
 from dpstats.estimators.location_scale.pure import _events as pure_events
 from dpstats.results import SurvivalFit
 from dpstats.rows import open_rows
@@ -85,3 +87,14 @@ def test_pure_noise_that_breaks_what_is_public_of_levels_is_taken_off() -> None:
     apart = found[np.ix_(at, at)] - np.diag(found[at, at])
     assert np.abs(apart).max() < 1e-9 * np.abs(found).max()
     assert found[0, at] == pytest.approx(found[at, at])
+
+
+def test_conditions_on_levels_take_no_noise_off_the_rows_of_one() -> None:
+    """Rows of a level are a unit vector here. Half was taken off, as in the mean of all directions."""
+    left = Structure(np.array([[0, -1, -1], [-1, 1, -1], [-1, -1, 2]])).noise(np.eye(3))
+    alone = usable(np.diag([3.0, 2.0, 1.0]), np.ones((3, 3)), np.eye(3), np.ones(3), left)
+    assert alone.sds == pytest.approx(np.ones(3))
+    turn = np.linalg.qr(np.random.default_rng(0).normal(size=(3, 3)))[0]
+    between = usable(turn @ np.diag([3.0, 2.0, 1.0]) @ turn.T, np.ones((3, 3)), np.eye(3), np.ones(3), left)
+    assert between.sds**2 == pytest.approx(np.sum(between.vectors**4, axis=0))
+    assert np.all(between.sds < 1)

@@ -104,8 +104,10 @@ def test_the_information_of_levels_has_the_noise_that_it_is_said_to_have() -> No
         found.append(np.diag(turn.T @ told.mean @ turn))
         assert told.mean[4] == pytest.approx(known.mean[4])
     assert np.mean(found, axis=0) == pytest.approx(np.diag(turn.T @ whole @ turn), abs=0.02)
-    assert np.std(found, axis=0) == pytest.approx(np.diag(told.sds), rel=0.15)
-    assert np.diag(told.sds)[:4].max() < 0.095 and np.diag(told.sds)[4] == pytest.approx(0.1)
+    assert told.left is not None
+    left = np.append(told.left.along(turn[:4, :4]), 1.0)
+    assert np.std(found, axis=0) == pytest.approx(np.diag(told.sds) * np.sqrt(left), rel=0.15)
+    assert left[:4].max() < 0.9
 
 
 def test_shares_of_levels_are_told_by_the_first_stage_too() -> None:

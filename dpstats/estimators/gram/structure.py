@@ -92,7 +92,7 @@ class Left:
     """
 
     def __init__(self, structure: Structure, way: np.ndarray) -> None:
-        metric, unit = way.T @ way, np.eye(structure.numbers)
+        metric, unit, self.order = way.T @ way, np.eye(structure.numbers), len(way)
         self._structure, self._way, self._size = structure, way, structure.sizes(metric)
         alone = (structure.spread(one) for one in unit / self._size)
         normal = np.array([structure.summed(metric @ one @ metric) for one in alone]) / self._size
@@ -101,8 +101,7 @@ class Left:
     @property
     def free(self) -> float:
         """Share of the numbers of a symmetric matrix that are free."""
-        k = len(self._way)
-        return 2 * self._structure.numbers / (k * (k + 1))
+        return 2 * self._structure.numbers / (self.order * (self.order + 1))
 
     def along(self, vectors: np.ndarray) -> np.ndarray:
         """Its variance along each of these unit vectors, in columns; shape (m,)."""

@@ -162,8 +162,7 @@ def estimate(
     blind, few = without_scale(bounding, information), few_events(bounding, information, whitening)
     said = np.array([back @ step, sds, sampled])
     result = _with_levels(result, found.points, said, bounding, choice.c, blind, few)
-    told = (f"weak:{j}" for j in weak(vague, result.cov[:m, :m]))
-    return replace(result, problems=(*result.problems, *told))
+    return result.doubted(0.0, *(f"weak:{j}" for j in weak(vague, result.cov[:m, :m])))
 
 
 def uncertain(
@@ -296,22 +295,17 @@ def by_scores(
     Scores were read at `points`, one a row. Steps in proportion to the scores lead to the coefficients
     `said[0]`; they, their sds, and the parts of sampling in these are the other rows.
     """
-    problem, fraction = bounding.placement.problem, bounding.placement.events.fraction
-    widths, shares = _two_values(bounding)
+    placement, widths = bounding.placement, _widths(bounding)
+    # of the events at the upper of two values, were all at either
+    shares = np.clip((placement.scale.center - placement.problem.lower[:-1]) / widths, 0.0, 1.0)
     read = np.empty((2, len(chosen)))
     for place, (unit, share) in enumerate(zip(widths[chosen] / sigma, shares[chosen], strict=True)):
         # `unit` is what a coefficient moves rows by, in sigmas
         moved, *linear = unit * np.clip(said[:, place], -_FARTHEST / unit, _FARTHEST / unit)
-        curve = level_curve(problem.family, c, fraction, moved * (1 - share))
+        curve = level_curve(placement.problem.family, c, placement.events.fraction, moved * (1 - share))
         found = level(curve, float(share), points[:, place] * unit, *linear)
         read[:, place] = points[:, place].mean() + found.shift / unit, found.factor
     return read
-
-
-def _two_values(bounding: Bounding[Placement]) -> tuple[np.ndarray, np.ndarray]:
-    """Widths of the covariates' bounds, and the share of events at the upper one, were all at either."""
-    scale, problem, widths = bounding.placement.scale, bounding.placement.problem, _widths(bounding)
-    return widths, np.clip((scale.center - problem.lower[:-1]) / widths, 0.0, 1.0)
 
 
 def _widths(bounding: Bounding[Placement]) -> np.ndarray:
@@ -330,12 +324,10 @@ def few_events(bounding: Bounding[Placement], information: Information, whitenin
     scale, events = bounding.placement.scale, bounding.n * bounding.placement.events.fraction
     sums = np.hstack(sums_of_values(scale))
     parts = (information.vectors[: len(whitening)].T @ np.linalg.solve(whitening, sums)) ** 2
-    by_means, sds = (
-        np.sqrt(np.maximum(error**2 @ squares, 1e-300))
-        for error, squares in ((scale.middle_error, sums[1:] ** 2), (information.sds, parts**2))
-    )
-    surely = by_precision(sums[0], by_means, information.values @ parts, sds)
-    surely -= 2 / np.sqrt(by_means**-2 + sds**-2)
+    by_means = np.maximum(np.sqrt(scale.middle_error**2 @ sums[1:] ** 2), 1e-150)
+    sds = np.maximum(information.sds @ parts, 1e-150)
+    counted = by_precision(sums[0], by_means, information.values @ parts, sds)
+    surely = counted - 2 / np.hypot(1 / by_means, 1 / sds)
     ways = to_user(scale.center, scale.scale, True) @ sums[:, events * surely < FEWEST_EVENTS]
     return np.where(np.abs(ways) < _ROUNDING, 0.0, ways)
 

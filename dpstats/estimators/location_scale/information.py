@@ -19,7 +19,7 @@ import scipy
 from dpstats.estimators.engine.accumulate import Accumulator
 from dpstats.estimators.engine.information import FORGET, Information
 from dpstats.estimators.gram.levels import of_levels
-from dpstats.estimators.gram.structure import Structure
+from dpstats.estimators.gram.structure import Left, Structure
 from dpstats.estimators.location_scale.events import Events
 from dpstats.estimators.location_scale.whitening import Whitening
 from dpstats.estimators.matrices import SMALLEST
@@ -43,11 +43,14 @@ class Known(NamedTuple):
         Orthonormal directions in which entries have errors of their own.
     sds : array, shape (m, m)
         Of the entries in these axes, an error whose diagonal they are of; off it the root of a half of them.
+    left : Left, optional
+        What conditions on the location's block leave of its error.
     """
 
     mean: np.ndarray
     axes: np.ndarray
     sds: np.ndarray
+    left: Left | None = None
 
     def mixed(self, expected: np.ndarray, sds: np.ndarray, unit: np.ndarray) -> Information:
         """With what is expected of the matrix, whose error has these sds; both in the axes."""
@@ -55,21 +58,16 @@ class Known(NamedTuple):
         released, total = (self.sds * single) ** -2.0, (self.sds * single) ** -2.0 + (sds * single) ** -2.0
         share, turn = released / total, self.axes
         matrix = turn @ (share * (turn.T @ self.mean @ turn) + (1 - share) * expected) @ turn.T
-        return usable(matrix, total**-0.5 / single, turn, unit)
+        return usable(matrix, total**-0.5 / single, turn, unit, self.left)
 
     def levelled(self, whitening: np.ndarray, scale: RowScale) -> Known:
-        """Without the noise that breaks what is public of levels; W whitens rows.
-
-        What is left of an entry's noise along an axis is that of the axis itself, seen by such a matrix.
-        """
+        """Without the noise that breaks what is public of levels; W whitens rows."""
         structure, way, k = Structure.of(scale.alike), whitening @ of_levels(scale), len(whitening)
         if structure is None:
             return self
-        mean, sds = self.mean.copy(), self.sds.copy()
+        mean = self.mean.copy()
         mean[:k, :k] = structure.nearest(mean[:k, :k], way)
-        left = structure.noise(way).along(self.axes[:k, :k])
-        sds[:k, :k] *= np.outer(left, left) ** 0.25
-        return Known(mean, self.axes, sds)
+        return self._replace(mean=mean, left=structure.noise(way))
 
 
 @dataclass
@@ -180,16 +178,25 @@ def structure_sd(
     return sd
 
 
-def usable(matrix: np.ndarray, error: np.ndarray, axes: np.ndarray, unit: np.ndarray) -> Information:
+def usable(
+    matrix: np.ndarray, error: np.ndarray, axes: np.ndarray, unit: np.ndarray, left: Left | None = None
+) -> Information:
     """Raise eigenvalues that their own error could explain; `error` holds sds in the basis `axes`.
 
-    Not those that are seen: what is raised is taken for better known than it is.
+    Not those that are seen: what is raised is taken for better known than it is. Conditions on the location
+    leave of its error along each eigenvector what they leave along that, if any: nothing of the difference of
+    two levels may be left, and all of a level without a column.
     """
     relative = matrix / np.outer(unit, unit)
     values, vectors = np.linalg.eigh((relative + relative.T) / 2)
     squares = (axes.T @ vectors) ** 2
     variances = (error / np.outer(unit, unit)) ** 2
-    noise = np.sqrt(np.einsum("ij,ik,kj->j", squares, variances, squares))
+    whole = np.einsum("ij,ik,kj->j", squares, variances, squares)
+    if left is not None:
+        own, location = squares[: left.order], vectors[: left.order]
+        off = 1 - left.along(location / np.maximum(np.linalg.norm(location, axis=0), SMALLEST))
+        whole -= off * np.sum(own * (variances[: left.order, : left.order] @ own), axis=0)
+    noise = np.sqrt(whole)
     used = np.maximum(values, np.maximum(SEEN[0] * noise, SMALLEST))
     seen = np.clip((values / noise - SEEN[0]) / (SEEN[1] - SEEN[0]), 0.0, 1.0)
     return Information(values, vectors, used, noise, seen, unit)
