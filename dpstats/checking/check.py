@@ -77,7 +77,7 @@ def _of_csv(files: Sequence[CsvFile], name: str, where: np.ndarray) -> list[Any]
 
 MISSING, INFINITE = "missing", "an infinite number"
 _ABSENT = {"", "na", "nil", "none", "null", "missing", "unknown", "notavailable", "nodata"}
-_GROUPED = re.compile(r"[+-]?\d{1,3}([,.' ])\d{3}(?:\1\d{3})*(?:[.,]\d*)?")
+_GROUPED = re.compile(r"[+-]?\d{1,3}([,.' \u2019\u00a0\u202f])\d{3}(?:\1\d{3})*(?:[.,]\d*)?")
 _COMMA = re.compile(r"[+-]?\d*,\d+")
 _DATE = re.compile(r"\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}.*")
 _WITH_UNIT = re.compile(
@@ -295,7 +295,7 @@ def _notes(data: Any, schema: Schema, seen: _Seen, formula: str | None) -> tuple
     if formula is None:
         notes = [
             f"{off} of {n} rows have an unusable cell in a declared variable; such rows weigh nothing in "
-            "fits of that variable. Open ends of type='interval2' count, unless formula= names the fit."
+            "fits of that variable." + _ENDS * (off > 0)
         ]
     else:
         whole = int((seen.off & ~np.any(list(seen.lost.values()), axis=0)).sum())
@@ -307,12 +307,13 @@ def _notes(data: Any, schema: Schema, seen: _Seen, formula: str | None) -> tuple
             )
     return (
         *notes,
-        "Values beyond the bounds are moved to them; ends of type='interval2' are kept.",
+        "Values beyond the bounds are moved to them.",
         *([_COPIES.format(seen.repeated)] if seen.repeated else []),
-        *_of_units(data, schema, list(seen.lost), int(seen.idle.sum())),
+        *_of_units(data, schema, list(seen.lost), seen.idle),
     )
 
 
+_ENDS = " An open end of type='interval2' is no such cell: formula= names its fit."
 _COPIES = (
     "{} rows stand there twice, one after the other or in the order of others: if an export doubled them, "
     "remove those by a key of the source, and none because it is like another."
@@ -323,9 +324,9 @@ _LOST = (
 )
 
 
-def _of_units(data: Any, schema: Schema, names: list[str], idle: int) -> tuple[str, ...]:
+def _of_units(data: Any, schema: Schema, names: list[str], off: np.ndarray) -> tuple[str, ...]:
     """How many rows weigh nothing because of their unit of privacy, and why, where rows can be read again."""
-    unit = schema.privacy_unit
+    unit, idle = schema.privacy_unit, int(off.sum())
     if unit.column is None:
         return ()
     told = f"{idle} rows weigh nothing for their {unit.column}, whatever their cells"
@@ -336,7 +337,27 @@ def _of_units(data: Any, schema: Schema, names: list[str], idle: int) -> tuple[s
     return (
         f"{told}: {nobody} without one, and {idle - nobody} beyond {unit.limit} of each."
         + _LOST * (idle > nobody and any(isinstance(one, Event) for one in schema.values())),
+        *_of_spellings(unit.column, written(data, unit.column, np.ones(len(off), bool)) or ()),
     )
+
+
+_NUMBERED = re.compile(r"^0*(\d+)(\.0*)?$")
+
+
+def _of_spellings(column: str, cells: Sequence[Any]) -> Iterator[str]:
+    """Of ids that differ as a number and its text do, or by leading zeros, a decimal point, or capitals."""
+    ways: dict[str, set[str]] = {}
+    known = (cell.strip() if isinstance(cell, str) else cell for cell in cells)
+    for cell in {cell for cell in known if isinstance(cell, str | int | np.integer)} - {*MISSING_TEXTS}:
+        one = unicodedata.normalize("NFC", _NUMBERED.sub(r"\1", str(cell))).casefold()
+        ways.setdefault(one, set()).add(repr(cell) if isinstance(cell, str) else str(cell))
+    several = [sorted(each) for each in ways.values() if len(each) > 1]
+    if several:
+        yield (
+            f"PROBLEM: ids of {column} that seem to be one have several spellings, such as "
+            f"{' and '.join(min(several)[:_EXAMPLES])}. Each counts as a unit of its own, so that more of "
+            "its rows weigh than max_rows says: write each in one way."
+        )
 
 
 def _commonest(values: Counter[float]) -> str:

@@ -234,8 +234,8 @@ def test_lines_of_a_csv_file_that_hold_no_record_say_why(tmp_path: Path) -> None
     assert found.frame["unusable"].tolist() == [7, 5]
     of_lines = [
         "2 in a line that is blank (line 3, line 8)",
-        "1 in a line that has a quotation mark or a carriage return out of place, or an end of line in "
-        "quotation marks, which ends a record all the same (line 4)",
+        "1 in a line that has a null character, a quotation mark or a carriage return out of place, or an "
+        "end of line in quotation marks, which ends a record all the same (line 4)",
         "1 in a line that has 1 field, and the first line has 2 (line 6)",
         "1 in a line that is not written in utf-8; encoding='latin-1' (--encoding) may be right (line 7)",
     ]
@@ -283,9 +283,33 @@ def test_rows_that_an_export_doubled_are_counted() -> None:
     alike = rows.iloc[draw.permutation(450)[:30] * 2]  # here and there, as by chance
     assert "twice" not in str(dps.check(pd.concat([rows, lost]), schema))
     block = pd.concat([rows, lost, rows.head(30), rows.tail(10)])
-    assert "40 rows stand there twice" in str(dps.check(block, schema))
-    assert "30 rows stand there twice" in str(
-        dps.check(rows.loc[[*range(30), *range(900)]].sort_index(), schema)
-    )
+    beside = rows.loc[[*range(30), *range(900)]].sort_index()
+    for doubled, copies in ((block, 40), (beside, 30)):
+        assert f"{copies} rows stand there twice" in " ".join(str(dps.check(doubled, schema)).split())
     assert "twice" not in str(dps.check(pd.concat([rows, alike]), schema))
     assert "twice" not in str(dps.check(rows.assign(days=1), schema))  # of few values: they must
+
+
+def test_ids_of_one_unit_in_several_spellings_are_told() -> None:
+    """Each is a unit of its own, so that more of its rows weigh than the schema says."""
+    schema = dps.Schema(x=dps.bounded(0, 9)).unit("serial", max_rows=2)
+
+    def told(*ids: Any) -> bool:
+        found = dps.check({"x": [1.0] * len(ids), "serial": np.fromiter(ids, dtype=object)}, schema)
+        return "PROBLEM: ids of serial that seem to be one" in " ".join(str(found).split())
+
+    for ids in (
+        (np.int64(12), "12"),
+        ("00012", "12"),
+        ("12", "12.0"),
+        ("Ab", "aB"),
+        ("Su\u0308d", "S\u00fcd"),
+    ):
+        assert told(*ids)
+    assert not told("1", "10", "1.5", "01a", "1a", "NA", "na", None, 2)
+
+
+def test_ends_of_intervals_are_spoken_of_where_a_cell_is_unusable() -> None:
+    schema = dps.Schema(x=dps.bounded(0, 9))
+    assert "interval2" not in str(dps.check({"x": [1.0]}, schema))
+    assert "interval2" in str(dps.check({"x": [None]}, schema))
