@@ -308,6 +308,9 @@ def test_fit_show_and_predict_give_what_python_gives(
     assert main([*predict, "--type", "quantile", "--p", "0.1", "--out", "pred.csv"]) == 0
     predicted = pd.read_csv("pred.csv")
     assert list(predicted) == ["unit", "voltage", "quantile", "conf_low", "conf_high"]
+    assert "private rows" not in capsys.readouterr().err
+    assert main(["predict", "drives.fit.json", data, "--out", "again.csv"]) == 0  # as R's predict(fit, d)
+    assert "if it holds private rows, so does what is written" in capsys.readouterr().err
     quantiles = expected.predict(pd.read_csv("new.csv"), type="quantile", p=0.1)
     assert predicted["quantile"].to_numpy() == pytest.approx(quantiles.to_numpy(), rel=1e-12)
     assert (predicted["conf_low"] < predicted["quantile"]).all()

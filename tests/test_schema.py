@@ -309,3 +309,8 @@ def test_what_is_no_declaration_is_not_joined_to_a_schema(other):
     with pytest.raises(SchemaError, match=r"joined by \| with a schema or a dict, not") as refused:
         Schema(age=bounded(18, 90)) | other
     assert "31.5" not in str(refused.value)
+
+
+def test_an_empty_name_is_no_text_of_one_type():
+    with pytest.raises(SchemaError, match="must be a text, not an empty one"):
+        Schema({"": bounded(0, 1)})

@@ -295,7 +295,7 @@ def _notes(data: Any, schema: Schema, seen: _Seen, formula: str | None) -> tuple
     if formula is None:
         notes = [
             f"{off} of {n} rows have an unusable cell in a declared variable; such rows weigh nothing in "
-            "fits of that variable." + _ENDS * (off > 0)
+            "fits of that variable." + _OPEN_END * (off > 0)
         ]
     else:
         whole = int((seen.off & ~np.any(list(seen.lost.values()), axis=0)).sum())
@@ -313,7 +313,7 @@ def _notes(data: Any, schema: Schema, seen: _Seen, formula: str | None) -> tuple
     )
 
 
-_ENDS = " An open end of type='interval2' is no such cell: formula= names its fit."
+_OPEN_END = " An open end of type='interval2' is no such cell: formula= names its fit."
 _COPIES = (
     "{} rows stand there twice, one after the other or in the order of others: if an export doubled them, "
     "remove those by a key of the source, and none because it is like another."

@@ -28,6 +28,10 @@ def run(options: argparse.Namespace) -> None:
             "FIT NEW, first the file of the fit"
         )
     fit, new = load(options.fit), public_table(options.new, options)
+    if response := [
+        name for name in new if name in fit.design.variables and name not in fit.record.covariates
+    ]:
+        warn(f"{options.new} has {', '.join(response)}: if it holds private rows, so does what is written")
     write(_table(fit, new, options).to_csv(index=False), options.out, CSV)
 
 

@@ -90,9 +90,14 @@ def describe(
     plan = make_plan(numbers, measure(budget), pure)
     counts = dict(chosen=np.ones(len(names)), edges=[np.zeros(0)] * len(names))
     _, sds = curator.noise("cell_counts", plan["counts"][0], **counts)
-    wanted = 2 * float(sds[0][0]) / _MOST * measure(budget)
-    what = f"{len(names)} variable{'s' * (len(names) > 1)}"
-    check_enough(curator, budget, wanted, what, force, "; fewer variables need less")
+    check_enough(
+        curator,
+        budget,
+        2 * float(sds[0][0]) / _MOST * measure(budget),
+        f"{len(names)} variable{'s' * (len(names) > 1)}",
+        force,
+        "; fewer variables need less",
+    )
     method = f"noisy counts and moments ({'pure epsilon' if pure else 'Gaussian'})"
     facts = pay(curator, design, budget, ledger, method, plan.costs)
     known = rows.n if subset is None and rows.unit.column is None else None

@@ -91,8 +91,7 @@ def problem_of(design: Design, family: GlmFamily, model: str) -> Problem:
         raise FormulaError(
             f"the response {response.text!r} must be a yes or no; declare it as flag(true=..., false=...)"
         )
-    if family.link_name != IDENTITY.name:
-        check_offset(design)
+    check_offset(design, family.link_name != IDENTITY.name)
     low, high = family.support
     if response.bounds[0] < low or response.bounds[1] > high:
         raise FormulaError(

@@ -68,15 +68,15 @@ def warn_of_forgotten_event(design: Design) -> None:
         )
 
 
-def check_offset(design: Design) -> None:
-    """Refuse an offset on a log scale that multiplies by more than any number which a fit takes.
+def check_offset(design: Design, multiplies: bool = True) -> None:
+    """Refuse an offset of which the exponential multiplies by more than any number which a fit takes.
 
     Raises
     ------
     FormulaError
     """
     low, high = design.offset_bounds
-    if design.offset and high - low > math.log(LARGEST):
+    if multiplies and design.offset and high - low > math.log(LARGEST):
         raise FormulaError(
             f"{design.offset.text!r} adds {low:g} to {high:g} to the linear predictor by its public bounds, "
             f"which is on a log scale: a factor of e^{high - low:.0f} between rows. Write the logarithm, "
@@ -444,11 +444,14 @@ def check_worth(curator: Curator, budget: Budget, k: int, least: Least, force: b
     BudgetError
         As :func:`check_enough`.
     """
-    what = f"{k} coefficient{'s' * (k > 1)}"
-    more = (
-        " under bounds as most are; dps.plan(model, budget, n) says what to expect, and fewer terms need less"
+    check_enough(
+        curator,
+        budget,
+        least.needed(k) * curator.unit.max_rows,
+        f"{k} coefficient{'s' * (k > 1)}",
+        force,
+        " under bounds as most are; dps.plan(model, budget, n) tells what to expect; fewer terms need less",
     )
-    check_enough(curator, budget, least.needed(k) * curator.unit.max_rows, what, force, more)
 
 
 def check_enough(

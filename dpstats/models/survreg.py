@@ -193,8 +193,7 @@ class Survreg(Plannable):
         self.dist, self.scale = law.name, _known(scale, law)
         self.design: Design = build_design(formula, schema, weights, subset, scales=True)
         _check(self.design, law)
-        if law.log:
-            check_offset(self.design)
+        check_offset(self.design, law.log)
         self._scales = _scales(self.design, self.scale)
         self._rows = rows_of(data, self.design)
 

@@ -130,8 +130,7 @@ def fit_margin(
     )
     if compat:
         check_published_matrices(curator, ball, loss, plan)
-    hidden = 0.0 if compat else hidden_share(curator, ball, loss, plan)
-    wanted = hidden * curator.n * measure(budget)
+    wanted = 0.0 if compat else hidden_share(curator, ball, loss, plan) * curator.n * measure(budget)
     check_enough(curator, budget, wanted, f"{ball.k} coefficient{'s' * (ball.k > 1)}", force)
     named = METHODS[method] + (" as published" if compat else "")
 

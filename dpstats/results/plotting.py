@@ -174,9 +174,11 @@ def plot_coef(  # noqa: PLR0913 - what is drawn, and where
             NOT_ESTIMABLE, (0.02, row), xycoords=("axes fraction", "data"), va="center", fontsize="small"
         )
     ax.axvline(0, color="0.6", linewidth=0.8, zorder=0)
-    names = [term if len(term) <= LONGEST else f"...{term[3 - LONGEST :]}" for term in terms]
+    half = (LONGEST - 3) // 2  # of a long name the factor's beginning and the level's end are told
+    names = [term if len(term) <= LONGEST else f"{term[:half]}...{term[-half:]}" for term in terms]
     ax.set_yticks(rows, names)
     ax.set(xlabel=label, ylim=(len(where) - 0.5, -0.5))
+    ax.locator_params(axis="x", nbins=5)  # more labels of five signs overlap beside long names
     if exponentiate:
         _as_ratios(ax)
     return finished(ax, f"Coefficients, {level_percent(level)} intervals", record, share=share[known])

@@ -99,7 +99,9 @@ class Released(Stored):
             "dps.glm with family 'gamma' or 'poisson' releases it; that of a binomial family is 1.",
         ),
     }
-    _unreadable = "is not JSON; dps.load reads files written by fit.save(path)"
+    _unreadable = (
+        "holds no fit; dps.load reads files written by fit.save(path), and dpstats ledger show a ledger"
+    )
     names: tuple[str, ...] = of_record("names", "Names of the coefficients.")
     formula: str = of_record("formula", "The formula of the fit.")
     schema: Schema = of_record("schema", "What was declared public about the variables.")

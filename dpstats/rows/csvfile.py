@@ -191,8 +191,8 @@ class CsvFile:
             return f"is not written in {self.encoding}; encoding='latin-1' (--encoding) may be right"
         except csv.Error:
             return (
-                "has a quotation mark or a carriage return out of place, or an end of line in quotation "
-                "marks, which ends a record all the same"
+                "has a null character, a quotation mark or a carriage return out of place, or an end of line "
+                "in quotation marks, which ends a record all the same"
             )
         if not any(map(str.strip, found)):
             return ""

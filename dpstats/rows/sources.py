@@ -7,13 +7,14 @@ as what is declared is told without a look at a value.
 
 from __future__ import annotations
 
-import difflib
 import io
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, ValuesView
 from dataclasses import dataclass, replace
+from difflib import get_close_matches
 from functools import partial
 from typing import Any, NoReturn, TypeVar
+from unicodedata import is_normalized, normalize
 
 import numpy as np
 import pandas as pd
@@ -45,7 +46,7 @@ _REMEDY = {
     "dates": ", which have no unit; give days since one origin, (data[{0!r}] - origin) / pd.Timedelta('1D')",
     "durations": ", which have no unit; give their number, such as data[{0!r}] / pd.Timedelta('1D')",
     "complex numbers": "; give real ones",
-    "bytes": "; give texts",
+    "bytes": "; give texts or numbers, to which objects of polars, too, are to be cast",
 }
 
 
@@ -195,7 +196,7 @@ class Asked:
         columns = [str(name) for name in present]
         missing = [name for name in self.columns if name not in columns]
         if missing:
-            lacking = ", ".join(map(repr, missing))
+            lacking = ", ".join(map(_in_signs, missing))
             named = sum(bool(name.strip()) for name in columns)
             raise DataError(
                 f"the data have no column {lacking}{_near(missing, columns)} "
@@ -231,10 +232,20 @@ def _near(missing: Sequence[str], columns: Sequence[str]) -> str:
 
     No other is told: where a file has no header, its first record stands in the place of the names.
     """
-    named = {name.strip().lower(): name for name in columns if any(map(str.isalpha, name))}
-    close = [near for name in missing for near in difflib.get_close_matches(name.lower(), named, 1, _ALIKE)]
-    told = ", ".join(shown(named[name]) for name in dict.fromkeys(close))
+    named = {_as_read(name): name for name in columns if any(map(str.isalpha, name))}
+    close = [near for name in missing for near in get_close_matches(_as_read(name), named, 1, _ALIKE)]
+    told = ", ".join(_in_signs(named[name]) for name in dict.fromkeys(close))
     return f"; is it the column {told}?" if close else "."
+
+
+def _as_read(name: str) -> str:
+    """A name as the eye reads it: without signs that are not seen, an accent and its letter as one sign."""
+    return normalize("NFC", "".join(filter(str.isprintable, name))).strip().lower()
+
+
+def _in_signs(name: str) -> str:
+    """A name as a message shows it; by the numbers of its signs, if it has any that the eye does not tell."""
+    return shown(name) if name.isprintable() and is_normalized("NFC", name) else ascii(name)
 
 
 @dataclass(frozen=True, repr=False)

@@ -456,7 +456,9 @@ def _check_unit_and_texts(unit: Unit, variables: Mapping[str, Variable]) -> None
 
 def _variable(name: object, value: Any) -> Variable:
     if not isinstance(name, str) or not name:
-        raise SchemaError(f"the name of a variable must be a text, not {by_type(name)}")
+        raise SchemaError(
+            f"the name of a variable must be a text, not {by_type(name) if name else 'an empty one'}"
+        )
     if isinstance(value, Variable):
         return value
     if not isinstance(value, Mapping):

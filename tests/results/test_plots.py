@@ -107,6 +107,11 @@ def test_long_names_and_lost_coefficients_are_drawn_too() -> None:
         wide().plot_coef(["humidity"])
 
 
+def test_levels_of_a_factor_with_a_long_name_are_told_apart() -> None:
+    names = [label.get_text() for label in wide().plot_coef().get_yticklabels()]
+    assert len(set(names)) == len(names) and any(name.endswith("Ruritania]") for name in names)
+
+
 @pytest.mark.parametrize("dist", DISTS)
 def test_fits_are_straight_on_the_paper_of_their_family(dist: str) -> None:
     fit, times = capacitor(dist=dist), (100.0, 1000.0)

@@ -148,6 +148,18 @@ def test_a_name_that_is_nearly_right_is_suggested() -> None:
         open_rows(FRAME.rename(columns={"maker": "Makers"}), SCHEMA, ["time", "maker"])
 
 
+@pytest.mark.parametrize("name", ["\u200btime", "time\u00ad"])
+def test_a_name_with_signs_that_are_not_seen_is_shown_with_them(name: str) -> None:
+    with pytest.raises(DataError, match=re.escape(f"is it the column {ascii(name)}?")):
+        open_rows({name: [1.0]}, SCHEMA, ["time"])
+
+
+def test_accents_that_are_signs_of_their_own_are_shown_so() -> None:
+    schema = dps.Schema({"gr\u00f6\u00dfe": dps.bounded(0, 1)})
+    with pytest.raises(DataError, match=re.escape("is it the column 'gro\\u0308\\xdfe'?")):
+        open_rows({"gro\u0308\u00dfe": [1.0]}, schema, ["gr\u00f6\u00dfe"])
+
+
 def test_a_name_that_the_header_has_twice_is_refused_by_the_check_of_a_schema_too(tmp_path: Path) -> None:
     SCHEMA.save(tmp_path / "s.json")
     (tmp_path / "d.csv").write_text("time,maker,time\n1,WDC,2\n")

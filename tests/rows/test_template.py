@@ -102,6 +102,13 @@ def test_a_name_that_two_columns_have_is_refused(tmp_path: Path) -> None:
         dps.Schema.template(path)
 
 
+def test_a_line_of_title_is_not_taken_for_a_name(tmp_path: Path) -> None:
+    path = tmp_path / "export.csv"
+    path.write_text("Maintenance export 2026\ncost,age\n1,2\n")
+    with pytest.raises(dps.DataError, match="one name alone: take out all lines above"):
+        dps.Schema.template(path)
+
+
 def test_a_question_mark_may_be_a_level() -> None:
     assert dps.Schema(x={"kind": "levels", "levels": ["?", "a"]})["x"].all == ("?", "a")
 

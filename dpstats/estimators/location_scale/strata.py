@@ -5,11 +5,9 @@ the failures of its stratum held; the formula's coefficients are those of its co
 and every step is one of them. See docs/theory/survival.md#strata.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 import numpy as np
 import scipy
@@ -65,7 +63,7 @@ class _Step(NamedTuple):
     tied: np.ndarray
 
     @classmethod
-    def of(cls, read: Scores, matrix: np.ndarray, tied: np.ndarray) -> _Step:
+    def of(cls, read: Scores, matrix: np.ndarray, tied: np.ndarray) -> Self:
         # wild noise may leave a log sigma nothing that moves it
         solve = np.linalg.pinv(tied.T @ matrix @ tied, hermitian=True) @ tied.T
         return cls(solve @ read.scores, (solve * read.noise**2) @ solve.T, tied)

@@ -1,11 +1,9 @@
 """Do responses follow the line, and their law? Scores against its square, and what their limit takes away."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Generator, Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -161,7 +159,7 @@ class _Tail:
     eta: float
 
     @classmethod
-    def of(cls, score: BoundedScore, wider: BoundedScore, curvature: float) -> _Tail:
+    def of(cls, score: BoundedScore, wider: BoundedScore, curvature: float) -> Self:
         if score.family.free_dispersion:
             return cls(score, wider, 1.0, 0.0)
         return cls(score, wider, curvature, math.log(score.family.mean_at(curvature, score.predictors)))
