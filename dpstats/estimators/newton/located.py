@@ -192,6 +192,14 @@ def usual_effects(scales: Array) -> Array:
     return _LOG_RATIO * scales
 
 
+def _weighed(spread: _Spread, scales: Array, which: Array) -> tuple[tuple[Array, Array], ...]:
+    """Of such columns of which noise lets something be seen, counts by size, and squares in their scales."""
+    return tuple(
+        (spread.shares[j], spread.squares[j] / scales[j] ** 2)
+        for j in np.flatnonzero(which & spread.visible[: len(scales)])
+    )
+
+
 def locate(curator: Curator, first: Plan, octaves: float, problem: Problem, noise: float) -> Located:
     """Release where the columns lie, and choose the scale of each.
 
@@ -209,10 +217,9 @@ def locate(curator: Curator, first: Plan, octaves: float, problem: Problem, nois
     d = len(problem.lower)
     looks = _at_once(curator, first, octaves, problem) or _in_turn(curator, first, octaves, problem)
     center, half, reach, origin, zero, varies, means, counts = looks
-    mean_in_box = means.values[0] / means.n
     usable, usable_sd, unread = _usable(counts)
     # means are over all rows: what cannot be used, as outside a subset, is at the middle of the box
-    mean_in_box, noise_in_box = mean_in_box / usable, means.sd / means.n / usable
+    mean_in_box, noise_in_box = means.values[0] / means.n / usable, means.sd / means.n / usable
     for own in _levels(problem):
         mean_in_box[own] -= 1.0
     mean_in_box[:d][zero] = -(center / half)[:d][zero]
@@ -231,14 +238,12 @@ def locate(curator: Curator, first: Plan, octaves: float, problem: Problem, nois
     scales = np.array([_scale(spread.shares[j], spread.squares[j], noise, problem.k) for j in range(d)])
     roots = np.sqrt(spread.mean_square[:d])
     width = reach[:d] * scales
-    stretched = scales > _STRETCHED * roots
-    numbers = (noise < _DEAR) & ~problem.zero_or_one
-    skewed = numbers & one_sided(middle - problem.lower, problem.upper - middle, reach[:d] * roots)
-    squares = (roots / scales) ** 2
+    stretched, squares = scales > _STRETCHED * roots, (roots / scales) ** 2
+    one_side = one_sided(middle - problem.lower, problem.upper - middle, reach[:d] * roots)
+    skewed = one_side & ~problem.zero_or_one & (noise < _DEAR)
     least = np.where(problem.zero_or_one, 1.0, np.where(skewed, _SPREAD, 0.0)) * squares
     references = [_reference(middle[own], noise_in_box / 2, noise, problem.k) for own in _levels(problem)]
     first_column = np.zeros(int(problem.intercept))
-    effects = np.where(problem.zero_or_one, usual_effects(width), _EFFECT)
     return Located(
         center=np.append(first_column, middle),
         scale=np.append(first_column + 1, width),
@@ -246,11 +251,7 @@ def locate(curator: Curator, first: Plan, octaves: float, problem: Problem, nois
         lower=np.append(first_column + 1, (problem.lower - middle) / width),
         upper=np.append(first_column + 1, (problem.upper - middle) / width),
         squares=np.append(first_column + 1, squares),
-        rare=tuple(
-            (spread.shares[j], spread.squares[j] / scales[j] ** 2)
-            for j in np.flatnonzero(stretched & spread.visible[:d])
-        )
-        + sum((each.rare for each in references), ()),
+        rare=_weighed(spread, scales, stretched) + sum((each.rare for each in references), ()),
         references=tuple(each.least for each in references),
         thinnest=float(np.min([*squares, *(each.square for each in references)], initial=1.0)),
         mean=mean,
@@ -258,17 +259,15 @@ def locate(curator: Curator, first: Plan, octaves: float, problem: Problem, nois
         flat=bool(spread.shares[d].max() > _CONSTANT),
         offset=float(center[-1] + half[-1] * mean_in_box[-1]) if len(center) > d + 1 else 0.0,
         noise=noise_in_box,
-        prior=np.append(first_column + _EFFECT, effects) ** 2,
+        prior=np.append(first_column + _EFFECT, np.where(problem.zero_or_one, usual_effects(width), _EFFECT))
+        ** 2,
         dim=np.append(first_column > 0, ~spread.known[:d]),
         usable=usable,
         usable_sd=usable_sd,
         unread=unread,
         skewed=tuple(len(first_column) + np.flatnonzero(skewed)),
         columns=_moments(spread, problem, middle, (half[:d], reach[:d]), noise_in_box, means.n * usable),
-        tails=tuple(
-            (spread.shares[j], spread.squares[j] / scales[j] ** 2)
-            for j in np.flatnonzero(spread.visible[:d] & ~problem.zero_or_one)
-        ),
+        tails=_weighed(spread, scales, ~problem.zero_or_one),
     )
 
 
