@@ -1325,6 +1325,11 @@ MUTANTS = (
         ),
     ),
     planted(
+        "files that changed are read by their old rows, and charged",
+        "rows/test_parts.py::test_so_is_one_beside_a_frame",
+        ("curator/curator.py", "self._rows.hold()", "pass"),
+    ),
+    planted(
         "a survival curve goes on where noise is all that is left",
         "models/test_kaplan_meier.py::test_where_few_are_left_nothing_is_said",
         ("moments/interval_counts.py", "FEWEST = 5.0", "FEWEST = 0.5"),
