@@ -34,6 +34,8 @@ _AT_ENDS = 0.9
 # A column of rare 0/1 values is not stretched until rows of a 1 are longer than the longest row, its square
 # taken for 1.5 k: they would be weighted down, and with them all they say of the other columns.
 _LONGEST_END = 1.5
+# of the rows of a column, beyond which their place is that of nearly all
+_MOST = 0.5
 # single values of a column that are tried, whether one explains its moments
 _VALUES = 101
 # a response seems constant if one cell holds this share of it and no other is seen
@@ -148,7 +150,7 @@ def row_scale(moments: Release, zoomed: Zoomed, box: Box, log: bool, constant: b
         fraction=fraction,
         fraction_sd=fraction_sd,
         binary=found.binary[:-1],
-        away=(away * found.varies)[:-1],
+        away=np.maximum(away * found.varies, _of_few(zoomed.shares, places))[:-1],
         lower=(box.lower - center) / scale,
         upper=(box.upper - center) / scale,
         ratio=ratio[:-1],
@@ -166,6 +168,13 @@ def row_scale(moments: Release, zoomed: Zoomed, box: Box, log: bool, constant: b
         miscounted=miscounted,
         missed=zoomed.missed[:-1],
     )
+
+
+def _of_few(shares: Array, places: Array) -> Array:
+    """How far rows lie that are not where noise leaves more than half of a column's; 0 if that is nowhere."""
+    most = shares > _MOST * shares.sum(axis=1, keepdims=True)
+    few = np.where(most, 0.0, shares) * most.any(axis=1, keepdims=True)
+    return np.asarray(np.sqrt(np.sum(few * places**2, axis=1) / np.maximum(few.sum(axis=1), 1e-300)))
 
 
 @dataclass(frozen=True)

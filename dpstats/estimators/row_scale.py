@@ -121,7 +121,8 @@ class RowScale:
     varies : array of bool, shape (d,)
         Columns that surely do not hold one value alone, or are declared to hold two.
     away : array, shape (d,)
-        Of columns that seem constant, how far the rows lie that differ, about; else 0. Empty if none does.
+        Of columns that hold one value in most rows, how far the rows lie that differ, about; else 0. Empty if
+        there are none.
     middle_error : array, shape (d,)
         sd of the means of the columns, from noise, on this scale.
     miscounted : float
@@ -202,6 +203,16 @@ class RowScale:
         below, above, whole = self.squares_beyond(square)
         parts = slopes**2 * self.ratio
         return float(parts @ ((below + above) / np.maximum(whole, 1e-300))) / max(float(parts.sum()), 1e-300)
+
+    @property
+    def ends(self) -> Array:
+        """How far from the middle rows lie of the two kinds that a column has, the rarer last; shape (2, d).
+
+        Of columns of two values, and of those that hold one value in most rows; 0 of others.
+        """
+        away = self.away if self.away.size else np.zeros(len(self.center))
+        ends = np.sort(np.abs([self.lower[:-1], self.upper[:-1]]), axis=0)
+        return np.where(self.binary, ends, [self.ratio / np.maximum(away, 1.0) * (away > 0), away])
 
     @property
     def near_end(self) -> Array:

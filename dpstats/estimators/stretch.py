@@ -20,9 +20,7 @@ STRETCH = 0.8
 
 def unstretched(moments: Array, radius: float, scale: RowScale) -> Array:
     """Second moments of rows, raised so that whitening by them stretches no column of rare values."""
-    ends = np.maximum(-scale.lower[:-1], scale.upper[:-1])
-    farthest = np.where(scale.binary, ends, scale.away if scale.away.size else 0.0)
-    least = (farthest / (STRETCH * radius)) ** 2
+    least = (scale.ends[1] / (STRETCH * radius)) ** 2
     if scale.constant:
         least = np.append(0.0, least)
     return moments + np.diag(np.maximum(0.0, least - np.diag(moments)))

@@ -163,6 +163,17 @@ def test_a_column_that_seems_constant_may_have_rare_values_at_its_far_end() -> N
         assert (1 - scale.center[0]) / scale.scale[0] < 15
 
 
+@pytest.mark.parametrize("share", [0.2, 0.05])
+def test_where_rows_lie_that_do_not_hold_the_value_of_most_is_told_by_cells(share: float) -> None:
+    """In sds of the column from its mean, up to the width of an octave; 0 if no value is that of most."""
+    rng = np.random.default_rng(5)
+    few, x = rng.uniform(size=ROWS) < share, rng.uniform(2, 3, ROWS)
+    columns = np.column_stack([np.where(few, x, 0.0), rng.normal(size=ROWS)])
+    away = found(columns, boxed(-60.0, 60.0, 2), 2.0, NoNoise()).away
+    far = np.sqrt(np.mean((x[few] - columns[:, 0].mean()) ** 2)) / columns[:, 0].std()
+    assert away[0] == pytest.approx(far, rel=0.25) and away[1] == 0
+
+
 def test_unseen_columns_lend_each_other_what_they_share() -> None:
     """Twelve of sd 0.2 in [-1, 1], so much noise that none stands out; bounds three sds wide are expected."""
     x, errors = np.clip(0.1 + 0.2 * GENERATOR.normal(size=(ROWS, 12)), -1, 1), []

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -61,18 +61,18 @@ class Coordinates:
 
     @classmethod
     def of_scale(cls, scale: RowScale) -> Coordinates:
-        """The first ones: all that is known is that some columns of two values are stretched less."""
+        """The first ones: by the shares of levels, and with some columns stretched less."""
         variances = np.append([1.0] * scale.constant, scale.ratio)
-        k = len(variances)
-        first = cls(
-            scale,
-            np.eye(k),
-            np.zeros(k),
-            1.0,
-            np.diag(1 / variances) / k,
-            np.diag(variances),
-        )
-        return first if first.structure is None else first._structured()
+        k, size = len(variances), np.sqrt(variances)
+        correlation, unknown = np.eye(k), np.diag(1 / variances) / k
+        if Structure.of(scale.alike) is not None:
+            moments = expected_moments(scale)
+            correlation = with_floor(moments / np.outer(size, size), _LEAST_SHARE / k)
+            unknown += of_references(scale, correlation * np.outer(size, size))
+        whitening = symmetric_power(with_levels(correlation, base_square(k), scale), -0.5)
+        expected = whitening @ (correlation * np.outer(size, size)) @ whitening
+        back = np.linalg.inv(whitening)
+        return cls(scale, whitening, np.zeros(k), 1.0, back @ unknown @ back, expected)
 
     @cached_property
     def structure(self) -> Structure | None:
@@ -95,17 +95,6 @@ class Coordinates:
     def numbers(self) -> int | None:
         """How many numbers second moments of a are, where not all entries are free."""
         return None if self.structure is None else self.structure.numbers
-
-    def _structured(self) -> Coordinates:
-        """The first ones where levels of a category go together, as is public."""
-        moments = expected_moments(self.scale)
-        size = np.sqrt(np.diag(self.expected))
-        correlation = with_floor(moments / np.outer(size, size), _LEAST_SHARE / len(size))
-        whitening = symmetric_power(with_levels(correlation, base_square(len(correlation)), self.scale), -0.5)
-        expected = whitening @ (correlation * np.outer(size, size)) @ whitening
-        back = np.linalg.inv(whitening)
-        prior = back @ (self.prior + of_references(self.scale, correlation * np.outer(size, size))) @ back
-        return replace(self, whitening=whitening, prior=prior, expected=expected)
 
     def public(self, bounds: Bounds) -> dict[str, Any]:
         """Parameters of a release in these coordinates."""

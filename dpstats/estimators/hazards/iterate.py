@@ -32,7 +32,6 @@ from dpstats.estimators.row_scale import RowScale
 from dpstats.estimators.stretch import with_levels
 
 _HIGHEST = 1.0  # cap of one step of a log hazard
-_MOST = 0.5  # of the rows of a column, beyond which their place is that of nearly all
 
 
 def fit_hazards(curator: Curator, problem: Problem, plan: Plan) -> HazardEstimate:
@@ -70,8 +69,7 @@ class _Steps(Newton[Scores, HazardEstimate]):
     def __init__(self, curator: Curator, problem: Problem, plan: Plan) -> None:
         box = problem.box
         scale = find_columns(curator, plan.columns, box, False)
-        scale = replace(scale, constant=False, levels=box.levels, alike=box.alike)
-        self.scale = replace(scale, away=_from_most(scale))
+        self.scale = replace(scale, constant=False, levels=box.levels, alike=box.alike)
         self._plan = plan = looking(plan, "tail", self.scale, curator.n)
         super().__init__(curator, plan["early"], plan["tail"])
         self.chooser = Chooser(self.scale, curator.n, curator.cost_per_row(plan.cost("tail")))
@@ -190,19 +188,6 @@ class _Steps(Newton[Scores, HazardEstimate]):
         back = np.linalg.inv(own)
         moments = back @ (drawn(self.known.of_slopes(own), level) / level) @ back
         self.whitening = _whitening(moments, self.bounds.radius, self.scale)
-
-
-def _from_most(scale: RowScale) -> np.ndarray:
-    """How far rows lie from the place where noise leaves more than half of a column's; 0 if there is none.
-
-    The baseline takes what a column has in the mean. If long rows counted less, most of the information on
-    the slope of a column that is 0 in most rows would be of that, as of a rare 0/1 column.
-    """
-    most = scale.shares > _MOST * scale.shares.sum(axis=1, keepdims=True)
-    middle = np.sum(scale.places, axis=1, keepdims=True, where=most, initial=0.0)
-    others = np.where(most, 0.0, scale.shares) * most.any(axis=1, keepdims=True)
-    squares = np.sum(others * (scale.places - middle) ** 2, axis=1) / np.maximum(others.sum(axis=1), 1e-300)
-    return np.maximum(np.sqrt(squares), scale.away)
 
 
 def _signal(step: np.ndarray, information: np.ndarray, noise: np.ndarray) -> float:

@@ -169,17 +169,16 @@ def events_of(matrix: np.ndarray, noise: float, scale: RowScale, n: int, left: f
 
 
 def in_full(events: Events, scale: RowScale, alone: np.ndarray, radius_square: float) -> Events:
-    """With the moments of 0/1 columns as they are, not as shortened rows of a rare value have them.
+    """With the moments of columns of rare values as they are, not as shortened rows of these have them.
 
     What is left of typical rows of both values, the longer of which is shortened more, says how many there
     are of each. The first stage, which shortens nothing, knows as much again of their variance. `alone` tells
     which columns are neither levels of one category nor in a product: the correlations of those are shortened
     too, and two columns that nearly repeat each other would be told apart.
     """
-    ends = np.array([scale.lower[:-1], scale.upper[:-1]]) ** 2
-    near, far = ends.min(axis=0), ends.max(axis=0)
+    near, far = scale.ends**2
     near_left, far_left = (np.minimum(1.0, radius_square / (len(near) + end)) * end for end in (near, far))
-    rare = scale.binary & alone & (far_left < far) & (far_left > near_left)
+    rare = alone & (far_left < far) & (far_left > near_left)
     growth = np.where(rare, (far - near) / np.where(rare, far_left - near_left, 1.0), 1.0)
     found = np.diag(events.square)[1:] / events.fraction
     full = near + growth * (found - near_left)
