@@ -150,7 +150,7 @@ def row_scale(moments: Release, zoomed: Zoomed, box: Box, log: bool, constant: b
         fraction=fraction,
         fraction_sd=fraction_sd,
         binary=found.binary[:-1],
-        away=np.maximum(away * found.varies, _of_few(zoomed.shares, places))[:-1],
+        away=np.maximum(away * found.varies, of_few(zoomed.shares, places))[:-1],
         lower=(box.lower - center) / scale,
         upper=(box.upper - center) / scale,
         ratio=ratio[:-1],
@@ -170,7 +170,7 @@ def row_scale(moments: Release, zoomed: Zoomed, box: Box, log: bool, constant: b
     )
 
 
-def _of_few(shares: Array, places: Array) -> Array:
+def of_few(shares: Array, places: Array) -> Array:
     """How far rows lie that are not where noise leaves more than half of a column's; 0 if that is nowhere."""
     most = shares > _MOST * shares.sum(axis=1, keepdims=True)
     few = np.where(most, 0.0, shares) * most.any(axis=1, keepdims=True)

@@ -102,7 +102,7 @@ def test_rare_levels_leave_rows_of_a_reference_as_long_as_others() -> None:
     located = Located(center, scale, least, -one, one, one, (), 0.5, 0.5, 0.0, 1e-3, 4 * one, one < 0)
     located = replace(located, references=(0.0,))
     problem = Problem(BINOMIAL, 0 * one[1:], one[1:], (0.0, 1.0), coded=one[1:] > 0, categories=(own,))
-    moments = stretched_no_further(level_moments(problem, located), problem, located)
+    moments = stretched_no_further(level_moments(problem, located), problem, located, 1.0)
     assert np.diag(moments)[1:][rare] == pytest.approx(1.0, rel=0.05)
     reference = np.append(1.0, -(center / scale)[1:])
     assert reference @ np.linalg.solve(moments, reference) == pytest.approx(1 / shares[0], rel=0.05)
@@ -121,7 +121,7 @@ def test_rows_of_a_rare_reference_become_no_longer_than_its_scale_lets_them() ->
         np.eye(3) - np.outer(scale * [0, 1, 1], scale * [0, 1, 1]) * 1.99,
     )
     for moments in (level_moments(problem, located), gone):
-        found = stretched_no_further(moments, problem, located)
+        found = stretched_no_further(moments, problem, located, 1.0)
         assert reference @ np.linalg.solve(found, reference) == pytest.approx(1 + 0.98**2 / 0.3**2, rel=1e-6)
 
 

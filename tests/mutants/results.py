@@ -439,12 +439,21 @@ MUTANTS = (
         ),
     ),
     planted(
+        "numbers that hold one value in most rows are stretched by what their shortened rows tell (linear)",
+        "models/test_mostly_one_value.py::test_their_slopes_are_held_by_intervals_that_are_not_much_longer_than_by_sampling",
+        (
+            "estimators/columns.py",
+            "np.sqrt(np.sum(few * places**2, axis=1)",
+            "np.sqrt(np.sum(0.0 * few, axis=1)",
+        ),
+    ),
+    planted(
         "rows of a rare reference level grow until they do not count (generalised linear)",
         "estimators/test_public_information.py::test_rows_of_a_rare_reference_become_no_longer_than_its_scale_lets_them",
         (
             "estimators/newton/levels.py",
-            "np.append(located.least, located.references) - variances",
-            "np.append(located.least, [0.0] * len(located.references)) - variances",
+            "np.append(np.maximum(located.least, few**2), located.references)",
+            "np.append(np.maximum(located.least, few**2), [0.0] * len(located.references))",
         ),
     ),
     planted(

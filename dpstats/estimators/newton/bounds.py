@@ -214,12 +214,13 @@ class Chooser:
             best = min(best, (value / k + error**2, length))
         return best[1]
 
-    def _rare(self, length: float) -> list[tuple[float, float]]:
+    def _rare(self, length: float, more: tuple[tuple[Array, Array], ...] = ()) -> list[tuple[float, float]]:
         """Of each column with rare long values, its mean square and what rows of this length leave of it.
 
-        Rare values that noise hides are not among them: nothing chosen could show these.
+        Rare values that noise hides are not among them: nothing chosen could show these. Nor are, but for
+        `more`, columns that hold one value in most rows, as whitening stretches these with the radius.
         """
-        k, columns = self.problem.k, self.located.rare
+        k, columns = self.problem.k, self.located.rare + more
         full = [float(shares @ squares) for shares, squares in columns]
         typical = k + sum(full) - len(full)  # square length of a row
         return [
@@ -229,7 +230,7 @@ class Chooser:
 
     def _spread(self, radius: float, level: float, dispersion: float) -> float:
         """Sds of scores that are kept: of least loss, in the mean over the columns."""
-        best, rare = (math.inf, SPREADS[0]), self._rare(LENGTHS[0])
+        best, rare = (math.inf, SPREADS[0]), self._rare(LENGTHS[0], self.located.few)
         plain = (1 - len(rare) / self.problem.k, 1.0)
         weights = [plain, *((1 / self.problem.k, math.sqrt(full) / left) for full, left in rare)]
         for spread in SPREADS:

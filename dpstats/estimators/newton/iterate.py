@@ -11,6 +11,7 @@ from dataclasses import replace
 import numpy as np
 
 from dpstats.curator import Curator
+from dpstats.estimators.engine.bounds import LENGTHS
 from dpstats.estimators.engine.information import FORGET
 from dpstats.estimators.engine.plan import Plan
 from dpstats.estimators.engine.route import Scores, iterated
@@ -116,7 +117,8 @@ class _Steps(GlmSteps):
     def __init__(self, some: Curator, curator: Curator, plan: Plan, chooser: Chooser, last: int) -> None:
         """Of some rows until so many of the early steps are left."""
         problem, located = chooser.problem, chooser.located
-        whitening = _rewhitened(np.eye(problem.k), level_moments(problem, located), problem, located)
+        usual = math.sqrt(LENGTHS[0] * problem.k)
+        whitening = _rewhitened(np.eye(problem.k), level_moments(problem, located), problem, located, usual)
         least = min(max(2 / curator.n, 1e-4), 0.5) if problem.family.two_valued else 1e-6
         start = located.start(problem, least)
         costs = plan["early"], plan["tail"]
@@ -167,7 +169,8 @@ class _Steps(GlmSteps):
         by_noise = float(read.noise) ** 2 * float(np.sum(information.seen / information.used))
         self.move(move * not_noise(read.scores @ move, by_noise))
         expected = drawn(information, self.level) / self.level
-        self.whitening = _rewhitened(self.whitening, expected, self.chooser.problem, self.located)
+        now, problem = (self.whitening, expected), self.chooser.problem
+        self.whitening = _rewhitened(*now, problem, self.located, self.bounds.radius)
         curved = not self.chooser.problem.family.free_dispersion
         self.released.forget(past(self.released, information, self.whitening) if curved else FORGET)
         self.variability.forget(FORGET)
@@ -220,14 +223,14 @@ class _Steps(GlmSteps):
 
 
 def _rewhitened(
-    whitening: np.ndarray, information: np.ndarray, problem: Problem, located: Located
+    whitening: np.ndarray, information: np.ndarray, problem: Problem, located: Located, radius: float
 ) -> np.ndarray:
     """W, symmetric, that also whitens `information`, given in today's coordinates with a level of 1.
 
     Whitened rows are W times the standardised ones.
     """
     back = np.linalg.inv(whitening)
-    moments = stretched_no_further(back @ information @ back, problem, located)
+    moments = stretched_no_further(back @ information @ back, problem, located, radius)
     return symmetric_power(moments, -0.5, SMALLEST)
 
 

@@ -141,9 +141,12 @@ def _few_events(
     return found / max(mean, 1 - mean) - NORMAL * noise < FEWEST_EVENTS
 
 
-def stretched_no_further(moments: np.ndarray, problem: Problem, located: Located) -> np.ndarray:
+def stretched_no_further(
+    moments: np.ndarray, problem: Problem, located: Located, radius: float
+) -> np.ndarray:
     """Moments of standardised columns with so much of each that it is stretched no further than its scale is.
 
+    Of a column that holds one value in most rows the others become no longer than a share of the radius.
     A level has more rows then. With more of its column alone a reference level, in whose rows all columns of
     the others move together, would seem to have more rows, too. It has more of its own where it is rare, as
     rows that grew longer would count the less, and the information they leave would make them longer still.
@@ -156,7 +159,9 @@ def stretched_no_further(moments: np.ndarray, problem: Problem, located: Located
         row[own] = level_shares(located.center[own], located.noise / 2)[1:] / located.scale[own]
         axis[own] = located.scale[own]
     variances, moved = np.sum((axes @ moments) * axes, axis=1), np.sum(rows * axes, axis=1)
-    lacking = np.maximum(0.0, np.append(located.least, located.references) - variances) / moved**2
+    few = located.away / (STRETCH * radius) if located.away.size else 0.0
+    least = np.append(np.maximum(located.least, few**2), located.references)
+    lacking = np.maximum(0.0, least - variances) / moved**2
     moments = np.asarray(moments + rows.T * lacking @ rows)
     for own in problem.crossed:
         # of rows of a level without a product, in which a number moves alone, no two become farther apart

@@ -4,7 +4,7 @@ See docs/theory/first_stage.md#octaves-of-a-generalised-linear-model.
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,7 +12,7 @@ from scipy import special
 
 from dpstats.curator import Curator, Release
 from dpstats.estimators.apart import Found
-from dpstats.estimators.columns import zoom_in
+from dpstats.estimators.columns import of_few, zoom_in
 from dpstats.estimators.engine.bounds import LENGTHS
 from dpstats.estimators.engine.finish import to_user
 from dpstats.estimators.engine.plan import Plan
@@ -71,9 +71,12 @@ class Located:
     squares : array, shape (k,)
         Mean squares of the standardised columns, all rows counted in full, as far as noise lets see; below 1
         where a column has rare long values.
-    rare : tuple of (array, array)
+    rare, few : tuple of (array, array)
         Of each column with rare long values that stand out from the noise, shares of the rows and their
-        squares on this scale; a reference level counts as a column, too.
+        squares on this scale: of those without `away`, of which a reference level may be one, and of others.
+    away : array, shape (k,)
+        Of numbers with rare long values that hold one value in most rows, how far the others lie on this
+        scale; else 0. Empty if there are none.
     tails : tuple of (array, array)
         The same of each column but levels that has more than one octave that stands out.
     mean, sd : float
@@ -125,6 +128,8 @@ class Located:
     skewed: tuple[int, ...] = ()
     references: tuple[float, ...] = ()
     thinnest: float = 1.0
+    few: tuple[tuple[Array, Array], ...] = ()
+    away: Array = field(default_factory=lambda: np.zeros(0))
 
     def before(self, axes: Array) -> Array:
         """Variance of coefficients before any data, of columns of known spread.
@@ -225,20 +230,19 @@ def locate(curator: Curator, first: Plan, octaves: float, problem: Problem, nois
     mean_in_box[:d][zero] = -(center / half)[:d][zero]
     mean_in_box = np.clip(mean_in_box, -1.0, 1.0)
     shares = center[:d] + half[:d] * mean_in_box[:d]
-    if not problem.intercept:
-        mean_in_box[:d] = 0.0
+    mean_in_box[:d] *= problem.intercept
     middle = center[:d] + half[:d] * mean_in_box[:d]
-    away = (np.array([1.0, 0.0]) - middle[:, None]) / half[:d, None]
     spread = _cleaned(counts, origin, varies[np.append(~problem.zero_or_one, True)])
-    spread = _with_levels(spread, problem.zero_or_one, shares, away, noise_in_box / 2)
+    ends = (np.array([1.0, 0.0]) - middle[:, None]) / half[:d, None]
+    spread = _with_levels(spread, problem.zero_or_one, shares, ends, noise_in_box / 2)
     mean, sd = _response(spread.shares[d], spread.squares[d], (mean_in_box[d] + 1) / 2, noise_in_box / 2)
     mean, sd = center[d] - half[d] + 2 * half[d] * mean, 2 * half[d] * sd
     if not (problem.family.two_valued or spread.visible[d]):
         unread = unread or bool(mean_in_box[d] + 1 < SEEN * noise_in_box)
     scales = np.array([_scale(spread.shares[j], spread.squares[j], noise, problem.k) for j in range(d)])
-    roots = np.sqrt(spread.mean_square[:d])
-    width = reach[:d] * scales
+    roots, width = np.sqrt(spread.mean_square[:d]), reach[:d] * scales
     stretched, squares = scales > _STRETCHED * roots, (roots / scales) ** 2
+    away = of_few(spread.shares[:d], np.sqrt(spread.squares[:d])) * stretched * ~problem.zero_or_one / scales
     one_side = one_sided(middle - problem.lower, problem.upper - middle, reach[:d] * roots)
     skewed = one_side & ~problem.zero_or_one & (noise < _DEAR)
     least = np.where(problem.zero_or_one, 1.0, np.where(skewed, _SPREAD, 0.0)) * squares
@@ -247,11 +251,13 @@ def locate(curator: Curator, first: Plan, octaves: float, problem: Problem, nois
     return Located(
         center=np.append(first_column, middle),
         scale=np.append(first_column + 1, width),
-        least=np.append(first_column, np.where(stretched, np.maximum(least, 1.0), least)),
+        least=np.append(first_column, np.where(stretched & (away == 0), np.maximum(least, 1.0), least)),
         lower=np.append(first_column + 1, (problem.lower - middle) / width),
         upper=np.append(first_column + 1, (problem.upper - middle) / width),
         squares=np.append(first_column + 1, squares),
-        rare=_weighed(spread, scales, stretched) + sum((each.rare for each in references), ()),
+        rare=_weighed(spread, scales, stretched & (away == 0)) + sum((each.rare for each in references), ()),
+        few=_weighed(spread, scales, stretched & (away > 0)),
+        away=np.append(first_column, away),
         references=tuple(each.least for each in references),
         thinnest=float(np.min([*squares, *(each.square for each in references)], initial=1.0)),
         mean=mean,

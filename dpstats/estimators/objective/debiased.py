@@ -190,7 +190,7 @@ def _of_length(length: float, located: Located, problem: Problem) -> UnitBall:
     reach, whitening = np.maximum(np.abs(located.lower), np.abs(located.upper)), None
     if problem.intercept and problem.categories:
         # rows of a reference level, which no column stretches, become as long as others
-        moments = stretched_no_further(level_moments(problem, located), problem, located)
+        moments = stretched_no_further(level_moments(problem, located), problem, located, radius)
         whitening = symmetric_power(moments, -0.5, SMALLEST)
         for own in problem.categories:
             rows = (np.eye(len(own) + 1)[:, 1:] - located.center[own]) / located.scale[own]
