@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -36,7 +36,6 @@ def of_path(path: Path, asked: Asked) -> Source:
         If there is no such file, or its header is not what is asked for.
     """
     files = data_files(path)
-    asked = replace(asked, piece=len(files) > 1)
     parts = [part for file in files for part in named(f"{file}", partial(_parts, file, asked))]
     broken = f"a file of {path} cannot be read to its end: is each complete?"
     return of_parts(parts, parts[0].broken if len(files) == 1 else broken)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import io
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, ValuesView
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import partial
 from typing import Any, NoReturn, TypeVar
@@ -70,8 +70,6 @@ def mistake(name: str, dtype: Any, variable: Variable | None) -> str | None:
         )
     if kind in ("integers", "texts", "objects", "booleans", "floats"):
         return None
-    if kind == "nothing":
-        return f"the column {name!r} is stored as nulls alone, so that no row can be used; leave it out"
     if isinstance(variable, Levels | Flag | Event):
         return f"{name!r} is declared as {variable.kind}, and the column holds {kind}; give texts or numbers"
     remedy = _REMEDY.get(kind, "; give numbers").format(name)
@@ -125,8 +123,8 @@ _ARROW = {
     "booleans": (pa.types.is_boolean,),
     "integers": (pa.types.is_integer,),
     "floats": (pa.types.is_floating, pa.types.is_decimal),
-    "texts": (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view),
-    "nothing": (pa.types.is_null,),
+    # a column of nulls alone holds missing cells: to refuse it would tell whether one record has a value
+    "texts": (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view, pa.types.is_null),
     "durations": (pa.types.is_duration,),
     "dates": (pa.types.is_temporal,),
     "bytes": (
@@ -162,13 +160,10 @@ class Asked:
     schema : Schema
     names : tuple of str
         The variables, without the column of the unit of privacy.
-    piece : bool
-        Whether other tables may hold the values of a column that this one stores as nulls alone.
     """
 
     schema: Schema
     names: tuple[str, ...]
-    piece: bool = False
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -212,7 +207,7 @@ class Asked:
         """Raise DataError if the storage type of a column cannot hold what is declared."""
         for name in self.columns:
             wrong = mistake(name, types[name], self.schema[name] if name in self.names else None)
-            if wrong and not (self.piece and held(types[name]) == "nothing"):
+            if wrong:
                 raise DataError(wrong)
 
 
@@ -437,9 +432,8 @@ def named(which: str, opened: Callable[[], T]) -> T:
 
 def of_frames(frames: Iterable[Any], asked: Asked, opened: Callable[[Any, Asked], Source]) -> Source:
     """Tables of any make, one after the other. Those that are held are checked now, others as they come."""
-    piece = replace(asked, piece=True)
     tables: Iterable[Source] = (
-        named(f"table {n} of the data", partial(opened, frame, piece)) for n, frame in enumerate(frames, 1)
+        named(f"table {n} of the data", partial(opened, frame, asked)) for n, frame in enumerate(frames, 1)
     )
     once, parts, files = not isinstance(frames, HELD), (), ()
     if not once:

@@ -33,8 +33,12 @@ def rows(seed: int) -> dict[str, np.ndarray]:
 
 @pytest.mark.parametrize(("family", "response"), [("gamma", "amount"), ("poisson", "claims")])
 def test_rows_outside_a_subset_lengthen_no_interval(family: str, response: str) -> None:
-    """They are at the middle of the box where means are taken; noise of as many rows more is less."""
-    for seed in range(3):
+    """They are at the middle of the box where means are taken; noise of as many rows more is less.
+
+    Noise in the looks for bends makes errors of a fit up to 1.7 times those of another, so medians count.
+    """
+    ratios = []
+    for seed in range(7):
         data = rows(seed)
         half = {name: column[:N] for name, column in data.items()}
         with noise(SeededNoise(seed)):
@@ -42,8 +46,10 @@ def test_rows_outside_a_subset_lengthen_no_interval(family: str, response: str) 
             within = dps.glm(f"{response} ~ x", data, SCHEMA, family, subset="g < 0.5").fit(
                 dps.approx(1, 1e-6)
             )
-        assert (within.bse < 1.5 * alone.bse).all()
-        assert (within.bse > 0.6 * alone.bse).all()
+        ratios.append(within.bse / alone.bse)
+    usual = np.median(ratios, axis=0)
+    assert (usual < 1.2).all()
+    assert (usual > 0.6).all()
 
 
 def test_columns_are_located_where_the_rows_that_can_be_used_are(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -249,6 +249,7 @@ ARROW: dict[str, Column] = {
     "string": _arrow(TEXTS, pa.string()),
     "large_string": _arrow(TEXTS, pa.large_string()),
     "string_view": _arrow(TEXTS, pa.string_view()),
+    "null": Column([None], lambda cells: pa.nulls(len(cells))),
     "bad bytes": Column([*BYTES, None], lambda cells: pa.array(cells, pa.binary()).view(pa.string())),
     "dictionary": Column([*TEXTS, None], lambda cells: pa.array(cells, pa.string()).dictionary_encode()),
     "numbers in a dictionary": Column(

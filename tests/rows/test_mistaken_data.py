@@ -225,10 +225,9 @@ def test_an_address_is_no_file_of_this_machine() -> None:
 
 
 @pytest.mark.parametrize("make", [pa.table, pl.DataFrame])
-def test_a_column_of_nulls_alone_is_refused_but_where_other_tables_have_its_values(make) -> None:
+def test_a_column_of_nulls_alone_is_taken_as_missing_cells_as_one_record_may_make_it_another(make) -> None:
     whole, none = {"time": [1.0, 2.0]}, {"time": pa.nulls(2)}
-    with pytest.raises(DataError, match="'time' is stored as nulls alone"):
-        open_rows(make(none), SCHEMA, ["time"])
+    assert open_rows(make(none), SCHEMA, ["time"]).n == 2
     assert open_rows([make(whole), make(none)], SCHEMA, ["time"]).n == 4
 
 
