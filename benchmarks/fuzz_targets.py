@@ -51,8 +51,8 @@ PLANS = [
 
 def _rows(path: Any) -> None:
     budget = dps.zcdp(0.5)
-    dps.kaplan_meier("Surv(time, failed) ~ maker", path, SCHEMA).fit(budget)
-    dps.svm("flag ~ temp + count", path, SCHEMA, c=5.0).fit(budget)
+    dps.kaplan_meier("Surv(time, failed) ~ maker", path, SCHEMA).fit(budget, force=True)
+    dps.svm("flag ~ temp + count", path, SCHEMA, c=5.0).fit(budget, force=True)
 
 
 def _csv(folder: Path) -> list[bytes]:
@@ -154,7 +154,7 @@ def _fits(folder: Path) -> list[bytes]:
         dps.logit("flag ~ temp", *data).fit(budget, force=True),
         dps.logit("flag ~ temp", *data).fit(pure, force=True),
         dps.glm("count ~ temp + maker", *data, family="poisson").fit(budget, force=True),
-        dps.svm("flag ~ temp", *data).fit(budget),
+        dps.svm("flag ~ temp", *data).fit(budget, force=True),
         dps.ols("temp ~ count", None, FREE).fit_contributions(messages, PLANS[0]),
     ]
     return [_saved(fit, folder) for fit in fits]
@@ -167,7 +167,7 @@ def _curve(path: Path) -> None:
 
 def _curves(folder: Path) -> list[bytes]:
     model = dps.kaplan_meier("Surv(time, failed) ~ maker", COLUMNS, SCHEMA, [10, 100])
-    return [_saved(model.fit(dps.zcdp(0.5)), folder)]
+    return [_saved(model.fit(dps.zcdp(0.5), force=True), folder)]
 
 
 def _moments(path: Path) -> None:

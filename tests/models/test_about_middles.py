@@ -112,7 +112,8 @@ def test_without_noise_it_is_the_fit_of_a_number_that_the_user_centred(
         for fit in (one, other)
     ]
     ours, theirs = (each.select_dtypes("number").to_numpy() for each in told)
-    assert ours == pytest.approx(theirs, rel=1e-4)
+    # what a look for bends of amounts adds to an error follows the effect of u, here that at another x
+    assert ours == pytest.approx(theirs, rel=2e-4)
     if one.moments is not None:
         told = one.moments.frame.set_index(["term", "quantity"])["estimate"]
         assert told["x:u", "mean"] == pytest.approx(FAR / 2, rel=0.25)  # of failures, for survival fits

@@ -205,8 +205,11 @@ def test_columns_that_are_alike_in_most_rows_are_not_apart_from_these(column: st
     x = np.where(rng.uniform(size=4 * N) < 0.07, 1.0 if column == "rare" else rng.exponential(1, 4 * N), 0.0)
     data = {"x": x, "y": x + rng.normal(size=4 * N)}
     schema = dps.Schema(x=dps.bounded(0, 1 if column == "rare" else 10), y=dps.bounded(-9, 20))
+    held = []
     for seed in range(5):
         for budget in BUDGETS.values():
             fit = line(data, schema, budget, SeededNoise(seed))
             low, high = fit.conf_int().loc["x"]
-            assert not fit.flags and low < 1 < high
+            assert not fit.flags
+            held.append(low < 1 < high)
+    assert sum(held) >= len(held) - 1  # of ten 95 % intervals two or more miss once in twelve times
