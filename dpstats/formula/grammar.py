@@ -182,8 +182,10 @@ def code_terms(terms: Sequence[tuple[str, ...]], factors: Mapping[str, Factor]) 
             for subterm in codings
         ]
         return Coding(tuple(info.column_names), tuple(subterms), tuple(info.term_name_slices.items()))
-    except Exception:
-        raise FormulaError("the terms cannot be coded; check the arguments of contrasts") from None
+    except Exception as error:
+        # patsy saw no row, so that its own words may be shown
+        why = error.message if isinstance(error, patsy.PatsyError) else "check the arguments of its contrasts"
+        raise FormulaError(f"the terms of the formula cannot be coded: {why}") from None
 
 
 def without_intercept(coding: Coding, formula: str) -> Coding:

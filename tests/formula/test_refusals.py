@@ -133,6 +133,7 @@ from tests.formula.strategies import SCHEMA
         ("g + np.log(g)", "'g' is a category"),
         ("C(x)", "declare x with levels"),
         ("C(g, Treatment('zz'))", "names 'zz', which is no level; they are 'a', 'b'"),
+        ("C(g, Treatment(7))", "cannot be coded: specified level 7 is out of range"),
         ("C(g, Sum())+C(g, Foo)", "'Foo' is not a contrast"),
         ("C(g, Poly(scores=[2, 1, 3]))", "must increase"),
         ("C(g, levels=['a', 'b'])", "must list the declared levels"),
