@@ -20,6 +20,7 @@ _SHORTENED = 2.0
 # variance than is told from the kurtosis that is left
 _HEAVIER = 3.0
 _NORMAL_LIMIT = 1.96  # sds of a 95 % interval
+_UNTOLD = 2.0  # sd of a kurtosis of which no release tells
 
 
 class Quantity(NamedTuple):
@@ -52,7 +53,7 @@ def _doubt(moments: NoisyMoments, fit: NormalEquations) -> float:
     heteroscedastic designs this was tried on, twice what the mean of M^-1 V / s^2 - 1 says.
     """
     tail, _, unknown = _tail(moments)
-    power, uneven = error_up_to(_power(moments) / (1 + tail)), 0.0
+    uneven = 0.0
     if moments.meat is not None:
         variance = residual_variance(moments, fit)
         model, floor = moments.positive_gram, moments.noise_size * np.eye(len(moments.gram))
@@ -60,7 +61,7 @@ def _doubt(moments: NoisyMoments, fit: NormalEquations) -> float:
         lost = 1 - min(moments.gram_weight / max(moments.share, 0.05), 1.0)
         uneven = 2 * lost * abs(float(np.trace(apart))) / len(apart)
     beyond = (moments.beyond or 0.0) * moments.mean_weight / max(moments.square, 0.05)
-    return math.sqrt((unknown / (1 + tail)) ** 2 + uneven**2 + moments.doubt**2 + beyond**2 + power**2)
+    return math.sqrt((unknown / (1 + tail)) ** 2 + uneven**2 + moments.doubt**2 + beyond**2)
 
 
 def error_up_to(more: float) -> float:
@@ -151,32 +152,33 @@ def _kurtosis(moments: NoisyMoments) -> float:
     usual = _NORMAL if moments.usual is None else max(moments.usual, _LEAST)
     if moments.fourth is None or moments.noise_fourth is None:
         return usual
-    trust = 1 / (1 + (moments.noise_fourth / 2) ** 2)
+    trust = 1 / (1 + (moments.noise_fourth / _UNTOLD) ** 2)
     found = moments.fourth * moments.mean_weight / max(moments.square, 0.05) ** 2
     return max(trust * found + (1 - trust) * usual, _LEAST)
 
 
+def _kurtosis_noise(moments: NoisyMoments) -> float:
+    """The sd of its noise, or of the kurtosis where nobody told it."""
+    told, square = moments.noise_fourth, max(moments.square, 0.05)
+    return min(math.inf if told is None else told * moments.mean_weight / square**2, _UNTOLD)
+
+
 def _tail(moments: NoisyMoments) -> tuple[float, float, float]:
-    """What clipping took of the residual variance, as a share of the rest; its noise; what is doubtful.
+    """What clipping took of the residual variance, as a share of the rest; its noise; and doubt.
 
     The kurtosis of what is left tells: exponential errors stand for all whose tails are heavier than the
-    normal's, and what they lose is taken to be uncertain by as much as heavier tails lose more.
+    normal's, and what they lose is taken to be uncertain by as much as heavier tails lose more. Where no mean
+    of r^4 was released it is that of exponential errors whose mean square grows as much between two limits.
+    As rows beyond both make it grow, too, all that its noise does not explain may be theirs.
     """
-    if moments.limit is None or moments.fourth is None or moments.noise_fourth is None:
-        return 0.0, 0.0, 0.0
-    size = moments.square / moments.mean_weight
-    rate, normal = tail_rate(moments.limit / math.sqrt(max(size, 0.05)))
-    noise = moments.noise_fourth * moments.mean_weight / max(moments.square, 0.05) ** 2
-    tail = rate * max(_kurtosis(moments) - normal, 0.0)
-    return tail, rate * min(noise, 2.0), _HEAVIER * tail
-
-
-def _power(moments: NoisyMoments) -> float:
-    """What clipping may have taken of the residual variance, as a share of the rest, of a tail of a power."""
     if moments.limit is None:
-        return 0.0
-    size = max(moments.square / moments.mean_weight, 0.05)
-    return power_variance(moments.limit / math.sqrt(size), _kurtosis(moments), moments.n)
+        return 0.0, 0.0, 0.0
+    limit = moments.limit / math.sqrt(max(moments.square / moments.mean_weight, 0.05))
+    kurtosis, noise = _kurtosis(moments), _kurtosis_noise(moments)
+    rate, normal = tail_rate(limit)
+    tail = rate * max(kurtosis - normal, 0.0)
+    power = power_variance(limit, kurtosis, moments.n, math.inf if moments.meat is not None else noise)
+    return tail, rate * noise, math.hypot(_HEAVIER * tail, (1 + tail) * error_up_to(power / (1 + tail)))
 
 
 def clipped_line(moments: NoisyMoments, between: np.ndarray) -> np.ndarray:

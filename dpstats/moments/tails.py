@@ -38,7 +38,7 @@ def tail_rate(limit: float) -> tuple[float, float]:
     return loss / excess, normal
 
 
-def power_variance(limit: float, kurtosis: float, rows: float) -> float:
+def power_variance(limit: float, kurtosis: float, rows: float, noise: float = math.inf) -> float:
     """Share of what is left of a variance that clipping may take from errors whose tail is a power.
 
     Kurtosis beyond that of clipped normal errors tells how many rows are at the limit at most. Exponential
@@ -51,10 +51,12 @@ def power_variance(limit: float, kurtosis: float, rows: float) -> float:
     limit, kurtosis
         As of :func:`tail_mean`.
     rows : float
+    noise : float, optional
+        Of the kurtosis, where all that is beyond may be of such rows.
     """
     _, excess, normal = _tail_rate(_known(limit))
     heavy = max((kurtosis - normal) / excess, 1.0)
-    share = excess * (heavy - heavy**-_HEAVIER) / limit**4
+    share = max(excess * (heavy - heavy**-_HEAVIER), kurtosis - normal - noise) / limit**4
     return share * limit**2 * math.log(max(rows * share / _LEFT, 1.0))
 
 

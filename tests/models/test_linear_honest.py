@@ -195,6 +195,21 @@ def test_sigma_is_held_where_errors_have_the_tails_of_t_of_few_degrees() -> None
     assert held >= 7
 
 
+def test_under_pure_epsilon_sigma_is_held_where_tails_are_heavy() -> None:
+    """Nobody releases a mean of r^4: of exponential errors a fifth was silently off, of t(3) ones a third."""
+    schema = dps.Schema(y=dps.bounded(-60, 60), x=dps.bounded(-6, 6))
+    held: dict[str, list[bool]] = {"exponential": [], "t": []}
+    for seed in range(16):
+        rng = np.random.default_rng([seed, 12])
+        x = rng.normal(size=8000)
+        laws = {"exponential": rng.exponential(size=8000), "t": rng.standard_t(3, size=8000) / np.sqrt(3)}
+        for law, error in laws.items():
+            with noise(SeededNoise(seed)):
+                fit = dps.ols("y ~ x", {"x": x, "y": x + error}, schema).fit(dps.pure(4))
+            held[law].append(fit.sigma.conf_low <= 1 <= fit.sigma.conf_high)
+    assert np.mean(held["exponential"]) >= 0.9 and np.mean(held["t"]) >= 0.8
+
+
 def test_sigma_and_rsquared_are_held_where_errors_have_the_tail_of_a_power() -> None:
     """Of Pareto errors rows that are clipped hold a tenth to a third of the variance."""
     held = []

@@ -1056,7 +1056,7 @@ MUTANTS = (
     planted(
         "what clipping took of the variance is taken for certain",
         "results/test_linear.py::test_what_clipping_is_thought_to_take_of_the_variance_is_uncertain",
-        (SPREAD, "(unknown / (1 + tail)) ** 2", "0.0"),
+        (SPREAD, "_HEAVIER * tail", "0.0"),
     ),
     planted(
         "noise of the variance of the response is left out of that of R-squared",
@@ -1091,7 +1091,7 @@ MUTANTS = (
     planted(
         "sigma is limited as if tails were exponential at most",
         HONEST + "sigma_and_rsquared_are_held_where_errors_have_the_tail_of_a_power",
-        (SPREAD, "error_up_to(_power(moments) / (1 + tail)), 0.0", "0.0, 0.0"),
+        (SPREAD, "error_up_to(power / (1 + tail))", "0.0"),
     ),
     planted(
         "few rows that hold most of a variance are taken to be what any column has",
@@ -1107,6 +1107,16 @@ MUTANTS = (
         "all kurtosis that exponential errors have is taken for theirs",
         HONEST + "sigma_is_held_where_errors_have_the_tails_of_t_of_few_degrees",
         ("moments/tails.py", "heavy**-_HEAVIER", "1"),
+    ),
+    planted(
+        "a kurtosis that nobody released is taken to be normal errors'",
+        "results/test_linear.py::test_a_kurtosis_of_which_nobody_tells_is_as_uncertain_as_one_that_noise_hides",
+        (SPREAD, "math.inf if told is None", "0.0 if told is None"),
+    ),
+    planted(
+        "what a kurtosis that nobody released tells of far rows is that of exponential errors",
+        HONEST + "under_pure_epsilon_sigma_is_held_where_tails_are_heavy",
+        (SPREAD, "math.inf if moments.meat is not None else noise", "math.inf"),
     ),
     planted(
         "a cell of one heap is divided where it looks even by chance",

@@ -17,6 +17,7 @@ from statsmodels.iolib.summary2 import summary_col
 
 from dpstats.cli import main
 from dpstats.errors import NotReleased, SpecificationError
+from dpstats.moments import LinearMoments
 from dpstats.moments.tails import _tail_rate, power_variance
 from dpstats.results import NOT_RELEASED, Fit
 from tests.results.fits import USE, capacitor
@@ -78,10 +79,18 @@ def test_doubt_about_the_weights_of_rows_is_part_of_both_errors() -> None:
     assert doubtful.rsquared().se == pytest.approx(np.hypot(se, 0.1 * value * (1 - value)))
 
 
+def _told(fourth: float, limit: float | None, n: int) -> LinearMoments:
+    """Moments of residuals up to a limit whose fourth powers were released."""
+    known = moments()
+    return moments(
+        n=n, limit=limit, fourth=fourth, noise_fourth=1e-9, meat=known.square * known.gram, noise_meat=1e-9
+    )
+
+
 def test_what_clipping_is_thought_to_take_of_the_variance_is_uncertain() -> None:
     """By three times as much: without noise, and with so many rows that nothing else is."""
     n = 10**12
-    short, whole = (moments(n=n, fourth=8.0, noise_fourth=1e-9, limit=limit) for limit in (4.0, None))
+    short, whole = (_told(8.0, limit, n) for limit in (4.0, None))
     value, se, _ = short.sigma()
     tail = (value / whole.sigma().value) ** 2 - 1
     assert tail > 0.01 and se == pytest.approx(1.5 * tail * whole.sigma().value ** 2 / value, rel=1e-3)
@@ -100,8 +109,26 @@ def test_what_is_beyond_exponential_errors_may_have_the_tail_of_a_power() -> Non
     assert power_variance(limit, 3.5, n) == 0
 
 
+def test_all_kurtosis_that_noise_does_not_explain_may_be_of_such_rows_where_nobody_released_it() -> None:
+    limit, n = 4.0, 10**6
+    _, excess, normal = _tail_rate(limit)
+    alike = (normal + 0.4 + excess / 2, 0.4), (normal + excess / 2, 0.0)
+    first, second = (power_variance(limit, kurtosis, n, noise) for kurtosis, noise in alike)
+    share = excess / 2 / limit**4
+    assert first == pytest.approx(second) == pytest.approx(share * limit**2 * np.log(20 * n * share))
+    assert power_variance(limit, normal + 0.4, n, 0.4) == power_variance(limit, normal + excess / 2, n) == 0
+
+
+def test_a_kurtosis_of_which_nobody_tells_is_as_uncertain_as_one_that_noise_hides() -> None:
+    """Sigma and R squared of clipped residuals say so."""
+    unknown, hidden = moments(limit=3.0), moments(limit=3.0, fourth=0.0, noise_fourth=1e9)
+    for found, other in ((unknown.sigma(), hidden.sigma()), (unknown.rsquared(), hidden.rsquared())):
+        assert found.se == pytest.approx(other.se)
+    assert unknown.sigma().se > 1.5 * moments().sigma().se
+
+
 def test_limits_of_sigma_reach_what_such_a_tail_holds() -> None:
-    heavy, light = (moments(n=10**6, fourth=fourth, noise_fourth=1e-9, limit=4.0) for fourth in (20, 8))
+    heavy, light = (_told(fourth, 4.0, 10**6) for fourth in (20, 8))
     assert np.exp(1.96 * heavy.sigma().se / heavy.sigma().value) > np.sqrt(5)
     assert light.sigma().se < 0.1 * light.sigma().value
 
