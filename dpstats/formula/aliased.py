@@ -3,6 +3,7 @@
 No row tells the coefficients of such columns apart: R shows NA. See docs/formula.md#columns-that-repeat.
 """
 
+import functools
 import re
 from collections.abc import Sequence
 
@@ -60,6 +61,7 @@ def told_apart(design: Design) -> Design:
     raise FormulaError(_message(design, np.where(kept[:-1], parts, 0.0), bool(kept[-1])))
 
 
+@functools.lru_cache(maxsize=8)  # one fit after another asks it of one design
 def _sum(design: Design) -> Array | None:
     """What columns, after those of baselines, are multiplied by in a sum that is 0 in all made-up rows."""
     bends = [float(text) for text in _NUMBER.findall(f"{design.formula} {design.subset}")]
@@ -113,13 +115,12 @@ def _null(exog: Array) -> Array | None:
 
 def _message(design: Design, parts: Array, constant: bool) -> str:
     *others, last = (design.names[j] for j in np.flatnonzero(parts))
-    more = [f"{len(others) - _NAMED} more"] * (len(others) > _NAMED)
-    told = ", ".join([*others[:_NAMED], *more, *[_LEVEL] * constant])
+    more = [f"{len(others) - _NAMED} more"] * (len(others) > _NAMED) + [_LEVEL] * constant
+    told = ", ".join(others[:_NAMED] + more)
     terms = [name for name, at in design.terms if parts[at].any() and name != "Intercept"]
-    one = "one of the terms " if len(terms) > 1 else ""
     by, inside = ("formula, subset=", _INSIDE) if design.subset else ("formula", "")
     return (
         f"no row tells all coefficients apart: by {by} and schema {last} "
-        f"{f'follows from {told}' if told else 'is always 0'}; leave out or change {one}{', '.join(terms)}"
-        f"{inside}"
+        f"{f'follows from {told}' if told else 'is always 0'}; leave out or change "
+        f"{'one of the terms ' * (len(terms) > 1)}{', '.join(terms)}{inside}"
     )

@@ -238,18 +238,19 @@ class Design(Filler):
             disable_numparse=True,
             colalign=("left", "right", "right"),
         )
-        lines = [
-            self.formula,
-            "",
-            table,
-            "",
-            f"Response: {_describe(self.response)}",
-            f"Radius: {self.radius:.6g} (no row is longer)",
-            *self._extras(),
-            *(f"Note: {note}" for note in self.notes),
-            "No row was read.",
-        ]
-        return "\n".join(lines)
+        return "\n".join(
+            [
+                self.formula,
+                "",
+                table,
+                "",
+                f"Response: {_describe(self.response)}",
+                f"Radius: {self.radius:.6g} (no row is longer)",
+                *self._extras(),
+                *(f"Note: {note}" for note in self.notes),
+                "No row was read.",
+            ]
+        )
 
     def _extras(self) -> Iterator[str]:
         if self.offset:
@@ -313,14 +314,15 @@ def build_design(
     """
     _check_text(formula)
     schema = as_schema(schema)
-    asked = id(schema), schema, formula, weights, subset, baseline, scales, middles
+    spelt = repr((*schema.items(), *schema.norms, schema.privacy_unit))
+    asked = spelt, schema, formula, weights, subset, baseline, scales, middles
     texts = all(isinstance(text, str | None) for text in (weights, subset))  # what is none is refused
     return _built(*asked) if texts else _built.__wrapped__(*asked)
 
 
 @functools.lru_cache(maxsize=8)  # a model, its fit and the fit's tables ask for one design again and again
 def _built(  # noqa: PLR0913 - what a design is built of
-    which: int,
+    spelt: str,
     schema: Schema,
     formula: str,
     weights: str | None,
@@ -329,7 +331,7 @@ def _built(  # noqa: PLR0913 - what a design is built of
     scales: bool,
     middles: tuple[tuple[str, tuple[float, float, float]], ...],
 ) -> Design:
-    """A design of the schema with this identity: an equal one may list its variables in another order."""
+    """A design of a schema spelt so: an equal one may list its variables in another order."""
     check_operators(formula)
     left, right = grammar.parse_formula(formula)
     response = read_response(_one_response(left, formula), schema)

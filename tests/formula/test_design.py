@@ -56,12 +56,15 @@ def test_a_design_is_its_formula_and_schema():
             public[...] = 9.0
 
 
-def test_a_design_is_built_once_for_a_schema_and_anew_for_one_that_is_only_equal():
-    first = dps.Schema(a=dps.flag(true=1), b=dps.bounded(0, 1), y=dps.bounded(0, 1))
+def test_a_design_is_built_once_for_a_schema_as_it_is_spelt_and_anew_for_one_that_is_only_equal():
+    first, same = (dps.Schema(a=dps.flag(true=1), b=dps.bounded(0, 1), y=dps.bounded(0, 1)) for _ in "ab")
     other = dps.Schema(y=dps.bounded(0, 1), b=dps.bounded(0, 1), a=dps.flag(true=True))
     assert first == other
     design = build_design("y ~ a + b", first)
     assert build_design("y ~ a + b", first) is design and build_design("y ~ b", first) is not design
+    assert build_design("y ~ a + b", same) is design
+    for unlike in (same.unit("id", 2), same | {"b": dps.bounded(-0.0, 1)}):
+        assert build_design("y ~ a", unlike) is not build_design("y ~ a", first)
     again = build_design("y ~ a + b", other)
     assert again.schema is other and again.variables != design.variables
 
