@@ -19,7 +19,7 @@ import numpy as np
 import patsy
 from patsy.contrasts import Diff, Helmert, Poly, Sum, Treatment
 
-from dpstats._arguments import MOST_OF_EXPRESSION, brief, near, shown
+from dpstats._arguments import MOST_OF_EXPRESSION, brief, frozen, near, shown
 from dpstats.errors import FormulaError, SpecificationError
 from dpstats.formula.factors import CategoricalFactor, Factor
 
@@ -206,7 +206,7 @@ def without_intercept(coding: Coding, formula: str) -> Coding:
 
 
 def _matrix(contrast: Any) -> np.ndarray | None:
-    return None if contrast is None else np.array(contrast.matrix, dtype=np.float64)
+    return None if contrast is None else frozen(contrast.matrix)
 
 
 def _check_width(terms: Sequence[tuple[str, ...]], factors: Mapping[str, Factor]) -> None:

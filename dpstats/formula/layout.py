@@ -55,7 +55,7 @@ def _atoms(factor: Factor, matrix: np.ndarray | None) -> Iterator[Atom]:
         for index, bounds in enumerate(factor.bounds):
             yield Atom(factor.code, index, bounds)
     else:
-        for index, table in enumerate(np.ascontiguousarray(matrix.T)):
+        for index, table in enumerate(frozen(np.ascontiguousarray(matrix.T))):
             yield Atom(factor.code, index, (float(table.min()), float(table.max())), table)
 
 
@@ -134,7 +134,7 @@ class Columns:
         for column, product in enumerate(self._columns):
             if len(product) == 1 and product[0].table is not None:
                 found.setdefault(product[0].factor, (column, []))[1].append(product[0].table)
-        return tuple((first, np.column_stack(tables)) for first, tables in found.values())
+        return tuple((first, frozen(np.column_stack(tables))) for first, tables in found.values())
 
     @cached_property
     def levels(self) -> np.ndarray:

@@ -51,7 +51,10 @@ def test_a_design_is_its_formula_and_schema():
     assert again == DESIGN and hash(again) == hash(DESIGN) and again.names == DESIGN.names
     assert DESIGN != build_design("Surv(time, failed) ~ temp", DRIVES)
     assert DESIGN.has_intercept and not build_design("time ~ maker - 1", DRIVES).has_intercept
-    for public in (DESIGN.bounds, DESIGN.binary, DESIGN.own, DESIGN.levels, DESIGN.way):
+    (_, category), *_ = DESIGN.categories
+    atoms = [atom.table for product in DESIGN._columns for atom in product if atom.table is not None]
+    public_arrays = DESIGN.bounds, DESIGN.binary, DESIGN.own, DESIGN.levels, DESIGN.way, category, *atoms
+    for public in public_arrays:
         with pytest.raises(ValueError):
             public[...] = 9.0
 
