@@ -37,7 +37,7 @@ def delta_of_mu(mu: float, epsilon: float) -> float:
     return min(1.0, max(0.0, head - density * _mills(-b)) + error)
 
 
-def _bisect(holds: Callable[[float], bool], good: float, bad: float) -> float:
+def bisected(holds: Callable[[float], bool], good: float, bad: float) -> float:
     """The last float found on the good side of a monotone condition."""
     for _ in range(400):
         middle = math.sqrt(good) * math.sqrt(bad)
@@ -50,13 +50,13 @@ def _bisect(holds: Callable[[float], bool], good: float, bad: float) -> float:
 @functools.lru_cache(maxsize=256)
 def mu_of_approx(epsilon: float, delta: float) -> float:
     """Largest mu with delta(mu, epsilon) <= delta, rounded down."""
-    return _bisect(lambda mu: delta_of_mu(mu, epsilon) <= delta, 1e-60, 1e16)
+    return bisected(lambda mu: delta_of_mu(mu, epsilon) <= delta, 1e-60, 1e16)
 
 
 @functools.lru_cache(maxsize=256)
 def epsilon_of_mu(mu: float, delta: float) -> float:
     """Smallest epsilon above 2e-30 with delta(mu, epsilon) <= delta, rounded up."""
-    return _bisect(lambda epsilon: delta_of_mu(mu, epsilon) <= delta, 1e60, 2e-30)
+    return bisected(lambda epsilon: delta_of_mu(mu, epsilon) <= delta, 1e60, 2e-30)
 
 
 def mu_of_pure(epsilon: float) -> float:
@@ -95,7 +95,7 @@ def epsilon_of_zcdp(rho: float, delta: float) -> float:
 @functools.lru_cache(maxsize=256)
 def rho_of_approx(epsilon: float, delta: float) -> float:
     """Largest rho above 1e-60 with epsilon_of_zcdp(rho, delta) <= epsilon, rounded down."""
-    return _bisect(lambda rho: epsilon_of_zcdp(rho, delta) <= epsilon, 1e-60, 1e32)
+    return bisected(lambda rho: epsilon_of_zcdp(rho, delta) <= epsilon, 1e-60, 1e32)
 
 
 def sum_up(a: float, b: float) -> float:

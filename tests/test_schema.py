@@ -162,6 +162,11 @@ HALF, HALVED = "a\ud800", ": its name, unit, codes or levels have a character th
         (lambda: Schema(x={"kind": "bounded", "lower": 3, "upper": 1}), "variable 'x': .* reversed"),
         (lambda: Schema({3: bounded(0, 1)}), "name of a variable"),
         (lambda: Schema({"x": bounded(0, 1)}, x=bounded(0, 2)), "'x' is declared twice"),
+        (
+            lambda: Schema({"\u00e9": bounded(0, 1), "e\u0301": bounded(0, 1)}),
+            r"'\\xe9' and 'e\\u0301' are two spellings of one name",
+        ),
+        (lambda: Schema({"\u00e9": bounded(0, 1)}).unit("e\u0301", max_rows=1), "two spellings of one name"),
         (lambda: Schema(3), "maps names to declarations"),
         (lambda: Schema(x={"kind": pd.Series(["a", "b"])}), "kind must be one of .*, not a Series"),
         (lambda: Schema({HALF: flag()}), HALVED),

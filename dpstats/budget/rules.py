@@ -22,6 +22,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+from dpstats._conversions import bisected
 from dpstats.errors import BudgetError
 
 if TYPE_CHECKING:
@@ -179,16 +180,12 @@ class Rule:
             except BudgetError:
                 return False
 
-        low, high = LEAST, MOST
-        if not fits(low):
+        if not fits(LEAST):
             return None
-        while True:
-            middle = math.sqrt(low * high)
-            if high <= low * (1 + 1e-12) or not low < middle < high:
-                # a short decimal within 1e-9 that fits as well, so that amounts print as users write them
-                short = float(f"{low:.10g}")
-                return _resized(like.budget, short if fits(short) else low)
-            low, high = (middle, high) if fits(middle) else (low, middle)
+        most = bisected(fits, LEAST, MOST)
+        # a short decimal within 1e-9 that fits as well, so that amounts print as users write them
+        short = float(f"{most:.10g}")
+        return _resized(like.budget, short if fits(short) else most)
 
     def left_of(self, spent: Amount) -> Budget | None:
         """Largest single charge of the kind that is kept, in the units of the total; None if nothing fits."""

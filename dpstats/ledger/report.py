@@ -131,20 +131,13 @@ def _mixture(epsilons: Counter[float], mu: float, delta: float, high: float) -> 
     """Smallest epsilon of responses and a Gaussian, by bisection below a valid `high`."""
     points, weights, lost = losses(tuple(sorted(epsilons.items())))
     allowed = (delta - lost) / _GUARD
-    low = 0.0
+
+    def holds(epsilon: float) -> bool:
+        return float(weights @ hockey_stick(epsilon - points, mu)) <= allowed
+
     if allowed <= 0:
         return high
-    if float(weights @ hockey_stick(0.0 - points, mu)) <= allowed:
-        return 0.0
-    while high - low > 1e-13 * high:
-        middle = (low + high) / 2
-        if not low < middle < high:
-            break
-        if float(weights @ hockey_stick(middle - points, mu)) <= allowed:
-            high = middle
-        else:
-            low = middle
-    return high
+    return 0.0 if holds(0.0) else convert.bisected(holds, high, LEAST)
 
 
 def hockey_stick(epsilon: np.ndarray, mu: float) -> np.ndarray:

@@ -21,7 +21,7 @@ from dpstats._stored import check_format, read_object, write_text
 from dpstats._warn import warn
 from dpstats.budget import Budget
 from dpstats.curator import Curator
-from dpstats.errors import SpecificationError
+from dpstats.errors import BudgetError, SpecificationError
 from dpstats.ledger import Ledger, current
 from dpstats.models.skeleton import Unfitted
 from dpstats.results import CurveFit, Fit
@@ -49,6 +49,8 @@ def reusable(kind: type[K]) -> Callable[[Callable[P, K]], Callable[P, K]]:
 
         @wraps(fit)
         def fitted(*args: P.args, **kwargs: P.kwargs) -> K:
+            if len(args) > 2 and isinstance(args[2], float | int) and not isinstance(args[2], bool):
+                raise BudgetError("a budget is one value, such as fit(dps.approx(epsilon=1, delta=1e-6))")
             try:
                 given = signature.bind(*args, **kwargs)
             except TypeError:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 import numpy as np
 
 from dpstats._arguments import among, near, numbers, shown, truth
+from dpstats._conversions import bisected
 from dpstats._private import HoldsRows
 from dpstats._warn import warn
 from dpstats.budget import MOST, Budget, Gdp, Pure, as_budget, delta_of, measure, scaled, stated_delta
@@ -161,8 +162,6 @@ def check_named(method: object, known: Sequence[str]) -> None:
     """
     if isinstance(method, Ledger | Path) or (isinstance(method, str) and Path(method).suffix):
         raise SpecificationError("a ledger is given by its name here: fit(budget, ledger=ledger)")
-    if isinstance(method, float | int) and not isinstance(method, bool):
-        raise BudgetError("a budget is one value, such as fit(dps.approx(epsilon=1, delta=1e-6))")
     if not among(method, known):
         listed = ", ".join(map(repr, known[:-1])) + f" or {known[-1]!r}"
         raise SpecificationError(f"method must be {listed}, got {shown(method)}{near(method, known)}")
@@ -405,9 +404,6 @@ def about_middles(curator: Curator, design: Design, budget: Budget) -> tuple[Cur
     return curator.reading(moved), moved
 
 
-_DOUBLINGS, _HALVINGS = 200, 30  # in the search of the budget that would do, from the least on
-
-
 @dataclass(frozen=True)
 class Least:
     """Where a route begins to estimate anything: at n mu = multiple * k^power, of k coefficients.
@@ -480,9 +476,5 @@ def check_enough(
 
 def _enough(budget: Budget, wanted: float) -> Budget:
     """A budget of the same kind that measures what is wanted, rounded up to three digits."""
-    high = next(2.0**i for i in range(_DOUBLINGS) if measure(scaled(budget, 2.0**i)) >= wanted)
-    low = high / 2
-    for _ in range(_HALVINGS):
-        middle = (low + high) / 2
-        low, high = (low, middle) if measure(scaled(budget, middle)) >= wanted else (middle, high)
-    return scaled(budget, high * 1.005, digits=3)
+    factor = bisected(lambda times: measure(scaled(budget, times)) >= wanted, MOST / budget.amount, 1.0)
+    return scaled(budget, factor * 1.005, digits=3)

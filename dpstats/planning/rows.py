@@ -22,6 +22,16 @@ _MOST_GAMMA = 1e-4  # times the squared skewness: of a beta law that is all but 
 
 _AT = np.linspace(-5.0, 5.0, 401)  # normal deviates, over which moments are sums
 _WEIGHTS = np.exp(-(_AT**2) / 2) / np.exp(-(_AT**2) / 2).sum()
+_HALVINGS = 60  # to the last bit of numbers in a range
+
+
+def halved(short: Callable[[np.ndarray], np.ndarray], low: np.ndarray, high: np.ndarray) -> np.ndarray:
+    """Where conditions that hold at the low ends and not at the high ones cease to, by halving."""
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2
+        still = short(middle)
+        low, high = np.where(still, middle, low), np.where(still, high, middle)
+    return high
 
 
 def shaped(at: np.ndarray, skewness: float, kurtosis: float | None) -> np.ndarray:
@@ -97,7 +107,7 @@ _LEAST_RISE, _MOST_RISE = (
     0.1,
     4.0,
 )  # how those of variables follow those of normals, at the ends of what is seen
-_DEGREES, _HALVINGS, _CLOSEST = 60, 40, 0.999  # of Hermite series, and correlations that they are solved for
+_DEGREES, _CLOSEST = 60, 0.999  # of Hermite series, and correlations that they are solved for
 _FARTHEST = 5.0  # sds of the normals
 _NODES = 2001  # of a quantile function, which is interpolated between them
 
@@ -226,14 +236,10 @@ class Maker:
         """
         found = np.array([_coefficients(self._of_normal(name)) for name in self._names])
         found = found.reshape(len(wanted), _DEGREES)  # also of none
-        products = found[:, None] * found
-        low, high = np.full_like(wanted, -_CLOSEST), np.full_like(wanted, _CLOSEST)
-        for _ in range(_HALVINGS):
-            middle = (low + high) / 2
-            powers = middle[..., None] ** np.arange(1, _DEGREES + 1)
-            short = np.sum(products * powers, axis=-1) < wanted
-            low, high = np.where(short, middle, low), np.where(short, high, middle)
-        latent = np.where(wanted == 0, 0.0, (low + high) / 2)
+        products, powers = found[:, None] * found, np.arange(1, _DEGREES + 1)
+        ends = np.full_like(wanted, -_CLOSEST), np.full_like(wanted, _CLOSEST)
+        latent = halved(lambda r: np.sum(products * r[..., None] ** powers, axis=-1) < wanted, *ends)
+        latent[wanted == 0] = 0.0
         np.fill_diagonal(latent, 1.0)
         return latent
 

@@ -10,10 +10,9 @@ from dpstats._arguments import numbers, shown
 from dpstats.errors import SpecificationError
 from dpstats.formula import Design, IntervalResponse
 from dpstats.formula.expressions import Expression
-from dpstats.planning.rows import coded
+from dpstats.planning.rows import coded, halved
 from dpstats.schema import Event, Flag, Levels, Schema
 
-_HALVINGS = 90  # of a variable's range, to the last bit of a number within
 _GRID = 1000  # values at which a transformed response is seen to rise or fall
 
 
@@ -37,12 +36,8 @@ def undone(measured: Expression, schema: Schema) -> tuple[str, Callable[[np.ndar
     rising = bool(grid[-1] > grid[0])
 
     def undo(target: np.ndarray) -> np.ndarray:
-        below, above = np.full(len(target), low), np.full(len(target), high)
-        for _ in range(_HALVINGS):
-            middle = (below + above) / 2
-            short = (np.asarray(measured.values({name: middle})) < target) == rising
-            below, above = np.where(short, middle, below), np.where(short, above, middle)
-        return (below + above) / 2
+        ends = np.full(len(target), low), np.full(len(target), high)
+        return halved(lambda at: (np.asarray(measured.values({name: at})) < target) == rising, *ends)
 
     return name, (lambda target: target) if measured.text == name else undo
 

@@ -17,7 +17,7 @@ from dpstats.families.glm import GAUSSIAN
 from dpstats.ledger import uncharged
 from dpstats.models import Coxph, GlmModel, LinearModel, Survreg
 from dpstats.planning.knowledge import Known, drawn_variables
-from dpstats.planning.rows import CALIBRATION, Maker
+from dpstats.planning.rows import CALIBRATION, Maker, halved
 from dpstats.planning.truth import Asked, Drawn, Law, MeanLaw, TimeLaw
 from dpstats.results.record import scale_names
 from dpstats.rows import Rows, open_rows
@@ -42,10 +42,7 @@ _SECONDS = 8.0  # of all fits at most, about
 _CALLS, _PER_NUMBER = 0.035, 4e-7  # seconds of a linear fit, its rows made up
 _QUICK, _FEWEST, _MOST = 3, 12, 150  # fits
 _KNOWN = 0.03  # error of a median standard error, of itself, that needs no more fits
-_SURELY, _HALVINGS = (
-    6.0,
-    40,
-)  # sds of an estimate beyond the edge of a test, which then finds any; of a search
+_SURELY = 6.0  # sds of an estimate beyond the edge of a test, which then finds any
 _LEAST_SCATTER = 0.1  # of estimates in standard errors: below, a test would be a step
 # fits over linear ones: of GLMs, of times to failure, and of late entries or looks; under pure epsilon
 # minima, the number of coefficients with which these take twice as long, and steps of times that take as long
@@ -108,11 +105,8 @@ class Outlook:
         """Effects that tests of level .05 find in this share of fits; infinite where too few tell it."""
         longest = np.max(np.where(np.isfinite(self.errors), self.errors, 0.0), axis=0)
         low, high = 0.0 * longest, longest * (Z95 * np.nan_to_num(self.reach) + _SURELY * self.scatter)
-        for _ in range(_HALVINGS):
-            middle = (low + high) / 2
-            short = self.rejects(middle) < share
-            low, high = np.where(short, middle, low), np.where(short, high, middle)
-        return np.where(self.lost > 1 - share, np.inf, high)
+        found = halved(lambda effects: self.rejects(effects) < share, low, high)
+        return np.where(self.lost > 1 - share, np.inf, found)
 
     @property
     def half_width(self) -> np.ndarray:

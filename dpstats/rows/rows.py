@@ -180,7 +180,7 @@ class Rows(HoldsRows):
 
     def hold(self) -> None:
         """Raise DataError if files, or what is read at every pass, are known to be others by now."""
-        for part in (*self._files, *self.parts()):
+        for part in {id(part): part for part in (*self._files, *self.parts())}.values():
             protected(part.hold, DataError(part.broken), (SpecificationError,))
 
     def blocks(self, size: int = BLOCK_ROWS) -> Iterator[dict[str, np.ndarray]]:

@@ -8,6 +8,7 @@ import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
+from unicodedata import normalize
 
 from tabulate import tabulate
 
@@ -439,7 +440,10 @@ def _check_unit_and_texts(unit: Unit, variables: Mapping[str, Variable]) -> None
     tables: dict[str, Any] = {str(unit.column): {}} | {
         name: _plain(variable) for name, variable in variables.items()
     }
+    spelt = dict[str, str]()
     for name, table in tables.items():
+        if (first := spelt.setdefault(normalize("NFC", name), name)) != name:
+            raise SchemaError(f"{ascii(first)} and {ascii(name)} are two spellings of one name; keep one")
         try:
             json.dumps([name, table], ensure_ascii=False).encode()
         except UnicodeEncodeError:  # half a surrogate pair, as of bytes that were read as another encoding

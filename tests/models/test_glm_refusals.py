@@ -83,6 +83,14 @@ def test_a_ledger_in_the_place_of_the_method_is_named(make: Any, tmp_path: Path)
         ledger.remaining  # noqa: B018 - the name of other packages
 
 
+@pytest.mark.parametrize("make", [dps.coxph, dps.kaplan_meier])
+def test_a_budget_in_two_values_is_named_where_the_rest_has_names(make: Any) -> None:
+    schema = dps.Schema(t=dps.bounded(1, 9), g=dps.flag())
+    model = make("Surv(t) ~ g", {"t": [1] * 50, "g": [0, 1] * 25}, schema)
+    with pytest.raises(dps.BudgetError, match=r"a budget is one value, such as fit\(dps.approx"):
+        model.fit(1.0, 1e-6)
+
+
 FITTING: dict[str, tuple[dict[str, Any], str]] = {
     "pure budget": (dict(family="poisson", budget=dps.pure(1)), "no pure epsilon; give zcdp, gdp or approx"),
     "pure budget and pmt": (dict(budget=dps.pure(1), method="pmt", public=PUBLIC), "no pure epsilon; give"),

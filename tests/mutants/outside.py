@@ -116,7 +116,7 @@ MUTANTS = (
         "test_budget.py",
         (
             "_conversions.py",
-            "return _bisect(lambda mu: delta_of_mu(mu, epsilon) <= delta, 1e-60, 1e16)",
+            "return bisected(lambda mu: delta_of_mu(mu, epsilon) <= delta, 1e-60, 1e16)",
             "return epsilon / math.sqrt(2 * math.log(1.25 / delta))",
         ),
     ),
