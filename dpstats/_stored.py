@@ -29,15 +29,57 @@ class Stored(ABC):
 
     __slots__ = ()
     _unreadable: ClassVar[str]  # completes a message about a file that holds no such object
+    _format: ClassVar[str]  # name and newest version, such as "dpstats.fit/3"
+    _called: ClassVar[str]  # in messages, such as "a saved fit"
+    _edited: ClassVar[str]  # what to say of one that lacks something, or has it of another type
 
     @abstractmethod
-    def to_dict(self) -> dict[str, Any]:
-        """Return what `save` writes, as plain values."""
+    def _plain(self) -> dict[str, Any]:
+        """Return all that it is made of, as plain values."""
 
     @classmethod
     @abstractmethod
+    def _built(cls, content: Mapping[str, Any]) -> Any:
+        """Return what `_plain` described, every value as what it must be."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what `save` writes, as plain values.
+
+        Returns
+        -------
+        dict
+
+        Examples
+        --------
+        >>> fit.to_dict()["not_private"]
+        False
+        """
+        return {"format": self._format, **self._plain()}
+
+    @classmethod
     def from_dict(cls, content: Mapping[str, Any]) -> Any:
-        """Return what `to_dict` described."""
+        """Return what `to_dict` described; of a fit, of the kind that its model has.
+
+        Parameters
+        ----------
+        content : dict
+
+        Returns
+        -------
+        object of this class
+
+        Raises
+        ------
+        SpecificationError
+            If it describes none, was written by a newer version, is incomplete, or was edited.
+
+        Examples
+        --------
+        >>> type(fit).from_dict(fit.to_dict()).budget == fit.budget
+        True
+        """
+        check_format(described(content, cls._called).get("format"), cls._format, cls._called)
+        return restored(cls._built, cls.to_dict, content, cls._edited)
 
     def save(self, path: str | Path, overwrite: bool = False) -> None:
         """Write a file of JSON, exact to the last bit. It holds no private value and may be shared.

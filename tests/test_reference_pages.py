@@ -7,7 +7,7 @@ from dpstats.models import contributed
 from dpstats.results import cautions
 
 ROOT = Path(__file__).parents[1]
-FORMATS = re.compile(r'^FORMAT = "(dpstats\.\w+/\d+)"', re.MULTILINE)
+FORMATS = re.compile(r'^\s*(?:FORMAT|_format, _called) = "(dpstats\.\w+/\d+)"', re.MULTILINE)
 
 
 def stated(page: str, head: str) -> set[str]:

@@ -362,12 +362,9 @@ def _of_spellings(column: str, cells: Sequence[Any]) -> Iterator[str]:
 
 def _commonest(values: Counter[float]) -> str:
     """The commonest values and how often each is there; the rest is counted only."""
-    shown = [f"{value:.6g}" + (f" ({times} times)" if times > 1 else "") for value, times in _first(values)]
+    first = sorted(values.items(), key=lambda item: (-item[1], item[0]))[:_EXAMPLES]
+    shown = [f"{value:.6g}" + (f" ({times} times)" if times > 1 else "") for value, times in first]
     return ", ".join(shown + ["..."] * (len(values) > len(shown)))
-
-
-def _first(values: Counter[float]) -> list[tuple[float, int]]:
-    return sorted(values.items(), key=lambda item: (-item[1], item[0]))[:_EXAMPLES]
 
 
 def _why(data: Any, name: str, variable: Variable, lost: np.ndarray) -> str:

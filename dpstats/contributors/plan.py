@@ -14,7 +14,7 @@ from typing import Any
 
 from dpstats._arguments import among, number, numbers, shown
 from dpstats._private import always_shown, forgetful, forgetting
-from dpstats._stored import Stored, check_format, described, restored
+from dpstats._stored import Stored
 from dpstats.budget import Approx, Budget, Gdp, as_budget, delta_of, stated_delta
 from dpstats.budget import from_dict as budget_from_dict
 from dpstats.contributors.law import Part, honest_count, input_law, local_mu, parts
@@ -81,7 +81,6 @@ def _check_budget(budget: object, method: str, compat: str | None, count: int) -
         )
 
 
-FORMAT = "dpstats.contributions/1"
 # Two machines may compute the last bits of a number in other ways.
 _SAME = 1e-9
 
@@ -123,6 +122,11 @@ class Plan(Stored):
     True
     """
 
+    _format, _called = "dpstats.contributions/1", "a plan"
+    _edited = (
+        "the hash of the plan does not fit its content, so that someone changed it, or it is incomplete; "
+        "ask for the plan again, and send nothing"
+    )
     _unreadable = "holds no plan; Plan.save(path) did not write it"
 
     formula: str
@@ -230,7 +234,7 @@ class Plan(Stored):
 
     def _content(self) -> dict[str, Any]:
         return {
-            "format": FORMAT,
+            "format": self._format,
             "formula": self.formula,
             "schema": self.schema.to_dict(),
             "budget": self.budget.to_dict(),
@@ -244,26 +248,18 @@ class Plan(Stored):
             ],
         }
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values for JSON; :meth:`from_dict` is its inverse."""
+    def _plain(self) -> dict[str, Any]:
         return self._content() | {"hash": self.hash}
 
     @classmethod
-    def from_dict(cls, content: Mapping[str, Any]) -> Plan:
-        """The plan that `to_dict` described.
-
-        Raises
-        ------
-        SpecificationError
-            If it is no plan, is incomplete, was written by a newer version, or does not agree with itself:
-            its noise with its budget, its hash with all of it.
-        """
-        check_format(described(content, "a plan").get("format"), FORMAT, "a plan")
-        refusal = (
-            "the hash of the plan does not fit its content, so that someone changed it, or it is incomplete; "
-            "ask for the plan again, and send nothing"
+    def _built(cls, content: Mapping[str, Any]) -> Plan:
+        plain = ("formula", "contributors", "honest", "method", "compat", "ball")
+        return cls(
+            schema=Schema.from_dict(content["schema"]),
+            budget=budget_from_dict(content["budget"]),
+            sds=tuple(float(part["noise_sd"]) for part in content["message"]),
+            **{name: content[name] for name in plain},
         )
-        return restored(_planned, cls.to_dict, content, refusal)
 
     @property
     def guarantees(self) -> tuple[tuple[str, str], ...]:
@@ -290,17 +286,6 @@ class Plan(Stored):
             ),
         ]
         return "\n".join(f"{label:14}{text}" for label, text in lines)
-
-
-def _planned(content: Mapping[str, Any]) -> Plan:
-    """The plan of a file, whose other values are as they stand there."""
-    plain = ("formula", "contributors", "honest", "method", "compat", "ball")
-    return Plan(
-        schema=Schema.from_dict(content["schema"]),
-        budget=budget_from_dict(content["budget"]),
-        sds=tuple(float(part["noise_sd"]) for part in content["message"]),
-        **{name: content[name] for name in plain},
-    )
 
 
 def checked(plan: object) -> Plan:

@@ -120,11 +120,10 @@ def power(exponent: float) -> Function:
 
 
 def _compare(symbol: str, array: Callable[..., Any]) -> Function:
-    def interval(x: Interval, y: Interval) -> Interval:
-        answers = [array(a, b).astype(np.float64) for a in x for b in y]
-        return np.minimum.reduce(answers), np.maximum.reduce(answers)
+    def told(x: Any, y: Any) -> Any:
+        return np.asarray(array(x, y), dtype=np.float64)
 
-    return Function(symbol, lambda x, y: np.asarray(array(x, y), dtype=np.float64), interval)
+    return Function(symbol, told, lambda x, y: _corners(told, x, y))
 
 
 OPERATORS: dict[type[ast.AST], Function] = {

@@ -6,10 +6,8 @@ patsy sees the text of the formula and a public probe made from the schema; it n
 """
 
 import ast
-import io
 import math
 import re
-import tokenize
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -124,7 +122,7 @@ def check_removed(formula: str) -> None:
     for node in nodes:
         nodes += node.args
         if node.type == "-" and len(node.args) == 2:
-            sides = (part.origin.code[part.origin.start : part.origin.end] for part in node.args)
+            sides = map(_written, node.args)
             there, out = (patsy.ModelDesc.from_formula(f"0 + {side}").rhs_termlist for side in sides)
             for term in (term for term in out if term.factors and term not in there):
                 known = [one.name() for one in there if one.factors]
@@ -278,9 +276,6 @@ def _meant(text: Any, names: Sequence[str]) -> str:
     return ""
 
 
-_OPERANDS = (tokenize.NAME, tokenize.NUMBER)
-
-
 def check_operators(formula: str) -> None:
     """Refuse ``x**2`` and ``1/x`` outside a function call, where patsy would silently drop the arithmetic.
 
@@ -316,30 +311,19 @@ def notes_on(formula: str) -> tuple[str, ...]:
 def _operations(formula: str) -> Iterator[tuple[str, str, str]]:
     """Operators between two operands, each a name, a number or a call; what is inside a call is Python."""
     try:
-        tokens = [token for token in tokenize.generate_tokens(io.StringIO(formula).readline) if token.string]
-    except (tokenize.TokenError, SyntaxError):
-        return  # patsy has the last word on the grammar
-    parts = list(_parts(tokens))
-    for (left, is_operand), (operator, _), (right, also) in zip(parts, parts[1:], parts[2:], strict=False):
-        if is_operand and also:
-            yield left, operator, right
+        nodes = [patsy.parse_formula.parse_formula(formula)]
+    except Exception:
+        return  # whoever reads the formula says what is wrong
+    for node in nodes:
+        nodes += node.args
+        if len(node.args) == 2 and not any(part.args for part in node.args):
+            left, right = map(_written, node.args)
+            yield left, node.type, right
 
 
-def _parts(tokens: list[tokenize.TokenInfo]) -> Iterator[tuple[str, bool]]:
-    """Operands (True) and all other tokens (False); a dotted name and its brackets are one operand."""
-    text, depth = "", 0
-    for token in tokens:
-        continues = text and (depth or token.string in (".", "(") or text.endswith("."))
-        if text and not continues:
-            yield text, True
-            text = ""
-        if continues or token.type in _OPERANDS:
-            text += token.string + (" " if token.string == "," else "")
-            depth += (token.string in "([{") - (token.string in ")]}")
-        else:
-            yield token.string, False
-    if text:
-        yield text, True
+def _written(node: Any) -> str:
+    """A part of a formula as it stands there."""
+    return str(node.origin.code[node.origin.start : node.origin.end])
 
 
 _UPDATE = re.compile(r"\s*\.\s*~\s*\.\s*-(.*)", re.DOTALL)

@@ -14,7 +14,7 @@ import numpy as np
 
 from dpstats._arguments import frozen, number, numbers
 from dpstats._private import always_shown, forgetful
-from dpstats._stored import Stored, check_format, described, restored
+from dpstats._stored import Stored
 from dpstats.errors import SpecificationError
 
 # Least eigenvalue of the moments in units where every column has mean square 1; below it they are singular.
@@ -81,9 +81,6 @@ def silent(name: str) -> SpecificationError:
     )
 
 
-FORMAT = "dpstats.moments/1"
-
-
 @forgetful
 @dataclass(frozen=True, eq=False)
 class PublicMoments(Stored):
@@ -118,6 +115,8 @@ class PublicMoments(Stored):
     PublicMoments('y ~ x', 100 public rows, columns Intercept, x)
     """
 
+    _format, _called = "dpstats.moments/1", "public moments"
+    _edited = "the public moments hold a value of a wrong type"
     _unreadable = "holds no public moments; their save(path) did not write it"
 
     formula: str
@@ -159,35 +158,22 @@ class PublicMoments(Stored):
         """What they say of the columns alone."""
         return PublicColumns(self.names, self.n, self.xx)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values for JSON; :meth:`from_dict` is its inverse."""
+    def _plain(self) -> dict[str, Any]:
         values = {item.name: getattr(self, item.name) for item in fields(self)}
         plain = {
             name: value.tolist() if isinstance(value, np.ndarray) else value for name, value in values.items()
         }
-        return {"format": FORMAT, **plain, "names": list(self.names)}
+        return {**plain, "names": list(self.names)}
 
     @classmethod
-    def from_dict(cls, content: Mapping[str, Any]) -> PublicMoments:
-        """The moments that `to_dict` described.
-
-        Raises
-        ------
-        SpecificationError
-            If they are not public moments, were written by a newer version, or are incomplete.
-        """
-        check_format(described(content, "public moments").get("format"), FORMAT, "public moments")
+    def _built(cls, content: Mapping[str, Any]) -> PublicMoments:
         missing = [item.name for item in fields(cls) if item.name not in content]
         if missing:
             raise SpecificationError(f"the public moments lack {', '.join(missing)}")
-        return restored(_moments, cls.to_dict, content, "the public moments hold a value of a wrong type")
+        plain = {item.name: content[item.name] for item in fields(cls)}
+        plain["formula"], plain["names"] = str(plain["formula"]), tuple(map(str, plain["names"]))
+        return cls(**plain)
 
     @always_shown
     def __repr__(self) -> str:
         return f"PublicMoments({self.formula!r}, {self.n} public rows, columns {', '.join(self.names)})"
-
-
-def _moments(content: Mapping[str, Any]) -> PublicMoments:
-    plain = {item.name: content[item.name] for item in fields(PublicMoments)}
-    plain["formula"], plain["names"] = str(plain["formula"]), tuple(map(str, plain["names"]))
-    return PublicMoments(**plain)

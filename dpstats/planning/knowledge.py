@@ -16,6 +16,7 @@ from dpstats.formula import Design
 from dpstats.moments import PublicMoments
 from dpstats.results import Description
 from dpstats.results.column_moments import ColumnMoments
+from dpstats.results.description import inside
 from dpstats.rows import open_rows
 from dpstats.schema import Bounded, Count, Event, Flag, Levels, Schema, Variable, level_text
 
@@ -98,7 +99,7 @@ def of_columns(schema: Schema, columns: Sequence[str], mean: Array, sd: Array, c
                 owner[column] = name
         else:
             if isinstance(variable, Bounded | Count):
-                told[name] = _inside(variable, float(mean[j]), float(sd[j]))
+                told[name] = inside(variable.bounds, mean[j], sd[j])
             else:
                 told[name] = float(np.clip(mean[j], _LEAST_SHARE, 1 - _LEAST_SHARE))
             owner[column] = name
@@ -113,14 +114,6 @@ def of_columns(schema: Schema, columns: Sequence[str], mean: Array, sd: Array, c
             if first in owner and other in owner and owner[first] != owner[other]:
                 told[first, other] = float(np.clip(corr[i, j], -0.999, 0.999))
     return told
-
-
-def _inside(variable: Bounded | Count, mean: float, sd: float) -> tuple[float, float]:
-    """Mean and sd that the bounds allow, from noisy ones."""
-    low, high = variable.bounds
-    inner = 1e-9 * (high - low)
-    mean = min(max(mean, low + inner), high - inner)
-    return mean, min(max(sd, inner), 0.99 * ((mean - low) * (high - mean)) ** 0.5)
 
 
 def _level_of(column: str) -> tuple[str, str | None]:

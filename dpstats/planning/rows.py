@@ -1,6 +1,7 @@
 """Made-up rows: variables with the spreads and correlations that a user knows, inside the public bounds."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -103,13 +104,9 @@ def _moments(values: np.ndarray) -> tuple[float, float]:
 
 CALIBRATION = 20_000  # rows from which laws follow; the error of a correlation among them is below .01
 _ROUNDS = 8  # of pulling correlations of normals until those of the variables are right
-_LEAST_RISE, _MOST_RISE = (
-    0.1,
-    4.0,
-)  # how those of variables follow those of normals, at the ends of what is seen
+_LEAST_RISE, _MOST_RISE = 0.1, 4.0  # of those of variables with those of normals, at the ends of what is seen
 _DEGREES, _CLOSEST = 60, 0.999  # of Hermite series, and correlations that they are solved for
-_FARTHEST = 5.0  # sds of the normals
-_NODES = 2001  # of a quantile function, which is interpolated between them
+_NODES = np.linspace(-5.0, 5.0, 2001)  # of a quantile function, which is interpolated between them
 
 
 class Maker:
@@ -134,7 +131,7 @@ class Maker:
         self._known, self._schema = known, schema
         self._names = [name for name in names if name in known.spreads]
         self._levels = [name for name in names if name in known.shares]
-        self._quantiles = {name: _quantiles(schema[name], known.spreads[name]) for name in self._names}
+        self._of_normal = {name: _of_normal(schema[name], known.spreads[name]) for name in self._names}
         wanted = self._wanted()
         self._asked = {name: _order(wanted.loc[cells(name, schema[name])]) for name in self._levels}
         self._cuts = {name: _even_cuts(self._shares(name)) for name in self._levels}
@@ -160,10 +157,9 @@ class Maker:
 
     def _blocks(self) -> list[tuple[str, slice]]:
         """Of each category the places of the levels that are asked for."""
-        found, at = [], len(self._names)
-        for name in self._levels:
-            found.append((name, slice(at, at := at + len(self._known.shares[name]) - 1)))
-        return found
+        asked = [len(self._known.shares[name]) - 1 for name in self._levels]
+        ends = np.cumsum([len(self._names), *asked])
+        return list(zip(self._levels, map(slice, ends, ends[1:]), strict=True))
 
     def _wanted(self) -> pd.DataFrame:
         """Correlations of numbers, flags and all levels; those of a first level follow from the others."""
@@ -186,11 +182,7 @@ class Maker:
         """Numbers, and 0 or 1 for flags and for levels, of normals."""
         found = np.empty_like(latent)
         for j, name in enumerate(self._names):
-            _, values = self._quantiles[name]
-            if isinstance(self._schema[name], Flag | Event):
-                found[:, j] = latent[:, j] > special.ndtri(1 - self._known.spreads[name].mean)
-            else:
-                found[:, j] = _between(values, latent[:, j])
+            found[:, j] = self._of_normal[name](latent[:, j])
         for name, place in self._blocks():
             found[:, place] = _chosen(latent[:, place], self._cuts[name])
         return found
@@ -234,7 +226,7 @@ class Maker:
         Those of f(Z) and g(Z'), of normals with correlation r, are sum f_k g_k r^k, k >= 1, of their Hermite
         coefficients over their sds (Mehler's formula), which rises with r where f and g rise.
         """
-        found = np.array([_coefficients(self._of_normal(name)) for name in self._names])
+        found = np.array([_coefficients(self._of_normal[name](_NODES)) for name in self._names])
         found = found.reshape(len(wanted), _DEGREES)  # also of none
         products, powers = found[:, None] * found, np.arange(1, _DEGREES + 1)
         ends = np.full_like(wanted, -_CLOSEST), np.full_like(wanted, _CLOSEST)
@@ -242,12 +234,6 @@ class Maker:
         latent[wanted == 0] = 0.0
         np.fill_diagonal(latent, 1.0)
         return latent
-
-    def _of_normal(self, name: str) -> np.ndarray:
-        """Values of a number or flag at the nodes of its quantile function."""
-        at, values = self._quantiles[name]
-        flag = isinstance(self._schema[name], Flag | Event)
-        return at > special.ndtri(1 - self._known.spreads[name].mean) if flag else values
 
     def _tied(self, latent: np.ndarray, told: np.ndarray, normal: np.ndarray) -> np.ndarray:
         """Normals with these correlations, of which those of one category go together as numbers make them.
@@ -271,18 +257,17 @@ class Maker:
 
 def _between(values: np.ndarray, normal: np.ndarray) -> np.ndarray:
     """A quantile function at normals, by its values at even nodes, between which it is taken as straight."""
-    place = (normal + _FARTHEST) * ((_NODES - 1) / (2 * _FARTHEST))
+    place = (normal - _NODES[0]) / (_NODES[1] - _NODES[0])
     return np.asarray(ndimage.map_coordinates(values, [place], order=1, mode="nearest"))
 
 
 def _coefficients(values: np.ndarray) -> np.ndarray:
     """Hermite coefficients, from the first on, of a function of a normal over its sd."""
-    at = np.linspace(-_FARTHEST, _FARTHEST, _NODES)
-    weights = np.exp(-(at**2) / 2)
+    weights = np.exp(-(_NODES**2) / 2)
     weights /= weights.sum()
     centred = values - weights @ values
     sd = np.sqrt(weights @ centred**2)
-    found = (weights * centred) @ hermite_e.hermevander(at, _DEGREES)[:, 1:]
+    found = (weights * centred) @ hermite_e.hermevander(_NODES, _DEGREES)[:, 1:]
     return found / np.sqrt(special.factorial(np.arange(1, _DEGREES + 1))) / (sd if sd > 0 else 1.0)
 
 
@@ -329,16 +314,16 @@ def _root(correlations: np.ndarray) -> np.ndarray:
     return root / np.linalg.norm(root, axis=1)[:, None]
 
 
-def _quantiles(variable: Variable, spread: Spread) -> tuple[np.ndarray, np.ndarray]:
-    """Normal deviates, and the values of a variable that are as frequent."""
-    at = np.linspace(-_FARTHEST, _FARTHEST, _NODES)
-    if isinstance(variable, Flag | Event | Levels):
-        return at, at
+def _of_normal(variable: Variable, spread: Spread) -> Callable[[np.ndarray], np.ndarray]:
+    """The values of a variable that are as frequent as normal deviates."""
+    assert not isinstance(variable, Levels)
+    if isinstance(variable, Flag | Event):
+        return partial(np.less, special.ndtri(1 - spread.mean))
     low, high = variable.bounds
     if spread.skewness is not None:
-        shape = shaped(at, spread.skewness, spread.kurtosis)
-        return at, np.clip(spread.mean + spread.sd * shape, low, high)
+        shape = shaped(_NODES, spread.skewness, spread.kurtosis)
+        return partial(_between, np.clip(spread.mean + spread.sd * shape, low, high))
     mean, sd = (spread.mean - low) / (high - low), spread.sd / (high - low)
     size = mean * (1 - mean) / sd**2 - 1
-    values = stats.beta.ppf(special.ndtr(at), mean * size, (1 - mean) * size)
-    return at, low + (high - low) * values
+    values = stats.beta.ppf(special.ndtr(_NODES), mean * size, (1 - mean) * size)
+    return partial(_between, low + (high - low) * values)

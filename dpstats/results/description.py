@@ -14,7 +14,7 @@ import pandas as pd
 
 from dpstats._arguments import Axes, axes, count, frozen
 from dpstats._private import forgetful
-from dpstats._stored import Stored, check_format, described, restored
+from dpstats._stored import Stored
 from dpstats.errors import SpecificationError
 from dpstats.moments.cell_table import PROBABILITIES, CellTable, CoarseCounts, Found, Noise
 from dpstats.moments.described import BoxSums, ColumnSums, Products, mean_of, sd_of
@@ -62,19 +62,6 @@ def _plain_coarse(coarse: CoarseCounts) -> dict[str, Any]:
         "counts": coarse.raw.tolist(),
         "noise": list(coarse.noise),
     }
-
-
-def built(content: Mapping[str, Any]) -> dict[str, Any]:
-    """Arguments of a description, every value as what it must be."""
-    fields = read_facts(content)
-    schema = fields["schema"] = Schema.from_dict(fields["schema"])
-    names = fields["names"] = tuple(map(str, fields["names"]))
-    columns = tuple(_column(schema[name], one) for name, one in zip(names, fields["columns"], strict=True))
-    fields["columns"] = columns
-    if fields["products"] is not None:
-        count = sum(column.sums is not None for column in columns)
-        fields["products"] = _products(fields["products"], count)
-    return fields
 
 
 def _column(variable: Variable, content: Mapping[str, Any]) -> ColumnSums:
@@ -130,6 +117,14 @@ def _hold(whole: bool, what: str) -> None:
         raise SpecificationError(f"the {what} of a saved description cannot be: the file was changed")
 
 
+def inside(bounds: tuple[float, float], mean: float, sd: float) -> tuple[float, float]:
+    """Mean and sd that bounds allow, from noisy ones."""
+    low, high = bounds
+    inner = 1e-9 * (high - low)
+    mean = min(max(float(mean), low + inner), high - inner)
+    return mean, min(max(float(sd), inner), 0.99 * ((mean - low) * (high - mean)) ** 0.5)
+
+
 _NOTE = (
     "Numbers are of the usable cells of a variable, moved into its declared bounds; 'missing' is the share "
     "of cells that no fit can use. std err and the intervals count sampling and privacy noise; 'privacy' is "
@@ -138,7 +133,6 @@ _NOTE = (
 _PAIRS = "Correlations are over the rows that have both numbers."
 
 
-FORMAT = "dpstats.description/1"
 QUANTILES = dict(zip(("5 %", "25 %", "median", "75 %", "95 %"), PROBABILITIES, strict=True))
 _DIGITS = 2  # of suggested bounds
 _BEYOND = 2.4  # times as far from the median as limits of the outer quantiles: four sds of normal values
@@ -173,6 +167,8 @@ class Description(Facts, Shown, Stored):
     Private description...
     """
 
+    _format, _called = "dpstats.description/1", "a saved description"
+    _edited = "the saved description is incomplete or was edited"
     _unreadable = "holds no description; its save(path) did not write it"
 
     schema: Schema
@@ -310,12 +306,8 @@ class Description(Facts, Shown, Stored):
 
     def _moments(self, name: str) -> tuple[float, float]:
         """Mean and sd that the bounds of the variable allow."""
-        low, high = self._bounds(name)
-        inner = 1e-9 * (high - low)
-        mean = float(np.clip(mean_of(self._column(name), 0.95).estimate, low + inner, high - inner))
-        sd = sd_of(self._column(name), 0.95)
-        most = 0.99 * float(np.sqrt((mean - low) * (high - mean)))
-        return mean, float(np.clip(sd.estimate if sd.low > 0 < sd.estimate else sd.high, inner, most))
+        mean, sd = mean_of(self._column(name), 0.95).estimate, sd_of(self._column(name), 0.95)
+        return inside(self._bounds(name), mean, sd.estimate if sd.low > 0 < sd.estimate else sd.high)
 
     @property
     def reach(self) -> dict[str, tuple[float, float]]:
@@ -417,20 +409,8 @@ class Description(Facts, Shown, Stored):
         ax.set(ylabel=label, xlabel=across)
         return finished(ax, title, self)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain values for JSON.
-
-        Returns
-        -------
-        dict
-
-        Examples
-        --------
-        >>> fit.to_dict()["names"]
-        ['AT', 'PE']
-        """
+    def _plain(self) -> dict[str, Any]:
         return {
-            "format": FORMAT,
             **plain_facts(self),
             "schema": self.schema.to_dict(),
             "names": list(self.names),
@@ -439,27 +419,15 @@ class Description(Facts, Shown, Stored):
         }
 
     @classmethod
-    def from_dict(cls, content: Mapping[str, Any]) -> Self:
-        """Return the description that `to_dict` described.
-
-        Parameters
-        ----------
-        content : dict
-
-        Returns
-        -------
-        Description
-
-        Raises
-        ------
-        SpecificationError
-            If it is none.
-
-        Examples
-        --------
-        >>> type(fit).from_dict(fit.to_dict()).names
-        ('AT', 'PE')
-        """
-        check_format(described(content, "a description").get("format"), FORMAT, "a saved description")
-        refusal = "the saved description is incomplete or was edited"
-        return restored(lambda found: cls(**built(found)), cls.to_dict, content, refusal)
+    def _built(cls, content: Mapping[str, Any]) -> Self:
+        fields = read_facts(content)
+        schema = fields["schema"] = Schema.from_dict(fields["schema"])
+        names = fields["names"] = tuple(map(str, fields["names"]))
+        columns = tuple(
+            _column(schema[name], one) for name, one in zip(names, fields["columns"], strict=True)
+        )
+        fields["columns"] = columns
+        if fields["products"] is not None:
+            count = sum(column.sums is not None for column in columns)
+            fields["products"] = _products(fields["products"], count)
+        return cls(**fields)

@@ -19,7 +19,6 @@ from dpstats._private import always_shown, forgetting
 from dpstats._stored import read_object
 from dpstats.errors import SpecificationError
 from dpstats.results.column_moments import ColumnMoments, has_columns, moments_of
-from dpstats.results.description import FORMAT as DESCRIPTION
 from dpstats.results.description import Description
 from dpstats.results.document import NOT_ESTIMABLE, WIDTH, Document, Estimates, exposed, width_of
 from dpstats.results.intervals import bse, limits, p_values, privacy_share, refuse_alpha, z_values
@@ -36,7 +35,6 @@ from dpstats.results.summary import (
     notes,
     short,
 )
-from dpstats.results.survival_curve import FORMAT as CURVE
 from dpstats.results.survival_curve import CurveFit
 from dpstats.results.table import Column, Table, banner, figures, heading, percent, price
 from dpstats.results.units import Units, in_units
@@ -189,42 +187,11 @@ class Fit(Predictions):
             notes=tuple(told[1:] if lost else told),
         )
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return what `save` writes, as plain values.
-
-        Returns
-        -------
-        dict
-
-        Examples
-        --------
-        >>> fit.to_dict()["budget"]
-        {...'rho': 0.5...}
-        """
+    def _plain(self) -> dict[str, Any]:
         return described_record(self.record)
 
     @classmethod
-    def from_dict(cls, content: Mapping[str, Any]) -> Fit:
-        """Return the fit that `to_dict` described, of the kind that its model has.
-
-        Parameters
-        ----------
-        content : dict
-
-        Returns
-        -------
-        Fit
-
-        Raises
-        ------
-        SpecificationError
-            If it describes none.
-
-        Examples
-        --------
-        >>> dps.Fit.from_dict(fit.to_dict()).names == fit.names
-        True
-        """
+    def _built(cls, content: Mapping[str, Any]) -> Any:
         return cls._of(record_of(content))
 
     @classmethod
@@ -282,9 +249,7 @@ class Fit(Predictions):
 
 
 # by what a file says that it is, whatever the version
-_KINDS = {
-    written.partition("/")[0]: kind for written, kind in ((CURVE, CurveFit), (DESCRIPTION, Description))
-}
+_KINDS = {kind._format.partition("/")[0]: kind for kind in (CurveFit, Description)}
 
 
 @forgetting

@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from dpstats._arguments import count, frozen, near, shown
-from dpstats._stored import check_format, described, plain_number, plain_numbers, restored, text
+from dpstats._stored import plain_number, plain_numbers, text
 from dpstats.budget import from_dict as budget_from_dict
 from dpstats.errors import SpecificationError
 from dpstats.families import DISTS, FAMILIES, IDENTITY, LINKS, LOG, Dist, GlmFamily, Link, family_of
@@ -460,10 +460,23 @@ def _root(root: np.ndarray, cov: np.ndarray) -> np.ndarray | None:
     return root if (np.abs(apart) <= _ALIKE * np.outer(sds, sds)).all() else None
 
 
-FORMAT = "dpstats.fit/1"
-ARRAYS = ("params", "cov", "cov_privacy")
+def _moments(content: Any) -> LinearMoments:
+    """Moments from which all follows that the table of a fit shows; those of an edited file may fail here."""
+    moments = LinearMoments.from_dict(content)
+    moments.solve(), moments.sigma(), moments.rsquared(), moments.residual_sd()
+    return moments
+
+
+ARRAYS, FOUND = ("params", "cov", "cov_privacy"), ("bias", "root")  # of all fits, and of those that have them
 PENALTIES, WORDS = ("alpha", "charged_alpha"), ("weights", "subset", "charged_formula", "target", "no_errors")
 OPTIONAL = (*PENALTIES, *WORDS)  # kept where set
+PARTS: Mapping[str, Callable[[Any], Any]] = {
+    "linear": _moments,
+    "tails": Tails.from_dict,
+    "baseline": Baseline.from_dict,
+    "columns": DesignMoments.from_dict,
+    "trend": Trend.from_dict,
+}
 QUANTITIES = ("dispersion", "excess", "loglik", "nevents", "law")
 TEXTS = ("model", "dist", "formula", "method", "adjacency", "unit", "title", "ledger")
 MAY_LACK = ("title", "ledger")
@@ -484,7 +497,6 @@ REQUIRED = (
 def described_record(record: Record) -> dict[str, Any]:
     """Return `record` as plain values; infinities and NaN as the texts "inf", "-inf" and "nan"."""
     return {
-        "format": FORMAT,
         **{name: getattr(record, name) for name in TEXTS},
         "schema": record.schema.to_dict(),
         "names": list(record.names),
@@ -496,18 +508,13 @@ def described_record(record: Record) -> dict[str, Any]:
         "flags": [list(flag) for flag in record.flags],
         "not_private": record.not_private,
         **{name: value for name in OPTIONAL if (value := getattr(record, name)) is not None},
-        **({"linear": record.linear.to_dict()} if record.linear is not None else {}),
         **{
             name: list(map(plain_number, quantity))
             for name in QUANTITIES
             if (quantity := getattr(record, name)) is not None
         },
-        **({"tails": record.tails.to_dict()} if record.tails is not None else {}),
-        **({"baseline": record.baseline.to_dict()} if record.baseline is not None else {}),
-        **({"columns": record.columns.to_dict()} if record.columns is not None else {}),
-        **({"bias": plain_numbers(record.bias)} if record.bias is not None else {}),
-        **({"root": plain_numbers(record.root)} if record.root is not None else {}),
-        **({"trend": record.trend.to_dict()} if record.trend is not None else {}),
+        **{name: part.to_dict() for name in PARTS if (part := getattr(record, name)) is not None},
+        **{name: plain_numbers(found) for name in FOUND if (found := getattr(record, name)) is not None},
         **({"guarantees": [list(pair) for pair in record.guarantees]} if record.guarantees else {}),
         **(
             {"rivals": [[name, *map(plain_number, found)] for name, *found in record.rivals]}
@@ -519,22 +526,16 @@ def described_record(record: Record) -> dict[str, Any]:
 
 
 def record_of(content: Mapping[str, Any]) -> Record:
-    """Return the record that `described_record` described.
+    """Return the record that `described_record` described, every value as what it must be.
 
     Raises
     ------
     SpecificationError
-        If `content` is not a fit, was written by a newer version, or is incomplete.
+        If `content` is incomplete, or its parts do not fit together.
     """
-    check_format(described(content, "a fit").get("format"), FORMAT, "a saved fit")
     lacking = next((name for name in REQUIRED if name not in content), None)
     if lacking:
         raise SpecificationError(f"the saved fit lacks {lacking!r}; it is incomplete or was edited")
-    return restored(_record, described_record, content, "the saved fit is incomplete or was edited")
-
-
-def _record(content: Mapping[str, Any]) -> Record:
-    """Return the record, every value as what it must be; the record checks how they fit together."""
     fields: dict[str, Any] = {
         **{name: text(content[name]) if name in MAY_LACK else str(content[name]) for name in TEXTS},
         **{name: np.array(content[name], dtype=float) for name in ARRAYS},
@@ -552,25 +553,13 @@ def _record(content: Mapping[str, Any]) -> Record:
         "settings": {name: _setting(value) for name, value in content["settings"].items()},
         "flags": tuple((code, message) for code, message in content["flags"]),
         "not_private": bool(content["not_private"]),
-        "linear": _if_there(content.get("linear"), _moments),
-        "tails": _if_there(content.get("tails"), Tails.from_dict),
-        "baseline": _if_there(content.get("baseline"), Baseline.from_dict),
-        "columns": _if_there(content.get("columns"), DesignMoments.from_dict),
-        "bias": _if_there(content.get("bias"), partial(np.array, dtype=float)),
-        "root": _if_there(content.get("root"), partial(np.array, dtype=float)),
-        "trend": _if_there(content.get("trend"), Trend.from_dict),
+        **{name: _if_there(content.get(name), read) for name, read in PARTS.items()},
+        **{name: _if_there(content.get(name), partial(np.array, dtype=float)) for name in FOUND},
         "guarantees": tuple((whose, what) for whose, what in content.get("guarantees", ())),
         "rivals": tuple((name, float(value), float(sd)) for name, value, sd in content.get("rivals", ())),
         "messages": content.get("messages"),
     }
     return Record(**fields)
-
-
-def _moments(content: Any) -> LinearMoments:
-    """Moments from which all follows that the table of a fit shows; those of an edited file may fail here."""
-    moments = LinearMoments.from_dict(content)
-    moments.solve(), moments.sigma(), moments.rsquared(), moments.residual_sd()
-    return moments
 
 
 def _if_there(content: Any, build: Callable[[Any], T]) -> T | None:

@@ -99,6 +99,8 @@ class Released(Stored):
             "dps.glm with family 'gamma' or 'poisson' releases it; that of a binomial family is 1.",
         ),
     }
+    _format, _called = "dpstats.fit/1", "a saved fit"
+    _edited = "the saved fit is incomplete or was edited"
     _unreadable = (
         "holds no fit; dps.load reads files written by fit.save(path), and dpstats ledger show a ledger"
     )

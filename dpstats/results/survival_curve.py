@@ -12,7 +12,7 @@ import pandas as pd
 
 from dpstats._arguments import Axes, among, axes, count, frozen, number, shown, truth
 from dpstats._private import forgetful
-from dpstats._stored import Stored, check_format, described, restored, text
+from dpstats._stored import Stored, text
 from dpstats.errors import SpecificationError
 from dpstats.moments.interval_counts import CumulativeHazard, comparison, cumulative_hazard
 from dpstats.results.curve_estimates import Hazard, LogRankTest, half_widths, logrank_test, restricted_mean
@@ -36,7 +36,6 @@ from dpstats.results.table import (
     read_facts,
 )
 
-FORMAT = "dpstats.curve/2"
 PRINTED = 12  # times of each of several groups; of one all are printed
 NOTE = (
     "At risk and events are noisy counts, since the time of the line before. Of the square of std err "
@@ -86,6 +85,8 @@ class CurveFit(Facts, Shown, Stored):
     Private Kaplan-Meier curve...
     """
 
+    _format, _called = "dpstats.curve/2", "a saved curve"
+    _edited = "the saved curve is incomplete or was edited"
     _unreadable = "holds no curve; its save(path) did not write it"
 
     times: np.ndarray
@@ -461,20 +462,8 @@ class CurveFit(Facts, Shown, Stored):
             legend(ax)
         return ax
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain values for JSON.
-
-        Returns
-        -------
-        dict
-
-        Examples
-        --------
-        >>> fit.to_dict()["named"]
-        [500.0, 1000.0]
-        """
+    def _plain(self) -> dict[str, Any]:
         return {
-            "format": FORMAT,
             **plain_facts(self),
             "time_unit": self.time_unit,
             "times": self.times.tolist(),
@@ -486,36 +475,10 @@ class CurveFit(Facts, Shown, Stored):
         }
 
     @classmethod
-    def from_dict(cls, content: Mapping[str, Any]) -> CurveFit:
-        """Return the curve that `to_dict` described.
-
-        Parameters
-        ----------
-        content : dict
-
-        Returns
-        -------
-        CurveFit
-
-        Raises
-        ------
-        SpecificationError
-            If it is none.
-
-        Examples
-        --------
-        >>> type(fit).from_dict(fit.to_dict()).groups
-        ('',)
-        """
-        check_format(described(content, "a curve").get("format"), FORMAT, "a saved curve")
-        return restored(_curve, cls.to_dict, content, "the saved curve is incomplete or was edited")
-
-
-def _curve(content: Mapping[str, Any]) -> CurveFit:
-    """Return the curve, every value as what it must be."""
-    fields = read_facts(content)
-    fields |= {"time_unit": str(fields["time_unit"]), "weights": text(fields.get("weights"))}
-    return CurveFit(**fields | {"groups": tuple(map(str, fields["groups"]))})
+    def _built(cls, content: Mapping[str, Any]) -> CurveFit:
+        fields = read_facts(content)
+        fields |= {"time_unit": str(fields["time_unit"]), "weights": text(fields.get("weights"))}
+        return cls(**fields | {"groups": tuple(map(str, fields["groups"]))})
 
 
 def _increase(times: np.ndarray) -> bool:

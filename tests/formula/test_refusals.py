@@ -315,7 +315,7 @@ def test_a_response_is_not_explained_by_itself(formula: str, name: str) -> None:
         ("Surv(Hours Run, failed) ~ x", r"as a name it is written Q\('Hours Run'\)"),
         ("Surv(time, failed, type='counting') ~ x", r"write Surv\(entry, time, event\)"),
         ("time ~ (x + z)^2", r"such as \(x \+ z\)\*\*2"),
-        ("time ~ (x-32)*5/9", r"write I\(\(x - 32\) \* 5 / 9\)"),
+        ("time ~ (x-32)*5/9", r"such as I\(\(x - 32\) \* 5 / 9\)"),
         ("time ~ z - 1 + 2*x", r"such as I\(2 \* x\)"),
         ("time ~ x + bs(z, df=3) + 1/x", r"write I\(1 / x\)"),
     ],
