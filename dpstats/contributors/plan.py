@@ -12,6 +12,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from dpstats._arguments import among, number, numbers, shown
 from dpstats._private import always_shown, forgetful, forgetting
 from dpstats._stored import Stored
@@ -167,9 +169,7 @@ class Plan(Stored):
     @property
     def response(self) -> tuple[float, float]:
         """Public middle and half-width of the response less the offset, which is mapped to [-1, 1]."""
-        assert isinstance(self.design.response, NumericResponse)
-        (low, high), offset = self.design.response.bounds, self.design.offset_bounds
-        low, high = low - offset[1], high - offset[0]
+        low, high = np.subtract(self.design.numeric.bounds, self.design.offset_bounds[::-1]).tolist()
         if self.design.has_intercept:
             return (low + high) / 2, (high - low) / 2
         return 0.0, max(abs(low), abs(high))

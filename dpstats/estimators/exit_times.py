@@ -12,9 +12,6 @@ from dpstats.curator import Curator
 from dpstats.estimators.row_scale import SURE
 from dpstats.moments.interval_counts import cells
 
-__all__ = ["Look", "public_times"]
-
-
 # even times of the first look, and even ones of the logarithm, over so many decades below the upper bound
 _EVEN, _STEPS, _DECADES = 15, 36, 6.0
 # and those of the logarithm below these, two a decade: a nanosecond is 1e-18 of thirty years

@@ -3,8 +3,6 @@
 import numpy as np
 from scipy import special
 
-__all__ = ["even_shares", "normal_squares"]
-
 
 def even_shares(count: int) -> np.ndarray:
     """Return the middles of so many equal shares of a law: its quantiles there stand for it."""

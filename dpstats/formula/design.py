@@ -165,6 +165,12 @@ class Design(Filler):
         return isinstance(self.response, IntervalResponse)
 
     @property
+    def numeric(self) -> NumericResponse:
+        """The response of a design where it is a number."""
+        assert isinstance(self.response, NumericResponse)
+        return self.response
+
+    @property
     def time_bounds(self) -> tuple[float, float]:
         """Public bounds of the time of a survival response."""
         assert not isinstance(self.response, NumericResponse)

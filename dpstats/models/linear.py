@@ -321,9 +321,8 @@ class LinearModel(Plannable):
 
 def _box(design: Design) -> Box:
     """Declared bounds of the covariates and of the response less the offset, and where most rows lie."""
-    assert isinstance(design.response, NumericResponse)
     first = int(design.has_intercept)
-    (low, high), offset = design.response.bounds, design.offset_bounds
+    (low, high), offset = design.numeric.bounds, design.offset_bounds
     _, least, most = dict(design.middles).get(design.response.text, (0.0, low, high))
     lower, upper = np.vstack([design.bounds[first:], [low - offset[1], high - offset[0]]]).T
     likely = np.vstack([design.likely[first:], [least - offset[1], most - offset[0]]])

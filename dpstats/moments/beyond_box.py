@@ -10,8 +10,6 @@ import numpy as np
 
 from dpstats.moments.cell_table import PROBABILITIES, CellTable
 
-__all__ = ["NEAR", "Beyond", "beyond"]
-
 _ROUNDING = 1e-9  # half-widths
 _STANDS_OUT = 3.5  # noise sds of rows far out, which any of some cells may hold
 _MAY_BE = 2.3  # noise sds of all rows far out on a side, from which on there may be as many, or none

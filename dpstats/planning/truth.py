@@ -11,7 +11,7 @@ from scipy import optimize
 from dpstats._arguments import among, near, number, shown
 from dpstats.errors import SpecificationError
 from dpstats.families import Dist, GlmFamily
-from dpstats.formula import Design, IntervalResponse, NumericResponse, SurvResponse
+from dpstats.formula import Design, IntervalResponse, SurvResponse
 from dpstats.planning.knowledge import Spread
 from dpstats.planning.rows import coded
 from dpstats.planning.seen import NO_INSPECTIONS, read_inspections, seen_by, undone
@@ -154,9 +154,7 @@ class MeanLaw:
     """
 
     def __init__(self, design: Design, family: GlmFamily) -> None:
-        assert isinstance(design.response, NumericResponse)
-        self._design, self._family = design, family
-        self._response = design.response
+        self._design, self._family, self._response = design, family, design.numeric
         self._variable, self._undo = undone(self._response.measured, design.schema)
 
     def settle(self, asked: Asked, rows: Drawn) -> Law:

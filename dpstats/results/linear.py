@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from dpstats._arguments import Axes, truth
+from dpstats._arguments import Axes, numbers, truth
 from dpstats._warn import warn
 from dpstats.errors import SpecificationError
-from dpstats.formula import NumericResponse, build_design
+from dpstats.formula import build_design
 from dpstats.formula.grammar import taken_out, without_terms
 from dpstats.moments.linear import LinearMoments
 from dpstats.moments.solution import Solution
@@ -119,7 +119,7 @@ def default_alphas(moments: LinearMoments) -> np.ndarray:
 
 
 def _checked(alphas: Sequence[float]) -> np.ndarray:
-    values = [penalty(alpha) for alpha in np.ravel(np.asarray(alphas, dtype=object))]
+    values = [penalty(float(alpha)) for alpha in numbers("alphas", alphas).ravel()]
     if not values:
         raise SpecificationError("alphas is empty; give penalties such as [0.01, 0.1, 1], or None for a grid")
     return np.array(values, dtype=float)
@@ -255,8 +255,7 @@ class LinearFit(MeanFit, models=("ols", "ridge")):
         by their largest size; rows of the largest weight by its root more.
         """
         design = self.record.design
-        assert isinstance(design.response, NumericResponse)
-        low, high = np.subtract(design.response.bounds, design.offset_bounds[::-1])
+        low, high = np.subtract(design.numeric.bounds, design.offset_bounds[::-1])
         most = (high - low) / 2 if design.has_intercept else max(-low, high)
         return float(most) * math.sqrt(1.0 if design.weights is None else design.max_weight)
 
@@ -269,8 +268,7 @@ class LinearFit(MeanFit, models=("ols", "ridge")):
 
     def _prediction(self, at: Points, average: bool = False) -> Prediction:
         """Predict within the public bounds of the response, and say so."""
-        response = self.record.design.response
-        assert isinstance(response, NumericResponse)
+        response = self.record.design.numeric
         found = replace(super()._prediction(at, average), bounds=response.bounds)
         if found.outside:
             low, high = map(plain, response.bounds)

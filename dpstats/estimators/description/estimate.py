@@ -26,9 +26,6 @@ from dpstats.estimators.engine.plan import Plan
 from dpstats.moments.cell_table import CellTable, CoarseCounts, Noise
 from dpstats.moments.described import LIMIT, SHORTENED, BoxSums, ColumnSums, Products, in_box
 
-__all__ = ["describe_columns"]
-
-
 _LAST = 4  # cells of the window of one quantile, when counts are released for good
 _LONGEST = 2.5  # mean squares of a row of standardised columns of usual length, and two more
 # a correlation of which noise, which grows with the squared length at which rows are shortened, and what is

@@ -2,8 +2,6 @@
 
 from dpstats.estimators.engine.plan import Plan, Stage, alike
 
-__all__ = ["ROUNDS", "make_plan"]
-
 ROUNDS = 4  # of which each narrows a window to a thirtieth, or to what its noise can tell
 # of the rounds, of counts by cells and between quantiles, of means and squares, and of products
 _SHARES = (0.35, 0.12, 0.23, 0.15, 0.15)

@@ -15,21 +15,6 @@ from dpstats.moments.beyond_box import NEAR
 from dpstats.moments.cell_table import PROBABILITIES, CellTable
 from dpstats.moments.noisy import SEEN
 
-__all__ = [
-    "EACH",
-    "Wanted",
-    "Window",
-    "coarse_places",
-    "first_edges",
-    "next_edges",
-    "projected",
-    "reaches",
-    "rings",
-    "times_finer",
-    "windows",
-]
-
-
 _FIRST, _SHIFT = 60, 0.382  # cells of the declared bounds, of which none ends at a round number
 EACH = 5  # cells of the window of one quantile
 _ROWS, _FINER = 1000.0, 30  # rows, in noise sds of a count, from which on cells are finer; the most times

@@ -2,8 +2,6 @@
 
 from dataclasses import dataclass
 
-__all__ = ["TUNING", "Shares", "Tuning"]
-
 
 @dataclass(frozen=True)
 class Shares:
