@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from dpstats._arguments import Axes, numbers, truth
+from dpstats._arguments import Axes, shown, truth
 from dpstats._warn import warn
 from dpstats.errors import SpecificationError
 from dpstats.formula import build_design
@@ -119,7 +119,10 @@ def default_alphas(moments: LinearMoments) -> np.ndarray:
 
 
 def _checked(alphas: Sequence[float]) -> np.ndarray:
-    values = [penalty(float(alpha)) for alpha in numbers("alphas", alphas).ravel()]
+    given = np.atleast_1d(np.asarray(alphas, dtype=object)).ravel()
+    if not all(isinstance(alpha, int | float | np.number) for alpha in given):
+        raise SpecificationError(f"alphas must be numbers of at least 0, got {shown(alphas)}")
+    values = [penalty(alpha) for alpha in given]
     if not values:
         raise SpecificationError("alphas is empty; give penalties such as [0.01, 0.1, 1], or None for a grid")
     return np.array(values, dtype=float)
