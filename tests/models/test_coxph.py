@@ -473,6 +473,24 @@ def test_contrasts_of_many_levels_are_told() -> None:
     assert "weak" not in dict(fit.flags)
 
 
+@pytest.mark.parametrize("rare", [0, 1])
+def test_a_flag_that_few_rows_have_is_told_as_well_as_their_failures_tell_it(rare: int) -> None:
+    """Of 500 rows of 26,000 some 190 fail: where noise of this budget is nothing to a column of sd 1."""
+    for seed in range(4):
+        draw = np.random.default_rng(seed)
+        few = draw.random(26_000) < 0.02
+        life, end = (
+            20 * (draw.exponential(size=26_000) * np.exp(0.6 * few)) ** 0.7,
+            draw.uniform(5, 50, 26_000),
+        )
+        data = {"days": np.minimum(life, end), "failed": 1 * (life <= end), "flag": (few == rare) * 1}
+        schema = dps.Schema(days=dps.bounded(0.01, 60), failed=dps.event(), flag=dps.flag())
+        with noise(SeededNoise(seed)):
+            fit = dps.coxph("Surv(days, failed) ~ flag", data, schema).fit(dps.gdp(1.9))
+        assert fit.bse["flag"] < 1.5 * data["failed"][few].sum() ** -0.5
+        assert abs(fit.params["flag"] - (0.6 - 1.2 * rare)) < 3 * fit.bse["flag"]
+
+
 @pytest.mark.parametrize("seed", [99, 113])
 def test_a_rare_flag_of_a_score_that_levels_off_has_no_short_interval_beside_the_truth(seed: int) -> None:
     """Some twenty failures of exposed rows, which noise nearly hides, were four to six sds off."""

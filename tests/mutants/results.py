@@ -1104,6 +1104,11 @@ MUTANTS = (
         (GRAM, "math.hypot(moments.doubt, more)", "moments.doubt"),
     ),
     planted(
+        "noise of a regression of hazards is taken to be as small along rare levels as along others",
+        "models/test_coxph.py::test_a_flag_that_few_rows_have_is_told_as_well_as_their_failures_tell_it",
+        ("estimators/hazards/bounds.py", "SMALLEST, 1.0)", "1.0, 1.0)"),
+    ),
+    planted(
         "all kurtosis that exponential errors have is taken for theirs",
         HONEST + "sigma_is_held_where_errors_have_the_tails_of_t_of_few_degrees",
         ("moments/tails.py", "heavy**-_HEAVIER", "1"),

@@ -11,6 +11,7 @@ import numpy as np
 
 from dpstats.estimators.engine.bounds import FREE, LENGTHS, ladder, of_weighting
 from dpstats.estimators.hazards.grid import Grid
+from dpstats.estimators.matrices import SMALLEST
 from dpstats.estimators.row_scale import RowScale
 from dpstats.estimators.stretch import longest_square
 from dpstats.families.hazard_bounds import HazardBounds, hazard_bounds
@@ -68,11 +69,16 @@ class Chooser:
         """Narrow ones, before anything is known."""
         return Bounds(self._radius(LENGTHS[0], whitening), 2 * CUTS[0])
 
-    def choose(self, whitening: Array, grid: Grid, spread: float) -> Bounds:
-        """The bounds of least variance, noise below `FREE` sampling sds not counted; and assumed bias."""
+    def choose(self, whitening: Array, expected: Array, grid: Grid, spread: float) -> Bounds:
+        """The bounds of least variance, noise below `FREE` sampling sds not counted; and assumed bias.
+
+        Variances are those along axes of the columns, of which logarithms are averaged. `expected` are second
+        moments, of which whitening leaves little along rare levels, so that noise is large there.
+        """
+        squares = np.clip(np.linalg.eigvalsh(whitening @ expected @ whitening), SMALLEST, 1.0)
         lost = {c: grid.lost(c, spread) for c in CUTS}
         found = [
-            (self._loss(length, bounds, lost[c], float(grid.events.sum())), bounds)
+            (self._loss(length, bounds, squares, lost[c], float(grid.events.sum())), bounds)
             for length in LENGTHS
             for c in CUTS
             if (bounds := Bounds(self._radius(length, whitening), c))
@@ -80,12 +86,10 @@ class Chooser:
         return min(found, key=lambda each: each[0])[1]
 
     def _radius(self, length: float, whitening: Array) -> float:
-        box = longest_square(whitening, self.scale)
-        return math.sqrt(min(length * len(whitening), box))
+        return math.sqrt(min(length * len(whitening), longest_square(whitening, self.scale)))
 
-    def _loss(self, length: float, bounds: Bounds, lost: float, events: float) -> float:
-        kept = (1 - lost) * events
-        weight, sensitivity = bounds.of_row
-        noise = sensitivity / (self.mu * math.sqrt(kept))
-        error = sensitivity / (weight * self.mu * kept) * math.sqrt(2 * len(self.scale.center))
-        return (1 + max(noise, FREE) ** 2 + error**2 + of_weighting(length, kept)) / (1 - lost)
+    def _loss(self, length: float, bounds: Bounds, squares: Array, lost: float, events: float) -> float:
+        kept, (weight, sensitivity) = (1 - lost) * events, bounds.of_row
+        noise = sensitivity / (self.mu * np.sqrt(kept * squares))
+        error = 2 * len(squares) * (noise / weight) ** 2 / (kept * squares) + of_weighting(length, kept)
+        return float(np.mean(np.log(1 + np.maximum(noise, FREE) ** 2 + error))) - math.log(1 - lost)

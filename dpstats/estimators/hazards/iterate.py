@@ -160,7 +160,7 @@ class _Steps(Newton[Scores, HazardEstimate]):
     def _choose(self) -> None:
         before, pieces, law = self.bounds, self.grid.pieces, self._predictors()
         spread = float(np.linalg.norm(np.linalg.solve(self.whitening, self.beta)))
-        self.bounds = self.chooser.choose(self.whitening, self._counted, spread)
+        self.bounds = self.chooser.choose(self.whitening, self.known.expected, self._counted, spread)
         self._marginal = self._divided(spread)
         grid = self._marginal.of_baseline(*law)
         sums = np.bincount(grid.pieces, self.log_hazards[pieces] * grid.seen)
