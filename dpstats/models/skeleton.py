@@ -197,7 +197,6 @@ def check_gaussian(budget: Budget, what: str) -> None:
 class Unfitted(HoldsRows):
     """A model, of which nothing is released yet."""
 
-    __slots__ = ()
     design: Design
     _rows: Rows
 

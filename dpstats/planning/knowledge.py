@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -86,7 +86,8 @@ def of_columns(schema: Schema, columns: Sequence[str], mean: Array, sd: Array, c
     told: dict[Any, Any] = {}
     owner: dict[str, str] = {}  # of each column whose correlations can be told
     for j, column in enumerate(columns):
-        name, level = _level_of(column)
+        name, treated, rest = column.partition("[T.")
+        level = rest.removesuffix("]") if treated else None
         variable = schema[name] if name in schema else None
         if variable is None or isinstance(variable, Levels) != (level is not None):
             raise SpecificationError(
@@ -95,13 +96,11 @@ def of_columns(schema: Schema, columns: Sequence[str], mean: Array, sd: Array, c
             )
         if isinstance(variable, Levels):
             told.setdefault(name, {})[level] = float(mean[j])
-            if level != variable.all[0]:
-                owner[column] = name
+        elif isinstance(variable, Bounded | Count):
+            told[name] = inside(variable.bounds, mean[j], sd[j])
         else:
-            if isinstance(variable, Bounded | Count):
-                told[name] = inside(variable.bounds, mean[j], sd[j])
-            else:
-                told[name] = float(np.clip(mean[j], _LEAST_SHARE, 1 - _LEAST_SHARE))
+            told[name] = float(np.clip(mean[j], _LEAST_SHARE, 1 - _LEAST_SHARE))
+        if not (isinstance(variable, Levels) and level == variable.all[0]):
             owner[column] = name
     for name, shares in told.items():
         if isinstance(shares, dict):
@@ -114,12 +113,6 @@ def of_columns(schema: Schema, columns: Sequence[str], mean: Array, sd: Array, c
             if first in owner and other in owner and owner[first] != owner[other]:
                 told[first, other] = float(np.clip(corr[i, j], -0.999, 0.999))
     return told
-
-
-def _level_of(column: str) -> tuple[str, str | None]:
-    """Of ``maker[T.WDC]`` the variable and the level; of another column itself."""
-    name, _, rest = column.partition("[T.")
-    return (name, rest.removesuffix("]")) if rest else (name, None)
 
 
 Array = np.ndarray
@@ -257,22 +250,19 @@ def read_known(given: Any, design: Design, response: str | None) -> Known:
 
 
 def _marginals(
-    told: Mapping[str, Any], names: Iterable[str], schema: Schema
+    told: Mapping[str, Any], names: Sequence[str], schema: Schema
 ) -> tuple[dict[str, Spread], dict[str, tuple[float, ...]], tuple[str, ...]]:
     spreads: dict[str, Spread] = {}
     shares: dict[str, tuple[float, ...]] = {}
-    assumed: list[str] = []
     for name in names:
         variable = schema[name]
-        if name not in told:
-            assumed.append(name)
         if isinstance(variable, Levels):
             shares[name] = _shares(name, told.get(name), variable)
         elif isinstance(variable, Flag | Event):
             spreads[name] = _share(name, told.get(name, 0.5))
         else:
             spreads[name] = _spread(name, told.get(name), variable.bounds)
-    return spreads, shares, tuple(assumed)
+    return spreads, shares, tuple(name for name in names if name not in told)
 
 
 def _spread(name: str, given: Any, bounds: tuple[float, float]) -> Spread:
@@ -280,8 +270,7 @@ def _spread(name: str, given: Any, bounds: tuple[float, float]) -> Spread:
     if given is None:
         return Spread((low + high) / 2, (high - low) / 12**0.5, assumed=True)
     told = f"covariates= takes (mean, sd) of {name!r}"
-    several = isinstance(given, list | tuple) and 2 <= len(given) <= 4
-    if not several:
+    if not (isinstance(given, list | tuple) and 2 <= len(given) <= 4):
         raise SpecificationError(f"{told}, {{{name!r}: (mean, sd)}}, and not {by_type(given)}")
     mean, sd = number(f"the mean of {name!r}", given[0]), number(f"the sd of {name!r}", given[1])
     if not low < mean < high:
@@ -339,23 +328,21 @@ def _share(name: str, given: Any) -> Spread:
 def _shares(name: str, given: Any, variable: Levels) -> tuple[float, ...]:
     if given is None:
         return (1 / len(variable.all),) * len(variable.all)
-    if isinstance(given, Mapping):
-        given = {level_text(level): share for level, share in given.items()}
-    if isinstance(given, Mapping) and (unknown := set(given) - set(variable.all)):
-        lacking = [level for level in variable.all if level not in given]
-        raise SpecificationError(
-            f"covariates= has {len(unknown)} name(s) that are no level of {name!r}; its levels are "
-            f"{', '.join(map(repr, variable.all))}, of which {', '.join(map(repr, lacking)) or 'none'} "
-            f"has no share{near(unknown, sorted(lacking))}"
-        )
     if not isinstance(given, Mapping):
         raise SpecificationError(
             f"covariates= needs the share of each level of {name!r}, such as "
             f"{{{name!r}: {{{variable.all[0]!r}: 0.5, ...}}}}, not {by_type(given)}"
         )
+    given = {level_text(level): share for level, share in given.items()}
+    lacking = [level for level in variable.all if level not in given]
+    if unknown := set(given) - set(variable.all):
+        raise SpecificationError(
+            f"covariates= has {len(unknown)} name(s) that are no level of {name!r}; its levels are "
+            f"{', '.join(map(repr, variable.all))}, of which {', '.join(map(repr, lacking)) or 'none'} "
+            f"has no share{near(unknown, sorted(lacking))}"
+        )
     shares = [number(f"a share of {name!r}", given.get(level, 0.0)) for level in variable.all]
     if not (all(0 <= share <= 1 for share in shares) and abs(sum(shares) - 1) < 0.01):
-        lacking = [level for level in variable.all if level not in given]
         none = f"; {', '.join(map(repr, lacking))} has none" if lacking else ""
         raise SpecificationError(
             f"the shares of the levels of {name!r} must be from 0 to 1 and add up to 1{none}"

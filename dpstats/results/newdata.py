@@ -134,7 +134,11 @@ def points(
         _warn(int(rows.outside.sum()), clip, name)
     table = frame_of(newdata, asked=name).reset_index(drop=True)
     named = tuple(column for column in table if column in record.covariates)
-    bounds = _bounds(record, named)
+    bounds = {
+        column: variable.bounds
+        for column in named
+        if isinstance(variable := record.schema[column], Bounded | Count)
+    }
     if clip:
         table = table.assign(**{name: rows.values[name] for name in bounds if rows.outside.any()})
     beyond = {
@@ -144,14 +148,6 @@ def points(
     exog = np.asarray(rows.exog, dtype=float)
     far = pd.DataFrame(beyond, index=table.index)
     return Points(exog, rows.offset, table, named, far, outside, rows.stratum)
-
-
-def _bounds(record: Record, names: Sequence[str]) -> dict[str, tuple[float, float]]:
-    """Public bounds of those of the covariates that are numbers."""
-    variables = {name: record.schema[name] for name in names}
-    return {
-        name: variable.bounds for name, variable in variables.items() if isinstance(variable, Bounded | Count)
-    }
 
 
 def _warn(count: int, clip: bool, name: str) -> None:

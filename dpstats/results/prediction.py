@@ -17,7 +17,7 @@ from dpstats.errors import SpecificationError
 from dpstats.families import IDENTITY, Link
 from dpstats.results.coefficients import Coefficients
 from dpstats.results.document import marked
-from dpstats.results.intervals import by_slope, refuse_alpha, standard_errors, transformed
+from dpstats.results.intervals import by_slope, standard_errors, transformed
 from dpstats.results.newdata import NewData, Points, points
 from dpstats.results.notreleased import refusal
 from dpstats.results.record import Record
@@ -95,7 +95,6 @@ class Prediction(Marked):
         >>> prediction.conf_int(level=0.9, obs=True).shape
         (2, 2)
         """
-        refuse_alpha(level)
         se = self.se_linear
         if truth("obs", obs):
             if self.sd_obs is None:

@@ -426,7 +426,6 @@ class HazardFit(Fit, models=("coxph",)):
         --------
         >>> fit.plot_survival(at).figure.savefig("survival.png")
         """
-        refuse_alpha(level)
         record, at = self.record, points(self.record, newdata, "plot_survival", clip)
         made, edges = axes(ax), given(record.baseline).times
         for i in range(len(at.exog)):
@@ -456,7 +455,6 @@ class HazardFit(Fit, models=("coxph",)):
     def _curve(
         self, newdata: NewData | None, times: float | Sequence[float], level: float, kind: str, clip: bool
     ) -> Estimates:
-        refuse_alpha(level)
         record, default = self.record, given(self.record.baseline).times[1:]
         asked = default if isinstance(times, tuple) and not times else self._times(times, kind)
         at = points(record, newdata, kind, clip)

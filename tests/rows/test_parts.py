@@ -175,6 +175,15 @@ def test_folders_and_queries_hold_the_same_rows(other, tmp_path, monkeypatch):
     assert rows.parts() and shared(data, data)
 
 
+def test_each_part_of_a_file_is_looked_at_once_before_a_charge(path, monkeypatch):
+    stream(monkeypatch)
+    rows, seen = rows_of(path), []
+    pieces = rows.parts()
+    monkeypatch.setattr(parts.Stamp, "check", lambda stamp: seen.append(stamp))
+    rows.hold()
+    assert len(seen) == len(pieces) > 0
+
+
 def test_a_query_is_not_sent_to_another_process(monkeypatch):
     stream(monkeypatch)
     (piece,) = rows_of(polars.from_arrow(TABLE).lazy()).parts()
