@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import sys
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -30,7 +31,7 @@ _now = [Running()]
 
 def current() -> Running:
     """How fits run now: as the innermost `options` says."""
-    return _now[-1]
+    return _now[0]
 
 
 def default_client() -> Any:
@@ -42,21 +43,8 @@ def default_client() -> Any:
         return None
 
 
-class Restoring:
-    """Undoes what was set, where ``with`` ends."""
-
-    def __init__(self, before: Running) -> None:
-        self._before = before
-
-    def __enter__(self) -> None:
-        return None
-
-    def __exit__(self, *error: object) -> None:
-        _now[:] = [self._before]
-
-
 @forgetting
-def options(*, workers: int | None = None, client: Any = None, progress: bool | None = None) -> Restoring:
+def options(*, workers: int | None = None, client: Any = None, progress: bool | None = None) -> ExitStack:
     """Say how fits run, from now on, or inside ``with dps.options(...):`` alone.
 
     Workers are for tables that are read again at every pass, such as a file of some hundred mebibytes or
@@ -109,8 +97,10 @@ def options(*, workers: int | None = None, client: Any = None, progress: bool | 
         changes["client"] = client
     if progress is not None:
         changes["progress"] = truth("progress", progress)
-    _now[:] = [replace(before, **changes)]
-    return Restoring(before)
+    undo = ExitStack()
+    undo.callback(_now.__setitem__, 0, before)
+    _now[0] = replace(before, **changes)
+    return undo
 
 
 def _number_of(workers: object, sum_here: bool) -> int:

@@ -11,7 +11,7 @@ from scipy import special
 from dpstats.curator import Curator, Release
 from dpstats.families.bounded_score import BoundedScore, square_weight
 from dpstats.moments.mixture import LAWS, Tails
-from dpstats.moments.rounding import rounding, variance_along
+from dpstats.moments.roots import rounding, variance_along
 
 EDGE = 2.0  # sds of the linear predictor, or of a column, beyond which a square grows no more
 # sd of the linear predictor, in sds of a response, that stands for less: nothing can bend by it

@@ -1,4 +1,4 @@
-"""Roots of covariances, in which sums of coefficients cancel before they are squared.
+"""Roots of covariances, in which sums of coefficients cancel before they are squared; what rounding leaves.
 
 Where a column lies far from 0 against its width, its square has nearly its coefficient's errors: of their
 covariance, rounding leaves what floats hold of the squares of what cancels, and of a root of it that itself.
@@ -34,3 +34,24 @@ def chi_square(effect: np.ndarray, root: np.ndarray) -> tuple[float, int]:
     sds = np.linalg.norm(root, axis=1)  # on the scale of correlations, so that units do not matter
     found, _, rank, _ = np.linalg.lstsq(root / sds[:, None], effect / sds, rcond=None)
     return float(found @ found), int(rank)
+
+
+def rounding(rows: np.ndarray, cov: np.ndarray) -> np.ndarray:
+    """Return what a variance g' cov g may have lost to rounding, for each row g; shape (m,).
+
+    Its terms cancel in a linear predictor where columns lie far from 0 against their widths, and leave a
+    number of any sign. A variance below this is not known: it may be as large.
+
+    Parameters
+    ----------
+    rows : array, shape (m, k)
+    cov : array, shape (k, k)
+        Finite.
+    """
+    sizes = np.abs(rows) @ np.sqrt(np.maximum(np.diagonal(cov), 0.0))
+    return np.asarray(np.finfo(float).eps * sizes**2)
+
+
+def variance_along(cov: np.ndarray, direction: np.ndarray) -> float:
+    """Return the variance along a direction, no less than rounding may have left of it."""
+    return max(float(direction @ cov @ direction), float(rounding(direction, cov)))

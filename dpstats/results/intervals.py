@@ -27,7 +27,7 @@ from dpstats._arguments import among, shown
 from dpstats.errors import SpecificationError
 from dpstats.moments.linear import Quantity
 from dpstats.moments.mixture import Tails
-from dpstats.moments.rounding import rounding
+from dpstats.moments.roots import rounding
 from dpstats.results.record import Record, given
 from dpstats.results.table import Marked, bracket, figures, level_percent, titled
 

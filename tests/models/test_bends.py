@@ -13,7 +13,7 @@ from dpstats.estimators.engine.finish import Estimate
 from dpstats.estimators.newton.far import _wide_enough
 from dpstats.estimators.newton.plan import make_plan
 from dpstats.estimators.objective.plan import make_debiased_plan
-from dpstats.moments.rounding import variance_along
+from dpstats.moments.roots import variance_along
 from dpstats.testing import NoNoise, Recording, SeededNoise, noise
 
 N = 20_000

@@ -647,8 +647,8 @@ MUTANTS = (
     ),
     planted(
         "a design is taken from a schema that is only equal",
-        "formula/test_design.py::test_a_design_is_built_once_for_a_schema_and_anew_for_one_that_is_only_equal",
-        ("formula/design.py", "asked = id(schema), schema", "asked = 0, schema"),
+        "formula/test_design.py::test_a_design_is_built_once_for_a_schema_as_it_is_spelt_and_anew_for_one_that_is_only_equal",
+        ("formula/design.py", "asked = spelt, schema", 'asked = "", schema'),
     ),
     planted(
         "a column off its centre is taken for known",

@@ -28,7 +28,7 @@ from dpstats.estimators.newton.problem import Problem
 from dpstats.estimators.row_scale import SURE
 from dpstats.families.bounded_score import BoundedScore
 from dpstats.families.glm import CERTAIN, GlmFamily
-from dpstats.moments.rounding import variance_along
+from dpstats.moments.roots import variance_along
 
 # times the limit of scores, for what may lie beyond: the farther, the noisier; of a row that lies farther
 # still as much is seen

@@ -16,7 +16,7 @@ from dpstats.estimators.newton.located import Located, level_shares
 from dpstats.estimators.newton.problem import Problem
 from dpstats.estimators.stretch import STRETCH
 from dpstats.families.glm import GlmFamily
-from dpstats.moments.rounding import variance_along
+from dpstats.moments.roots import variance_along
 
 _FLAT = 1e-300  # slope of a mean that may be 0 in floats, whose scores say nothing
 
