@@ -522,7 +522,12 @@ MUTANTS = (
     planted(
         "what a look does not exclude is not counted (glm)",
         "models/test_bends.py::test_a_step_of_which_noise_hides_most_is_not_silent",
-        ("estimators/newton/far.py", "(_WHOLE_NEARER * back_to_0, effects)", "(0 * back_to_0, effects)"),
+        ("estimators/newton/far.py", "np.minimum(back_to_0, effects)", "np.minimum(0 * back_to_0, effects)"),
+    ),
+    planted(
+        "far rows of numbers that hold one value in most rows are thought to be as many as of others",
+        "models/test_bends.py::test_an_effect_of_few_rows_that_levels_off_is_not_silent",
+        ("estimators/newton/far.py", "0.25, 4.0, 8.0", "0.25, 4.0, 4.0"),
     ),
     planted(
         "amounts far beyond the limit are not told (glm)",

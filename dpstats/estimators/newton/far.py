@@ -20,8 +20,8 @@ _REACH = 0.5
 _WHOLE = 3.0
 # of the limit of scores of counts and amounts, to which long rows are heard: noise falls with it, and what
 # they say hardly does; and the same ratio there: of 101 coefficients 3.8 in the median, 2.2 to 6.7 in the
-# middle half
-_NEARER, _WHOLE_NEARER = 0.25, 4.0
+# middle half. Of numbers that hold one value in most rows the others are few, and those far out fewer.
+_NEARER, _WHOLE_NEARER, _WHOLE_OF_FEW = 0.25, 4.0, 8.0
 # standard errors of a coefficient that a move may make up which is not sure: of 2 to 10, 7 tells hardly
 # a line that holds, and as many that do not as 5
 _LARGE = 7.0
@@ -54,8 +54,7 @@ def long_rows(cost: float, problem: Problem, located: Located, read: Read, found
     variance = square * (1 + _noisy(found)) + float(release.sds[0].max()) ** 2
     moved, sds = step @ release.values[0].ravel(), math.sqrt(variance) * np.linalg.norm(step, axis=1)
     errors = np.sqrt(np.diag(found.cov)) / np.abs(np.diag(forth))
-    line = back @ found.params
-    effects = np.abs(line)
+    effects = np.abs(line := back @ found.params)
     if problem.intercept:
         errors[0], effects[0] = math.sqrt(level_variance(back, found.cov)), 0.0
     effects[int(problem.intercept) :][problem.zero_or_one] = 0.0  # two values are on a line
@@ -67,8 +66,9 @@ def long_rows(cost: float, problem: Problem, located: Located, read: Read, found
     by = _WHOLE * np.sqrt(np.maximum(sizes**2 - usual**2, 0.0))
     by = forth @ (np.sign(moved) * np.where(sizes > sure, by, np.minimum(by, effects)))
     found = found.doubted(np.outer(by, by), *("bends",) * bool(told.any()))
-    back_to_0 = (np.maximum(-np.sign(line) * moved, 0.0) + usual) * (not problem.family.two_valued)
-    return _wide_enough(found, np.minimum(_WHOLE_NEARER * back_to_0, effects), forth)
+    whole = np.where(located.away > 0, _WHOLE_OF_FEW, _WHOLE_NEARER) * (not problem.family.two_valued)
+    back_to_0 = whole * (np.maximum(-np.sign(line) * moved, 0.0) + usual)
+    return _wide_enough(found, np.minimum(back_to_0, effects), forth)
 
 
 def _wide_enough(found: E, ends: np.ndarray, forth: np.ndarray) -> E:
