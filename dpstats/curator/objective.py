@@ -9,8 +9,8 @@ exists that could depend on the data.
 *Rounding.* Rows a, weights w and signs are what floating point says they are, functions of the row alone.
 With u = 2^-53: a margin of k products is off by at most (k + 4) u (|a| |t| + offset), its slope by `steepest`
 times that and 8 u more. In a term of the gradient these come times w |a| and w |a|^2, at most 1 and
-`longest`. Products, and numpy's pairwise sums over a block (at most 64 terms one after the other, as its
-leaves hold 8 sums of 16, then 7 levels), lose at most 70 u of the sum of the sizes, n; blocks are added
+`longest`. Products, and sums of 1,024 rows in whatever order BLAS adds them, then of the 16 such sums of a
+block, round a term at most 1,041 times and lose at most 1,042 u of the sum of the sizes, n; blocks are added
 exactly (math.fsum), so that this holds however rows are cut into blocks, and whoever sums which of them. The
 ridge, whose origin is o, the tilt, which is itself the float nearest to a point of its lattice, and the sum
 of the three parts add at most 6 u (ridge |t - o| + |b| + n) and u ridge (|t| + |o|).
@@ -18,7 +18,7 @@ A step of the solver is rounded by u |t| and 4 u of itself, times the Hessian's 
 longest. As b = g - ridge (t - o) - (a vector no longer than n), the length of b is at most that of the
 gradient g plus ridge (|t| + |o|) + n. So (*) of the solver holds with
 
-    fixed = u (n (92 + (k + 4) steepest offset) + 14 ridge |o|),
+    fixed = u (n (1064 + (k + 4) steepest offset) + 14 ridge |o|),
     growth = u (n (k + 5) steepest longest + 14 ridge),
 
 its last term, 2^-40 of the gradient, taking the 10 u |g| that are left: **no bound on the tilt is needed**.
@@ -55,6 +55,7 @@ from dpstats.curator.unit_rows import UnitRows
 from dpstats.errors import BudgetError
 from dpstats.families import MarginLoss
 
+_AT_ONCE = 1024  # rows that BLAS sums, which stay in a core's cache; what rounding loses grows with them
 PASSES = 10  # are made at least, so that time tells less
 MOST_CONDITION = 1e9
 """Of the Hessian, by its public bounds: what Newton's steps, and the proof above, can do with."""
@@ -152,7 +153,7 @@ class Objective:
         k, steepest, rows = self.k, self.loss.steepest, self.rows
         return Tolerance(
             fixed=UNIT_ROUNDOFF
-            * (n * (92 + (k + 4) * steepest * rows.most_offset) + 14 * self.ridge * self._away),
+            * (n * (1064 + (k + 4) * steepest * rows.most_offset) + 14 * self.ridge * self._away),
             growth=UNIT_ROUNDOFF * (n * (k + 5) * steepest * rows.longest + 14 * self.ridge),
         )
 
@@ -181,8 +182,9 @@ class Objective:
 
     def _check(self, n: int) -> None:
         """Refuse what no floats can certify on all data, whatever the tilt."""
-        unsure = self.tau(n, None) > 0.01 * self.ridge * self.farthest(n, None)
-        if self.smooth(n) > MOST_CONDITION * self.ridge or unsure:
+        if self.smooth(n) > MOST_CONDITION * self.ridge or (
+            self.tau(n, None) > 0.01 * self.ridge * self.farthest(n, None)
+        ):
             raise BudgetError(
                 f"the penalty is too small for {n} rows: floats could not certify the minimum on all data. "
                 f"Give c = {self.smooth(n) / (2 * n * MOST_CONDITION):.2g} or more, and bound any offset by "
@@ -196,8 +198,7 @@ class Objective:
         hides what replacing rows moves the minimum by, 2 rows / ridge (J is strongly convex, and its
         gradient moves by 2 rows at most; Chaudhuri, Monteleoni & Sarwate 2011), and the same.
         """
-        moved = (0.0 if self.tilted else 2.0 * rows * RAISED) + 2 * tau
-        l2 = moved / self.ridge * RAISED
+        l2 = ((0.0 if self.tilted else 2.0 * rows * RAISED) + 2 * tau) / self.ridge * RAISED
         ranges = np.full(self.k, l2)
         if pure:
             return self._pure_law(l2, ranges, cost.rest)
@@ -249,11 +250,12 @@ class Objective:
         found = Slope((), Total.of(np.zeros((k, k)), self._cells, 0))
         for block in blocks:
             rows = self.rows.read(block, scratch)
-            slope, curvature = self.loss.derivatives(rows.margin(params, scratch))
-            terms = np.multiply(rows.signed, slope * rows.weight, out=scratch("terms", k, len(slope)))
-            pull = np.add.reduce(terms, axis=1)
-            np.multiply(rows.signed, np.sqrt(curvature * rows.weight), out=terms)
-            found += Slope((pull,), Total.of(terms @ terms.T, self._cells, len(slope)))
+            slope, curvature = self.loss.derivatives(rows.margin(params @ rows.signed))
+            each = rows.signed, curvature * rows.weight, slope * rows.weight
+            cuts = (slice(start, start + _AT_ONCE) for start in range(0, len(slope), _AT_ONCE))
+            some = ([of_rows[..., cut] for of_rows in each] for cut in cuts)
+            sums = sum((np.vstack([v * bend, pull]) @ v.T for v, bend, pull in some), np.zeros((k + 1, k)))
+            found += Slope((sums[k],), Total.of(sums[:k], self._cells, len(slope)))
         return found
 
     @property

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from dpstats.curator.blocks import Block, PublicDesign, Scratch
-from dpstats.curator.products import RowProducts, predictor, squared_norms
+from dpstats.curator.products import RowProducts, squared_norms
 from dpstats.families import MarginLoss
 
 ROUNDED = 1 + 1e-12  # what rounding may add to the length of a row
@@ -23,10 +23,9 @@ class Rows(NamedTuple):
     weight: np.ndarray
     offset: np.ndarray | None
 
-    def margin(self, params: np.ndarray, scratch: Scratch) -> np.ndarray:
-        """y (a'params + offset) of each row, shape (B,)."""
-        margin = predictor(params, self.signed, scratch)
-        return margin if self.offset is None else np.add(margin, self.offset, out=margin)
+    def margin(self, line: np.ndarray) -> np.ndarray:
+        """y (a'params + offset) of each row, shape (B,), in the place of y a'params."""
+        return line if self.offset is None else np.add(line, self.offset, out=line)
 
 
 class UnitRows:

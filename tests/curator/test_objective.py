@@ -111,7 +111,7 @@ def test_wild_data_are_solved_and_rounding_is_bounded(kind, loss):
     for ridge in (1e-4, 0.5, 50.0):
         problem = Objective(Labelled(4), loss=loss, ridge=ridge, **unit_map(4))
         tolerance = problem.tolerance(len(x))
-        slopes = slopes_of(problem, labelled(x, y), 1000)
+        slopes = slopes_of(problem, labelled(x, y), 2500)
         for tilt in (np.zeros(4), np.array([200.0, -5, 0.1, 30]), np.array([3e9, 1.0, 0, -4e9])):
             found = problem.minimum(slopes, len(x), tilt, math.inf)
             allowed = tolerance.rounding(found)

@@ -114,8 +114,8 @@ MUTANTS = (
         "privacy/test_every_replay.py::test_a_row_that_is_replaced[svm-output-pure-c]",
         (
             OBJECTIVE,
-            "moved = (0.0 if self.tilted else 2.0 * rows * RAISED)",
-            "moved = (0.0 if self.tilted else 0.02 * rows * RAISED)",
+            "l2 = ((0.0 if self.tilted else 2.0 * rows * RAISED)",
+            "l2 = ((0.0 if self.tilted else 0.02 * rows * RAISED)",
         ),
     ),
     planted(

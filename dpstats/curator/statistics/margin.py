@@ -7,6 +7,7 @@ import numpy as np
 
 from dpstats.curator.blocks import Block, PublicDesign, Scratch
 from dpstats.curator.lattice import Factor, Part
+from dpstats.curator.products import predictor
 from dpstats.curator.statistics.base import Statistic
 from dpstats.curator.unit_rows import UnitRows
 from dpstats.families import MarginLoss
@@ -41,7 +42,7 @@ class _AtParams(Statistic):
     def _curved(self, block: Block, scratch: Scratch, root: float) -> tuple[np.ndarray, np.ndarray]:
         """root sqrt(w f'') a and w (-f') y a of each row, shape (k, B); reused arrays."""
         rows = self._rows.read(block, scratch)
-        slope, curvature = self._loss.derivatives(rows.margin(self._params, scratch))
+        slope, curvature = self._loss.derivatives(rows.margin(predictor(self._params, rows.signed, scratch)))
         curved, pulled = scratch("curved", 2, *rows.signed.shape)
         np.multiply(rows.signed, root * np.sqrt(rows.weight * curvature), out=curved)
         return curved, np.multiply(rows.signed, rows.weight * slope, out=pulled)
