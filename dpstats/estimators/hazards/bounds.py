@@ -73,17 +73,21 @@ class Chooser:
         """The bounds of least variance, noise below `FREE` sampling sds not counted; and assumed bias.
 
         Variances are those along axes of the columns, of which logarithms are averaged. `expected` are second
-        moments, of which whitening leaves little along rare levels, so that noise is large there.
+        moments, of which whitening leaves little along rare levels, so that noise is large there. Long rows
+        of numbers, which may bend, are heard as far as the noise of others lets them.
         """
-        squares = np.clip(np.linalg.eigvalsh(whitening @ expected @ whitening), SMALLEST, 1.0)
+        coded, own = np.outer(self.scale.binary, self.scale.binary), whitening @ expected @ whitening
+        squares = np.clip(np.linalg.eigvalsh(np.where(coded, own, np.eye(len(own)))), SMALLEST, 1.0)
         lost = {c: grid.lost(c, spread) for c in CUTS}
-        found = [
-            (self._loss(length, bounds, squares, lost[c], float(grid.events.sum())), bounds)
-            for length in LENGTHS
-            for c in CUTS
-            if (bounds := Bounds(self._radius(length, whitening), c))
-        ]
-        return min(found, key=lambda each: each[0])[1]
+        return min(
+            (
+                (self._loss(length, bounds, squares, lost[c], float(grid.events.sum())), bounds)
+                for length in LENGTHS
+                for c in CUTS
+                if (bounds := Bounds(self._radius(length, whitening), c))
+            ),
+            key=lambda each: each[0],
+        )[1]
 
     def _radius(self, length: float, whitening: Array) -> float:
         return math.sqrt(min(length * len(whitening), longest_square(whitening, self.scale)))
