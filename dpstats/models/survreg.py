@@ -270,18 +270,18 @@ class Survreg(Plannable):
         if budget.pure:
             _check_pure(self.design)
             check_worth(curator, budget, k, PURE_TIMES, force)
-            pure_plan = make_pure_plan(budget.epsilon, curator.n, len(self.design.names))
-            pure_plan = pure_plan.after(share_of_middles(self.design))
-            costs = first | pure_plan.costs
-            facts = pay(curator, self.design, budget, ledger, PURE_METHOD, costs)
+            pure_plan = make_pure_plan(budget.epsilon, curator.n, k - (self.scale is None)).after(
+                share_of_middles(self.design)
+            )
+            facts = pay(curator, self.design, budget, ledger, PURE_METHOD, first | pure_plan.costs)
             curator, design = about_middles(curator, self.design, budget)
-            found = of_formula(fit_location_scale(curator, self._problem(design), pure_plan), design)
-            return self._publish(facts, found, (*first, *PURE_RELEASED))
+            result = fit_location_scale(curator, self._problem(design), pure_plan)
+            return self._publish(facts, of_formula(result, design), (*first, *PURE_RELEASED))
         check_worth(curator, budget, k, TIMES, force)
         more = _costs_besides(asked, budget.mu)
         before = sum(SHARES[name] for name in asked) + share_of_middles(self.design)
-        plan = make_plan(budget.mu, intervals=self.design.intervals).after(before)
-        inspected = self.design.intervals
+        inspected, signal = self.design.intervals, _signal(curator, self.design, budget.mu)
+        plan = make_plan(budget.mu, intervals=inspected, signal=signal).after(before)
         newton: tuple[str, ...] = INSPECTED if inspected else RELEASED
         routes, later = (METHOD, ", ".join(INSPECTED[1:])) if inspected else (ROUTES, LATER)
         costs = {**first, COLUMNS: plan.cost("columns"), later: after_columns(plan), **more}
@@ -298,9 +298,11 @@ class Survreg(Plannable):
         """With a sigma for each stratum."""
         curator, first = Curator(self._rows, scales.design, budget), costs_of_middles(self.design, budget)
         check_worth(curator, budget, len(scales.design.names) + len(scales.inside), TIMES, force)
-        plan = make_plan(budget.mu).after(share_of_middles(self.design))
-        costs = {**first, COLUMNS: plan.cost("columns"), ", ".join(RELEASED[1:]): after_columns(plan)}
-        facts = pay(curator, self.design, budget, ledger, METHOD, costs)
+        plan = make_plan(budget.mu, signal=_signal(curator, scales.design, budget.mu)).after(
+            share_of_middles(self.design)
+        )
+        costs = {COLUMNS: plan.cost("columns"), ", ".join(RELEASED[1:]): after_columns(plan)}
+        facts = pay(curator, self.design, budget, ledger, METHOD, first | costs)
         middles = found_middles(curator, self.design, budget) if first else {}
         moved, wide = self.design.about(middles), scales.design.about(middles)
         problem = replace(self._problem(wide), strata=_strata(scales, moved, wide))
@@ -343,14 +345,18 @@ class Survreg(Plannable):
         entry = _times(self.design).entry
         names = (*self.design.names, *scale_names(self.design.strata_labels))
         settings = result.settings if entry is None else {**result.settings, "entry": entry}
-        about = {"model": "survreg", "dist": self.dist, "settings": settings}
-        found: dict[str, Any] = {"nevents": result.events, "law": result.law, **more}
-        return publish(SurvivalFit, facts, self.design, result, released, names, **about, **found)
+        more |= {"nevents": result.events, "law": result.law, "model": "survreg", "dist": self.dist}
+        return publish(SurvivalFit, facts, self.design, result, released, names, settings=settings, **more)
 
     @always_shown
     def __repr__(self) -> str:
         known = "" if self.scale is None else f", scale = {self.scale:g}"
         return f"survreg, dist = {self.dist!r}{known}: {self.design!r}"
+
+
+def _signal(curator: Curator, design: Design, mu: float) -> float:
+    """n mu, of a unit's rows, over the root of how many columns are numbers."""
+    return curator.n * curator.cost_per_row(mu) / math.sqrt(max(float(np.sum(~design.binary[1:])), 1e-9))
 
 
 def _costs_besides(asked: frozenset[str], mu: float) -> dict[str, float]:

@@ -19,9 +19,9 @@ from dpstats.estimators.newton import count_steps
 from dpstats.estimators.newton import make_plan as newton_plan
 
 
-@given(st.floats(1e-6, 1e6), st.integers(1, 60), st.integers(2, 20), st.booleans())
-def test_costs_add_up_to_the_budget(mu: float, early: int, tail: int, intervals: bool) -> None:
-    plan = make_plan(mu, early, tail, intervals)
+@given(st.floats(1e-6, 1e6), st.integers(1, 60), st.integers(2, 20), st.booleans(), st.floats(1.0, 1e9))
+def test_costs_add_up_to_the_budget(mu: float, early: int, tail: int, intervals: bool, signal: float) -> None:
+    plan = make_plan(mu, early, tail, intervals, signal)
     parts = [cost for stage in plan.stages if intervals or stage != "inspections" for cost in plan[stage]]
     assert min(parts) > 0 and (intervals or not any(plan["inspections"]))
     assert math.hypot(*parts) == pytest.approx(mu, rel=1e-12)

@@ -151,6 +151,21 @@ def test_the_difference_of_near_duplicates_that_noise_hides_is_weak(budget: Budg
         assert {code for code, _ in fit.flags} & {"weak", "not_estimable"}
 
 
+def test_a_number_is_found_at_a_thousand_failures_and_an_epsilon_of_one() -> None:
+    """Five of these slopes, in bounds of ten sds, were lost, before small budgets left more to the search."""
+    schema = dps.Schema(x=dps.bounded(-5, 5), time=dps.bounded(1e-3, 1e3), failed=dps.event())
+    lost = []
+    for seed in range(8, 16):
+        draw = np.random.default_rng(seed)
+        x, end = draw.normal(size=1640), draw.uniform(0, 6, 1640)
+        life = np.exp(1 + 0.3 * x) * draw.exponential(size=1640) ** 0.6
+        rows = {"x": x, "time": np.minimum(life, end), "failed": 1 * (life <= end)}
+        with noise(SeededNoise(seed)):
+            fit = dps.survreg("Surv(time, failed) ~ x", rows, schema).fit(dps.approx(1, 1e-6))
+        lost.append(bool(np.isinf(fit.bse["x"])))
+    assert sum(lost) <= 1
+
+
 LOOSE = 3e4  # so many times too wide, at which no look finds a square
 
 

@@ -24,6 +24,9 @@ EARLY_STEPS, LOCATION_STEPS = 10, 4
 # Counts of inspections, at the start, where bounds are chosen, and after the early steps. They tell of the
 # information far better than the averaged steps, which pay for them.
 INSPECTIONS, INSPECTED = 0.06, 3
+# n mu over the root of how many numbers there are, times the root of the columns' share, at which a number is
+# found in bounds of ten sds if half of the rows fail; and the most that columns have for it
+FOUND, _MOST_COLUMNS = 300.0, 0.2
 
 # Under pure epsilon: multiples of k^1.5 for n epsilon, beyond each of which what comes first is precise
 # enough at a smaller share; how many early steps; and shares of columns, matrix, sizes of the information and
@@ -45,7 +48,11 @@ PURE_LOCATION, PURE_LOCATION_STEPS = 0.01, 2
 
 
 def make_plan(
-    mu: float, early_steps: int = EARLY_STEPS, tail_steps: int = TAIL_STEPS, intervals: bool = False
+    mu: float,
+    early_steps: int = EARLY_STEPS,
+    tail_steps: int = TAIL_STEPS,
+    intervals: bool = False,
+    signal: float = math.inf,
 ) -> Plan:
     """Split a total of Gaussian differential privacy over the releases of a fit.
 
@@ -57,16 +64,22 @@ def make_plan(
         See :class:`dpstats.estimators.engine.plan.Stage`.
     intervals : bool
         Whether failures may lie between two times.
+    signal : float
+        n mu over the root of how many covariates are numbers, which have to be found; infinite if none is.
     """
     steps, inspections = "score and information", INSPECTIONS * intervals
-    rest = 1 - TIME_COLUMNS - MATRIX - LOCATION - EARLY - inspections - TIME_CHECK - LOOK
+    columns = min(max((FOUND / signal) ** 2, TIME_COLUMNS), _MOST_COLUMNS)
     stages = dict(
-        columns=Stage(TIME_COLUMNS, "columns"),
+        columns=Stage(columns, "columns"),
         matrix=Stage(MATRIX, "event matrix"),
         location=Stage(LOCATION, "location score", alike(LOCATION_STEPS)),
         early=Stage(EARLY, steps, growing(early_steps)),
         inspections=Stage(inspections, "inspections", alike(INSPECTED)),
-        tail=Stage(rest, steps, alike(tail_steps)),
+        tail=Stage(
+            1 - columns - MATRIX - LOCATION - EARLY - inspections - TIME_CHECK - LOOK,
+            steps,
+            alike(tail_steps),
+        ),
         check=Stage(TIME_CHECK, "check of the law"),
         bend=Stage(LOOK, "check of the line"),
     )
@@ -108,8 +121,9 @@ def make_pure_plan(epsilon: float, n: int, k: int) -> Plan:
 
     See docs/theory/survival.md#pure-epsilon.
     """
-    known = next(plan[1:] for plan in PURE_SHARES if n * epsilon >= plan[0] * k**1.5)
-    steps, columns, matrix, sizes, early = known
+    _, steps, columns, matrix, sizes, early = next(
+        plan for plan in PURE_SHARES if n * epsilon >= plan[0] * k**1.5
+    )
     stages = dict(
         columns=Stage(columns, "columns"),
         matrix=Stage(matrix, "event matrix"),
