@@ -273,23 +273,24 @@ def fleet_of(record: Record, units: NewData | None, age: str, number_of: str | N
         )
     at = points(record, units, "forecast", clip)
     ages = _column(at.frame, "age", age, "ages, in the unit of the response")
+    ages = quantities.check_times(ages, f"fleet: {age}", link=record.link)
     each = np.ones(len(ages))
     if number_of is not None:
         each = _column(at.frame, "units", number_of, "numbers of units")
-        if not (each == np.round(each)).all():
-            raise SpecificationError(f"fleet: {number_of} must be whole numbers of units")
+        if not ((each == np.round(each)) & (each >= 0)).all():
+            raise SpecificationError(f"fleet: {number_of} must be whole numbers of units, not negative")
     return Fleet(at, ages, each)
 
 
 def _column(frame: pd.DataFrame, argument: str, name: str, what: str) -> np.ndarray:
-    """Return a column of numbers that are not negative."""
+    """Return a column of finite numbers."""
     if not isinstance(name, str) or name not in frame:
         raise SpecificationError(
             f"fleet has no column {shown(name)}: it needs one of {what}; name it, {argument}='...'"
         )
     values = numbers(f"fleet: {name}", frame[name])
-    if not (np.isfinite(values) & (values >= 0)).all():
-        raise SpecificationError(f"fleet: {name} must be {what}, finite and not negative")
+    if not np.isfinite(values).all():
+        raise SpecificationError(f"fleet: {name} must be {what}, and finite")
     return values
 
 

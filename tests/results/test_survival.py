@@ -199,6 +199,9 @@ def test_conditional_reliability_is_a_ratio_of_reliabilities() -> None:
     young, old = fit.reliability(USE, [500, 700]).frame["estimate"]
     assert fit.conditional_reliability(USE, 500, 200).frame["estimate"][0] == pytest.approx(old / young)
     assert fit.conditional_reliability(USE, 0, 700).frame["estimate"][0] == pytest.approx(old)
+    fit = capacitor(dist="gaussian", params=[500.0, -1, -4, 5.5])
+    young, old = fit.reliability(USE, [-500, -300]).frame["estimate"]
+    assert fit.conditional_reliability(USE, -500, 200).frame["estimate"][0] == pytest.approx(old / young)
 
 
 def test_both_parametrisations() -> None:
