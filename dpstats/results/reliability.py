@@ -15,7 +15,6 @@ import pandas as pd
 
 from dpstats._arguments import among, shown
 from dpstats.errors import SpecificationError
-from dpstats.families import Link
 from dpstats.results import survival_quantities as quantities
 from dpstats.results import survival_tables as tables
 from dpstats.results.document import Document, Estimates, cells, limit_columns, point_columns, with_limits
@@ -32,9 +31,9 @@ from dpstats.results.units import Units
 from dpstats.schema import Bounded, Count
 
 
-def _ages(age: float | Sequence[float], m: int, link: Link) -> np.ndarray:
+def _ages(age: float | Sequence[float], m: int, record: Record) -> np.ndarray:
     """Return one age for each of m points, refusing another number of them."""
-    ages = check_times(age, "conditional_reliability: age", link=link)
+    ages = check_times(age, "conditional_reliability: age", link=record.link)
     if len(ages) not in (1, m):
         raise SpecificationError(f"age must be one number, or one for each of {m} row(s); got {shown(age)}")
     return np.broadcast_to(ages, (m,))
@@ -371,7 +370,7 @@ class Reliability(Fit):
         """
         values = check_times(times, "conditional_reliability")
         at, asked = self._at_times(newdata, values, "conditional_reliability", clip)
-        start = _ages(age, len(asked) // len(values), self.record.link).repeat(len(values))
+        start = _ages(age, len(asked) // len(values), self.record).repeat(len(values))
         linear = quantities.log_conditional_hazard(self.record, at, start, asked)
         columns = with_limits(*linear, self.record, level, lambda v: np.exp(-np.exp(v)))
         heads = [f"R({plain(time)} more | {plain(old)})" for time, old in zip(asked, start, strict=True)]
