@@ -19,8 +19,8 @@ _ALL = (
 _WHOLE = {
     "budget": (
         "below_budget",
-        "most failures seem to come at one time, but noise hides how they spread there: take intervals as "
-        "rough; use more rows or budget, or bounds of the time that are nearer to where units fail",
+        "privacy noise hides a part of what covariates or sigma say: take intervals as rough; use more rows "
+        "or budget",
     ),
     "hopeless": ("not_estimable", _ALL),
     "constant": (
@@ -61,7 +61,7 @@ _WHOLE = {
     "shape": (
         "shape",
         "noise hides how covariates are correlated: standard errors take those for uncorrelated that do not "
-        "stand out, and are too short for any that nearly repeat another",
+        "stand out, and may be half of what they should be for any that nearly repeat another",
     ),
     "separated": (
         "separated",

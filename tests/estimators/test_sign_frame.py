@@ -2,6 +2,8 @@
 
 import math
 from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,9 +13,10 @@ import dpstats as dps
 from dpstats.curator import Curator
 from dpstats.estimators.columns import find_columns
 from dpstats.estimators.engine.plan import first_stage
-from dpstats.estimators.location_scale import Problem
+from dpstats.estimators.location_scale import Problem, sign_frame
+from dpstats.estimators.location_scale.intercept_scale import Level
 from dpstats.estimators.location_scale.plan import make_sign_plan
-from dpstats.estimators.location_scale.sign_average import Step, average, by_selection
+from dpstats.estimators.location_scale.sign_average import Average, Step, average, by_selection, combined
 from dpstats.estimators.location_scale.sign_frame import Frame, framed, sized
 from dpstats.families import SEV
 from dpstats.families.signs import signs
@@ -72,6 +75,41 @@ def test_a_correlation_that_noise_could_have_made_is_not() -> None:
     assert not found.shape.structured
     assert found.whitening == pytest.approx(np.eye(D, D + 1, 1))
     assert covariance(found)[2, 3] > 0.5
+
+
+@pytest.mark.parametrize("correlation", [0.3, 0.87, 0.95])
+def test_hidden_correlations_shorten_standard_errors_by_no_more_than_is_told(correlation: float) -> None:
+    """Of random correlations within t of none; two columns attain the bound, which is 2 at t^2 = 3/4."""
+    generator = np.random.default_rng(1)
+    for _ in range(200):
+        factors = generator.normal(size=(D, D + 2))
+        factors /= np.linalg.norm(factors, axis=1, keepdims=True)
+        mixed = np.eye(D) + generator.uniform() * (factors @ factors.T - np.eye(D))
+        hidden = np.abs(np.linalg.eigvalsh(mixed - np.eye(D))).max()
+        assert hidden >= 1 or np.diag(np.linalg.inv(mixed)).max() <= 1 / (1 - hidden**2) + 1e-9
+    pair = np.array([[1.0, correlation], [correlation, 1.0]])
+    assert np.diag(np.linalg.inv(pair)) == pytest.approx(np.full(2, 1 / (1 - correlation**2)))
+    assert (np.linalg.inv(pair)[0, 0] > 4) == (correlation**2 > 0.75)
+
+
+def test_columns_of_uneven_spread_are_not_taken_for_correlated() -> None:
+    """Whatever noise does to the diagonal, as of .5 and 2 here; nothing off it stands out."""
+
+    matrix, (found, _) = np.diag([1, 0.3, 0.5, 1.0, 2.2, 1]), frame(1.0)
+    release = SimpleNamespace(values=ROWS * matrix[None], sd=0.15 * ROWS, n=ROWS)
+    curator: Any = SimpleNamespace(release=lambda *cost, **public: release)
+    assert not sign_frame._shape(curator, 1.0, found.bounding.placement.scale).structured
+
+
+def test_a_matrix_that_may_be_wrong_is_an_error_of_the_way_that_steps_went() -> None:
+    """None where scores were read at the estimate."""
+    found, _ = frame(0.05)
+    where = found.bounding.truncation(found.choice, np.zeros(D + 2))
+    level = Level(np.zeros(2), np.full(2, 0.01), np.diag([0.2, 0.2]), where, 0.0)
+    still = Average(np.zeros(D), 0.01, 1.0, np.zeros(D))
+    moved = replace(still, moved=np.array([0.5, 0, 0, 0]))
+    one, other = (combined(each, found, [level], np.zeros(2))[0].noise for each in (still, moved))
+    assert other[1] > 2 * one[1] and np.delete(other, 1) == pytest.approx(np.delete(one, 1))
 
 
 @pytest.mark.parametrize(("mu", "from_rows"), [(10.0, True), (1e-5, False)])

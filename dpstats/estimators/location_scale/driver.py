@@ -45,7 +45,7 @@ def fit_location_scale(curator: Curator, problem: Problem, plan: Plan) -> Surviv
     scale = find_columns(curator, plan.columns, problem.box, problem.log)
     found = iterated(_route(curator, problem, plan, scale))
     # of a cell that noise has made wide, or seem full, the times may spread as usual
-    return found.doubted(0.0, "constant" if scale.once else "budget") if scale.rare else found
+    return found.doubted(0.0, "constant") if scale.rare and scale.once else found
 
 
 def _route(curator: Curator, problem: Problem, plan: Plan, scale: RowScale) -> Route[Any, SurvivalEstimate]:

@@ -55,7 +55,7 @@ class Found:
     spread : float
         Scatter of the scores over what their noise explains, at least 1.
     unsettled : bool
-        Whether a step was cut short, or the points still moved.
+        Whether a step was cut short, or the points still moved, or scattered beyond what noise explains.
     """
 
     points: np.ndarray
@@ -64,11 +64,6 @@ class Found:
     information: Information
     spread: float
     unsettled: bool
-
-    @property
-    def moves(self) -> bool:
-        """Whether the points still moved, or scattered beyond what noise explains."""
-        return self.unsettled or self.spread > UNSETTLED
 
 
 @dataclass(frozen=True)
@@ -97,7 +92,7 @@ def averaged(steps: Steps, to_params: np.ndarray) -> Found:
     The first, up to half of all, are left out where they were on the way to what the others scatter about.
     """
     found = [_averaged(steps.after(left), to_params) for left in range(len(steps.points) // 2 + 1)]
-    return next((each for each in found if not each.moves), found[0])
+    return next((each for each in found if not each.unsettled), found[0])
 
 
 def _averaged(steps: Steps, to_params: np.ndarray) -> Found:
@@ -108,7 +103,8 @@ def _averaged(steps: Steps, to_params: np.ndarray) -> Found:
     slope = (time @ rest) / math.sqrt(float(time @ time))
     drift = float(np.sum((slope / rms) ** 2)) > k + 5 * math.sqrt(2 * k)
     step = information.inverse @ scores.mean(axis=0)
-    return Found(points, step, rms**2 / count, information, spread, bool(capped.any() or drift))
+    moves = capped.any() or drift or spread > UNSETTLED
+    return Found(points, step, rms**2 / count, information, spread, bool(moves))
 
 
 def estimate(
@@ -150,7 +146,7 @@ def estimate(
         back @ point + shift,
         cov,
         cov_privacy,
-        ("unsettled",) * found.moves,
+        ("unsettled",) * found.unsettled,
         settings_of(choice, bounding, mean),
         events=Quantity(*events, events[1]),
         columns=scale.moments(bounding.n),

@@ -216,7 +216,7 @@ def _combined(route: Pure) -> Found:
         weights[0] ** 2 * variances[0] + weights[1] ** 2 * variances[1] + by_shape,
         information,
         max(1.0, spread / float(special.chdtri(len(first), _CHANCE) / len(first))),
-        False,  # noise makes steps that are cut short, and the estimate is not at the end of the last
+        False,  # noise makes steps that are cut short, and what the two scatter beyond theirs is counted
     )
 
 

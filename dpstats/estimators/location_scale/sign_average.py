@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from dpstats.estimators.engine.average import UNSETTLED
 from dpstats.estimators.engine.information import Information
 from dpstats.estimators.location_scale.estimate import Found
 from dpstats.estimators.location_scale.event_expectations import expected
@@ -38,25 +39,33 @@ class Step:
 
 @dataclass(frozen=True)
 class Average:
-    """Slopes, the sd of noise in each whitened one, and the scatter of steps over what noise explains."""
+    """Slopes, the sd of noise in each whitened one, and the scatter of steps over what noise explains.
+
+    And how far the slopes lie from the mean of those at which scores were read, whitened.
+    """
 
     slopes: np.ndarray
     noise: float
     spread: float
+    moved: np.ndarray
 
 
 def average(steps: list[Step], frame: Frame, scales: np.ndarray) -> Average:
     """What each step estimates, by precision; `scales` are the sigmas at which the scores were read."""
-    last = steps[-1].point
-    told = told_of(frame, last[1:-1], math.exp(last[-1]))
-    moves = np.linalg.solve(told, np.array([step.scores for step in steps]).T).T / frame.slope
+    last, scores = steps[-1].point, np.array([step.scores for step in steps])
+    told = told_of(frame, last[1:-1], math.exp(last[-1])) * frame.slope
     noise = np.array([step.noise for step in steps]) / frame.slope * scales
-    estimates = np.array([step.point[1:-1] for step in steps])
-    estimates = estimates + scales[:, None] * (moves @ frame.whitening[:, 1:])
+    points = np.array([step.point[1:-1] for step in steps])
+    estimates = points + scales[:, None] * (np.linalg.solve(told, scores.T).T @ frame.whitening[:, 1:])
     weights = noise**-2 / np.sum(noise**-2)
     mean = weights @ estimates
     scatter = np.mean(((estimates - mean) @ frame.back * frame.ratio / noise[:, None]) ** 2)
-    return Average(mean, float(np.sum(noise**-2)) ** -0.5, float(scatter) * len(steps) / (len(steps) - 1))
+    return Average(
+        mean,
+        float(np.sum(noise**-2)) ** -0.5,
+        float(scatter) * len(steps) / (len(steps) - 1),
+        (mean - weights @ points) @ frame.back,
+    )
 
 
 def told_of(frame: Frame, slopes: np.ndarray, sigma: float) -> np.ndarray:
@@ -80,7 +89,7 @@ def by_selection(frame: Frame, slopes: np.ndarray, sigma: float) -> np.ndarray:
     explained = square / (
         square + sigma**2 * expected(frame.bounding.placement.problem.family, 1.0).residual_square
     )
-    lost = TUNING.selection * (1 - expected(NORMAL, frame.fraction).residual_square) * explained
+    lost = TUNING.selection * (1 - expected(NORMAL, frame.shape.fraction).residual_square) * explained
     return np.eye(len(whitened)) - lost * np.outer(whitened, whitened) / max(square, 1e-300)
 
 
@@ -95,7 +104,7 @@ def combined(found: Average, frame: Frame, levels: Sequence[Level], level: np.nd
     pair = np.mean([each.information for each in levels], axis=0)
     relative, unseen = _relative_error(frame)
     level_noise, log_sigma_error = _level_noise(levels, pair, bias, _hidden(unseen, sigma, frame), frame)
-    events = frame.bounding.placement.scale.fraction_sd / frame.fraction
+    events = frame.bounding.placement.scale.fraction_sd / frame.shape.fraction
     # steps are too long or too short by it, and what noise did to one is then still in the next
     wrong = math.hypot(log_sigma_error, 1.5 * events)
     # scores are scaled so that their variance is the information
@@ -112,7 +121,11 @@ def combined(found: Average, frame: Frame, levels: Sequence[Level], level: np.nd
         log_sigma_error / TUNING.log_sigma_usable,
         events / TUNING.count_usable,
     )
-    return Found(point[None, :], np.zeros(m), noises**2, used, max(1.0, found.spread), False), need
+    way = used.error_of(np.pad(found.moved / sigma, (1, m - d - 1)))
+    variances = noises**2 + np.diag(used.matrix @ way @ used.matrix)
+    return Found(
+        point[None, :], np.zeros(m), variances, used, max(1.0, found.spread), found.spread > UNSETTLED
+    ), need
 
 
 def _along(frame: Frame, information: np.ndarray, errors: np.ndarray) -> Information:

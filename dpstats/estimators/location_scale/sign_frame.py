@@ -38,11 +38,15 @@ class Shape(EventMoments):
         Noise of the variance along each, against what it is taken for; 0 if nothing stands out.
     structured : bool
         Whether anything stands out.
+    hidden : float
+        Size of the correlations, as an operator norm, that may be among what does not stand out; standard
+        errors may be half of what they should be beyond the root of 3/4.
     """
 
     axes: np.ndarray
     relative: np.ndarray
     structured: bool
+    hidden: float
 
 
 @dataclass(frozen=True)
@@ -72,10 +76,9 @@ class Frame:
 
     def public(self, point: Array) -> dict[str, Any]:
         """Parameters of a release of signs at (gamma, log sigma) `point`."""
-        placement = self.bounding.placement
         return dict(
-            placement.scale.public(),
-            family=placement.problem.family,
+            self.bounding.placement.scale.public(),
+            family=self.bounding.placement.problem.family,
             gamma=point[:-1],
             sigma=sigma_of(point),
             whitening=self.whitening,
@@ -83,28 +86,10 @@ class Frame:
         )
 
     @property
-    def fraction(self) -> float:
-        return self.shape.fraction
-
-    @property
     def ratio(self) -> Array:
         """Variance of each covariate as it is whitened, (d,); the whitening of correlations has it in."""
         scale = self.bounding.placement.scale
-        return np.where(scale.unknown | self.shape.structured, 1.0, scale.ratio * self._kept)
-
-    @property
-    def _kept(self) -> Array:
-        """What weights leave of the second moments of 0/1 columns, over what they leave of normal ones.
-
-        Rows of a rare value are long, and their direction says little of the other columns.
-        """
-        scale, d = self.bounding.placement.scale, len(self.whitening)
-        ends = np.array([scale.lower[:-1], scale.upper[:-1]])
-        weights = np.minimum(1.0, self.radius / np.sqrt(d - 1 + ends**2))
-        # shares of the two values, by their mean of 0; each adds its share times its square
-        parts = np.abs(ends[::-1]) * ends**2
-        kept = np.sum(parts * weights, axis=0) / np.maximum(parts.sum(axis=0), 1e-300)
-        return np.where(scale.binary, np.minimum(kept / _kept_rows(d)[0], 1.0), 1.0)
+        return np.where(scale.unknown | self.shape.structured, 1.0, scale.ratio * _kept(scale))
 
     @property
     def residual_square(self) -> float:
@@ -146,33 +131,40 @@ def _shape(curator: Curator, mu: float, scale: RowScale) -> Shape:
     )
     matrix, noise = release.values[0][1:-1, 1:-1] / release.n, release.sd / release.n
     size = max(float(np.trace(matrix)) / d, TUNING.least_trace * TUNING.radius * f)
-    relative = noise / size
-    values, vectors = np.linalg.eigh(matrix / size)
-    alike = _alike(values, relative)
-    # a column that varies less than its scale makes a small one alone: the first stage tells of it
-    shared = np.linalg.eigvalsh((matrix - np.diag(np.diag(matrix))) / size)
-    if alike[-1] and _alike(shared, relative).all():
-        return Shape(f, f * np.eye(d + 1), np.eye(d), np.zeros(d), False)
-    values[alike] = values[alike].mean()
-    least = max(TUNING.least_eigenvalue, 0.5 * relative)
-    values = np.maximum(values * d / values.sum(), least)
+    off, relative = (matrix - np.diag(np.diag(matrix))) / size, noise / size
+    shared, vectors = np.linalg.eigh(off)
+    alike, hidden = _alike(shared, relative)
+    if alike.all():
+        return Shape(f, f * np.eye(d + 1), np.eye(d), np.zeros(d), False, hidden)
+    shared[alike] = shared[alike].mean()
+    # how much each column varies, which is on the diagonal, the first stage tells of as well
+    usual = scale.ratio * _kept(scale)
+    usual /= usual.mean()
+    own = by_precision(
+        np.diag(matrix) / size, relative, usual, np.hypot(TUNING.structure, scale.error) * usual
+    )
+    values, vectors = np.linalg.eigh((vectors * shared) @ vectors.T + np.diag(own))
+    values = np.maximum(values * d / values.sum(), max(TUNING.least_eigenvalue, 0.5 * relative))
     moments = np.eye(d + 1)
     moments[1:, 1:] = (vectors * values) @ vectors.T
-    return Shape(f, f * moments, vectors, relative / values, True)
+    return Shape(f, f * moments, vectors, relative / values, True, hidden)
 
 
-def _alike(values: Array, noise: float) -> Array:
+def _alike(values: Array, noise: float) -> tuple[Array, float]:
     """Which eigenvalues may be one that noise has spread, of which entries of the matrix have this sd; (d,).
+
+    And how far it may have spread them: one is not spread.
 
     What stands out is taken off one by one, on either side: of columns that nearly repeat each other one
     stands out below. The least of all may be that of a difference of columns.
     """
     alike = np.ones(len(values), bool)
     while True:
-        off, m = np.where(alike, np.abs(values - values[alike].mean()), 0.0), alike.sum()
+        off, m = np.where(alike, np.abs(values - values[alike].mean()), 0.0), int(alike.sum())
         # what noise spreads so many by in 99 of 100 draws, by 20,000 of 2 to 20
-        if off.max() <= noise * (math.sqrt(2 * m) + 1 - 1.7 / m):
-            return alike
+        most = noise * (math.sqrt(2 * m) + 1 - 1.7 / m) * (m > 1)
+        if off.max() <= most:
+            return alike, most
         alike[np.argmax(off)] = False
 
 
@@ -199,6 +191,20 @@ def sized(curator: Curator, mu: float, frame: Frame, point: Array) -> Frame:
     found = by_precision(release.values[0] * units, release.sd * units, guess, TUNING.size_sd * guess)
     slope, square = np.maximum(found, TUNING.least_size * guess)
     return replace(frame, slope=float(slope), square=float(square))
+
+
+def _kept(scale: RowScale) -> Array:
+    """What weights leave of the second moments of 0/1 columns, over what they leave of normal ones, (d,).
+
+    Rows of a rare value are long, and their direction says little of the other columns.
+    """
+    d = len(scale.center)
+    ends = np.array([scale.lower[:-1], scale.upper[:-1]])
+    weights = np.minimum(1.0, math.sqrt(TUNING.radius * d) / np.sqrt(d - 1 + ends**2))
+    # shares of the two values, by their mean of 0; each adds its share times its square
+    parts = np.abs(ends[::-1]) * ends**2
+    kept = np.sum(parts * weights, axis=0) / np.maximum(parts.sum(axis=0), 1e-300)
+    return np.where(scale.binary, np.minimum(kept / _kept_rows(d)[0], 1.0), 1.0)
 
 
 @functools.lru_cache(maxsize=64)

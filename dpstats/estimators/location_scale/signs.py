@@ -86,7 +86,7 @@ class Signs(Route[tuple[float, float], SurvivalEstimate]):
     def _follow(self, mu: float, prior: np.ndarray | float = TUNING.prior) -> Level:
         """Intercept and log sigma follow the slopes, shrunk by what is expected of their move."""
         level = release_level(self.curator, mu, self.frame.bounding, self.frame.choice, self.point)
-        self.point = _moved(self.point, solved(level, self.frame.fraction, prior))
+        self.point = _moved(self.point, solved(level, self.frame.shape.fraction, prior))
         return level
 
     def _average(self, sigma: float) -> Average:
@@ -112,9 +112,11 @@ class Signs(Route[tuple[float, float], SurvivalEstimate]):
         whitening[1:, 1:] = frame.whitening[:, 1:]
         result = estimate(whole, frame.bounding, frame.choice, whitening, need)
         result = ranged(result, frame.bounding, frame.choice)
-        problems = (*result.problems, *["shape"] * (len(frame.whitening) > 1))
-        settings = {**result.settings, "slopes": "signs of residuals"}
-        result = replace(result, problems=problems, settings=settings, by_signs=True)
+        result = replace(
+            result.doubted(0.0, *["shape"] * (frame.shape.hidden**2 > 0.75)),
+            settings={**result.settings, "slopes": "signs of residuals"},
+            by_signs=True,
+        )
         cost, (point, *_) = self._plan.cost("check"), whole.points
         law = contrasted(self.curator, cost, placement, point, sigma_of(point))
         return doubted(result, law, frame.bounding, frame.choice, point)
