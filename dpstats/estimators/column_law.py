@@ -53,12 +53,15 @@ class ColumnLaw:
         return ColumnLaw(np.where(seen, at, usual), np.where(seen, shares / whole, 1 / at.shape[1]))
 
     def curve(self) -> tuple[Array, Array]:
-        """`level` and `tilt` that make a clipped square correlated with neither constant nor column."""
+        """`level` and `tilt` that make a clipped square correlated with neither constant nor column.
+
+        The least of them for a column that noise leaves in one place, where any do.
+        """
         clipped = np.clip(self.at, -EDGE, EDGE)
         one, t = np.ones_like(self.at), self.at
         left = np.array([[self.mean(x * y) for y in (one, clipped)] for x in (one, t)])
         right = np.array([self.mean(x * clipped**2) for x in (one, t)])
-        found = np.linalg.solve(left.transpose(2, 0, 1), right.T[..., None])[..., 0]
+        found = (np.linalg.pinv(left.transpose(2, 0, 1)) @ right.T[..., None])[..., 0]
         return found[:, 0], found[:, 1]
 
     def curved(self, level: Array, tilt: Array) -> Array:

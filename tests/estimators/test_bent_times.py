@@ -9,6 +9,7 @@ from scipy import stats
 
 from dpstats.estimators.bends import EDGE, Line
 from dpstats.estimators.bent_times import Bent, Look, looking
+from dpstats.estimators.column_law import ColumnLaw
 from dpstats.estimators.engine.plan import Plan
 from dpstats.estimators.location_scale.plan import make_plan, make_pure_plan
 from dpstats.estimators.row_scale import RowScale
@@ -216,3 +217,9 @@ def test_a_look_takes_more_of_the_budget_where_columns_are_skewed_and_noise_hide
         costs[n] = given.cost("bend") / plan.cost("bend")
     assert costs == {100: pytest.approx(2.0), 10_000_000: pytest.approx(1.0)}
     assert looking(plan, last, scale(NORMAL, low=-300.0, high=300.0), 100) is plan
+
+
+def test_a_column_that_noise_leaves_in_one_place_has_no_square_to_tell() -> None:
+    """No line is determined there, and a fit that was paid for does not end in an error."""
+    law = ColumnLaw(np.full((1, 4), 0.5), np.full((1, 4), 0.25))
+    assert law.curved(*law.curve()) == pytest.approx(np.zeros((1, 4)))
