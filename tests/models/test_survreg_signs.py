@@ -158,7 +158,7 @@ def test_what_a_fit_by_signs_says(tmp_path: Path) -> None:
 
 
 def test_hidden_correlations_are_told_where_they_could_double_standard_errors() -> None:
-    """One covariate has none; of two, noise of a small budget hides as much, and that of a larger does not."""
+    """One covariate has none; of two, noise of a small budget hides as much, of a larger it does not."""
     flags = []
     for right, mu in (("temp", 0.05), ("temp + load", 0.05), ("temp + load", 0.3)):
         with noise(SeededNoise(1)):
