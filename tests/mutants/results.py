@@ -713,6 +713,33 @@ MUTANTS = (
         ),
     ),
     planted(
+        "noise of the diagonal is taken for correlations (signs)",
+        "estimators/test_sign_frame.py::test_columns_of_uneven_spread_are_not_taken_for_correlated",
+        (
+            "estimators/location_scale/sign_frame.py",
+            "(matrix - np.diag(np.diag(matrix))) / size, noise",
+            "matrix / size, noise",
+        ),
+    ),
+    planted(
+        "an error of the information is none of the way that steps went (signs)",
+        "estimators/test_sign_frame.py::test_a_matrix_that_may_be_wrong_is_an_error_of_the_way_that_steps_went",
+        (
+            "estimators/location_scale/sign_average.py",
+            "np.pad(found.moved / sigma,",
+            "np.pad(0 * found.moved,",
+        ),
+    ),
+    planted(
+        "noise that leaves a column in one place ends a paid fit in an error",
+        "estimators/test_bent_times.py::test_a_column_that_noise_leaves_in_one_place_has_no_square_to_tell",
+        (
+            COLUMNS_LAW,
+            "(np.linalg.pinv(left.transpose(2, 0, 1)) @ right.T[..., None])",
+            "np.linalg.solve(left.transpose(2, 0, 1), right.T[..., None])",
+        ),
+    ),
+    planted(
         "noise of the covariates' matrix is no error of the information (signs)",
         "models/test_survreg_signs.py::test_the_difference_of_columns_that_nearly_repeat_each_other_has_no_short_interval",
         (
@@ -944,12 +971,12 @@ MUTANTS = (
     planted(
         "steps that still move are not told (survreg)",
         f"{SETTLED}steps_that_still_move_say_so",
-        (SCALE, "capped.any() or drift)", "capped.any())"),
+        (SCALE, "capped.any() or drift or", "capped.any() or"),
     ),
     planted(
         "a step that was cut short is not told (survreg)",
         f"{SETTLED}a_step_that_was_cut_short_is_told",
-        (SCALE, "capped.any() or drift)", "drift)"),
+        (SCALE, "capped.any() or drift or", "drift or"),
     ),
     planted(
         "scatter beyond the noise widens its own part alone (survreg)",
