@@ -103,7 +103,7 @@ def test_steps_on_the_way_are_left_out() -> None:
     far = ALTERNATING.copy()
     far[:3] -= [[40.0], [20.0], [10.0]]
     found = released(far)
-    assert (len(found.points), found.moves) == (STEPS - 3, False)
+    assert (len(found.points), found.unsettled) == (STEPS - 3, False)
     assert found.step == pytest.approx(np.mean(far[3:], axis=0) * SD / 0.5)
     assert found.noise == pytest.approx(np.full(WIDTH, SD**2 / (STEPS - 3)))
 
@@ -112,7 +112,7 @@ def test_no_more_than_half_of_the_steps_are_left_out() -> None:
     far = ALTERNATING.copy()
     far[: STEPS // 2 + 1] += 40 * np.arange(STEPS // 2 + 1, 0, -1)[:, None]
     found = released(far)
-    assert (len(found.points), found.moves) == (STEPS, True)
+    assert (len(found.points), found.unsettled) == (STEPS, True)
 
 
 @pytest.mark.parametrize(
