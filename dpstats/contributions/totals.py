@@ -282,15 +282,16 @@ def total(messages: Any, plan: Plan) -> Totals:
     columns = plan.parts[0].size if plan.method == "input" else 0
     limits = np.repeat([part.limit for part in plan.parts], [part.size for part in plan.parts])
     rejected, count, expected = Rejected(), 0, mark(plan.hash)
-    sums, gram, seen = _Sum((plan.size,)), _Sum((columns, columns)), Seen()
-    for batch in batches(messages, expected, plan.size):
-        values = _accepted(batch, limits, seen, rejected)
-        count += len(values)
-        if columns:
-            sums.add(_folded(values))
-            gram.add(_folded_gram(values[:, :columns]))
-        else:
-            sums.add(values.sum(axis=0))
+    sums, gram = _Sum((plan.size,)), _Sum((columns, columns))
+    with Seen() as seen:
+        for batch in batches(messages, expected, plan.size):
+            values = _accepted(batch, limits, seen, rejected)
+            count += len(values)
+            if columns:
+                sums.add(_folded(values))
+                gram.add(_folded_gram(values[:, :columns]))
+            else:
+                sums.add(values.sum(axis=0))
     if count < plan.contributors:
         raise DataError(
             f"{count} messages were accepted and the plan asks for at least {plan.contributors}, without "
