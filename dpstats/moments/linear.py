@@ -95,16 +95,18 @@ class LinearMoments(NoisyMoments):
         -----
         Least squares under the condition that the coefficients of `dropped` are 0: the limit of a penalty of
         theirs alone, whose covariance it has. How covariates go together is that of rows as they were
-        weighted, which the release tells better than that of all.
+        weighted, which the release tells better than that of all; what long rows of less weight may hold
+        beside it is a possible bias.
         """
         fit, params, parts = self._line
         pulled = Pulled.without(replace(self, whole=None, whole_error=None), dropped)
         apart = params - pulled.way @ params
-        sampling, privacy, *hidden = (pulled.way @ part @ pulled.way.T for part in parts)
-        sampling = sampling + pulled.sampling(apart)
-        privacy = privacy + pulled.noise(apart) + pulled.unknown(apart)
+        sampling, privacy, *hidden, bias = (pulled.way @ part @ pulled.way.T for part in parts)
+        long = pulled.of_long_rows(apart, Pulled.of(self, 0.0).within)
+        sampling = sampling + pulled.sampling(apart) + long
+        privacy = privacy + pulled.noise(apart)
         kept = np.ix_(~dropped, ~dropped)
-        chosen = [part[kept] for part in (sampling, privacy, *hidden)]
+        chosen = [part[kept] for part in (sampling, privacy, *hidden, bias + long)]
         return self._judged(
             fit, (params - apart)[~dropped], chosen, self._told[~dropped], pulled.way[~dropped]
         )

@@ -15,7 +15,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from dpstats.moments.noisy import NoisyMoments
+from dpstats.moments.normal_rows import kept_at
 from dpstats.moments.posterior import noise_of_product
+
+# Of a line without some terms: lost variances may hold this of the covariance that their roots allow, and a
+# variance is known to this share. Intervals of normal columns are then 10 % longer, and of lognormal ones
+# 30 % (docs/theory/linear.md#terms-left-out).
+_OTHERWISE, _UNSURE = 0.5, 0.05
 
 
 @dataclass(frozen=True)
@@ -109,9 +115,33 @@ class Pulled:
         """The same by what is not known of the moments of all rows."""
         if self.moments.whole_error is None:
             return np.zeros_like(self.way)
+        return self._by_errors(self.moments.whole_error, apart)
+
+    def of_long_rows(self, apart: np.ndarray, every: np.ndarray) -> np.ndarray:
+        """The same by long rows of less weight, in which covariates may go together otherwise.
+
+        Parameters
+        ----------
+        apart : array, shape (d,)
+        every : array, shape (p, p)
+            Covariance of the covariates over all rows, where S is that of rows as they were weighted.
+
+        Notes
+        -----
+        Variances l_j are lost beyond what weighting takes of normal rows, of which S loses nothing of how
+        covariates go together. What is lost may hold `_OTHERWISE` (l_i l_j)^1/2 of a covariance.
+        """
+        usual = kept_at(len(apart), self.moments.gram_weight)
+        lost = np.diag(every) - np.diag(self.within) * (1 / usual + _UNSURE)
+        roots = np.zeros(len(apart))
+        roots[len(apart) - len(lost) :] = np.sqrt(np.maximum(lost, 0.0))
+        return self._by_errors(_OTHERWISE * np.outer(roots, roots), apart)
+
+    def _by_errors(self, errors: np.ndarray, apart: np.ndarray) -> np.ndarray:
+        """The same by sds of covariances and, in the row of an intercept, of means; shape (d, d)."""
         slopes = self._slopes(apart)
         first = len(apart) - len(slopes)
-        squares = self.moments.whole_error[:, first:] ** 2
+        squares = errors[:, first:] ** 2
         covariance = squares[first:] * np.outer(slopes, slopes)
         np.fill_diagonal(covariance, squares[first:] @ slopes**2)
         return self._moved(covariance, float(np.sum(squares[:first] @ slopes**2)))

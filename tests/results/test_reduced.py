@@ -118,3 +118,20 @@ def test_what_cannot_be_taken_out_is_refused() -> None:
         with pytest.raises(NotReleased, match="take fit.at_alpha\\(0\\) first"):
             getattr(ridge, name)
     assert ridge.at_alpha(0).drop("z").names == ("Intercept", "x")
+
+
+def test_a_line_that_bends_for_want_of_a_term_has_honest_intervals() -> None:
+    schema = dps.Schema(y=dps.bounded(-30, 30), z=dps.bounded(-8, 8), x=dps.bounded(0, 30))
+    off = []
+    for seed in range(12):
+        draw = np.random.default_rng([5, seed])
+        z = draw.normal(size=20_000)
+        x = np.exp(0.6 * (0.8 * z + 0.6 * draw.normal(size=z.size)))
+        data = dict(x=x, z=z, y=1 + 0.5 * x + z + draw.normal(size=z.size))
+        with noise(SeededNoise(seed)):
+            found = dps.ols("y ~ x + z", data, schema).fit(dps.gdp(1)).drop("z")
+        # cov(x, z) / var(x) of lognormal x = e^(.6 u), of which z has the correlation .8 with u
+        slope = 0.5 + 0.8 * 0.6 * np.exp(0.18) / (np.exp(0.72) - np.exp(0.36))
+        off.append(float(abs(found.params["x"] - slope) / found.bse["x"]))
+        assert not found.flags
+    assert np.median(off) < 1.5 and max(off) < 2.5

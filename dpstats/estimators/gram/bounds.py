@@ -210,22 +210,3 @@ def _meat_limit(n: int, mu: float, k: int, radius: float, limit: float, sds: flo
     affordable = _MEAT_NOISE * MEAT * radius**2 / (sd * math.sqrt(2 * k))
     least, most = NEARLY_ALL**2 * base_square(k), sds**2 * radius**2
     return min(math.sqrt(min(max(affordable, least), most)), radius * limit)
-
-
-def mean_weight(k: int, radius: float) -> float:
-    """Mean weight of normal rows of k coordinates: E min(1, radius^2 / v), v of chi square with k degrees."""
-    square = radius**2
-    if k > 2:
-        beyond = float(special.chdtrc(k - 2, square)) / (k - 2)
-    elif k == 2:
-        beyond = float(special.exp1(square / 2)) / 2
-    else:
-        density = math.exp(-square / 2) / math.sqrt(2 * math.pi)
-        beyond = 2 * (density / radius - float(special.ndtr(-radius)))
-    return float(special.chdtr(k, square)) + square * beyond
-
-
-def kept_square(k: int, radius: float) -> float:
-    """What weighting leaves of the second moments of normal rows of k coordinates."""
-    square = radius**2
-    return float(special.chdtr(k + 2, square) + square / k * special.chdtrc(k, square))

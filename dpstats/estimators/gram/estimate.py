@@ -26,8 +26,6 @@ from dpstats.estimators.gram.bounds import (
     SPREAD,
     Bounds,
     choose_bounds,
-    kept_square,
-    mean_weight,
     pilot_bounds,
 )
 from dpstats.estimators.gram.coordinates import Coordinates, public_coordinates, second_moments
@@ -43,6 +41,7 @@ from dpstats.families.bounded_score import BoundedScore
 from dpstats.families.glm import GAUSSIAN
 from dpstats.moments import LinearMoments, PublicMoments
 from dpstats.moments.noisy import SEEN
+from dpstats.moments.normal_rows import kept_square, mean_weight
 from dpstats.moments.spread import error_up_to
 
 Array = np.ndarray

@@ -21,8 +21,6 @@ from dpstats.estimators.engine.plan import Plan
 from dpstats.estimators.gram.bounds import (
     Bounds,
     choose_bounds,
-    kept_square,
-    mean_weight,
     pilot_bounds,
 )
 from dpstats.estimators.gram.coordinates import Coordinates, Noise, public_coordinates, second_moments
@@ -31,6 +29,7 @@ from dpstats.estimators.gram.lengths import LongRows, axes_of, count_lengths
 from dpstats.estimators.gram.reach import with_reach
 from dpstats.estimators.row_scale import Box
 from dpstats.moments import LinearMoments, PublicMoments
+from dpstats.moments.normal_rows import kept_square, mean_weight
 from dpstats.moments.spread import residual_variance
 from dpstats.moments.tails import grown_kurtosis
 

@@ -17,7 +17,6 @@ from dpstats.estimators.engine.plan import Plan
 from dpstats.estimators.engine.route import Scores, iterated
 from dpstats.estimators.engine.some import early_rows, some_rows
 from dpstats.estimators.engine.step import CHOOSE, DAMPING, LONGEST
-from dpstats.estimators.gram.bounds import mean_weight
 from dpstats.estimators.matrices import SMALLEST, longest_image, not_noise, symmetric_power
 from dpstats.estimators.newton.bounds import Bounds, Chooser
 from dpstats.estimators.newton.check import Read, by_one_pass, checked, explained, set_apart, tailed
@@ -30,6 +29,7 @@ from dpstats.estimators.newton.located import Located, locate
 from dpstats.estimators.newton.problem import Problem
 from dpstats.estimators.newton.steps import GlmSteps
 from dpstats.estimators.newton.unlike import unlike
+from dpstats.moments.normal_rows import mean_weight
 
 _STEEPEST = 3.0  # cap of what a step may add to the log mean of any row that counts in full
 _LEVEL_SD = 0.3  # of its relative change between steps

@@ -18,7 +18,6 @@ from dpstats.estimators.engine.bounds import FREE, LENGTHS, of_weighting
 from dpstats.estimators.engine.finish import guessed, weak
 from dpstats.estimators.engine.information import Information
 from dpstats.estimators.engine.plan import Plan
-from dpstats.estimators.gram.bounds import mean_weight
 from dpstats.estimators.gram.structure import Left
 from dpstats.estimators.matrices import SMALLEST, noise_edge, noise_of_product, symmetric_power, with_floor
 from dpstats.estimators.newton.check import Read, by_one_pass, checked, explained
@@ -39,6 +38,7 @@ from dpstats.estimators.objective.plan import least_ridge
 from dpstats.estimators.objective.tuning import TUNING, Tuning
 from dpstats.families import LOGISTIC_LOSS
 from dpstats.formula.ball import UnitBall
+from dpstats.moments.normal_rows import mean_weight
 from dpstats.moments.solution import believed, seen_share
 
 
