@@ -278,14 +278,13 @@ class NoisyMoments(Arrays):
         return found
 
     def _equations(self, alpha: float) -> NormalEquations:
-        penalty, pull = self._penalty(alpha)
-        size = self.noise_size
+        (penalty, pull), size = self._penalty(alpha), self.noise_size
         values, vectors = np.linalg.eigh(self.gram + penalty)
         rel = size / np.maximum(values, 1e-12)
         if self.prior is None:
             inverse = (vectors / np.maximum(values, size)) @ vectors.T
             delta, fitted = inverse @ (self.cross - pull), len(values) * self.noise_cross**2
-            guess, wide, along = self._unseen(np.maximum(values, size), values, vectors)
+            guess, wide, along = self._unseen(delta, np.maximum(values, size), values, vectors)
             found = delta, self.gram, inverse, inverse, guess, np.maximum(rel, along), vectors, fitted
             return NormalEquations(*found, wider=wide)
         gram, gain, guess, before = posterior(
@@ -352,21 +351,23 @@ class NoisyMoments(Arrays):
         return found
 
     def _unseen(
-        self, raised: np.ndarray, values: np.ndarray, vectors: np.ndarray
+        self, delta: np.ndarray, raised: np.ndarray, values: np.ndarray, vectors: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """What noise hides along eigenvectors, what errors of eigenvalues make of errors, `rel` along them.
 
         Noise of a shape is larger along some directions than its size as an operator tells. Without one rows
         are as their bounds have them: along what noise hides they may vary by anything less, and delta is
-        bounded by what of the response it can explain alone, which leaves nothing of a line.
+        bounded by what of the response it can explain alone, which leaves nothing of a line. What is found
+        there is noise, a guess as well: were the eigenvalue smaller, delta would be as much larger.
         """
         size, most = self.noise_size, max(self.square, 0.05)
-        shape = np.eye(len(values)) if self.shape is None else self.shape
-        along = self.noise_gram * np.sum(vectors * (shape @ vectors), axis=0)
-        wide, sizes = (vectors * wider(along / raised)) @ vectors.T, believed(along)
+        along = np.sum(vectors * (vectors if self.shape is None else self.shape @ vectors), axis=0)
+        longer, sizes = wider(self.noise_gram * along / raised), believed(self.noise_gram * along)
+        wide = (vectors * longer) @ vectors.T
         if self.shape is None:
             sizes = np.maximum(sizes, size)
             unseen = np.where(seen_share(values, sizes) < 1, np.inf, 0.0)
+            most = most + longer**2 / raised * np.sum(vectors * (self.noise_at(delta) @ vectors), axis=0)
             return hidden(values, vectors, sizes, most / raised), wide, unseen
         guess = hidden(values, vectors, sizes, most + (_BEFORE * self.noise_cross / size) ** 2)
         return guess, wide, sizes / np.maximum(values, 1e-12)
