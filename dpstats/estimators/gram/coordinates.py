@@ -25,6 +25,7 @@ from dpstats.estimators.matrices import symmetric_power, with_floor
 from dpstats.estimators.row_scale import Box, RowScale
 from dpstats.estimators.stretch import longest_square, with_levels
 from dpstats.moments import PublicMoments
+from dpstats.moments.noisy import SEEN
 from dpstats.moments.posterior import Expected, most_explained, posterior
 
 Array = np.ndarray
@@ -167,7 +168,7 @@ class Coordinates:
         most = most_explained(square, noise.square)
         gram = self.obeying(gram)
         known = Expected(self.expecting(gram, noise.gram), self.numbers)
-        told = posterior(gram, noise.gram, cross, noise.cross, self.prior, most, known)
+        told = posterior(gram, noise.gram, cross, noise.cross, self.open(gram, noise.gram), most, known)
         delta = told.gain @ cross
         left = square - 2 * float(delta @ cross) + float(delta @ told.gram @ delta)
         # what the noise of delta seems to explain
@@ -182,6 +183,15 @@ class Coordinates:
         # weights and limits change from one release to the next, and move the line within its sampling error
         prior = way @ (error * told.gain @ told.gain.T + told.left) @ way.T + np.eye(len(gram)) / n
         return Coordinates(self.scale, whitening, line, self.sigma * sigma, prior, expected, self.tail)
+
+    def open(self, gram: Array, noise: float) -> Array:
+        """The prior, with what columns that surely vary by this release alone may explain of the response.
+
+        In earlier ones they may have held one value, as far as noise told: slopes by these are of noise.
+        """
+        back = np.linalg.inv(self.whitening)[:, int(self.scale.constant) :][:, ~self.scale.varies]
+        square, least = np.sum(back * (gram @ back), axis=0), SEEN * noise * np.sum(back**2, axis=0)
+        return self.prior + (back * (square > least) / (len(gram) * np.maximum(square, least))) @ back.T
 
     @property
     def _edge(self) -> float:

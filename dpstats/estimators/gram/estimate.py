@@ -346,7 +346,7 @@ def _moments(release: Release, place: Coordinates, bounds: Bounds) -> LinearMome
         fourth=float(release.values[2][0, 0]) * fourth,
         noise_fourth=release.sd * fourth,
         limit=bounds.limit,
-        prior=place.prior,
+        prior=place.open(gram, noise.gram),
         expected=place.expecting(gram, noise.gram),
         numbers=place.numbers,
         **_total(release, place.scale, bounds),
