@@ -3,6 +3,9 @@
 import numpy as np
 import pytest
 
+from dpstats.estimators.engine.average import Steps
+from dpstats.estimators.engine.information import Information
+from dpstats.estimators.hazards.estimate import _followed
 from dpstats.estimators.hazards.grid import Grid
 from dpstats.estimators.hazards.predictors import predictors
 from dpstats.estimators.row_scale import RowScale
@@ -34,7 +37,7 @@ def flag(share: float) -> RowScale:
 def test_a_flag_keeps_its_two_values() -> None:
     scale = flag(SHARE)
     values, weights = predictors(
-        scale, np.array([EFFECT * scale.scale[0], 0.0]), (EFFECT * scale.scale[0]) ** 2, 1.0
+        scale, np.array([EFFECT * scale.scale[0], 0.0]), np.full(2, 9.0), (EFFECT * scale.scale[0]) ** 2, 1.0
     )
     high = values > EFFECT / 2
     assert weights[high].sum() == pytest.approx(SHARE, rel=1e-3)
@@ -44,13 +47,39 @@ def test_a_flag_keeps_its_two_values() -> None:
     assert apart == pytest.approx(EFFECT, rel=1e-3)
 
 
+def test_rows_that_count_less_are_as_far_from_the_others() -> None:
+    """The variance that is released counts rows beyond 2 sds as if they lay there."""
+    scale, longest = flag(SHARE), np.full(2, 2.0)
+    beta = np.array([EFFECT * scale.scale[0], 0.0])
+    counted = np.minimum([scale.lower[0] ** 2, scale.upper[0] ** 2], 4.0)
+    values, weights = predictors(scale, beta, longest, beta[0] ** 2 * ([1 - SHARE, SHARE] @ counted), 1.0)
+    assert values @ weights == pytest.approx(0, abs=1e-6)
+    assert weights @ values**2 == pytest.approx(beta[0] ** 2, rel=0.01)
+
+
+def test_a_step_along_slopes_counts_again_what_the_clock_makes_of_it() -> None:
+    matrix = np.array([[1.0, 0.2, 0.1], [0.2, 0.9, 0.3], [0.1, 0.3, 0.8]])
+    values, vectors = np.linalg.eigh(matrix)
+    information = Information.of(values, vectors, np.full(3, 1e-6))
+    slopes = np.array([0.7, -0.2])
+    steps = Steps(np.append(0.5, slopes)[None], np.zeros((1, 3)), np.ones((1, 3)), np.zeros(1), information)
+    follows = _followed(steps, np.eye(3), 1, 0.5)
+    twice = follows @ np.append(0.0, slopes)
+    assert twice[1:] == pytest.approx(2 * slopes)
+    # the log hazard goes along, so that its own score stays 0
+    assert matrix[0] @ (twice - np.append(0.0, slopes)) == pytest.approx(0, abs=1e-9)
+    within = np.linalg.inv(np.linalg.inv(matrix)[1:, 1:]) @ slopes
+    across = np.array([0.0, -within[1], within[0]])
+    assert follows @ across == pytest.approx(across)
+
+
 def test_what_flags_do_not_explain_is_normal() -> None:
     scale = flag(SHARE)
     beta = np.array([0.5, 0.4])
-    values, weights = predictors(scale, beta, 0.5**2 + 0.4**2, 1.0)
+    values, weights = predictors(scale, beta, np.full(2, 9.0), 0.5**2 + 0.4**2, 1.0)
     assert weights @ values == pytest.approx(0, abs=1e-6)
     assert weights @ values**2 == pytest.approx(0.5**2 + 0.4**2, rel=0.02)
-    less, few = predictors(scale, beta, 0.04, 1.0)
+    less, few = predictors(scale, beta, np.full(2, 9.0), 0.04, 1.0)
     assert few @ less**2 == pytest.approx(0.04, rel=0.1)
 
 
@@ -60,7 +89,11 @@ def test_rows_that_fail_are_more_often_those_of_high_hazard() -> None:
     failed = float(np.array([1 - SHARE, SHARE]) @ fails)
     scale = flag(SHARE * fails[1] / failed)
     values, weights = predictors(
-        scale, np.array([EFFECT * scale.scale[0], 0.0]), (EFFECT * scale.scale[0]) ** 2, failed
+        scale,
+        np.array([EFFECT * scale.scale[0], 0.0]),
+        np.full(2, 9.0),
+        (EFFECT * scale.scale[0]) ** 2,
+        failed,
     )
     assert weights[values > EFFECT / 3].sum() == pytest.approx(SHARE, rel=0.01)
 

@@ -1032,6 +1032,16 @@ MUTANTS = (
         ),
     ),
     planted(
+        "rows of hazards that count less are taken for less far from the others",
+        "estimators/test_predictors.py::test_rows_that_count_less_are_as_far_from_the_others",
+        ("estimators/hazards/predictors.py", "np.minimum(points**2, (size * most) ** 2)", "points**2"),
+    ),
+    planted(
+        "a step takes the clock for known, which slopes turn",
+        "estimators/test_predictors.py::test_a_step_along_slopes_counts_again_what_the_clock_makes_of_it",
+        ("estimators/hazards/estimate.py", "* share / (1 - share)", "* share"),
+    ),
+    planted(
         "a fit of hazards looks at six decades of time alone",
         f"{BURST}lives_over_many_decades_need_no_caution[decades-0]",
         ("estimators/exit_times.py", "_FEW, _LONGEST = 24, 18.0", "_FEW, _LONGEST = 24, 6.0"),

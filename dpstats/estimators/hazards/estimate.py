@@ -13,6 +13,7 @@ from dpstats.estimators.hazards.bounds import Bounds
 from dpstats.estimators.hazards.grid import Grid
 from dpstats.estimators.hazards.levels import read_levels
 from dpstats.estimators.hazards.problem import by_stratum
+from dpstats.estimators.matrices import SMALLEST
 from dpstats.estimators.row_scale import SURE, RowScale
 from dpstats.moments import Quantity
 from dpstats.moments.baseline import Baseline, Trend
@@ -52,7 +53,13 @@ class HazardEstimate(Estimate):
 
 
 def estimate(
-    steps: Steps, axes: np.ndarray, scale: RowScale, grid: Grid, bounds: Bounds, n: int, few: np.ndarray
+    steps: Steps,
+    axes: np.ndarray,
+    scale: RowScale,
+    grid: Grid,
+    bounds: Bounds,
+    n: int,
+    few: np.ndarray,
 ) -> HazardEstimate:
     """One Newton step from the mean point; inverse information, and the noise of the scores.
 
@@ -62,16 +69,21 @@ def estimate(
     """
     j = grid.count
     sampling, noise, hidden, unsettled = _uncertain(steps, axes, scale, n, j)
-    point, factors = _read(steps, axes, scale, (sampling + noise, sampling))
-    privacy = noise + hidden
+    turned = axes @ _followed(steps, axes, j, grid.follows)
+    point, factors = _read(steps, turned, scale, (sampling + noise, sampling))
     user = to_user(scale, j)
-    way = np.diag(np.append(np.ones(j), np.where(np.isinf(factors), 1.0, factors))) @ user @ axes
-    sampling, privacy, hidden = (way @ part @ way.T for part in (sampling, privacy, hidden))
-    by_noise, by_cells, by_clock, by_bursts = _wrong(grid, point[:j], bounds.c)
-    moved, point = user @ np.append(np.zeros(j), point[j:]), user @ point
+    wide = np.diag(np.append(np.ones(j), np.where(np.isinf(factors), 1.0, factors))) @ user
+    # what is not seen tells nothing of the clock
+    ways = ((sampling, turned), (noise, turned), (hidden, axes))
+    sampling, noise, hidden = (wide @ way @ part @ way.T @ wide.T for part, way in ways)
+    privacy = noise + hidden
+    by_noise, by_cells, by_clock, by_bursts = (
+        each / (1 - grid.follows) for each in _wrong(grid, point[:j], bounds.c)
+    )
+    center, point = user @ np.append(np.zeros(j), point[j:]), user @ point
     # squares of the true slopes, of which an estimate that is drawn to 0 has the less
     drawn = min(SURE * math.hypot(by_noise, by_cells, by_clock), _MOST)
-    slopes = np.outer(moved, moved) / (1 - drawn) ** 2
+    slopes = np.outer(center, center) / (1 - drawn) ** 2
     privacy += slopes * by_noise**2
     known = sampling + privacy + slopes * (by_cells**2 + by_clock**2)
     # of a slope that is drawn towards 0 errors are as much too short
@@ -146,6 +158,40 @@ def _uncertain(
     guess = information.blind(_PRIOR) + vague
     privacy += information.error_of(steps.step) + information.error_across(steps.step)
     return sampling, privacy, guess, unsettled
+
+
+def find_follows(
+    grid: Grid, log_hazards: np.ndarray, law: tuple[np.ndarray, np.ndarray], turn: np.ndarray, c: float
+) -> float:
+    """By what share of themselves slopes grow where the clock is turned by slopes that are twice as large.
+
+    To the first order. Linear predictors have a law, values and weights, and the clock gains more in each
+    cell by `turn`, shape (m,). The mean of predictors among rows that fail falls as time goes by, those of
+    high hazard being the first, until rows stop being observed. A cell in which the clock gains more by a
+    share lacks as many failures, where this mean differs from that of its piece, whose own hazard makes the
+    rest right.
+    """
+    gained, (values, weights) = grid.hazards(log_hazards).reshape(grid.strata, -1), law
+    spent = np.outer(np.cumsum(gained, axis=1) - gained / 2, np.exp(values))
+    fails = weights * np.exp(values - np.minimum(spent, c)) * (spent <= c)
+    seen = grid.seen * (fails.sum(axis=1) > 0)
+    fails /= np.maximum(fails.sum(axis=1, keepdims=True), 1e-300)
+    mean, number = fails @ values, np.maximum(np.bincount(grid.pieces, seen), 1e-300)
+    middle = np.bincount(grid.pieces, seen * mean) / number
+    variance = seen @ (fails @ values**2) - number @ middle**2
+    return float(np.clip((seen * (middle[grid.pieces] - mean)) @ turn / variance, 0.0, _MOST))
+
+
+def _followed(steps: Steps, axes: np.ndarray, j: int, share: float) -> np.ndarray:
+    """From a step that takes the clock for known to one that it follows, in the coordinates of `axes`.
+
+    Where slopes are longer by a share of themselves, the clock that turns with them makes them longer by
+    `share` of that once more, and so on; log hazards of pieces go with them.
+    """
+    inverse, slopes = steps.information.inverse, np.linalg.solve(axes, steps.points.mean(axis=0))[j:]
+    within = np.linalg.solve(inverse[j:, j:], slopes)
+    along = np.append(np.zeros(j), within / max(float(slopes @ within), SMALLEST))
+    return np.asarray(np.eye(len(inverse)) + np.outer(inverse[:, j:] @ within, along) * share / (1 - share))
 
 
 def _wrong(grid: Grid, log_hazards: np.ndarray, c: float) -> tuple[float, float, float, float]:

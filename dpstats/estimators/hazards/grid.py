@@ -78,6 +78,8 @@ class Grid:
         Whether nearly all failures seem to come in one cell.
     strata : int
         Each has as many cells, and pieces of its own.
+    follows : float
+        By what share of themselves slopes grow once more with the clock, which turns with them.
     """
 
     edges: np.ndarray
@@ -99,6 +101,7 @@ class Grid:
     bunches: np.ndarray
     constant: bool = False
     strata: int = 1
+    follows: float = 0.0
 
     @property
     def count(self) -> int:

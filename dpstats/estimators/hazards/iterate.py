@@ -19,7 +19,7 @@ from dpstats.estimators.engine.step import CHOOSE, DAMPING, LONGEST, capped
 from dpstats.estimators.gram.levels import expected_moments
 from dpstats.estimators.hazards.bend import bends, straightened
 from dpstats.estimators.hazards.bounds import MATRIX_SHARE, Chooser, watched
-from dpstats.estimators.hazards.estimate import HazardEstimate, estimate
+from dpstats.estimators.hazards.estimate import HazardEstimate, estimate, find_follows
 from dpstats.estimators.hazards.grid import Grid, find_grid
 from dpstats.estimators.hazards.information import Known
 from dpstats.estimators.hazards.levels import bent, few_events
@@ -32,6 +32,7 @@ from dpstats.estimators.row_scale import RowScale
 from dpstats.estimators.stretch import with_levels
 
 _HIGHEST = 1.0  # cap of one step of a log hazard
+_GROWS = 0.02  # of slopes, in a derivative
 
 
 def fit_hazards(curator: Curator, problem: Problem, plan: Plan) -> HazardEstimate:
@@ -136,7 +137,9 @@ class _Steps(Newton[Scores, HazardEstimate]):
         return self._move(self.information.solve(read.scores), DAMPING)
 
     def finish(self) -> HazardEstimate:
-        steps, parts = self.steps, (self.scale, self.grid, self.bounds)
+        steps, hazards = self.steps, self.steps.points.mean(axis=0)[: self.grid.count]
+        follows = find_follows(self.grid, hazards, self._predictors(), self._turn(), self.bounds.c)
+        parts = (self.scale, replace(self.grid, follows=follows), self.bounds)
         few = few_events(self.scale, self.known, self.curator.n, float(self.grid.events.sum()))
         found = estimate(steps, self.axes, *parts, self.curator.n, few)
         bent = bends(self.curator, self._plan.cost("bend"), self.whitening, parts, found)
@@ -173,15 +176,24 @@ class _Steps(Newton[Scores, HazardEstimate]):
         noise = self.bounds.of_row.sensitivity / self.chooser.mu
         return self._counted.divided(self.bounds.c, spread, noise)
 
-    def _predictors(self) -> tuple[np.ndarray, np.ndarray]:
-        """Linear predictors of those at risk, as far as they are known."""
+    def _turn(self) -> np.ndarray:
+        """By what share of itself each cell gains more, for each share of themselves that slopes grow by."""
+        larger, smaller = (
+            self._marginal.of_baseline(*self._predictors(size)).rates for size in (1 + _GROWS, 1 - _GROWS)
+        )
+        return np.asarray(np.log(larger / smaller) / (2 * _GROWS))
+
+    def _predictors(self, size: float = 1.0) -> tuple[np.ndarray, np.ndarray]:
+        """Linear predictors of those at risk, as far as they are known; of slopes so many times as large."""
         information, j = self._informed().matrix, self.grid.count
         of_slopes, across = information[j:, j:], information[j:, :j]
-        within = (of_slopes - across @ across.T / self.known.level) / self.known.level
-        slopes = np.linalg.solve(self.whitening, self.beta)
-        variance = max(float(slopes @ within @ slopes), 0.0)
+        middle = across @ np.sqrt(self.grid.shares) / self.known.level
+        beta = size * self.beta
+        slopes = np.linalg.solve(self.whitening, beta)
+        variance = max(float(slopes @ of_slopes @ slopes / self.known.level - (slopes @ middle) ** 2), 0.0)
         failed = min(float(self._counted.events.sum()) / self.curator.n, 1.0)
-        return predictors(self.scale, self.beta, variance, failed)
+        longest = self.bounds.radius / np.linalg.norm(self.whitening, axis=0)
+        return predictors(self.scale, beta, longest, variance, failed)
 
     def _rewhiten(self) -> None:
         own, level = self.known.own, self.known.level

@@ -17,7 +17,7 @@ _STEP = 0.05  # of the lattice of linear predictors: hazards apart by 5 %
 
 
 def predictors(
-    scale: RowScale, beta: np.ndarray, variance: float, failed: float
+    scale: RowScale, beta: np.ndarray, longest: np.ndarray, variance: float, failed: float
 ) -> tuple[np.ndarray, np.ndarray]:
     """Linear predictors of the rows, less their mean where rows fail, and how many rows have each.
 
@@ -31,8 +31,10 @@ def predictors(
         Of rows that fail.
     beta : array, shape (d,)
         Of standardised columns.
+    longest : array, shape (d,)
+        Standardised values beyond which rows count less.
     variance : float
-        Of the linear predictor where rows fail.
+        Of the linear predictor where rows fail, as far as they count.
     failed : float
         Share of the rows that fail.
 
@@ -42,7 +44,10 @@ def predictors(
         Weights add up to 1.
     """
     laws = [_law(scale, i, size) for i, size in enumerate(beta)]
-    alone = sum(float(weights @ points**2) for points, weights in laws)
+    alone = sum(
+        float(weights @ np.minimum(points**2, (size * most) ** 2))
+        for (points, weights), size, most in zip(laws, beta, longest, strict=True)
+    )
     smaller = math.sqrt(min(1.0, variance / alone)) if alone > 0 else 1.0
     lattice = np.arange(-END, END + _STEP, _STEP)
     among = np.exp(-(lattice**2) / 2 / max(variance - smaller**2 * alone, _STEP**2))
