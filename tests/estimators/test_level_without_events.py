@@ -13,7 +13,9 @@ from dpstats.testing import SeededNoise, noise
 ROWS = 20_000
 
 
-def fitted(levels: tuple[str, ...], right: str, budget: Budget, model: Any = dps.survreg) -> Any:
+def fitted(
+    levels: tuple[str, ...], right: str, budget: Budget, model: Any = dps.survreg, seed: int = 5
+) -> Any:
     """Rows of the levels b, c and d, of which those of d live longer."""
     rng = np.random.default_rng(3)
     temp, stand = rng.normal(40, 8, ROWS).clip(0, 100), rng.choice(["p", "q"], ROWS)
@@ -28,7 +30,7 @@ def fitted(levels: tuple[str, ...], right: str, budget: Budget, model: Any = dps
         maker=dps.levels(*levels),
         stand=dps.levels("p", "q"),
     )
-    with noise(SeededNoise(5)):
+    with noise(SeededNoise(seed)):
         return model(f"Surv(time, failed) ~ temp + {right}", data, schema).fit(budget)
 
 
@@ -72,7 +74,12 @@ def test_a_level_without_rows_that_is_no_reference_is_unknown_alone() -> None:
 
 def test_a_level_without_rows_says_nothing_of_the_budget_of_the_others() -> None:
     """All intervals of hazards were said to be widened and rough, which those of the others are not."""
-    fit = fitted(("b", "c", "a", "d"), "maker", dps.approx(3, 1e-6), dps.coxph)
-    assert set(fit.bse.index[np.isinf(fit.bse)]) == {"maker[T.a]"}
-    assert [code for code, _ in fit.flags] == ["not_estimable"]
-    assert abs(fit.params["temp"] - 0.02 / 0.6) < 3 * fit.bse["temp"] < 0.02
+    guessed = []
+    for seed in range(6, 14):
+        fit = fitted(("b", "c", "a", "d"), "maker", dps.approx(3, 1e-6), dps.coxph, seed)
+        assert set(fit.bse.index[np.isinf(fit.bse)]) == {"maker[T.a]"}
+        codes = [code for code, _ in fit.flags]
+        assert codes in (["not_estimable"], ["not_estimable", "weak"])  # noise may hide another level, too
+        guessed.append("weak" in codes)
+        assert abs(fit.params["temp"] - 0.02 / 0.6) < 3.5 * fit.bse["temp"] < 0.02
+    assert sum(guessed) <= 2
