@@ -166,6 +166,10 @@ HALF, HALVED = "a\ud800", ": its name, unit, codes or levels have a character th
             lambda: Schema({"\u00e9": bounded(0, 1), "e\u0301": bounded(0, 1)}),
             r"'\\xe9' and 'e\\u0301' are two spellings of one name",
         ),
+        (
+            lambda: Schema({"\ufb01": bounded(0, 1), "fi": bounded(0, 1)}),
+            r"'\\ufb01' and 'fi' are two spellings",
+        ),
         (lambda: Schema({"\u00e9": bounded(0, 1)}).unit("e\u0301", max_rows=1), "two spellings of one name"),
         (lambda: Schema(3), "maps names to declarations"),
         (lambda: Schema(x={"kind": pd.Series(["a", "b"])}), "kind must be one of .*, not a Series"),

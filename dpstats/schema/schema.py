@@ -442,7 +442,7 @@ def _check_unit_and_texts(unit: Unit, variables: Mapping[str, Variable]) -> None
     }
     spelt = dict[str, str]()
     for name, table in tables.items():
-        if (first := spelt.setdefault(normalize("NFC", name), name)) != name:
+        if (first := spelt.setdefault(normalize("NFKC", name), name)) != name:
             raise SchemaError(f"{ascii(first)} and {ascii(name)} are two spellings of one name; keep one")
         try:
             json.dumps([name, table], ensure_ascii=False).encode()

@@ -366,3 +366,16 @@ def jumping(name, public, x, draw):
         middle = (low + high) / 2
         low, high = (middle, high) if abs(1.0 * added(middle) - first).max() < 0.1 else (low, middle)
     return row(low if draw.uniform() < 0.5 else high)
+
+
+@pytest.mark.parametrize("name", [name for name in REGISTRY if "hazards" in SPACES[name][0].public(2)])
+def test_hazards_of_many_pieces_add_up_the_same_at_every_place(name):
+    """NumPy adds nine numbers or more in another order where a block has one row."""
+    pieces = 24
+    public = SPACES[name][0].public(2) | dict(
+        edges=np.linspace(-3, 3, pieces + 1), hazards=(0.03,) * pieces, pieces=tuple(range(pieces))
+    )
+    if "trend" in public:
+        public["trend"] = np.linspace(-1, 1, pieces)
+    statistic = REGISTRY[name](MadeDesign(2), **public)
+    assert moved(statistic, bank(2, FEWER), SOME) == 0

@@ -7,7 +7,7 @@ import numpy as np
 
 from dpstats.curator.blocks import Block, PublicDesign, Scratch
 from dpstats.curator.lattice import Factor, Part
-from dpstats.curator.products import RowProducts, squared_norms
+from dpstats.curator.products import RowProducts, predictor, squared_norms
 from dpstats.curator.statistics.base import each_row
 from dpstats.curator.statistics.bends import Curves
 from dpstats.curator.statistics.hazard_score import HazardTimes
@@ -115,4 +115,6 @@ class HazardBend(HazardTimes):
 
     def factors(self, block: Block, scratch: Scratch) -> tuple[Factor, ...]:
         centred, hazards, piece = self._watched(block, scratch)
-        return self._bent.factors(centred, (piece >= 0) - hazards.sum(axis=0), scratch)
+        return self._bent.factors(
+            centred, (piece >= 0) - predictor(np.ones(len(hazards)), hazards, scratch), scratch
+        )
