@@ -211,13 +211,12 @@ def _pair(option: str, word: str, mark: str) -> tuple[str, float]:
 def describe_table(options: argparse.Namespace) -> None:
     """Files are reserved before the budget is spent."""
     budget, schema = parse_budget(options.budget), Schema.load(options.schema)
-    rows = data(options.data, options)
-    book = Ledger(options.ledger) if options.ledger else None
+    rows, book = data(options.data, options), Ledger(options.ledger) if options.ledger else None
     with ExitStack() as files, engine(options):
         for path, suffixes in ((options.out, JSON), (options.suggest, SCHEMAS)):
             if path:
                 files.enter_context(new_file(path, suffixes))
-        how = dict(ledger=book, force=options.force, subset=options.subset)
+        how = dict(ledger=book, force=options.force, subset=options.subset, reuse=bool(options.reuse))
         found = describe(rows, schema, budget, options.columns, **how)
         if options.suggest:
             schema.suggest(found).save(options.suggest)

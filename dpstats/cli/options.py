@@ -36,6 +36,9 @@ _DATA = option(
 _SCHEMA = option("--schema", type=Path, required=True, help="what is public: a .toml or .json file")
 _BUDGET = option("--budget", required=True, help='for example "approx(1, 1e-6)"')
 _LEDGER = option("--ledger", type=Path, help="charge the budget to this ledger")
+_REUSE = option(
+    "--reuse", action="store_true", default=None, help="where the ledger paid for the same, return that"
+)
 _SUBSET = option("--subset", metavar="CONDITION", help="which rows weigh, such as 'temp > 30'")
 _QUERY = option("--query", metavar="SELECT", help="of postgresql://..., which needs it: the rows")
 _PLAN = option("--plan", type=Path, required=True, help="a file of dpstats plan-contributions")
@@ -121,6 +124,7 @@ _SPENDING = (
         option("--columns", nargs="+", metavar="NAME", help="variables; default: all"),
         _SUBSET,
         _LEDGER,
+        _REUSE,
         option("--force", action="store_true", help="even where noise hides nearly everything"),
         option("--out", type=Path, help="keep the released numbers in this new .json file"),
         option(
@@ -156,12 +160,7 @@ _SPENDING = (
         ),
         _BUDGET,
         _LEDGER,
-        option(
-            "--reuse",
-            action="store_true",
-            default=None,
-            help="where the ledger paid for this fit, return that",
-        ),
+        _REUSE,
         option(
             "--force", action="store_true", default=None, help="fit even where noise hides nearly everything"
         ),

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from dpstats._arguments import among, listed, near, shown
-from dpstats._private import forgetting
+from dpstats._private import HoldsRows, forgetting
 from dpstats.budget import Budget, measure
 from dpstats.curator import Curator
 from dpstats.errors import SchemaError, SpecificationError
@@ -18,16 +19,17 @@ from dpstats.formula.reader import LARGEST, NARROWEST
 from dpstats.formula.subset import read_subset
 from dpstats.formula.variables import VariableColumns
 from dpstats.ledger import Ledger
+from dpstats.models.reuse import reusable
 from dpstats.models.skeleton import check_budget, check_enough, pay
 from dpstats.results import Description
-from dpstats.rows import open_rows
+from dpstats.rows import Rows, open_rows
 from dpstats.schema import Bounded, Count, Levels, Schema, Variable, as_schema
 
 _MOST = 0.25  # half-width of a share by noise alone, beyond which nothing is told
 
 
 @forgetting
-def describe(
+def describe(  # noqa: PLR0913 - what a user may say; public
     data: Any,
     schema: Schema,
     budget: Budget,
@@ -36,6 +38,7 @@ def describe(
     ledger: Ledger | str | Path | None = None,
     force: bool = False,
     subset: str | None = None,
+    reuse: bool | str = False,
 ) -> Description:
     """Describe variables privately: what is missing, means, sds, quantiles, shares, correlations.
 
@@ -59,6 +62,9 @@ def describe(
         Whether to spend the budget where public numbers show that noise hides nearly everything.
     subset : str, optional
         The condition under which a row weighs, as in a model. How many rows weigh is then a private number.
+    reuse : bool or str
+        Return the description that was kept beside the ledger when the same was asked of the same data
+        before, and spend nothing; a text is the version of the data that you declare (docs/ledger.md).
 
     Returns
     -------
@@ -83,26 +89,43 @@ def describe(
     names = _names(schema, columns)
     design = VariableColumns(schema, names, None if subset is None else read_subset(subset, schema))
     rows = open_rows(data, schema, design.variables)
-    check_budget(budget, rows.n)
-    curator = Curator(rows, design, budget)
-    asked = [_asked(name, schema[name]) for name in names]
-    pure, numbers = budget.pure, sum(isinstance(one, Wanted) for one in asked)
-    plan = make_plan(numbers, measure(budget), pure)
-    counts = dict(chosen=np.ones(len(names)), edges=[np.zeros(0)] * len(names))
-    _, sds = curator.noise("cell_counts", plan["counts"][0], **counts)
-    check_enough(
-        curator,
-        budget,
-        2 * float(sds[0][0]) / _MOST * measure(budget),
-        f"{len(names)} variable{'s' * (len(names) > 1)}",
-        force,
-        "; fewer variables need less",
-    )
-    method = f"noisy counts and moments ({'pure epsilon' if pure else 'Gaussian'})"
-    facts = pay(curator, design, budget, ledger, method, plan.costs)
-    known = rows.n if subset is None and rows.unit.column is None else None
-    found, products = describe_columns(curator, plan, asked, known)
-    return Description(schema=schema, names=names, columns=found, products=products, **facts)
+    return _Look(design, rows).fit(budget, ledger=ledger, force=force, reuse=reuse)
+
+
+@dataclass(repr=False, eq=False)
+class _Look(HoldsRows):
+    """A description that nothing was spent on yet, as a model is a fit of which there is none."""
+
+    design: VariableColumns
+    _rows: Rows
+    _stated: ClassVar = dict  # nothing else was given, for :mod:`dpstats.models.reuse`
+
+    @reusable(Description)
+    def fit(
+        self, budget: Budget, *, ledger: Ledger | str | Path | None, force: bool, reuse: bool | str
+    ) -> Description:
+        """Spend a budget on it."""
+        design, rows, schema, names = self.design, self._rows, self.design.schema, self.design.names
+        check_budget(budget, rows.n)
+        curator = Curator(rows, design, budget)
+        asked = [_asked(name, schema[name]) for name in names]
+        pure, numbers = budget.pure, sum(isinstance(one, Wanted) for one in asked)
+        plan = make_plan(numbers, measure(budget), pure)
+        counts = dict(chosen=np.ones(len(names)), edges=[np.zeros(0)] * len(names))
+        _, sds = curator.noise("cell_counts", plan["counts"][0], **counts)
+        check_enough(
+            curator,
+            budget,
+            2 * float(sds[0][0]) / _MOST * measure(budget),
+            f"{len(names)} variable{'s' * (len(names) > 1)}",
+            force,
+            "; fewer variables need less",
+        )
+        method = f"noisy counts and moments ({'pure epsilon' if pure else 'Gaussian'})"
+        facts = pay(curator, design, budget, ledger, method, plan.costs)
+        known = rows.n if design.inside is None and rows.unit.column is None else None
+        found, products = describe_columns(curator, plan, asked, known)
+        return Description(schema=schema, names=names, columns=found, products=products, **facts)
 
 
 def _names(schema: Schema, columns: Sequence[str] | None) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""Fits that charged a ledger are kept beside it, and ``reuse=`` finds them again at no cost.
+"""Fits and descriptions that charged a ledger are kept beside it, and ``reuse=`` finds them again at no cost.
 
 What is kept was released, and is shown to anyone who sees the fit. Which fit it is follows from what was
 asked, all of it public: never from a value of the data. So who changes data without changing their number of
@@ -24,7 +24,7 @@ from dpstats.curator import Curator
 from dpstats.errors import BudgetError, SpecificationError
 from dpstats.ledger import Ledger, current
 from dpstats.models.skeleton import Unfitted
-from dpstats.results import CurveFit, Fit
+from dpstats.results import CurveFit, Description, Fit
 
 FORMAT = "dpstats.kept/1"
 FOLDER = ".fits"  # after the name of the ledger's file
@@ -32,7 +32,7 @@ UNREADABLE = "is not a fit that was kept as it is; remove the file, and the fit 
 _NOT_ASKED = ("ledger", "force")  # these change no release
 
 P = ParamSpec("P")
-K = TypeVar("K", Fit, CurveFit)
+K = TypeVar("K", Fit, CurveFit, Description)
 
 
 def reusable(kind: type[K]) -> Callable[[Callable[P, K]], Callable[P, K]]:
@@ -58,12 +58,10 @@ def reusable(kind: type[K]) -> Callable[[Callable[P, K]], Callable[P, K]]:
             given.apply_defaults()
             model, asked = given.arguments["self"], dict(given.arguments)
             kept = _Kept(model, asked, _version(asked["reuse"]))
-            if asked["reuse"] is not False:
-                found = _found(kind, kept)
-                if found is not None:
-                    return found
-            else:
+            if asked["reuse"] is False:
                 _warn_of_repeat(kept)
+            elif (found := _found(kind, kept)) is not None:
+                return found
             made = fit(*args, **kwargs)
             _keep(made, kept)
             return made
@@ -179,13 +177,13 @@ def _warn_of_repeat(kept: _Kept) -> None:
     with suppress(OSError, SpecificationError):
         if kept.path.exists():
             warn(
-                f"{book.dataset!r} was charged for this fit before, of {n} rows with the same arguments. "
+                f"{book.dataset!r} was charged for the same before, of {n} rows with the same arguments. "
                 "Unless the data have changed, its budget is spent once more; reuse=True returns the one "
                 "that was kept beside the ledger, at no cost"
             )
 
 
-def _keep(fit: Fit | CurveFit, kept: _Kept) -> None:
+def _keep(fit: Fit | CurveFit | Description, kept: _Kept) -> None:
     """Keep a fit beside the ledger that it charged; one that cannot be written is paid for again.
 
     It was paid for, so that nothing here may end in an error in the place of the fit.

@@ -161,7 +161,7 @@ def test_the_same_fit_again_is_charged_again_and_warned_of() -> None:
         fit(ledger=ledger, budget=dps.zcdp(0.02))
         dps.ols("PE ~ AT", PLANT.data, PLANT.schema, subset="V > 50").fit(SMALL, ledger=ledger)
     assert ledger.entries()[-1].formula == "PE ~ AT, subset='V > 50'"
-    with pytest.warns(UserWarning, match="'plant' was charged for this fit before.* once more") as told:
+    with pytest.warns(UserWarning, match="'plant' was charged for the same before.* once more") as told:
         fit(ledger=ledger)
     assert told[0].filename == __file__
     assert len(ledger.entries()) == 5

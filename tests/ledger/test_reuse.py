@@ -133,6 +133,7 @@ MODELS: dict[str, Callable[..., Any]] = {
     "kaplan_meier": lambda **more: dps.kaplan_meier("Surv(time, failed) ~ 1", DATA, SCHEMA).fit(
         BUDGET, **more
     ),
+    "describe": lambda **more: dps.describe(DATA, SCHEMA, BUDGET, ["temp"], **more),
 }
 
 
@@ -141,6 +142,21 @@ def test_every_model_returns_what_it_kept(model: str, ledger: dps.Ledger) -> Non
     first, again = MODELS[model](), MODELS[model](reuse=True)
     assert again.to_dict() == first.to_dict() and type(again) is type(first)
     assert len(ledger.entries()) == 1
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_every_model_warns_where_the_same_is_charged_again(model: str, ledger: dps.Ledger) -> None:
+    MODELS[model]()
+    with pytest.warns(UserWarning, match="was charged for the same before, of 400 rows"):
+        MODELS[model]()
+    assert len(ledger.entries()) == 2
+
+
+def test_other_descriptions_are_told_apart(ledger: dps.Ledger) -> None:
+    """None is warned of as one that was paid for."""
+    for columns, subset in ((["temp"], None), (["load"], None), (["temp"], "cost > 50")):
+        dps.describe(DATA, SCHEMA, BUDGET, columns, subset=subset)
+    assert len(ledger.entries()) == 3
 
 
 def test_models_with_the_same_formula_are_told_apart(ledger: dps.Ledger) -> None:
