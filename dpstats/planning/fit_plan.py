@@ -18,7 +18,7 @@ from dpstats.errors import BudgetError, SpecificationError
 from dpstats.models import Survreg
 from dpstats.models.skeleton import NO_ROWS, Plannable, check_budget
 from dpstats.moments import PublicMoments
-from dpstats.planning.knowledge import read_known
+from dpstats.planning.knowledge import read_known, told_of
 from dpstats.planning.printed import BUDGET, ROWS, document, draw
 from dpstats.planning.trials import Outlook, Planned, Setting, Trial, with_rows
 from dpstats.planning.truth import EVEN, INTERCEPT, read_asked
@@ -490,10 +490,11 @@ def plan(  # noqa: PLR0913 - what a user may know; public
     if rows < 1:
         raise SpecificationError("n must be at least 1, the number of rows of the fit to come")
     check_budget(budget, rows)
-    response = design.response.text if design.response.text in design.schema else None
-    known = read_known(covariates, design, response)
-    spread = known.spreads.get(response or "")
-    asked = read_asked(coef, scale, events, inspections, watches, spread, design.names)
+    told, failure = told_of(design.response)
+    known = read_known(covariates, design, told if told in design.schema else None)
+    if events is None and known.response and failure is not None:
+        events = known.response.mean if failure else 1 - known.response.mean
+    asked = read_asked(coef, scale, events, inspections, watches, known.response, design.names)
     setting = Setting(with_rows(model, NO_ROWS), known, asked)
     return _planned(setting, budget, rows)
 

@@ -12,7 +12,9 @@ import pandas as pd
 
 from dpstats._arguments import by_type, near, number, shown
 from dpstats.errors import SpecificationError
-from dpstats.formula import Design
+from dpstats.formula import Design, SurvResponse
+from dpstats.formula.response import Response
+from dpstats.formula.variables import VariableColumns
 from dpstats.moments import PublicMoments
 from dpstats.results import Description
 from dpstats.results.column_moments import ColumnMoments
@@ -29,8 +31,10 @@ def cells(name: str, variable: Variable) -> list[str]:
     return [f"{name}[T.{level}]" for level in variable.all]
 
 
-def of_public(moments: PublicMoments, design: Design) -> dict[Any, Any]:
+def of_public(moments: PublicMoments, design: Design, response: str | None) -> dict[Any, Any]:
     """Means, sds, shares and correlations of public rows, as ``covariates=`` of a plan takes them.
+
+    The response is among them where it is a variable.
 
     Raises
     ------
@@ -44,16 +48,34 @@ def of_public(moments: PublicMoments, design: Design) -> dict[Any, Any]:
         )
     if not design.has_intercept:
         raise SpecificationError("public moments say no means without an intercept; give a public frame")
-    mean = moments.xx[0]
-    cov = moments.xx - np.outer(mean, mean)
+    explained = response is not None and moments.formula.partition("~")[0].strip() == response
+    names = [*design.names[1:], *([response] if response and explained and not design.offset else [])]
+    joint = np.block([[moments.xx, moments.xy[:, None]], [moments.xy, moments.yy]])[: len(names) + 1]
+    mean = joint[0, : len(joint)]
+    cov = joint[:, : len(joint)] - np.outer(mean, mean)
     sd = np.sqrt(np.maximum(np.diag(cov), 0.0))
     with np.errstate(all="ignore"):
         corr = np.nan_to_num(cov / np.outer(sd, sd))
-    return of_columns(design.schema, design.names[1:], mean[1:], sd[1:], corr[1:, 1:])
+    return of_columns(design.schema, names, mean[1:], sd[1:], corr[1:, 1:])
 
 
-def of_fit(moments: ColumnMoments) -> dict[Any, Any]:
-    """The same of a fit's columns.
+def of_frame(frame: pd.DataFrame, design: Design, response: str | None) -> dict[str, Any]:
+    """What public rows say of the response or its event; covariates are drawn from them."""
+    if response is None or response not in frame:
+        return {}
+    schema = Schema({response: design.schema[response]})
+    blocks = open_rows(frame, schema, [response]).blocks()
+    values = np.concatenate([VariableColumns(schema, (response,)).read(block).exog[:, 0] for block in blocks])
+    values = values[~np.isnan(values)]
+    return _of_one(schema, response, values.mean(), values.std()) if len(values) else {}
+
+
+def _of_one(schema: Schema, name: str, mean: float, sd: float) -> dict[str, Any]:
+    return of_columns(schema, [name], np.array([mean]), np.array([sd]), np.eye(1))
+
+
+def of_fit(moments: ColumnMoments, response: str | None) -> dict[Any, Any]:
+    """The same of a fit's columns, and of the response that it explains by a line.
 
     Raises
     ------
@@ -68,6 +90,8 @@ def of_fit(moments: ColumnMoments) -> dict[Any, Any]:
     names, corr, schema = moments.names, moments.matrix, moments.design.schema
     pairs = np.eye(len(names)) if corr is None else corr.to_numpy()
     told = of_columns(schema, names, moments.means.to_numpy(), moments.sds.to_numpy(), pairs)
+    if moments.response and response == moments.design.response.text:
+        told |= _of_one(schema, response, *moments.response)
     hidden = {name for name, sd in moments.sds.items() if np.isnan(sd)}
     return _of_names(told, {*schema, *names} - hidden)
 
@@ -161,6 +185,8 @@ class Known:
         Variables of which nothing is known.
     usable : float
         Share of the rows whose values can all be used.
+    response : Spread or None
+        Of the response, or of its event; None where nothing is told of it.
     not_private : bool
         Whether it follows from a description or a fit that is not private.
     """
@@ -172,6 +198,7 @@ class Known:
     assumed: tuple[str, ...]
     usable: float = 1.0
     not_private: bool = False
+    response: Spread | None = None
 
     def stretched(self, factor: float) -> Known:
         """The same with other sds of the numbers of which nothing is known."""
@@ -199,6 +226,12 @@ def drawn_variables(design: Design) -> tuple[str, ...]:
     )
 
 
+def told_of(response: Response) -> tuple[str, float | None]:
+    """What may be told of a response: its event, and the value of one that failed, or itself and None."""
+    event = response.event if isinstance(response, SurvResponse) else None
+    return event or (response.text, None)
+
+
 def read_known(given: Any, design: Design, response: str | None) -> Known:
     """Read ``covariates=``.
 
@@ -207,7 +240,7 @@ def read_known(given: Any, design: Design, response: str | None) -> Known:
     given : dict, DataFrame, PublicMoments, ColumnMoments, Description or None
     design : Design
     response : str or None
-        The response, if it is a variable: it may be told of, too.
+        The response or its event, if it is a variable: it may be told of, too.
 
     Raises
     ------
@@ -218,12 +251,13 @@ def read_known(given: Any, design: Design, response: str | None) -> Known:
     if isinstance(given, pd.DataFrame):
         if names:
             open_rows(given, Schema(dict(design.schema)), names)  # refuses what lacks a column
-        return Known({}, {}, {}, given, ())
+        mine = _of_response(response, of_frame(given, design, response), design.schema)
+        return Known({}, {}, {}, given, (), response=mine)
     if isinstance(given, PublicMoments):
-        given = of_public(given, design)
+        given = of_public(given, design, response)
     exposed = isinstance(given, Description | ColumnMoments) and given.not_private
     if isinstance(given, ColumnMoments):
-        given = of_fit(given)
+        given = of_fit(given, response)
     readable = {*names, *([response] if response else [])}
     usable = given._usable(design.variables) if isinstance(given, Description) else 1.0
     if isinstance(given, Description):
@@ -240,13 +274,11 @@ def read_known(given: Any, design: Design, response: str | None) -> Known:
             "covariates= names something that the formula does not read; it reads "
             f"{', '.join(sorted(readable)) or 'no variable'}{near(set(told) - readable, sorted(readable))}"
         )
-    own = told.pop(response) if response in told else None
+    mine = _of_response(response, told, design.schema)
     spreads, shares, assumed = _marginals(told, names, design.schema)
-    if response is not None and own is not None:
-        spreads[response] = _of_response(response, own, design.schema)
-    places = {name: name for name in spreads}
+    places = {name: name for name in (*spreads, *([response] if response and mine else []))}
     places |= {cell: name for name in shares for cell in cells(name, design.schema[name])[1:]}
-    return Known(spreads, shares, _correlations(pairs, places), None, assumed, usable, exposed)
+    return Known(spreads, shares, _correlations(pairs, places), None, assumed, usable, exposed, mine)
 
 
 def _marginals(
@@ -303,8 +335,10 @@ def _most(mean: float, low: float, high: float) -> float:
     return max((mean - low) * (high - mean), 0.0) ** 0.5
 
 
-def _of_response(name: str, given: Any, schema: Schema) -> Spread:
-    """Of a response, whose sd may be left to ``scale=``."""
+def _of_response(name: str | None, told: Mapping[str, Any], schema: Schema) -> Spread | None:
+    """Of a response, whose sd may be left to ``scale=``; None where nothing is told of it."""
+    if name is None or (given := told.get(name)) is None:
+        return None
     variable = schema[name]
     assert not isinstance(variable, Levels)
     if isinstance(variable, Flag | Event):

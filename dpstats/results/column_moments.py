@@ -40,7 +40,16 @@ def moments_of(record: Record) -> ColumnMoments:
     """Return the moments of the columns of a fit that has them."""
     found = record.columns if record.linear is None else of_linear(record.linear)
     assert found is not None
-    return ColumnMoments(record.design, record.model, found)
+    return ColumnMoments(record.design, record.model, found, _response(record, found))
+
+
+def _response(record: Record, found: DesignMoments) -> tuple[float, float] | None:
+    """Mean and sd of the response of a line of which no coefficient is lost."""
+    if record.linear is None or record.design.offset or not np.isfinite(record.cov).all():
+        return None
+    slopes, sigma = found.sd * record.params[1:], record.linear.sigma().value
+    explained = slopes @ (np.eye(len(slopes)) if found.corr is None else found.corr) @ slopes
+    return float(record.params @ np.append(1.0, found.mean)), float(np.hypot(explained**0.5, sigma))
 
 
 @partial(forgetful, change=marked)
@@ -54,6 +63,8 @@ class ColumnMoments(Result):
     ----------
     design : Design
         The design that has these columns.
+    response : (float, float) or None
+        Mean and sd of the response, where a linear fit tells them.
 
     Examples
     --------
@@ -67,6 +78,7 @@ class ColumnMoments(Result):
     design: Design
     _model: str
     _found: DesignMoments
+    response: tuple[float, float] | None = None
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -173,7 +173,7 @@ def test_made_up_responses_have_the_mean_or_share_that_was_told(model: Any, law:
     asked = read_asked(
         *map(law.get, ("coef", "scale", "events", "inspections")),
         EVEN,
-        known.spreads.get(response or ""),
+        known.response,
         design.names,
     )
     trial = Trial(Setting(model, known, asked))
