@@ -19,6 +19,7 @@ _CELLS = 3  # with rows within the edge: fewer tell no square from a line
 _POINTS = 32  # by which a law stands for columns that were not seen
 # sds from the end of a gamma law to its mean, at least: nearer, 32 points hardly vary
 _LEAST_NEAR = 0.5
+_SAME = 1e-12  # of a mean square, below which a spread is of rounding
 
 
 @dataclass(frozen=True)
@@ -55,14 +56,15 @@ class ColumnLaw:
     def curve(self) -> tuple[Array, Array]:
         """`level` and `tilt` that make a clipped square correlated with neither constant nor column.
 
-        The least of them for a column that noise leaves in one place, where any do.
+        Without a tilt for a column that noise leaves in one place, where any will do.
         """
         clipped = np.clip(self.at, -EDGE, EDGE)
-        one, t = np.ones_like(self.at), self.at
-        left = np.array([[self.mean(x * y) for y in (one, clipped)] for x in (one, t)])
-        right = np.array([self.mean(x * clipped**2) for x in (one, t)])
-        found = (np.linalg.pinv(left.transpose(2, 0, 1)) @ right.T[..., None])[..., 0]
-        return found[:, 0], found[:, 1]
+        middle, square = self.mean(clipped), self.mean(clipped**2)
+        less = self.at - self.mean(self.at)[:, None]
+        along, varies = self.mean(less * clipped), self.mean(less * clipped**2)
+        spread = along > _SAME * self.mean(np.abs(self.at * clipped))
+        tilt = np.where(spread, varies / np.where(spread, along, 1.0), 0.0)
+        return square - tilt * middle, tilt
 
     def curved(self, level: Array, tilt: Array) -> Array:
         """Values of the curves at the points."""

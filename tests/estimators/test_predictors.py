@@ -47,6 +47,12 @@ def test_a_flag_keeps_its_two_values() -> None:
     assert apart == pytest.approx(EFFECT, rel=1e-3)
 
 
+@pytest.mark.parametrize("effect", [1e9, np.nan])
+def test_slopes_that_noise_makes_of_any_size_leave_some_law(effect: float) -> None:
+    values, weights = predictors(flag(SHARE), np.full(2, effect), np.full(2, 9.0), 1e30, 0.5)
+    assert np.isfinite(values).all() and weights.sum() == pytest.approx(1)
+
+
 def test_rows_that_count_less_are_as_far_from_the_others() -> None:
     """The variance that is released counts rows beyond 2 sds as if they lay there."""
     scale, longest = flag(SHARE), np.full(2, 2.0)

@@ -731,12 +731,12 @@ MUTANTS = (
         ),
     ),
     planted(
-        "noise that leaves a column in one place ends a paid fit in an error",
+        "the curve of a column that noise leaves in one place is no number",
         "estimators/test_bent_times.py::test_a_column_that_noise_leaves_in_one_place_has_no_square_to_tell",
         (
             COLUMNS_LAW,
-            "(np.linalg.pinv(left.transpose(2, 0, 1)) @ right.T[..., None])",
-            "np.linalg.solve(left.transpose(2, 0, 1), right.T[..., None])",
+            "np.where(spread, varies / np.where(spread, along, 1.0), 0.0)",
+            "varies / along",
         ),
     ),
     planted(

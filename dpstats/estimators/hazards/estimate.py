@@ -98,31 +98,34 @@ def estimate(
     settings = {"cut c": bounds.c, "R": bounds.radius, "pieces": j}
     if grid.strata > 1:
         settings["strata"] = grid.strata
-    baseline = Baseline(
-        grid.edges,
-        grid.clock,
-        grid.variances,
-        grid.pieces,
-        point[:j],
-        cov,
-        privacy,
-        grid.strata,
-        grid.seen,
-        grid.until,
-    )
     found = HazardEstimate(
         point[j:],
         slopes,
         privacy[j:, j:].copy(),
         tuple(problems),
         settings,
-        baseline=baseline,
+        baseline=_baseline(grid, point[:j], cov, privacy),
         events=Quantity(float(grid.events.sum()), grid.noise, grid.noise),
         columns=replace(scale, constant=True).moments(n),
         bias=bias[j:, j:],
     )
     before = np.diag(_PRIOR * np.sum((user @ axes) ** 2, axis=1)[j:])
     return guessed(found, guess, before, constant=False).lost(np.flatnonzero(few | np.isinf(factors)))
+
+
+def _baseline(grid: Grid, log_hazards: np.ndarray, cov: np.ndarray, privacy: np.ndarray) -> Baseline:
+    return Baseline(
+        grid.edges,
+        grid.clock,
+        grid.variances,
+        grid.pieces,
+        log_hazards,
+        cov,
+        privacy,
+        grid.strata,
+        grid.seen,
+        grid.until,
+    )
 
 
 def _read(
@@ -179,6 +182,8 @@ def find_follows(
     mean, number = fails @ values, np.maximum(np.bincount(grid.pieces, seen), 1e-300)
     middle = np.bincount(grid.pieces, seen * mean) / number
     variance = seen @ (fails @ values**2) - number @ middle**2
+    if not variance > 0:  # of one predictor, no mean of which falls
+        return 0.0
     return float(np.clip((seen * (middle[grid.pieces] - mean)) @ turn / variance, 0.0, _MOST))
 
 

@@ -58,6 +58,8 @@ def predictors(
         ]
         among = np.sum(moved, axis=0)
     used = among > 1e-12 * among.max()
+    if not used.any():  # noise has put all of them beyond the lattice, and tells nothing
+        return np.zeros(1), np.ones(1)
     return lattice[used], _of_all_rows(lattice[used], among[used] / among[used].sum(), failed)
 
 
