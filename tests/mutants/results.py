@@ -1339,8 +1339,8 @@ MUTANTS = (
         ("estimators/gram/pure.py", "may_bend(long, curves, place, own), weighted", "STRAIGHT, weighted"),
         (
             "estimators/gram/pure.py",
-            "from dpstats.estimators.gram.bounds import (",
-            "from dpstats.estimators.gram.bounds import (\n    STRAIGHT,",
+            "from dpstats.estimators.gram.bounds import Bounds,",
+            "from dpstats.estimators.gram.bounds import STRAIGHT, Bounds,",
         ),
     ),
     planted(

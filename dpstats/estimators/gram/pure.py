@@ -18,11 +18,7 @@ from dpstats.curator import Curator, Release
 from dpstats.estimators.columns import find_columns
 from dpstats.estimators.engine.bounds import NEARLY_ALL, base_square
 from dpstats.estimators.engine.plan import Plan
-from dpstats.estimators.gram.bounds import (
-    Bounds,
-    choose_bounds,
-    pilot_bounds,
-)
+from dpstats.estimators.gram.bounds import Bounds, choose_bounds, pilot_bounds
 from dpstats.estimators.gram.coordinates import Coordinates, Noise, public_coordinates, second_moments
 from dpstats.estimators.gram.curves import Curves, look_for_curves, may_bend
 from dpstats.estimators.gram.lengths import LongRows, axes_of, count_lengths

@@ -53,13 +53,7 @@ class HazardEstimate(Estimate):
 
 
 def estimate(
-    steps: Steps,
-    axes: np.ndarray,
-    scale: RowScale,
-    grid: Grid,
-    bounds: Bounds,
-    n: int,
-    few: np.ndarray,
+    steps: Steps, axes: np.ndarray, scale: RowScale, grid: Grid, bounds: Bounds, n: int, few: np.ndarray
 ) -> HazardEstimate:
     """One Newton step from the mean point; inverse information, and the noise of the scores.
 

@@ -113,6 +113,7 @@ class Signs(Route[tuple[float, float], SurvivalEstimate]):
         result = estimate(whole, frame.bounding, frame.choice, whitening, need)
         result = ranged(result, frame.bounding, frame.choice)
         result = replace(
+            # errors are then up to 1 / (1 - hidden^2)^1/2 = 2 times too short, or more
             result.doubted(0.0, *["shape"] * (frame.shape.hidden**2 > 0.75)),
             settings={**result.settings, "slopes": "signs of residuals"},
             by_signs=True,
