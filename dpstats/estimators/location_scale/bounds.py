@@ -218,38 +218,37 @@ class Bounding(Generic[P]):
     ) -> tuple[float, Choice] | None:
         """The criterion and the choice, or None where noise alone exceeds the least criterion so far."""
         count, usual = self.n * self.placement.events.fraction, self.placement.expectations(point)
-        k, box = self.k, whitening.longest_square(self.placement.scale)
+        lengths, box = np.array(LENGTHS), whitening.longest_square(self.placement.scale)
+        squares = np.minimum(self.k * lengths, box)
         choice = Choice(c, 0.0, floor.z, USUAL_WIDTH, 0.0, 0.0)
         bounds = self.bounds(self.truncation(choice, point))
         per_length = bounds.sensitivity / self._events_mu / floor.size
         log_sigma = self._log_sigma_noise(bounds, point)
-        if per_length * math.sqrt(min(k * LENGTHS[0], box)) > math.sqrt(least):
+        if per_length * math.sqrt(squares[0]) > math.sqrt(least):
             return None
         bias = 0.016 * math.exp(-c / self.placement.problem.family.cut.bias) + floor.bias
         bias += self.doubt * self.off(replace(choice, width=math.inf), point)
         kept = max(usual.kept(c) - floor.lost, LEAST_KEPT)
         # relative error of the information matrix, which grows with the square of the radius
         matrix = 2 * bounds.sensitivity / (bounds.matrix_weight * self.tail_mu * count * usual.share)
-        best = (math.inf, choice)
-        for length in LENGTHS:
-            square = min(k * length, box)
-            longer = 0.018 * math.exp(-1.35 * length) if square < box else 0.0
-            noise, left = per_length * math.sqrt(square), self._kept_by(square)
-            # a variance of 1 without bounds; noise goes by the inverse information on both sides
-            value = float(np.mean(1 / (kept * left) + np.maximum(noise / left, FREE) ** 2)) - 1
-            value += count * (bias + longer) ** 2
-            value += max(log_sigma, FREE) ** 2 - FREE**2 + (matrix * square) ** 2
-            if value < best[0]:
-                best = (value, replace(choice, radius=math.sqrt(square), location_noise=noise))
-        return best
+        longer = np.where(squares < box, 0.018 * np.exp(-1.35 * lengths), 0.0)
+        noise, left = per_length * np.sqrt(squares), self._kept_by(tuple(squares))
+        # a variance of 1 without bounds; noise goes by the inverse information on both sides
+        value = np.mean(1 / (kept * left) + np.maximum(noise[:, None] / left, FREE) ** 2, axis=1) - 1
+        value += count * (bias + longer) ** 2
+        value += max(log_sigma, FREE) ** 2 - FREE**2 + (matrix * squares) ** 2
+        best = int(np.argmin(value))
+        chosen = dict(radius=math.sqrt(squares[best]), location_noise=float(noise[best]))
+        return float(value[best]), replace(choice, **chosen)
 
     @cached_property
-    def _kept_by(self) -> Callable[[float], Array]:
-        """What shorter rows leave of the information on each coefficient, 1 of the intercept; shape (k,)."""
+    def _kept_by(self) -> Callable[[tuple[float, ...]], Array]:
+        """What rows of these squares leave of the information on each coefficient, 1 of the intercept."""
 
-        def kept(square: float) -> Array:
-            *beyond, whole = self.placement.scale.squares_beyond(square)
-            return np.append(1.0, np.maximum(1 - sum(beyond) / np.maximum(whole, 1e-300), LEAST_KEPT))
+        def kept(squares: tuple[float, ...]) -> Array:
+            lost = map(self.placement.scale.squares_beyond, squares)
+            shares = [1 - (below + above) / np.maximum(whole, 1e-300) for below, above, whole in lost]
+            return np.array([np.append(1.0, np.maximum(share, LEAST_KEPT)) for share in shares])
 
         return cache(kept)  # every cut and floor is tried with the same rows
 
