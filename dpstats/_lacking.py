@@ -64,6 +64,7 @@ _ELSEWHERE = {
     ),
     "interval": "fit.get_prediction(newdata).conf_int(level=0.95) has intervals, of a new response with "
     "obs=True",
+    "release": "this model releases nothing beside its fit, and has no release=",
     "strata": "it is a term of the formula of coxph and survreg, as + strata(maker)",
     "ties": "failures at one time count as in Breslow's method",
     "offset": "write it in the formula, as y ~ x + offset(log(w))",

@@ -12,6 +12,7 @@ import sys
 import time
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pandas as pd
 import pytest
@@ -20,6 +21,8 @@ import dpstats as dps
 from dpstats import models, testing
 from dpstats.cli import main
 from dpstats.cli.options import MODELS, parser
+from dpstats.cli.results import _point
+from dpstats.errors import SpecificationError
 from tests.test_cli import FORMULA, fit, folder  # noqa: F401 - a fixture
 
 NOT_OPTIONS = {"self", "formula", "data", "schema", "scale", "budget"}  # positions, or of another name
@@ -407,3 +410,11 @@ def test_what_is_left_over_names_its_command_and_how_a_unit_is_written(
         with pytest.raises(SystemExit):
             main(words)
         assert says in capsys.readouterr().err
+
+
+def test_names_with_a_blank_have_values_at_a_point() -> None:
+    point = _point(Mock(spec=[]), "Temp °C=40,Typ=A-100")
+    assert point == {"Temp °C": 40, "Typ": "A-100"}
+    for lacks in ("temp=30 maker=HGST", "temp=30,a b=1 c=2"):
+        with pytest.raises(SpecificationError, match="lacks one"):
+            _point(Mock(spec=[]), lacks)

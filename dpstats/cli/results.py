@@ -169,7 +169,7 @@ def _point(fit: Saved, text: str) -> dict[str, Any]:
             f"--at takes values by name, such as temp=30.5,maker=HGST, not {text!r}; "
             "names and levels that have a comma go into a file, --new FILE"
         )
-    if re.search(r"[^\s,]\s+[^\s=,]+\s*=", text):
+    if any(re.search(r"\s\S+\s*=", value) for _, _, value in pairs):  # a name may have a blank
         raise SpecificationError(
             f"--at has commas between its values, such as temp=30.5,maker=HGST, and {text!r} lacks one"
         )

@@ -326,7 +326,7 @@ def _written(node: Any) -> str:
     return str(node.origin.code[node.origin.start : node.origin.end])
 
 
-_UPDATE = re.compile(r"\s*\.\s*~\s*\.\s*-(.*)", re.DOTALL)
+_UPDATE = re.compile(r"\s*(?:\.\s*)?~\s*\.\s*-(.*)", re.DOTALL)
 _OPEN, _CLOSE = "([{", ")]}"
 
 
@@ -356,7 +356,10 @@ def _terms(term: object) -> list[patsy.Term]:
     except Exception:  # slips of patsy's grammar end in all kinds of exceptions; the text is public
         found = []
     if not isinstance(term, str) or len(found) != 1:
-        raise FormulaError(f"a term is one of the formula, such as 'x' or 'x:z', not {shown(term)}")
+        raise FormulaError(
+            f"a term is one of the formula, such as 'x' or 'x:z', and several are "
+            f"given one by one, as drop('x', 'z'); not {shown(term)}"
+        )
     return found
 
 
@@ -380,6 +383,6 @@ def taken_out(change: object) -> list[str]:
     if adds or not all(part.strip() for part in parts):
         raise FormulaError(
             f"a release has what its formula has: update takes terms out, as '. ~ . - x - z', got "
-            f"{shown(change)}; fit a new model for another term"
+            f"{shown(change)}; name the terms that go out, and fit a new model for others"
         )
     return [part.strip() for part in parts]

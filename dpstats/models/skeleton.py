@@ -445,7 +445,8 @@ def check_worth(curator: Curator, budget: Budget, k: int, least: Least, force: b
         least.needed(k) * curator.unit.max_rows,
         f"{k} coefficient{'s' * (k > 1)}",
         force,
-        " under bounds as most are; dps.plan(model, budget, n) tells what to expect; fewer terms need less",
+        " under bounds as most are, though many fits are lost there still: ask dps.plan(model, budget, n) "
+        "before you spend it; fewer terms need less",
     )
 
 

@@ -209,8 +209,9 @@ class LinearFit(MeanFit, models=("ols", "ridge")):
         **dict.fromkeys(
             ("drop", "update"),
             (
-                "needs the moments of a linear fit without penalty, and this {model} fit is none",
-                "Of a ridge fit take fit.at_alpha(0) first; else fit dps.ols(...).",
+                "needs the moments of a linear fit without penalty, which this {model} fit does not have",
+                "Of a ridge fit take fit.at_alpha(0) first; where terms were taken out before, take all of "
+                "them out of the first fit, as fit.drop('x', 'z'); else fit dps.ols(...).",
             ),
         ),
     }

@@ -229,3 +229,9 @@ def test_contributions_know_no_subset() -> None:
     model = dps.logit("good ~ load", None, SCHEMA, subset=CONDITION)
     with pytest.raises(SpecificationError, match="without weights and subset"):
         model.fit_contributions([], plan)
+
+
+@pytest.mark.parametrize("text", ["", " "])
+def test_an_empty_condition_is_left_out(text: str) -> None:
+    with pytest.raises(FormulaError, match="'temp > 30', not .*: leave it out"):
+        build_design("cost ~ temp", SCHEMA, None, text)

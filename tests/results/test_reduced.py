@@ -105,6 +105,7 @@ def test_what_cannot_be_taken_out_is_refused() -> None:
         (["x + z"], "a term is one of the formula"),
         (["x"], "has other columns"),
         (["x:"], "a term is one of the formula"),
+        ([["x", "z"]], "given one by one, as drop\\('x', 'z'\\)"),
     ):
         with pytest.raises(SpecificationError, match=why):
             fit.drop(*terms)
@@ -117,6 +118,9 @@ def test_what_cannot_be_taken_out_is_refused() -> None:
         assert name not in dir(ridge) and name in dir(ridge.at_alpha(0))
         with pytest.raises(NotReleased, match="take fit.at_alpha\\(0\\) first"):
             getattr(ridge, name)
+        with pytest.raises(NotReleased, match="take all of them out of the first fit"):
+            getattr(fit.drop("z"), name)
+    assert fit.update("~ . - z").names == fit.drop("z").names
     assert ridge.at_alpha(0).drop("z").names == ("Intercept", "x")
 
 
