@@ -79,10 +79,10 @@ def expression_of(name: str, text: object, example: str, error: type[Specificati
     SpecificationError
         Of the kind `error`, for anything else, such as the column itself.
     """
-    if not isinstance(text, str) or not text.strip() or not is_line(text):
+    if not isinstance(text, str) or not is_line(text):
         raise error(
-            f"{name} is a text such as {example}, not {untyped(text)}: leave it out, or keep it as a "
-            "column of the data, declare it in the schema, and give its name"
+            f"{name} is a text such as {example}, not {untyped(text)}: keep it as a column of the "
+            "data, declare it in the schema, and give its name"
         )
     return text
 

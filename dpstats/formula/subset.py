@@ -84,6 +84,8 @@ def read_subset(text: Any, schema: Schema) -> Subset:
         level that there is not.
     """
     text = expression_of("subset=", text, "'temp > 30'", FormulaError)
+    if not text.strip():
+        raise FormulaError(f"subset= is a text such as 'temp > 30', not {text!r}: leave it out for all rows")
     reader = _Reader(schema)
     try:
         tree = parse(text.strip())
