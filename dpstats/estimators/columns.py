@@ -163,10 +163,11 @@ def row_scale(moments: Release, zoomed: Zoomed, box: Box, log: bool, constant: b
         levels=box.levels,
         alike=box.alike,
         within=box.within,
-        varies=(found.varies | ~zoomed.unseen)[:-1] | box.binary,
+        varies=(found.varies | (zoomed.doubt < 1))[:-1] | box.binary,
         middle_error=(zoomed.half * np.hypot(mean_error, mean * miscounted) / sds)[:-1],
         miscounted=miscounted,
         missed=zoomed.missed[:-1],
+        usable=max(map(tuple, zoomed.counted[:-1]), key=lambda one: one[1], default=(1.0, 0.0)),
     )
 
 
@@ -226,7 +227,7 @@ def _prior(found: _Moments, zoomed: Zoomed) -> _Moments:
     mean, mean_sd = zoomed.mean.copy(), np.where(found.binary, 0.6, zoomed.doubt * np.sqrt(zoomed.variance))
     variance = np.where(found.binary, 2 / 3, zoomed.variance)
     variance_sd = np.where(found.binary, 0.3, zoomed.doubt * zoomed.variance)
-    unseen = zoomed.unseen & (zoomed.hidden == 0) & ~found.binary
+    unseen = (zoomed.doubt >= 1) & (zoomed.hidden == 0) & ~found.binary
     unseen[-1] = False  # the response is no covariate
     if unseen.any():
         prior, size = UNSEEN_SD**2, 2 + int(unseen.sum())

@@ -121,14 +121,16 @@ class RowScale:
     varies : array of bool, shape (d,)
         Columns that surely do not hold one value alone, or are declared to hold two.
     away : array, shape (d,)
-        Of columns that hold one value in most rows, how far the rows lie that differ, about; else 0. Empty if
-        there are none.
+        Of columns that hold one value in most rows, how far the rows lie that differ, about; else 0.
     middle_error : array, shape (d,)
         sd of the means of the columns, from noise, on this scale.
     miscounted : float
         Relative sd of the number of counted rows.
     missed : array, shape (d,)
         Share of the rows that noise may hide in a cell of a column where none was seen.
+    usable : (float, float)
+        Valid rows per row, with and without an event, as cells of a covariate count them, and the noise of
+        that; 1 and 0 where no covariate was looked at.
     """
 
     center: Array
@@ -153,10 +155,11 @@ class RowScale:
     alike: Array = field(default_factory=lambda: np.zeros((0, 0), dtype=int))
     within: Array = field(default_factory=lambda: np.zeros(0, dtype=int))
     varies: Array = field(default_factory=lambda: np.zeros(0, dtype=bool))
-    away: Array = field(default_factory=lambda: np.zeros(0))
+    away: Array = field(default_factory=lambda: np.zeros(1))
     middle_error: Array = field(default_factory=lambda: np.zeros(0))
     miscounted: float = 0.0
     missed: Array = field(default_factory=lambda: np.zeros(0))
+    usable: tuple[float, float] = (1.0, 0.0)
 
     def moments(self, n: float) -> DesignMoments | None:
         """Means and sds of the counted rows, of n; none where a norm is the scale of a column."""
@@ -210,9 +213,9 @@ class RowScale:
 
         Of columns of two values, and of those that hold one value in most rows; 0 of others.
         """
-        away = self.away if self.away.size else np.zeros(len(self.center))
+        few = self.ratio / np.maximum(self.away, 1.0) * (self.away > 0)
         ends = np.sort(np.abs([self.lower[:-1], self.upper[:-1]]), axis=0)
-        return np.where(self.binary, ends, [self.ratio / np.maximum(away, 1.0) * (away > 0), away])
+        return np.where(self.binary, ends, [few, self.away + 0 * few])
 
     @property
     def near_end(self) -> Array:

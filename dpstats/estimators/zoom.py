@@ -71,6 +71,9 @@ class Zoomed:
         Columns of which others were seen far from these rows, so that they are clipped in this part.
     missed : array, shape (m,)
         Share of the rows that noise may hide in a cell where none was seen.
+    counted : array, shape (m, 2)
+        Rows that were counted (of the response, those with an event), per row, and the noise of that; 1 and 0
+        of columns that were not looked at.
     """
 
     center: Array
@@ -85,10 +88,7 @@ class Zoomed:
     edges: Array
     apart: Array
     missed: Array
-
-    @property
-    def unseen(self) -> Array:
-        return self.doubt >= 1
+    counted: Array
 
     @property
     def varies(self) -> Array:
@@ -98,7 +98,7 @@ class Zoomed:
 
     def among(self, chosen: Array) -> Zoomed:
         """With the columns that were not `chosen` as they were declared."""
-        numbers = (0.0, 1.0, 0.0, UNSEEN_SD**2, 1.0, 0.0, 0.0, False, 0.0, 0.0, False, 0.0)
+        numbers = 0.0, 1.0, 0.0, UNSEEN_SD**2, 1.0, 0.0, 0.0, False, 0.0, 0.0, False, 0.0, (1.0, 0.0)
         usual = Zoomed(*map(np.array, numbers))
         parts = []
         for part in fields(self):
@@ -132,8 +132,7 @@ def unzoomed(count: int) -> Zoomed:
     """`count` columns as they were declared."""
     none = np.zeros(0)
     cells = none > 0, np.zeros((0, 1)), np.zeros((0, 2)), none > 0
-    nothing = Zoomed(none, none, none, none, none, none, none, *cells, none)
-    return nothing.among(np.zeros(count, dtype=bool))
+    return Zoomed(*(none,) * 7, *cells, none, np.zeros((0, 2))).among(np.zeros(count, dtype=bool))
 
 
 def in_cells(counts: Release, origin: Array) -> Zoomed:
@@ -322,6 +321,7 @@ def _seen(counts: Release, origin: Array, low: bool) -> Zoomed:
     cells = np.where(visible, counts.values[0], 0.0)
     seen = cells.sum(axis=1)
     rest = total - seen + SURE * counts.sd * math.sqrt(cells.shape[1] - 1)
+    noise = counts.sd * math.sqrt(cells.shape[1] / max(len(total) - 1, 1))  # of covariates' common total
     narrow = upper - lower <= 2 / EQUAL_CELLS
     some, found = seen > 0, seen > _MOST * np.clip(total, counts.sd, counts.n)
     reach = np.where(some, _FARTHER * np.maximum(upper - origin, origin - lower), 2.0)
@@ -355,6 +355,7 @@ def _seen(counts: Release, origin: Array, low: bool) -> Zoomed:
         np.pad(edges, more, mode="edge"),
         apart,
         np.minimum(HIDDEN * counts.sd / np.clip(total, counts.sd, counts.n), 1.0),
+        np.column_stack([total, np.full(len(total), noise)]) / counts.n,
     )
 
 

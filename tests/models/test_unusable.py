@@ -7,14 +7,23 @@ import pandas as pd
 import pytest
 
 import dpstats as dps
+from dpstats.budget import Budget
 from dpstats.testing import SeededNoise, noise
 
-N = 20_000
-SCHEMA = dps.Schema(x=dps.bounded(0, 100), y=dps.bounded(-50, 150), sick=dps.flag(), visits=dps.count(50))
+N, BUDGET = 20_000, dps.approx(1, 1e-6)
+SCHEMA = dps.Schema(
+    x=dps.bounded(0, 100),
+    y=dps.bounded(-50, 150),
+    sick=dps.flag(),
+    visits=dps.count(50),
+    time=dps.bounded(1e-3, 100),
+)
 MODELS = {
     "ols": lambda rows, **more: dps.ols("y ~ x", rows, SCHEMA, **more),
     "logit": lambda rows, **more: dps.logit("sick ~ x", rows, SCHEMA, **more),
     "poisson": lambda rows, **more: dps.glm("visits ~ x", rows, SCHEMA, family="poisson", **more),
+    "survreg": lambda rows, **more: dps.survreg("Surv(time, sick) ~ x", rows, SCHEMA, **more),
+    "coxph": lambda rows, **more: dps.coxph("Surv(time, sick) ~ x", rows, SCHEMA, **more),
 }
 
 
@@ -24,12 +33,13 @@ def table(missing: float) -> pd.DataFrame:
     sick = (rng.uniform(size=N) < 1 / (1 + np.exp((40 - x) / 10))).astype(int)
     rows = pd.DataFrame({"x": x, "y": x / 2 + rng.normal(0, 8, N), "sick": sick, "visits": rng.poisson(3, N)})
     rows.loc[rng.uniform(size=N) < missing, "x"] = np.nan
+    rows["time"] = rng.exponential(10.0, N)
     return rows
 
 
-def flags(model: Any) -> dict[str, str]:
+def flags(model: Any, budget: Budget = BUDGET) -> dict[str, str]:
     with noise(SeededNoise(3)):
-        return dict(model.fit(dps.approx(1, 1e-6)).flags)
+        return dict(model.fit(budget).flags)
 
 
 @pytest.mark.parametrize("name", MODELS)
@@ -46,3 +56,21 @@ def test_none_or_few_are_not(name: str) -> None:
 
 def test_rows_outside_a_subset_are_meant() -> None:
     assert "unusable" not in flags(MODELS["ols"](table(0.0), subset="x > 45"))
+
+
+@pytest.mark.parametrize("budget", [BUDGET, dps.pure(2)], ids=["mu", "epsilon"])
+def test_codes_of_events_that_are_not_as_declared_are_told(budget: Budget) -> None:
+    """Of 1 for censored and 2 for failed only the censored rows can be used, and count as failed."""
+    rows = table(0.0)
+    rows["sick"] += 1
+    for name in ("survreg", "coxph")[: 2 - budget.pure]:
+        said = flags(MODELS[name](rows), budget)["unusable"]
+        assert abs(int(said.split()[1]) - 100 * np.mean(rows["sick"] == 2)) < 3
+
+
+def test_rows_whose_entry_is_within_their_life_can_be_used() -> None:
+    """A late entry is no missing cell."""
+    rows = table(0.0)
+    rows["entry"] = rows["time"] * 0.6
+    schema = SCHEMA | dps.Schema(entry=dps.bounded(0, 100))
+    assert "unusable" not in flags(dps.survreg("Surv(entry, time, sick) ~ x", rows, schema))

@@ -20,7 +20,7 @@ Array = np.ndarray
 
 CUTS = ladder(1.0, 20.0)  # cumulative hazards to choose from; twice the first before anything is known
 # of the largest contribution of a matrix, against the largest distance of scores: it adds at most 12 % to it
-MATRIX_SHARE = 0.5
+HAZARD_MATRIX_SHARE = 0.5
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class Bounds:
 
     @property
     def of_row(self) -> HazardBounds:
-        return hazard_bounds(self.c, self.radius, MATRIX_SHARE)
+        return hazard_bounds(self.c, self.radius, HAZARD_MATRIX_SHARE)
 
 
 def watched(scale: RowScale, grid: Grid, bounds: Bounds, point: Array) -> dict[str, Any]:

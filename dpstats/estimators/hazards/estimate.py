@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from dpstats.estimators.engine.average import Steps, uncertain
-from dpstats.estimators.engine.finish import Estimate, guessed, weak
+from dpstats.estimators.engine.finish import Estimate, guessed, lacking, weak
 from dpstats.estimators.hazards.bounds import Bounds
 from dpstats.estimators.hazards.grid import Grid
 from dpstats.estimators.hazards.levels import read_levels
@@ -88,7 +88,7 @@ def estimate(
     burst = bool((np.diag(cov)[j:] > 2 * np.diag(known)[j:]).any())
     slopes, guess = cov[j:, j:].copy(), hidden[j:, j:]
     problems = ["unsettled"] * unsettled + ["constant"] * grid.constant + ["burst"] * burst
-    problems += [f"weak:{i}" for i in weak(guess, slopes)]
+    problems += [*(f"weak:{i}" for i in weak(guess, slopes)), *lacking(*scale.usable)]
     settings = {"cut c": bounds.c, "R": bounds.radius, "pieces": j}
     if grid.strata > 1:
         settings["strata"] = grid.strata

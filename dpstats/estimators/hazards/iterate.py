@@ -18,7 +18,7 @@ from dpstats.estimators.engine.route import Newton, Scores, iterated
 from dpstats.estimators.engine.step import CHOOSE, DAMPING, LONGEST, capped
 from dpstats.estimators.gram.levels import expected_moments
 from dpstats.estimators.hazards.bend import bends, straightened
-from dpstats.estimators.hazards.bounds import MATRIX_SHARE, Chooser, watched
+from dpstats.estimators.hazards.bounds import HAZARD_MATRIX_SHARE, Chooser, watched
 from dpstats.estimators.hazards.estimate import HazardEstimate, estimate, find_follows
 from dpstats.estimators.hazards.grid import Grid, find_grid
 from dpstats.estimators.hazards.information import Known
@@ -112,7 +112,7 @@ class _Steps(Newton[Scores, HazardEstimate]):
             **watched(self.scale, self.grid, self.bounds, np.append(self.log_hazards, self.beta)),
             whitening=self.whitening,
             radius=self.bounds.radius,
-            matrix_share=MATRIX_SHARE,
+            matrix_share=HAZARD_MATRIX_SHARE,
         )
         n, tau = release.n, self.bounds.of_row.matrix_weight
         matrix = [part / n / tau for part in release.values[2:]]

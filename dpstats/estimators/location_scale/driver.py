@@ -9,6 +9,7 @@ from typing import Any
 from dpstats.curator import Curator
 from dpstats.estimators.bent_times import looking
 from dpstats.estimators.columns import find_columns
+from dpstats.estimators.engine.finish import lacking
 from dpstats.estimators.engine.plan import Plan
 from dpstats.estimators.engine.route import Route, iterated
 from dpstats.estimators.location_scale.estimate import SurvivalEstimate
@@ -45,7 +46,7 @@ def fit_location_scale(curator: Curator, problem: Problem, plan: Plan) -> Surviv
     scale = find_columns(curator, plan.columns, problem.box, problem.log)
     found = iterated(_route(curator, problem, plan, scale))
     # of a cell that noise has made wide, or seem full, the times may spread as usual
-    return found.doubted(0.0, "constant") if scale.rare and scale.once else found
+    return found.doubted(0.0, *["constant"] * (scale.rare and scale.once), *lacking(*scale.usable))
 
 
 def _route(curator: Curator, problem: Problem, plan: Plan, scale: RowScale) -> Route[Any, SurvivalEstimate]:

@@ -144,8 +144,7 @@ class Gaussian(Newton):
         return read
 
     def _release(self, mu: float) -> Reading:
-        w = self.whitening.matrix
-        return release_scores(self.curator, mu, self.bounding, self.choice, w, self.point)
+        return release_scores(self.curator, mu, self.bounding, self.choice, self.whitening.matrix, self.point)
 
     def towards(self, read: Scores) -> None:
         inverse = self.information.inverse

@@ -159,7 +159,7 @@ def stretched_no_further(
         row[own] = level_shares(located.center[own], located.noise / 2)[1:] / located.scale[own]
         axis[own] = located.scale[own]
     variances, moved = np.sum((axes @ moments) * axes, axis=1), np.sum(rows * axes, axis=1)
-    few = located.away / (STRETCH * radius) if located.away.size else 0.0
+    few = located.away / (STRETCH * radius)
     least = np.append(np.maximum(located.least, few**2), located.references)
     lacking = np.maximum(0.0, least - variances) / moved**2
     moments = np.asarray(moments + rows.T * lacking @ rows)

@@ -76,7 +76,7 @@ class Located:
         squares on this scale: of those without `away`, of which a reference level may be one, and of others.
     away : array, shape (k,)
         Of numbers with rare long values that hold one value in most rows, how far the others lie on this
-        scale; else 0. Empty if there are none.
+        scale; else 0.
     tails : tuple of (array, array)
         The same of each column but levels that has more than one octave that stands out.
     mean, sd : float
@@ -129,7 +129,7 @@ class Located:
     references: tuple[float, ...] = ()
     thinnest: float = 1.0
     few: tuple[tuple[Array, Array], ...] = ()
-    away: Array = field(default_factory=lambda: np.zeros(0))
+    away: Array = field(default_factory=lambda: np.zeros(1))
 
     def before(self, axes: Array) -> Array:
         """Variance of coefficients before any data, of columns of known spread.
