@@ -88,8 +88,9 @@ def describe(  # noqa: PLR0913 - what a user may say; public
     schema = as_schema(schema)
     names = _names(schema, columns)
     design = VariableColumns(schema, names, None if subset is None else read_subset(subset, schema))
-    rows = open_rows(data, schema, design.variables)
-    return _Look(design, rows).fit(budget, ledger=ledger, force=force, reuse=reuse)
+    return _Look(design, open_rows(data, schema, design.variables)).fit(
+        budget, ledger=ledger, force=force, reuse=reuse
+    )
 
 
 @dataclass(repr=False, eq=False)

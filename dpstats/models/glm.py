@@ -165,8 +165,7 @@ def estimated(
     if method == "newton":
         return fit_newton(curator, problem, plan)
     assert public is not None
-    fit = fit_truncated_glm if method == "paper" else fit_pmt_glm
-    return fit(curator, problem, public, plan.total)
+    return (fit_truncated_glm if method == "paper" else fit_pmt_glm)(curator, problem, public, plan.total)
 
 
 METHOD = "noisy Newton (Gaussian)"

@@ -306,8 +306,9 @@ class LinearModel(Plannable):
 
     def _pmt(self, curator: Curator, mu: float, compat: str | None) -> dict[str, Any]:
         assert self._public is not None
-        fit = fit_truncated_ridge if compat else fit_pmt
-        result = fit(curator, self._public, self.design.has_intercept, self.alpha, mu)
+        result = (fit_truncated_ridge if compat else fit_pmt)(
+            curator, self._public, self.design.has_intercept, self.alpha, mu
+        )
         return self._described(result.solution, result.settings)
 
     def _described(self, solution: Solution, settings: dict[str, float]) -> dict[str, Any]:

@@ -8,6 +8,7 @@ rows has to declare a version (docs/ledger.md).
 import hashlib
 import inspect
 import json
+import re
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from functools import cached_property, wraps
@@ -30,6 +31,8 @@ FORMAT = "dpstats.kept/1"
 FOLDER = ".fits"  # after the name of the ledger's file
 UNREADABLE = "is not a fit that was kept as it is; remove the file, and the fit is paid for again"
 _NOT_ASKED = ("ledger", "force")  # these change no release
+# words, texts in quotes, and signs of a formula: what is between them is not read
+_SIGNS = re.compile(r"""'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*"|\w+|[^\w\s]""")
 
 P = ParamSpec("P")
 K = TypeVar("K", Fit, CurveFit, Description)
@@ -111,14 +114,18 @@ class _Kept:
 
     @property
     def described(self) -> dict[str, Any]:
-        """All that decides which fit it is, as JSON reads it again."""
+        """All that decides which fit it is, as JSON reads it again, or as an earlier version kept it."""
         if self._begun is None and (first := next(iter(self.book.entries()), None)):
             self._begun = f"{first.at}, {first.formula}"  # by this fit, perhaps
-        return self._told | {"ledger begun": self._begun}
+        earlier, read = (told | {"ledger begun": self._begun} for told in self._told)
+        return earlier if self._file(earlier).exists() else read
 
     @cached_property
-    def _told(self) -> dict[str, Any]:
-        """All of it but the ledger's beginning."""
+    def _told(self) -> list[dict[str, Any]]:
+        """All of it but the ledger's beginning: as it is written, and what of that is read.
+
+        Blanks are not, nor variables of the schema that neither formula nor weights nor subset have.
+        """
         model, design = self.model, self.model.design
         about = {
             "dataset": self.book.dataset,
@@ -137,12 +144,23 @@ class _Kept:
                 if name not in ("self", "budget", "reuse", *_NOT_ASKED)
             },
         }
-        return json.loads(json.dumps(about, default=_plain))
+        read = {
+            name: " ".join(_SIGNS.findall(about[name] or "")) for name in ("formula", "weights", "subset")
+        }
+        tables = {
+            name: table
+            for name, table in about["schema"].items()
+            if name in design.variables or name not in design.schema  # the unit of privacy, and norms
+        }
+        return json.loads(json.dumps([about, about | read | {"schema": tables}], default=_plain))
 
     @property
     def path(self) -> Path:
         """Of the file."""
-        name = hashlib.sha256(json.dumps(self.described, sort_keys=True).encode()).hexdigest()
+        return self._file(self.described)
+
+    def _file(self, described: dict[str, Any]) -> Path:
+        name = hashlib.sha256(json.dumps(described, sort_keys=True).encode()).hexdigest()
         return self.book.path.with_name(self.book.path.name + FOLDER) / f"{name[:32]}.json"
 
 

@@ -463,8 +463,7 @@ def check_enough(
     BudgetError
         Unless `force`; it says how many rows or how large a budget may do.
     """
-    forced = truth("force", force)
-    if forced or curator.not_private or curator.n * measure(budget) >= wanted:
+    if truth("force", force) or curator.not_private or curator.n * measure(budget) >= wanted:
         return
     rows, larger = math.ceil(wanted / measure(budget)), _enough(budget, wanted / curator.n)
     raise BudgetError(

@@ -135,8 +135,7 @@ def fit_margin(
     named = METHODS[method] + (" as published" if compat else "")
 
     facts = pay(curator, design, budget, ledger, _named(named, budget), plan.costs)
-    fit = fit_published_minimum if compat else fit_penalised
-    result = fit(curator, ball, loss, ridge, plan, tilted)
+    result = (fit_published_minimum if compat else fit_penalised)(curator, ball, loss, ridge, plan, tilted)
     return publish(
         kind,
         facts,

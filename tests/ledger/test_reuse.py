@@ -80,9 +80,41 @@ def test_a_fit_is_told_by_plain_values_alone(case: Case) -> None:
     model = case.model_of(DATA)
     asked = inspect.signature(type(model).fit).bind(model, BUDGETS[case.budget], **case.fitting(model))
     asked.apply_defaults()
-    assert _Kept(model, asked.arguments, "").described["formula"] == model.design.formula
+    told = _Kept(model, asked.arguments, "").described["formula"]
+    assert "".join(told.split()) == "".join(model.design.formula.split())
     with pytest.raises(SpecificationError, match="is not told by an object"):
         assert _Kept(model, asked.arguments | {"method": object()}, "").described
+
+
+def test_what_is_not_read_is_not_compared(ledger: dps.Ledger) -> None:
+    """Neither blanks nor variables that the fit does not have; a text in quotes is compared as it is."""
+    first, more = fit(), SCHEMA | dps.Schema(unread=dps.bounded(0, 1))
+    for same in (dict(formula="cost~temp "), dict(schema=more), dict(formula="cost  ~temp", schema=more)):
+        assert fit(reuse=True, **same).to_dict() == first.to_dict()
+    sub = dps.ols("cost ~ temp", DATA, SCHEMA, subset="temp > 5").fit(BUDGET, force=True)
+    assert (
+        dps.ols("cost~temp", DATA, more, subset="temp>5").fit(BUDGET, reuse=True).to_dict() == sub.to_dict()
+    )
+    assert len(ledger.entries()) == 2
+    apart = dps.Schema(dict(SCHEMA) | {"a  b": SCHEMA["temp"], "a b": SCHEMA["temp"]})
+    data = {**{name: DATA[name] for name in DATA}, "a  b": DATA["temp"], "a b": DATA["temp"]}
+    for formula in ("cost ~ Q('a  b')", "cost ~ Q('a b')"):
+        fit(formula, data, apart, reuse=True)
+    assert len(ledger.entries()) == 4
+
+
+def test_a_fit_that_an_earlier_version_kept_is_found(
+    ledger: dps.Ledger, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It told formula and schema as they were written."""
+    told = _Kept._told.func
+    with monkeypatch.context() as earlier:
+        earlier.setattr(_Kept, "_told", property(lambda self: [told(self)[0]] * 2))
+        first = fit("cost  ~ temp")
+    assert fit("cost  ~ temp", reuse=True).to_dict() == first.to_dict() and len(ledger.entries()) == 1
+    assert len(kept(tmp_path)) == 1 and '"cost  ~ temp"' in kept(tmp_path)[0].read_text()
+    with pytest.warns(UserWarning, match="was charged for the same before"):
+        fit("cost  ~ temp")
 
 
 CHANGES: dict[str, dict[str, Any]] = {
@@ -186,7 +218,8 @@ def test_what_is_kept_holds_nothing_but_the_fit_and_what_was_asked(tmp_path: Pat
     (path,) = kept(tmp_path)
     content = json.loads(path.read_text("utf-8"))
     assert set(content) == {"format", "asked", "fit"} and content["fit"] == found.to_dict()
-    assert content["asked"]["rows"] == 400 and content["asked"]["schema"] == SCHEMA.to_dict()
+    read = {name: SCHEMA.to_dict()[name] for name in ("cost", "temp")}
+    assert content["asked"]["rows"] == 400 and content["asked"]["schema"] == read
     cells = {f"{value!r}" for value in np.concatenate([DATA["temp"], DATA["cost"]])}
     assert not any(cell in path.read_text("utf-8") for cell in cells)
 
