@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -271,8 +272,15 @@ class Design(Filler):
             yield f"Subset: {self.subset} (other rows count in n, and weigh nothing)"
 
     def _parts(self) -> tuple[Any, ...]:
-        own = self.formula, self.schema, self.weights, self.subset, self.baseline, self.scales
-        return *own, self.middles
+        return (
+            self.formula,
+            self.schema,
+            self.weights,
+            self.subset,
+            self.baseline,
+            self.scales,
+            self.middles,
+        )
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Design) and self._parts() == other._parts()
@@ -323,7 +331,18 @@ def build_design(
     spelt = repr((*schema.items(), *schema.norms, schema.privacy_unit))
     asked = spelt, schema, formula, weights, subset, baseline, scales, middles
     texts = all(isinstance(text, str | None) for text in (weights, subset))  # what is none is refused
-    return _built(*asked) if texts else _built.__wrapped__(*asked)
+    try:
+        return _built(*asked) if texts else _built.__wrapped__(*asked)
+    except FormulaError as error:
+        bare = re.sub(r"'[^']*'|\"[^\"]*\"|\s", "", f"{formula} {weights} {subset}" if texts else formula)
+        for name in schema:
+            if (
+                not name.isidentifier()
+                and re.sub(r"\s", "", name) in bare
+                and f"Q({name!r})" not in str(error)
+            ):
+                raise FormulaError(f"{error}; write Q({name!r}) for the variable") from None
+        raise
 
 
 @functools.lru_cache(maxsize=8)  # a model, its fit and the fit's tables ask for one design again and again

@@ -130,8 +130,7 @@ class SplineFactor(_OfExpression):
         if self.natural:
             mix = natural(self.knots, self.include_intercept).T
             return tuple((float(min(0, each.min())), float(max(0, each.max()))) for each in mix)
-        size = len(self.knots) - self.degree - 1 - (not self.include_intercept)
-        return ((0.0, 1.0),) * size
+        return ((0.0, 1.0),) * (len(self.knots) - self.degree - 1 - (not self.include_intercept))
 
     def columns(self, leaves: Mapping[str, np.ndarray]) -> list[Any]:
         """The basis in a block; a point outside the boundary knots counts as on the boundary."""

@@ -269,7 +269,7 @@ def _call(tree: ast.Call, schema: Schema, text: str) -> Expression:
         return _standardize(tree, name, schema, text)
     if other := instead(name):
         raise FormulaError(f"{text!r} {other}")
-    raise refuse(tree, _why_not(name, text, schema))
+    raise refuse(tree, _why_not(name))
 
 
 def _check_celsius(of: Expression, schema: Schema) -> None:
@@ -329,9 +329,7 @@ def _standardize(tree: ast.Call, name: str, schema: Schema, text: str) -> Expres
 _NUMPY: Iterable[str] = ("minimum", "maximum", "clip")
 
 
-def _why_not(name: str, text: str, schema: Schema) -> str:
-    if blanks := [one for one in schema if one.replace(" ", "") == text.replace(" ", "")]:
-        return f"is read as a function of something; write Q({blanks[0]!r}) for the variable"
+def _why_not(name: str) -> str:
     if name in ("C", "bs", "ns", "poly", "cut", "offset"):
         return f"uses {name}() inside an expression; write {name}(...) as a term of its own"
     if name.casefold() == "surv":

@@ -95,8 +95,7 @@ class IntervalResponse:
     @property
     def variables(self) -> frozenset[str]:
         """The variables that are read."""
-        event = frozenset(self._event[:1]) if self._event else frozenset()
-        return self.began.variables | self.measured.variables | event
+        return self.began.variables.union(self.measured.variables, (self._event or ())[:1])
 
     @property
     def open(self) -> frozenset[str]:
@@ -120,8 +119,9 @@ class IntervalResponse:
         middle = np.sqrt(lower) * np.sqrt(upper) if positive else lower / 2 + upper / 2
         middle = np.where(lower == upper, upper, middle)
         point = within(np.where(before, upper, np.where(after, lower, middle)), self.time_bounds)
-        entry = np.broadcast_to(-np.inf, ok.shape)
-        return Observed(point, (~after).astype(np.float64), entry, Ends(lower, upper))
+        return Observed(
+            point, (~after).astype(np.float64), np.broadcast_to(-np.inf, ok.shape), Ends(lower, upper)
+        )
 
 
 _BEFORE = 1e-3  # of the range of the time: how long rows are at risk before a lower bound that is not above 0
@@ -165,9 +165,8 @@ class SurvResponse:
     @property
     def variables(self) -> frozenset[str]:
         """The variables that are read."""
-        entry = self._entry.variables if self._entry else frozenset()
-        event = self.event[:1] if self.event else ()
-        return self.measured.variables.union(event, entry)
+        entry = self._entry.variables if self._entry else ()
+        return self.measured.variables.union((self.event or ())[:1], entry)
 
     @property
     def entry(self) -> str | None:
@@ -190,8 +189,7 @@ class SurvResponse:
         if self.event is not None:
             name, one = self.event
             failed = failed & (leaves[name] == one)
-        entry = self._entered(raw, leaves, before, time, ok)
-        return Observed(time, failed.astype(np.float64), entry)
+        return Observed(time, failed.astype(np.float64), self._entered(raw, leaves, before, time, ok))
 
     def _entered(
         self,

@@ -42,7 +42,8 @@ def fit_by_functional(
         If the budget is not pure or exceeds what the ledger has left; nothing is spent then.
     """
     epsilon = _checked(design, budget)
-    facts = pay(curator, design, budget, ledger, PAPER_METHOD if compat else METHOD, {_WHAT: epsilon})
+    method = PAPER_METHOD if compat else METHOD
+    facts = pay(curator, design, budget, ledger, method, {_WHAT: epsilon})
     found = (fit_quadratic if compat else fit_functional)(curator, box, dist.log, dist.family, epsilon)
     return publish(
         SurvivalFit,

@@ -274,8 +274,17 @@ class Plannable(Unfitted):
 
         if n is None and self._rows is NO_ROWS:
             raise SpecificationError("n must be given, the number of rows of the fit: the model has no data")
-        rows = self._rows.n if n is None else n
-        return plan(self, budget, rows, covariates, coef, scale, events, inspections, watches)
+        return plan(
+            self,
+            budget,
+            self._rows.n if n is None else n,
+            covariates,
+            coef,
+            scale,
+            events,
+            inspections,
+            watches,
+        )
 
 
 K = TypeVar("K", bound=Fit)

@@ -1,5 +1,7 @@
 """What is not a row-wise function with public bounds is refused, with the offending text and a remedy."""
 
+import re
+
 import pytest
 
 from dpstats.errors import FormulaError, SchemaError, SpecificationError
@@ -340,6 +342,17 @@ def test_a_name_with_brackets_is_not_taken_for_a_function() -> None:
     schema = Schema({"Temp (C)": bounded(0, 90), "y": bounded(0, 1)})
     with pytest.raises(FormulaError, match=r"write Q\('Temp \(C\)'\) for the variable"):
         build_design("y ~ Temp (C)", schema)
+
+
+@pytest.mark.parametrize("name", ["temp-c", "1x", "a:b", "2021", "Temp/°C", "x%", "a b-c", "x**2"])
+def test_names_with_signs_are_told_how_they_are_written(name: str) -> None:
+    schema = Schema({name: bounded(0, 90), "y": bounded(0, 1), "z": bounded(0, 1)})
+    for formula, subset in ((f"y ~ {name}", None), ("y ~ z", f"{name} > 1")):
+        with pytest.raises(FormulaError, match=re.escape(f"write Q({name!r}) for the variable")):
+            build_design(formula, schema, None, subset)
+    with pytest.raises(FormulaError, match="did you mean|declared are") as error:
+        build_design(f"y ~ Q({name!r}) + w", schema)
+    assert "for the variable" not in str(error.value)
 
 
 def test_a_variable_has_not_the_name_of_the_constant_column():
