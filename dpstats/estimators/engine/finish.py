@@ -27,7 +27,7 @@ def lacking(share: float, sd: float) -> tuple[str, ...]:
     share, sd : float
         Rows that were counted, per row, and the noise of that.
     """
-    return (f"unusable:{100 * (1 - share):.0f}",) if 1 - share > _MANY + SEEN * sd else ()
+    return (f"unusable:{100 * min(1 - share, 1):.0f}",) if 1 - share > _MANY + SEEN * sd else ()
 
 
 @dataclass(frozen=True)
