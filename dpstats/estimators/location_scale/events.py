@@ -13,7 +13,7 @@ from dpstats.estimators.gram.levels import of_levels
 from dpstats.estimators.gram.structure import Structure
 from dpstats.estimators.location_scale.event_expectations import expected
 from dpstats.estimators.location_scale.problem import Problem, sigma_of
-from dpstats.estimators.matrices import by_precision, not_noise, with_floor
+from dpstats.estimators.matrices import SMALLEST, by_precision, not_noise, with_floor
 from dpstats.estimators.row_scale import RowScale, categories
 from dpstats.moments.design import DesignMoments, of_matrix
 
@@ -114,22 +114,23 @@ def levelled(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Moments that obey what is public of levels, and how noise of the diagonal falls.
 
-    What the first stage says of how many events the `wanted` columns of levels have counts by its precision.
+    What the first stage says of how many events the `wanted` columns of levels have counts by its precision,
+    and moves all that errs together with it: a reference level, of which one column alone tells nothing, has
+    as many events as the matrix found.
     """
-    k, way, alike = len(scale.center) + 1, of_levels(scale), scale.alike
-    back, found, ratio = np.linalg.inv(way), matrix.copy(), np.ones(k)
-    square = back @ structure.nearest(matrix[:k, :k], way) @ back.T
-    for j in 1 + np.flatnonzero(wanted & (alike[0, 1:] == np.diag(alike)[1:])):
-        told = (np.outer(back[0], back[j]) + np.outer(back[j], back[0])) / 2
-        seen = max(float(np.sum(told * structure.nearest(told, way))), 1e-12)  # whatever rounding makes of it
-        sd = max(noise, 1e-12) * math.sqrt(seen)
-        first_sd = fraction * max(scale.middle_error[j - 1] * scale.scale[j - 1], 1e-12)
-        square[alike == alike[0, j]] = by_precision(
-            square[0, j], sd, fraction * scale.center[j - 1], first_sd
-        )
-        ratio[j] = 1 / math.hypot(1.0, sd / first_sd)
-    found[:k, :k] = way @ square @ way.T
-    return found, ratio
+    k, way, alike, found = len(scale.center) + 1, of_levels(scale), scale.alike, matrix.copy()
+    back, places = np.linalg.inv(way), np.flatnonzero(wanted & (alike[0, 1:] == np.diag(alike)[1:]))
+    square = structure.nearest(matrix[:k, :k], way)
+    asked = [np.outer(back[0], back[1 + j]) for j in places]
+    told = np.array([structure.nearest((one + one.T) / 2, way) for one in asked]).reshape(-1, k, k)
+    seen = np.einsum("i,mij,nj->mn", back[0], told, back[1 + places])
+    # of the first stage, over that of the matrix; where either is all noise, or has none, rounding is less
+    sds = np.clip(fraction * (scale.middle_error * scale.scale)[places] / max(noise, 1e-12), 1e-6, 1e6)
+    gain = np.linalg.solve(seen + np.diag(sds**2), told.reshape(-1, k * k))
+    news = fraction * scale.center[places] - back[1 + places] @ square @ back[0]
+    found[:k, :k] = square + (news @ gain).reshape(k, k)
+    known = np.einsum("mjj,mjj->j", told, gain.reshape(-1, k, k))
+    return found, np.sqrt(np.maximum(1 - known, SMALLEST))
 
 
 def _shrunk(matrix: np.ndarray, noise: float, fraction: float) -> tuple[np.ndarray, float]:
