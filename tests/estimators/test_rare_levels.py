@@ -329,6 +329,53 @@ def test_the_effect_of_a_rare_flag_holds_or_is_flagged(budget: Budget) -> None:
     assert off.max() < 2
 
 
+def outlived(column: str, seed: int) -> np.ndarray:
+    """How many half-lengths coefficients are off where a reference of no failures lives 12 sigmas longer.
+
+    Of two other levels one fails as little.
+    """
+    g, n = np.random.default_rng(seed), 9_000
+    level = np.searchsorted([0.23, 0.96], g.random(n)) if column == "level" else 1 * (g.random(n) < 0.2)
+    life = 7.5 - 4.5 * (level == 1) + 0.37 * g.logistic(size=n)
+    rows = {"time": np.exp(np.minimum(life, 3.2)), "failed": 1 * (life < 3.2), column: level}
+    declared = {"level": dps.levels(0, 1, 2), "flag": dps.flag()}[column]
+    schema = dps.Schema(time=dps.bounded(1, 60), failed=dps.event(), **{column: declared})
+    with noise(SeededNoise(seed)):
+        fit = dps.survreg(f"Surv(time, failed) ~ {column}", rows, schema, dist="loglogistic").fit(
+            dps.approx(1, 1e-6)
+        )
+    low, high = fit.conf_int().to_numpy().T
+    truth = np.array([7.5, -4.5, *[0.0] * (len(low) - 3), math.log(0.37)])
+    return np.abs(fit.params.to_numpy() - truth) / ((high - low) / 2)
+
+
+@pytest.mark.parametrize("column", ["flag", "level"])
+def test_a_reference_without_failures_is_open_as_far_as_the_others_are_known(column: str) -> None:
+    """Its intercept had an interval of its own, whatever was known of the contrast with it."""
+    off = np.array([outlived(column, seed) for seed in range(12)])
+    assert (off <= 1).mean() >= 0.9
+    assert off.max() < 2
+
+
+def test_a_flag_of_which_signs_see_hardly_a_row_is_open() -> None:
+    """Its failures are those that the first stage counted, and not what was expected for them again."""
+    held = []
+    for seed in range(20):
+        g, n = np.random.default_rng(seed), 660
+        x, rare = g.uniform(-1, 1, n), 1 * (g.random(n) < 0.016)
+        time = np.exp(4 - 2 * x - 11.5 * rare + 1.1 * g.normal(size=n))
+        schema = dps.Schema(time=dps.bounded(1e-7, 1e4), x=dps.bounded(-1, 8), rare=dps.flag())
+        rows = dict(time=time, x=x, rare=rare)
+        with noise(SeededNoise(seed)):
+            fit = dps.survreg("Surv(time) ~ x + rare", rows, schema, dist="lognormal").fit(
+                dps.approx(2, 1e-6)
+            )
+        assert "slopes" in fit.settings
+        low, high = fit.conf_int().loc["rare"]
+        held.append(not low > -11.5 and not high < -11.5)
+    assert np.mean(held) >= 0.85
+
+
 def test_a_level_that_noise_hides_does_not_run_away() -> None:
     """Noise took a level of a thirtieth of the rows to log odds of -50, and predictions with it."""
     table = dps.datasets.load("adult")

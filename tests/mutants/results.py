@@ -686,7 +686,7 @@ MUTANTS = (
     planted(
         "contrasts to a reference level without rows rest on a guess (survreg)",
         "estimators/test_level_without_events.py::test_what_is_told_against_a_level_without_rows_goes_as_far_as_levels_do",
-        (SCALE, "np.hstack([few, alone])", "alone"),
+        (SCALE, "few @ few.T", "(few @ few.T) * 1e-9"),
     ),
     planted(
         "a slope of what may not vary rests on a guess (survreg)",
@@ -765,7 +765,31 @@ MUTANTS = (
     planted(
         "levels are told against one that no row has (survreg)",
         "estimators/test_level_without_events.py::test_what_is_told_against_a_level_without_rows_goes_as_far_as_levels_do",
-        (SCALE, "[:, events * surely < FEWEST_EVENTS]", "[:, surely < -1]"),
+        (SCALE, "events * (counted - 2 * sd) < FEWEST_EVENTS", "counted < -1"),
+    ),
+    planted(
+        "a reference without failures has an interval where its contrast has none (survreg)",
+        "estimators/test_rare_levels.py::test_a_reference_without_failures_is_open_as_far_as_the_others_are_known",
+        (SCALE, "turn[0, 1:] = -scale.center", "turn[0, 1:] = 0.0"),
+        (
+            "estimators/location_scale/gaussian.py",
+            "self.need(self.order), released)",
+            "self.need(self.order), self.information)",
+        ),
+    ),
+    planted(
+        "failures of a flag are counted by what is expected of them (signs)",
+        "estimators/test_rare_levels.py::test_a_flag_of_which_signs_see_hardly_a_row_is_open",
+        (SCALE, "few_events(bounding, released, ", "few_events(bounding, information, "),
+    ),
+    planted(
+        "what is told of the failures of a level makes some of its reference (survreg)",
+        "estimators/test_structure.py::test_what_the_first_stage_says_of_one_level_makes_none_of_another",
+        (
+            "estimators/location_scale/events.py",
+            "structure.nearest((one + one.T) / 2, way)",
+            "back.T @ ((one + one.T) / 2) @ back",
+        ),
     ),
     planted(
         "levels that may have no failure have an interval (coxph)",

@@ -113,10 +113,12 @@ def estimate(
     choice: Choice,
     whitening: np.ndarray,
     need: float | None = None,
+    released: Information | None = None,
 ) -> SurvivalEstimate:
     """One Newton step from the mean point; sandwich covariance.
 
-    `need` stands in for how far noise is beyond what Newton's steps can use.
+    `need` stands in for how far noise is beyond what Newton's steps can use. Failures are counted by what was
+    `released` of the information, as what is expected says no more of them than the first stage knew.
     """
     information, spread = found.information, found.spread
     mean, m = found.points.mean(axis=0), len(found.step)
@@ -155,7 +157,7 @@ def estimate(
     result = _with_known_scale(result, bounding.placement.problem)
     sds, sampled = (np.sqrt(np.diag(part)) for part in (cov - hidden, sampling))
     sds[weak(hidden, cov)] = np.inf
-    blind, few = without_scale(bounding, information), few_events(bounding, information, whitening)
+    blind, few = without_scale(bounding, information), few_events(bounding, released, whitening)
     said = np.array([back @ step, sds, sampled])
     result = _with_levels(result, found.points, said, bounding, choice.c, blind, few)
     return result.doubted(0.0, *(f"weak:{j}" for j in weak(vague, result.cov[:m, :m])))
@@ -248,34 +250,31 @@ def _with_levels(
     """
     if "hopeless" in result.problems:
         return result
-    scale, problem = bounding.placement.scale, bounding.placement.problem
+    scale, problem, k = bounding.placement.scale, bounding.placement.problem, bounding.k
     # a last step by a matrix that is all noise may lead anywhere
     log_sigma = np.clip(result.params[-1] - math.log(scale.y_scale), *LOG_SIGMA_RANGE)
     sigma = scale.y_scale * math.exp(log_sigma)
-    params, factors = result.params.copy(), np.ones(len(result.params))
     points = points[:, 1:-1] * scale.y_scale / scale.scale
-    binary, k = np.append(False, problem.binary), bounding.k
-    factors[:k][blind & ~binary] = np.inf
-    open_ended = blind & binary
+    binary, params = np.append(False, problem.binary), result.params.copy()
     at = np.flatnonzero(binary & ~blind & ~few.any(axis=1) & np.isfinite(steps[1, :k]))
-    said = np.vstack([params[at], steps[:, at]])
-    params[at], read = by_scores(bounding, c, sigma, at - 1, points[:, at - 1], said)
-    open_ended[at], factors[at] = np.isinf(read), np.where(np.isinf(read), 1.0, read)
-    alone = np.diag(1 / np.append(1.0, _widths(bounding)))[:, open_ended]
-    return _open_ended(replace(result.wider(factors), params=params), np.hstack([few, alone]), sigma)
-
-
-def _open_ended(result: SurvivalEstimate, ways: np.ndarray, sigma: float) -> SurvivalEstimate:
-    """With levels that may be as far off as any are, one for each of the `ways` that moves it by 1; (k, m).
-
-    Of one that moves with a coefficient of its own the estimate is where effects of levels are.
-    """
-    params, k, added = result.params.copy(), len(ways), np.zeros_like(result.cov)
-    own = np.abs(ways[:, np.count_nonzero(ways, axis=0) == 1]).sum(axis=1)
-    reach = REACH * sigma * own[own > 0]
-    params[:k][own > 0] = np.clip(params[:k][own > 0], -reach, reach)
-    added[:k, :k] = OPEN * sigma**2 * ways @ ways.T
-    return replace(result, params=params, cov=result.cov + added, cov_privacy=result.cov_privacy + added)
+    read = np.vstack([params[:k], np.where(blind & binary, np.inf, 1.0)])
+    read[:, at] = by_scores(
+        bounding, c, sigma, at - 1, points[:, at - 1], np.vstack([params[at], steps[:, at]])
+    )
+    open_ended, unit = np.isinf(read[1]), sigma / np.append(1.0, _widths(bounding))
+    more = (np.where(open_ended, 1.0, read[1]) ** 2 - 1) * np.diag(result.cov)[:k]
+    more[open_ended] = OPEN * unit[open_ended] ** 2
+    # of an open end the estimate is where effects of levels are
+    own = np.abs(few[:, np.count_nonzero(few, axis=0) == 1]).sum(axis=1)
+    reach = REACH * np.where(open_ended, unit, np.where(own > 0, sigma * own, np.inf))
+    # rows of both values move, about where the failures are
+    turn = np.eye(len(params), k)
+    turn[0, 1:] = -scale.center
+    params += turn @ (np.clip(read[0], -reach, reach) - params[:k])
+    added = (turn * more) @ turn.T
+    added[:k, :k] += OPEN * sigma**2 * few @ few.T
+    result = replace(result, params=params, cov=result.cov + added, cov_privacy=result.cov_privacy + added)
+    return result.lost(np.flatnonzero(blind & ~binary))
 
 
 def by_scores(
@@ -309,22 +308,24 @@ def _widths(bounding: Bounding[Placement]) -> np.ndarray:
     return np.where(problem.upper > problem.lower, problem.upper - problem.lower, 1.0)[:-1]
 
 
-def few_events(bounding: Bounding[Placement], information: Information, whitening: np.ndarray) -> np.ndarray:
+def few_events(
+    bounding: Bounding[Placement], released: Information | None, whitening: np.ndarray
+) -> np.ndarray:
     """What moves the line of rows of one level, or one value of a flag, alone; shape (k, m).
 
     Of the m of these of which there may be hardly an event, as far as noise tells. Without any there is no
     estimate: steps towards infinity stop anywhere, and so would an interval. Of a reference level that is the
     intercept among others, and none of these is known. Events are those that placed the columns and those
-    that the information is of, weighted by their precision.
+    that the information is of as far as it was `released`, weighted by their precision.
     """
     scale, events = bounding.placement.scale, bounding.n * bounding.placement.events.fraction
     sums = np.hstack(sums_of_values(scale))
-    parts = (information.vectors[: len(whitening)].T @ np.linalg.solve(whitening, sums)) ** 2
-    by_means = np.maximum(np.sqrt(scale.middle_error**2 @ sums[1:] ** 2), 1e-150)
-    sds = np.maximum(information.sds @ parts, 1e-150)
-    counted = by_precision(sums[0], by_means, information.values @ parts, sds)
-    surely = counted - 2 / np.hypot(1 / by_means, 1 / sds)
-    ways = to_user(scale.center, scale.scale, True) @ sums[:, events * surely < FEWEST_EVENTS]
+    counted, sd = sums[0], np.maximum(np.sqrt(scale.middle_error**2 @ sums[1:] ** 2), 1e-150)
+    if released is not None:
+        parts = (released.vectors[: len(whitening)].T @ np.linalg.solve(whitening, sums)) ** 2
+        own = np.maximum(released.sds @ parts, 1e-150)
+        counted, sd = by_precision(counted, sd, released.values @ parts, own), 1 / np.hypot(1 / sd, 1 / own)
+    ways = to_user(scale.center, scale.scale, True) @ sums[:, events * (counted - 2 * sd) < FEWEST_EVENTS]
     return np.where(np.abs(ways) < _ROUNDING, 0.0, ways)
 
 

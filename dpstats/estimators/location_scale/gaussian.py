@@ -161,13 +161,14 @@ class Gaussian(Newton):
         self.whitening = self.whitening.improved(location, self.choice.radius, scale)
 
     def finish(self) -> SurvivalEstimate:
-        bounding, problem, points = self.bounding, self.bounding.placement.problem, self.steps.points
-        known = self.released.known(self.whitening.matrix, self.events)
-        self.information = self._informed(known.levelled(self.whitening.matrix, bounding.placement.scale))
-        last = points[len(points) // 2 :].mean(axis=0)
-        to_params = step_to_params(last, bounding.placement.pivot(last), self.whitening.matrix)
+        bounding, problem, w = self.bounding, self.bounding.placement.problem, self.whitening.matrix
+        known = self.released.known(w, self.events).levelled(w, bounding.placement.scale)
+        self.information = self._informed(known)
+        last = np.mean(self.steps.points[len(self.last) // 2 :], axis=0)
+        to_params = step_to_params(last, bounding.placement.pivot(last), w)
         found = averaged(self.steps, to_params)
-        result = estimate(found, bounding, self.choice, self.whitening.matrix, self.need(self.order))
+        released = known.alone(self.information.unit[0])
+        result = estimate(found, bounding, self.choice, w, self.need(self.order), released)
         # nothing is known where inspections do not tell log sigma, as of all rows at one time they do not:
         # all coefficients over sigma may be known then, and none of them is
         if problem.intervals and result.cov[-1, -1] > _UNTOLD**2:

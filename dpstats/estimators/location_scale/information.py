@@ -60,6 +60,10 @@ class Known(NamedTuple):
         matrix = turn @ (share * (turn.T @ self.mean @ turn) + (1 - share) * expected) @ turn.T
         return usable(matrix, total**-0.5 / single, turn, unit, self.left)
 
+    def alone(self, unit: float) -> Information:
+        """Without what is expected, of events the square of whose score is that of the unit."""
+        return usable(self.mean, self.sds, self.axes, np.full(len(self.mean), unit), self.left)
+
     def levelled(self, whitening: np.ndarray, scale: RowScale) -> Known:
         """Without the noise that breaks what is public of levels; W whitens rows."""
         structure, way, k = Structure.of(scale.alike), whitening @ of_levels(scale), len(whitening)

@@ -124,7 +124,9 @@ class Pure(Newton):
 
     def finish(self) -> SurvivalEstimate:
         found = _combined(self)
-        result = estimate(found, self.bounding, self.choice, self.whitening.matrix)
+        result = estimate(
+            found, self.bounding, self.choice, self.whitening.matrix, released=found.information
+        )
         result = straight(self, self._plan.cost("bend"), result)
         bounding, point, sigma = self.bounding, self.point, sigma_of(self.point)
         inverse = found.information.inverse

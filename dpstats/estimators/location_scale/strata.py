@@ -38,7 +38,7 @@ from dpstats.estimators.location_scale.estimate import (
 from dpstats.estimators.location_scale.event_law import LEAST_SAID
 from dpstats.estimators.location_scale.gaussian import Gaussian
 from dpstats.estimators.location_scale.hazard_calibration import doubted
-from dpstats.estimators.location_scale.information import Known, stretch, structure_sd, usable
+from dpstats.estimators.location_scale.information import Known, stretch, structure_sd
 from dpstats.estimators.location_scale.placement import PlacedByLine, declared_range
 from dpstats.estimators.location_scale.problem import LARGEST_LOG_SIGMA, LOG_SIGMA_RANGE, Problem, sigma_of
 from dpstats.estimators.location_scale.route import Reading, Scores, scores_of
@@ -393,8 +393,9 @@ def _factors(state: Stratified, need: float) -> np.ndarray:
         location[(np.abs(np.linalg.pinv(levels)[:, lost]) > 1e-9).any(axis=1)] = np.inf
     # by releases alone: what is expected says no more of a rare level than the first stage knew of it
     whitening = state.whitening.matrix
-    seen, said = state.released.known(whitening, events), state.share * events.fraction * state.longer.max()
-    released = usable(seen.mean, seen.sds, seen.axes, np.full(len(seen.mean), math.sqrt(said)))
+    released = state.released.known(whitening, events).alone(
+        math.sqrt(state.share * events.fraction * state.longer.max())
+    )
     blind = np.eye(state.bounding.k)[:, without_scale(state.bounding, released)]
     missing = np.column_stack([few_events(state.bounding, released, whitening), blind])
     location[(np.abs(np.linalg.pinv(strata.tied) @ missing) > 1e-9).any(axis=1)] = np.inf
