@@ -251,10 +251,13 @@ class Objective:
         for block in blocks:
             rows = self.rows.read(block, scratch)
             slope, curvature = self.loss.derivatives(rows.margin(params @ rows.signed))
-            each = rows.signed, curvature * rows.weight, slope * rows.weight
-            cuts = (slice(start, start + _AT_ONCE) for start in range(0, len(slope), _AT_ONCE))
-            some = ([of_rows[..., cut] for of_rows in each] for cut in cuts)
-            sums = sum((np.vstack([v * bend, pull]) @ v.T for v, bend, pull in some), np.zeros((k + 1, k)))
+            factors = scratch("factors", k + 1, len(slope))
+            np.multiply(rows.signed, curvature * rows.weight, out=factors[:k])
+            np.multiply(slope, rows.weight, out=factors[k])
+            sums = np.zeros((k + 1, k)) + sum(
+                factors[:, start : start + _AT_ONCE] @ rows.signed[:, start : start + _AT_ONCE].T
+                for start in range(0, len(slope), _AT_ONCE)
+            )
             found += Slope((sums[k],), Total.of(sums[:k], self._cells, len(slope)))
         return found
 
