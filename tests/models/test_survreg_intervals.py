@@ -105,6 +105,25 @@ def test_one_inspection_at_the_same_time_tells_no_scale() -> None:
     assert np.abs(known.params["x"] - 0.5) < 3 * known.bse["x"] < 0.1
 
 
+@pytest.mark.parametrize(("apart", "told"), [(0.3, False), (2.0, True)])
+def test_one_look_a_unit_tells_a_scale_by_how_far_looks_are_apart(apart: float, told: bool) -> None:
+    """Looks within .3 sigmas tell log sigma to .25 without privacy; intervals were five times too short."""
+    draw = np.random.default_rng(5)
+    x, about = draw.normal(size=8000), draw.uniform(-0.5, 0.5, 8000)
+    time = np.exp(3 + 0.3 * x + 0.6 * draw.logistic(size=8000))
+    look = np.exp(3.2 + apart * 0.6 * about)
+    rows = {
+        "x": x,
+        "before": np.where(time > look, look, np.nan),
+        "after": np.where(time > look, np.nan, look),
+    }
+    for seed in range(3):
+        with noise(SeededNoise(seed)):
+            fit = dps.survreg(FORMULA, rows, SCHEMA, dist="loglogistic").fit(dps.gdp(0.3))
+        assert np.isfinite(fit.bse).all() == told
+        assert (np.abs(fit.params - [3, 0.3, math.log(0.6)]) < 4 * fit.bse).all()
+
+
 def test_the_summary_says_what_ends_are() -> None:
     text = " ".join(fitted().summary().as_text().split())
     assert "before [0.5, 400] h (beyond = kept)" in text and "an end that is missing is open" in text

@@ -9,6 +9,7 @@ import math
 from dataclasses import replace
 
 import numpy as np
+import scipy
 
 from dpstats.curator import Curator
 from dpstats.estimators.engine.information import Information
@@ -20,6 +21,7 @@ from dpstats.estimators.location_scale.bend import straight
 from dpstats.estimators.location_scale.bounds import Bounding
 from dpstats.estimators.location_scale.delayed_expectations import late_information
 from dpstats.estimators.location_scale.estimate import (
+    Found,
     SurvivalEstimate,
     averaged,
     estimate,
@@ -42,7 +44,7 @@ from dpstats.estimators.location_scale.placement import PlacedByLine
 from dpstats.estimators.location_scale.problem import Problem, sigma_of
 from dpstats.estimators.location_scale.route import Newton, Reading, Scores, release_scores
 from dpstats.estimators.location_scale.whitening import Whitening
-from dpstats.estimators.matrices import by_precision
+from dpstats.estimators.matrices import SMALLEST, by_precision
 from dpstats.estimators.row_scale import RowScale
 
 # Of the early steps where noise is below this many sampling sds, and bounds therefore wide: if the model does
@@ -61,7 +63,7 @@ MATRIX_SEEN = 4.0
 _BY_ALL = 2  # early steps by all rows, the last, which leave little of what some rows are off by
 _INSPECTED = 0.15  # relative sd of what inspections say of E[h1*^2]
 _UNTOLD = 0.5  # sd of log sigma, a factor of e at two, that tells too little of it
-_LEAST_VARIED = 1e-3  # of the information on log sigma, where inspections tell nothing of it
+_LEAST_TOLD = 1e-5  # square of the score of log sigma, where inspections tell nothing of it
 
 
 class Gaussian(Newton):
@@ -169,13 +171,35 @@ class Gaussian(Newton):
         found = averaged(self.steps, to_params)
         released = known.alone(self.information.unit[0])
         result = estimate(found, bounding, self.choice, w, self.need(self.order), released)
-        # nothing is known where inspections do not tell log sigma, as of all rows at one time they do not:
-        # all coefficients over sigma may be known then, and none of them is
-        if problem.intervals and result.cov[-1, -1] > _UNTOLD**2:
-            result = replace(result, problems=()).lost(np.arange(len(result.params)))
+        if problem.intervals and not problem.known_scale:
+            result = self._told(result, found)
         result = straight(self, self._plan.cost("bend"), result)
         result = doubted(result, self._law, bounding, self.choice, found.points.mean(axis=0))
         return replace(result, columns=with_correlations(result.columns, self.events))
+
+    def _told(self, result: SurvivalEstimate, found: Found) -> SurvivalEstimate:
+        """With an interval of log sigma as wide as what inspections tell at its ends, or with nothing.
+
+        What rows tell that have one end falls as 1 / sigma^2: how much ends vary is known, and sigma is not.
+        So the half-length h of an sd of r is 2 r e^h if all events are such, and from r = 1 / (2 e)
+        on there is none: all coefficients over sigma may be known, and none of them is. That holds at the
+        least information that its error allows; and a last step of log sigma that is as long says that those
+        before have not come to where they lead, either.
+        """
+        placement, falls = self.bounding.placement, 0.0
+        r = math.sqrt(max(result.cov[-1, -1], SMALLEST))
+        if isinstance(placement, PlacedByInspections):
+            law = placement.law_of_rows
+            falls = law.mean(law.one_end)
+        along = found.information.vectors[-1] ** 2
+        error = (along @ found.information.sds) / (along @ found.information.used)
+        least = max(1 - 2 * float(error), SMALLEST)
+        if r > _UNTOLD or 2 * math.e * falls * math.hypot(r / least, found.step[-1]) > 1:
+            return replace(result, problems=()).lost(np.arange(len(result.params)))
+        longer = math.exp(-float(scipy.special.lambertw(-2 * falls * r).real))
+        way = result.cov[:, -1] / r
+        more = (longer**2 - 1) * np.outer(way, way)
+        return replace(result, cov=result.cov + more, cov_privacy=result.cov_privacy + more)
 
     @property
     def order(self) -> float:
@@ -236,7 +260,8 @@ class Gaussian(Newton):
         share = self._share(known, said, _INSPECTED * said, LEAST_SAID, max(1.0, 1.5 * said))
         square = max(left.log_sigma, LEAST_SAID)
         if isinstance(placement, PlacedByInspections):
-            square *= max(placement.varied(self.point), _LEAST_VARIED)
+            cut = law.cut(self.choice.c, self.choice.floor)
+            square = max(placement.log_sigma(self.point, cut), _LEAST_TOLD)
         return share, square
 
     def _share(self, known: Known, guess: float, sd: float, least: float, largest: float) -> float:

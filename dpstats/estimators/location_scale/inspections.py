@@ -75,6 +75,29 @@ class InspectedLaw(EventLaw):
         return self._means(cut, self.centre + self.offset)
 
     @cached_property
+    def one_end(self) -> Array:
+        """Which of the cells have no lower end."""
+        return self.lower == _EARLIEST
+
+    def log_sigma(self, cut: Taper, about: float, varied: float) -> float:
+        """Expected square of the log sigma score of an event.
+
+        With one end, the score of log sigma is the location's times how far that end is off: over all such
+        rows at most the location's information times the variance of their ends.
+
+        Parameters
+        ----------
+        cut : Taper
+        about : float
+            Variance of the points about their line, in sigmas squared.
+        varied : float
+            That against the law's, at most 1.
+        """
+        both = self._means(cut, self.centre + self.offset, ~self.one_end)
+        one = self._means(cut, self.centre + self.offset, self.one_end)
+        return both.log_sigma * varied + min(one.log_sigma, one.location * about)
+
+    @cached_property
     def share(self) -> float:
         """E[h1*^2], nothing cut, of what is left of it between two times."""
         return self._means(self.cut(WHOLE), 0.0).location
@@ -85,14 +108,14 @@ class InspectedLaw(EventLaw):
         means = self._means(self.cut(WHOLE), 0.0)
         return means.cross / means.location - self.centre
 
-    def _means(self, cut: Taper, pivot: float) -> Left:
+    def _means(self, cut: Taper, pivot: float, rows: Array | float = 1.0) -> Left:
         with np.errstate(all="ignore"):
             known = between(self.family, self.lower, self.upper)
             found = scores(
                 cut, known.z, known.seen * 1.0, np.full_like(known.z, pivot), (-FAR, FAR), known=known
             )
         products = (found.location**2, found.location * found.log_sigma, found.log_sigma**2)
-        return Left(*(self.mean(found.kept * each) for each in products))
+        return Left(*(self.mean(rows * found.kept * each) for each in products))
 
 
 @dataclass(frozen=True)
@@ -121,8 +144,14 @@ class PlacedByInspections(PlacedByLine):
 
         Where they do not, inspections tell of no spread, and so not of log sigma.
         """
-        about = self.events.residual / self.events.fraction / sigma_of(point) ** 2
-        return min(about / max(self.law_of_rows.square, LEAST_SPREAD), 1.0)
+        return min(self._about(point) / max(self.law_of_rows.square, LEAST_SPREAD), 1.0)
+
+    def log_sigma(self, point: Array, cut: Taper) -> float:
+        """As :meth:`InspectedLaw.log_sigma`, by the line of the points at these values."""
+        return self.law_of_rows.log_sigma(cut, self._about(point), self.varied(point))
+
+    def _about(self, point: Array) -> float:
+        return self.events.residual / self.events.fraction / sigma_of(point) ** 2
 
     def residual_square(self, point: Array) -> float:
         return float(max(self.law_of_rows.square, LEAST_SPREAD) * sigma_of(point) ** 2)
