@@ -545,6 +545,9 @@ def test_a_file_that_was_begun_in_vain_is_removed(folder: Path, capsys: pytest.C
     assert main(["predict", "drives.fit.json", "new.csv", "--p", "0.1", "--out", "pred.csv"]) == 2
     assert "row 1 below the header: voltage must be a finite number" in capsys.readouterr().err
     assert not Path("pred.csv").exists()
+    Path("new.csv").write_text('voltage\n"27,5"\n')
+    assert main(["predict", "drives.fit.json", "new.csv", "--p", "0.1"]) == 2
+    assert "a finite number; of a file with decimal commas say --decimal ','" in capsys.readouterr().err
 
 
 WRITTEN = ["--sep", ";", "--decimal", ",", "--encoding", "latin-1"]

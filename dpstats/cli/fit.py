@@ -84,8 +84,7 @@ _ARGUMENTS = {"known_scale": "scale"}  # of options whose name is taken by a pla
 def run(options: argparse.Namespace) -> None:
     """Everything that can be wrong is found before the budget is spent; the file is reserved first."""
     budget = parse_budget(options.budget)
-    schema = Schema.load(options.schema)
-    model = described(options, schema)
+    model = described(options, Schema.load(options.schema))
     book = Ledger(options.ledger) if options.ledger else None
     given = _asked(options, model)
     with new_file(options.out, JSON), engine(options):

@@ -39,19 +39,21 @@ def _table(fit: Fit, new: pd.DataFrame, options: argparse.Namespace) -> pd.DataF
     """The rows with predictions beside them, which are empty where a row lacks a value."""
     lacking = _lacking(new, fit.record.covariates, "have no prediction")
     whole = new[~lacking]
-    with _rows_of(options.new, whole.index):
+    with _rows_of(options.new, whole):
         columns = predicted(fit, whole, options.type, options.p, options.times, options.clip)
     return new.assign(**pd.DataFrame(columns, index=whole.index).reindex(new.index))
 
 
 @contextmanager
-def _rows_of(path: Path, kept: pd.Index) -> Iterator[None]:
+def _rows_of(path: Path, kept: pd.DataFrame) -> Iterator[None]:
     """Let errors name a row by its place in the file: a fit counts from 0 the rows that it was given."""
     try:
         yield
     except RowError as error:
         _, row, what = error.args
-        raise SpecificationError(f"{path} row {kept[row] + 1} below the header{what}") from None
+        if what.endswith("a finite number") and kept.iloc[row].astype(str).str.contains(r"\d,\d").any():
+            what += "; of a file with decimal commas say --decimal ','"
+        raise SpecificationError(f"{path} row {kept.index[row] + 1} below the header{what}") from None
 
 
 def _lacking(new: pd.DataFrame, names: Sequence[str], they: str) -> pd.Series:
@@ -143,7 +145,7 @@ def forecast(options: argparse.Namespace) -> None:
     fleet = public_table(options.fleet, options)
     needed = [*fit.record.covariates, *filter(None, (options.age, options.units))]
     whole = fleet[~_lacking(fleet, needed, "are left out: their failures are not counted")]
-    with _rows_of(options.fleet, whole.index):
+    with _rows_of(options.fleet, whole):
         found = fit.forecast(
             whole,
             horizon,

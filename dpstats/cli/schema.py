@@ -14,8 +14,7 @@ from dpstats.schema import Schema
 def new(options: argparse.Namespace) -> None:
     """Write a schema to fill in."""
     given = data(options.data, options)
-    text = Schema.template(given[0] if isinstance(given, list) else given)
-    write(text, options.out, (".toml",))
+    write(Schema.template(given[0] if isinstance(given, list) else given), options.out, (".toml",))
 
 
 def check(options: argparse.Namespace) -> None:

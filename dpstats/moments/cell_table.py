@@ -38,6 +38,11 @@ class Found(NamedTuple):
     high: float
     privacy: float
 
+    def within(self, least: float, most: float) -> "Found":
+        """Of a number that lies from `least` to `most`; no estimate, where the limits are these."""
+        told = self.low > least or self.high < most
+        return self if told else self._replace(estimate=math.nan, std_error=math.inf)
+
 
 class Noise(NamedTuple):
     """Law, number of coordinates and sd of the noise of a release."""
@@ -253,8 +258,7 @@ class CellTable:
         if self.whole:
             low, middle, high = (float(np.rint(x)) for x in (low, middle, high))
         middle = min(max(middle, low), high)
-        error = (high - low) / (2 * z)
-        return Found(middle, error, low, high, noise / variance)
+        return Found(middle, (high - low) / (2 * z), low, high, noise / variance)
 
     def apart(self, p: float, level: float) -> float:
         """How far the quantiles p and 1 - p are apart at least, as their limits tell; 0 if not at all."""

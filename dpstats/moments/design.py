@@ -205,8 +205,7 @@ def of_matrix(of: str, count: float, whole: np.ndarray, noise: float, through: n
     np.fill_diagonal(corr, 1.0)
     corr_noise = noise * np.sqrt(_of_correlations(away / sds, corr))
     np.fill_diagonal(corr_noise, 0.0)
-    sd_noise = variance_noise / variance / 2
-    return DesignMoments(of, count, mean, mean_noise, sds, sd_noise, corr, corr_noise)
+    return DesignMoments(of, count, mean, mean_noise, sds, variance_noise / variance / 2, corr, corr_noise)
 
 
 def _of_correlations(away: np.ndarray, corr: np.ndarray) -> np.ndarray:

@@ -98,8 +98,12 @@ class CumulativeHazard:
         later = np.cumsum(weights[:, ::-1], axis=1)[:, ::-1]  # an increment is in all values that follow
         privacy, between = gradient**2 @ self.noise, np.abs(later) @ self.changing
         sampling = np.maximum(gradient**2 @ self.counts, 0.0)
-        one = np.sqrt(gradient**4 @ self.noise**2)
-        return Errors(np.sqrt(sampling + privacy + between**2), np.sqrt(privacy), between, one)
+        return Errors(
+            np.sqrt(sampling + privacy + between**2),
+            np.sqrt(privacy),
+            between,
+            np.sqrt(gradient**4 @ self.noise**2),
+        )
 
 
 def cumulative_hazard(counts: np.ndarray, sds: np.ndarray) -> CumulativeHazard:

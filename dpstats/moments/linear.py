@@ -129,8 +129,7 @@ class LinearMoments(NoisyMoments):
     @property
     def _told(self) -> np.ndarray:
         """Coefficients of which releases may tell anything."""
-        blind = np.zeros(len(self.origin)) if self.blind is None else self.blind
-        return self.seen & (blind == 0)
+        return np.asarray(self.seen & (True if self.blind is None else self.blind == 0))
 
     def _judged(
         self,

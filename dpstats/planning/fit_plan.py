@@ -329,11 +329,12 @@ class FitPlan(Shown):
             for f in factors
         ]
         half = np.array([self._quick(*each)[places] for each in tried])
-        floor = self._quick(self._noiseless(), self.n)[places]
-        floors = floor / np.sqrt(factors)[:, None] ** (against == ROWS)
+        floors = self._quick(self._noiseless(), self.n)[places] / np.sqrt(factors)[:, None] ** (
+            against == ROWS
+        )
         at = [n if against == ROWS else budget.amount for budget, n in tried]
-        unit = ROWS if against == ROWS else self.budget.unit
-        return draw(chosen, np.array(at), half, floors * np.ones_like(half), unit, ax)
+        floors = floors * np.ones_like(half)
+        return draw(chosen, np.array(at), half, floors, ROWS if against == ROWS else self.budget.unit, ax)
 
     def _slopes(self) -> list[str]:
         """Names of the coefficients of covariates; of all if there are none."""

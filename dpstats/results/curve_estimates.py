@@ -90,8 +90,7 @@ class Hazard:
             return np.broadcast_to(np.array([[np.nan], [np.nan], [np.inf]]), (3, len(hazards)))
         value = np.interp(hazards, self.value, self.times, right=np.nan)
         low = self.times[np.maximum(np.searchsorted(self.high, hazards) - 1, 0)]
-        high = np.append(self.times, np.inf)[np.searchsorted(self.low, hazards)]
-        return np.array([value, low, high])
+        return np.array([value, low, np.append(self.times, np.inf)[np.searchsorted(self.low, hazards)]])
 
 
 def restricted_mean(

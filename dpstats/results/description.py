@@ -71,8 +71,9 @@ def _column(variable: Variable, content: Mapping[str, Any]) -> ColumnSums:
     edges, counts = _array(content["edges"]), _array(content["counts"])
     rows = None if content["rows"] is None else float(content["rows"])
     coarse = _coarse(content["coarse"], len(edges)) if "coarse" in content else None
-    whole = not isinstance(variable, Bounded)
-    table = CellTable(bounds, edges, counts, _noise(content["noise"]), rows, whole, coarse)
+    table = CellTable(
+        bounds, edges, counts, _noise(content["noise"]), rows, not isinstance(variable, Bounded), coarse
+    )
     sums = content["sums"]
     rising = bool((np.diff(edges) > 0).all()) and len(counts) == len(edges) + 2
     _hold(rising and number is (sums is not None) and (number or len(counts) == levels + 1), "counts")
@@ -248,9 +249,10 @@ class Description(Facts, Shown, Stored):
         elif isinstance(variable, Flag | Event):
             yield f"share of {variable.codes[0]}", column.table.share(1, level)
         else:
-            yield "mean", mean_of(column, level)
+            yield "mean", mean_of(column, level).within(*variable.bounds)
             yield "sd", sd_of(column, level)
-            yield from ((head, column.table.quantile(p, level)) for head, p in QUANTILES.items())
+            for head, p in QUANTILES.items():
+                yield head, column.table.quantile(p, level).within(*variable.bounds)
 
     def correlations(self, level: float = 0.95) -> pd.DataFrame:
         """Return one row for each pair of numbers.
@@ -275,14 +277,14 @@ class Description(Facts, Shown, Stored):
         products, sums = self.products, tuple(self._column(name) for name in self.numbers)
         if products is None:
             return pairs_frame((), lambda i, j: ())
-        return pairs_frame(self.numbers, lambda i, j: products.correlation(i, j, sums, level))
+        return pairs_frame(self.numbers, lambda i, j: products.correlation(i, j, sums, level).within(-1, 1))
 
     @property
     def covariates(self) -> dict[Any, Any]:
         """What ``dps.plan(model, budget, n, covariates=...)`` takes: means and sds, shares, correlations.
 
-        Nothing else of the description goes into a plan. An sd that may be 0 or noise, for all that is told,
-        is the upper limit of its interval.
+        Nothing else of the description goes into a plan, nor a mean or a correlation that may be any. An sd
+        that may be 0 or noise, for all that is told, is the upper limit of its interval.
         """
         found: dict[Any, Any] = {}
         for name in self.names:
@@ -293,9 +295,9 @@ class Description(Facts, Shown, Stored):
                 found[name] = dict(zip(variable.all, shares.tolist(), strict=True))
             elif isinstance(variable, Flag | Event):
                 found[name] = float(np.clip(column.table.share(1, 0.95).estimate, 0.001, 0.999))
-            else:
+            elif not np.isnan(mean_of(column, 0.95).within(*variable.bounds).estimate):
                 found[name] = self._moments(name)
-        for _, row in self.correlations().iterrows():
+        for _, row in self.correlations().dropna().iterrows():
             found[row["first"], row["second"]] = float(np.clip(row["estimate"], -0.99, 0.99))
         return found
 
@@ -315,14 +317,16 @@ class Description(Facts, Shown, Stored):
 
         They reach 2.4 times as far from the median as the outer limits of the 5 and 95 % quantiles, which of
         normal values is four sds, are rounded outwards to two digits of that distance, and lie within the
-        declared ones.
+        declared ones. A variable of which one cell holds all of these limits has none: nine in ten of its
+        values seem alike, and nothing tells how far the others lie.
         """
         found = {}
         for name in self.numbers:
             table, (low, high) = self._column(name).table, self._bounds(name)
-            middle = table.quantile(0.5, 0.95).estimate
-            down = middle - _BEYOND * (middle - table.quantile(0.05, 0.95).low)
-            up = middle + _BEYOND * (table.quantile(0.95, 0.95).high - middle)
+            five, half, rest = (table.quantile(p, 0.95) for p in (0.05, 0.5, 0.95))
+            if np.searchsorted(table.edges, five.low, "right") == np.searchsorted(table.edges, rest.high):
+                continue
+            down, up = ((1 - _BEYOND) * half.estimate + _BEYOND * end for end in (five.low, rest.high))
             step = 10.0 ** (np.floor(np.log10(max(up - down, 1e-12 * (high - low)))) - _DIGITS + 1)
             down, up = np.floor(down / step) * step, np.ceil(up / step) * step
             found[name] = (max(float(f"{down:.12g}"), low), min(float(f"{up:.12g}"), high))

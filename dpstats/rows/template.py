@@ -21,6 +21,7 @@ from dpstats.schema.comments import key_of
 
 _NUMBER = '{kind = "bounded", lower = "?", upper = "?", unit = ""}'
 _LEVELS = '{kind = "levels", levels = ["?"], other = true}'
+_UNTYPED, _NULLS = '{kind = "?"}', "nulls alone, of no type"
 # what a storage type holds -> what it may be declared as; of what it holds otherwise nothing can be declared
 _DECLARED = {
     "floats": _NUMBER,
@@ -28,8 +29,8 @@ _DECLARED = {
     "booleans": '{kind = "flag", true = true, false = false}',
     "texts": _LEVELS,
     "objects": _LEVELS,
+    _NULLS: _UNTYPED,
 }
-_UNTYPED = '{kind = "?"}'
 _HEAD = """\
 # What everyone may know about each variable. No value was read to write this file.
 # Replace each ? by what is known without a look at the rows, and delete the variables that no formula uses:
@@ -98,7 +99,7 @@ def _types(data: Any) -> dict[Any, str | None]:
 def _of_arrow(schema: pa.Schema) -> dict[Any, str | None]:
     """Without the index that pandas writes beside the columns."""
     own = [field for field in schema if not re.fullmatch(r"__index_level_\d+__", field.name)]
-    return {field.name: held(field.type) for field in own}
+    return {field.name: _NULLS if pa.types.is_null(field.type) else held(field.type) for field in own}
 
 
 def _names(names: list[str]) -> dict[Any, str | None]:

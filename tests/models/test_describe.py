@@ -637,3 +637,28 @@ def test_a_spike_beside_a_smooth_law_is_no_heaps() -> None:
     assert not table._heaped and table._step(20) < 0
     found = table.quantile(0.75, 0.95)
     assert not {found.low, found.high} & set(edges) and found.low < np.quantile(values, 0.75) < found.high
+
+
+def test_what_may_be_anything_has_limits_and_no_estimate_and_goes_into_no_plan() -> None:
+    data = frame().assign(blank=np.nan)
+    schema = SCHEMA | dps.Schema(blank=dps.bounded(0, 10))
+    for seed in range(3):
+        found = look(data, dps.zcdp(0.1), seed, schema, columns=["temp", "blank", "load"])
+        blank = found.frame.set_index("variable").loc["blank"].set_index("quantity")
+        several = blank.loc[["mean", "sd", *QUANTILES]]
+        assert several["estimate"].isna().all() and np.isinf(several["std_error"]).all()
+        assert (several["conf_low"] == 0).all() and (several["conf_high"] >= 5).all()
+        pairs = found.correlations().set_index(["first", "second"])["estimate"]
+        assert np.isnan(pairs["temp", "blank"]) and np.isfinite(pairs["temp", "load"])
+        assert set(found.covariates) == {"temp", "load", ("temp", "load")}
+
+
+def test_a_constant_column_keeps_its_bounds() -> None:
+    """Nine in ten of its values seem alike, and nothing tells how far the others lie."""
+    data = frame().assign(load=7.0)
+    for budget in (LARGE, dps.zcdp(0.1), dps.pure(1)):
+        found = as_private(look(data, budget, 1, columns=["temp", "load"]))
+        assert set(found.reach) == {"temp"}
+        with pytest.warns(UserWarning, match="the suggested bounds are temp"):
+            tight = SCHEMA.suggest(found)
+        assert tight["load"] == SCHEMA["load"] and tight["temp"] != SCHEMA["temp"]

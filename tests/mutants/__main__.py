@@ -20,6 +20,9 @@ def main() -> int:
     parser.add_argument("words", nargs="*", help="plant only faults whose line has one of these words")
     parser.add_argument("--jobs", type=int, default=2, help="how many at a time (default: 2)")
     asked = parser.parse_args()
+    unknown = [word for word in asked.words if not any(word in m.what for m in MUTANTS)]
+    if unknown:
+        parser.error(f"no planted fault has the word {', '.join(map(repr, unknown))}")
     chosen = [m for m in MUTANTS if not asked.words or any(word in m.what for word in asked.words)]
     with tempfile.TemporaryDirectory() as folder:
         benches: queue.Queue[Bench] = queue.Queue()

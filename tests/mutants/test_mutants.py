@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.mutants import MUTANTS
+from tests.mutants.__main__ import main
 from tests.mutants.mutant import ROOT, Bench, Mutant
 
 HANDFUL = 5
@@ -47,6 +48,16 @@ def test_the_tests_of_each_exist() -> None:
             file, _, name = test.partition("::")
             found = functions(file)
             assert not name or name.partition("[")[0] in found, f"{mutant.what}: {test}"
+
+
+def test_a_word_that_no_fault_has_is_refused(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """With nothing to plant, nothing would survive."""
+    monkeypatch.setattr("sys.argv", ["mutants", "lattice", "no such word"])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code == 2 and "no planted fault has the word 'no such word'" in capsys.readouterr().err
 
 
 @pytest.mark.long

@@ -78,6 +78,11 @@ def test_other_values_of_the_same_types_make_the_same_template() -> None:
     assert dps.Schema.template(other) == dps.Schema.template(FRAME)
 
 
+def test_a_column_of_no_type_may_hold_anything() -> None:
+    text = dps.Schema.template(pa.table({"empty": pa.nulls(2)}))
+    assert text.endswith('empty = {kind = "?"}  # nulls alone, of no type\n')
+
+
 def test_what_is_not_filled_in_is_named(tmp_path: Path) -> None:
     path = tmp_path / "d.toml"
     text = dps.Schema.template(FRAME)
