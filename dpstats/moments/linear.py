@@ -129,7 +129,7 @@ class LinearMoments(NoisyMoments):
     @property
     def _told(self) -> np.ndarray:
         """Coefficients of which releases may tell anything."""
-        return np.asarray(self.seen & (True if self.blind is None else self.blind == 0))
+        return self.seen & (np.ones(len(self.origin), bool) if self.blind is None else self.blind == 0)
 
     def _judged(
         self,

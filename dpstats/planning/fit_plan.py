@@ -94,7 +94,8 @@ class FitPlan(Shown):
             of level .95; ``found_80``, the effect that a test of level .05 finds in 80 % of fits;
             ``not_estimable``, the chance that the fit says so; ``unsure``, the error of the standard error,
             of itself, as it is a median over made-up fits; and ``longest``, the standard error that one fit
-            in ten exceeds, over that median, which is infinite if that fit loses the coefficient. Where a
+            in ten exceeds, over that median, as a dozen fits or more tell it, and infinite if such a fit
+            loses the coefficient. Where a
             spread is not known, ``half_low``, ``half_high`` and ``half_tied``: half widths with sds 1.5 times
             as large, and as small, and, where no correlation is told, with such of .5.
 
