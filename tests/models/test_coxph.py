@@ -702,3 +702,20 @@ def test_a_change_of_which_noise_leaves_no_variance_is_no_error(monkeypatch: pyt
     parts = (SimpleNamespace(scale=np.ones(1)), grid, SimpleNamespace(radius=2.0))
     seen = (SimpleNamespace(matrix=matrix), np.eye(3))
     assert trends.checked(curator, 1.0, seen, parts, found) is found
+
+
+def test_rare_rows_of_which_cells_hide_where_they_lie_leave_an_honest_interval() -> None:
+    """One row in 25 has a hazard up to e^10 times as high as others, and fails early."""
+    rng, n = np.random.default_rng([112, 0, 60]), 20_000
+    on = rng.random(n) < 0.04
+    x = np.where(on, rng.choice([1.0, 2.0, 5.0], n) / 3, 0.0)
+    z = rng.normal(size=n)
+    times = 100 * (rng.exponential(size=n) * np.exp(-6 * x - 0.3 * z)) ** 0.8
+    ends = rng.uniform(20, 300, n)
+    data = {"t": np.minimum(times, ends), "e": 1 * (times <= ends), "x": x, "z": z}
+    schema = dps.Schema(t=dps.bounded(0.01, 300), e=dps.event(), x=dps.bounded(0, 10), z=dps.bounded(-6, 6))
+    with noise(SeededNoise(0)):
+        fit = dps.coxph("Surv(t, e) ~ x + z", data, schema).fit(dps.approx(2, 1e-6))
+    low, high = fit.conf_int().loc["x"]
+    assert abs(fit.params["x"] - 6) < high - low
+    assert high - low < 6

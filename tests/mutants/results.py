@@ -1061,6 +1061,16 @@ MUTANTS = (
         ("estimators/hazards/predictors.py", "np.minimum(points**2, (size * most) ** 2)", "points**2"),
     ),
     planted(
+        "all rows of a number are taken for rows that fail",
+        "estimators/test_predictors.py::test_rows_of_a_number_that_hardly_ever_fail_are_no_more_for_it",
+        ("estimators/hazards/predictors.py", "fail = _weighed(points, weights, failed, 1)", "fail = weights"),
+    ),
+    planted(
+        "cells tell where in them rows of high hazard lie",
+        "models/test_coxph.py::test_rare_rows_of_which_cells_hide_where_they_lie_leave_an_honest_interval",
+        ("estimators/hazards/estimate.py", "by_cells, grid.follows * grid.misplaced)", "by_cells)"),
+    ),
+    planted(
         "a step takes the clock for known, which slopes turn",
         "estimators/test_predictors.py::test_a_step_along_slopes_counts_again_what_the_clock_makes_of_it",
         ("estimators/hazards/estimate.py", "* share / (1 - share)", "* share"),

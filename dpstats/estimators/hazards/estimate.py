@@ -9,6 +9,7 @@ import numpy as np
 
 from dpstats.estimators.engine.average import Steps, uncertain
 from dpstats.estimators.engine.finish import Estimate, guessed, lacking, weak
+from dpstats.estimators.engine.information import Information
 from dpstats.estimators.hazards.bounds import Bounds
 from dpstats.estimators.hazards.grid import Grid
 from dpstats.estimators.hazards.levels import read_levels
@@ -63,7 +64,8 @@ def estimate(
     """
     j = grid.count
     sampling, noise, hidden, unsettled = _uncertain(steps, axes, scale, n, j)
-    turned = axes @ _followed(steps, axes, j, grid.follows)
+    mean = np.linalg.solve(axes, steps.points.mean(axis=0))
+    turned = axes @ followed(steps.information, mean[j:], grid.follows)
     point, factors = _read(steps, turned, scale, (sampling + noise, sampling))
     user = to_user(scale, j)
     wide = np.diag(np.append(np.ones(j), np.where(np.isinf(factors), 1.0, factors))) @ user
@@ -86,9 +88,11 @@ def estimate(
     bias = slopes * ((by_cells + by_bursts) ** 2 + ((1 + by_bursts) * by_clock) ** 2)
     cov = sampling + privacy + bias
     burst = bool((np.diag(cov)[j:] > 2 * np.diag(known)[j:]).any())
+    # where in cells rows lie that turn the clock is a guess as well
+    law = slopes * (grid.follows * grid.misplaced / (1 - grid.follows)) ** 2
     slopes, guess = cov[j:, j:].copy(), hidden[j:, j:]
     problems = ["unsettled"] * unsettled + ["constant"] * grid.constant + ["burst"] * burst
-    problems += [*(f"weak:{i}" for i in weak(guess, slopes)), *lacking(*scale.usable)]
+    problems += [*(f"weak:{i}" for i in weak(guess + law[j:, j:], slopes)), *lacking(*scale.usable)]
     settings = {"cut c": bounds.c, "R": bounds.radius, "pieces": j}
     if grid.strata > 1:
         settings["strata"] = grid.strata
@@ -181,16 +185,16 @@ def find_follows(
     return float(np.clip((seen * (middle[grid.pieces] - mean)) @ turn / variance, 0.0, _MOST))
 
 
-def _followed(steps: Steps, axes: np.ndarray, j: int, share: float) -> np.ndarray:
-    """From a step that takes the clock for known to one that it follows, in the coordinates of `axes`.
+def followed(information: Information, slopes: np.ndarray, share: float) -> np.ndarray:
+    """From a step that takes the clock for known to one that it follows, in whitened coordinates.
 
     Where slopes are longer by a share of themselves, the clock that turns with them makes them longer by
     `share` of that once more, and so on; log hazards of pieces go with them.
     """
-    inverse, slopes = steps.information.inverse, np.linalg.solve(axes, steps.points.mean(axis=0))[j:]
-    within = np.linalg.solve(inverse[j:, j:], slopes)
-    along = np.append(np.zeros(j), within / max(float(slopes @ within), SMALLEST))
-    return np.asarray(np.eye(len(inverse)) + np.outer(inverse[:, j:] @ within, along) * share / (1 - share))
+    inverse, d = information.inverse, len(slopes)
+    within = np.linalg.solve(inverse[-d:, -d:], slopes)
+    along = np.append(np.zeros(len(inverse) - d), within / max(float(slopes @ within), SMALLEST))
+    return np.asarray(np.eye(len(inverse)) + np.outer(inverse[:, -d:] @ within, along) * share / (1 - share))
 
 
 def _wrong(grid: Grid, log_hazards: np.ndarray, c: float) -> tuple[float, float, float, float]:
@@ -202,6 +206,7 @@ def _wrong(grid: Grid, log_hazards: np.ndarray, c: float) -> tuple[float, float,
     moved = _moved(grid, log_hazards, c)
     by_pieces, by_cells = _misfit(grid, log_hazards)
     noise = math.hypot(by_pieces, *(grid.shifts @ moved), float(np.abs(moved[grid.hidden]).sum()))
+    by_cells = math.hypot(by_cells, grid.follows * grid.misplaced)
     return noise, by_cells, _clock_error(grid, moved), _bursts(grid, c)
 
 

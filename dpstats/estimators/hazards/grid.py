@@ -80,6 +80,8 @@ class Grid:
         Each has as many cells, and pieces of its own.
     follows : float
         By what share of themselves slopes grow once more with the clock, which turns with them.
+    misplaced : float
+        Relative sd of the linear predictors that turn it, by where rows may lie in cells of columns.
     """
 
     edges: np.ndarray
@@ -102,6 +104,7 @@ class Grid:
     constant: bool = False
     strata: int = 1
     follows: float = 0.0
+    misplaced: float = 0.0
 
     @property
     def count(self) -> int:

@@ -19,11 +19,11 @@ from dpstats.estimators.engine.step import CHOOSE, DAMPING, LONGEST, capped
 from dpstats.estimators.gram.levels import expected_moments
 from dpstats.estimators.hazards.bend import bends, straightened
 from dpstats.estimators.hazards.bounds import HAZARD_MATRIX_SHARE, Chooser, watched
-from dpstats.estimators.hazards.estimate import HazardEstimate, estimate, find_follows
+from dpstats.estimators.hazards.estimate import HazardEstimate, estimate, find_follows, followed
 from dpstats.estimators.hazards.grid import Grid, find_grid
 from dpstats.estimators.hazards.information import Known
 from dpstats.estimators.hazards.levels import bent, few_events
-from dpstats.estimators.hazards.predictors import predictors
+from dpstats.estimators.hazards.predictors import misplaced, predictors
 from dpstats.estimators.hazards.problem import Problem
 from dpstats.estimators.hazards.trend import checked
 from dpstats.estimators.matrices import SMALLEST, not_noise, symmetric_power
@@ -79,7 +79,7 @@ class _Steps(Newton[Scores, HazardEstimate]):
         self.whitening = _whitening(expected, radius, self.scale)
         self.bounds, self.known = self.chooser.first(self.whitening), Known(expected, self.scale.error)
         self._counted = find_grid(curator, plan, problem)
-        self.grid = self._divided(0.0)
+        self.grid = self._marginal = self._divided(0.0)
         self.point = np.zeros(self.grid.count + problem.d)
 
     @property
@@ -129,17 +129,17 @@ class _Steps(Newton[Scores, HazardEstimate]):
 
     def towards(self, read: Scores) -> None:
         """Move by a step whose slopes are shrunk by what noise alone would have made of them."""
-        step, j = self.information.solve(read.scores), self.grid.count
+        step, j = self._step(read), self.grid.count
         step[j:] *= _signal(step[j:], self.information.matrix[j:, j:], read.noise[j:])
         self._move(step)
 
     def about(self, read: Scores) -> bool:
-        return self._move(self.information.solve(read.scores), DAMPING)
+        return self._move(self._step(read), DAMPING)
 
     def finish(self) -> HazardEstimate:
-        steps, hazards = self.steps, self.steps.points.mean(axis=0)[: self.grid.count]
-        follows = find_follows(self.grid, hazards, self._predictors(), self._turn(), self.bounds.c)
-        parts = (self.scale, replace(self.grid, follows=follows), self.bounds)
+        error = misplaced(self.scale, self.beta, self._failed)
+        steps, grid = self.steps, replace(self.grid, follows=self._follows(), misplaced=error)
+        parts = (self.scale, grid, self.bounds)
         few = few_events(self.scale, self.known, self.curator.n, float(self.grid.events.sum()))
         found = estimate(steps, self.axes, *parts, self.curator.n, few)
         bent = bends(self.curator, self._plan.cost("bend"), self.whitening, parts, found)
@@ -150,6 +150,17 @@ class _Steps(Newton[Scores, HazardEstimate]):
     def _informed(self) -> Information:
         """What is known of the information, in the coordinates of `axes`."""
         return self.known.information(self.grid.shares, self.grid.stratum, self.whitening)
+
+    def _follows(self) -> float:
+        """By what share of themselves slopes grow once more with the clock, once that turns with them."""
+        if self.grid is self._marginal:
+            return 0.0
+        return find_follows(self.grid, self.log_hazards, self._predictors(), self._turn(), self.bounds.c)
+
+    def _step(self, read: Scores) -> np.ndarray:
+        """Newton's, in the coordinates of `axes`, and what the clock makes of it."""
+        slopes = np.linalg.solve(self.whitening, self.beta)
+        return followed(self.information, slopes, self._follows()) @ self.information.solve(read.scores)
 
     def _move(self, step: np.ndarray, damping: float = 1.0) -> bool:
         """Take a step in the coordinates of `axes`, no longer than the caps; whether slopes were."""
@@ -185,15 +196,17 @@ class _Steps(Newton[Scores, HazardEstimate]):
 
     def _predictors(self, size: float = 1.0) -> tuple[np.ndarray, np.ndarray]:
         """Linear predictors of those at risk, as far as they are known; of slopes so many times as large."""
-        information, j = self._informed().matrix, self.grid.count
-        of_slopes, across = information[j:, j:], information[j:, :j]
-        middle = across @ np.sqrt(self.grid.shares) / self.known.level
-        beta = size * self.beta
-        slopes = np.linalg.solve(self.whitening, beta)
-        variance = max(float(slopes @ of_slopes @ slopes / self.known.level - (slopes @ middle) ** 2), 0.0)
-        failed = min(float(self._counted.events.sum()) / self.curator.n, 1.0)
+        information, j = self._informed().matrix / self.known.level, self.grid.count
+        back = np.linalg.inv(self.whitening)
+        middle = back @ information[j:, :j] @ np.sqrt(self.grid.shares)
+        covariance = back @ information[j:, j:] @ back - np.outer(middle, middle)
         longest = self.bounds.radius / np.linalg.norm(self.whitening, axis=0)
-        return predictors(self.scale, beta, longest, variance, failed)
+        return predictors(self.scale, size * self.beta, longest, covariance, self._failed)
+
+    @property
+    def _failed(self) -> float:
+        """Share of the rows."""
+        return min(float(self._counted.events.sum()) / self.curator.n, 1.0)
 
     def _rewhiten(self) -> None:
         own, level = self.known.own, self.known.level
