@@ -138,8 +138,8 @@ MUTANTS = (
         "counts of residuals: one row more, not one replaced",
         "residual_counts",
         "pilot",
-        "math.sqrt(2), 2.0\n        self.ranges = np.ones(size)",
-        "1.0, 2.0\n        self.ranges = np.ones(size)",
+        "self.lay_out(len(self._edges) + 1)",
+        "self.lay_out(len(self._edges) + 1)\n        self.sensitivity = 1.0",
     ),
     small(
         "counts of residuals: in every cell that a row is beyond",
@@ -268,8 +268,8 @@ MUTANTS = (
         "inspections: one count moves, not two",
         "inspection_counts",
         "interval_counts",
-        "math.sqrt(2), 2.0\n        self.ranges = np.ones(cells)",
-        "1.0, 2.0\n        self.ranges = np.ones(cells)",
+        "self.lay_out(self._side * (self._side + 1) // 2)",
+        "self.lay_out(self._side * (self._side + 1) // 2)\n        self.sensitivity = 1.0",
     ),
     planted(
         "failures between two times: their information is that of all hazard, not of what is kept",
@@ -361,8 +361,8 @@ MUTANTS = (
         "exit counts: one count moves, not two",
         "exit_counts",
         "interval_counts",
-        "math.sqrt(2), 2.0\n        self.ranges = np.ones(self._cells)",
-        "1.0, 2.0\n        self.ranges = np.ones(self._cells)",
+        "self.lay_out(groups * 3 * len(self._edges))",
+        "self.lay_out(groups * 3 * len(self._edges))\n        self.sensitivity = 1.0",
     ),
     planted(
         "trend of hazards: failures and hazards are never together",
@@ -375,8 +375,8 @@ MUTANTS = (
         "[entry_counts-0-1]",
         (
             "curator/statistics/interval_counts.py",
-            "self.sensitivity_l1, self.sensitivity = 2.0, math.sqrt(2)",
-            "self.sensitivity_l1, self.sensitivity = 2.0, 1.0",
+            "self.lay_out(len(self._edges))",
+            "self.lay_out(len(self._edges))\n        self.sensitivity = 1.0",
         ),
     ),
     small(

@@ -1,6 +1,7 @@
 """What every statistic must say about itself."""
 
 import itertools
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import ClassVar
@@ -77,3 +78,37 @@ class Statistic(ABC):
         return tuple(
             part.unpack(vector[end - part.size : end]) for part, end in zip(self.parts, ends, strict=True)
         )
+
+
+def cells_between(edges: Sequence[float] | np.ndarray, apart: bool = True) -> np.ndarray:
+    """Where cells end, as numbers.
+
+    Raises
+    ------
+    ValueError
+        Unless they increase, or, where they need not lie `apart`, do not decrease.
+    """
+    found = np.asarray(edges, dtype=float)
+    steps = np.diff(found)
+    if found.ndim != 1 or len(found) < apart or not (steps > 0 if apart else steps >= 0).all():
+        raise ValueError(f"the edges must be numbers that {'increase' if apart else 'do not decrease'}")
+    return found
+
+
+class Counts(Statistic):
+    """Weights of rows by cells, of which each row is in one at most.
+
+    Notes
+    -----
+    A row adds its weight, 1 at most, to one cell, or nothing. For rows with weights v and w in cells c and d
+    the difference is v e_c - w e_d, 0 <= v, w <= 1:
+
+    *L2*: sqrt 2, *L1*: 2, *ranges*: 1; all attained by two rows of full weight in different cells.
+    """
+
+    sensitivity, sensitivity_l1 = math.sqrt(2), 2.0
+
+    def lay_out(self, cells: int) -> None:
+        """So many cells."""
+        self.parts = (Part(np.ones(1), np.ones(cells)),)
+        self.ranges = np.ones(cells)

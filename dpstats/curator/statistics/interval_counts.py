@@ -13,13 +13,13 @@ import numpy as np
 
 from dpstats.curator.blocks import Block, PublicDesign, Scratch
 from dpstats.curator.geometry import events
-from dpstats.curator.lattice import Factor, Part
+from dpstats.curator.lattice import Factor
 from dpstats.curator.products import predictor
 from dpstats.curator.statistics.at_residuals import AtResiduals
-from dpstats.curator.statistics.base import Statistic
+from dpstats.curator.statistics.base import Counts, cells_between
 
 
-class ExitCounts(Statistic):
+class ExitCounts(Counts):
     """Weights of rows by group, interval of time and kind of exit; shape (groups, 3 J).
 
     The intervals are (-inf, t_1], (t_1, t_2], ..., (t_{J-1}, t_J]. Columns 0 to J - 1 count events in each,
@@ -48,16 +48,12 @@ class ExitCounts(Statistic):
     name = "exit_counts"
 
     def __init__(self, design: PublicDesign, *, edges: Sequence[float], groups: int = 1) -> None:
-        self._edges = np.asarray(edges, dtype=float)
-        if self._edges.ndim != 1 or not len(self._edges) or not (np.diff(self._edges) > 0).all():
-            raise ValueError("the edges must be numbers that increase")
+        self._edges = cells_between(edges)
         self._first, self._groups = int(design.has_intercept), groups
         if groups not in (1, 1 + len(design.names) - self._first):
             raise ValueError("groups must be 1, or one more than there are covariates")
-        self._cells, self._weighted = groups * 3 * len(self._edges), design.weights is not None
-        self.parts = (Part(np.ones(1), np.ones(self._cells)),)
-        self.sensitivity, self.sensitivity_l1 = math.sqrt(2), 2.0
-        self.ranges = np.ones(self._cells)
+        self._weighted = design.weights is not None
+        self.lay_out(groups * 3 * len(self._edges))
 
     def factors(self, block: Block, scratch: Scratch) -> tuple[Factor, ...]:
         intervals = len(self._edges)
@@ -82,7 +78,7 @@ class ExitCounts(Statistic):
         return (vector.reshape(self._groups, -1),)
 
 
-class EntryCounts(Statistic):
+class EntryCounts(Counts):
     """Weights of rows by the interval of time in which they enter; shape (J,).
 
     The intervals are (-inf, t_1], (t_1, t_2], ..., (t_{J-2}, t_{J-1}], and what is beyond.
@@ -104,22 +100,18 @@ class EntryCounts(Statistic):
     flat = True
 
     def __init__(self, design: PublicDesign, *, edges: Sequence[float]) -> None:
-        self._edges = np.asarray(edges, dtype=float)
-        if self._edges.ndim != 1 or not len(self._edges) or not (np.diff(self._edges) > 0).all():
-            raise ValueError("the edges must be numbers that increase")
+        self._edges = cells_between(edges)
         if not design.delayed:
             raise ValueError("the design has no entries")
-        cells, self._weighted = len(self._edges), design.weights is not None
-        self.parts = (Part(np.ones(1), np.ones(cells)),)
-        self.sensitivity_l1, self.sensitivity = 2.0, math.sqrt(2)
-        self.ranges = np.ones(cells)
+        self._weighted = design.weights is not None
+        self.lay_out(len(self._edges))
 
     def factors(self, block: Block, scratch: Scratch) -> tuple[Factor, ...]:
         weight = np.where(block.ok, block.weight, 0.0) if self._weighted else block.ok
         return (Factor(weight[:, None], np.searchsorted(self._edges[:-1], block.entry)),)
 
 
-class InspectionCounts(AtResiduals):
+class InspectionCounts(Counts, AtResiduals):
     """Counts of rows that failed, by the residuals between which they did; shape ((J + 1) (J + 2) / 2,).
 
     A row that failed between the residuals a and b counts in the cell (i, j) where a lies in the i-th and b
@@ -152,17 +144,12 @@ class InspectionCounts(AtResiduals):
     flat = True
 
     def __init__(self, design: PublicDesign, *, sigma: float, edges: Sequence[float], **point: Any) -> None:
-        self._edges = np.asarray(edges, dtype=float)
-        if self._edges.ndim != 1 or not len(self._edges) or not (np.diff(self._edges) > 0).all():
-            raise ValueError("the edges must be numbers that increase")
+        self._edges = cells_between(edges)
         if not (design.intervals and 0 < sigma < math.inf):
             raise ValueError("the design must have intervals, and sigma be positive and finite")
         super().__init__(design, sigma=sigma, **point)
         self._side = len(self._edges) + 1
-        cells = self._side * (self._side + 1) // 2
-        self.parts = (Part(np.ones(1), np.ones(cells)),)
-        self.sensitivity, self.sensitivity_l1 = math.sqrt(2), 2.0
-        self.ranges = np.ones(cells)
+        self.lay_out(self._side * (self._side + 1) // 2)
 
     def factors(self, block: Block, scratch: Scratch) -> tuple[Factor, ...]:
         known = self.watched(block, scratch)[1].known

@@ -16,7 +16,7 @@ from dpstats.curator.blocks import Block, PublicDesign, Scratch
 from dpstats.curator.geometry import Map, shorten
 from dpstats.curator.lattice import Factor, Part
 from dpstats.curator.products import RowProducts, squared_norms
-from dpstats.curator.statistics.base import Statistic, each_row
+from dpstats.curator.statistics.base import Counts, Statistic, cells_between, each_row
 
 
 class PilotRow:
@@ -255,7 +255,7 @@ class ResidualScore(Statistic):
         return vector[:-1], vector[-1:]
 
 
-class ResidualCounts(Statistic):
+class ResidualCounts(Counts):
     """The weights of the rows by the size of their residuals r = sqrt(weight) (y~ - line'x~) / sigma.
 
     A row counts in cell j if edges[j - 1] <= |r| < edges[j]; the first cell begins at 0, the last has no end.
@@ -286,15 +286,10 @@ class ResidualCounts(Statistic):
     ) -> None:
         self._map, self._weighted = Map(design, **row), design.weights is not None
         self._line, self._sigma = np.asarray(line, dtype=float), float(sigma)
-        self._edges = np.asarray(edges, dtype=float)
+        self._edges = cells_between(edges, apart=False)
         if self._line.shape != (self._map.k,) or not 0 < self._sigma < math.inf:
             raise ValueError(f"line must have {self._map.k} entries and sigma be positive and finite")
-        if self._edges.ndim != 1 or not (np.diff(self._edges) >= 0).all():
-            raise ValueError("edges hold numbers that do not decrease")
-        size = len(self._edges) + 1
-        self.parts = (Part(np.ones(1), np.ones(size)),)
-        self.sensitivity, self.sensitivity_l1 = math.sqrt(2), 2.0
-        self.ranges = np.ones(size)
+        self.lay_out(len(self._edges) + 1)
 
     def factors(self, block: Block, scratch: Scratch) -> tuple[Factor, ...]:
         size, cells = len(block.ok), len(self._edges) + 1
@@ -338,11 +333,11 @@ class RowReach(Statistic):
     def __init__(self, design: PublicDesign, *, whitening: np.ndarray, edges: np.ndarray, **row: Any) -> None:
         self._map, self._weighted = Map(design, **row), design.weights is not None
         k = self._map.k
-        whitening, self._edges = np.asarray(whitening, dtype=float), np.asarray(edges, dtype=float)
+        whitening, self._edges = np.asarray(whitening, dtype=float), cells_between(edges, apart=False)
         if whitening.shape != (k, k):
             raise ValueError(f"whitening must have {k} columns")
-        if self._edges.ndim != 1 or not (np.diff(self._edges) >= 0).all() or not self._edges[0] > 1e-150:
-            raise ValueError("edges hold numbers that do not decrease, of which no square underflows")
+        if not self._edges[0] > 1e-150:
+            raise ValueError("edges hold numbers of which no square underflows")
         self._whitened = RowProducts(whitening.T / self._map.unit, self._map.unit)
         self.parts = (Part(np.ones(k), np.ones(len(self._edges))),)
         self.sensitivity, self.sensitivity_l1 = math.sqrt(2), 2.0
