@@ -23,7 +23,7 @@ _OCTAVES = 12  # beyond those counted, at most
 # what all rows lack of an effect that ends, over what they do of one that is straight up to an sd from the
 # mean, by the same sum of scores: of logarithms of Pareto columns 1 to 4 times as much
 _MORE = 2.0
-_ROUNDING = 1e-12  # of squares of curves of columns of variance 1
+_ROUNDING = 1e-12  # of squares of curves of columns of variance 1, and of what lines leave of effects
 # skewness from which the long rows of a column lie on one side: of a gamma law of shape 4 it is 1, and noise
 # makes .6 of that of a normal column
 _SKEWED = 0.7
@@ -86,8 +86,7 @@ class Look:
         if not len(self.chosen):
             way, half = (self.line.beta - self.line.middle * first) / self.line.some_spread, NEAR.edge**2 / 2
             return dict(ways=way[None], level=[half], tilt=[0.0], edge=NEAR.edge, span=half)
-        level, tilt = self.law.curve()
-        ways = np.eye(len(first))[self._axes] / self._roots[:, None]
+        (level, tilt), ways = self.law.curve(), np.eye(len(first))[self._axes] / self._roots[:, None]
         return dict(ways=ways, level=level, tilt=tilt, edge=EDGE, span=self._span)
 
     def judged(self, release: Release, limit: float) -> Bent:
@@ -104,12 +103,12 @@ class Look:
         slopes, own = line.beta[self._axes], (np.arange(len(sds)), self._axes)
         on, ends = Shape.of(self, self.law, _goes_on), Shape.of(self, self.tail, _ends)
         near, far = self._per_score(on), self._per_score(ends)
-        known, bent = believed(found, sds, ends.sums / ends.heard[1] * slopes * self._roots)
+        known, bent = believed(found, sds, _over(ends.sums, ends.heard[1]) * slopes * self._roots)
         goes_on = (known * found)[:, None] * near
         # what rises ever faster may end, too, and loses no more than rows that noise may hide make of it
-        most = np.maximum(np.abs(slopes) * (1 - ends.whole[1] / ends.heard[1]), np.abs(goes_on[own]))
+        most = np.maximum(np.abs(slopes) * (1 - _over(ends.whole[1], ends.heard[1])), np.abs(goes_on[own]))
         size = -np.sign(slopes) * np.minimum(_MORE * np.abs(known * found * far[own]), most)
-        ended = far * np.divide(size, far[own], out=np.zeros_like(size), where=far[own] != 0)[:, None]
+        ended = far * _over(size, far[own])[:, None]
         errors = WORTH * np.sqrt(np.diag(line.cov))
         told = (np.abs(found) > sure) & (np.maximum(np.abs(goes_on), np.abs(ended)) > errors).any(axis=1)
         middle, half, noisy = (goes_on + ended) / 2, (ended - goes_on) / 2, (near + far) / 2
@@ -154,10 +153,9 @@ class Look:
 
     def _per_score(self, shape: "Shape") -> Array:
         """What a sum of scores against a curve, of 1, moves coefficients by; shape (m, k)."""
-        level, slope = (shape.whole - shape.heard) / shape.sums
-        each = np.zeros((len(level), len(self.line.beta)))
-        each[:, 0], each[np.arange(len(level)), self._axes] = level, slope / self._roots
-        return each
+        level, slope = _over(shape.whole - shape.heard, shape.sums)
+        forms = np.eye(len(self.line.beta))
+        return np.asarray(level[:, None] * forms[0] + (slope / self._roots)[:, None] * forms[self._axes])
 
     def weights(self, law: ColumnLaw) -> Array:
         """Of rows at the points, whitened as weighted rows are."""
@@ -172,10 +170,9 @@ def looking(plan: Plan, last: str, scale: RowScale, n: int) -> Plan:
     Up to twice as much as is planned, or until its noise is no more than its error by sampling.
     """
     m = int(np.count_nonzero(np.isfinite(scale.near_end) & ~scale.binary & ~scale.hardly_varies))
-    events = max(scale.rows(n), 1)
     if not m:
         return plan
-    size = math.sqrt((2 if plan.pure else 1) * 4 * base_square(m) / events) * _LIMIT
+    size = math.sqrt((2 if plan.pure else 1) * 4 * base_square(m) / max(scale.rows(n), 1)) * _LIMIT
     cost = plan.cost("bend")
     return plan.lent(last, "bend", min(max(size, cost), 2 * cost))
 
@@ -188,8 +185,9 @@ def _skewed(scale: RowScale) -> tuple[Array, ColumnLaw, ColumnLaw]:
     chosen = np.flatnonzero(~scale.binary & ~scale.hardly_varies)
     near, missed = scale.near_end[chosen], scale.missed[chosen]
     seen = ColumnLaw.counted(scale, chosen, near)
-    beyond = (0.0, 1), (missed, 1), (missed, _OCTAVES)
-    bare, law, tail = (_farther(seen, scale, chosen, *each) for each in beyond)
+    bare, law, tail = (
+        _farther(seen, scale, chosen, *beyond) for beyond in ((0.0, 1), (missed, 1), (missed, _OCTAVES))
+    )
     skewed = np.abs(bare.mean(bare.at**3)) > _SKEWED * np.maximum(bare.mean(bare.at**2), 1.0) ** 1.5
     skewed |= np.isfinite(near)
     # where noise leaves nearly all rows of a column in two places no square differs from a line
@@ -208,7 +206,7 @@ class Shape:
         Intercept and slope of the line over rows as they were weighted, about which scores are summed, and
         over all in full.
     sums : array, shape (m,)
-        Of scores against the curves.
+        Of scores against the curves; 0 where rows of the law lie where the effect is a line.
     """
 
     heard: Array
@@ -220,7 +218,13 @@ class Shape:
         values, weights = effect(law.at), look.weights(law)
         heard, whole = (law.line(values, by) for by in (weights, np.ones_like(weights)))
         left = values - heard[0][:, None] - heard[1][:, None] * law.at
+        left = np.where(law.mean(left**2)[:, None] > _ROUNDING, left, 0.0)
         return cls(heard, whole, look.events * law.mean(look.shortened(law) * left))
+
+
+def _over(part: Array, whole: Array) -> Array:
+    """Quotients, 0 where there is nothing to divide by: a line moves by no effect that no score can tell."""
+    return np.divide(part, whole, out=np.zeros_like(part), where=whole != 0)
 
 
 def _goes_on(at: Array) -> Array:

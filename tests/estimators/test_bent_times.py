@@ -1,5 +1,6 @@
 """Which columns times are looked at along, and by what the look moves a line."""
 
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -8,7 +9,7 @@ import pytest
 from scipy import stats
 
 from dpstats.estimators.bends import EDGE, Line
-from dpstats.estimators.bent_times import Bent, Look, looking
+from dpstats.estimators.bent_times import Bent, Look, Shape, _ends, _goes_on, looking
 from dpstats.estimators.column_law import ColumnLaw
 from dpstats.estimators.engine.plan import Plan
 from dpstats.estimators.location_scale.plan import make_plan, make_pure_plan
@@ -223,3 +224,17 @@ def test_a_column_that_noise_leaves_in_one_place_has_no_square_to_tell() -> None
     """No line is determined there, and a fit that was paid for does not end in an error."""
     law = ColumnLaw(np.full((1, 4), 0.5), np.full((1, 4), 0.25))
     assert law.curved(*law.curve()) == pytest.approx(np.zeros((1, 4)))
+
+
+@pytest.mark.parametrize("places", [[-0.9, -0.3, 0.4, 0.95], [1.1, 1.3, 1.8, 1.9]])
+def test_where_noise_leaves_no_row_at_the_end_of_an_effect_only_the_square_that_goes_on_moves_a_line(
+    places: list[float],
+) -> None:
+    """An effect that ends is a line there, of which no score tells, and it is not 0 / 0 or of rounding."""
+    law = ColumnLaw(np.array([places]), np.array([[0.5, 0.3, 0.1, 0.1]]))
+    by = replace(look(scale(SKEWED)), tail=law)
+    found, goes_on = told(by, -1e5), by._per_score(Shape.of(by, by.law, _goes_on))[0]
+    assert not by._per_score(Shape.of(by, law, _ends)).any()
+    # as far as it goes on, or nowhere
+    assert found.shift == pytest.approx(-1e5 * goes_on / 2, rel=0.01)
+    assert np.sqrt(found.cov[1, 1]) == pytest.approx(abs(found.shift[1]), rel=0.3)

@@ -1284,6 +1284,12 @@ MUTANTS = (
         (BENT, "left = values - heard[0][:, None] - heard[1][:, None] * law.at", "left = values"),
     ),
     planted(
+        "an effect that is a line where rows lie moves coefficients by a quotient of rounding",
+        BENT_TIMES
+        + "test_where_noise_leaves_no_row_at_the_end_of_an_effect_only_the_square_that_goes_on_moves_a_line",
+        (BENT, "law.mean(left**2)[:, None] > _ROUNDING", "law.mean(left**2)[:, None] >= 0"),
+    ),
+    planted(
         "what chance may make of a sum moves a line",
         BENT_TIMES + "test_what_a_look_cannot_exclude_is_in_the_interval_and_what_it_excludes_is_not",
         ("estimators/bends.py", "_ODDS = 1 / 3", "_ODDS = 1e9"),
@@ -1351,7 +1357,7 @@ MUTANTS = (
     planted(
         "rows that noise may hide make columns skewed",
         BENT_TIMES + "test_columns_are_looked_at_that_are_skewed_by_counts_or_bounds",
-        (BENT, "beyond = (0.0, 1)", "beyond = (missed, 1)"),
+        (BENT, "((0.0, 1), (missed, 1)", "((missed, 1), (missed, 1)"),
     ),
     planted(
         "fits under pure epsilon do not look for bends",

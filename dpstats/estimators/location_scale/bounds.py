@@ -237,7 +237,7 @@ class Bounding(Generic[P]):
         value = np.mean(1 / (kept * left) + np.maximum(noise[:, None] / left, FREE) ** 2, axis=1) - 1
         value += count * (bias + longer) ** 2
         value += max(log_sigma, FREE) ** 2 - FREE**2 + (matrix * squares) ** 2
-        best = int(np.argmin(value))
+        best = int(np.argmin(np.fmin(value, math.inf)))  # a length of which nothing is known is not the best
         chosen = dict(radius=math.sqrt(squares[best]), location_noise=float(noise[best]))
         return float(value[best]), replace(choice, **chosen)
 
