@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -99,7 +99,12 @@ class _Look(HoldsRows):
 
     design: VariableColumns
     _rows: Rows
-    _stated: ClassVar = dict  # nothing else was given, for :mod:`dpstats.models.reuse`
+
+    def _stated(self) -> dict[str, Any]:
+        """The names, where commas or blanks in them hide which are asked; :mod:`dpstats.models.reuse`."""
+        told = {"".join(name.split()) for name in self.design.schema}
+        hidden = len(told) < len(self.design.schema) or "," in "".join(told)
+        return {"columns": self.design.names} if hidden else {}
 
     @reusable(Description)
     def fit(
@@ -110,10 +115,13 @@ class _Look(HoldsRows):
         check_budget(budget, rows.n)
         curator = Curator(rows, design, budget)
         asked = [_asked(name, schema[name]) for name in names]
-        pure, numbers = budget.pure, sum(isinstance(one, Wanted) for one in asked)
-        plan = make_plan(numbers, measure(budget), pure)
-        counts = dict(chosen=np.ones(len(names)), edges=[np.zeros(0)] * len(names))
-        _, sds = curator.noise("cell_counts", plan["counts"][0], **counts)
+        plan = make_plan(sum(isinstance(one, Wanted) for one in asked), measure(budget), budget.pure)
+        _, sds = curator.noise(
+            "cell_counts",
+            plan["counts"][0],
+            chosen=np.ones(len(names)),
+            edges=[np.zeros(0)] * len(names),
+        )
         check_enough(
             curator,
             budget,
@@ -122,10 +130,16 @@ class _Look(HoldsRows):
             force,
             "; fewer variables need less",
         )
-        method = f"noisy counts and moments ({'pure epsilon' if pure else 'Gaussian'})"
-        facts = pay(curator, design, budget, ledger, method, plan.costs)
-        known = rows.n if design.inside is None and rows.unit.column is None else None
-        found, products = describe_columns(curator, plan, asked, known)
+        facts = pay(
+            curator,
+            design,
+            budget,
+            ledger,
+            f"noisy counts and moments ({'pure epsilon' if budget.pure else 'Gaussian'})",
+            plan.costs,
+        )
+        known = design.inside is None and rows.unit.column is None
+        found, products = describe_columns(curator, plan, asked, rows.n if known else None)
         return Description(schema=schema, names=names, columns=found, products=products, **facts)
 
 
@@ -139,10 +153,9 @@ def _names(schema: Schema, columns: Sequence[str] | None) -> tuple[str, ...]:
     names = tuple(schema) if columns is None else listed(columns)
     unknown = [name for name in names if not among(name, tuple(schema))]
     if not names or unknown or len(set(names)) < len(names):
-        known = ", ".join(schema) or "none"
         raise SpecificationError(
-            f"columns must be different variables of the schema ({known}), such as ['temp', 'load'], got "
-            f"{shown(columns)}{near(unknown, schema)}"
+            f"columns must be different variables of the schema ({', '.join(schema) or 'none'}), such as "
+            f"['temp', 'load'], got {shown(columns)}{near(unknown, schema)}"
         )
     return names
 

@@ -117,6 +117,24 @@ def test_a_fit_that_an_earlier_version_kept_is_found(
         fit("cost  ~ temp")
 
 
+@pytest.mark.parametrize(("asked", "other"), [("a|b|a, b", "a, b|a|b"), ("c|c |b", "c |c|b")])
+def test_commas_and_blanks_in_names_do_not_hide_which_variables_are_described(asked: str, other: str) -> None:
+    names = {*asked.split("|")}
+    data = {name: DATA["temp"] for name in names}
+    schema = dps.Schema({name: SCHEMA["temp"] for name in names})
+    for columns in (asked.split("|"), other.split("|")) * 2:
+        found = dps.describe(data, schema, BUDGET, columns, force=True, reuse=True)
+        assert found.frame["variable"].unique().tolist() == columns
+
+
+def test_a_description_of_plain_names_is_told_as_it_was() -> None:
+    """So that one which was kept is found again."""
+    dps.describe(DATA, SCHEMA, BUDGET, ["temp", "load"], force=True)
+    (path,) = kept(Path())
+    told = json.loads(path.read_text())["asked"]
+    assert told["formula"] == "describe : temp , load" and "columns" not in told
+
+
 CHANGES: dict[str, dict[str, Any]] = {
     "formula": dict(formula="cost ~ load"),
     "budget": dict(budget=dps.zcdp(4.5)),
