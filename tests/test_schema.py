@@ -323,3 +323,8 @@ def test_what_is_no_declaration_is_not_joined_to_a_schema(other):
 def test_an_empty_name_is_no_text_of_one_type():
     with pytest.raises(SchemaError, match="must be a text, not an empty one"):
         Schema({"": bounded(0, 1)})
+
+
+def test_where_there_is_no_unit_none_names_it() -> None:
+    schema = Schema({"\uff2eone": bounded(0, 1), "y": bounded(0, 1)})
+    assert tuple(schema) == ("\uff2eone", "y")

@@ -437,7 +437,7 @@ def _norms_of(declared: dict[str, Any]) -> Iterator[Norm]:
 
 
 def _check_unit_and_texts(unit: Unit, variables: Mapping[str, Variable]) -> None:
-    tables: dict[str, Any] = {str(unit.column): {}} | {
+    tables: dict[str, Any] = ({} if unit.column is None else {unit.column: {}}) | {
         name: _plain(variable) for name, variable in variables.items()
     }
     spelt = dict[str, str]()
