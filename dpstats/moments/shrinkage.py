@@ -104,12 +104,14 @@ class Pulled:
         return self._moved(variance * self.within + np.outer(pull, pull), variance) / self.moments.n
 
     def noise(self, apart: np.ndarray) -> np.ndarray:
-        """The same by noise of the matrix that all rows were told from."""
+        """The same by noise of the matrix that all rows were told from, and means if by nothing else."""
         moments, back = self.moments, self.moments.back
-        through, shape = back @ self.lead, np.eye(len(back))
-        reached = through @ self._slopes(apart)
-        noise = moments.noise_gram / moments.gram_weight
-        return self._moved(through.T @ noise_of_product(noise, shape, np.outer(reached, reached)) @ through)
+        through, reached = back @ self.lead, back @ (self.lead @ self._slopes(apart))
+        noise = noise_of_product(
+            moments.noise_gram / moments.gram_weight, np.eye(len(back)), np.outer(reached, reached)
+        )
+        of_mean = 0.0 if moments.whole is not None else float(back[:, 0] @ noise @ back[:, 0])
+        return self._moved(through.T @ noise @ through, of_mean)
 
     def unknown(self, apart: np.ndarray) -> np.ndarray:
         """The same by what is not known of the moments of all rows."""
@@ -129,13 +131,14 @@ class Pulled:
         Notes
         -----
         Variances l_j are lost beyond what weighting takes of normal rows, of which S loses nothing of how
-        covariates go together. What is lost may hold `_OTHERWISE` (l_i l_j)^1/2 of a covariance.
+        covariates go together. What is lost may hold `_OTHERWISE` (l_i l_j)^1/2 of a covariance, and if it is
+        on one side ((1 - w) l_j)^1/2 of a mean by the inequality of Cauchy and Schwarz, w the mean weight.
         """
-        usual = kept_at(len(apart), self.moments.gram_weight)
-        lost = np.diag(every) - np.diag(self.within) * (1 / usual + _UNSURE)
-        roots = np.zeros(len(apart))
-        roots[len(apart) - len(lost) :] = np.sqrt(np.maximum(lost, 0.0))
-        return self._by_errors(_OTHERWISE * np.outer(roots, roots), apart)
+        weight, first = self.moments.gram_weight, len(apart) - len(every)
+        lost = np.diag(every) - np.diag(self.within) * (1 / kept_at(len(apart), weight) + _UNSURE)
+        roots = np.sqrt(np.maximum(lost, 0.0))
+        rows = np.append([(1 - weight) ** 0.5] * first, _OTHERWISE * roots)
+        return self._by_errors(np.outer(rows, np.append([0.0] * first, roots)), apart)
 
     def _by_errors(self, errors: np.ndarray, apart: np.ndarray) -> np.ndarray:
         """The same by sds of covariances and, in the row of an intercept, of means; shape (d, d)."""

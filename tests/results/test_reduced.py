@@ -139,3 +139,17 @@ def test_a_line_that_bends_for_want_of_a_term_has_honest_intervals() -> None:
         off.append(float(abs(found.params["x"] - slope) / found.bse["x"]))
         assert not found.flags
     assert np.median(off) < 1.5 and max(off) < 2.5
+
+
+def test_the_mean_of_a_skewed_column_that_was_left_out_is_in_doubt() -> None:
+    """Long rows weigh less in its mean, which is the intercept of the line without it."""
+    schema = dps.Schema(y=dps.bounded(-60, 60), z=dps.bounded(-8, 8), x=dps.bounded(0, 60))
+    off = []
+    for seed in range(12):
+        draw = np.random.default_rng([6, seed])
+        z, x = draw.normal(size=(2, 10_000))
+        data = dict(x=np.exp(0.7 * x), z=z, y=np.exp(0.7 * x) + z + draw.normal(size=z.size))
+        with noise(SeededNoise(seed)):
+            found = dps.ols("y ~ x + z", data, schema).fit(dps.gdp(0.3)).drop("x")
+        off.append(float(abs(found.params["Intercept"] - np.exp(0.245)) / found.bse["Intercept"]))
+    assert np.median(off) < 1.5 and max(off) < 2.5
