@@ -19,8 +19,8 @@ from dpstats.contributors.plan import checked
 from dpstats.errors import SpecificationError
 from dpstats.estimators.contributed import fit_input, linear_moments
 from dpstats.formula import Block, Design
+from dpstats.models.skeleton import of_moments
 from dpstats.results import GlmFit, LinearFit
-from dpstats.results.linear import fields_of
 from dpstats.rows import open_rows
 from dpstats.schema import Event, Flag, Levels, Variable
 
@@ -55,8 +55,7 @@ def fit_linear(name: str, design: Design, alpha: float, messages: Any, plan: Pla
         middle, half = plan.response
         fields = _of_input(plan, totals, half, middle)
     else:
-        moments = linear_moments(totals, plan)
-        fields = fields_of(moments.solve(alpha), design.names) | {"linear": moments}
+        fields = of_moments(design, linear_moments(totals, plan), alpha)
     return LinearFit(dist="gaussian", alpha=alpha, **_published(name, plan, totals), **fields)
 
 
@@ -76,7 +75,7 @@ def fit_logistic(name: str, design: Design, messages: Any, plan: Plan, reach: fl
     if plan.method == "input":
         fields = _of_input(plan, totals, 1 / (4 * a2), 0.0)
     else:
-        fields = fields_of(linear_moments(totals, plan, 4 * a2).solve(), design.names)
+        fields = of_moments(design, linear_moments(totals, plan, 4 * a2), 0.0) | {"linear": None}
     fields["flags"] = (*fields["flags"], QUADRATIC)
     fields["settings"] = {"quadratic approximation, R": float(reach), "a2": round(a2, 6)}
     return GlmFit(dist="binomial", **_published(name, plan, totals), **fields)

@@ -33,13 +33,12 @@ from dpstats.models.skeleton import (
     check_method,
     check_worth,
     costs_of_middles,
+    of_moments,
     pay,
     rows_of,
     share_of_middles,
 )
-from dpstats.moments import Solution
 from dpstats.results import LinearFit
-from dpstats.results.cautions import beside, cautions, of_whole_table
 from dpstats.results.linear import fields_of
 from dpstats.results.record import penalty
 from dpstats.schema import Schema
@@ -298,26 +297,26 @@ class LinearModel(Plannable):
         """What the record says of the estimate, and what was not asked for it."""
         most = None if design.weights is None else design.max_weight
         result = fit_gram(curator, _box(design), design.has_intercept, plan, self._public, most)
-        moments = result.moments.of_columns(design.way).beside(design.partners())
-        found = self._described(moments.solve(self.alpha), result.settings)
-        problems = (*of_whole_table(result.problems, design), *beside(design, found["cov"]))
-        told = cautions(problems, design.names)
-        return found | {"linear": moments, "flags": (*told, *found["flags"])}, result.unasked
+        return (
+            of_moments(design, result.moments.of_columns(design.way), self.alpha, result.problems)
+            | _rounded(result.settings),
+            result.unasked,
+        )
 
     def _pmt(self, curator: Curator, mu: float, compat: str | None) -> dict[str, Any]:
         assert self._public is not None
         result = (fit_truncated_ridge if compat else fit_pmt)(
             curator, self._public, self.design.has_intercept, self.alpha, mu
         )
-        return self._described(result.solution, result.settings)
-
-    def _described(self, solution: Solution, settings: dict[str, float]) -> dict[str, Any]:
-        rounded = {name: round(value, 4) for name, value in settings.items()}
-        return fields_of(solution, self.design.names) | {"settings": rounded}
+        return fields_of(result.solution, self.design.names) | _rounded(result.settings)
 
     @always_shown
     def __repr__(self) -> str:
         return f"{self._name}: {self.design!r}"
+
+
+def _rounded(settings: dict[str, float]) -> dict[str, Any]:
+    return {"settings": {name: round(value, 4) for name, value in settings.items()}}
 
 
 def _box(design: Design) -> Box:

@@ -30,8 +30,10 @@ from dpstats.formula import Design, IntervalResponse, NumericResponse, SurvRespo
 from dpstats.formula.reader import LARGEST
 from dpstats.formula.variables import VariableColumns
 from dpstats.ledger import Ledger
+from dpstats.moments import LinearMoments
 from dpstats.results import Fit
 from dpstats.results.cautions import beside, cautions, of_whole_table
+from dpstats.results.linear import fields_of
 from dpstats.rows import Rows, open_rows
 from dpstats.schema import Event, Schema
 
@@ -337,6 +339,19 @@ def pay(
 def of_formula(result: E, design: Design) -> E:
     """The estimate of a formula's coefficients, by that of the columns of a design about middles."""
     return result.through(design.way).beside(design.partners())
+
+
+def of_moments(
+    design: Design, moments: LinearMoments, alpha: float, problems: Sequence[str] = ()
+) -> dict[str, Any]:
+    """Fields of the record of a line by moments of a design's columns; `problems` are the estimate's.
+
+    What may show the effect of a lost number is lost with it, or named (docs/theory/intervals.md).
+    """
+    moments = moments.beside(design.partners())
+    fields = fields_of(moments.solve(alpha), design.names)
+    told = cautions((*of_whole_table(problems, design), *beside(design, fields["cov"])), design.names)
+    return fields | {"linear": moments, "flags": (*told, *fields["flags"])}
 
 
 def publish(

@@ -79,6 +79,18 @@ def test_nor_is_it_where_noise_outweighs_what_the_response_allows(wide: int) -> 
     assert told <= 2
 
 
+def test_the_intercept_is_lost_with_the_slope() -> None:
+    """It had a short interval about the mean of the response, which is 2 and not 0."""
+    schema = dps.Schema(x=dps.bounded(-1000, 1000), y=dps.bounded(-20, 20))
+    of, draw = dps.plan_contributions("y ~ x", schema, dps.approx(8, 1e-6), 3000), np.random.default_rng(3)
+    x = draw.exponential(size=3000)
+    messages = seeded({"x": x, "y": 2 * x + draw.normal(size=3000)}, of, 1)
+    with testing.noise(testing.SeededNoise(1)):
+        fit = dps.ols(of.formula, None, schema).fit_contributions(messages, of)
+    assert np.isinf(np.diag(fit.record.cov)).all()
+    assert [code for code, _ in fit.flags] == ["not_estimable"]
+
+
 def huge(formula: str = FORMULA, **more: Any) -> Plan:
     return dps.plan_contributions(formula, SCHEMA, dps.gdp(1e5), N, **more)
 
