@@ -7,6 +7,7 @@ import math
 from typing import NamedTuple
 
 import numpy as np
+from scipy import special
 
 from dpstats.moments.noisy import NoisyMoments, NormalEquations
 from dpstats.moments.tails import power_variance, tail_mean, tail_rate
@@ -39,7 +40,8 @@ def spread(moments: NoisyMoments, most: float = math.inf) -> Quantity:
     fit = moments.normal_equations()
     tail, tail_noise, _ = _tail(moments)
     variance = residual_variance(moments, fit) * (1 + tail)
-    noise = math.hypot(_variance_noise(moments, fit.delta) * (1 + tail), tail_noise)
+    noise = math.hypot(_variance_noise(moments, fit.delta), variance / (1 + tail) * _weight_noise(moments))
+    noise = math.hypot(noise * (1 + tail), tail_noise)
     sampling = variance**2 * (_kurtosis(moments) - 1) / (moments.n * moments.mean_weight)
     sampling += (variance * _doubt(moments, fit)) ** 2
     sigma, slope = math.sqrt(variance), moments.scale / (2 * math.sqrt(variance))
@@ -145,6 +147,21 @@ def _variance_noise(moments: NoisyMoments, delta: np.ndarray) -> float:
         moments.noise_square**2 + 4 * square * moments.noise_cross**2 + (square * moments.noise_gram) ** 2
     )
     return noise / moments.mean_weight
+
+
+def _weight_noise(moments: NoisyMoments) -> float:
+    """Relative sd of the mean weight of rows, by which the mean square of residuals is divided.
+
+    It is u'Gu, whose noise is noise_gram u'u where that of G has no shape. As no row weighs more than 1,
+    the noise is that of a normal variable which is known to lie below what is left up to 1. Under a pure
+    epsilon G comes from another release, and `doubt` is what is not known of the weight.
+    """
+    if moments.constant is None or moments.shape is not None or not moments.noise_gram:
+        return 0.0
+    sd = max(moments.noise_gram * float(moments.constant @ moments.constant), 1e-12)
+    room = (1 - moments.gram_weight) / sd
+    rate = math.exp(-(room**2) / 2) / math.sqrt(2 * math.pi) / float(special.ndtr(room))
+    return sd * math.sqrt(1 - rate * (room + rate)) / moments.gram_weight
 
 
 def _kurtosis(moments: NoisyMoments) -> float:

@@ -201,3 +201,28 @@ def test_a_rare_flag_of_a_large_effect_is_right_or_lost(
             off.append(abs(fit.params["g"] - 10) / ((high - low) / 2))
     assert len(off) >= estimable and np.isfinite(longest)
     assert np.sum(np.array(off) > 1) < missed * fits and max([0.0, *off]) < 2
+
+
+@pytest.mark.parametrize("weight", [0.8, 1.0])
+def test_sigma_counts_the_noise_of_the_mean_weight_by_which_it_is_divided(weight: float) -> None:
+    noise, k, errors, told = 0.02, 2, [], []
+    for draw in np.random.default_rng(7).normal(size=400):
+        gram = np.diag([weight + noise * draw, weight])
+        moments = LinearMoments(
+            n=10**6,
+            gram=gram,
+            cross=np.zeros(k),
+            square=weight,
+            noise_gram=noise,
+            noise_cross=1e-9,
+            noise_square=1e-9,
+            origin=np.zeros(k),
+            map=np.eye(k),
+            scale=1.0,
+            penalised=np.array([0.0, 1.0]),
+            constant=np.array([1.0, 0.0]),
+        )
+        sigma = moments.sigma()
+        errors.append(sigma.value - 1)
+        told.append(sigma.se_privacy)
+    assert np.sqrt(np.mean(np.square(told)) / np.mean(np.square(errors))) == pytest.approx(1, abs=0.15)
