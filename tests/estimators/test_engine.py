@@ -99,6 +99,16 @@ def test_what_is_not_seen_gets_no_step_and_the_variance_of_a_guess() -> None:
     assert found.part(np.array([2.0, 2.0]), 1 - found.seen) == pytest.approx([0.0, 2.0])
 
 
+@pytest.mark.parametrize("sds", [3.5, 4.5])
+def test_a_column_of_unknown_spread_is_seen_by_more_than_noise_makes_in_octaves(sds: float) -> None:
+    """Rare columns that noise hid had intervals about 0 by 3 sds, 2 to 134 half-lengths off."""
+    found = Information.of(np.array([sds, 100.0]), np.eye(2), np.ones(2))
+    assert found.seen == pytest.approx([1.0, 1.0])
+    lost = np.diag(found.unbounded(np.eye(2), np.array([True, True]))) > 0
+    assert list(lost) == [sds < 4, False]
+    assert not found.unbounded(np.eye(2), np.array([False, False])).any()
+
+
 def test_a_step_that_noise_alone_makes_is_not_taken() -> None:
     found = known([1.0, 1.0], [0.1, 0.1], [1.0, 1.0])
     assert found.shrunk(np.array([0.1, 0.2]), np.array([1.0, 1.0])) == pytest.approx([0.0, 0.0])

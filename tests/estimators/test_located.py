@@ -96,6 +96,15 @@ def test_a_column_varies_where_noise_hides_the_others_one_by_one(several: int, k
         assert spread.shares[0, :7] * own.sum() == pytest.approx(own)
 
 
+def test_rows_that_are_seen_are_in_no_other_octave_as_well() -> None:
+    """Noise of two sds in the farthest made the scale of a column 1,000 times too large."""
+    release = octaves(4, 100.0)
+    release.values[0][0, -1] = 25.0
+    spread = _cleaned(release, np.array([0.0, -1.0]), NO)
+    assert spread.known[0] and spread.shares[0, 0] == 0
+    assert spread.shares[0, REST - 4] * 9_100 == pytest.approx(100)
+
+
 def test_levels_are_spread_as_their_shares_have_it() -> None:
     """A rare one has no fewer rows than noise may hide."""
     coded, shares = np.array([True, False, True]), np.array([0.3, np.nan, -0.01])

@@ -367,6 +367,11 @@ MUTANTS = (
         ("estimators/engine/information.py", "(hidden & vague) * _ANY", "(hidden & vague)"),
     ),
     planted(
+        "what noise makes of a column of unknown spread is taken for its spread (glm)",
+        "estimators/test_engine.py::test_a_column_of_unknown_spread_is_seen_by_more_than_noise_makes_in_octaves",
+        ("estimators/engine/information.py", "_SURELY * self.sds", "2.85 * self.sds"),
+    ),
+    planted(
         "a bend is not told (glm)",
         "models/test_bends.py::test_a_curved_response_is_seen",
         ("estimators/newton/check.py", '("bends",) * bend.told', "()"),
@@ -905,6 +910,11 @@ MUTANTS = (
         "amounts that noise hides in each of several octaves are not added up",
         "estimators/test_located.py::test_a_column_varies_where_noise_hides_the_others_one_by_one[5-True]",
         ("estimators/newton/located.py", "constant &= elsewhere == 0", "constant &= True"),
+    ),
+    planted(
+        "rows that are seen in one octave are thought to lie in the others as well",
+        "estimators/test_located.py::test_rows_that_are_seen_are_in_no_other_octave_as_well",
+        ("estimators/newton/located.py", "beside | (shares > 0)", "beside"),
     ),
     planted(
         "amounts that are mostly 0 are looked at about a noisy mean",

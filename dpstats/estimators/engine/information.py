@@ -22,6 +22,10 @@ _STANDS_OUT = 2.0
 _ANY = 1e12
 # share of a column's square that may lie where nothing is seen without this counting
 _SHOWN = 0.05
+# sds of noise that the information on a column of unknown spread exceeds where it is seen. Its logarithm may
+# be anywhere in the 8 units of twelve octaves, or lie within 1 / z of what z sds say: noise made all that was
+# seen with odds of 8 z exp(-z^2 / 2) / sqrt(2 pi), which are 1 to 200 at 4 sds and 1 to 10 at 3
+_SURELY = 4.0
 
 
 @dataclass(frozen=True)
@@ -57,8 +61,14 @@ class Information:
     def of(cls, values: np.ndarray, vectors: np.ndarray, sds: np.ndarray) -> Information:
         """With eigenvalues raised that noise of these sds along their eigenvectors explains."""
         sizes = np.maximum(believed(sds), 1e-12)
-        used = np.maximum(values, FLOOR * sizes)
-        return cls(values, vectors, used, sds, seen_share(values, sizes), np.ones(len(values)))
+        return cls(
+            values,
+            vectors,
+            used=np.maximum(values, FLOOR * sizes),
+            sds=sds,
+            seen=seen_share(values, sizes),
+            unit=np.ones(len(values)),
+        )
 
     @cached_property
     def matrix(self) -> np.ndarray:
@@ -121,8 +131,7 @@ class Information:
         return self._across(np.sum(turned * (missed @ turned), axis=0))
 
     def _across(self, along: np.ndarray) -> np.ndarray:
-        others = float(self.sds @ along) - self.sds * along
-        error = self.seen * self.sds * others / 2 / self.used**2
+        error = self.seen * self.sds * (float(self.sds @ along) - self.sds * along) / 2 / self.used**2
         return (self.vectors * error) @ self.vectors.T / np.outer(self.unit, self.unit)
 
     def blind(self, variance: np.ndarray | float = 1.0) -> np.ndarray:
@@ -133,7 +142,7 @@ class Information:
         return (self.vectors * ((1 - self.seen) * variance)) @ self.vectors.T
 
     def unbounded(self, axes: np.ndarray, vague: np.ndarray) -> np.ndarray:
-        """Next to any variance for coefficients of columns of unknown spread that are not seen in part.
+        """Next to any variance for coefficients of columns of unknown spread that are not surely seen.
 
         Parameters
         ----------
@@ -142,5 +151,6 @@ class Information:
         vague : array of bool, shape (m,)
             Of which the spread is not known.
         """
-        hidden = np.sum((self.blind() @ axes) ** 2, axis=0) > _SHOWN * np.sum(axes**2, axis=0)
+        unseen = self.vectors[:, self.values < np.maximum(_SURELY * self.sds, 1e-12)]
+        hidden = np.sum((unseen.T @ axes) ** 2, axis=0) > _SHOWN * np.sum(axes**2, axis=0)
         return (axes * (hidden & vague) * _ANY) @ axes.T

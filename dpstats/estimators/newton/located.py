@@ -464,11 +464,12 @@ def _cleaned(release: Release, origin: Array, varies: Array) -> _Spread:
     constant = shares.max(axis=1) > _CONSTANT * shares.sum(axis=1)
     constant &= ~varies
     constant[-1] = False
-    elsewhere, where = _elsewhere(counts, shares.argmax(axis=1), noise, visible)
-    shares += (constant * elsewhere)[:, None] * where * (shares == 0)
+    beside = np.abs(octaves - shares.argmax(axis=1)[:, None]) <= 1
+    elsewhere, _ = _outside(beside, counts, noise, visible)
+    hidden, where = _outside(beside | (shares > 0), counts, noise, visible)
+    shares += (constant * (elsewhere > 0) * hidden)[:, None] * where
     constant &= elsewhere == 0
-    reach = np.floor(-np.log2((1 + np.abs(origin)) / 2)).astype(int)
-    farthest = octaves == reach[:, None]
+    farthest = octaves == np.floor(-np.log2((1 + np.abs(origin[:, None])) / 2))
     shares = shares + np.where(constant[:, None] & farthest, HIDDEN * noise, 0.0)
     # and the distance of the rest is that between it and the noisy mean
     rest = constant[:, None] & (octaves == shares.argmax(axis=1)[:, None])
@@ -479,19 +480,18 @@ def _cleaned(release: Release, origin: Array, varies: Array) -> _Spread:
     return _Spread(shares / shares.sum(axis=1, keepdims=True), squares, known, told > 1, error)
 
 
-def _elsewhere(counts: Array, fullest: Array, noise: float, visible: float) -> tuple[Array, Array]:
-    """Share of each column's rows that surely lie outside its fullest octave and those beside it; and where.
+def _outside(seen: Array, counts: Array, noise: float, visible: float) -> tuple[Array, Array]:
+    """Share of each column's rows that surely lie outside the octaves of `seen`; and where.
 
     All columns have as many rows: what noise hides in each of many octaves is sure of all of them together. A
     column that hardly varies falls in two that are neighbours.
     """
     columns = len(counts)
-    beside = np.abs(np.arange(OCTAVES) - fullest[:, None]) <= 1
-    found = counts.sum() / columns - np.sum(counts * beside, axis=1)
-    variance = beside.sum(axis=1) * (1 - 2 / columns) + OCTAVES / columns
+    found = counts.sum() / columns - np.sum(counts * seen, axis=1)
+    variance = seen.sum(axis=1) * (1 - 2 / columns) + OCTAVES / columns
     found *= found > visible * noise * np.sqrt(np.maximum(variance, 0.0))
     # noise in the farthest octaves would make most of a square
-    weights = np.where(beside, 0.0, np.maximum(counts - SURE * noise, 0.0))
+    weights = np.where(seen, 0.0, np.maximum(counts - SURE * noise, 0.0))
     found *= weights.any(axis=1)
     return found, weights / np.maximum(weights.sum(axis=1, keepdims=True), 1e-300)
 
