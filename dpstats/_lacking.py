@@ -145,6 +145,8 @@ def _instead(name: str, function: Callable[..., Any]) -> str:
             "a ratio is of one unit of its covariate; of 10 units it is in "
             "fit.tidy(exponentiate=True, units={'x': 10})"
         )
+    if function.__name__ == "fit" and name in ("weights", "subset"):
+        return f"it goes to the model, as in dps.ols(formula, data, schema, {name}=...)"
     if name in _ELSEWHERE:
         return _ELSEWHERE[name]
     close = get_close_matches(name, has, 1)

@@ -71,6 +71,10 @@ def test_what_is_forgotten_or_misspelt_is_said_with_its_remedy() -> None:
             "said as family=.negativebinomial.alpha=0.5",
         ),
         (lambda: dps.svm("y ~ x", None, dps.Schema(), weights="w"), "this model takes no weights"),
+        (
+            lambda: dps.ols("y ~ 1", None, dps.Schema(y=dps.bounded(0, 1))).fit(dps.gdp(1), weights="w"),
+            "goes to the model",
+        ),
         (lambda: dps.logit(), "; formula is a text such .*; data is a frame.*; schema is what is public"),
         (lambda: dps.bounded(min=0, max=1), "it is lower= here"),
         (lambda: dps.flag(truth=1), "did you mean true=. flag takes true, false$"),

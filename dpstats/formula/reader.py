@@ -29,6 +29,7 @@ from dpstats.formula.expressions import (
 )
 from dpstats.schema import Levels, Schema
 
+_QUOTED = re.compile(r"\bQ\((['\"])(.*?)\1\)")
 _CATEGORY = (
     "is not needed: declare the variable with levels(...) and write its name, or C(name) for a "
     "flag, or C(name, Sum) for another contrast"
@@ -201,6 +202,11 @@ def read_expression(tree: ast.expr, schema: Schema) -> Expression:
     if isinstance(tree, ast.Call):
         return _call(tree, schema, text)
     raise refuse(tree, _quoted(tree, schema))
+
+
+def unquoted(text: str) -> str:
+    """A term or column such as ``Q('load %')[T.a]`` with its names as the schema has them."""
+    return _QUOTED.sub(r"\2", text)
 
 
 def _quoted(tree: ast.expr, schema: Schema) -> str:

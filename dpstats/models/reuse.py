@@ -32,7 +32,9 @@ FOLDER = ".fits"  # after the name of the ledger's file
 UNREADABLE = "is not a fit that was kept as it is; remove the file, and the fit is paid for again"
 _NOT_ASKED = ("ledger", "force")  # these change no release
 # words, texts in quotes, and signs of a formula: what is between them is not read
-_SIGNS = re.compile(r"""'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*"|\w+|[^\w\s]""")
+_SIGNS = re.compile(
+    r"""'{3}(?:\\.|[^\\])*?'{3}|"{3}(?:\\.|[^\\])*?"{3}|'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*"|\w+|[^\w\s]"""
+)
 
 P = ParamSpec("P")
 K = TypeVar("K", Fit, CurveFit, Description)

@@ -13,6 +13,7 @@ import pandas as pd
 from dpstats._arguments import by_type, near, number, shown
 from dpstats.errors import SpecificationError
 from dpstats.formula import Design, SurvResponse
+from dpstats.formula.reader import unquoted
 from dpstats.formula.response import Response
 from dpstats.formula.variables import VariableColumns
 from dpstats.moments import PublicMoments
@@ -48,7 +49,7 @@ def of_public(moments: PublicMoments, design: Design, response: str | None) -> d
         )
     if not design.has_intercept:
         raise SpecificationError("public moments say no means without an intercept; give a public frame")
-    explained = response is not None and moments.formula.partition("~")[0].strip() == response
+    explained = response is not None and unquoted(moments.formula.partition("~")[0].strip()) == response
     names = [*design.names[1:], *([response] if response and explained and not design.offset else [])]
     joint = np.block([[moments.xx, moments.xy[:, None]], [moments.xy, moments.yy]])[: len(names) + 1]
     mean = joint[0, : len(joint)]
@@ -90,10 +91,10 @@ def of_fit(moments: ColumnMoments, response: str | None) -> dict[Any, Any]:
     names, corr, schema = moments.names, moments.matrix, moments.design.schema
     pairs = np.eye(len(names)) if corr is None else corr.to_numpy()
     told = of_columns(schema, names, moments.means.to_numpy(), moments.sds.to_numpy(), pairs)
-    if moments.response and response == moments.design.response.text:
+    if moments.response and response == unquoted(moments.design.response.text):
         told |= _of_one(schema, response, *moments.response)
-    hidden = {name for name, sd in moments.sds.items() if np.isnan(sd)}
-    return _of_names(told, {*schema, *names} - hidden)
+    hidden = {unquoted(name) for name, sd in moments.sds.items() if np.isnan(sd)}
+    return _of_names(told, {*schema, *map(unquoted, names)} - hidden)
 
 
 def _of_names(told: Mapping[Any, Any], names: set[str]) -> dict[Any, Any]:
@@ -109,6 +110,7 @@ def of_columns(schema: Schema, columns: Sequence[str], mean: Array, sd: Array, c
     """The same of the columns after the intercept."""
     told: dict[Any, Any] = {}
     owner: dict[str, str] = {}  # of each column whose correlations can be told
+    columns = [unquoted(column) for column in columns]
     for j, column in enumerate(columns):
         name, treated, rest = column.partition("[T.")
         level = rest.removesuffix("]") if treated else None
@@ -222,14 +224,16 @@ def drawn_variables(design: Design) -> tuple[str, ...]:
     """Variables that made-up rows have before their response: all others, and the time of a late entry."""
     response = design.response
     return tuple(
-        name for name in design.variables if name not in response.variables or name == response.entry
+        name
+        for name in design.variables
+        if name not in response.variables or name == unquoted(response.entry or "")
     )
 
 
 def told_of(response: Response) -> tuple[str, float | None]:
     """What may be told of a response: its event, and the value of one that failed, or itself and None."""
     event = response.event if isinstance(response, SurvResponse) else None
-    return event or (response.text, None)
+    return event or (unquoted(response.text), None)
 
 
 def read_known(given: Any, design: Design, response: str | None) -> Known:

@@ -211,7 +211,7 @@ class LinearFit(MeanFit, models=("ols", "ridge")):
             (
                 "needs the moments of a linear fit without penalty, which this {model} fit does not have",
                 "Of a ridge fit take fit.at_alpha(0) first; where terms were taken out before, take all of "
-                "them out of the first fit, as fit.drop('x', 'z'); else fit dps.ols(...).",
+                "them out of the first fit, as fit.drop('x', 'z'); else fit the shorter formula anew.",
             ),
         ),
     }

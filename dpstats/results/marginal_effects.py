@@ -22,6 +22,7 @@ from dpstats._arguments import among, listed, shown, truth
 from dpstats.errors import SpecificationError
 from dpstats.families import IDENTITY
 from dpstats.formula import Design
+from dpstats.formula.reader import unquoted
 from dpstats.moments.roots import root_of
 from dpstats.results.column_moments import has_columns, moments_of
 from dpstats.results.document import Document, Estimates, cells, limit_columns, point_columns
@@ -135,7 +136,7 @@ def _places(record: Record, name: str) -> list[int]:
     """Of the columns of a variable that is a term of its own."""
     own = [name] if not isinstance(record.schema[name], Levels) else []
     own += [f"{name}[T.{level}]" for level in levels_of(record.schema[name])[1:]] if not own else []
-    return [record.names.index(column) for column in own if column in record.column_names]
+    return [at for at, column in enumerate(record.names) if unquoted(column) in own]
 
 
 def _effects_at(record: Record, row: np.ndarray, name: str, places: list[int], pairs: bool) -> list[Effect]:

@@ -92,7 +92,8 @@ class Released(Stored):
         "sigma": ("was not released by this {model} fit", "dps.ols and dps.survreg release it."),
         "moments": (
             "of the columns were not released by this {model} fit ({method})",
-            "dps.describe releases them, and fits with an intercept that look for their columns.",
+            "dps.describe releases them, and fits with an intercept that look for their columns; of a fit "
+            "without some terms, the fit before drop or update has them.",
         ),
         "dispersion": (
             "was not released by this {model} fit ({dist})",

@@ -5,7 +5,6 @@ public about the variables.
 """
 
 import math
-import re
 import textwrap
 from collections.abc import Callable, Collection, Iterator, Mapping
 from itertools import groupby
@@ -14,6 +13,7 @@ from typing import TypeAlias
 import numpy as np
 
 from dpstats.formula import SurvResponse
+from dpstats.formula.reader import unquoted
 from dpstats.results.document import FIXED, NOT_ESTIMABLE, WIDTH, cells, limit_columns, point_columns
 from dpstats.results.intervals import (
     Estimate,
@@ -47,7 +47,6 @@ from dpstats.results.table import (
 from dpstats.results.units import says_units
 from dpstats.schema import ROW, Bounded, Count, Event, Flag, Levels, Unit, Variable
 
-QUOTED = re.compile(r"^Q\((['\"])(.*)\1\)$")  # a name that is no word of Python
 STEPS = 5  # of the power of ten that a ratio is of, that fit into the public range: age 18 to 90 has 10 years
 LONGEST_REFERENCE = 20  # characters of a level that is named beside a ratio
 LABELS = (Column("", "l"), Column("", "l"))
@@ -102,7 +101,7 @@ def reference_of(record: Record, name: str) -> tuple[str, str] | None:
 
 def _variable(record: Record, text: str) -> Variable | None:
     """Return the variable that a formula has as `text`, quoted or not."""
-    return record.schema.get(QUOTED.sub(r"\2", text))
+    return record.schema.get(unquoted(text))
 
 
 def _per(record: Record, name: str) -> tuple[float, str]:

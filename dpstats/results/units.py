@@ -13,6 +13,7 @@ import numpy as np
 
 from dpstats._arguments import among, near, number, shown, word
 from dpstats.errors import SpecificationError
+from dpstats.formula.reader import unquoted
 from dpstats.results.record import Record, factors_of
 from dpstats.results.table import plain
 from dpstats.schema import Bounded, Count
@@ -49,9 +50,9 @@ def in_units(record: Record, units: Units | None) -> Record:
     scale = np.ones(len(parts))
     for variable, count in units.items():
         many = _many(record, variable, count)
-        scale *= many ** np.array([part.count(variable) for part in parts])
+        scale *= many ** np.array([sum(unquoted(each) == variable for each in part) for part in parts])
         label = _label(record, variable, many)
-        parts = [[label if each == variable else each for each in part] for part in parts]
+        parts = [[label if unquoted(each) == variable else each for each in part] for part in parts]
     squares = np.outer(scale, scale)
     tails = record.tails
     return replace(
@@ -68,7 +69,12 @@ def in_units(record: Record, units: Units | None) -> Record:
 
 def per_unit(record: Record, name: str) -> str:
     """Return the name of a coefficient with what it is per, where that is a number that was declared."""
-    return _label(record, name) if name in record.schema and _stands_alone(record, name) else name
+    plain_name = unquoted(name)
+    return (
+        _label(record, plain_name)
+        if plain_name in record.schema and _stands_alone(record, plain_name)
+        else name
+    )
 
 
 def _many(record: Record, variable: object, given: object) -> float:
@@ -88,7 +94,7 @@ def _many(record: Record, variable: object, given: object) -> float:
 
 def _stands_alone(record: Record, name: str) -> bool:
     """Whether a column is a number that was declared, or times other factors."""
-    columns = {part for column in record.names for part in factors_of(column)}
+    columns = {unquoted(part) for column in record.names for part in factors_of(column)}
     return name in columns and isinstance(record.schema[name], Bounded | Count)
 
 

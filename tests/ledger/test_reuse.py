@@ -101,6 +101,11 @@ def test_what_is_not_read_is_not_compared(ledger: dps.Ledger) -> None:
     for formula in ("cost ~ Q('a  b')", "cost ~ Q('a b')"):
         fit(formula, data, apart, reuse=True)
     assert len(ledger.entries()) == 4
+    apart = dps.Schema(dict(SCHEMA) | {"a' b": SCHEMA["temp"], "a'  b": SCHEMA["temp"]})
+    data = {**{name: DATA[name] for name in DATA}, "a' b": DATA["temp"], "a'  b": DATA["temp"]}
+    for formula in ("cost ~ Q('''a' b''')", "cost ~ Q('''a'  b''')"):
+        fit(formula, data, apart, reuse=True)
+    assert len(ledger.entries()) == 6
 
 
 def test_a_fit_that_an_earlier_version_kept_is_found(

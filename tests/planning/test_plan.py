@@ -15,6 +15,7 @@ from dpstats.planning.printed import _doubts
 from dpstats.planning.trials import Outlook, Trial
 from dpstats.results import Fit
 from dpstats.rows import Rows
+from dpstats.testing import SeededNoise, noise
 from tests.results.test_record import reachable
 
 BUDGET, AMPLE = dps.approx(1, 1e-6), dps.approx(20, 1e-6)  # with little noise few fits tell all
@@ -533,3 +534,26 @@ def test_rows_that_enter_late_are_planned() -> None:
             errors.append(dps.survreg(formula, rows, schema, dist="lognormal").fit(budget).bse)
     table = dps.plan(model, budget, n, covariates=told, **law).table()
     np.testing.assert_allclose(table["std_error"], np.median(errors, axis=0), rtol=0.15)
+
+
+def test_names_that_are_no_words_are_planned_as_any() -> None:
+    """Of the response, of covariates and of the moments of a fit, which say Q('...') in their columns."""
+    draw = np.random.default_rng(1)
+    load, site = draw.normal(50, 8, 4000), draw.choice(["a", "b"], 4000)
+    rows = {"load": load, "site": site, "cost": np.clip(3 * load + draw.normal(0, 20, 4000), 0, 1000)}
+    schema = dps.Schema(load=dps.bounded(0, 100), site=dps.levels("a", "b"), cost=dps.bounded(0, 1000))
+    names = {"load": "load %", "site": "site.type", "cost": "fix cost"}
+    odd = dps.Schema({names[name]: schema[name] for name in schema})
+    odd_rows = {names[name]: rows[name] for name in rows}
+    budget, odd_formula = dps.approx(2, 1e-6), "Q('fix cost') ~ Q('load %') + Q('site.type')"
+    with noise(SeededNoise(1)):
+        plain = dps.ols("cost ~ load + site", rows, schema).fit(budget).moments
+    with noise(SeededNoise(1)):
+        fit = dps.ols(odd_formula, odd_rows, odd).fit(budget)
+    want = dps.plan(dps.ols("cost ~ load + site", None, schema), budget, 4000, covariates=plain).table()
+    model = dps.ols(odd_formula, None, odd)
+    for told in (fit.moments, pd.DataFrame(odd_rows)):
+        got = dps.plan(model, budget, 4000, covariates=told).table()
+        assert np.allclose(got["half_width"], want["half_width"], rtol=0.3)
+    assert fit.marginal_effects(at="mean") is not None
+    assert "load % (per 10)" in fit.tidy(units={"load %": 10})["term"].tolist()
