@@ -66,7 +66,9 @@ def long_rows(cost: float, problem: Problem, located: Located, read: Read, found
     by = _WHOLE * np.sqrt(np.maximum(sizes**2 - usual**2, 0.0))
     by = forth @ (np.sign(moved) * np.where(sizes > sure, by, np.minimum(by, effects)))
     found = found.doubted(np.outer(by, by), *("bends",) * bool(told.any()))
-    whole = np.where(located.away > 0, _WHOLE_OF_FEW, _WHOLE_NEARER) * (not problem.family.two_valued)
+    if problem.family.two_valued:
+        return found
+    whole = np.where(located.away > 0, _WHOLE_OF_FEW, _WHOLE_NEARER)
     back_to_0 = whole * (np.maximum(-np.sign(line) * moved, 0.0) + usual)
     return _wide_enough(found, np.minimum(back_to_0, effects), forth)
 
