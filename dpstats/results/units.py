@@ -69,12 +69,8 @@ def in_units(record: Record, units: Units | None) -> Record:
 
 def per_unit(record: Record, name: str) -> str:
     """Return the name of a coefficient with what it is per, where that is a number that was declared."""
-    plain_name = unquoted(name)
-    return (
-        _label(record, plain_name)
-        if plain_name in record.schema and _stands_alone(record, plain_name)
-        else name
-    )
+    variable = unquoted(name)
+    return _label(record, variable) if variable in record.schema and _stands_alone(record, variable) else name
 
 
 def _many(record: Record, variable: object, given: object) -> float:

@@ -254,13 +254,13 @@ class Gaussian(Newton):
     def _inspected(self, known: Known) -> tuple[float, float]:
         """The same where failures lie between two times: it follows from between which residuals they do."""
         placement, law = self.bounding.placement, self.bounding.placement.law(self.point)
-        left = law.left(law.cut(self.choice.c, self.choice.floor))
+        cut = law.cut(self.choice.c, self.choice.floor)
+        left = law.left(cut)
         # of rows that noise puts far before or after all failures a score says nothing at all
         said = max(left.location, LEAST_SAID)
         share = self._share(known, said, _INSPECTED * said, LEAST_SAID, max(1.0, 1.5 * said))
         square = max(left.log_sigma, LEAST_SAID)
         if isinstance(placement, PlacedByInspections):
-            cut = law.cut(self.choice.c, self.choice.floor)
             square = max(placement.log_sigma(self.point, cut), _LEAST_TOLD)
         return share, square
 
