@@ -22,7 +22,7 @@ from dpstats.planning.knowledge import read_known, told_of
 from dpstats.planning.printed import BUDGET, ROWS, document, draw
 from dpstats.planning.trials import Outlook, Planned, Setting, Trial, with_rows
 from dpstats.planning.truth import EVEN, INTERCEPT, read_asked
-from dpstats.results import SurvivalFit
+from dpstats.results import Description, SurvivalFit
 from dpstats.results.document import Document, Estimates, Shown, marked
 from dpstats.results.intervals import Estimate
 from dpstats.results.newdata import NewData
@@ -492,12 +492,16 @@ def plan(  # noqa: PLR0913 - what a user may know; public
     if rows < 1:
         raise SpecificationError("n must be at least 1, the number of rows of the fit to come")
     check_budget(budget, rows)
+    subsets = [design.subset, covariates.subset] if isinstance(covariates, Description) else [None]
+    mine, *of = ("".join((each or "").split()) for each in subsets)
+    if inside := mine != "" and [mine] == of:
+        design = replace(design, subset=None, _subset=None)
     told, failure = told_of(design.response)
-    known = read_known(covariates, design, told if told in design.schema else None)
+    known = read_known(covariates, design, told if told in design.schema else None, inside)
     if events is None and known.response and failure is not None:
         events = known.response.mean if failure else 1 - known.response.mean
     asked = read_asked(coef, scale, events, inspections, watches, known.response, design.names)
-    setting = Setting(with_rows(model, NO_ROWS), known, asked)
+    setting = Setting(with_rows(model, NO_ROWS, design=design), known, asked)
     return _planned(setting, budget, rows)
 
 

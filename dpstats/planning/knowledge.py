@@ -60,15 +60,29 @@ def of_public(moments: PublicMoments, design: Design, response: str | None) -> d
     return of_columns(design.schema, names, mean[1:], sd[1:], corr[1:, 1:])
 
 
-def of_frame(frame: pd.DataFrame, design: Design, response: str | None) -> dict[str, Any]:
-    """What public rows say of the response or its event; covariates are drawn from them."""
-    if response is None or response not in frame:
-        return {}
-    schema = Schema({response: design.schema[response]})
-    blocks = open_rows(frame, schema, [response]).blocks()
-    values = np.concatenate([VariableColumns(schema, (response,)).read(block).exog[:, 0] for block in blocks])
-    values = values[~np.isnan(values)]
-    return _of_one(schema, response, values.mean(), values.std()) if len(values) else {}
+def of_table(frame: pd.DataFrame, names: tuple[str, ...], design: Design, response: str | None) -> Known:
+    """Public rows, those without a gap, and what they say of the response or its event.
+
+    Raises
+    ------
+    SpecificationError
+        If a column is missing, or no row can be used.
+    """
+    own = response if response is not None and response in frame else None
+    read = VariableColumns(Schema(dict(design.schema)), names if own is None else (*names, own))
+    if not read.names:
+        return Known({}, {}, {}, frame, ())
+    blocks = open_rows(frame, read.schema, read.names).blocks()
+    values = np.concatenate([np.empty((0, len(read.names))), *(read.read(block).exog for block in blocks)])
+    whole = ~np.isnan(values).any(axis=1)
+    if not whole.any():
+        raise SpecificationError(
+            f"covariates= is a table without a row that has {', '.join(read.names)} as the schema declares it"
+        )
+    y, lacking = values[whole, -1], float(np.mean(~whole))
+    told = _of_one(design.schema, own, y.mean(), y.std()) if own else {}
+    mine = _of_response(own, told, design.schema)
+    return Known({}, {}, {}, frame[whole], (), (lacking, lacking, lacking), response=mine)
 
 
 def _of_one(schema: Schema, name: str, mean: float, sd: float) -> dict[str, Any]:
@@ -185,8 +199,12 @@ class Known:
         Public rows, in the place of all this.
     assumed : tuple of str
         Variables of which nothing is known.
-    usable : float
-        Share of the rows whose values can all be used.
+    lacking : tuple of float
+        Share of the rows that lack a value, and its limits where noise is in it.
+    inside : float
+        Share of the rows that are in the model's subset, where all that is made up are.
+    subset : str or None
+        Of which rows all this is described, where they are not those of the model.
     response : Spread or None
         Of the response, or of its event; None where nothing is told of it.
     not_private : bool
@@ -198,7 +216,9 @@ class Known:
     correlations: dict[Pair, float]
     frame: pd.DataFrame | None
     assumed: tuple[str, ...]
-    usable: float = 1.0
+    lacking: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    inside: float = 1.0
+    subset: str | None = None
     not_private: bool = False
     response: Spread | None = None
 
@@ -236,7 +256,7 @@ def told_of(response: Response) -> tuple[str, float | None]:
     return event or (unquoted(response.text), None)
 
 
-def read_known(given: Any, design: Design, response: str | None) -> Known:
+def read_known(given: Any, design: Design, response: str | None, inside: bool = False) -> Known:
     """Read ``covariates=``.
 
     Parameters
@@ -245,6 +265,8 @@ def read_known(given: Any, design: Design, response: str | None) -> Known:
     design : Design
     response : str or None
         The response or its event, if it is a variable: it may be told of, too.
+    inside : bool
+        Whether a description is of the rows of the model's subset, which the design then leaves out.
 
     Raises
     ------
@@ -253,18 +275,18 @@ def read_known(given: Any, design: Design, response: str | None) -> Known:
     """
     names = drawn_variables(design)
     if isinstance(given, pd.DataFrame):
-        if names:
-            open_rows(given, Schema(dict(design.schema)), names)  # refuses what lacks a column
-        mine = _of_response(response, of_frame(given, design, response), design.schema)
-        return Known({}, {}, {}, given, (), response=mine)
+        return of_table(given, names, design, response)
     if isinstance(given, PublicMoments):
         given = of_public(given, design, response)
     exposed = isinstance(given, Description | ColumnMoments) and given.not_private
     if isinstance(given, ColumnMoments):
         given = of_fit(given, response)
     readable = {*names, *([response] if response else [])}
-    usable = given._usable(design.variables) if isinstance(given, Description) else 1.0
+    rows: dict[str, Any] = {"not_private": exposed}
     if isinstance(given, Description):
+        rows["lacking"] = given._lacking(design.variables)
+        weighing = np.mean([column.table.weighing for column in given.columns]) / (given.nobs or 1)
+        rows |= {"inside": min(float(weighing), 1.0)} if inside else {"subset": given.subset}
         given = _of_names(given.covariates, readable)
     if given is not None and not isinstance(given, Mapping):
         raise SpecificationError(
@@ -282,7 +304,7 @@ def read_known(given: Any, design: Design, response: str | None) -> Known:
     spreads, shares, assumed = _marginals(told, names, design.schema)
     places = {name: name for name in (*spreads, *([response] if response and mine else []))}
     places |= {cell: name for name in shares for cell in cells(name, design.schema[name])[1:]}
-    return Known(spreads, shares, _correlations(pairs, places), None, assumed, usable, exposed, mine)
+    return Known(spreads, shares, _correlations(pairs, places), None, assumed, response=mine, **rows)
 
 
 def _marginals(

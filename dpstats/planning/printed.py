@@ -27,7 +27,7 @@ _HEADS_AROUND = {name: _HEADS[name] for name in ("sampling", "privacy", "half_wi
 _HEADS_AROUND |= {"half_low": "sds x1.5", "half_high": "sds /1.5", "half_tied": "tied"}
 
 _UNSURE = 0.1  # error of the middle of fits, of itself, at which one plan in eight is more than 15 % off
-_NEARLY_ALL = 0.995  # rows that are usable, which is printed as 100 %
+_NOTICED = 0.005  # rows that lack a value, which are printed as 1 %
 _UNREAD = "No private row was read and nothing was charged"
 _EXPOSED = "What is known of the rows was found without secret noise, and the plan charged nothing"
 _FOUND = (
@@ -70,19 +70,30 @@ def _notes(known: Known, law: Law, around: bool) -> list[str]:
     elif known.may_be_tied:
         tied = "; tied is the half width where all of them are .5" if around else ""
         notes.append(f"Covariates are taken for uncorrelated; correlations make intervals wider{tied}.")
-    if known.usable < _NEARLY_ALL:
-        notes.append(
-            f"{percent(1 - known.usable)} of the rows lack a value, as was described, and do not count."
-        )
-    if known.assumed:
-        notes.append(
+    lacking, *limits = known.lacking
+    doubt = f" ({' to '.join(map(percent, limits))}, as far as noise tells)" * (limits[0] < limits[1])
+    told = [
+        (
+            lacking > _NOTICED or limits[1] > _UNSURE,
+            f"{percent(lacking)} of the rows lack a value{doubt}, and do not count.",
+        ),
+        (
+            known.inside < 1,
+            f"{percent(known.inside)} of the rows are in the subset, as was described, and count.",
+        ),
+        (
+            known.subset,
+            f"What was described is of the rows with {known.subset}, and is taken for that of all rows.",
+        ),
+        (
+            known.assumed,
             f"Nothing is known of {', '.join(known.assumed)}: taken as even over what is declared, which is "
             "nearly always too optimistic, as most variables fill a small part of their bounds. Give means "
-            "and sds, or shares of levels, in covariates= (--known on the command line)."
-        )
-    if law.assumed:
-        notes.append(f"Assumed: {'; '.join(law.assumed)}.")
-    return notes
+            "and sds, or shares of levels, in covariates= (--known on the command line).",
+        ),
+        (law.assumed, f"Assumed: {'; '.join(law.assumed)}."),
+    ]
+    return [*notes, *(note for holds, note in told if holds)]
 
 
 def _doubts(table: pd.DataFrame) -> list[str]:

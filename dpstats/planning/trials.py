@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -26,10 +27,10 @@ from dpstats.testing import SeededNoise, noise
 Planned = LinearModel | GlmModel | Survreg | Coxph
 
 
-def with_rows(model: Planned, rows: Rows) -> Planned:
+def with_rows(model: Planned, rows: Rows, **parts: Any) -> Planned:
     """The same model of other rows; of none it leads to no row."""
     other = object.__new__(type(model))
-    vars(other).update(vars(model) | {"_rows": rows})
+    vars(other).update(vars(model) | {"_rows": rows} | parts)
     return other
 
 
@@ -200,7 +201,8 @@ class Trial:
         return self._found[asked]
 
     def _run(self, budget: Budget, n: int, quick: bool) -> Outlook:
-        n, columns = max(int(n * self.setting.known.usable), 1), len(self.setting.names)
+        known, columns = self.setting.known, len(self.setting.names)
+        n = max(int(n * known.inside * (1 - known.lacking[0])), 1)
         slower = _slower(self.setting.model, budget, n)
         affordable = max(_SECONDS / _FEWEST / slower - _CALLS, _CALLS) / _PER_NUMBER  # in the fewest fits
         fewer = max(1.0, n * columns / min(_QUICK_LARGEST if quick else _LARGEST, affordable))

@@ -136,6 +136,7 @@ _PAIRS = "Correlations are over the rows that have both numbers."
 
 QUANTILES = dict(zip(("5 %", "25 %", "median", "75 %", "95 %"), PROBABILITIES, strict=True))
 _DIGITS = 2  # of suggested bounds
+_SDS = 1.96  # of a 95 % interval
 _BEYOND = 2.4  # times as far from the median as limits of the outer quantiles: four sds of normal values
 
 
@@ -301,10 +302,15 @@ class Description(Facts, Shown, Stored):
             found[row["first"], row["second"]] = float(np.clip(row["estimate"], -0.99, 0.99))
         return found
 
-    def _usable(self, variables: Iterable[str]) -> float:
-        """Share of the rows that have those of some variables that are described, if gaps are independent."""
-        tables = (self._column(name).table for name in variables if name in self.names)
-        return math.prod(min(each.usable / each.weighing, 1.0) for each in tables)
+    def _lacking(self, variables: Iterable[str]) -> tuple[float, float, float]:
+        """Share of the rows that lack one of some variables, if gaps are independent, with 95 % limits.
+
+        It is not below 0, where noise may put that of one variable.
+        """
+        tables = [self._column(name).table for name in variables if name in self.names]
+        share = 1 - math.prod(each.usable / each.weighing for each in tables)
+        half = _SDS * math.hypot(*(table.share(-1, 0.95).std_error for table in tables))
+        return max(share, 0.0), max(share - half, 0.0), min(max(share + half, 0.0), 1.0)
 
     def _moments(self, name: str) -> tuple[float, float]:
         """Mean and sd that the bounds of the variable allow."""

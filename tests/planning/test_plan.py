@@ -508,6 +508,51 @@ def test_rows_that_a_description_found_unusable_do_not_count() -> None:
     assert (whole["std_error"] < 0.85 * fit.bse.to_numpy()).all()
 
 
+def test_what_was_described_of_a_subset_is_planned_for_the_rows_of_it() -> None:
+    """A fit of the same subset has so many rows; for any other the plan says whose numbers it took."""
+    rng = np.random.default_rng(0)
+    rows = pd.DataFrame({"z": rng.normal(size=N), "m": rng.choice(["a", "b"], N, p=[0.7, 0.3])})
+    rows["y"] = rng.normal(size=N)
+    schema = dps.Schema(z=SCHEMA["z"], y=SCHEMA["y"], m=dps.levels("a", "b"))
+    with testing.noise(testing.SeededNoise(1)):
+        found = dps.describe(rows, schema, dps.zcdp(0.5), columns=["z", "y"], subset="m == 'b'")
+        fit = dps.ols("y ~ z", rows, schema, subset="m=='b'").fit(dps.zcdp(0.5))
+    ahead = dps.ols("y ~ z", None, schema, subset="m=='b'").plan(dps.zcdp(0.5), N, covariates=found, scale=1)
+    np.testing.assert_allclose(ahead.table()["std_error"], fit.bse, rtol=0.1)
+    assert "30 % of the rows are in the subset" in " ".join(str(ahead.summary()).split())
+    for other in (None, "m == 'a'"):
+        ahead = dps.plan(dps.ols("y ~ z", None, schema, subset=other), dps.zcdp(0.5), N, found, scale=1)
+        assert "is of the rows with m == 'b'" in " ".join(str(ahead.summary()).split())
+
+
+def test_the_share_of_rows_that_lack_a_value_has_limits_where_noise_is_in_it() -> None:
+    """A gap of a variable may be less than none by noise, so that many of them do not add up to one."""
+    rng = np.random.default_rng(0)
+    names = [f"z{i}" for i in range(6)]
+    schema = dps.Schema({**dict.fromkeys(names, SCHEMA["z"]), "y": SCHEMA["y"]})
+    rows = pd.DataFrame(rng.normal(size=(400, 7)), columns=[*names, "y"])
+    lacking = []
+    for seed in range(20):
+        with testing.noise(testing.SeededNoise(seed)):
+            found = dps.describe(rows, schema, dps.gdp(0.5))
+        lacking.append(found._lacking([*names, "y"]))
+    share, low, high = np.array(lacking).T
+    assert (low == 0).all() and high.max() > 0.2 and np.median(share) < 0.03
+    ahead = dps.plan(dps.ols(f"y ~ {' + '.join(names)}", None, schema), dps.gdp(5), 400, found, scale=1)
+    assert f"0 % to {100 * high[-1]:.0f} %" in " ".join(str(ahead.summary()).split())
+
+
+def test_public_rows_with_gaps_are_planned_as_a_fit_counts_them() -> None:
+    rows = pd.DataFrame({"z": [0.1, None, 0.3, -0.5, 0.2] * 200, "y": [1.0, 2.0, None, 1.5, None] * 200})
+    model = dps.ols("y ~ z", None, SCHEMA)
+    ahead = dps.plan(model, dps.gdp(5), 5000, covariates=rows, scale=1)
+    assert "60 % of the rows lack a value, and do not count" in " ".join(str(ahead.summary()).split())
+    whole = dps.plan(model, dps.gdp(5), 2000, covariates=rows.dropna(), scale=1)
+    np.testing.assert_array_equal(ahead.table()["std_error"], whole.table()["std_error"])
+    with pytest.raises(SpecificationError, match="without a row that has z, y as"):
+        dps.plan(model, dps.gdp(5), 5000, covariates=rows[rows["z"].isna()], scale=1)
+
+
 @pytest.mark.long
 def test_rows_that_enter_late_are_planned() -> None:
     """Units of any age come under watch, which is of any length up to the longest.
