@@ -444,7 +444,8 @@ def plan(  # noqa: PLR0913 - what a user may know; public
         Coefficients by name; others are 0. The intercept, if it is not among them, follows from the mean of
         the response, or from `events`.
     scale : float, optional
-        Sd of residuals of a linear model; R's scale of a time to failure, of coxph that of a Weibull law,
+        Sd of residuals of a linear model, with weights of a row of weight 1, as sigma of a fit is;
+        R's scale of a time to failure, of coxph that of a Weibull law,
         one over its shape; sd over mean of a gamma response;
         of counts, the root of their dispersion.
     events : float, optional

@@ -11,7 +11,7 @@ from scipy import optimize
 from dpstats._arguments import among, near, number, shown
 from dpstats.errors import SpecificationError
 from dpstats.families import Dist, GlmFamily
-from dpstats.formula import Design, IntervalResponse, SurvResponse
+from dpstats.formula import Design, IntervalResponse, SurvResponse, build_design
 from dpstats.formula.reader import unquoted
 from dpstats.planning.knowledge import Spread
 from dpstats.planning.rows import coded
@@ -86,6 +86,8 @@ class Law:
         When units are looked at, where that is how failures are found.
     watches : str
         How long units are watched.
+    by_weight : bool
+        Whether the scale is that of a row of weight 1, and residuals of others over the root of theirs.
     scale : float
         Sd of residuals, of a gamma law the coefficient of variation, of times R's scale.
     end : float
@@ -101,6 +103,7 @@ class Law:
     level: float = 0.0
     inspections: Array | None = None
     watches: str = EVEN
+    by_weight: bool = False
 
 
 def read_asked(
@@ -157,6 +160,7 @@ class MeanLaw:
     def __init__(self, design: Design, family: GlmFamily) -> None:
         self._design, self._family, self._response = design, family, design.numeric
         self._variable, self._undo = undone(self._response.measured, design.schema)
+        self._weighted = design.weights is not None and family.constant_variance
 
     def settle(self, asked: Asked, rows: Drawn) -> Law:
         """Fill in what was not said, for rows such as these."""
@@ -172,8 +176,15 @@ class MeanLaw:
                 mean = sum(self._response.bounds) / 2
                 assumed.append(f"a mean response of {mean:.4g}, the middle of its bounds")
             coef[0] = self._level(mean, eta)
-        scale = self._scale(asked, float(eta.var()), assumed)
-        return Law(coef, scale, math.inf, tuple(assumed))
+        scale, by_weight = self._scale(asked, float(eta.var()), assumed), asked.scale is not None
+        if self._weighted:
+            assumed.append(
+                "residuals with an sd of scale= over the root of their weight, as sigma of a fit tells it"
+                if by_weight
+                else "residuals that scatter alike, whatever their weight; where weights are inverse "
+                "variances, intervals are shorter: give scale=, the sd of a row of weight 1"
+            )
+        return Law(coef, scale, math.inf, tuple(assumed), by_weight=self._weighted and by_weight)
 
     def columns(self, law: Law, rows: Drawn, rng: np.random.Generator) -> dict[str, Any]:
         """The response of each row."""
@@ -183,7 +194,14 @@ class MeanLaw:
             return {self._variable: coded(variable, rng.uniform(size=len(mean)) < mean)}
         if not self._family.free_dispersion and phi > 1:
             mean, phi = rng.gamma(np.maximum(mean, 1e-12) / (phi - 1), phi - 1), 1.0
-        return {self._variable: self._undo(self._family.draw(mean, phi, rng))}
+        drawn = self._family.draw(mean, phi, rng)
+        if law.by_weight:
+            weighing = build_design(
+                f"{self._response.text} ~ offset({self._design.weights})", self._design.schema
+            )
+            weights = weighing.new_rows(rows.columns, clip=True).offset
+            drawn = mean + (drawn - mean) / np.sqrt(np.maximum(weights, 1e-300))
+        return {self._variable: self._undo(drawn)}
 
     def _mean(self, asked: Asked) -> float | None:
         if asked.events is not None:

@@ -542,6 +542,24 @@ def test_the_share_of_rows_that_lack_a_value_has_limits_where_noise_is_in_it() -
     assert f"0 % to {100 * high[-1]:.0f} %" in " ".join(str(ahead.summary()).split())
 
 
+@pytest.mark.parametrize("precise", [True, False])
+def test_weights_are_planned_as_sigma_of_a_fit_or_a_described_sd_has_them(precise: bool) -> None:
+    """By sigma, standard errors are those of inverse variances; by an sd of all rows, those of rows alike."""
+    rng = np.random.default_rng(0)
+    schema = dps.Schema(z=SCHEMA["z"], y=dps.bounded(-40, 40), w=dps.bounded(0, 20))
+    rows = pd.DataFrame({"z": rng.normal(size=N), "w": rng.gamma(2, 3, N).clip(0.1, 20)})
+    rows["y"] = 4 * rng.normal(size=N) / (np.sqrt(rows["w"]) if precise else 1)
+    model = dps.ols("y ~ z", rows, schema, weights="w")
+    with testing.noise(testing.SeededNoise(1)):
+        fit = model.fit(AMPLE)
+    known = {"z": (0, 1), "w": (rows["w"].mean(), rows["w"].std(), rows["w"].skew())}
+    law = {"scale": fit.sigma.estimate} if precise else {"covariates": known | {"y": (0.0, rows["y"].std())}}
+    ahead = model.plan(AMPLE, **({"covariates": known} | law))
+    np.testing.assert_allclose(ahead.table()["std_error"], fit.bse, rtol=0.1)
+    told = "as sigma of a fit tells it" if precise else "whatever their weight"
+    assert told in " ".join(str(ahead.summary()).split())
+
+
 def test_public_rows_with_gaps_are_planned_as_a_fit_counts_them() -> None:
     rows = pd.DataFrame({"z": [0.1, None, 0.3, -0.5, 0.2] * 200, "y": [1.0, 2.0, None, 1.5, None] * 200})
     model = dps.ols("y ~ z", None, SCHEMA)
