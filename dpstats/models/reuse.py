@@ -17,14 +17,15 @@ from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 
-from dpstats._arguments import is_line, shown
+from dpstats._arguments import is_line, listed, shown
 from dpstats._stored import check_format, read_object, write_text
 from dpstats._warn import warn
 from dpstats.budget import Budget
 from dpstats.curator import Curator
 from dpstats.errors import BudgetError, SpecificationError
+from dpstats.formula.grammar import parse_formula
 from dpstats.ledger import Ledger, current
-from dpstats.models.skeleton import Unfitted
+from dpstats.models.skeleton import Plannable, Unfitted
 from dpstats.results import CurveFit, Description, Fit
 
 FORMAT = "dpstats.kept/1"
@@ -126,7 +127,9 @@ class _Kept:
     def _told(self) -> list[dict[str, Any]]:
         """All of it but the ledger's beginning: as it is written, and what of that is read.
 
-        Blanks are not, nor variables of the schema that neither formula nor weights nor subset have.
+        Blanks are not, nor variables of the schema that neither formula nor weights nor subset have. A
+        formula is what patsy makes of it: the response, terms in any order, and the columns that code them.
+        What strata, curves and vectors estimate stands in the order of terms, and is told by the text.
         """
         model, design = self.model, self.model.design
         about = {
@@ -141,14 +144,17 @@ class _Kept:
             "budget": self.asked["budget"].to_dict(),
             **model._stated(),
             **{
-                name: value
+                name: sorted(listed(value), key=str) if name == "release" else value
                 for name, value in self.asked.items()
                 if name not in ("self", "budget", "reuse", *_NOT_ASKED)
             },
         }
-        read = {
+        read: dict[str, Any] = {
             name: " ".join(_SIGNS.findall(about[name] or "")) for name in ("formula", "weights", "subset")
         }
+        if isinstance(model, Plannable) and not model.design.strata_terms:
+            left, right = parse_formula(model.design.formula)
+            read["formula"] = [left, sorted(right), sorted(model.design.names)]
         tables = {
             name: table
             for name, table in about["schema"].items()
