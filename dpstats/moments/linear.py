@@ -73,8 +73,7 @@ class LinearMoments(NoisyMoments):
         rows : array, shape (m, d)
         """
         fit, params, parts = self._line
-        hidden = ~self._told & (self.penalised > 0)
-        told, errors = self.seen & ~(rows[:, hidden] != 0).any(axis=1), []
+        told, errors = self.seen & ~(rows[:, ~self._told & (self.penalised > 0)] != 0).any(axis=1), []
         for some in np.array_split(np.arange(len(rows)), len(rows) // _FEW + 1):
             few = rows[some]
             along = [few @ part @ few.T for part in parts]
@@ -102,9 +101,8 @@ class LinearMoments(NoisyMoments):
         pulled = Pulled.without(replace(self, whole=None, whole_error=None), dropped)
         apart = params - pulled.way @ params
         sampling, privacy, *hidden, bias = (pulled.way @ part @ pulled.way.T for part in parts)
-        long = pulled.of_long_rows(apart, Pulled.of(self, 0.0).within)
-        sampling = sampling + pulled.sampling(apart) + long
-        privacy = privacy + pulled.noise(apart)
+        long = pulled.of_long_rows(apart, Pulled.of(self, 0.0))
+        sampling, privacy = sampling + pulled.sampling(apart) + long, privacy + pulled.noise(apart)
         kept = np.ix_(~dropped, ~dropped)
         chosen = [part[kept] for part in (sampling, privacy, *hidden, bias + long)]
         return self._judged(
@@ -193,17 +191,16 @@ class LinearMoments(NoisyMoments):
         And what was to take them there.
         """
         pulled = Pulled.of(self, alpha)
-        way = np.eye(len(params)) if fit.before is None else pulled.way
         if fit.before is None:
             apart = self.map @ (self.normal_equations().delta - fit.delta)
-            by_noise = 0 * parts[1]
+            way, by_noise = np.eye(len(params)), 0 * parts[1]
         else:
             apart = params - pulled.way @ params
-            params, parts = params - apart, [pulled.way @ part @ pulled.way.T for part in parts]
-            by_noise = pulled.noise(apart)
+            way, by_noise = pulled.way, pulled.noise(apart)
+            params, parts = params - apart, [way @ part @ way.T for part in parts]
         sampling, privacy, *hidden = parts
-        privacy = privacy + by_noise + pulled.unknown(apart)
-        return params, [sampling + pulled.sampling(apart), privacy, *hidden], way
+        found = [sampling + pulled.sampling(apart), privacy + by_noise + pulled.unknown(apart), *hidden]
+        return params, found, way
 
     def sigma(self, most: float = math.inf) -> Quantity:
         """Residual standard deviation of an unpenalised fit, corrected for the clipping of heavy tails.
@@ -237,7 +234,6 @@ class LinearMoments(NoisyMoments):
 
         A penalty adds the mean square distance between penalised and unpenalised means to the variance.
         """
-        free = self.normal_equations()
         apart = self.inverse @ (self.solve(alpha).params - self._line[1])
         distance = float(apart @ self.all_rows @ apart)
-        return self.scale * math.sqrt(residual_variance(self, free) + distance)
+        return self.scale * math.sqrt(residual_variance(self, self.normal_equations()) + distance)

@@ -10,6 +10,7 @@ See docs/theory/linear.md#ridge.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,6 +18,7 @@ import numpy as np
 from dpstats.moments.noisy import NoisyMoments
 from dpstats.moments.normal_rows import kept_at
 from dpstats.moments.posterior import noise_of_product
+from dpstats.moments.spread import weight_noise
 
 # Of a line without some terms: lost variances may hold this of the covariance that their roots allow, and a
 # variance is known to this share. Intervals of normal columns are then 10 % longer, and of lognormal ones
@@ -117,34 +119,41 @@ class Pulled:
         """The same by what is not known of the moments of all rows."""
         if self.moments.whole_error is None:
             return np.zeros_like(self.way)
-        return self._by_errors(self.moments.whole_error, apart)
+        return self._by_errors(self.moments.whole_error[:, len(apart) - len(self.within) :], apart)
 
-    def of_long_rows(self, apart: np.ndarray, every: np.ndarray) -> np.ndarray:
+    def of_long_rows(self, apart: np.ndarray, every: Pulled) -> np.ndarray:
         """The same by long rows of less weight, in which covariates may go together otherwise.
 
         Parameters
         ----------
         apart : array, shape (d,)
-        every : array, shape (p, p)
-            Covariance of the covariates over all rows, where S is that of rows as they were weighted.
+        every : Pulled
+            Whose S is that of all rows, where this one is that of rows as they were weighted.
 
         Notes
         -----
         Variances l_j are lost beyond what weighting takes of normal rows, of which S loses nothing of how
         covariates go together. What is lost may hold `_OTHERWISE` (l_i l_j)^1/2 of a covariance, and if it is
-        on one side ((1 - w) l_j)^1/2 of a mean by the inequality of Cauchy and Schwarz, w the mean weight.
+        on one side ((1 - w) l_j)^1/2 of a mean by the inequality of Cauchy and Schwarz, w the mean weight,
+        whose noise is added to 1 - w in squares. Rows that
+        hold l_i may also be those of which column j lost what weighting takes of normal ones. So much counts
+        as James and Stein's rule leaves of l_i, its noise that of the variance which is known best.
         """
-        weight, first = self.moments.gram_weight, len(apart) - len(every)
-        lost = np.diag(every) - np.diag(self.within) * (1 / kept_at(len(apart), weight) + _UNSURE)
-        roots = np.sqrt(np.maximum(lost, 0.0))
-        rows = np.append([(1 - weight) ** 0.5] * first, _OTHERWISE * roots)
-        return self._by_errors(np.outer(rows, np.append([0.0] * first, roots)), apart)
+        weight, known = self.moments.gram_weight, every.moments.whole_error
+        heard, whole = np.diag(self.within), np.maximum(np.diag(every.within), 1e-300)
+        first, usual = len(apart) - len(whole), heard * (1 / kept_at(len(apart), weight) - 1 + _UNSURE)
+        lost = np.maximum(whole - heard - usual, 0.0)
+        noise = whole * (0.0 if known is None else float(np.min(np.diag(known)[first:] / whole)))
+        sure = np.maximum(lost - noise * (noise / np.maximum(lost, 1e-12 * whole)), 0.0)
+        both = np.outer(np.sqrt(sure), np.sqrt(sure + usual))
+        both = np.maximum(np.sqrt(np.outer(lost, lost)), np.maximum(both, both.T))
+        means = np.tile(np.sqrt(math.hypot(1 - weight, weight_noise(self.moments)) * lost), (first, 1))
+        return self._by_errors(np.vstack([means, _OTHERWISE * both]), apart)
 
     def _by_errors(self, errors: np.ndarray, apart: np.ndarray) -> np.ndarray:
-        """The same by sds of covariances and, in the row of an intercept, of means; shape (d, d)."""
-        slopes = self._slopes(apart)
+        """The same by sds of covariances and, in the row of an intercept, of means, (d, p)."""
+        slopes, squares = self._slopes(apart), errors**2
         first = len(apart) - len(slopes)
-        squares = errors[:, first:] ** 2
         covariance = squares[first:] * np.outer(slopes, slopes)
         np.fill_diagonal(covariance, squares[first:] @ slopes**2)
         return self._moved(covariance, float(np.sum(squares[:first] @ slopes**2)))

@@ -40,7 +40,7 @@ def spread(moments: NoisyMoments, most: float = math.inf) -> Quantity:
     fit = moments.normal_equations()
     tail, tail_noise, _ = _tail(moments)
     variance = residual_variance(moments, fit) * (1 + tail)
-    noise = math.hypot(_variance_noise(moments, fit.delta), variance / (1 + tail) * _weight_noise(moments))
+    noise = math.hypot(_variance_noise(moments, fit.delta), variance / (1 + tail) * weight_noise(moments))
     noise = math.hypot(noise * (1 + tail), tail_noise)
     sampling = variance**2 * (_kurtosis(moments) - 1) / (moments.n * moments.mean_weight)
     sampling += (variance * _doubt(moments, fit)) ** 2
@@ -149,7 +149,7 @@ def _variance_noise(moments: NoisyMoments, delta: np.ndarray) -> float:
     return noise / moments.mean_weight
 
 
-def _weight_noise(moments: NoisyMoments) -> float:
+def weight_noise(moments: NoisyMoments) -> float:
     """Relative sd of the mean weight of rows, by which the mean square of residuals is divided.
 
     It is u'Gu, whose noise is noise_gram u'u where that of G has no shape. As no row weighs more than 1,
@@ -212,9 +212,12 @@ def clipped_line(moments: NoisyMoments, between: np.ndarray) -> np.ndarray:
         V, covariance of a r between rows, as :func:`score_covariance` gives it, which tells how ln t changes
         with a: along M^-1 (V u - s^2 M u) / 2 s^2 but for its mean, where a'u = 1.
     """
-    if moments.limit is None or moments.fourth is None or moments.noise_fourth is None:
-        return np.zeros(len(between))
-    if moments.constant is None:
+    if (
+        moments.limit is None
+        or moments.constant is None
+        or moments.fourth is None
+        or moments.noise_fourth is None
+    ):
         return np.zeros(len(between))
     square = max(moments.square / moments.mean_weight, 0.05)
     kurtosis = (moments.fourth + moments.noise_fourth / 2) / moments.mean_weight / square**2
