@@ -1,7 +1,5 @@
 """How fits of this process run: by how many processes, on which cluster, and with which signs of life."""
 
-from __future__ import annotations
-
 import importlib.util
 import sys
 from contextlib import ExitStack

@@ -7,8 +7,6 @@ Anything fitted inside :func:`noise` carries ``not_private=True`` and prints NOT
 ...     pass  # model.fit(...) here gives what an unlimited budget would
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """Budgets as users write them, and from texts and dictionaries."""
 
-from __future__ import annotations
-
 import dataclasses
 import re
 from collections.abc import Mapping

@@ -3,8 +3,6 @@
 Messages stand in files of Parquet, or of one line of JSON each.
 """
 
-from __future__ import annotations
-
 import itertools
 import json
 import secrets

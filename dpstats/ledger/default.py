@@ -4,8 +4,6 @@
 any other entered last, or else that of ``use_ledger``, rather than none: what nobody counts cannot be undone.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar

@@ -1,7 +1,5 @@
 """The private first look at a table: what people otherwise see by ``frame.describe()``."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Moments of public rows, read as private rows are, and whether they fit a model."""
 
-from __future__ import annotations
-
 import weakref
 from collections.abc import Sequence
 from contextlib import suppress

@@ -1,7 +1,5 @@
 """What a budget will buy, before it is spent: tables, power, budgets and rows that reach a precision."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace

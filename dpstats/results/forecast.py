@@ -8,8 +8,6 @@ negative, or above the number of units. Limits are quantiles of this mixture.
 See docs/theory/results.md#failures-of-a-fleet.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields
 

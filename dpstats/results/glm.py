@@ -1,7 +1,5 @@
 """Fits of generalised linear models: ratios, each under the name of its family, and the dispersion."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 

@@ -11,8 +11,6 @@ times standard errors. The supremum of correlated normals is found on Sobol's po
 Of a record, standard errors of the coefficients give tests, limits and shares of privacy.
 """
 
-from __future__ import annotations
-
 import math
 import warnings
 from collections.abc import Callable, Mapping

@@ -8,8 +8,6 @@ Where every column has its released mean, as in statsmodels' ``get_margeff(at="m
 of ``fit.moments``; the point is a released one, and its own error is no part of the interval.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

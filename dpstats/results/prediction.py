@@ -1,7 +1,5 @@
 """Predictions at new data, on the scale of the response, with their errors and limits."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial

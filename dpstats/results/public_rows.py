@@ -3,8 +3,6 @@
 Neither touches the training rows; both are functions of released numbers and of rows that the user has.
 """
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from collections.abc import Sequence
 

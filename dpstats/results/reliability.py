@@ -4,8 +4,6 @@ Numbers come from `survival_quantities`, layout from `survival_tables`; on activ
 stress and factors of acceleration see docs/survreg.md#accelerated-tests.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """Fits of times to failure: summary, predictions, and residuals of public rows."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 

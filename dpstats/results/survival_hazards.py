@@ -4,8 +4,6 @@ Curves are at given covariates. The test rests on released scores. See docs/theo
 docs/theory/coxph.md#proportional-hazards.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from functools import partial

@@ -6,8 +6,6 @@ On probability paper the vertical axis is z, the standard variable of the family
 line there, whatever the family; its ticks are the failed fractions.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Fits of support vector machines: on which side of a line a row lies, and how far from it."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 

@@ -5,8 +5,6 @@ The contrast of two levels is the difference of two rows of the design that diff
 whatever its coding.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Sequence

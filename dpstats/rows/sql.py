@@ -6,8 +6,6 @@ query does is read from its plan; no record is looked at. Of the operators that 
 pass that are known to have types of their own.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence

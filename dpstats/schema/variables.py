@@ -4,8 +4,6 @@ Besides, how long several numbers of one row are together at most, and whose pri
 or all rows of one person, machine or household.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import math
 import sys
