@@ -31,7 +31,7 @@ from dpstats.rows import CsvFile, open_rows
 from dpstats.rows.files import FORMATS
 from dpstats.rows.grammar import MISSING_TEXTS
 from dpstats.rows.paths import SEPARATORS, data_files, kind_of
-from dpstats.schema import WEIGHS, Bounded, Count, Event, Flag, Levels, Schema, Variable, as_schema, usable
+from dpstats.schema import WEIGHS, Event, Schema, Variable, as_schema, usable
 from dpstats.schema.variables import MOST_ROWS
 
 
@@ -97,9 +97,8 @@ def reason(cell: Any, variable: Variable, decimal: str = ".") -> str:
     text = cell.strip()
     if text in MISSING_TEXTS:
         return MISSING
-    if isinstance(variable, Levels | Flag | Event):
-        declared = variable.all if isinstance(variable, Levels) else variable.codes
-        alike = [one for one in declared if _folded(one) == _folded(text)]
+    if variable.all:
+        alike = [one for one in variable.all if _folded(one) == _folded(text)]
         return f"{alike[0]!r} in another spelling" if alike else "not declared"
     if grouped := _GROUPED.fullmatch(text):
         comma = "decimal=',', " if grouped[1] == "." or (grouped[1] != "," and "," in text) else ""
@@ -120,7 +119,7 @@ def reason(cell: Any, variable: Variable, decimal: str = ".") -> str:
 
 
 def _of_object(cell: Any, variable: Variable) -> str:
-    if isinstance(variable, Levels | Flag | Event) and isinstance(cell, int | float):
+    if variable.all and isinstance(cell, int | float):
         return "not declared"
     if isinstance(cell, float | np.floating) and np.isinf(cell):
         return INFINITE
@@ -233,7 +232,7 @@ def _seen(data: Any, schema: Schema, read: Mapping[str, Variable], design: Desig
         bad = np.any(list(unusable.values()), axis=0) if design is None else ~design.read(cells).ok
         for name, variable in read.items():
             lost[name].append(unusable[name])
-            if isinstance(variable, Bounded | Count):
+            if not variable.all:
                 values = cells[name][~unusable[name]]
                 below[name].update(values[values < variable.bounds[0]].tolist())
                 above[name].update(values[values > variable.bounds[1]].tolist())
@@ -378,7 +377,7 @@ def _why(data: Any, name: str, variable: Variable, lost: np.ndarray) -> str:
         shown = f"line {cell.number}" if isinstance(cell, _Line) else repr(str(cell)[:_LONGEST])
         reasons.setdefault(reason(cell, variable, getattr(data, "decimal", ".")), Counter())[shown] += 1
     told = []
-    absent = [one for one in getattr(variable, "all", ()) if one in MISSING_TEXTS]
+    absent = [one for one in variable.all if one in MISSING_TEXTS]
     if absent and isinstance(data, pd.DataFrame) and MISSING in reasons:
         told.append(f"pandas.read_csv reads the level {absent[0]!r} as missing: give keep_default_na=False")
     for why, cells in sorted(reasons.items(), key=lambda item: -item[1].total()):

@@ -12,7 +12,7 @@ import scipy
 
 from dpstats.errors import FormulaError
 from dpstats.formula.design import Design
-from dpstats.schema import Event, Flag, Levels, Variable
+from dpstats.schema import Variable
 
 Array = np.ndarray
 
@@ -87,10 +87,8 @@ def _rows(design: Design, bends: Sequence[float], size: int, rng: np.random.Gene
 
 def _drawn(variable: Variable, bends: Sequence[float], size: int, rng: np.random.Generator) -> Array:
     """Half of the values of a number are even over its bounds, half at or near an end, 0 or a bend."""
-    if isinstance(variable, Levels):
-        return rng.integers(0, len(variable.all), size)
-    if isinstance(variable, Flag | Event):
-        return rng.integers(0, 2, size).astype(float)
+    if variable.all:
+        return rng.integers(0, len(variable.all), size).astype(float)
     low, high = variable.bounds
     signed = [sign * bend for bend in (0.0, *bends) for sign in (-1, 1)]
     ends = np.array([low, high, *(bend for bend in signed if low < bend < high)])

@@ -20,7 +20,7 @@ import numpy as np
 
 from dpstats._arguments import brief
 from dpstats.errors import FormulaError
-from dpstats.schema import Event, Flag, Levels, Schema
+from dpstats.schema import Schema
 
 Interval = tuple[np.ndarray, np.ndarray]
 
@@ -389,8 +389,8 @@ def _boxes(variables: Iterable[str], schema: Schema) -> dict[str, Interval]:
 
 def _sides(schema: Schema, name: str, pieces: int) -> Interval:
     variable = schema[name]
-    if isinstance(variable, Levels | Flag | Event):
-        points = np.arange(len(variable.all) if isinstance(variable, Levels) else 2, dtype=float)
+    if variable.all:
+        points = np.arange(len(variable.all), dtype=float)
         return points, points
     edges = np.linspace(*variable.bounds, pieces + 1)
     return edges[:-1], edges[1:]

@@ -21,7 +21,7 @@ from dpstats.models.reuse import reusable
 from dpstats.models.skeleton import check_budget, check_enough, pay
 from dpstats.results import Description
 from dpstats.rows import Rows, open_rows
-from dpstats.schema import Bounded, Count, Levels, Schema, Variable, as_schema
+from dpstats.schema import Count, Schema, Variable, as_schema
 
 _MOST = 0.25  # half-width of a share by noise alone, beyond which nothing is told
 
@@ -165,7 +165,7 @@ def _asked(name: str, variable: Variable) -> Wanted | int:
     ------
     SchemaError
     """
-    if isinstance(variable, Bounded | Count):
+    if not variable.all:
         if max(map(abs, variable.bounds)) > LARGEST:
             raise SchemaError(
                 f"{name!r} may be beyond {LARGEST:g} by its public bounds, too large for its moments: "
@@ -177,4 +177,4 @@ def _asked(name: str, variable: Variable) -> Wanted | int:
                 f"measure it in a smaller unit"
             )
         return Wanted(*variable.bounds, isinstance(variable, Count))
-    return len(variable.all) if isinstance(variable, Levels) else 2
+    return len(variable.all)

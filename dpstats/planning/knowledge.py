@@ -21,14 +21,13 @@ from dpstats.results import Description
 from dpstats.results.column_moments import ColumnMoments
 from dpstats.results.description import inside
 from dpstats.rows import open_rows
-from dpstats.schema import Bounded, Count, Event, Flag, Levels, Schema, Variable, level_text
+from dpstats.schema import Levels, Schema, Variable, level_text
 
 _LEAST_SHARE = 0.001  # of a flag, which a plan wants strictly between 0 and 1
 
 
 def cells(name: str, variable: Variable) -> list[str]:
     """Names of the levels of a category, as columns of a design have them."""
-    assert isinstance(variable, Levels)
     return [f"{name}[T.{level}]" for level in variable.all]
 
 
@@ -136,7 +135,7 @@ def of_columns(schema: Schema, columns: Sequence[str], mean: Array, sd: Array, c
             )
         if isinstance(variable, Levels):
             told.setdefault(name, {})[level] = float(mean[j])
-        elif isinstance(variable, Bounded | Count):
+        elif not variable.all:
             told[name] = inside(variable.bounds, mean[j], sd[j])
         else:
             told[name] = float(np.clip(mean[j], _LEAST_SHARE, 1 - _LEAST_SHARE))
@@ -144,9 +143,7 @@ def of_columns(schema: Schema, columns: Sequence[str], mean: Array, sd: Array, c
             owner[column] = name
     for name, shares in told.items():
         if isinstance(shares, dict):
-            factor = schema[name]
-            assert isinstance(factor, Levels)
-            missing = [level for level in factor.all if level not in shares]
+            missing = [level for level in schema[name].all if level not in shares]
             shares.update(dict.fromkeys(missing, max(1 - sum(shares.values()), 0.0) / max(len(missing), 1)))
     for i, first in enumerate(columns):
         for j, other in enumerate(columns[i + 1 :], i + 1):
@@ -316,7 +313,7 @@ def _marginals(
         variable = schema[name]
         if isinstance(variable, Levels):
             shares[name] = _shares(name, told.get(name), variable)
-        elif isinstance(variable, Flag | Event):
+        elif variable.all:
             spreads[name] = _share(name, told.get(name, 0.5))
         else:
             spreads[name] = _spread(name, told.get(name), variable.bounds)
@@ -366,8 +363,7 @@ def _of_response(name: str | None, told: Mapping[str, Any], schema: Schema) -> S
     if name is None or (given := told.get(name)) is None:
         return None
     variable = schema[name]
-    assert not isinstance(variable, Levels)
-    if isinstance(variable, Flag | Event):
+    if variable.all:
         return _share(name, given)
     if isinstance(given, list | tuple):
         return _spread(name, given, variable.bounds)

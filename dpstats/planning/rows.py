@@ -10,7 +10,7 @@ from numpy.polynomial import hermite_e
 from scipy import ndimage, optimize, special, stats
 
 from dpstats.planning.knowledge import Known, Spread, cells
-from dpstats.schema import Count, Event, Flag, Levels, Schema, Variable
+from dpstats.schema import Count, Schema, Variable
 
 _STRAIGHT = 0.01  # a skewness that nobody sees
 _LEAST_KURTOSIS = 0.02  # of a symmetric law that is not normal
@@ -147,12 +147,11 @@ class Maker:
         for name, values in zip(self._names, found.T, strict=False):
             variable = self._schema[name]
             whole = np.rint(values) if isinstance(variable, Count) else values
-            columns[name] = coded(variable, values) if isinstance(variable, Flag | Event) else whole
+            columns[name] = coded(variable, values) if variable.all else whole
         for name, place in self._blocks():
-            variable, asked = self._schema[name], self._asked[name]
-            assert isinstance(variable, Levels)
+            asked = self._asked[name]
             codes = asked[-1] + found[:, place] @ (asked[:-1] - asked[-1])
-            columns[name] = pd.Categorical.from_codes(codes.astype(int), list(variable.all))
+            columns[name] = coded(self._schema[name], codes)
         return columns
 
     def _blocks(self) -> list[tuple[str, slice]]:
@@ -301,10 +300,9 @@ def _chosen(latent: np.ndarray, cuts: np.ndarray) -> np.ndarray:
     return (yes & (np.cumsum(yes, axis=1) == 1)).astype(float)
 
 
-def coded(variable: Flag | Event, ones: np.ndarray) -> pd.Categorical:
-    """Codes of a flag or an event."""
-    true, false = variable.codes
-    return pd.Categorical.from_codes(np.asarray(ones, dtype=int), [false, true])
+def coded(variable: Variable, numbers: np.ndarray) -> pd.Categorical:
+    """Values of a category, a flag or an event by their numbers."""
+    return pd.Categorical.from_codes(np.asarray(numbers, dtype=int), list(variable.all))
 
 
 def _root(correlations: np.ndarray) -> np.ndarray:
@@ -316,8 +314,7 @@ def _root(correlations: np.ndarray) -> np.ndarray:
 
 def _of_normal(variable: Variable, spread: Spread) -> Callable[[np.ndarray], np.ndarray]:
     """The values of a variable that are as frequent as normal deviates."""
-    assert not isinstance(variable, Levels)
-    if isinstance(variable, Flag | Event):
+    if variable.all:
         return partial(np.less, special.ndtri(1 - spread.mean))
     low, high = variable.bounds
     if spread.skewness is not None:

@@ -11,7 +11,7 @@ from dpstats.errors import SpecificationError
 from dpstats.formula import Design, IntervalResponse
 from dpstats.formula.expressions import Expression
 from dpstats.planning.rows import coded, halved
-from dpstats.schema import Event, Flag, Levels, Schema
+from dpstats.schema import Schema
 
 _GRID = 1000  # values at which a transformed response is seen to rise or fall
 
@@ -24,9 +24,7 @@ def undone(measured: Expression, schema: Schema) -> tuple[str, Callable[[np.ndar
             "variable in their place"
         )
     (name,) = measured.variables
-    variable = schema[name]
-    assert not isinstance(variable, Levels)
-    low, high = variable.bounds
+    low, high = schema[name].bounds
     grid = np.asarray(measured.values({name: np.linspace(low, high, _GRID)}))
     steps = np.diff(grid)
     if not (steps >= 0).all() and not (steps <= 0).all():
@@ -114,9 +112,7 @@ def _until(design: Design) -> See:
         found: dict[str, Any] = {variable: undo(time)}
         if event is not None:
             name, one = event
-            declared = design.schema[name]
-            assert isinstance(declared, Flag | Event)
-            found[name] = coded(declared, failed == (one == 1))
+            found[name] = coded(design.schema[name], failed == (one == 1))
         return found
 
     return columns

@@ -16,7 +16,6 @@ from dpstats.formula.reader import unquoted
 from dpstats.planning.knowledge import Spread
 from dpstats.planning.rows import coded
 from dpstats.planning.seen import NO_INSPECTIONS, read_inspections, seen_by, undone
-from dpstats.schema import Event, Flag
 
 Array = np.ndarray
 INTERCEPT = "Intercept"
@@ -190,7 +189,7 @@ class MeanLaw:
         """The response of each row."""
         mean, phi = self._family.mean(rows.exog @ law.coef + rows.offset), law.scale**2
         variable = self._design.schema[self._variable]
-        if isinstance(variable, Flag | Event):
+        if variable.all:
             return {self._variable: coded(variable, rng.uniform(size=len(mean)) < mean)}
         if not self._family.free_dispersion and phi > 1:
             mean, phi = rng.gamma(np.maximum(mean, 1e-12) / (phi - 1), phi - 1), 1.0
@@ -205,7 +204,7 @@ class MeanLaw:
 
     def _mean(self, asked: Asked) -> float | None:
         if asked.events is not None:
-            if not isinstance(self._design.schema[self._variable], Flag | Event):
+            if not self._design.schema[self._variable].all:
                 raise SpecificationError("events= is of times to failure and of yes or no; leave it out")
             if asked.events == 1:
                 raise SpecificationError("events must be below 1: else nothing is left to explain")
@@ -221,7 +220,7 @@ class MeanLaw:
         return float(optimize.brentq(lambda a: float(self._family.mean(a + eta).mean()) - mean, *ends))
 
     def _scale(self, asked: Asked, explained: float, assumed: list[str]) -> float:
-        if isinstance(self._design.schema[self._variable], Flag | Event):
+        if self._design.schema[self._variable].all:
             return 1.0
         sd = asked.response.sd if asked.response else math.nan
         if asked.scale is not None:

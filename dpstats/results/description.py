@@ -31,7 +31,7 @@ from dpstats.results.table import (
     plain_facts,
     read_facts,
 )
-from dpstats.schema import Bounded, Count, Event, Flag, Levels, Schema, Variable
+from dpstats.schema import Bounded, Levels, Schema, Variable
 
 _SUMS = ("center", "half", "first", "second", "second_sd")
 _PRODUCTS = ("sums", "missing", "sums_sd", "missing_sd")
@@ -65,14 +65,18 @@ def _plain_coarse(coarse: CoarseCounts) -> dict[str, Any]:
 
 
 def _column(variable: Variable, content: Mapping[str, Any]) -> ColumnSums:
-    number = isinstance(variable, Bounded | Count)
-    levels = len(variable.all) if isinstance(variable, Levels) else 2
-    bounds = variable.bounds if isinstance(variable, Bounded | Count) else (0.0, levels - 1.0)
+    number, levels = not variable.all, len(variable.all)
     edges, counts = _array(content["edges"]), _array(content["counts"])
     rows = None if content["rows"] is None else float(content["rows"])
     coarse = _coarse(content["coarse"], len(edges)) if "coarse" in content else None
     table = CellTable(
-        bounds, edges, counts, _noise(content["noise"]), rows, not isinstance(variable, Bounded), coarse
+        variable.bounds,
+        edges,
+        counts,
+        _noise(content["noise"]),
+        rows,
+        not isinstance(variable, Bounded),
+        coarse,
     )
     sums = content["sums"]
     rising = bool((np.diff(edges) > 0).all()) and len(counts) == len(edges) + 2
@@ -189,15 +193,10 @@ class Description(Facts, Shown, Stored):
     @property
     def numbers(self) -> tuple[str, ...]:
         """The variables that are numbers or counts."""
-        return tuple(name for name in self.names if isinstance(self.schema[name], Bounded | Count))
+        return tuple(name for name in self.names if not self.schema[name].all)
 
     def _column(self, name: str) -> ColumnSums:
         return self.columns[self.names.index(name)]
-
-    def _bounds(self, name: str) -> tuple[float, float]:
-        variable = self.schema[name]
-        assert isinstance(variable, Bounded | Count)
-        return variable.bounds
 
     def _in_unit(self, name: str) -> str:
         return in_unit(name, getattr(self.schema[name], "unit", None))
@@ -247,8 +246,8 @@ class Description(Facts, Shown, Stored):
             yield from (
                 (f"share of {text}", column.table.share(i, level)) for i, text in enumerate(variable.all)
             )
-        elif isinstance(variable, Flag | Event):
-            yield f"share of {variable.codes[0]}", column.table.share(1, level)
+        elif variable.all:
+            yield f"share of {variable.all[1]}", column.table.share(1, level)
         else:
             yield "mean", mean_of(column, level).within(*variable.bounds)
             yield "sd", sd_of(column, level)
@@ -294,7 +293,7 @@ class Description(Facts, Shown, Stored):
                 shares = np.array([column.table.share(i, 0.95).estimate for i in range(len(variable.all))])
                 shares = shares / shares.sum() if shares.sum() else np.full(len(shares), 1 / len(shares))
                 found[name] = dict(zip(variable.all, shares.tolist(), strict=True))
-            elif isinstance(variable, Flag | Event):
+            elif variable.all:
                 found[name] = float(np.clip(column.table.share(1, 0.95).estimate, 0.001, 0.999))
             elif not np.isnan(mean_of(column, 0.95).within(*variable.bounds).estimate):
                 found[name] = self._moments(name)
@@ -315,7 +314,7 @@ class Description(Facts, Shown, Stored):
     def _moments(self, name: str) -> tuple[float, float]:
         """Mean and sd that the bounds of the variable allow."""
         mean, sd = mean_of(self._column(name), 0.95).estimate, sd_of(self._column(name), 0.95)
-        return inside(self._bounds(name), mean, sd.estimate if sd.low > 0 < sd.estimate else sd.high)
+        return inside(self.schema[name].bounds, mean, sd.estimate if sd.low > 0 < sd.estimate else sd.high)
 
     @property
     def reach(self) -> dict[str, tuple[float, float]]:
@@ -328,7 +327,7 @@ class Description(Facts, Shown, Stored):
         """
         found = {}
         for name in self.numbers:
-            table, (low, high) = self._column(name).table, self._bounds(name)
+            table, (low, high) = self._column(name).table, self.schema[name].bounds
             five, half, rest = (table.quantile(p, 0.95) for p in (0.05, 0.5, 0.95))
             if np.searchsorted(table.edges, five.low, "right") == np.searchsorted(table.edges, rest.high):
                 continue

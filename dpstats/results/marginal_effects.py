@@ -31,8 +31,7 @@ from dpstats.results.notreleased import refusal
 from dpstats.results.record import Record
 from dpstats.results.released import method_where
 from dpstats.results.table import Column, Table, level_percent
-from dpstats.results.wald import levels_of
-from dpstats.schema import Bounded, Count, Levels
+from dpstats.schema import Levels
 
 At: TypeAlias = tuple[np.ndarray, np.ndarray | float]
 """Columns of points, and their offsets."""
@@ -132,16 +131,17 @@ def effects_at_means(record: Record, names: Sequence[str], pairs: bool) -> list[
 
 def _places(record: Record, name: str) -> list[int]:
     """Of the columns of a variable that is a term of its own."""
-    own = [name] if not isinstance(record.schema[name], Levels) else []
-    own += [f"{name}[T.{level}]" for level in levels_of(record.schema[name])[1:]] if not own else []
+    variable = record.schema[name]
+    levels = isinstance(variable, Levels)
+    own = [f"{name}[T.{level}]" for level in variable.all[1:]] if levels else [name]
     return [at for at, column in enumerate(record.names) if unquoted(column) in own]
 
 
 def _effects_at(record: Record, row: np.ndarray, name: str, places: list[int], pairs: bool) -> list[Effect]:
     variable, rows = record.schema[name], row[None]
-    if isinstance(variable, Bounded | Count):
+    if not variable.all:
         return [_of_number(record, name, (rows, 0.0), np.eye(1, len(row) + 1, places[0]))]
-    rows = np.tile(row, (len(levels_of(variable)), 1))
+    rows = np.tile(row, (len(variable.all), 1))
     rows[:, places] = np.eye(len(rows))[:, 1:]
     return _of_levels(record, name, (rows[:, None], 0.0), pairs)
 
@@ -161,7 +161,7 @@ def _of_number(record: Record, name: str, at: At, slopes: np.ndarray) -> Effect:
 
 def _of_levels(record: Record, name: str, at: At, pairs: bool) -> list[Effect]:
     """Return differences of the mean between levels, of which `at` has the columns, shape (levels, m, k)."""
-    exog, levels, link = at[0], levels_of(record.schema[name]), record.link
+    exog, levels, link = at[0], record.schema[name].all, record.link
     offset = np.broadcast_to(at[1], exog.shape[:2])
     return [
         Effect(
@@ -222,14 +222,14 @@ def _effects(record: Record, design: Design, at: Points, name: str, pairs: bool)
         return np.column_stack([found.exog, found.offset])
 
     variable = record.schema[name]
-    if isinstance(variable, Bounded | Count):
+    if not variable.all:
         slopes = derivatives(
             lambda index, values: rows(at.frame.iloc[index].assign(**{name: values})),
             np.clip(at.frame[name].to_numpy(dtype=float), *variable.bounds),
             variable.bounds,
         )
         return [_of_number(record, name, (at.exog, at.offset), slopes)]
-    found = np.array([rows(at.frame.assign(**{name: level})) for level in levels_of(variable)])
+    found = np.array([rows(at.frame.assign(**{name: level})) for level in variable.all])
     return _of_levels(record, name, (found[..., :-1], found[..., -1]), pairs)
 
 

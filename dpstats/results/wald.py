@@ -36,7 +36,7 @@ from dpstats.results.intervals import Joint, half_widths, quotients, refuse_alph
 from dpstats.results.newdata import NewData, points
 from dpstats.results.record import Record, mentioned
 from dpstats.results.table import Column, Marked, Table, chi_square_text, figures, p_value, titled, z_value
-from dpstats.schema import Bounded, Count, Event, Flag, Levels, Variable
+from dpstats.schema import Variable
 
 Hypothesis: TypeAlias = str | Sequence[str] | ArrayLike
 
@@ -345,20 +345,13 @@ def factor(record: Record, term: str) -> tuple[str, tuple[str, ...]]:
     text = term if isinstance(term, str) else ""
     match = re.fullmatch(r"C\(\s*([^\s,()]+).*\)", text)
     name = match[1] if match else text
-    known = {each: levels_of(record.schema[each]) for each in record.covariates}
+    known = {each: record.schema[each].all for each in record.covariates}
     if not known.get(name):
         listed = ", ".join(each for each, levels in known.items() if levels) or "it has none"
         raise SpecificationError(
             f"term must be a covariate with levels ({listed}), got {shown(term)}{near(name, known)}"
         )
     return name, known[name]
-
-
-def levels_of(variable: Variable) -> tuple[str, ...]:
-    """Return the values of a variable that has levels, the reference first; none for a number."""
-    if isinstance(variable, Levels):
-        return tuple(variable.all)
-    return tuple(variable.codes[::-1]) if isinstance(variable, Flag | Event) else ()
 
 
 def _rows(record: Record, name: str, levels: Sequence[str], newdata: NewData | None) -> np.ndarray:
@@ -382,9 +375,7 @@ def _rows(record: Record, name: str, levels: Sequence[str], newdata: NewData | N
 
 def _some(variable: Variable) -> object:
     """Return some value of a variable, inside its public range."""
-    if isinstance(variable, Bounded | Count):
-        return sum(variable.bounds) / 2
-    return levels_of(variable)[0]
+    return variable.all[0] if variable.all else sum(variable.bounds) / 2
 
 
 def _at(record: Record, points: pd.DataFrame, name: str, levels: Sequence[str]) -> np.ndarray:

@@ -67,6 +67,7 @@ class Bounded:
     upper: float
     unit: str | None = None
     kind: ClassVar[str] = "bounded"
+    all: ClassVar[tuple[str, ...]] = ()
 
     def __post_init__(self) -> None:
         lower, upper = _number(self.lower, "the lower bound"), _number(self.upper, "the upper bound")
@@ -92,6 +93,7 @@ class Count:
     upper: int
     unit: str | None = None
     kind: ClassVar[str] = "count"
+    all: ClassVar[tuple[str, ...]] = ()
 
     def __post_init__(self) -> None:
         upper = _number(self.upper, "the upper bound of a count")
@@ -120,6 +122,11 @@ class _TwoCodes:
         """The texts that are read as 1 and as 0."""
         one, zero = (level_text(getattr(self, f.name)) for f in dataclasses.fields(self))
         return one, zero
+
+    @property
+    def all(self) -> tuple[str, ...]:
+        """Both codes in the order of the numbers that they are read as."""
+        return self.codes[::-1]
 
     @property
     def bounds(self) -> tuple[float, float]:
@@ -188,6 +195,11 @@ class Levels:
     def all(self) -> tuple[str, ...]:
         """All levels in order of their codes, the catch-all last."""
         return self.levels + (OTHER,) if self.other else self.levels
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """The bounds of a level's number."""
+        return 0.0, len(self.all) - 1.0
 
 
 Variable = Bounded | Count | Flag | Event | Levels

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dpstats.curator.statistics.at_line import PredictorBend, ScoreTails
 from dpstats.curator.statistics.at_residuals import HazardContrasts, SignScore, SignSizes
 from dpstats.curator.statistics.base import Statistic
-from dpstats.curator.statistics.bends import ColumnBends
+from dpstats.curator.statistics.bends import ColumnBends, HazardBend, LocationBend
 from dpstats.curator.statistics.cells import CellCounts, PresentMoments, PresentProducts
 from dpstats.curator.statistics.columns import ColumnMeans, ReachCounts, ReachMeans, RowsApart
 from dpstats.curator.statistics.functional import FunctionalWeights
@@ -22,7 +22,6 @@ from dpstats.curator.statistics.martingale_parts import (
 )
 from dpstats.curator.statistics.moments import BallMoments, EventMatrix, EventMoments
 from dpstats.curator.statistics.pilot import ResidualCounts, ResidualMoments, ResidualScore, RowReach
-from dpstats.curator.statistics.survival_bends import HazardBend, LocationBend
 from dpstats.curator.statistics.truncated import (
     TruncatedCross,
     TruncatedGram,
