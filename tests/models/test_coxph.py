@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 import dpstats as dps
-from dpstats.estimators.hazards import trend as trends
+from dpstats.estimators.hazards import checks
 from dpstats.estimators.hazards.estimate import _bursts
 from dpstats.estimators.hazards.grid import Grid, _faster
 from dpstats.estimators.hazards.information import Known
@@ -688,9 +688,9 @@ def test_a_number_that_is_0_in_most_rows_is_not_taken_for_the_baseline(seed: int
 def test_a_change_of_which_noise_leaves_no_variance_is_no_error(monkeypatch: pytest.MonkeyPatch) -> None:
     """Within failures such a covariate hardly varies, and its part of a noisy matrix is negative."""
     matrix = np.array([[1.0, 0.0, 1.5], [0.0, 1.0, 1.5], [1.5, 1.5, 1.0]])
-    monkeypatch.setattr(trends, "to_user", lambda scale, j: np.eye(3))
-    monkeypatch.setattr(trends, "watched", lambda *parts: {})
-    monkeypatch.setattr(trends, "_in_zones", lambda grid: (np.arange(2), np.array([-1.0, 1.0])))
+    monkeypatch.setattr(checks, "to_user", lambda scale, j: np.eye(3))
+    monkeypatch.setattr(checks, "watched", lambda *parts: {})
+    monkeypatch.setattr(checks, "_in_zones", lambda grid: (np.arange(2), np.array([-1.0, 1.0])))
     grid = SimpleNamespace(count=2, events=np.array([5.0, 5.0]), pieces=np.arange(2), strata=1)
     released = SimpleNamespace(values=[np.array([0.1])], n=100, sd=0.1)
     found = SimpleNamespace(
@@ -701,7 +701,7 @@ def test_a_change_of_which_noise_leaves_no_variance_is_no_error(monkeypatch: pyt
     curator = SimpleNamespace(release=lambda *args, **public: released)
     parts = (SimpleNamespace(scale=np.ones(1)), grid, SimpleNamespace(radius=2.0))
     seen = (SimpleNamespace(matrix=matrix), np.eye(3))
-    assert trends.checked(curator, 1.0, seen, parts, found) is found
+    assert checks.checked(curator, 1.0, seen, parts, found) is found
 
 
 def test_rare_rows_of_which_cells_hide_where_they_lie_leave_an_honest_interval() -> None:

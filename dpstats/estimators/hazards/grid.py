@@ -118,8 +118,12 @@ class Grid:
 
     @property
     def hidden(self) -> np.ndarray:
-        """Cells since when noise hides whether rows of their stratum are at risk; shape (m,)."""
-        return _since(self.edges, self.until)
+        """Cells since when noise hides whether rows of their stratum are at risk; shape (m,).
+
+        Times of the first stratum are those of all.
+        """
+        own = self.edges[1 : len(self.rates) // self.strata + 1]
+        return np.asarray(own > self.until[:, None]).ravel()
 
     @property
     def stratum(self) -> np.ndarray:
@@ -281,12 +285,6 @@ def _of_those_at_risk(late: np.ndarray, leave: np.ndarray, strata: int) -> tuple
     logs = np.where(there, np.log(late[entries]) + before[:, None] - before[entries], -np.inf)
     left = np.exp(logs - logs.max(axis=1, keepdims=True))
     return entries, left / left.sum(axis=1, keepdims=True)
-
-
-def _since(edges: np.ndarray, until: np.ndarray) -> np.ndarray:
-    """Cells of the strata that end after these times of each; times of the first are those of all."""
-    own = edges[1 : (len(edges) - 1) // len(until) + 1]
-    return np.asarray(own > until[:, None]).ravel()
 
 
 def _at_one_time(events: np.ndarray, noise: float) -> bool:

@@ -17,15 +17,14 @@ from dpstats.estimators.engine.plan import Plan
 from dpstats.estimators.engine.route import Newton, Scores, iterated
 from dpstats.estimators.engine.step import CHOOSE, DAMPING, LONGEST, capped
 from dpstats.estimators.gram.levels import expected_moments
-from dpstats.estimators.hazards.bend import bends, straightened
 from dpstats.estimators.hazards.bounds import HAZARD_MATRIX_SHARE, Chooser, watched
+from dpstats.estimators.hazards.checks import bends, checked, straightened
 from dpstats.estimators.hazards.estimate import HazardEstimate, estimate, find_follows, followed
 from dpstats.estimators.hazards.grid import Grid, find_grid
 from dpstats.estimators.hazards.information import Known
 from dpstats.estimators.hazards.levels import bent, few_events
 from dpstats.estimators.hazards.predictors import misplaced, predictors
 from dpstats.estimators.hazards.problem import Problem
-from dpstats.estimators.hazards.trend import checked
 from dpstats.estimators.matrices import SMALLEST, not_noise, symmetric_power
 from dpstats.estimators.newton.information import drawn
 from dpstats.estimators.row_scale import RowScale

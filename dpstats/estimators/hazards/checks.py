@@ -1,6 +1,7 @@
-"""Do covariates act alike early and late? Scores against the share of the failures that have happened.
+"""Checks of a fit of hazards: do they follow the line, and do covariates act alike early and late?
 
-See docs/theory/coxph.md#proportional-hazards.
+Scores against the square of the line, docs/theory/survival.md#whether-times-bend, and against the share of
+the failures that have happened, docs/theory/coxph.md#proportional-hazards.
 """
 
 from dataclasses import replace
@@ -9,7 +10,8 @@ import numpy as np
 from scipy import special
 
 from dpstats.curator import Curator
-from dpstats.estimators.bends import DOUBTFUL
+from dpstats.estimators.bends import DOUBTFUL, Line, standardised
+from dpstats.estimators.bent_times import Bent, Look
 from dpstats.estimators.engine.information import Information
 from dpstats.estimators.hazards.bounds import Bounds, watched
 from dpstats.estimators.hazards.estimate import HazardEstimate, to_user
@@ -19,6 +21,71 @@ from dpstats.moments.baseline import Trend
 from dpstats.moments.roots import chi_square
 
 _ZONES = 8  # of time, with as many failures each: a straight line has no use for more
+
+
+def bends(
+    curator: Curator,
+    cost: float,
+    whitening: np.ndarray,
+    parts: tuple[RowScale, Grid, Bounds],
+    found: HazardEstimate,
+) -> Bent:
+    """What bends of log hazards move log hazards of pieces and coefficients by, in the user's units.
+
+    The level, which has no coefficient, is the mean log hazard of the failures.
+
+    Parameters
+    ----------
+    curator : Curator
+    cost : float
+    whitening : array, shape (d, d)
+    parts : tuple of RowScale, Grid and Bounds
+    found : HazardEstimate
+    """
+    (scale, grid, bounds), baseline, d = parts, found.baseline, len(found.params)
+    assert baseline is not None
+    j = grid.count
+    back = np.linalg.inv(to_user(scale, j))
+    point = back @ np.append(baseline.log_hazards, found.params)
+    level = np.zeros((d + 1, j + d))
+    level[0, :j], level[1:, j:] = grid.shares, np.eye(d)
+    moments = np.eye(d + 1)
+    moments[1:, 1:] = np.linalg.matrix_power(np.linalg.inv(whitening), 2)
+    way, lost = level @ back, np.isinf(np.diag(found.cov)).any()
+    cov, cov_privacy = standardised(way, baseline.cov, baseline.cov_privacy)
+    kept = 1 - grid.lost(bounds.c, float(np.linalg.norm(np.linalg.solve(whitening, point[j:]))))
+    line = Line(
+        np.append(0.0, scale.center),
+        np.append(1.0, scale.scale),
+        level @ point,
+        moments,
+        np.full_like(cov, np.inf) if lost else cov,
+        cov_privacy,
+        None,
+        1.0,
+        1 - kept * (1 - scale.lost_along(point[j:], bounds.radius**2)),
+        np.zeros(d + 1),
+    )
+    look = Look.along(line, scale, kept * float(grid.events.sum()), bounds.radius)
+    curves = look.public()
+    curves["ways"] = curves["ways"][:, 1:]
+    release = curator.release("hazard_bend", cost, **watched(*parts, point), curves=curves)
+    bent = look.judged(release, bounds.c)
+    # log hazards of all pieces move with the level of rows in the middle of the columns
+    onto = to_user(scale, j) @ np.vstack([np.eye(1, d + 1).repeat(j, axis=0), np.eye(d, d + 1, 1)])
+    return Bent(onto @ bent.shift, onto @ bent.cov @ onto.T, bent.told)
+
+
+def straightened(found: HazardEstimate, bent: Bent) -> HazardEstimate:
+    """A fit that tells by the caution "bends" if log hazards surely do, and counts what they may as error."""
+    baseline = found.baseline
+    assert baseline is not None
+    j = len(baseline.log_hazards)
+    cov = baseline.cov + bent.cov
+    baseline = replace(baseline, log_hazards=baseline.log_hazards + bent.shift[:j], cov=cov)
+    found = replace(found, params=found.params + bent.shift[j:], baseline=baseline)
+    told = (f"bends:{column - 1}" if column else "bends" for column in bent.told)
+    return found.doubted(bent.cov[j:, j:], *told)
 
 
 def checked(
