@@ -142,17 +142,17 @@ def check_method(method: object, known: Sequence[str], compat: object, public: o
     SpecificationError
     """
     check_named(method, known)
-    check_compat(compat)
-    if compat and method != "pmt":
-        raise SpecificationError("compat='paper' goes with method='pmt'")
+    check_compat(compat, method, "pmt")
     if method == "pmt" and public is None:
         raise SpecificationError("method='pmt' needs public=, moments of public rows or such rows")
 
 
-def check_compat(compat: object) -> None:
-    """Refuse what names no published algorithm."""
+def check_compat(compat: object, method: object, *published: str) -> None:
+    """Refuse what names no published algorithm, and one of a method that has none."""
     if not among(compat, (None, "paper")):
         raise SpecificationError(f"compat must be None or 'paper', got {shown(compat)}")
+    if compat and method not in published:
+        raise SpecificationError(f"compat='paper' goes with method={published[0]!r}")
 
 
 def check_named(method: object, known: Sequence[str]) -> None:

@@ -255,7 +255,8 @@ class Survreg(Plannable):
         >>> fit.nobs
         52422
         """
-        _check_method(method, compat)
+        check_named(method, ("auto", "newton", "functional"))
+        check_compat(compat, method, "functional")
         check_budget(budget, self._rows.n)
         asked = check_release(release, *self._has_log_likelihood(budget, method), known=(NAME, DIST))
         if self._scales:
@@ -377,13 +378,6 @@ def _check(design: Design, dist: Dist) -> None:
             "difference as np.maximum(t - start, 1), and add one half to whole months in service, which "
             "begin at 0; give times, not their logarithms"
         )
-
-
-def _check_method(method: str, compat: str | None) -> None:
-    check_named(method, ("auto", "newton", "functional"))
-    check_compat(compat)
-    if compat and method != "functional":
-        raise SpecificationError("compat='paper' goes with method='functional'")
 
 
 def _check_pure(design: Design) -> None:

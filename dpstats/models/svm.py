@@ -221,7 +221,7 @@ def _check_weights(design: Design, method: str) -> None:
 
 def _check(method: str, c: float | None, compat: str | None, budget: Budget) -> None:
     check_named(method, tuple(METHODS))
-    check_compat(compat)
+    check_compat(compat, method, *METHODS)
     if compat and not isinstance(budget, Pure | Zcdp):
         raise BudgetError("compat='paper' spends pure epsilon or zCDP; give pure or zcdp")
     if c is not None and not (isinstance(c, int | float) and math.isfinite(c) and c > 0):

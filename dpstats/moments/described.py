@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from dpstats._stored import Arrays
 from dpstats.moments.beyond_box import beyond
 from dpstats.moments.cell_table import PROBABILITIES, CellTable, Found, Noise, spread_of_normal
 
@@ -196,7 +197,7 @@ def _least_sd(table: CellTable, level: float) -> float:
 
 
 @dataclass(frozen=True, eq=False)
-class Products:
+class Products(Arrays):
     """Noisy sums of products of standardised columns, and of rows that lack both; matrices of shape (k, k).
 
     Attributes

@@ -39,21 +39,15 @@ _PRODUCTS = ("sums", "missing", "sums_sd", "missing_sd")
 
 def _plain_column(column: ColumnSums) -> dict[str, Any]:
     table, sums = column.table, column.sums
+    told = {} if sums is None else {name: getattr(sums, name) for name in _SUMS}
     return {
         "edges": table.edges.tolist(),
         "counts": table.raw.tolist(),
         "rows": table.rows,
         "noise": list(table.noise),
         **({} if table.coarse is None else {"coarse": _plain_coarse(table.coarse)}),
-        "sums": None
-        if sums is None
-        else {"noise": list(sums.noise), **{name: getattr(sums, name) for name in _SUMS}},
+        "sums": None if sums is None else {"noise": list(sums.noise), **told},
     }
-
-
-def _plain_products(products: Products) -> dict[str, Any]:
-    stretch = {} if products.stretch is None else {"stretch": products.stretch}
-    return {"law": products.law, **{name: getattr(products, name).tolist() for name in _PRODUCTS}, **stretch}
 
 
 def _plain_coarse(coarse: CoarseCounts) -> dict[str, Any]:
@@ -65,7 +59,7 @@ def _plain_coarse(coarse: CoarseCounts) -> dict[str, Any]:
 
 
 def _column(variable: Variable, content: Mapping[str, Any]) -> ColumnSums:
-    number, levels = not variable.all, len(variable.all)
+    levels = len(variable.all)  # none of a number
     edges, counts = _array(content["edges"]), _array(content["counts"])
     rows = None if content["rows"] is None else float(content["rows"])
     coarse = _coarse(content["coarse"], len(edges)) if "coarse" in content else None
@@ -80,7 +74,8 @@ def _column(variable: Variable, content: Mapping[str, Any]) -> ColumnSums:
     )
     sums = content["sums"]
     rising = bool((np.diff(edges) > 0).all()) and len(counts) == len(edges) + 2
-    _hold(rising and number is (sums is not None) and (number or len(counts) == levels + 1), "counts")
+    known = sums is None and len(counts) == levels + 1 if levels else sums is not None
+    _hold(rising and known, "counts")
     if sums is None:
         return ColumnSums(table, None)
     values = {name: float(sums[name]) for name in _SUMS}
@@ -424,7 +419,7 @@ class Description(Facts, Shown, Stored):
             "schema": self.schema.to_dict(),
             "names": list(self.names),
             "columns": [_plain_column(column) for column in self.columns],
-            "products": None if self.products is None else _plain_products(self.products),
+            "products": None if self.products is None else self.products.to_dict(),
         }
 
     @classmethod

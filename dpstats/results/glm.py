@@ -8,7 +8,7 @@ import numpy as np
 from dpstats.results.document import Estimates
 from dpstats.results.intervals import Estimate, positive, root
 from dpstats.results.public_rows import MeanFit
-from dpstats.results.record import Record, given, mentions_offset
+from dpstats.results.record import Record, given
 from dpstats.results.released import method_where, value_where
 from dpstats.results.summary import ratio_rows, table_of_ratios, table_of_scatter
 from dpstats.results.survival_tables import ratios
@@ -90,11 +90,11 @@ class GlmFit(MeanFit, models=("logit", "glm")):
     def _remark(self) -> str:
         """Sentences about what the coefficients add up to, and the scale of intervals."""
         record, name = self.record, self._ratio
-        response, _, right = (part.strip() for part in record.formula.partition("~"))
+        response = record.formula.partition("~")[0].strip()
         variable = record.schema.get(response)
         if isinstance(variable, Flag | Event):
             response += f" being {variable.codes[0]}"
-        text = f" {self._response} of {response} = coef'x{' + offset' if mentions_offset(right) else ''}."
+        text = f" {self._response} of {response} = coef'x{' + offset' if record.design.offset else ''}."
         has_ratios = bool(name) and set(record.names) != {"Intercept"}
         own = [f"{name}s"] * has_ratios + ["phi"] * (record.dispersion is not None and record.excess is None)
         return text + (f" Intervals of {' and '.join(own)} are on the log scale." if own else "")

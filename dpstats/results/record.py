@@ -396,11 +396,6 @@ def mentioned(schema: Schema, text: str) -> tuple[str, ...]:
     return tuple(name for name in schema if re.search(rf"(?<![\w.]){re.escape(name)}(?![\w.])", text))
 
 
-def mentions_offset(text: str) -> bool:
-    """Return whether a right-hand side has an offset."""
-    return re.search(r"(?<![\w.])offset\(", text) is not None
-
-
 def _frozen(name: str, value: object, shape: tuple[int, ...]) -> np.ndarray:
     array = frozen(value)
     if array.shape != shape:

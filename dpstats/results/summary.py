@@ -44,7 +44,6 @@ from dpstats.results.table import (
     titled,
     z_value,
 )
-from dpstats.results.units import says_units
 from dpstats.schema import ROW, Bounded, Count, Event, Flag, Levels, Unit, Variable
 
 STEPS = 5  # of the power of ten that a ratio is of, that fit into the public range: age 18 to 90 has 10 years
@@ -111,7 +110,7 @@ def _per(record: Record, name: str) -> tuple[float, str]:
     if "[" in name:
         treated = "vs reference" if "[T." in name else ""
         return 1.0, _of_product(record, name) if len(factors_of(name)) > 1 else treated
-    if says_units(name):
+    if "(per " in name:
         return 1.0, ""
     variable = _variable(record, name)
     if isinstance(variable, Flag | Event):
@@ -205,7 +204,7 @@ def notes(record: Record, remark: str, last: str) -> list[str]:
     whose = record.schema.privacy_unit
     if INSPECTIONS in record.released:
         public = f"{public}; an end that is missing is open"
-    units = [_of_units(whose, _may_end(record))] if whose.column else []
+    units = [_of_units(record, whose)] if whose.column else []
     units += [STRETCHES] if record.unit == ROW.short and "entry" in record.settings else []
     return [noise, *([PUBLIC.format(public)] if public else []), *norms, *units]
 
@@ -221,15 +220,11 @@ def _biased(record: Record) -> str:
     return BIASED.format(", ".join(told + others)) if told else ""
 
 
-def _may_end(record: Record) -> bool:
-    """Whether a failure may end the rows of a unit: stretches of time, or a yes or no in each period."""
-    return "entry" in record.settings or (record.is_glm and record.family.two_valued)
-
-
-def _of_units(whose: Unit, may_end: bool) -> str:
+def _of_units(record: Record, whose: Unit) -> str:
     some = "one row has" if whose.max_rows == 1 else f"{whose.max_rows} rows have"
     text = f"Of each {whose.column} at most {some} weight, chosen by a hash; rows without one have none."
-    if may_end:
+    # stretches of time, or a yes or no in each period
+    if "entry" in record.settings or (record.is_glm and record.family.two_valued):
         text += " Where a failure ends the rows of a unit, this holds only if none has more: of long"
         text += " ones rows are lost, of those that fail early none. dps.check(data, schema) counts the lost."
     return text if whose.max_rows == 1 else text + " std err takes the rows of one as independent."

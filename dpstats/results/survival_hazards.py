@@ -50,29 +50,6 @@ from dpstats.results.units import Units
 GLOBAL = "GLOBAL"
 
 
-def proportional(record: Record, level: float) -> Estimates:
-    """Lay out the change of each coefficient with its test, and the test of all."""
-    refuse_alpha(level)
-    trend = given(record.trend)
-    sds = np.sqrt(np.diagonal(trend.cov))
-    known = sds > 0
-    change, half = np.where(known, trend.change, np.nan), critical(level) * np.where(known, sds, np.nan)
-    square = (change / np.where(known, sds, np.nan)) ** 2
-    whole, df = chi_square(trend.change[known], trend.rooted[known])
-    frame = pd.DataFrame(
-        {
-            "term": [*record.names, GLOBAL],
-            "estimate": np.append(change, np.nan),
-            "conf_low": np.append(change - half, np.nan),
-            "conf_high": np.append(change + half, np.nan),
-            "statistic": np.append(square, whole),
-            "df": np.append(np.ones(len(sds), dtype=int), df),
-        }
-    )
-    frame["p_value"] = special.chdtrc(frame["df"], frame["statistic"])
-    return Estimates(frame, lambda: _laid_out(frame, level))
-
-
 def _laid_out(frame: pd.DataFrame, level: float) -> Document:
     heads = (Column("", "l"), *point_columns("change"), *limit_columns(level), Column("chi2"), Column("df"))
     rows = []
@@ -269,7 +246,25 @@ class HazardFit(Fit, models=("coxph",)):
         >>> fit.proportional_test().frame["term"].tolist()
         ['temp', 'GLOBAL']
         """
-        return proportional(self.record, level)
+        refuse_alpha(level)
+        record, trend = self.record, given(self.record.trend)
+        sds = np.sqrt(np.diagonal(trend.cov))
+        known = sds > 0
+        change, half = np.where(known, trend.change, np.nan), critical(level) * np.where(known, sds, np.nan)
+        square = (change / np.where(known, sds, np.nan)) ** 2
+        whole, df = chi_square(trend.change[known], trend.rooted[known])
+        frame = pd.DataFrame(
+            {
+                "term": [*record.names, GLOBAL],
+                "estimate": np.append(change, np.nan),
+                "conf_low": np.append(change - half, np.nan),
+                "conf_high": np.append(change + half, np.nan),
+                "statistic": np.append(square, whole),
+                "df": np.append(np.ones(len(sds), dtype=int), df),
+            }
+        )
+        frame["p_value"] = special.chdtrc(frame["df"], frame["statistic"])
+        return Estimates(frame, lambda: _laid_out(frame, level))
 
     def survival(
         self,

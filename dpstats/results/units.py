@@ -21,11 +21,6 @@ from dpstats.schema import Bounded, Count
 Units: TypeAlias = Mapping[str, float]
 
 
-def says_units(name: str) -> bool:
-    """Return whether the name of a coefficient says of how many units it is."""
-    return "(per " in name
-
-
 def in_units(record: Record, units: Units | None) -> Record:
     """Return the record with coefficients per so many units, under names that say so.
 

@@ -36,7 +36,6 @@ from dpstats.results.intervals import Joint, half_widths, quotients, refuse_alph
 from dpstats.results.newdata import NewData, points
 from dpstats.results.record import Record, mentioned
 from dpstats.results.table import Column, Marked, Table, chi_square_text, figures, p_value, titled, z_value
-from dpstats.schema import Variable
 
 Hypothesis: TypeAlias = str | Sequence[str] | ArrayLike
 
@@ -368,14 +367,10 @@ def _rows(record: Record, name: str, levels: Sequence[str], newdata: NewData | N
             f"{name!r} interacts with {', '.join(needed)}, so a difference of its levels depends on where "
             f"that is; t_test_pairwise({name!r}, newdata={{{given}}}) holds it at one point"
         )
-    others = {each: _some(record.schema[each]) for each in record.covariates if each not in known}
-    at = points(record, known.assign(**{**others, name: levels[0]}), "t_test_pairwise")
+    others = {each: record.schema[each] for each in record.covariates if each not in known}
+    some = {each: one.all[0] if one.all else sum(one.bounds) / 2 for each, one in others.items()}
+    at = points(record, known.assign(**{**some, name: levels[0]}), "t_test_pairwise")
     return _at(record, at.frame, name, levels)
-
-
-def _some(variable: Variable) -> object:
-    """Return some value of a variable, inside its public range."""
-    return variable.all[0] if variable.all else sum(variable.bounds) / 2
 
 
 def _at(record: Record, points: pd.DataFrame, name: str, levels: Sequence[str]) -> np.ndarray:

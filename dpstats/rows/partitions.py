@@ -5,7 +5,6 @@ process. Without one it is computed here, one after the other, again at every pa
 """
 
 import re
-import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
@@ -29,12 +28,6 @@ _LEAVING = frozenset({"FromPandas", "Projection", "Filter", "Repartition"})
 _FOUND_LATER = "__UNKNOWN_CATEGORIES__"  # which Dask has in the place of those that partitions find
 # tasks that read, as Dask names them, but of files with types; a bag takes its types from its first item
 _PARSING = re.compile(r"\W*(?:_*read[-_](?!parquet|orc|feather)|to_dataframe)")
-
-
-def is_of_dask(data: Any) -> bool:
-    """Whether it is a dataframe of Dask, which is not imported where nobody did."""
-    kind = getattr(sys.modules.get("dask.dataframe"), "DataFrame", None)
-    return kind is not None and isinstance(data, kind)
 
 
 def of_dask(data: Any, asked: Asked) -> Source:

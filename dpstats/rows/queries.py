@@ -3,41 +3,31 @@
 What they hold is not read into memory as a whole. The rows must be the same whenever they are computed.
 """
 
-import sys
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from typing import Any
 
 import pyarrow as pa
 
 from dpstats._private import protected
 from dpstats.errors import DataError, SpecificationError
-from dpstats.rows.partitions import is_of_dask, of_dask
+from dpstats.rows.partitions import of_dask
 from dpstats.rows.parts import Query, of_parts
-from dpstats.rows.sources import HIDDEN, Asked, Source, batch_of, check_arrow
-from dpstats.rows.spark import is_of_spark, of_spark
+from dpstats.rows.sources import HIDDEN, Asked, Opener, Source, batch_of, check_arrow, made_by
+from dpstats.rows.spark import of_spark
 from dpstats.rows.sql import SqlQuery, of_sql, refuse_parsing
 
-
-def is_query(data: Any) -> bool:
-    """Whether it is a query of some kind; libraries are not imported where nobody did."""
-    own = isinstance(data, SqlQuery) or is_of_dask(data) or is_of_spark(data)
-    return own or _is(data, "polars", "LazyFrame") or _is(data, "duckdb", "DuckDBPyRelation")
-
-
-def _is(data: Any, library: str, kind: str) -> bool:
-    known = getattr(sys.modules.get(library), kind, None)
-    return known is not None and isinstance(data, known)
+_Made = tuple[
+    str,
+    list[str],
+    Callable[[list[str]], pa.Schema],
+    Callable[[], int],
+    Callable[[list[str], int], Iterable[pa.RecordBatch]],
+]
 
 
-def of_query(data: Any, asked: Asked) -> Source:
-    """The source of what `is_query`."""
-    if isinstance(data, SqlQuery):
-        return of_sql(data, asked)
-    if is_of_dask(data):
-        return of_dask(data, asked)
-    if is_of_spark(data):
-        return of_spark(data, asked)
-    make = _of_lazy if _is(data, "polars", "LazyFrame") else _of_relation
+def _of_plan(make: Callable[[Any], _Made], data: Any, asked: Asked) -> Source:
+    """The source of what one of the functions below tells of."""
     cannot = DataError(
         f"this {type(data).__name__} has no columns that can be known without running it. {HIDDEN}"
     )
@@ -49,15 +39,6 @@ def of_query(data: Any, asked: Asked) -> Source:
     broken = f"this {type(data).__name__} cannot be computed to its end. {HIDDEN}"
     query = Query(asked, broken, rows, lambda size: (batch_of(part, asked) for part in run(columns, size)))
     return of_parts([query], broken)
-
-
-_Made = tuple[
-    str,
-    list[str],
-    Callable[[list[str]], pa.Schema],
-    Callable[[], int],
-    Callable[[list[str], int], Iterable[pa.RecordBatch]],
-]
 
 
 def _of_lazy(frame: Any) -> _Made:
@@ -103,3 +84,14 @@ def _of_relation(relation: Any) -> _Made:
         lambda: int(relation.aggregate("count(*)").fetchall()[0][0]),
         run,
     )
+
+
+QUERIES: list[tuple[Callable[[Any], bool], Opener]] = [
+    (lambda data: isinstance(data, SqlQuery), of_sql),
+    (made_by("DataFrame", "dask.dataframe"), of_dask),
+    # before version 4 of Spark its two kinds had nothing in common
+    (made_by("DataFrame", "pyspark.sql", "pyspark.sql.connect.dataframe"), of_spark),
+    (made_by("LazyFrame", "polars"), partial(_of_plan, _of_lazy)),
+    (made_by("DuckDBPyRelation", "duckdb"), partial(_of_plan, _of_relation)),
+]
+"""What is a query of each kind, and what opens it."""

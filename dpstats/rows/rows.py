@@ -21,7 +21,7 @@ from dpstats.rows.encode import Encoder, alike
 from dpstats.rows.files import of_path
 from dpstats.rows.parts import BLOCK_ROWS, Part, as_block, streamed
 from dpstats.rows.paths import data_files
-from dpstats.rows.queries import is_query, of_query
+from dpstats.rows.queries import QUERIES
 from dpstats.rows.sources import (
     HELD,
     HIDDEN,
@@ -29,6 +29,7 @@ from dpstats.rows.sources import (
     SPENT,
     WINDOWS,
     Asked,
+    Opener,
     Source,
     is_of_polars,
     of_frame,
@@ -95,7 +96,7 @@ def _pieces(data: Any) -> Iterator[Any]:
     elif isinstance(data, pa.Table | pa.RecordBatch) or is_of_polars(data):
         for column in pa.table(data).columns:
             yield from _of_column(column)
-    elif hasattr(data, "__arrow_c_stream__") or is_query(data):
+    elif hasattr(data, "__arrow_c_stream__") or any(is_one(data) for is_one, _ in QUERIES):
         yield data
     elif isinstance(data, Iterable) and not isinstance(data, NO_FRAMES) and iter(data) is not data:
         for frame in data:
@@ -281,11 +282,10 @@ def _source(data: Any, asked: Asked) -> Source:
     )
 
 
-Opener = Callable[[Any, Asked], Source]
 TABLES: list[tuple[Callable[[Any], bool], Opener]] = [
     (lambda data: isinstance(data, CsvFile), lambda data, asked: data.source(asked)),
     (lambda data: isinstance(data, pd.DataFrame), of_frame),
-    (is_query, of_query),
+    *QUERIES,
     (lambda data: isinstance(data, Mapping), of_mapping),
     (lambda data: hasattr(data, "__arrow_c_stream__"), of_stream),
 ]

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Val
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import partial
-from typing import Any, NoReturn, TypeVar
+from typing import Any, NoReturn, TypeAlias, TypeVar
 from unicodedata import is_normalized, normalize
 
 import numpy as np
@@ -279,6 +279,21 @@ def _refused() -> NoReturn:
 
 
 SPENT = Source(_refused)
+Opener: TypeAlias = Callable[[Any, Asked], Source]
+"""What makes a source of a table."""
+
+
+def made_by(kind: str, *libraries: str) -> Callable[[Any], bool]:
+    """What tells objects of a class of libraries, which are not imported where nobody did."""
+
+    def is_one(data: Any) -> bool:
+        kinds = (getattr(sys.modules.get(library), kind, None) for library in libraries)
+        return isinstance(data, tuple(known for known in kinds if known is not None))
+
+    return is_one
+
+
+is_of_polars = made_by("DataFrame", "polars")
 
 
 def _made(name: str, make: Callable[[], T]) -> T:
@@ -396,12 +411,6 @@ def of_stream(data: Any, asked: Asked) -> Source:
     reader = protected(lambda: _reader(data), failure)
     check_arrow(reader.schema, asked)
     return Source(lambda: (batch_of(batch, asked) for batch in reader), once=True)
-
-
-def is_of_polars(data: Any) -> bool:
-    """Whether it is a frame of polars, which is not imported where nobody did."""
-    polars = sys.modules.get("polars")
-    return polars is not None and isinstance(data, polars.DataFrame)
 
 
 def _reader(data: Any) -> pa.RecordBatchReader:

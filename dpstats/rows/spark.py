@@ -7,7 +7,6 @@ takes one answer.
 import contextlib
 import io
 import re
-import sys
 import weakref
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
@@ -33,13 +32,6 @@ _BROKEN = f"this {_KIND} cannot be computed to its end. {HIDDEN}"
 _PARSING = re.compile(r"\b(?:FileScan|BatchScan|Relation(?:V2)? ?\[[^\]]*\]) (?:csv|json|text|xml)\b", re.I)
 _SHARE = "share"  # of units, that are looked at together
 _ANSWERS = pa.schema([pa.field("place", pa.int32()), pa.field("answer", pa.binary())])
-
-
-def is_of_spark(data: Any) -> bool:
-    """Whether it is a dataframe of Spark, which is not imported where nobody did."""
-    modules = ("pyspark.sql", "pyspark.sql.connect.dataframe")  # before version 4 they had nothing in common
-    kinds = [getattr(sys.modules.get(name), "DataFrame", None) for name in modules]
-    return isinstance(data, tuple(kind for kind in kinds if kind is not None))
 
 
 def of_spark(data: Any, asked: Asked) -> Source:
