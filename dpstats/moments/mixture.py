@@ -11,6 +11,7 @@ estimate errs as a mixture of normals does, whose distribution function is a sum
 
 import functools
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -18,6 +19,7 @@ import numpy as np
 import scipy
 from scipy import special
 
+from dpstats._stored import Arrays
 from dpstats.errors import SpecificationError
 
 LAWS = ("laplace", "linf", "spherical")
@@ -43,7 +45,7 @@ def _mixture(law: str, m: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 @dataclass(frozen=True, eq=False)
-class Tails:
+class Tails(Arrays):
     """The part of the privacy noise of an estimate that is not normal.
 
     Attributes
@@ -93,12 +95,8 @@ class Tails:
             )
         )
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
-        return {"law": self.law, "m": self.m, "variances": [float(value) for value in self.variances]}
-
     @classmethod
-    def from_dict(cls, content: dict[str, Any]) -> Self:
+    def from_dict(cls, content: Mapping[str, Any]) -> Self:
         """Inverse of `to_dict`; SpecificationError if there is no such law."""
         law, m = str(content["law"]), int(content["m"])
         variances = np.array(content["variances"], dtype=float)

@@ -35,7 +35,7 @@ def rewritten(path: Path, tables: Tables, plain: Callable[[Tables], Tables]) -> 
             written += [*above, *lines]
             continue
         own = [found[1] for line in lines if (found := _COMMENT.fullmatch(line))]
-        written += [*above, *own, *(_inline(name, table) if inline else _lines(name, table))]
+        written += [*above, *own, *_lines(name, table, inline)]
     text = "\n".join(written)
     try:
         same = plain(tomllib.loads(text)) == tables
@@ -51,10 +51,10 @@ def _parts(text: str) -> tuple[list[str], dict[str, tuple[list[str], list[str]]]
     if "" in lines and all(line.startswith("#") for line in lines[: lines.index("")]):
         head, lines = lines[: lines.index("")], lines[lines.index("") + 1 :]
     parts: dict[str, tuple[list[str], list[str]]] = {}
-    above: list[str] = []
-    current: list[str] = []
+    above, current = list[str](), list[str]()
     for line in lines:
-        found = _OPENS.match(line) or (_INLINE.match(line) if not _in_table(current) else None)
+        in_table = current and _OPENS.match(current[0])
+        found = _OPENS.match(line) or (not in_table and _INLINE.match(line))
         if found:
             current = [line]
             name = next(iter(tomllib.loads(f"{found[1]} = 0")))
@@ -67,21 +67,14 @@ def _parts(text: str) -> tuple[list[str], dict[str, tuple[list[str], list[str]]]
     return head, parts
 
 
-def _in_table(lines: list[str]) -> bool:
-    return bool(lines and _OPENS.match(lines[0]))
-
-
 def toml_text(tables: Tables) -> str:
     """The tables in TOML, with a line for each value."""
     return "\n".join("\n".join([*_lines(name, table), ""]) for name, table in tables.items())
 
 
-def _lines(name: str, table: Mapping[str, Any]) -> list[str]:
-    return [f"[{key_of(name)}]", *(f"{key} = {_json(value)}" for key, value in table.items())]
-
-
-def _inline(name: str, table: Mapping[str, Any]) -> list[str]:
-    return [f"{key_of(name)} = {{{', '.join(f'{key} = {_json(value)}' for key, value in table.items())}}}"]
+def _lines(name: str, table: Mapping[str, Any], inline: bool = False) -> list[str]:
+    values = [f"{key} = {_json(value)}" for key, value in table.items()]
+    return [f"{key_of(name)} = {{{', '.join(values)}}}"] if inline else [f"[{key_of(name)}]", *values]
 
 
 def key_of(name: str) -> str:

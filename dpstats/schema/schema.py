@@ -525,5 +525,4 @@ def _describe(variable: Variable) -> str:
     if variable.kind in ("flag", "event"):
         return ", ".join(f"{f.name} = {getattr(variable, f.name)!r}" for f in dataclasses.fields(variable))
     unit = getattr(variable, "unit", None)
-    lower, upper = variable.bounds
-    return f"{lower:g} to {upper:g}" + (f" {unit}" if unit else "")
+    return "{:g} to {:g}".format(*variable.bounds) + (f" {unit}" if unit else "")

@@ -169,9 +169,8 @@ class Levels:
     kind: ClassVar[str] = "levels"
 
     def __post_init__(self) -> None:
-        declared: object = self.levels
-        if not isinstance(declared, list | tuple):
-            raise SchemaError(f"levels must be a list of texts, not {shown(declared)}")
+        if not isinstance(self.levels, list | tuple):
+            raise SchemaError(f"levels must be a list of texts, not {shown(self.levels)}")
         if not isinstance(self.other, bool):
             raise SchemaError(f"other must be true or false, not {shown(self.other)}")
         texts = tuple(level_text(level) for level in self.levels)
@@ -389,12 +388,11 @@ class Norm:
     kind: ClassVar[str] = "norm"
 
     def __post_init__(self) -> None:
-        columns: object = self.columns
-        texts = isinstance(columns, list | tuple) and all(isinstance(name, str) for name in columns)
+        texts = isinstance(self.columns, list | tuple) and all(isinstance(one, str) for one in self.columns)
         if not texts or len(self.columns) < 2:
             raise SchemaError(
                 "a norm needs the names of two variables or more, such as norm('x', 'z', radius=1), not "
-                f"{shown(columns)}"
+                f"{shown(self.columns)}"
             )
         if len(set(self.columns)) < len(self.columns):
             raise SchemaError(f"a norm names a variable twice: {', '.join(self.columns)}")
@@ -481,10 +479,11 @@ class Unit:
             if self.max_rows != 1:
                 raise SchemaError("a unit of more than one row needs the name of its column")
             return
-        column: object = self.column
-        if not isinstance(column, str) or not column:
-            raise SchemaError(f"the column of a unit must be a text such as 'serial', not {shown(column)}")
-        if column == "row":
+        if not isinstance(self.column, str) or not self.column:
+            raise SchemaError(
+                f"the column of a unit must be a text such as 'serial', not {shown(self.column)}"
+            )
+        if self.column == "row":
             raise SchemaError("rename the column 'row' of the unit: 'one row' means that each row is a unit")
         rows = plain(self.max_rows)
         if isinstance(rows, bool) or not isinstance(rows, int) or not 1 <= rows <= MOST_ROWS:
