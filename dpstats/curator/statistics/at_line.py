@@ -4,14 +4,12 @@ Whether responses bend is told by scores against the square of the linear predic
 the scores, by a wider one.
 """
 
-import math
-
 import numpy as np
 
 from dpstats.curator.blocks import Block, PublicDesign, Scratch
 from dpstats.curator.lattice import Factor, Part
 from dpstats.curator.products import predictor
-from dpstats.curator.statistics.base import Statistic, each_row
+from dpstats.curator.statistics.base import Statistic, check_positive, each_row
 from dpstats.families.bounded_score import BoundedScore, square_weight
 
 
@@ -97,8 +95,7 @@ class PredictorBend(AtLine):
         **row: np.ndarray,
     ) -> None:
         super().__init__(design, **row)
-        if not (0 < spread < math.inf and 0 < edge < math.inf):
-            raise ValueError("spread and edge must be positive and finite")
+        check_positive(spread=spread, edge=edge)
         self._score, self._middle, self._spread, self._edge = score, middle, spread, edge
         self._alone = alone
         most = score.limit * edge**2 / 2

@@ -15,7 +15,7 @@ from dpstats.curator.blocks import Block, PublicDesign, Scratch
 from dpstats.curator.geometry import Map, Watched, shorten
 from dpstats.curator.lattice import Factor, Part
 from dpstats.curator.products import RowProducts, squared_norms
-from dpstats.curator.statistics.base import Statistic, each_row
+from dpstats.curator.statistics.base import Statistic, check_positive, each_row
 from dpstats.families import Family
 from dpstats.families.signs import Signs, largest_slope, signs
 
@@ -220,8 +220,7 @@ class SignScore(AtResiduals):
         radius: float,
         **point: Any,
     ) -> None:
-        if not (0 < radius < math.inf and 0 < sigma < math.inf):
-            raise ValueError("radius and sigma must be positive and finite")
+        check_positive(radius=radius, sigma=sigma)
         if design.intervals:
             raise ValueError("signs are those of failures at known times")
         super().__init__(design, sigma=sigma, **point)

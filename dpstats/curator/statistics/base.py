@@ -95,6 +95,19 @@ def cells_between(edges: Sequence[float] | np.ndarray, apart: bool = True) -> np
     return found
 
 
+def check_positive(**public: float | np.ndarray) -> None:
+    """Check public numbers.
+
+    Raises
+    ------
+    ValueError
+        Unless all are positive and finite.
+    """
+    for name, value in public.items():
+        if not (np.greater(value, 0) & np.isfinite(value)).all():
+            raise ValueError(f"{name} must be positive and finite")
+
+
 class Counts(Statistic):
     """Weights of rows by cells, of which each row is in one at most.
 

@@ -1,6 +1,5 @@
 """Residuals and scores about a released fit times curves of columns: does a response bend along them?"""
 
-import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -10,7 +9,7 @@ from dpstats.curator.blocks import Block, PublicDesign, Scratch
 from dpstats.curator.geometry import Map, shorten
 from dpstats.curator.lattice import Factor, Part
 from dpstats.curator.products import RowProducts, predictor, squared_norms
-from dpstats.curator.statistics.base import Statistic, each_row
+from dpstats.curator.statistics.base import Statistic, check_positive, each_row
 from dpstats.curator.statistics.hazard_score import HazardTimes
 from dpstats.curator.statistics.martingale import LocationScore
 from dpstats.families.bounded_score import square_weight
@@ -30,8 +29,9 @@ class Curves:
 
     def __init__(self, level: np.ndarray, tilt: np.ndarray, edge: float, span: float) -> None:
         self.level, self.tilt = (np.asarray(each, dtype=float)[:, None] for each in (level, tilt))
-        if len(self.level) != len(self.tilt) or not all(0 < each < math.inf for each in (edge, span)):
-            raise ValueError("there must be a tilt for each level, and edge and span positive and finite")
+        check_positive(edge=edge, span=span)
+        if len(self.level) != len(self.tilt):
+            raise ValueError("there must be a tilt for each level")
         self._edge, self.span = edge, span
 
     def of(self, t: np.ndarray, scratch: Scratch) -> tuple[np.ndarray, np.ndarray]:
@@ -101,8 +101,7 @@ class ColumnBends(Statistic):
         self._line = np.asarray(line, dtype=float)
         if not len(self._at) == len(unit) == len(self._curves.level) or self._line.shape != (self._map.k,):
             raise ValueError("unit, level and tilt hold a number for each chosen column, line for all")
-        if not (unit > 0).all() or not all(0 < each < math.inf for each in (limit, sigma)):
-            raise ValueError("unit, limit and sigma must be positive and finite")
+        check_positive(unit=unit, limit=limit, sigma=sigma)
         self._unit, self._limit, self._sigma = unit * self._map.unit[self._at][:, None], limit, sigma
         most = span * limit
         self._kappa = 1 / (2 * most)

@@ -12,7 +12,7 @@ import numpy as np
 from dpstats.curator.blocks import Block, PublicDesign, Scratch
 from dpstats.curator.geometry import shorten
 from dpstats.curator.lattice import Factor, Part
-from dpstats.curator.statistics.base import Statistic, each_row
+from dpstats.curator.statistics.base import Statistic, check_positive, each_row
 
 
 class CellCounts(Statistic):
@@ -182,8 +182,7 @@ class PresentProducts(_Present):
         limit: float,
     ) -> None:
         super().__init__(design, chosen, center, scale)
-        if not (0 < radius < math.inf and 0 < limit < math.inf):
-            raise ValueError("radius and limit must be positive and finite")
+        check_positive(radius=radius, limit=limit)
         self._radius, self._limit = float(radius), float(limit)
         m = self._count
         self.parts = (Part(np.full(m, min(radius, limit))), Part(np.ones(m)))

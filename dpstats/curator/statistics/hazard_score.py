@@ -12,7 +12,7 @@ from dpstats.curator.blocks import Block, PublicDesign, Scratch
 from dpstats.curator.geometry import Map, events
 from dpstats.curator.lattice import Factor, Part
 from dpstats.curator.products import RowProducts, predictor, squared_norms
-from dpstats.curator.statistics.base import Statistic
+from dpstats.curator.statistics.base import Statistic, check_positive
 from dpstats.families.hazard_bounds import hazard_bounds
 
 _FARTHEST = 60.0  # of the linear predictor: a row beyond fails at once, or never
@@ -58,8 +58,9 @@ class HazardTimes(Statistic):
         number = np.asarray(pieces, dtype=int)
         if not (len(self._edges) == len(each) + 1 == len(number) + 1 and (np.diff(self._edges) > 0).all()):
             raise ValueError("edges must increase, and be one more than hazards and pieces")
-        if not ((each > 0) & np.isfinite(each)).all() or not 1 <= c < math.inf:
-            raise ValueError("hazards must be positive and finite, and c at least 1 and finite")
+        check_positive(hazards=each)
+        if not 1 <= c < math.inf:
+            raise ValueError("c must be at least 1 and finite")
         if number[0] != 0 or not np.isin(np.diff(number), (0, 1)).all():
             raise ValueError("pieces must be numbered from 0 on, in the order of their cells")
         self._baseline, self._c = np.append(0.0, np.cumsum(each)), float(c)
@@ -156,8 +157,7 @@ class HazardScore(HazardTimes):
         **times: object,
     ) -> None:
         super().__init__(design, **times)  # type: ignore[arg-type]
-        if not (0 < radius < math.inf and 0 < matrix_share < math.inf):
-            raise ValueError("radius and matrix_share must be positive and finite")
+        check_positive(radius=radius, matrix_share=matrix_share)
         self._radius, self._whitened = radius, RowProducts(whitening / self._map.scale, self._map.scale)
         tau, self.sensitivity = hazard_bounds(self._c, radius, matrix_share)
         self._tau, self._root, most = tau, math.sqrt(tau), max(1.0, self._c)
@@ -236,8 +236,7 @@ class HazardTrend(HazardTimes):
         self._trend = np.asarray(trend, dtype=float)
         if self._trend.shape != (self._pieces,) or not (np.isfinite(self._trend).all() and self._trend.any()):
             raise ValueError("trend must hold a finite number for each piece, not all of them 0")
-        if not 0 < radius < math.inf:
-            raise ValueError("radius must be positive and finite")
+        check_positive(radius=radius)
         self._radius, self._whitened = radius, RowProducts(whitening / self._map.scale, self._map.scale)
         both = np.abs(self._trend[:, None] - self._c * self._trend)  # failure by hazard
         most = max(float(np.tril(both).max()), max(self._c, 1.0) * float(np.abs(self._trend).max()))

@@ -5,7 +5,6 @@ failed between two residuals is told how much less that says than the times woul
 (docs/theory/survival.md#failures-between-two-times).
 """
 
-import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -16,7 +15,7 @@ from dpstats.curator.geometry import events
 from dpstats.curator.lattice import Factor
 from dpstats.curator.products import predictor
 from dpstats.curator.statistics.at_residuals import AtResiduals
-from dpstats.curator.statistics.base import Counts, cells_between
+from dpstats.curator.statistics.base import Counts, cells_between, check_positive
 
 
 class ExitCounts(Counts):
@@ -145,8 +144,9 @@ class InspectionCounts(Counts, AtResiduals):
 
     def __init__(self, design: PublicDesign, *, sigma: float, edges: Sequence[float], **point: Any) -> None:
         self._edges = cells_between(edges)
-        if not (design.intervals and 0 < sigma < math.inf):
-            raise ValueError("the design must have intervals, and sigma be positive and finite")
+        check_positive(sigma=sigma)
+        if not design.intervals:
+            raise ValueError("the design must have intervals")
         super().__init__(design, sigma=sigma, **point)
         self._side = len(self._edges) + 1
         self.lay_out(self._side * (self._side + 1) // 2)

@@ -9,7 +9,7 @@ from dpstats.curator.blocks import Block, PublicDesign, Scratch
 from dpstats.curator.lattice import Factor, Part
 from dpstats.curator.products import RowProducts, squared_norms
 from dpstats.curator.statistics.at_residuals import AtResiduals
-from dpstats.curator.statistics.base import each_row
+from dpstats.curator.statistics.base import check_positive, each_row
 from dpstats.families import Family
 from dpstats.families.martingale import scores, taper
 from dpstats.families.score_bounds import ScoreBounds, Truncation, score_bounds
@@ -151,8 +151,7 @@ class MartingaleScore(AtResiduals):
         matrix_share: float,
         **point: Any,
     ) -> None:
-        if not (0 < radius < math.inf and np.all(np.greater(sigma, 0)) and np.all(np.isfinite(sigma))):
-            raise ValueError("radius and sigma must be positive and finite")
+        check_positive(radius=radius, sigma=sigma)
         if (design.delayed and not where.delayed) or (design.intervals and not where.intervals):
             raise ValueError(
                 "the bounds of the scores must allow for the entries and intervals of the design"

@@ -13,7 +13,7 @@ from dpstats.curator.blocks import Block, PublicDesign, Scratch
 from dpstats.curator.geometry import Map, events, shorten
 from dpstats.curator.lattice import Factor, Part
 from dpstats.curator.products import RowProducts
-from dpstats.curator.statistics.base import Statistic
+from dpstats.curator.statistics.base import Statistic, check_positive
 
 
 class EventMoments(Statistic):
@@ -105,8 +105,7 @@ class EventMatrix(Statistic):
         limit: float,
         **row: Any,
     ) -> None:
-        if not (0 < radius < math.inf and 0 < limit < math.inf):
-            raise ValueError("radius and limit must be positive and finite")
+        check_positive(radius=radius, limit=limit)
         self._map = Map(design, **row)
         self._radius, self._limit = radius, limit
         k = self._map.k
@@ -153,8 +152,9 @@ class BallMoments(Statistic):
     def __init__(self, design: PublicDesign, *, whitening: np.ndarray, radius: float, **row: Any) -> None:
         self._map, self._weighted = Map(design, **row), design.weights is not None
         k, whitening = self._map.k, np.asarray(whitening, dtype=float)
-        if whitening.shape != (k, k) or not 0 < radius < math.inf:
-            raise ValueError(f"whitening must have {k} columns, radius be positive and finite")
+        check_positive(radius=radius)
+        if whitening.shape != (k, k):
+            raise ValueError(f"whitening must have {k} columns")
         self._whitened = RowProducts(whitening.T / self._map.unit, self._map.unit)
         self._radius = float(radius)
         self.parts = (Part(np.full(k + 1, self._radius)),)

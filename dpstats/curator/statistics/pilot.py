@@ -16,7 +16,7 @@ from dpstats.curator.blocks import Block, PublicDesign, Scratch
 from dpstats.curator.geometry import Map, shorten
 from dpstats.curator.lattice import Factor, Part
 from dpstats.curator.products import RowProducts, squared_norms
-from dpstats.curator.statistics.base import Counts, Statistic, cells_between, each_row
+from dpstats.curator.statistics.base import Counts, Statistic, cells_between, check_positive, each_row
 
 
 class PilotRow:
@@ -58,8 +58,7 @@ class PilotRow:
             raise ValueError(f"whitening and line must have {k} columns")
         self._whitened = RowProducts(whitening.T / self._map.unit, self._map.unit)
         self._sigma, self.radius, self.limit = float(sigma), float(radius), float(limit)
-        if not all(0 < value < math.inf for value in (self._sigma, self.radius, self.limit)):
-            raise ValueError("sigma, radius and limit must be positive and finite")
+        check_positive(sigma=sigma, radius=radius, limit=limit)
 
     def response(self, block: Block, scratch: Scratch) -> np.ndarray:
         """sqrt(weight) (y~, 1) of each row, shape (2, B); a reused array."""
@@ -184,8 +183,7 @@ class ResidualMoments(Statistic):
             raise ValueError("meat must lie between 0 and 1, meat_limit between 0 and radius * limit")
         if not 0 < self._fourth <= math.sqrt(0.5):
             raise ValueError("fourth must be positive and at most sqrt 1/2")
-        if not (0 < self._spread < math.inf and 0 < self._spread_limit < math.inf):
-            raise ValueError("spread and spread_limit must be positive and finite")
+        check_positive(spread=self._spread, spread_limit=self._spread_limit)
 
     def factors(self, block: Block, scratch: Scratch) -> tuple[Factor, ...]:
         row, k = self._rows.read(block, scratch), self._rows.k
@@ -287,8 +285,9 @@ class ResidualCounts(Counts):
         self._map, self._weighted = Map(design, **row), design.weights is not None
         self._line, self._sigma = np.asarray(line, dtype=float), float(sigma)
         self._edges = cells_between(edges, apart=False)
-        if self._line.shape != (self._map.k,) or not 0 < self._sigma < math.inf:
-            raise ValueError(f"line must have {self._map.k} entries and sigma be positive and finite")
+        check_positive(sigma=sigma)
+        if self._line.shape != (self._map.k,):
+            raise ValueError(f"line must have {self._map.k} entries")
         self.lay_out(len(self._edges) + 1)
 
     def factors(self, block: Block, scratch: Scratch) -> tuple[Factor, ...]:

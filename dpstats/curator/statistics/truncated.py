@@ -13,7 +13,7 @@ from dpstats.curator.blocks import Block, PublicDesign, Scratch
 from dpstats.curator.geometry import Map, shorten
 from dpstats.curator.lattice import Factor, Part
 from dpstats.curator.products import RowProducts, predictor
-from dpstats.curator.statistics.base import Statistic
+from dpstats.curator.statistics.base import Statistic, check_positive
 from dpstats.curator.statistics.pilot import PilotRow
 from dpstats.families.glm import GlmFamily
 
@@ -138,8 +138,7 @@ class _TruncatedGlm(Statistic):
         whitening, self._beta = np.asarray(whitening, dtype=float), np.asarray(beta, dtype=float)
         if whitening.shape != (k, k) or self._beta.shape != (k,):
             raise ValueError(f"whitening and beta must have {k} columns")
-        if not (0 < radius < math.inf and 0 < most < math.inf):
-            raise ValueError("radius and most must be positive and finite")
+        check_positive(radius=radius, most=most)
         self._whitened = RowProducts(whitening.T / self._map.unit, self._map.unit)
         self._radius, self._most = float(radius), float(most)
 
