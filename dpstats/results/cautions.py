@@ -10,7 +10,7 @@ import numpy as np
 from dpstats.formula import Design
 from dpstats.moments import Solution
 
-CODES = ("not_estimable", "weak")  # of a solution of a linear model
+CODES = ("not_estimable", "beside", "weak")  # of a solution of a linear model
 _ALL = (
     "privacy noise outweighs these data: nothing can be estimated; use more rows or budget. It is the same "
     "where almost no row can be read, or most values lie beyond their bounds: dps.check(data, schema, "

@@ -18,11 +18,11 @@ import pandas as pd
 from dpstats._arguments import Axes, shown, truth
 from dpstats._warn import warn
 from dpstats.errors import SpecificationError
-from dpstats.formula import build_design
+from dpstats.formula import Design, build_design
 from dpstats.formula.grammar import taken_out, without_terms
 from dpstats.moments.linear import LinearMoments
 from dpstats.moments.solution import Solution
-from dpstats.results.cautions import CODES, cautions_of_solution
+from dpstats.results.cautions import CODES, beside, cautions, cautions_of_solution
 from dpstats.results.document import Document, Estimates, cells, limit_columns, point_columns
 from dpstats.results.intervals import Estimate, critical, positive, rsquared
 from dpstats.results.newdata import Points
@@ -68,10 +68,16 @@ def at_alpha(record: Record, alpha: float) -> Record:
     The record keeps the budget that was spent, and the penalty that was asked for then.
     """
     fields = solved(given(record.linear), penalty(alpha), record.names)
-    fields["flags"] = tuple(flag for flag in record.flags if flag[0] not in CODES) + fields["flags"]
+    fields["flags"] = _flags(record, fields, record.design)
     fields["model"] = "ridge" if fields["alpha"] > 0 else "ols"
     charged = record.alpha if record.charged_alpha is None else record.charged_alpha
     return replace(record, **fields, charged_alpha=None if charged == fields["alpha"] else charged)
+
+
+def _flags(record: Record, fields: dict[str, Any], design: Design) -> tuple[tuple[str, str], ...]:
+    """Cautions of another solution from the same release: what a record has of none, and its own."""
+    kept = tuple(flag for flag in record.flags if flag[0] not in CODES)
+    return kept + cautions(beside(design, fields["cov"]), design.names) + fields["flags"]
 
 
 def path(record: Record, alphas: Sequence[float] | None, level: float) -> Estimates:
@@ -154,7 +160,8 @@ def without(record: Record, terms: Sequence[str]) -> Record:
     if not terms:
         raise SpecificationError("no term is named; give one or more, such as fit.drop('x')")
     formula = without_terms(record.formula, terms)
-    names = build_design(formula, record.schema, record.weights, record.subset).names
+    design = build_design(formula, record.schema, record.weights, record.subset)
+    names = design.names
     dropped = np.array([name not in names for name in record.names])
     if not set(names) <= set(record.names):
         other = ", ".join(name for name in names if name not in record.names)
@@ -164,7 +171,7 @@ def without(record: Record, terms: Sequence[str]) -> Record:
         )
     left = tuple(name for name in record.names if name in names)
     fields = fields_of(given(record.linear).without(dropped), left)
-    fields["flags"] = tuple(flag for flag in record.flags if flag[0] not in CODES) + fields["flags"]
+    fields["flags"] = _flags(record, fields, design)
     return replace(
         record, **fields, names=left, formula=formula, charged_formula=record.formula, linear=None, alpha=None
     )

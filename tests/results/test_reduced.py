@@ -114,6 +114,15 @@ def test_slopes_hold_beside_a_skewed_column_that_is_taken_out() -> None:
     assert np.quantile(missed, 0.9) < 1 and np.max(missed) < 2
 
 
+def test_a_fit_without_what_was_lost_warns_of_it_no_more() -> None:
+    wide = dps.Schema(**{**SCHEMA, "z": dps.bounded(-1e5, 1e5)})
+    with noise(SeededNoise(1)):
+        fit = dps.ols("y ~ x + z", rows(), wide).fit(dps.zcdp(0.5))
+    assert [code for code, _ in fit.flags] == ["beside", "not_estimable"]
+    assert fit.at_alpha(0).flags == fit.flags
+    assert [code for code, _ in fit.drop("z").flags] == ["not_estimable"]  # the intercept, far from all z
+
+
 def test_what_cannot_be_taken_out_is_refused() -> None:
     fit = fitted("y ~ x * g + z")
     for terms, why in (
