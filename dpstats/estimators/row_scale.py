@@ -215,7 +215,7 @@ class RowScale:
         """
         few = self.ratio / np.maximum(self.away, 1.0) * (self.away > 0)
         ends = np.sort(np.abs([self.lower[:-1], self.upper[:-1]]), axis=0)
-        return np.where(self.binary, ends, [few, self.away + 0 * few])
+        return np.where(self.binary, ends, np.broadcast_arrays(few, self.away))
 
     @property
     def near_end(self) -> Array:

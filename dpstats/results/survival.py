@@ -30,7 +30,7 @@ from dpstats.results.reliability import Reliability, stress_rows, stress_terms
 from dpstats.results.summary import ratio_row, ratio_rows, setting_text, table_of_ratios
 from dpstats.results.survival_plots import PlotsOfTime
 from dpstats.results.survival_quantities import AT_TIMES, OF_QUANTILES, kind_asked, predictions
-from dpstats.results.survival_tables import of_rivals, preferred
+from dpstats.results.survival_tables import contenders, of_rivals
 from dpstats.results.table import Table, capital
 
 _EACH = "is of fits with one scale for all rows, and each stratum has its own here"
@@ -214,7 +214,8 @@ class SurvivalFit(Reliability, PlotsOfTime, LawFit, models=("survreg",)):
     @value_where(lambda record: bool(record.rivals))
     def preferred_dist(self) -> str | None:
         """Distribution under which the rows are likeliest, or None if noise hides which."""
-        return preferred(self.record)
+        best, *left = contenders(self.record)
+        return None if left else best
 
     def predict(
         self,

@@ -268,12 +268,6 @@ def contenders(record: Record, level: float = 0.95) -> list[str]:
     return [best[0], *left]
 
 
-def preferred(record: Record) -> str | None:
-    """Return the distribution of the largest likelihood, if it is above all others by more than noise."""
-    best, *left = contenders(record)
-    return None if left else best
-
-
 def line_of(record: Record) -> str:
     """Return what a summary says of it."""
     told = ", ".join(f"{name} {value:+.0f} (sd of noise {figures(sd)})" for name, value, sd in record.rivals)

@@ -181,11 +181,6 @@ class Asked:
         """The variables that are declared as levels."""
         return frozenset(n for n in self.names if isinstance(self.schema[n], Levels))
 
-    @property
-    def without_ids(self) -> Asked:
-        """The same variables, and not of which unit a row is."""
-        return Asked(Schema(self.schema), self.names)
-
     def require(self, present: Iterable[Any]) -> None:
         """Raise DataError unless each column is there once."""
         columns = [str(name) for name in present]

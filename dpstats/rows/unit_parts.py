@@ -28,7 +28,7 @@ from dpstats.rows.encode import Batch, Encoder, alike, as_one
 from dpstats.rows.parts import Part, are_kept, as_block, as_codes
 from dpstats.rows.sources import Asked, Source
 from dpstats.rows.weighing import chosen, row_hashes, spread
-from dpstats.schema import WEIGHS
+from dpstats.schema import WEIGHS, Schema
 
 Place = tuple[int, tuple[int, ...]]  # where an array begins, and its shape
 
@@ -106,11 +106,12 @@ def _weighed(pieces: Sequence[Part]) -> tuple[Part, ...]:
     bits, broken = choice.made(unit.max_rows), pieces[0].broken
     if copy:
         return (MarkedRows(asked, broken, copy, bits.tobytes(), choice.rows),)  # in one order now
+    nameless = Asked(Schema(asked.schema), asked.names)  # the ids have done their work
     return tuple(
         MarkedRows(
             asked,
             piece.broken,
-            replace(piece, asked=piece.asked.without_ids),
+            replace(piece, asked=nameless),
             _cut_out(bits, start, stop),
             stop - start,
         )
