@@ -31,5 +31,5 @@ def test_each_row_counts_once_however_large_its_residual() -> None:
 )
 def test_parameters_that_do_not_fit_are_refused(wrong: dict[str, np.ndarray]) -> None:
     public = dict(MAP, line=LINE, sigma=0.7, edges=EDGES)
-    with pytest.raises(ValueError, match="edges|line must"):
+    with pytest.raises(ValueError, match="edges|line must|sigma must"):
         ResidualCounts(MadeDesign(D), **(public | wrong))  # type: ignore[arg-type]
