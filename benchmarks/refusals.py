@@ -7,11 +7,17 @@ draws designs anew and fits, all the same, those that the rule refuses and those
 many of all designs were of use and refused, and how many of the fits that lost all are found. A fit is of use
 if it has an interval for any coefficient. Most such intervals of generalised linear models rest on what is
 assumed before any data, so that the table says, too, of how many fits one tells a sign.
+
+    PYTHONPATH=. python benchmarks/refusals.py --named 1 --minutes 10
+
+fits ordinary designs with the two budgets that a refusal names, the least that is not refused and `well`
+times that, and says how many coefficients are lost, and how many fits lose none.
 """
 
 import argparse
 import time
 import warnings
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -22,6 +28,8 @@ from lots.score import model_of
 from lottery import seeds
 from provenance import header
 
+from dpstats.budget import scaled
+from dpstats.errors import FormulaError
 from dpstats.models import skeleton as least
 from dpstats.testing import SeededNoise, noise
 
@@ -38,6 +46,7 @@ LEAST = {
 UNIT = 3  # rows of a unit of privacy, where there is one
 NEAR = 5.0  # times what is refused: above that hardly any fit loses all
 MOST_COEFFICIENTS = 100  # that a design of the lottery has
+LARGEST, FITS = 8000, 4  # rows of designs that are fitted with what is named, and fits of each
 
 
 def refused(design: Any, k: int, near: float = 1.0) -> bool:
@@ -79,6 +88,35 @@ def of_use(run: int, minutes: float) -> pd.DataFrame:
     return pd.DataFrame(found)
 
 
+def with_what_is_named(run: int, minutes: float) -> pd.DataFrame:
+    """Of ordinary designs drawn anew: lost coefficients, and fits that lose none, at the budgets named."""
+    found, until = [], time.monotonic() + 60 * minutes
+    for seed in seeds(run):
+        if time.monotonic() > until:
+            break
+        design = draw_ordinary(seed)
+        if design.route not in LEAST or design.n > LARGEST:
+            continue
+        with suppress(FormulaError):  # of a design that no fit may have
+            found += named(design, model_of(design, sample(design)))
+    return pd.DataFrame(found)
+
+
+def named(design: Any, model: Any) -> list[dict[str, Any]]:
+    """Fits of one design with what its refusal would name."""
+    found, limit = [], LEAST[design.route]
+    k = len(model.design.names) + (design.model == "survreg")
+    wanted = limit.needed(k) * (UNIT if design.extra == "units" else 1) / design.n
+    for name, times in (("least", 1.0), ("well", limit.well)):
+        budget = least._enough(scaled(design.budget, 1e-4), times * wanted)
+        for each in range(FITS):
+            with noise(SeededNoise(each)), warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                lost = ~np.isfinite(np.diag(model.fit(budget).record.cov))
+            found.append({"route": design.route, "named": name, "lost": lost.mean(), "all": not lost.any()})
+    return found
+
+
 def told(route: str, some: pd.DataFrame) -> dict[str, Any]:
     """Of designs drawn anew."""
     wrong = some["usable"] & some["refused"]
@@ -96,11 +134,16 @@ def told(route: str, some: pd.DataFrame) -> dict[str, Any]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("--refused", type=int, metavar="SEED", required=True)
+    parser.add_argument("--refused", type=int, metavar="SEED")
+    parser.add_argument("--named", type=int, metavar="SEED")
     parser.add_argument("--minutes", type=float, default=10.0)
     options = parser.parse_args()
-    found = of_use(options.refused, options.minutes)
     print(header())
+    if options.named is not None:
+        found = with_what_is_named(options.named, options.minutes)
+        print(found.groupby(["route", "named"])[["lost", "all"]].agg(["mean", "size"]).round(3).to_string())
+        return
+    found = of_use(options.refused, options.minutes)
     groups = [*found.groupby("route"), ("all", found)]
     print(pd.DataFrame([told(route, some) for route, some in groups]).to_string(index=False))
 

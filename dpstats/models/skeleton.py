@@ -436,10 +436,14 @@ class Least:
     Attributes
     ----------
     multiple, power : float
+    well : float
+        Times that, with which most fits of ordinary designs have all of their intervals; with it nine in ten
+        coefficients are lost (docs/theory/intervals.md#refusals).
     """
 
     multiple: float
     power: float
+    well: float = 8.0
 
     def needed(self, k: int) -> float:
         """n mu, or n epsilon, for k coefficients."""
@@ -452,7 +456,7 @@ class Least:
 LINEAR, TIMES = Least(18.0, 1.0), Least(10.0, 1.25)
 # Scores of a yes or no hold at most a quarter of what those of counts do
 YES_NO, SCORES = Least(45.0, 0.65), Least(110.0, 0.33)
-PURE, PURE_YES_NO, PURE_TIMES = Least(100.0, 1.75), Least(62.0, 1.75), Least(80.0, 1.0)
+PURE, PURE_YES_NO, PURE_TIMES = Least(100.0, 1.75), Least(62.0, 1.75), Least(80.0, 1.0, 16.0)
 
 
 def check_worth(curator: Curator, budget: Budget, k: int, least: Least, force: bool) -> None:
@@ -469,15 +473,17 @@ def check_worth(curator: Curator, budget: Budget, k: int, least: Least, force: b
         least.needed(k) * curator.unit.max_rows,
         f"{k} coefficient{'s' * (k > 1)}",
         force,
-        " under bounds as most are, though many fits are lost there still: ask dps.plan(model, budget, n) "
-        "before you spend it; fewer terms need less",
+        "; fewer terms need less",
+        least.well,
     )
 
 
 def check_enough(
-    curator: Curator, budget: Budget, wanted: float, what: str, force: bool, more: str = ""
+    curator: Curator, budget: Budget, wanted: float, what: str, force: bool, more: str = "", well: float = 0.0
 ) -> None:
     """Refuse a fit of which n mu, under pure epsilon n epsilon, is less than what is wanted.
+
+    Where `well` times that is needed for most fits to be of use, it is said, and what the least gives.
 
     Rows, budget and what is asked for decide, which are public. A fit under the noise of
     :mod:`dpstats.testing` spends nothing, and is not refused.
@@ -489,11 +495,19 @@ def check_enough(
     """
     if truth("force", force) or curator.not_private or curator.n * measure(budget) >= wanted:
         return
-    rows, larger = math.ceil(wanted / measure(budget)), _enough(budget, wanted / curator.n)
+    least, most = (
+        f"{_enough(budget, each / curator.n)}, or n = {math.ceil(each / measure(budget))},"
+        for each in (wanted, max(well, 1.0) * wanted)
+    )
+    told = (
+        f"is not refused, but nine in ten coefficients are lost there; with {most} most fits have all "
+        "under bounds as most are, and dps.plan(model, budget, n, covariates=...) tells it for yours"
+        if well
+        else "may do"
+    )
     raise BudgetError(
         f"{budget} buys too little for {what} from n = {curator.n} rows: noise would hide nearly all of "
-        f"it. At the least {larger}, or n = {rows}, may do{more}; force=True (--force) spends the budget all "
-        "the same"
+        f"it. At the least {least} {told}{more}; force=True (--force) spends the budget all the same"
     )
 
 

@@ -1,5 +1,6 @@
 """Hopeless fits are refused before they spend, by public numbers alone; what may do is said, and does."""
 
+import math
 from pathlib import Path
 from typing import Any
 
@@ -8,6 +9,7 @@ import pytest
 
 import dpstats as dps
 from dpstats import testing
+from dpstats.budget import measure
 from dpstats.models.skeleton import (
     LINEAR,
     PURE,
@@ -117,9 +119,22 @@ def test_what_the_message_says_may_do_is_not_refused(small: Any) -> None:
     amount = float(larger.split("=")[1].split(",")[0].split()[0])
     told = type(small)(amount, *list(vars(small).values())[1:])
     assert told.amount > small.amount and model("ols", rows()).fit(told).nobs == N
+    least = PURE if small.pure else LINEAR
+    assert f"or n = {math.ceil(8 * least.needed(9) / measure(small))}, most fits have all" in words
     less = type(small)(0.95 * amount, *list(vars(small).values())[1:])
     with pytest.raises(dps.BudgetError, match="buys too little"):
         model("ols", rows()).fit(less)
+
+
+@pytest.mark.parametrize("name, kind", ROUTES)
+def test_with_what_the_message_names_a_fit_has_all_of_its_intervals(name: str, kind: str) -> None:
+    least, k = ROUTES[name, kind]
+    data, named = rows(1000), budget(kind, 1.01 * least.well * least.needed(k) / 1000)
+    fits = []
+    for seed in range(4):
+        with testing.noise(testing.SeededNoise(seed)):
+            fits.append(np.isfinite(model(name, data).fit(named).bse).all())
+    assert sum(fits) >= 3
 
 
 def test_a_unit_of_many_rows_needs_so_many_times_the_rows() -> None:
