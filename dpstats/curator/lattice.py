@@ -99,16 +99,17 @@ class Part:
             scale = getattr(self, name)
             if scale is not None:
                 object.__setattr__(self, name, _checked_scale(scale))
-        object.__setattr__(self, "units", np.multiply.outer(self.left_scale, self._right))
+        object.__setattr__(self, "units", np.multiply.outer(*self.sides))
 
     @property
-    def _right(self) -> np.ndarray:
-        return self.left_scale if self.right_scale is None else self.right_scale
+    def sides(self) -> tuple[np.ndarray, np.ndarray]:
+        """Scales of the left factor, and of the right."""
+        return self.left_scale, self.left_scale if self.right_scale is None else self.right_scale
 
     @functools.cached_property
-    def ones(self) -> tuple[bool, bool]:
+    def ones(self) -> tuple[bool, ...]:
         """Whether scales of the left factor, and of the right, are all 1, as those of what is counted."""
-        return bool((self.left_scale == 1).all()), bool((self._right == 1).all())
+        return tuple(bool((scale == 1).all()) for scale in self.sides)
 
     @property
     def symmetric(self) -> bool:
@@ -206,17 +207,11 @@ class Total:
         return Total(integers >> _LOW_BITS, integers & (2**_LOW_BITS - 1), count)
 
     def sums(self, cells: np.ndarray) -> np.ndarray:
-        """As floats, the nearest."""
-        exact = self.high.astype(object) * 2**_LOW_BITS + self.low.astype(object)
-        return np.asarray(np.ldexp(exact.astype(float), cells))  # Python rounds integers correctly
+        """As floats, the nearest: both parts are exact ones up to 2^22 blocks, and their sum rounds once."""
+        return np.asarray(np.ldexp(np.ldexp(self.high, _LOW_BITS) + self.low, cells))
 
     def __add__(self, other: Total) -> Total:
         return Total(self.high + other.high, self.low + other.low, self.count + other.count)
-
-
-def _nothing(size: int) -> Total:
-    high, low = np.zeros((2, size), dtype=np.int64)
-    return Total(high, low, 0)
 
 
 def _cells_of(parts: Sequence[Part]) -> np.ndarray:
@@ -241,7 +236,7 @@ class LatticeSum:
     def __init__(self, parts: Sequence[Part]) -> None:
         self._parts = tuple(parts)
         self._cells = _cells_of(self._parts)
-        self.total = _nothing(len(self._cells))
+        self.total = Total.of(np.zeros(len(self._cells)), self._cells, 0)
         self._scratch = Scratch()
         self._beyond = False  # whether an entry of the block is not within its scale, as NaN never is
 
@@ -294,17 +289,17 @@ class LatticeSum:
         part = self._parts[index]
         if part.symmetric is not (factor.right is None):
             raise ValueError("only a symmetric part has no right factor")
-        left = self._clipped(f"left {index}", factor.left, part.left_scale, part.ones[0])
+        left = self._clipped(f"left {index}", factor.left, part, 0)
         if factor.right is None or part.right_scale is None:
             return left, None
         if factor.right.ndim == 1:
             return left, _cells(factor.right, len(part.right_scale), part.ones[1])
-        return left, self._clipped(f"right {index}", factor.right, part.right_scale, part.ones[1])
+        return left, self._clipped(f"right {index}", factor.right, part, 1)
 
-    def _clipped(self, key: str, entries: np.ndarray, scale: np.ndarray, ones: bool) -> np.ndarray:
-        """Entries clipped to their scales, in place; NaN stays NaN. Entries of bool are copied."""
-        columns, counted = entries.T, entries.dtype == bool
-        if columns.ndim != 2 or len(columns) != len(scale) or (counted and not ones):
+    def _clipped(self, key: str, entries: np.ndarray, part: Part, side: int) -> np.ndarray:
+        """Entries clipped to the scales of a side, in place; NaN stays NaN. Entries of bool are copied."""
+        columns, counted, scale = entries.T, entries.dtype == bool, part.sides[side]
+        if columns.ndim != 2 or len(columns) != len(scale) or (counted and not part.ones[side]):
             raise ValueError("a factor has one column for each scale of its part, 1 for entries of bool")
         if counted:
             copied = self._scratch(key, *columns.shape, dtype=bool)

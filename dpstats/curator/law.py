@@ -116,7 +116,7 @@ class Law:
     def sd(self) -> float:
         """Root mean square of `sds`; to the last bit their common value, if they have one."""
         sds = self.sds
-        return float(sds[0] * np.sqrt(np.mean((sds / sds[0]) ** 2)))
+        return float(sds[0] * math.sqrt(((sds / sds[0]) ** 2).sum() / len(sds)))
 
     def distance(self, difference: np.ndarray) -> float:
         """Norm of a difference in units of the axes: at most 1 between neighbours."""

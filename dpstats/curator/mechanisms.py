@@ -75,7 +75,7 @@ def gaussian(value: np.ndarray, sensitivity: float, mu: float) -> np.ndarray:
         if not (math.isfinite(number) and number > 0):
             raise ValueError(f"{name} must be positive and finite, got {number!r}")
     lattice, scale = _cells(vector.size, sensitivity, mu)
-    noise = measurements.make_gaussian(*_space(), scale=scale)(np.zeros(vector.size, dtype=np.int64))
+    noise = _discrete(scale)(np.zeros(vector.size, dtype=np.int64))
     cells = np.rint(np.ldexp(vector, -lattice)).tolist()
     return np.ldexp([float(int(cell) + more) for cell, more in zip(cells, noise, strict=True)], lattice)
 
@@ -86,6 +86,12 @@ def _cells(size: int, sensitivity: float, mu: float) -> tuple[int, float]:
     lattice = max(min(wide, math.floor(math.log2(sensitivity))) - _FINE, wide - _FINEST)
     distance = math.ldexp(sensitivity, -lattice) + math.sqrt(size)
     return lattice, distance / mu * (1 + 2.0**-46)
+
+
+@functools.lru_cache(maxsize=64)  # many releases of a fit, and of the next one like it, have one scale
+def _discrete(scale: float) -> Any:
+    """What adds discrete Gaussian noise of this scale to integers."""
+    return measurements.make_gaussian(*_space(), scale=scale)
 
 
 @functools.cache

@@ -3,6 +3,7 @@
 See docs/theory/first_stage.md.
 """
 
+import functools
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -243,7 +244,7 @@ class RowScale:
             return np.zeros((0, len(self.center) + 1))
         return np.column_stack([np.ones(len(rows)), np.nan_to_num((rows - self.center) / self.scale)])
 
-    @property
+    @functools.cached_property
     def row_box(self) -> Box:
         """Bounds of a row x~, its leading 1 included."""
         lead = [1.0] * self.constant

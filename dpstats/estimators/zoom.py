@@ -257,15 +257,19 @@ def _fullest(counts: Release, origin: Array) -> tuple[Array, Array, Array]:
     """
     edges = _edges(counts, origin)
     lower, upper, visible = _visible(counts, edges)
-    middle, half, rest = (lower + upper) / 2, (upper - lower) / 2, np.zeros(len(edges))
-    for j, (seen, rows) in enumerate(zip(visible, np.where(visible, counts.values[0], 0.0), strict=True)):
-        run = np.cumsum(np.diff(seen, prepend=False))  # cells side by side, all of them seen or none
-        own = run == run[np.argmax(rows)]
-        if rows[own].sum() > _MOST * rows.sum():
-            ends = edges[j, :-1][own].min(), edges[j, 1:][own].max()
-            middle[j], half[j] = sum(ends) / 2, (ends[1] - ends[0]) / 2
-            rest[j] = np.sum(np.sign(edges[j, :-1] - middle[j]) * rows, where=~own)
-    return middle, np.maximum(half, 2.0**-_OCTAVES), rest  # beyond an end of the box octaves have no width
+    rows, columns = np.where(visible, counts.values[0], 0.0), np.arange(len(edges))
+    run = np.cumsum(np.diff(visible, axis=1, prepend=False), axis=1)  # cells side by side, all seen or none
+    own = run == run[columns, rows.argmax(axis=1), None]
+    most = np.sum(rows, axis=1, where=own) > _MOST * rows.sum(axis=1)
+    lower, upper = np.where(
+        most,
+        (edges[columns, own.argmax(axis=1)], edges[columns, -1 - own[:, ::-1].argmax(axis=1)]),
+        (lower, upper),
+    )
+    middle = (lower + upper) / 2
+    rest = most * np.sum(np.sign(edges[:, :-1] - middle[:, None]) * rows, axis=1, where=~own)
+    # beyond an end of the box octaves have no width
+    return middle, np.maximum((upper - lower) / 2, 2.0**-_OCTAVES), rest
 
 
 def _near(counts: Release, edges: Array) -> tuple[Array, Array]:

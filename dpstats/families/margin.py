@@ -48,10 +48,9 @@ class MarginLoss:
 
 
 def _logistic(margin: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Of log(1 + e^-m), without overflow and with small numbers to full precision."""
-    e = np.exp(-np.abs(margin))
-    smaller = e / (1 + e)
-    return np.where(margin < 0, 1 - smaller, smaller), smaller * (1 - smaller)
+    """Of log(1 + e^-m), without overflow; small slopes are as precise as large ones."""
+    slope = 1 / (1 + np.exp(np.minimum(margin, 700.0)))
+    return slope, slope * (1 - slope)
 
 
 # s^4 + (w s (1 - s))^2 = 1 has a root below 1 from this w on; for s^2 (s^2 + w^2 (1 - s)^2) <= 1 it is needed
@@ -89,9 +88,9 @@ def huber_hinge(h: float) -> MarginLoss:
     half = float(h)
 
     def derivatives(margin: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        slope = np.clip((1 + half - margin) / (2 * half), 0.0, 1.0)
-        curvature = np.where(np.abs(1 - margin) < half, 1 / (2 * half), 0.0)
-        return slope, curvature
+        slope = (1 + half - margin) / (2 * half)
+        curvature = np.multiply((slope > 0) & (slope < 1), 1 / (2 * half))
+        return np.clip(slope, 0.0, 1.0, out=slope), curvature
 
     return MarginLoss(
         name="huber",

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dpstats.curator.lattice import MAX_ROWS, Factor, LatticeSum, Part, slack
+from dpstats.curator.lattice import MAX_ROWS, Factor, LatticeSum, Part, Total, slack
 from dpstats.curator.law import Sensitivity
 from tests.made import MadeDesign
 from tests.privacy.totals import Totals
@@ -340,3 +340,11 @@ def test_rounding_is_part_of_every_sensitivity(max_rows):
     assert max_rows * statistic.sensitivity < np.linalg.norm(apart) <= allowed.l2
     assert max_rows * statistic.sensitivity_l1 < apart.sum() <= allowed.l1
     assert allowed.head is not None and np.linalg.norm(apart[:-1]) <= allowed.head
+
+
+def test_sums_of_cells_are_rounded_as_pythons_integers_are():
+    rng = np.random.default_rng(5)
+    high = rng.integers(-(2**52), 2**52, 4000) >> rng.integers(0, 52, 4000)
+    low = rng.integers(0, 2**52, 4000) >> rng.integers(0, 52, 4000)
+    exact = [float(int(above) * 2**32 + int(below)) for above, below in zip(high, low, strict=True)]
+    assert Total(high, low, 1).sums(np.full(4000, -7)).tolist() == [math.ldexp(one, -7) for one in exact]

@@ -52,9 +52,9 @@ class Accumulator:
 
     def sds(self, whitening: np.ndarray, vectors: np.ndarray) -> np.ndarray:
         """Noise sd along each of the unit vectors, shape (k,)."""
-        back = np.linalg.inv(whitening) @ vectors
-        precision = sum(s.weight * np.sum((s.whitening @ back) ** 2, axis=0) ** 2 for s in self.releases)
-        return np.asarray(precision) ** -0.5
+        turned = np.array([seen.whitening for seen in self.releases]) @ (np.linalg.inv(whitening) @ vectors)
+        weighed = [[seen.weight] for seen in self.releases] * np.sum(turned**2, axis=1) ** 2
+        return np.asarray(np.sum(weighed, axis=0) ** -0.5)
 
 
 @dataclass(frozen=True)

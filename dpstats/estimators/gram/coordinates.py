@@ -118,12 +118,12 @@ class Coordinates:
         """What was counted of residuals beyond their bulk."""
         return self.tail.over(self.sigma)
 
-    @property
+    @cached_property
     def farthest(self) -> float:
         """The longest row that the declared bounds allow."""
         return math.sqrt(longest_square(self.whitening, self.scale))
 
-    @property
+    @cached_property
     def widest(self) -> float:
         """The largest residual that they allow."""
         box = self.scale.row_box
@@ -146,7 +146,7 @@ class Coordinates:
             farthest * ~np.append(scale.binary, False),
         )
 
-    @property
+    @cached_property
     def constant(self) -> Array | None:
         """u with a'u = 1; None without an intercept."""
         return np.linalg.solve(self.whitening, np.eye(len(self.line))[0]) if self.scale.constant else None
