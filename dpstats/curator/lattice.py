@@ -14,8 +14,8 @@ less than 2^-357 u.
 *The lattice* has cells of 2^(e-48), 2^e the least power of two above s t, so that half a cell is at most
 2^-48 s t. The sum of a block is an integer of less than 2^63 cells. Scaling by a power of two is exact, and
 so is the sum of the integers. A block has one row at least: the lattice moves the sum by n 2^-48 u at most.
-*Conversion.* The total is rounded to a float, and multiplied with a weight that is rounded itself: three
-roundings, 2^-51 of a number of at most n u.
+*Conversion.* Both parts of the total become floats, which rounds them only beyond 2^21 blocks, and their sum
+is rounded, and multiplied with a weight that is rounded itself: five roundings, less than 2^-50 of n u.
 
 Together |F - S| <= n u (2^-39 + 2^-47), whatever the blocks and the order of rows in them.
 
@@ -207,7 +207,7 @@ class Total:
         return Total(integers >> _LOW_BITS, integers & (2**_LOW_BITS - 1), count)
 
     def sums(self, cells: np.ndarray) -> np.ndarray:
-        """As floats, the nearest: both parts are exact ones up to 2^22 blocks, and their sum rounds once."""
+        """As floats, the nearest: both parts are exact up to 2^21 blocks, and their sum is rounded once."""
         return np.asarray(np.ldexp(np.ldexp(self.high, _LOW_BITS) + self.low, cells))
 
     def __add__(self, other: Total) -> Total:

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 import numpy as np
 
@@ -85,7 +85,7 @@ class BoundedScore:
         curvature = self.family.curvature(eta)
         weight = self._weight(eta, curvature)
         score = np.clip(weight * self.family.score(y, eta), -self.limit, self.limit)
-        score -= self._correction(eta)
+        score -= self._table if isinstance(self._table, float) else self.interpolated(self._table, eta)
         np.clip(score, -self.limit, self.limit, out=score)
         return score, np.minimum(weight * curvature, self.curvature_limit)
 
@@ -161,11 +161,7 @@ class BoundedScore:
     @cached_property
     def _table(self) -> np.ndarray | float:
         """c at equally spaced eta; one number where it is the same for all."""
-        values = self.correction(np.linspace(*self.predictors, _POINTS))
-        return values if np.ptp(values) > 1e-12 * self.limit else float(values[0])
-
-    def _correction(self, eta: np.ndarray) -> np.ndarray | float:
-        return self._table if isinstance(self._table, float) else self.interpolated(self._table, eta)
+        return _tabulated(self)
 
     def interpolated(self, table: np.ndarray, eta: np.ndarray) -> np.ndarray:
         """From values at tabulated predictors, the last axis of a table.
@@ -177,3 +173,10 @@ class BoundedScore:
         left = at.astype(np.intp)  # anything where eta is NaN, and so is what is returned
         below, above = (np.take(table, place, axis=-1, mode="clip") for place in (left, left + 1))
         return np.asarray(below + (at - left) * (above - below))
+
+
+@lru_cache(maxsize=16)  # steps of a fit, and fits of one design, ask for few limits
+def _tabulated(score: BoundedScore) -> np.ndarray | float:
+    """See `BoundedScore._table`."""
+    values = score.correction(np.linspace(*score.predictors, _POINTS))
+    return values if np.ptp(values) > 1e-12 * score.limit else float(values[0])

@@ -274,13 +274,13 @@ def test_the_slack_pays_for_all_that_was_proved():
 
 def test_conversion_to_floats_is_part_of_the_slack():
     """Sums of very many rows: neighbours may round to floats that lie a whole float apart."""
-    n, part, sums = 2**40, Part([1.0]), []
-    for total_of in (2**87 + 2**34 + 1, 2**87 + 2**34 - 1):  # cells of 2^-47, between two floats, 2^35 apart
+    n, part, sums = 2**37, Part([1.0]), []
+    for total_of in (2**84 + 2**31 + 1, 2**84 + 2**31 - 1):  # cells of 2^-47, between two floats, 2^32 apart
         lattice = LatticeSum([part])
         lattice.total.high[:], lattice.total.low[:] = divmod(total_of, 2**32)
         sums.append(lattice.vector()[0])
-    assert sums[0] - sums[1] == 2.0**-12 and sums[1] == 2.0**40
-    assert 2.0**-12 <= slack([part], n)[0]
+    assert sums[0] - sums[1] == 2.0**-15 and sums[1] == 2.0**37
+    assert 2.0**-15 <= slack([part], n)[0]
 
 
 @pytest.mark.parametrize("scale", [[0.0], [-1.0], [math.nan], [math.inf], [1e-200]])
