@@ -639,7 +639,11 @@ MUTANTS = (
     planted(
         "rows at an end of their box lie in cells of no width, about which no mean is taken",
         "privacy/test_every_replay.py::test_a_row_that_is_replaced[logit-newton-zcdp-products]",
-        ("estimators/zoom.py", "np.maximum(half, 2.0**-_OCTAVES), rest", "half, rest"),
+        (
+            "estimators/zoom.py",
+            "np.maximum((upper - lower) / 2, 2.0**-_OCTAVES), rest",
+            "(upper - lower) / 2, rest",
+        ),
     ),
     planted(
         "times that one wide cell holds are taken for one time",
