@@ -114,14 +114,19 @@ class ColumnBends(Statistic):
 
     def factors(self, block: Block, scratch: Scratch) -> tuple[Factor, ...]:
         centred = self._map.centred(block, scratch)
-        residuals = self._map.residuals(centred, block, scratch, self._line, self._sigma)
-        r = np.clip(residuals, -self._limit, self._limit)
+        r = np.clip(
+            self._map.residuals(centred, block, scratch, self._line, self._sigma), -self._limit, self._limit
+        )
         if self._weighted:
             np.multiply(r, block.weight, out=r)
-        q, shorter = self._curves.of(np.divide(centred[self._at], self._unit), scratch)
+        t, square = scratch("bends", 2, len(self._at), len(r))
+        for column, unit, own in zip(self._at, self._unit, t, strict=True):
+            np.divide(centred[column], unit, out=own)
+        q, shorter = self._curves.of(t, scratch)
         np.multiply(q, r * shorter, out=q)
+        np.multiply(np.square(q, out=square), self._kappa, out=square)
         one = np.ones((len(r), 1))
-        return Factor(q.T, one), Factor(np.multiply(np.square(q), self._kappa).T, one)
+        return Factor(q.T, one), Factor(square.T, one)
 
     def unpack(self, vector: np.ndarray) -> tuple[np.ndarray, ...]:
         size = len(self._at)

@@ -115,14 +115,16 @@ class _Reach(Statistic):
         chosen = np.asarray(chosen, dtype=bool)
         if chosen.shape != (len(middle) - 1,):
             raise ValueError(f"chosen holds {len(middle) - 1} truth values, one for each covariate")
-        self._chosen = np.flatnonzero(chosen) + 1  # x~ begins with a 1
+        self._chosen = self._map.first + np.flatnonzero(chosen)
+        self._middle, self._unit = middle[:-1][chosen], 1 / self._map.scale[chosen, None]
         self._count = len(self._chosen) + 1
 
     def _boxed(self, block: Block, scratch: Scratch) -> np.ndarray:
         """Shape (m, B), response last."""
         out = scratch("boxed", self._count, len(block.ok))
-        # what is out of range is never there, and a check of it would copy everything once more
-        np.take(self._map.x(block, scratch), self._chosen, axis=0, out=out[:-1], mode="clip")
+        for column, middle, own in zip(self._chosen, self._middle, out, strict=False):
+            np.subtract(block.exog[:, column], middle, out=own)
+        np.multiply(out[:-1], self._unit, out=out[:-1])
         out[-1] = self._map.y(block, scratch)
         return np.clip(out, -1.0, 1.0, out=out)
 

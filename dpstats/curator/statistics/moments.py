@@ -59,9 +59,8 @@ class EventMoments(Statistic):
     def factors(self, block: Block, scratch: Scratch) -> tuple[Factor, ...]:
         k = self._k
         right = scratch("right", 2 * k + 1, len(block.ok))
-        right[: k - 1] = self._map.x(block, scratch)[1:]
-        right[k - 1] = self._map.y(block, scratch)
-        np.clip(right[:k], -1.0, 1.0, out=right[:k])
+        np.clip(self._map.x(block, scratch)[1:], -1.0, 1.0, out=right[: k - 1])
+        np.clip(self._map.y(block, scratch), -1.0, 1.0, out=right[k - 1])
         np.multiply(right[:k], right[:k], out=right[k:-1])
         np.multiply(right[k:-1], 1.6, out=right[k:-1])
         right[-1] = 1.5

@@ -16,7 +16,7 @@ from dpstats.curator.blocks import Block, PublicDesign, Scratch
 from dpstats.curator.geometry import Map, shorten
 from dpstats.curator.lattice import Factor, Part
 from dpstats.curator.products import RowProducts, squared_norms
-from dpstats.curator.statistics.base import Counts, Statistic, cells_between, check_positive, each_row
+from dpstats.curator.statistics.base import Counts, Statistic, cells_between, check_positive
 
 
 class PilotRow:
@@ -291,17 +291,12 @@ class ResidualCounts(Counts):
         self.lay_out(len(self._edges) + 1)
 
     def factors(self, block: Block, scratch: Scratch) -> tuple[Factor, ...]:
-        size, cells = len(block.ok), len(self._edges) + 1
         centred = self._map.centred(block, scratch)
         r = np.abs(self._map.residuals(centred, block, scratch, self._line, self._sigma))
         if self._weighted:
             np.multiply(r, np.sqrt(block.weight), out=r)
-        at = np.searchsorted(self._edges, r, side="right")
-        counts = scratch("cells", cells, size)
-        np.equal(at, np.arange(cells)[:, None], out=counts)
-        if self._weighted:
-            np.multiply(counts, block.weight, out=counts)
-        return (each_row(counts),)
+        weight = np.where(block.ok, block.weight, 0.0) if self._weighted else block.ok
+        return (Factor(weight[:, None], np.searchsorted(self._edges, r, side="right")),)
 
 
 class RowReach(Statistic):
