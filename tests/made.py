@@ -7,6 +7,7 @@ import numpy as np
 
 from dpstats.budget import gdp
 from dpstats.curator import Curator
+from dpstats.curator.lattice import LatticeSum, coordinates
 from dpstats.families import SEV
 from dpstats.families.score_bounds import Truncation
 from dpstats.schema import ROW, Unit
@@ -114,6 +115,11 @@ def public_parameters(d: int) -> dict[str, dict[str, object]]:
         "sign_score": signs,
         "sign_sizes": dict(signs, longest=1.5),
     }
+
+
+def vector(lattice: LatticeSum) -> np.ndarray:
+    """The sums so far."""
+    return coordinates(lattice._parts, lattice.total)
 
 
 def exact(columns: dict[str, np.ndarray], name: str, block_rows: int = 2**14, **public: object) -> np.ndarray:

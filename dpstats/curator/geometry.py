@@ -163,7 +163,7 @@ class Map:
         self, centred: np.ndarray, block: Block, scratch: Scratch, gamma: np.ndarray, sigma: float
     ) -> np.ndarray:
         """z = (y~ - gamma'x~) / sigma of each row, shape (B,), for rows from :meth:`centred`."""
-        return (self.y(block, scratch) - predictor(gamma / self.unit, centred, scratch)) / sigma
+        return (self.y(block, scratch) - self._line(centred, block, scratch, gamma)) / sigma
 
     def watched(  # noqa: PLR0913 - a row, where it is read, and the family
         self,
@@ -179,7 +179,7 @@ class Map:
         A row of a positive time that enters at 0 or before has no delay; its residual is `NEVER`, and so is
         the lower end of one that is left-censored.
         """
-        line = predictor(gamma / self.unit, centred, scratch)
+        line = self._line(centred, block, scratch, gamma)
         if self.design.intervals:
             assert block.ends is not None
             known = between(family, *(self._times(end, block, scratch, line, sigma) for end in block.ends))
@@ -188,6 +188,15 @@ class Map:
         z = (self.y(block, scratch) - line) / sigma
         entry = self._times(block.entry, block, scratch, line, sigma) if self.design.delayed else None
         return Watched(z, events(block, scratch), entry, None)
+
+    def _line(self, centred: np.ndarray, block: Block, scratch: Scratch, gamma: np.ndarray) -> np.ndarray:
+        """gamma'x~ of each row, shape (B,); the next release is often about the same. Not to be changed."""
+        return scratch.kept(
+            "line",
+            block,
+            (self._about, self.unit.tobytes(), gamma.tobytes()),
+            lambda _: predictor(gamma / self.unit, centred, scratch),
+        )
 
     def _times(
         self, times: np.ndarray, block: Block, scratch: Scratch, line: np.ndarray, sigma: float | np.ndarray

@@ -4,7 +4,7 @@ BLAS sums a block in floats, ``L'R``; the sum of the block is rounded to a latti
 integers. Let l and r be the entries of a row for one coordinate, as the statistic computes them and clipped
 to their scales: functions of the row alone, |l| <= s and |r| <= t. Let u = s t be the scale of the
 coordinate, times its weight (sqrt 2, as a rule) if it lies off the diagonal of a symmetric part. Let S be the
-exact sum of l r over n rows, which does not depend on their order, and F what `vector` returns.
+exact sum of l r over n rows, which does not depend on their order, and F what `coordinates` returns.
 
 *A block* has B <= 2^14 rows. In any order of its additions, with or without fused multiply-add, a sum of B
 products in floats errs by at most gamma B u, gamma = B 2^-53 / (1 - B 2^-53) <= 2^-39 (1 + 2^-38) (Higham,
@@ -311,10 +311,6 @@ class LatticeSum:
             self._beyond = True
             np.clip(columns[i], -scale[i], scale[i], out=columns[i])
         return columns
-
-    def vector(self) -> np.ndarray:
-        """The sums so far, see `coordinates`."""
-        return coordinates(self._parts, self.total)
 
 
 def _gram(columns: np.ndarray) -> np.ndarray:

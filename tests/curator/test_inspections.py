@@ -7,7 +7,7 @@ from dpstats.curator.blocks import Scratch
 from dpstats.curator.lattice import LatticeSum
 from dpstats.curator.statistics.interval_counts import InspectionCounts
 from dpstats.families import SEV
-from tests.made import MadeBlock, MadeDesign
+from tests.made import MadeBlock, MadeDesign, vector
 
 PUBLIC = dict(center=np.zeros(0), scale=np.ones(0), y_center=0.0, y_scale=1.0, log=False, gamma=np.zeros(1))
 
@@ -25,7 +25,7 @@ def test_every_failure_counts_in_its_cell_and_nothing_else_does():
     with np.errstate(all="ignore"):
         lattice.add(statistic.factors(block, Scratch()), ok)
     found = np.zeros((4, 4))
-    found[np.triu_indices(4)] = statistic.unpack(lattice.vector())[0]
+    found[np.triu_indices(4)] = statistic.unpack(vector(lattice))[0]
     expected = np.zeros((4, 4))
     for first, last in ((1, 2), (2, 2), (0, 0), (0, 2), (0, 3), (3, 3)):
         expected[first, last] += 1

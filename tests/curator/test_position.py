@@ -19,7 +19,7 @@ from dpstats.families import FAMILIES, LOGISTIC, LOGISTIC_LOSS, NORMAL, SEV, Fam
 from dpstats.families.bounded_score import BoundedScore
 from dpstats.formula.block import Block
 from dpstats.formula.response import Ends
-from tests.made import MadeDesign, exact
+from tests.made import MadeDesign, exact, vector
 from tests.privacy.spaces import SPACES
 
 # rows of one variant of a statistic, and of the others; few of them show the fault that is planted below
@@ -126,7 +126,7 @@ def sums(statistic, rows):
     with np.errstate(all="ignore"):
         for _ in range(2):
             lattice.add(statistic.factors(block, scratch), block.ok)
-            yield lattice.vector()
+            yield vector(lattice)
 
 
 def test_every_statistic_is_covered():

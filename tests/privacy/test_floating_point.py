@@ -15,7 +15,7 @@ from dpstats.curator import Curator
 from dpstats.curator.lattice import Factor, LatticeSum, Part, slack
 from dpstats.curator.mechanisms import gaussian
 from dpstats.testing import NoNoise
-from tests.made import MadeDesign, MadeRows, made_columns, public_parameters
+from tests.made import MadeDesign, MadeRows, made_columns, public_parameters, vector
 
 DRAWS = 4000
 
@@ -48,7 +48,7 @@ def test_the_support_does_not_depend_on_the_value():
 def lattice_total(entries, scale):
     lattice = LatticeSum([Part([1.0], [scale])])
     lattice.add([Factor(np.ones((len(entries), 1)), entries[:, None])], np.ones(len(entries), bool))
-    return lattice.vector()[0]
+    return vector(lattice)[0]
 
 
 def test_sums_that_naive_floats_swallow():
