@@ -134,9 +134,8 @@ BANNER = "NOT PRIVATE: exact counts, and cells of the data. DO NOT PUBLISH."
 _EXAMPLES = 3  # spellings that are shown of each reason
 _LONGEST = 24  # characters of one
 
-# A value lies apart if it is so many times farther from the others than they are from one another.
-_APART = 5.0
-_KEPT_ENDS = 3  # least and largest values that are kept of each variable
+# Values are apart by gaps that an exponential tail has once in 3^8 columns; a group counts for three at most.
+_CHANCE, _COUNTED = 8.0, 3
 
 _Values = dict[str, Counter[float]]  # of each variable, how often each is there
 
@@ -196,7 +195,7 @@ def check(data: Any, schema: Schema, formula: str | None = None) -> DataCheck:
             "above": total[name][1],
             "why": _why(data, name, variable, seen.lost[name]),
             "beyond": _commonest(seen.below[name] + seen.above[name]),
-            "apart": _commonest(_apart(seen.ends[name])),
+            "apart": _commonest(_apart(seen.inside[name])),
         }
         for name, variable in read.items()
     ]
@@ -205,7 +204,7 @@ def check(data: Any, schema: Schema, formula: str | None = None) -> DataCheck:
 
 @dataclass(frozen=True)
 class _Seen:
-    """What a pass found: unusable cells, values beyond the bounds, and the outmost ones within, by variable.
+    """What a pass found: unusable cells, values beyond the bounds, and those within, by variable.
 
     Of the rows, `off` says which weigh nothing for their cells, and `idle` which do for their unit; of the
     others so many are `repeated`.
@@ -214,7 +213,7 @@ class _Seen:
     lost: dict[str, np.ndarray]
     below: _Values
     above: _Values
-    ends: _Values
+    inside: dict[str, list[np.ndarray]]
     off: np.ndarray
     idle: np.ndarray
     repeated: int
@@ -224,7 +223,7 @@ def _seen(data: Any, schema: Schema, read: Mapping[str, Variable], design: Desig
     lost: dict[str, list[np.ndarray]] = {name: [np.zeros(0, bool)] for name in read}
     below: _Values = {name: Counter() for name in read}
     above: _Values = {name: Counter() for name in read}
-    ends: _Values = {name: Counter() for name in read}
+    inside: dict[str, list[np.ndarray]] = {name: [] for name in read}
     off, idle, marks = [np.zeros(0, bool)], [np.zeros(0, bool)], [np.zeros(0, np.uint64)]
     for block in open_rows(data, schema, list(read)).blocks():
         cells = {name: block[name] for name in read}
@@ -236,14 +235,14 @@ def _seen(data: Any, schema: Schema, read: Mapping[str, Variable], design: Desig
                 values = cells[name][~unusable[name]]
                 below[name].update(values[values < variable.bounds[0]].tolist())
                 above[name].update(values[values > variable.bounds[1]].tolist())
-                ends[name] = _outmost(ends[name], values[np.clip(values, *variable.bounds) == values])
+                inside[name].append(values[np.clip(values, *variable.bounds) == values])
         off.append(bad)
         marks.append(pd.util.hash_pandas_object(pd.DataFrame(cells)[~bad], index=False).to_numpy())
         idle.append(~block[WEIGHS] if WEIGHS in block else np.zeros(len(bad), bool))
     whole, out = {name: np.concatenate(parts) for name, parts in lost.items()}, np.concatenate(off)
     for name, one in whole.items():
         one &= out | _unreadable(data, name, read[name], one & ~out)
-    return _Seen(whole, below, above, ends, out, np.concatenate(idle), _repeated(np.concatenate(marks)))
+    return _Seen(whole, below, above, inside, out, np.concatenate(idle), _repeated(np.concatenate(marks)))
 
 
 def _repeated(marks: np.ndarray) -> int:
@@ -262,21 +261,28 @@ def _repeated(marks: np.ndarray) -> int:
     return int(copied.sum())
 
 
-def _outmost(known: Counter[float], values: np.ndarray) -> Counter[float]:
-    """The least and largest values so far, with how often each is there."""
-    unique, times = np.unique(values, return_counts=True)
-    both = known + Counter(dict(zip(unique.tolist(), times.tolist(), strict=True)))
-    every = sorted(both)
-    return Counter({value: both[value] for value in {*every[:_KEPT_ENDS], *every[-_KEPT_ENDS:]}})
+def _apart(parts: Sequence[np.ndarray]) -> Counter[float]:
+    """Values beyond a gap that no tail has, on a side that has less than a quarter of all.
 
-
-def _apart(ends: Counter[float]) -> Counter[float]:
-    """Of the least and the largest value such as are there several times, and far from all others."""
-    every, found = sorted(ends), Counter[float]()
-    for value, *others in (every, every[::-1]) if len(every) > 2 else ():
-        spread = abs(others[0] - others[-2 if len(others) > 2 else -1])  # the other end may be a code, too
-        if ends[value] > 1 and abs(value - others[0]) > _APART * spread:
-            found[value] = ends[value]
+    Gaps are of inverse sines about the median, and above the others of logarithms where all values are
+    positive. Between the k-th value from the end and the next lies a gap g; of an exponential tail, whose
+    quartiles are log 3 apart, k g exceeds c log 3 by chance once in 3^c.
+    """
+    every, found = np.concatenate([*parts, np.zeros(0)]), Counter[float]()
+    values, times = np.unique(every, return_counts=True)
+    low, half, high = np.quantile(every, [0.25, 0.5, 0.75]) if len(every) else (0.0, 0.0, 0.0)
+    if low < high:
+        sides = (
+            (values, times, np.arcsinh),
+            (values[::-1], times[::-1], np.log if values[0] > 0 else np.arcsinh),
+        )
+        for some, often, scale in sides:
+            middle, unit = (0.0, 1.0) if scale is np.log else (half, high - low)
+            ends = scale((np.array([low, high]) - middle) / unit)
+            beyond = np.cumsum(often)[:-1]
+            gaps = np.abs(np.diff(scale((some - middle) / unit))) * np.minimum(beyond, _COUNTED)
+            far = np.flatnonzero((gaps > _CHANCE * np.ptp(ends)) & (4 * beyond < len(every)))
+            found.update(dict(zip(some[: far.max(initial=-1) + 1].tolist(), often.tolist(), strict=False)))
     return found
 
 
@@ -427,7 +433,7 @@ class DataCheck(Shown):
         ]
         why += [
             f"{row['variable']} is {row['apart']}, far from all others: if that means not known, leave those "
-            "cells empty, or lines follow them."
+            "cells empty, and if it is a slip, as of a decimal point, correct it, or lines follow them."
             for _, row in self.frame.iterrows()
             if row["apart"]
         ]

@@ -224,6 +224,35 @@ def test_a_code_within_the_bounds_is_told(code: float) -> None:
     assert f"age is {code:.6g} (50 times), far from all others" in " ".join(str(found).split())
 
 
+@pytest.mark.parametrize("slips", [3, 50])
+def test_slips_of_the_decimal_point_are_shown(slips: int) -> None:
+    """They are no value that repeats, and none of them need be 30 sds from the others."""
+    rng = np.random.default_rng(0)
+    weights = rng.normal(50, 10, 5000).clip(5, 95)
+    weights[:slips] *= 10
+    found = dps.check({"weight": weights}, dps.Schema(weight=dps.bounded(0, 1000))).frame["apart"][0]
+    shown = found.removesuffix(", ...").split(", ")
+    assert len(shown) == 3 and all(float(one) > 200 for one in shown)
+
+
+def test_long_tails_and_few_values_are_not_far_from_all_others() -> None:
+    rng, n = np.random.default_rng(0), 2000
+    for _ in range(20):
+        columns = {
+            "normal": rng.normal(50, 10, n),
+            "income": rng.lognormal(3, 1.5, n),
+            "wealth": 1 + rng.pareto(1, n),
+            "gain": rng.standard_t(3, n),
+            "share": rng.uniform(0, 1, n),
+            "visits": rng.poisson(rng.gamma(0.3, 10, n)) * 1.0,
+            "grade": rng.integers(1, 8, n) * 1.0,
+            "flag": (rng.uniform(size=n) < 0.03) * 1.0,
+            "constant": np.full(n, 3.0),
+        }
+        found = dps.check(columns, dps.Schema(dict.fromkeys(columns, dps.bounded(-1e9, 1e9))))
+        assert set(found.frame["apart"]) == {""}
+
+
 def test_lines_of_a_csv_file_that_hold_no_record_say_why(tmp_path: Path) -> None:
     """A fit reads line by line; pandas skips blank lines, joins quoted ones and fills short ones."""
     path = tmp_path / "a.csv"
