@@ -14,7 +14,7 @@ import ast
 import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -274,6 +274,7 @@ class Constant:
     value: float
     text: str
     variables: frozenset[str] = frozenset()
+    name: ClassVar[None] = None  # it is no variable
 
     def values(self, leaves: Mapping[str, np.ndarray]) -> Any:
         """The number, the same for all rows."""
@@ -313,6 +314,7 @@ class Apply:
     function: Function
     args: tuple[Expression, ...]
     text: str
+    name: ClassVar[None] = None  # it is no variable
 
     @property
     def variables(self) -> frozenset[str]:

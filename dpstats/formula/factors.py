@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from dpstats.formula.expressions import Expression, Leaf
+from dpstats.formula.expressions import Expression
 
 
 def basis(x: np.ndarray, knots: np.ndarray, degree: int) -> list[np.ndarray]:
@@ -97,7 +97,7 @@ class NumericFactor(_OfExpression):
     @property
     def variable(self) -> str | None:
         """The variable's name if the factor is a variable and nothing else."""
-        return self.expression.name if isinstance(self.expression, Leaf) else None
+        return self.expression.name
 
     @property
     def norm(self) -> float:

@@ -162,7 +162,7 @@ def code_terms(terms: Sequence[tuple[str, ...]], factors: Mapping[str, Factor]) 
         If a contrast does not fit its levels, or the design is too wide.
     """
     _check_width(terms, factors)
-    if "Intercept" in factors:
+    if any("Intercept" in factor.variables for factor in factors.values()):
         raise FormulaError("'Intercept' is the name of the constant column of a design; rename the variable")
     probes = {code: _Probe(factor) for code, factor in factors.items()}
     try:

@@ -153,8 +153,8 @@ class Columns:
 
         No levels of one category are, no products nor what they are made of, and no powers.
         """
-        times = Counter(name for read in self._read for name in read)
-        return frozen([all(times[name] == 1 for name in read) for read in self._read], bool)
+        times = Counter(name for read in self.reads for name in read)
+        return frozen([all(times[name] == 1 for name in read) for read in self.reads], bool)
 
     @cached_property
     def binary(self) -> np.ndarray:
@@ -166,6 +166,22 @@ class Columns:
             codes = all(value <= {0.0, 1.0} for value in values)
             found.append(bool(product) and (codes or (len(product) == 1 and len(values[0]) == 2)))
         return frozen(found, bool)
+
+    @cached_property
+    def alone(self) -> tuple[tuple[str, str | None] | None, ...]:
+        """Of each column the variable that it is, and the level in whose rows alone it is 1; None of others.
+
+        Numbers and flags have no such level.
+        """
+        return tuple(self._alone(*product) if len(product) == 1 else None for product in self._columns)
+
+    def _alone(self, atom: Atom) -> tuple[str, str | None] | None:
+        factor, level = self._factors[atom.factor], _only(atom.table)
+        if isinstance(factor, NumericFactor):
+            return None if factor.variable is None else (factor.variable, None)
+        if isinstance(factor, CategoricalFactor) and factor.variable is not None and level:
+            return factor.variable, factor.levels[level - 1]
+        return None
 
     @cached_property
     def norms(self) -> tuple[tuple[tuple[int, ...], float], ...]:
@@ -213,7 +229,7 @@ class Columns:
 
         In rows of the level that has no product it moves in no other.
         """
-        homes, read = self.within(), self._read
+        homes, read = self.within(), self.reads
         more = [[m for m, other in enumerate(read) if own < other and homes[m] >= 0] for own in read]
         numbers = [j for j, own in enumerate(read) if own and more[j] and homes[j] < 0]
         return tuple(np.array([j, *({0, *more[j], *homes[more[j]]} - {j})]) for j in numbers)
@@ -226,7 +242,7 @@ class Columns:
         Levels tell no more than of their own rows, nor do columns of splines away from their knots.
         """
         p, homes = len(self._columns), self.within()
-        told = np.array([[not own or bool(own & other) for other in self._read] for own in self._read])
+        told = np.array([[not own or bool(own & other) for other in self.reads] for own in self.reads])
         numbers = np.array(
             [
                 any(isinstance(self._factors[atom.factor], NumericFactor | PolynomialFactor) for atom in each)
@@ -242,8 +258,8 @@ class Columns:
         Of two values lost to noise one is rare, and what rare rows do shows in them alone.
         """
         numbers = [name for name, variable in self.schema.items() if isinstance(variable, Bounded | Count)]
-        reads = np.array([[name in read for read in self._read] for name in numbers], dtype=bool)
-        reads = reads.reshape(len(numbers), len(self._read)) & ~self.binary  # also of no number
+        reads = np.array([[name in read for read in self.reads] for name in numbers], dtype=bool)
+        reads = reads.reshape(len(numbers), len(self.reads)) & ~self.binary  # also of no number
         return bool((reads.any(axis=1) & (~reads | lost).all(axis=1)).any())
 
     def splines(self) -> np.ndarray:
@@ -269,7 +285,7 @@ class Columns:
         return leaves, others
 
     @cached_property
-    def _read(self) -> list[frozenset[str]]:
+    def reads(self) -> list[frozenset[str]]:
         """Variables that each column reads."""
         return [
             frozenset().union(*(self._factors[atom.factor].variables for atom in each))

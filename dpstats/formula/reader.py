@@ -29,7 +29,6 @@ from dpstats.formula.expressions import (
 )
 from dpstats.schema import Levels, Schema
 
-_QUOTED = re.compile(r"\bQ\((['\"])(.*?)\1\)")
 _CATEGORY = (
     "is not needed: declare the variable with levels(...) and write its name, or C(name) for a "
     "flag, or C(name, Sum) for another contrast"
@@ -204,9 +203,12 @@ def read_expression(tree: ast.expr, schema: Schema) -> Expression:
     raise refuse(tree, _quoted(tree, schema))
 
 
-def unquoted(text: str) -> str:
-    """A term or column such as ``Q('load %')[T.a]`` with its names as the schema has them."""
-    return _QUOTED.sub(r"\2", text)
+def variable_in(text: str) -> str | None:
+    """The name of the variable that is written so, ``x`` or ``Q("load %")``; None of other texts."""
+    try:
+        return variable_name(parse(text))
+    except FormulaError:
+        return None
 
 
 def _quoted(tree: ast.expr, schema: Schema) -> str:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from dpstats.errors import FormulaError
-from dpstats.formula.expressions import Arguments, Expression, Leaf
+from dpstats.formula.expressions import Arguments, Expression
 from dpstats.formula.reader import (
     NARROWEST,
     function_name,
@@ -147,7 +147,7 @@ class SurvResponse:
     measured: Expression = field(repr=False)  # the time when a row leaves
     event: tuple[str, float] | None = field(repr=False)  # the indicator of failures, and its value for one
     entry_bounds: tuple[float, float] | None = None
-    _entry: Expression | None = field(default=None, repr=False)
+    entry: Expression | None = field(default=None, repr=False)
 
     open = frozenset[str]()
 
@@ -165,18 +165,13 @@ class SurvResponse:
     @property
     def variables(self) -> frozenset[str]:
         """The variables that are read."""
-        entry = self._entry.variables if self._entry else ()
+        entry = self.entry.variables if self.entry else ()
         return self.measured.variables.union((self.event or ())[:1], entry)
-
-    @property
-    def entry(self) -> str | None:
-        """The entry as it is written."""
-        return self._entry.text if self._entry else None
 
     @property
     def delayed(self) -> bool:
         """Whether rows may enter late."""
-        return self._entry is not None
+        return self.entry is not None
 
     def read(
         self, raw: Mapping[str, np.ndarray], leaves: Mapping[str, np.ndarray], ok: np.ndarray
@@ -199,9 +194,9 @@ class SurvResponse:
         time: np.ndarray,
         ok: np.ndarray,
     ) -> np.ndarray:
-        if self._entry is None or self.entry_bounds is None:
+        if self.entry is None or self.entry_bounds is None:
             return np.broadcast_to(-np.inf, ok.shape)
-        before, clipped = self._entry.values(raw), self._entry.values(leaves)
+        before, clipped = self.entry.values(raw), self.entry.values(leaves)
         entry = np.array(np.broadcast_to(within(clipped, self.entry_bounds), ok.shape))
         never = np.greater_equal(before, left) | np.greater(before, clipped)  # NaN is neither
         ok &= (entry < time) & ~never
@@ -258,7 +253,7 @@ def read_response(code: str, schema: Schema) -> Response:
 
 def unit_of(time: Expression, schema: Schema) -> str:
     """The declared unit of a time; empty where it has none, or the formula makes another time of it."""
-    return getattr(schema[time.name], "unit", None) or "" if isinstance(time, Leaf) else ""
+    return getattr(schema.get(time.name or ""), "unit", None) or ""
 
 
 def _in_one_unit(first: Expression, last: Expression, code: str, schema: Schema) -> None:

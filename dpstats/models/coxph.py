@@ -184,7 +184,7 @@ class Coxph(Plannable):
             costs,
             model="coxph",
             dist="piecewise constant",
-            settings=result.settings if entry is None else {**result.settings, "entry": entry},
+            settings=result.settings if entry is None else {**result.settings, "entry": entry.text},
             nevents=result.events,
             baseline=result.baseline,
             trend=result.trend,

@@ -87,7 +87,8 @@ def problem_of(design: Design, family: GlmFamily, model: str) -> Problem:
     response = design.response
     if not isinstance(response, NumericResponse):
         raise FormulaError(f"{model} needs a number left of ~; for a time to failure use survreg")
-    if family.two_valued and not isinstance(design.schema.get(response.text), Flag | Event):
+    variable = design.schema.get(response.measured.name or "")
+    if family.two_valued and not isinstance(variable, Flag | Event):
         raise FormulaError(
             f"the response {response.text!r} must be a yes or no; declare it as flag(true=..., false=...)"
         )
@@ -99,7 +100,7 @@ def problem_of(design: Design, family: GlmFamily, model: str) -> Problem:
             f"{response.bounds[0]:g} by its public bounds; declare the bounds that it can have"
         )
     amount = family.free_dispersion and low >= 0
-    if amount and isinstance(design.schema.get(response.text), Count):
+    if amount and isinstance(variable, Count):
         raise FormulaError(
             f"a {family.kind} response is above 0, and the count {response.text!r} may be 0; fit "
             "family='negativebinomial' or 'poisson', whose standard errors hold for any scatter"

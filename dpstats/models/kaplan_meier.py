@@ -15,7 +15,6 @@ from dpstats.curator import Curator
 from dpstats.errors import FormulaError
 from dpstats.estimators.exit_times import Look
 from dpstats.formula import Design, SurvResponse, build_design, unit_of
-from dpstats.formula.reader import unquoted
 from dpstats.ledger import Ledger
 from dpstats.models.reuse import reusable
 from dpstats.models.skeleton import (
@@ -227,15 +226,14 @@ def _groups(design: Design) -> tuple[str, ...]:
         )
     if design.names == ("Intercept",) and design.offset is None:
         return ("",)
-    names = tuple(map(unquoted, design.names))
     for name in design.covariates:
         variable = design.schema[name]
-        if isinstance(variable, Levels):
-            coded = ("Intercept", *(f"{name}[T.{level}]" for level in variable.all[1:]))
-            if names == coded and design.offset is None:
+        levels = variable.all[1:] if isinstance(variable, Levels) else (None,)
+        if design.alone == (None, *((name, level) for level in levels)) and design.offset is None:
+            if isinstance(variable, Levels):
                 return tuple(variable.all)
-        if isinstance(variable, Flag) and names == ("Intercept", name) and design.offset is None:
-            return tuple(f"{name} = {code}" for code in (variable.false, variable.true))
+            if isinstance(variable, Flag):
+                return tuple(f"{name} = {code}" for code in (variable.false, variable.true))
     raise FormulaError(
         "kaplan_meier takes '~ 1' or '~ factor', of one variable declared by levels() or flag()"
     )

@@ -345,7 +345,7 @@ class Survreg(Plannable):
     ) -> SurvivalFit:
         entry = _times(self.design).entry
         names = (*self.design.names, *scale_names(self.design.strata_labels))
-        settings = result.settings if entry is None else {**result.settings, "entry": entry}
+        settings = result.settings if entry is None else {**result.settings, "entry": entry.text}
         more |= {"nevents": result.events, "law": result.law, "model": "survreg", "dist": self.dist}
         return publish(SurvivalFit, facts, self.design, result, released, names, settings=settings, **more)
 
@@ -389,7 +389,7 @@ def _check_pure(design: Design) -> None:
         )
     if entry is not None:
         raise BudgetError(
-            f"survreg has no method of pure epsilon for units that are watched from {entry!r} on; give "
+            f"survreg has no method of pure epsilon for units that are watched from {entry.text!r} on; give "
             "approx, zcdp or gdp"
         )
 

@@ -13,7 +13,7 @@ import pandas as pd
 from dpstats._arguments import by_type, near, number, shown
 from dpstats.errors import SpecificationError
 from dpstats.formula import Design, SurvResponse
-from dpstats.formula.reader import unquoted
+from dpstats.formula.reader import variable_in
 from dpstats.formula.response import Response
 from dpstats.formula.variables import VariableColumns
 from dpstats.moments import PublicMoments
@@ -48,15 +48,15 @@ def of_public(moments: PublicMoments, design: Design, response: str | None) -> d
         )
     if not design.has_intercept:
         raise SpecificationError("public moments say no means without an intercept; give a public frame")
-    explained = response is not None and unquoted(moments.formula.partition("~")[0].strip()) == response
-    names = [*design.names[1:], *([response] if response and explained and not design.offset else [])]
-    joint = np.block([[moments.xx, moments.xy[:, None]], [moments.xy, moments.yy]])[: len(names) + 1]
+    explained = response is not None and variable_in(moments.formula.partition("~")[0].strip()) == response
+    own = [*design.alone[1:], *([(response, None)] if response and explained and not design.offset else [])]
+    joint = np.block([[moments.xx, moments.xy[:, None]], [moments.xy, moments.yy]])[: len(own) + 1]
     mean = joint[0, : len(joint)]
     cov = joint[:, : len(joint)] - np.outer(mean, mean)
     sd = np.sqrt(np.maximum(np.diag(cov), 0.0))
     with np.errstate(all="ignore"):
         corr = np.nan_to_num(cov / np.outer(sd, sd))
-    return of_columns(design.schema, names, mean[1:], sd[1:], corr[1:, 1:])
+    return of_columns(design.schema, own, mean[1:], sd[1:], corr[1:, 1:])
 
 
 def of_table(frame: pd.DataFrame, names: tuple[str, ...], design: Design, response: str | None) -> Known:
@@ -85,7 +85,7 @@ def of_table(frame: pd.DataFrame, names: tuple[str, ...], design: Design, respon
 
 
 def _of_one(schema: Schema, name: str, mean: float, sd: float) -> dict[str, Any]:
-    return of_columns(schema, [name], np.array([mean]), np.array([sd]), np.eye(1))
+    return of_columns(schema, [(name, None)], np.array([mean]), np.array([sd]), np.eye(1))
 
 
 def of_fit(moments: ColumnMoments, response: str | None) -> dict[Any, Any]:
@@ -101,13 +101,19 @@ def of_fit(moments: ColumnMoments, response: str | None) -> dict[Any, Any]:
             "covariates= has the moments of a fit of times, which are of the rows that fail, and a plan "
             "needs those of all rows; give means and sds, or what dps.describe returned"
         )
-    names, corr, schema = moments.names, moments.matrix, moments.design.schema
-    pairs = np.eye(len(names)) if corr is None else corr.to_numpy()
-    told = of_columns(schema, names, moments.means.to_numpy(), moments.sds.to_numpy(), pairs)
-    if moments.response and response == unquoted(moments.design.response.text):
-        told |= _of_one(schema, response, *moments.response)
-    hidden = {unquoted(name) for name, sd in moments.sds.items() if np.isnan(sd)}
-    return _of_names(told, {*schema, *map(unquoted, names)} - hidden)
+    corr, design, sds = moments.matrix, moments.design, moments.sds.to_numpy()
+    pairs, own = np.eye(len(sds)) if corr is None else corr.to_numpy(), design.alone[-len(sds) :]
+    told = of_columns(design.schema, own, moments.means.to_numpy(), sds, pairs)
+    if moments.response and response and response == design.response.measured.name:
+        told |= _of_one(design.schema, response, *moments.response)
+    names = [_key(*each) for each in own if each]
+    hidden = {name for name, sd in zip(names, sds, strict=True) if np.isnan(sd)}
+    return _of_names(told, {*design.schema, *names} - hidden)
+
+
+def _key(name: str, level: str | None) -> str:
+    """A variable, or a level of it, as correlations name it."""
+    return name if level is None else f"{name}[T.{level}]"
 
 
 def _of_names(told: Mapping[Any, Any], names: set[str]) -> dict[Any, Any]:
@@ -119,20 +125,19 @@ def _of_names(told: Mapping[Any, Any], names: set[str]) -> dict[Any, Any]:
     }
 
 
-def of_columns(schema: Schema, columns: Sequence[str], mean: Array, sd: Array, corr: Array) -> dict[Any, Any]:
-    """The same of the columns after the intercept."""
+def of_columns(
+    schema: Schema, columns: Sequence[tuple[str, str | None] | None], mean: Array, sd: Array, corr: Array
+) -> dict[Any, Any]:
+    """The same of columns of a number, a flag or a level; None is of another column."""
     told: dict[Any, Any] = {}
-    owner: dict[str, str] = {}  # of each column whose correlations can be told
-    columns = [unquoted(column) for column in columns]
+    tied: list[tuple[int, str, str]] = []  # columns whose correlations can be told
     for j, column in enumerate(columns):
-        name, treated, rest = column.partition("[T.")
-        level = rest.removesuffix("]") if treated else None
-        variable = schema[name] if name in schema else None
-        if variable is None or isinstance(variable, Levels) != (level is not None):
+        if column is None:
             raise SpecificationError(
                 "moments tell of columns, and a plan needs variables: give a public frame, or means and sds "
                 "of variables, where the formula transforms or multiplies them"
             )
+        (name, level), variable = column, schema[column[0]]
         if isinstance(variable, Levels):
             told.setdefault(name, {})[level] = float(mean[j])
         elif not variable.all:
@@ -140,15 +145,14 @@ def of_columns(schema: Schema, columns: Sequence[str], mean: Array, sd: Array, c
         else:
             told[name] = float(np.clip(mean[j], _LEAST_SHARE, 1 - _LEAST_SHARE))
         if not (isinstance(variable, Levels) and level == variable.all[0]):
-            owner[column] = name
+            tied.append((j, name, _key(name, level)))
     for name, shares in told.items():
         if isinstance(shares, dict):
             missing = [level for level in schema[name].all if level not in shares]
             shares.update(dict.fromkeys(missing, max(1 - sum(shares.values()), 0.0) / max(len(missing), 1)))
-    for i, first in enumerate(columns):
-        for j, other in enumerate(columns[i + 1 :], i + 1):
-            if first in owner and other in owner and owner[first] != owner[other]:
-                told[first, other] = float(np.clip(corr[i, j], -0.999, 0.999))
+    for (i, one, first), (j, other, second) in itertools.combinations(tied, 2):
+        if one != other:
+            told[first, second] = float(np.clip(corr[i, j], -0.999, 0.999))
     return told
 
 
@@ -243,14 +247,14 @@ def drawn_variables(design: Design) -> tuple[str, ...]:
     return tuple(
         name
         for name in design.variables
-        if name not in response.variables or name == unquoted(response.entry or "")
+        if name not in response.variables or (response.entry and name == response.entry.name)
     )
 
 
 def told_of(response: Response) -> tuple[str, float | None]:
     """What may be told of a response: its event, and the value of one that failed, or itself and None."""
     event = response.event if isinstance(response, SurvResponse) else None
-    return event or (unquoted(response.text), None)
+    return event or (response.measured.name or response.text, None)
 
 
 def read_known(given: Any, design: Design, response: str | None, inside: bool = False) -> Known:
@@ -300,6 +304,11 @@ def read_known(given: Any, design: Design, response: str | None, inside: bool = 
     mine = _of_response(response, told, design.schema)
     spreads, shares, assumed = _marginals(told, names, design.schema)
     places = {name: name for name in (*spreads, *([response] if response and mine else []))}
+    for name in shares:
+        if both := sorted(spreads.keys() & cells(name, design.schema[name])):
+            raise SpecificationError(
+                f"{both[0]!r} is what a plan calls a level of {name!r}; rename the variable"
+            )
     places |= {cell: name for name in shares for cell in cells(name, design.schema[name])[1:]}
     return Known(spreads, shares, _correlations(pairs, places), None, assumed, response=mine, **rows)
 

@@ -12,7 +12,6 @@ from dpstats._arguments import among, near, number, shown
 from dpstats.errors import SpecificationError
 from dpstats.families import Dist, GlmFamily
 from dpstats.formula import Design, IntervalResponse, SurvResponse, build_design
-from dpstats.formula.reader import unquoted
 from dpstats.planning.knowledge import Spread
 from dpstats.planning.rows import coded
 from dpstats.planning.seen import NO_INSPECTIONS, read_inspections, seen_by, undone
@@ -263,8 +262,9 @@ class TimeLaw:
     def __init__(self, design: Design, dist: Dist, known: float | None = None, hazards: bool = False) -> None:
         assert isinstance(design.response, SurvResponse | IntervalResponse)
         self._design, self._dist, self._known, self._response = design, dist, known, design.response
-        self._hazards, self._entry = hazards, unquoted(design.response.entry or "")
-        if design.delayed and (hazards or self._entry not in design.schema):
+        entry = design.response.entry
+        self._hazards, self._entry = hazards, (entry.name or "") if entry else ""
+        if design.delayed and (hazards or not self._entry):
             raise SpecificationError(
                 "plan knows late entries of survreg, where the entry is a variable as it stands; plan the "
                 "model without the entry"

@@ -89,12 +89,11 @@ class GlmFit(MeanFit, models=("logit", "glm")):
 
     def _remark(self) -> str:
         """Sentences about what the coefficients add up to, and the scale of intervals."""
-        record, name = self.record, self._ratio
-        response, _, right = (part.strip() for part in record.formula.partition("~"))
-        variable = record.schema.get(response)
+        record, name, design = self.record, self._ratio, self.record.asked
+        response, variable = design.response.text, record.schema.get(design.response.measured.name or "")
         if isinstance(variable, Flag | Event):
             response += f" being {variable.codes[0]}"
-        text = f" {self._response} of {response} = coef'x{' + offset' if 'offset(' in right else ''}."
+        text = f" {self._response} of {response} = coef'x{' + offset' if design.offset else ''}."
         has_ratios = bool(name) and set(record.names) != {"Intercept"}
         own = [f"{name}s"] * has_ratios + ["phi"] * (record.dispersion is not None and record.excess is None)
         return text + (f" Intervals of {' and '.join(own)} are on the log scale." if own else "")

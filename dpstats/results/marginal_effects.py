@@ -20,7 +20,6 @@ from dpstats._arguments import among, listed, shown, truth
 from dpstats.errors import SpecificationError
 from dpstats.families import IDENTITY
 from dpstats.formula import Design
-from dpstats.formula.reader import unquoted
 from dpstats.moments.roots import root_of
 from dpstats.results.column_moments import has_columns, moments_of
 from dpstats.results.document import Document, Estimates, cells, limit_columns, point_columns
@@ -31,7 +30,6 @@ from dpstats.results.notreleased import refusal
 from dpstats.results.record import Record
 from dpstats.results.released import method_where
 from dpstats.results.table import Column, Table, level_percent
-from dpstats.schema import Levels
 
 At: TypeAlias = tuple[np.ndarray, np.ndarray | float]
 """Columns of points, and their offsets."""
@@ -119,30 +117,23 @@ def effects_at_means(record: Record, names: Sequence[str], pairs: bool) -> list[
             f"were not released by this {record.model} fit ({record.method})",
             "Give a point of typical values: marginal_effects(newdata).",
         )
-    places = {name: _places(record, name) for name in record.covariates}
-    if record.design.offset or sum(map(len, places.values())) != len(record.column_names):
+    if record.design.offset or None in record.design.alone[1:]:
         raise SpecificationError(
             "at='mean' is of variables that are terms of their own, and this formula transforms or "
             "multiplies some, or has an offset; give a point of typical values: marginal_effects(newdata)"
         )
     row = np.append(1.0, moments_of(record).means)
-    return [effect for name in names for effect in _effects_at(record, row, name, places[name], pairs)]
+    return [effect for name in names for effect in _effects_at(record, row, name, pairs)]
 
 
-def _places(record: Record, name: str) -> list[int]:
-    """Of the columns of a variable that is a term of its own."""
-    variable = record.schema[name]
-    levels = isinstance(variable, Levels)
-    own = [f"{name}[T.{level}]" for level in variable.all[1:]] if levels else [name]
-    return [at for at, column in enumerate(record.names) if unquoted(column) in own]
-
-
-def _effects_at(record: Record, row: np.ndarray, name: str, places: list[int], pairs: bool) -> list[Effect]:
-    variable, rows = record.schema[name], row[None]
-    if not variable.all:
-        return [_of_number(record, name, (rows, 0.0), np.eye(1, len(row) + 1, places[0]))]
-    rows = np.tile(row, (len(variable.all), 1))
-    rows[:, places] = np.eye(len(rows))[:, 1:]
+def _effects_at(record: Record, row: np.ndarray, name: str, pairs: bool) -> list[Effect]:
+    places = {own[1]: at for at, own in enumerate(record.design.alone) if own and own[0] == name}
+    levels = record.schema[name].all
+    if not levels:
+        return [_of_number(record, name, (row[None], 0.0), np.eye(1, len(row) + 1, places[None]))]
+    rows = np.tile(row, (len(levels), 1))
+    for level, at in places.items():
+        rows[:, at] = np.arange(2) if level is None else np.array(levels) == level
     return _of_levels(record, name, (rows[:, None], 0.0), pairs)
 
 

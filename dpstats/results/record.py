@@ -20,7 +20,7 @@ from dpstats._stored import plain_number, plain_numbers, text
 from dpstats.budget import from_dict as budget_from_dict
 from dpstats.errors import SpecificationError
 from dpstats.families import DISTS, FAMILIES, IDENTITY, LINKS, LOG, Dist, GlmFamily, Link, family_of
-from dpstats.formula import Design, build_design, read_response, unit_of
+from dpstats.formula import Design, build_design, unit_of
 from dpstats.moments.baseline import Baseline, Trend
 from dpstats.moments.design import DesignMoments
 from dpstats.moments.linear import LinearMoments, Quantity
@@ -305,6 +305,12 @@ class Record(Facts):
         return LOG if self.is_hazards or (self.is_survival and self.distribution.log) else IDENTITY
 
     @property
+    def asked(self) -> Design:
+        """What formula, schema, weights and subset ask for, whatever the columns of the fit are called."""
+        text = self.formula, self.schema, self.weights, self.subset
+        return build_design(*text, baseline=self.is_hazards, scales=self.is_survival)
+
+    @property
     def design(self) -> Design:
         """The data-free design, rebuilt from the formula, the schema, the weights and the subset.
 
@@ -314,9 +320,7 @@ class Record(Facts):
             If its columns differ from those of the fit, as they might after reading a file of another
             version: predictions would pair coefficients with the wrong columns.
         """
-        text = self.formula, self.schema, self.weights, self.subset
-        design = build_design(*text, baseline=self.is_hazards, scales=self.is_survival)
-        expected = self.names[: self.n_location]
+        design, expected = self.asked, self.names[: self.n_location]
         if tuple(design.names) != expected:
             raise SpecificationError(
                 f"the formula now gives the columns {tuple(design.names)}, but the fit has {expected}; "
@@ -341,24 +345,18 @@ class Record(Facts):
 
     @property
     def variables(self) -> tuple[str, ...]:
-        """Declared variables that the formula, the weights or the subset mention."""
-        return mentioned(self.schema, f"{self.formula} {self.weights or ''} {self.subset or ''}")
+        """Declared variables that the formula, the weights or the subset read."""
+        return self.asked.variables
 
     @property
     def covariates(self) -> tuple[str, ...]:
-        """Declared variables that the right-hand side of the formula mentions."""
-        return mentioned(self.schema, self.formula.partition("~")[2])
-
-    @property
-    def response_variables(self) -> tuple[str, ...]:
-        """Declared variables that the left-hand side mentions."""
-        return mentioned(self.schema, self.formula.partition("~")[0])
+        """Declared variables that the right-hand side of the formula reads."""
+        return self.asked.covariates
 
     @property
     def time_unit(self) -> str:
         """Declared unit of the response; empty where there is none, or the formula makes another of it."""
-        response = read_response(self.formula.partition("~")[0].strip(), self.schema)
-        return unit_of(response.measured, self.schema)
+        return unit_of(self.asked.response.measured, self.schema)
 
 
 def penalty(alpha: object, *words: str) -> float:
@@ -389,11 +387,6 @@ def given(value: T | None) -> T:
     """Return what a fit that has it released."""
     assert value is not None
     return value
-
-
-def mentioned(schema: Schema, text: str) -> tuple[str, ...]:
-    """Return the declared variables that a piece of a formula mentions."""
-    return tuple(name for name in schema if re.search(rf"(?<![\w.]){re.escape(name)}(?![\w.])", text))
 
 
 def _frozen(name: str, value: object, shape: tuple[int, ...]) -> np.ndarray:

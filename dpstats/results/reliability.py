@@ -20,7 +20,7 @@ from dpstats.results.fit import Fit
 from dpstats.results.intervals import Estimate, bse, limits, log_estimate, standard_errors
 from dpstats.results.newdata import NewData, Points, beside, points
 from dpstats.results.prediction import linear_predictor
-from dpstats.results.record import Record, mentioned
+from dpstats.results.record import Record
 from dpstats.results.released import method_where, value_where
 from dpstats.results.summary import ratio_row
 from dpstats.results.survival_quantities import check_times, failed_fractions
@@ -516,9 +516,9 @@ def stress_rows(record: Record, level: float) -> list[tuple[str, ...]]:
 
 def _farthest(record: Record, use: dict[str, Any]) -> list[dict[str, Any]]:
     """Return a use level with its stresses at the farther of their bounds, one by one and all of them."""
-    stressed = " + ".join(stress_terms(record)) or record.formula.partition("~")[2]
-    moved = {}
-    for name in mentioned(record.schema, stressed):
+    design, terms, moved = record.design, stress_terms(record), {}
+    read = [each for column, each in zip(design.names, design.reads, strict=True) if column in terms]
+    for name in (each for each in design.covariates if not read or any(each in one for one in read)):
         variable = record.schema[name]
         if isinstance(variable, Bounded | Count) and name in use:
             low, high = variable.bounds

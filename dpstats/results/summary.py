@@ -13,7 +13,7 @@ from typing import TypeAlias
 import numpy as np
 
 from dpstats.formula import SurvResponse
-from dpstats.formula.reader import unquoted
+from dpstats.formula.reader import variable_in
 from dpstats.results.document import FIXED, NOT_ESTIMABLE, WIDTH, cells, limit_columns, point_columns
 from dpstats.results.intervals import (
     Estimate,
@@ -28,7 +28,7 @@ from dpstats.results.intervals import (
     privacy_share,
     z_values,
 )
-from dpstats.results.record import INSPECTIONS, MOVED, Record, Setting, factors_of, mentioned
+from dpstats.results.record import INSPECTIONS, MOVED, Record, Setting, factors_of
 from dpstats.results.survival_tables import line_of
 from dpstats.results.table import (
     Column,
@@ -100,7 +100,7 @@ def reference_of(record: Record, name: str) -> tuple[str, str] | None:
 
 def _variable(record: Record, text: str) -> Variable | None:
     """Return the variable that a formula has as `text`, quoted or not."""
-    return record.schema.get(unquoted(text))
+    return record.schema.get(variable_in(text) or "")
 
 
 def _per(record: Record, name: str) -> tuple[float, str]:
@@ -246,9 +246,10 @@ def _public(name: str, variable: Variable, record: Record) -> str:
 
 def _beyond(name: str, record: Record) -> str:
     """Say what a time above its bounds becomes."""
-    if not record.is_survival or name not in record.response_variables:
+    response = record.asked.response
+    if not record.is_survival or name not in response.variables:
         return ""
-    if name in mentioned(record.schema, str(record.settings.get("entry", ""))):
+    if response.entry and name in response.entry.variables:
         return " (later = no weight)"
     if INSPECTIONS in record.released:
         return " (beyond = kept)"

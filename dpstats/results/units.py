@@ -13,7 +13,7 @@ import numpy as np
 
 from dpstats._arguments import among, near, number, shown, word
 from dpstats.errors import SpecificationError
-from dpstats.formula.reader import unquoted
+from dpstats.formula.reader import variable_in
 from dpstats.results.record import Record, factors_of
 from dpstats.results.table import plain
 from dpstats.schema import Bounded, Count
@@ -45,9 +45,9 @@ def in_units(record: Record, units: Units | None) -> Record:
     scale = np.ones(len(parts))
     for variable, count in units.items():
         many = _many(record, variable, count)
-        scale *= many ** np.array([sum(unquoted(each) == variable for each in part) for part in parts])
+        scale *= many ** np.array([sum(variable_in(each) == variable for each in part) for part in parts])
         label = _label(record, variable, many)
-        parts = [[label if unquoted(each) == variable else each for each in part] for part in parts]
+        parts = [[label if variable_in(each) == variable else each for each in part] for part in parts]
     squares = np.outer(scale, scale)
     tails = record.tails
     return replace(
@@ -64,13 +64,14 @@ def in_units(record: Record, units: Units | None) -> Record:
 
 def per_unit(record: Record, name: str) -> str:
     """Return the name of a coefficient with what it is per, where that is a number that was declared."""
-    variable = unquoted(name)
-    return _label(record, variable) if variable in record.schema and _stands_alone(record, variable) else name
+    variable = variable_in(name) or ""
+    return _label(record, variable) if _is_number(record, variable) else name
 
 
 def _many(record: Record, variable: object, given: object) -> float:
     """The number of units of a variable, both checked."""
-    known = [name for name in record.covariates if _stands_alone(record, name)]
+    columns = {variable_in(part) for column in record.names for part in factors_of(column)}
+    known = [name for name in record.covariates if name in columns and _is_number(record, name)]
     if not among(variable, known):
         raise SpecificationError(
             f"units takes numbers that stand alone in the formula ({', '.join(known) or 'it has none'}), got "
@@ -83,10 +84,8 @@ def _many(record: Record, variable: object, given: object) -> float:
     return many
 
 
-def _stands_alone(record: Record, name: str) -> bool:
-    """Whether a column is a number that was declared, or times other factors."""
-    columns = {unquoted(part) for column in record.names for part in factors_of(column)}
-    return name in columns and isinstance(record.schema[name], Bounded | Count)
+def _is_number(record: Record, name: str) -> bool:
+    return isinstance(record.schema.get(name), Bounded | Count)
 
 
 def _label(record: Record, variable: str, many: float = 1.0) -> str:

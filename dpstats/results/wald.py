@@ -34,7 +34,7 @@ from dpstats.results.document import (
 )
 from dpstats.results.intervals import Joint, half_widths, quotients, refuse_alpha, standard_errors
 from dpstats.results.newdata import NewData, points
-from dpstats.results.record import Record, mentioned
+from dpstats.results.record import Record
 from dpstats.results.table import Column, Marked, Table, chi_square_text, figures, p_value, titled, z_value
 
 Hypothesis: TypeAlias = str | Sequence[str] | ArrayLike
@@ -358,8 +358,7 @@ def _rows(record: Record, name: str, levels: Sequence[str], newdata: NewData | N
 
     Variables that say nothing of its levels may be left out of new data.
     """
-    columns = [mentioned(record.schema, column) for column in record.names[: record.n_location]]
-    beside = {each for read in columns if name in read for each in read} - {name}
+    beside = {each for read in record.design.reads if name in read for each in read} - {name}
     known = frame_of({} if newdata is None else newdata)
     if needed := [each for each in record.covariates if each in beside - set(known)]:
         given = ", ".join(f"{each!r}: ..." for each in needed)
