@@ -209,7 +209,7 @@ class LinearFit(MeanFit, models=("ols", "ridge")):
     }
     _needs = (
         "needs the moments of a linear fit, and this {model} fit has none",
-        "Fit dps.ridge(...).",
+        "Fit the formula that you want anew, or a line by dps.ols(...) or dps.ridge(...).",
     )
     _refused = {
         **dict.fromkeys(("at_alpha", "ridge_path", "plot_ridge_path"), _needs),
