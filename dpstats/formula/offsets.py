@@ -4,9 +4,10 @@ Both are numbers of a row that stand beside its columns (docs/theory/rows.md#row
 """
 
 import ast
+import functools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -14,7 +15,7 @@ from dpstats._arguments import expression_of
 from dpstats.errors import FormulaError
 from dpstats.formula.expressions import OPERATORS, Apply, Arguments, Expression, clip_into
 from dpstats.formula.grammar import Terms
-from dpstats.formula.reader import NARROWEST, function_name, parse, read_number, usable_bounds
+from dpstats.formula.reader import NARROWEST, parse, read_number, usable_bounds
 from dpstats.schema import Schema
 
 
@@ -83,13 +84,9 @@ def _calls(code: str, function: str) -> bool:
 def _sum(codes: Sequence[str], schema: Schema) -> Offset:
     """One expression for all, so that its bounds are those of the sum."""
     text = " + ".join(codes)
-    total: Expression | None = None
-    for code in codes:
-        tree = parse(code)
-        assert isinstance(tree, ast.Call) and function_name(tree) == "offset"
-        term = read_number(Arguments(tree, "x").tree("x"), schema)
-        total = term if total is None else Apply(OPERATORS[ast.Add], (total, term), text)
-    assert total is not None
+    calls = (cast(ast.Call, parse(code)) for code in codes)
+    terms = (read_number(Arguments(call, "x").tree("x"), schema) for call in calls)
+    total = functools.reduce(lambda one, other: Apply(OPERATORS[ast.Add], (one, other), text), terms)
     return Offset(text, usable_bounds(total, schema), total)
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from dpstats._arguments import numbers, shown
 from dpstats.errors import SpecificationError
-from dpstats.formula import Design, IntervalResponse
+from dpstats.formula import IntervalResponse, SurvResponse
 from dpstats.formula.expressions import Expression
 from dpstats.planning.rows import coded, halved
 from dpstats.schema import Schema
@@ -89,42 +89,39 @@ def read_inspections(given: Any) -> np.ndarray | None:
     return times
 
 
-def seen_by(design: Design) -> See:
-    """How rows of a design say what became of a unit.
+def seen_by(response: SurvResponse | IntervalResponse, schema: Schema) -> See:
+    """How rows say what became of a unit.
 
     Raises
     ------
     SpecificationError
         If a time is of several variables, or failures had happened before.
     """
-    return _between(design) if isinstance(design.response, IntervalResponse) else _until(design)
+    if isinstance(response, IntervalResponse):
+        return _between(response, schema)
+    return _until(response, schema)
 
 
-def _until(design: Design) -> See:
-    response = design.response
-    assert not isinstance(response, IntervalResponse)
-    variable, undo = undone(response.measured, design.schema)
-    event = getattr(response, "event", None)
+def _until(response: SurvResponse, schema: Schema) -> See:
+    variable, undo = undone(response.measured, schema)
 
     def columns(
         time: np.ndarray, watch: np.ndarray, failed: np.ndarray, inspections: np.ndarray | None
     ) -> dict[str, Any]:
         found: dict[str, Any] = {variable: undo(time)}
-        if event is not None:
-            name, one = event
-            found[name] = coded(design.schema[name], failed == (one == 1))
+        if response.event is not None:
+            name, one = response.event
+            found[name] = coded(schema[name], failed == (one == 1))
         return found
 
     return columns
 
 
-def _between(design: Design) -> See:
-    response = design.response
-    assert isinstance(response, IntervalResponse)
+def _between(response: IntervalResponse, schema: Schema) -> See:
     if response.left:
         raise SpecificationError("plan knows no type='left'; plan the model with Surv(time, event)")
     (before, undo_before), (after, undo_after) = (
-        undone(end, design.schema) for end in (response.began, response.measured)
+        undone(end, schema) for end in (response.began, response.measured)
     )
     if before == after:
         raise SpecificationError("plan needs two variables in Surv(lower, upper, type='interval2')")

@@ -269,7 +269,7 @@ class TimeLaw:
                 "plan knows late entries of survreg, where the entry is a variable as it stands; plan the "
                 "model without the entry"
             )
-        self._see = seen_by(design)
+        self._see = seen_by(design.response, design.schema)
 
     def settle(self, asked: Asked, rows: Drawn) -> Law:
         """Fill in what was not said, for rows such as these."""

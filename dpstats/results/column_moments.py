@@ -17,7 +17,7 @@ from dpstats.moments.design import DesignMoments, of_linear
 from dpstats.results.document import Document, Result, marked, pairs_frame, privacy_table
 from dpstats.results.intervals import critical
 from dpstats.results.notreleased import refusal
-from dpstats.results.record import Record
+from dpstats.results.record import Record, given
 
 _OF = {
     "rows": "of all usable rows, as they weigh",
@@ -38,8 +38,7 @@ def has_columns(record: Record) -> bool:
 
 def moments_of(record: Record) -> ColumnMoments:
     """Return the moments of the columns of a fit that has them."""
-    found = record.columns if record.linear is None else of_linear(record.linear)
-    assert found is not None
+    found = given(record.columns if record.linear is None else of_linear(record.linear))
     return ColumnMoments(record.design, record.model, found, _response(record, found))
 
 

@@ -43,7 +43,6 @@ def bends(
     found : HazardEstimate
     """
     (scale, grid, bounds), baseline, d = parts, found.baseline, len(found.params)
-    assert baseline is not None
     j = grid.count
     back = np.linalg.inv(to_user(scale, j))
     point = back @ np.append(baseline.log_hazards, found.params)
@@ -79,7 +78,6 @@ def bends(
 def straightened(found: HazardEstimate, bent: Bent) -> HazardEstimate:
     """A fit that tells by the caution "bends" if log hazards surely do, and counts what they may as error."""
     baseline = found.baseline
-    assert baseline is not None
     j = len(baseline.log_hazards)
     cov = baseline.cov + bent.cov
     baseline = replace(baseline, log_hazards=baseline.log_hazards + bent.shift[:j], cov=cov)
@@ -111,7 +109,6 @@ def checked(
     zones, trend = _in_zones(grid)
     shares = np.bincount(zones, grid.events) / grid.events.sum()
     back = np.linalg.inv(to_user(scale, j))
-    assert found.baseline is not None
     point = back @ np.append(found.baseline.log_hazards, found.params)
     whitening = axes[j:, j:]
     release = curator.release(

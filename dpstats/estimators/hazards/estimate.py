@@ -24,7 +24,7 @@ _MOST = 0.9  # of a slope that may be lost by a wrong clock: beyond, nothing is 
 _CELL = 0.1  # 2 / 12 over the root of 3
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class HazardEstimate(Estimate):
     """A fit on the user's scale: `params` are the coefficients of the covariates.
 
@@ -37,20 +37,16 @@ class HazardEstimate(Estimate):
         By what the coefficients change as time goes by, where there are failures enough to tell.
     """
 
-    baseline: Baseline | None = None
-    events: Quantity | None = None
+    baseline: Baseline
+    events: Quantity
     trend: Trend | None = None
 
     def through(self, way: np.ndarray) -> HazardEstimate:
         found, k = super().through(way), way.shape[1]
         if found is self:
             return self
-        baseline, trend = self.baseline, self.trend
-        return replace(
-            found,
-            baseline=None if baseline is None else baseline.through(self.params, way),
-            trend=None if trend is None else trend.through(way[:k]),
-        )
+        trend = None if self.trend is None else self.trend.through(way[:k])
+        return replace(found, baseline=self.baseline.through(self.params, way), trend=trend)
 
 
 def estimate(
