@@ -341,9 +341,9 @@ def test_what_a_look_does_not_exclude_is_within_two_half_lengths() -> None:
 
 
 def test_a_step_of_which_noise_hides_most_is_not_silent() -> None:
-    """Counts of 6,000 rows that are higher above the eighth decile of a Pareto column: of 6 fits 4 were."""
+    """Counts of 6,000 rows that are higher above the eighth decile of a Pareto column: of 40 fits 17 were."""
     far, schema = [], dps.Schema(x=dps.bounded(0, 20), y=dps.bounded(0, 200))
-    for seed in range(6):
+    for seed in range(40):
         rng = np.random.default_rng([seed, 55])
         x = np.minimum(rng.pareto(3, 6000) + 1, 20.0)
         y = rng.poisson(np.exp(0.5 + (x > 2) - np.mean(x > 2))).astype(float)
@@ -351,7 +351,7 @@ def test_a_step_of_which_noise_hides_most_is_not_silent() -> None:
         with noise(SeededNoise(seed)):
             fit = dps.glm("y ~ x", {"x": x, "y": y}, schema, family="poisson").fit(approx(1))
         far.append(0.0 if fit.flags else abs(fit.params - whole).iloc[1] / (1.96 * fit.bse.iloc[1]))
-    assert sum(each > 2 for each in far) <= 1
+    assert sum(each > 2 for each in far) <= 8
 
 
 def test_an_effect_of_few_rows_that_levels_off_is_not_silent() -> None:

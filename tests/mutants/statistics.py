@@ -509,6 +509,13 @@ MUTANTS = (
         "np.maximum(0.0, 1 - (self._radius / lengths) ** 2), 2 * self._reach / lengths)",
     ),
     small(
+        "far scores: rows that are far longer add to both columns",
+        "far_scores",
+        "glm",
+        "[:, None] == column",
+        "[:, None] <= column",
+    ),
+    small(
         "far scores: squares of lengths weigh twice what is free",
         "far_scores",
         "glm",

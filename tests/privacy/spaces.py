@@ -321,9 +321,11 @@ def squares(radius: float, start: float, slope: float, bounded: BoundedScore) ->
     return lambda d: dict(glm(radius, start, slope, bounded)(d), alphas=(0.0, 0.3, 3.0))
 
 
-def far(radius: float, reach: float, start: float, slope: float, bounded: BoundedScore) -> Build:
+def far(
+    radius: float, reach: float, start: float, slope: float, bounded: BoundedScore, *ends: float
+) -> Build:
     """Rows up to many times the radius, and some that are hardly longer."""
-    return lambda d: dict(glm(radius, start, slope, bounded)(d), reach=reach)
+    return lambda d: dict(glm(radius, start, slope, bounded)(d), reach=reach, ends=(0.0, *ends))
 
 
 def truncated_glm(family: GlmFamily, most: float, slope: float) -> Build:
@@ -411,6 +413,7 @@ SPACES = {
     ],
     "far_scores": [
         Space(far(3.0, 1.5, 0.0, 0.6, BoundedScore(POISSON, 2.0, 3.0)), 30.0, 0.97),
+        Space(far(3.0, 1.5, 0.0, 0.6, BoundedScore(POISSON, 2.0, 3.0), 9.0), 30.0, 0.97),
         Space(far(3.0, 6.0, 0.0, 0.3, BoundedScore(BINOMIAL, 1.0, 0.25)), 30.0, 0.9),
         Space(far(4.0, 2.0, 0.5, 0.1, BoundedScore(GAMMA, 3.0, 1.0, 0.0, 0.5)), 25.0, 0.9),
     ],

@@ -222,7 +222,7 @@ class FarScores(GlmScore):
         g = psi (1 - w) a, shortened to |psi| reach (k,),   kappa |g|^2,   kappa = sqrt(11) / (2 reach limit);
 
     times the prior weight, and its square. The value released carries kappa. Rows no longer than the radius
-    give nothing.
+    give nothing. Of rows as long as each of `ends`, and not as the next, g is summed in a column of its own.
 
     Parameters
     ----------
@@ -233,10 +233,13 @@ class FarScores(GlmScore):
     reach : float
         Positive.
     score : BoundedScore
+    ends : sequence of float, length m
+        Rising; by default one, at which all begin.
 
     Notes
     -----
-    Sensitivity: 2 reach limit. For two rows, marked ' and not, of lengths p, p' <= m = reach limit,
+    Sensitivity: 2 reach limit. A row adds to one column, whatever `ends` are, so that all columns are one
+    vector g as long as before. For two rows, marked ' and not, of lengths p, p' <= m = reach limit,
     |g - g'| <= p + p', so that D^2 <= (p + p')^2 + kappa^2 (p^2 - p'^2)^2 = (p + p')^2 (1 + kappa^2 (p -
     p')^2). With v = p and v' = -p' that is D^2 of
     :class:`dpstats.curator.statistics.at_line.PredictorBend` with most = m, at most 4 m^2 by the proof there.
@@ -247,15 +250,22 @@ class FarScores(GlmScore):
     name = "far_scores"
 
     def __init__(
-        self, design: PublicDesign, *, radius: float, reach: float, score: BoundedScore, **row: Any
+        self,
+        design: PublicDesign,
+        *,
+        radius: float,
+        reach: float,
+        score: BoundedScore,
+        ends: Sequence[float] = (0.0,),
+        **row: Any,
     ) -> None:
         super().__init__(design, radius=radius, score=score, **row)
         if not 0 < reach < math.inf:
             raise ValueError("reach must be positive and finite")
-        self._reach, most = reach, reach * score.limit
+        self._ends, self._reach, most = np.array(ends), reach, reach * score.limit
         self._kappa = square_weight(most)
         self.parts = (
-            Part(np.full(self._k, reach), np.array([score.limit])),
+            Part(np.full(self._k, reach), np.full(len(ends), score.limit)),
             Part(np.ones(1), np.array([self._kappa * most**2])),
         )
         self.sensitivity = 2 * most
@@ -269,7 +279,9 @@ class FarScores(GlmScore):
             np.multiply(share, block.weight, out=share)
         square = self._kappa * (psi * share * lengths) ** 2
         far = np.multiply(rows, share, out=scratch("far", *rows.shape))
-        return Factor(far.T, psi[:, None]), each_row(square[None])
+        column = np.searchsorted(self._ends, lengths, side="right") - 1
+        apart = np.arange(len(self._ends))[:, None] == column
+        return Factor(far.T, (psi * apart).T), each_row(square[None])
 
 
 class ScoreSquares(GlmScore):
