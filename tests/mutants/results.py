@@ -916,6 +916,11 @@ MUTANTS = (
         ("estimators/newton/located.py", "constant &= elsewhere == 0", "constant &= True"),
     ),
     planted(
+        "a spread of which noise may make most is taken for known",
+        "estimators/test_located.py::test_a_spread_of_which_noise_may_make_most_is_not_known[3.05-False]",
+        ("estimators/newton/located.py", "> _SURE_SHARE * np.sum", "> 0 * np.sum"),
+    ),
+    planted(
         "rows that are seen in one octave are thought to lie in the others as well",
         "estimators/test_located.py::test_rows_that_are_seen_are_in_no_other_octave_as_well",
         ("estimators/newton/located.py", "beside | (shares > 0)", "beside"),

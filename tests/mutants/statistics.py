@@ -514,6 +514,7 @@ MUTANTS = (
         "glm",
         "[:, None] == column",
         "[:, None] <= column",
+        at="1-1",
     ),
     small(
         "far scores: squares of lengths weigh twice what is free",

@@ -51,6 +51,9 @@ _UNEVEN = 0.12
 _SHARP = 2.0**-15
 # relative error of a mean by octaves, in which rows are even
 _TOLD_BY_OCTAVES = 0.25
+# of a column's square that octaves hold beyond what noise may make, or it is not known how far the column
+# spreads: two half-lengths of an interval that rests on an sd three times too large still hold an effect of 2
+_SURE_SHARE = 1 / 8
 # as rarely exceeded by noise with longer tails
 _TAILS = {"laplace": 1.4}
 
@@ -474,7 +477,9 @@ def _cleaned(release: Release, origin: Array, varies: Array) -> _Spread:
     # and the distance of the rest is that between it and the noisy mean
     rest = constant[:, None] & (octaves == shares.argmax(axis=1)[:, None])
     squares = np.where(rest & ~farthest, 0.0, squares)
-    known = (told > 0) & ~np.any(rest & ~farthest, axis=1)
+    # nor is it known how far a column spreads of whose square noise may have made most
+    surely = np.maximum(counts - visible * noise, 0.0) - _SURE_SHARE * shares
+    known = ~np.any(rest & ~farthest, axis=1) & (np.sum(surely * squares, axis=1) > 0)
     nearest = np.maximum(np.argmax(shares > 0, axis=1) - 1, 0)
     error = noise * np.sqrt(np.sum(squares**2 * (octaves >= nearest[:, None]), axis=1))
     return _Spread(shares / shares.sum(axis=1, keepdims=True), squares, known, told > 1, error)
