@@ -444,8 +444,8 @@ def _reach(problem: Problem, center: Array, half: Array) -> Array:
 def _usable(octaves: Release) -> tuple[float, float, bool]:
     """Rows that can be used, per row, the noise, and whether it explains all; each counts once a column."""
     columns, cells = octaves.values[0].shape
-    seen, sd = float(octaves.values[0].sum()) / columns / octaves.n, octaves.sd * math.sqrt(cells / columns)
-    sd /= octaves.n
+    seen = float(octaves.values[0].sum()) / columns / octaves.n
+    sd = octaves.sd * math.sqrt(cells / columns) / octaves.n
     share = (seen / sd**2 + 1 / _USABLE_SD**2) / (sd**-2 + _USABLE_SD**-2)
     return float(np.clip(share, min(sd, 1.0), 1.0)), sd, seen < SEEN * sd < SEEN * _USABLE_SD
 
@@ -461,8 +461,7 @@ def _cleaned(release: Release, origin: Array, varies: Array) -> _Spread:
     visible = SEEN * _TAILS.get(release.law, 1.0)
     shares = np.where(counts > visible * noise, counts, 0.0)
     told = np.sum(shares > 0, axis=1)
-    prior = np.where(octaves == round(-math.log2(UNSEEN_SD)), 1.0, 0.0)
-    shares = np.where(shares.sum(axis=1, keepdims=True) > 0, shares, prior)
+    shares = np.where(told[:, None] > 0, shares, octaves == round(-math.log2(UNSEEN_SD)))
     # a covariate that seems constant may have rare values far away, which the noise hides
     constant = shares.max(axis=1) > _CONSTANT * shares.sum(axis=1)
     constant &= ~varies
@@ -494,10 +493,9 @@ def _outside(seen: Array, counts: Array, noise: float, visible: float) -> tuple[
     columns = len(counts)
     found = counts.sum() / columns - np.sum(counts * seen, axis=1)
     variance = seen.sum(axis=1) * (1 - 2 / columns) + OCTAVES / columns
-    found *= found > visible * noise * np.sqrt(np.maximum(variance, 0.0))
     # noise in the farthest octaves would make most of a square
     weights = np.where(seen, 0.0, np.maximum(counts - SURE * noise, 0.0))
-    found *= weights.any(axis=1)
+    found *= weights.any(axis=1) & (found > visible * noise * np.sqrt(np.maximum(variance, 0.0)))
     return found, weights / np.maximum(weights.sum(axis=1, keepdims=True), 1e-300)
 
 
