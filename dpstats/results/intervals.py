@@ -232,6 +232,18 @@ def positive(name: str, found: Quantity, level: float = 0.95, most: float = math
     return Estimate(name, found.value, found.se, low, high, level, _share(found))
 
 
+def least_root(found: Quantity, level: float) -> float:
+    """Return the lower limit of the root of a variance, of which noise, which is added to it, may be all.
+
+    Of the variance: distances from the estimate to its limits, by sampling on the log scale and by noise on
+    its own, are added in squares (Zou and Donner 2008).
+    """
+    sampling = math.sqrt(max(found.se**2 - found.se_privacy**2, 0.0)) if math.isfinite(found.se) else 0.0
+    by_sampling = found.value**2 - _log_limits(found.value, sampling, level)[0] ** 2
+    by_noise = 2 * critical(level) * found.value * found.se_privacy
+    return math.sqrt(max(found.value**2 - math.hypot(by_sampling, by_noise), 0.0))
+
+
 def root(found: Quantity) -> Quantity:
     """Return the square root, errors by the delta method; not estimable where it is 0."""
     root = math.sqrt(found.value)

@@ -24,7 +24,7 @@ from dpstats.moments.linear import LinearMoments
 from dpstats.moments.solution import Solution
 from dpstats.results.cautions import CODES, beside, cautions, cautions_of_solution
 from dpstats.results.document import Document, Estimates, cells, limit_columns, point_columns
-from dpstats.results.intervals import Estimate, critical, positive, rsquared
+from dpstats.results.intervals import Estimate, critical, least_root, positive, rsquared
 from dpstats.results.newdata import Points
 from dpstats.results.plotting import plot_path
 from dpstats.results.prediction import Prediction
@@ -239,7 +239,7 @@ class LinearFit(MeanFit, models=("ols", "ridge")):
         record = self.record
         if record.linear is None:
             return ""
-        said = " Intervals of sigma and 1 - R-squared are on the log scale."
+        said = " Intervals of 1 - R-squared, and upper limits of sigma, are on the log scale."
         said += " Both are of the fit without penalty." if record.alpha else ""
         if {"apart", "residual"} <= set(record.settings):
             far, limit = (float(record.settings[name]) for name in ("apart", "residual"))
@@ -272,7 +272,8 @@ class LinearFit(MeanFit, models=("ols", "ridge")):
 
     def _sigma(self, level: float = 0.95) -> Estimate:
         most = self._widest
-        return positive("sigma", given(self.record.linear).sigma(most), level, most)
+        found = given(self.record.linear).sigma(most)
+        return replace(positive("sigma", found, level, most), conf_low=least_root(found, level))
 
     def _explained(self, level: float = 0.95) -> Estimate:
         return rsquared(given(self.record.linear).rsquared(self._widest), level)
@@ -296,7 +297,7 @@ class LinearFit(MeanFit, models=("ols", "ridge")):
 
     @value_where(has_moments)
     def sigma(self) -> Estimate:
-        """Scale of the error of a fit without penalty; 95 % interval on the log scale."""
+        """Scale of the error of a fit without penalty; 95 % interval, from 0 where noise may be all of it."""
         return self._sigma()
 
     @value_where(has_moments)

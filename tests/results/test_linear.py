@@ -43,11 +43,15 @@ def test_without_noise_sigma_and_rsquared_are_those_of_ols() -> None:
     assert (fit.sigma.privacy_share, fit.rsquared.privacy_share) == (0, 0)
 
 
-def test_limits_of_sigma_and_of_the_unexplained_share_are_ratios() -> None:
+def test_limits_are_those_of_ratios_and_the_lower_one_of_sigma_of_noise_of_its_square() -> None:
+    """Sampling errs in proportion to sigma, and noise is added to its square, however small that is."""
     fit = linear()
     sigma, left = fit.sigma, 1 - float(fit.rsquared)
-    factor = np.exp(Z * sigma.std_error / float(sigma))
-    assert [sigma.conf_low, sigma.conf_high] == pytest.approx([float(sigma) / factor, float(sigma) * factor])
+    value, se = float(sigma), sigma.std_error
+    assert sigma.conf_high == pytest.approx(value * np.exp(Z * se / value))
+    by_sampling = value**2 * (1 - np.exp(-2 * Z * se * np.sqrt(1 - sigma.privacy_share) / value))
+    by_noise = 2 * Z * value * se * np.sqrt(sigma.privacy_share)
+    assert sigma.conf_low == pytest.approx(np.sqrt(value**2 - np.hypot(by_sampling, by_noise)))
     factor = np.exp(Z * fit.rsquared.std_error / left)
     limits = [1 - fit.rsquared.conf_high, 1 - fit.rsquared.conf_low]
     assert limits == pytest.approx([left / factor, left * factor])
