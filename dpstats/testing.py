@@ -14,8 +14,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from dpstats.curator.lattice import triangle
 from dpstats.curator.law import Law
 from dpstats.curator.noise import NoiseSource, Recorder, Setting, setting
+from dpstats.curator.wishart import order_of
 
 __all__ = ["NoNoise", "Record", "Recording", "Replay", "SeededNoise", "noise"]
 
@@ -67,6 +69,10 @@ class SeededNoise(_Coins):
             direction = draw.normal(size=m - 1)
             ball = direction / np.linalg.norm(direction) * draw.uniform() ** (1 / (m - 1))
             noise = draw.gamma(m + 1) * np.append(ball, draw.uniform(-1, 1))
+        elif law == "wishart":
+            k = order_of(m)
+            plus, minus = draw.normal(size=(2, k, k + 1))
+            noise = (plus @ plus.T - minus @ minus.T).ravel()[triangle(k)] / 2
         else:
             direction = draw.normal(size=m)
             noise = draw.gamma(m) * direction / np.linalg.norm(direction)

@@ -1,5 +1,8 @@
 """Noise of pure epsilon for a vector: product Laplace and K-norm noise of a cube, a ball or a cylinder.
 
+Of a vector that is the upper triangle of a symmetric matrix also that of :mod:`dpstats.curator.wishart`, to
+which all but the second half of the proof below applies.
+
 Neighbours differ by a vector whose norm is at most 1 when coordinate j is divided by axis a_j. The norm is
 L1, the maximum, L2 ("spherical", all axes are one), or for the "cylinder" the larger of the L2 norm of all
 coordinates but the last, whose axes are one, and the size of the last. The axes, epsilon and the number m of
@@ -33,6 +36,10 @@ from secrets import randbelow
 
 import numpy as np
 
+from dpstats.curator import wishart
+from dpstats.curator.lattice import svec_weights
+from dpstats.curator.wishart import order_of
+
 _BITS = 40
 _LEAST = 2**20  # noise below this many units is spread evenly: a 2^20th of the axis over epsilon
 _BALL = {"spherical": 0, "cylinder": 1}  # coordinates beside the ball
@@ -45,11 +52,13 @@ def pure(value: np.ndarray, law: str, axes: np.ndarray, epsilon: float) -> np.nd
     ----------
     value : ndarray, shape (m,)
         Exact value, finite.
-    law : {"laplace", "linf", "spherical", "cylinder"}
-        Its norm is L1, the maximum, L2, or the maximum of the L2 norm of all but the last and the last.
+    law : {"laplace", "linf", "spherical", "cylinder", "wishart"}
+        Its norm is L1, the maximum, L2, or the maximum of the L2 norm of all but the last and the last; of
+        the last law, the sum of the sizes of the eigenvalues.
     axes : ndarray, shape (m,)
         The difference of neighbours, divided by them, has norm at most 1. All equal for "spherical", all but
-        the last for "cylinder", which has two coordinates at least.
+        the last for "cylinder", which has two coordinates at least; for "wishart" on the diagonal of the
+        matrix one number, and sqrt 2 times it beside it.
     epsilon : float
         Cost, positive.
 
@@ -73,6 +82,8 @@ def pure(value: np.ndarray, law: str, axes: np.ndarray, epsilon: float) -> np.nd
         raise ValueError("a cylinder has two coordinates at least")
     if not (math.isfinite(epsilon) and epsilon > 0):
         raise ValueError(f"epsilon must be positive and finite, got {epsilon!r}")
+    if law == "wishart" and (units != units[0] * svec_weights(order_of(units.size))).any():
+        raise ValueError("the axes of wishart noise must be those of a symmetric matrix")
     scale = 2 ** (_BITS + max(0, math.frexp(epsilon)[1]))
     noise = draw(law, vector.size, Fraction(epsilon) / (scale + _rounding(law, vector.size)))
     noisy = [q + z for q, z in zip(_integers(vector, units, scale), noise, strict=True)]
@@ -90,7 +101,10 @@ def _ball(law: str, vector: np.ndarray) -> np.ndarray:
 
 
 def _rounding(law: str, m: int) -> int:
-    """c: an integer not below the norm of m ones."""
+    """c: an integer not below the norm of m numbers of size 1."""
+    if law == "wishart":
+        k = order_of(m)
+        return k * (math.isqrt(k - 1) + 1)
     return {"laplace": m, "linf": 1}.get(law) or math.isqrt(m - _BALL[law] - 1) + 1
 
 
@@ -106,10 +120,12 @@ def draw(law: str, m: int, rate: Fraction) -> list[int]:
     has P(k) proportional to exp(-r k) (k + 1) ... (k + m). It is accepted with probability
     (k + 1/2)^m / ((k + 1) ... (k + m)), as m independent events of probability (2k + 1) / (2k + 2i).
 
-    *spherical, cylinder.* Below.
+    *spherical, cylinder.* Below. *wishart.* :mod:`dpstats.curator.wishart`, where P(z) is another one.
     """
     if law in _BALL:
         return _in_balls(m - _BALL[law], _BALL[law], rate.numerator, rate.denominator)
+    if law == "wishart":
+        return wishart.draw(m, rate)
     return {"laplace": _laplace, "linf": _linf}[law](m, rate.numerator, rate.denominator)
 
 

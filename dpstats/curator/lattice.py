@@ -124,11 +124,11 @@ class Part:
     @property
     def weights(self) -> np.ndarray:
         """What an entry is multiplied with to be a released coordinate, shape (size,)."""
-        return _weights(len(self.units), self.off_diagonal) if self.symmetric else np.ones(self.size)
+        return svec_weights(len(self.units), self.off_diagonal) if self.symmetric else np.ones(self.size)
 
     def entries(self, matrix: np.ndarray) -> np.ndarray:
         """Entries of `matrix` that are released, shape (size,)."""
-        return matrix.ravel()[_triangle(len(matrix))] if self.symmetric else matrix.ravel()
+        return matrix.ravel()[triangle(len(matrix))] if self.symmetric else matrix.ravel()
 
     @functools.cached_property
     def scales(self) -> np.ndarray:
@@ -148,28 +148,29 @@ class Part:
         """Inverse of `pack`."""
         if not self.symmetric:
             return coordinates.reshape(self.units.shape)
-        return np.asarray((coordinates / self.weights)[_places(len(self.units))])
+        return np.asarray((coordinates / self.weights)[places(len(self.units))])
 
 
 @functools.cache
-def _triangle(order: int) -> np.ndarray:
+def triangle(order: int) -> np.ndarray:
     """Where the upper triangle of a square matrix stands in its entries."""
     return np.flatnonzero(np.triu(np.ones((order, order), dtype=bool)))
 
 
 @functools.cache
-def _places(order: int) -> np.ndarray:
+def places(order: int) -> np.ndarray:
     """Where the entries of a symmetric matrix stand in its upper triangle."""
     places = np.zeros((order, order), dtype=np.intp)
-    places.ravel()[_triangle(order)] = np.arange(order * (order + 1) // 2)
+    places.ravel()[triangle(order)] = np.arange(order * (order + 1) // 2)
     return np.maximum(places, places.T)
 
 
 @functools.cache
-def _weights(order: int, off_diagonal: float) -> np.ndarray:
+def svec_weights(order: int, off_diagonal: float = math.sqrt(2)) -> np.ndarray:
+    """Of the coordinates of a symmetric matrix: 1 on the diagonal, and another number beside it."""
     square = np.full((order, order), off_diagonal)
     np.fill_diagonal(square, 1.0)
-    return square.ravel()[_triangle(order)]
+    return square.ravel()[triangle(order)]
 
 
 def _checked_scale(scale: np.ndarray) -> np.ndarray:

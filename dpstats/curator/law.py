@@ -12,11 +12,14 @@ laplace     L1        -epsilon |z|_1        2 / epsilon^2
 linf        maximum   -epsilon |z|_inf      (m + 1)(m + 2) / 3 epsilon^2
 spherical   L2        -epsilon |z|_2        (m + 1) / epsilon^2
 cylinder    see text  -epsilon |z|          (m + 2) / epsilon^2, the last (m + 1)(m + 2) / 3 epsilon^2
+wishart     see text  see :mod:`wishart`    (k + 1) / epsilon^2 on the diagonal, half of that off it
 ==========  ========  ====================  ==========================================================
 
 The norm of the cylinder is the larger of the L2 norm of all coordinates but the last, and the size of the
-last. Noise of the last three laws is uniform in a cube, ball or cylinder whose half-width is gamma(m + 1)
-(Hardt & Talwar 2010; docs/theory/privacy.md#laws-of-noise).
+last. Noise of linf, spherical and cylinder is uniform in a cube, ball or cylinder whose half-width is
+gamma(m + 1) (Hardt & Talwar 2010; docs/theory/privacy.md#laws-of-noise). That of wishart is on the upper
+triangle of a symmetric matrix of order k, and the norm of neighbours is the sum of the sizes of its
+eigenvalues.
 """
 
 from __future__ import annotations
@@ -28,11 +31,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from dpstats.budget import Gdp, Pure
-from dpstats.curator.lattice import slack
+from dpstats.curator.lattice import places, slack, svec_weights
 from dpstats.curator.statistics.base import Statistic
+from dpstats.curator.wishart import order_of
 
 MOST_SPHERICAL = 256
 """Most coordinates for which noise of a ball or cylinder is drawn: time grows as m^1.5, to 0.2 s here."""
+
+MOST_WISHART = 100 * 101 // 2
+"""Most coordinates of a matrix for which noise of the Wishart law is drawn, in two seconds."""
 
 MOST_GAUSSIAN, LEAST_MU = 10**7, 1e-8
 """Most coordinates and least mu of Gaussian noise for which :mod:`mechanisms` proves the guard enough."""
@@ -52,12 +59,15 @@ class Sensitivity:
         On each coordinate.
     head : float, optional
         On the L2 norm of all coordinates but the last, where the statistic declares it.
+    trace : float, optional
+        On the sum of the sizes of the eigenvalues of a symmetric matrix, where the statistic declares it.
     """
 
     l2: float
     l1: float
     ranges: np.ndarray
     head: float | None = None
+    trace: float | None = None
 
     @classmethod
     def of(cls, statistic: Statistic, n: int, max_rows: int) -> Sensitivity:
@@ -80,9 +90,13 @@ class Sensitivity:
         head = None
         if statistic.sensitivity_head is not None:
             head = max_rows * (statistic.sensitivity_head * RAISED + float(np.linalg.norm(extra[:-1])))
+        trace = None
+        if statistic.sensitivity_trace is not None:
+            # that of an entry off the diagonal, of which there are two, is extra / sqrt 2
+            trace = max_rows * (statistic.sensitivity_trace * RAISED + math.sqrt(2) * float(extra.sum()))
         if not (0 < l2 < math.inf and 0 < l1 < math.inf):
             raise ValueError("the sensitivities of a statistic must be positive and finite")
-        return cls(l2, l1, ranges, head)
+        return cls(l2, l1, ranges, head, trace)
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,7 +105,7 @@ class Law:
 
     Attributes
     ----------
-    name : {"gaussian", "laplace", "linf", "spherical", "cylinder"}
+    name : {"gaussian", "laplace", "linf", "spherical", "cylinder", "wishart"}
     axes : ndarray, shape (m,)
         Units of the norm, in which the difference of neighbours is at most 1.
     cost : float
@@ -121,6 +135,8 @@ class Law:
     def distance(self, difference: np.ndarray) -> float:
         """Norm of a difference in units of the axes: at most 1 between neighbours."""
         relative = difference / self.axes
+        if self.name == "wishart":
+            return float(np.abs(np.linalg.eigvalsh(relative[places(order_of(len(relative)))])).sum())
         if self.name == "cylinder":
             return float(max(np.linalg.norm(relative[:-1]), abs(relative[-1])))
         order = {"laplace": 1, "linf": math.inf}.get(self.name, 2)
@@ -131,6 +147,8 @@ def _variances(name: str, m: int) -> np.ndarray:
     """Of the m coordinates, in units of their axes, at a cost of 1."""
     if name == "cylinder":
         return np.append(np.full(m - 1, m + 2.0), (m + 1) * (m + 2) / 3)
+    if name == "wishart":
+        return np.asarray((order_of(m) + 1) / svec_weights(order_of(m)) ** 2)
     one = {"gaussian": 1.0, "laplace": 2.0, "linf": (m + 1) * (m + 2) / 3, "spherical": m + 1.0}[name]
     return np.full(m, one)
 
@@ -158,5 +176,7 @@ def pure_law(sensitivity: Sensitivity, epsilon: float, spherical: bool = False) 
         candidates.append(("spherical", np.full(m, sensitivity.l2)))
         if sensitivity.head is not None:
             candidates.append(("cylinder", np.append(np.full(m - 1, sensitivity.head), ranges[-1])))
+    if sensitivity.trace is not None and m <= MOST_WISHART:
+        candidates.append(("wishart", svec_weights(order_of(m)) * sensitivity.trace))
     name, axes = min(candidates, key=lambda law: float(np.sum(_variances(law[0], m) * law[1] ** 2)))
     return Law(name, axes, epsilon)

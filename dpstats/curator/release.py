@@ -28,7 +28,7 @@ class Release:
         Number of rows read, public.
     adjacency : str
         Which data sets are neighbours.
-    law : {"gaussian", "laplace", "linf", "spherical", "cylinder"}
+    law : {"gaussian", "laplace", "linf", "spherical", "cylinder", "wishart"}
         Of the noise, see :mod:`dpstats.curator.law`.
     sds : tuple of ndarray
         Noise sd of every entry of `values`. Entries of one release are uncorrelated; except for "gaussian"

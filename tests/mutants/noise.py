@@ -5,7 +5,7 @@ from tests.mutants.mutant import planted
 
 CURATOR, ACCOUNT, PRIVATE = "curator/curator.py", "curator/account.py", "_private.py"
 LAW, LATTICE = "curator/law.py", "curator/lattice.py"
-NOISE, KNORM = "curator/mechanisms.py", "curator/knorm.py"
+NOISE, KNORM, WISHART = "curator/mechanisms.py", "curator/knorm.py", "curator/wishart.py"
 SAMPLE, GAUSSIAN = "curator/sample.py", "estimators/location_scale/gaussian.py"
 
 MUTANTS = (
@@ -127,6 +127,30 @@ MUTANTS = (
         "noise of a cube that is never rejected",
         "privacy/test_pure_law.py::test_small_integers_have_their_exact_probabilities",
         (KNORM, "if all(randbelow(2 * k + 2 * i) <= 2 * k for i in range(1, m + 1)):", "if True:"),
+    ),
+    planted(
+        "noise of a matrix has a degree of freedom less, so that its density rises towards singular ones",
+        "privacy/test_wishart.py::test_the_law_of_the_noise",
+        (WISHART, "[_Normal() for _ in range(k + 1)]", "[_Normal() for _ in range(k)]"),
+    ),
+    planted(
+        "digits of normal numbers that are not known count as 0",
+        "privacy/test_wishart.py::test_what_few_digits_tell_more_digits_do_not_take_back",
+        (WISHART, "if (low == high).all() else None", ""),
+    ),
+    planted(
+        "eigenvalues of a difference are those of one row for a unit of several",
+        "privacy/test_wishart.py::test_a_unit_of_several_rows_has_all_its_noise_times_its_rows",
+        (LAW, "trace = max_rows * (statistic.sensitivity_trace", "trace = (statistic.sensitivity_trace"),
+    ),
+    planted(
+        "eigenvalues of a difference are taken for those of one row",
+        "privacy/test_worst_case.py::test_the_search_reaches_the_trace_and_never_passes_it[event_matrix-0-1]",
+        (
+            "curator/statistics/moments.py",
+            "math.sqrt(2) * limit**2, 2 * limit**2",
+            "math.sqrt(2) * limit**2, limit**2",
+        ),
     ),
     planted(
         "a row that is switched off is counted",

@@ -124,6 +124,11 @@ MUTANTS = (
         (OBJECTIVE, "2.0 * rows * RAISED)", "2.0 * RAISED)"),
     ),
     planted(
+        "curvature beyond the steepest that is declared is released",
+        "privacy/test_worst_case.py::test_the_search_reaches_the_sensitivity_and_never_passes_it[margin_curvature-3-1]",
+        ("curator/statistics/margin.py", "        curvature = np.minimum(curvature, self._steepest)\n", ""),
+    ),
+    planted(
         "long rows of a margin weigh as much as short ones",
         f"{AUDIT}[R for R^2]",
         (UNIT_ROWS, "        if not self._inside:", "        if False:"),

@@ -516,8 +516,14 @@ SPACES = {
             Space(far_margin, 7.5, 0.5, 0.05),
             Space(turned_margin, 7.5, 0.5, 0.05),
         ]
-        for name in ("curvature", "scores", "sandwich")
+        for name in ("scores", "sandwich")
     },
+    "margin_curvature": [
+        Space(margin, 1.5, 0.9),
+        Space(far_margin, 7.5, 0.5, 0.05),
+        Space(turned_margin, 7.5, 0.5, 0.05),
+        Space(lambda d: dict(far_margin(d), steepest=0.07), 7.5, 0.5, 0.05),
+    ],
     "functional_weights": [Space(boxes, 1.5, 0.9)],
     # the pair that attains it lies at a jump, which a search only approaches
     "hazard_contrasts": [

@@ -146,6 +146,20 @@ def test_the_search_reaches_the_head_and_never_passes_it(name, space, d):
     assert space.ranges * statistic.sensitivity_head <= found <= statistic.sensitivity_head * (1 + 1e-9)
 
 
+@pytest.mark.parametrize(("name", "space", "d"), declaring("sensitivity_trace"))
+def test_the_search_reaches_the_trace_and_never_passes_it(name, space, d):
+    """The sum of the sizes of the eigenvalues, of the pairs of 1000 rows that are farthest apart in L2."""
+    statistic = space.statistic(name, d)
+    (part,) = statistic.parts
+    values = contributions(statistic, candidates(d, space.half, np.random.default_rng(d), 1000))
+    pairs = np.transpose(np.triu_indices(1000, 1))[np.argsort(distance.pdist(values))[-4000:]]
+    apart = [part.unpack(values[i] - values[j]) for i, j in pairs]
+    found = np.abs(np.linalg.eigvalsh(apart)).sum(axis=1).max()
+    assert (
+        0.95 * space.reach * statistic.sensitivity_trace <= found <= statistic.sensitivity_trace * (1 + 1e-9)
+    )
+
+
 def test_what_is_declared_is_searched():
     assert names(declaring("sensitivity_l1")) == {
         "cell_counts",
@@ -183,6 +197,12 @@ def test_what_is_declared_is_searched():
         "sign_sizes",
     }
     assert names(declaring("sensitivity_head")) == {"score_alone"}
+    assert names(declaring("sensitivity_trace")) == {
+        "ball_moments",
+        "event_matrix",
+        "margin_curvature",
+        "margin_scores",
+    }
 
 
 @pytest.mark.parametrize("d", [1, 3, 6])

@@ -30,10 +30,13 @@ class Statistic(ABC):
     sensitivity : float
         L2 norm of the difference of two rows, in released coordinates, at most.
     sensitivity_l1 : float, optional
-        L1 norm of that difference, at most. It and the next two let a pure budget choose among more laws of
+        L1 norm of that difference, at most. It and the next three let a pure budget choose among more laws of
         noise (:func:`dpstats.curator.law.pure_law`) and are proved like `sensitivity`.
     sensitivity_head : float, optional
         L2 norm of all coordinates of that difference but the last, at most, where `ranges` bounds the last.
+    sensitivity_trace : float, optional
+        Of a statistic that is one symmetric matrix: the sum of the sizes of the eigenvalues of that
+        difference, at most.
     ranges : ndarray, shape (m,), optional
         Size of each coordinate of that difference, at most; infinite where nothing is said of it.
     spherical : bool
@@ -52,6 +55,7 @@ class Statistic(ABC):
     sensitivity: float
     sensitivity_l1: float | None = None
     sensitivity_head: float | None = None
+    sensitivity_trace: float | None = None
     ranges: np.ndarray | None = None
     spherical: bool = False
 

@@ -23,20 +23,22 @@ class _AtParams(Statistic):
         self._params = np.asarray(params, dtype=float)
         if self._params.shape != (self._rows.k,) or not np.isfinite(self._params).all():
             raise ValueError(f"params must be {self._rows.k} finite numbers")
-        self._pulled = self._rows.pulled(loss, self._params)
+        self._pulled, self._steepest = self._rows.pulled(loss, self._params), loss.steepest
 
     def _matrix(self, scale: np.ndarray, longest: float, published: bool) -> None:
         """Declare the sum of r r', |r_j| <= scale_j and |r|^2 <= longest, by itself.
 
         Two rows differ by |rr' - ss'|_F^2 <= |r|^4 + |s|^4 <= 2 longest^2, both matrices being positive
-        semi-definite; in one dimension by `longest`. Off the diagonal |r_i r_j| <= longest / 2.
+        semi-definite; in one dimension by `longest`. Eigenvalues of the difference have sizes of at most
+        |r|^2 + |s|^2 together. Off the diagonal |r_i r_j| <= longest / 2.
         """
         if published:
             self.parts = (Part(scale, scale),)
             self.sensitivity, self.spherical = 2 * longest, True
             return
         self.parts = (Part(scale),)
-        self.sensitivity = (math.sqrt(2) if len(scale) > 1 else 1.0) * longest
+        self.sensitivity_trace = (2 if len(scale) > 1 else 1) * longest
+        self.sensitivity = math.sqrt(self.sensitivity_trace * longest)
         self.ranges = _ranges(self.parts[0], longest)
 
     def _curved(self, block: Block, scratch: Scratch, root: float) -> tuple[np.ndarray, np.ndarray]:
@@ -44,13 +46,14 @@ class _AtParams(Statistic):
         rows = self._rows.read(block, scratch)
         slope, curvature = self._loss.derivatives(rows.margin(predictor(self._params, rows.signed, scratch)))
         curved, pulled = scratch("curved", 2, *rows.signed.shape)
+        curvature = np.minimum(curvature, self._steepest)
         np.multiply(rows.signed, root * np.sqrt(rows.weight * curvature), out=curved)
         return curved, np.multiply(rows.signed, rows.weight * slope, out=pulled)
 
     def _curved_scale(self, weight: float) -> np.ndarray:
         """Bounds of the entries of sqrt(weight w f'') a, where w a_j^2 <= min(reach_j^2, longest)."""
         reach = np.minimum(self._rows.reach, math.sqrt(self._rows.longest))
-        return math.sqrt(weight * self._loss.steepest) * reach
+        return math.sqrt(weight * self._steepest) * reach
 
     def unpack(self, vector: np.ndarray) -> tuple[np.ndarray, ...]:
         return tuple((matrix + matrix.T) / 2 for matrix in super().unpack(vector))
@@ -64,7 +67,7 @@ def _ranges(part: Part, longest: float) -> np.ndarray:
 
 
 class MarginCurvature(_AtParams):
-    """The sum of w f''(m) a a'.
+    """The sum of w min(f''(m), steepest) a a'.
 
     Parameters
     ----------
@@ -74,12 +77,14 @@ class MarginCurvature(_AtParams):
         Released.
     published : bool
         Release all k^2 entries with noise of twice the norm, as the paper does, and their symmetric part.
+    steepest : float, optional
+        Public, positive: curvatures beyond it count as this. That of the loss if left out.
     **rows
         The public map, see :class:`UnitRows`.
 
     Notes
     -----
-    Sensitivity: sqrt2 steepest longest. A row gives rr' with |r|^2 = w f'' |a|^2 <= steepest
+    Sensitivity: sqrt2 steepest longest. A row gives rr' with |r|^2 = w min(f'', steepest) |a|^2 <= steepest
     longest; see `_matrix`. Attained by orthogonal rows of full length in the steepest place (logistic:
     params orthogonal to both). The paper has 2 (Lemmas 3 and 5); its symmetric part of independent noise
     has the law of noise on svec.
@@ -94,10 +99,15 @@ class MarginCurvature(_AtParams):
         loss: MarginLoss,
         params: np.ndarray,
         published: bool = False,
+        steepest: float | None = None,
         **rows: Any,
     ) -> None:
         super().__init__(design, loss, params, rows)
-        self._matrix(self._curved_scale(1.0), loss.steepest * self._rows.longest, published)
+        if steepest is not None:
+            self._steepest = min(float(steepest), loss.steepest)
+        if not self._steepest > 0:
+            raise ValueError("the steepest curvature must be positive")
+        self._matrix(self._curved_scale(1.0), self._steepest * self._rows.longest, published)
 
     def factors(self, block: Block, scratch: Scratch) -> tuple[Factor, ...]:
         curved, _ = self._curved(block, scratch, 1.0)

@@ -90,7 +90,8 @@ class EventMatrix(Statistic):
     Sensitivity: D = sqrt2 limit^2 (docs/theory/privacy.md#sensitivity-of-a-statistic). For rows r, s of
     length at most L, |rr' - ss'|_F^2 = |r|^4 + |s|^4 - 2 (r's)^2 <= 2 L^4, attained by orthogonal rows of
     length L. A row that weighs nothing is r = 0: L^2. A symmetric part is released as svec, whose L2 norm is
-    the Frobenius norm.
+    the Frobenius norm. The sizes of the eigenvalues of rr' - ss' add up to |r|^2 + |s|^2 <= 2 L^2 at most,
+    by the triangle inequality, attained by the same rows.
     """
 
     name, by_unit = "event_matrix", True
@@ -111,7 +112,7 @@ class EventMatrix(Statistic):
         # the leading 1 is shortened too, so it never exceeds min(1, radius)
         entry = np.concatenate([[min(1.0, radius)], np.full(k - 1, radius), [self.Y_CLIP]])
         self.parts = (Part(np.minimum(entry, limit)),)
-        self.sensitivity = math.sqrt(2) * limit**2
+        self.sensitivity, self.sensitivity_trace = math.sqrt(2) * limit**2, 2 * limit**2
 
     def factors(self, block: Block, scratch: Scratch) -> tuple[Factor, ...]:
         k = self._map.k
@@ -142,8 +143,8 @@ class BallMoments(Statistic):
 
     Notes
     -----
-    Sensitivity: sqrt 2 radius^2, that of :class:`EventMatrix`: rows have length at most radius. Attained by
-    orthogonal rows of that length.
+    Sensitivity: sqrt 2 radius^2, and 2 radius^2 by eigenvalues, those of :class:`EventMatrix`: rows have
+    length at most radius. Attained by orthogonal rows of that length.
     """
 
     name = "ball_moments"
@@ -157,7 +158,7 @@ class BallMoments(Statistic):
         self._whitened = RowProducts(whitening.T / self._map.unit, self._map.unit)
         self._radius = float(radius)
         self.parts = (Part(np.full(k + 1, self._radius)),)
-        self.sensitivity = math.sqrt(2) * self._radius**2
+        self.sensitivity, self.sensitivity_trace = math.sqrt(2) * self._radius**2, 2 * self._radius**2
 
     def factors(self, block: Block, scratch: Scratch) -> tuple[Factor, ...]:
         k = self._map.k
