@@ -21,7 +21,7 @@ from dpstats.estimators.objective import (
     make_debiased_plan,
     make_plan,
 )
-from dpstats.estimators.objective.debiased import Matrices, _corrected
+from dpstats.estimators.objective.debiased import Cut, Matrices, _corrected, _farther, _scores
 from dpstats.estimators.objective.plan import least_ridge
 from dpstats.estimators.objective.tuning import TUNING, Tuning
 from dpstats.families import LOGISTIC_LOSS, huber_hinge
@@ -103,7 +103,7 @@ def debiased(n: int, epsilon: float, seed: int = 0, robust: bool = False) -> Mar
 
 
 def slope_at(slack: float) -> float:
-    tuning = replace(TUNING, slack=slack)
+    tuning = replace(TUNING, slack=slack, kept=1.0)  # with the curvature of all rows
     with noise(NoNoise()):
         plan = make_debiased_plan(1.0, tuning=tuning)
         return float(fit_debiased(curator(4000, dps.pure(1.0)), PROBLEM, plan, tuning=tuning).params[1])
@@ -264,3 +264,27 @@ def test_what_noise_hides_of_the_curvature_is_as_uncertain_as_before():
     assert more == pytest.approx(
         [lacking * (1e-2 / 0.2) ** 2, lacking * (1 + 0.5 * (1e-2 / half) ** 2)], rel=0.02
     )
+
+
+def test_rare_answers_have_their_curvature_cut_where_noise_is_worth_it():
+    """Of even odds hardly, and not at all where noise is next to nothing."""
+    one = np.ones(3)
+    located = Located(np.zeros(3), one, one, -one, one, one, (), 0.01, 0.1, 0.0, 1e-3, one, one < 0)
+    rare, even = np.array([-4.6, 0.4, 0.0]), np.array([0.0, 0.4, 0.0])
+    cut = Cut.of(PROBLEM, located, rare, 1.0, TUNING)
+    assert 0.01 < cut.steepest < 0.03 and TUNING.kept <= cut.kept < 1
+    assert Cut.of(PROBLEM, located, even, 1.0, TUNING).steepest > 0.2
+    assert Cut.of(PROBLEM, located, rare, 1e-3, TUNING) == Cut()
+    assert Cut.of(replace(PROBLEM, offset=(-1.0, 1.0)), located, rare, 1.0, TUNING) == Cut()
+
+
+def test_of_rare_answers_that_are_told_well_a_line_may_lie_far_beyond_its_errors():
+    """By as much as scores of normal log odds say, and by hardly anything where errors are small."""
+    near, far = np.array([-4.0, 0.5]), np.array([-5.9, 1.9])
+    assert np.abs(_farther(near, near, np.diag([0.01, 0.01]), np.zeros(2))).max() < 0.01
+    cov = np.array([[0.5, -0.45], [-0.45, 0.5]])
+    more = _farther(far, far, cov, np.zeros(2))
+    assert more[0] < -0.3 and more[1] > 0.1
+    most = 2 * np.sqrt(0.95) * np.array([-1, 1]) / np.sqrt(2)
+    scores, steep = _scores(far)
+    assert _scores(far + most + 2 * more)[0] == pytest.approx(scores + steep @ most, abs=1e-9)

@@ -64,7 +64,8 @@ def long_rows(cost: float, problem: Problem, located: Located, read: Read, found
     if problem.intercept:
         errors[0], effects[0] = math.sqrt(level_variance(back, found.cov)), 0.0
     effects[int(problem.intercept) :][problem.zero_or_one] = 0.0  # two values are on a line
-    sure, usual = (times * sds for times in by_chance(release.law, 0.0, 1.0, len(parts)))
+    by_noise = float(release.sds[0].max()) / math.sqrt(variance)
+    sure, usual = (times * sds for times in by_chance(release.law, by_noise, 1.0, len(parts)))
     # an effect that levels off loses no more than itself
     may = np.minimum(_WHOLE * sizes, effects)
     told = (sizes > sure) & (_WHOLE * sizes > WORTH * errors) | (sizes > usual) & (may > _LARGE * errors)

@@ -8,14 +8,14 @@ what was declared. Then one minimum is released, and its curvature.
 
 import math
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
 from dpstats.budget import Pure
 from dpstats.curator import Curator, Minimum
 from dpstats.estimators.engine.bounds import FREE, LENGTHS, of_weighting
-from dpstats.estimators.engine.finish import guessed, weak
+from dpstats.estimators.engine.finish import guessed, weak, without_lost
 from dpstats.estimators.engine.information import Information
 from dpstats.estimators.engine.plan import Plan
 from dpstats.estimators.gram.structure import Left
@@ -36,10 +36,58 @@ from dpstats.estimators.newton.problem import Problem
 from dpstats.estimators.objective.penalised import MarginEstimate, estimate
 from dpstats.estimators.objective.plan import least_ridge
 from dpstats.estimators.objective.tuning import TUNING, Tuning
+from dpstats.estimators.row_scale import SURE
 from dpstats.families import LOGISTIC_LOSS
 from dpstats.formula.ball import UnitBall
 from dpstats.moments.normal_rows import mean_weight
 from dpstats.moments.solution import believed, seen_share
+
+_Z = np.linspace(-6, 6, 121)  # of log odds in their sds, and how many rows have them
+_DENSITY = np.exp(-(_Z**2) / 2) / np.exp(-(_Z**2) / 2).sum()
+_MOST_STEPS, _LONGEST = 40, 1.0  # of Newton's method, and the longest of them, in log odds
+
+
+class Cut(NamedTuple):
+    """Beyond which the curvature of a row is cut, and what share of all curvature that leaves, about.
+
+    Where log odds are all about those of a rare answer, no row has nearly as much curvature as even odds, and
+    the noise of what is released falls with the most that a row may have.
+    """
+
+    steepest: float = LOGISTIC_LOSS.steepest
+    kept: float = 1.0
+
+    @classmethod
+    def of(
+        cls,
+        problem: Problem,
+        located: Located,
+        line: np.ndarray,
+        error: float,
+        tuning: Tuning,
+        more: float = 0.0,
+    ) -> Self:
+        """The nearest that keeps a share of the curvature of normal log odds, if noise is worth it.
+
+        Parameters
+        ----------
+        problem, located, tuning
+        line : array
+            Coefficients of standardised columns.
+        error : float
+            Noise over the curvature, if nothing is cut; as much as is free is left.
+        more : float
+            By what sd log odds vary beside the line.
+        """
+        least = LOGISTIC_LOSS.steepest * FREE * tuning.resolved / error
+        if not problem.intercept or any(problem.offset) or least >= LOGISTIC_LOSS.steepest:
+            return cls()  # an offset varies as it may
+        spread = math.hypot(more, float(np.linalg.norm(line[1:] * np.sqrt(located.squares[1:]))))
+        _, curvature = LOGISTIC_LOSS.derivatives(line[0] + spread * _Z)
+        steepest = np.maximum(curvature, least)
+        kept = np.minimum(curvature, steepest[:, None]) @ _DENSITY / (curvature @ _DENSITY)
+        best = int(np.where(kept >= tuning.kept * (1 - 1e-9), steepest, math.inf).argmin())  # rounding
+        return cls(float(steepest[best]), float(kept[best]))
 
 
 class Matrices(NamedTuple):
@@ -119,7 +167,9 @@ def fit_debiased(
         origin=origin,
         **ball.public(),
     )
-    matrices = _matrices(curator, ball, plan, minimum, robust, Public.of(problem, located))
+    error = _error(curator, ball, plan, _level(located, problem, tuning))
+    cut = Cut.of(problem, located, ball.turned.T @ minimum.params / ball.radius, error, tuning)
+    matrices = _matrices(curator, ball, plan, minimum, robust, Public.of(problem, located), cut)
     found = _corrected(ball, problem, located, minimum, matrices, tuning)
     read, whole = _read(ball, located, matrices), _unturned(ball, matrices)
     checks = (
@@ -127,7 +177,8 @@ def fit_debiased(
         checked(plan.cost("check"), problem, located, read, found),
         explained(plan.cost("told"), problem, located, read, found),
     )
-    return replace(by_one_pass(curator, checks, found), columns=located.columns)
+    lacking = _of_spread(ball, problem, located, minimum, found)
+    return replace(by_one_pass(curator, checks, found).doubted(lacking), columns=located.columns)
 
 
 def check_debiased(curator: Curator, problem: Problem, plan: Plan) -> None:
@@ -158,13 +209,13 @@ def _ball(curator: Curator, located: Located, problem: Problem, plan: Plan, tuni
     The radius is that of least loss: noise of the minimum beyond `FREE` sampling sds, what weighting rows is
     taken to bias, and the error of the curvature, with which columns that are correlated are hidden.
     """
-    n, k, level = curator.n, problem.k, tuning.level
-    about = dict(loss=LOGISTIC_LOSS, params=np.zeros(k))
-    short = _of_length(LENGTHS[0], located, problem)
-    _, (sds,) = curator.noise("margin_curvature", plan.cost("matrices"), **short.public(), **about)
+    n, k, level = curator.n, problem.k, _level(located, problem, tuning)
     # both for a length of 1: they grow with its root, and with it
     tilt = 2 * math.sqrt(k + 1) / curator.cost_per_row((1 - tuning.slack) * plan.cost("minimum"))
-    noise, error = tilt * math.sqrt(k / (level * n)), noise_edge(sds) / (level * n) * k
+    noise = tilt * math.sqrt(k / (level * n))
+    error = _error(curator, _of_length(LENGTHS[0], located, problem), plan, level) / LENGTHS[0]
+    start = _origin(located, problem)
+    error *= Cut.of(problem, located, start, error, tuning, 1.0).steepest / LOGISTIC_LOSS.steepest
 
     def loss(length: float) -> float:
         tails = n * level * _bias_of_tails(located, k, length, tuning.of_lost) / k
@@ -172,6 +223,20 @@ def _ball(curator: Curator, located: Located, problem: Problem, plan: Plan, tuni
         return of_weighting(length, n * level) + tails + max(noise * math.sqrt(length), FREE) ** 2 + seen
 
     return _of_length(min(LENGTHS, key=loss), located, problem)
+
+
+def _error(curator: Curator, ball: UnitBall, plan: Plan, level: float) -> float:
+    """Noise of the curvature, as an operator, over its size, if that of no row is cut."""
+    public = dict(ball.public(), loss=LOGISTIC_LOSS, params=np.zeros(ball.k))
+    _, (sds,) = curator.noise("margin_curvature", plan.cost("matrices"), **public)
+    return noise_edge(sds) * ball.radius**2 / (level * curator.n)
+
+
+def _level(located: Located, problem: Problem, tuning: Tuning) -> float:
+    """Curvature of a row, about: where most responses are alike, it is far less than where odds are even."""
+    least, family = min(located.noise, 0.5), problem.family
+    mean = float(np.clip(located.mean, least, 1 - least))
+    return tuning.level * located.usable * family.level_at(mean) / family.most_curved
 
 
 def _bias_of_tails(located: Located, k: int, length: float, of_lost: float) -> float:
@@ -224,7 +289,7 @@ def _corrected(
     back = ball.to_user @ moved
     left = np.linalg.solve(ball.to_user, _left(problem, located, back, change))
     far = minimum.params + moved - _origin(located, problem) * ball.radius
-    level = tuning.level / ball.radius**2
+    level = _level(located, problem, tuning) / ball.radius**2
     guess = _guess(ball, information, problem, located, far / ball.radius, level, tuning.far) * ball.radius**2
     guess = guess + np.outer(left, left)
     result = estimate(
@@ -307,6 +372,59 @@ def _along(matrices: Matrices, tuning: Tuning) -> tuple[Information, np.ndarray]
     return information, (vectors * steep) @ vectors.T
 
 
+def _of_spread(
+    ball: UnitBall, problem: Problem, located: Located, minimum: Minimum, found: MarginEstimate
+) -> np.ndarray:
+    """Covariance of what a line may lack along middle and spread of its log odds, see `_farther`."""
+    k, cov, back = ball.k, without_lost(found.cov), np.linalg.inv(located.to_user(problem.intercept))
+    lines = np.array([ball.turned.T @ minimum.params / ball.radius, back @ found.params])
+    told = np.abs(lines[1]) > SURE * np.sqrt(np.diag(back @ cov @ back.T))  # effects that stand out
+    told[0] = False
+    if not (problem.intercept and told.any()) or any(problem.offset):
+        return np.zeros_like(cov)
+    sizes = np.sqrt(lines**2 @ (told * located.squares))
+    across = np.array([np.eye(k)[0], told * lines[1] * located.squares / sizes[1]]) @ back
+    both = np.column_stack([lines[:, 0], sizes])
+    pull = minimum.ridge / minimum.n * ball.radius**2 * (both[0] - [_origin(located, problem)[0], 0.0])
+    pull[1] *= float(np.sum(lines[1] ** 2, where=told)) / sizes[1] ** 2
+    of_both = across @ cov @ across.T
+    change = cov @ across.T @ np.linalg.pinv(of_both) @ _farther(both[0], both[1], of_both, pull)
+    return np.outer(change, change)
+
+
+def _scores(at: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Mean chance of a yes, and times z, where log odds are m + s z with z normal; and their derivatives."""
+    slope, curvature = LOGISTIC_LOSS.derivatives(-(at[0] + at[1] * _Z))
+    powers = np.array([np.ones_like(_Z), _Z]) * _DENSITY
+    return powers @ slope, (powers * curvature) @ np.array([np.ones_like(_Z), _Z]).T
+
+
+def _farther(before: np.ndarray, linear: np.ndarray, cov: np.ndarray, pull: np.ndarray) -> np.ndarray:
+    """How much farther middle and spread of log odds may be than two standard errors of a line say.
+
+    Rare answers that covariates tell well hold middle and spread together the less the larger both are, so
+    that what penalty and noise have taken from scores moves the line by more than to first order.
+
+    Parameters
+    ----------
+    before, linear : array, shape (2,)
+        Middle and spread at the penalised minimum, and as its correction has them.
+    cov : array, shape (2, 2)
+    pull : array, shape (2,)
+        Of the penalty.
+    """
+    values, vectors = np.linalg.eigh(cov)
+    most = 2 * math.sqrt(max(values[-1], 0.0)) * vectors[:, -1] * np.sign(vectors[1, -1] or 1.0)
+    wanted, steep = _scores(before)
+    wanted, at = wanted + pull + steep @ most, linear + most
+    for _ in range(_MOST_STEPS):
+        scores, steep = _scores(at)
+        step = np.linalg.solve(steep + SMALLEST * np.eye(2), wanted - scores)
+        at = at + step * min(1.0, _LONGEST / max(float(np.linalg.norm(step)), 1e-300))
+    lacking = at - linear - most
+    return np.asarray(lacking / 2 * (lacking[1] > 0))
+
+
 def _change(ball: UnitBall, matrices: Matrices, moved: np.ndarray, tuning: Tuning) -> float:
     """Change of the log odds by a correction, in the mean over what rows there say, at most 1.
 
@@ -335,7 +453,13 @@ def _left(problem: Problem, located: Located, moved: np.ndarray, change: float) 
 
 
 def _matrices(
-    curator: Curator, ball: UnitBall, plan: Plan, minimum: Minimum, robust: bool, public: Public | None
+    curator: Curator,
+    ball: UnitBall,
+    plan: Plan,
+    minimum: Minimum,
+    robust: bool,
+    public: Public | None,
+    cut: Cut,
 ) -> Matrices:
     about, n = dict(ball.public(), loss=LOGISTIC_LOSS, params=minimum.params), minimum.n
     way = ball.turned / ball.radius
@@ -345,8 +469,9 @@ def _matrices(
         return matrix / n if public is None else public.nearest(matrix / n, way)
 
     if not robust:
-        release = curator.release("margin_curvature", plan.cost("matrices"), **about)
-        return Matrices(obeying(release.values[0]), release.sds[0] / n, None, left)
+        cost = plan.cost("matrices")
+        release = curator.release("margin_curvature", cost, steepest=cut.steepest, **about)
+        return Matrices(obeying(release.values[0] / cut.kept), release.sds[0] / cut.kept / n, None, left)
     release = curator.release("margin_sandwich", plan.cost("matrices"), **about)
     weight = LOGISTIC_LOSS.together / ball.longest
     scores, curvature = (obeying(each) for each in release.values)

@@ -45,7 +45,10 @@ class Tuning:
     usual : float
         Noise of a coefficient, in sampling sds, for which columns are scaled.
     level : float
-        Curvature of a row, about: that of a logistic law between even odds, .25, and odds of 1 to 3, .19.
+        Curvature of a row where as many answers are yes as no, about: that of a logistic law between even
+        odds, .25, and odds of 1 to 3, .19. Where one is rarer it is as much less as the variance of answers.
+    kept : float
+        Share of the curvature of normal log odds that is left where larger ones are cut.
     resolved : float
         Error of the curvature that counts as much as sampling: of two columns a correlation of .95
         leaves .05.
@@ -64,6 +67,7 @@ class Tuning:
     least_ridge: float
     usual: float
     level: float
+    kept: float
     resolved: float
     of_lost: float
     far: float
@@ -71,11 +75,12 @@ class Tuning:
 
 
 TUNING = Tuning(
-    Shares(columns=0.12, octaves=0.08, minimum=0.39, matrices=0.32, far=0.04, check=0.03, told=0.02),
+    Shares(columns=0.12, octaves=0.08, minimum=0.44, matrices=0.21, far=0.1, check=0.03, told=0.02),
     slack=0.2,
     least_ridge=1e-9,
     usual=1.0,
     level=0.2,
+    kept=0.95,
     resolved=0.03,
     of_lost=0.3,
     far=2.0,
