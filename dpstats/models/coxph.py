@@ -238,7 +238,7 @@ def _told_apart(grid: np.ndarray, design: Design, given: bool) -> np.ndarray:
             f"times must be further apart than {least:.2g}, and than that from the beginning of a "
             f"stratum: {design.strata} strata share one axis of time"
         )
-    return np.asarray(grid[~near | (grid == high)])
+    return np.append(grid[~near][:-1], high)
 
 
 def _problem(design: Design, times: np.ndarray) -> Problem:

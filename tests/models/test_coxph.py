@@ -322,6 +322,20 @@ def test_times_of_strata_are_apart_on_their_axis_whatever_the_bounds(bounds: tup
         dps.coxph("Surv(t, d) ~ x + strata(g)", data, schema, [5, np.nextafter(5, 9), 8])
 
 
+@pytest.mark.parametrize("bounds", [(1, 1 + 2**-52), (1e15, 1e15 + 1), (1e9, 1e9 + 1e-6)])
+def test_strata_whose_times_are_one_time_in_floats_have_one_piece_of_baseline(
+    bounds: tuple[float, float],
+) -> None:
+    """Their fit had paid, and ended in an error."""
+    levels = [str(number) for number in range(30)]
+    schema = dps.Schema(t=dps.bounded(*bounds), d=dps.event(), x=dps.bounded(-4, 4), g=dps.levels(*levels))
+    data = {"t": np.full(60, bounds[1]), "d": [1, 0] * 30, "x": np.linspace(-1, 1, 60), "g": levels * 2}
+    model = dps.coxph("Surv(t, d) ~ x + strata(g)", data, schema)
+    assert (np.diff(model.design.edges(model.design.response.start, model.times)) > 0).all()
+    assert model.times.tolist() == [bounds[1]]
+    assert np.isfinite(model.fit(dps.zcdp(1), force=True).params).all()
+
+
 def test_pure_epsilon_is_refused_with_the_remedy() -> None:
     with pytest.raises(dps.BudgetError, match="give zcdp, gdp or approx, or fit survreg"):
         dps.coxph("Surv(days, failed) ~ age", rows(100, 1), SCHEMA).fit(dps.pure(1))
