@@ -71,9 +71,9 @@ def conjugate_gradients(
         The map, of arrays of the shape of `right`.
     right, start : array
     """
-    solution, rest = start, right - times(start)
-    direction, square = rest, float(np.vdot(rest, rest))
-    enough = _SOLVED**2 * float(np.vdot(right, right))
+    solution = start if np.vdot(right, right) else np.zeros_like(start)  # next to nothing no rest is small
+    direction = rest = right - times(solution)
+    enough, square = _SOLVED**2 * float(np.vdot(right, right)), float(np.vdot(rest, rest))
     for _ in range(_SOLVER_STEPS):
         if square <= enough:
             break

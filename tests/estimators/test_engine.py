@@ -10,6 +10,7 @@ from dpstats.estimators.engine.finish import Estimate, to_user, weak
 from dpstats.estimators.engine.information import Information
 from dpstats.estimators.engine.plan import Plan, Stage, alike, growing
 from dpstats.estimators.engine.step import capped
+from dpstats.estimators.matrices import conjugate_gradients
 
 ESTIMATE = Estimate(np.arange(3.0), 4 * np.eye(3) + 1, np.eye(3), ("budget", "weak:1", "weak:2"))
 
@@ -140,3 +141,9 @@ def test_an_eigenvalue_is_believed_by_the_noise_along_its_own_direction() -> Non
     found = Information.of(values, np.eye(17), np.ones(17))
     np.testing.assert_allclose(found.seen, np.append(np.ones(16), 0.0))
     np.testing.assert_allclose(found.used, np.append(values[:-1], 1.875))
+
+
+def test_conjugate_gradients_to_nothing_are_nothing() -> None:
+    """Where what is asked for cancels to 0, no rest is small next to it, and steps were quotients of 0."""
+    metric = np.diag([1.0, 1e-3, 7.0])
+    assert not conjugate_gradients(lambda x: metric @ x, np.zeros(3), np.array([1.0, -2.0, 1e-9])).any()
