@@ -78,6 +78,13 @@ def test_a_line_is_moved_by_the_share_of_a_bend_that_chance_leaves(looked: Looke
         assert np.abs(moved).max() > 0.01
 
 
+def test_where_noise_leaves_nothing_of_rows_the_law_of_a_column_is_of_numbers(looked: Looked) -> None:
+    """They were divided by 0, and a fit of which nothing was estimable ended tests in an error of numpy."""
+    place, long, curves = looked
+    found = Law.of(replace(place, expected=0 * place.expected), curves.chosen, long)
+    assert np.isfinite(found.others).all() and np.isfinite(found.at).all()
+
+
 def long_rows(share: float) -> LongRows:
     """So many along the second of two axes, between 4 and 8 long, and none elsewhere."""
     shares = np.array([[0.0, 0.0], [0.0, share]])

@@ -196,10 +196,10 @@ def _squares(place: Coordinates) -> Array:
     """Mean squares of whitened rows along the images of the constant and of each column, all rows in full.
 
     Given one column, the others lie on their lines on it in the mean. Coordinates whiten rows of which long
-    ones weigh less.
+    ones weigh less, and where noise leaves nothing of what is expected of them, they are as if none did.
     """
     back = np.linalg.inv(place.whitening)
-    heard = back @ place.expected @ back
+    heard = back @ (place.expected if place.expected.any() else np.eye(len(back))) @ back
     images = place.whitening @ heard / np.diag(heard)
     return np.asarray(np.sum(images**2, axis=0) * np.append(1.0, place.scale.ratio))
 
