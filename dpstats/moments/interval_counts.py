@@ -119,7 +119,7 @@ def cumulative_hazard(counts: np.ndarray, sds: np.ndarray) -> CumulativeHazard:
     events, noise = counts[:j], sds**2
     entering, leaving = _at_risk(j)
     at_risk, left = entering @ counts, leaving @ counts
-    usable = np.cumprod(left > FEWEST * np.sqrt(leaving @ noise)).astype(bool)
+    usable = np.cumprod((at_risk > 0) & (left > FEWEST * np.sqrt(leaving @ noise))).astype(bool)
     first, last = np.where(usable, at_risk, 2.0), np.where(usable, left, 1.0)
     inverse, by_first, by_last = _inverse_mean(first, last)
     increments = (events * by_first)[:, None] * entering + (events * by_last)[:, None] * leaving

@@ -270,6 +270,13 @@ def test_where_few_are_left_nothing_is_said(left: float, said: bool) -> None:
     assert np.isfinite([found.value[0], found.each.se[0], found.each.se_privacy[0]]).tolist() == [said] * 3
 
 
+def test_a_curve_ends_where_noise_leaves_nobody_at_risk() -> None:
+    """Errors of the times before were no numbers, as those of later ones were."""
+    found = cumulative_hazard(np.array([100.0, -50.0, 0.0, 0.0, 40.0, 40.0]), np.ones(6))
+    assert found.at_risk[1] < 0 and np.isnan(found.value).tolist() == [False, True]
+    assert found.each.se[0] > 0 and np.isnan(found.each.se[1])
+
+
 def test_both_scales_have_errors_of_sampling_and_noise() -> None:
     frame = curve(rows(), times=TIMES, budget=dps.zcdp(0.1)).frame
     assert list(frame["hazard_error"] * frame["survival"]) == pytest.approx(list(frame["std_error"]))
