@@ -175,8 +175,8 @@ MUTANTS = (
         "event matrix: one row more, not one replaced",
         "event_matrix",
         "moments",
-        "self.sensitivity = math.sqrt(2) * limit**2",
-        "self.sensitivity = limit**2",
+        "self.sensitivity_trace = math.sqrt(2) * limit**2",
+        "self.sensitivity_trace = limit**2",
     ),
     small(
         "event matrix: long rows are not shortened",
@@ -232,8 +232,8 @@ MUTANTS = (
         "ball moments: entries are free off the diagonal",
         "ball_moments",
         "moments",
-        "self.sensitivity = math.sqrt(2) * self._radius**2",
-        "self.sensitivity = self._radius**2",
+        "self.sensitivity_trace = math.sqrt(2) * self._radius**2",
+        "self.sensitivity_trace = self._radius**2",
     ),
     small(
         "ball moments: the response does not make a row longer",
