@@ -958,7 +958,7 @@ MUTANTS = (
     planted(
         "sigma is larger than declared bounds of the response allow",
         "results/test_linear.py::test_limits_stay_in_range_whatever_the_noise_did",
-        ("results/linear.py", "sigma(most), level, most)", "sigma(), level)"),
+        ("results/linear.py", "most = self._widest\n", "most = None\n"),
     ),
     planted(
         "counts that are mostly 0 are rows apart",
