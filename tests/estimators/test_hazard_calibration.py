@@ -6,7 +6,8 @@ import pytest
 from scipy import stats
 
 import dpstats as dps
-from dpstats.estimators.location_scale.hazard_calibration import _contrasts
+from dpstats.budget import Budget
+from dpstats.estimators.location_scale.hazard_calibration import _contrasts, _shortened, _tilted
 from dpstats.estimators.location_scale.strata_layout import Layout
 from dpstats.estimators.matrices import symmetric_power
 from dpstats.families import LOGISTIC, NORMAL, SEV, Family
@@ -93,6 +94,39 @@ def test_a_line_that_is_off_moves_contrasts_by_no_more_than_is_no_news(
         np.testing.assert_allclose(moved(even, 0.1), 0.1 * found.by_line, rtol=0.2)
 
 
+@pytest.mark.parametrize("family", [SEV, LOGISTIC, NORMAL])
+@pytest.mark.parametrize("fraction", [0.05, 0.4, 0.95])
+def test_along_rows_no_row_has_more_than_1_and_a_spread_moves_most_of_it(
+    family: Family, fraction: float
+) -> None:
+    z = family.quantile((np.arange(200_000) + 0.5) / 200_000)
+    end, found = family.quantile(fraction), _tilted(family, fraction)
+    edges = np.append(0.0, found.edges)
+
+    def added(times: np.ndarray) -> np.ndarray:
+        """What each row gives."""
+        hazard = np.exp(family.log_cumulative_hazard(np.minimum(times, end)))
+        stays = np.diff(np.clip(hazard[:, None], edges[0], edges), axis=1)
+        zone = np.minimum(np.searchsorted(found.edges, hazard), len(found.edges) - 1)
+        return (times <= end) * found.steps[0][zone] - stays @ found.steps[0]
+
+    assert 0.97 < np.abs(added(z)).max() <= 1 + 1e-6
+    assert abs(added(z + 0.05).mean()) < 0.01 * fraction
+    moved = added(end + np.exp(0.05) * (z - end)).mean() - added(end + np.exp(-0.05) * (z - end)).mean()
+    assert abs(moved) / 0.1 > 0.6 * fraction
+    steep = _contrasts(family, fraction, True)
+    assert found.by_spread > 1.15 * steep.by_spread
+
+
+@pytest.mark.parametrize("k", [1, 4, 12])
+def test_of_normal_rows_as_much_is_left_as_is_taken_for_it(k: int) -> None:
+    rows = np.random.default_rng(k).normal(size=(200_000, k))
+    radius, once, twice = _shortened(k)
+    short = rows * np.minimum(1.0, radius / np.linalg.norm(rows, axis=1))[:, None] / radius
+    assert np.mean(short * rows) == pytest.approx(once, rel=0.02)
+    assert np.mean(short**2) == pytest.approx(twice, rel=0.02)
+
+
 def test_doubts_that_are_no_caution_yet_widen_intervals() -> None:
     """Errors of a t with 4 degrees of freedom, and too few rows to tell: log sigma was off in all of them."""
     schema = dps.Schema(x=dps.bounded(-4, 4), t=dps.bounded(-12, 12))
@@ -128,7 +162,8 @@ def fitted(law: str, seed: int) -> SurvivalFit:
         return dps.survreg("Surv(t, e) ~ x", frame(1, law), SCHEMA, dist="sev").fit(dps.approx(1, 1e-6))
 
 
-def test_spreads_that_go_with_a_covariate_are_told_and_slopes_hold() -> None:
+@pytest.mark.parametrize("budget", [dps.approx(1, 1e-6), dps.pure(2)])
+def test_spreads_that_go_with_a_covariate_are_told_and_slopes_hold(budget: Budget) -> None:
     """Means over all rows hardly see them, and slopes were 6 standard errors off without a word."""
     rng, schema = np.random.default_rng(8), dps.Schema(x=dps.bounded(-4, 4), t=dps.bounded(-9, 5))
     x = rng.normal(size=10_000).clip(-4, 4)
@@ -139,7 +174,7 @@ def test_spreads_that_go_with_a_covariate_are_told_and_slopes_hold() -> None:
     exact = dps.survreg("Surv(t) ~ x", rows, schema, dist="sev").fit(dps.approx(1e6, 1e-6))
     for seed in range(4):
         with noise(SeededNoise(seed)):
-            fit = dps.survreg("Surv(t) ~ x", rows, schema, dist="sev").fit(dps.approx(1, 1e-6))
+            fit = dps.survreg("Surv(t) ~ x", rows, schema, dist="sev").fit(budget)
         assert "law" in dict(fit.flags)
         assert abs(fit.params - exact.params)["x"] < 1.96 * fit.bse["x"]
 

@@ -143,8 +143,26 @@ MUTANTS = (
         "estimators/test_hazard_calibration.py::test_a_line_that_is_off_moves_contrasts_by_no_more_than_is_no_news",
         (
             "estimators/location_scale/hazard_calibration.py",
-            "(within @ mixed)) / _POINTS / 2",
-            "(within @ mixed)) / _POINTS",
+            "np.abs(within @ mixed) / _POINTS / 2",
+            "np.abs(within @ mixed) / _POINTS",
+        ),
+    ),
+    planted(
+        "rows along which a spread is looked for are taken to be as long as they are",
+        "estimators/test_hazard_calibration.py::test_of_normal_rows_as_much_is_left_as_is_taken_for_it",
+        (
+            "estimators/location_scale/hazard_calibration.py",
+            "short = np.minimum(lengths / radius, 1.0)",
+            "short = lengths / radius",
+        ),
+    ),
+    planted(
+        "a spread that goes with rows is not told under pure epsilon",
+        "estimators/test_hazard_calibration.py::test_spreads_that_go_with_a_covariate_are_told_and_slopes_hold",
+        (
+            "estimators/location_scale/pure.py",
+            "law = law if self._along is None else law.beside(self._along)",
+            "law = law",
         ),
     ),
     planted(

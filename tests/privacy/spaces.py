@@ -534,6 +534,7 @@ SPACES = {
         # rows opposite each other differ by what both have of the last contrast; few lie along an axis
         Space(along(contrasts(SEV, *CONTRASTS), 1.5), 3.0, 0.95, 0.7),
         Space(along(contrasts(NORMAL, *CONTRASTS[::-1]), 0.5), 3.0, 0.95, 0.7, True),
+        Space(along(contrasts(LOGISTIC, CONTRASTS[0]), 1.0), 3.0, 0.95, 0.7),
     ],
     # where events count more than censored rows, the pair that attains it lies at a jump, where rows stop
     # being observed: test_hazard_score has it

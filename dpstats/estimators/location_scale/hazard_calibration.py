@@ -6,10 +6,11 @@ See docs/theory/survival.md#check-of-the-law.
 import functools
 import math
 from dataclasses import replace
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 import numpy as np
 import scipy.linalg
+from scipy import optimize, special
 
 from dpstats.curator import Curator
 from dpstats.estimators.apart import exceeded
@@ -24,8 +25,10 @@ from dpstats.families import Family
 from dpstats.families.quantiles import even_shares
 from dpstats.moments import Quantity
 
-# where zones end: shares of the events of rows that are all watched to one hazard
+# where zones end: shares of the events of rows that are all watched to one hazard; and smaller ones, of which
+# each lies in one of these
 _ENDS = (0.05, 0.3, 0.7, 1.0)
+_SMALL = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 _POINTS = 2000
 # chance that any contrast stands out where the law holds
 _DOUBTFUL = 2e-3
@@ -34,7 +37,7 @@ _MIXED = 1.5
 # Sds of a contrast that are no news, and from which bounds are chosen by it: where it is noise, wider ones
 # make intervals longer; and bias of slopes in sigmas, for an sd of the covariate, over that of log sigma
 _USUAL, _CLEAR, _SLOPE_BIAS = 1.5, 2.5, 0.33
-_LENGTH = 2.0  # mean squares, to which rows are shortened where contrasts go along them
+_LENGTH = 0.5  # mean squares, to which rows are shortened where contrasts go along them
 
 
 class Contrasted(NamedTuple):
@@ -63,6 +66,13 @@ class Contrasted(NamedTuple):
     clear: float
     pivot: float
 
+    def beside(self, along: Self) -> Self:
+        """With what was found before along whitened rows."""
+        law = max(self.law, along.law, key=lambda each: abs(each.value) / each.se)
+        doubt, clear = math.hypot(self.doubt, along.doubt), math.hypot(self.clear, along.clear)
+        stands_out = self.stands_out or along.stands_out
+        return self._replace(law=law, stands_out=stands_out, doubt=doubt, clear=clear, spreads=along.spreads)
+
 
 def contrasted(  # noqa: PLR0913 - of strata, one more
     curator: Curator,
@@ -73,6 +83,7 @@ def contrasted(  # noqa: PLR0913 - of strata, one more
     steep: bool = False,
     ways: np.ndarray | None = None,
     off: float = 0.0,
+    general: int = 2,
 ) -> Contrasted:
     """Release contrasts between zones at a point (gamma, log sigma), with this sigma, or those of strata.
 
@@ -80,49 +91,37 @@ def contrasted(  # noqa: PLR0913 - of strata, one more
     another law. `steep` where sigma is known, so that another one is to move them; but not where noise in the
     slopes spreads residuals, as it does by signs and where a coefficient is not found. Zones are laid out by
     what an average row collects at the point. With `ways`, whose rows times x~ have the square 1 in the mean,
-    what goes along with them is released, too. A line that is `off`, in variances of rows in sigmas, spreads
-    residuals, and unevenly: what that may do to contrasts is no news of the law. Bounds are wider for it.
+    what goes along with them is released, too, and nothing else if no contrast is `general`. A line that is
+    `off`, in variances of rows in sigmas, spreads residuals, and unevenly: what that may do to contrasts is
+    no news of the law. Bounds are wider for it.
     """
-    family, scale, k = placement.problem.family, placement.scale, len(point) - 1
+    family, scale = placement.problem.family, placement.scale
+    ways = np.zeros((0, len(point) - 1)) if ways is None else ways
     fraction = min(1 - math.exp(-placement.expectations(point).hazard), MOST_SEEN)
-    contrasts = _contrasts(family, fraction, steep and placement.problem.known_scale)
-    steps, square, along = contrasts.steps, contrasts.square, {}
-    tilted, length = _contrasts(family, fraction, True), math.sqrt(_LENGTH * k)
-    uneven = off * tilted.by_line[0]  # as far as it goes along rows, all of it; else what is of second order
-    by_line = off * (contrasts.by_line + uneven)
-    if ways is not None and len(ways):
-        along = dict(whitening=ways, radius=length)
-        steps = np.vstack([steps, tilted.steps[0]])
-        square = np.append(square, np.full(len(ways), tilted.square[0] / length**2))
-        by_line = np.append(by_line, np.full(len(ways), uneven / length))
-    release = curator.release(
-        "hazard_contrasts",
-        mu,
-        **scale.public(),
-        family=family,
-        gamma=point[:-1],
-        sigma=sigma,
-        edges=contrasts.edges,
-        contrasts=steps,
-        **along,
-    )
+    asked = _asked(family, fraction, steep and placement.problem.known_scale, len(ways), off, general)
+    public = dict(scale.public(), family=family, gamma=point[:-1], sigma=sigma, edges=asked.edges)
+    if len(ways):
+        public |= dict(whitening=ways, radius=_shortened(len(ways))[0])
+    release = curator.release("hazard_contrasts", mu, **public, contrasts=asked.steps)
     found, noise, events = release.values[0], release.sds[0], release.n * scale.fraction
-    sampling = np.sqrt(_MIXED * events * square / placement.problem.units)
-    errors = np.hypot(sampling, noise)
-    whole = np.hypot(errors, events * by_line)
+    sampling = np.sqrt(_MIXED * events * asked.square / placement.problem.units)
+    errors, by_line = np.hypot(sampling, noise), events * asked.by_line
+    whole = np.hypot(errors, by_line)
     j = np.argmax(np.abs(found) / whole)  # the one that stands out most
     law = Quantity(*(float(each[j] / events) for each in (found, whole, noise)))
-    chance = _DOUBTFUL / 2 / len(found)
-    far, noisy = (exceeded(law, chance) for law in ("gaussian", release.law))
-    stands_out = bool(np.any(np.abs(found) > events * by_line + np.hypot(far * sampling, noisy * noise)))
-    usual, clear = (
-        np.sqrt(np.maximum(found**2 - (sds * errors) ** 2, 0.0)) / events for sds in (_USUAL, _CLEAR)
+    far, noisy = (exceeded(law, _DOUBTFUL / 2 / len(found)) for law in ("gaussian", release.law))
+    stands_out = bool(np.any(np.abs(found) > by_line + np.hypot(far * sampling, noisy * noise)))
+    # the more directions, the farther one of them lies by chance
+    limits = np.append(
+        np.full(general, _CLEAR), np.sqrt(_CLEAR**2 + 2 * np.log(np.full(len(ways), len(ways))))
     )
-    sizes, typical = clear[2:] * length / tilted.by_spread, expected(family, fraction)
-    spreads = np.zeros((k, 0)) if ways is None else ways.T * sizes
+    usual, clear = (
+        np.sqrt(np.maximum(found**2 - (sds * errors) ** 2, 0.0)) / events for sds in (_USUAL, limits)
+    )
+    sizes, typical = clear[general:] / asked.by_spread, expected(family, fraction)
     moved = _SLOPE_BIAS * sizes.max(initial=0.0)
-    doubt, surely = (float(np.hypot(np.linalg.norm(each[:2]), moved)) for each in (usual, clear))
-    return Contrasted(law, stands_out, doubt, spreads, surely, typical.residual_mean + typical.offset)
+    doubt, surely = (float(np.hypot(np.linalg.norm(each[:general]), moved)) for each in (usual, clear))
+    return Contrasted(law, stands_out, doubt, ways.T * sizes, surely, typical.residual_mean + typical.offset)
 
 
 def doubted(
@@ -172,28 +171,85 @@ class _Contrasts(NamedTuple):
     by_spread: float
     by_line: np.ndarray
 
+    @classmethod
+    def of(cls, law: EventLaw, zone: np.ndarray, edges: np.ndarray, steps: np.ndarray) -> Self:
+        """Of events that lie evenly in these zones."""
+        within = steps[:, zone]
+        # half the second derivative of the hazard of a mixture of shifts, over the hazard
+        mixed = law.slope**2 + np.gradient(law.slope, law.z) - 2 * law.slope * law.family.hazard(law.z)
+        by_spread = abs(float(within[0] @ (1 + law.rho * law.slope))) / _POINTS
+        return cls(edges, steps, np.mean(within**2, axis=1), by_spread, np.abs(within @ mixed) / _POINTS / 2)
+
+
+@functools.lru_cache(maxsize=64)
+def _events(family: Family, fraction: float) -> tuple[EventLaw, np.ndarray, np.ndarray]:
+    """Those of rows watched to the hazard by which `fraction` fail, the small zone of each, and edges."""
+    shares = even_shares(_POINTS)
+    offset = expected(family, fraction).offset
+    law = EventLaw.of(family, family.quantile(shares * fraction), np.ones(_POINTS), offset)
+    return law, np.searchsorted(_SMALL, shares), -np.log1p(-fraction * np.array(_SMALL))
+
 
 @functools.lru_cache(maxsize=64)
 def _contrasts(family: Family, fraction: float, known: bool = False) -> _Contrasts:
     """What is curved, and what is skewed, but no shift or spread of the residuals of events, to first order.
 
-    Where sigma is `known`, what is steep, and what is curved, but no shift. Events are those of rows watched
-    to the hazard by which `fraction` have failed.
+    Where sigma is `known`, what is steep, and what is curved, but no shift.
     """
-    shares = even_shares(_POINTS)
-    offset = expected(family, fraction).offset
-    law = EventLaw.of(family, family.quantile(shares * fraction), np.ones(_POINTS), offset)
-    zone = np.searchsorted(_ENDS, shares)
-    within = zone == np.arange(len(_ENDS))[:, None]
+    law, small, edges = _events(family, fraction)
+    large = np.searchsorted(_ENDS, _SMALL)
+    within = large[small] == np.arange(len(_ENDS))[:, None]
     moved = within @ np.column_stack([law.slope, 1 + law.rho * law.slope])[:, : 1 if known else 2]
     free = np.linalg.svd(moved.T)[2][moved.shape[1] :]
     place = np.arange(len(_ENDS)) - (len(_ENDS) - 1) / 2
     first, second = (free.T @ (free @ place**power) for power in ((1, 2) if known else (2, 3)))
     second -= first * (first @ second) / (first @ first)
     steps = np.array([each / np.abs(each).max() for each in (first, second)])
-    edges = -np.log1p(-fraction * np.array(_ENDS))
-    by_spread = abs(float(steps[0][zone] @ (1 + law.rho * law.slope))) / _POINTS
-    # half the second derivative of the hazard of a mixture of shifts, over the hazard
-    mixed = law.slope**2 + np.gradient(law.slope, law.z) - 2 * law.slope * family.hazard(law.z)
-    by_line = np.abs(steps @ (within @ mixed)) / _POINTS / 2
-    return _Contrasts(edges, steps, steps**2 @ within.mean(axis=1), by_spread, by_line)
+    return _Contrasts.of(law, small, edges, steps[:, large])
+
+
+@functools.lru_cache(maxsize=64)
+def _tilted(family: Family, fraction: float) -> _Contrasts:
+    """Of all contrasts of which no row has more than 1, the one that a spread moves most, and no shift."""
+    law, zone, edges = _events(family, fraction)
+    within = zone == np.arange(len(edges))[:, None]
+    stays = np.tril(np.tile(np.diff(edges, prepend=0.0), (len(edges), 1)))
+    # rows that leave at an edge, and that fail on either side of it
+    most = np.vstack(
+        [stays, np.eye(len(edges)) - stays, np.eye(len(edges)) - np.vstack([0 * edges, stays[:-1]])]
+    )
+    found = optimize.linprog(
+        -(within @ (1 + law.rho * law.slope)),
+        A_ub=np.vstack([most, -most]),
+        b_ub=np.ones(2 * len(most)),
+        A_eq=[within @ law.slope],
+        b_eq=[0.0],
+        bounds=(None, None),
+    )
+    return _Contrasts.of(law, zone, edges, found.x[None])
+
+
+def _asked(family: Family, fraction: float, known: bool, along: int, off: float, general: int) -> _Contrasts:
+    """The `general` contrasts, and one along so many numbers of whitened rows; what is expected of all."""
+    contrasts, tilted = _contrasts(family, fraction, known), _tilted(family, fraction)
+    # what is uneven of a line that is off is of second order where it goes along no row
+    uneven = off * _contrasts(family, fraction, True).by_line[0]
+    once, twice = _shortened(along)[1:] if along else (1.0, 1.0)
+    return _Contrasts(
+        contrasts.edges,
+        np.vstack([contrasts.steps[:general], tilted.steps[:along]]),
+        np.append(contrasts.square[:general], np.repeat(tilted.square * twice, along)),
+        once * tilted.by_spread,
+        off * np.append((contrasts.by_line + uneven)[:general], np.repeat(tilted.by_line * once, along)),
+    )
+
+
+@functools.lru_cache(maxsize=64)
+def _shortened(k: int) -> tuple[float, float, float]:
+    """Radius to which rows of k whitened numbers are shortened, and what is left in a mean, over the radius.
+
+    Of the square of a number, one of its two factors shortened, and both; of normal rows.
+    """
+    radius, lengths = math.sqrt(_LENGTH * k), np.sqrt(special.chdtri(k, even_shares(_POINTS)))
+    short = np.minimum(lengths / radius, 1.0)
+    return radius, float(short @ lengths) / _POINTS / k, float(short @ short) / _POINTS / k

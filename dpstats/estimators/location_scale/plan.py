@@ -45,6 +45,7 @@ PURE_SHARES = (
     (0.0, 2, 0.08, 0.25, 0.06, 0.20),
 )
 PURE_LOCATION, PURE_LOCATION_STEPS = 0.01, 2
+PURE_SPREAD = 0.03  # what looks for another spread along rows, off the early steps
 
 
 def make_plan(
@@ -124,12 +125,14 @@ def make_pure_plan(epsilon: float, n: int, k: int) -> Plan:
     _, steps, columns, matrix, sizes, early = next(
         plan for plan in PURE_SHARES if n * epsilon >= plan[0] * k**1.5
     )
+    spread = PURE_SPREAD if k > 1 else 0.0
     stages = dict(
         columns=Stage(columns, "columns"),
         matrix=Stage(matrix, "event matrix"),
         location=Stage(PURE_LOCATION, "location score", alike(PURE_LOCATION_STEPS)),
         sizes=Stage(sizes, "sizes of the information", alike(steps)),
-        early=Stage(early, "score", alike(steps)),
+        early=Stage(early - spread, "score", growing(steps)),
+        spread=Stage(spread, "check of the law"),
         last=Stage(1 - columns - matrix - sizes - early - PURE_LOCATION - 2 * LOOK, "score"),
         check=Stage(LOOK, "check of the law"),
         bend=Stage(LOOK, "check of the line"),

@@ -27,7 +27,7 @@ from dpstats.estimators.location_scale.events import (
     located,
     starting_values,
 )
-from dpstats.estimators.location_scale.hazard_calibration import contrasted, doubted
+from dpstats.estimators.location_scale.hazard_calibration import Contrasted, contrasted, doubted
 from dpstats.estimators.location_scale.information import Known, estimated
 from dpstats.estimators.location_scale.placement import PlacedByLine
 from dpstats.estimators.location_scale.problem import Problem, sigma_of
@@ -62,6 +62,7 @@ class Pure(Newton):
     """One event matrix, then scores and sizes of their information; the last two steps are the estimate."""
 
     bounding: PureBounding
+    _along: Contrasted | None = None  # what is found along whitened rows
 
     def __init__(self, curator: Curator, problem: Problem, plan: Plan, scale: RowScale) -> None:
         *early, before_last = plan["early"]
@@ -99,6 +100,9 @@ class Pure(Newton):
     def prepare(self, t: int) -> None:
         super().prepare(t)
         self.bounding = replace(self.bounding, placement=replace(self.bounding.placement, events=self._known))
+        if self.arrived and self.bounding.k > 1:
+            self._along = self._checked("spread", *self._moved, self.information, self.whitening.matrix[1:])
+            self.bounding = replace(self.bounding, doubt=self._along.clear)
         self.choice = self.bounding.choose(self.whitening, self.point)
         self.information = self._informed(self._sizes[t])
 
@@ -113,7 +117,23 @@ class Pure(Newton):
         )
         return Scores(scores, noise, public["pivot"])
 
+    def _checked(
+        self,
+        stage: str,
+        step: np.ndarray,
+        noise: np.ndarray,
+        information: Information,
+        ways: np.ndarray | None = None,
+    ) -> Contrasted:
+        """Does the law hold, or along `ways` alone, where a step with noise of this covariance has led?"""
+        sigma, placement = sigma_of(self.point), self.bounding.placement
+        off = off_line(step, noise, information, sigma, self.bounding.k)
+        where = placement, self.point, sigma, True, ways, off, 2 if ways is None else 0
+        return contrasted(self.curator, self._plan.cost(stage), *where)
+
     def towards(self, read: Scores) -> None:
+        inverse = self.information.inverse
+        self._moved = inverse @ read.scores, (inverse * read.noise**2) @ inverse
         self.move(self.information.shrunk(read.scores, read.noise), read)
 
     def about(self, read: Scores) -> bool:
@@ -128,14 +148,10 @@ class Pure(Newton):
             found, self.bounding, self.choice, self.whitening.matrix, released=found.information
         )
         result = straight(self, self._plan.cost("bend"), result)
-        bounding, point, sigma = self.bounding, self.point, sigma_of(self.point)
         inverse = found.information.inverse
-        noise = (inverse * found.noise) @ inverse
-        off = off_line(found.step, noise, found.information, sigma, bounding.k)
-        law = contrasted(
-            self.curator, self._plan.cost("check"), bounding.placement, point, sigma, steep=True, off=off
-        )
-        return doubted(result, law, bounding, self.choice, point)
+        law = self._checked("check", found.step, (inverse * found.noise) @ inverse, found.information)
+        law = law if self._along is None else law.beside(self._along)
+        return doubted(result, law, self.bounding, self.choice, self.point)
 
     def _informed(self, cost: float) -> Information:
         """Shape of the event matrix, times released sizes; which tell of the residuals, too."""

@@ -76,6 +76,7 @@ class PureBounding(Bounding[PlacedByLine]):
         bounds, (slope, variance) = self.bounds(where), self._left(where)
         log_sigma = self._log_sigma_noise(bounds, point)
         bias = _CUT_BIAS * math.exp(-c / self.placement.problem.family.cut.bias) + _FLOOR_BIAS * floor.bias
+        bias += self.doubt * self.off(replace(choice, width=math.inf), point)
         per_length = self._per_length(bounds)
         best = (math.inf, choice)
         for length in (max(length, levels / k) for length in _LENGTHS):
