@@ -85,7 +85,10 @@ class Cut(NamedTuple):
         spread = math.hypot(more, float(np.linalg.norm(line[1:] * np.sqrt(located.squares[1:]))))
         _, curvature = LOGISTIC_LOSS.derivatives(line[0] + spread * _Z)
         steepest = np.maximum(curvature, least)
-        kept = np.minimum(curvature, steepest[:, None]) @ _DENSITY / (curvature @ _DENSITY)
+        whole = curvature @ _DENSITY
+        if whole == 0:
+            return cls()  # noise took log odds to where no float is as small as their curvature
+        kept = np.minimum(curvature, steepest[:, None]) @ _DENSITY / whole
         best = int(np.where(kept >= tuning.kept * (1 - 1e-9), steepest, math.inf).argmin())  # rounding
         return cls(float(steepest[best]), float(kept[best]))
 
