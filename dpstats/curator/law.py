@@ -92,6 +92,10 @@ class Sensitivity:
             head = max_rows * (statistic.sensitivity_head * RAISED + float(np.linalg.norm(extra[:-1])))
         trace = None
         if statistic.sensitivity_trace is not None:
+            if [(part.symmetric, part.off_diagonal) for part in statistic.parts] != [(True, math.sqrt(2))]:
+                raise ValueError("eigenvalues are those of one symmetric matrix, released as svec")
+            if not 0 < statistic.sensitivity_trace < math.inf:
+                raise ValueError("the sensitivities of a statistic must be positive and finite")
             # that of an entry off the diagonal, of which there are two, is extra / sqrt 2
             trace = max_rows * (statistic.sensitivity_trace * RAISED + math.sqrt(2) * float(extra.sum()))
         if not (0 < l2 < math.inf and 0 < l1 < math.inf):

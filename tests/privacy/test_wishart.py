@@ -5,6 +5,7 @@ The noise cannot be seeded. Every test of a law rejects a sound sampler with pro
 
 import math
 from fractions import Fraction
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -13,8 +14,8 @@ from scipy import integrate, stats
 from dpstats.budget import pure as pure_budget
 from dpstats.curator import Curator, knorm, wishart
 from dpstats.curator.knorm import pure
-from dpstats.curator.lattice import places, svec_weights, triangle
-from dpstats.curator.law import Law
+from dpstats.curator.lattice import Part, places, svec_weights, triangle
+from dpstats.curator.law import Law, Sensitivity
 from dpstats.curator.mechanisms import SecureNoise
 from dpstats.schema import Unit
 from dpstats.testing import SeededNoise
@@ -218,3 +219,29 @@ def test_a_third_of_the_noise_is_caught():
 def test_axes_of_no_matrix_are_refused():
     with pytest.raises(ValueError, match="those of a symmetric matrix"):
         pure(np.zeros(3), "wishart", np.ones(3), 1.0)
+
+
+SQUARE = Part(np.ones(4))
+
+
+@pytest.mark.parametrize(
+    ("parts", "trace", "message"),
+    [
+        ((Part(np.ones(4), off_diagonal=2.0),), 2.0, "one symmetric matrix"),
+        ((Part(np.ones(4), np.ones(4)),), 2.0, "one symmetric matrix"),
+        ((SQUARE, SQUARE), 2.0, "one symmetric matrix"),
+        ((SQUARE,), 0.0, "positive and finite"),
+        ((SQUARE,), -1.0, "positive and finite"),
+    ],
+)
+def test_eigenvalues_of_anything_else_are_refused(parts, trace, message):
+    statistic = SimpleNamespace(
+        parts=parts,
+        sensitivity=math.sqrt(2),
+        sensitivity_l1=None,
+        sensitivity_head=None,
+        sensitivity_trace=trace,
+        ranges=None,
+    )
+    with pytest.raises(ValueError, match=message):
+        Sensitivity.of(statistic, 100, 1)
