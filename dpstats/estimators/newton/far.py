@@ -57,7 +57,7 @@ def long_rows(cost: float, problem: Problem, located: Located, read: Read, found
     square = max(release.values[1].item() + 2 * release.sds[1].item(), 0.0)
     square /= square_weight(reach * score.limit)
     step = read.whitening @ np.linalg.inv(read.information) / release.n
-    variance = square * (1 + _noisy(found)) + float(release.sds[0].max()) ** 2
+    variance = square * (1 + _noisy(found, problem)) + float(release.sds[0].max()) ** 2
     parts, sds = (step @ release.values[0]).T, math.sqrt(variance) * np.linalg.norm(step, axis=1)
     errors = np.sqrt(np.diag(found.cov)) / np.abs(np.diag(forth))
     sizes, effects = np.abs(parts), np.abs(line := back @ found.params)
@@ -90,8 +90,12 @@ def _wide_enough(found: E, ends: np.ndarray, forth: np.ndarray) -> E:
     return found.doubted((forth * lacking) @ forth.T)
 
 
-def _noisy(found: Estimate) -> float:
-    """Privacy variance over that by sampling, in the mean: errors of the line add so much to its scores."""
-    known = np.isfinite(np.diag(found.cov))
+def _noisy(found: Estimate, problem: Problem) -> float:
+    """Privacy variance over that by sampling, in the mean: errors of the line add so much to its scores.
+
+    An intercept beside covariates is left out, as its variance goes by where they count from.
+    """
+    own = np.arange(int(problem.intercept and problem.k > 1), problem.k)
+    known = own[np.isfinite(np.diag(found.cov)[own])]
     privacy, whole = np.diag(found.cov_privacy)[known], np.diag(found.cov)[known]
-    return float(np.mean(privacy / np.maximum(whole - privacy, 1e-300))) if known.any() else 0.0
+    return float(np.mean(privacy / np.maximum(whole - privacy, 1e-300))) if len(known) else 0.0

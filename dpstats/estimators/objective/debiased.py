@@ -391,6 +391,8 @@ def _of_spread(
     pull = minimum.ridge / minimum.n * ball.radius**2 * (both[0] - [_origin(located, problem)[0], 0.0])
     pull[1] *= float(np.sum(lines[1] ** 2, where=told)) / sizes[1] ** 2
     of_both = across @ cov @ across.T
+    if of_both[0, 0] > 1:
+        return np.zeros_like(cov)  # a level that always says the same leaves the middle open, and says so
     change = cov @ across.T @ np.linalg.pinv(of_both) @ _farther(both[0], both[1], of_both, pull)
     return np.outer(change, change)
 
