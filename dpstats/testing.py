@@ -14,10 +14,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dpstats.curator.lattice import triangle
+from dpstats.curator.lattice import order_of, triangle
 from dpstats.curator.law import Law
 from dpstats.curator.noise import NoiseSource, Recorder, Setting, setting
-from dpstats.curator.wishart import order_of
 
 __all__ = ["NoNoise", "Record", "Recording", "Replay", "SeededNoise", "noise"]
 

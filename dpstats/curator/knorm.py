@@ -37,8 +37,7 @@ from secrets import randbelow
 import numpy as np
 
 from dpstats.curator import wishart
-from dpstats.curator.lattice import svec_weights
-from dpstats.curator.wishart import order_of
+from dpstats.curator.lattice import order_of, svec_weights
 
 _BITS = 40
 _LEAST = 2**20  # noise below this many units is spread evenly: a 2^20th of the axis over epsilon

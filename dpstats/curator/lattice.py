@@ -151,6 +151,11 @@ class Part:
         return np.asarray((coordinates / self.weights)[places(len(self.units))])
 
 
+def order_of(m: int) -> int:
+    """Of the symmetric matrix that has so many coordinates."""
+    return (math.isqrt(8 * m + 1) - 1) // 2
+
+
 @functools.cache
 def triangle(order: int) -> np.ndarray:
     """Where the upper triangle of a square matrix stands in its entries."""

@@ -31,9 +31,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from dpstats.budget import Gdp, Pure
-from dpstats.curator.lattice import places, slack, svec_weights
-from dpstats.curator.statistics.base import Statistic
-from dpstats.curator.wishart import order_of
+from dpstats.curator.lattice import order_of, places, slack, svec_weights
+from dpstats.curator.statistics.base import Statistic, check_positive
 
 MOST_SPHERICAL = 256
 """Most coordinates for which noise of a ball or cylinder is drawn: time grows as m^1.5, to 0.2 s here."""
@@ -94,8 +93,7 @@ class Sensitivity:
         if statistic.sensitivity_trace is not None:
             if [(part.symmetric, part.off_diagonal) for part in statistic.parts] != [(True, math.sqrt(2))]:
                 raise ValueError("eigenvalues are those of one symmetric matrix, released as svec")
-            if not 0 < statistic.sensitivity_trace < math.inf:
-                raise ValueError("the sensitivities of a statistic must be positive and finite")
+            check_positive(sensitivity_trace=statistic.sensitivity_trace)
             # that of an entry off the diagonal, of which there are two, is extra / sqrt 2
             trace = max_rows * (statistic.sensitivity_trace * RAISED + math.sqrt(2) * float(extra.sum()))
         if not (0 < l2 < math.inf and 0 < l1 < math.inf):

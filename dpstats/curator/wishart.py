@@ -27,7 +27,6 @@ round to: normal numbers are drawn exactly, digit by digit (Karney 2016, Algorit
 until all roundings are certain. So the law is exact, and no float comes in.
 """
 
-import math
 from collections.abc import Callable
 from fractions import Fraction
 from functools import partial
@@ -35,14 +34,9 @@ from secrets import randbelow, randbits
 
 import numpy as np
 
-from dpstats.curator.lattice import triangle
+from dpstats.curator.lattice import order_of, triangle
 
 _WORD, _DIGITS = 32, 128  # binary digits of numbers that are compared, and of those that are multiplied
-
-
-def order_of(m: int) -> int:
-    """Of the symmetric matrix that has so many coordinates."""
-    return (math.isqrt(8 * m + 1) - 1) // 2
 
 
 def draw(m: int, rate: Fraction) -> list[int]:

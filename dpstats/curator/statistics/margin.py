@@ -8,7 +8,7 @@ import numpy as np
 from dpstats.curator.blocks import Block, PublicDesign, Scratch
 from dpstats.curator.lattice import Factor, Part
 from dpstats.curator.products import predictor
-from dpstats.curator.statistics.base import Statistic
+from dpstats.curator.statistics.base import Statistic, check_positive
 from dpstats.curator.unit_rows import UnitRows
 from dpstats.families import MarginLoss
 
@@ -105,8 +105,7 @@ class MarginCurvature(_AtParams):
         super().__init__(design, loss, params, rows)
         if steepest is not None:
             self._steepest = min(float(steepest), loss.steepest)
-        if not self._steepest > 0:
-            raise ValueError("the steepest curvature must be positive")
+        check_positive(steepest=self._steepest)
         self._matrix(self._curved_scale(1.0), self._steepest * self._rows.longest, published)
 
     def factors(self, block: Block, scratch: Scratch) -> tuple[Factor, ...]:

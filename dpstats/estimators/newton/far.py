@@ -57,15 +57,15 @@ def long_rows(cost: float, problem: Problem, located: Located, read: Read, found
     square = max(release.values[1].item() + 2 * release.sds[1].item(), 0.0)
     square /= square_weight(reach * score.limit)
     step = read.whitening @ np.linalg.inv(read.information) / release.n
-    variance = square * (1 + _noisy(found, problem)) + float(release.sds[0].max()) ** 2
-    parts, sds = (step @ release.values[0]).T, math.sqrt(variance) * np.linalg.norm(step, axis=1)
+    noise = float(release.sds[0].max())
+    sd = math.sqrt(square * (1 + _noisy(found, problem)) + noise**2)
+    parts, sds = (step @ release.values[0]).T, sd * np.linalg.norm(step, axis=1)
     errors = np.sqrt(np.diag(found.cov)) / np.abs(np.diag(forth))
     sizes, effects = np.abs(parts), np.abs(line := back @ found.params)
     if problem.intercept:
         errors[0], effects[0] = math.sqrt(level_variance(back, found.cov)), 0.0
     effects[int(problem.intercept) :][problem.zero_or_one] = 0.0  # two values are on a line
-    by_noise = float(release.sds[0].max()) / math.sqrt(variance)
-    sure, usual = (times * sds for times in by_chance(release.law, by_noise, 1.0, len(parts)))
+    sure, usual = (times * sds for times in by_chance(release.law, noise / sd, 1.0, len(parts)))
     # an effect that levels off loses no more than itself
     may = np.minimum(_WHOLE * sizes, effects)
     told = (sizes > sure) & (_WHOLE * sizes > WORTH * errors) | (sizes > usual) & (may > _LARGE * errors)
