@@ -21,8 +21,11 @@ from dpstats.estimators.objective import (
     make_debiased_plan,
     make_plan,
 )
-from dpstats.estimators.objective.debiased import Cut, Matrices, _corrected, _farther, _scores
+from dpstats.estimators.objective.curvature import Matrices
+from dpstats.estimators.objective.cut import Cut
+from dpstats.estimators.objective.penalty_bias import without_penalty
 from dpstats.estimators.objective.plan import least_ridge
+from dpstats.estimators.objective.rare_answers import _farther, _scores
 from dpstats.estimators.objective.tuning import TUNING, Tuning
 from dpstats.families import LOGISTIC_LOSS, huber_hinge
 from dpstats.families.glm import BINOMIAL
@@ -231,7 +234,7 @@ def corrected(
     )
     problem = Problem(BINOMIAL, np.array([-1.0]), np.array([1.0]), (0.0, 1.0))
     matrices = Matrices(curvature, np.full((2, 2), sd), None)
-    return _corrected(ball, problem, located, minimum, matrices, tuning)
+    return without_penalty(ball, problem, located, minimum, matrices, tuning)
 
 
 def test_what_a_correction_may_lack_is_uncertain():

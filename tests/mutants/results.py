@@ -28,7 +28,8 @@ BURST = "models/test_coxph.py::test_"
 NEWTON, SCALE = "estimators/newton/estimate.py", "estimators/location_scale/estimate.py"
 LEVELS, ALONE = "estimators/newton/levels.py", "estimators/test_levels_alone.py::test_"
 SPREAD, HONEST = "moments/spread.py", "models/test_linear_honest.py::test_"
-DEBIASED, CORRECTION = "estimators/objective/debiased.py", "estimators/test_objective.py::test_"
+DEBIASED, BIAS = "estimators/objective/debiased.py", "estimators/objective/penalty_bias.py"
+UNIT_BALL, CORRECTION = "estimators/objective/unit_ball.py", "estimators/test_objective.py::test_"
 CURVES = "estimators/test_curves.py::"
 COLUMNS_LAW = "estimators/column_law.py"
 BENT, BENT_TIMES = "estimators/bent_times.py", "estimators/test_bent_times.py::"
@@ -436,7 +437,7 @@ MUTANTS = (
     planted(
         "columns of levels are taken for independent (logistic, pure epsilon)",
         "estimators/test_public_information.py::test_pure_epsilon_tells_a_reference_among_many_levels",
-        ("estimators/objective/debiased.py", "(level_moments(problem, located), ", "(np.eye(problem.k), "),
+        (UNIT_BALL, "(level_moments(problem, located), ", "(np.eye(problem.k), "),
     ),
     planted(
         "noise of products is that before what is public (logistic, pure epsilon)",
@@ -1519,12 +1520,12 @@ MUTANTS = (
     planted(
         "what a correction may lack is left out (logit, pure)",
         f"{CORRECTION}what_a_correction_may_lack_is_uncertain",
-        (DEBIASED, "guess + np.outer(left, left)", "guess"),
+        (BIAS, "guess + np.outer(left, left)", "guess"),
     ),
     planted(
         "noise of the curvature is left out (logit, pure)",
         f"{CORRECTION}noise_of_the_curvature_is_noise_of_the_correction",
-        (DEBIASED, "more=by_curvature + guess,", "more=guess,"),
+        (BIAS, "more=by_curvature + guess,", "more=guess,"),
     ),
     planted(
         "a log-likelihood that covariates have brought to 0 tells nothing (glm)",
@@ -1539,7 +1540,7 @@ MUTANTS = (
     planted(
         "no column has a far tail (logit, pure)",
         "models/test_bends.py::test_rows_of_a_far_tail_keep_their_weight_under_pure_epsilon",
-        (DEBIASED, "sum((of_lost * (1 - float(share))) ** 2 for share in kept)", "0.0 * sum(kept)"),
+        (UNIT_BALL, "sum((of_lost * (1 - float(share))) ** 2 for share in kept)", "0.0 * sum(kept)"),
     ),
     planted(
         "long rows have lost nothing (logit, pure)",
@@ -1549,7 +1550,7 @@ MUTANTS = (
     planted(
         "what noise hides is left out (logit, pure)",
         f"{CORRECTION}what_noise_hides_of_the_curvature_is_as_uncertain_as_before",
-        (DEBIASED, "more=by_curvature + guess,", "more=by_curvature,"),
+        (BIAS, "more=by_curvature + guess,", "more=by_curvature,"),
     ),
     planted(
         "a fit of no usable row is taken for one of noise (glm)",
