@@ -81,7 +81,7 @@ def pure(value: np.ndarray, law: str, axes: np.ndarray, epsilon: float) -> np.nd
         raise ValueError("a cylinder has two coordinates at least")
     if not (math.isfinite(epsilon) and epsilon > 0):
         raise ValueError(f"epsilon must be positive and finite, got {epsilon!r}")
-    if law == "wishart" and (units != units[0] * svec_weights(order_of(units.size))).any():
+    if law == "wishart" and not np.array_equal(units, units[0] * svec_weights(order_of(units.size))):
         raise ValueError("the axes of wishart noise must be those of a symmetric matrix")
     scale = 2 ** (_BITS + max(0, math.frexp(epsilon)[1]))
     noise = draw(law, vector.size, Fraction(epsilon) / (scale + _rounding(law, vector.size)))

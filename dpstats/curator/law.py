@@ -1,8 +1,8 @@
 """How far apart the sums of neighbours lie, and the law of the noise that hides it.
 
-All numbers here are public. Every law is that of noise whose density falls with a norm, and its `axes` are
-the units of that norm: the difference of two neighbours, divided by the axes, has norm at most 1. With m
-coordinates and noise z, also divided by the axes,
+All numbers here are public. Every law hides what is short in a norm, and its `axes` are the units of that
+norm: the difference of two neighbours, divided by the axes, has norm at most 1. All densities but that of the
+last law fall with their norm as well. With m coordinates and noise z, also divided by the axes,
 
 ==========  ========  ====================  ==========================================================
 law         norm      log density           variance of a coordinate
@@ -18,8 +18,8 @@ wishart     see text  see :mod:`wishart`    (k + 1) / epsilon^2 on the diagonal,
 The norm of the cylinder is the larger of the L2 norm of all coordinates but the last, and the size of the
 last. Noise of linf, spherical and cylinder is uniform in a cube, ball or cylinder whose half-width is
 gamma(m + 1) (Hardt & Talwar 2010; docs/theory/privacy.md#laws-of-noise). That of wishart is on the upper
-triangle of a symmetric matrix of order k, and the norm of neighbours is the sum of the sizes of its
-eigenvalues.
+triangle of a symmetric matrix of order k; its norm is the sum of the sizes of the eigenvalues, and a shift
+that is short in it multiplies the density by little, as that of the difference of two Wishart matrices.
 """
 
 from __future__ import annotations

@@ -97,8 +97,15 @@ def _normed(scale: RowScale, box: Box) -> RowScale:
         center[group], size[group], binary[group] = 0.0, radius / math.sqrt(len(group)), False
     lower, upper = scale.lower.copy(), scale.upper.copy()
     lower[:-1], upper[:-1] = (box.lower[:-1] - center) / size, (box.upper[:-1] - center) / size
-    norms = tuple((group, math.sqrt(len(group))) for group, _ in box.tight)
-    return replace(scale, center=center, scale=size, binary=binary, lower=lower, upper=upper, norms=norms)
+    return replace(
+        scale,
+        center=center,
+        scale=size,
+        binary=binary,
+        lower=lower,
+        upper=upper,
+        norms=tuple((group, math.sqrt(len(group))) for group, _ in box.tight),
+    )
 
 
 def row_scale(moments: Release, zoomed: Zoomed, box: Box, log: bool, constant: bool = True) -> RowScale:

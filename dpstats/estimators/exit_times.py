@@ -64,8 +64,10 @@ class Look(NamedTuple):
         Rows of a cell are taken to leave evenly in it.
         """
         passed = np.interp(np.append(self.ends[0], named), self.ends, self.passed)
-        rise = np.diff(passed)
-        at = [passed[i] + rise[i] * np.arange(1, count) / count for i, count in enumerate(parts)]
+        at = [
+            before + rise * np.arange(1, count) / count
+            for before, rise, count in zip(passed[:-1], np.diff(passed), parts, strict=True)
+        ]
         found = map(_short, np.interp(np.concatenate(at), self.passed, self.ends))
         return np.unique([*named, *(time for time in found if self.ends[0] < time < named[-1])])
 

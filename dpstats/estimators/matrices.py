@@ -33,11 +33,21 @@ def noise_of_product(sds: np.ndarray, second: np.ndarray) -> np.ndarray:
     return covariance
 
 
-def noise_edge(sds: np.ndarray) -> float:
-    """About the largest eigenvalue, s sqrt(2 k), of symmetric noise with these sds; s on its diagonal."""
-    if len(sds) == 1:
-        return math.sqrt(2) * float(sds[0, 0])
-    return 2 * math.sqrt(len(sds) * float(np.mean(sds[np.triu_indices(len(sds), 1)] ** 2)))
+def noise_edge(sds: np.ndarray, law: str = "gaussian") -> float:
+    """About the largest eigenvalue, s sqrt(2 k), of symmetric noise with these sds; s on its diagonal.
+
+    That of "wishart" noise is the edge of what its law tends to, with k (1 + 1 / k) degrees of freedom, as k
+    grows: of the difference of two free Poisson variables of rate a = 1 + 1 / k. That is the least value of
+    a / (1 - z) - a / (1 + z) + 1 / z, the sum of their R-transforms and 1 / z, on (0, 1), whose square is the
+    larger root of 4 x^2 + (b^2 - 18 b - 27) x - 4 b^3, b = 2 a - 1: 1.15 s sqrt(2 k) of order 4, and
+    (11 + 5 sqrt 5)^1/2 / 4 = 1.18 times s sqrt(2 k) in the limit.
+    """
+    k, b = len(sds), 1 + 2 / len(sds)
+    beside = sds[np.triu_indices(k, 1)]
+    edge = 2 * math.sqrt(k * float(np.mean(beside**2))) if k > 1 else math.sqrt(2) * float(sds[0, 0])
+    if law == "wishart":
+        edge *= math.sqrt((27 + 18 * b - b**2 + math.sqrt((9 + b) ** 3 * (1 + b))) / (32 * (1 + b)))
+    return edge
 
 
 def pooled(matrix: np.ndarray, edge: float) -> np.ndarray:

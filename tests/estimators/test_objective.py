@@ -233,7 +233,7 @@ def corrected(
         np.array([0.0, moved]), RIDGE, "spherical", 500 * one, "none", 0 * one, dps.pure(1), ROWS
     )
     problem = Problem(BINOMIAL, np.array([-1.0]), np.array([1.0]), (0.0, 1.0))
-    matrices = Matrices(curvature, np.full((2, 2), sd), None)
+    matrices = Matrices(curvature, "spherical", np.full((2, 2), sd), None)
     return without_penalty(ball, problem, located, minimum, matrices, tuning)
 
 

@@ -303,5 +303,8 @@ def test_what_is_not_protected_is_refused():
     for law, axes in (("spherical", [1.0, 2.0]), ("cylinder", [1.0, 2.0, 2.0])):
         with pytest.raises(ValueError, match=f"axes of {law} noise must be equal"):
             pure(np.zeros(len(axes)), law, np.array(axes), 1.0)
+    for axes in ([1.0, 1.0, 1.0], [1.0, 1.0, 1.0, 1.0]):  # a triangle has 3 or 6
+        with pytest.raises(ValueError, match="must be those of a symmetric matrix"):
+            pure(np.zeros(len(axes)), "wishart", np.array(axes), 1.0)
     with pytest.raises(ValueError, match="two coordinates"):
         pure(np.zeros(1), "cylinder", np.ones(1), 1.0)

@@ -19,12 +19,13 @@ from dpstats.moments.solution import believed, seen_share
 
 
 class Matrices(NamedTuple):
-    """Of a row, released at the minimum: its curvature, the sds of its noise, and squared scores if asked.
+    """Of a row, released at the minimum: its curvature, law and sds of the noise, squared scores if asked.
 
     What breaks what is public of both is taken off: the sds are those before, and `left` tells what is left.
     """
 
     curvature: np.ndarray
+    law: str
     sds: np.ndarray
     scores: np.ndarray | None
     left: Left | None = None
@@ -32,7 +33,7 @@ class Matrices(NamedTuple):
     @property
     def edge(self) -> float:
         """The largest eigenvalue of the noise of the curvature, about: it goes by its mean square."""
-        return noise_edge(self.sds) * math.sqrt(self.left.free if self.left else 1.0)
+        return noise_edge(self.sds, self.law) * math.sqrt(self.left.free if self.left else 1.0)
 
     def noise_of_product(self, second: np.ndarray) -> np.ndarray:
         """Covariance of N v for v with these second moments, N being the noise of the curvature."""
@@ -70,20 +71,20 @@ def released(
 ) -> Matrices:
     """The curvature at the minimum, cut, and squared scores beside one that is not, if asked for."""
     about, n = dict(ball.public(), loss=LOGISTIC_LOSS, params=minimum.params), minimum.n
-    way = ball.turned / ball.radius
+    cost, way = plan.cost("matrices"), ball.turned / ball.radius
     left = None if public is None else public.noise(way)
 
     def obeying(matrix: np.ndarray) -> np.ndarray:
         return matrix / n if public is None else public.nearest(matrix / n, way)
 
     if not robust:
-        cost = plan.cost("matrices")
         release = curator.release("margin_curvature", cost, steepest=cut.steepest, **about)
-        return Matrices(obeying(release.values[0] / cut.kept), release.sds[0] / cut.kept / n, None, left)
-    release = curator.release("margin_sandwich", plan.cost("matrices"), **about)
+        curvature, sds = (part[0] / cut.kept for part in (release.values, release.sds))
+        return Matrices(obeying(curvature), release.law, sds / n, None, left)
+    release = curator.release("margin_sandwich", cost, **about)
     weight = LOGISTIC_LOSS.together / ball.longest
     scores, curvature = (obeying(each) for each in release.values)
-    return Matrices(curvature / weight, release.sds[1] / weight / n, scores, left)
+    return Matrices(curvature / weight, release.law, release.sds[1] / weight / n, scores, left)
 
 
 def seen_curvature(matrices: Matrices, tuning: Tuning) -> tuple[Information, np.ndarray]:

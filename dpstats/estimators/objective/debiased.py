@@ -110,8 +110,7 @@ def _read(ball: UnitBall, located: Located, matrices: Matrices) -> Read:
     """How rows were read: their moments are those of the curvature, with a constant of 1."""
     back = np.linalg.inv(ball.turned)
     moments = back @ matrices.floored @ back
-    long = float(ball.reach @ ball.reach) > 1 + 1e-9
-    lost = 1 - mean_weight(ball.k, ball.radius) if long else 0.0
+    lost = 1 - mean_weight(ball.k, ball.radius) if float(ball.reach @ ball.reach) > 1 + 1e-9 else 0.0
     return Read(symmetric_power(moments / moments[0, 0], -0.5), lost)
 
 

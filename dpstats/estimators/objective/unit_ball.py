@@ -42,8 +42,8 @@ def unit_ball(curator: Curator, located: Located, problem: Problem, plan: Plan, 
 def noise_share(curator: Curator, ball: UnitBall, plan: Plan, level: float) -> float:
     """Noise of the curvature, as an operator, over its size, if that of no row is cut."""
     public = dict(ball.public(), loss=LOGISTIC_LOSS, params=np.zeros(ball.k))
-    _, (sds,) = curator.noise("margin_curvature", plan.cost("matrices"), **public)
-    return noise_edge(sds) * ball.radius**2 / (level * curator.n)
+    law, (sds,) = curator.noise("margin_curvature", plan.cost("matrices"), **public)
+    return noise_edge(sds, law) * ball.radius**2 / (level * curator.n)
 
 
 def level_of(located: Located, problem: Problem, tuning: Tuning) -> float:
