@@ -24,18 +24,18 @@ def check(options: argparse.Namespace) -> None:
         schema, formula = plan.schema, options.formula or plan.formula
     except SpecificationError:
         schema, formula = Schema.load(options.schema), options.formula
-    unused = undeclared(data(options.data, options), schema) if options.data else []
+    table = data(options.data, options) if options.data else None
+    unused = [] if table is None else undeclared(table, schema)
     print(schema)
-    if options.data:
-        read = "" if options.values else " No value was read."
-        print(f"\n{options.data} has every declared column.{read}")
+    if table is not None:
+        print(f"\n{options.data} has every declared column.{'' if options.values else ' No value was read.'}")
     if options.values or options.formula:
-        if not (options.data and options.values):
+        if table is None or not options.values:
             raise SpecificationError(
                 "--values needs a table, and --formula both: dpstats schema check "
                 'SCHEMA DATA --values --formula "y ~ x"'
             )
-        found = str(data_check(data(options.data, options), schema, formula))
+        found = str(data_check(table, schema, formula))
         print(f"\n{found}")
         if "dps.read_csv" in found:
             print(

@@ -46,7 +46,7 @@ def _response(record: Record, found: DesignMoments) -> tuple[float, float] | Non
     """Mean and sd of the response of a line of which no coefficient is lost."""
     if record.linear is None or record.design.offset or not np.isfinite(record.cov).all():
         return None
-    slopes, sigma = found.sd * record.params[1:], record.linear.sigma().value
+    slopes, sigma = found.sd * record.params[1:], record.linear.sigma(record.widest).value
     explained = slopes @ (np.eye(len(slopes)) if found.corr is None else found.corr) @ slopes
     return float(record.params @ np.append(1.0, found.mean)), float(np.hypot(explained**0.5, sigma))
 

@@ -246,7 +246,7 @@ class LinearFit(MeanFit, models=("ols", "ridge")):
             said += (
                 f" They are of residuals up to {limit:.3g} sds: a few far rows may hold more. Noise may hide "
                 f"{far:.0f}, which make sigma "
-                f"{math.hypot(self._sigma().estimate, math.sqrt(far / record.linear.n) * self._widest):.3g} "
+                f"{math.hypot(self._sigma().estimate, math.sqrt(far / record.linear.n) * record.widest):.3g} "
                 "at the bounds."
             )
         of_weighted = "R" in record.settings and record.linear.total is None
@@ -255,28 +255,17 @@ class LinearFit(MeanFit, models=("ols", "ridge")):
     def _tables(self, level: float, scaled: Record) -> list[Table]:
         if self.record.linear is None or self.record.no_errors:
             return []
-        found = {"Residual sd": self._sigma(level), "Explained": self._explained(level)}
-        return [table_of_scatter(found, level)]
-
-    @property
-    def _widest(self) -> float:
-        """The largest sigma that the declared bounds of the response allow.
-
-        Residuals about a line with an intercept spread by half the width of these at most, and about another
-        by their largest size; rows of the largest weight by its root more.
-        """
-        design = self.record.design
-        low, high = np.subtract(design.numeric.bounds, design.offset_bounds[::-1])
-        most = (high - low) / 2 if design.has_intercept else max(-low, high)
-        return float(most) * math.sqrt(1.0 if design.weights is None else design.max_weight)
+        return [
+            table_of_scatter({"Residual sd": self._sigma(level), "Explained": self._explained(level)}, level)
+        ]
 
     def _sigma(self, level: float = 0.95) -> Estimate:
-        most = self._widest
+        most = self.record.widest
         found = given(self.record.linear).sigma(most)
         return replace(positive("sigma", found, level, most), conf_low=least_root(found, level))
 
     def _explained(self, level: float = 0.95) -> Estimate:
-        return rsquared(given(self.record.linear).rsquared(self._widest), level)
+        return rsquared(given(self.record.linear).rsquared(self.record.widest), level)
 
     def _prediction(self, at: Points, average: bool = False) -> Prediction:
         """Predict within the public bounds of the response, and say so."""

@@ -329,6 +329,18 @@ class Record(Facts):
         return design
 
     @property
+    def widest(self) -> float:
+        """The largest sigma of a line that the declared bounds of the response allow.
+
+        Residuals about a line with an intercept spread by half the width of these at most, and about another
+        by their largest size; rows of the largest weight by its root more.
+        """
+        design = self.design
+        low, high = np.subtract(design.numeric.bounds, design.offset_bounds[::-1])
+        most = (high - low) / 2 if design.has_intercept else max(-low, high)
+        return float(most) * math.sqrt(1.0 if design.weights is None else design.max_weight)
+
+    @property
     def column_names(self) -> tuple[str, ...]:
         """Names of the columns after the intercept, if there is one."""
         return tuple(name for name in self.names[: self.n_location] if name != "Intercept")

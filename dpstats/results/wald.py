@@ -21,6 +21,7 @@ from dpstats._arguments import near, numbers, shown
 from dpstats._private import forgetful
 from dpstats.errors import SpecificationError
 from dpstats.formula.newdata import frame_of
+from dpstats.formula.reader import variable_in
 from dpstats.moments.mixture import Tails
 from dpstats.moments.roots import chi_square, root_of
 from dpstats.results.document import (
@@ -342,8 +343,8 @@ def factor(record: Record, term: str) -> tuple[str, tuple[str, ...]]:
         If it is no covariate with levels.
     """
     text = term if isinstance(term, str) else ""
-    match = re.fullmatch(r"C\(\s*([^\s,()]+).*\)", text)
-    name = match[1] if match else text
+    match = re.fullmatch(r"C\(\s*(Q\(.*?\)|[^\s,()]+).*\)", text)
+    name = variable_in(match[1] if match else text) or text
     known = {each: record.schema[each].all for each in record.covariates}
     if not known.get(name):
         listed = ", ".join(each for each, levels in known.items() if levels) or "it has none"

@@ -100,7 +100,8 @@ def test_pairs_are_those_of_statsmodels() -> None:
     for ours, column in (("coef", "coef"), ("std err", "std err"), ("z", "z"), ("pvalue-hs", "pvalue-hs")):
         assert found[ours].to_numpy() == pytest.approx(wanted[column].to_numpy())
     assert list(found["reject-hs"]) == list(wanted["reject-hs"])
-    assert fit.t_test_pairwise("C(status)", method="holm").result_frame["pvalue-holm"].notna().all()
+    for written in ("C(status)", "Q('status')", 'C(Q("status"), Sum)'):
+        assert fit.t_test_pairwise(written, method="holm").result_frame["pvalue-holm"].notna().all()
 
 
 def test_pairs_do_not_depend_on_the_coding() -> None:

@@ -177,6 +177,12 @@ class Gaussian(Newton):
         result = doubted(result, self._law, bounding, self.choice, found.points.mean(axis=0))
         return replace(result, columns=with_correlations(result.columns, self.events))
 
+    @property
+    def _by_inspections(self) -> PlacedByInspections:
+        """Where the events of rows are that were inspected."""
+        assert isinstance(self.bounding.placement, PlacedByInspections)
+        return self.bounding.placement
+
     def _told(self, result: SurvivalEstimate, found: Found) -> SurvivalEstimate:
         """With an interval of log sigma as wide as what inspections tell at its ends, or with nothing.
 
@@ -186,11 +192,8 @@ class Gaussian(Newton):
         least information that its error allows; and a last step of log sigma that is as long says that those
         before have not come to where they lead, either.
         """
-        placement, falls = self.bounding.placement, 0.0
-        r = math.sqrt(max(result.cov[-1, -1], SMALLEST))
-        if isinstance(placement, PlacedByInspections):
-            law = placement.law_of_rows
-            falls = law.mean(law.one_end)
+        r, law = math.sqrt(max(result.cov[-1, -1], SMALLEST)), self._by_inspections.law_of_rows
+        falls = law.mean(law.one_end)
         along = found.information.vectors[-1] ** 2
         error = (along @ found.information.sds) / (along @ found.information.used)
         least = max(1 - 2 * float(error), SMALLEST)
@@ -253,16 +256,13 @@ class Gaussian(Newton):
 
     def _inspected(self, known: Known) -> tuple[float, float]:
         """The same where failures lie between two times: it follows from between which residuals they do."""
-        placement, law = self.bounding.placement, self.bounding.placement.law(self.point)
-        cut = law.cut(self.choice.c, self.choice.floor)
-        left = law.left(cut)
+        placement = self._by_inspections
+        cut = placement.law_of_rows.cut(self.choice.c, self.choice.floor)
+        left = placement.law_of_rows.left(cut)
         # of rows that noise puts far before or after all failures a score says nothing at all
         said = max(left.location, LEAST_SAID)
         share = self._share(known, said, _INSPECTED * said, LEAST_SAID, max(1.0, 1.5 * said))
-        square = max(left.log_sigma, LEAST_SAID)
-        if isinstance(placement, PlacedByInspections):
-            square = max(placement.log_sigma(self.point, cut), _LEAST_TOLD)
-        return share, square
+        return share, max(placement.log_sigma(self.point, cut), _LEAST_TOLD)
 
     def _share(self, known: Known, guess: float, sd: float, least: float, largest: float) -> float:
         """E[h1*^2] of the events: what is expected, with the sd of that, corrected by the releases.
