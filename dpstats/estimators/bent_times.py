@@ -13,6 +13,7 @@ from dpstats.estimators.bends import EDGE, FAR, NEAR, WORTH, Line, believed, by_
 from dpstats.estimators.column_law import CROOKED, OCTAVE, ColumnLaw
 from dpstats.estimators.engine.bounds import base_square
 from dpstats.estimators.engine.plan import Plan
+from dpstats.estimators.matrices import ROUNDING
 from dpstats.estimators.row_scale import RowScale
 from dpstats.families.bounded_score import square_weight
 
@@ -23,7 +24,6 @@ _OCTAVES = 12  # beyond those counted, at most
 # what all rows lack of an effect that ends, over what they do of one that is straight up to an sd from the
 # mean, by the same sum of scores: of logarithms of Pareto columns 1 to 4 times as much
 _MORE = 2.0
-_ROUNDING = 1e-12  # of squares of curves of columns of variance 1, and of what lines leave of effects
 # skewness from which the long rows of a column lie on one side: of a gamma law of shape 4 it is 1, and noise
 # makes .6 of that of a normal column
 _SKEWED = 0.7
@@ -191,7 +191,7 @@ def _skewed(scale: RowScale) -> tuple[Array, ColumnLaw, ColumnLaw]:
     skewed = np.abs(bare.mean(bare.at**3)) > _SKEWED * np.maximum(bare.mean(bare.at**2), 1.0) ** 1.5
     skewed |= np.isfinite(near)
     # where noise leaves nearly all rows of a column in two places no square differs from a line
-    skewed &= law.mean(law.curved(*law.curve()) ** 2) > _ROUNDING
+    skewed &= law.mean(law.curved(*law.curve()) ** 2) > ROUNDING
     law, tail = (ColumnLaw(each.at[skewed], each.shares[skewed]) for each in (law, tail))
     return chosen[skewed], law, tail
 
@@ -218,7 +218,7 @@ class Shape:
         values, weights = effect(law.at), look.weights(law)
         heard, whole = (law.line(values, by) for by in (weights, np.ones_like(weights)))
         left = values - heard[0][:, None] - heard[1][:, None] * law.at
-        left = np.where(law.mean(left**2)[:, None] > _ROUNDING, left, 0.0)
+        left = np.where(law.mean(left**2)[:, None] > ROUNDING, left, 0.0)
         return cls(heard, whole, look.events * law.mean(look.shortened(law) * left))
 
 

@@ -7,6 +7,7 @@ import numpy as np
 from scipy import special
 
 from dpstats.estimators.bends import EDGE
+from dpstats.estimators.matrices import ROUNDING
 from dpstats.estimators.row_scale import RowScale
 
 Array = np.ndarray
@@ -19,7 +20,6 @@ _CELLS = 3  # with rows within the edge: fewer tell no square from a line
 _POINTS = 32  # by which a law stands for columns that were not seen
 # sds from the end of a gamma law to its mean, at least: nearer, 32 points hardly vary
 _LEAST_NEAR = 0.5
-_SAME = 1e-12  # of a mean square, below which a spread is of rounding
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ class ColumnLaw:
         middle, square = self.mean(clipped), self.mean(clipped**2)
         less = self.at - self.mean(self.at)[:, None]
         along, varies = self.mean(less * clipped), self.mean(less * clipped**2)
-        spread = along > _SAME * self.mean(np.abs(self.at * clipped))
+        spread = along > ROUNDING * self.mean(np.abs(self.at * clipped))
         tilt = np.where(spread, varies / np.where(spread, along, 1.0), 0.0)
         return square - tilt * middle, tilt
 

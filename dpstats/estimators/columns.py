@@ -20,7 +20,7 @@ from dpstats.curator import Curator, Release
 from dpstats.estimators.engine.plan import Plan
 from dpstats.estimators.matrices import by_precision
 from dpstats.estimators.row_scale import Box, RowScale
-from dpstats.estimators.zoom import LEAST_VARIANCE, UNSEEN_SD, Zoomed, unzoomed, would_see, zoom
+from dpstats.estimators.zoom import ALIKE, LEAST_VARIANCE, UNSEEN_SD, Zoomed, unzoomed, would_see, zoom
 from dpstats.moments.noisy import SEEN
 
 Array = np.ndarray
@@ -38,8 +38,6 @@ _LONGEST_END = 1.5
 _MOST = 0.5
 # single values of a column that are tried, whether one explains its moments
 _VALUES = 101
-# a response seems constant if one cell holds this share of it and no other is seen
-SPIKE = 0.9
 
 
 def find_columns(curator: Curator, costs: Plan, box: Box, log: bool, constant: bool = True) -> RowScale:
@@ -165,7 +163,7 @@ def row_scale(moments: Release, zoomed: Zoomed, box: Box, log: bool, constant: b
         shares=zoomed.shares[:-1],
         places=places[:-1],
         constant=constant,
-        rare=bool(zoomed.hidden[-1] > 0 and zoomed.held[-1] > SPIKE),
+        rare=bool(zoomed.hidden[-1] > 0 and zoomed.held[-1] > ALIKE),
         once=bool(zoomed.once[-1]),
         levels=box.levels,
         alike=box.alike,

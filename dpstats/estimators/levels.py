@@ -13,15 +13,16 @@ from typing import NamedTuple
 
 import numpy as np
 
+from dpstats.moments.spread import Z95
+
 # log ratio of odds, means or hazards between two levels: what may be further off is not known
 FARTHEST = 4.0
 SHIFTS = np.linspace(-FARTHEST, FARTHEST, 161)
 # a level for which fewer events are expected may have none
 FEWEST_EVENTS = 4.0
-NORMAL = 1.96  # sds of a 95 % interval
 # log odds, log means or sigmas of a level, whatever noise makes of it: one row in three million has an event
 END = 15.0
-OPEN = (END / NORMAL) ** 2  # variance of what an open end leaves
+OPEN = (END / Z95) ** 2  # variance of what an open end leaves
 # coefficient of a level one end of whose interval is open: two sds of that of any
 REACH = 8.0
 _LEAST = 0.01  # sd below which a score is straight
@@ -75,8 +76,8 @@ def _longer(said: np.ndarray, step: float, noise: float, slope: float, sampling:
 
     Sampling makes as much of a coefficient wherever it is read: of a score that is flatter by `slope`, less.
     """
-    half = NORMAL * max(math.hypot(noise, slope * sampling), slope * _LEAST)
+    half = Z95 * max(math.hypot(noise, slope * sampling), slope * _LEAST)
     if not said[0] < step - half < step + half < said[-1]:
         return math.inf
     low, high = np.interp([step - half, step + half], said, SHIFTS)
-    return float(high - low) / (2 * NORMAL * max(math.hypot(noise, sampling), _LEAST))
+    return float(high - low) / (2 * Z95 * max(math.hypot(noise, sampling), _LEAST))

@@ -8,6 +8,7 @@ import numpy as np
 
 Numbers = TypeVar("Numbers", float, np.ndarray)
 
+ROUNDING = 1e-9  # of numbers of size 1, below which what floats leave is taken for 0
 SMALLEST = 1e-4  # eigenvalue of moments: columns are not told apart beyond a correlation of 1 minus this
 # of a solver: at most so many steps, and the length of what is left over that of what was asked, which floats
 # can reach: steps that go on below it leave the solution again

@@ -31,8 +31,8 @@ _FALSE_CELL = 0.02
 # a column is seen where the cells that stand out hold more than this share of the rows; one of which less is
 # seen may reach this many times farther, on both sides
 _MOST, _FARTHER = 2 / 3, 2.0
-# rows of which one octave holds so many may be all alike, but for a few
-_ALIKE = 0.9
+# rows of which one octave, or one cell and no other is seen, holds so many may be all alike, but for a few
+ALIKE = 0.9
 # of the rows of a normal column, one octave holds this share
 _IN_SIGHT = 0.25
 # relative sds of what cells say of mean (in sds) and variance: rows are not even within a cell
@@ -292,7 +292,7 @@ def _near(counts: Release, edges: Array) -> tuple[Array, Array]:
         np.cumsum(part.sum(axis=0), axis=1)
         for part in (rows, rows * (low + high) / 2, rows * (low**2 + low * high + high**2) / 3)
     )
-    varies = np.maximum.accumulate(rows.max(axis=0), axis=1) < _ALIKE * held
+    varies = np.maximum.accumulate(rows.max(axis=0), axis=1) < ALIKE * held
     some = np.maximum(held, 1.0)
     mean = first / some
     sds = np.sqrt(np.maximum(second / some - mean**2, 0.0))

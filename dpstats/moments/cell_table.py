@@ -21,7 +21,7 @@ PROBABILITIES = (0.05, 0.25, 0.5, 0.75, 0.95)  # of the quantiles of a column
 
 # rows lie evenly in a cell that is at most so many times denser or thinner than those beside it, which are at
 # most so many, and at most so many times narrower; but for so many sds of noise
-_DENSER, _MOST, _WIDER, _NOISE = 3.0, 4, 2.0, 2.0
+_DENSER, _MOST, _WIDER, NOISE = 3.0, 4, 2.0, 2.0
 _AROUND = 4  # cells on either side, of which the density around one is told
 # Rows lie in heaps where so many cells are out of line with those beside them, by such a share of the larger;
 # multiples are told by cells at most so many times narrower
@@ -308,7 +308,7 @@ class CellTable:
         beside, own = np.stack([counts[:-2], counts[2:]]) * ratio, counts[1:-1]
         least, most = np.maximum(beside.min(axis=0), 0.0), beside.max(axis=0)
         apart = np.maximum(own - most, least - own)
-        doubt = _NOISE * self.noise.sd * np.sqrt(1 + ratio.max(axis=0) ** 2)
+        doubt = NOISE * self.noise.sd * np.sqrt(1 + ratio.max(axis=0) ** 2)
         out_of_line = (apart > doubt) & (apart > _APART * np.maximum(own, most))
         return int(out_of_line.sum()) >= _HEAPS
 
@@ -318,7 +318,7 @@ class CellTable:
         Rows around a cell are then shared among cells by their multiples, and else by their widths, which
         differ by d. What counts have beyond their share by widths is b d, b being 1 of multiples and 0 of a
         smooth law, which those of cells that are not much narrower tell with the variance 1 / sum (d^2 / v):
-        multiples are ruled out where b is nearer to 0, and `_NOISE` sds below 1.
+        multiples are ruled out where b is nearer to 0, and `NOISE` sds below 1.
         """
         ends, counts = self._ends(), self.counts[:-1]
         at, widths = np.arange(len(counts)), np.diff(ends)
@@ -337,7 +337,7 @@ class CellTable:
             multiples = np.diff(np.append(np.ceil(places[:-1]), np.floor(places[-1]) + 1))
             more = near * multiples / np.maximum(around(multiples), 1.0) - usual
             told = float(np.sum(more**2 * weights))
-            if np.sum(more * (counts - usual) * weights) >= told - max(told / 2, _NOISE * math.sqrt(told)):
+            if np.sum(more * (counts - usual) * weights) >= told - max(told / 2, NOISE * math.sqrt(told)):
                 return exponent
         return finest
 
@@ -383,7 +383,7 @@ class CellTable:
             float(counts[cell]),
             rows * ratio,
             ratio,
-            _NOISE * self.noise.sd * math.sqrt(1.0 + cells * ratio**2),
+            NOISE * self.noise.sd * math.sqrt(1.0 + cells * ratio**2),
         )
 
     def _densest(self, cell: int) -> float:

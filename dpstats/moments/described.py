@@ -11,11 +11,10 @@ import numpy as np
 
 from dpstats._stored import Arrays
 from dpstats.moments.beyond_box import beyond
-from dpstats.moments.cell_table import PROBABILITIES, CellTable, Found, Noise, spread_of_normal
+from dpstats.moments.cell_table import NOISE, PROBABILITIES, CellTable, Found, Noise, spread_of_normal
 
 # the lower ones, and the values on either side up to the one before
 _SHELLS = tuple(zip(PROBABILITIES[:2], np.diff(PROBABILITIES[:2], prepend=0.0), strict=True))
-_NOISE = 2.0  # sds of its noise below which a variance may be noise alone
 _KURTOSIS = (1.8, 100.0)  # of even values, and what is believed at most
 LIMIT = 5.0  # sds that a value may be from its mean in a product
 _TOGETHER = 0.5  # what each unit of excess kurtosis adds, times the squared correlation
@@ -171,9 +170,10 @@ def mean_of(column: ColumnSums, level: float) -> Found:
 
 def sd_of(column: ColumnSums, level: float) -> Found:
     """The sd, with its interval, which is made on the scale of the variance; NaN where that may be noise."""
-    found, noise = in_box(column), in_box(column).variance_noise
-    variance = (found.kurtosis - 1) * found.variance**2 / found.rows + noise
+    found = in_box(column)
     assert column.sums is not None
+    noise, rows = found.variance_noise, found.rows
+    variance = (found.kurtosis - 1) * found.variance**2 / rows + noise
     z = column.sums.noise.widening(level, variance, noise, noise)
     whole = found.variance, found.square_noise + found.spread.noise
     inside = max(found.variance - found.spread.amount, 0.0), found.square_noise
@@ -182,7 +182,7 @@ def sd_of(column: ColumnSums, level: float) -> Found:
     most = (column.table.bounds[1] - column.table.bounds[0]) / 2
     least = min(_least_sd(column.table, level), most)
     low, high, value = (max(min(math.sqrt(each), most), least) for each in (low, high, found.variance))
-    if found.variance < _NOISE * math.sqrt(noise):
+    if found.variance < NOISE * math.sqrt(noise):
         return Found(math.nan, math.inf, low, high, 1.0)
     return Found(value, (high - low) / (2 * z), low, high, noise / variance if variance else 0.0)
 

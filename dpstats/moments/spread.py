@@ -20,7 +20,7 @@ _SHORTENED = 2.0
 # Of errors with the tails of t of 3 degrees of freedom, clipping takes up to this many times more of the
 # variance than is told from the kurtosis that is left
 _HEAVIER = 3.0
-_NORMAL_LIMIT = 1.96  # sds of a 95 % interval
+Z95 = 1.96  # sds of a 95 % interval
 _UNTOLD = 2.0  # sd of a kurtosis of which no release tells
 
 
@@ -68,7 +68,7 @@ def _doubt(moments: NoisyMoments, fit: NormalEquations) -> float:
 
 def error_up_to(more: float) -> float:
     """Error of a variance, as a share of it, at which its upper limit is larger by so much; a 95 % one."""
-    return math.log1p(more) / _NORMAL_LIMIT
+    return math.log1p(more) / Z95
 
 
 def share_explained(moments: NoisyMoments, most: float = math.inf) -> Quantity:

@@ -7,7 +7,7 @@ import pytest
 
 import dpstats as dps
 from dpstats.budget import Budget
-from dpstats.estimators.levels import END, NORMAL, REACH
+from dpstats.estimators.levels import END, REACH, Z95
 from dpstats.testing import SeededNoise, noise
 
 ROWS = 20_000
@@ -43,7 +43,7 @@ def test_what_is_told_against_a_level_without_rows_goes_as_far_as_levels_do(
     fit = fitted(("a", "b", "c", "d"), right, budget)
     open_ended = ["Intercept", *(name for name in fit.bse.index if "maker" in name)]
     share = 0.25 if "Sum" in right else 1.0  # of a level, in the intercept and in contrasts to the mean
-    assert (fit.bse[open_ended] > share * 0.5 * END / NORMAL).all() and np.isfinite(fit.bse).all()
+    assert (fit.bse[open_ended] > share * 0.5 * END / Z95).all() and np.isfinite(fit.bse).all()
     assert abs(fit.params["temp"] + 0.02) < 3 * fit.bse["temp"] < 0.02
     assert {code for code, _ in fit.flags} <= ({"weak"} if "Sum" in right else set())
     if between:  # it stands as it is

@@ -358,7 +358,7 @@ MUTANTS = (
     planted(
         "what a level without events may be ends where noise does (glm)",
         "models/test_glm.py::test_an_interval_of_a_level_without_events_has_no_end_that_matters",
-        ("estimators/levels.py", "(END / NORMAL) ** 2", "0.0"),
+        ("estimators/levels.py", "(END / Z95) ** 2", "0.0"),
     ),
     planted(
         "a reference level always has events, and others (glm)",
@@ -977,7 +977,7 @@ MUTANTS = (
     planted(
         "sigma is larger than declared bounds of the response allow",
         "results/test_linear.py::test_limits_stay_in_range_whatever_the_noise_did",
-        ("results/linear.py", "most = self._widest\n", "most = None\n"),
+        ("results/linear.py", "most = self.record.widest\n", "most = None\n"),
     ),
     planted(
         "counts that are mostly 0 are rows apart",
@@ -1325,7 +1325,7 @@ MUTANTS = (
         "an effect that is a line where rows lie moves coefficients by a quotient of rounding",
         BENT_TIMES
         + "test_where_noise_leaves_no_row_at_the_end_of_an_effect_only_the_square_that_goes_on_moves_a_line",
-        (BENT, "law.mean(left**2)[:, None] > _ROUNDING", "law.mean(left**2)[:, None] >= 0"),
+        (BENT, "law.mean(left**2)[:, None] > ROUNDING", "law.mean(left**2)[:, None] >= 0"),
     ),
     planted(
         "what chance may make of a sum moves a line",

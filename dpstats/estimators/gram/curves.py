@@ -18,13 +18,13 @@ from dpstats.estimators.engine.plan import Plan
 from dpstats.estimators.gram.bounds import Bent, pilot_bounds
 from dpstats.estimators.gram.coordinates import Coordinates
 from dpstats.estimators.gram.lengths import LongRows, slopes_of
+from dpstats.estimators.matrices import ROUNDING
 from dpstats.families.quantiles import normal_squares
 from dpstats.moments import LinearMoments
 
 Array = np.ndarray
 
 _SQUARE = 2.0  # mean square of the square of a normal column, less its mean
-_NOTHING = 1e-12  # of a mean cube
 _OTHERS = 8  # quantiles of the square of the other coordinates of a row
 _MOST = 1.4  # what a square moves a line by, over its coefficient: as of the predictor's, `estimate._MOVED`
 # sd of how far least squares lies from a line of weighted rows, over what a square says. Without noise, at
@@ -185,7 +185,7 @@ class Curves:
         if not len(self.chosen):
             return left
         still = self.law.lost(radius)
-        moved = np.maximum(self.law.lost(usual) - still, _NOTHING)
+        moved = np.maximum(self.law.lost(usual) - still, ROUNDING)
         found = np.where(self.law.room, 1.0, np.minimum(still / moved, 1.0))
         left[:] = found.max()
         left[1 + self.chosen] = found

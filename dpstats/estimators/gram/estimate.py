@@ -35,14 +35,13 @@ from dpstats.estimators.gram.levels import may_be_constant
 from dpstats.estimators.gram.pure import fit_pure
 from dpstats.estimators.gram.reach import with_reach
 from dpstats.estimators.gram.whole import of_all_rows
-from dpstats.estimators.levels import NORMAL
 from dpstats.estimators.row_scale import Box, RowScale, sums_of_values
 from dpstats.families.bounded_score import BoundedScore
 from dpstats.families.glm import GAUSSIAN
 from dpstats.moments import LinearMoments, PublicMoments
 from dpstats.moments.noisy import SEEN
 from dpstats.moments.normal_rows import kept_square, mean_weight
-from dpstats.moments.spread import error_up_to
+from dpstats.moments.spread import Z95, error_up_to
 
 Array = np.ndarray
 
@@ -297,7 +296,7 @@ def beyond_limit(moments: LinearMoments, place: Coordinates, limit: float) -> Ar
     )
     error = moments.noise_cross**2 * square + (limit * moments.noise_gram * uneven) ** 2
     error += np.maximum(share, 0.0) / moments.n
-    open_ended = limit * share - np.abs(ways.T @ moments.cross) <= NORMAL * np.sqrt(error)
+    open_ended = limit * share - np.abs(ways.T @ moments.cross) <= Z95 * np.sqrt(error)
     moved = place.to_params() @ sums[:, open_ended] / scale.y_scale
     lost, lead = ~np.isclose(moved, 0).all(axis=1), int(scale.constant)
     lost[lead:] |= (scale.within >= 0) & lost[lead + scale.within]

@@ -13,10 +13,9 @@ from collections.abc import Iterable
 import numpy as np
 import scipy.linalg
 
-from dpstats.estimators.matrices import conjugate_gradients
+from dpstats.estimators.matrices import ROUNDING, conjugate_gradients
 
 _LEAST_LEFT = 1e-6  # share of a variance of noise that conditions leave, at least
-_ROUNDING = 1e-12  # of eigenvalues against the largest one
 
 
 class Structure:
@@ -96,7 +95,7 @@ class Left:
         self._structure, self._way, self._size = structure, way, structure.sizes(metric)
         alone = (structure.spread(one) for one in unit / self._size)
         normal = np.array([structure.summed(metric @ one @ metric) for one in alone]) / self._size
-        self._root = np.linalg.cholesky(normal + _ROUNDING * unit)
+        self._root = np.linalg.cholesky(normal + ROUNDING * unit)
 
     @property
     def free(self) -> float:
@@ -112,7 +111,7 @@ class Left:
     def of_product(self, second: np.ndarray) -> np.ndarray:
         """Covariance of N v for v with these second moments, shape (k, k)."""
         values, vectors = np.linalg.eigh(second)
-        some = values > _ROUNDING * values[-1]
+        some = values > ROUNDING * values[-1]
         turned = (self._way.T @ (vectors[:, some] * np.sqrt(values[some]))).T
         parts = (self._told(np.outer(one, each) for one in self._way) for each in turned)
         return np.asarray(sum((part.T @ part for part in parts), np.zeros_like(second)))

@@ -15,12 +15,12 @@ import numpy as np
 from scipy import special
 
 from dpstats.curator import Curator
-from dpstats.estimators.columns import SPIKE
 from dpstats.estimators.engine.plan import Plan
 from dpstats.estimators.hazards.problem import Problem, by_stratum
 from dpstats.estimators.hazards.shape import find_shape, gained, smoothed, until_the_end
 from dpstats.estimators.levels import END
 from dpstats.estimators.row_scale import SURE
+from dpstats.estimators.zoom import ALIKE
 
 # events of a run of cells in sds of their noise, and at least: less is spread evenly over time
 _VISIBLE, _FEWEST = 4.0, 1.0
@@ -289,7 +289,7 @@ def _of_those_at_risk(late: np.ndarray, leave: np.ndarray, strata: int) -> tuple
 
 def _at_one_time(events: np.ndarray, noise: float) -> bool:
     """Whether one cell seems to hold nearly all events, and surely more than noise hides in all others."""
-    return bool(events.max() > max(SPIKE * events.sum(), SURE * noise))
+    return bool(events.max() > max(ALIKE * events.sum(), SURE * noise))
 
 
 def _faster(hazard: np.ndarray, length: np.ndarray, unsure: np.ndarray, stratum: np.ndarray) -> np.ndarray:

@@ -12,10 +12,9 @@ import numpy as np
 
 from dpstats.estimators.hazards.information import Known
 from dpstats.estimators.levels import FEWEST_EVENTS, SHIFTS, level
-from dpstats.estimators.matrices import SMALLEST
+from dpstats.estimators.matrices import ROUNDING, SMALLEST
 from dpstats.estimators.row_scale import RowScale, sums_of_values
 
-_ROUNDING = 1e-9  # of codes of levels
 _CURVE = -np.expm1(-SHIFTS)
 _MOST = 0.9  # of all failures of a level, that a point may surely have too few of: a step of 2.3 in logs
 
@@ -77,5 +76,5 @@ def _levels(scale: RowScale) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     each = sums_of_values(replace(scale, constant=True))
     sums, rows = np.hstack(each), np.hstack([np.linalg.pinv(one).T for one in each])
     shares = np.clip(sums[0], 0.0, 1.0)
-    ways = np.where(np.abs(sums[1:]) > _ROUNDING * scale.scale[:, None], sums[1:], 0.0)
+    ways = np.where(np.abs(sums[1:]) > ROUNDING * scale.scale[:, None], sums[1:], 0.0)
     return ways, rows[1:] / np.maximum(1 - shares, SMALLEST), shares

@@ -226,7 +226,7 @@ class Bounding(Generic[P]):
         log_sigma = self._log_sigma_noise(bounds, point)
         if per_length * math.sqrt(squares[0]) > math.sqrt(least):
             return None
-        bias = 0.016 * math.exp(-c / self.placement.problem.family.cut.bias) + floor.bias
+        bias = FLOOR_BIAS * math.exp(-c / self.placement.problem.family.cut.bias) + floor.bias
         bias += self.doubt * self.off(replace(choice, width=math.inf), point)
         kept = max(usual.kept(c) - floor.lost, LEAST_KEPT)
         # relative error of the information matrix, which grows with the square of the radius

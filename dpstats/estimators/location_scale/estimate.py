@@ -14,7 +14,7 @@ from dpstats.estimators.location_scale.bounds import Bounding, Choice
 from dpstats.estimators.location_scale.level_curve import level_curve
 from dpstats.estimators.location_scale.placement import PlacedByFamily, Placement
 from dpstats.estimators.location_scale.problem import LOG_SIGMA_RANGE, Problem, sigma_of
-from dpstats.estimators.matrices import by_precision
+from dpstats.estimators.matrices import ROUNDING, by_precision
 from dpstats.estimators.row_scale import sums_of_values
 from dpstats.moments import Quantity
 
@@ -32,7 +32,6 @@ _HIDES = 0.05
 # effect of columns together, over the largest of one alone, below which they cancel each other: that is so of
 # the difference of two with a correlation above .87
 _CANCEL = 0.5
-_ROUNDING = 1e-9  # of what makes an indicator of contrasts, which are of size 1
 _FARTHEST = 1e3  # sigmas; of a level that lies further off, no more is to be said
 # a column is long on one side if the row weight takes this share of its squares away there, and three times
 # what it takes on the other: its effect is then that of the bulk
@@ -326,7 +325,7 @@ def few_events(
         own = np.maximum(released.sds @ parts, 1e-150)
         counted, sd = by_precision(counted, sd, released.values @ parts, own), 1 / np.hypot(1 / sd, 1 / own)
     ways = to_user(scale.center, scale.scale, True) @ sums[:, events * (counted - 2 * sd) < FEWEST_EVENTS]
-    return np.where(np.abs(ways) < _ROUNDING, 0.0, ways)
+    return np.where(np.abs(ways) < ROUNDING, 0.0, ways)
 
 
 def without_scale(bounding: Bounding[Placement], information: Information) -> np.ndarray:

@@ -32,13 +32,14 @@ _FARTHEST, _HIGHEST_OFFSET, LEAST_KEPT = 50.0, 20.0, 0.01
 # below minus this, a normal row collects a hazard of 1e-19: freezing h1* there changes no compensator
 UNSEEN = 9.0
 LEAST_SAID = 0.02  # square of a score of an event, however late rows enter
-# Size of the bias assumed at distance 0 of the floor, in sds of one event, falling as exp(-distance): the
-# slopes of a noise-free log-normal fit of rotterdam move by this within a factor of two.
+# Size of the bias assumed at distance 0 of the floor, and at a cut of 0, in sds of one event, falling as
+# exp(-distance): the slopes of a noise-free log-normal fit of rotterdam move by this within a factor of two.
 FLOOR_BIAS = 0.016
 # distance of the floor from the mean of the events' z, in their sds
 _FLOORS = ladder(1.0, 8.0)
 FIRST = 2  # of these, for the first steps
-MOST_FAILED, _POINTS = 0.999, 400  # of the rows: the last of them may live for ever; residuals
+# of the rows, as the last of them may live for ever; and residuals, or points of an integral over them
+MOST_FAILED, POINTS = 0.999, 400
 WHOLE = 64.0  # a cut that takes away hardly anything
 # Residuals of all rows, for means over a law whose failures are all seen: its density is below 1e-17 beyond.
 _ALL = np.linspace(-40.0, 160.0, 4001)
@@ -209,9 +210,9 @@ class EventLaw:
 @functools.lru_cache(maxsize=64)
 def watched(family: Family, fraction: float, centred: float) -> EventLaw:
     """Events of rows watched to the hazard by which this fraction has failed, each as likely as the other."""
-    return EventLaw.of(family, residuals(family, fraction), np.ones(_POINTS), centred)
+    return EventLaw.of(family, residuals(family, fraction), np.ones(POINTS), centred)
 
 
 def residuals(family: Family, fraction: float) -> Array:
     """Residuals of events of rows watched to that hazard, at even shares."""
-    return family.quantile(min(fraction, MOST_FAILED) * (np.arange(_POINTS) + 0.5) / _POINTS)
+    return family.quantile(min(fraction, MOST_FAILED) * (np.arange(POINTS) + 0.5) / POINTS)

@@ -8,11 +8,11 @@ import functools
 import numpy as np
 
 from dpstats.estimators.levels import SHIFTS, slope_in_middle
-from dpstats.estimators.location_scale.event_law import UNSEEN
+from dpstats.estimators.location_scale.event_law import POINTS, UNSEEN
 from dpstats.families import Family
 from dpstats.families.martingale import taper
 
-_EARLIEST, _POINTS = -14.0, 400  # residuals at which hardly any row has failed; of an integral
+_EARLIEST = -14.0  # residual at which hardly any row has failed
 _FARTHEST = 8.0  # end of watching, whatever noise makes of a coefficient
 _END = 0.1  # steps of the residual at which watching ends, so that a curve serves many levels
 
@@ -42,7 +42,7 @@ def _curve(family: Family, c: float, end: int) -> np.ndarray:
     all rows together, of the events' own as much as the cut leaves of rows that are well predicted, and by
     what the cut leaves where these rows fail: it is taken for the larger of the two.
     """
-    z = np.linspace(_EARLIEST, end * _END, _POINTS)
+    z = np.linspace(_EARLIEST, end * _END, POINTS)
     true = z - SHIFTS[:, None]
     living, hazard = family.sf(true), family.hazard(true)
     h1 = taper(family, c, -UNSEEN).g(z) * family.log_hazard_slope(z)

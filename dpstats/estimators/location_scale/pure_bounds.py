@@ -12,7 +12,7 @@ from scipy import special
 
 from dpstats.estimators.engine.bounds import LENGTHS, ladder
 from dpstats.estimators.location_scale.bounds import USUAL_WIDTH, Bounding, Choice
-from dpstats.estimators.location_scale.event_law import EventLaw, Floor, watched
+from dpstats.estimators.location_scale.event_law import FLOOR_BIAS, EventLaw, Floor, watched
 from dpstats.estimators.location_scale.placement import PlacedByLine
 from dpstats.estimators.location_scale.whitening import Whitening
 from dpstats.families.score_bounds import LOG_SIGMA_SHARE, ScoreBounds, Truncation
@@ -24,9 +24,9 @@ _LENGTHS = ladder(LENGTHS[0] / 2, LENGTHS[-1])
 SIZE_SD = math.sqrt(20 / 3)
 # noise below this many sampling sds is free, so that bounds widen with the budget
 FREE = 0.2
-# assumed bias, per event, of the location by the cut and by the radius; less than under Gaussian noise, which
-# is smaller; and the share of the floor's that is assumed
-_CUT_BIAS, _LENGTH_BIAS, _FLOOR_BIAS = 0.008, 0.003, 0.5
+# assumed bias, per event, of the location by the radius; and the share that is assumed of what is under
+# Gaussian noise, which is smaller, by cut and floor
+_LENGTH_BIAS, _OTHER_BIAS = 0.003, 0.5
 # noise, in sampling sds, up to which the radius grows with the rows of rare levels, at a typical cut
 _FOR_LEVELS, _USUAL_CUT = 0.3, 2.0
 # the information on log sigma against that of rows censored at one hazard, where almost all are censored;
@@ -75,8 +75,9 @@ class PureBounding(Bounding[PlacedByLine]):
         where = self.truncation(choice, point)
         bounds, (slope, variance) = self.bounds(where), self._left(where)
         log_sigma = self._log_sigma_noise(bounds, point)
-        bias = _CUT_BIAS * math.exp(-c / self.placement.problem.family.cut.bias) + _FLOOR_BIAS * floor.bias
-        bias += self.doubt * self.off(replace(choice, width=math.inf), point)
+        by_cut = FLOOR_BIAS * math.exp(-c / self.placement.problem.family.cut.bias)
+        off = self.off(replace(choice, width=math.inf), point)
+        bias = _OTHER_BIAS * (by_cut + floor.bias) + self.doubt * off
         per_length = self._per_length(bounds)
         best = (math.inf, choice)
         for length in (max(length, levels / k) for length in _LENGTHS):

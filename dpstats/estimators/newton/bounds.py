@@ -33,9 +33,6 @@ SPREADS, STEEPEST = ladder(2.5, 30.0), ladder(1.0, 20.0)
 _TOLD = 1 / 8
 # overdispersed counts leave room for rows of a larger mean, up to this multiple
 _HEAVY = 2.0
-# noise of averaged steps, in sds of the linear predictor, up to which limits of the first ones have room for
-# counts that are far from the start
-_ROUGH = 0.01
 # least curvature: of events in one row of a thousand
 _LEAST_LEVEL = 1e-3
 # dispersions of amounts that there may be, before any release
@@ -106,7 +103,7 @@ class Chooser:
             self.n * level
         )
         seen = located.sd**2 / max(float(family.variance(np.array(located.mean))), _LEAST_LEVEL)
-        return max(min(seen, (_ROUGH / noise) ** 2), 1.0)
+        return max(min(seen, (NOTHING / noise) ** 2), 1.0)
 
     @property
     def _alone(self) -> bool:

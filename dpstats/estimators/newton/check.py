@@ -21,7 +21,6 @@ from dpstats.estimators.bends import (
     standardised,
 )
 from dpstats.estimators.engine.finish import E, Estimate
-from dpstats.estimators.levels import NORMAL
 from dpstats.estimators.newton.bounds import DISPERSIONS
 from dpstats.estimators.newton.located import Located
 from dpstats.estimators.newton.problem import Problem
@@ -29,6 +28,7 @@ from dpstats.estimators.row_scale import SURE
 from dpstats.families.bounded_score import BoundedScore
 from dpstats.families.glm import CERTAIN, GlmFamily
 from dpstats.moments.roots import variance_along
+from dpstats.moments.spread import Z95
 
 # times the limit of scores, for what may lie beyond: the farther, the noisier; of a row that lies farther
 # still as much is seen
@@ -272,7 +272,7 @@ def separated(family: GlmFamily, line: Line) -> bool:
     """
     if not family.two_valued:
         return False
-    errors = NORMAL * np.sqrt(np.diag(line.cov))
+    errors = Z95 * np.sqrt(np.diag(line.cov))
     stand_out = (np.abs(line.slopes) > errors) | np.isinf(errors)
     spread = replace(line, beta=stand_out * line.slopes).whole_spread
     return family.contradicted < _CONTRADICT * math.sqrt(2 * math.pi) * spread

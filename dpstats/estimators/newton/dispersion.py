@@ -17,6 +17,7 @@ from scipy import special
 from dpstats.curator import Release
 from dpstats.estimators.bends import USUAL
 from dpstats.estimators.engine.accumulate import Accumulator
+from dpstats.estimators.engine.bounds import NEARLY_ALL
 from dpstats.estimators.engine.information import Information
 from dpstats.estimators.newton.information import of_row
 from dpstats.estimators.row_scale import SURE
@@ -38,8 +39,6 @@ _LAW = even_shares(2000)
 ALPHAS, _UNIT = (0.0, 0.1, 0.3, 1.0, 3.0, 10.0), 0.1
 _PLACES = np.log1p(np.array(ALPHAS) / _UNIT)
 _FINE = 2001  # points of the interpolation between them
-# sds along the direction in which scatter grows, at which it is asked what clipping takes: that grows faster
-_OUT = 3.0
 
 
 @dataclass(frozen=True)
@@ -134,7 +133,8 @@ class Uneven:
     Attributes
     ----------
     alpha : float
-        Of rows `_OUT` sds out along the direction in which scatter grows.
+        Of rows `NEARLY_ALL` sds out along the direction in which scatter grows, as what clipping takes grows
+        faster: at 2 slopes of a number whose upper quarter scatters more were .1 half-lengths farther off.
     direction : array, shape (k,)
         What a place there, in sds, is of the standardised columns.
     """
@@ -151,13 +151,15 @@ class Uneven:
         sampling = len(along) * limit**2 * max(found[0, 0], 0.0)
         usual = special.chdtri(len(along), USUAL) / len(along) * (2 * np.sum(sds[1:, 0] ** 2) + sampling)
         size = math.sqrt(max(along @ along - usual, 0.0))
-        farthest, _ = _place(found[0, 0] + _OUT * size, found[0, 1:])
+        farthest, _ = _place(found[0, 0] + NEARLY_ALL * size, found[0, 1:])
         return cls(_UNIT * math.expm1(farthest), whitening @ along / max(np.linalg.norm(along), 1e-300))
 
     def moved(self, score: BoundedScore, curvature: float) -> float:
         """What clipping makes of the mean of a score an sd out, beside what is put back."""
         eta = math.log(score.family.mean_at(curvature, score.predictors))
-        return score.put_back(max(self.alpha - (score.family.alpha or 0.0), score.dispersion), eta) / _OUT
+        return (
+            score.put_back(max(self.alpha - (score.family.alpha or 0.0), score.dispersion), eta) / NEARLY_ALL
+        )
 
 
 def excess(seen: Seen, phi: Quantity, alpha: float) -> Quantity:

@@ -6,11 +6,11 @@ import numpy as np
 
 from dpstats.estimators.bends import WORTH, by_chance
 from dpstats.estimators.engine.finish import E, Estimate
-from dpstats.estimators.levels import NORMAL
 from dpstats.estimators.newton.check import Check, Read, level_variance
 from dpstats.estimators.newton.located import Located
 from dpstats.estimators.newton.problem import Problem
 from dpstats.families.bounded_score import square_weight
+from dpstats.moments.spread import Z95
 
 # of the radius: what a long row adds at most. Shorter, and far rows add no more than near ones; longer, and
 # noise grows as they do.
@@ -86,7 +86,7 @@ def _wide_enough(found: E, ends: np.ndarray, forth: np.ndarray) -> E:
     `ends` says how much nearer to 0 that is, in units of standardised columns.
     """
     variances = np.diag(found.cov) / np.diag(forth) ** 2
-    lacking = np.maximum((ends / (2 * NORMAL)) ** 2 - variances, 0.0)
+    lacking = np.maximum((ends / (2 * Z95)) ** 2 - variances, 0.0)
     return found.doubted((forth * lacking) @ forth.T)
 
 

@@ -11,12 +11,13 @@ import numpy as np
 
 from dpstats.estimators.engine.bounds import LENGTHS
 from dpstats.estimators.engine.finish import E
-from dpstats.estimators.levels import END, FEWEST_EVENTS, NORMAL, OPEN, REACH, SHIFTS, level, slope_in_middle
+from dpstats.estimators.levels import END, FEWEST_EVENTS, OPEN, REACH, SHIFTS, level, slope_in_middle
 from dpstats.estimators.newton.located import Located, level_shares
 from dpstats.estimators.newton.problem import Problem
 from dpstats.estimators.stretch import STRETCH
 from dpstats.families.glm import GlmFamily
 from dpstats.moments.roots import variance_along
+from dpstats.moments.spread import Z95
 
 _FLAT = 1e-300  # slope of a mean that may be 0 in floats, whose scores say nothing
 
@@ -138,7 +139,7 @@ def _few_events(
     found, error = scores.curvature(direction)
     noise = math.hypot(error, found * math.sqrt(max(sd**2 - sampling**2, 0.0)))
     mean = float(problem.family.mean(np.clip(points.mean() + located.offset, -END, END)))
-    return found / max(mean, 1 - mean) - NORMAL * noise < FEWEST_EVENTS
+    return found / max(mean, 1 - mean) - Z95 * noise < FEWEST_EVENTS
 
 
 def stretched_no_further(
