@@ -214,6 +214,18 @@ def test_table_is_that_of_python(
     assert json.loads(out_of(["table", "drives.fit.json", *words, "--format", "json"], capsys))
 
 
+def test_the_list_of_tables_goes_to_a_file_and_its_name_says_the_format(
+    kept: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    listed = out_of(["table", "drives.fit.json"], capsys)
+    assert out_of(["table", "drives.fit.json", "--out", "list.txt"], capsys) == ""
+    assert Path("list.txt").read_text(encoding="utf-8") == listed
+    for name in ("lines.csv", "lines.md", "lines.json"):
+        assert out_of(["table", "drives.fit.json", "tidy", "--out", name], capsys) == ""
+    assert Path("lines.csv").read_text(encoding="utf-8").startswith("term,")
+    assert json.loads(Path("lines.json").read_text(encoding="utf-8"))
+
+
 def test_table_lists_what_there_is_and_each_of_it_works_or_says_what_it_needs(
     kept: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -22,6 +22,7 @@ from dpstats.results.table import Column, Table, figures
 from dpstats.results.wald import WaldTest
 from dpstats.schema import Levels
 
+_FORMAT_OF = {suffix: name for name, suffix in FORMATS.items()}
 PICTURES = (".png", ".pdf", ".svg")
 DPI = 150  # of a picture in dots: a figure of 7.5 inches is as wide as most screens show at once
 _NO_TABLES = ("save", "load", "to_dict", "from_dict", "record", "design", "schema", "model", "document")
@@ -47,8 +48,7 @@ def table(options: argparse.Namespace) -> None:
     """Print what a method of a fit returns, or which there are."""
     fit = load(options.fit)
     if options.what is None:
-        print("\n".join(_offered(fit)))
-        return
+        return _write("\n".join(_offered(fit)), options)
     if options.what in _NO_TABLES or options.what.startswith(("_", "plot")):
         raise SpecificationError(
             f"{options.what!r} is no table; dpstats table FIT lists them, and dpstats plot draws"
@@ -216,7 +216,7 @@ def _value(text: str) -> Any:
 def _write(result: Any, options: argparse.Namespace, more: dict[str, Any] | None = None) -> None:
     """Write a result to the screen or to a file, as the options say; `more` is of the table of a fit."""
     level = 0.95 if options.level is None else options.level
-    wanted = options.format
+    wanted = options.format or _FORMAT_OF.get(options.out.suffix.lower() if options.out else "", "text")
     if wanted == "json":
         text = json.dumps(_plain(_content(result, level, more)), indent=1, ensure_ascii=False) + "\n"
     elif wanted == "csv":

@@ -80,12 +80,13 @@ def covariate_block(
     outside = np.zeros(len(frame), dtype=bool)
     for name, values in block.items():
         variable = schema[name]
-        bad = ~usable(values, variable)
-        if np.any(bad):
+        if np.any(bad := ~usable(values, variable)):
             row = int(np.argmax(bad))
-            if pd.isna(frame[name]).iloc[row]:
-                raise RowError(asked, row, f" lacks a value of {name!r}; each row needs {', '.join(names)}")
-            raise RowError(asked, row, f": {name} must be {expected(variable)}")
+            # by no label of an index, which may be a name
+            iloc = " (as .iloc counts)" * (not frame.index.equals(pd.RangeIndex(len(frame))))
+            lacks = f" lacks a value of {name!r}; each row needs {', '.join(names)}"
+            empty = pd.isna(frame[name]).iloc[row]
+            raise RowError(asked, row, iloc + (lacks if empty else f": {name} must be {expected(variable)}"))
         if not isinstance(variable, Levels):
             outside |= (values < variable.bounds[0]) | (values > variable.bounds[1])
     for norm in schema.norms:

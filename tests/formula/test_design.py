@@ -203,6 +203,10 @@ def test_one_new_row_and_broadcast_scalars():
             [{"temp": 30, "maker": "WDC"}, {"maker": "WDC"}],
             "row 1 lacks a value of 'temp'; each row needs temp, maker",
         ),
+        (
+            pd.DataFrame({"temp": [30.0, np.nan], "maker": "WDC"}, index=["Miller", "Smith"]),
+            r"row 1 \(as .iloc counts\) lacks a value of 'temp'; each row needs temp, maker$",
+        ),
         ({"temp": "hot", "maker": "WDC"}, "newdata row 0: temp must be a finite number$"),
         ({"temp": 30, "maker": None}, "row 0 lacks a value of 'maker'; each row needs temp, maker"),
         ({"temp": [1, float("inf")], "maker": "WDC"}, "newdata row 1: temp must be a finite number$"),
