@@ -6,7 +6,9 @@
 Designs are those of the lottery with the right law: half of them ordinary, half of the wide draw, with 10,000
 rows or more. Covariates have any shape; the plan is told means, sds, skewness, kurtosis, shares and
 correlations of the rows, the true coefficients and scale, and the share of events or the mean of the
-response. Fits are of rows drawn anew, as many as a design has in each. A record holds, for each coefficient,
+response; of times that are watched to one end, or to three, the lengths of these watches. Fits are of rows
+drawn anew, as many as a design has in each. With --hazards Weibull times are fitted by coxph, under Gaussian
+noise. A record holds, for each coefficient,
 the planned standard error over the median that those fits print, and in how many they find an effect that
 80 % are planned to find: tests are of the estimate less what is true, and more or less that effect.
 
@@ -36,6 +38,7 @@ from scipy.special import ndtr
 
 import dpstats as dps
 from dpstats.errors import SpecificationError
+from dpstats.models import Coxph
 from dpstats.planning import FitPlan
 from dpstats.testing import SeededNoise, noise
 
@@ -49,17 +52,20 @@ SURE = 0.1  # above it a plan says that its own medians say little
 DRAWS = 200  # of fits anew, by which it is found
 
 
-def draw(seed: int) -> Design | None:
+def draw(seed: int, hazards: bool = False) -> Design | None:
     """The design of a seed, unless it is not of those."""
     design = (draw_ordinary if seed % 2 else draw_design)(seed)
+    if hazards:
+        others = (design.model, design.dist) != ("survreg", "weibull") or design.kind == "pure"
+        design = replace(design, model="kaplan_meier") if others else design
     size = design.n * (len(design.covariates.columns) + 1)
     right = design.model != "kaplan_meier" and design.law == "right"
     return design if right and design.n >= LEAST and size <= MOST else None
 
 
-def of_routes(routes: list[str] | None, seed: int) -> bool:
+def of_routes(routes: list[str] | None, hazards: bool, seed: int) -> bool:
     """Whether there is a design of a seed, of one of these routes."""
-    design = draw(seed)
+    design = draw(seed, hazards)
     return design is not None and (routes is None or design.route in routes)
 
 
@@ -98,8 +104,10 @@ def correlations(
 
 
 def planned(design: Design, made: Sample, model: Any, n: int) -> FitPlan:
-    names = model.design.names
-    law: dict[str, Any] = {"coef": dict(zip(names, map(float, made.truth), strict=False))}
+    names, truth = model.design.names, made.truth
+    if isinstance(model, Coxph):
+        truth = -truth[1:] / design.level
+    law: dict[str, Any] = {"coef": dict(zip(names, map(float, truth), strict=False))}
     known = told(design, made)
     if design.model in ("logit", "poisson", "gamma"):
         del law["coef"]["Intercept"]
@@ -108,8 +116,13 @@ def planned(design: Design, made: Sample, model: Any, n: int) -> FitPlan:
             (law | {"events": mean}, known) if design.model == "logit" else (law, known | {"y": mean})
         )
     if design.model == "survreg":
-        law |= {"scale": design.level, "events": float(made.fields["event"][: design.n].mean())}
-        law["watches"] = "equal" if design.censoring == "end" else "even"
+        failed = made.fields["event"][: design.n]
+        law |= {"scale": design.level, "events": float(failed.mean())}
+        if design.censoring in ("end", "lumps") and not failed.all():
+            ends = made.fields["log_time"][: design.n][failed == 0]
+            law["watches"] = np.minimum(np.exp(np.unique(ends)), made.schema["time"].bounds[1])
+            if not isinstance(model, Coxph):
+                del law["events"]  # which follows
     elif design.model == "ols":
         law["scale"] = 1.0
     elif design.model == "gamma":
@@ -117,23 +130,26 @@ def planned(design: Design, made: Sample, model: Any, n: int) -> FitPlan:
     return dps.plan(model, design.budget, n, covariates=known, **law)
 
 
-def one(seed: int) -> Record:
+def one(hazards: bool, seed: int) -> Record:
     """The record of a design."""
-    design = draw(seed)
+    design = draw(seed, hazards)
     if design is None:
         return {"seed": seed, "skipped": True}
     try:
-        return design.described() | scored(design)
+        return design.described() | ({"route": "coxph gaussian"} if hazards else {}) | scored(design, hazards)
     except SpecificationError as refusal:
         return design.described() | {"refused": str(refusal)}
 
 
-def scored(design: Design) -> Record:
+def scored(design: Design, hazards: bool = False) -> Record:
     tables = int(np.clip(NUMBERS // (design.n * (len(design.covariates.columns) + 1)), 2, TABLES))
     several = replace(design, n=design.n * tables)
     made = sample(several)
     parts = [made.rows.iloc[i * design.n : (i + 1) * design.n].reset_index(drop=True) for i in range(tables)]
-    models = [model_of(design, replace(made, rows=part)) for part in parts]
+    models = [
+        dps.coxph(made.formula, part, made.schema) if hazards else model_of(design, replace(made, rows=part))
+        for part in parts
+    ]
     began = time.process_time()
     ahead = planned(several, made, models[0], design.n).table()
     seconds = time.process_time() - began
@@ -247,11 +263,14 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--work", type=Path, default=WORK)
     parser.add_argument("--routes", nargs="+", help='such as "logit gaussian"; default: all')
+    parser.add_argument("--hazards", action="store_true", help="fit Weibull times by coxph")
     options = parser.parse_args()
     run = secrets.randbelow(10**9) if options.seed is None else options.seed
-    path = options.work / f"planning-{estimator()}-{run}.jsonl"
-    wished = partial(of_routes, options.routes)
-    records = drawn(path, run, one, options.designs, options.minutes, options.jobs, wished)
+    path = options.work / f"planning-{estimator()}-{run}{'-hazards' * options.hazards}.jsonl"
+    wished = partial(of_routes, options.routes, options.hazards)
+    records = drawn(
+        path, run, partial(one, options.hazards), options.designs, options.minutes, options.jobs, wished
+    )
     print(header(work=options.work))
     print(f"seed {run}\n")
     print(report(records))

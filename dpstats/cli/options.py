@@ -108,7 +108,7 @@ _ARGUMENTS = option(
 )
 _TABLE = (
     option("--level", type=float, help="of intervals; default: 0.95"),
-    option("--format", choices=tuple(FORMATS), default="text", help="default: %(default)s"),
+    option("--format", choices=tuple(FORMATS), help="default: as the name of --out ends, else text"),
     option("--out", type=Path, help="write this new file; default: the screen"),
 )
 
@@ -194,9 +194,10 @@ _SPENDING = (
         ),
         option(
             "--watches",
-            choices=("even", "equal"),
-            default="even",
-            help="whether units enter service evenly (the default), or all are watched as long",
+            nargs="+",
+            default=["even"],
+            metavar="LENGTH",
+            help="of units: even (the default) where they enter service evenly, equal, or their lengths",
         ),
         option("--power", nargs="+", metavar="TERM=VALUE", help="chance to find these effects"),
         option("--half-width", nargs="+", metavar="TERM=VALUE", help="budget and rows for these"),

@@ -241,7 +241,7 @@ class Plannable(Unfitted):
         scale: float | None = None,
         events: float | None = None,
         inspections: float | Sequence[float] | None = None,
-        watches: str = "even",
+        watches: str | float | Sequence[float] = "even",
     ) -> FitPlan:
         """Say what a fit will be worth, before its budget is spent; no row is read.
 

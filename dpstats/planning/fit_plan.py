@@ -416,7 +416,7 @@ def plan(  # noqa: PLR0913 - what a user may know; public
     scale: float | None = None,
     events: float | None = None,
     inspections: float | Sequence[float] | None = None,
-    watches: str = EVEN,
+    watches: str | float | Sequence[float] = EVEN,
 ) -> FitPlan:
     """Say what a fit will be worth, before its budget is spent.
 
@@ -451,10 +451,10 @@ def plan(  # noqa: PLR0913 - what a user may know; public
     inspections : float or sequence of float, optional
         Of failures between two times: how far apart the looks at a unit are, or their times. The last look
         is at the end of its watch.
-    watches : {"even", "equal"}
+    watches : {"even", "equal"}, float or sequence of float
         Of times to failure, how long units are watched: "even" where they enter service evenly and the watch
         ends for all at one time, so that watches of all lengths are as frequent; "equal" where all are
-        watched as long, as in a test that begins together.
+        watched as long, as in a test that begins together; or lengths that are as frequent as each other.
 
     Returns
     -------

@@ -27,6 +27,7 @@ _HEADS_AROUND = {name: _HEADS[name] for name in ("sampling", "privacy", "half_wi
 _HEADS_AROUND |= {"half_low": "sds x1.5", "half_high": "sds /1.5", "half_tied": "tied"}
 
 _UNSURE = 0.1  # error of the middle of fits, of itself, at which one plan in eight is more than 15 % off
+_APART = 2.0  # standard errors of one fit in ten over those in the middle, by which fits are not alike
 _NOTICED = 0.005  # rows that lack a value, which are printed as 1 %
 _UNREAD = "No private row was read and nothing was charged"
 _EXPOSED = "What is known of the rows was found without secret noise, and the plan charged nothing"
@@ -98,15 +99,16 @@ def _notes(known: Known, law: Law, around: bool) -> list[str]:
 
 def _doubts(table: pd.DataFrame) -> list[str]:
     """What to say where fits differ so much that none is like the one in the middle."""
-    shown = table[np.isfinite(table["half_width"]) & (table["unsure"] > _UNSURE)]
+    shown = table[np.isfinite(table["half_width"])]
+    shown = shown[(shown["unsure"] > _UNSURE) | (shown["longest"] > _APART)]
     if shown.empty:
         return []
-    longest = shown["longest"].max()
-    far = f"has one {longest:.2g} times as long" if np.isfinite(longest) else "loses a coefficient"
+    worst = shown.loc[shown["longest"].idxmax()]
+    far = f"has one {worst['longest']:.2g} times as long" if np.isfinite(worst["longest"]) else "loses it"
     return [
         "Standard errors differ much between fits here: the middle of them, which is shown, is known to "
-        f"{percent(shown['unsure'].max())} only, and one fit in ten {far}. More rows or budget make fits "
-        "alike."
+        f"{percent(shown['unsure'].max())}, and of {worst['term']} one fit in ten {far}. More rows or budget "
+        "make fits alike."
     ]
 
 

@@ -103,8 +103,8 @@ def _moments(values: np.ndarray) -> tuple[float, float]:
 
 
 CALIBRATION = 20_000  # rows from which laws follow; the error of a correlation among them is below .01
-_ROUNDS = 8  # of pulling correlations of normals until those of the variables are right
-_LEAST_RISE, _MOST_RISE = 0.1, 4.0  # of those of variables with those of normals, at the ends of what is seen
+_RAREST = 1e-9  # share of a level, by whose root is divided
+_FAR = 0.25  # of a correlation from what is told: in a census, .36 came to a tenth of a standard error
 _DEGREES, _CLOSEST = 60, 0.999  # of Hermite series, and correlations that they are solved for
 _NODES = np.linspace(-5.0, 5.0, 2001)  # of a quantile function, which is interpolated between them
 
@@ -115,9 +115,8 @@ class Maker:
     A number follows a beta law between its bounds, which has any mean and sd that bounds allow: it is nearly
     normal far from the bounds, and skewed near one. One whose skewness is told follows a shifted log-normal
     law; with a kurtosis, a beta law where that is light, and Student's where a symmetric law has long tails.
-    A category has the first of its levels of which a normal says yes, asked in the order in which
-    correlations are large, else the last of them. Normals with a copula's correlations tie numbers, flags
-    and these together.
+    A category lies along one line: its levels stand in the order in which they go with all else, and each has
+    the normals between two cuts. Normals with a copula's correlations tie all together.
 
     Parameters
     ----------
@@ -129,46 +128,60 @@ class Maker:
 
     def __init__(self, known: Known, schema: Schema, names: tuple[str, ...]) -> None:
         self._known, self._schema = known, schema
-        self._names = [name for name in names if name in known.spreads]
-        self._levels = [name for name in names if name in known.shares]
-        self._of_normal = {name: _of_normal(schema[name], known.spreads[name]) for name in self._names}
+        self._names = [name for name in names if name in known.spreads or name in known.shares]
         wanted = self._wanted()
-        self._asked = {name: _order(wanted.loc[cells(name, schema[name])]) for name in self._levels}
-        self._cuts = {name: _even_cuts(self._shares(name)) for name in self._levels}
-        self._root = self._latent_root(wanted)
+        scores = {name: self._score(name, wanted) for name in names if name in known.shares}
+        self._of_normal = {
+            name: _levels_of_normal(np.array(known.shares[name]), scores[name])
+            if name in scores
+            else _of_normal(schema[name], known.spreads[name])
+            for name in self._names
+        }
+        self._root = _root(self._latent(wanted, scores))
 
     def draw(self, rng: np.random.Generator, n: int) -> dict[str, Any]:
         """Columns of n rows by name."""
         if self._known.frame is not None:
             frame = self._known.frame
             return dict(frame.iloc[rng.integers(0, len(frame), n)].reset_index(drop=True).items())
-        found = self._values(rng.normal(size=(n, len(self._root))) @ self._root.T)
         columns: dict[str, Any] = {}
-        for name, values in zip(self._names, found.T, strict=False):
-            variable = self._schema[name]
+        for name, normal in zip(self._names, self._root @ rng.normal(size=(len(self._root), n)), strict=True):
+            variable, values = self._schema[name], self._of_normal[name](normal)
             whole = np.rint(values) if isinstance(variable, Count) else values
             columns[name] = coded(variable, values) if variable.all else whole
-        for name, place in self._blocks():
-            asked = self._asked[name]
-            codes = asked[-1] + found[:, place] @ (asked[:-1] - asked[-1])
-            columns[name] = coded(self._schema[name], codes)
         return columns
 
-    def _blocks(self) -> list[tuple[str, slice]]:
-        """Of each category the places of the levels that are asked for."""
-        asked = [len(self._known.shares[name]) - 1 for name in self._levels]
-        ends = np.cumsum([len(self._names), *asked])
-        return list(zip(self._levels, map(slice, ends, ends[1:]), strict=True))
+    def missed(self, columns: dict[str, Any]) -> tuple[str, ...]:
+        """What correlation of these rows is farthest from what was told, in words; nothing if none is far."""
+        made: dict[str, np.ndarray] = {}
+        for name in self._names:
+            values, variable = columns[name], self._schema[name]
+            codes = values.codes if variable.all else values
+            shares = name in self._known.shares
+            made |= (
+                {cell: codes == j for j, cell in enumerate(cells(name, variable))}
+                if shares
+                else {name: codes}
+            )
+        corr = pd.DataFrame(made, dtype=float).corr().fillna(0.0)
+        pairs = {pair: rho for pair, rho in self._known.correlations.items() if {*pair} <= {*corr}}
+        far = {pair: abs(corr.loc[pair] - rho) for pair, rho in pairs.items()}
+        worst = max(far, key=far.__getitem__, default=None)
+        if worst is None or far[worst] < _FAR:
+            return ()
+        made_up, told = f"{corr.loc[worst]:.2f} of {' with '.join(worst)}", f"{pairs[worst]:.2f}"
+        return (f"a correlation of {made_up} in the place of {told}, as made-up levels lie along one line",)
 
     def _wanted(self) -> pd.DataFrame:
         """Correlations of numbers, flags and all levels; those of a first level follow from the others."""
-        blocks = [(name, cells(name, self._schema[name])) for name in self._levels]
-        names = [*self._names, *(cell for _, block in blocks for cell in block)]
+        numbers = [name for name in self._names if name in self._known.spreads]
+        blocks = {name: cells(name, self._schema[name]) for name in self._names if name in self._known.shares}
+        names = [*numbers, *(cell for block in blocks.values() for cell in block)]
         found = pd.DataFrame(np.eye(len(names)), names, names)
         for (first, second), rho in self._known.correlations.items():
             if first in found.index and second in found.index:
                 found.loc[first, second] = found.loc[second, first] = rho
-        for name, block in blocks:
+        for name, block in blocks.items():
             sds = np.array([(share * (1 - share)) ** 0.5 for share in self._known.shares[name]])
             others = found.columns.difference(block)
             if sds[0] > 0 and len(others):
@@ -177,81 +190,42 @@ class Maker:
                 found.loc[block[0], others] = found.loc[others, block[0]] = rho
         return found
 
-    def _values(self, latent: np.ndarray) -> np.ndarray:
-        """Numbers, and 0 or 1 for flags and for levels, of normals."""
-        found = np.empty_like(latent)
-        for j, name in enumerate(self._names):
-            found[:, j] = self._of_normal[name](latent[:, j])
-        for name, place in self._blocks():
-            found[:, place] = _chosen(latent[:, place], self._cuts[name])
-        return found
+    def _score(self, name: str, wanted: pd.DataFrame) -> np.ndarray:
+        """Scores of levels, of mean 0 and sd 1, that go with all other columns as far as any do.
 
-    def _shares(self, name: str) -> np.ndarray:
-        """Of levels, in the order in which they are asked for."""
-        return np.array(self._known.shares[name])[self._asked[name]]
-
-    def _latent_root(self, correlations: pd.DataFrame) -> np.ndarray:
-        """Root of the normals' correlations, for which those of the variables are as told."""
-        names = list(self._names)
-        for name in self._levels:
-            block = cells(name, self._schema[name])
-            names += [block[level] for level in self._asked[name][:-1]]
-        wanted = correlations.loc[names, names].to_numpy()
-        told = ~np.eye(len(names), dtype=bool) & (wanted != 0)
-        if not told.any():
-            return wanted
-        latent, d = wanted.copy(), len(self._names)
-        latent[:d, :d] = self._latent_of_numbers(wanted[:d, :d])
-        told[:d, :d] = False
-        if not told.any():
-            return _root(latent)
-        normal = np.random.default_rng(0).normal(size=(CALIBRATION, len(names)))
-        slope = np.ones_like(wanted)
-        last, seen = np.eye(len(names)), np.eye(len(names))
-        for _ in range(_ROUNDS):
-            values = self._values(self._tied(latent, told, normal))
-            found = np.corrcoef(values + 1e-12 * normal, rowvar=False)  # a level that no row has is constant
-            moved = told & (np.abs(latent - last) > 1e-6)
-            risen = (found - seen)[moved] / (latent - last)[moved]
-            slope[moved] = risen.clip(_LEAST_RISE, _MOST_RISE)
-            last, seen = latent.copy(), np.asarray(found)
-            latent[told] = np.clip((latent + (wanted - found) / slope)[told], -0.999, 0.999)
-        self._tied(latent, told, normal)
-        return _root(latent)
-
-    def _latent_of_numbers(self, wanted: np.ndarray) -> np.ndarray:
-        """Correlations of the normals of numbers and flags.
-
-        Those of f(Z) and g(Z'), of normals with correlation r, are sum f_k g_k r^k, k >= 1, of their Hermite
-        coefficients over their sds (Mehler's formula), which rises with r where f and g rise.
+        They are the first axis of a correspondence analysis.
         """
-        found = np.array([_coefficients(self._of_normal[name](_NODES)) for name in self._names])
-        found = found.reshape(len(wanted), _DEGREES)  # also of none
-        products, powers = found[:, None] * found, np.arange(1, _DEGREES + 1)
-        ends = np.full_like(wanted, -_CLOSEST), np.full_like(wanted, _CLOSEST)
-        latent = halved(lambda r: np.sum(products * r[..., None] ** powers, axis=-1) < wanted, *ends)
-        latent[wanted == 0] = 0.0
-        np.fill_diagonal(latent, 1.0)
-        return latent
+        share, block = np.array(self._known.shares[name]), cells(name, self._schema[name])
+        told = wanted.loc[block, wanted.columns.difference(block)].to_numpy()
+        along = np.linalg.svd(told * np.sqrt(1 - share)[:, None])[0][:, 0]
+        return np.asarray(along / np.sqrt(np.maximum(share, _RAREST)))
 
-    def _tied(self, latent: np.ndarray, told: np.ndarray, normal: np.ndarray) -> np.ndarray:
-        """Normals with these correlations, of which those of one category go together as numbers make them.
+    def _latent(self, wanted: pd.DataFrame, scores: dict[str, np.ndarray]) -> np.ndarray:
+        """Correlations of normals for which those of numbers, flags and scores of levels are as told."""
+        parts, values = np.zeros((len(self._names), len(wanted))), []
+        for row, name in zip(parts, self._names, strict=True):
+            found, columns, weights = self._of_normal[name](_NODES), [name], np.ones(1)
+            if name in scores:
+                share, columns = np.array(self._known.shares[name]), cells(name, self._schema[name])
+                weights, found = scores[name] * np.sqrt(share * (1 - share)), scores[name][found]
+            row[wanted.columns.get_indexer(columns)] = weights
+            values.append(_coefficients(found))
+        corr = parts @ wanted.to_numpy() @ parts.T
+        return _latent_of(corr, np.reshape(values, (len(values), _DEGREES)))
 
-        Shares are as told for these, and so for any others, up to their number.
-        """
-        d = len(self._names)
-        inverse = np.linalg.pinv(latent[:d, :d], rcond=1e-3, hermitian=True)
-        for _, place in self._blocks():
-            block = latent[place, :d] @ inverse @ latent[:d, place]
-            size = np.sqrt(np.maximum(np.diag(block), 1.0))
-            block = block / np.outer(size, size)
-            np.fill_diagonal(block, 1.0)
-            latent[place, place] = block
-        drawn = normal @ _root(latent).T
-        for name, place in self._blocks():
-            if told[place].any():
-                self._cuts[name] = _cuts(drawn[:, place], self._shares(name))
-        return drawn
+
+def _latent_of(wanted: np.ndarray, found: np.ndarray) -> np.ndarray:
+    """Correlations of normals for which functions with these Hermite coefficients have those that are wanted.
+
+    Those of f(Z) and g(Z'), of normals with correlation r, are sum f_k g_k r^k, k >= 1, of their Hermite
+    coefficients over their sds (Mehler's formula), which rises with r where f and g rise.
+    """
+    products, powers = found[:, None] * found, np.arange(1, _DEGREES + 1)
+    ends = np.full_like(wanted, -_CLOSEST), np.full_like(wanted, _CLOSEST)
+    latent = halved(lambda r: np.sum(products * r[..., None] ** powers, axis=-1) < wanted, *ends)
+    latent[wanted == 0] = 0.0
+    np.fill_diagonal(latent, 1.0)
+    return latent
 
 
 def _between(values: np.ndarray, normal: np.ndarray) -> np.ndarray:
@@ -270,34 +244,11 @@ def _coefficients(values: np.ndarray) -> np.ndarray:
     return found / np.sqrt(special.factorial(np.arange(1, _DEGREES + 1))) / (sd if sd > 0 else 1.0)
 
 
-def _order(correlations: pd.DataFrame) -> np.ndarray:
-    """Levels by the largest correlation that each has with anything, as one at an end of a number has."""
-    strength = (correlations.abs() % 1).max(axis=1).to_numpy()  # not that with itself
-    return np.argsort(-strength, kind="stable")
-
-
-def _even_cuts(shares: np.ndarray) -> np.ndarray:
-    """Beyond which normals say yes, where those of one category are independent."""
-    free = 1 - np.append(0.0, np.cumsum(shares[:-2]))
-    with np.errstate(all="ignore"):
-        return special.ndtri(1 - np.nan_to_num(np.minimum(shares[:-1] / free, 1.0)))
-
-
-def _cuts(latent: np.ndarray, shares: np.ndarray) -> np.ndarray:
-    """The same where they are not, by normals that were drawn."""
-    free, found = np.ones(len(latent), dtype=bool), np.full(len(shares) - 1, np.inf)
-    for j, share in enumerate(shares[:-1]):
-        wanted = share * len(latent)
-        if wanted >= 1 and free.sum() > wanted:
-            found[j] = np.quantile(latent[free, j], 1 - wanted / free.sum())
-        free &= latent[:, j] <= found[j]
-    return found
-
-
-def _chosen(latent: np.ndarray, cuts: np.ndarray) -> np.ndarray:
-    """Whether each row has each level but the last: the first of which its normal says yes."""
-    yes = latent > cuts
-    return (yes & (np.cumsum(yes, axis=1) == 1)).astype(float)
+def _levels_of_normal(share: np.ndarray, score: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
+    """Numbers of levels, which follow each other along a normal as their scores do."""
+    order = np.argsort(score, kind="stable")
+    cuts = special.ndtri(np.minimum(np.cumsum(share[order])[:-1], 1.0))
+    return lambda normal: order[np.searchsorted(cuts, normal)]
 
 
 def coded(variable: Variable, numbers: np.ndarray) -> pd.Categorical:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -14,7 +14,7 @@ from scipy import special
 from dpstats.budget import Budget, Gdp, Pure, measure
 from dpstats.estimators.location_scale.plan import make_pure_plan
 from dpstats.families import DISTS
-from dpstats.families.glm import GAUSSIAN
+from dpstats.families.glm import BINOMIAL, GAUSSIAN
 from dpstats.ledger import uncharged
 from dpstats.models import Coxph, GlmModel, LinearModel, Survreg
 from dpstats.planning.knowledge import Known, drawn_variables
@@ -40,14 +40,20 @@ _LARGEST = 1_500_000  # numbers of a made-up design; more rows are told by fewer
 _QUICK_LARGEST = 400_000  # the same where a search asks many times
 _PROPORTIONAL = "weibull"  # the law of made-up times whose hazards are proportional
 _SECONDS = 8.0  # of all fits at most, about
-_CALLS, _PER_NUMBER = 0.035, 4e-7  # seconds of a linear fit, its rows made up
+_CALLS, _PER_NUMBER = 0.03, 1.5e-7  # seconds of a linear fit, its rows made up
 _QUICK, _FEWEST, _MOST = 3, 12, 150  # fits
 _KNOWN = 0.03  # error of a median standard error, of itself, that needs no more fits
 _SURELY = 6.0  # sds of an estimate beyond the edge of a test, which then finds any
 _LEAST_SCATTER = 0.1  # of estimates in standard errors: below, a test would be a step
-# fits over linear ones: of GLMs, of times to failure, and of late entries or looks; under pure epsilon
-# minima, the number of coefficients with which these take twice as long, and steps of times that take as long
-_SLOWER_GLM, _SLOWER_TIMES, _SLOWER_LATE, _SLOWER_MINIMUM, _TWICE, _STEPS = 1.5, 4.0, 5.0, 0.5, 12, 3.0
+# fits over linear ones: of a yes or no, counts, times, late entries or looks, hazards; and a step of times
+_SLOWER_YES_NO, _SLOWER_GLM, _SLOWER_TIMES, _SLOWER_LATE, _SLOWER_HAZARDS, _STEP = (
+    1.2,
+    2.2,
+    3.0,
+    5.0,
+    7.0,
+    0.5,
+)
 
 
 @dataclass(frozen=True)
@@ -185,7 +191,9 @@ class Trial:
         design = setting.model.design
         self._maker = Maker(setting.known, design.schema, drawn_variables(design))
         self._of = _law_of(setting.model)
-        self.law: Law = self._of.settle(setting.asked, self._drawn(np.random.default_rng(0), CALIBRATION))
+        drawn = self._drawn(np.random.default_rng(0), CALIBRATION)
+        law = self._of.settle(setting.asked, drawn)
+        self.law: Law = replace(law, assumed=(*law.assumed, *self._maker.missed(drawn.columns)))
         last = [np.log(self.law.scale)] * (len(setting.names) - len(design.names))
         coef = self._of.params(self.law) if isinstance(self._of, TimeLaw) else self.law.coef
         self.params = np.append(coef, last)
@@ -201,7 +209,7 @@ class Trial:
         return self._found[asked]
 
     def _run(self, budget: Budget, n: int, quick: bool) -> Outlook:
-        known, columns = self.setting.known, len(self.setting.names)
+        known, columns = self.setting.known, len(self.setting.names) + 1  # what rows take is one more
         n = max(int(n * known.inside * (1 - known.lacking[0])), 1)
         slower = _slower(self.setting.model, budget, n)
         affordable = max(_SECONDS / _FEWEST / slower - _CALLS, _CALLS) / _PER_NUMBER  # in the fewest fits
@@ -246,12 +254,12 @@ def _slower(model: Planned, budget: Budget, n: int) -> float:
         return _SLOWER_LATE
     if isinstance(model, Survreg) and budget.pure:
         plan = make_pure_plan(measure(budget), n, len(model.design.names))
-        return (1 + len(plan.stages["early"].weights)) / _STEPS
+        return _STEP * (1 + len(plan.stages["early"].weights))
     if isinstance(model, Survreg | Coxph):
-        return _SLOWER_TIMES
+        return _SLOWER_TIMES if isinstance(model, Survreg) else _SLOWER_HAZARDS
     if not isinstance(model, GlmModel):
         return 1.0
-    return _SLOWER_MINIMUM * (1 + len(model.design.names) / _TWICE) if budget.pure else _SLOWER_GLM
+    return _SLOWER_YES_NO if model.family is BINOMIAL else _SLOWER_GLM
 
 
 def _apart(errors: np.ndarray) -> np.ndarray:

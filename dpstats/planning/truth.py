@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy import optimize
 
-from dpstats._arguments import among, near, number, shown
+from dpstats._arguments import among, near, number, numbers, shown
 from dpstats.errors import SpecificationError
 from dpstats.families import Dist, GlmFamily
 from dpstats.formula import Design, IntervalResponse, SurvResponse, build_design
@@ -19,8 +19,9 @@ from dpstats.planning.seen import NO_INSPECTIONS, read_inspections, seen_by, und
 Array = np.ndarray
 INTERCEPT = "Intercept"
 
-# lengths of watches: all up to the longest as frequent, as of units that enter service evenly; or one
-EVEN, EQUAL = WATCHES = "even", "equal"
+# lengths of watches over the longest: all as frequent, as of units that enter service evenly; or one
+EVEN, EQUAL = "even", "equal"
+_EVENLY = np.linspace(1e-3, 1, 10_000)
 _NO_WATCHES = "watches= is of times to failure, with fits of survreg and coxph; leave it out"
 _FARTHEST = 25.0  # sds or log-times of a standard residual: no float is lost beyond
 
@@ -41,8 +42,10 @@ class Asked:
         Mean and sd of a response.
     inspections : array or None
         When units are looked at.
-    watches : str
-        How long they are watched, of `WATCHES`.
+    watches : array
+        How long they are watched, over the longest; None of units that enter service evenly.
+    longest : float
+        The longest watch; NaN where it is not said.
     """
 
     coef: Mapping[str, float]
@@ -50,7 +53,8 @@ class Asked:
     events: float | None
     response: Spread | None
     inspections: Array | None = None
-    watches: str = EVEN
+    watches: Array | None = None
+    longest: float = math.nan
 
 
 @dataclass(frozen=True)
@@ -82,8 +86,8 @@ class Law:
         What is added to them.
     inspections : array or None
         When units are looked at, where that is how failures are found.
-    watches : str
-        How long units are watched.
+    watches : array
+        Ends of watches less that of the longest; of late entries their lengths over the longest.
     by_weight : bool
         Whether the scale is that of a row of weight 1, and residuals of others over the root of theirs.
     scale : float
@@ -100,7 +104,7 @@ class Law:
     assumed: tuple[str, ...]
     level: float = 0.0
     inspections: Array | None = None
-    watches: str = EVEN
+    watches: Array | None = None
     by_weight: bool = False
 
 
@@ -131,12 +135,22 @@ def read_asked(
         raise SpecificationError(f"scale must be positive, got {scale:g}")
     if events is not None and not 0 < (events := _finite("events", events)) <= 1:
         raise SpecificationError(f"events is the share of failures or of ones, up to 1; got {events:g}")
-    if not among(watches, WATCHES):
+    return Asked(slopes, scale, events, response, read_inspections(inspections), *_read_watches(watches))
+
+
+def _read_watches(given: Any) -> tuple[Array | None, float]:
+    """Lengths over the longest, and the longest, which words do not say."""
+    (word,) = given if isinstance(given, list) and len(given) == 1 else [given]
+    if among(word, (EVEN, EQUAL)):
+        return (None if word == EVEN else np.ones(1)), math.nan
+    lengths = np.zeros(1) if isinstance(given, str) else np.atleast_1d(numbers("watches", given))
+    if lengths.ndim != 1 or not len(lengths) or not (np.isfinite(lengths) & (lengths > 0)).all():
         raise SpecificationError(
-            f"watches= is {EVEN!r}, where units enter service evenly, or {EQUAL!r}, where all are watched as "
-            f"long; got {shown(watches)}"
+            f"watches= is {EVEN!r}, where units enter service evenly, {EQUAL!r}, where all are watched as "
+            "long, or lengths of watches that are as frequent as each other, such as [365, 730]; got "
+            f"{shown(given)}"
         )
-    return Asked(slopes, scale, events, response, read_inspections(inspections), watches)
+    return lengths / lengths.max(), float(lengths.max())
 
 
 def _finite(name: str, value: Any) -> float:
@@ -164,7 +178,7 @@ class MeanLaw:
         """Fill in what was not said, for rows such as these."""
         if asked.inspections is not None:
             raise SpecificationError(NO_INSPECTIONS)
-        if asked.watches != EVEN:
+        if asked.watches is not None:
             raise SpecificationError(_NO_WATCHES)
         coef, given = _coefficients(self._design, asked)
         eta, assumed = rows.exog @ coef + rows.offset, []
@@ -246,8 +260,8 @@ class TimeLaw:
     """Of a time to failure that is censored when a unit's watch ends.
 
     Units enter service evenly, so that watches of all lengths up to the longest are as frequent, unless all
-    are watched as long; times of distributions that are not of logarithms end together. A unit that enters
-    late lives at least until then, and its watch begins there.
+    are watched as long or lengths are said; times of distributions that are not of logarithms end together,
+    unless they are. A unit that enters late lives at least until then, and its watch begins there.
 
     Parameters
     ----------
@@ -287,52 +301,61 @@ class TimeLaw:
             assumed.append("a scale of 1")
         coef, offset = coef * self._of_time(scale), rows.offset * self._of_time(scale)
         events = 1.0 if self._response.all_failed else asked.events
-        ends = np.array(self._response.time_bounds)
-        low, high = np.log(ends) if self._dist.log else ends
-        rng, level = np.random.default_rng(1), 0.0
-        if self._entry:
-            return self._settle_late(
-                Law(coef, scale, math.inf, tuple(assumed), watches=asked.watches), asked, rows
+        ends, told = np.array(self._response.time_bounds), math.isfinite(asked.longest)
+        if told and asked.longest > ends[1]:
+            raise SpecificationError(f"watches= are at most the upper bound of the time, {ends[1]:g}")
+        if told and given and events is not None:
+            raise SpecificationError(
+                "the share of failures follows from lengths in watches= and the Intercept in coef=; leave "
+                "events= or one of them out"
             )
-        n = len(rows.exog)
+        parts = _EVENLY if asked.watches is None else asked.watches
+        if self._entry:
+            return self._settle_late(Law(coef, scale, math.inf, tuple(assumed), watches=parts), asked, rows)
+        ends[1] = asked.longest if told else ends[1]
+        low, high = np.log(ends) if self._dist.log else ends
+        watches = np.log(parts) if self._dist.log else (parts - 1) * asked.longest if told else np.zeros(1)
+        rng, level, n = np.random.default_rng(1), 0.0, len(rows.exog)
         life = rows.exog @ coef + offset + scale * self._residuals(rng.uniform(1e-12, 1, n))
-        over = life - self._watch(rng, n, asked.watches)
+        over = life - rng.choice(watches, n)
         if events is None and not given:
             events = 0.5
             assumed.append("failures of half of the rows")
         if events is None:
-            assumed.append(f"watches up to {ends[1]:.4g}")
-            return Law(coef, scale, high, tuple(assumed), 0.0, asked.inspections, asked.watches)
+            assumed += [f"watches up to {ends[1]:.4g}"] * (not told)
+            return Law(coef, scale, high, tuple(assumed), 0.0, asked.inspections, watches)
         if not given:
             middle = (low + high) / 2 - float(life.mean())
             level = middle if events == 1 else high - float(np.quantile(over, events))
             over = over + level
         end = math.inf if events == 1 else float(np.quantile(over, events))
-        return Law(coef, scale, end, tuple(assumed), level, asked.inspections, asked.watches)
+        return Law(coef, scale, end, tuple(assumed), level, asked.inspections, watches)
 
     def _settle_late(self, law: Law, asked: Asked, rows: Drawn) -> Law:
         """The longest watch, from the entry on, at which so many fail."""
         events = 1.0 if self._response.all_failed else asked.events
-        if INTERCEPT not in asked.coef or events is None:
+        if INTERCEPT not in asked.coef or (events is None and math.isnan(asked.longest)):
             raise SpecificationError(
-                "a plan of rows that enter late needs events=, the share of failures, and the Intercept in "
-                "coef="
+                "a plan of rows that enter late needs the Intercept in coef=, and events=, the share of "
+                "failures, or lengths in watches="
             )
-        if events == 1:
-            return law
+        if events is None or events == 1:
+            return replace(law, end=asked.longest if events is None else law.end)
         rng = np.random.default_rng(1)
+        assert law.watches is not None
         begun = self._begun(rows)
         spent = self._lives(law, rows, rng) - begun
-        return replace(law, end=float(np.quantile(spent / self._parts(rng, len(begun), law.watches), events)))
+        return replace(law, end=float(np.quantile(spent / rng.choice(law.watches, len(begun)), events)))
 
     def columns(self, law: Law, rows: Drawn, rng: np.random.Generator) -> dict[str, Any]:
         """Time and event of each row."""
+        assert law.watches is not None
         life, n = self._lives(law, rows, rng), len(rows.exog)
         if not self._entry:
-            watch = law.end + self._watch(rng, n, law.watches)
+            watch = law.end + rng.choice(law.watches, n)
         else:
             begun = self._begun(rows)
-            watch = begun + law.end * self._parts(rng, n, law.watches)
+            watch = begun + law.end * rng.choice(law.watches, n)
             life, watch = (np.log(life), np.log(watch)) if self._dist.log else (life, watch)
         failed = life <= watch
         time = np.minimum(life, watch)
@@ -367,17 +390,9 @@ class TimeLaw:
         """When units enter."""
         return np.asarray(rows.columns[self._entry], dtype=float)
 
-    def _parts(self, rng: np.random.Generator, n: int, watches: str) -> Array:
-        """Watches over the longest."""
-        return np.ones(n) if watches == EQUAL else rng.uniform(1e-3, 1, n)
-
     def _residuals(self, even: Array) -> Array:
         """Of a number from 0 to 1 for each row."""
         return np.clip(self._dist.family.quantile(even), -_FARTHEST, _FARTHEST)
-
-    def _watch(self, rng: np.random.Generator, n: int, watches: str) -> Array:
-        """Ends of watches, less the longest."""
-        return np.log(self._parts(rng, n, watches)) if self._dist.log else np.zeros(n)
 
 
 def _coefficients(design: Design, asked: Asked) -> tuple[Array, bool]:

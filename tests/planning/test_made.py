@@ -1,5 +1,6 @@
 """Made-up rows have the means, sds, skewness, shares and correlations that were told."""
 
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -58,16 +59,41 @@ def test_made_up_rows_are_as_told() -> None:
     assert rows["x"].between(0, 60).all() and rows["income"].between(0, 1000).all()
 
 
-def test_levels_go_with_numbers_as_told() -> None:
-    told = {("x", "g[T.b]"): 0.4, ("x", "g[T.c]"): -0.15, ("g[T.c]", "smokes"): -0.1}
-    rows = made(KNOWN | told)
-    shares = rows["g"].value_counts(normalize=True)
-    np.testing.assert_allclose([shares["a"], shares["b"], shares["c"]], [0.6, 0.3, 0.1], atol=0.02)
-    columns = pd.DataFrame({"x": rows["x"], "b": rows["g"] == "b", "c": rows["g"] == "c"}, dtype=float)
-    corr = columns.assign(smokes=(rows["smokes"] == "yes").astype(float)).corr()
-    np.testing.assert_allclose(
-        [corr["x"]["b"], corr["x"]["c"], corr["c"]["smokes"]], [0.4, -0.15, -0.1], atol=0.03
+@pytest.mark.parametrize("strength", [0.4, 0.97])
+def test_levels_along_a_line_go_with_numbers_and_levels_as_told(strength: float) -> None:
+    rng = np.random.default_rng(8)
+    shared = rng.normal(size=(60_000, 1))
+    x, g, h, smokes = (strength**0.5 * shared + (1 - strength) ** 0.5 * rng.normal(size=(60_000, 4))).T
+    cuts = [np.quantile(g, [0.1, 0.7]), np.quantile(h, [0.2, 0.4, 0.6, 0.8])]
+    columns = {"x": 5 + x, "smokes": smokes > 0.84} | {
+        f"{name}[T.{level}]": np.searchsorted(at, values) == place
+        for name, at, values, levels in (("g", cuts[0], g, "cab"), ("h", cuts[1], h, "ecadb"))
+        for place, level in enumerate(levels)
+    }
+    told = pd.DataFrame(columns, dtype=float)
+    shares = {name: {each[-2]: told[each].mean() for each in told if each[0] == name} for name in "gh"}
+    known = {"x": (5, 1, 0.0), "smokes": 0.2, **shares} | {
+        (one, other): told.corr().loc[one, other]
+        for one, other in combinations(told, 2)
+        if one[0] != other[0] and not {one, other} & {"g[T.a]", "h[T.a]"}
+    }
+    schema = dps.Schema(**SCHEMA, h=dps.levels(*"abcde"))
+    maker = Maker(
+        read_known(known, build_design("y ~ x + g + h + smokes", schema), "y"), schema, (*"xgh", "smokes")
     )
+    rows = maker.draw(np.random.default_rng(3), 60_000)
+    assert maker.missed(rows) == ()
+    made = {f"{name}[T.{level}]": rows[name] == level for name in "gh" for level in schema[name].all}
+    made |= {"x": rows["x"], "smokes": rows["smokes"] == "yes"}
+    found = pd.DataFrame(made, dtype=float)[list(told)]
+    np.testing.assert_allclose(found.mean(), told.mean(), atol=0.01)
+    np.testing.assert_allclose(found.corr(), told.corr(), atol=0.03)
+
+
+def test_levels_that_lie_along_no_line_are_said_to() -> None:
+    told = {("x", "g[T.b]"): 0.6, ("g[T.c]", "smokes"): 0.6, ("x", "g[T.c]"): 0.0, ("g[T.b]", "smokes"): 0.0}
+    ahead = dps.plan(dps.ols("y ~ x + g + smokes", None, SCHEMA), dps.zcdp(1), 500, {"x": (5, 4)} | told)
+    assert "in the place of 0.60, as made-up levels lie along one" in " ".join(str(ahead.summary()).split())
 
 
 def test_levels_go_with_levels_where_there_is_no_number() -> None:

@@ -249,8 +249,10 @@ def test_a_plan_says_so_where_its_fits_have_no_middle() -> None:
     found = Outlook(np.column_stack([alike, apart]), 0 * one, one, np.eye(2), 1.0)
     assert found.unsure[0] < 0.01 and 0.2 < found.unsure[1] < 0.4
     assert found.longest[1] == pytest.approx(2.0 / 1.25)
-    table = pd.DataFrame({"half_width": one, "unsure": found.unsure, "longest": found.longest})
-    assert not _doubts(table[:1]) and "1.6 times as long" in _doubts(table)[0]
+    told = {"term": ["x", "z"], "half_width": one, "unsure": found.unsure, "longest": found.longest}
+    table = pd.DataFrame(told)
+    assert not _doubts(table[:1]) and "of z one fit in ten has one 1.6 times as long" in _doubts(table)[0]
+    assert "of x one fit in ten has one 2.3 times" in _doubts(table[:1].assign(longest=2.3))[0]
     lost = replace(found, errors=np.where(np.arange(20)[:, None] % 4, found.errors, np.inf))
     assert np.isinf(lost.longest).all() and np.isfinite(lost.unsure).all()
 
@@ -433,18 +435,43 @@ def test_looks_that_cannot_be_are_refused() -> None:
 def test_watches_are_told_of_times_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     """By the rows that a plan would fit, which are looked at here."""
     monkeypatch.setattr(Trial, "run", lambda *asked: None)
+    laws = {name: LIFE for name in ("equal", "even")}
+    follows, level = LIFE | {"events": None}, LIFE | {"coef": {"z": 0.2}}
+    asked = [*laws.items(), ([100, 200], follows), ([100, 200, 300, 300], level), (250, level)]
     ends = []
-    for watches in ("equal", "even"):
-        ahead = dps.plan(MODELS["survreg"][0], AMPLE, 500, covariates=KNOWN, watches=watches, **LIFE)
+    for watches, law in asked:
+        ahead = dps.plan(MODELS["survreg"][0], AMPLE, 500, covariates=KNOWN, watches=watches, **law)
         rng = np.random.default_rng(1)
         made = ahead._trial._of.columns(ahead._trial.law, ahead._trial._drawn(rng, 500), rng)
-        assert 0.3 < np.mean(made["failed"] == "dead") < 0.5
-        ends.append(len(np.unique(made["time"][made["failed"] == "alive"])))
-    assert ends[0] == 1 and ends[1] > 100
+        assert watches == [100, 200] or 0.3 < np.mean(made["failed"] == "dead") < 0.5
+        assert not (law is follows and "watches up to" in str(ahead._trial.law.assumed))
+        ends.append(np.unique(made["time"][made["failed"] == "alive"]))
+    assert len(ends[0]) == 1 and len(ends[1]) > 100
+    for found, known in zip(ends[2:], ([100, 200], [100, 200, 300], [250]), strict=True):
+        np.testing.assert_allclose(found, known)
     with pytest.raises(SpecificationError, match="watches= is of times to failure"):
         dps.plan(MODELS["ols"][0], BUDGET, N, watches="equal")
     with pytest.raises(SpecificationError, match="watches= is 'even'.*got 'end'"):
         dps.plan(MODELS["survreg"][0], BUDGET, N, watches="end")
+    for wrong, words in (
+        ([1, -2], "as frequent as each other"),
+        ([9000], "at most the upper bound of the time, 4000"),
+    ):
+        with pytest.raises(SpecificationError, match=words):
+            dps.plan(MODELS["survreg"][0], BUDGET, N, watches=wrong)
+    with pytest.raises(SpecificationError, match="the share of failures follows from lengths"):
+        dps.plan(MODELS["survreg"][0], BUDGET, N, watches=[100], **LIFE)
+
+
+def test_watches_of_late_entries_begin_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Trial, "run", lambda *asked: None)
+    model = dps.survreg("Surv(x, time, failed) ~ z", None, SCHEMA)
+    law = {"coef": {"Intercept": 5.0}, "scale": 0.5, "watches": [100, 200]}
+    ahead = dps.plan(model, AMPLE, 500, covariates={"x": (25, 6), "z": (0.5, 1.0)}, **law)
+    rng = np.random.default_rng(1)
+    made = ahead._trial._of.columns(ahead._trial.law, drawn := ahead._trial._drawn(rng, 500), rng)
+    watched = (made["time"] - drawn.columns["x"])[made["failed"] == "alive"]
+    np.testing.assert_allclose(np.unique(np.round(watched, 6)), [100, 200])
 
 
 def test_hazards_are_planned_by_their_coefficients() -> None:
