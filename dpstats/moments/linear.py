@@ -28,6 +28,7 @@ from dpstats.moments.spread import (
 )
 
 _FEW = 256  # sums whose covariance is computed at once
+_ROUNDING = 1e-12  # of squares against the largest one that terms may have which cancel
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,11 +101,11 @@ class LinearMoments(NoisyMoments):
         fit, params, parts = self._line
         pulled = Pulled.without(replace(self, whole=None, whole_error=None), dropped)
         apart = params - pulled.way @ params
-        sampling, privacy, *hidden, bias = (pulled.way @ part @ pulled.way.T for part in parts)
+        sampling, privacy, *hidden, bias, open_ended = self._through(pulled.way, parts)
         long = pulled.of_long_rows(apart, Pulled.of(self, 0.0))
         sampling, privacy = sampling + pulled.sampling(apart) + long, privacy + pulled.noise(apart)
         kept = np.ix_(~dropped, ~dropped)
-        chosen = [part[kept] for part in (sampling, privacy, *hidden, bias + long)]
+        chosen = [part[kept] for part in (sampling, privacy, *hidden, bias + long, open_ended)]
         return self._judged(
             fit, (params - apart)[~dropped], chosen, self._told[~dropped], pulled.way[~dropped]
         )
@@ -141,18 +142,20 @@ class LinearMoments(NoisyMoments):
 
         Where the spread of the response is a guess, every interval rests on it.
         """
-        sampling, privacy, guess, before, bias = parts
+        sampling, privacy, guess, before, bias, open_ended = parts
         rel = of_coefficients(fit.rel, fit.vectors, fit.guess, way @ self.map)
         left = None if fit.before is None else before
-        found = replace(judged(params, sampling, privacy, guess, rel, left, told), bias=np.diag(bias))
+        found = replace(
+            judged(params, sampling, privacy + open_ended, guess, rel, left, told), bias=np.diag(bias)
+        )
         known = np.flatnonzero(np.isfinite(np.diag(found.cov)))
         return replace(found, weak=tuple(map(int, known))) if self.guessed else found
 
     @cached_property
     def root(self) -> np.ndarray:
         """With root root' the covariance without a penalty where it is finite; terms of sums cancel in it."""
-        (sampling, privacy, guess, *_) = self._inside(0.0)[1]
-        return np.asarray(self.map @ root_of(sampling + privacy + guess))
+        sampling, privacy, guess, *_, open_ended = self._inside(0.0)[1]
+        return np.asarray(self.map @ root_of(sampling + privacy + guess + open_ended))
 
     @cached_property
     def _line(self) -> tuple[NormalEquations, np.ndarray, list[np.ndarray]]:
@@ -181,7 +184,8 @@ class LinearMoments(NoisyMoments):
         for moved in (self.uneven * fit.delta, clipped_line(self, between)):
             bias = bias + np.outer(moved, moved)
         before = 0 * fit.guess if fit.before is None else fit.before
-        return fit, (sampling + bias, privacy, fit.guess, before, bias)
+        open_ended = 0 * before if self.open_ended is None else self.open_ended
+        return fit, (sampling + bias, privacy, fit.guess, before, bias, open_ended)
 
     def _penalised(
         self, fit: NormalEquations, alpha: float, params: np.ndarray, parts: list[np.ndarray]
@@ -197,10 +201,21 @@ class LinearMoments(NoisyMoments):
         else:
             apart = params - pulled.way @ params
             way, by_noise = pulled.way, pulled.noise(apart)
-            params, parts = params - apart, [way @ part @ way.T for part in parts]
+            params, parts = params - apart, self._through(way, parts)
         sampling, privacy, *hidden = parts
         found = [sampling + pulled.sampling(apart), privacy + by_noise + pulled.unknown(apart), *hidden]
         return params, found, way
+
+    def _through(self, way: np.ndarray, parts: list[np.ndarray]) -> list[np.ndarray]:
+        """Parts of the covariance of `way` @ coefficients.
+
+        A line that may be anywhere is of few rows, and moves no other coefficients: in what a penalty, or
+        terms left out, make of these it would be multiplied by the noise of moments.
+        """
+        *others, open_ended = (way @ part @ way.T for part in parts)
+        most = 0.0 if self.open_ended is None else np.trace(self.open_ended) * np.sum(self.map**2, axis=1)
+        moves = np.diag(parts[-1]) > _ROUNDING * most
+        return [*others, open_ended * np.outer(moves, moves)]
 
     def sigma(self, most: float = math.inf) -> Quantity:
         """Residual standard deviation of an unpenalised fit, corrected for the clipping of heavy tails.

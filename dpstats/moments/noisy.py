@@ -132,8 +132,10 @@ class NoisyMoments(Arrays):
     rows : float, optional
         What is 0 without a row that weighs, over the sd of its noise; where `constant` does not tell.
     blind : array, shape (d,), optional
-        1 for coefficients of columns that may hold one value alone, or whose rows' residuals may all have
-        been clipped.
+        1 for coefficients of columns that may hold one value alone, or of products with levels whose rows'
+        residuals may all have been clipped.
+    open_ended : array, shape (d, d), optional
+        Covariance of delta by the lines of such levels, each of which may be anywhere.
     whole : array, shape (d, d), optional
         Mean of a a' over rows, had none been shortened; if not given, it follows from `gram`.
     whole_error : array, shape (d, d), optional
@@ -190,6 +192,7 @@ class NoisyMoments(Arrays):
     span: float | None = None
     rows: float | None = None
     blind: np.ndarray | None = None
+    open_ended: np.ndarray | None = None
     whole: np.ndarray | None = None
     whole_error: np.ndarray | None = None
 
@@ -403,6 +406,7 @@ _ARRAYS = dict(  # axes
     whole_error=2,
     expected=2,
     bend=2,
+    open_ended=2,
 )
 _COUNTS = ("n", "numbers")
 _POSITIVE = ("n", "scale", "weight", "share", "kept", "unit")

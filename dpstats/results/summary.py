@@ -26,6 +26,7 @@ from dpstats.results.intervals import (
     off_the_law,
     p_values,
     privacy_share,
+    standard_errors,
     z_values,
 )
 from dpstats.results.record import INSPECTIONS, MOVED, Record, Setting, factors_of
@@ -176,6 +177,11 @@ BIASED = (
 WORTH_TELLING, MOST_TOLD = 0.1, 4  # share of a variance; coefficients
 NOT_NORMAL = " Noise is not normal: intervals and P>|z| follow its law, and z alone says less."
 LOST = f" '{NOT_ESTIMABLE}': this budget and these data do not determine the coefficient."
+RARE = (
+    " These data say little of the reference {1}, so that all contrasts with it are wide: "
+    "t_test_pairwise({0!r}) compares the other levels at no cost; a fit with C({0}, Treatment({2!r})), or "
+    "with levels() that begin with {2}, has shorter intervals."
+)
 PUBLIC = (
     "Public: {}. Values outside bounds were clipped; rows with missing or undeclared values have no weight."
 )
@@ -192,9 +198,8 @@ def notes(record: Record, remark: str, last: str) -> list[str]:
     """
     counted = f"No standard errors: {record.no_errors}." if record.no_errors else COUNTED + _biased(record)
     lost = np.isinf(bse(record)).any() and not record.no_errors
-    noise = (
-        counted + remark + (NOT_NORMAL if record.tails is not None else "") + last + (LOST if lost else "")
-    )
+    said = (remark, NOT_NORMAL if record.tails is not None else "", last, LOST if lost else "")
+    noise = counted + "".join((*said, *_rare_references(record)))
     public = "; ".join(_public(name, record.schema[name], record) for name in record.variables)
     norms = [
         f"The {norm} of a row is public too: at most {plain(norm.radius)}; longer rows were shortened."
@@ -207,6 +212,16 @@ def notes(record: Record, remark: str, last: str) -> list[str]:
     units = [_of_units(record, whose)] if whose.column else []
     units += [STRETCHES] if record.unit == ROW.short and "entry" in record.settings else []
     return [noise, *([PUBLIC.format(public)] if public else []), *norms, *units]
+
+
+def _rare_references(record: Record) -> Iterator[str]:
+    """Say of which factors contrasts have twice the errors that such between other levels have."""
+    names = record.names[: 0 if record.no_errors else record.n_location]
+    for found, places in groupby(range(len(names)), lambda j: reference_of(record, names[j])):
+        rows = np.eye(len(record.names))[(own := list(places))]
+        errors, others = (standard_errors(each, record) for each in (rows, rows[1:] - rows[:-1]))
+        if found is not None and len(others) and np.median(others) < np.median(errors) / 2:
+            yield RARE.format(*found, names[own[np.argmin(errors)]].partition("[T.")[2][:-1])
 
 
 def _biased(record: Record) -> str:

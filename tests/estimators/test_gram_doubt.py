@@ -6,7 +6,7 @@ import pytest
 import dpstats as dps
 from dpstats.budget import Budget
 from dpstats.estimators.gram.coordinates import Coordinates
-from dpstats.estimators.gram.estimate import _rated, beyond_limit
+from dpstats.estimators.gram.estimate import _rated, open_levels
 from dpstats.estimators.row_scale import RowScale
 from dpstats.moments import LinearMoments
 from dpstats.testing import SeededNoise, noise
@@ -162,14 +162,18 @@ def flagged(share: float, mean: float, error: float) -> tuple[LinearMoments, Coo
 
 @pytest.mark.parametrize("side", [-1.0, 1.0])
 @pytest.mark.parametrize(("mean", "open_ended"), [(0.0, False), (2.0, False), (2.1, True), (3.0, True)])
-def test_levels_of_which_all_residuals_may_be_beyond_the_limit_are_lost(
+def test_levels_of_which_all_residuals_may_be_beyond_the_limit_are_found(
     mean: float, side: float, open_ended: bool
 ) -> None:
     """One row in fifty has a flag, and the mean of their residuals, clipped at 3, has an sd of .5."""
-    found = beyond_limit(*flagged(0.02, side * mean, 0.5), 3.0)
-    assert found.tolist() == [False, open_ended, open_ended, False]
-    without = beyond_limit(*flagged(0.98, side * mean, 0.5), 3.0)
-    assert without.tolist() == [open_ended, open_ended, open_ended, False]
+    none = np.zeros(3, dtype=bool)
+    for share in (0.02, 0.98):
+        ways, moved = open_levels(*flagged(share, side * mean, 0.5), 3.0, none)
+        assert moved.tolist() == [open_ended, False, False]
+        # in rows of the value, and in no other, the line moves by 1
+        sd = float(np.sqrt(share * (1 - share)))
+        usual = [share, sd, 0.0, 0.0] if share < 0.5 else [1 - share, -sd, 0.0, 0.0]
+        np.testing.assert_allclose(ways, np.array([usual] * open_ended).reshape(-1, 4).T)
 
 
 @pytest.mark.parametrize(

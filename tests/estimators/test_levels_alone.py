@@ -8,7 +8,7 @@ from scipy import stats
 
 import dpstats as dps
 from dpstats.budget import Budget
-from dpstats.estimators.engine.finish import Estimate, guessed
+from dpstats.estimators.engine.finish import Estimate, guessed, told_beside
 from dpstats.estimators.levels import END, OPEN, REACH
 from dpstats.estimators.newton.levels import Scores, moved_alone, read_levels
 from dpstats.estimators.newton.located import Located
@@ -35,6 +35,26 @@ def test_nothing_is_told_where_noise_hides_every_slope(k: int) -> None:
     guess[0] = 0.1
     found = guessed(found, np.diag(guess), BEFORE[:k, :k], constant=True)
     assert np.isinf(np.diag(found.cov)).tolist() == [False] + [True] * (k - 1)
+
+
+def test_one_direction_that_noise_hides_in_every_slope_takes_none_with_it() -> None:
+    """As the line of a rare reference level is: what slopes differ by is known."""
+    guess = np.outer([1.0, -1.0, -1.0], [1.0, -1.0, -1.0])
+    before = np.eye(3)
+    assert guessed(FOUND, guess, before, constant=True).problems == ()
+    assert guessed(FOUND, guess + 0.6 * np.eye(3), before, constant=True).problems == ("hopeless",)
+
+
+def test_what_is_told_beside_a_line_has_none_of_it() -> None:
+    """Of two lines in four numbers: neither is left, and what they do not tell of stays as it is."""
+    draw = np.random.default_rng(1)
+    ways, rows = draw.normal(size=(4, 2)), draw.normal(size=(4, 2))
+    left = told_beside(ways, rows)
+    np.testing.assert_allclose(left @ ways, 0, atol=1e-12)
+    np.testing.assert_allclose(left @ left, left, atol=1e-12)
+    other = np.linalg.svd(rows.T)[2][2]
+    np.testing.assert_allclose(left @ other, other)
+    np.testing.assert_array_equal(told_beside(ways[:, :0], rows[:, :0]), np.eye(4))
 
 
 def surveyed(seed: int) -> tuple[list[str], np.ndarray]:

@@ -522,7 +522,7 @@ def test_a_rare_flag_of_a_score_that_levels_off_has_no_short_interval_beside_the
     assert fit.conf_int().loc["load"].between(*(0.3 - 0.5, 0.3 + 0.5)).all()
 
 
-def test_a_level_that_no_row_has_is_not_estimable() -> None:
+def test_a_level_that_no_row_has_may_be_anywhere() -> None:
     """Beside one of 3 rows in 100 noise leaves its score an end."""
     n, draw = 20_000, np.random.default_rng([1, 20_000, 5000])
     maker, load = draw.choice(4, n, p=[0.5, 0.47, 0.03, 0.0]), draw.normal(size=n)
@@ -534,7 +534,7 @@ def test_a_level_that_no_row_has_is_not_estimable() -> None:
     )
     with noise(SeededNoise(1)):
         fit = dps.coxph("Surv(days, failed) ~ maker + load", data, schema).fit(dps.approx(1, 1e-6))
-    assert np.isinf(fit.bse["maker[T.d]"]) and np.isfinite(fit.bse[["maker[T.b]", "load"]]).all()
+    assert 7 < fit.bse["maker[T.d]"] < 8 and (fit.bse[["maker[T.b]", "load"]] < 0.1).all()
 
 
 def test_a_step_of_a_level_goes_as_far_as_its_scores_say() -> None:
@@ -561,12 +561,15 @@ def test_a_step_of_a_level_goes_as_far_as_its_scores_say() -> None:
     np.testing.assert_allclose(2 * moved[:, 0], logs, rtol=0.13)
     np.testing.assert_array_equal(moved[:, 1], 0.7)
     small, nothing = 1e-4 * np.eye(2), np.zeros((2, 2))
-    beyond, factors = read_levels(scale, np.zeros((3, 2)), np.array([-0.2, -0.2]), small, small)
+    points, none = np.zeros((3, 2)), np.zeros(2, dtype=bool)
+    beyond, factors, _ = read_levels(scale, points, np.array([-0.2, -0.2]), small, small, none)
     found = 2 * (beyond[0] - 0.2)
     assert abs(np.exp(0.3 * found) - np.exp(-0.7 * found) + 0.4) < 1e-3
     assert beyond[1] == 0 and factors[1] == 1
     wide = 2.25 * np.eye(2)
-    assert np.isinf(read_levels(scale, np.zeros((3, 2)), np.array([0.4, 0.4]), wide, nothing)[1][0])
+    ways, _ = read_levels(scale, points, np.array([0.4, 0.4]), wide, nothing, none)[2]
+    # what moves the line of rows of a 0 by 1 moves that of all others by 0
+    assert any(np.allclose(way, [0.7, -0.5, 0.0]) for way in ways.T)
 
 
 def of_three_levels(shares: np.ndarray) -> tuple[RowScale, np.ndarray]:
@@ -601,14 +604,19 @@ def test_scores_of_a_rare_reference_bend_contrasts_with_it() -> None:
         # the reference lies so much above the others, whose contrasts with it all step alike
         step, sd = np.expm1(-log) * sds, 0.01 * np.diag(sds**2)
         np.testing.assert_allclose(bent(step, scale), -log * sds, rtol=0.05)
-        beyond, factors = read_levels(scale, np.zeros((3, 2)), step, sd, 0 * sd)
+        beyond, factors, _ = read_levels(scale, np.zeros((3, 2)), step, sd, 0 * sd, np.zeros(3, dtype=bool))
         np.testing.assert_allclose(step + beyond, -log * sds, rtol=0.05)
         assert np.isfinite(factors).all() and (factors >= 1).all()
-    assert np.isinf(read_levels(scale, np.zeros((3, 2)), step, 30 * sd, sd)[1]).all()
+    few = np.array([True, False, False])  # the reference, which lies 40 above
+    beyond, factors, (ways, rows) = read_levels(scale, np.full((3, 2), -40.0) * sds, step, sd, 0 * sd, few)
+    np.testing.assert_allclose(-40 * sds + step + beyond, -8 * sds, rtol=0.03)
+    np.testing.assert_allclose(ways, np.array([[0.02, *-sds]]).T, rtol=1e-9)
+    np.testing.assert_allclose(rows.T @ ways, 1.0)
+    assert read_levels(scale, np.zeros((3, 2)), step, 30 * sd, sd, ~few)[2].shape == (2, 3, 3)
 
 
-@pytest.mark.parametrize("reference, few", [(0.0045, [True, True]), (0.1, [False, False])])
-def test_levels_are_lost_where_their_reference_may_have_no_failure(reference: float, few: list[bool]) -> None:
+@pytest.mark.parametrize("reference, few", [(0.0045, [True, False, False]), (0.1, [False, False, False])])
+def test_levels_that_may_have_no_failure_are_found(reference: float, few: list[bool]) -> None:
     """The least share that a level has where rows are whitened is not of failures that were seen."""
     shares = np.array([0.6, 0.4 - reference])
     scale, sds = of_three_levels(shares)

@@ -348,7 +348,26 @@ MUTANTS = (
     planted(
         "what nothing bounds has an interval (glm)",
         f"{ALONE}only_what_nothing_bounds_is_lost",
-        ("estimators/engine/finish.py", "shares > _UNBOUNDED", "shares > 1e99"),
+        ("estimators/engine/finish.py", "(_HIDDEN, _UNBOUNDED)", "(_HIDDEN, 1e99)"),
+    ),
+    planted(
+        "one hidden direction in all slopes takes all of them (glm, coxph)",
+        f"{ALONE}one_direction_that_noise_hides_in_every_slope_takes_none_with_it",
+        ("estimators/engine/finish.py", "np.linalg.eigvalsh(slopes)", "np.diag(slopes)"),
+    ),
+    planted(
+        "steps tell of a line that may be anywhere (coxph)",
+        "estimators/test_levels_alone.py::test_what_is_told_beside_a_line_has_none_of_it",
+        ("estimators/engine/finish.py", "ways @ np.linalg.pinv(rows.T @ ways) @ rows.T", "0 * ways @ rows.T"),
+    ),
+    planted(
+        "a line that may be anywhere is known (linear)",
+        "models/test_rare_reference.py::test_a_penalty_and_terms_left_out_take_nothing_of_a_line_that_may_be_anywhere",
+        (
+            "moments/linear.py",
+            "judged(params, sampling, privacy + open_ended",
+            "judged(params, sampling, privacy",
+        ),
     ),
     planted(
         "a fit of noise alone has intervals (glm)",
@@ -373,7 +392,7 @@ MUTANTS = (
     planted(
         "a level has the error of a step that ran away (glm)",
         f"{ALONE}a_level_that_steps_ran_away_with_lies_within_reach_of_the_others",
-        (LEVELS, "left -= np.outer(direction, row @ left)", "left -= 0.0"),
+        (LEVELS, "gone += [(direction, row)] if row[0] else []", "gone += []"),
     ),
     planted(
         "a covariate that tells the response is not named (logit)",
@@ -821,11 +840,11 @@ MUTANTS = (
     ),
     planted(
         "levels that may have no failure have an interval (coxph)",
-        "models/test_coxph.py::test_a_level_that_no_row_has_is_not_estimable",
+        "models/test_coxph.py::test_a_level_that_no_row_has_may_be_anywhere",
         (
             "estimators/hazards/levels.py",
-            "(ways[:, surely < FEWEST_EVENTS] != 0)",
-            "(ways[:, surely < -1e9] != 0)",
+            "n * known.surely(ways)) < FEWEST_EVENTS",
+            "n * known.surely(ways)) < -1e9",
         ),
     ),
     planted(
@@ -880,7 +899,11 @@ MUTANTS = (
     planted(
         "a slope of what may not vary rests on a prior (linear)",
         "models/test_loose_bounds.py::test_amounts_that_noise_hides_have_no_short_interval",
-        ("estimators/gram/estimate.py", "hardly_varies & ~_seen(moments, place)", "hardly_varies & False"),
+        (
+            "estimators/gram/estimate.py",
+            "(square <= SEEN * moments.noise_gram * noise)",
+            "(square < -1e9)",
+        ),
     ),
     planted(
         "a bend is not told (linear)",

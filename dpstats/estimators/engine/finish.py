@@ -67,8 +67,9 @@ class Estimate:
 
     def wider(self, factors: Array) -> Self:
         """With standard errors longer by these factors; a coefficient is lost where one is infinite."""
+        finite = np.where(np.isinf(factors), 1.0, factors)
         parts = self.cov, self.cov_privacy, self._bias
-        cov, privacy, bias = (widened(matrix, factors) for matrix in parts)
+        cov, privacy, bias = (part * np.outer(finite, finite) for part in parts)
         wider = replace(self, cov=cov, cov_privacy=privacy, bias=bias)
         return wider.lost(np.flatnonzero(np.isinf(factors)))
 
@@ -147,14 +148,6 @@ class Estimate:
 E = TypeVar("E", bound=Estimate)
 
 
-def widened(cov: Array, factors: Array) -> Array:
-    """A covariance whose standard errors are longer by these factors; variances of infinite ones are so."""
-    finite = np.where(np.isinf(factors), 1.0, factors)
-    cov, lost = cov * np.outer(finite, finite), np.flatnonzero(np.isinf(factors))
-    cov[lost, lost] = np.inf
-    return cov
-
-
 def carried(cov: Array, way: Array) -> Array:
     """The covariance of way @ estimate; a variance is infinite where it rests on one that is."""
     rests = (way[:, np.isinf(np.diag(cov))] != 0).any(axis=1)
@@ -167,6 +160,17 @@ def without_lost(cov: Array) -> Array:
     """The covariance of what is estimable, 0 beside it."""
     lost = np.isinf(np.diag(cov))
     return np.where(lost | lost[:, None], 0.0, cov)
+
+
+def told_beside(ways: Array, rows: Array) -> Array:
+    """What leaves of an error that part which is not of lines that may be anywhere, of which no step tells.
+
+    Parameters
+    ----------
+    ways, rows : array, shape (k, m)
+        What a change of each of these lines alone makes of coefficients, and what takes those to the line.
+    """
+    return np.asarray(np.eye(len(ways)) - ways @ np.linalg.pinv(rows.T @ ways) @ rows.T)
 
 
 def _named(code: str, problems: tuple[str, ...]) -> Array:
@@ -183,8 +187,8 @@ def weak(guess: Array, cov: Array, share: float = WEAK_SHARE) -> Array:
 def guessed(result: E, guess: Array, before: Array, constant: bool) -> E:
     """A fit whose intervals include a guess of what noise hides, without those that say nothing.
 
-    A coefficient is lost where nothing bounds the guess; where noise hides every slope, so are all that it
-    hides.
+    A coefficient is lost where nothing bounds the guess; where noise hides slopes along every direction, so
+    are all that it hides. One alone, as of a rare reference level, may be in all slopes.
 
     Parameters
     ----------
@@ -193,9 +197,11 @@ def guessed(result: E, guess: Array, before: Array, constant: bool) -> E:
         Part of the covariance that is a guess, and what it would be if noise hid all.
     constant : bool
     """
-    shares = np.diag(guess) / np.diag(before)
-    hidden, lost = shares > _HIDDEN, shares > _UNBOUNDED
-    if hidden[int(constant) :].all():
+    unit = np.sqrt(np.diag(before))
+    shares = guess / unit / unit[:, None]
+    hidden, lost = (np.diag(shares) > limit for limit in (_HIDDEN, _UNBOUNDED))
+    slopes = shares[int(constant) :, int(constant) :]
+    if (np.linalg.eigvalsh(slopes) > _HIDDEN).all():
         lost |= hidden
     return result.hopeless() if lost.all() else result.lost(np.flatnonzero(lost))
 

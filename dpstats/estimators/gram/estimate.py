@@ -35,6 +35,7 @@ from dpstats.estimators.gram.levels import may_be_constant
 from dpstats.estimators.gram.pure import fit_pure
 from dpstats.estimators.gram.reach import with_reach
 from dpstats.estimators.gram.whole import of_all_rows
+from dpstats.estimators.levels import END
 from dpstats.estimators.row_scale import Box, RowScale, sums_of_values
 from dpstats.families.bounded_score import BoundedScore
 from dpstats.families.glm import GAUSSIAN
@@ -121,12 +122,7 @@ def fit_gram(
     moments = replace(moments, whole=whole, whole_error=error)
     if max_weight is not None:
         moments = _rated(moments, max_weight, bounds.radius)
-    alike = place.scale.hardly_varies & ~_seen(moments, place)
-    blind = np.append(np.full(int(constant), may_be_constant(place.scale, alike)), alike)
-    if "residual" in settings:
-        blind |= beyond_limit(moments, place, bounds.limit)
-    if blind.any():
-        moments = replace(moments, blind=blind)
+    moments = _without_unknown(moments, place, bounds.limit if "residual" in settings else math.inf)
     problems = []
     if place.found.loose.any():
         release = curator.release("rows_apart", plan.cost("apart"), **place.found.public())
@@ -275,18 +271,49 @@ def _gaussian(
     return moments, place, bounds, long, curves
 
 
-def _seen(moments: LinearMoments, place: Coordinates) -> Array:
-    """Covariates whose mean squares about their middle noise does not hide; shape (d,)."""
-    back, first = np.linalg.inv(place.whitening), int(place.scale.constant)
+def _without_unknown(moments: LinearMoments, place: Coordinates, limit: float) -> LinearMoments:
+    """Moments that know what no release tells: of columns in which rows may be alike, and of levels.
+
+    Nothing bounds a slope of a column that noise hides, nor one within a level of which nothing is known.
+    """
+    scale, lead, back = place.scale, int(place.scale.constant), np.linalg.inv(place.whitening)
+    # whose mean squares about their middle noise hides
     square, noise = (np.sum(back * (part @ back), axis=0) for part in (moments.gram, np.eye(len(back))))
-    return np.asarray(square > SEEN * moments.noise_gram * noise)[first:]
+    alike = scale.hardly_varies & (square <= SEEN * moments.noise_gram * noise)[lead:]
+    slopes = alike & ~scale.binary
+    ways, moves = open_levels(moments, place, limit, alike & scale.binary)
+    slopes |= (scale.within >= 0) & (scale.within != np.arange(len(alike))) & moves[scale.within]
+    blind = np.append(np.full(lead, may_be_constant(scale, alike & ~scale.binary)), slopes)
+    # as far as effects go, or as the response does
+    reach = min(END, float(scale.upper[-1] - scale.lower[-1])) / (Z95 * place.sigma)
+    found = replace(moments, blind=blind) if blind.any() else moments
+    return replace(found, open_ended=reach**2 * ways @ ways.T) if ways.size else found
 
 
-def beyond_limit(moments: LinearMoments, place: Coordinates, limit: float) -> Array:
-    """Coefficients of levels, and values of flags, whose residuals may all be beyond the limit; shape (k,).
+def open_levels(
+    moments: LinearMoments, place: Coordinates, limit: float, alike: Array
+) -> tuple[Array, Array]:
+    """What moves the line in rows of a level, or one value of a flag, of whose residuals nothing is known.
 
-    The mean of a level's clipped residuals is the limit at most, however far its rows lie. Where u'a is 1 in
-    these rows and 0 in others, u'G u is their share and u'A'r the sum of their residuals.
+    The mean of a level's clipped residuals is the limit at most, however far its rows lie: all may be beyond
+    it. Where u'a is 1 in these rows and 0 in others, u'G u is their share and u'A'r the sum of their
+    residuals. Noise may hide whether there is any such row, where columns may hold one value alone.
+
+    Parameters
+    ----------
+    moments : LinearMoments
+    place : Coordinates
+    limit : float
+        Infinite where none was clipped.
+    alike : array of bool, shape (d,)
+        0/1 columns that may hold one value alone.
+
+    Returns
+    -------
+    array, shape (k, m)
+        Of each such level u, a change of the line by 1 in its rows.
+    array of bool, shape (d,)
+        Columns whose coefficients move with one of these.
     """
     sums, scale = np.hstack(sums_of_values(place.scale)), place.scale
     ways = np.linalg.solve(place.whitening.T, sums)
@@ -294,13 +321,13 @@ def beyond_limit(moments: LinearMoments, place: Coordinates, limit: float) -> Ar
     share, square, uneven = (
         np.sum(ways * (part @ ways), axis=0) for part in (moments.gram, np.eye(len(ways)), shape)
     )
-    error = moments.noise_cross**2 * square + (limit * moments.noise_gram * uneven) ** 2
-    error += np.maximum(share, 0.0) / moments.n
-    open_ended = limit * share - np.abs(ways.T @ moments.cross) <= Z95 * np.sqrt(error)
-    moved = place.to_params() @ sums[:, open_ended] / scale.y_scale
-    lost, lead = ~np.isclose(moved, 0).all(axis=1), int(scale.constant)
-    lost[lead:] |= (scale.within >= 0) & lost[lead + scale.within]
-    return np.asarray(lost)
+    moved = ~np.isclose(place.to_params() @ sums / scale.y_scale, 0)[int(scale.constant) :]
+    found = moved[alike].any(axis=0) & (share <= SEEN * moments.noise_gram * uneven)
+    if math.isfinite(limit):
+        error = moments.noise_cross**2 * square + (limit * moments.noise_gram * uneven) ** 2
+        error += np.maximum(share, 0.0) / moments.n
+        found |= limit * share - np.abs(ways.T @ moments.cross) <= Z95 * np.sqrt(error)
+    return ways[:, found], moved[:, found].any(axis=1)
 
 
 def _lost(moments: LinearMoments, radius: float) -> float:

@@ -75,13 +75,17 @@ def bends(
     return Bent(onto @ bent.shift, onto @ bent.cov @ onto.T, bent.told)
 
 
-def straightened(found: HazardEstimate, bent: Bent) -> HazardEstimate:
-    """A fit that tells by the caution "bends" if log hazards surely do, and counts what they may as error."""
-    baseline = found.baseline
-    j = len(baseline.log_hazards)
-    cov = baseline.cov + bent.cov
-    baseline = replace(baseline, log_hazards=baseline.log_hazards + bent.shift[:j], cov=cov)
-    found = replace(found, params=found.params + bent.shift[j:], baseline=baseline)
+def straightened(found: HazardEstimate, bent: Bent, open_ended: np.ndarray) -> HazardEstimate:
+    """A fit that tells by the caution "bends" if log hazards surely do, and counts what they may as error.
+
+    And the covariance of log hazards and coefficients by lines that may be anywhere, of which no check tells.
+    """
+    baseline, j = found.baseline, len(found.baseline.log_hazards)
+    cov, privacy = baseline.cov + bent.cov + open_ended, baseline.cov_privacy + open_ended
+    log_hazards, params = np.split(np.append(baseline.log_hazards, found.params) + bent.shift, [j])
+    baseline = replace(baseline, log_hazards=log_hazards, cov=cov, cov_privacy=privacy)
+    cov, privacy = (each + open_ended[j:, j:] for each in (found.cov, found.cov_privacy))
+    found = replace(found, params=params, cov=cov, cov_privacy=privacy, baseline=baseline)
     told = (f"bends:{column - 1}" if column else "bends" for column in bent.told)
     return found.doubted(bent.cov[j:, j:], *told)
 

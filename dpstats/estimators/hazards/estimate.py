@@ -8,12 +8,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from dpstats.estimators.engine.average import Steps, uncertain
-from dpstats.estimators.engine.finish import Estimate, guessed, lacking, weak
+from dpstats.estimators.engine.finish import Estimate, guessed, lacking, told_beside, weak
 from dpstats.estimators.engine.information import Information
 from dpstats.estimators.hazards.bounds import Bounds
 from dpstats.estimators.hazards.grid import Grid
 from dpstats.estimators.hazards.levels import read_levels
 from dpstats.estimators.hazards.problem import by_stratum
+from dpstats.estimators.levels import OPEN
 from dpstats.estimators.matrices import SMALLEST
 from dpstats.estimators.row_scale import SURE, RowScale
 from dpstats.moments import Quantity
@@ -51,20 +52,25 @@ class HazardEstimate(Estimate):
 
 def estimate(
     steps: Steps, axes: np.ndarray, scale: RowScale, grid: Grid, bounds: Bounds, n: int, few: np.ndarray
-) -> HazardEstimate:
+) -> tuple[HazardEstimate, np.ndarray]:
     """One Newton step from the mean point; inverse information, and the noise of the scores.
+
+    And the covariance of log hazards and coefficients by lines of levels that may be anywhere, which the
+    first leaves out: those that have `few` failures, shape (m,), and those of which scores leave an end open.
 
     Points of the steps are log hazards of pieces and coefficients of standardised columns, shape (T, J + d);
     scores and information are in the coordinates of `axes`, shape (J + d, J + d).
-    Coefficients of columns that have `few` failures, shape (d,), are lost.
     """
     j = grid.count
     sampling, noise, hidden, unsettled = _uncertain(steps, axes, scale, n, j)
     mean = np.linalg.solve(axes, steps.points.mean(axis=0))
     turned = axes @ followed(steps.information, mean[j:], grid.follows)
-    point, factors = _read(steps, turned, scale, (sampling + noise, sampling))
+    point, factors, levels = _read(steps, turned, scale, (sampling + noise, sampling), few)
     user = to_user(scale, j)
-    wide = np.diag(np.append(np.ones(j), np.where(np.isinf(factors), 1.0, factors))) @ user
+    to_slopes = (user @ axes)[j:]
+    guess, before = to_slopes @ hidden @ to_slopes.T, np.diag(_PRIOR * np.sum(to_slopes**2, axis=1))
+    wide = np.diag(np.append(np.ones(j), factors)) @ user
+    wide = wide @ told_beside(*levels)
     # what is not seen tells nothing of the clock
     ways = ((sampling, turned), (noise, turned), (hidden, axes))
     sampling, noise, hidden = (wide @ way @ part @ way.T @ wide.T for part, way in ways)
@@ -86,15 +92,16 @@ def estimate(
     burst = bool((np.diag(cov)[j:] > 2 * np.diag(known)[j:]).any())
     # where in cells rows lie that turn the clock is a guess as well
     law = slopes * (grid.follows * grid.misplaced / (1 - grid.follows)) ** 2
-    slopes, guess = cov[j:, j:].copy(), hidden[j:, j:]
+    open_ended = OPEN * user @ levels[0] @ levels[0].T @ user.T
+    slopes = cov[j:, j:]
     problems = ["unsettled"] * unsettled + ["constant"] * grid.constant + ["burst"] * burst
-    problems += [*(f"weak:{i}" for i in weak(guess + law[j:, j:], slopes)), *lacking(*scale.usable)]
+    resting = weak((hidden + law)[j:, j:], slopes + open_ended[j:, j:])
+    problems += [*(f"weak:{i}" for i in resting), *lacking(*scale.usable)]
     settings = {"cut c": bounds.c, "R": bounds.radius, "pieces": j}
-    if grid.strata > 1:
-        settings["strata"] = grid.strata
+    settings |= {"strata": grid.strata} if grid.strata > 1 else {}
     found = HazardEstimate(
         point[j:],
-        slopes,
+        slopes.copy(),
         privacy[j:, j:].copy(),
         tuple(problems),
         settings,
@@ -103,8 +110,7 @@ def estimate(
         columns=replace(scale, constant=True).moments(n),
         bias=bias[j:, j:],
     )
-    before = np.diag(_PRIOR * np.sum((user @ axes) ** 2, axis=1)[j:])
-    return guessed(found, guess, before, constant=False).lost(np.flatnonzero(few | np.isinf(factors)))
+    return guessed(found, guess, before, constant=False), open_ended
 
 
 def _baseline(grid: Grid, log_hazards: np.ndarray, cov: np.ndarray, privacy: np.ndarray) -> Baseline:
@@ -123,18 +129,23 @@ def _baseline(grid: Grid, log_hazards: np.ndarray, cov: np.ndarray, privacy: np.
 
 
 def _read(
-    steps: Steps, axes: np.ndarray, scale: RowScale, errors: tuple[np.ndarray, np.ndarray]
-) -> tuple[np.ndarray, np.ndarray]:
-    """Log hazards and coefficients of standardised columns, and factors of the sds of the latter.
+    steps: Steps,
+    axes: np.ndarray,
+    scale: RowScale,
+    errors: tuple[np.ndarray, np.ndarray],
+    few: np.ndarray,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Log hazards and coefficients of standardised columns, factors of the sds of the latter; what is open.
 
     `errors` are covariances of a step in the coordinates of `axes`: of what is seen, and of sampling alone.
     """
     step, d = axes @ steps.step, len(scale.center)
-    sds = ((axes @ part @ axes.T)[-d:, -d:] for part in errors)
-    beyond, factors = read_levels(scale, steps.points[:, -d:], step[-d:], *sds)
+    error, sampling = ((axes @ part @ axes.T)[-d:, -d:] for part in errors)
+    beyond, factors, levels = read_levels(scale, steps.points[:, -d:], step[-d:], error, sampling, few)
     point = steps.points.mean(axis=0) + step
     point[-d:] += beyond
-    return point, factors
+    rows = np.append(np.zeros(len(point) - d, dtype=int), np.arange(1, d + 1))
+    return point, factors, levels[:, rows]
 
 
 def to_user(scale: RowScale, j: int) -> np.ndarray:
@@ -151,8 +162,8 @@ def _uncertain(
     information = steps.information
     # a piece that still moves has few events
     sampling, privacy, unsettled = uncertain(steps, axes, information.inverse, n, slice(j, None))
-    vague = information.unbounded(np.linalg.inv(axes)[:, j:], scale.hardly_varies)
-    guess = information.blind(_PRIOR) + vague
+    vague = scale.hardly_varies & ~scale.binary
+    guess = information.blind(_PRIOR) + information.unbounded(np.linalg.inv(axes)[:, j:], vague)
     privacy += information.error_of(steps.step) + information.error_across(steps.step)
     return sampling, privacy, guess, unsettled
 

@@ -137,14 +137,14 @@ class _Steps(Newton[Scores, HazardEstimate]):
 
     def finish(self) -> HazardEstimate:
         error = misplaced(self.scale, self.beta, self._failed)
-        steps, grid = self.steps, replace(self.grid, follows=self._follows(), misplaced=error)
-        parts = (self.scale, grid, self.bounds)
+        grid = replace(self.grid, follows=self._follows(), misplaced=error)
+        steps, parts = self.steps, (self.scale, grid, self.bounds)
         few = few_events(self.scale, self.known, self.curator.n, float(self.grid.events.sum()))
-        found = estimate(steps, self.axes, *parts, self.curator.n, few)
+        found, levels = estimate(steps, self.axes, *parts, self.curator.n, few)
         bent = bends(self.curator, self._plan.cost("bend"), self.whitening, parts, found)
         # at the root, which a line that is taken for a bend is not
         found = checked(self.curator, self._plan.cost("check"), (steps.information, self.axes), parts, found)
-        return straightened(found, bent)
+        return straightened(found, bent, levels)
 
     def _informed(self) -> Information:
         """What is known of the information, in the coordinates of `axes`."""

@@ -11,7 +11,7 @@ from dataclasses import replace
 import numpy as np
 
 from dpstats.estimators.hazards.information import Known
-from dpstats.estimators.levels import FEWEST_EVENTS, SHIFTS, level
+from dpstats.estimators.levels import FEWEST_EVENTS, REACH, SHIFTS, level
 from dpstats.estimators.matrices import ROUNDING, SMALLEST
 from dpstats.estimators.row_scale import RowScale, sums_of_values
 
@@ -27,9 +27,18 @@ def bent(step: np.ndarray, scale: RowScale) -> np.ndarray:
 
 
 def read_levels(
-    scale: RowScale, points: np.ndarray, step: np.ndarray, error: np.ndarray, sampling: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    """What scores of levels say beyond a step, and factors of its sds; infinite if an end is open.
+    scale: RowScale,
+    points: np.ndarray,
+    step: np.ndarray,
+    error: np.ndarray,
+    sampling: np.ndarray,
+    few: np.ndarray,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """What scores of levels say beyond a step, factors of its sds, and levels with an open end.
+
+    Of these two arrays, shape (2, 1 + d, m): changes of all log hazards and of coefficients that move the
+    line of rows of a level, or one value of a flag, by 1, and no other; and what tells how far it is from
+    the others. The estimate is where effects of levels are.
 
     Parameters
     ----------
@@ -40,31 +49,34 @@ def read_levels(
         Mean Newton step.
     error, sampling : array, shape (d, d)
         Covariance of its error, and the part of sampling in it.
+    few : array of bool
+        As :func:`few_events` has it.
     """
     ways, rows, shares = _levels(scale)
-    ways, apart = ways * (1 - shares), rows.T @ step
+    apart, at = rows.T @ step, rows.T @ points.mean(axis=0)
     sds, sampled = (np.sqrt(np.sum(rows * (part @ rows), axis=0)) for part in (error, sampling))
     found = [
         level(_CURVE, *each) for each in zip(shares, (points @ rows).T, apart, sds, sampled, strict=True)
     ]
     shifts, factors = np.array(found).reshape(-1, 2).T
-    closed = np.isfinite(factors)
-    more = np.abs(ways) @ np.where(closed, sds * (factors - 1), 0.0)
-    more[(ways[:, ~closed] != 0).any(axis=1)] = np.inf
-    return ways @ (shifts - apart), 1 + more / np.maximum(np.sqrt(np.diag(error)), 1e-300)
+    open_ended = few | np.isinf(factors)
+    moved = ways * np.where(open_ended, 1.0, 1 - shares)
+    more = np.abs(moved) @ (sds * np.where(open_ended, 0.0, factors - 1))
+    shifts = np.where(open_ended, np.clip(at + shifts, -REACH, REACH) - at, shifts)
+    longer = 1 + more / np.maximum(np.sqrt(np.diag(error)), 1e-300)
+    levels = np.array([np.vstack([shares, ways]), np.vstack([0 * shares, rows])])
+    return moved @ (shifts - apart), longer, levels[:, :, open_ended]
 
 
 def few_events(scale: RowScale, known: Known, n: int, events: float) -> np.ndarray:
-    """Columns of levels of which there may be hardly a failure, or hardly one without; shape (d,).
+    """Levels, a reference among them, and values of flags of which there may be hardly a failure; shape (m,).
 
-    Failures of a flag, and of each level, a reference among them, are those that the first stage saw, or the
-    releases of the information, whichever surely has more. Where levels are told against one that may have
-    none, all that move with it are lost.
+    Failures are those that the first stage saw, or the releases of the information, whichever surely has
+    more.
     """
     ways, _, shares = _levels(scale)
     first = shares * (1 - shares) - 2 * np.sqrt(scale.middle_error**2 @ ways**2)
-    surely = np.maximum(events * first, n * known.surely(ways))
-    return np.asarray((ways[:, surely < FEWEST_EVENTS] != 0).any(axis=1))
+    return np.asarray(np.maximum(events * first, n * known.surely(ways)) < FEWEST_EVENTS)
 
 
 def _levels(scale: RowScale) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

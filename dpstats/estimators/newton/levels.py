@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from dpstats.estimators.engine.bounds import LENGTHS
-from dpstats.estimators.engine.finish import E
+from dpstats.estimators.engine.finish import E, told_beside
 from dpstats.estimators.levels import END, FEWEST_EVENTS, OPEN, REACH, SHIFTS, level, slope_in_middle
 from dpstats.estimators.newton.located import Located, level_shares
 from dpstats.estimators.newton.problem import Problem
@@ -68,7 +68,7 @@ def read_levels(problem: Problem, located: Located, result: E, scores: Scores) -
     if not problem.intercept:
         return result
     params, added, moved = result.params.copy(), 0.0 * scores.cov, list(moved_alone(problem, located))
-    left = np.eye(problem.k)
+    gone: list[tuple[np.ndarray, np.ndarray]] = []
     for row, direction in moved:
         points, step, sd, sampling = scores.along(row)
         curve, share = _said(problem, located, row, scores.points.mean(axis=0))
@@ -83,13 +83,13 @@ def read_levels(problem: Problem, located: Located, result: E, scores: Scores) -
             beside = [each for each, _ in moved if row[0] and each[0] and each @ direction == 0]
             apart, more = row @ params - _middle(params, scores, beside), OPEN
             params += (np.clip(apart, -REACH, REACH) - apart) * direction
-            if row[0]:
-                left -= np.outer(direction, row @ left)
+            gone += [(direction, row)] if row[0] else []
         else:
             more += (found.factor**2 - 1) * sd**2
         added += more * np.outer(direction, direction)
-    gone, by_sampling = (part - left @ part @ left.T for part in (scores.cov, scores.sampling))
-    cov, privacy = result.cov + added - gone, result.cov_privacy + added - (gone - by_sampling)
+    left = told_beside(*np.array(gone).reshape(-1, 2, problem.k).transpose(1, 2, 0))
+    lost, by_sampling = (part - left @ part @ left.T for part in (scores.cov, scores.sampling))
+    cov, privacy = result.cov + added - lost, result.cov_privacy + added - (lost - by_sampling)
     return replace(result, params=params, cov=cov, cov_privacy=privacy)
 
 

@@ -1,0 +1,72 @@
+"""A reference level that few rows have leaves contrasts with it wide, and no others."""
+
+import numpy as np
+import pytest
+
+import dpstats as dps
+from dpstats.testing import SeededNoise, noise
+
+EFFECTS = {"a": 0.6, "b": 0.0, "c": 0.8, "d": -0.4}
+N = 8_000
+
+
+def fitted(model: str, rare: float, budget: dps.budget.Budget, seed: int, more: str = "") -> dps.results.Fit:
+    """A fit to four levels, the first of which has this share of the rows."""
+    draw = np.random.default_rng([seed, 9])
+    f = draw.choice(4, N, p=[rare, *np.full(3, (1 - rare) / 3)])
+    x, line = draw.normal(size=N), np.array([*EFFECTS.values()])[f]
+    line = line + 0.3 * x * bool(more)
+    data = {"f": np.array([*EFFECTS])[f], "x": x}
+    schema = dict(f=dps.levels(*EFFECTS), x=dps.bounded(-8, 8))
+    if model == "coxph":
+        life = draw.exponential(size=N) * np.exp(-line)
+        data |= {"t": np.minimum(life, 2.0), "e": (life < 2) * 1}
+        found = dps.coxph(
+            f"Surv(t, e) ~ f{more}", data, dps.Schema(**schema, t=dps.bounded(0.001, 2), e=dps.event())
+        )
+    elif model == "ols":
+        data["y"] = line + draw.normal(size=N)
+        found = dps.ols(f"y ~ f{more}", data, dps.Schema(**schema, y=dps.bounded(-20, 20)))
+    elif model == "logit":
+        data["y"] = (draw.logistic(size=N) < line) * 1
+        found = dps.logit(f"y ~ f{more}", data, dps.Schema(**schema, y=dps.flag()))
+    else:
+        data["y"] = draw.poisson(np.exp(line))
+        found = dps.glm(f"y ~ f{more}", data, dps.Schema(**schema, y=dps.count(40)), family="poisson")
+    with noise(SeededNoise(seed)):
+        return found.fit(budget)
+
+
+@pytest.mark.parametrize("more", ["", " + x"])
+@pytest.mark.parametrize("model", ["ols", "ols pure", "coxph", "logit", "logit pure", "poisson"])
+def test_contrasts_of_other_levels_stand(model: str, more: str) -> None:
+    """All were lost, with the intercept, in two of three such fits of ols and coxph."""
+    budget = dps.pure(3) if model.endswith("pure") else dps.approx(1, 1e-6)
+    off, shortest = [], []
+    for seed in range(3):
+        fit = fitted(model.split()[0], 0.004, budget, seed, more)
+        test = fit.t_test("f[T.b] - f[T.c], f[T.c] - f[T.d]")
+        off += list(np.abs(test.effect - [-0.8, 1.2]) / test.sd)
+        levels = [f"f[T.{level}]" for level in "bcd"]
+        assert np.isfinite(fit.bse[levels]).all()
+        off += [
+            abs(fit.params[f"f[T.{level}]"] - EFFECTS[level] + 0.6) / fit.bse[f"f[T.{level}]"]
+            for level in "bcd"
+        ]
+        shortest.append(test.sd.max() / fit.bse[levels].min())
+    assert np.median(shortest) < 0.3 and max(off) < 4
+
+
+@pytest.mark.parametrize("model", ["ols", "coxph", "logit"])
+def test_the_table_tells_how_to_name_another_reference(model: str) -> None:
+    told = "little of the reference a, so that all contrasts with it are wide: t_test_pairwise('f')"
+    rare, usual = (str(fitted(model, share, dps.approx(2, 1e-6), 1).summary()) for share in (0.004, 0.25))
+    assert told in " ".join(rare.split()) and "C(f, Treatment('" in rare
+    assert "little of" not in usual
+
+
+def test_a_penalty_and_terms_left_out_take_nothing_of_a_line_that_may_be_anywhere() -> None:
+    fit = fitted("ols", 0.003, dps.approx(1, 1e-6), 1, " + x")
+    for other in (fit.at_alpha(1e-4), fit.drop("f")):
+        assert other.bse["x"] < 1.2 * fit.bse["x"] < 0.1
+    assert fit.bse["f[T.b]"] > 5
