@@ -251,4 +251,4 @@ class LinearMoments(NoisyMoments):
         """
         apart = self.inverse @ (self.solve(alpha).params - self._line[1])
         distance = float(apart @ self.all_rows @ apart)
-        return self.scale * math.sqrt(residual_variance(self, self.normal_equations()) + distance)
+        return self.scale * math.sqrt(residual_variance(self, self.normal_equations()) + max(distance, 0.0))

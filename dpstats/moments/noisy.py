@@ -277,6 +277,10 @@ class NoisyMoments(Arrays):
         return self._of_same_rows(replace(self, origin=self.origin + self.map @ by))
 
     def _of_same_rows(self: _Moments, found: _Moments) -> _Moments:
+        """Moments as found; such as say nothing where noise left numbers that floats do not hold."""
+        numbers = [found.origin] if found.bend is None else [found.origin, *found.bend]
+        if not np.isfinite(numbers).all():
+            found = replace(self, blind=np.ones(len(self.origin)))
         vars(found)["_free"] = self._free
         return found
 

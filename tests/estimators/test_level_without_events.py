@@ -77,9 +77,9 @@ def test_a_level_without_rows_says_nothing_of_the_budget_of_the_others() -> None
     guessed = []
     for seed in range(6, 14):
         fit = fitted(("b", "c", "a", "d"), "maker", dps.approx(3, 1e-6), dps.coxph, seed)
-        assert set(fit.bse.index[np.isinf(fit.bse)]) == {"maker[T.a]"}
+        assert set(fit.bse.index[fit.bse > 1]) == {"maker[T.a]"} and 7 < fit.bse["maker[T.a]"] < 9
         codes = [code for code, _ in fit.flags]
-        assert codes in (["not_estimable"], ["not_estimable", "weak"])  # noise may hide another level, too
+        assert codes in ([], ["weak"])  # noise may hide another level, too
         guessed.append("weak" in codes)
         assert abs(fit.params["temp"] - 0.02 / 0.6) < 3.5 * fit.bse["temp"] < 0.02
     assert sum(guessed) <= 2

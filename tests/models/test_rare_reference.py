@@ -4,6 +4,9 @@ import numpy as np
 import pytest
 
 import dpstats as dps
+from dpstats.estimators.bent_times import Bent
+from dpstats.estimators.engine.finish import Estimate
+from dpstats.estimators.hazards.checks import straightened
 from dpstats.testing import SeededNoise, noise
 
 EFFECTS = {"a": 0.6, "b": 0.0, "c": 0.8, "d": -0.4}
@@ -70,3 +73,17 @@ def test_a_penalty_and_terms_left_out_take_nothing_of_a_line_that_may_be_anywher
     for other in (fit.at_alpha(1e-4), fit.drop("f")):
         assert other.bse["x"] < 1.2 * fit.bse["x"] < 0.1
     assert fit.bse["f[T.b]"] > 5
+
+
+def test_numbers_that_floats_do_not_hold_leave_a_linear_fit_that_says_nothing() -> None:
+    """Noise of 20 sds and more made such of what may move a line that bends, and tables ended in errors."""
+    moments = fitted("ols", 0.25, dps.approx(2, 1e-6), 1, " + x").record.linear
+    assert moments is not None
+    for wild in (moments.bending(np.full((5, 5), np.inf)), moments.moved(np.full(5, np.nan))):
+        assert np.isinf(np.diag(wild.solve().cov)).all() and np.isfinite(wild.root).all()
+
+
+def test_a_bend_that_floats_do_not_hold_leaves_a_fit_of_hazards_that_says_nothing() -> None:
+    found = Estimate(np.zeros(2), np.eye(2), np.eye(2))
+    bent = Bent(np.full(3, np.nan), np.full((3, 3), np.inf), ())
+    assert straightened(found, bent, np.zeros((3, 3))).problems == ("hopeless",)  # type: ignore[arg-type]

@@ -122,7 +122,8 @@ def fit_gram(
     moments = replace(moments, whole=whole, whole_error=error)
     if max_weight is not None:
         moments = _rated(moments, max_weight, bounds.radius)
-    moments = _without_unknown(moments, place, bounds.limit if "residual" in settings else math.inf)
+    limit = bounds.limit if "residual" in settings else math.inf
+    moments = _without_unknown(moments, place, limit, box.binary)
     problems = []
     if place.found.loose.any():
         release = curator.release("rows_apart", plan.cost("apart"), **place.found.public())
@@ -271,19 +272,22 @@ def _gaussian(
     return moments, place, bounds, long, curves
 
 
-def _without_unknown(moments: LinearMoments, place: Coordinates, limit: float) -> LinearMoments:
+def _without_unknown(
+    moments: LinearMoments, place: Coordinates, limit: float, two_values: Array
+) -> LinearMoments:
     """Moments that know what no release tells: of columns in which rows may be alike, and of levels.
 
-    Nothing bounds a slope of a column that noise hides, nor one within a level of which nothing is known.
+    Nothing bounds a slope of a column that noise hides, nor one within a level of which nothing is known;
+    the response bounds effects of columns that are declared to hold `two_values`.
     """
     scale, lead, back = place.scale, int(place.scale.constant), np.linalg.inv(place.whitening)
     # whose mean squares about their middle noise hides
     square, noise = (np.sum(back * (part @ back), axis=0) for part in (moments.gram, np.eye(len(back))))
     alike = scale.hardly_varies & (square <= SEEN * moments.noise_gram * noise)[lead:]
-    slopes = alike & ~scale.binary
-    ways, moves = open_levels(moments, place, limit, alike & scale.binary)
+    ways, moves = open_levels(moments, place, limit, alike & two_values)
+    slopes = (alike | moves) & ~two_values
     slopes |= (scale.within >= 0) & (scale.within != np.arange(len(alike))) & moves[scale.within]
-    blind = np.append(np.full(lead, may_be_constant(scale, alike & ~scale.binary)), slopes)
+    blind = np.append(np.full(lead, may_be_constant(scale, alike & ~two_values)), slopes)
     # as far as effects go, or as the response does
     reach = min(END, float(scale.upper[-1] - scale.lower[-1])) / (Z95 * place.sigma)
     found = replace(moments, blind=blind) if blind.any() else moments

@@ -80,6 +80,8 @@ def straightened(found: HazardEstimate, bent: Bent, open_ended: np.ndarray) -> H
 
     And the covariance of log hazards and coefficients by lines that may be anywhere, of which no check tells.
     """
+    if not np.isfinite(np.vstack([bent.shift, bent.cov])).all():  # noise left numbers that floats do not hold
+        return found.hopeless()
     baseline, j = found.baseline, len(found.baseline.log_hazards)
     cov, privacy = baseline.cov + bent.cov + open_ended, baseline.cov_privacy + open_ended
     log_hazards, params = np.split(np.append(baseline.log_hazards, found.params) + bent.shift, [j])

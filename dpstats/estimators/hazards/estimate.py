@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from typing import TypeAlias
 
 import numpy as np
 
@@ -23,6 +24,8 @@ from dpstats.moments.baseline import Baseline, Trend
 _PRIOR = 1.0  # variance of the linear predictor along a direction that is not seen
 _MOST = 0.9  # of a slope that may be lost by a wrong clock: beyond, nothing is known of it
 _CELL = 0.1  # 2 / 12 over the root of 3
+
+Parts: TypeAlias = tuple[RowScale, Grid, Bounds]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,18 +54,18 @@ class HazardEstimate(Estimate):
 
 
 def estimate(
-    steps: Steps, axes: np.ndarray, scale: RowScale, grid: Grid, bounds: Bounds, n: int, few: np.ndarray
+    steps: Steps, axes: np.ndarray, parts: Parts, n: int, few: np.ndarray, two_values: np.ndarray
 ) -> tuple[HazardEstimate, np.ndarray]:
     """One Newton step from the mean point; inverse information, and the noise of the scores.
 
-    And the covariance of log hazards and coefficients by lines of levels that may be anywhere, which the
-    first leaves out: those that have `few` failures, shape (m,), and those of which scores leave an end open.
-
-    Points of the steps are log hazards of pieces and coefficients of standardised columns, shape (T, J + d);
-    scores and information are in the coordinates of `axes`, shape (J + d, J + d).
+    And the covariance of all by lines that may be anywhere, which the first leaves out: of levels of `few`
+    failures, shape (m,), or whose scores leave an end open. What moves with these is not estimable where it
+    is not declared to hold `two_values`. Points are log hazards of pieces and coefficients of standardised
+    columns, shape (T, J + d); scores and information are in the coordinates of `axes`, shape (J + d, J + d).
     """
-    j = grid.count
-    sampling, noise, hidden, unsettled = _uncertain(steps, axes, scale, n, j)
+    scale, grid, bounds = parts
+    j, vague = grid.count, scale.hardly_varies & ~two_values
+    sampling, noise, hidden, unsettled = _uncertain(steps, axes, vague, n)
     mean = np.linalg.solve(axes, steps.points.mean(axis=0))
     turned = axes @ followed(steps.information, mean[j:], grid.follows)
     point, factors, levels = _read(steps, turned, scale, (sampling + noise, sampling), few)
@@ -94,23 +97,23 @@ def estimate(
     law = slopes * (grid.follows * grid.misplaced / (1 - grid.follows)) ** 2
     open_ended = OPEN * user @ levels[0] @ levels[0].T @ user.T
     slopes = cov[j:, j:]
+    strata = {"strata": grid.strata} if grid.strata > 1 else {}
     problems = ["unsettled"] * unsettled + ["constant"] * grid.constant + ["burst"] * burst
     resting = weak((hidden + law)[j:, j:], slopes + open_ended[j:, j:])
     problems += [*(f"weak:{i}" for i in resting), *lacking(*scale.usable)]
-    settings = {"cut c": bounds.c, "R": bounds.radius, "pieces": j}
-    settings |= {"strata": grid.strata} if grid.strata > 1 else {}
     found = HazardEstimate(
         point[j:],
         slopes.copy(),
         privacy[j:, j:].copy(),
         tuple(problems),
-        settings,
+        {"cut c": bounds.c, "R": bounds.radius, "pieces": j, **strata},
         baseline=_baseline(grid, point[:j], cov, privacy),
         events=Quantity(float(grid.events.sum()), grid.noise, grid.noise),
         columns=replace(scale, constant=True).moments(n),
         bias=bias[j:, j:],
     )
-    return guessed(found, guess, before, constant=False), open_ended
+    lost = levels[0, j:].any(axis=1) & ~two_values
+    return guessed(found, guess, before, constant=False).lost(np.flatnonzero(lost)), open_ended
 
 
 def _baseline(grid: Grid, log_hazards: np.ndarray, cov: np.ndarray, privacy: np.ndarray) -> Baseline:
@@ -156,13 +159,12 @@ def to_user(scale: RowScale, j: int) -> np.ndarray:
 
 
 def _uncertain(
-    steps: Steps, axes: np.ndarray, scale: RowScale, n: int, j: int
+    steps: Steps, axes: np.ndarray, vague: np.ndarray, n: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, bool]:
     """Covariances by sampling, by noise, and by what is not seen; if it moves."""
-    information = steps.information
+    information, j = steps.information, len(axes) - len(vague)
     # a piece that still moves has few events
     sampling, privacy, unsettled = uncertain(steps, axes, information.inverse, n, slice(j, None))
-    vague = scale.hardly_varies & ~scale.binary
     guess = information.blind(_PRIOR) + information.unbounded(np.linalg.inv(axes)[:, j:], vague)
     privacy += information.error_of(steps.step) + information.error_across(steps.step)
     return sampling, privacy, guess, unsettled

@@ -70,6 +70,7 @@ class _Steps(Newton[Scores, HazardEstimate]):
         box = problem.box
         scale = find_columns(curator, plan.columns, box, False)
         self.scale = replace(scale, constant=False, levels=box.levels, alike=box.alike)
+        self._two_values = box.binary
         self._plan = plan = looking(plan, "tail", self.scale, curator.n)
         super().__init__(curator, plan["early"], plan["tail"])
         self.chooser = Chooser(self.scale, curator.n, curator.cost_per_row(plan.cost("tail")))
@@ -140,7 +141,7 @@ class _Steps(Newton[Scores, HazardEstimate]):
         grid = replace(self.grid, follows=self._follows(), misplaced=error)
         steps, parts = self.steps, (self.scale, grid, self.bounds)
         few = few_events(self.scale, self.known, self.curator.n, float(self.grid.events.sum()))
-        found, levels = estimate(steps, self.axes, *parts, self.curator.n, few)
+        found, levels = estimate(steps, self.axes, parts, self.curator.n, few, self._two_values)
         bent = bends(self.curator, self._plan.cost("bend"), self.whitening, parts, found)
         # at the root, which a line that is taken for a bend is not
         found = checked(self.curator, self._plan.cost("check"), (steps.information, self.axes), parts, found)
