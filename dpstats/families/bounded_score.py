@@ -33,13 +33,14 @@ def logistic_information_weight(radius: float) -> float:
     return 4 * math.sqrt(1.5) / radius
 
 
-def square_weight(most: float) -> float:
+def square_weight(most: float, sums: int = 1) -> float:
     """What squares of values of at most this size are released times, beside the values.
 
     sqrt(11) / (2 most); the proof in :class:`dpstats.curator.statistics.at_line.PredictorBend` holds up to
-    ((1 + sqrt 5) / 2)^5 = 11.09 in the place of 11.
+    ((1 + sqrt 5) / 2)^5 = 11.09 in the place of 11. Of several sums, to one of which a row adds, 1 / most by
+    the proof in :class:`dpstats.curator.statistics.glm.FarScores`.
     """
-    return math.sqrt(11.0) / (2 * most)
+    return (math.sqrt(11.0) / 2 if sums == 1 else 1.0) / most
 
 
 @dataclass(frozen=True)

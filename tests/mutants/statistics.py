@@ -531,6 +531,14 @@ MUTANTS = (
         "2 * self._kappa * (psi * share * lengths) ** 2",
     ),
     small(
+        "far scores: squares that are summed apart weigh as those of one sum",
+        "far_scores",
+        "glm",
+        "square_weight(most, len(ends))",
+        "square_weight(most)",
+        at="1-1",
+    ),
+    small(
         "bend of the predictor: one row more, not one replaced",
         "predictor_bend",
         "at_line",

@@ -214,15 +214,16 @@ class GlmScore(_Score):
 
 
 class FarScores(GlmScore):
-    """Scores of what long rows have lost with their weight, and the square of its length, released jointly.
+    """Scores of what long rows have lost with their weight, and squares of its length, released jointly.
 
     With rows a and weights w as in :class:`LogisticScore`, but for the prior weight, and the score |psi| <=
     limit of a :class:`dpstats.families.bounded_score.BoundedScore`, a row gives
 
-        g = psi (1 - w) a, shortened to |psi| reach (k,),   kappa |g|^2,   kappa = sqrt(11) / (2 reach limit);
+        g = psi (1 - w) a, shortened to |psi| reach (k,),   kappa |g|^2,
 
-    times the prior weight, and its square. The value released carries kappa. Rows no longer than the radius
-    give nothing. Of rows as long as each of `ends`, and not as the next, g is summed in a column of its own.
+    times the prior weight, and its square; kappa is sqrt(11) / (2 reach limit), of several `ends` 1 / (reach
+    limit). The value released carries kappa. Rows no longer than the radius give nothing. Of rows as long as
+    each of `ends`, and not as the next, both are summed apart.
 
     Parameters
     ----------
@@ -238,13 +239,14 @@ class FarScores(GlmScore):
 
     Notes
     -----
-    Sensitivity: 2 reach limit. A row adds to one column, whatever `ends` are, so that all columns are one
-    vector g as long as before. For two rows, marked ' and not, of lengths p, p' <= m = reach limit,
-    |g - g'| <= p + p', so that D^2 <= (p + p')^2 + kappa^2 (p^2 - p'^2)^2 = (p + p')^2 (1 + kappa^2 (p -
-    p')^2). With v = p and v' = -p' that is D^2 of
-    :class:`dpstats.curator.statistics.at_line.PredictorBend` with most = m, at most 4 m^2 by the proof there.
-    Attained by antiparallel long rows of full score. A row that
-    weighs nothing is p = 0, and a prior weight, at most 1, only shortens p.
+    Sensitivity: 2 reach limit. For two rows, marked ' and not, of lengths p, p' <= m = reach limit that are
+    summed together, |g - g'| <= p + p', so that D^2 <= (p + p')^2 + kappa^2 (p^2 - p'^2)^2 = (p + p')^2 (1 +
+    kappa^2 (p - p')^2). With v = p and v' = -p' that is D^2 of
+    :class:`dpstats.curator.statistics.at_line.PredictorBend` with most = m, at most 4 m^2 by the proof there,
+    which holds for all smaller kappa. Attained by antiparallel long rows of full score. Of two that are
+    summed apart D^2 = p^2 + kappa^2 p^4 + p'^2 + kappa^2 p'^4, with kappa = 1 / m at most 4 m^2, attained
+    where both are long and of full score. A row that weighs nothing is p = 0, and a prior weight, at most 1,
+    only shortens p.
     """
 
     name = "far_scores"
@@ -263,10 +265,10 @@ class FarScores(GlmScore):
         if not 0 < reach < math.inf:
             raise ValueError("reach must be positive and finite")
         self._ends, self._reach, most = np.array(ends), reach, reach * score.limit
-        self._kappa = square_weight(most)
+        self._kappa = square_weight(most, len(ends))
         self.parts = (
             Part(np.full(self._k, reach), np.full(len(ends), score.limit)),
-            Part(np.ones(1), np.array([self._kappa * most**2])),
+            Part(np.ones(1), np.full(len(ends), self._kappa * most**2)),
         )
         self.sensitivity = 2 * most
 
@@ -281,7 +283,7 @@ class FarScores(GlmScore):
         far = np.multiply(rows, share, out=scratch("far", *rows.shape))
         column = np.searchsorted(self._ends, lengths, side="right") - 1
         apart = np.arange(len(self._ends))[:, None] == column
-        return Factor(far.T, (psi * apart).T), each_row(square[None])
+        return Factor(far.T, (psi * apart).T), each_row(square * apart)
 
 
 class ScoreSquares(GlmScore):

@@ -54,18 +54,18 @@ def long_rows(cost: float, problem: Problem, located: Located, read: Read, found
         ends=(0.0, _FARTHER * read.radius)[: 1 if problem.family.two_valued or few.any() else 2],
     )
     release, found = yield "far_scores", cost, public
-    square = max(release.values[1].item() + 2 * release.sds[1].item(), 0.0)
-    square /= square_weight(reach * score.limit)
+    squares = np.maximum((release.values[1] + 2 * release.sds[1]).ravel(), 0.0)
     step = read.whitening @ np.linalg.inv(read.information) / release.n
     noise = float(release.sds[0].max())
-    sd = math.sqrt(square * (1 + _noisy(found, problem)) + noise**2)
-    parts, sds = (step @ release.values[0]).T, sd * np.linalg.norm(step, axis=1)
+    kappa = square_weight(reach * score.limit, len(squares))
+    sd = np.sqrt(squares / kappa * (1 + _noisy(found, problem)) + noise**2)
+    parts, sds = (step @ release.values[0]).T, sd[:, None] * np.linalg.norm(step, axis=1)
     errors = np.sqrt(np.diag(found.cov)) / np.abs(np.diag(forth))
     sizes, effects = np.abs(parts), np.abs(line := back @ found.params)
     if problem.intercept:
         errors[0], effects[0] = math.sqrt(level_variance(back, found.cov)), 0.0
     effects[int(problem.intercept) :][problem.zero_or_one] = 0.0  # two values are on a line
-    sure, usual = (times * sds for times in by_chance(release.law, noise / sd, 1.0, len(parts)))
+    sure, usual = (times * sds for times in by_chance(release.law, noise / float(sd.min()), 1.0, len(sd)))
     # an effect that levels off loses no more than itself
     may = np.minimum(_WHOLE * sizes, effects)
     told = (sizes > sure) & (_WHOLE * sizes > WORTH * errors) | (sizes > usual) & (may > _LARGE * errors)
@@ -74,8 +74,8 @@ def long_rows(cost: float, problem: Problem, located: Located, read: Read, found
     found = found.doubted(by.T @ by, *("bends",) * bool(told.any()))
     if problem.family.two_valued:
         return found
-    back_to_0 = np.where(few, _WHOLE_OF_FEW, _WHOLE_NEARER) * (
-        np.max(-np.sign(line) * parts, axis=0, initial=0.0) + usual
+    back_to_0 = np.where(few, _WHOLE_OF_FEW, _WHOLE_NEARER) * np.max(
+        np.maximum(-np.sign(line) * parts, 0.0) + usual, axis=0
     )
     return _wide_enough(found, np.minimum(back_to_0, effects), forth)
 
