@@ -456,7 +456,7 @@ class Least:
 LINEAR, TIMES = Least(18.0, 1.0), Least(10.0, 1.25)
 # Scores of a yes or no hold at most a quarter of what those of counts do
 YES_NO, SCORES = Least(45.0, 0.65), Least(110.0, 0.33)
-PURE, PURE_YES_NO, PURE_TIMES = Least(100.0, 1.75), Least(62.0, 1.75), Least(80.0, 1.0, 16.0)
+PURE, PURE_YES_NO, PURE_TIMES = Least(50.0, 1.75, 16.0), Least(62.0, 1.75), Least(80.0, 1.0, 16.0)
 
 
 def check_worth(curator: Curator, budget: Budget, k: int, least: Least, force: bool) -> None:

@@ -120,7 +120,7 @@ def test_what_the_message_says_may_do_is_not_refused(small: Any) -> None:
     told = type(small)(amount, *list(vars(small).values())[1:])
     assert told.amount > small.amount and model("ols", rows()).fit(told).nobs == N
     least = PURE if small.pure else LINEAR
-    assert f"or n = {math.ceil(8 * least.needed(9) / measure(small))}, most fits have all" in words
+    assert f"or n = {math.ceil(least.well * least.needed(9) / measure(small))}, most fits have all" in words
     less = type(small)(0.95 * amount, *list(vars(small).values())[1:])
     with pytest.raises(dps.BudgetError, match="buys too little"):
         model("ols", rows()).fit(less)
