@@ -282,12 +282,14 @@ def test_rare_answers_have_their_curvature_cut_where_noise_is_worth_it():
 
 
 def test_of_rare_answers_that_are_told_well_a_line_may_lie_far_beyond_its_errors():
-    """By as much as scores of normal log odds say, and by hardly anything where errors are small."""
+    """Two roots of the sum of squares reach where scores of normal log odds say, hardly farther if small."""
     near, far = np.array([-4.0, 0.5]), np.array([-5.9, 1.9])
-    assert np.abs(_farther(near, near, np.diag([0.01, 0.01]), np.zeros(2))).max() < 0.01
+    assert (np.hypot(0.1, _farther(near, near, np.diag([0.01, 0.01]), np.zeros(2), 1.0)) - 0.1).max() < 0.01
     cov = np.array([[0.5, -0.45], [-0.45, 0.5]])
-    more = _farther(far, far, cov, np.zeros(2))
+    more = _farther(far, far, cov, np.zeros(2), 1.0)
     assert more[0] < -0.3 and more[1] > 0.1
-    most = 2 * np.sqrt(0.95) * np.array([-1, 1]) / np.sqrt(2)
+    sd = np.sqrt(0.95)
+    most, size = 2 * sd * np.array([-1, 1]) / np.sqrt(2), np.linalg.norm(more)
     scores, steep = _scores(far)
-    assert _scores(far + most + 2 * more)[0] == pytest.approx(scores + steep @ most, abs=1e-9)
+    lacking = more / size * (np.hypot(sd, size) - sd)
+    assert _scores(far + most + 2 * lacking)[0] == pytest.approx(scores + steep @ most, abs=1e-9)

@@ -74,8 +74,15 @@ def _of_length(length: float, located: Located, problem: Problem) -> UnitBall:
         for own in problem.categories:
             rows = (np.eye(len(own) + 1)[:, 1:] - located.center[own]) / located.scale[own]
             reach[own] = np.abs(rows @ whitening[np.ix_(own, own)]).max(axis=0)
-    reach = np.maximum(reach / radius, 1e-9)
-    return UnitBall(located.center, located.scale, reach, radius, 1.0, problem.intercept, whitening)
+    return UnitBall(
+        located.center,
+        located.scale,
+        np.maximum(reach / radius, 1e-9),
+        radius,
+        1.0,
+        problem.intercept,
+        whitening,
+    )
 
 
 def start_of(located: Located, problem: Problem) -> np.ndarray:
