@@ -119,6 +119,7 @@ def problem_of(design: Design, family: GlmFamily, model: str) -> Problem:
         likely=design.likely[first:],
         alike=design.alike(),
         crossed=design.crossed() if first else (),
+        weighted=design.weights is not None,
     )
 
 

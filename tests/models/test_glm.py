@@ -118,6 +118,20 @@ def test_whole_weights_stand_for_as_many_rows() -> None:
     np.testing.assert_allclose(weighted.params, repeated.params, atol=1e-3)
 
 
+@pytest.mark.parametrize("most", [1, 5, 20])
+def test_amounts_of_small_weight_scatter_as_much(most: int) -> None:
+    """All of weight 1: phi was told to be a fifth where 5 was declared, intercepts were up to 4 sds off."""
+    schema = dps.Schema(x=dps.bounded(-4, 4), y=dps.bounded(1e-4, 60), w=dps.bounded(0, most))
+    for seed in (11, 12, 13):
+        rng = np.random.default_rng(seed)
+        x = rng.normal(size=20_000).clip(-4, 4)
+        rows = {"x": x, "y": np.exp(0.3 * x) * rng.gamma(2, 0.5, 20_000), "w": np.ones(20_000)}
+        with noise(SeededNoise(seed)):
+            fit = dps.glm("y ~ x", rows, schema, "gamma", weights="w").fit(dps.gdp(2))
+        assert (np.abs(fit.params - [0.0, 0.3]) < 2 * 1.96 * fit.bse).all()
+        assert fit.dispersion.conf_low < 0.5 < fit.dispersion.conf_high
+
+
 def test_a_saved_fit_is_the_fit(frame: pd.DataFrame, tmp_path) -> None:
     with noise(SeededNoise(2)):
         fit = model("gamma", frame).fit(BUDGET)

@@ -105,6 +105,10 @@ class Chooser:
         seen = located.sd**2 / max(float(family.variance(np.array(located.mean))), _LEAST_LEVEL)
         return max(min(seen, (NOTHING / noise) ** 2), 1.0)
 
+    def weight(self, level: float) -> float:
+        """Mean weight of rows that can be used."""
+        return self.located.weight(self.problem, level)
+
     @property
     def _alone(self) -> bool:
         """Whether no squared scores are released beside score and information."""
@@ -168,7 +172,7 @@ class Chooser:
             level, dispersion = max(level, self.start_level), max(dispersion, self._least_dispersion(level))
         if family.two_valued:
             dispersion = 1.0
-        variance = level * dispersion
+        variance = level * dispersion * self.weight(level)
         score = self._unbounded(level, dispersion)
         if self._noise(widest, score.limit, variance) < NOTHING:
             return Bounds(widest, score)
@@ -232,7 +236,7 @@ class Chooser:
         weights = [plain, *((1 / self.problem.k, math.sqrt(full) / left) for full, left in rare)]
         for spread in SPREADS:
             score = self._score(spread, level, dispersion)
-            noise = self._noise(radius, score.limit, level * dispersion)
+            noise = self._noise(radius, score.limit, level * dispersion * self.weight(level))
             value = sum(share * max(noise * times, FREE) ** 2 for share, times in weights)
             value += self.n * float(np.sum(self.left(score, level) ** 2)) * level / dispersion
             value += self.n * (0.3 * math.exp(-1.5 * spread)) ** 2 + 2 * math.exp(-1.2 * spread)

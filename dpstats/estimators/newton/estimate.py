@@ -123,9 +123,7 @@ def _scattered(
     if family.two_valued:
         return dict(settings=settings | {"S": score.limit}), ()
     settings["C"] = score.limit
-    found = seen(
-        averaged.variability, information, averaged.whitening, bounds.radius, problem.intercept, *rows
-    )
+    found = seen(averaged.variability, information, averaged.whitening, bounds.radius, problem, *rows)
     phi = (free_dispersion if family.free_dispersion else overdispersion)(found, score)
     told: dict[str, Any] = dict(settings=settings, dispersion=phi)
     if family.alpha is not None:

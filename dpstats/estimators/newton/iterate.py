@@ -216,10 +216,11 @@ class _Steps(GlmSteps):
         return max(level, self.chooser.least_level)
 
     def _dispersion(self) -> float:
-        """Variability over information, both by their traces."""
-        seen, noise = dispersion(self.variability, self.information, self.whitening)
-        expected = self.chooser.start_dispersion
-        return max(_known(seen, noise, expected, _DISPERSION_SD), 0.05 * expected)
+        """Variability over information of a row of weight 1, by their traces; no less than its noise."""
+        weight, expected = self.chooser.weight(self.level), self.chooser.start_dispersion
+        found = dispersion(self.variability, self.information, self.whitening)
+        seen, noise = (each / weight for each in found)
+        return max(_known(seen, noise, expected, _DISPERSION_SD), min(noise, expected), 0.05 * expected)
 
 
 def _rewhitened(

@@ -31,6 +31,8 @@ class Problem:
         Which products of two columns are the same in every row; none if it is not known.
     crossed : tuple of array
         Of each number that has products with levels, its coefficient, and those of the products and levels.
+    weighted : bool
+        Whether rows have weights, which are at most 1.
     """
 
     family: GlmFamily
@@ -45,6 +47,12 @@ class Problem:
     likely: np.ndarray | None = None
     alike: np.ndarray | None = None
     crossed: tuple[np.ndarray, ...] = ()
+    weighted: bool = False
+
+    @property
+    def weight_told(self) -> bool:
+        """Whether curvature tells the mean weight of rows: those of weight 1 have a curvature of 1."""
+        return self.weighted and self.family.free_dispersion
 
     @property
     def zero_or_one(self) -> np.ndarray:
