@@ -25,7 +25,7 @@ from dpstats.families.score_bounds import Truncation
 # typical rows; steps of the solver, and of its numerical derivative
 _ROWS, _ITERATIONS, _CHANGE = 60, 8, 1e-4
 # of a step; of rare events there is another root at a log sigma that is 1.5 larger
-_FARTHEST = np.array([2.5, 1.0])
+_LOWEST, _HIGHEST = np.array([-2.5, -1.5]), np.array([2.5, 1.0])
 
 
 @dataclass(frozen=True)
@@ -65,10 +65,10 @@ def _information(
     guess = usual.fraction * watched(where.family, usual.fraction, usual.offset).left(where.cut).matrix
     guess = guess[: len(seen), : len(seen)]
     size = np.sqrt(np.diag(guess))
-    guess_sd = TUNING.structure * np.outer(size, size)
+    guess_sd = TUNING.level_structure * np.outer(size, size)
     mean = by_precision(seen, sd, guess, guess_sd)
     values, vectors = np.linalg.eigh(mean / np.outer(size, size))
-    return (vectors * np.maximum(values, TUNING.least)) @ vectors.T * np.outer(size, size)
+    return (vectors * np.maximum(values, TUNING.least_level)) @ vectors.T * np.outer(size, size)
 
 
 def solved(level: Level, fraction: float, prior: np.ndarray | float) -> tuple[float, float]:
@@ -91,7 +91,7 @@ def solved(level: Level, fraction: float, prior: np.ndarray | float) -> tuple[fl
         slope = np.vstack([np.column_stack([other - here for other in beside]) / _CHANGE, np.eye(m)])
         rest = (target - np.append(here, point[:m])) / scale
         step = np.linalg.lstsq(slope / scale[:, None], rest, rcond=None)[0] @ free
-        point = np.clip(point + np.clip(step, -LARGEST_LOG_SIGMA, LARGEST_LOG_SIGMA), -_FARTHEST, _FARTHEST)
+        point = np.clip(point + np.clip(step, -LARGEST_LOG_SIGMA, LARGEST_LOG_SIGMA), _LOWEST, _HIGHEST)
     return float(point[0]), float(point[1])
 
 

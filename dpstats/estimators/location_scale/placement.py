@@ -19,6 +19,7 @@ from dpstats.estimators.location_scale.event_expectations import (
 from dpstats.estimators.location_scale.event_law import EventLaw
 from dpstats.estimators.location_scale.events import EventMoments, Events
 from dpstats.estimators.location_scale.problem import Problem, sigma_of
+from dpstats.estimators.matrices import not_noise
 from dpstats.estimators.row_scale import RowScale
 
 Array = np.ndarray
@@ -47,6 +48,10 @@ class Placement(ABC):
     def residual_square(self, point: Array) -> float:
         """Mean square about the pivot, per event."""
 
+    def believed(self, point: Array) -> float:
+        """How much of the line's slopes is not noise, from 0 to 1."""
+        return 1.0
+
     @property
     def expected(self) -> Expected:
         """What the event fraction leads one to expect."""
@@ -62,8 +67,13 @@ class Placement(ABC):
         return EventLaw.along(self.problem.family, mean, between, self.residual_sd(point))
 
     def pivot(self, point: Array) -> Array:
-        """m = pivot'x~: residuals of the line through the events, less the offset."""
+        """m = pivot'x~: residuals of the line through the events, less the offset.
+
+        Slopes are shrunk by twice what noise makes of none: a line that is noise would have log sigma and the
+        location pull at each other, and many steps would not settle it.
+        """
         pivot = self.line(point)
+        pivot[1:] *= self.believed(point)
         pivot[0] += self.expectations(point).offset
         return pivot
 
@@ -101,6 +111,11 @@ class PlacedByLine(Placement):
     def line(self, point: Array) -> Array:
         return np.asarray((self.events.line - point[:-1]) / sigma_of(point))
 
+    def believed(self, point: Array) -> float:
+        slopes = self.line(point)[1:]
+        by_noise = len(slopes) * (self.events.slope_noise / sigma_of(point)) ** 2
+        return not_noise(slopes @ slopes, 2 * by_noise)
+
     def residual_square(self, point: Array) -> float:
         """By the line, or by the family where the line may be all noise.
 
@@ -109,7 +124,8 @@ class PlacedByLine(Placement):
         f = self.events.fraction
         least = LEAST_SPREAD if self.problem.delayed else max(0.05, 0.6 * (1 - f))
         square = float(np.clip(self.events.residual / f, least, 4.0))
-        return square
+        share = self.believed(point) if self.events.shrunk else 1.0
+        return share * square + (1 - share) * sigma_of(point) ** 2 * self.expected.residual_square
 
 
 @dataclass(frozen=True)

@@ -144,7 +144,7 @@ def _shape(curator: Curator, mu: float, scale: RowScale) -> Shape:
         np.diag(matrix) / size, relative, usual, np.hypot(TUNING.structure, scale.error) * usual
     )
     values, vectors = np.linalg.eigh((vectors * shared) @ vectors.T + np.diag(own))
-    values = np.maximum(values * d / values.sum(), 0.5 * relative)
+    values = np.maximum(values * d / values.sum(), max(TUNING.least_eigenvalue, 0.5 * relative))
     moments = np.eye(d + 1)
     moments[1:, 1:] = (vectors * values) @ vectors.T
     return Shape(f, f * moments, vectors, relative / values, True, hidden)
@@ -189,7 +189,7 @@ def sized(curator: Curator, mu: float, frame: Frame, point: Array) -> Frame:
     units = np.array([largest_slope(family) * radius * longest, (2 * radius) ** 2]) / d / release.n
     guess = np.array([frame.slope, frame.square])
     found = by_precision(release.values[0] * units, release.sd * units, guess, TUNING.size_sd * guess)
-    slope, square = np.maximum(found, TUNING.least * guess)
+    slope, square = np.maximum(found, TUNING.least_size * guess)
     return replace(frame, slope=float(slope), square=float(square))
 
 

@@ -46,10 +46,10 @@ class Tuning:
         a score is a sum of directions, of which noise hides least.
     longest : float
         Squared length, so counted, from which on rows add no more to the sizes of the information.
-    least_trace, least : float
-        The least that is believed of the trace of the covariates' correlations; and of the sizes of the score
-        and of an eigenvalue of the information on intercept and log sigma. Both against what is expected. No
-        fit of the six reaches the second, which keeps a matrix that noise has made from being inverted.
+    least_eigenvalue, least_trace, least_size : float
+        The least that is believed of an eigenvalue of the covariates' correlations, of their trace and of the
+        sizes of the score, against what is expected. No fit of the six reaches the first and the last; they
+        keep a matrix that noise has made from being inverted.
     size_sd : float
         Relative sd of what the family says of the sizes.
     early : float
@@ -62,8 +62,7 @@ class Tuning:
         first of the last steps, and at each of them where those before leave no doubt. One prior of .5 for
         all steps had 4.6 +- 2.3 % more error.
     structure : float
-        Relative error of the information, by direction, and of what is expected of that on intercept and log
-        sigma: twice it makes intervals 16 +- 10 % longer.
+        Relative error of the information, by direction: twice it makes intervals 16 +- 10 % longer.
     selection : float
         Of the variance that events may lose along the prediction: between none, where censoring goes with
         the prediction, and all, where rows are censored at one time.
@@ -74,13 +73,18 @@ class Tuning:
     slopes_usable, log_sigma_usable, count_usable : float
         Noise of all slopes together in sigmas, of log sigma, and relative of the number of events, from which
         intervals widen. At half of the last two they are 2.5 +- 2.0 and 4.7 +- 3.2 % longer.
+    level_structure : float
+        sd of what is expected of the information on intercept and log sigma, against its size.
+    least_level : float
+        The least that is believed of an eigenvalue of it; none of the six reaches it.
     """
 
     shares: Shares
     radius: float
     longest: float
+    least_eigenvalue: float
     least_trace: float
-    least: float
+    least_size: float
     size_sd: float
     early: float
     kept: int
@@ -94,14 +98,17 @@ class Tuning:
     slopes_usable: float
     log_sigma_usable: float
     count_usable: float
+    level_structure: float
+    least_level: float
 
 
 TUNING = Tuning(
     Shares(early=0.38, sizes=0.01, shape=0.4, slopes=0.55, early_level=0.5, following=0.3),
     radius=0.5,
     longest=4.0,
+    least_eigenvalue=0.02,
     least_trace=0.8,
-    least=0.25,
+    least_size=0.3,
     size_sd=0.2,
     early=0.65,
     kept=6,
@@ -115,4 +122,6 @@ TUNING = Tuning(
     slopes_usable=0.5,
     log_sigma_usable=0.2,
     count_usable=0.08,
+    level_structure=0.3,
+    least_level=0.25,
 )
