@@ -372,6 +372,60 @@ def test_a_fit_that_nobody_reads_is_printed(folder: Path) -> None:  # noqa: F811
     assert b"voltage" in done.stderr and b"its budget is spent" in done.stderr
 
 
+SPENDING = {
+    "fit": [*fit(out="kept.json"), "--force"],
+    "describe": [
+        *"describe drives.csv --schema drives.toml --budget zcdp(.5)".split(),
+        *"--out kept.json --suggest kept.toml".split(),
+    ],
+}
+
+
+@pytest.mark.parametrize("notes", [False, True], ids=["table", "table and notes"])
+@pytest.mark.parametrize("command", SPENDING)
+def test_a_reader_who_leaves_loses_the_table_alone(command: str, notes: bool, folder: Path) -> None:  # noqa: F811
+    """The file is kept before anything is printed, whether the notes of the fit go the same way or not."""
+    reading, writing = os.pipe()
+    os.close(reading)
+    more = {"stderr": writing if notes else subprocess.PIPE}
+    done = subprocess.run(
+        [sys.executable, "-m", "dpstats", *SPENDING[command]], stdout=writing, check=False, **more
+    )
+    os.close(writing)
+    assert done.returncode == 0
+    assert dps.load("kept.json").summary()
+    if command == "describe":
+        assert "voltage" in dps.Schema.load("kept.toml")
+
+
+def test_a_name_that_the_terminal_lacks_is_kept_and_printed(folder: Path) -> None:  # noqa: F811
+    text = Path("drives.toml").read_text(encoding="utf-8").replace("voltage", '"Öl"')
+    Path("drives.toml").write_text(text, encoding="utf-8")
+    pd.read_csv("drives.csv").rename(columns={"voltage": "Öl"}).to_csv("drives.csv", index=False)
+    words = [word.replace("voltage", "Öl") for word in SPENDING["fit"]]
+    command, ascii_only = [sys.executable, "-m", "dpstats"], os.environ | {"PYTHONIOENCODING": "ascii"}
+    for out in ("kept.json", "-"):
+        words[words.index("--out") + 1] = out
+        done = subprocess.run([*command, *words], capture_output=True, check=False, env=ascii_only)
+        assert done.returncode == 0, done.stderr
+        assert ("\\xd6l" if out != "-" else "\\u00d6l") in done.stdout.decode("ascii")
+    assert "Öl" in dps.load("kept.json").names
+
+
+def test_a_schema_that_cannot_be_suggested_loses_no_description(
+    folder: Path,  # noqa: F811
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    def full(self: dps.Schema, described: object) -> dps.Schema:
+        raise SpecificationError("no space")
+
+    monkeypatch.setattr(dps.Schema, "suggest", full)
+    assert main(SPENDING["describe"]) == 2
+    assert str(dps.load("kept.json").summary()) in capsys.readouterr().out
+    assert not Path("kept.toml").exists()
+
+
 def test_help_needs_little_time() -> None:
     """Two fifths of a second of processor time, by the best of three: machines are busy."""
     program = """

@@ -3,10 +3,10 @@
 import sys
 import warnings
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 from dpstats.cli.options import parser
-from dpstats.cli.streams import leave_quietly, standard_input
+from dpstats.cli.streams import any_text, leave_quietly, standard_input
 from dpstats.errors import NotReleased, SpecificationError
 
 
@@ -26,6 +26,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if any("\0" in word for word in arguments or ()):
         return refuse("no word of a command can hold a null character")
     try:
+        any_text()
         options = parser().parse_args(arguments)
         with plain_warnings(), standard_input(options):
             options.run(options)
@@ -47,7 +48,8 @@ def plain_warnings() -> Iterator[None]:
     def show(message: Warning | str, *_: object, **__: object) -> None:
         if str(message) not in shown:
             shown.add(str(message))
-            print(f"dpstats: note: {message}", file=sys.stderr, flush=True)
+            with suppress(OSError):  # nobody reads it, and the command may have paid for what it is about
+                print(f"dpstats: note: {message}", file=sys.stderr, flush=True)
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

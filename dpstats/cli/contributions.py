@@ -75,4 +75,5 @@ def fit(options: argparse.Namespace) -> None:
     given = (plan.formula, None, plan.schema, *[options.alpha] * (options.model == "ridge"))
     model: Any = {"ridge": ridge, "logit": logit, "ols": ols}[options.model]
     with new_file(options.out, JSON):
-        save(model(*given).fit_contributions(options.messages, plan), options.out)
+        found = model(*given).fit_contributions(options.messages, plan)
+    save(found, options.out)

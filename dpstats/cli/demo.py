@@ -2,7 +2,6 @@
 
 import argparse
 import textwrap
-from contextlib import nullcontext
 
 import pandas as pd
 
@@ -29,13 +28,10 @@ def run(options: argparse.Namespace) -> None:
     """Fit, print the table and lives, and say what to try next."""
     drives = datasets.load("hdfail")
     model = survreg(DEMO, drives.data, drives.schema, dist="weibull")
-    with new_file(options.out, JSON) if options.out else nullcontext():
+    with new_file(options.out, JSON):
         print(textwrap.fill(f"{drives.description} Source: {drives.source}.", 79), end="\n\n")
         fit = model.fit(approx(epsilon=1, delta=1e-6))
-        if options.out:
-            save(fit, options.out)
-    if not options.out:
-        print(fit.summary())
+    save(fit, options.out)
     print("\nB10 life, by which a tenth has failed, in days of power-on time")
     for words, new in DEMO_DRIVES.items():
         columns = predicted(fit, pd.DataFrame([new]), "quantile", 0.1)

@@ -97,15 +97,15 @@ JSON, CSV, SCHEMAS, MESSAGES = (".json",), (".csv",), (".json", ".toml"), (".jso
 
 
 @contextmanager
-def new_file(path: Path, suffixes: tuple[str, ...]) -> Iterator[None]:
+def new_file(path: Path | None, suffixes: tuple[str, ...]) -> Iterator[None]:
     """Create `path` before anything is spent or sent, for work that cannot be kept must cost nothing.
 
     If the work fails, the file is removed.
 
     Parameters
     ----------
-    path : Path
-        Or ``-``, for which nothing is created.
+    path : Path or None
+        Or ``-``; for this and for None nothing is created.
     suffixes : tuple of str
         Those of what is written, in lower case.
 
@@ -116,7 +116,7 @@ def new_file(path: Path, suffixes: tuple[str, ...]) -> Iterator[None]:
     OSError
         If it cannot be created.
     """
-    if path == DASH:
+    if path is None or path == DASH:
         yield
         return
     if path.exists() or path.is_symlink():
@@ -143,29 +143,33 @@ def write(text: str, path: Path | None, suffixes: tuple[str, ...]) -> None:
         path.write_text(text, encoding="utf-8", newline="")
 
 
-def save(fit: Fit | CurveFit | Description, path: Path) -> None:
-    """Keep a fit in the file that was created for it and print its table; for ``-`` the fit alone is printed.
+def save(fit: Fit | CurveFit | Description, path: Path | None) -> None:
+    """Keep a fit in the file that was created for it, then print its table; for ``-`` print the fit alone.
+
+    It is called when the file is no longer removed if something fails: a reader of the table that leaves, as
+    ``head`` does, loses the table and nothing else.
 
     Raises
     ------
     SpecificationError
         If it cannot be kept. Its table is printed then, for it was paid for.
     """
-    table = fit.summary()
     try:
         if path == DASH:
-            print(json.dumps(fit.to_dict(), indent=1, allow_nan=False, ensure_ascii=False), flush=True)
-        else:
+            print(json.dumps(fit.to_dict(), indent=1, allow_nan=False), flush=True)
+        elif path is not None:
             fit.save(path, overwrite=True)
     except (SpecificationError, OSError) as error:
         if path == DASH:
             leave_quietly()
-        print(table, flush=True, file=sys.stderr if path == DASH else sys.stdout)
+        elif path is not None:
+            path.unlink(missing_ok=True)
+        print(fit.summary(), flush=True, file=sys.stderr if path == DASH else sys.stdout)
         raise SpecificationError(
             f"{error}. The fit is in no file: keep the table that was printed, for its budget is spent"
         ) from None
     if path != DASH:
-        print(table)
+        print(fit.summary())
 
 
 def _exists(path: Path) -> DataError:

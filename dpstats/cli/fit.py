@@ -88,7 +88,8 @@ def run(options: argparse.Namespace) -> None:
     book = Ledger(options.ledger) if options.ledger else None
     given = _asked(options, model)
     with new_file(options.out, JSON), engine(options):
-        save(model.fit(budget, ledger=book, **given), options.out)
+        fit = model.fit(budget, ledger=book, **given)
+    save(fit, options.out)
 
 
 def _asked(options: argparse.Namespace, model: Model) -> dict[str, Any]:
@@ -208,18 +209,13 @@ def _pair(option: str, word: str, mark: str) -> tuple[str, float]:
 
 
 def describe_table(options: argparse.Namespace) -> None:
-    """Files are reserved before the budget is spent."""
+    """Files are reserved before the budget is spent; what is described is kept, whatever else fails."""
     budget, schema = parse_budget(options.budget), Schema.load(options.schema)
     rows, book = data(options.data, options), Ledger(options.ledger) if options.ledger else None
-    with ExitStack() as files, engine(options):
-        for path, suffixes in ((options.out, JSON), (options.suggest, SCHEMAS)):
-            if path:
-                files.enter_context(new_file(path, suffixes))
-        how = dict(ledger=book, force=options.force, subset=options.subset, reuse=bool(options.reuse))
-        found = describe(rows, schema, budget, options.columns, **how)
+    how = dict(ledger=book, force=options.force, subset=options.subset, reuse=bool(options.reuse))
+    with ExitStack() as paid, new_file(options.suggest, SCHEMAS):
+        with new_file(options.out, JSON), engine(options):
+            found = describe(rows, schema, budget, options.columns, **how)
+        paid.callback(save, found, options.out)
         if options.suggest:
             schema.suggest(found).save(options.suggest)
-        if options.out:
-            save(found, options.out)
-    if not options.out:
-        print(found)

@@ -1,6 +1,7 @@
 """``-`` in the place of a file: the standard input, or the standard output."""
 
 import argparse
+import io
 import os
 import shutil
 import signal
@@ -73,6 +74,12 @@ def _kept(folder: Path) -> Path:
         out.write(first)
         shutil.copyfileobj(sys.stdin.buffer, out)
     return path
+
+
+def any_text() -> None:
+    """Have the standard output write what its encoding lacks as Python does, such as ``\\xe9``."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")
 
 
 def leave_quietly() -> None:
