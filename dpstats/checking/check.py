@@ -99,7 +99,8 @@ def reason(cell: Any, variable: Variable, decimal: str = ".") -> str:
         return MISSING
     if variable.all:
         alike = [one for one in variable.all if _folded(one) == _folded(text)]
-        return f"{alike[0]!r} in another spelling" if alike else "not declared"
+        another = f"{alike[0]!r} in another spelling" if alike else "not declared"
+        return "as declared" if text in variable.all else another
     if grouped := _GROUPED.fullmatch(text):
         comma = "decimal=',', " if grouped[1] == "." or (grouped[1] != "," and "," in text) else ""
         return f"digits in groups: dps.read_csv(path, {comma}thousands={grouped[1]!r})"
@@ -194,6 +195,7 @@ def check(data: Any, schema: Schema, formula: str | None = None) -> DataCheck:
             "below": total[name][0],
             "above": total[name][1],
             "why": _why(data, name, variable, seen.lost[name]),
+            "caught": _why(data, name, variable, seen.caught[name]),
             "beyond": _commonest(seen.below[name] + seen.above[name]),
             "apart": _commonest(_apart(seen.inside[name])),
         }
@@ -204,7 +206,7 @@ def check(data: Any, schema: Schema, formula: str | None = None) -> DataCheck:
 
 @dataclass(frozen=True)
 class _Seen:
-    """What a pass found: unusable cells, values beyond the bounds, and those within, by variable.
+    """What a pass found: unusable cells, values beyond the bounds, those within, and what `other=` caught.
 
     Of the rows, `off` says which weigh nothing for their cells, and `idle` which do for their unit; of the
     others so many are `repeated`.
@@ -214,15 +216,15 @@ class _Seen:
     below: _Values
     above: _Values
     inside: dict[str, list[np.ndarray]]
+    caught: dict[str, np.ndarray]
     off: np.ndarray
     idle: np.ndarray
     repeated: int
 
 
 def _seen(data: Any, schema: Schema, read: Mapping[str, Variable], design: Design | None) -> _Seen:
-    lost: dict[str, list[np.ndarray]] = {name: [np.zeros(0, bool)] for name in read}
-    below: _Values = {name: Counter() for name in read}
-    above: _Values = {name: Counter() for name in read}
+    lost, caught = ({name: [np.zeros(0, bool)] for name in read} for _ in range(2))
+    below, above = ({name: Counter[float]() for name in read} for _ in range(2))
     inside: dict[str, list[np.ndarray]] = {name: [] for name in read}
     off, idle, marks = [np.zeros(0, bool)], [np.zeros(0, bool)], [np.zeros(0, np.uint64)]
     for block in open_rows(data, schema, list(read)).blocks():
@@ -231,6 +233,9 @@ def _seen(data: Any, schema: Schema, read: Mapping[str, Variable], design: Desig
         bad = np.any(list(unusable.values()), axis=0) if design is None else ~design.read(cells).ok
         for name, variable in read.items():
             lost[name].append(unusable[name])
+            caught[name].append(
+                cells[name] == (len(variable.all) - 1 if getattr(variable, "other", False) else np.nan)
+            )
             if not variable.all:
                 values = cells[name][~unusable[name]]
                 below[name].update(values[values < variable.bounds[0]].tolist())
@@ -239,10 +244,13 @@ def _seen(data: Any, schema: Schema, read: Mapping[str, Variable], design: Desig
         off.append(bad)
         marks.append(pd.util.hash_pandas_object(pd.DataFrame(cells)[~bad], index=False).to_numpy())
         idle.append(~block[WEIGHS] if WEIGHS in block else np.zeros(len(bad), bool))
-    whole, out = {name: np.concatenate(parts) for name, parts in lost.items()}, np.concatenate(off)
+    whole, other = ({name: np.concatenate(each) for name, each in one.items()} for one in (lost, caught))
+    out = np.concatenate(off)
     for name, one in whole.items():
         one &= out | _unreadable(data, name, read[name], one & ~out)
-    return _Seen(whole, below, above, inside, out, np.concatenate(idle), _repeated(np.concatenate(marks)))
+    return _Seen(
+        whole, below, above, inside, other, out, np.concatenate(idle), _repeated(np.concatenate(marks))
+    )
 
 
 def _repeated(marks: np.ndarray) -> int:
@@ -265,8 +273,9 @@ def _apart(parts: Sequence[np.ndarray]) -> Counter[float]:
     """Values beyond a gap that no tail has, on a side that has less than a quarter of all.
 
     Gaps are of inverse sines about the median, and above the others of logarithms where all values are
-    positive. Between the k-th value from the end and the next lies a gap g; of an exponential tail, whose
-    quartiles are log 3 apart, k g exceeds c log 3 by chance once in 3^c.
+    positive; where all beyond are repeated, as codes are and ends of long tails are not, they are also those
+    of the values. Between the k-th value from the end and the next lies a gap g; of an exponential tail,
+    whose quartiles are log 3 apart, k g exceeds c log 3 by chance once in 3^c.
     """
     every, found = np.concatenate([*parts, np.zeros(0)]), Counter[float]()
     values, times = np.unique(every, return_counts=True)
@@ -280,8 +289,11 @@ def _apart(parts: Sequence[np.ndarray]) -> Counter[float]:
             middle, unit = (0.0, 1.0) if scale is np.log else (half, high - low)
             ends = scale((np.array([low, high]) - middle) / unit)
             beyond = np.cumsum(often)[:-1]
-            gaps = np.abs(np.diff(scale((some - middle) / unit))) * np.minimum(beyond, _COUNTED)
-            far = np.flatnonzero((gaps > _CHANCE * np.ptp(ends)) & (4 * beyond < len(every)))
+            gaps = np.abs(np.diff(scale((some - middle) / unit))) / np.ptp(ends)
+            repeated = np.minimum.accumulate(often)[:-1] >= _COUNTED
+            codes = np.where(repeated, np.abs(np.diff(some)) / (high - low), 0.0)
+            wide = np.maximum(gaps, codes) * np.minimum(beyond, _COUNTED) > _CHANCE
+            far = np.flatnonzero(wide & (4 * beyond < len(every)))
             found.update(dict(zip(some[: far.max(initial=-1) + 1].tolist(), often.tolist(), strict=False)))
     return found
 
@@ -312,12 +324,18 @@ def _notes(data: Any, schema: Schema, seen: _Seen, formula: str | None) -> tuple
             )
     return (
         *notes,
-        "Values beyond the bounds are moved to them.",
+        _TIMES
+        if formula and re.match(r"\s*Surv\b", formula)
+        else "Values beyond the bounds are moved to them.",
         *([_COPIES.format(seen.repeated)] if seen.repeated else []),
         *_of_units(data, schema, list(seen.lost), seen.idle),
     )
 
 
+_TIMES = (
+    "Covariates beyond their bounds are moved to them. A time beyond its upper bound is censored there, ends "
+    "of an interval are used as they are, and a row with an entry above its bounds weighs nothing."
+)
 _OPEN_END = " An open end of type='interval2' is no such cell: formula= names its fit."
 _COPIES = (
     "{} rows stand there twice, one after the other or in the order of others: if an export doubled them, "
@@ -392,6 +410,14 @@ def _why(data: Any, name: str, variable: Variable, lost: np.ndarray) -> str:
     return "; ".join(told)
 
 
+_TOLD = {  # of a variable, by columns of the frame
+    "caught": "{}: of its cells become 'other' {}.",
+    "beyond": "{} is beyond its bounds at {}.",
+    "apart": "{} is {}, far from all others: if that means not known, leave those cells empty, and if it is "
+    "a slip, as of a decimal point, correct it, or lines follow them.",
+}
+
+
 @forgetful
 @dataclass(frozen=True, repr=False)
 class DataCheck(Shown):
@@ -401,7 +427,8 @@ class DataCheck(Shown):
     ----------
     frame : DataFrame
         For each variable its kind, cells, unusable ones, those below and above the bounds, why cells are
-        unusable, the commonest values beyond the bounds, and such within that lie apart from all others.
+        unusable, how cells are written that a category with ``other=True`` caught, the commonest values
+        beyond the bounds, and such within that lie apart from all others.
     unusable_rows : int
         Rows with an unusable cell in any declared variable; with a formula, rows that weigh nothing in it.
     notes : tuple of str
@@ -423,19 +450,15 @@ class DataCheck(Shown):
     def document(self) -> Document:
         """The printed table."""
         heads = ("variable", "kind", "unusable", "below", "above")
-        rows = tuple(tuple(str(row[head]) for head in heads) for _, row in self.frame.iterrows())
+        every = [row for _, row in self.frame.iterrows()]
+        rows = tuple(tuple(str(row[head]) for head in heads) for row in every)
         told = self.frame[self.frame["why"] != ""].groupby("why", sort=False)["variable"].agg(", ".join)
         why = [f"{names}: {reasons}." for reasons, names in told.items()]
         why += [
-            f"{row['variable']} is beyond its bounds at {row['beyond']}."
-            for _, row in self.frame.iterrows()
-            if row["beyond"]
-        ]
-        why += [
-            f"{row['variable']} is {row['apart']}, far from all others: if that means not known, leave those "
-            "cells empty, and if it is a slip, as of a decimal point, correct it, or lines follow them."
-            for _, row in self.frame.iterrows()
-            if row["apart"]
+            text.format(row["variable"], row[name])
+            for name, text in _TOLD.items()
+            for row in every
+            if row[name]
         ]
         columns = (Column("variable", "l"), Column("kind", "l"), *(Column(head) for head in heads[2:]))
         return Document(

@@ -97,7 +97,8 @@ def names_in(line: bytes, sep: str, encoding: str) -> list[str]:
     except csv.Error:
         why = (
             "its first line has a null character, or a quotation mark that is not closed or that "
-            "something follows; take it out"
+            "something follows; take it out, or say what separates the names, with dps.read_csv(path, "
+            "sep=';') or --sep ';'"
         )
     if not why and not any(names):
         why = "its first line is blank; take out the lines above the names of the columns"

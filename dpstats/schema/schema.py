@@ -190,7 +190,7 @@ class Schema(Mapping[str, Variable]):
         if told:
             warn(
                 f"the suggested bounds are {'; '.join(told)}. Values beyond them will be moved to the "
-                "nearer bound in every fit of this schema"
+                "nearer bound in every fit of this schema, but ends of intervals, entries and times"
             )
         return new
 

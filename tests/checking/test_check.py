@@ -224,6 +224,41 @@ def test_a_code_within_the_bounds_is_told(code: float) -> None:
     assert f"age is {code:.6g} (50 times), far from all others" in " ".join(str(found).split())
 
 
+@pytest.mark.parametrize(("mean", "sd"), [(60, 5), (60, 1.5), (18000, 400)])
+@pytest.mark.parametrize("times", [3, 60, 600])
+def test_codes_below_all_others_are_told_as_those_above(mean: float, sd: float, times: int) -> None:
+    rng = np.random.default_rng(14)
+    values = rng.normal(mean, sd, 6000)
+    for code in (0.0, -1.0, -999.0):
+        values[:times] = code
+        columns = {"low": values, "high": 2 * mean - values}
+        schema = dps.Schema(dict.fromkeys(columns, dps.bounded(-1e5, 1e5)))
+        told = [f"{one:.6g} ({times} times)" for one in (code, 2 * mean - code)]
+        assert dps.check(columns, schema).frame["apart"].tolist() == told
+
+
+def test_levels_that_become_other_are_told_with_how_they_are_written() -> None:
+    oil = dps.Schema(oil=dps.levels("mineral", "PAO", other=True))
+    cells = ["mineral"] * 5 + ["MINERAL"] * 3 + ["ester", "other", None]
+    found = dps.check({"oil": cells}, oil)
+    assert found.frame["unusable"].tolist() == [1]
+    told = (
+        "oil: of its cells become 'other' 3 'mineral' in another spelling ('MINERAL'); "
+        "1 not declared ('ester'); 1 as declared ('other')."
+    )
+    assert told in " ".join(str(found).split())
+    assert not dps.check({"oil": ["mineral", "PAO"]}, oil).frame["caught"][0]
+
+
+def test_what_is_beyond_the_bounds_of_a_time_is_said() -> None:
+    schema = dps.Schema(t=dps.bounded(1, 9), failed=dps.event(), x=dps.bounded(0, 1))
+    data = {"t": [1, 12], "failed": [1, 0], "x": [0, 2]}
+    assert (
+        "beyond its upper bound is censored there" in dps.check(data, schema, "Surv(t, failed) ~ x").notes[1]
+    )
+    assert dps.check(data, schema, "t ~ x").notes[1] == "Values beyond the bounds are moved to them."
+
+
 @pytest.mark.parametrize("slips", [3, 50])
 def test_slips_of_the_decimal_point_are_shown(slips: int) -> None:
     """They are no value that repeats, and none of them need be 30 sds from the others."""
@@ -243,6 +278,10 @@ def test_long_tails_and_few_values_are_not_far_from_all_others() -> None:
             "income": rng.lognormal(3, 1.5, n),
             "wealth": 1 + rng.pareto(1, n),
             "gain": rng.standard_t(3, n),
+            "steps": np.rint(rng.standard_t(3, n) * 2),
+            "loss": -np.rint(rng.lognormal(2, 1, n)),
+            "rank": rng.zipf(1.6, n) * 1.0,
+            "years": rng.integers(1950, 2024, n) * 1.0,
             "share": rng.uniform(0, 1, n),
             "visits": rng.poisson(rng.gamma(0.3, 10, n)) * 1.0,
             "grade": rng.integers(1, 8, n) * 1.0,
