@@ -8,6 +8,7 @@ under each of them. See docs/theory/intervals.md#choice-of-a-distribution.
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -92,10 +93,17 @@ LIMIT = 1.0
 fit, at whose slopes they were compared; at 2 noise is twice as large as at 1, and a gap 1.3 times."""
 
 
-def rivals(dist: Dist) -> tuple[Dist, ...]:
-    """Those with which it is compared: the other families of the same response, with a scale to estimate."""
+def rivals(dist: Dist, known: bool = False) -> tuple[Dist, ...]:
+    """Those with which it is compared: families of the same response, with a scale to estimate.
+
+    Its own is among them where the scale of the fit is known.
+    """
     same = (other for other in DISTS.values() if other.log == dist.log and other.scale is None)
-    return tuple(other for other in same if other.family is not dist.family)
+    return tuple(
+        replace(other, name=f"{other.name} of free scale") if other == dist else other
+        for other in same
+        if known or other.family is not dist.family
+    )
 
 
 def contest_costs(mu: float) -> dict[str, float]:
@@ -105,9 +113,12 @@ def contest_costs(mu: float) -> dict[str, float]:
 
 
 def contest(
-    curator: Curator, mu: float, design: Design, dist: Dist, params: np.ndarray
+    curator: Curator, mu: float, design: Design, dist: Dist, params: np.ndarray, known: bool = False
 ) -> tuple[tuple[str, float, float], ...]:
     """Release by how much the log-likelihood under each rival is above that under the fit's own family.
+
+    Where the scale is known, rows are compared with the same family with a scale of its own: under a wrong
+    scale most rows would count for the limit, whatever the rival.
 
     Parameters
     ----------
@@ -119,28 +130,34 @@ def contest(
         Of the fit.
     params : array, shape (k + 1,)
         Its estimates, log sigma last.
+    known : bool
+        Whether log sigma was known.
 
     Returns
     -------
     tuple of (name, difference, sd of its noise)
     """
-    params, others = np.nan_to_num(params), rivals(dist)
+    params, others = np.nan_to_num(params), rivals(dist, known)
     spent = contest_costs(mu)
     own = curator.folded(design.bounds[1:], params[1:-1])
     plan = make_plan(spent[LEVELS] / math.sqrt(len(others)), intervals=design.intervals)
     found = [fit_location_scale(own, _level(design, other, own), plan) for other in others]
-    levels = np.nan_to_num([params[[0, -1]], *(each.params for each in found)])
+    levels, laws = np.nan_to_num([params[[0, -1]], *(each.params for each in found)]), (dist, *others)
+    base = next((j for j, each in enumerate(others, 1) if each.family is dist.family), 0)
+    order = [base, *(j for j in range(len(laws)) if j != base)]
     release = curator.release(
         "likelihood_contrasts",
         spent[RIVALS],
-        params=np.column_stack([levels[:, 0], np.tile(params[1:-1], (len(levels), 1))]),
-        sigmas=np.exp(np.clip(levels[:, 1], -_WIDEST, _WIDEST)),
-        families=tuple(each.family for each in (dist, *others)),
+        params=np.column_stack([levels[order, 0], np.tile(params[1:-1], (len(levels), 1))]),
+        sigmas=np.exp(np.clip(levels[order, 1], -_WIDEST, _WIDEST)),
+        families=tuple(laws[j].family for j in order),
         log=dist.log,
         limit=LIMIT,
     )
-    values, sd = release.values[0], release.sd
-    return tuple((each.name, float(value), sd) for each, value in zip(others, values, strict=True))
+    values, sds = np.zeros((2, len(laws)))
+    values[order[1:]], sds[order[1:]] = release.values[0], release.sd
+    against = (values - values[0])[1:].tolist(), np.hypot(sds, sds[0])[1:].tolist()
+    return tuple(zip((each.name for each in others), *against, strict=True))
 
 
 def _level(design: Design, dist: Dist, curator: Curator) -> Problem:

@@ -337,7 +337,7 @@ class Survreg(Plannable):
             line, log_sigma = params[:-1], float(params[-1])
             found["loglik"] = log_likelihood(curator, mu, line, dist.family, log_sigma, dist.log)
         if DIST in asked:
-            found["rivals"] = contest(curator, mu, design, dist, params)
+            found["rivals"] = contest(curator, mu, design, dist, params, self.scale is not None)
         return found
 
     def _publish(

@@ -55,6 +55,18 @@ def test_the_right_family_is_ahead_of_the_other_whichever_was_fitted(law: str, d
     assert fit.preferred_dist in (law, None)
 
 
+@pytest.mark.parametrize(
+    ("told", "rival"), [({"dist": "exponential"}, "weibull"), ({"scale": 1.0}, "weibull of free scale")]
+)
+def test_a_known_scale_has_a_free_one_as_its_rival(told: dict[str, object], rival: str) -> None:
+    with noise(SeededNoise(3)):
+        fit = dps.survreg(FORMULA, rows("weibull"), SCHEMA, **told).fit(BUDGET, release="dist")
+    found = {name: value for name, value, _ in fit.record.rivals}
+    assert set(found) == {rival, "lognormal", "loglogistic"} and found[rival] == max(found.values()) > 100
+    assert fit.preferred_dist in (rival, None)
+    assert type(fit).from_dict(fit.to_dict()).record.rivals == fit.record.rivals
+
+
 def test_times_that_are_not_logarithms_have_rivals_of_their_own() -> None:
     data = rows("weibull").assign(time=lambda frame: 1000 + 100 * np.log(frame["time"]))
     with noise(NoNoise()):
