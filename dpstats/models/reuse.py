@@ -5,6 +5,7 @@ asked, all of it public: never from a value of the data. So who changes data wit
 rows has to declare a version (docs/ledger.md).
 """
 
+import ast
 import hashlib
 import inspect
 import json
@@ -22,8 +23,9 @@ from dpstats._stored import check_format, read_object, write_text
 from dpstats._warn import warn
 from dpstats.budget import Budget
 from dpstats.curator import Curator
-from dpstats.errors import BudgetError, SpecificationError
+from dpstats.errors import BudgetError, FormulaError, SpecificationError
 from dpstats.formula.grammar import parse_formula
+from dpstats.formula.reader import function_name, parse, variable_name
 from dpstats.ledger import Ledger, current
 from dpstats.models.skeleton import Plannable, Unfitted
 from dpstats.results import CurveFit, Description, Fit
@@ -127,9 +129,10 @@ class _Kept:
     def _told(self) -> list[dict[str, Any]]:
         """All of it but the ledger's beginning: as it is written, and what of that is read.
 
-        Blanks are not, nor variables of the schema that neither formula nor weights nor subset have. A
-        formula is what patsy makes of it: the response, terms in any order, and the columns that code them.
-        What strata, curves and vectors estimate stands in the order of terms, and is told by the text.
+        Blanks are not, nor variables of the schema that neither formula nor weights nor subset have, nor how
+        an expression is written. A formula is what patsy makes of it: the response, terms in any order, and
+        the columns that code them. What strata, curves and vectors estimate stands in the order of terms,
+        and is told by the text. What is described is told by its names.
         """
         model, design = self.model, self.model.design
         about = {
@@ -144,17 +147,20 @@ class _Kept:
             "budget": self.asked["budget"].to_dict(),
             **model._stated(),
             **{
-                name: sorted(listed(value), key=str) if name == "release" else value
+                name: sorted({*map(str, listed(value))}) if name == "release" else value
                 for name, value in self.asked.items()
                 if name not in ("self", "budget", "reuse", *_NOT_ASKED)
             },
         }
+        left, *right = design.formula.split("~", 1)
+        whole = "~".join([_meant(left), *right]) if right else f"describe: {', '.join(sorted(design.names))}"
         read: dict[str, Any] = {
-            name: " ".join(_SIGNS.findall(about[name] or "")) for name in ("formula", "weights", "subset")
+            name: " ".join(_SIGNS.findall(whole if name == "formula" else _meant(about[name] or "")))
+            for name in ("formula", "weights", "subset")
         }
         if isinstance(model, Plannable) and not model.design.strata_terms:
-            left, right = parse_formula(model.design.formula)
-            read["formula"] = [left, sorted(right), sorted(model.design.names)]
+            sides = [[[*map(_meant, term)] for term in side] for side in parse_formula(design.formula)]
+            read["formula"] = [sides[0], sorted(sides[1]), sorted(model.design.names)]
         tables = {
             name: table
             for name, table in about["schema"].items()
@@ -170,6 +176,26 @@ class _Kept:
     def _file(self, described: dict[str, Any]) -> Path:
         name = hashlib.sha256(json.dumps(described, sort_keys=True).encode()).hexdigest()
         return self.book.path.with_name(self.book.path.name + FOLDER) / f"{name[:32]}.json"
+
+
+class _Meaning(ast.NodeTransformer):
+    """Names without ``Q()``, functions without ``np.``, and an entry in its place."""
+
+    def visit_Call(self, call: ast.Call) -> ast.AST:  # noqa: N802 - a name of `ast`
+        self.generic_visit(call)
+        if (name := variable_name(call)) is not None:
+            return ast.Name(name) if name.isidentifier() else call
+        call.func = ast.Name(function_name(call))
+        if call.func.id == "Surv" and len(call.args) == 2 and [one.arg for one in call.keywords] == ["entry"]:
+            call.args, call.keywords = [call.keywords[0].value, *call.args], []
+        return call
+
+
+def _meant(text: str) -> str:
+    """An expression in one spelling, if it is one."""
+    with suppress(FormulaError):
+        return ast.unparse(_Meaning().visit(parse(text.strip())))
+    return text
 
 
 def _found(kind: type[K], kept: _Kept) -> K | None:

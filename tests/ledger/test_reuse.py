@@ -163,6 +163,48 @@ def test_a_fit_that_an_earlier_version_kept_is_found(
         fit("cost  ~ temp")
 
 
+SPELLINGS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
+    "quoted": (dict(formula="cost ~ temp"), dict(formula="Q('cost') ~ temp")),
+    "function": (dict(formula="log(cost + 1) ~ temp"), dict(formula="np.log(Q('cost') + 1) ~ temp")),
+    "offset": (
+        dict(formula="cost ~ temp + offset(log(load + 1))"),
+        dict(formula="cost ~ temp + offset(np.log((load)+1))"),
+    ),
+    "weights": (dict(weights="load"), dict(weights="(Q('load'))")),
+    "subset": (dict(subset="temp > 5"), dict(subset="(Q('temp')) > 5")),
+}
+
+
+@pytest.mark.parametrize("spelling", SPELLINGS)
+def test_expressions_are_told_by_what_they_say(spelling: str, ledger: dps.Ledger) -> None:
+    first, again = SPELLINGS[spelling]
+    made = [
+        dps.ols(**({"formula": "cost ~ temp", "data": DATA, "schema": SCHEMA} | words)).fit(
+            BUDGET, force=True, reuse=True
+        )
+        for words in (first, again)
+    ]
+    assert made[0].to_dict() == made[1].to_dict() and len(ledger.entries()) == 1
+
+
+def test_an_entry_by_its_name_and_a_release_that_is_named_twice_are_the_same(ledger: dps.Ledger) -> None:
+    late = DATA | {"entry": np.zeros(400)}
+    schema = SCHEMA | dps.Schema(entry=dps.bounded(0, 1))
+    for response in ("Surv(entry, time, failed)", "Surv(time, failed, entry=entry)"):
+        dps.survreg(f"{response} ~ temp", late, schema).fit(BUDGET, force=True, reuse=True)
+    assert len(ledger.entries()) == 1
+    for release in (["dist"], ["dist", "dist"]):
+        dps.survreg("Surv(time, failed) ~ temp", DATA, SCHEMA).fit(
+            BUDGET, force=True, reuse=True, release=release
+        )
+    assert len(ledger.entries()) == 2
+
+
+def test_a_name_that_reads_as_an_expression_is_another_column() -> None:
+    assert reuse._meant("Q('a + b')") == reuse._meant('(Q("a + b"))') != reuse._meant("a + b")
+    assert reuse._meant("Q('pi')") != reuse._meant("np.pi")
+
+
 @pytest.mark.parametrize(("asked", "other"), [("a|b|a, b", "a, b|a|b"), ("c|c |b", "c |c|b")])
 def test_commas_and_blanks_in_names_do_not_hide_which_variables_are_described(asked: str, other: str) -> None:
     names = {*asked.split("|")}
@@ -178,7 +220,9 @@ def test_a_description_of_plain_names_is_told_as_it_was() -> None:
     dps.describe(DATA, SCHEMA, BUDGET, ["temp", "load"], force=True)
     (path,) = kept(Path())
     told = json.loads(path.read_text())["asked"]
-    assert told["formula"] == "describe : temp , load" and "columns" not in told
+    assert told["formula"] == "describe : load , temp" and "columns" not in told
+    again = dps.describe(DATA, SCHEMA, BUDGET, ["load", "temp"], force=True, reuse=True)
+    assert again.frame["variable"].unique().tolist() == ["temp", "load"], "as it was paid for"
 
 
 CHANGES: dict[str, dict[str, Any]] = {
