@@ -88,14 +88,14 @@ class FitPlan(Shown):
         -------
         DataFrame
             ``term``; ``coef``, the coefficient that was planned with; ``sampling`` and ``privacy``, parts of
-            the standard error; ``std_error``; ``privacy_share`` of its square; ``half_width`` of the interval
-            of level .95; ``found_80``, the effect that a test of level .05 finds in 80 % of fits;
-            ``not_estimable``, the chance that the fit says so; ``unsure``, the error of the standard error,
-            of itself, as it is a median over made-up fits; and ``longest``, the standard error that one fit
-            in ten exceeds, over that median, as a dozen fits or more tell it, and infinite if such a fit
-            loses the coefficient. Where a
-            spread is not known, ``half_low``, ``half_high`` and ``half_tied``: half widths with sds 1.5 times
-            as large, and as small, and, where no correlation is told, with such of .5.
+            the standard error; ``std_error``; ``privacy_share`` of its square; ``half_width``, which half of
+            the intervals of level .95 have, where those of lost coefficients are infinite; ``found_80``, the
+            effect that a test of level .05 finds in 80 % of fits; ``not_estimable``, the chance that the fit
+            says so; ``unsure``, the error of the standard error, of itself, as it is a median over made-up
+            fits; and ``longest``, the standard error that one fit in ten exceeds, over that median, as a
+            dozen fits or more tell it, and infinite if such a fit loses the coefficient. Where a spread is
+            not known, ``half_low``, ``half_high`` and ``half_tied``: half widths with sds 1.5 times as large,
+            and as small, and, where no correlation is told, with such of .5.
 
         Examples
         --------
@@ -355,23 +355,31 @@ class FitPlan(Shown):
         """The factor at which fits reach what is asked; None if it is above `most`.
 
         Errors shrink as `step` says of their parts, from the plan on, and then from as many fits where that
-        led. Where most fits estimate nothing, a few fits tell whether to go on.
+        led. Where most fits estimate nothing, a few fits tell whether to go on. How many lose a coefficient
+        follows no such law: where some do, the factor is one at which fits reached what is asked.
         """
         places = [self.names.index(name) for name in wanted]
         asked, found = np.array(list(wanted.values())), self._found
-        factor, runs = 1.0, 0
+        factor, low, high, runs = 1.0, 0.0, math.inf, 0
         while factor <= most:
             half = found.half_width[places]
-            error = found.error[places] * asked / half
-            known = bool(np.isfinite(half).all())
+            known, losing = bool(np.isfinite(half).all()), bool(found.lost[places].any())
+            low, high = (low, factor) if (half <= asked).all() else (factor, high)
             parts = found.sampling[places], found.privacy[places]
-            move = float(np.max(step(*parts, error))) if known else _FAR
-            factor *= move
-            if known and (runs == _RUNS or max(move, 1 / move) < _NEAR):
+            move = float(np.max(step(*parts, found.error[places] * asked / half))) if known else _FAR
+            near = max(move, 1 / move) < _NEAR
+            if known and not losing and (runs >= _RUNS or near):
+                high = factor * move
                 break
-            found = self._trial.run(*fit(min(factor, most)), quick=not known)
-            runs += known
-        return factor if factor <= most else None
+            if losing and (high <= low * _NEAR or (high == factor and near)):
+                break
+            factor *= max(move, _NEAR) if low == factor else move
+            factor = factor if low < factor < high else math.sqrt(low * high)
+            tried, runs = fit(min(factor, most)), runs + known
+            found = self._trial.run(*tried, quick=not known)
+            if not known and np.isfinite(found.half_width[places]).all():
+                found = self._trial.run(*tried)
+        return high if high <= most else None
 
     def _quick(self, budget: Budget, n: int) -> Array:
         """Half widths by a few fits, corrected by what more fits say where the plan is."""

@@ -117,8 +117,8 @@ class Outlook:
 
     @property
     def half_width(self) -> np.ndarray:
-        """Of intervals of level .95; infinite where most fits estimate nothing."""
-        return np.where(self.lost > 0.5, np.inf, Z95 * self.reach * self.error)
+        """Of intervals of level .95, as short in half of the fits: of what a fit loses it is infinite."""
+        return np.where(self.lost > 0.5, np.inf, Z95 * self.reach * np.median(self.errors, axis=0))
 
     def cov(self, errors: np.ndarray) -> np.ndarray:
         """Covariance of estimates with these errors; infinite variances of what most fits lose."""

@@ -234,6 +234,13 @@ def test_rows_that_are_asked_for_reach_the_width_far_from_the_plan() -> None:
     assert rows > 8000 and 0.9 < then / wanted < 1.06
 
 
+def test_half_of_intervals_are_no_longer_than_the_half_width_where_some_are_infinite() -> None:
+    one = np.ones(1)
+    found = Outlook(np.array([[1.0], [2.0], [3.0], [np.inf], [np.inf]]), 0 * one, one, np.eye(1), 1.0)
+    assert found.half_width == pytest.approx(1.96 * 3, rel=1e-3)
+    assert np.isinf(replace(found, errors=found.errors[1:]).half_width).all()
+
+
 def test_power_counts_that_estimates_scatter_less_than_their_errors() -> None:
     errors = np.array([[1.0], [2.0], [np.inf]])
     one = np.ones(1)
