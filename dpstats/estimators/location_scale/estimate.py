@@ -29,8 +29,8 @@ COUNT_USABLE = 0.15
 CURVED = 1.5
 # share of a column in what noise hides from which on nothing bounds its slope, if it may hardly vary
 _HIDES = 0.05
-# effect of columns together, over the largest of one alone, below which they cancel each other: that is so of
-# the difference of two with a correlation above .87
+# square of the effect of columns together, over that of uncorrelated ones, below which they cancel:
+# of what noise hides of uncorrelated columns the floor of an eigenvalue is more
 _CANCEL = 0.5
 _FARTHEST = 1e3  # sigmas; of a level that lies further off, no more is to be said
 # a column is long on one side if the row weight takes this share of its squares away there, and three times
@@ -206,21 +206,29 @@ def unseen(
     along = np.abs(to_params @ information.vectors)
     slopes = along[1 : bounding.k]
     levels = slopes[binary] * (widths / scale.scale)[binary, None] / level
-    alone = slopes[~binary] * np.sqrt(scale.ratio[~binary])[:, None]
-    effect = _least_effect(alone, sigma * np.sqrt(information.used))
-    ends = np.vstack([along[:1] / level, levels, effect, along[bounding.k :]])
-    variance, cancel = np.max(ends, axis=0) ** -2, effect < _CANCEL * alone.max(axis=0, initial=0.0)
+    alone = slopes * np.sqrt(scale.ratio)[:, None]
+    numbers, flags = alone[~binary], np.sqrt(np.sum(alone[binary] ** 2, axis=0))
+    # a number may cancel levels; each other they cancel in a reference level, which goes as far as they do
+    largest = numbers.max(axis=0, initial=0.0)
+    both = np.vstack([numbers, np.minimum(flags, 2 * largest)])
+    share, cancel = _together(both, sigma * np.sqrt(information.used))
+    levels *= np.maximum(share, 1 - largest / np.maximum(flags, ROUNDING))
+    ends = np.vstack([along[:1] / level, levels, share * largest, along[bounding.k :]])
+    variance = np.max(ends, axis=0) ** -2
     return information.blind(variance), information.blind(variance * cancel)
 
 
-def _least_effect(effects: np.ndarray, most: np.ndarray) -> np.ndarray:
-    """sds of what columns do to rows together, shape (m,); `effects` are those of each alone, (d, m).
+def _together(alone: np.ndarray, most: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """What columns do to rows together, over the largest effect of one, and whether they cancel; shape (m,).
 
-    They are as large as the largest effect, unless the others may cancel it, as those of columns that nearly
-    repeat each other do: then they are as large as the information along the direction can be, `most`.
+    `alone` are sds of the effects of each alone, (d, m). Together they do as much as the largest, unless the
+    others may cancel it, as those of columns that nearly repeat each other do: then it is as much as the
+    information along the direction can be, `most`. They do cancel where that is below what uncorrelated
+    columns do.
     """
-    largest = effects.max(axis=0, initial=0.0)
-    return np.minimum(largest, np.maximum(2 * largest - effects.sum(axis=0), most))
+    largest = alone.max(axis=0, initial=ROUNDING)
+    together = np.maximum(2 * largest - alone.sum(axis=0), most)
+    return np.minimum(together / largest, 1.0), together**2 < _CANCEL * np.sum(alone**2, axis=0)
 
 
 def _with_known_scale(result: SurvivalEstimate, problem: Problem) -> SurvivalEstimate:

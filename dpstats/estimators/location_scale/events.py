@@ -174,8 +174,8 @@ def in_full(events: Events, scale: RowScale, alone: np.ndarray, radius_square: f
 
     What is left of typical rows of both values, the longer of which is shortened more, says how many there
     are of each. The first stage, which shortens nothing, knows as much again of their variance. `alone` tells
-    which columns are neither levels of one category nor in a product: the correlations of those are shortened
-    too, and two columns that nearly repeat each other would be told apart.
+    which columns are neither levels of one category nor in a product. What a diagonal entry lacks are rows
+    (:func:`_rows_of`), which have all columns: two that nearly repeat each other are not told apart by it.
     """
     near, far = scale.ends**2
     near_left, far_left = (np.minimum(1.0, radius_square / (len(near) + end)) * end for end in (near, far))
@@ -186,14 +186,35 @@ def in_full(events: Events, scale: RowScale, alone: np.ndarray, radius_square: f
     # how much noisier that is than what the first stage knows
     noisier = (growth * events.noise / events.fraction / np.maximum(scale.error * scale.ratio, 1e-12)) ** 2
     full = (full + noisier * scale.ratio) / (1 + noisier)
-    square = events.square.copy()
-    np.fill_diagonal(square[1:, 1:], np.where(rare, full, found) * events.fraction)
+    rows, lacking = _rows_of(np.flatnonzero(rare), events, scale), np.maximum(full - found, 0.0)[rare]
+    # of columns that repeat each other each has a part of what all of them lack
+    more = lacking / np.sum(rows[:, 1:][:, rare] ** 2, axis=1)
+    square = events.square + events.fraction * (rows.T * more) @ rows
     return replace(
         events,
         square=square,
         floored=with_floor(square, events.spread * events.fraction),
         noise_ratio=events.noise_ratio * np.append(1.0, np.where(rare, growth / np.sqrt(1 + noisier), 1.0)),
     )
+
+
+def _rows_of(chosen: np.ndarray, events: Events, scale: RowScale) -> np.ndarray:
+    """Rows (1, x~) where each of the `chosen` columns has its rarer value, over that value; shape (m, k).
+
+    Means over such rows follow from the moments, shrunk by twice what noise makes of none. A direction along
+    which the moments are 0 is one along which the row is 0, too.
+    """
+    places, near = (np.arange(len(chosen)), 1 + chosen), scale.ends[0, chosen]
+    cubes = np.sum(scale.shares * scale.places**3, axis=1)
+    tells = np.zeros((len(chosen), len(events.square)))
+    tells[places] = np.sign(np.where(scale.binary, scale.lower[:-1] + scale.upper[:-1], cubes)[chosen])
+    tells[:, 0] = near
+    sums = tells @ events.square
+    by_noise = 2 * (near[:, None] ** 2 + 1) * (events.noise / np.maximum(np.abs(sums), SMALLEST)) ** 2
+    rows = sums * np.maximum(0.0, 1 - by_noise)
+    rows /= np.where(rows[places] == 0, math.inf, sums[places])[:, None]
+    rows[places] = 1.0
+    return rows
 
 
 def levels_in_full(events: Events, scale: RowScale, levels: np.ndarray, radius_square: float) -> Events:
