@@ -50,7 +50,7 @@ def _rows_of(path: Path, kept: pd.DataFrame) -> Iterator[None]:
     try:
         yield
     except RowError as error:
-        _, row, what = error.args
+        _, row, what, *_ = error.args
         if what.endswith("a finite number") and kept.iloc[row].astype(str).str.contains(r"\d,\d").any():
             what += "; of a file with decimal commas say --decimal ','"
         raise SpecificationError(f"{path} row {kept.index[row] + 1} below the header{what}") from None

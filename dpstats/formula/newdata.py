@@ -42,12 +42,13 @@ class RowError(SpecificationError):
     """A row of new data is not usable.
 
     Its arguments are the name of the table that was given, the row's place in it, from 0, and what is wrong,
-    in words that follow its place: who knows where the row stands elsewhere may say so instead.
+    in words that follow its place: who knows where the row stands elsewhere may say so instead. A fourth says
+    how rows are counted, where a table could be read in another way.
     """
 
     def __str__(self) -> str:
-        asked, row, what = self.args
-        return f"{asked} row {row}{what}"
+        asked, row, what, *counted = self.args
+        return f"{asked} row {row}{''.join(counted)}{what}"
 
 
 def covariate_block(
@@ -86,7 +87,7 @@ def covariate_block(
             iloc = " (as .iloc counts)" * (not frame.index.equals(pd.RangeIndex(len(frame))))
             lacks = f" lacks a value of {name!r}; each row needs {', '.join(names)}"
             empty = pd.isna(frame[name]).iloc[row]
-            raise RowError(asked, row, iloc + (lacks if empty else f": {name} must be {expected(variable)}"))
+            raise RowError(asked, row, lacks if empty else f": {name} must be {expected(variable)}", iloc)
         if not isinstance(variable, Levels):
             outside |= (values < variable.bounds[0]) | (values > variable.bounds[1])
     for norm in schema.norms:
