@@ -19,7 +19,7 @@ import numpy as np
 from dpstats.curator import Curator, Release
 from dpstats.estimators.engine.plan import Plan
 from dpstats.estimators.matrices import by_precision
-from dpstats.estimators.row_scale import Box, RowScale
+from dpstats.estimators.row_scale import SURE, Box, RowScale
 from dpstats.estimators.zoom import ALIKE, LEAST_VARIANCE, UNSEEN_SD, Zoomed, unzoomed, would_see, zoom
 from dpstats.moments.noisy import SEEN
 
@@ -137,8 +137,7 @@ def row_scale(moments: Release, zoomed: Zoomed, box: Box, log: bool, constant: b
     sds = np.maximum(sds, ends / (_LONGEST_END * math.sqrt(1.5 * len(mean))))
     error = (noise**-2.0 + prior.second_sd**-2.0) ** -0.5 / np.maximum(variance, 1e-12)
     miscounted = fraction_sd / fraction
-    mean_error = (first_sd**-2.0 + prior.first_sd**-2.0) ** -0.5
-    middle = zoomed.center + zoomed.half * mean
+    middle, mean_error = zoomed.center + zoomed.half * mean, (first_sd**-2.0 + prior.first_sd**-2.0) ** -0.5
     error = np.where((zoomed.hidden > 0) & ~found.varies, np.maximum(error, 1.0), error)
     away, sds = away / sds, zoomed.half * sds
     ratio = np.clip(variance * (zoomed.half / sds) ** 2, _LEAST_RATIO, 1.0)
@@ -168,6 +167,10 @@ def row_scale(moments: Release, zoomed: Zoomed, box: Box, log: bool, constant: b
         levels=box.levels,
         alike=box.alike,
         within=box.within,
+        told=(
+            max(float(ratio[-1] * (1 - SURE * error[-1])), 0.0),
+            float((zoomed.half + np.abs(zoomed.center - middle))[-1] / sds[-1]),
+        ),
         varies=(found.varies | (zoomed.doubt < 1))[:-1] | box.binary,
         middle_error=(zoomed.half * np.hypot(mean_error, mean * miscounted) / sds)[:-1],
         miscounted=miscounted,

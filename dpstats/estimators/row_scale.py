@@ -119,6 +119,9 @@ class RowScale:
         Whether surely most of it lies in a small part of its bounds, and no cell tells how it spreads there.
     levels, alike, within : array, shape (L, d), (k, k) and (d,)
         Of the box.
+    told : (float, float)
+        Share of the square of y_scale that the response surely has, and how far from its middle that was
+        seen, on this scale; 0 where no moments tell.
     varies : array of bool, shape (d,)
         Columns that surely do not hold one value alone, or are declared to hold two.
     away : array, shape (d,)
@@ -155,6 +158,7 @@ class RowScale:
     levels: Array = field(default_factory=lambda: np.zeros((0, 0)))
     alike: Array = field(default_factory=lambda: np.zeros((0, 0), dtype=int))
     within: Array = field(default_factory=lambda: np.zeros(0, dtype=int))
+    told: tuple[float, float] = (0.0, math.inf)
     varies: Array = field(default_factory=lambda: np.zeros(0, dtype=bool))
     away: Array = field(default_factory=lambda: np.zeros(1))
     middle_error: Array = field(default_factory=lambda: np.zeros(0))

@@ -181,8 +181,8 @@ class LinearMoments(NoisyMoments):
         privacy = fit.gain @ self.noise_at(fit.delta) @ fit.gain.T
         if fit.wider is not None:
             sampling, privacy, bias = (fit.wider @ part @ fit.wider.T for part in (sampling, privacy, bias))
-        for moved in (self.uneven * fit.delta, clipped_line(self, between)):
-            bias = bias + np.outer(moved, moved)
+        for moved in (self.uneven * fit.delta[:, None], clipped_line(self, between)):
+            bias = bias + moved @ moved.T
         before = 0 * fit.guess if fit.before is None else fit.before
         open_ended = 0 * before if self.open_ended is None else self.open_ended
         return fit, (sampling + bias, privacy, fit.guess, before, bias, open_ended)

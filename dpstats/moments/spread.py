@@ -199,7 +199,7 @@ def _tail(moments: NoisyMoments) -> tuple[float, float, float]:
 
 
 def clipped_line(moments: NoisyMoments, between: np.ndarray) -> np.ndarray:
-    """How far clipping may have moved delta, in units of r; 0 where nothing was clipped.
+    """How far clipping may have moved delta, in units of r, (d, m); 0 where nothing was clipped.
 
     The kurtosis of residuals tells, half a sd of its noise added, as more of it costs more than less of it
     saves. What exponential errors of sd t lose, t e^-(L/t + 1), grows as the power 1 + L/t of t: where
@@ -212,24 +212,32 @@ def clipped_line(moments: NoisyMoments, between: np.ndarray) -> np.ndarray:
         V, covariance of a r between rows, as :func:`score_covariance` gives it, which tells how ln t changes
         with a: along M^-1 (V u - s^2 M u) / 2 s^2 but for its mean, where a'u = 1.
     """
-    if (
-        moments.limit is None
-        or moments.constant is None
-        or moments.fourth is None
-        or moments.noise_fourth is None
-    ):
-        return np.zeros(len(between))
-    square = max(moments.square / moments.mean_weight, 0.05)
-    kurtosis = (moments.fourth + moments.noise_fourth / 2) / moments.mean_weight / square**2
-    size = math.sqrt(square)
-    mean = size * tail_mean(moments.limit / size, kurtosis)
-    mean = mean if moments.most_lost is None else min(mean, moments.most_lost)
+    size = math.sqrt(max(moments.square / moments.mean_weight, 0.05))
+    mean = _clipped_mean(moments, size)
+    if moments.limit is None or moments.constant is None or not math.isfinite(mean):
+        return np.zeros((len(between), 1))
     gram = moments.positive_gram
     variance = residual_variance(moments, moments.normal_equations())
     uneven = (between / variance - gram) @ moments.constant / 2
     uneven = np.linalg.solve(gram + moments.noise_size * np.eye(len(gram)), uneven)
     uneven -= float(uneven @ gram @ moments.constant) / moments.gram_weight * moments.constant
-    return mean * (moments.constant + _SHORTENED * (1 + moments.limit / size) * uneven)
+    moved = moments.constant + _SHORTENED * (1 + moments.limit / size) * uneven
+    # where nobody tells along which predictor rows beyond the limit become more, any may be it
+    along = np.eye(len(moved)) * (moments.meat is None and moments.most_lost is not None)
+    along -= along @ np.outer(moved, moved) / float(moved @ moved)
+    return mean * np.column_stack([moved, along / math.sqrt(max(len(moved) - 1, 1))])
+
+
+def _clipped_mean(moments: NoisyMoments, size: float) -> float:
+    """What clipping takes of the mean at most: by the kurtosis of what it leaves, of this size, and counts.
+
+    Infinite where neither tells.
+    """
+    most = math.inf if moments.most_lost is None else moments.most_lost
+    if moments.limit is None or moments.fourth is None or moments.noise_fourth is None or moments.guessed:
+        return most
+    kurtosis = (moments.fourth + moments.noise_fourth / 2) / moments.mean_weight / size**4
+    return min(size * tail_mean(moments.limit / size, kurtosis), most)
 
 
 def score_covariance(moments: NoisyMoments, fit: NormalEquations) -> np.ndarray:

@@ -97,7 +97,8 @@ class Released(Stored):
         ),
         "dispersion": (
             "was not released by this {model} fit ({dist})",
-            "dps.glm with family 'gamma' or 'poisson' releases it; that of a binomial family is 1.",
+            "dps.glm with family 'gamma' or 'poisson' releases it; that of a binomial family is 1, and "
+            "that of a Gaussian one is the square of sigma.",
         ),
     }
     _format, _called = "dpstats.fit/1", "a saved fit"

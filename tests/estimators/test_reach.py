@@ -46,6 +46,22 @@ def test_moments_of_a_tail_are_those_of_its_rows() -> None:
     assert NO_TAIL.kurtosis(5.0) == pytest.approx(3) and NO_TAIL.known(5.0) == {}
 
 
+def test_a_limit_that_leaves_less_than_half_of_what_is_told_has_clipped_the_rest() -> None:
+    tail = NO_TAIL.clipped(0.1, 0.05, 3.0, (0.9, 12.0))
+    assert (tail.lower, tail.upper) == (3.0, 12.0) and tail.beyond(3.0) == pytest.approx(0.9)
+    for square, error, limit, told in (
+        (0.6, 0.05, 3.0, (0.9, 12.0)),  # more than half is left
+        (0.1, 0.30, 3.0, (0.4, 12.0)),  # noise may have made the difference
+        (0.1, 0.05, 12.0, (0.9, 12.0)),  # no limit was farther
+    ):
+        assert NO_TAIL.clipped(square, error, limit, told) is NO_TAIL
+
+
+def test_a_line_may_explain_a_tail() -> None:
+    assert not SPIKE.clipped(0.2, 0.05, 8.0, (0.0, 12.0)).any
+    assert SPIKE.clipped(0.8, 0.05, 8.0, (0.0, 12.0)) is SPIKE is SPIKE.clipped(0.2, 0.05, 3.0, (0.0, 12.0))
+
+
 def test_limits_hold_what_was_counted() -> None:
     """Those of normal residuals are as they were; a pilot clips no tail that is most of the spread."""
     usual, wide = (choose_bounds(N, MU, K, ALLOWED, tail=tail) for tail in (NO_TAIL, SPIKE))

@@ -1461,7 +1461,17 @@ MUTANTS = (
     planted(
         "residuals that are the spread of a response of one value are counted, and clipped all the same",
         "models/test_spike.py::test_intervals_hold_and_are_of_use",
-        ("estimators/gram/reach.py", "prior=prior, tail=tail)", "prior=prior)"),
+        ("estimators/gram/reach.py", "prior=prior, tail=tail, told=told)", "prior=prior, told=told)"),
+    ),
+    planted(
+        "each pilot of rare amounts is told from what the one before has left",
+        "models/test_spike.py::test_rare_amounts_that_pilots_clip_are_not_lost",
+        ("estimators/gram/tail.py", "if square >= MOST_SQUARE or", "if square >= 0 or"),
+    ),
+    planted(
+        "residuals that limits have taken nearly all of are told to be small",
+        "models/test_spike.py::test_residuals_of_one_value_but_in_few_rows_are_not_told_to_be_small",
+        ("estimators/gram/reach.py", "or most > MOST_SQUARE\n", "or most > -1\n"),
     ),
     planted(
         "a line that fits all but few rows exactly clips these, each pilot nearer than the one before",

@@ -15,12 +15,11 @@ import numpy as np
 from scipy import special
 
 from dpstats.estimators.engine.bounds import FREE, NEARLY_ALL, NOTHING, base_square
-from dpstats.estimators.gram.tail import NO_TAIL, Tail
+from dpstats.estimators.gram.tail import MOST_SQUARE, NO_TAIL, Tail
 
 Array = np.ndarray
 
 _MOST_LIMIT = 12.0  # residual sds: e^-13 of one, which it may move an intercept by, is an error of 10^11 rows
-_MOST_SQUARE = 0.5  # of the mean square of residuals: where less is in the tail, a pilot may clip it
 # Residual sds at which residuals may be clipped. What that moves the intercept by is taken to be e^-(L + 1)
 # of them, as with exponential errors.
 _LIMITS = np.arange(1.5, _MOST_LIMIT + 0.01, 0.05)
@@ -152,7 +151,7 @@ def choose_bounds(
 def pilot_bounds(n: int, mu: float, k: int, allowed: tuple[float, float], tail: Tail = NO_TAIL) -> Bounds:
     """Bounds for a release that only improves the coordinates of the next; see :func:`choose_bounds`."""
     radius, limit = math.sqrt(base_square(k)), NEARLY_ALL
-    if tail.square > _MOST_SQUARE:
+    if tail.square > MOST_SQUARE:
         limits = np.append(limit, np.maximum(tail.upper, limit))
         error = (2 * radius / mu * limits) ** 2 + (n * tail.lost(limits)) ** 2
         limit = float(limits[np.argmin(error)])

@@ -22,7 +22,7 @@ from dpstats.estimators.gram.levels import (
 from dpstats.estimators.gram.structure import Structure
 from dpstats.estimators.gram.tail import NO_TAIL, Tail
 from dpstats.estimators.matrices import symmetric_power, with_floor
-from dpstats.estimators.row_scale import Box, RowScale
+from dpstats.estimators.row_scale import SURE, Box, RowScale
 from dpstats.estimators.stretch import longest_square, with_levels
 from dpstats.moments import PublicMoments
 from dpstats.moments.noisy import SEEN
@@ -50,6 +50,8 @@ class Coordinates:
         Second moments of a, up to a factor: not the identity where a column is stretched less.
     tail : Tail
         What was counted of residuals beyond their bulk, in units of y~.
+    told : (float, float)
+        Share of the square of sigma that residuals surely have, and how far they were seen, in sigmas.
     """
 
     scale: RowScale
@@ -59,6 +61,7 @@ class Coordinates:
     prior: Array
     expected: Array
     tail: Tail = NO_TAIL
+    told: tuple[float, float] = (0.0, math.inf)
 
     @classmethod
     def of_scale(cls, scale: RowScale) -> Coordinates:
@@ -73,7 +76,7 @@ class Coordinates:
         whitening = symmetric_power(with_levels(correlation, base_square(k), scale), -0.5)
         expected = whitening @ (correlation * np.outer(size, size)) @ whitening
         back = np.linalg.inv(whitening)
-        return cls(scale, whitening, np.zeros(k), 1.0, back @ unknown @ back, expected)
+        return cls(scale, whitening, np.zeros(k), 1.0, back @ unknown @ back, expected, told=scale.told)
 
     @cached_property
     def structure(self) -> Structure | None:
@@ -165,6 +168,7 @@ class Coordinates:
 
         Those were clipped at `limit`, which took of their mean square what was counted beyond.
         """
+        tail = self.reach.clipped(square, SURE * noise.square, limit, self.told)
         most = most_explained(square, noise.square)
         gram = self.obeying(gram)
         known = Expected(self.expecting(gram, noise.gram), self.numbers)
@@ -173,7 +177,8 @@ class Coordinates:
         left = square - 2 * float(delta @ cross) + float(delta @ told.gram @ delta)
         # what the noise of delta seems to explain
         error = noise.cross**2 + (noise.gram**2 / 2) * float(delta @ delta)
-        left = max(left, 0.0) + self.reach.beyond(limit) + 2 * error * float(np.trace(told.gain))
+        sure = max(left - SURE * noise.square, 0.0)
+        left = max(left, 0.0) + tail.beyond(limit) + 2 * error * float(np.trace(told.gain))
         sigma = math.sqrt(max(left, 2 * noise.square, 1e-6)) if noise.square < 0.5 else 1.0
         whitening = self._whitening(told.gram, noise.gram) if whiten else self.whitening
         line = self.line + self.sigma * self.whitening @ delta
@@ -182,7 +187,8 @@ class Coordinates:
         expected, way = back.T @ told.gram @ back, way / sigma
         # weights and limits change from one release to the next, and move the line within its sampling error
         prior = way @ (error * told.gain @ told.gain.T + told.left) @ way.T + np.eye(len(gram)) / n
-        return Coordinates(self.scale, whitening, line, self.sigma * sigma, prior, expected, self.tail)
+        seen, tail = (sure / sigma**2, limit / sigma), tail.over(1 / self.sigma)
+        return Coordinates(self.scale, whitening, line, self.sigma * sigma, prior, expected, tail, seen)
 
     def open(self, gram: Array, noise: float) -> Array:
         """The prior, with what columns that surely vary by this release alone may explain of the response.

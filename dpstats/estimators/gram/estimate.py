@@ -33,7 +33,7 @@ from dpstats.estimators.gram.curves import Curves, look_for_curves, may_bend
 from dpstats.estimators.gram.lengths import LongRows, count_lengths, slopes_of
 from dpstats.estimators.gram.levels import may_be_constant
 from dpstats.estimators.gram.pure import fit_pure
-from dpstats.estimators.gram.reach import with_reach
+from dpstats.estimators.gram.reach import of_hidden, with_reach
 from dpstats.estimators.gram.whole import of_all_rows
 from dpstats.estimators.levels import END
 from dpstats.estimators.row_scale import Box, RowScale, sums_of_values
@@ -110,6 +110,7 @@ def fit_gram(
         moments, place, bounds, long, curves = fit_pure(curator, box, constant, plan, public, weighted)
     else:
         moments, place, bounds, long, curves = _gaussian(curator, box, constant, plan, public, weighted)
+    moments = of_hidden(moments, place, bounds.limit)
     if own:
         moments = moments.bending(_followed(moments, place, bounds, long, curves))
     most = {"R": (bounds.radius, place.farthest), "residual": (bounds.limit, place.widest)}

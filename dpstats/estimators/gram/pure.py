@@ -145,7 +145,7 @@ def _matrix(
     # An eigenvalue that noise made too small would let later steps jump too far, again and again. With a part
     # of the noise's size added, steps rather fall short, by less with every step.
     damping = _DAMPING * noise.gram * math.sqrt(2 * k) * np.eye(k)
-    place = first.improved(gram + damping, cross, square, noise, n)
+    place = first.improved(gram + damping, cross, square, noise, n, limit=NEARLY_ALL * radius)
     turn = place.whitening @ np.linalg.inv(first.whitening)
     gram, damping, shape = (turn @ matrix @ turn.T for matrix in (gram, damping, np.eye(k)))
     size = math.sqrt(float(np.mean(np.diag(shape) ** 2)))

@@ -16,9 +16,10 @@ from dpstats.curator import Curator
 from dpstats.estimators.engine.bounds import NEARLY_ALL
 from dpstats.estimators.gram.bounds import moved_share
 from dpstats.estimators.gram.coordinates import Coordinates
-from dpstats.estimators.gram.tail import Tail
-from dpstats.estimators.row_scale import RowScale
+from dpstats.estimators.gram.tail import MOST_SQUARE, Tail
+from dpstats.estimators.row_scale import SURE, RowScale
 from dpstats.estimators.zoom import HIDDEN, least_seen
+from dpstats.moments import LinearMoments
 
 Array = np.ndarray
 
@@ -41,11 +42,14 @@ def with_reach(curator: Curator, cost: float, place: Coordinates, weighted: bool
     weights, which they add up.
     """
     tail, scale = _counted(curator, cost, place, weighted)
+    if tail.square < MOST_SQUARE * place.tail.square:  # noise hides what limits have surely taken
+        tail = replace(place.tail, hidden=tail.hidden, about=tail.about)
     sigma = max(math.sqrt(tail.square), place.sigma)
     missing = float(tail.lost(np.array([NEARLY_ALL * place.sigma]))[0]) / sigma
     k = len(place.line)
     prior = place.prior * (place.sigma / sigma) ** 2 + moved_share(k) * missing**2 * np.eye(k)
-    return replace(place, scale=scale, sigma=sigma, prior=prior, tail=tail)
+    told = place.told[0] * (place.sigma / sigma) ** 2, place.told[1] * place.sigma / sigma
+    return replace(place, scale=scale, sigma=sigma, prior=prior, tail=tail, told=told)
 
 
 def _counted(curator: Curator, cost: float, place: Coordinates, weighted: bool) -> tuple[Tail, RowScale]:
@@ -70,6 +74,25 @@ def _counted(curator: Curator, cost: float, place: Coordinates, weighted: bool) 
     clipped = Tail(np.array([hidden]), _FIRST_LIMIT, _FIRST_LIMIT, hidden, place.line)
     collapsed = place.sigma**2 < _COLLAPSED * clipped.square and tail.square < clipped.square
     return clipped if collapsed else tail, scale
+
+
+def of_hidden(moments: LinearMoments, place: Coordinates, limit: float) -> LinearMoments:
+    """Moments that know that rows which noise hides may lie anywhere, if limits were told from what is left.
+
+    So it is if the last two surely left something, the last less than half of what the one before did, and
+    less than hidden rows make where the first one clipped them.
+    """
+    noise, hidden, ends = SURE * moments.noise_square, place.tail.hidden, np.array([place.widest])
+    most = (moments.square + noise) / moments.mean_weight
+    if (
+        min(moments.square - noise, place.told[0]) <= 0
+        or most > MOST_SQUARE
+        or most * place.sigma**2 > _COLLAPSED * hidden * NEARLY_ALL**2
+    ):
+        return moments
+    return replace(
+        moments, **Tail(np.array([hidden]), ends, ends, hidden, place.line, guessed=True).known(limit)
+    )
 
 
 def _seen(counts: Array, law: str, sd: float) -> Array:

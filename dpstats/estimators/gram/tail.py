@@ -10,6 +10,8 @@ import numpy as np
 # least mean square of the other residuals, as a share; mean of r^4 in a cell over the square of that of r^2,
 # of which a cell of half an octave holds any
 _LEAST_REST, _UNEVEN = 0.1, 1.1
+# of the mean square of residuals: where less is in the tail, a pilot may clip it
+MOST_SQUARE = 0.5
 _AS_FAR = 2.0  # limits that hidden rows may lie beyond one
 
 
@@ -47,6 +49,25 @@ class Tail:
     def square(self) -> float:
         """What these rows alone make of the mean of r^2."""
         return self.beyond(0.0)
+
+    def clipped(self, square: float, error: float, limit: float, told: tuple[float, float]) -> Tail:
+        """The tail, once a limit has left `square` of a mean square of 1, which residuals are told to have.
+
+        If that is less than half, and surely less than they have, `told` first, the rest lies between the
+        limit and how far they were seen. The next limit would be told from what is left, and leave less.
+        A limit beyond all of the tail that leaves less than half of it shows that the line explains it.
+        """
+        sure, far = told
+        if (
+            not self.guessed
+            and limit >= np.max(self.upper, initial=0.0)
+            and square + error < MOST_SQUARE * self.square
+        ):
+            return replace(self, shares=NO_TAIL.shares, lower=NO_TAIL.lower, upper=NO_TAIL.upper)
+        if square >= MOST_SQUARE or square + error >= sure or limit >= far:
+            return self
+        share = np.array([(1 - square) / (limit * (far - limit))])
+        return replace(self, shares=share, lower=np.array([limit]), upper=np.array([far]))
 
     def over(self, unit: float) -> Tail:
         """In another unit."""
