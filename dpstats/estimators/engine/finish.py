@@ -184,11 +184,12 @@ def weak(guess: Array, cov: Array, share: float = WEAK_SHARE) -> Array:
     return np.flatnonzero(np.diag(guess) > share * np.diag(cov))
 
 
-def guessed(result: E, guess: Array, before: Array, constant: bool) -> E:
+def guessed(result: E, guess: Array, before: Array, constant: bool, levels: Array) -> E:
     """A fit whose intervals include a guess of what noise hides, without those that say nothing.
 
-    A coefficient is lost where nothing bounds the guess; where noise hides slopes along every direction, so
-    are all that it hides. One alone, as of a rare reference level, may be in all slopes.
+    A coefficient is lost where nothing bounds the guess; where noise hides every slope, so are all that it
+    hides. Levels it has to hide along every direction: one alone, that of a rare reference level, is in all
+    of them, and their effects have a usual size; differences of numbers that repeat each other have none.
 
     Parameters
     ----------
@@ -196,12 +197,15 @@ def guessed(result: E, guess: Array, before: Array, constant: bool) -> E:
     guess, before : array, shape (k, k)
         Part of the covariance that is a guess, and what it would be if noise hid all.
     constant : bool
+    levels : array of int
+        Slopes of columns of two values.
     """
     unit = np.sqrt(np.diag(before))
     shares = guess / unit / unit[:, None]
     hidden, lost = (np.diag(shares) > limit for limit in (_HIDDEN, _UNBOUNDED))
     slopes = shares[int(constant) :, int(constant) :]
-    if (np.linalg.eigvalsh(slopes) > _HIDDEN).all():
+    along = np.diag(slopes) if len(levels) < len(slopes) else np.linalg.eigvalsh(slopes)
+    if (along > _HIDDEN).all():
         lost |= hidden
     return result.hopeless() if lost.all() else result.lost(np.flatnonzero(lost))
 

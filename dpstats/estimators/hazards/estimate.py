@@ -113,7 +113,8 @@ def estimate(
         bias=bias[j:, j:],
     )
     lost = levels[0, j:].any(axis=1) & ~two_values
-    return guessed(found, guess, before, constant=False).lost(np.flatnonzero(lost)), open_ended
+    found = guessed(found, guess, before, constant=False, levels=np.flatnonzero(two_values))
+    return found.lost(np.flatnonzero(lost)), open_ended
 
 
 def _baseline(grid: Grid, log_hazards: np.ndarray, cov: np.ndarray, privacy: np.ndarray) -> Baseline:
