@@ -58,7 +58,6 @@ class AtResiduals(Statistic):
         return centred, self._watched(self._map.line(centred, block, scratch, self._gamma), block, scratch)
 
     def _watched(self, line: np.ndarray, block: Block, scratch: Scratch) -> Watched:
-        """Residuals of rows by their linear predictor."""
         sigma = self._sigma[block.stratum] if self._sigma.ndim else float(self._sigma)
         return self._map.watched(line, block, scratch, sigma, self._family)
 
