@@ -75,7 +75,7 @@ class Blocks(HoldsRows):
     Attributes
     ----------
     standing : dict or None
-        For what statistics make of blocks that stay; None without room for two like exog, a column more each.
+        For what statistics make of blocks that stay; None without room for two like exog and a column more.
     """
 
     def __init__(self, rows: RowSource, design: RowReader, size: int) -> None:
@@ -83,7 +83,7 @@ class Blocks(HoldsRows):
         width = len(design.names) + 5 + design.delayed + 2 * design.intervals  # with the response
         width += design.strata > 1
         self._keep = rows.n * 8 * width <= _KEPT_BYTES
-        room = rows.n * 8 * (width + 2 * (len(design.names) + 1)) <= _KEPT_BYTES
+        room = rows.n * 8 * (width + 2 * len(design.names) + 1) <= _KEPT_BYTES
         self.standing: Kept | None = {} if room else None
         self._kept: list[Block] | None = None
 

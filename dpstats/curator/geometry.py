@@ -19,6 +19,11 @@ from dpstats.families.between import Between, between
 NEVER = -1000.0
 
 
+def response(block: Block, log: bool, out: np.ndarray) -> np.ndarray:
+    """The response on the model's scale, shape (B,): log time, or time."""
+    return np.log(block.time, out=out) if log else np.positive(block.time, out=out)
+
+
 def on_scale(times: np.ndarray, log: bool, out: np.ndarray) -> np.ndarray:
     """Any times on the model's scale, in `out`; the logarithm of one at 0 or before is -inf."""
     np.copyto(out, times)
@@ -142,13 +147,9 @@ class Map:
         return _switched_off(out, block)
 
     def y(self, block: Block, scratch: Scratch) -> np.ndarray:
-        """y~ of each row, shape (B,); not to be changed. Rows that are not ok are zero."""
-        about = self.y_center, self.y_scale, self.log, self.apart
-        return scratch.kept("y", block, about, functools.partial(self._y, block))
-
-    def _y(self, block: Block, scratch: Scratch) -> np.ndarray:
+        """y~ of each row, shape (B,); a reused array. Rows that are not ok are zero."""
         out = scratch("y", 1, len(block.ok))
-        on_scale(block.time, self.log, out[0])
+        response(block, self.log, out[0])
         return self._scaled(out, block)
 
     def _scaled(self, out: np.ndarray, block: Block) -> np.ndarray:
@@ -162,16 +163,23 @@ class Map:
         self, centred: np.ndarray, block: Block, scratch: Scratch, gamma: np.ndarray, sigma: float
     ) -> np.ndarray:
         """z = (y~ - gamma'x~) / sigma of each row, shape (B,), for rows from :meth:`centred`."""
-        return (self.y(block, scratch) - self.line(centred, block, scratch, gamma)) / sigma
+        return (self.y(block, scratch) - self._line(centred, block, scratch, gamma)) / sigma
 
-    def watched(
-        self, line: np.ndarray, block: Block, scratch: Scratch, sigma: float | np.ndarray, family: Family
+    def watched(  # noqa: PLR0913 - a row, where it is read, and the family
+        self,
+        centred: np.ndarray,
+        block: Block,
+        scratch: Scratch,
+        gamma: np.ndarray,
+        sigma: float | np.ndarray,
+        family: Family,
     ) -> Watched:
-        """When each row was watched, by its gamma'x~.
+        """When each row was watched, for rows from :meth:`centred`.
 
         A row of a positive time that enters at 0 or before has no delay; its residual is `NEVER`, and so is
         the lower end of one that is left-censored.
         """
+        line = self._line(centred, block, scratch, gamma)
         if self.design.intervals:
             assert block.ends is not None
             known = between(family, *(self._times(end, block, scratch, line, sigma) for end in block.ends))
@@ -181,11 +189,8 @@ class Map:
         entry = self._times(block.entry, block, scratch, line, sigma) if self.design.delayed else None
         return Watched(z, events(block, scratch), entry, None)
 
-    def line(self, centred: np.ndarray, block: Block, scratch: Scratch, gamma: np.ndarray) -> np.ndarray:
-        """gamma'x~ of each row, shape (B,), for rows from :meth:`centred`; not to be changed.
-
-        The next release is often about the same.
-        """
+    def _line(self, centred: np.ndarray, block: Block, scratch: Scratch, gamma: np.ndarray) -> np.ndarray:
+        """gamma'x~ of each row, shape (B,); the next release is often about the same. Not to be changed."""
         return scratch.kept(
             "line",
             block,

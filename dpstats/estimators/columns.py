@@ -128,8 +128,7 @@ def row_scale(moments: Release, zoomed: Zoomed, box: Box, log: bool, constant: b
     noise = np.where(found.binary, by_mean, np.hypot(found.second_sd, by_mean))
     noise = np.where(zoomed.apart, np.inf, np.maximum(noise, 1e-12))
     variance = by_precision(found.second - mean**2, noise, prior.second, prior.second_sd)
-    # no smaller than the noise can tell from 0
-    sds = np.sqrt(np.clip(variance, np.clip(found.second_sd, 1e-8, 0.1), 1.0))
+    sds = np.sqrt(np.clip(variance, np.clip(found.second_sd, 1e-8, 0.1), 1.0))  # no smaller than noise
     # where the rows are that differ: at an end of the box, or as far as their squares say over themselves
     away = np.maximum(found.second, found.second_sd) / np.maximum(np.abs(found.first), found.first_sd)
     away = np.where(zoomed.hidden > 0, np.minimum(away, 1.0), 0.0)

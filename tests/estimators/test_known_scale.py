@@ -52,7 +52,7 @@ OF_MANY_ROWS = [
 def test_the_iteration_ends_at_the_estimates_of_r(golden: dict[str, Any]) -> None:
     found = fitted(golden, pure=False)
     errors = (found.params[:-1] - golden["params"]) / np.sqrt(np.diag(golden["cov"]))
-    assert np.abs(errors).max() < 3e-6
+    assert np.abs(errors).max() < 1e-6
     assert found.params[-1] == pytest.approx(math.log(golden["scale"]), abs=1e-12)
     assert not found.cov[-1].any()
 
@@ -61,5 +61,5 @@ def test_the_iteration_ends_at_the_estimates_of_r(golden: dict[str, Any]) -> Non
 def test_it_does_so_under_pure_epsilon(golden: dict[str, Any]) -> None:
     found = fitted(golden, pure=True)
     errors = (found.params[:-1] - golden["params"]) / np.sqrt(np.diag(golden["cov"]))
-    assert np.abs(errors).max() < 3e-6
+    assert np.abs(errors).max() < 1e-6
     assert not found.cov[-1].any()

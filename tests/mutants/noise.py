@@ -400,13 +400,8 @@ MUTANTS = (
     ),
     planted(
         "rows about a centre that was asked for before are taken for those about another",
-        "curator/test_blocks.py::test_rows_that_are_kept_are_those_of_the_centre_asked_for[martingale_score-center]",
+        "curator/test_blocks.py::test_rows_that_are_kept_are_those_of_the_centre_asked_for[martingale_score]",
         ("curator/blocks.py", "if made is None or made[0] != key:", "if made is None:"),
-    ),
-    planted(
-        "responses about a centre that was asked for before are taken for those about another",
-        "curator/test_blocks.py::test_rows_that_are_kept_are_those_of_the_centre_asked_for[martingale_score-y_center]",
-        ("curator/geometry.py", "about = self.y_center, self.y_scale", "about = self.y_scale"),
     ),
     planted(
         "rows of blocks that an interrupted pass has left may be taken for those of other ones",

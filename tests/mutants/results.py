@@ -430,11 +430,6 @@ MUTANTS = (
         ("estimators/stretch.py", "own), rows, longest)", "scale), rows[:0], longest[:0])"),
     ),
     planted(
-        "columns of levels are taken for independent (hazards)",
-        "models/test_coxph.py::test_contrasts_of_many_levels_are_told",
-        ("estimators/hazards/iterate.py", "expected = _expected(self.scale)", "expected = np.eye(problem.d)"),
-    ),
-    planted(
         "effects that cancel along a hidden direction are taken for none (generalised linear)",
         "estimators/test_hidden.py::test_of_two_columns_that_repeat_each_other_nothing_is_taken_for_known",
         ("estimators/newton/hidden.py", "(seen**2 + _LEAST**2 + others @ squares) / own", "seen**2"),
@@ -872,8 +867,8 @@ MUTANTS = (
         "models/test_loose_bounds.py::test_the_difference_of_near_duplicates_that_noise_hides_is_weak",
         (
             SCALE,
-            "return np.minimum(largest, np.maximum(2 * largest - effects.sum(axis=0), most))",
-            "return largest",
+            "together = np.maximum(2 * largest - alone.sum(axis=0), most)",
+            "together = largest",
         ),
     ),
     planted(

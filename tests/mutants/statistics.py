@@ -286,13 +286,6 @@ MUTANTS = (
         "self.sensitivity = radius * bounds.sensitivity",
         "self.sensitivity = radius * bounds.sensitivity / 2",
     ),
-    small(
-        "martingale score: rows of up to four times the radius are taken for short ones",
-        "martingale_score",
-        "martingale",
-        "if not longest <= self._radius**2:",
-        "if not longest <= (4 * self._radius) ** 2:",
-    ),
     planted(
         "strata: log sigmas of two strata are no farther apart than those of one",
         f"{SEARCH}[strata_score-0-1]",
@@ -330,8 +323,8 @@ MUTANTS = (
         "scores of a known scale: an information without its weight, which shrinks the matrix's share",
         "martingale_score",
         "martingale",
-        "return location, Factor(row[:k].T)",
-        "return location, Factor(row[:k].T / self._root)",
+        "return location, Factor(x.T)",
+        "return location, Factor(x.T / self._root)",
         at="13-1",
     ),
     small(

@@ -55,11 +55,8 @@ class AtResiduals(Statistic):
     def watched(self, block: Block, scratch: Scratch) -> tuple[np.ndarray, Watched]:
         """Rows as of :meth:`Map.centred`, shape (k, B), and their residuals."""
         centred = self._map.centred(block, scratch)
-        return centred, self._watched(self._map.line(centred, block, scratch, self._gamma), block, scratch)
-
-    def _watched(self, line: np.ndarray, block: Block, scratch: Scratch) -> Watched:
         sigma = self._sigma[block.stratum] if self._sigma.ndim else float(self._sigma)
-        return self._map.watched(line, block, scratch, sigma, self._family)
+        return centred, self._map.watched(centred, block, scratch, self._gamma, sigma, self._family)
 
 
 class HazardContrasts(AtResiduals):

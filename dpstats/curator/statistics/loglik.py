@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from dpstats.curator.blocks import Block, PublicDesign, Scratch
-from dpstats.curator.geometry import on_scale
+from dpstats.curator.geometry import on_scale, response
 from dpstats.curator.lattice import Factor, Part
 from dpstats.curator.products import predictor
 from dpstats.curator.statistics.base import Statistic, each_row
@@ -24,7 +24,7 @@ def of_time(
 
     Of a row that failed between two times it is the logarithm of the chance of that.
     """
-    z = (on_scale(block.time, log, scratch("y", len(block.ok))) - eta) / sigma
+    z = (response(block, log, scratch("y", len(block.ok))) - eta) / sigma
     seen, hazard = block.event > 0.5, _hazard(family, z)
     found = np.asarray(seen * (family.log_hazard(z) - np.log(sigma)) - hazard)
     if block.ends is None:
@@ -104,7 +104,7 @@ class LogLikelihood(Statistic):
             rows = of_time(self._family, block, eta, self._sigma, self._log, scratch)
         else:
             assert isinstance(self._family, GlmFamily) and self._family.log_likelihood
-            rows = self._family.log_likelihood(on_scale(block.time, self._log, np.empty(len(eta))), eta)
+            rows = self._family.log_likelihood(response(block, self._log, scratch("y", len(block.ok))), eta)
         ones = scratch("ones", 1, len(rows))
         ones[0] = np.where(block.ok, block.weight, 0.0) if self._weighted else block.ok
         return (Factor(ones.T, np.clip(rows - self._usual, *self._ends)[:, None]),)

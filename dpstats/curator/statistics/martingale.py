@@ -62,13 +62,14 @@ class LocationScore(AtResiduals):
         self.sensitivity = self._cut.steepest + top
 
     def factors(self, block: Block, scratch: Scratch) -> tuple[Factor, ...]:
-        return (each_row(self._scored(block, scratch)[1][None]),)
+        _, psi = self._scored(block, scratch)
+        return (each_row(psi[None]),)
 
     def _scored(self, block: Block, scratch: Scratch) -> tuple[np.ndarray, np.ndarray]:
         """Rows as of :meth:`Map.centred`, and their psi."""
         centred, (z, event, entry, known) = self.watched(block, scratch)
-        g, slope, (_, first, _) = self._cut.at(z)
-        psi = first - event * g * slope
+        first = self._cut.integrals(z).location
+        psi = first - event * self._cut.g(z) * self._cut.slope(z)
         if entry is not None:
             psi -= self._cut.integrals(np.minimum(entry, z)).location
         if known is not None:
@@ -160,9 +161,7 @@ class MartingaleScore(AtResiduals):
         super().__init__(design, family=where.family, sigma=sigma, **point)
         self._where, self._cut = where, where.cut
         self._pivot, self._radius = np.asarray(pivot, dtype=float), radius
-        # the last two products of a row are its line and, unless each stratum has one, its pivot
-        told = np.vstack([whitening, self._gamma, *[self._pivot][self.strata :]])
-        self._products = RowProducts(told / self._map.unit, self._map.unit)
+        self._products = RowProducts(self._told(whitening) / self._map.unit, self._map.unit)
         bounds = score_bounds(where, matrix_share)
         self._width = len(whitening)
         self._unit = radius * bounds.log_sigma_unit
@@ -170,6 +169,10 @@ class MartingaleScore(AtResiduals):
         self._root = math.sqrt(bounds.matrix_weight / radius)
         self.parts = self._parts(bounds)
         self.sensitivity = radius * bounds.sensitivity
+
+    def _told(self, whitening: np.ndarray) -> np.ndarray:
+        """What rows are multiplied with: W and, last, the coefficients of the pivot."""
+        return np.vstack([whitening, self._pivot])
 
     def _parts(self, bounds: ScoreBounds) -> tuple[Part, ...]:
         k, radius, root = self._width, self._radius, self._root * self._radius
@@ -180,29 +183,22 @@ class MartingaleScore(AtResiduals):
         return location, log_sigma, Part(np.append(slopes, root * bounds.column))
 
     def factors(self, block: Block, scratch: Scratch) -> tuple[Factor, ...]:
+        centred, seen = self.watched(block, scratch)
         k, size = self._width, len(block.ok)
-        x, pivot, line, longest = self._read(block, scratch)
-        seen, pivot = self._watched(line, block, scratch), np.clip(pivot, *self._where.pivots)
+        row = scratch("row", k + 1, size)
+        x, pivot = row[:k], np.clip(self._read(centred, row, block, scratch), *self._where.pivots)
         found = scores(self._cut, seen.z, seen.event, pivot, self._where.limits, seen.entry, seen.known)
-        weight, weighted, row = np.ones(size), x, scratch("weighted", k + 1, size)
-        if not longest <= self._radius**2:
-            weight = np.minimum(1.0, self._radius**2 / squared_norms(x, scratch))
-            weighted = np.multiply(x, weight, out=scratch("shortened", k, size))
+        weight = np.minimum(1.0, self._radius**2 / squared_norms(x, scratch))
+        weighted = np.multiply(x, weight, out=scratch("weighted", k, size))
         root = self._root * np.sqrt(weight * found.kept)
-        np.multiply(x, root * found.location, out=row[:k])
+        np.multiply(x, root * found.location, out=x)
         location = Factor(weighted.T, found.psi[:, None])
         if self._where.known_scale:
-            return location, Factor(row[:k].T)
+            return location, Factor(x.T)
         np.multiply(root, self._unit * found.log_sigma, out=row[k])
         return location, Factor(weight[:, None], (self._kappa * found.chi)[:, None]), Factor(row.T)
 
-    def _read(self, block: Block, scratch: Scratch) -> tuple[np.ndarray, np.ndarray, np.ndarray, float]:
-        """W x~ of each row, in a reused array, its m, before it is clipped, and its gamma'x~.
-
-        The last number is no less than the square of the longest W x~ of the block: where it is within that
-        of the radius no row need be measured.
-        """
-        k, centred = self._width, self._map.centred(block, scratch)
-        row = scratch("row", k + 2 - self.strata, len(block.ok))
-        most = self._map.filled(self._products, centred, block, row, scratch)[:k]
-        return row[:k], row[-1], row[k], float(most @ most)
+    def _read(self, centred: np.ndarray, row: np.ndarray, block: Block, scratch: Scratch) -> np.ndarray:
+        """Fill the first k of `row` by W x~ of each row; m of each, before it is clipped."""
+        self._map.filled(self._products, centred, block, row, scratch)
+        return np.asarray(row[-1])

@@ -160,6 +160,9 @@ class StrataScore(MartingaleScore):
             raise ValueError("sigma, pivot and stretch must hold a number for each stratum, positive ones")
         super().__init__(design, **score)
 
+    def _told(self, whitening: np.ndarray) -> np.ndarray:
+        return whitening
+
     def _parts(self, bounds: ScoreBounds) -> tuple[Part, ...]:
         k, groups, root = self._width, self._groups, self._root * self._radius
         return (
@@ -178,10 +181,10 @@ class StrataScore(MartingaleScore):
         assert chi is not None
         return location, Factor(chi, block.stratum), Factor(row.T)
 
-    def _read(self, block: Block, scratch: Scratch) -> tuple[np.ndarray, np.ndarray, np.ndarray, float]:
-        x, _, line, _ = super()._read(block, scratch)
+    def _read(self, centred: np.ndarray, row: np.ndarray, block: Block, scratch: Scratch) -> np.ndarray:
+        x = self._products(centred, row[: self._width], scratch)
         np.multiply(x, self._stretch[block.stratum], out=x)
-        return x, self._pivot[block.stratum], line, math.inf
+        return np.asarray(self._pivot[block.stratum])
 
     def unpack(self, vector: np.ndarray) -> tuple[np.ndarray, ...]:
         location, log_sigma, matrix = super().unpack(vector)

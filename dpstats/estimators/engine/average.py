@@ -110,14 +110,10 @@ def uncertain(
     _, spread = scatter(steps.points, steps.scores, rms, information.matrix, axes)
     drift, long = drifts(steps.scores, rms), bool(np.linalg.norm(step[own]) > LONG)
     privacy = inflate @ noise @ inflate.T * spread + (drift or long) * np.outer(step, step)
-    scatters = spread > usual_scatter((count - 1) * len(step))
+    numbers = (count - 1) * len(step)
+    scatters = spread > max(UNSETTLED, float(special.chdtri(numbers, DOUBTFUL)) / numbers)
     scatters &= np.trace(noise[own, own]) * (spread - 1) > MATTERS * np.trace(sampling[own, own])
     return sampling, privacy, bool(scatters or (drift and long))
-
-
-def usual_scatter(numbers: int) -> float:
-    """The scatter of so many numbers up to which they follow a line, in variances of their noise."""
-    return max(UNSETTLED, float(special.chdtri(numbers, DOUBTFUL)) / numbers)
 
 
 def drifts(scores: np.ndarray, noise: np.ndarray | float) -> bool:

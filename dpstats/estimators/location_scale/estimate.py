@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import scipy
 
-from dpstats.estimators.engine.average import Steps, scatter, usual_scatter
+from dpstats.estimators.engine.average import UNSETTLED, Steps, scatter
 from dpstats.estimators.engine.finish import Estimate, to_user, weak
 from dpstats.estimators.engine.information import Information
 from dpstats.estimators.levels import FARTHEST, FEWEST_EVENTS, OPEN, REACH, level
@@ -52,7 +52,7 @@ class Found:
         Variances of the noise of the mean score, per row; shape (k,) where sigma is known.
     information : Information
     spread : float
-        Scatter of the scores over what their noise explains, less an sd of what it makes of it; at least 1.
+        Scatter of the scores over what their noise explains, at least 1.
     unsettled : bool
         Whether a step was cut short, or the points still moved, or scattered beyond what noise explains.
     """
@@ -101,10 +101,9 @@ def _averaged(steps: Steps, to_params: np.ndarray) -> Found:
     time = np.arange(count) - (count - 1) / 2
     slope = (time @ rest) / math.sqrt(float(time @ time))
     drift = float(np.sum((slope / rms) ** 2)) > k + 5 * math.sqrt(2 * k)
-    numbers = (count - 1) * k
-    moves = capped.any() or drift or spread > usual_scatter(numbers)
-    step, wider = information.inverse @ scores.mean(axis=0), max(spread - math.sqrt(2 / numbers), 1.0)
-    return Found(points, step, rms**2 / count, information, wider, bool(moves))
+    step = information.inverse @ scores.mean(axis=0)
+    moves = capped.any() or drift or spread > UNSETTLED
+    return Found(points, step, rms**2 / count, information, spread, bool(moves))
 
 
 def estimate(
@@ -124,6 +123,7 @@ def estimate(
     mean, m = found.points.mean(axis=0), len(found.step)
     to_params = step_to_params(mean, bounding.placement.pivot(mean), whitening)[:m, :m]
     step = to_params @ found.step
+    point = mean[:m] + step
 
     inverse = information.inverse
     guess, vague = unseen(information, to_params, bounding, sigma_of(mean))
@@ -144,7 +144,7 @@ def estimate(
 
     events = bounding.n * scale.fraction, bounding.n * scale.fraction_sd
     result = SurvivalEstimate(
-        back @ (mean[:m] + step) + shift,
+        back @ point + shift,
         cov,
         cov_privacy,
         ("unsettled",) * found.unsettled,

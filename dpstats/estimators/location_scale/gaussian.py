@@ -116,9 +116,8 @@ class Gaussian(Newton):
             steep = self.need(self.order) <= 1
             step, noise = self._moved
             off = off_line(step, noise, self.information, sigma_of(self.typical), self.bounding.k)
-            self._law = contrasted(
-                self.curator, mu, placement, self.typical, self.sigma, steep, self._ways(), off
-            )
+            where = placement, self.typical, self.sigma, steep, self._ways(), off
+            self._law = contrasted(self.curator, mu, *where)
             self.bounding = replace(self.bounding, doubt=self._law.clear)
         self.choice = self.bounding.choose(self.whitening, self.typical)
         if not self.arrived:

@@ -55,7 +55,7 @@ def long_rows(cost: float, problem: Problem, located: Located, read: Read, found
     )
     release, found = yield "far_scores", cost, public
     squares = np.maximum((release.values[1] + 2 * release.sds[1]).ravel(), 0.0)
-    step = read.whitening @ np.linalg.inv(read.information) / release.n
+    step = read.whitening @ np.linalg.pinv(read.information) / release.n
     noise = float(release.sds[0].max())
     kappa = square_weight(reach * score.limit, len(squares))
     sd = np.sqrt(squares / kappa * (1 + _noisy(found, problem)) + noise**2)
