@@ -196,13 +196,8 @@ def look(curator: Curator, cost: float, line: Line, score: BoundedScore, share: 
     share : float
         Of the coefficient of the square, by which a bend moves the line.
     """
-    return judged(
-        curator.release("predictor_bend", cost, **bend_public(line, score, WIDE)),
-        line,
-        score.limit,
-        WIDE,
-        share,
-    )
+    release = curator.release("predictor_bend", cost, **bend_public(line, score, WIDE))
+    return judged(release, line, score.limit, WIDE, share)
 
 
 def bend_public(line: Line, score: BoundedScore, square: Square) -> dict[str, Any]:

@@ -17,12 +17,11 @@ from dpstats.families import FAMILIES
 from dpstats.testing import SeededNoise, noise
 
 BEFORE, FOUND = np.diag([4.0, 4.0, 20.0]), Estimate(np.zeros(3), np.eye(3), np.eye(3))
-NONE = np.array([], dtype=int)  # levels
 
 
 @pytest.mark.parametrize("guess, lost", [([0.1, 0.02, 19.0], []), ([3e3, 0.5, 1e13], [0, 2])])
 def test_only_what_nothing_bounds_is_lost(guess: list[float], lost: list[int]) -> None:
-    found = guessed(FOUND, np.diag(guess), BEFORE, True, NONE)
+    found = guessed(FOUND, np.diag(guess), BEFORE, True, False)
     assert list(np.flatnonzero(np.isinf(np.diag(found.cov)))) == lost
     assert found.problems == tuple(f"not_estimable:{j}" for j in lost)
 
@@ -32,9 +31,9 @@ def test_nothing_is_told_where_noise_hides_every_slope(k: int) -> None:
     """Of the intercept, too, if it hides that or there is nothing else."""
     guess = np.array([3.0, 3.0, 15.0])[:k]
     found = Estimate(np.zeros(k), np.eye(k), np.eye(k))
-    assert guessed(found, np.diag(guess), BEFORE[:k, :k], True, NONE).problems == ("hopeless",)
+    assert guessed(found, np.diag(guess), BEFORE[:k, :k], True, False).problems == ("hopeless",)
     guess[0] = 0.1
-    found = guessed(found, np.diag(guess), BEFORE[:k, :k], True, NONE)
+    found = guessed(found, np.diag(guess), BEFORE[:k, :k], True, False)
     assert np.isinf(np.diag(found.cov)).tolist() == [False] + [True] * (k - 1)
 
 
@@ -42,10 +41,9 @@ def test_one_direction_that_noise_hides_in_every_slope_takes_none_with_it() -> N
     """As the line of a rare reference level is: what slopes differ by is known."""
     guess = np.outer([1.0, -1.0, -1.0], [1.0, -1.0, -1.0])
     before = np.eye(3)
-    levels = np.array([1, 2])
-    assert guessed(FOUND, guess, before, True, levels).problems == ()
-    assert guessed(FOUND, guess + 0.6 * np.eye(3), before, True, levels).problems == ("hopeless",)
-    assert guessed(FOUND, guess, before, True, levels[:1]).problems == ("hopeless",)
+    assert guessed(FOUND, guess, before, True, True).problems == ()
+    assert guessed(FOUND, guess + 0.6 * np.eye(3), before, True, True).problems == ("hopeless",)
+    assert guessed(FOUND, guess, before, True, False).problems == ("hopeless",)
 
 
 def test_what_is_told_beside_a_line_has_none_of_it() -> None:

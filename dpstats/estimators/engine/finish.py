@@ -184,7 +184,7 @@ def weak(guess: Array, cov: Array, share: float = WEAK_SHARE) -> Array:
     return np.flatnonzero(np.diag(guess) > share * np.diag(cov))
 
 
-def guessed(result: E, guess: Array, before: Array, constant: bool, levels: Array) -> E:
+def guessed(result: E, guess: Array, before: Array, constant: bool, levels_alone: bool) -> E:
     """A fit whose intervals include a guess of what noise hides, without those that say nothing.
 
     A coefficient is lost where nothing bounds the guess; where noise hides every slope, so are all that it
@@ -197,14 +197,14 @@ def guessed(result: E, guess: Array, before: Array, constant: bool, levels: Arra
     guess, before : array, shape (k, k)
         Part of the covariance that is a guess, and what it would be if noise hid all.
     constant : bool
-    levels : array of int
-        Slopes of columns of two values.
+    levels_alone : bool
+        Whether all slopes are of columns of two values.
     """
     unit = np.sqrt(np.diag(before))
     shares = guess / unit / unit[:, None]
     hidden, lost = (np.diag(shares) > limit for limit in (_HIDDEN, _UNBOUNDED))
     slopes = shares[int(constant) :, int(constant) :]
-    along = np.diag(slopes) if len(levels) < len(slopes) else np.linalg.eigvalsh(slopes)
+    along = np.linalg.eigvalsh(slopes) if levels_alone else np.diag(slopes)
     if (along > _HIDDEN).all():
         lost |= hidden
     return result.hopeless() if lost.all() else result.lost(np.flatnonzero(lost))

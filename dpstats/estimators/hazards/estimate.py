@@ -113,7 +113,7 @@ def estimate(
         bias=bias[j:, j:],
     )
     lost = levels[0, j:].any(axis=1) & ~two_values
-    found = guessed(found, guess, before, constant=False, levels=np.flatnonzero(two_values))
+    found = guessed(found, guess, before, constant=False, levels_alone=bool(two_values.all()))
     return found.lost(np.flatnonzero(lost)), open_ended
 
 

@@ -107,7 +107,7 @@ class Chooser:
 
     def weight(self, level: float) -> float:
         """Mean weight of rows that can be used."""
-        return self.located.weight(self.problem, level)
+        return self.problem.mean_weight(level / self.located.usable)
 
     @property
     def _alone(self) -> bool:

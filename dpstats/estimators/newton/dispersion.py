@@ -242,8 +242,8 @@ def seen(
 
     Where noise hides it, or without an intercept: means over all directions, in which long rows count more.
     A row of weight w adds w^2 to the scores and w to the curvature; what that makes of their ratio is worked
-    out for normal rows, and half of it is taken for uncertain. Declared weights count
-    in the same way: where a row of weight 1 has a curvature of 1, that of all is their mean.
+    out for normal rows, and half of it is taken for uncertain. Declared weights count in the same way: where
+    a row of weight 1 has a curvature of 1, that of all is their mean.
     """
     squares, curvature = variability.mean(whitening), information.matrix
     k, intercept = len(curvature), problem.intercept
@@ -262,8 +262,7 @@ def seen(
         level_noise = float(np.linalg.norm(information.sds)) / k
     share, spread, kept = _weights(radius, k, intercept, along)
     level = max(level, level_noise)
-    weight = min(level / (usable * kept), 1.0) if problem.weight_told else 1.0
-    counted = level * share * weight
+    counted = level * share * problem.mean_weight(level / (usable * kept))
     ratio = max(square, noise) / counted
     noise = math.hypot(noise / counted, ratio * level_noise / level)
     return Seen(ratio, noise, ratio * (1 - share) / 2, level / usable, n * usable / spread)

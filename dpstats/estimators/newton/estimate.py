@@ -95,7 +95,7 @@ def estimate(averaged: Averaged, problem: Problem, located: Located, bounds: Bou
     problems = ("unsettled",) * unsettled
     found, tail = _scattered(averaged, problem, bounds, (n, located.usable))
     result = GlmEstimate(user @ point, cov, privacy, problems, **found)
-    result = guessed(result, guess, located.before(user), problem.intercept, problem.levels)
+    result = guessed(result, guess, located.before(user), problem.intercept, bool(problem.zero_or_one.all()))
     result = result.hopeless() if located.unread or not information.stands_out else result
     result = read_levels(problem, located, result, read)
     return replace(result, problems=(*result.problems, *tail, *lacking(located.usable, located.usable_sd)))

@@ -156,10 +156,6 @@ class Located:
         """Rows that tell of a line as much as the most telling answer does; per row."""
         return self.usable * problem.family.level_at(self.mean) / problem.family.most_curved
 
-    def weight(self, problem: Problem, level: float) -> float:
-        """Mean weight of rows that can be used, where curvature per row tells it."""
-        return min(level / self.usable, 1.0) if problem.weight_told else 1.0
-
     def found(self, problem: Problem) -> Found:
         """Where covariates lie, and the response, to tell whether rows may be apart.
 

@@ -49,10 +49,9 @@ class Problem:
     crossed: tuple[np.ndarray, ...] = ()
     weighted: bool = False
 
-    @property
-    def weight_told(self) -> bool:
-        """Whether curvature tells the mean weight of rows: those of weight 1 have a curvature of 1."""
-        return self.weighted and self.family.free_dispersion
+    def mean_weight(self, curvature: float) -> float:
+        """Mean weight of rows of this mean curvature, which tells it where a row of weight 1 has one of 1."""
+        return min(curvature, 1.0) if self.weighted and self.family.free_dispersion else 1.0
 
     @property
     def zero_or_one(self) -> np.ndarray:

@@ -67,7 +67,7 @@ def without_penalty(
     resting = np.setdiff1d(resting, problem.levels)
     result = replace(result, problems=tuple(f"weak:{j}" for j in resting))
     before = located.before(located.to_user(problem.intercept))
-    result = guessed(result, guess, before, problem.intercept, problem.levels)
+    result = guessed(result, guess, before, problem.intercept, bool(problem.zero_or_one.all()))
     return read_levels(problem, located, result, read)
 
 
