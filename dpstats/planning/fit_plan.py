@@ -356,7 +356,8 @@ class FitPlan(Shown):
 
         Errors shrink as `step` says of their parts, from the plan on, and then from as many fits where that
         led. Where most fits estimate nothing, a few fits tell whether to go on. How many lose a coefficient
-        follows no such law: where some do, the factor is one at which fits reached what is asked.
+        follows no such law: where some do, or a few fits would at the factor to which it leads, the factor is
+        one at which fits reached what is asked.
         """
         places = [self.names.index(name) for name in wanted]
         asked, found = np.array(list(wanted.values())), self._found
@@ -368,10 +369,12 @@ class FitPlan(Shown):
             parts = found.sampling[places], found.privacy[places]
             move = float(np.max(step(*parts, found.error[places] * asked / half))) if known else _FAR
             near = max(move, 1 / move) < _NEAR
-            if known and not losing and (runs >= _RUNS or near):
-                high = factor * move
-                break
-            if losing and (high <= low * _NEAR or (high == factor and near)):
+            if known and not losing and (near or (runs >= _RUNS and move < _FAR)):
+                there = factor * move
+                if move >= 1 or not self._trial.run(*fit(there), quick=True).lost[places].any():
+                    return there if there <= most else None
+                low = there
+            if high <= low * _NEAR or (losing and high == factor and near):
                 break
             factor *= max(move, _NEAR) if low == factor else move
             factor = factor if low < factor < high else math.sqrt(low * high)
