@@ -9,6 +9,7 @@ import pandas as pd
 from numpy.polynomial import hermite_e
 from scipy import ndimage, optimize, special, stats
 
+from dpstats.estimators.halving import halved
 from dpstats.planning.knowledge import Known, Spread, cells
 from dpstats.schema import Count, Schema, Variable
 
@@ -23,16 +24,6 @@ _MOST_GAMMA = 1e-4  # times the squared skewness: of a beta law that is all but 
 
 _AT = np.linspace(-5.0, 5.0, 401)  # normal deviates, over which moments are sums
 _WEIGHTS = np.exp(-(_AT**2) / 2) / np.exp(-(_AT**2) / 2).sum()
-_HALVINGS = 60  # to the last bit of numbers in a range
-
-
-def halved(short: Callable[[np.ndarray], np.ndarray], low: np.ndarray, high: np.ndarray) -> np.ndarray:
-    """Where conditions that hold at the low ends and not at the high ones cease to, by halving."""
-    for _ in range(_HALVINGS):
-        middle = (low + high) / 2
-        still = short(middle)
-        low, high = np.where(still, middle, low), np.where(still, high, middle)
-    return high
 
 
 def shaped(at: np.ndarray, skewness: float, kurtosis: float | None) -> np.ndarray:

@@ -8,9 +8,10 @@ import numpy as np
 
 from dpstats._arguments import numbers, shown
 from dpstats.errors import SpecificationError
+from dpstats.estimators.halving import halved
 from dpstats.formula import IntervalResponse, SurvResponse
 from dpstats.formula.expressions import Expression
-from dpstats.planning.rows import coded, halved
+from dpstats.planning.rows import coded
 from dpstats.schema import Schema
 
 _GRID = 1000  # values at which a transformed response is seen to rise or fall

@@ -12,13 +12,14 @@ import pandas as pd
 from scipy import special
 
 from dpstats.budget import Budget, Gdp, Pure, measure
+from dpstats.estimators.halving import halved
 from dpstats.estimators.location_scale.plan import make_pure_plan
 from dpstats.families import DISTS
 from dpstats.families.glm import BINOMIAL, GAUSSIAN
 from dpstats.ledger import uncharged
 from dpstats.models import Coxph, GlmModel, LinearModel, Survreg
 from dpstats.planning.knowledge import Known, drawn_variables
-from dpstats.planning.rows import CALIBRATION, Maker, halved
+from dpstats.planning.rows import CALIBRATION, Maker
 from dpstats.planning.truth import Asked, Drawn, Law, MeanLaw, TimeLaw
 from dpstats.results.record import scale_names
 from dpstats.rows import Rows, open_rows

@@ -30,8 +30,8 @@ def flag(share: float) -> RowScale:
         upper=np.array([(1 - share) / sd, 9.0, 1.0]),
         ratio=np.ones(2),
         error=np.zeros(2),
-        shares=np.zeros((2, 1)),
-        places=np.zeros((2, 1)),
+        shares=np.zeros((2, 2)),
+        places=np.zeros((2, 2)),
     )
 
 

@@ -1114,12 +1114,16 @@ MUTANTS = (
     planted(
         "rows of hazards that count less are taken for less far from the others",
         "estimators/test_predictors.py::test_rows_that_count_less_are_as_far_from_the_others",
-        ("estimators/hazards/predictors.py", "np.minimum(points**2, (size * most) ** 2)", "points**2"),
+        (
+            "estimators/hazards/predictors.py",
+            "np.minimum(points**2, (beta * longest)[:, None] ** 2)",
+            "points**2",
+        ),
     ),
     planted(
         "all rows of a number are taken for rows that fail",
         "estimators/test_predictors.py::test_rows_of_a_number_that_hardly_ever_fail_are_no_more_for_it",
-        ("estimators/hazards/predictors.py", "fail = _weighed(points, weights, failed, 1)", "fail = weights"),
+        ("estimators/hazards/predictors.py", "[known, others])", "[known, known])"),
     ),
     planted(
         "cells tell where in them rows of high hazard lie",

@@ -102,7 +102,7 @@ class _Steps(Newton[Scores, HazardEstimate]):
         if t == CHOOSE or self.arrived:
             self._choose()
         elif t > CHOOSE:
-            self.grid = self._marginal.of_baseline(*self._predictors())
+            self.grid = self._marginal.of_baseline(*self._predictors(1.0)[0])
 
     def read(self, cost: float) -> Scores:
         """Scores per row in the coordinates of `axes`; the matrix is remembered."""
@@ -155,7 +155,10 @@ class _Steps(Newton[Scores, HazardEstimate]):
         """By what share of themselves slopes grow once more with the clock, once that turns with them."""
         if self.grid is self._marginal:
             return 0.0
-        return find_follows(self.grid, self.log_hazards, self._predictors(), self._turn(), self.bounds.c)
+        law, *others = self._predictors(1.0, 1 + _GROWS, 1 - _GROWS)
+        larger, smaller = (self._marginal.of_baseline(*other).rates for other in others)
+        turn = np.log(larger / smaller) / (2 * _GROWS)
+        return find_follows(self.grid, self.log_hazards, law, turn, self.bounds.c)
 
     def _step(self, read: Scores) -> np.ndarray:
         """Newton's, in the coordinates of `axes`, and what the clock makes of it."""
@@ -172,7 +175,7 @@ class _Steps(Newton[Scores, HazardEstimate]):
         return short
 
     def _choose(self) -> None:
-        before, pieces, law = self.bounds, self.grid.pieces, self._predictors()
+        before, pieces, (law,) = self.bounds, self.grid.pieces, self._predictors(1.0)
         spread = float(np.linalg.norm(np.linalg.solve(self.whitening, self.beta)))
         self.bounds = self.chooser.choose(self.whitening, self.known.expected, self._counted, spread)
         self._marginal = self._divided(spread)
@@ -187,21 +190,14 @@ class _Steps(Newton[Scores, HazardEstimate]):
         noise = self.bounds.of_row.sensitivity / self.chooser.mu
         return self._counted.divided(self.bounds.c, spread, noise)
 
-    def _turn(self) -> np.ndarray:
-        """By what share of itself each cell gains more, for each share of themselves that slopes grow by."""
-        larger, smaller = (
-            self._marginal.of_baseline(*self._predictors(size)).rates for size in (1 + _GROWS, 1 - _GROWS)
-        )
-        return np.asarray(np.log(larger / smaller) / (2 * _GROWS))
-
-    def _predictors(self, size: float = 1.0) -> tuple[np.ndarray, np.ndarray]:
-        """Linear predictors of those at risk, as far as they are known; of slopes so many times as large."""
+    def _predictors(self, *sizes: float) -> list[tuple[np.ndarray, np.ndarray]]:
+        """Linear predictors of those at risk, as far as they are known, of slopes so many times as large."""
         information, j = self._informed().matrix / self.known.level, self.grid.count
         back = np.linalg.inv(self.whitening)
         middle = back @ information[j:, :j] @ np.sqrt(self.grid.shares)
         covariance = back @ information[j:, j:] @ back - np.outer(middle, middle)
         longest = self.bounds.radius / np.linalg.norm(self.whitening, axis=0)
-        return predictors(self.scale, size * self.beta, longest, covariance, self._failed)
+        return [predictors(self.scale, size * self.beta, longest, covariance, self._failed) for size in sizes]
 
     @property
     def _failed(self) -> float:

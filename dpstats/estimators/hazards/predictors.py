@@ -8,8 +8,9 @@ docs/theory/coxph.md#grid.
 import math
 
 import numpy as np
-from scipy import optimize, special
+from scipy import special
 
+from dpstats.estimators.halving import halved
 from dpstats.estimators.levels import END
 from dpstats.estimators.row_scale import RowScale
 
@@ -44,48 +45,49 @@ def predictors(
     values, weights : array
         Weights add up to 1.
     """
-    laws = [_law(scale, i, size, failed) for i, size in enumerate(beta)]
-    explained = [
-        fail @ np.minimum(points**2, (size * most) ** 2)
-        for (points, _, fail), size, most in zip(laws, beta, longest, strict=True)
-    ]
+    points, weights, fail = _laws(scale, beta, failed)
+    explained = np.sum(fail * np.minimum(points**2, (beta * longest)[:, None] ** 2), axis=1)
     own, whole = beta**2 * np.diag(covariance), max(float(beta @ covariance @ beta), 0.0)
     square = min(1.0, whole / own.sum()) if own.sum() > 0 else 1.0
     beside = float(np.maximum(own - explained, 0.0).sum()) * square + max(whole - float(own.sum()), 0.0)
     lattice = np.arange(-END, END + _STEP, _STEP)
     among = np.exp(-(lattice**2) / 2 / max(beside, _STEP**2))
-    for points, weights, _ in laws:
-        moved = [
-            weight * np.interp(lattice - math.sqrt(square) * point, lattice, among, 0.0, 0.0)
-            for point, weight in zip(points, weights, strict=True)
-        ]
-        among = np.sum(moved, axis=0)
+    for law in zip(math.sqrt(square) / _STEP * points, weights, strict=True):
+        among = _moved(among, *law)
     used = among > 1e-12 * among.max()
     if not used.any():  # noise has put all of them beyond the lattice, and tells nothing
         return np.zeros(1), np.ones(1)
     return lattice[used], among[used] / among[used].sum()
 
 
-def _law(scale: RowScale, i: int, size: float, failed: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Values of a column times its coefficient, less their mean where rows fail, and their shares.
+def _moved(among: np.ndarray, steps: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """A law on a lattice moved by any of so many steps, with these weights; between places it is straight."""
+    near = (weights > 0) & (np.abs(steps) < len(among))  # what is moved farther leaves the lattice
+    place, part = np.divmod(steps[near], 1.0)
+    first = place.min(initial=0.0)
+    at = np.append(place, place + 1) - first
+    moves = np.bincount(at.astype(int), np.append((1 - part) * weights[near], part * weights[near]), 1)
+    return np.convolve(np.append(among, np.zeros(-int(first))), moves)[-int(first) :][: len(among)]
 
-    Among all rows, and among those that fail. None for a normal column.
+
+def _laws(scale: RowScale, beta: np.ndarray, failed: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Values of columns times their coefficients, less their means where rows fail, and their shares.
+
+    Among all rows, and among those that fail, shape (d, cells): two of a flag, one of a normal column.
     """
-    low, high = scale.lower[i], scale.upper[i]
-    if scale.binary[i]:
-        share = min(max(-low / (high - low), 0.0), 1.0)
-        points, fail = size * np.array([low, high]), np.array([1 - share, share])
-        weights = _weighed(points, fail, failed, -1)
-    elif scale.shares[i].sum() > 0:
-        seen = scale.shares[i] > 0
-        points, weights = size * scale.places[i][seen], scale.shares[i][seen] / scale.shares[i].sum()
-        fail = _weighed(points, weights, failed, 1)
-        # where in their octaves rows lie the variance tells: at most between the ends
-        square = scale.ratio[i] * size**2 / max(float(fail @ points**2), 1e-300)
-        points = points * math.sqrt(np.clip(square, 3 / 7, 12 / 7))
-    else:
-        return np.zeros(1), np.ones(1), np.ones(1)
-    return points - points @ fail, weights, fail
+    flags, seen, size = scale.binary[:, None], scale.shares.sum(axis=1, keepdims=True), beta[:, None]
+    low, high = scale.lower[: len(beta), None], scale.upper[: len(beta), None]
+    share, (first, second) = np.clip(low / (low - high), 0.0, 1.0), np.eye(2, scale.shares.shape[1])
+    cells = scale.shares / np.maximum(seen, 1e-300) + (seen <= 0) * first
+    known = np.where(flags, (1 - share) * first + share * second, cells)
+    points = size * np.where(flags, low * first + high * second, (scale.shares > 0) * scale.places)
+    # shares of flags are known where rows fail, those of cells among all
+    others = _weighed(points, known, failed, np.where(flags, -1.0, 1.0))
+    weights, fail = np.where(flags, [others, known], [known, others])
+    # where in their octaves rows lie the variance tells: at most between the ends
+    square = scale.ratio[:, None] * size**2 / np.maximum(np.sum(fail * points**2, 1, keepdims=True), 1e-200)
+    points *= np.where(flags, 1.0, np.sqrt(np.clip(square, 3 / 7, 12 / 7)))
+    return points - np.sum(points * fail, axis=1, keepdims=True), weights, fail
 
 
 def misplaced(scale: RowScale, beta: np.ndarray, failed: float) -> float:
@@ -94,28 +96,29 @@ def misplaced(scale: RowScale, beta: np.ndarray, failed: float) -> float:
     That may be anywhere in an octave. The variance of a column, as far as it is known, tells where all lie
     together: what is left is of cells that share it, and those of one value alone leave nothing.
     """
-    seen, own, square = scale.shares.sum(axis=1) > 0, scale.ratio * beta**2, 0.0
-    for i in np.flatnonzero(seen & ~scale.binary & (own > 0)).tolist():
-        points, _, fail = _law(scale, i, beta[i], failed)
-        parts = fail * points**2 / max(float(fail @ points**2), 1e-300)
-        within = _OCTAVE**2 * (1 - float(parts @ parts)) + float(scale.error[i]) ** 2 / 4
-        square += own[i] * min(within, _OCTAVE**2)
+    own, far = scale.ratio * beta**2, ~scale.binary & (scale.shares.sum(axis=1) > 0)
+    points, _, fail = _laws(scale, beta, failed)
+    parts = fail * points**2
+    alone = np.sum(parts**2, axis=1) / np.maximum(parts.sum(axis=1), 1e-150) ** 2
+    within = np.minimum(_OCTAVE**2 * (1 - alone) + scale.error**2 / 4, _OCTAVE**2)
+    square = float(own[far] @ within[far])
     return math.sqrt(square / max(float(own.sum()), 1e-300))
 
 
-def _weighed(values: np.ndarray, weights: np.ndarray, failed: float, power: int) -> np.ndarray:
-    """Weights among rows that fail from those among all, or with a power of -1 the other way.
+def _weighed(values: np.ndarray, weights: np.ndarray, failed: float, power: np.ndarray) -> np.ndarray:
+    """Weights among rows that fail from those among all, or with a power of -1 the other way, of each column.
 
     All are watched for as long: until so many fail.
     """
 
-    def off(log: float) -> float:
-        return float(weights @ _fails(values + log) ** power) - failed**power
+    def off(logs: np.ndarray) -> np.ndarray:
+        sums = np.sum(weights * _fails(values + logs) ** power, axis=1, keepdims=True)
+        return np.asarray(power * (sums - failed**power))
 
-    if not off(-3 * END) * off(END) < 0:  # also where noise makes values no numbers
-        return weights
-    weights = weights * _fails(values + optimize.brentq(off, -3 * END, END)) ** power
-    return np.asarray(weights / weights.sum())
+    ends = np.full_like(power, -3 * END), np.full_like(power, END)
+    found = (off(ends[0]) < 0) & (off(ends[1]) > 0)  # not where noise makes values no numbers
+    moved = weights * _fails(values + halved(lambda logs: off(logs) < 0, *ends)) ** power
+    return np.where(found, moved / moved.sum(axis=1, keepdims=True), weights)
 
 
 def _fails(logs: np.ndarray) -> np.ndarray:
