@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from dpstats._arguments import truth
+from dpstats._warn import warn
 from dpstats.errors import SpecificationError
 from dpstats.families import IDENTITY
 from dpstats.results.document import Estimates
@@ -42,15 +43,12 @@ from dpstats.results.wald import (
 )
 
 
-def _likelihood(record: Record) -> dict[str, object]:
-    """Return the columns of `glance` of a fit that released its log-likelihood."""
-    if record.loglik is None:
-        return {}
-    return {
-        "loglik": record.loglik.value,
-        "loglik_error": record.loglik.se,
-        "aic": criterion(record, "aic").estimate,
-    }
+def _told(record: Record) -> np.ndarray:
+    """Return estimates; a warning says which are noise, as one does where predictions rest on them."""
+    lost = [name for name, se in zip(record.names, bse(record), strict=True) if np.isinf(se)]
+    if lost and record.no_errors is None:
+        warn(f"not estimable: {', '.join(lost)}; their params are noise, and fit.summary() says what helps")
+    return record.params
 
 
 def by_name(name: str, of: Callable[[Record], np.ndarray], says: str) -> Any:
@@ -74,8 +72,8 @@ class Coefficients(Released):
 
     params: pd.Series = by_name(
         "params",
-        lambda record: record.params,
-        "Estimates by name, including ``Log(scale)``; where `bse` is infinite, they say nothing.",
+        _told,
+        "Estimates by name, ``Log(scale)`` too; where `bse` is infinite they are noise, as a warning says.",
     )
     bse: pd.Series = by_name(
         "bse", bse, "Standard errors: sampling and privacy noise together; infinite if not estimable."
@@ -155,8 +153,7 @@ class Coefficients(Released):
         >>> fit.cov_params().shape
         (5, 5)
         """
-        names = list(self.record.names)
-        return pd.DataFrame(np.array(self.record.cov), index=names, columns=names)
+        return pd.DataFrame(np.array(self.record.cov), *2 * [list(self.record.names)])
 
     def conf_int(
         self,
@@ -253,19 +250,20 @@ class Coefficients(Released):
         }
         if truth("conf_int", conf_int):
             columns["conf_low"], columns["conf_high"] = map(back, limits(record, level))
-        p = record.n_location
         columns["privacy_share"] = privacy_share(record)
-        columns["component"] = ["location"] * p + ["scale"] * (len(record.names) - p)
+        own = ["location"] * record.n_location
+        columns["component"] = own + ["scale"] * (len(record.names) - len(own))
         return pd.DataFrame(columns)
 
     def _check_ratios(self) -> None:
         """Refuse to take exp of coefficients where that means nothing."""
         record = self.record
         if not self._ratio:
-            if record.link is IDENTITY:
-                own = f"{record.dist!r} models {'time' if record.is_survival else 'the mean'} itself"
-            else:
-                own = f"exp of a coefficient means nothing under a link of {record.link.name}"
+            own = (
+                f"{record.dist!r} models {'time' if record.is_survival else 'the mean'} itself"
+                if record.link is IDENTITY
+                else f"exp of a coefficient means nothing under a link of {record.link.name}"
+            )
             raise SpecificationError(
                 f"exponentiate=True needs a link of log, logit or cloglog, or a model of log time; {own}"
             )
@@ -287,13 +285,22 @@ class Coefficients(Released):
         """
         record = self.record
         spent = record.budget.to_dict()
+        likelihood = (
+            {
+                "loglik": record.loglik.value,
+                "loglik_error": record.loglik.se,
+                "aic": criterion(record, "aic").estimate,
+            }
+            if record.loglik is not None
+            else {}
+        )
         facts = {
             "model": record.model,
             "dist": record.dist,
             "nobs": record.nobs,
             "df": record.n_estimated,
             **self._facts(),
-            **_likelihood(record),
+            **likelihood,
             "method": record.method,
             **{unit: spent.get(unit, np.nan) for unit in ("epsilon", "delta", "rho", "mu")},
             "adjacency": record.adjacency,
