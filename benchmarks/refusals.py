@@ -11,7 +11,8 @@ assumed before any data, so that the table says, too, of how many fits one tells
     PYTHONPATH=. python benchmarks/refusals.py --named 1 --minutes 10
 
 fits ordinary designs with the two budgets that a refusal names, the least that is not refused and `well`
-times that, and says how many coefficients are lost, and how many fits lose none.
+times that, and says how many coefficients are lost, and how many fits lose none. With --hazards Weibull times
+are fitted by coxph.
 """
 
 import argparse
@@ -28,6 +29,7 @@ from lots.score import model_of
 from lottery import seeds
 from provenance import header
 
+import dpstats as dps
 from dpstats.budget import scaled
 from dpstats.errors import FormulaError
 from dpstats.models import skeleton as least
@@ -43,6 +45,7 @@ LEAST = {
     "survreg gaussian": least.TIMES,
     "survreg pure": least.PURE_TIMES,
 }
+HAZARDS = "coxph gaussian"  # which is not drawn as such
 UNIT = 3  # rows of a unit of privacy, where there is one
 NEAR = 5.0  # times what is refused: above that hardly any fit loses all
 MOST_COEFFICIENTS = 100  # that a design of the lottery has
@@ -88,24 +91,29 @@ def of_use(run: int, minutes: float) -> pd.DataFrame:
     return pd.DataFrame(found)
 
 
-def with_what_is_named(run: int, minutes: float) -> pd.DataFrame:
+def with_what_is_named(run: int, minutes: float, hazards: bool) -> pd.DataFrame:
     """Of ordinary designs drawn anew: lost coefficients, and fits that lose none, at the budgets named."""
     found, until = [], time.monotonic() + 60 * minutes
     for seed in seeds(run):
         if time.monotonic() > until:
             break
         design = draw_ordinary(seed)
-        if design.route not in LEAST or design.n > LARGEST:
+        right = design.kind != "pure" and (design.dist, design.law) == ("weibull", "right")
+        if design.route not in LEAST or design.n > LARGEST or (hazards and not right):
             continue
         with suppress(FormulaError):  # of a design that no fit may have
-            found += named(design, model_of(design, sample(design)))
+            made = sample(design)
+            if hazards:
+                model = dps.coxph(made.formula, made.rows, made.schema)
+                found += named(design, model, HAZARDS, least.HAZARDS)
+            else:
+                found += named(design, model_of(design, made), design.route, LEAST[design.route])
     return pd.DataFrame(found)
 
 
-def named(design: Any, model: Any) -> list[dict[str, Any]]:
+def named(design: Any, model: Any, route: str, limit: least.Least) -> list[dict[str, Any]]:
     """Fits of one design with what its refusal would name."""
-    found, limit = [], LEAST[design.route]
-    k = len(model.design.names) + (design.model == "survreg")
+    found, k = [], len(model.design.names) + (route.startswith("survreg"))
     wanted = limit.needed(k) * (UNIT if design.extra == "units" else 1) / design.n
     for name, times in (("least", 1.0), ("well", limit.well)):
         budget = least._enough(scaled(design.budget, 1e-4), times * wanted)
@@ -113,7 +121,7 @@ def named(design: Any, model: Any) -> list[dict[str, Any]]:
             with noise(SeededNoise(each)), warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 lost = ~np.isfinite(np.diag(model.fit(budget).record.cov))
-            found.append({"route": design.route, "named": name, "lost": lost.mean(), "all": not lost.any()})
+            found.append({"route": route, "named": name, "lost": lost.mean(), "all": not lost.any()})
     return found
 
 
@@ -137,10 +145,11 @@ def main() -> None:
     parser.add_argument("--refused", type=int, metavar="SEED")
     parser.add_argument("--named", type=int, metavar="SEED")
     parser.add_argument("--minutes", type=float, default=10.0)
+    parser.add_argument("--hazards", action="store_true", help="with --named: fit Weibull times by coxph")
     options = parser.parse_args()
     print(header())
     if options.named is not None:
-        found = with_what_is_named(options.named, options.minutes)
+        found = with_what_is_named(options.named, options.minutes, options.hazards)
         print(found.groupby(["route", "named"])[["lost", "all"]].agg(["mean", "size"]).round(3).to_string())
         return
     found = of_use(options.refused, options.minutes)

@@ -19,7 +19,7 @@ from dpstats.formula import Design, SurvResponse, build_design, told_apart
 from dpstats.ledger import Ledger
 from dpstats.models.reuse import reusable
 from dpstats.models.skeleton import (
-    TIMES,
+    HAZARDS,
     Plannable,
     about_middles,
     check_budget,
@@ -167,7 +167,7 @@ class Coxph(Plannable):
                 "survreg, whose Weibull law has proportional hazards and a method of pure epsilon"
             )
         curator = Curator(self._rows, self.design, budget)
-        check_worth(curator, budget, len(self.design.names), TIMES, force)
+        check_worth(curator, budget, len(self.design.names), HAZARDS, force)
         plan = make_plan(budget.mu, delayed=_response(self.design).delayed).after(
             share_of_middles(self.design)
         )

@@ -454,8 +454,9 @@ class Least:
 # the more coefficients there are, the likelier one of them has an interval: powers are smaller. Chosen on
 # random designs, and looked at where rows are even over tight bounds, see the theory.
 LINEAR, TIMES = Least(18.0, 1.0), Least(10.0, 1.25)
-# Scores of a yes or no hold at most a quarter of what those of counts do
-YES_NO, SCORES = Least(45.0, 0.65), Least(110.0, 0.33)
+# Scores of a yes or no hold at most a quarter of what those of counts do; the clock of hazards takes its part
+# however few coefficients there are
+YES_NO, SCORES, HAZARDS = Least(45.0, 0.65), Least(110.0, 0.33), Least(70.0, 0.5)
 PURE, PURE_YES_NO, PURE_TIMES = Least(50.0, 1.75, 16.0), Least(62.0, 1.75), Least(80.0, 1.0, 16.0)
 
 

@@ -11,6 +11,7 @@ import dpstats as dps
 from dpstats import testing
 from dpstats.budget import measure
 from dpstats.models.skeleton import (
+    HAZARDS,
     LINEAR,
     PURE,
     PURE_TIMES,
@@ -42,8 +43,8 @@ def rows(n: int = N, seed: int = 0) -> dict[str, np.ndarray]:
 
 
 def model(name: str, data: Any, schema: dps.Schema = SCHEMA) -> Any:
-    if name == "survreg":
-        return dps.survreg(f"Surv(time, failed) ~ {RIGHT}", data, schema)
+    if name in ("survreg", "coxph"):
+        return getattr(dps, name)(f"Surv(time, failed) ~ {RIGHT}", data, schema)
     if name == "ridge":
         return dps.ridge(f"y ~ {RIGHT}", data, schema, alpha=0.1)
     if name == "poisson":
@@ -57,6 +58,7 @@ ROUTES: dict[tuple[str, str], tuple[Least, int]] = {
     ("logit", "gdp"): (YES_NO, 9),
     ("poisson", "gdp"): (SCORES, 9),
     ("survreg", "gdp"): (TIMES, 10),
+    ("coxph", "gdp"): (HAZARDS, 8),
     ("ols", "pure"): (PURE, 9),
     ("logit", "pure"): (PURE_YES_NO, 9),
     ("survreg", "pure"): (PURE_TIMES, 10),
