@@ -11,11 +11,13 @@ that are refused are 1 % of all designs.
 
 The first is today's rule, as it is, and with all limits moved by one factor. The next are trees, by
 scikit-learn if it is there, that were learnt from all public numbers, bounds too, of nine tenths of these
-designs and told the others. The last is the most that any rule can do. Each fit has a chance p of being
-hopeless, and the best rule knows p and refuses those above some limit. How many of the fits of each design
-are hopeless tells what laws these chances may have, and a linear programme finds the one under which the
-rule does best. Chances over designs that look alike bound all rules of public numbers other than bounds,
-and chances over noise alone bound one that knows the private rows as well.
+designs and told the others; and such as know the route, the limit and k alone. The last are the most that
+any rule can do. Each fit has a chance p of being hopeless, and the best rule knows p and refuses those above
+some limit. How many of the fits of each design are hopeless tells what laws these chances may have, and a
+linear programme finds the one under which the rule does best. Chances over designs that look alike bound all
+rules of public numbers other than bounds, and chances over noise alone bound one that knows the private rows
+as well. A second table has what is found where more or fewer of all designs may be refused that have an
+interval, and how many are where nine in ten hopeless fits are found.
 
 Designs of more than 300,000 numbers are left out, as they take most of the time and are seldom near.
 """
@@ -46,6 +48,9 @@ NEAR = 6.0  # times what is refused: above that hardly any fit is hopeless
 LARGEST = 300_000  # numbers of a design
 REPEATS, OTHERS = 3, 2  # fits of a design, and of others that look alike
 FITS = 3  # of each design, of which chances are told
+SHARES, NINE_IN_TEN = (0.005, 0.01, 0.02, 0.05), 0.9  # of all designs with an interval, and of hopeless fits
+KNOWN = {"trees of public numbers": slice(None), "trees of limit, k and route": [2, 3, *range(-8, 0)]}
+OF_CURVES = "Of hopeless fits, by the share of all designs that are refused and have an interval:"
 GRID, ROUNDS = 101, 5_000  # of chances, and of the search for their likeliest law
 EXTRAS = ("", "interaction", "spline", "offset", "weights", "units")
 DISTS = ("", "weibull", "loglogistic", "lognormal")
@@ -154,13 +159,13 @@ def most_of_any(hopeless: list[list[bool]], designs: int) -> float:
     return float(-best.fun / (chance @ law))
 
 
-def learnt(near: list[Record]) -> Array | None:
-    """Chances of being hopeless by trees that were learnt from the other designs, tenfold."""
+def learnt(near: list[Record], kept: slice | list[int]) -> Array | None:
+    """Chances of being hopeless by trees that learnt from these numbers of the other designs, tenfold."""
     try:
         from sklearn.ensemble import RandomForestClassifier
     except ModuleNotFoundError:
         return None
-    numbers = np.array([record["public"] for record in near])
+    numbers = np.array([record["public"] for record in near])[:, kept]
     fits = [np.array(record["own"] + record["others"]) == 0 for record in near]
     parts, found = np.random.default_rng(0).permutation(len(near)) % 10, np.empty(len(near))
     for part in range(10):
@@ -172,13 +177,23 @@ def learnt(near: list[Record]) -> Array | None:
     return found
 
 
-def refusing(score: Array, lost: Array, designs: int) -> Array:
+def refusing(score: Array, lost: Array, designs: int, most: float = MOST) -> Array:
     """Those of the highest scores, as many as may be refused."""
     order = np.argsort(-score, kind="stable")
     wrong = np.cumsum(~lost[order]) / designs
     chosen = np.zeros(len(lost), dtype=bool)
-    chosen[order[: int(np.searchsorted(wrong, MOST, side="right"))]] = True
+    chosen[order[: int(np.searchsorted(wrong, most, side="right"))]] = True
     return chosen
+
+
+def along(score: Array, lost: Array, designs: int) -> dict[str, float]:
+    """What of hopeless fits is found at each share of all designs, and at which share nine in ten are."""
+    found = {f"at {most:.1%}": refusing(score, lost, designs, most)[lost].mean() for most in SHARES}
+    order = np.argsort(-score, kind="stable")
+    last = int(np.searchsorted(np.cumsum(lost[order]), NINE_IN_TEN * lost.sum()))
+    return {name: round(float(each), 3) for name, each in found.items()} | {
+        "90 % are found at": f"{np.sum(~lost[order][: last + 1]) / designs:.1%}"
+    }
 
 
 def report(records: list[Record]) -> str:
@@ -187,11 +202,11 @@ def report(records: list[Record]) -> str:
     near = [record for record in records if "own" in record]
     own = np.array([record["own"] for record in near]) == 0
     lost, ours = own[:, 0], np.array([record["refused"] for record in near])
-    moved = refusing(-np.array([record["above"] for record in near]), lost, designs)
-    rules = {"the rule": ours, "the rule, limits moved": moved}
-    trees = learnt(near)
-    if trees is not None:
-        rules["trees of public numbers"] = refusing(trees, lost, designs)
+    scores = {"the rule, limits moved": -np.array([record["above"] for record in near])}
+    for name, kept in KNOWN.items():
+        if (trees := learnt(near, kept)) is not None:
+            scores[name] = trees
+    rules = {"the rule": ours} | {name: refusing(each, lost, designs) for name, each in scores.items()}
     rows = [
         {"refused by": name, "of hopeless": share(chosen[lost])}
         | {"with an interval, of all": share((chosen & ~lost).sum() / designs, designs)}
@@ -205,7 +220,9 @@ def report(records: list[Record]) -> str:
     head = f"{designs} designs, {len(near)} of them refused or nearly so, of which {lost.sum()} are hopeless;"
     table = pd.DataFrame(rows).to_string(index=False, na_rep="")
     told = f"{again:.1%} of fits of these under other noise are hopeless, too"
-    return f"{head}\n{told}\n\nHopeless fits that are refused:\n{table}"
+    more = [{"refused by": name} | along(score, lost, designs) for name, score in scores.items()]
+    curve = pd.DataFrame(more).to_string(index=False)
+    return f"{head}\n{told}\n\nHopeless fits that are refused:\n{table}\n\n{OF_CURVES}\n{curve}"
 
 
 def share(values: Any, number: int | None = None) -> str:
