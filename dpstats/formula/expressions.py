@@ -13,6 +13,7 @@ from __future__ import annotations
 import ast
 import math
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -196,17 +197,9 @@ def number(tree: ast.expr) -> float:
     FormulaError
         If it is anything else.
     """
-    sign, bare = 1.0, tree
-    while isinstance(bare, ast.UnaryOp) and isinstance(bare.op, ast.USub | ast.UAdd):
-        sign = -sign if isinstance(bare.op, ast.USub) else sign
-        bare = bare.operand
-    written = bare.value if isinstance(bare, ast.Constant) else None
-    if isinstance(written, int | float) and not isinstance(written, bool):
-        try:
-            value = sign * float(written)
-        except OverflowError:
-            value = math.inf
-        if math.isfinite(value):
+    with suppress(ValueError, TypeError, OverflowError):  # no literal, or an integer beyond all floats
+        written = ast.literal_eval(tree)
+        if type(written) in (int, float) and math.isfinite(value := float(written)):
             return value
     raise FormulaError(f"{ast.unparse(tree)!r} must be a finite number written out")
 

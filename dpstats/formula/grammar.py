@@ -9,6 +9,7 @@ import ast
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any
@@ -20,6 +21,8 @@ from patsy.contrasts import Diff, Helmert, Poly, Sum, Treatment
 from dpstats._arguments import MOST_OF_EXPRESSION, brief, frozen, near, shown
 from dpstats.errors import FormulaError, SpecificationError
 from dpstats.formula.factors import CategoricalFactor, Factor
+from dpstats.formula.spelling import spelt
+from dpstats.schema import Schema
 
 CONTRASTS: Mapping[str, Any] = {cls.__name__: cls for cls in (Treatment, Sum, Helmert, Diff, Poly)}
 MAX_COLUMNS = 4096
@@ -47,6 +50,18 @@ class Coding:
     terms: tuple[tuple[str, slice], ...]
 
 
+_SLIPS = {  # of formulas that cannot be read, the first that is found
+    "`": "a name that is no word is quoted as Q('name') here, not in backticks",
+    r"~\s*$|^[^~]*$": "nothing stands on the right of ~; write 1 there for an intercept alone",
+    r"([-+*/:^|(])\s*$": "nothing follows the {} at its end; write a variable there, or take it out",
+    r"(\w+):::?(\w+)": "a function stands without its package; write {1} for {0}::{1}",
+    r"!\s*(?!=)([\w.]+)": "! is R's: a yes or no that says the opposite is declared so, by flag(true=..., "
+    "false=...) or event(failed=..., censored=...); an indicator of what was censored, declared by flag(), "
+    "is Surv(time, censored={0}), and in subset= write not {0}",
+    r"\)\s*\^": "products up to an order are written with **, such as (x + z)**2",
+}
+
+
 def parse_formula(formula: str) -> tuple[Terms, Terms]:
     """The terms of the left and of the right side of a formula, by patsy's grammar.
 
@@ -71,14 +86,8 @@ def parse_formula(formula: str) -> tuple[Terms, Terms]:
             message = f"arithmetic with numbers stands in I(...), such as {whole}"
     except Exception:  # slips of patsy's grammar end in all kinds of exceptions; the text is public
         message = "check its operators and brackets"
-    if re.search(r"\)\s*\^", formula):
-        message = "products up to an order are written with **, such as (x + z)**2"
-    if "`" in formula:
-        message = "a name that is no word is quoted as Q('name') here, not in backticks"
-    elif not formula.partition("~")[2].strip():
-        message = "nothing stands on the right of ~; write 1 there for an intercept alone"
-    elif end := re.search(r"[-+*/:^~|(]$", formula.strip()):
-        message = f"nothing follows the {end[0]} at its end; write a variable there, or take it out"
+    seen = ((re.search(slip, formula), said) for slip, said in _SLIPS.items())
+    message = next((said.format(*found.groups()) for found, said in seen if found), message)
     raise FormulaError(f"the formula {brief(formula)} cannot be read: {message}")
 
 
@@ -91,17 +100,14 @@ def _arithmetic(formula: str) -> str:
     terms = list[ast.expr]()
     for node in nodes:
         if isinstance(node, ast.BinOp) and (
-            isinstance(node.op, ast.Add) or (isinstance(node.op, ast.Sub) and _is_intercept(node.right))
+            isinstance(node.op, ast.Add)
+            or (isinstance(node.op, ast.Sub) and ast.unparse(node.right) in ("0", "1"))
         ):
             nodes += [node.left, node.right]
         else:
             terms.append(node)
     wrong = (term for term in terms if isinstance(term, ast.BinOp) and _has_number(term))
     return next((f"I({ast.unparse(term)})" for term in wrong), "")
-
-
-def _is_intercept(node: ast.expr) -> bool:
-    return isinstance(node, ast.Constant) and node.value in (0, 1)
 
 
 def _has_number(node: ast.expr) -> bool:
@@ -327,11 +333,10 @@ def _written(node: Any) -> str:
 
 
 _UPDATE = re.compile(r"\s*(?:\.\s*)?~\s*\.\s*-(.*)", re.DOTALL)
-_OPEN, _CLOSE = "([{", ")]}"
 
 
-def without_terms(formula: str, terms: Sequence[str]) -> str:
-    """The formula without some of its terms, which are written as in it.
+def without_terms(formula: str, terms: Sequence[str], schema: Schema) -> str:
+    """The formula without some of its terms, in any spelling.
 
     Raises
     ------
@@ -341,11 +346,11 @@ def without_terms(formula: str, terms: Sequence[str]) -> str:
     whole = patsy.ModelDesc.from_formula(formula)
     left = list(whole.rhs_termlist)
     for term in terms:
-        (named,) = _terms(term)
-        if named not in left or not named.factors:
+        read = [{spelt(one.code, schema) for one in each.factors} for each in (*_terms(term), *left)]
+        if read[0] not in read[1:]:
             there = ", ".join(each.name() for each in left if each.factors)
             raise FormulaError(f"{shown(term)} is no term of {brief(formula)}; they are {there}")
-        left.remove(named)
+        del left[read[1:].index(read[0])]
     return str(patsy.ModelDesc(whole.lhs_termlist, left).describe())
 
 
@@ -371,18 +376,15 @@ def taken_out(change: object) -> list[str]:
     FormulaError
         If it says anything else.
     """
-    match = _UPDATE.fullmatch(change) if isinstance(change, str) else None
-    parts, depth, adds = [""], 0, False
-    for character in match[1] if match else "":
-        depth += (character in _OPEN) - (character in _CLOSE)
-        adds |= character == "+" and not depth
-        if character == "-" and not depth:
-            parts.append("")
-        else:
-            parts[-1] += character
-    if adds or not all(part.strip() for part in parts):
+    match, parts = _UPDATE.fullmatch(change) if isinstance(change, str) else None, list[str]()
+    with suppress(Exception):  # slips of patsy's grammar end in all kinds of exceptions; the text is public
+        (node,) = patsy.parse_formula.parse_formula(f"~ 0 - {match[1] if match else ''}").args
+        while node.type == "-":
+            node, out = node.args
+            parts.append(_written(out))
+    if not parts or node.type != "ZERO":
         raise FormulaError(
             f"a release has what its formula has: update takes terms out, as '. ~ . - x - z', got "
             f"{shown(change)}; name the terms that go out, and fit a new model for others"
         )
-    return [part.strip() for part in parts]
+    return parts[::-1]

@@ -58,6 +58,10 @@ _INSTEAD = {
     "tt": "is a coefficient that changes in time, and none is fitted; cut the time, and fit each part",
     "%": "has an operator of R's that is none here; write x:z for a product, as x %in% z is one, x > 0.5 for "
     "a comparison, and subset=\"maker in ['a', 'b']\" for rows of some levels",
+    **dict.fromkeys(
+        ("&&", "& &", "||", "<>", "!"),
+        "has a sign of another language; conditions, which stand in subset=, have and, or, not, == and !=",
+    ),
     "cbind": "makes several responses; fit a model of each",
     "ifelse": "is not available; write a comparison as a number, I(1 * (x > 0.5))",
     "pmin": "is not available; write minimum(x, a)",
@@ -67,15 +71,10 @@ _INSTEAD = {
 }
 
 
-def instead(word: str) -> str | None:
-    """Why a word is not available and what to write, to follow the term that has it; None of other words."""
-    return _INSTEAD.get(word)
-
-
 def instead_in(code: str) -> str | None:
-    """The same of a text that is no Python: of a dot, or of the first word with dots that is known."""
-    words = [code.strip(), *re.findall(r"[A-Za-z]+\.[A-Za-z]+|%", code)]
-    return next((said for said in map(instead, words) if said), None)
+    """Why a text is no Python: what is said of a dot, or of the first word with dots that is known."""
+    words = [code.strip(), *re.findall(r"[A-Za-z]+\.[A-Za-z]+|%|& ?&|\|\||<>|!(?!=)", code)]
+    return next((said for said in map(_INSTEAD.get, words) if said), None)
 
 
 _KELVIN = ("k", "kelvin", "kelvins")  # what a unit of absolute temperature is called
@@ -150,12 +149,13 @@ def require_declared(name: str, schema: Schema, kind: str = "bounded(lower, uppe
             f"{name!r} names the unit of privacy, and cannot be a covariate: a coefficient of one unit would "
             "tell of it"
         )
-    if other := instead(name):
+    if other := _INSTEAD.get(name):
         raise FormulaError(f"{name!r} {other}")
     hint = near(name, schema) or f"; declared are {', '.join(schema) or 'none'}"
+    as_key = f"{name}=" if name.isidentifier() else f"{name!r}: "
     raise FormulaError(
         f"{name!r} has no public bounds: declare it in the schema, for example "
-        f"{name}={kind}{f' or {name}=levels(...)' if 'bounded' in kind else ''}{hint}"
+        f"{as_key}{kind}{f' or {as_key}levels(...)' if 'bounded' in kind else ''}{hint}"
     )
 
 
@@ -190,7 +190,7 @@ def read_expression(tree: ast.expr, schema: Schema) -> Expression:
                 "is flag(true=..., false=...)"
             )
         return Leaf(name, text)
-    if isinstance(tree, ast.Constant):
+    if isinstance(tree, ast.Constant) and not isinstance(tree.value, str):
         return Constant(number(tree), text)
     if isinstance(tree, ast.UnaryOp) and type(tree.op) in OPERATORS:
         return Apply(OPERATORS[type(tree.op)], (read_number(tree.operand, schema),), text)
@@ -212,8 +212,10 @@ def variable_in(text: str) -> str | None:
 
 
 def _quoted(tree: ast.expr, schema: Schema) -> str:
-    """The remedy for a name with dots, which Python reads as attributes."""
+    """The remedy for a name in quotes, or with dots, which Python reads as attributes."""
     name = ast.unparse(tree)
+    if isinstance(tree, ast.Constant):
+        return f"is a text; numbers and variables have no quotation marks, but for a name such as Q({name})"
     dotted = isinstance(tree, ast.Attribute) and all(part.isidentifier() for part in name.split("."))
     if not dotted or name.startswith(("np.", "numpy.")):
         return ""
@@ -230,7 +232,7 @@ def _binary(tree: ast.BinOp, schema: Schema, text: str) -> Expression:
         return Apply(power(exponent), (read_number(tree.left, schema),), text)
     if type(tree.op) not in OPERATORS:
         if isinstance(tree.op, ast.BitOr):
-            raise FormulaError(f"'({ast.unparse(tree)})' {instead('|')}")
+            raise FormulaError(f"'({ast.unparse(tree)})' {_INSTEAD['|']}")
         if isinstance(tree.op, ast.BitXor):
             raise refuse(tree, f"is not a power here; write I({ast.unparse(tree).replace('^', '**')})")
         raise refuse(tree)
@@ -244,8 +246,9 @@ def _comparison(tree: ast.Compare, schema: Schema, text: str) -> Expression:
     if len(tree.ops) == 1 and isinstance(tree.ops[0], ast.Eq | ast.NotEq):
         raise refuse(
             tree,
-            "is not a single comparison by <, <=, > or >=; a variable declared by levels(...) is a term"
-            " itself, with a column for each level after the first, and == is written in subset= alone",
+            "is not a single comparison by <, <=, > or >=, and == is written in subset= alone; a flag(...) "
+            "is a term or a response by its name, and a variable declared by levels(...) is a term itself, "
+            "with a column for each level after the first",
         )
     if len(tree.ops) != 1 or type(tree.ops[0]) not in COMPARISONS:
         raise refuse(
@@ -275,7 +278,7 @@ def _call(tree: ast.Call, schema: Schema, text: str) -> Expression:
         return _clip(tree, schema, text)
     if name in ("center", "scale", "standardize"):
         return _standardize(tree, name, schema, text)
-    if other := instead(name):
+    if other := _INSTEAD.get(name):
         raise FormulaError(f"{text!r} {other}")
     raise refuse(tree, _why_not(name))
 

@@ -153,7 +153,10 @@ class _Reader:
                 return self._of_levels(name, other, how, turned=side is right)
             coded = isinstance(other, ast.Constant) and isinstance(other.value, str)
             if name is not None and coded and isinstance(self._schema.get(name), Flag | Event):
-                raise FormulaError(f"{name!r} is yes or no: the condition is its name alone, or 'not {name}'")
+                raise FormulaError(
+                    f"{name!r} is yes or no: the condition is {ast.unparse(side)} alone, or not "
+                    f"{ast.unparse(side)}"
+                )
         if isinstance(how, ast.In | ast.NotIn):
             equal = [self._compared(left, one, ast.Eq()) for one in _listed(right)]
             found = _joined(np.maximum, equal)

@@ -5,14 +5,13 @@ asked, all of it public: never from a value of the data. So who changes data wit
 rows has to declare a version (docs/ledger.md).
 """
 
-import ast
 import hashlib
 import inspect
 import json
 import re
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
-from functools import cached_property, wraps
+from functools import cached_property, partial, wraps
 from pathlib import Path
 from typing import Any, ParamSpec, TypeVar
 
@@ -23,9 +22,9 @@ from dpstats._stored import check_format, read_object, write_text
 from dpstats._warn import warn
 from dpstats.budget import Budget
 from dpstats.curator import Curator
-from dpstats.errors import BudgetError, FormulaError, SpecificationError
+from dpstats.errors import BudgetError, SpecificationError
 from dpstats.formula.grammar import parse_formula
-from dpstats.formula.reader import function_name, parse, variable_name
+from dpstats.formula.spelling import spelt
 from dpstats.ledger import Ledger, current
 from dpstats.models.skeleton import Plannable, Unfitted
 from dpstats.results import CurveFit, Description, Fit
@@ -152,14 +151,14 @@ class _Kept:
                 if name not in ("self", "budget", "reuse", *_NOT_ASKED)
             },
         }
-        left, *right = design.formula.split("~", 1)
-        whole = "~".join([_meant(left), *right]) if right else f"describe: {', '.join(sorted(design.names))}"
+        meant, (left, *right) = partial(spelt, schema=design.schema), design.formula.split("~", 1)
+        whole = "~".join([meant(left), *right]) if right else f"describe: {', '.join(sorted(design.names))}"
         read: dict[str, Any] = {
-            name: " ".join(_SIGNS.findall(whole if name == "formula" else _meant(about[name] or "")))
+            name: " ".join(_SIGNS.findall(whole if name == "formula" else meant(about[name] or "")))
             for name in ("formula", "weights", "subset")
         }
         if isinstance(model, Plannable) and not model.design.strata_terms:
-            sides = [[[*map(_meant, term)] for term in side] for side in parse_formula(design.formula)]
+            sides = [[[*map(meant, term)] for term in side] for side in parse_formula(design.formula)]
             read["formula"] = [sides[0], sorted(sides[1]), sorted(model.design.names)]
         tables = {
             name: table
@@ -176,26 +175,6 @@ class _Kept:
     def _file(self, described: dict[str, Any]) -> Path:
         name = hashlib.sha256(json.dumps(described, sort_keys=True).encode()).hexdigest()
         return self.book.path.with_name(self.book.path.name + FOLDER) / f"{name[:32]}.json"
-
-
-class _Meaning(ast.NodeTransformer):
-    """Names without ``Q()``, functions without ``np.``, and an entry in its place."""
-
-    def visit_Call(self, call: ast.Call) -> ast.AST:  # noqa: N802 - a name of `ast`
-        self.generic_visit(call)
-        if (name := variable_name(call)) is not None:
-            return ast.Name(name) if name.isidentifier() else call
-        call.func = ast.Name(function_name(call))
-        if call.func.id == "Surv" and len(call.args) == 2 and [one.arg for one in call.keywords] == ["entry"]:
-            call.args, call.keywords = [call.keywords[0].value, *call.args], []
-        return call
-
-
-def _meant(text: str) -> str:
-    """An expression in one spelling, if it is one."""
-    with suppress(FormulaError):
-        return ast.unparse(_Meaning().visit(parse(text.strip())))
-    return text
 
 
 def _found(kind: type[K], kept: _Kept) -> K | None:

@@ -118,8 +118,8 @@ def check_budget(budget: object, n: int) -> None:
     budget = as_budget("budget", budget)
     if n < 1:
         raise SpecificationError(
-            "the data have no rows; give the table that holds them. Messages of "
-            "contributors go to fit_contributions instead"
+            "the data have no rows; give the table that holds them. An iterator is read once: one that was "
+            "read to its end, as by dps.check, is made anew. Messages of contributors go to fit_contributions"
         )
     if (delta := delta_of(budget)) is not None and delta > 1 / n:
         raise BudgetError(

@@ -24,7 +24,7 @@ from dpstats.moments.linear import LinearMoments
 from dpstats.moments.solution import Solution
 from dpstats.results.cautions import CODES, beside, cautions, cautions_of_solution
 from dpstats.results.document import Document, Estimates, cells, limit_columns, point_columns
-from dpstats.results.intervals import Estimate, critical, least_root, positive, rsquared
+from dpstats.results.intervals import Estimate, critical, least_root, positive, rsquared, told
 from dpstats.results.newdata import Points
 from dpstats.results.plotting import plot_path
 from dpstats.results.prediction import Prediction
@@ -159,7 +159,7 @@ def without(record: Record, terms: Sequence[str]) -> Record:
     """
     if not terms:
         raise SpecificationError("no term is named; give one or more, such as fit.drop('x')")
-    formula = without_terms(record.formula, terms)
+    formula = without_terms(record.formula, terms, record.schema)
     design = build_design(formula, record.schema, record.weights, record.subset)
     names = design.names
     dropped = np.array([name not in names for name in record.names])
@@ -242,11 +242,14 @@ class LinearFit(MeanFit, models=("ols", "ridge")):
         said = " Intervals of 1 - R-squared, and upper limits of sigma, are on the log scale."
         said += " Both are of the fit without penalty." if record.alpha else ""
         if {"apart", "residual"} <= set(record.settings):
-            far, limit = (float(record.settings[name]) for name in ("apart", "residual"))
+            far, limit, most = (
+                *(float(record.settings[name]) for name in ("apart", "residual")),
+                record.widest,
+            )
             said += (
                 f" They are of residuals up to {limit:.3g} sds: a few far rows may hold more. Noise may hide "
                 f"{far:.0f}, which make sigma "
-                f"{math.hypot(self._sigma().estimate, math.sqrt(far / record.linear.n) * record.widest):.3g} "
+                f"{math.hypot(record.linear.sigma(most).value, math.sqrt(far / record.linear.n) * most):.3g} "
                 "at the bounds."
             )
         of_weighted = "R" in record.settings and record.linear.total is None
@@ -262,7 +265,7 @@ class LinearFit(MeanFit, models=("ols", "ridge")):
     def _sigma(self, level: float = 0.95) -> Estimate:
         most = self.record.widest
         found = given(self.record.linear).sigma(most)
-        return replace(positive("sigma", found, level, most), conf_low=least_root(found, level))
+        return told(replace(positive("sigma", found, level, most), conf_low=least_root(found, level)), most)
 
     def _explained(self, level: float = 0.95) -> Estimate:
         return rsquared(given(self.record.linear).rsquared(self.record.widest), level)

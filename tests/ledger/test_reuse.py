@@ -15,6 +15,7 @@ import pytest
 import dpstats as dps
 from dpstats import testing
 from dpstats.errors import BudgetError, SpecificationError
+from dpstats.formula.spelling import spelt
 from dpstats.models import reuse
 from dpstats.models.reuse import _Kept
 from tests.privacy.catalogue import BUDGETS, SCHEMA, SHORT, Case, made
@@ -172,6 +173,8 @@ SPELLINGS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     ),
     "weights": (dict(weights="load"), dict(weights="(Q('load'))")),
     "subset": (dict(subset="temp > 5"), dict(subset="(Q('temp')) > 5")),
+    "flag": (dict(subset="smokes"), dict(subset="(Q('smokes') == 1)")),
+    "no flag": (dict(subset="not smokes and temp > 5"), dict(subset="smokes != 1 and temp > 5")),
 }
 
 
@@ -201,8 +204,8 @@ def test_an_entry_by_its_name_and_a_release_that_is_named_twice_are_the_same(led
 
 
 def test_a_name_that_reads_as_an_expression_is_another_column() -> None:
-    assert reuse._meant("Q('a + b')") == reuse._meant('(Q("a + b"))') != reuse._meant("a + b")
-    assert reuse._meant("Q('pi')") != reuse._meant("np.pi")
+    assert spelt("Q('a + b')", SCHEMA) == spelt('(Q("a + b"))', SCHEMA) != spelt("a + b", SCHEMA)
+    assert spelt("Q('pi')", SCHEMA) != spelt("np.pi", SCHEMA)
 
 
 @pytest.mark.parametrize(("asked", "other"), [("a|b|a, b", "a, b|a|b"), ("c|c |b", "c |c|b")])

@@ -123,6 +123,13 @@ def test_a_fit_without_what_was_lost_warns_of_it_no_more() -> None:
     assert [code for code, _ in fit.drop("z").flags] == ["not_estimable"]  # the intercept, far from all z
 
 
+def test_a_term_is_taken_out_in_any_spelling() -> None:
+    fit = fitted("y ~ np.exp(x) + Q('z') + g")
+    for term in ("exp(x)", 'np.exp(Q("x"))'):
+        assert "np.exp(x)" not in fit.drop(term).names
+        assert fit.update(f". ~ . - {term} - z").names == fit.drop("np.exp(x)", "z").names
+
+
 def test_what_cannot_be_taken_out_is_refused() -> None:
     fit = fitted("y ~ x * g + z")
     for terms, why in (

@@ -123,6 +123,13 @@ def test_a_table_without_a_row_says_that_it_lacks_them(make) -> None:
         dps.ols("time ~ maker", make(), SCHEMA).fit(dps.pure(1))
 
 
+def test_an_iterator_that_was_read_to_its_end_says_what_became_of_its_rows() -> None:
+    parts = iter([FRAME])
+    dps.check(parts, SCHEMA)
+    with pytest.raises(dps.SpecificationError, match="read to its end, as by dps.check, is made anew"):
+        dps.ols("time ~ maker", parts, SCHEMA).fit(dps.pure(1))
+
+
 @pytest.mark.parametrize(
     "write",
     [
