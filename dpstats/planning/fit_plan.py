@@ -16,11 +16,11 @@ from dpstats.errors import BudgetError, SpecificationError
 from dpstats.models import Survreg
 from dpstats.models.skeleton import NO_ROWS, Plannable, check_budget
 from dpstats.moments import PublicMoments
-from dpstats.planning.knowledge import read_known, told_of
+from dpstats.planning.knowledge import of_subset, read_known, told_of
 from dpstats.planning.printed import BUDGET, ROWS, document, draw
 from dpstats.planning.trials import Outlook, Planned, Setting, Trial, with_rows
 from dpstats.planning.truth import EVEN, INTERCEPT, read_asked
-from dpstats.results import Description, SurvivalFit
+from dpstats.results import SurvivalFit
 from dpstats.results.document import Document, Estimates, Shown, marked
 from dpstats.results.intervals import Estimate
 from dpstats.results.newdata import NewData
@@ -231,8 +231,9 @@ class FitPlan(Shown):
         True
         """
         wanted = self._targets("half_width", half_width, positive=True)
-        most = _MOST_ROWS / self.n
-        factor = self._factor(wanted, lambda f: (self.budget, max(int(self.n * f), 1)), _of_rows, most)
+        factor = self._factor(
+            wanted, lambda f: (self.budget, max(int(self.n * f), 1)), _of_rows, _MOST_ROWS / self.n
+        )
         if factor is None:
             raise BudgetError("this half width needs more than a billion rows with this budget")
         rows = int(rounded_up(self.n * factor))
@@ -502,17 +503,14 @@ def plan(  # noqa: PLR0913 - what a user may know; public
     if rows < 1:
         raise SpecificationError("n must be at least 1, the number of rows of the fit to come")
     check_budget(budget, rows)
-    subsets = [design.subset, covariates.subset] if isinstance(covariates, Description) else [None]
-    mine, *of = ("".join((each or "").split()) for each in subsets)
-    if inside := mine != "" and [mine] == of:
+    if inside := of_subset(covariates, design):
         design = replace(design, subset=None, _subset=None)
     told, failure = told_of(design.response)
     known = read_known(covariates, design, told if told in design.schema else None, inside)
     if events is None and known.response and failure is not None:
         events = known.response.mean if failure else 1 - known.response.mean
     asked = read_asked(coef, scale, events, inspections, watches, known.response, design.names)
-    setting = Setting(with_rows(model, NO_ROWS, design=design), known, asked)
-    return _planned(setting, budget, rows)
+    return _planned(Setting(with_rows(model, NO_ROWS, design=design), known, asked), budget, rows)
 
 
 def _planned(setting: Setting, budget: Budget, n: int) -> FitPlan:

@@ -15,6 +15,7 @@ from dpstats.errors import SpecificationError
 from dpstats.formula import Design, SurvResponse
 from dpstats.formula.reader import variable_in
 from dpstats.formula.response import Response
+from dpstats.formula.spelling import spelt
 from dpstats.formula.variables import VariableColumns
 from dpstats.moments import PublicMoments
 from dpstats.results import Description
@@ -79,8 +80,7 @@ def of_table(frame: pd.DataFrame, names: tuple[str, ...], design: Design, respon
             f"covariates= is a table without a row that has {', '.join(read.names)} as the schema declares it"
         )
     y, lacking = values[whole, -1], float(np.mean(~whole))
-    told = _of_one(design.schema, own, y.mean(), y.std()) if own else {}
-    mine = _of_response(own, told, design.schema)
+    mine = _of_response(own, _of_one(design.schema, own, y.mean(), y.std()) if own else {}, design.schema)
     return Known({}, {}, {}, frame[whole], (), (lacking, lacking, lacking), response=mine)
 
 
@@ -257,6 +257,13 @@ def told_of(response: Response) -> tuple[str, float | None]:
     return event or (response.measured.name or response.text, None)
 
 
+def of_subset(given: Any, design: Design) -> bool:
+    """Whether a description or a fit tells of the rows of the model's subset, and how many they are."""
+    if not isinstance(given, Description | ColumnMoments) or given.weighing is None or not design.subset:
+        return False
+    return spelt(design.subset, design.schema) == spelt(given.subset or "", design.schema)
+
+
 def read_known(given: Any, design: Design, response: str | None, inside: bool = False) -> Known:
     """Read ``covariates=``.
 
@@ -267,7 +274,7 @@ def read_known(given: Any, design: Design, response: str | None, inside: bool = 
     response : str or None
         The response or its event, if it is a variable: it may be told of, too.
     inside : bool
-        Whether a description is of the rows of the model's subset, which the design then leaves out.
+        Whether what is given is of the rows of the model's subset, which the design then leaves out.
 
     Raises
     ------
@@ -279,16 +286,15 @@ def read_known(given: Any, design: Design, response: str | None, inside: bool = 
         return of_table(given, names, design, response)
     if isinstance(given, PublicMoments):
         given = of_public(given, design, response)
-    exposed = isinstance(given, Description | ColumnMoments) and given.not_private
-    if isinstance(given, ColumnMoments):
-        given = of_fit(given, response)
     readable = {*names, *([response] if response else [])}
-    rows: dict[str, Any] = {"not_private": exposed}
-    if isinstance(given, Description):
-        rows["lacking"] = given._lacking(design.variables)
-        weighing = np.mean([column.table.weighing for column in given.columns]) / (given.nobs or 1)
-        rows |= {"inside": min(float(weighing), 1.0)} if inside else {"subset": given.subset}
-        given = _of_names(given.covariates, readable)
+    rows: dict[str, Any] = {}
+    if isinstance(given, Description | ColumnMoments):
+        rows = {"inside": given.weighing} if inside else {"subset": given.subset}
+        rows["not_private"] = given.not_private
+        if isinstance(given, Description):
+            rows["lacking"] = given._lacking(set(design.variables) - design.response.open)
+        told = given.covariates if isinstance(given, Description) else of_fit(given, response)
+        given = _of_names(told, readable)
     if given is not None and not isinstance(given, Mapping):
         raise SpecificationError(
             "covariates= is a dict such as {'temp': (25, 6)}, mean and sd of each variable, a frame of "

@@ -43,12 +43,11 @@ def document(formula: str, budget: Budget, n: int, table: pd.DataFrame, known: K
     heads = _HEADS_AROUND if "half_low" in table else _HEADS
     heads = {name: head for name, head in heads.items() if name in table}
     columns = (Column("", "l"), *(Column(head, ".") for head in heads.values()))
-    rows = tuple(_row(row, heads) for _, row in table.iterrows())
     return Document(
         title=f"Plan of a private fit: {formula}",
         banner=BANNER if known.not_private else "",
         head=((("Rows", f"{n} (planned)"),), (("Budget", worded(budget)),)),
-        tables=(Table(columns, rows),),
+        tables=(Table(columns, tuple(_row(row, heads) for _, row in table.iterrows())),),
         notes=(*_notes(known, law, "half_low" in table), *_doubts(table)),
     )
 

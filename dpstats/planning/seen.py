@@ -134,8 +134,7 @@ def _between(response: IntervalResponse, schema: Schema) -> See:
         looks = looks_until(inspections, float(time.max()))
         place = np.searchsorted(looks, time)
         low = np.where(place > 0, looks[np.maximum(place - 1, 0)], np.nan)
-        high = np.where(place < len(looks), looks[np.minimum(place, len(looks) - 1)], np.inf)
-        high = np.minimum(high, watch)  # the last look is at the end of the watch
+        high = np.minimum(np.append(looks, np.inf)[place], watch)  # the last look is at the end of the watch
         seen = failed & np.isfinite(high)
         lower, upper = np.where(failed, low, time), np.where(seen, high, np.nan)
         return {before: _kept(undo_before, lower), after: _kept(undo_after, upper)}

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -143,7 +144,9 @@ def _read_watches(given: Any) -> tuple[Array | None, float]:
     (word,) = given if isinstance(given, list) and len(given) == 1 else [given]
     if among(word, (EVEN, EQUAL)):
         return (None if word == EVEN else np.ones(1)), math.nan
-    lengths = np.zeros(1) if isinstance(given, str) else np.atleast_1d(numbers("watches", given))
+    lengths = np.zeros(1)
+    with suppress(SpecificationError):
+        lengths = np.atleast_1d(numbers("watches", given))
     if lengths.ndim != 1 or not len(lengths) or not (np.isfinite(lengths) & (lengths > 0)).all():
         raise SpecificationError(
             f"watches= is {EVEN!r}, where units enter service evenly, {EQUAL!r}, where all are watched as "
@@ -325,8 +328,7 @@ class TimeLaw:
             assumed += [f"watches up to {ends[1]:.4g}"] * (not told)
             return Law(coef, scale, high, tuple(assumed), 0.0, asked.inspections, watches)
         if not given:
-            middle = (low + high) / 2 - float(life.mean())
-            level = middle if events == 1 else high - float(np.quantile(over, events))
+            level = float((low + high) / 2 - life.mean() if events == 1 else high - np.quantile(over, events))
             over = over + level
         end = math.inf if events == 1 else float(np.quantile(over, events))
         return Law(coef, scale, end, tuple(assumed), level, asked.inspections, watches)

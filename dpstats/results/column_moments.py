@@ -14,7 +14,7 @@ import pandas as pd
 from dpstats._private import forgetful
 from dpstats.formula import Design
 from dpstats.moments.design import DesignMoments, of_linear
-from dpstats.results.document import Document, Result, marked, pairs_frame, privacy_table
+from dpstats.results.document import Document, Result, marked, pairs_frame, pairs_table, privacy_table
 from dpstats.results.intervals import critical
 from dpstats.results.notreleased import refusal
 from dpstats.results.record import Record, given
@@ -32,14 +32,14 @@ _PAIRS = (
 def has_columns(record: Record) -> bool:
     """Whether it was released where the columns lie, with noise that leaves that to be told."""
     linear = record.linear is not None and record.linear.constant is not None and not record.charged_formula
-    gaussian = not record.budget.pure
-    return gaussian and (linear or record.columns is not None) and bool(record.column_names)
+    return not record.budget.pure and (linear or record.columns is not None) and bool(record.column_names)
 
 
 def moments_of(record: Record) -> ColumnMoments:
     """Return the moments of the columns of a fit that has them."""
     found = given(record.columns if record.linear is None else of_linear(record.linear))
-    return ColumnMoments(record.design, record.model, found, _response(record, found))
+    weighing = min(found.count / record.nobs, 1.0) if record.nobs and not record.weights else None
+    return ColumnMoments(record.design, record.model, found, _response(record, found), weighing)
 
 
 def _response(record: Record, found: DesignMoments) -> tuple[float, float] | None:
@@ -64,6 +64,8 @@ class ColumnMoments(Result):
         The design that has these columns.
     response : (float, float) or None
         Mean and sd of the response, where a linear fit tells them.
+    weighing : float or None
+        Share of the rows that these are, where each weighs as much and their number is public.
 
     Examples
     --------
@@ -78,6 +80,12 @@ class ColumnMoments(Result):
     _model: str
     _found: DesignMoments
     response: tuple[float, float] | None = None
+    weighing: float | None = None
+
+    @property
+    def subset(self) -> str | None:
+        """The condition of the rows that weigh, if any."""
+        return self.design.subset
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -193,15 +201,15 @@ class ColumnMoments(Result):
 
     def _page(self) -> Document:
         of_columns = [(f"{row.quantity} of {row.term}", row) for row in self.frame.itertuples()]
-        tables = [privacy_table("Means and sds", of_columns)]
-        if self._found.corr is not None and len(self.names) > 1:
-            pairs = self.correlations().itertuples()
-            tables.append(
-                privacy_table("Correlations", ((f"{row.first}, {row.second}", row) for row in pairs))
-            )
+        pairs = [] if self._found.corr is None else pairs_table(self.correlations())
         note = (
             f"Numbers are {_OF[self.of]}. They were released with the fit, at no further cost. Values "
             "far from the others count less, so that sds of columns with long tails are too small; 'privacy' "
             "is the share of the variance that is privacy noise or stands for that."
         )
-        return Document(title=f"Columns of {self.design.formula}", tables=tuple(tables), notes=(note,))
+        return Document(
+            title=f"Columns of {self.design.formula}",
+            head=((("Subset", self.subset),),) if self.subset else (),
+            tables=(privacy_table("Means and sds", of_columns), *pairs),
+            notes=(note,),
+        )

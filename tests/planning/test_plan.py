@@ -11,6 +11,7 @@ import pytest
 import dpstats as dps
 from dpstats import testing
 from dpstats.errors import BudgetError, SpecificationError
+from dpstats.planning.knowledge import read_known
 from dpstats.planning.printed import _doubts
 from dpstats.planning.trials import Outlook, Trial
 from dpstats.results import Fit
@@ -462,6 +463,7 @@ def test_watches_are_told_of_times_alone(monkeypatch: pytest.MonkeyPatch) -> Non
         dps.plan(MODELS["survreg"][0], BUDGET, N, watches="end")
     for wrong, words in (
         ([1, -2], "as frequent as each other"),
+        (["even", "365"], "as frequent as each other"),
         ([9000], "at most the upper bound of the time, 4000"),
     ):
         with pytest.raises(SpecificationError, match=words):
@@ -551,12 +553,36 @@ def test_what_was_described_of_a_subset_is_planned_for_the_rows_of_it() -> None:
     with testing.noise(testing.SeededNoise(1)):
         found = dps.describe(rows, schema, dps.zcdp(0.5), columns=["z", "y"], subset="m == 'b'")
         fit = dps.ols("y ~ z", rows, schema, subset="m=='b'").fit(dps.zcdp(0.5))
-    ahead = dps.ols("y ~ z", None, schema, subset="m=='b'").plan(dps.zcdp(0.5), N, covariates=found, scale=1)
-    np.testing.assert_allclose(ahead.table()["std_error"], fit.bse, rtol=0.1)
-    assert "30 % of the rows are in the subset" in " ".join(str(ahead.summary()).split())
-    for other in (None, "m == 'a'"):
-        ahead = dps.plan(dps.ols("y ~ z", None, schema, subset=other), dps.zcdp(0.5), N, found, scale=1)
-        assert "is of the rows with m == 'b'" in " ".join(str(ahead.summary()).split())
+    for told in (found, fit.moments):
+        model = dps.ols("y ~ z", None, schema, subset='m == "b"')
+        ahead = model.plan(dps.zcdp(0.5), N, covariates=told, scale=1)
+        np.testing.assert_allclose(ahead.table()["std_error"], fit.bse, rtol=0.1)
+        assert "30 % of the rows are in the subset" in " ".join(str(ahead.summary()).split())
+        for other in (None, "m == 'a'"):
+            ahead = dps.plan(dps.ols("y ~ z", None, schema, subset=other), dps.zcdp(0.5), N, told, scale=1)
+            assert told.subset is not None
+            assert f"is of the rows with {told.subset}" in " ".join(str(ahead.summary()).split())
+    assert "Subset" in str(fit.moments) and "m=='b'" in str(fit.moments)
+
+
+def test_open_ends_of_intervals_are_no_rows_that_lack_a_value() -> None:
+    """Units that still work have no upper end, and count."""
+    rng = np.random.default_rng(0)
+    rows = pd.DataFrame({"before": rng.uniform(1, 100, N), "x": rng.normal(25, 6, N)})
+    rows["after"] = np.where(rng.uniform(size=N) < 0.6, np.nan, rows["before"] + 30)
+    with testing.noise(testing.SeededNoise(1)):
+        found = dps.describe(rows, SCHEMA, dps.zcdp(0.5), columns=["before", "after", "x"])
+    model = dps.survreg("Surv(before, after, type='interval2') ~ x", None, SCHEMA)
+    assert read_known(found, model.design, None).lacking[0] < 0.02
+
+
+def test_moments_of_a_fit_may_be_of_more_than_the_formula_reads() -> None:
+    rng = np.random.default_rng(0)
+    rows = pd.DataFrame({"x": rng.normal(25, 6, N), "z": rng.normal(size=N), "y": rng.normal(size=N)})
+    with testing.noise(testing.SeededNoise(1)):
+        told = dps.ols("y ~ x + z", rows, SCHEMA).fit(dps.zcdp(0.5)).moments
+    known = read_known(told, dps.ols("y ~ x", None, SCHEMA).design, "y")
+    assert [*known.spreads] == ["x"] and known.assumed == () and known.response is not None
 
 
 def test_the_share_of_rows_that_lack_a_value_has_limits_where_noise_is_in_it() -> None:
