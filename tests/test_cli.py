@@ -264,7 +264,21 @@ def test_plan_takes_levels_flags_correlations_and_public_rows(
         "500",
     ]
     assert (
-        main([*asked, "--scale", "1", "--known", "x=3,1", "g=a:0.6,b:0.4", "f=0.3", "x:f=0.2", "y=4,2"]) == 0
+        main(
+            [
+                *asked,
+                "--scale",
+                "1",
+                "--known",
+                "x=3,1",
+                "g=a:0.6,b:0.4",
+                "--known",
+                "f=0.3",
+                "x:f=0.2",
+                "y=4,2",
+            ]
+        )
+        == 0
     )
     assert "Nothing is known" not in capsys.readouterr().out
     assert main([*asked, "--like", "like.csv"]) == 0
@@ -279,8 +293,8 @@ def test_plan_takes_levels_flags_correlations_and_public_rows(
         ["--coef", "voltage"],
         ["--coef", "voltage=much"],
         ["--events", "1.5"],
-        ["--model", "svm"],
         ["--known", "voltage=a:b"],
+        ["--watches", "end"],
     ],
 )
 def test_a_plan_that_cannot_be_read_is_refused(
@@ -288,6 +302,13 @@ def test_a_plan_that_cannot_be_read_is_refused(
 ) -> None:
     assert main(planned(*words)) == 2
     assert capsys.readouterr().err.count("\n") == 1
+
+
+def test_models_of_which_there_is_no_plan_are_no_choices(capsys: pytest.CaptureFixture[str]) -> None:
+    for model in ("kaplan_meier", "svm"):
+        with pytest.raises(SystemExit):
+            main(planned("--model", model))
+        assert "choose from 'coxph', 'glm'" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("data", ["drives.csv", "drives.parquet"])

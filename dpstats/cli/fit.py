@@ -21,6 +21,7 @@ from dpstats.ledger import Ledger
 from dpstats.models import Coxph, GlmModel, KaplanMeier, LinearModel, Survreg, Svm, describe
 from dpstats.moments import PublicMoments
 from dpstats.planning import plan
+from dpstats.planning.truth import EVEN
 from dpstats.running import options as running
 from dpstats.schema import Schema
 
@@ -129,8 +130,7 @@ def described(options: argparse.Namespace, schema: Schema) -> Model:
     for name, parameter in takes.items():
         if parameter.default is parameter.empty and name not in given:
             raise SpecificationError(f"--model {options.model} needs --{name}, {_OPTIONS[name]}")
-    rows = None if options.data is None else data(options.data, options)
-    return function(options.formula, rows, schema, **given)
+    return function(options.formula, options.data and data(options.data, options), schema, **given)
 
 
 def _taken(model: str) -> dict[str, inspect.Parameter]:
@@ -158,14 +158,11 @@ def _public(path: Path, options: argparse.Namespace) -> Any:
 
 def plan_fit(options: argparse.Namespace) -> None:
     """Print the table, and what was asked beside it."""
-    model = described(options, Schema.load(options.schema))
+    model: Any = described(options, Schema.load(options.schema))
     known: Any = public_table(options.like, options) if options.like else _known(options.known or ())
-    coef = _values("--coef", options.coef or ())
     budget = parse_budget(options.budget)
-    if isinstance(model, Svm | KaplanMeier):
-        raise SpecificationError("plan knows the models survreg, coxph, ols, ridge, logit and glm")
-    law = (coef, options.scale, options.events, options.inspections, options.watches)
-    ahead = plan(model, budget, options.n, known, *law)
+    law = options.scale, options.events, options.inspections, options.watches or EVEN
+    ahead = plan(model, budget, options.n, known, _values("--coef", options.coef or ()), *law)
     print(ahead.summary())
     if options.power:
         for term, power in ahead.power(_values("--power", options.power)).items():

@@ -61,9 +61,12 @@ _CSV = section(  # of :func:`dpstats.read_csv`; without effect on Parquet and Ar
     option("--thousands", metavar="MARK", help="between groups of three digits; default: none"),
     option("--encoding", metavar="NAME", help="such as latin-1; default: utf-8"),
 )
-_MODEL = (  # which model it is; each of these is of some models
+_ANY, _PLANNED = (
+    option("--model", choices=each, default="survreg", help="default: %(default)s")
+    for each in (MODELS, tuple(name for name in MODELS if name not in ("kaplan_meier", "svm")))
+)
+_MODEL = (  # each of these is of some models
     _SCHEMA,
-    option("--model", choices=MODELS, default="survreg", help="default: %(default)s"),
     option(
         "--dist",
         help="of the time, for survreg: weibull (the default), exponential, loglogistic or lognormal; sev, "
@@ -89,8 +92,6 @@ _MODEL = (  # which model it is; each of these is of some models
         metavar="TIME",
         help="of kaplan_meier: where curves are wanted; of coxph: where the baseline hazard may change",
     ),
-    option("--h", type=float, help="of svm: width of the rounding of its hinge"),
-    option("--c", type=float, help="of svm, and of methods objective and output: the penalty"),
     _SUBSET,
 )
 _POINTS = (
@@ -143,7 +144,10 @@ _SPENDING = (
         texts.FIT,
         _FORMULA,
         _DATA,
+        _ANY,
         *_MODEL,
+        option("--h", type=float, help="of svm: width of the rounding of its hinge"),
+        option("--c", type=float, help="of svm, and of methods objective and output: the penalty"),
         option(
             "--public", type=Path, metavar="FILE", help="a table of public rows, or their moments (.json)"
         ),
@@ -176,6 +180,7 @@ _SPENDING = (
         "say what a fit will be worth; no row is read and nothing is spent",
         texts.FIT_PLAN,
         _FORMULA,
+        _PLANNED,
         *_MODEL,
         option("--budget", required=True, help='of the fit to come, for example "approx(1, 1e-6)"'),
         option("--n", type=int, required=True, help="its number of rows"),
@@ -195,7 +200,6 @@ _SPENDING = (
         option(
             "--watches",
             nargs="+",
-            default=["even"],
             metavar="LENGTH",
             help="of units: even (the default) where they enter service evenly, equal, or their lengths",
         ),

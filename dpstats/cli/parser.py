@@ -39,7 +39,9 @@ class Parser(argparse.ArgumentParser):
 
 
 def option(*names: str, **how: Any) -> Add:
-    """An option or a word of a command: what `add_argument` of a parser takes."""
+    """An option or a word of a command: what `add_argument` takes; one of several words may stand again."""
+    if how.get("nargs") == "+" and names[0].startswith("--") and "default" not in how:
+        how["action"] = "extend"
     return lambda command: command.add_argument(*names, **how)
 
 
