@@ -18,7 +18,7 @@ from dpstats._stored import Stored
 from dpstats.errors import SpecificationError
 from dpstats.moments.cell_table import PROBABILITIES, CellTable, CoarseCounts, Found, Noise
 from dpstats.moments.described import BoxSums, ColumnSums, Products, mean_of, sd_of
-from dpstats.results.document import Document, Shown, marked, pairs_frame, privacy_table
+from dpstats.results.document import Document, Shown, marked, pairs_frame, pairs_table, privacy_table
 from dpstats.results.intervals import check_level
 from dpstats.results.plotting import finished
 from dpstats.results.table import (
@@ -45,16 +45,18 @@ def _plain_column(column: ColumnSums) -> dict[str, Any]:
         "counts": table.raw.tolist(),
         "rows": table.rows,
         "noise": list(table.noise),
-        **({} if table.coarse is None else {"coarse": _plain_coarse(table.coarse)}),
+        **(
+            {}
+            if (coarse := table.coarse) is None
+            else {
+                "coarse": {
+                    "places": coarse.places.tolist(),
+                    "counts": coarse.raw.tolist(),
+                    "noise": list(coarse.noise),
+                }
+            }
+        ),
         "sums": None if sums is None else {"noise": list(sums.noise), **told},
-    }
-
-
-def _plain_coarse(coarse: CoarseCounts) -> dict[str, Any]:
-    return {
-        "places": coarse.places.tolist(),
-        "counts": coarse.raw.tolist(),
-        "noise": list(coarse.noise),
     }
 
 
@@ -181,14 +183,18 @@ class Description(Facts, Shown, Stored):
         count("nobs", self.nobs)
         if len(self.names) != len(self.columns) or not set(self.names) <= set(self.schema):
             raise SpecificationError("a description has one column for each name, and names of its schema")
-        several = len(self.numbers) > 1
-        if several != (self.products is not None):
+        if (len(self.numbers) > 1) != (self.products is not None):
             raise SpecificationError("a description has products where it has two numbers or more")
 
     @property
     def numbers(self) -> tuple[str, ...]:
         """The variables that are numbers or counts."""
         return tuple(name for name in self.names if not self.schema[name].all)
+
+    @property
+    def weighing(self) -> float:
+        """Share of the rows that weigh: of a subset, those in it."""
+        return min(float(np.mean([column.table.weighing for column in self.columns])) / (self.nobs or 1), 1.0)
 
     def _column(self, name: str) -> ColumnSums:
         return self.columns[self.names.index(name)]
@@ -235,14 +241,13 @@ class Description(Facts, Shown, Stored):
     def _found(self, name: str, level: float) -> Iterator[tuple[str, Found]]:
         """Quantities of one variable."""
         column, variable = self._column(name), self.schema[name]
-        yield "usable", column.table.in_use(level)
-        yield "missing", column.table.share(-1, level)
-        if isinstance(variable, Levels):
-            yield from (
-                (f"share of {text}", column.table.share(i, level)) for i, text in enumerate(variable.all)
-            )
-        elif variable.all:
-            yield f"share of {variable.all[1]}", column.table.share(1, level)
+        yield "usable", column.table.in_use(level).within(0, self.nobs or math.inf)
+        yield "missing", column.table.share(-1, level).within(0, 1)
+        if variable.all:
+            for i, text in [*enumerate(variable.all)][
+                not isinstance(variable, Levels) :
+            ]:  # of yes or no: yes
+                yield f"share of {text}", column.table.share(i, level).within(0, 1)
         else:
             yield "mean", mean_of(column, level).within(*variable.bounds)
             yield "sd", sd_of(column, level)
@@ -335,20 +340,17 @@ class Description(Facts, Shown, Stored):
     @property
     def document(self) -> Document:
         """The printed tables."""
-        frame, pairs = self.frame, self.correlations()
+        frame, pairs = self.frame, pairs_table(self.correlations())
         tables = []
         for name in self.names:
             rows = frame[frame["variable"] == name].itertuples()
             tables.append(privacy_table(self._in_unit(name), ((str(row.quantity), row) for row in rows)))
-        if len(pairs):
-            both = ((f"{row.first}, {row.second}", row) for row in pairs.itertuples())
-            tables.append(privacy_table("Correlations", both))
         return Document(
             title=heading(self, "description"),
             banner=banner(self),
             head=tuple(asked_and_paid(self)),
-            tables=tuple(tables),
-            notes=(_NOTE, *[_PAIRS] * bool(len(pairs))),
+            tables=(*tables, *pairs),
+            notes=(_NOTE, *[_PAIRS] * len(pairs)),
         )
 
     def summary(self) -> Document:
@@ -432,6 +434,6 @@ class Description(Facts, Shown, Stored):
         )
         fields["columns"] = columns
         if fields["products"] is not None:
-            count = sum(column.sums is not None for column in columns)
-            fields["products"] = _products(fields["products"], count)
+            numbers = [column for column in columns if column.sums is not None]
+            fields["products"] = _products(fields["products"], len(numbers))
         return cls(**fields)

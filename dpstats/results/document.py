@@ -265,10 +265,13 @@ def _laid_out(frame: pd.DataFrame, document: Document) -> Estimates:
 
 
 def with_limits(
-    centre: np.ndarray, gradient: np.ndarray, record: Record, level: float, back: Transform
+    linear: tuple[np.ndarray, np.ndarray], record: Record, level: float, back: Transform
 ) -> dict[str, np.ndarray]:
-    """Return columns ``estimate``, NaN if not estimable, ``conf_low`` and ``conf_high`` of back(centre)."""
-    se = standard_errors(gradient, record)
+    """Return columns ``estimate``, NaN if not estimable, ``conf_low`` and ``conf_high`` of back(centre).
+
+    `linear` has centres and their gradients.
+    """
+    centre, se = linear[0], standard_errors(linear[1], record)
     estimate, low, high = transformed(centre, se, level, back)
     return {"estimate": np.where(np.isinf(se), np.nan, estimate), "conf_low": low, "conf_high": high}
 
@@ -298,12 +301,18 @@ def pairs_frame(names: Sequence[str], found: Callable[[int, int], Iterable[float
     return pd.DataFrame([(names[i], names[j], *found(i, j)) for i, j in pairs], columns=heads)
 
 
+def pairs_table(pairs: pd.DataFrame) -> list[Table]:
+    """Return the table of correlations, none where there is no pair."""
+    rows = ((f"{row.first}, {row.second}", row) for row in pairs.itertuples())
+    return [privacy_table("Correlations", rows)] * bool(len(pairs))
+
+
 def _privacy_cells(row: Any) -> tuple[str, ...]:
     if not np.isfinite(row.std_error):
         limits = [figures(row.conf_low), figures(row.conf_high)]
         return NOT_ESTIMABLE, *["", "", *limits] * bool(np.isfinite(row.conf_high))
-    numbers = [figures(value) for value in (row.estimate, row.std_error, row.conf_low, row.conf_high)]
-    return *numbers[:2], percent(row.privacy_share), *numbers[2:]
+    told, *limits = (figures(x, error=row.std_error) for x in (row.estimate, row.conf_low, row.conf_high))
+    return told, figures(row.std_error), percent(row.privacy_share), *limits
 
 
 def cells(values: Iterable[float], known: bool, write: Callable[[float], str] = figures) -> tuple[str, ...]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -36,7 +37,7 @@ from dpstats.results.summary import (
     short,
 )
 from dpstats.results.survival_curve import CurveFit
-from dpstats.results.table import Column, Table, banner, figures, heading, percent, price
+from dpstats.results.table import Column, Table, banner, figures, heading, percent, price, wrap
 from dpstats.results.units import Units, in_units
 
 
@@ -368,9 +369,10 @@ def _table(records: list[Record], heads: list[str], terms: list[str]) -> Table:
     for term in terms:
         cells = [_cells(record, term) for record in records]
         if any(first for first, _ in cells):
-            rows += [(term, *(first for first, _ in cells)), ("", *(second for _, second in cells))]
+            rows += zip((term, ""), *cells, strict=True)
     width = (WIDTH - LABEL) // len(records) - GAP
-    rows += [(label, *(value[:width] for value in values)) for label, values in _facts(records)]
+    for label, values in _facts(records):
+        rows += zip_longest([label], *(wrap(value, width) for value in values), fillvalue="")
     return Table((Column("", "l"), *(Column(head[:width]) for head in heads)), tuple(rows))
 
 

@@ -54,8 +54,8 @@ def band(
 
 
 def footer(ax: Axes, facts: Facts, share: ArrayLike | None = None) -> None:
-    """Write below new axes what the numbers cost, and how much of their variance is noise."""
-    said = [f"{price(facts)}, {facts.adjacency}"]
+    """Write below new axes of which rows numbers are, their cost, and how much of their variance is noise."""
+    said = [*[f"rows with {facts.subset}"] * bool(facts.subset), f"{price(facts)}, {facts.adjacency}"]
     known = np.asarray([] if share is None else share, dtype=float)
     if np.isfinite(known).any():
         said.append(f"privacy share of variance {percent(float(np.nanmedian(known)))}")

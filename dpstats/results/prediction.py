@@ -321,8 +321,9 @@ class Predictions(Coefficients):
         >>> fit.get_prediction([point, {"education": 16, "region": "south"}], average=True).se_mean.shape
         (1,)
         """
-        at = points(self.record, newdata, "get_prediction", clip)
-        return self._prediction(at, truth("average", average))
+        return self._prediction(
+            points(self.record, newdata, "get_prediction", clip), truth("average", average)
+        )
 
     def augment(
         self, newdata: NewData | None = None, level: float = 0.95, *, clip: bool = False

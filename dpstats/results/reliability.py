@@ -141,8 +141,7 @@ class Reliability(Fit):
         ['temp', 'estimate', 'conf_low', 'conf_high']
         """
         at = points(self.record, newdata, "eta", clip)
-        linear = linear_predictor(self.record, at)
-        columns = with_limits(*linear, self.record, level, self.record.link.inverse)
+        columns = with_limits(linear_predictor(self.record, at), self.record, level, self.record.link.inverse)
         return tables.by_point("eta", at, columns, level, self.record.time_unit)
 
     def life(
@@ -323,8 +322,7 @@ class Reliability(Fit):
         values = check_times(times, "reliability", link=self.record.link)
         family = self.record.distribution.family
         at, asked = self._at_times(newdata, values, "reliability", clip)
-        linear = quantities.standardized(self.record, at, asked)
-        columns = with_limits(*linear, self.record, level, family.sf)
+        columns = with_limits(quantities.standardized(self.record, at, asked), self.record, level, family.sf)
         return tables.by_time(
             [f"R({plain(time)})" for time in asked],
             at,
@@ -370,7 +368,7 @@ class Reliability(Fit):
         at, asked = self._at_times(newdata, values, "conditional_reliability", clip)
         start = _ages(age, len(asked) // len(values), self.record).repeat(len(values))
         linear = quantities.log_conditional_hazard(self.record, at, start, asked)
-        columns = with_limits(*linear, self.record, level, lambda v: np.exp(-np.exp(v)))
+        columns = with_limits(linear, self.record, level, lambda v: np.exp(-np.exp(v)))
         heads = [f"R({plain(time)} more | {plain(old)})" for time, old in zip(asked, start, strict=True)]
         return tables.by_time(heads, at, {"age": start, "time": asked}, columns, level, "cloglog")
 
@@ -403,8 +401,7 @@ class Reliability(Fit):
         """
         values = check_times(times, "hazard", True, self.record.link)
         at, asked = self._at_times(newdata, values, "hazard", clip)
-        linear = quantities.log_hazard(self.record, at, asked)
-        columns = with_limits(*linear, self.record, level, np.exp)
+        columns = with_limits(quantities.log_hazard(self.record, at, asked), self.record, level, np.exp)
         return tables.by_time(
             [f"h({plain(time)})" for time in asked], at, {"time": asked}, columns, level, "log"
         )
@@ -430,8 +427,9 @@ class Reliability(Fit):
         record = self.record
         names = [name for name, function in stress_terms(record).items() if function == "arrhenius"]
         where = [record.names.index(name) for name in names]
-        gradient = np.eye(len(record.names))[where]
-        columns = with_limits(record.params[where], gradient, record, level, np.array)
+        columns = with_limits(
+            (record.params[where], np.eye(len(record.names))[where]), record, level, np.array
+        )
         return tables.terms("Activation energy, eV", names, columns, bse(record)[where], level)
 
     @method_where(lambda record: record.distribution.log)
@@ -479,7 +477,7 @@ class Reliability(Fit):
         given = _farthest(record, base.frame.iloc[0].to_dict()) if stress is None else stress
         at = points(record, given, "acceleration_factors", clip, "stress")
         (centre, gradient), (other, its_gradient) = (linear_predictor(record, each) for each in (base, at))
-        columns = with_limits(centre - other, gradient - its_gradient, record, level, np.exp)
+        columns = with_limits((centre - other, gradient - its_gradient), record, level, np.exp)
         known = np.isfinite(columns["conf_high"])
 
         def layout() -> Document:

@@ -333,8 +333,7 @@ def coefficient_table(record: Record, level: float) -> Table:
     """Return the coefficient table, levels under the name of their factor."""
     names = Column("", "l"), Column("penalised" if record.target else "coef", ".")
     if record.no_errors:
-        values_alone = zip(record.names, map(figures, record.params), strict=True)
-        return Table(names, tuple(values_alone))
+        return Table(names, tuple(zip(record.names, map(figures, record.params), strict=True)))
     heads = (Column("std err", "."), Column("privacy"), Column("z"), Column("P>|z|"), *limit_columns(level))
     (low, high), se = limits(record, level), bse(record)
     columns = (record.params, se, privacy_share(record), z_values(record), p_values(record), low, high)

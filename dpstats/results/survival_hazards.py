@@ -427,8 +427,7 @@ class HazardFit(Fit, models=("coxph",)):
             line_with_band(made, edges, estimate, (low, high), at.apart(i) or "fit", style(i))
         made.set(xlabel=in_unit("time", record.time_unit), ylabel="survival")
         made.set(xlim=(0, edges[-1]), ylim=(-0.02, 1.02))
-        shared = f" at {at.alike()}" if at.alike() else ""
-        title = f"Survival{shared}, {level_percent(level)} intervals"
+        title = f"Survival{f' at {at.alike()}' if at.alike() else ''}, {level_percent(level)} intervals"
         return finished(made, title, record, share=privacy_share(record), fontsize="medium")
 
     def _prediction(self, at: Points, average: bool = False) -> Prediction:

@@ -36,16 +36,14 @@ def life(record: Record, at: Points, failed: np.ndarray, level: float) -> Estima
     names = [*(f"B{100 * q:.6g}" for q in failed), "eta" if log else "mu", "mean"]
     fractions = np.append(failed, family.cdf(0.0))
     m, q = len(at.exog), len(fractions)
-    back = record.link.inverse
     linear = numbers.quantile(record, at.repeated(q), np.tile(fractions, m))
-    quantiles = with_limits(*linear, record, level, back)
+    quantiles = with_limits(linear, record, level, record.link.inverse)
     location, gradient = linear_predictor(record, at)
     location_se = standard_errors(gradient, record)
     means = mean(record, at, level)
     columns = {name: np.column_stack([quantiles[name].reshape(m, q), means[name]]) for name in quantiles}
-    share = np.tile(np.append(fractions, np.nan), m)
-    frame = pd.DataFrame({"quantity": names * m, "failed": share})
-    frame = frame.assign(**{name: values.ravel() for name, values in columns.items()})
+    shares = {"quantity": names * m, "failed": np.tile(np.append(fractions, np.nan), m)}
+    frame = pd.DataFrame(shares | {name: values.ravel() for name, values in columns.items()})
 
     def layout() -> Document:
         aside = f"{level_percent(level)} intervals" + (", log scale" if log else "")
@@ -63,7 +61,7 @@ def life(record: Record, at: Points, failed: np.ndarray, level: float) -> Estima
 def mean(record: Record, at: Points, level: float) -> Columns:
     """Return the mean life with its limits; NaN where noise hides it, and limits of an infinite mean."""
     centre, gradient = numbers.mean(record, at)
-    columns = with_limits(centre, gradient, record, level, record.link.inverse)
+    columns = with_limits((centre, gradient), record, level, record.link.inverse)
     hidden, infinite = np.isinf(standard_errors(gradient, record)), np.isinf(centre)
     return {
         name: np.where(hidden | (infinite & (name != "estimate")), np.nan, values)
@@ -117,10 +115,9 @@ def by_time(
             text = _rate(estimate, low, high) if scale == "log" else _probability(estimate, low, high)
             lines.setdefault(at.label(row), []).append(f"{head} = {text}")
         aside = f"{level_percent(level)} intervals, {scale} scale"
-        column = (Column("", "l"),)
         return Document(
             tables=tuple(
-                Table(column, tuple((line,) for line in _packed(items)), 1, _at("", label), aside)
+                Table((Column("", "l"),), tuple((line,) for line in _packed(items)), 1, _at("", label), aside)
                 for label, items in lines.items()
             )
         )
@@ -164,12 +161,12 @@ def parameters(record: Record, level: float, of_time: bool) -> Estimates:
         sign[p:] = -1.0
         names = ["eta" if name == "Intercept" else f"exp({name})" for name in record.names[:p]]
         names += [f"shape{label}" for label in labels]
-    centre, gradient = sign * record.params, np.diag(sign)
-    columns = with_limits(centre, gradient, record, level, np.exp)
+    linear = sign * record.params, np.diag(sign)
+    columns = with_limits(linear, record, level, np.exp)
     if not of_time:
-        location = with_limits(centre, gradient, record, level, np.array)
+        location = with_limits(linear, record, level, np.array)
         columns = {name: np.append(location[name][:p], columns[name][p:]) for name in columns}
-    return terms("parameter", names, columns, standard_errors(gradient, record), level)
+    return terms("parameter", names, columns, standard_errors(linear[1], record), level)
 
 
 def location(record: Record) -> numbers.Linear:
@@ -189,7 +186,7 @@ def ratios(
     record = in_units(record, units)
     centre, gradient = of(record)
     keep = [j for j, name in enumerate(record.names[: record.n_location]) if name != "Intercept"]
-    columns = with_limits(centre[keep], gradient[keep], record, level, np.exp)
+    columns = with_limits((centre[keep], gradient[keep]), record, level, np.exp)
     se = standard_errors(gradient[keep], record)
     names = [record.names[j] for j in keep]
     return terms(head, names, columns, se, level, [per_unit(record, name) for name in names])

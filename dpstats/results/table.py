@@ -18,14 +18,18 @@ DIGITS = 4
 WIDEST = 10  # characters; keeps four columns of figures within a 79-column page
 
 
-def figures(value: float, min_decimals: int = 0) -> str:
+def figures(value: float, min_decimals: int = 0, error: float = math.nan) -> str:
     """Write `value` with four significant digits, three where four would need more than five decimals.
+
+    It has more where they show the first digit of its error, which four would hide.
 
     Parameters
     ----------
     value : float
     min_decimals : int
         Decimals kept even beyond four digits; 1 shows 1309.9 rather than 1310.
+    error : float
+        Standard error, where there is one.
 
     Returns
     -------
@@ -38,6 +42,9 @@ def figures(value: float, min_decimals: int = 0) -> str:
         return f"{value:g}"
     scientific = f"{value:.{DIGITS - 1}e}"
     exponent = int(scientific.split("e")[1])
+    if 0 < error < abs(value) * 10.0 ** (1 - DIGITS):
+        shown = f"{value:.{max(-math.floor(math.log10(error)), min_decimals, 0)}f}"
+        return shown if len(shown) <= WIDEST else scientific
     if not -5 <= exponent < 7:
         return scientific if abs(exponent) < 100 else f"{value:.{DIGITS - 2}e}"
     decimals = DIGITS - 1 - exponent

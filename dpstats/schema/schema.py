@@ -179,17 +179,21 @@ class Schema(Mapping[str, Variable]):
                 "would say so of a schema with its bounds. Describe the rows with secret noise, or declare "
                 "the bounds yourself"
             )
-        kept = {name for norm in self._norms for name in norm.columns}
         changed = {
             name: narrowed(self._variables[name], *reach[name])
             for name in self
-            if name in reach and name not in kept
+            if name in reach and not any(name in norm.columns for norm in self._norms)
         }
         new = Schema({**self._variables, **changed})._with(self._unit, self._norms)
         told = [f"{name} {_describe(new[name])}" for name in new if new[name] != self[name]]
         if told:
+            of = (
+                f" of the rows with {described.subset}, beyond which others may lie,"
+                if described.subset
+                else ""
+            )
             warn(
-                f"the suggested bounds are {'; '.join(told)}. Values beyond them will be moved to the "
+                f"the suggested bounds{of} are {'; '.join(told)}. Values beyond them will be moved to the "
                 "nearer bound in every fit of this schema, but ends of intervals, entries and times"
             )
         return new

@@ -210,7 +210,21 @@ def test_columns_that_are_not_declared_are_refused(columns: Any) -> None:
 def test_what_noise_would_hide_is_refused_unless_forced() -> None:
     with pytest.raises(dps.BudgetError, match="variables from n = 60 rows.*force=True"):
         dps.describe(frame(60), SCHEMA, dps.pure(0.1))
-    assert dps.describe(frame(60), SCHEMA, dps.pure(0.1), force=True).nobs == 60
+    forced = dps.describe(frame(60), SCHEMA, dps.pure(0.001), force=True)
+    assert forced.nobs == 60 and str(forced).count("not estimable") == len(forced.frame) + 3
+    assert forced.frame["estimate"].isna().all()  # not a usable row, nor a share
+
+
+def test_numbers_far_from_0_have_the_digits_that_their_errors_show() -> None:
+    data = {"far": np.random.default_rng(1).normal(1e8, 1000, N), "none": np.zeros(N)}
+    schema = dps.Schema(far=dps.bounded(0, 1e9), none=dps.bounded(-1, 1))
+    found = look(data, dps.gdp(1), seed=1, schema=schema)
+    printed = next(line.split() for line in str(found).splitlines() if line.startswith("median"))
+    row = found.frame.set_index(["variable", "quantity"]).loc[("far", "median")]
+    shown = [float(printed[j]) for j in (1, -2, -1)]
+    np.testing.assert_allclose(shown, row[["estimate", "conf_low", "conf_high"]].astype(float), atol=0.5)
+    lows = found.frame.loc[found.frame["variable"] == "none", "conf_low"]
+    assert not ((lows < 0) & (lows > -1e-12)).any()  # of values that are 0, a limit may be next to it
 
 
 def test_suggested_bounds_are_tighter_and_hold_nearly_all_values() -> None:
@@ -278,6 +292,14 @@ def test_a_variable_is_plotted(variable: str | None) -> None:
     assert (variable or "temp") in ax.get_title() and len(ax.lines) == 1
     with pytest.raises(dps.SpecificationError, match="variable"):
         look(frame(), dps.gdp(1), seed=1).plot("none")
+
+
+def test_what_follows_from_a_subset_names_it() -> None:
+    pytest.importorskip("matplotlib")
+    found = as_private(look(frame(), dps.gdp(2), seed=1, subset="smokes"))
+    assert found.plot("temp").texts[0].get_text().startswith("rows with smokes; mu = 2")
+    with pytest.warns(UserWarning, match="of the rows with smokes, beyond which others may lie, are temp"):
+        SCHEMA.suggest(found)
 
 
 def test_the_command_line_describes_and_suggests(tmp_path: Path, capsys: Any) -> None:

@@ -35,6 +35,13 @@ def test_compare_lays_fits_side_by_side_with_their_budgets() -> None:
     assert "rho = 0.5" in text and "alpha = 0.1" in text
 
 
+def test_facts_that_are_wider_than_their_column_go_on_below() -> None:
+    hazards = next(fit for fit in ALL if fit.record.model == "coxph")
+    lines = [line.split() for line in dps.compare(*[hazards] * 4).as_text().splitlines()]
+    at = lines.index(["Family", *["piecewise"] * 4])
+    assert lines[at + 1] == ["constant"] * 4
+
+
 def test_compare_keeps_full_numbers() -> None:
     frame = dps.compare(capacitor(), linear(), names=["TTF", "OLS"], level=0.9).frame
     assert list(frame)[:4] == ["fit", "term", "estimate", "std_error"]

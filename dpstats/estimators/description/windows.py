@@ -24,7 +24,7 @@ _SURE, SURE_AT_LAST = 2.0, 2.8
 _REACHES = (1.5, 2.0, 3.0, 4.0, 6.0, 8.0, 16.0, 32.0)
 _RINGS = 3  # cells from where a tail ends to a bound
 _OUTWARDS = 2.0  # least half-width of a box, in distances of its outermost window from the median
-_LEAST = 2.0**-44  # width of a window, of that of the bounds
+_LEAST, _ROUNDING = 2.0**-44, 2.0**-52  # width of a window, and what is next to 0, of that of the bounds
 
 
 @dataclass(frozen=True)
@@ -36,11 +36,11 @@ class Wanted:
     whole: bool
 
     def rounded(self, edges: np.ndarray) -> np.ndarray:
-        """Distinct edges within the bounds; of integers, halfway between two."""
+        """Distinct edges within the bounds, 0 where rounding left next to nothing; of integers, halfway."""
         if self.whole:
             edges = np.floor(edges) + 0.5
         inside = edges[(edges > self.lower) & (edges < self.upper)]
-        return np.unique(inside)
+        return np.unique(np.where(np.abs(inside) < _ROUNDING * (self.upper - self.lower), 0.0, inside))
 
 
 @dataclass(frozen=True)
