@@ -54,6 +54,7 @@ _SLIPS = {  # of formulas that cannot be read, the first that is found
     "`": "a name that is no word is quoted as Q('name') here, not in backticks",
     r"~\s*$|^[^~]*$": "nothing stands on the right of ~; write 1 there for an intercept alone",
     r"([-+*/:^|(])\s*$": "nothing follows the {} at its end; write a variable there, or take it out",
+    r"(\w+)\$(\w+)": "a variable stands without its table; write {1} for {0}${1}",
     r"(\w+):::?(\w+)": "a function stands without its package; write {1} for {0}::{1}",
     r"!\s*(?!=)([\w.]+)": "! is R's: a yes or no that says the opposite is declared so, by flag(true=..., "
     "false=...) or event(failed=..., censored=...); an indicator of what was censored, declared by flag(), "
@@ -80,10 +81,14 @@ def parse_formula(formula: str) -> tuple[Terms, Terms]:
     except patsy.PatsyError as error:
         message = error.message
         if "tokenizing" in message:
-            message += "; write a name that has blanks or signs as Q('name')"
+            message = (
+                "it has a sign that formulas have not, or a quotation mark that is not closed; write a name "
+                "that has blanks or signs as Q('name')"
+            )
         if "intercept term cannot" in message or "numbers besides" in message:
-            whole = _arithmetic(formula) or "I(x - 40) or I(1 * (x > 40))"
-            message = f"arithmetic with numbers stands in I(...), such as {whole}"
+            message = "arithmetic with numbers stands in I(...), such as " + (
+                _arithmetic(formula) or "I(x - 40) or I(1 * (x > 40))"
+            )
     except Exception:  # slips of patsy's grammar end in all kinds of exceptions; the text is public
         message = "check its operators and brackets"
     seen = ((re.search(slip, formula), said) for slip, said in _SLIPS.items())
@@ -227,17 +232,18 @@ def _check_width(terms: Sequence[tuple[str, ...]], factors: Mapping[str, Factor]
 
 
 def _as_named(text: Any, names: Sequence[str]) -> Any:
-    """`text` with coefficients spaced as their names are, so that ``I(x/100) = 0`` is of ``I(x / 100)``."""
+    """`text` with coefficients as they are named, ``I(x/100)`` as ``I(x / 100)``, in either quotes."""
     if not isinstance(text, str):
         return text
     spaced = {"".join(name.split()): name for name in names}
     ways = []
     for close in sorted(spaced, key=len, reverse=True):  # of x and x:z, the longer is meant where it stands
         ways += [re.escape(name) for name in names if "".join(name.split()) == close]
-        ways.append(r"\s*".join(map(re.escape, close)))
+        ways.append(r"\s*".join("['\"]" if mark == "'" else re.escape(mark) for mark in close))
 
     def named(found: re.Match[str]) -> str:
-        return found[0] if found[0] in names else spaced["".join(found[0].split())]
+        close = "".join(found[0].split())
+        return found[0] if found[0] in names else spaced.get(close) or spaced[close.replace('"', "'")]
 
     return re.sub("|".join(ways), named, text)
 

@@ -363,7 +363,11 @@ def missing(name: str, owner: object) -> AttributeError:
     """Return the exception for an attribute `owner` does not have: from a table, or Python's own."""
     if name in NOT_RELEASED:
         return refusal(name, *NOT_RELEASED[name])
-    meant = "" if name.startswith("_") else near(name, dir(type(owner)), ALIKE)
+    meant = (
+        ""
+        if name.startswith("_")
+        else near(name, [each for each in dir(type(owner)) if each[0] != "_"], ALIKE)
+    )
     return lacks(owner, name, f": write {way_of(name, owner)}" if name in HABITS else meant)
 
 

@@ -252,14 +252,16 @@ def test_linear_hypotheses_use_the_names_of_columns():
 @pytest.mark.parametrize(
     ("text", "row"),
     [
-        ("I(x/100) = 0", [1, 0, 0, 0, 0]),
-        ("x:z - x = 0", [0, -1, 1, 0, 0]),
-        ("x : z = I( x / 100 )", [-1, 0, 1, 0, 0]),
-        ("g[T.a b] = g[T.ab]", [0, 0, 0, 1, -1]),  # both names, as they are
+        ("I(x/100) = 0", [1, 0, 0, 0, 0, 0, 0]),
+        ("x:z - x = 0", [0, -1, 1, 0, 0, 0, 0]),
+        ("x : z = I( x / 100 )", [-1, 0, 1, 0, 0, 0, 0]),
+        ("g[T.a b] = g[T.ab]", [0, 0, 0, 1, -1, 0, 0]),  # both names, as they are
+        ('Q( "x y" ) = 0', [0, 0, 0, 0, 0, 1, 0]),
+        ("g[T.a \"b\" c] = Q('x y')", [0, 0, 0, 0, 0, -1, 1]),
     ],
 )
-def test_the_spaces_of_a_name_do_not_count_in_a_hypothesis(text: str, row: list[float]) -> None:
-    names = ("I(x / 100)", "x", "x:z", "g[T.a b]", "g[T.ab]")
+def test_the_spaces_and_quotes_of_a_name_do_not_count_in_a_hypothesis(text: str, row: list[float]) -> None:
+    names = ("I(x / 100)", "x", "x:z", "g[T.a b]", "g[T.ab]", "Q('x y')", 'g[T.a "b" c]')
     np.testing.assert_array_equal(DESIGN.linear_constraint(text, names)[0], [row])
 
 

@@ -156,6 +156,8 @@ from tests.formula.strategies import SCHEMA
         ("!x", "! is R's: .* is Surv\\(time, censored=x\\), and in subset= write not x"),
         ("splines::bs(x, 3)", "without its package; write bs for splines::bs"),
         ("stats:::poly(x)", "write poly for stats::poly"),
+        ("d$x", r"without its table; write x for d\$x"),
+        ("x + '", "a quotation mark that is not closed"),
         ("(x", "cannot be read"),
         ("oil [C]?", r"write a name that has blanks or signs as Q\('name'\)"),
         ("0", "no column"),
