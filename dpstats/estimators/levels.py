@@ -9,10 +9,13 @@ See docs/theory/levels.md.
 """
 
 import math
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
+from dpstats.moments.roots import variance_along
 from dpstats.moments.spread import Z95
 
 # log ratio of odds, means or hazards between two levels: what may be further off is not known
@@ -32,6 +35,34 @@ def slope_in_middle(curve: np.ndarray) -> float:
     """Of a curve over `SHIFTS`, at 0."""
     middle = len(SHIFTS) // 2
     return float((curve[middle + 1] - curve[middle - 1]) / (SHIFTS[middle + 1] - SHIFTS[middle - 1]))
+
+
+@dataclass(frozen=True)
+class LevelScores:
+    """What scores say of the coefficients, on the user's scale.
+
+    Attributes
+    ----------
+    points : array, shape (T, k)
+        Coefficients at which scores were read.
+    step : array, shape (k,)
+        Mean Newton step.
+    cov, sampling : array, shape (k, k)
+        Of its error, and the part of sampling in it.
+    curvature : callable, optional
+        Takes a change of the coefficients to the curvature of all rows along it, and the sd of its noise.
+    """
+
+    points: np.ndarray
+    step: np.ndarray
+    cov: np.ndarray
+    sampling: np.ndarray
+    curvature: Callable[[np.ndarray], tuple[float, float]] | None = None
+
+    def along(self, row: np.ndarray) -> tuple[np.ndarray, float, float, float]:
+        """Points, step and the sds of its error for the linear predictor of a row."""
+        cov, sampling = (math.sqrt(variance_along(part, row)) for part in (self.cov, self.sampling))
+        return self.points @ row, float(row @ self.step), cov, sampling
 
 
 class Level(NamedTuple):

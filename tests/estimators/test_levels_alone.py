@@ -9,8 +9,8 @@ from scipy import stats
 import dpstats as dps
 from dpstats.budget import Budget
 from dpstats.estimators.engine.finish import Estimate, guessed, told_beside
-from dpstats.estimators.levels import END, OPEN, REACH
-from dpstats.estimators.newton.levels import Scores, moved_alone, read_levels
+from dpstats.estimators.levels import END, OPEN, REACH, LevelScores
+from dpstats.estimators.newton.levels import moved_alone, read_levels
 from dpstats.estimators.newton.located import Located
 from dpstats.estimators.newton.problem import Problem
 from dpstats.families import FAMILIES
@@ -141,7 +141,7 @@ def test_a_level_that_steps_ran_away_with_lies_within_reach_of_the_others(hidden
     to_user = np.linalg.inv(back)
     params = to_user @ np.append(lines, SLOPE)
     cov = to_user @ np.diag(np.append(sds, 0.01) ** 2) @ to_user.T
-    scores, guess = Scores(params[None], np.zeros(4), cov, cov / 4), np.diag([20.0, 0.0, 0.0, 0.0])
+    scores, guess = LevelScores(params[None], np.zeros(4), cov, cov / 4), np.diag([20.0, 0.0, 0.0, 0.0])
     found = Estimate(params, cov + guess, cov * 3 / 4 + guess)
     found.cov[3, 3] = math.inf  # of a number that is lost
     found = read_levels(CATEGORY, COLUMNS, found, scores)

@@ -8,9 +8,9 @@ import pytest
 import dpstats as dps
 from dpstats.estimators.engine.accumulate import Accumulator
 from dpstats.estimators.engine.finish import Estimate
-from dpstats.estimators.levels import OPEN
+from dpstats.estimators.levels import OPEN, LevelScores
 from dpstats.estimators.newton.information import Public, usable
-from dpstats.estimators.newton.levels import Scores, level_moments, read_levels, stretched_no_further
+from dpstats.estimators.newton.levels import level_moments, read_levels, stretched_no_further
 from dpstats.estimators.newton.located import Located
 from dpstats.estimators.newton.problem import Problem
 from dpstats.families.glm import BINOMIAL, POISSON
@@ -163,7 +163,7 @@ def test_rows_of_a_level_may_all_say_the_same_where_noise_may_make_up_their_even
     problem = Problem(BINOMIAL, 0 * one[1:], one[1:], (0.0, 1.0), categories=(np.array([1, 2]),))
     sampling, params = np.eye(3) / 120, np.array([5.1, 0.0, 0.0])
     cov = sampling + noisy**2 * np.eye(3)
-    scores = Scores(params[None], 0 * one, cov, sampling, lambda change: (12.0, error))
+    scores = LevelScores(params[None], 0 * one, cov, sampling, lambda change: (12.0, error))
     bare = read_levels(problem, located, Estimate(params, cov, cov), replace(scores, curvature=None))
     found = read_levels(problem, located, Estimate(params, cov, cov), scores)
     assert bare.cov[0, 0] < 1.0

@@ -9,11 +9,11 @@ import pytest
 import dpstats as dps
 from dpstats.budget import Budget
 from dpstats.estimators.engine.finish import Estimate
-from dpstats.estimators.levels import FARTHEST, SHIFTS, level
+from dpstats.estimators.levels import FARTHEST, SHIFTS, LevelScores, level
 from dpstats.estimators.location_scale.events import Events, events_of, in_full, levels_in_full
 from dpstats.estimators.location_scale.information import SEEN, usable
 from dpstats.estimators.location_scale.level_curve import level_curve
-from dpstats.estimators.newton.levels import Scores, read_levels
+from dpstats.estimators.newton.levels import read_levels
 from dpstats.estimators.newton.located import Located
 from dpstats.estimators.newton.problem import Problem
 from dpstats.estimators.row_scale import RowScale
@@ -236,7 +236,7 @@ def read(family: str, sd: float, step: float = 0.0, sampling: float = 0.0) -> tu
     """Of a model with an intercept, a rare flag and a column that is none: coefficients and their sds."""
     problem, ones, axes = Problem(FAMILIES[family], **PROBLEM), np.ones(3), np.eye(3)
     found = Estimate(POINTS.mean(axis=0) + step, sd**2 * axes, sd**2 * axes)
-    scores = Scores(POINTS, step * ones, sd**2 * axes, sampling**2 * axes)
+    scores = LevelScores(POINTS, step * ones, sd**2 * axes, sampling**2 * axes)
     found = read_levels(problem, LOCATED, found, scores)
     assert found.problems == ()
     return found.params, np.sqrt(np.diag(found.cov))
@@ -315,7 +315,9 @@ def test_whatever_noise_makes_of_a_coefficient_its_curve_has_numbers(
 def test_a_coefficient_that_noise_put_anywhere_is_a_number(family: str, point: float) -> None:
     problem, ones, axes = Problem(FAMILIES[family], **PROBLEM), np.ones(3), np.eye(3)
     found = Estimate(0 * ones, axes, axes)
-    found = read_levels(problem, LOCATED, found, Scores(point * np.ones((1, 3)), ones, axes, 0.01 * axes))
+    found = read_levels(
+        problem, LOCATED, found, LevelScores(point * np.ones((1, 3)), ones, axes, 0.01 * axes)
+    )
     assert np.isfinite(found.params).all() and np.isfinite(found.cov).all()
     assert np.all(np.diag(found.cov) >= 1)
 

@@ -26,6 +26,7 @@ FACTS = "models/skeleton.py"
 LAW, EVENTS = "estimators/location_scale/event_law.py", "estimators/test_event_law.py::test_"
 BURST = "models/test_coxph.py::test_"
 NEWTON, SCALE = "estimators/newton/estimate.py", "estimators/location_scale/estimate.py"
+LINES = "estimators/location_scale/levels.py"
 LEVELS, ALONE = "estimators/newton/levels.py", "estimators/test_levels_alone.py::test_"
 SPREAD, HONEST = "moments/spread.py", "models/test_linear_honest.py::test_"
 DEBIASED, BIAS = "estimators/objective/debiased.py", "estimators/objective/penalty_bias.py"
@@ -723,12 +724,12 @@ MUTANTS = (
     planted(
         "a level without a failure has the interval of a guess (survreg)",
         "models/test_survreg_levels.py::test_a_level_without_a_failure_has_an_interval_as_wide_as_levels_go",
-        (SCALE, "OPEN * sigma**2", "0.0 * sigma**2"),
+        (LINES, "OPEN * at.sigma**2 if open_ended", "0.0 * at.sigma**2 if open_ended"),
     ),
     planted(
         "contrasts to a reference level without rows rest on a guess (survreg)",
         "estimators/test_level_without_events.py::test_what_is_told_against_a_level_without_rows_goes_as_far_as_levels_do",
-        (SCALE, "few @ few.T", "(few @ few.T) * 1e-9"),
+        (LINES, "few @ few.T", "(few @ few.T) * 1e-9"),
     ),
     planted(
         "a slope of what may not vary rests on a guess (survreg)",
@@ -807,12 +808,17 @@ MUTANTS = (
     planted(
         "levels are told against one that no row has (survreg)",
         "estimators/test_level_without_events.py::test_what_is_told_against_a_level_without_rows_goes_as_far_as_levels_do",
-        (SCALE, "events * (counted - 2 * sd) < FEWEST_EVENTS", "counted < -1"),
+        (LINES, "events * (counted - 2 * sd) < FEWEST_EVENTS", "counted < -1"),
+    ),
+    planted(
+        "levels are read against their reference (survreg)",
+        "estimators/test_level_without_events.py::test_levels_beside_a_reference_that_few_rows_have_are_told_apart",
+        (LINES, "in sums_of_levels(scale):", "in list(sums_of_levels(scale))[:0]:"),
     ),
     planted(
         "a reference without failures has an interval where its contrast has none (survreg)",
         "estimators/test_rare_levels.py::test_a_reference_without_failures_is_open_as_far_as_the_others_are_known",
-        (SCALE, "turn[0, 1:] = -scale.center", "turn[0, 1:] = 0.0"),
+        (LINES, "(axis - scale.center[j] * np.eye(len(middle))[0]) / width", "axis / width"),
         (
             "estimators/location_scale/gaussian.py",
             "self.need(self.order), released)",

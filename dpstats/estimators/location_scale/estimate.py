@@ -9,13 +9,12 @@ import scipy
 from dpstats.estimators.engine.average import UNSETTLED, Steps, scatter
 from dpstats.estimators.engine.finish import Estimate, to_user, weak
 from dpstats.estimators.engine.information import Information
-from dpstats.estimators.levels import FARTHEST, FEWEST_EVENTS, OPEN, REACH, level
+from dpstats.estimators.levels import FARTHEST, LevelScores
 from dpstats.estimators.location_scale.bounds import Bounding, Choice
-from dpstats.estimators.location_scale.level_curve import level_curve
+from dpstats.estimators.location_scale.levels import Reader, few_events, lines, widths, with_levels
 from dpstats.estimators.location_scale.placement import PlacedByFamily, Placement
 from dpstats.estimators.location_scale.problem import LOG_SIGMA_RANGE, Problem, sigma_of
-from dpstats.estimators.matrices import ROUNDING, by_precision
-from dpstats.estimators.row_scale import sums_of_values
+from dpstats.estimators.matrices import ROUNDING
 from dpstats.moments import Quantity
 
 # privacy noise, in sampling sds of a coefficient, beyond which intervals widen, and none is given, and of
@@ -32,7 +31,6 @@ _HIDES = 0.05
 # square of the effect of columns together, over that of uncorrelated ones, below which they cancel:
 # of what noise hides of uncorrelated columns the floor of an eigenvalue is more
 _CANCEL = 0.5
-_FARTHEST = 1e3  # sigmas; of a level that lies further off, no more is to be said
 # a column is long on one side if the row weight takes this share of its squares away there, and three times
 # what it takes on the other: its effect is then that of the bulk
 _LONG_RANGE, _ONE_SIDED = 0.5, 3.0
@@ -154,11 +152,16 @@ def estimate(
     )
     result = result.hopeless() if need > HOPELESS / USABLE else result
     result = _with_known_scale(result, bounding.placement.problem)
-    sds, sampled = (np.sqrt(np.diag(part)) for part in (cov - hidden, sampling))
-    sds[weak(hidden, cov)] = np.inf
     blind, few = without_scale(bounding, information), few_events(bounding, released, whitening)
-    said = np.array([back @ step, sds, sampled])
-    result = _with_levels(result, found.points, said, bounding, choice.c, blind, few)
+    k = bounding.k
+    points = (found.points @ np.eye(k + 1, k)) @ back[:k, :k].T
+    scores = LevelScores(points, (back @ step)[:k], *(part[:k, :k] for part in (cov - hidden, sampling)))
+    # a last step by a matrix that is all noise may lead anywhere
+    log_sigma = np.clip(result.params[-1] - math.log(scale.y_scale), *LOG_SIGMA_RANGE)
+    at = Reader(bounding.placement, choice.c, scale.y_scale * math.exp(log_sigma))
+    if "hopeless" not in result.problems:
+        result = with_levels(result, lines(at.placement), scores, hidden[:k, :k], at, blind, few)
+        result = result.lost(np.flatnonzero(blind & ~np.append(False, at.placement.problem.binary)))
     return result.doubted(0.0, *(f"weak:{j}" for j in weak(vague, result.cov[:m, :m])))
 
 
@@ -201,11 +204,11 @@ def unseen(
     the part of the first along directions in which columns may cancel each other: slopes may be still larger
     there, since noise hides how little these vary.
     """
-    scale, widths = bounding.placement.scale, _widths(bounding)
+    scale, width = bounding.placement.scale, widths(bounding.placement)
     level, binary = FARTHEST / 2 * max(sigma, 1.0), bounding.placement.problem.binary
     along = np.abs(to_params @ information.vectors)
     slopes = along[1 : bounding.k]
-    levels = slopes[binary] * (widths / scale.scale)[binary, None] / level
+    levels = slopes[binary] * (width / scale.scale)[binary, None] / level
     alone = slopes * np.sqrt(scale.ratio)[:, None]
     numbers, flags = alone[~binary], np.sqrt(np.sum(alone[binary] ** 2, axis=0))
     # a number may cancel levels; each other they cancel in a reference level, which goes as far as they do
@@ -238,102 +241,6 @@ def _with_known_scale(result: SurvivalEstimate, problem: Problem) -> SurvivalEst
     cov, privacy = (scipy.linalg.block_diag(each, 0.0) for each in (result.cov, result.cov_privacy))
     params = np.append(result.params, math.log(problem.known_sigma))
     return replace(result, params=params, cov=cov, cov_privacy=privacy)
-
-
-def _with_levels(
-    result: SurvivalEstimate,
-    points: np.ndarray,
-    steps: np.ndarray,
-    bounding: Bounding[Placement],
-    c: float,
-    blind: np.ndarray,
-    few: np.ndarray,
-) -> SurvivalEstimate:
-    """Coefficients of 0/1 columns by what their scores say, which is not in proportion to them.
-
-    `steps` are those of coefficients if it were, their sds, infinite where noise hides them, and the part of
-    these without noise. Nothing bounds columns that are `blind` unless they are 0/1. What :func:`few_events`
-    found may go as far as levels do, and so may a coefficient of which scores leave an end open.
-    """
-    if "hopeless" in result.problems:
-        return result
-    scale, problem, k = bounding.placement.scale, bounding.placement.problem, bounding.k
-    # a last step by a matrix that is all noise may lead anywhere
-    log_sigma = np.clip(result.params[-1] - math.log(scale.y_scale), *LOG_SIGMA_RANGE)
-    sigma = scale.y_scale * math.exp(log_sigma)
-    points = points[:, 1:-1] * scale.y_scale / scale.scale
-    binary, params = np.append(False, problem.binary), result.params.copy()
-    at = np.flatnonzero(binary & ~blind & ~few.any(axis=1) & np.isfinite(steps[1, :k]))
-    read = np.vstack([params[:k], np.where(blind & binary, np.inf, 1.0)])
-    read[:, at] = by_scores(
-        bounding, c, sigma, at - 1, points[:, at - 1], np.vstack([params[at], steps[:, at]])
-    )
-    open_ended, unit = np.isinf(read[1]), sigma / np.append(1.0, _widths(bounding))
-    more = (np.where(open_ended, 1.0, read[1]) ** 2 - 1) * np.diag(result.cov)[:k]
-    more[open_ended] = OPEN * unit[open_ended] ** 2
-    # of an open end the estimate is where effects of levels are
-    own = np.abs(few[:, np.count_nonzero(few, axis=0) == 1]).sum(axis=1)
-    reach = REACH * np.where(open_ended, unit, np.where(own > 0, sigma * own, np.inf))
-    # rows of both values move, about where the failures are
-    turn = np.eye(len(params), k)
-    turn[0, 1:] = -scale.center
-    params += turn @ (np.clip(read[0], -reach, reach) - params[:k])
-    added = (turn * more) @ turn.T
-    added[:k, :k] += OPEN * sigma**2 * few @ few.T
-    result = replace(result, params=params, cov=result.cov + added, cov_privacy=result.cov_privacy + added)
-    return result.lost(np.flatnonzero(blind & ~binary))
-
-
-def by_scores(
-    bounding: Bounding[Placement],
-    c: float,
-    sigma: float,
-    chosen: np.ndarray,
-    points: np.ndarray,
-    said: np.ndarray,
-) -> np.ndarray:
-    """Coefficients of the 0/1 columns `chosen` by what their scores say, and factors of their sds; (2, m).
-
-    Scores were read at `points`, one a row. Steps in proportion to the scores lead to the coefficients
-    `said[0]`; they, their sds, and the parts of sampling in these are the other rows.
-    """
-    placement, widths = bounding.placement, _widths(bounding)
-    # of the events at the upper of two values, were all at either
-    shares = np.clip((placement.scale.center - placement.problem.lower[:-1]) / widths, 0.0, 1.0)
-    read = np.empty((2, len(chosen)))
-    for place, (unit, share) in enumerate(zip(widths[chosen] / sigma, shares[chosen], strict=True)):
-        # `unit` is what a coefficient moves rows by, in sigmas
-        moved, *linear = unit * np.clip(said[:, place], -_FARTHEST / unit, _FARTHEST / unit)
-        curve = level_curve(placement.problem.family, c, placement.events.fraction, moved * (1 - share))
-        found = level(curve, float(share), points[:, place] * unit, *linear)
-        read[:, place] = points[:, place].mean() + found.shift / unit, found.factor
-    return read
-
-
-def _widths(bounding: Bounding[Placement]) -> np.ndarray:
-    problem = bounding.placement.problem
-    return np.where(problem.upper > problem.lower, problem.upper - problem.lower, 1.0)[:-1]
-
-
-def few_events(
-    bounding: Bounding[Placement], released: Information | None, whitening: np.ndarray
-) -> np.ndarray:
-    """What moves the line of rows of one level, or one value of a flag, alone; shape (k, m).
-
-    Of the m of these of which there may be hardly an event, as far as noise tells. Without any there is no
-    estimate: steps towards infinity stop anywhere, and so would an interval. Of a reference level that is the
-    intercept among others, and none of these is known. Events are those that placed the columns and those
-    that the information is of as far as it was `released`, weighted by their precision.
-    """
-    scale, events = bounding.placement.scale, bounding.n * bounding.placement.events.fraction
-    sums = np.hstack(sums_of_values(scale))
-    counted, sd = sums[0], np.maximum(np.sqrt(scale.middle_error**2 @ sums[1:] ** 2), 1e-150)
-    if released is not None:
-        parts = (released.vectors[: len(whitening)].T @ np.linalg.solve(whitening, sums)) ** 2
-        own = np.maximum(released.sds @ parts, 1e-150)
-        counted, sd = by_precision(counted, sd, released.values @ parts, own), 1 / np.hypot(1 / sd, 1 / own)
-    ways = to_user(scale.center, scale.scale, True) @ sums[:, events * (counted - 2 * sd) < FEWEST_EVENTS]
-    return np.where(np.abs(ways) < ROUNDING, 0.0, ways)
 
 
 def without_scale(bounding: Bounding[Placement], information: Information) -> np.ndarray:

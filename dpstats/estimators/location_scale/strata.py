@@ -6,6 +6,7 @@ and every step is one of them. See docs/theory/survival.md#strata.
 """
 
 import math
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import NamedTuple, Self
 
@@ -18,7 +19,7 @@ from dpstats.estimators.engine.finish import weak
 from dpstats.estimators.engine.information import Information
 from dpstats.estimators.engine.plan import Plan
 from dpstats.estimators.engine.step import DAMPING, LONGEST, capped
-from dpstats.estimators.levels import FEWEST_EVENTS
+from dpstats.estimators.levels import FEWEST_EVENTS, LevelScores
 from dpstats.estimators.location_scale.bend import straight
 from dpstats.estimators.location_scale.bounds import MATRIX_SHARE
 from dpstats.estimators.location_scale.estimate import (
@@ -27,9 +28,7 @@ from dpstats.estimators.location_scale.estimate import (
     OF_LOG_SIGMA,
     USABLE,
     SurvivalEstimate,
-    by_scores,
     by_spread,
-    few_events,
     settings_of,
     uncertain,
     unseen,
@@ -39,12 +38,13 @@ from dpstats.estimators.location_scale.event_law import LEAST_SAID
 from dpstats.estimators.location_scale.gaussian import Gaussian
 from dpstats.estimators.location_scale.hazard_calibration import doubted
 from dpstats.estimators.location_scale.information import Known, stretch, structure_sd
+from dpstats.estimators.location_scale.levels import Line, Reader, few_events, lines, with_levels
 from dpstats.estimators.location_scale.placement import PlacedByLine, declared_range
 from dpstats.estimators.location_scale.problem import LARGEST_LOG_SIGMA, LOG_SIGMA_RANGE, Problem, sigma_of
 from dpstats.estimators.location_scale.route import Reading, Scores, scores_of
 from dpstats.estimators.location_scale.strata_layout import Layout
 from dpstats.estimators.location_scale.whitening import Whitening
-from dpstats.estimators.matrices import not_noise
+from dpstats.estimators.matrices import ROUNDING, not_noise
 from dpstats.estimators.row_scale import RowScale
 from dpstats.estimators.stretch import shortened
 from dpstats.families.score_bounds import Truncation
@@ -306,27 +306,24 @@ def _estimated(state: Stratified) -> SurvivalEstimate:
     )
     if need > HOPELESS / USABLE:
         return result.hopeless()
-    sds = np.sqrt(np.diag(cov - guess))
-    sds[weak(guess, cov)] = np.inf
-    said = np.array([params, to_user @ step, sds, np.sqrt(np.diag(user @ sampling @ user.T))])
-    return _with_levels(state, result, steps.points, said).wider(_factors(state, need))
+    p = layout.tied.shape[1]
+    points = (layout.to_user @ layout.along(steps.points[:, :k].T)).T
+    parts = ((cov - guess)[:p, :p], (user @ sampling @ user.T)[:p, :p])
+    said = LevelScores(points, (to_user @ step)[:p], *parts)
+    blind, few, sigma = np.zeros(p, dtype=bool), np.zeros((p, 0)), scale.y_scale * sigma_of(state.typical)
+    at = Reader(bounding.placement, state.choice.c, sigma)
+    result = with_levels(result, _lines(bounding.placement), said, guess[:p, :p], at, blind, few)
+    return result.wider(_factors(state, need))
 
 
-def _with_levels(
-    state: Stratified, result: SurvivalEstimate, points: np.ndarray, said: np.ndarray
-) -> SurvivalEstimate:
-    """Coefficients of 0/1 columns that are no strata by what scores say: see :func:`.by_scores`."""
-    bounding, scale, params = state.bounding, state.bounding.placement.scale, said[0].copy()
-    strata, factors = bounding.placement.problem.strata, np.ones(len(params))
+def _lines(placement: PlacedByLine) -> Iterator[Line]:
+    """Levels and flags that are of no stratum, by the coefficients of the formula."""
+    strata = placement.problem.strata
     assert strata is not None
-    chosen = np.flatnonzero(bounding.placement.problem.binary & state.layout.other_columns(scale).binary)
-    at = np.argmax(np.abs(strata.tied[1 + chosen]), axis=1)
-    known = np.isfinite(said[2, at])
-    chosen, at = chosen[known], at[known]
-    points = points[:, 1 + chosen] * scale.y_scale / scale.scale[chosen]
-    sigma = scale.y_scale * sigma_of(state.typical)
-    params[at], factors[at] = by_scores(bounding, state.choice.c, sigma, chosen, points, said[:, at])
-    return replace(result.wider(factors), params=params)
+    others, along = (np.abs(strata.inside[:, 1:]) < ROUNDING).all(axis=0), np.linalg.pinv(strata.tied)
+    for row, way, apart, share in lines(placement):
+        if others[np.abs(way[1:]) > ROUNDING].all():
+            yield Line(row @ strata.tied, along @ way, apart @ strata.tied, share)
 
 
 def _arrived(state: Stratified) -> tuple[Steps, np.ndarray, float, bool]:

@@ -9,6 +9,7 @@ import numpy as np
 from dpstats.estimators.engine.accumulate import Accumulator
 from dpstats.estimators.engine.average import Steps, uncertain
 from dpstats.estimators.engine.finish import Estimate, guessed, lacking
+from dpstats.estimators.levels import LevelScores
 from dpstats.estimators.newton.bounds import Bounds
 from dpstats.estimators.newton.dispersion import (
     Seen,
@@ -20,7 +21,7 @@ from dpstats.estimators.newton.dispersion import (
 )
 from dpstats.estimators.newton.hidden import hidden
 from dpstats.estimators.newton.information import dispersion
-from dpstats.estimators.newton.levels import Scores, read_levels
+from dpstats.estimators.newton.levels import read_levels
 from dpstats.estimators.newton.located import Located
 from dpstats.estimators.newton.problem import Problem
 from dpstats.families.bounded_score import BoundedScore
@@ -89,7 +90,7 @@ def estimate(averaged: Averaged, problem: Problem, located: Located, bounds: Bou
     user = located.to_user(problem.intercept)
     axes = user @ averaged.whitening
     sampling, privacy, guess = (axes @ part @ axes.T for part in (sampling, privacy, guess))
-    read = Scores(points @ user.T, axes @ step, sampling + privacy, sampling)
+    read = LevelScores(points @ user.T, axes @ step, sampling + privacy, sampling)
     privacy = privacy + guess
     cov = sampling + privacy
     problems = ("unsettled",) * unsettled

@@ -4,14 +4,23 @@ See docs/theory/levels.md.
 """
 
 import math
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 
 from dpstats.estimators.engine.bounds import LENGTHS
 from dpstats.estimators.engine.finish import E, told_beside
-from dpstats.estimators.levels import END, FEWEST_EVENTS, OPEN, REACH, SHIFTS, level, slope_in_middle
+from dpstats.estimators.levels import (
+    END,
+    FEWEST_EVENTS,
+    OPEN,
+    REACH,
+    SHIFTS,
+    LevelScores,
+    level,
+    slope_in_middle,
+)
 from dpstats.estimators.newton.located import Located, level_shares
 from dpstats.estimators.newton.problem import Problem
 from dpstats.estimators.stretch import STRETCH
@@ -22,35 +31,7 @@ from dpstats.moments.spread import Z95
 _FLAT = 1e-300  # slope of a mean that may be 0 in floats, whose scores say nothing
 
 
-@dataclass(frozen=True)
-class Scores:
-    """What scores say of the coefficients, on the user's scale.
-
-    Attributes
-    ----------
-    points : array, shape (T, k)
-        Coefficients at which scores were read.
-    step : array, shape (k,)
-        Mean Newton step.
-    cov, sampling : array, shape (k, k)
-        Of its error, and the part of sampling in it.
-    curvature : callable, optional
-        Takes a change of the coefficients to the curvature of all rows along it, and the sd of its noise.
-    """
-
-    points: np.ndarray
-    step: np.ndarray
-    cov: np.ndarray
-    sampling: np.ndarray
-    curvature: Callable[[np.ndarray], tuple[float, float]] | None = None
-
-    def along(self, row: np.ndarray) -> tuple[np.ndarray, float, float, float]:
-        """Points, step and the sds of its error for the linear predictor of a row."""
-        cov, sampling = (math.sqrt(variance_along(part, row)) for part in (self.cov, self.sampling))
-        return self.points @ row, float(row @ self.step), cov, sampling
-
-
-def read_levels(problem: Problem, located: Located, result: E, scores: Scores) -> E:
+def read_levels(problem: Problem, located: Located, result: E, scores: LevelScores) -> E:
     """A fit with coefficients and standard errors of levels by what their scores say.
 
     Where these leave an end of an interval open, as of a level that may have no events at all, it reaches as
@@ -63,7 +44,7 @@ def read_levels(problem: Problem, located: Located, result: E, scores: Scores) -
     located : Located
     result : Estimate
         As if scores were in proportion to coefficients.
-    scores : Scores
+    scores : LevelScores
     """
     if not problem.intercept:
         return result
@@ -93,7 +74,7 @@ def read_levels(problem: Problem, located: Located, result: E, scores: Scores) -
     return replace(result, params=params, cov=cov, cov_privacy=privacy)
 
 
-def _middle(params: np.ndarray, scores: Scores, rows: list[np.ndarray]) -> float:
+def _middle(params: np.ndarray, scores: LevelScores, rows: list[np.ndarray]) -> float:
     """Mean linear predictor of these rows, the less of one the less is known of it; 0 of none."""
     weights = [1 / (1 + variance_along(scores.cov, row)) for row in rows]
     return float(np.average([row @ params for row in rows], weights=weights)) if rows else 0.0
@@ -127,7 +108,7 @@ def level_moments(problem: Problem, located: Located) -> np.ndarray:
 
 
 def _few_events(
-    problem: Problem, located: Located, scores: Scores, row: np.ndarray, direction: np.ndarray
+    problem: Problem, located: Located, scores: LevelScores, row: np.ndarray, direction: np.ndarray
 ) -> bool:
     """Whether all rows of a level may say the same, where their curvature is told.
 

@@ -11,9 +11,10 @@ import numpy as np
 from dpstats.curator import Minimum
 from dpstats.estimators.engine.finish import guessed, weak
 from dpstats.estimators.engine.information import Information
+from dpstats.estimators.levels import LevelScores
 from dpstats.estimators.matrices import symmetric_power, with_floor
 from dpstats.estimators.newton.hidden import hidden
-from dpstats.estimators.newton.levels import Scores, moved_alone, read_levels
+from dpstats.estimators.newton.levels import moved_alone, read_levels
 from dpstats.estimators.newton.located import Located
 from dpstats.estimators.newton.problem import Problem
 from dpstats.estimators.objective.curvature import Matrices, seen_curvature
@@ -62,7 +63,7 @@ def without_penalty(
         sd = float(matrices.noise_along(unit[:, None])[0])
         return rows * float(unit @ matrices.curvature @ unit), rows * sd
 
-    read = Scores((ball.to_user @ minimum.params)[None], back, result.cov, sampled, along)
+    read = LevelScores((ball.to_user @ minimum.params)[None], back, result.cov, sampled, along)
     resting = weak(change**2 * np.outer(back, back), result.cov, tuning.resting)
     resting = np.setdiff1d(resting, problem.levels)
     result = replace(result, problems=tuple(f"weak:{j}" for j in resting))

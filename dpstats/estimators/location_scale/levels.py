@@ -1,0 +1,157 @@
+"""Levels and flags of a survival fit, by what their scores say, which is not in proportion to them.
+
+See docs/theory/levels.md.
+"""
+
+import math
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from dpstats.estimators.engine.finish import WEAK_SHARE, E, to_user
+from dpstats.estimators.engine.information import Information
+from dpstats.estimators.levels import FEWEST_EVENTS, OPEN, REACH, Level, LevelScores, level
+from dpstats.estimators.location_scale.bounds import Bounding
+from dpstats.estimators.location_scale.level_curve import level_curve
+from dpstats.estimators.location_scale.placement import Placement
+from dpstats.estimators.matrices import ROUNDING, by_precision
+from dpstats.estimators.row_scale import sums_of_levels, sums_of_values
+from dpstats.moments.roots import variance_along
+
+_FARTHEST = 1e3  # sigmas; of a level that lies further off, no more is to be said
+
+
+class Line(NamedTuple):
+    """Rows of one level of a category, or a flag; arrays of shape (k,).
+
+    Attributes
+    ----------
+    row : array
+        What takes coefficients to the line of rows of a level, other columns being as they are where rows
+        fail, or to what a flag does.
+    way : array
+        What a change by 1 of that alone makes of the coefficients. Of a flag rows of both values move, about
+        where the failures are.
+    apart : array
+        What takes coefficients to how far such rows lie from the middle of all.
+    share : float
+        Of the failures for which others make up: those at a flag, and none at a level.
+    """
+
+    row: np.ndarray
+    way: np.ndarray
+    apart: np.ndarray
+    share: float
+
+
+class Reader(NamedTuple):
+    """Where scores of rows of a level were read.
+
+    Attributes
+    ----------
+    placement : Placement
+    c : float
+        Cumulative hazard at which scores are cut.
+    sigma : float
+        Of the response, on the user's scale.
+    """
+
+    placement: Placement
+    c: float
+    sigma: float
+
+    def read(self, line: Line, params: np.ndarray, scores: LevelScores, hidden: np.ndarray) -> Level:
+        """What scores say of a line beyond the step, and a factor of the sd of its error.
+
+        Nothing, where noise hides it: `hidden` is the part of the errors that is a guess of that.
+        """
+        points, step, sd, sampling = scores.along(line.row)
+        if variance_along(hidden, line.row) > WEAK_SHARE / (1 - WEAK_SHARE) * sd**2:
+            return Level(0.0, 1.0)
+        sizes = np.array([line.apart @ params, step, sd, sampling]) / self.sigma
+        moved, *linear = np.clip(sizes, -_FARTHEST, _FARTHEST)
+        fraction = self.placement.events.fraction
+        curve = level_curve(self.placement.problem.family, self.c, fraction, float(moved))
+        found = level(curve, line.share, points / self.sigma, *linear)
+        return Level(found.shift * self.sigma - step, found.factor)
+
+
+def lines(placement: Placement) -> Iterator[Line]:
+    """Each level of a category, a reference among them, and each flag."""
+    scale, flags = placement.scale, placement.problem.binary.copy()
+    middle, back = np.append(1.0, scale.center), to_user(scale.center, scale.scale, True)
+    for places, levels, sums in sums_of_levels(scale):
+        flags[places - 1] = False
+        for values, way in zip(levels, (back @ sums).T, strict=True):
+            row = middle.copy()
+            row[places] = values
+            yield Line(row, np.where(np.abs(way) < ROUNDING, 0.0, way), row - middle, 0.0)
+    for j in np.flatnonzero(flags):
+        axis, width = np.eye(len(middle))[j + 1], widths(placement)[j]
+        # of the failures at the upper of two values, were all at either
+        share = float(np.clip((scale.center[j] - placement.problem.lower[j]) / width, 0.0, 1.0))
+        way = (axis - scale.center[j] * np.eye(len(middle))[0]) / width
+        yield Line(width * axis, way, (1 - share) * width * axis, share)
+
+
+def with_levels(
+    result: E,
+    moved: Iterable[Line],
+    scores: LevelScores,
+    hidden: np.ndarray,
+    at: Reader,
+    blind: np.ndarray,
+    few: np.ndarray,
+) -> E:
+    """A fit with lines of levels and coefficients of flags by what their scores say.
+
+    Of their errors noise hides the part `hidden`, and where that is most, scores say nothing. Nothing bounds
+    lines of columns that are `blind`, shape (k,), but an end of effects of levels. What :func:`few_events`
+    found may go as far, and so may a line of which scores leave an end open.
+    """
+    params, added, k = result.params.copy(), 0.0 * result.cov, len(few)
+    added[:k, :k] = OPEN * at.sigma**2 * few @ few.T
+    for line in moved:
+        own, way = np.append(False, np.abs(line.way[1:]) > ROUNDING), line.way
+        counted = np.isclose(few, way[:, None]).all(axis=0) if line.share == 0 else np.any(few[own], axis=0)
+        gone, unknown = bool(counted.any()), bool(blind[own].all())
+        open_ended, found = gone or unknown, Level(0.0, math.inf)
+        if not open_ended:
+            found = at.read(line, params[:k], scores, hidden)
+            open_ended = math.isinf(found.factor)
+        params[:k] += way * found.shift
+        if open_ended:  # the estimate is where effects of levels are
+            far = float(line.apart @ params[:k])
+            params[:k] += way * (np.clip(far, -REACH * at.sigma, REACH * at.sigma) - far)
+        more = (found.factor**2 - 1) * variance_along(scores.cov, line.row)
+        added[:k, :k] += (0.0 if gone else OPEN * at.sigma**2 if open_ended else more) * np.outer(way, way)
+    return replace(result, params=params, cov=result.cov + added, cov_privacy=result.cov_privacy + added)
+
+
+def widths(placement: Placement) -> np.ndarray:
+    """Of the bounds of the columns, 1 where they are the same; shape (d,)."""
+    problem = placement.problem
+    return np.where(problem.upper > problem.lower, problem.upper - problem.lower, 1.0)[:-1]
+
+
+def few_events(
+    bounding: Bounding[Placement], released: Information | None, whitening: np.ndarray
+) -> np.ndarray:
+    """What moves the line of rows of one level, or one value of a flag, alone; shape (k, m).
+
+    Of the m of these of which there may be hardly an event, as far as noise tells. Without any there is no
+    estimate: steps towards infinity stop anywhere, and so would an interval. Of a reference level that is the
+    intercept among others, and none of these is known. Events are those that placed the columns and those
+    that the information is of as far as it was `released`, weighted by their precision.
+    """
+    scale, events = bounding.placement.scale, bounding.n * bounding.placement.events.fraction
+    sums = np.hstack(sums_of_values(scale))
+    counted, sd = sums[0], np.maximum(np.sqrt(scale.middle_error**2 @ sums[1:] ** 2), 1e-150)
+    if released is not None:
+        parts = (released.vectors[: len(whitening)].T @ np.linalg.solve(whitening, sums)) ** 2
+        own = np.maximum(released.sds @ parts, 1e-150)
+        counted, sd = by_precision(counted, sd, released.values @ parts, own), 1 / np.hypot(1 / sd, 1 / own)
+    ways = to_user(scale.center, scale.scale, True) @ sums[:, events * (counted - 2 * sd) < FEWEST_EVENTS]
+    return np.where(np.abs(ways) < ROUNDING, 0.0, ways)
