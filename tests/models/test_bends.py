@@ -354,6 +354,20 @@ def test_a_step_of_which_noise_hides_most_is_not_silent() -> None:
     assert sum(each > 2 for each in far) <= 8
 
 
+def test_an_effect_that_ends_where_few_rows_lie_far_beyond_is_not_silent() -> None:
+    """One row in 330 five times as far out: slopes were 3 half-lengths from maximum likelihood, unsaid."""
+    far, schema = [], dps.Schema(x=dps.bounded(-25, 25), y=dps.count(100))
+    for seed in range(5):
+        rng = np.random.default_rng([seed, 88])
+        x = np.clip(rng.normal(size=40_000) * np.where(rng.random(40_000) < 0.003, 5, 1), -25, 25)
+        y = rng.poisson(np.exp(1.5 + 0.3 * np.clip(x, -3, 3))).clip(max=100)
+        whole = sm.GLM(y, sm.add_constant(x), LIKELIHOODS["poisson"]).fit().params
+        with noise(SeededNoise(seed)):
+            fit = dps.glm("y ~ x", {"x": x, "y": y}, schema, family="poisson").fit(dps.gdp(2))
+        far.append(0.0 if fit.flags else float(np.max(abs(fit.params - whole) / (1.96 * fit.bse))))
+    assert sum(each > 2 for each in far) <= 1
+
+
 def test_an_effect_of_few_rows_that_levels_off_is_not_silent() -> None:
     """Of a number that is 0 in 97 of 100 rows maximum likelihood lay 2.5 to 3.3 half-lengths away."""
     schema = dps.Schema(z=dps.bounded(0, 40), w=dps.bounded(-5, 5), y=dps.count(60))

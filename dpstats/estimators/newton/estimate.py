@@ -92,10 +92,8 @@ def estimate(averaged: Averaged, problem: Problem, located: Located, bounds: Bou
     sampling, privacy, guess = (axes @ part @ axes.T for part in (sampling, privacy, guess))
     read = LevelScores(points @ user.T, axes @ step, sampling + privacy, sampling)
     privacy = privacy + guess
-    cov = sampling + privacy
-    problems = ("unsettled",) * unsettled
     found, tail = _scattered(averaged, problem, bounds, (n, located.usable))
-    result = GlmEstimate(user @ point, cov, privacy, problems, **found)
+    result = GlmEstimate(user @ point, sampling + privacy, privacy, ("unsettled",) * unsettled, **found)
     result = guessed(result, guess, located.before(user), problem.intercept, bool(problem.zero_or_one.all()))
     result = result.hopeless() if located.unread or not information.stands_out else result
     result = read_levels(problem, located, result, read)

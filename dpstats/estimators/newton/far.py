@@ -22,9 +22,6 @@ _WHOLE = 3.0
 # they say hardly does; and the same ratio there: of 101 coefficients 3.8 in the median, 2.2 to 6.7 in the
 # middle half. Of numbers that hold one value in most rows the others are few, and those far out fewer.
 _NEARER, _WHOLE_NEARER, _WHOLE_OF_FEW = 0.25, 4.0, 8.0
-# standard errors of a coefficient that a move may make up which is not sure: of 2 to 10, 7 tells hardly
-# a line that holds, and as many that do not as 5
-_LARGE = 7.0
 # radii from which on rows of counts and amounts are heard apart: beyond a step nearer ones lie above the line
 # and others below it, so that one sum hid both. 47 of 100 such fits were silent, 21 with 2 and 15 with 3.
 # Of numbers that hold one value in most rows the others are few, and one sum of them says more
@@ -54,30 +51,32 @@ def long_rows(cost: float, problem: Problem, located: Located, read: Read, found
         ends=(0.0, _FARTHER * read.radius)[: 1 if problem.family.two_valued or few.any() else 2],
     )
     release, found = yield "far_scores", cost, public
+    step, noise = read.whitening @ np.linalg.pinv(read.information) / release.n, float(release.sds[0].max())
     squares = np.maximum((release.values[1] + 2 * release.sds[1]).ravel(), 0.0)
-    step = read.whitening @ np.linalg.pinv(read.information) / release.n
-    noise = float(release.sds[0].max())
-    kappa = square_weight(reach * score.limit, len(squares))
-    sd = np.sqrt(squares / kappa * (1 + _noisy(found, problem)) + noise**2)
+    squares *= (1 + _noisy(found, problem)) / square_weight(reach * score.limit, len(squares))
+    sd = np.sqrt(squares + noise**2)
     parts, sds = (step @ release.values[0]).T, sd[:, None] * np.linalg.norm(step, axis=1)
-    errors = np.sqrt(np.diag(found.cov)) / np.abs(np.diag(forth))
-    sizes, effects = np.abs(parts), np.abs(line := back @ found.params)
+    errors, line = np.sqrt(np.diag(found.cov)) / np.abs(np.diag(forth)), back @ found.params
+    sizes, effects = np.abs(parts), np.abs(line)
     if problem.intercept:
         errors[0], effects[0] = math.sqrt(level_variance(back, found.cov)), 0.0
     effects[int(problem.intercept) :][problem.zero_or_one] = 0.0  # two values are on a line
     sure, usual = (times * sds for times in by_chance(release.law, noise / float(sd.min()), 1.0, len(sd)))
-    # an effect that levels off loses no more than itself
-    may = np.minimum(_WHOLE * sizes, effects)
-    told = (sizes > sure) & (_WHOLE * sizes > WORTH * errors) | (sizes > usual) & (may > _LARGE * errors)
+    told = (sizes > sure) & (_WHOLE * sizes > WORTH * errors)
     by = _WHOLE * np.sqrt(np.maximum(sizes**2 - usual**2, 0.0))
+    # an effect that levels off loses no more than itself
     by = np.sign(parts) * np.where(sizes > sure, by, np.minimum(by, effects)) @ forth.T
     found = found.doubted(by.T @ by, *("bends",) * bool(told.any()))
     if problem.family.two_valued:
         return found
-    back_to_0 = np.where(few, _WHOLE_OF_FEW, _WHOLE_NEARER) * np.max(
-        np.maximum(-np.sign(line) * parts, 0.0) + usual, axis=0
-    )
-    return _wide_enough(found, np.minimum(back_to_0, effects), forth)
+    toward = np.maximum(-np.sign(line) * parts, 0.0)
+    back_to_0 = np.where(few, _WHOLE_OF_FEW, _WHOLE_NEARER) * np.max(toward + usual, axis=0)
+    # how far out rows are that draw an effect to 0 is not known: it may be 0 where they count in full
+    drawn = np.any(toward > usual, axis=0)
+    ends = np.where(drawn, effects, np.minimum(back_to_0, effects))
+    # and the level of a normal column then rises by half the square of its effect, as log means do
+    ends[: int(problem.intercept)] = np.sum(located.squares * effects**2, where=drawn) / 2
+    return _wide_enough(found, ends, forth)
 
 
 def _wide_enough(found: E, ends: np.ndarray, forth: np.ndarray) -> E:

@@ -71,10 +71,14 @@ def fit_newton(curator: Curator, problem: Problem, plan: Plan) -> GlmEstimate:
     moved = located.to_user(problem.intercept) @ steps.chooser.left(steps.bounds.score, steps.level)
     found = found.doubted(np.outer(moved, moved))
     read = _read(steps.lost, problem, located, steps.bounds, averaged, found, curator.n)
-    checks = (
-        tailed(plan.cost("beyond"), located, read, found),
+    # of counts and amounts what long rows may do is counted last: errors so large would leave no bend to tell
+    looks = (
         long_rows(plan.cost("far"), problem, located, read, found),
         checked(plan.cost("check"), problem, located, read, found),
+    )[:: 1 if problem.family.two_valued else -1]
+    checks = (
+        tailed(plan.cost("beyond"), located, read, found),
+        *looks,
         explained(plan.cost("told"), problem, located, read, found),
         set_apart(plan.cost("apart"), problem, located, found),
     )
