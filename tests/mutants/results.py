@@ -560,12 +560,15 @@ MUTANTS = (
     ),
     planted(
         "what a look does not exclude is not counted (glm)",
-        "models/test_bends.py::test_a_step_of_which_noise_hides_most_is_not_silent",
+        "models/test_bends.py::test_an_effect_of_few_rows_that_levels_off_is_not_silent",
         ("estimators/newton/far.py", "np.minimum(back_to_0, effects)", "np.minimum(0 * back_to_0, effects)"),
     ),
     planted(
         "how far out rows are that draw an effect to 0 is thought to be known (glm)",
-        "models/test_bends.py::test_an_effect_that_ends_where_few_rows_lie_far_beyond_is_not_silent",
+        (
+            "models/test_bends.py::test_an_effect_that_ends_where_few_rows_lie_far_beyond_is_not_silent",
+            "models/test_bends.py::test_a_step_of_which_noise_hides_most_is_not_silent",
+        ),
         ("estimators/newton/far.py", "np.any(toward > usual, axis=0)", "np.any(toward < 0, axis=0)"),
     ),
     planted(
