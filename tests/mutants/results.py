@@ -325,7 +325,7 @@ MUTANTS = (
     planted(
         "covariance of a GLM without its privacy part",
         "privacy/test_every_error.py::test_the_privacy_part_is_the_spread_of_fits[glm-poisson-newton-gdp]",
-        ("estimators/newton/estimate.py", "cov = sampling + privacy\n", "cov = sampling + 0 * privacy\n"),
+        ("estimators/newton/estimate.py", "point, sampling + privacy, privacy,", "point, sampling, privacy,"),
     ),
     planted(
         "privacy part of a GLM for one step of many",
