@@ -29,6 +29,7 @@ _HEADS_AROUND |= {"half_low": "sds x1.5", "half_high": "sds /1.5", "half_tied": 
 _UNSURE = 0.1  # error of the middle of fits, of itself, at which one plan in eight is more than 15 % off
 _APART = 2.0  # standard errors of one fit in ten over those in the middle, by which fits are not alike
 _NOTICED = 0.005  # rows that lack a value, which are printed as 1 %
+_EXPLAINS = 0.3  # correlation with the response, of which a tenth of its variance goes along with a covariate
 _UNREAD = "No private row was read and nothing was charged"
 _EXPOSED = "What is known of the rows was found without secret noise, and the plan charged nothing"
 _FOUND = (
@@ -68,8 +69,11 @@ def _notes(known: Known, law: Law, around: bool) -> list[str]:
     if known.frame is not None:
         notes.append("Covariates are drawn from the public rows.")
     elif known.may_be_tied:
-        tied = "; tied is the half width where all of them are .5" if around else ""
-        notes.append(f"Covariates are taken for uncorrelated; correlations make intervals wider{tied}.")
+        notes.append(
+            "Covariates are taken for uncorrelated; correlations make intervals wider"
+            + "; tied is the half width where all of them are .5" * around
+            + "."
+        )
     lacking, *limits = known.lacking
     doubt = f" ({' to '.join(map(percent, limits))}, as far as noise tells)" * (limits[0] < limits[1])
     told = [
@@ -90,6 +94,16 @@ def _notes(known: Known, law: Law, around: bool) -> list[str]:
             f"Nothing is known of {', '.join(known.assumed)}: taken as even over what is declared, which is "
             "nearly always too optimistic, as most variables fill a small part of their bounds. Give means "
             "and sds, or shares of levels, in covariates= (--known on the command line).",
+        ),
+        (
+            not law.coef[1:].any()
+            and any(
+                abs(rho) > _EXPLAINS and not all(name in known.spreads or "[T." in name for name in pair)
+                for pair, rho in known.correlations.items()
+            ),
+            "Effects are taken for 0, and the response goes along with covariates as was described: with "
+            "coefficients in coef= (--coef on the command line) residuals scatter less, and some fits have "
+            "longer intervals than is planned here.",
         ),
         (law.assumed, f"Assumed: {'; '.join(law.assumed)}."),
     ]

@@ -565,6 +565,20 @@ def test_what_was_described_of_a_subset_is_planned_for_the_rows_of_it() -> None:
     assert "Subset" in str(fit.moments) and "m=='b'" in str(fit.moments)
 
 
+def test_a_plan_without_the_effects_that_were_described_says_so() -> None:
+    model, said = dps.ols("y ~ x + z", None, SCHEMA), "Effects are taken for 0, and the response goes along"
+    known = {"x": (25, 6), "z": (0.5, 1.0), "y": (50, 20)}
+    for rho, coef, holds in (
+        (0.6, None, True),
+        (-0.6, None, True),
+        (0.1, None, False),
+        (0.6, {"x": 2}, False),
+    ):
+        ahead = dps.plan(model, AMPLE, 500, known | {("x", "y"): rho}, coef=coef)
+        assert (said in " ".join(str(ahead.summary()).split())) is holds
+    assert said not in " ".join(str(dps.plan(model, AMPLE, 500, known | {("x", "z"): 0.6})).split())
+
+
 def test_open_ends_of_intervals_are_no_rows_that_lack_a_value() -> None:
     """Units that still work have no upper end, and count."""
     rng = np.random.default_rng(0)
