@@ -210,7 +210,9 @@ class Trial:
         return self._found[asked]
 
     def _run(self, budget: Budget, n: int, quick: bool) -> Outlook:
-        known, columns = self.setting.known, len(self.setting.names) + 1  # what rows take is one more
+        # what rows take beside their columns is as one more, of hazards as four
+        known, beside = self.setting.known, 4 if isinstance(self.setting.model, Coxph) else 1
+        columns = len(self.setting.names) + beside
         n = max(int(n * known.inside * (1 - known.lacking[0])), 1)
         slower = _slower(self.setting.model, budget, n)
         affordable = max(_SECONDS / _FEWEST / slower - _CALLS, _CALLS) / _PER_NUMBER  # in the fewest fits
