@@ -173,8 +173,8 @@ SPELLINGS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     ),
     "weights": (dict(weights="load"), dict(weights="(Q('load'))")),
     "subset": (dict(subset="temp > 5"), dict(subset="(Q('temp')) > 5")),
-    "flag": (dict(subset="smokes"), dict(subset="(Q('smokes') == 1)")),
-    "no flag": (dict(subset="not smokes and temp > 5"), dict(subset="smokes != 1 and temp > 5")),
+    "flag": (dict(subset="good"), dict(subset="(Q('good') == 1)")),
+    "no flag": (dict(subset="not good and temp > 5"), dict(subset="good != 1 and temp > 5")),
 }
 
 

@@ -108,7 +108,11 @@ MUTANTS = (
     planted(
         "a word of R's is refused without what to write instead",
         "formula/test_refusals.py",
-        ("formula/reader.py", "return _INSTEAD.get(word)", "return None"),
+        (
+            "formula/reader.py",
+            'if other := _INSTEAD.get(name):\n        raise FormulaError(f"{name!r}',
+            'if other := None:\n        raise FormulaError(f"{name!r}',
+        ),
     ),
     planted(
         "a line that cannot be read raises (an open quotation mark)",
