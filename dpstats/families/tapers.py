@@ -128,21 +128,9 @@ class Taper(ABC):
         """All of it, for one evaluation of H."""
         z = np.minimum(z, self.stop)
         hazard = self._hazard(z)
-        return At(self._tapered(z, hazard), self._slope(z, hazard), self._integrals(z, hazard))
-
-    def g(self, z: np.ndarray) -> np.ndarray:
-        """The taper at z."""
-        z = np.minimum(z, self.stop)
-        return self._tapered(z, self._hazard(z))
-
-    def _tapered(self, z: np.ndarray, hazard: np.ndarray) -> np.ndarray:
         # the root of g is taken, and rounding makes it -4e-16 at the end of some cuts
-        return np.clip(self._branch(z, hazard), 0.0, 1.0)
-
-    def slope(self, z: np.ndarray) -> np.ndarray:
-        """h1*, at the end of the cut that beyond it, where g is 0."""
-        z = np.minimum(z, self.stop)
-        return self._slope(z, self._hazard(z))
+        g = np.clip(self._branch(z, hazard), 0.0, 1.0)
+        return At(g, self._slope(z, hazard), self._integrals(z, hazard))
 
     def integrals(self, z: np.ndarray) -> Integrals:
         """Integrals up to min(z, stop)."""

@@ -186,7 +186,7 @@ def steps(monkeypatch: Any, model: str, rows: pd.DataFrame) -> tuple[Any, list[i
         return described.fit(gdp(8)), drawn
 
 
-@pytest.mark.parametrize(("model", "early"), [("survreg", 8), ("logit", 5)])
+@pytest.mark.parametrize(("model", "early"), [("survreg", 4), ("logit", 5)])
 def test_early_steps_to_a_root_are_of_some_rows_and_the_others_of_all(
     model: str, early: int, monkeypatch: Any
 ) -> None:

@@ -78,7 +78,7 @@ def test_location_score():
     (score,) = values("location_score")
     _, z = scored(public)
     cut = taper(SEV, public["c"])
-    psi = cut.integrals(z).location - EVENT[:, 0] * cut.g(z)
+    psi = cut.integrals(z).location - EVENT[:, 0] * cut.at(z).g
     assert score.item() == pytest.approx(psi[BLOCK.ok].sum(), **TOLERANCE)
 
 
@@ -94,7 +94,7 @@ def test_location_bend():
     found = curator.release("location_bend", 1.0, **public, curves=curves).values
     x, z = scored(public)
     cut = taper(SEV, public["c"])
-    psi = cut.integrals(z).location - EVENT[:, 0] * cut.g(z)
+    psi = cut.integrals(z).location - EVENT[:, 0] * cut.at(z).g
     t = np.clip(x @ ways.T, -1.5, 1.5)
     q = t**2 - level - tilt * t
     v = (psi[:, None] * q * np.minimum(1, 1.2 / np.linalg.norm(q, axis=1))[:, None])[BLOCK.ok]
@@ -278,7 +278,7 @@ def test_scores_of_rows_that_enter_late():
     (score,), (_, z, entry, event) = late("location_score")
     cut = taper(SEV, 3.0)
     assert (entry == -1000).sum() > 20 and 50 < len(z) < 240
-    psi = cut.integrals(z).location - cut.integrals(entry).location - event * cut.g(z)
+    psi = cut.integrals(z).location - cut.integrals(entry).location - event * cut.at(z).g
     assert score.item() == pytest.approx(psi.sum(), **TOLERANCE)
 
     where = PUBLIC["martingale_score"]["where"]

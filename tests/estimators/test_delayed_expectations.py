@@ -68,7 +68,7 @@ def test_information_of_the_events(dist: str, c: float) -> None:
     late = late_information(found.placement, Whitening(W, W), Choice(c, 3.0, floor, 4.0, 0.0, 0.0), POINT)
 
     cut, z = taper(found.placement.problem.family, c, floor), (LINE - GAMMA) / SIGMA @ x + about
-    g, slope = cut.g(z), cut.slope(z)
+    g, slope = cut.at(z).g, cut.at(z).slope
     log_sigma = 1 + (about - found.placement.expectations(POINT).offset) * slope
     white = W @ x
     location = (white * g * slope**2) @ white.T / len(z)

@@ -14,7 +14,7 @@ N, CUT, FLOOR = 1_000_000, 2.0, -1.5
 def said(family: Family, z: np.ndarray, about: np.ndarray, offset: float) -> np.ndarray:
     """E[g h1*^2], E[g h1* h2*] and E[g h2*^2] of events at these residuals, by the taper itself."""
     cut = family.taper(CUT, FLOOR)
-    g, slope = cut.g(z), cut.slope(z)
+    g, slope = cut.at(z).g, cut.at(z).slope
     log_sigma = 1 + (about - offset) * slope
     return np.array([np.mean(g * x) for x in (slope**2, slope * log_sigma, log_sigma**2)])
 
@@ -51,8 +51,8 @@ def test_events_along_a_line_are_normal_about_it(family: Family) -> None:
     cut = law.cut(CUT, FLOOR)
     expected = said(family, z, within * about, law.offset)
     assert law.left(cut) == pytest.approx(expected, rel=0.03, abs=0.01)  # nine nodes see a floor so far
-    by_place = [np.mean(cut.g(z) * cut.slope(z) ** 2 * place**power) for power in range(3)]
-    assert law.by_place(cut.g(law.z) * cut.slope(law.z) ** 2, 2) == pytest.approx(by_place, abs=0.02)
+    by_place = [np.mean(cut.at(z).g * cut.at(z).slope ** 2 * place**power) for power in range(3)]
+    assert law.by_place(cut.at(law.z).g * cut.at(law.z).slope ** 2, 2) == pytest.approx(by_place, abs=0.02)
 
 
 @EVERY

@@ -13,6 +13,7 @@ from dpstats.estimators.location_scale.plan import (
     LOCATION_STEPS,
     SIGN_STEPS,
     TAIL_STEPS,
+    in_fewer_steps,
     make_sign_plan,
 )
 from dpstats.estimators.newton import count_steps
@@ -34,6 +35,14 @@ def test_a_fit_has_a_fixed_number_of_steps_and_later_early_ones_get_no_less() ->
     steps = tuple(len(plan[stage]) for stage in ("location", "early", "tail"))
     assert steps == (LOCATION_STEPS, EARLY_STEPS, TAIL_STEPS)
     assert (np.diff(plan["early"]) >= 0).all()
+
+
+def test_fewer_steps_cost_the_same() -> None:
+    plan = make_plan(1.0)
+    fewer = in_fewer_steps(plan)
+    assert (len(fewer["early"]), len(fewer["tail"])) == (6, 6)
+    assert (np.diff(fewer["early"]) >= 0).all()
+    assert fewer.costs == pytest.approx(plan.costs, rel=1e-12)
 
 
 @given(st.floats(1e-6, 1e6), st.integers(2, 60))

@@ -189,8 +189,8 @@ def test_the_curve_is_that_of_the_scores(dist: str, c: float, fraction: float) -
     def score(shift: float) -> tuple[float, float, float]:
         z = np.minimum(lives + shift, end)
         event = lives + shift < end
-        psi = cut.integrals(z).location - event * cut.g(z) * cut.slope(z)
-        kept = event * cut.g(z) * cut.slope(z) ** 2 if family.bounded else np.zeros(1)
+        psi = cut.integrals(z).location - event * cut.at(z).g * cut.at(z).slope
+        kept = event * cut.at(z).g * cut.at(z).slope ** 2 if family.bounded else np.zeros(1)
         own = event * family.log_hazard_slope(z - shift) ** 2
         return float(np.mean(psi)), float(np.mean(own)), float(np.mean(kept))
 

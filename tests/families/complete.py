@@ -75,9 +75,9 @@ def _tests_of_family(f: Family) -> dict[str, Callable[[], bool]]:
         all_z.sort()
         kinks = (cut.start, cut.stop, floor)
         z = all_z[(all_z < cut.stop) & np.all([abs(all_z - kink) > _KINK for kink in kinks], axis=0)]
-        g, slope, hazard = cut.g(z), cut.slope(z), f.hazard(z)
+        g, slope, hazard = cut.at(z).g, cut.at(z).slope, f.hazard(z)
         found = _slope(lambda at: np.array(cut.integrals(at)), z)
-        falls = (np.diff(cut.slope(all_z)) <= 0).all() and (slope > 0).all() and (slope <= cut.steepest).all()
+        falls = (np.diff(cut.at(all_z)[1]) <= 0).all() and (slope > 0).all() and (slope <= cut.steepest).all()
         own = _agree(slope[z > floor], f.log_hazard_slope(z[z > floor]))
         wanted = (g * hazard, g * slope * hazard, z * g * slope * hazard)
         return bool(falls) and own and all(map(_agree, found, wanted))

@@ -34,7 +34,7 @@ def quadrature(cut: Taper, family: Family, integrand, z: float, kinks: tuple[flo
 
     def density(u: float) -> float:
         at = np.array([u])
-        return float((cut.g(at) * integrand(at) * family.hazard(at)).item())
+        return float((cut.at(at).g * integrand(at) * family.hazard(at)).item())
 
     end = min(z, cut.stop)
     edges = [-40.0, *sorted(p for p in {cut.start, cut.floor, *kinks} if -40 < p < end), end]
@@ -48,9 +48,9 @@ def test_the_taper_falls_from_one_to_zero_without_a_jump(family: Family, floor: 
     cut = taper(family, c, floor)
     hazard_at_the_end = np.exp(family.log_cumulative_hazard(cut.stop))
     assert hazard_at_the_end == pytest.approx(c)
-    assert cut.g(np.array([-np.inf, cut.start, cut.stop, np.inf])) == pytest.approx([1, 1, 0, 0], abs=1e-9)
+    assert cut.at(np.array([-np.inf, cut.start, cut.stop, np.inf])).g == pytest.approx([1, 1, 0, 0], abs=1e-9)
     fine = np.linspace(cut.start - 1, cut.stop + 1, 20001)
-    g = cut.g(fine)
+    g = cut.at(fine).g
     assert (np.diff(g) <= 0).all() and ((g >= 0) & (g <= 1)).all()  # roots of g are taken
     assert np.abs(np.diff(g)).max() < 10 * (fine[1] - fine[0])
 
@@ -60,7 +60,7 @@ def test_the_slope_of_the_log_hazard_stays_within_what_the_bounds_assume(
     family: Family, floor: float
 ) -> None:
     z, cut = np.linspace(-70, 50, 1201), taper(family, 2.0, floor)
-    slope = cut.slope(z)
+    slope = cut.at(z).slope
     assert slope == pytest.approx(family.log_hazard_slope(np.clip(z, floor, cut.stop)), rel=1e-11)
     assert ((slope > 0) & (slope <= cut.steepest)).all() and (np.diff(slope) <= 0).all()
     assert cut.steepest == pytest.approx(1 if family is not NORMAL else family.log_hazard_slope(floor))
@@ -72,7 +72,7 @@ def test_integrals_of_the_taper(family: Family, floor: float, c: float) -> None:
     cut = taper(family, c, floor)
     z = residuals(cut)
     found = cut.integrals(z)
-    wanted = (lambda u: np.ones_like(u), cut.slope, lambda u: u * cut.slope(u))
+    wanted = (lambda u: np.ones_like(u), cut.slope, lambda u: u * cut.at(u).slope)
     for values, integrand in zip(found, wanted, strict=True):
         exact = [quadrature(cut, family, integrand, point) for point in z]
         assert values == pytest.approx(np.array(exact), rel=1e-9, abs=1e-11)
@@ -90,7 +90,7 @@ def test_compensators(
     pieces = integrands(cut, np.array([z]), np.array([pivot]), low, high)
 
     def log_sigma(u: np.ndarray) -> np.ndarray:
-        return 1 + np.clip(u - pivot, low, high) * cut.slope(u)
+        return 1 + np.clip(u - pivot, low, high) * cut.at(u).slope
 
     kinks = (pivot + low, pivot, pivot + high)
     location = quadrature(cut, family, cut.slope, z)
@@ -98,8 +98,8 @@ def test_compensators(
     compensator = quadrature(cut, family, log_sigma, z, kinks)
     assert pieces.log_sigma_compensator[0] == pytest.approx(compensator, rel=1e-9, abs=1e-10)
     seen = np.array([min(z, cut.stop)])
-    assert pieces.taper[0] == pytest.approx(cut.g(seen)[0])
-    assert pieces.location[0] == pytest.approx(cut.slope(seen)[0])
+    assert pieces.taper[0] == pytest.approx(cut.at(seen).g[0])
+    assert pieces.location[0] == pytest.approx(cut.at(seen).slope[0])
     assert pieces.log_sigma[0] == pytest.approx(log_sigma(seen)[0])
 
 

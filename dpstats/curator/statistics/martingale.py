@@ -68,8 +68,8 @@ class LocationScore(AtResiduals):
     def _scored(self, block: Block, scratch: Scratch) -> tuple[np.ndarray, np.ndarray]:
         """Rows as of :meth:`Map.centred`, and their psi."""
         centred, (z, event, entry, known) = self.watched(block, scratch)
-        first = self._cut.integrals(z).location
-        psi = first - event * self._cut.g(z) * self._cut.slope(z)
+        g, slope, (_, first, _) = self._cut.at(z)
+        psi = first - event * g * slope
         if entry is not None:
             psi -= self._cut.integrals(np.minimum(entry, z)).location
         if known is not None:

@@ -74,7 +74,7 @@ def late_information(
     law = place.law(point)
     mean, along = (whitening.matrix @ part for part in place.along(point))
     cut = law.cut(choice.c, choice.floor)
-    g, slope = cut.g(law.z), cut.slope(law.z)
+    g, slope, _ = cut.at(law.z)
     share, first, second = law.by_place(g * slope**2, 2)
     cross, cross_along = law.by_place(g * slope * (1 + law.rho * slope), 1)
     both = np.outer(mean, along)

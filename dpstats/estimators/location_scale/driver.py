@@ -14,7 +14,7 @@ from dpstats.estimators.engine.plan import Plan
 from dpstats.estimators.engine.route import Route, iterated
 from dpstats.estimators.location_scale.estimate import SurvivalEstimate
 from dpstats.estimators.location_scale.gaussian import Gaussian
-from dpstats.estimators.location_scale.plan import after_columns, make_sign_plan
+from dpstats.estimators.location_scale.plan import after_columns, in_fewer_steps, make_sign_plan
 from dpstats.estimators.location_scale.problem import Problem
 from dpstats.estimators.location_scale.pure import Pure
 from dpstats.estimators.location_scale.signs import Signs
@@ -24,6 +24,8 @@ from dpstats.estimators.row_scale import RowScale
 # Newton needs this many times k^2 events times mu, and this many for any k. With less, and if more than this
 # share of rows fails, the slopes follow the signs of residuals, which say little of fewer failures.
 _NEWTON, _LEAST_SIGNAL, _LEAST_FRACTION = 10.0, 500.0, 0.2
+# Events times mu over k^1.5, beyond which the noise of a step is so small that few converge
+_FEW_STEPS = 150.0
 
 
 def fit_location_scale(curator: Curator, problem: Problem, plan: Plan) -> SurvivalEstimate:
@@ -56,9 +58,13 @@ def _route(curator: Curator, problem: Problem, plan: Plan, scale: RowScale) -> R
         return Pure(curator, problem, plan, scale)
     if problem.strata is not None:
         return Stratified(curator, problem, plan, scale)
-    noisy = problem.shrinks and is_noisy(curator.n * curator.cost_per_row(plan.total), scale)
+    signal, k = curator.n * curator.cost_per_row(plan.total), len(scale.center) + 1
+    noisy = problem.shrinks and is_noisy(signal, scale)
     if noisy and scale.fraction > _LEAST_FRACTION and len(scale.center):
-        return Signs(curator, problem, make_sign_plan(after_columns(plan), len(scale.center) + 1), scale)
+        return Signs(curator, problem, make_sign_plan(after_columns(plan), k), scale)
+    told = not (problem.intervals or problem.delayed)
+    if told and signal * scale.fraction > _FEW_STEPS * k**1.5:
+        plan = in_fewer_steps(plan)
     return Gaussian(curator, problem, plan, scale, noisy)
 
 

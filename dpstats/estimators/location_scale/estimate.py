@@ -121,7 +121,6 @@ def estimate(
     mean, m = found.points.mean(axis=0), len(found.step)
     to_params = step_to_params(mean, bounding.placement.pivot(mean), whitening)[:m, :m]
     step = to_params @ found.step
-    point = mean[:m] + step
 
     inverse = information.inverse
     guess, vague = unseen(information, to_params, bounding, sigma_of(mean))
@@ -142,7 +141,7 @@ def estimate(
 
     events = bounding.n * scale.fraction, bounding.n * scale.fraction_sd
     result = SurvivalEstimate(
-        back @ point + shift,
+        back @ (mean[:m] + step) + shift,
         cov,
         cov_privacy,
         ("unsettled",) * found.unsettled,

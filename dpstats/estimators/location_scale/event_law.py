@@ -179,7 +179,7 @@ class EventLaw:
 
     def left(self, cut: Taper) -> Left:
         """What a cut leaves of the information."""
-        g, slope = cut.g(self.z), cut.slope(self.z)
+        g, slope, _ = cut.at(self.z)
         log_sigma = 1 + self.rho * slope
         return Left(*map(self.mean, (g * slope**2, g * slope * log_sigma, g * log_sigma**2)))
 

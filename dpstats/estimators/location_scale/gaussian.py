@@ -13,7 +13,7 @@ import scipy
 
 from dpstats.curator import Curator
 from dpstats.estimators.engine.information import Information
-from dpstats.estimators.engine.plan import Plan
+from dpstats.estimators.engine.plan import TAIL_STEPS, Plan
 from dpstats.estimators.engine.some import early_rows
 from dpstats.estimators.engine.step import CHOOSE, DAMPING
 from dpstats.estimators.gram.structure import Structure
@@ -155,7 +155,9 @@ class Gaussian(Newton):
         self.move(self.information.shrunk(read.scores, read.noise), read, _EARLY_DAMPING if halved else 1.0)
 
     def about(self, read: Scores) -> bool:
-        return self.move(DAMPING * np.linalg.solve(self.information.matrix, read.scores), read)
+        # few go as far together as many
+        damping = max(DAMPING, 1 - (1 - DAMPING) ** (TAIL_STEPS / len(self.last)))
+        return self.move(damping * np.linalg.solve(self.information.matrix, read.scores), read)
 
     def _rewhiten(self) -> None:
         k, scale = self.bounding.k, self.bounding.placement.scale

@@ -45,7 +45,7 @@ def _curve(family: Family, c: float, end: int) -> np.ndarray:
     z = np.linspace(_EARLIEST, end * _END, POINTS)
     true = z - SHIFTS[:, None]
     living, hazard = family.sf(true), family.hazard(true)
-    h1 = taper(family, c, -UNSEEN).g(z) * family.log_hazard_slope(z)
+    h1 = taper(family, c, -UNSEEN).at(z).g * family.log_hazard_slope(z)
     score = np.trapezoid(living * h1 * (family.hazard(z) - hazard), z, axis=1)
     events = np.trapezoid(living * hazard * family.log_hazard_slope(true) ** 2, z, axis=1)
     left = slope_in_middle(score) / events[len(events) // 2]

@@ -4,6 +4,7 @@ See docs/theory/survival.md#releases-and-shares.
 """
 
 import math
+from dataclasses import replace
 
 from dpstats.estimators.engine.plan import EARLY_STEPS as SIGN_STEPS
 from dpstats.estimators.engine.plan import (
@@ -85,6 +86,13 @@ def make_plan(
         bend=Stage(LOOK, "check of the line"),
     )
     return Plan(mu, False, stages)
+
+
+def in_fewer_steps(plan: Plan) -> Plan:
+    """The same in four early steps and two averaged ones fewer, where their noise is small."""
+    steps = {"early": growing(len(plan["early"]) - 4), "tail": alike(len(plan["tail"]) - 2)}
+    fewer = {name: plan.stages[name]._replace(weights=each) for name, each in steps.items()}
+    return replace(plan, stages=plan.stages | fewer)
 
 
 def after_columns(plan: Plan) -> float:

@@ -122,7 +122,8 @@ class PureBounding(Bounding[PlacedByLine]):
     def _left(self, where: Truncation) -> tuple[float, float]:
         """Share of the location information that is left, as slope and as variance of the score."""
         law = self._watched(self.placement.events.fraction)
-        return law.slope_and_variance(where.cut.g(law.z) * where.cut.slope(law.z), law.slope)
+        g, slope, _ = where.cut.at(law.z)
+        return law.slope_and_variance(g * slope, law.slope)
 
 
 @functools.lru_cache(maxsize=64)

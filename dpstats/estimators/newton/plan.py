@@ -18,8 +18,7 @@ _STEPS = ((3000.0, (6, 3)), (60.0, (6, 4)))
 
 def count_steps(n: int, mu: float, k: int) -> tuple[int, int]:
     """Early and averaged steps of a fit of k coefficients to n rows; `mu` is the cost per row."""
-    rows = n * mu / k**1.5
-    return next((steps for least, steps in _STEPS if rows > least), (EARLY_STEPS, TAIL_STEPS))
+    return next((steps for least, steps in _STEPS if n * mu / k**1.5 > least), (EARLY_STEPS, TAIL_STEPS))
 
 
 def make_plan(
