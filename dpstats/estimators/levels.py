@@ -10,7 +10,7 @@ See docs/theory/levels.md.
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
@@ -51,6 +51,8 @@ class LevelScores:
         Of its error, and the part of sampling in it.
     curvature : callable, optional
         Takes a change of the coefficients to the curvature of all rows along it, and the sd of its noise.
+    moments : array, shape (k, k)
+        Second moments of rows, by what they weigh, where these tell what goes along with a level.
     """
 
     points: np.ndarray
@@ -58,6 +60,7 @@ class LevelScores:
     cov: np.ndarray
     sampling: np.ndarray
     curvature: Callable[[np.ndarray], tuple[float, float]] | None = None
+    moments: np.ndarray = field(default_factory=lambda: np.eye(0))
 
     def along(self, row: np.ndarray) -> tuple[np.ndarray, float, float, float]:
         """Points, step and the sds of its error for the linear predictor of a row."""

@@ -4,12 +4,16 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy import special
 
+import dpstats as dps
 from dpstats.estimators.engine.information import Information
 from dpstats.estimators.newton.hidden import hidden
+from dpstats.estimators.newton.levels import moved_alone
 from dpstats.estimators.newton.located import Located, usual_effects
 from dpstats.estimators.newton.problem import Problem
 from dpstats.families.glm import BINOMIAL
+from dpstats.testing import SeededNoise, noise
 
 PRIOR = 4.0
 
@@ -25,13 +29,17 @@ def known(k: int, center: np.ndarray | None = None, categories: tuple[np.ndarray
     return Problem(BINOMIAL, -one[1:], one[1:], (0.0, 1.0), categories=categories), located
 
 
-def priced(direction: np.ndarray, effects: np.ndarray, *about: object) -> float:
-    """Variance along a direction that is not seen, of which a fit has no effect."""
+def priced(direction: np.ndarray, effects: np.ndarray, *about: object, most: float = 1.0) -> float:
+    """Variance along a direction that is not seen, of which a fit has no effect.
+
+    A change of 1 along it makes a linear predictor of this sd at most, as along all others.
+    """
     unit = direction / np.linalg.norm(direction)
     values, vectors = np.linalg.eigh(np.eye(len(unit)) - np.outer(unit, unit))
     seen = np.round(values)
     information = Information(values, vectors, np.maximum(values, 0.1), 0.01 + 0 * seen, seen, 1 + 0 * seen)
-    return float(unit @ hidden(information, np.eye(len(unit)), effects, *about) @ unit)
+    own, larger = hidden(information, np.eye(len(unit)), effects, np.where(seen > 0, 1.0, most), *about)
+    return float(unit @ (own + larger) @ unit)
 
 
 @pytest.mark.parametrize("k", [10, 40])
@@ -53,7 +61,64 @@ def test_of_two_columns_that_repeat_each_other_nothing_is_taken_for_known() -> N
 
 
 def test_of_one_column_nothing_is_taken_for_known() -> None:
-    assert priced(np.eye(5)[3], 0.1 * np.ones(5), *known(5)) == pytest.approx(PRIOR)
+    for most in (0.1, 1.0):
+        assert priced(np.eye(5)[3], 0.1 * np.ones(5), *known(5), most=most) == pytest.approx(PRIOR)
+
+
+@pytest.mark.parametrize("coded", [(), (1,), (1, 2)])
+def test_columns_that_cancel_each_other_have_effects_as_large_as_the_information_allows(
+    coded: tuple[int, ...],
+) -> None:
+    """A number may cancel a level, as a dose that only the treated have does; those of levels have a size."""
+    problem, located = known(5)
+    problem = replace(problem, coded=np.isin(np.arange(1, 5), coded))
+    found = priced(np.array([0.0, 1.0, -1.0, 0.0, 0.0]), np.zeros(5), problem, located, most=0.1)
+    assert found == pytest.approx(PRIOR + 100 * (len(coded) < 2))
+
+
+TREATED = np.array(
+    [[1.0, 0.1, 10.0, 0.0], [0.1, 0.1, 10.0, 0.0], [10.0, 10.0, 1e3, 0.0], [0.0, 0.0, 0.0, 1.0]]
+)
+
+
+def test_a_level_has_rows_with_what_goes_along_with_it() -> None:
+    one = np.ones(3)
+    flag = Problem(BINOMIAL, 0 * one, 100 * one, (0.0, 1.0), coded=np.array([True, False, False]))
+    ((row, alone),) = moved_alone(flag, TREATED)
+    assert (row == [0.0, 1.0, 100.0, 0.0]).all() and (alone == np.eye(4)[1]).all()
+    (reference, _), (level, _) = moved_alone(replace(flag, categories=(np.array([1]),)), TREATED)
+    assert (level == [1.0, 1.0, 100.0, 0.0]).all() and (reference == [1.0, 0.0, 0.0, 0.0]).all()
+
+
+def treated(kind: str, seed: int) -> tuple[list[str], np.ndarray, np.ndarray]:
+    """Cautions, and errors and half-lengths of all coefficients and of the effect of the mean dose."""
+    rng, n = np.random.default_rng([seed, 31]), 10_000
+    g, z = 1 * (rng.random(n) < 0.15), rng.normal(size=n).clip(-5, 5)
+    x = 100 * g * (1 + 0.02 * rng.normal(size=n))
+    line = 0.2 - 19.5 * g + 0.2 * x + 0.3 * z
+    y = {"poisson": rng.poisson, "gamma": lambda m: m * rng.gamma(2, 0.5, n) + 1e-6}
+    response = (
+        dps.count(60) if kind == "poisson" else dps.bounded(1e-6, 60) if kind == "gamma" else dps.flag()
+    )
+    yes = 1 * (rng.random(n) < special.expit(line))
+    data = dict(g=g, x=x, z=z, y=y[kind](np.exp(line)) if kind in y else yes)
+    schema = dps.Schema(g=dps.flag(), x=dps.bounded(0, 300), z=dps.bounded(-6, 6), y=response)
+    with noise(SeededNoise(seed)):
+        model = dps.glm("y ~ g + x + z", data, schema, kind if kind in y else "binomial")
+        fit = model.fit(dps.pure(6) if kind == "pure" else dps.gdp(1))
+    ways = np.vstack([np.eye(4), [0, 1, 100, 0]])
+    half = 1.96 * np.sqrt(np.sum(ways @ fit.cov_params().to_numpy() * ways, axis=1))
+    return [code for code, _ in fit.flags], np.abs(ways @ (fit.params - [0.2, -19.5, 0.2, 0.3])), half
+
+
+@pytest.mark.parametrize("kind", ["binomial", "poisson", "gamma", "pure"])
+def test_a_dose_that_only_the_treated_have_is_not_told_from_the_treatment(kind: str) -> None:
+    """Both were confidently wrong, by up to 8 half-lengths, and what the mean dose does known to 15 only."""
+    for seed in range(3):
+        cautions, errors, half = treated(kind, seed)
+        assert cautions == ["weak"]
+        assert np.all(errors < 2 * half)
+        assert half[-1] < 3.0
 
 
 def test_a_large_effect_is_priced_in_every_column_of_its_direction() -> None:

@@ -130,6 +130,7 @@ COLUMNS = Located(
     prior=np.ones(4),
     dim=np.zeros(4, dtype=bool),
 )
+ROWS = np.outer([1.0, 0.4, 0.3, MEAN], [1.0, 0.4, 0.3, MEAN]) + np.diag([0.0, 0.2, 0.2, 9.0])
 
 
 @pytest.mark.parametrize("hidden", [0, 1, 2])
@@ -137,11 +138,12 @@ COLUMNS = Located(
 def test_a_level_that_steps_ran_away_with_lies_within_reach_of_the_others(hidden: int, away: float) -> None:
     """A reference level was at log means of -600, with an interval of 470 about it."""
     lines, sds = LINES + away * (np.arange(3) == hidden), np.where(np.arange(3) == hidden, 240.0, 0.05)
-    back = np.array([row for row, _ in moved_alone(CATEGORY, COLUMNS)] + [np.eye(4)[3]])
+    back = np.array([row for row, _ in moved_alone(CATEGORY, ROWS)] + [np.eye(4)[3]])
     to_user = np.linalg.inv(back)
     params = to_user @ np.append(lines, SLOPE)
     cov = to_user @ np.diag(np.append(sds, 0.01) ** 2) @ to_user.T
-    scores, guess = LevelScores(params[None], np.zeros(4), cov, cov / 4), np.diag([20.0, 0.0, 0.0, 0.0])
+    scores = LevelScores(params[None], np.zeros(4), cov, cov / 4, moments=ROWS)
+    guess = np.diag([20.0, 0.0, 0.0, 0.0])
     found = Estimate(params, cov + guess, cov * 3 / 4 + guess)
     found.cov[3, 3] = math.inf  # of a number that is lost
     found = read_levels(CATEGORY, COLUMNS, found, scores)

@@ -163,7 +163,8 @@ def test_rows_of_a_level_may_all_say_the_same_where_noise_may_make_up_their_even
     problem = Problem(BINOMIAL, 0 * one[1:], one[1:], (0.0, 1.0), categories=(np.array([1, 2]),))
     sampling, params = np.eye(3) / 120, np.array([5.1, 0.0, 0.0])
     cov = sampling + noisy**2 * np.eye(3)
-    scores = LevelScores(params[None], 0 * one, cov, sampling, lambda change: (12.0, error))
+    few_say = dict(curvature=lambda change: (12.0, error), moments=np.eye(3))
+    scores = LevelScores(params[None], 0 * one, cov, sampling, **few_say)
     bare = read_levels(problem, located, Estimate(params, cov, cov), replace(scores, curvature=None))
     found = read_levels(problem, located, Estimate(params, cov, cov), scores)
     assert bare.cov[0, 0] < 1.0

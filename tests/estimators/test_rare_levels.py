@@ -236,7 +236,7 @@ def read(family: str, sd: float, step: float = 0.0, sampling: float = 0.0) -> tu
     """Of a model with an intercept, a rare flag and a column that is none: coefficients and their sds."""
     problem, ones, axes = Problem(FAMILIES[family], **PROBLEM), np.ones(3), np.eye(3)
     found = Estimate(POINTS.mean(axis=0) + step, sd**2 * axes, sd**2 * axes)
-    scores = LevelScores(POINTS, step * ones, sd**2 * axes, sampling**2 * axes)
+    scores = LevelScores(POINTS, step * ones, sd**2 * axes, sampling**2 * axes, moments=axes)
     found = read_levels(problem, LOCATED, found, scores)
     assert found.problems == ()
     return found.params, np.sqrt(np.diag(found.cov))
@@ -316,7 +316,7 @@ def test_a_coefficient_that_noise_put_anywhere_is_a_number(family: str, point: f
     problem, ones, axes = Problem(FAMILIES[family], **PROBLEM), np.ones(3), np.eye(3)
     found = Estimate(0 * ones, axes, axes)
     found = read_levels(
-        problem, LOCATED, found, LevelScores(point * np.ones((1, 3)), ones, axes, 0.01 * axes)
+        problem, LOCATED, found, LevelScores(point * np.ones((1, 3)), ones, axes, 0.01 * axes, moments=axes)
     )
     assert np.isfinite(found.params).all() and np.isfinite(found.cov).all()
     assert np.all(np.diag(found.cov) >= 1)

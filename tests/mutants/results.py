@@ -325,7 +325,7 @@ MUTANTS = (
     planted(
         "covariance of a GLM without its privacy part",
         "privacy/test_every_error.py::test_the_privacy_part_is_the_spread_of_fits[glm-poisson-newton-gdp]",
-        ("estimators/newton/estimate.py", "point, sampling + privacy, privacy,", "point, sampling, privacy,"),
+        ("estimators/newton/estimate.py", "cov = sampling + privacy\n", "cov = sampling + 0 * privacy\n"),
     ),
     planted(
         "privacy part of a GLM for one step of many",
@@ -383,7 +383,7 @@ MUTANTS = (
     planted(
         "a reference level always has events, and others (glm)",
         f"{ALONE}a_reference_level_that_always_says_the_same_leaves_intercept_and_contrasts_open",
-        (LEVELS, "reference[own], direction[own] = 0.0, -1.0", "reference[own], direction[:] = 0.0, 0.0"),
+        (LEVELS, "[axes[0] - axes[own].sum(axis=0), *axes[own]]", "axes[own]"),
     ),
     planted(
         "steps run on with a reference level that noise hides (glm)",
@@ -438,7 +438,7 @@ MUTANTS = (
     planted(
         "a reference level has no effect of its own (generalised linear)",
         "estimators/test_hidden.py::test_the_effect_of_a_reference_level_is_one_effect",
-        ("estimators/newton/hidden.py", "np.vstack(matrix), np.concatenate(before)", "matrix[0], before[0]"),
+        ("estimators/newton/hidden.py", "return np.vstack(matrix)", "return matrix[0]"),
     ),
     planted(
         "columns of levels are taken for independent (generalised linear)",
@@ -514,9 +514,19 @@ MUTANTS = (
         ),
     ),
     planted(
-        "the effect of a rare level grows with its rarity (generalised linear)",
-        "estimators/test_hidden.py::test_the_effect_of_a_rare_level_is_no_larger_for_its_rarity",
-        ("estimators/newton/hidden.py", "unknown[problem.levels]", "unknown[:0]"),
+        "effects of levels that cancel each other have no size (generalised linear)",
+        "estimators/test_hidden.py::test_columns_that_cancel_each_other_have_effects_as_large_as_the_information_allows",
+        ("estimators/newton/hidden.py", "together(alone[~coded], ", "together(alone, "),
+    ),
+    planted(
+        "a dose is told from the treatment by the size of usual effects (generalised linear)",
+        "estimators/test_hidden.py::test_columns_that_cancel_each_other_have_effects_as_large_as_the_information_allows",
+        ("estimators/newton/hidden.py", "larger = cancel /", "larger = 0 * cancel /"),
+    ),
+    planted(
+        "the effect of a level is that where what goes along with it stays (generalised linear)",
+        "estimators/test_hidden.py::test_a_level_has_rows_with_what_goes_along_with_it",
+        ("estimators/newton/levels.py", "row = moments @ tells", "row = moments[0].copy()"),
     ),
     planted(
         "noise that breaks what is public is all taken for gone (generalised linear)",
@@ -880,9 +890,9 @@ MUTANTS = (
         "columns that cancel each other are as well known as each of them (survreg)",
         "models/test_loose_bounds.py::test_the_difference_of_near_duplicates_that_noise_hides_is_weak",
         (
-            SCALE,
-            "together = np.maximum(2 * largest - alone.sum(axis=0), most)",
-            "together = largest",
+            "estimators/engine/information.py",
+            "effect = np.maximum(2 * largest - alone.sum(axis=0), most)",
+            "effect = largest",
         ),
     ),
     planted(
@@ -1566,12 +1576,12 @@ MUTANTS = (
     planted(
         "what a correction may lack is left out (logit, pure)",
         f"{CORRECTION}what_a_correction_may_lack_is_uncertain",
-        (BIAS, "guess + np.outer(left, left)", "guess"),
+        (BIAS, " + np.outer(left, left)", ""),
     ),
     planted(
         "noise of the curvature is left out (logit, pure)",
         f"{CORRECTION}noise_of_the_curvature_is_noise_of_the_correction",
-        (BIAS, "more=by_curvature + guess,", "more=guess,"),
+        (BIAS, "more=by_curvature + guess + larger,", "more=guess + larger,"),
     ),
     planted(
         "a log-likelihood that covariates have brought to 0 tells nothing (glm)",
@@ -1596,7 +1606,7 @@ MUTANTS = (
     planted(
         "what noise hides is left out (logit, pure)",
         f"{CORRECTION}what_noise_hides_of_the_curvature_is_as_uncertain_as_before",
-        (BIAS, "more=by_curvature + guess,", "more=by_curvature,"),
+        (BIAS, "more=by_curvature + guess + larger,", "more=by_curvature,"),
     ),
     planted(
         "a fit of no usable row is taken for one of noise (glm)",

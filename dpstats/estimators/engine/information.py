@@ -9,7 +9,7 @@ from functools import cached_property
 
 import numpy as np
 
-from dpstats.estimators.matrices import not_noise
+from dpstats.estimators.matrices import ROUNDING, not_noise
 from dpstats.moments.solution import believed, seen_share
 
 # weight of the past in an early step, while whitening and residuals still change
@@ -20,6 +20,9 @@ FLOOR = 0.75
 _STANDS_OUT = 2.0
 # variance of the coefficient of a column whose scale may be a million times too large
 _ANY = 1e12
+# square of the effect of columns together, over that of uncorrelated ones, below which they cancel:
+# of what noise hides of uncorrelated columns the floor of an eigenvalue is more
+_CANCEL = 0.5
 # share of a column's square that may lie where nothing is seen without this counting
 _SHOWN = 0.05
 # sds of noise that the information on a column of unknown spread exceeds where it is seen. Its logarithm may
@@ -154,3 +157,25 @@ class Information:
         unseen = self.vectors[:, self.values < np.maximum(_SURELY * self.sds, 1e-12)]
         hidden = np.sum((unseen.T @ axes) ** 2, axis=0) > _SHOWN * np.sum(axes**2, axis=0)
         return (axes * (hidden & vague) * _ANY) @ axes.T
+
+
+def together(numbers: np.ndarray, levels: np.ndarray, most: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """What columns do to rows together, over the largest effect of a number, and whether they cancel; (m,).
+
+    Together they do as much as the largest, unless the others may cancel it, as those of columns that nearly
+    repeat each other do: then it is as much as the information along the direction can be. They do cancel
+    where that is below what uncorrelated columns do. A number may cancel levels; each other they cancel in a
+    reference level, which goes as far as they do.
+
+    Parameters
+    ----------
+    numbers, levels : array, shape (d, m)
+        sds of the effects of each column alone along m directions.
+    most : array, shape (m,)
+        sds of what all do, by the information.
+    """
+    largest = numbers.max(axis=0, initial=0.0)
+    alone = np.vstack([numbers, np.minimum(np.linalg.norm(levels, axis=0), 2 * largest)])
+    largest = alone.max(axis=0, initial=ROUNDING)
+    effect = np.maximum(2 * largest - alone.sum(axis=0), most)
+    return np.minimum(effect / largest, 1.0), effect**2 < _CANCEL * np.sum(alone**2, axis=0)

@@ -8,7 +8,7 @@ import scipy
 
 from dpstats.estimators.engine.average import UNSETTLED, Steps, scatter
 from dpstats.estimators.engine.finish import Estimate, to_user, weak
-from dpstats.estimators.engine.information import Information
+from dpstats.estimators.engine.information import Information, together
 from dpstats.estimators.levels import FARTHEST, LevelScores
 from dpstats.estimators.location_scale.bounds import Bounding, Choice
 from dpstats.estimators.location_scale.levels import Reader, few_events, lines, widths, with_levels
@@ -28,9 +28,6 @@ COUNT_USABLE = 0.15
 CURVED = 1.5
 # share of a column in what noise hides from which on nothing bounds its slope, if it may hardly vary
 _HIDES = 0.05
-# square of the effect of columns together, over that of uncorrelated ones, below which they cancel:
-# of what noise hides of uncorrelated columns the floor of an eigenvalue is more
-_CANCEL = 0.5
 # a column is long on one side if the row weight takes this share of its squares away there, and three times
 # what it takes on the other: its effect is then that of the bulk
 _LONG_RANGE, _ONE_SIDED = 0.5, 3.0
@@ -209,28 +206,12 @@ def unseen(
     slopes = along[1 : bounding.k]
     levels = slopes[binary] * (width / scale.scale)[binary, None] / level
     alone = slopes * np.sqrt(scale.ratio)[:, None]
-    numbers, flags = alone[~binary], np.sqrt(np.sum(alone[binary] ** 2, axis=0))
-    # a number may cancel levels; each other they cancel in a reference level, which goes as far as they do
-    largest = numbers.max(axis=0, initial=0.0)
-    both = np.vstack([numbers, np.minimum(flags, 2 * largest)])
-    share, cancel = _together(both, sigma * np.sqrt(information.used))
+    share, cancel = together(alone[~binary], alone[binary], sigma * np.sqrt(information.used))
+    largest, flags = alone[~binary].max(axis=0, initial=0.0), np.linalg.norm(alone[binary], axis=0)
     levels *= np.maximum(share, 1 - largest / np.maximum(flags, ROUNDING))
     ends = np.vstack([along[:1] / level, levels, share * largest, along[bounding.k :]])
     variance = np.max(ends, axis=0) ** -2
     return information.blind(variance), information.blind(variance * cancel)
-
-
-def _together(alone: np.ndarray, most: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """What columns do to rows together, over the largest effect of one, and whether they cancel; shape (m,).
-
-    `alone` are sds of the effects of each alone, (d, m). Together they do as much as the largest, unless the
-    others may cancel it, as those of columns that nearly repeat each other do: then it is as much as the
-    information along the direction can be, `most`. They do cancel where that is below what uncorrelated
-    columns do.
-    """
-    largest = alone.max(axis=0, initial=ROUNDING)
-    together = np.maximum(2 * largest - alone.sum(axis=0), most)
-    return np.minimum(together / largest, 1.0), together**2 < _CANCEL * np.sum(alone**2, axis=0)
 
 
 def _with_known_scale(result: SurvivalEstimate, problem: Problem) -> SurvivalEstimate:

@@ -270,8 +270,6 @@ def separated(family: GlmFamily, line: Line) -> bool:
     because its effect has no limit. Near its middle a normal predictor of a large sd s is spread evenly, with
     1 / (sqrt(2 pi) s) of the rows to a unit.
     """
-    if not family.two_valued:
-        return False
     errors = Z95 * np.sqrt(np.diag(line.cov))
     stand_out = (np.abs(line.slopes) > errors) | np.isinf(errors)
     spread = replace(line, beta=stand_out * line.slopes).whole_spread

@@ -8,7 +8,7 @@ import numpy as np
 
 from dpstats.estimators.engine.accumulate import Accumulator
 from dpstats.estimators.engine.average import Steps, uncertain
-from dpstats.estimators.engine.finish import Estimate, guessed, lacking
+from dpstats.estimators.engine.finish import Estimate, guessed, lacking, weak
 from dpstats.estimators.levels import LevelScores
 from dpstats.estimators.newton.bounds import Bounds
 from dpstats.estimators.newton.dispersion import (
@@ -21,7 +21,7 @@ from dpstats.estimators.newton.dispersion import (
 )
 from dpstats.estimators.newton.hidden import hidden
 from dpstats.estimators.newton.information import dispersion
-from dpstats.estimators.newton.levels import read_levels
+from dpstats.estimators.newton.levels import read_levels, row_moments
 from dpstats.estimators.newton.located import Located
 from dpstats.estimators.newton.problem import Problem
 from dpstats.families.bounded_score import BoundedScore
@@ -84,28 +84,34 @@ def estimate(averaged: Averaged, problem: Problem, located: Located, bounds: Bou
     step = information.solve(averaged.steps.scores.mean(axis=0))
     second = information.solve(_second_order(averaged, step))
     point = _without_unseen(averaged, points.mean(axis=0) + averaged.whitening @ (step + second))
-    guess = _guess(averaged, problem, located, point)
+    guess, larger = _guess(averaged, problem, located, point)
     per_row = information.inverse @ _variability(averaged) @ information.inverse
     sampling, privacy, unsettled = uncertain(averaged.steps, averaged.whitening, per_row, n)
     user = located.to_user(problem.intercept)
     axes = user @ averaged.whitening
-    sampling, privacy, guess = (axes @ part @ axes.T for part in (sampling, privacy, guess))
-    read = LevelScores(points @ user.T, axes @ step, sampling + privacy, sampling)
-    privacy = privacy + guess
+    sampling, privacy, guess, larger = (axes @ part @ axes.T for part in (sampling, privacy, guess, larger))
+    rows = row_moments(information, averaged.whitening, located, problem.intercept)
+    read = LevelScores(points @ user.T, axes @ step, sampling + privacy, sampling, moments=rows)
+    privacy = privacy + guess + larger
+    cov = sampling + privacy
+    problems = ("unsettled",) * unsettled + tuple(f"weak:{j}" for j in weak(larger, cov))
     found, tail = _scattered(averaged, problem, bounds, (n, located.usable))
-    result = GlmEstimate(user @ point, sampling + privacy, privacy, ("unsettled",) * unsettled, **found)
+    result = GlmEstimate(user @ point, cov, privacy, problems, **found)
     result = guessed(result, guess, located.before(user), problem.intercept, bool(problem.zero_or_one.all()))
     result = result.hopeless() if located.unread or not information.stands_out else result
     result = read_levels(problem, located, result, read)
     return replace(result, problems=(*result.problems, *tail, *lacking(located.usable, located.usable_sd)))
 
 
-def _guess(averaged: Averaged, problem: Problem, located: Located, point: np.ndarray) -> np.ndarray:
-    """Covariance of a whitened point by effects along directions that are not seen, of which it has none."""
+def _guess(
+    averaged: Averaged, problem: Problem, located: Located, point: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Covariances of a whitened point by effects along directions that are not seen, of which it has none."""
     information, whitening = averaged.steps.information, averaged.whitening
-    guess = hidden(information, whitening, point - averaged.start, problem, located)
+    most = np.sqrt(information.used / np.median(information.used))
+    guess, larger = hidden(information, whitening, point - averaged.start, most, problem, located)
     vague = information.unbounded(np.linalg.inv(whitening), located.dim)
-    return guess + information.error_beside(guess) + vague
+    return guess + information.error_beside(guess + larger) + vague, larger
 
 
 def _scattered(

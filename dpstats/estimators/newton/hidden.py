@@ -5,7 +5,8 @@ See docs/theory/intervals.md#what-noise-hides.
 
 import numpy as np
 
-from dpstats.estimators.engine.information import Information
+from dpstats.estimators.engine.information import Information, together
+from dpstats.estimators.matrices import SMALLEST
 from dpstats.estimators.newton.located import Located, usual_effects
 from dpstats.estimators.newton.problem import Problem
 
@@ -16,12 +17,13 @@ _TURNS = 200  # after which bounds hardly fall; they come from above, so that fe
 
 
 def hidden(
-    information: Information, whitening: Array, far: Array, problem: Problem, located: Located
-) -> Array:
+    information: Information, whitening: Array, far: Array, most: Array, problem: Problem, located: Located
+) -> tuple[Array, Array]:
     """Covariance of a whitened point by effects along directions that are not seen, of which it has none.
 
-    Where nothing is known of effects of numbers, a whitened coefficient has a variance of 1 at least, as
-    effects of columns that repeat each other may cancel. Log ratios of levels are no larger for it.
+    Where columns may cancel each other, and the effects of each may make the linear predictor of rows have an
+    sd of 1, they may do so together, however little the rows vary along the direction: the second covariance,
+    to be added to the first. Log ratios of levels are no larger for it.
 
     Parameters
     ----------
@@ -30,28 +32,34 @@ def hidden(
         W: coefficients of standardised columns are W times whitened ones.
     far : array, shape (k,)
         How far coefficients of standardised columns are from where no covariate has an effect.
+    most : array, shape (k,)
+        sds of the linear predictor by a change of 1 along each eigenvector, at most.
     problem : Problem
     located : Located
     """
-    effects, before = _effects(problem, located)
+    effects = _effects(problem, located)
     back = effects @ whitening
     way = np.linalg.pinv(back)
     doubtful = information.vectors[:, information.seen < 1]
     lacking = back @ doubtful @ doubtful.T @ way
     squares = _squares(lacking, (np.eye(len(lacking)) - lacking) @ (effects @ far))
-    unknown = squares == 1
-    unknown[problem.levels], unknown[problem.k :] = False, False
-    alone = (way * unknown) @ back
-    variance = (way * (squares - unknown / before)) @ way.T + alone @ alone.T
-    return np.asarray(information.blind() @ variance @ information.blind())
+    vectors, blind, coded = information.vectors, information.blind(), problem.zero_or_one
+    # what each column alone, of known spread, does by its own part of the information
+    own = np.linalg.norm(np.linalg.inv(whitening).T @ vectors * most, axis=1) * ~located.dim
+    alone = (own[:, None] * np.abs(whitening @ vectors))[int(problem.intercept) :]
+    share, cancel = together(alone[~coded], alone[coded], most)
+    # where the columns' own effects may be as large as that of all together is taken for
+    cancel &= ((squares[: problem.k] * located.prior)[int(problem.intercept) :] - 1) @ alone**2 > 0
+    larger = cancel / np.maximum(share * alone[~coded].max(axis=0, initial=0.0), SMALLEST) ** 2
+    return blind @ (way * squares) @ way.T @ blind, information.blind(larger)
 
 
-def _effects(problem: Problem, located: Located) -> tuple[Array, Array]:
-    """What takes coefficients of standardised columns to effects, over their sds before any data; variances.
+def _effects(problem: Problem, located: Located) -> Array:
+    """What takes coefficients of standardised columns to effects, over their sds before any data.
 
     Those of the levels of a category are against its mean, and the reference level has one.
     """
-    matrix, before = [np.diag(1 / np.sqrt(located.prior))], [located.prior]
+    matrix = [np.diag(1 / np.sqrt(located.prior))]
     for own in problem.categories:
         mean = np.zeros(problem.k)
         mean[own] = located.center[own] / located.scale[own]
@@ -59,8 +67,7 @@ def _effects(problem: Problem, located: Located) -> tuple[Array, Array]:
         share = np.clip(1 - located.center[own].sum(keepdims=True), located.noise**2, 0.5)
         scale = np.sqrt(share * (1 - share))
         matrix.append(-mean[None] * scale / usual_effects(scale))
-        before.append(usual_effects(scale) ** 2)
-    return np.vstack(matrix), np.concatenate(before)
+    return np.vstack(matrix)
 
 
 def _squares(lacking: Array, seen: Array) -> Array:

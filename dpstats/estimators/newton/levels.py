@@ -11,6 +11,7 @@ import numpy as np
 
 from dpstats.estimators.engine.bounds import LENGTHS
 from dpstats.estimators.engine.finish import E, told_beside
+from dpstats.estimators.engine.information import Information
 from dpstats.estimators.levels import (
     END,
     FEWEST_EVENTS,
@@ -21,10 +22,12 @@ from dpstats.estimators.levels import (
     level,
     slope_in_middle,
 )
+from dpstats.estimators.matrices import SMALLEST
 from dpstats.estimators.newton.located import Located, level_shares
 from dpstats.estimators.newton.problem import Problem
 from dpstats.estimators.stretch import STRETCH
 from dpstats.families.glm import GlmFamily
+from dpstats.moments.noisy import SEEN
 from dpstats.moments.roots import variance_along
 from dpstats.moments.spread import Z95
 
@@ -48,11 +51,11 @@ def read_levels(problem: Problem, located: Located, result: E, scores: LevelScor
     """
     if not problem.intercept:
         return result
-    params, added, moved = result.params.copy(), 0.0 * scores.cov, list(moved_alone(problem, located))
+    params, added, moved = result.params.copy(), 0.0 * scores.cov, list(moved_alone(problem, scores.moments))
     gone: list[tuple[np.ndarray, np.ndarray]] = []
     for row, direction in moved:
         points, step, sd, sampling = scores.along(row)
-        curve, share = _said(problem, located, row, scores.points.mean(axis=0))
+        curve, share = _said(problem, located, row, direction, scores.points.mean(axis=0))
         found, more = level(curve, share, points, step, sd, sampling), 0.0
         if problem.family.free_dispersion:
             # its curvature is 1 at all points, whose matrices do not tell how scores bend
@@ -80,20 +83,45 @@ def _middle(params: np.ndarray, scores: LevelScores, rows: list[np.ndarray]) -> 
     return float(np.average([row @ params for row in rows], weights=weights)) if rows else 0.0
 
 
-def moved_alone(problem: Problem, located: Located) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+def moved_alone(problem: Problem, moments: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     """Of each level of a category, that of the reference among them, and of each flag, two vectors (k,).
 
     The first takes coefficients to the linear predictor of rows of the level, other columns being as they
-    are in the mean, or to the effect of the flag; the second is what a change of that alone makes of them.
+    are in the mean of these rows, or to what differs between those of the two values of a flag; the second is
+    what a change of that alone makes of them, which also tells the rows. What goes along with a level, as a
+    dose that only its rows have, is thus no change of the level.
     """
-    axes, middle, rest = np.eye(problem.k), np.append(1.0, located.center[1:]), set(problem.levels)
+    axes, flags = np.eye(problem.k), set(problem.levels).difference(*problem.categories)
+
+    def mean(tells: np.ndarray, own: np.ndarray) -> np.ndarray:
+        row = moments @ tells
+        row = row / row[0] if row[0] > 0 else moments[0] / moments[0, 0]
+        row[own] = np.maximum(tells[own], 0.0)
+        return row
+
     for own in problem.categories:
-        reference, direction = middle.copy(), axes[0].copy()
-        reference[own], direction[own] = 0.0, -1.0
-        yield reference, direction
-        yield from ((reference + axes[j], axes[j]) for j in own)
-        rest -= set(own)
-    yield from ((axes[j], axes[j]) for j in sorted(rest))
+        ways = np.array([axes[0] - axes[own].sum(axis=0), *axes[own]])
+        yield from ((mean(way, own), way) for way in ways)
+    for j in sorted(flags):
+        own = np.array([j])
+        yield mean(axes[j], own) - mean(axes[0] - axes[j], own), axes[j]
+
+
+def row_moments(
+    information: Information, whitening: np.ndarray, located: Located, intercept: bool
+) -> np.ndarray:
+    """Second moments of rows by what they weigh, on the user's scale, less what noise may make of none.
+
+    Columns of unknown spread, and all without an intercept, are taken for uncorrelated. W takes whitened
+    coefficients to those of standardised columns.
+    """
+    own, back = np.linalg.inv(whitening).T @ information.vectors, np.linalg.inv(located.to_user(intercept))
+    values = np.maximum(information.values, SMALLEST * information.used)
+    found, error = ((own * part) @ own.T for part in (values, information.sds))
+    variances = (np.outer(np.diag(error), np.diag(error)) + error**2) / 2
+    told = intercept & (found**2 > SEEN**2 * variances) & ~(located.dim | located.dim[:, None])
+    np.fill_diagonal(told, True)
+    return np.asarray(back.T @ (found * told) @ back)
 
 
 def level_moments(problem: Problem, located: Located) -> np.ndarray:
@@ -152,12 +180,14 @@ def stretched_no_further(
     return moments
 
 
-def _said(problem: Problem, located: Located, row: np.ndarray, mean: np.ndarray) -> tuple[np.ndarray, float]:
+def _said(
+    problem: Problem, located: Located, row: np.ndarray, direction: np.ndarray, mean: np.ndarray
+) -> tuple[np.ndarray, float]:
     """What scores of rows say that one of `moved_alone` is of, and their share, as `level` takes them."""
     family, middle = problem.family, float(mean[0] + mean[1:] @ located.center[1:]) + located.offset
     if row[0]:
         return _curve(family, float(row @ mean) + located.offset), 0.0
-    share = float(np.clip(row @ located.center, 0.0, 1.0))
+    share = float(np.clip(direction @ located.center, 0.0, 1.0))
     shares = np.array([1 - share, share])
     ends = np.clip(middle + row @ mean * np.array([-share, 1 - share]), -END, END)
     # the intercept makes up for a change as far as the rows of a 1 hold the information

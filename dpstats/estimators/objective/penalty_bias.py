@@ -14,7 +14,7 @@ from dpstats.estimators.engine.information import Information
 from dpstats.estimators.levels import LevelScores
 from dpstats.estimators.matrices import symmetric_power, with_floor
 from dpstats.estimators.newton.hidden import hidden
-from dpstats.estimators.newton.levels import moved_alone, read_levels
+from dpstats.estimators.newton.levels import moved_alone, read_levels, row_moments
 from dpstats.estimators.newton.located import Located
 from dpstats.estimators.newton.problem import Problem
 from dpstats.estimators.objective.curvature import Matrices, seen_curvature
@@ -42,20 +42,21 @@ def without_penalty(
     by_curvature = steep @ by_curvature @ steep
     change = _change(ball, matrices, moved, tuning)
     back = ball.to_user @ moved
-    left = np.linalg.solve(ball.to_user, _left(problem, located, back, change))
+    moments = row_moments(information, ball.turned, located, problem.intercept)
+    left = np.linalg.solve(ball.to_user, _left(problem, moments, back, change))
     far = minimum.params + moved - start_of(located, problem) * ball.radius
     level = level_of(located, problem, tuning) / ball.radius**2
-    guess = _guess(ball, information, problem, located, far / ball.radius, level, tuning.far) * ball.radius**2
-    guess = guess + np.outer(left, left)
+    guess, larger = _guess(ball, information, problem, located, far / ball.radius, level, tuning.far)
+    guess, larger = guess * ball.radius**2 + np.outer(left, left), larger * ball.radius**2
     result = estimate(
         ball,
         minimum,
         minimum.params + moved,
         sampling=sampling / n,
         carried=inverse / n,
-        more=by_curvature + guess,
+        more=by_curvature + guess + larger,
     )
-    guess, sampled = (ball.to_user @ part @ ball.to_user.T for part in (guess, sampling / n))
+    guess, larger, sampled = (ball.to_user @ part @ ball.to_user.T for part in (guess, larger, sampling / n))
 
     def along(change: np.ndarray) -> tuple[float, float]:
         own = np.linalg.solve(ball.to_user, change)
@@ -63,9 +64,9 @@ def without_penalty(
         sd = float(matrices.noise_along(unit[:, None])[0])
         return rows * float(unit @ matrices.curvature @ unit), rows * sd
 
-    read = LevelScores((ball.to_user @ minimum.params)[None], back, result.cov, sampled, along)
+    read = LevelScores((ball.to_user @ minimum.params)[None], back, result.cov, sampled, along, moments)
     resting = weak(change**2 * np.outer(back, back), result.cov, tuning.resting)
-    resting = np.setdiff1d(resting, problem.levels)
+    resting = np.union1d(np.setdiff1d(resting, problem.levels), weak(larger, result.cov))
     result = replace(result, problems=tuple(f"weak:{j}" for j in resting))
     before = located.before(located.to_user(problem.intercept))
     result = guessed(result, guess, before, problem.intercept, bool(problem.zero_or_one.all()))
@@ -80,8 +81,8 @@ def _guess(
     far: np.ndarray,
     level: float,
     sds: float,
-) -> np.ndarray:
-    """Covariance along eigenvectors that noise hides, where what was found and what is true are unknown.
+) -> tuple[np.ndarray, np.ndarray]:
+    """Covariances along eigenvectors that noise hides, where what was found and what is true are unknown.
 
     Rows are whitened by the most curvature that there may be, so many sds of its noise added. Coefficients of
     standardised columns lie `far` from where no covariate has an effect.
@@ -90,9 +91,10 @@ def _guess(
     most = (np.maximum(information.values, 0.0) + sds * information.sds) / level
     whitening = (vectors / np.sqrt(most)) @ vectors.T
     turned = ball.turned
-    guess = whitening @ hidden(information, turned @ whitening, turned @ far, problem, located) @ whitening
-    guess += np.outer(unseen @ far, unseen @ far)
-    return guess + information.error_beside(guess) + information.unbounded(np.linalg.inv(turned), located.dim)
+    found = hidden(information, turned @ whitening, turned @ far, np.ones(len(most)), problem, located)
+    guess, larger = (whitening @ part @ whitening for part in found)
+    guess += np.outer(unseen @ far, unseen @ far) + information.error_beside(guess + larger)
+    return guess + information.unbounded(np.linalg.inv(turned), located.dim), larger
 
 
 def _change(ball: UnitBall, matrices: Matrices, moved: np.ndarray, tuning: Tuning) -> float:
@@ -109,14 +111,14 @@ def _change(ball: UnitBall, matrices: Matrices, moved: np.ndarray, tuning: Tunin
     return min(math.sqrt(square / level), 1.0)
 
 
-def _left(problem: Problem, located: Located, moved: np.ndarray, change: float) -> np.ndarray:
+def _left(problem: Problem, moments: np.ndarray, moved: np.ndarray, change: float) -> np.ndarray:
     """What a correction by `moved`, on the user's scale, may lack: by the change of log odds on its way.
 
     By about that share the curvature changes. Log odds change as the curvature has it; those of the rows of
     one level by its own.
     """
     left = change * moved
-    for row, direction in moved_alone(problem, located):
+    for row, direction in moved_alone(problem, moments):
         own = float(row @ moved)
         left += (max(change, min(abs(own), 1.0)) - change) * own * direction
     return np.asarray(left)
