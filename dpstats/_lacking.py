@@ -125,7 +125,9 @@ def say_what_is_lacking(error: BaseException, function: Callable[..., Any]) -> N
     if forgotten:
         error.args = ("; ".join([str(error), *(f"{name} is {_FORGOTTEN[name]}" for name in forgotten)]),)
     if unknown and unknown[1] == function.__qualname__:
-        error.args = (f"{error}; {_instead(unknown[2], function)}",)
+        # a method is told without its class, which has another name than what made it
+        said = str(error).replace(function.__qualname__, function.__name__, 1)
+        error.args = (f"{said}; {_instead(unknown[2], function)}",)
 
 
 def _by_name(function: Callable[..., Any]) -> list[str]:

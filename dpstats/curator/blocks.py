@@ -161,8 +161,8 @@ class Scratch:
             return make(self)
         made = self._standing.get((name, id(block)))
         if made is None or made[0] != key:
-            memory = Scratch()
-            made = self._standing[name, id(block)] = key, make(memory)
-            for array in memory._arrays.values():
-                array.flags.writeable = False
+            made = self._standing[name, id(block)] = key, make(Scratch())
+            for array in made[1] if isinstance(made[1], tuple) else made[1:]:
+                if isinstance(array, np.ndarray):
+                    array.flags.writeable = False
         return made[1]

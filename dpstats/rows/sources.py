@@ -5,8 +5,6 @@ cannot be opened or read to its end. No message quotes a value. Types are public
 as what is declared is told without a look at a value.
 """
 
-from __future__ import annotations
-
 import io
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, ValuesView

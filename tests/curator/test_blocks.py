@@ -71,8 +71,9 @@ def test_rows_that_are_kept_cannot_be_changed():
     scratch, every = blocks.Scratch({}), list(blocks.Blocks(MadeRows(COLUMNS), MadeDesign(2), 20))
     made = [scratch.kept("double", block, "key", lambda memory: memory("out", 3)) for block in every]
     assert len({id(array) for array in made}) == 3
-    with pytest.raises(ValueError, match="read-only"):
-        made[0][:] = 0.0
+    for array in (made[0], scratch.kept("fresh", every[0], "key", lambda memory: np.zeros(3))):
+        with pytest.raises(ValueError, match="read-only"):
+            array[:] = 0.0
 
 
 def test_rows_of_a_pass_that_was_interrupted_are_forgotten():

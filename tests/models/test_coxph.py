@@ -487,6 +487,18 @@ def test_contrasts_of_many_levels_are_told() -> None:
     assert "weak" not in dict(fit.flags)
 
 
+def test_columns_of_levels_are_not_taken_for_independent() -> None:
+    """Of twelve even levels at this budget intervals are .5 long, and six times that if they are."""
+    draw, names = np.random.default_rng([0, 12]), [f"s{i}" for i in range(12)]
+    level, end = draw.integers(12, size=20_000), draw.uniform(20, 250, 20_000)
+    life = 800 * draw.exponential(size=20_000) * np.exp(-draw.normal(0, 0.4, 12)[level])
+    data = {"days": np.minimum(life, end) + 1, "failed": 1 * (life <= end), "level": np.array(names)[level]}
+    schema = dps.Schema(days=dps.bounded(0, 1000), failed=dps.event(), level=dps.levels(*names))
+    with noise(SeededNoise(0)):
+        fit = dps.coxph("Surv(days, failed) ~ level", data, schema).fit(dps.zcdp(0.05))
+    assert np.median(np.ptp(fit.conf_int(), axis=1)) < 1
+
+
 @pytest.mark.parametrize("rare", [0, 1])
 def test_a_flag_that_few_rows_have_is_told_as_well_as_their_failures_tell_it(rare: int) -> None:
     """Of 500 rows of 26,000 some 190 fail: where noise of this budget is nothing to a column of sd 1."""

@@ -431,6 +431,11 @@ MUTANTS = (
         ("estimators/stretch.py", "own), rows, longest)", "scale), rows[:0], longest[:0])"),
     ),
     planted(
+        "columns of levels are taken for independent (hazards)",
+        "models/test_coxph.py::test_columns_of_levels_are_not_taken_for_independent",
+        ("estimators/hazards/iterate.py", "expected = _expected(self.scale)", "expected = np.eye(problem.d)"),
+    ),
+    planted(
         "effects that cancel along a hidden direction are taken for none (generalised linear)",
         "estimators/test_hidden.py::test_of_two_columns_that_repeat_each_other_nothing_is_taken_for_known",
         ("estimators/newton/hidden.py", "(seen**2 + _LEAST**2 + others @ squares) / own", "seen**2"),
