@@ -126,8 +126,9 @@ def say_what_is_lacking(error: BaseException, function: Callable[..., Any]) -> N
         error.args = ("; ".join([str(error), *(f"{name} is {_FORGOTTEN[name]}" for name in forgotten)]),)
     if unknown and unknown[1] == function.__qualname__:
         # a method is told without its class, which has another name than what made it
-        said = str(error).replace(function.__qualname__, function.__name__, 1)
-        error.args = (f"{said}; {_instead(unknown[2], function)}",)
+        error.args = (
+            f"{function.__name__}{str(error).removeprefix(unknown[1])}; {_instead(unknown[2], function)}",
+        )
 
 
 def _by_name(function: Callable[..., Any]) -> list[str]:

@@ -43,7 +43,7 @@ def test_a_number_keeps_its_kind_and_a_grid_loses_values() -> None:
 def test_what_is_made_of_a_number_is_read_where_the_number_is() -> None:
     made = Names().made()
     own, other = (
-        Number(f"dpstats.estimators.gram.{module}", "_MOVED", 0, 2.0) for module in ("bounds", "estimate")
+        Number(f"dpstats.estimators.gram.{module}", "_UNEVEN", 0, 0.5) for module in ("levels", "tail")
     )
     assert not names_of(own, made) & names_of(other, made)
     levels = "dpstats.estimators.levels"

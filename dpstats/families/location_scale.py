@@ -92,6 +92,10 @@ class Family:
         """Return the hazard of W at z."""
         return np.exp(self.log_hazard(z))
 
+    def cumulative_hazard(self, z: ArrayLike) -> np.ndarray:
+        """Return -log P(W > z), no larger than a float can be."""
+        return _exp(self.log_cumulative_hazard(z))
+
     @property
     def bounded(self) -> bool:
         """Whether h1* is at most 1: early failures then are as frequent as an exponential law has them."""

@@ -21,7 +21,6 @@ import numpy as np
 from dpstats.families.location_scale import Family
 
 MEDIAN = math.log(2)  # as a cumulative hazard
-_HIGHEST = 30.0  # of log hazards; beyond it, all are beyond the median
 _EARLIEST = 1e-4  # the normal's h1* has no bound; it counts as far as at the quantile of this share
 
 
@@ -49,16 +48,12 @@ def signs(family: Family, z: np.ndarray, event: np.ndarray, entry: np.ndarray | 
     -------
     Signs
     """
-    hazard = _hazard(family, z)
+    hazard = family.cumulative_hazard(z)
     if entry is not None:
-        hazard = hazard - _hazard(family, np.minimum(entry, z))
+        hazard = hazard - family.cumulative_hazard(np.minimum(entry, z))
     grown = np.exp(np.minimum(hazard, MEDIAN))
     early = (event > 0) & (hazard < MEDIAN)
     return Signs(np.where(early, -1.0, grown - 1), np.where(early, grown, 0.0))
-
-
-def _hazard(family: Family, z: np.ndarray) -> np.ndarray:
-    return np.exp(np.minimum(family.log_cumulative_hazard(z), _HIGHEST))
 
 
 class Sizes(NamedTuple):

@@ -20,6 +20,7 @@ from dpstats.ledger import Ledger
 from dpstats.models.reuse import reusable
 from dpstats.models.skeleton import (
     HAZARDS,
+    NEWTON_METHOD,
     Plannable,
     about_middles,
     check_budget,
@@ -36,7 +37,6 @@ from dpstats.models.skeleton import (
 from dpstats.results import HazardFit
 from dpstats.schema import Schema
 
-METHOD = "noisy Newton (Gaussian)"
 EVEN = 25  # steps of the baseline, beside those of the logarithm
 # of a stratum's length: times that are closer, with strata, are one time in floats
 _FLOATS = 2.0**-40
@@ -172,7 +172,7 @@ class Coxph(Plannable):
             share_of_middles(self.design)
         )
         costs = costs_of_middles(self.design, budget) | plan.costs
-        facts = pay(curator, self.design, budget, ledger, METHOD, costs)
+        facts = pay(curator, self.design, budget, ledger, NEWTON_METHOD, costs)
         curator, design = about_middles(curator, self.design, budget)
         result = of_formula(fit_hazards(curator, _problem(design, self.times), plan), design)
         entry = _response(self.design).entry

@@ -30,6 +30,7 @@ from dpstats.models.loglik import LOGLIK, SHARE, check_release, cost, log_likeli
 from dpstats.models.public import as_columns, check_apart, stated
 from dpstats.models.reuse import reusable
 from dpstats.models.skeleton import (
+    NEWTON_METHOD,
     PMT_METHOD,
     PURE_YES_NO,
     SCORES,
@@ -168,9 +169,6 @@ def estimated(
         return fit_newton(curator, problem, plan)
     assert public is not None
     return (fit_truncated_glm if method == "paper" else fit_pmt_glm)(curator, problem, public, plan.total)
-
-
-METHOD = "noisy Newton (Gaussian)"
 
 
 @forgetting
@@ -398,7 +396,7 @@ class GlmModel(Plannable):
         plan = plan_of(curator, self._problem, mu)
         costs = costs_of(method, self._problem, plan) | ({LOGLIK: cost(budget.mu)} if asked else {})
         costs |= costs_of_middles(self.design, budget) if moves else {}
-        named = METHOD if moves else PMT_METHOD
+        named = NEWTON_METHOD if moves else PMT_METHOD
         if moves:
             least = YES_NO if self.family.two_valued else SCORES
             check_worth(curator, budget, self._problem.k, least, force)

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 NO_ROWS = Rows(None, Schema(), ())
 MIDDLES = "middles of products"
 
-PMT_METHOD = "public moment truncation (Gaussian)"
+NEWTON_METHOD, PMT_METHOD = "noisy Newton (Gaussian)", "public moment truncation (Gaussian)"
 
 
 def rows_of(data: Any, design: Design) -> Rows:

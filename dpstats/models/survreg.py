@@ -51,6 +51,7 @@ from dpstats.models.loglik import (
 )
 from dpstats.models.reuse import reusable
 from dpstats.models.skeleton import (
+    NEWTON_METHOD,
     PURE_TIMES,
     TIMES,
     Plannable,
@@ -73,7 +74,6 @@ from dpstats.results import SurvivalFit
 from dpstats.results.record import INSPECTIONS, scale_names
 from dpstats.schema import Schema
 
-METHOD = "noisy Newton (Gaussian)"
 PURE_METHOD = "noisy Newton (pure epsilon)"
 PURE_RELEASED = ("columns", "event matrix", "score", "sizes of the information", "check of the law")
 COLUMNS = "columns"
@@ -87,7 +87,7 @@ SIGNS_RELEASED = (
     "check of the law",
 )
 # The columns decide which of the two routes a fit takes; a ledger, charged before, names both.
-ROUTES = f"{METHOD} or {SIGNS_METHOD}"
+ROUTES = f"{NEWTON_METHOD} or {SIGNS_METHOD}"
 DIST = "dist"
 SHARES = {NAME: SHARE, DIST: DIST_SHARE}
 """Of mu^2, of what a user may ask for besides."""
@@ -279,17 +279,20 @@ class Survreg(Plannable):
             result = fit_location_scale(curator, self._problem(design), pure_plan)
             return self._publish(facts, of_formula(result, design), (*first, *PURE_RELEASED))
         check_worth(curator, budget, k, TIMES, force)
-        more = _costs_besides(asked, budget.mu)
+        more = {LOGLIK: cost(budget.mu)} if NAME in asked else {}
+        more |= contest_costs(budget.mu) if DIST in asked else {}
         before = sum(SHARES[name] for name in asked) + share_of_middles(self.design)
         inspected, signal = self.design.intervals, _signal(curator, self.design, budget.mu)
         plan = make_plan(budget.mu, intervals=inspected, signal=signal).after(before)
         newton: tuple[str, ...] = INSPECTED if inspected else RELEASED
-        routes, later = (METHOD, ", ".join(INSPECTED[1:])) if inspected else (ROUTES, LATER)
+        routes, later = (NEWTON_METHOD, ", ".join(INSPECTED[1:])) if inspected else (ROUTES, LATER)
         costs = {**first, COLUMNS: plan.cost("columns"), later: after_columns(plan), **more}
         facts = pay(curator, self.design, budget, ledger, routes, costs)
         curator, design = about_middles(curator, self.design, budget)
         result = fit_location_scale(curator, self._problem(design), plan)
-        facts["method"], released = (SIGNS_METHOD, SIGNS_RELEASED) if result.by_signs else (METHOD, newton)
+        facts["method"], released = (
+            (SIGNS_METHOD, SIGNS_RELEASED) if result.by_signs else (NEWTON_METHOD, newton)
+        )
         asked_for = self._asked_for(curator, design, budget.mu, result.params, asked)
         return self._publish(facts, of_formula(result, design), (*first, *released, *more), **asked_for)
 
@@ -303,7 +306,7 @@ class Survreg(Plannable):
             share_of_middles(self.design)
         )
         costs = {COLUMNS: plan.cost("columns"), ", ".join(RELEASED[1:]): after_columns(plan)}
-        facts = pay(curator, self.design, budget, ledger, METHOD, first | costs)
+        facts = pay(curator, self.design, budget, ledger, NEWTON_METHOD, first | costs)
         middles = found_middles(curator, self.design, budget) if first else {}
         moved, wide = self.design.about(middles), scales.design.about(middles)
         problem = replace(self._problem(wide), strata=_strata(scales, moved, wide))
@@ -358,11 +361,6 @@ class Survreg(Plannable):
 def _signal(curator: Curator, design: Design, mu: float) -> float:
     """n mu, of a unit's rows, over the root of how many columns are numbers."""
     return curator.n * curator.cost_per_row(mu) / math.sqrt(max(float(np.sum(~design.binary[1:])), 1e-9))
-
-
-def _costs_besides(asked: frozenset[str], mu: float) -> dict[str, float]:
-    """What was asked for besides costs."""
-    return ({LOGLIK: cost(mu)} if NAME in asked else {}) | (contest_costs(mu) if DIST in asked else {})
 
 
 def _check(design: Design, dist: Dist) -> None:

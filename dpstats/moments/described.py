@@ -180,20 +180,13 @@ def sd_of(column: ColumnSums, level: float) -> Found:
     low = max(found.limits(z, -1, *part)[0] for part in (whole, inside))
     high = found.limits(z, 1, *whole)[1]
     most = (column.table.bounds[1] - column.table.bounds[0]) / 2
-    least = min(_least_sd(column.table, level), most)
-    low, high, value = (max(min(math.sqrt(each), most), least) for each in (low, high, found.variance))
+    # at least p of the values are on either side beyond the quantiles p and 1 - p, D apart: the mean square of
+    # their distances from any point is at least 2 p (D / 2)^2, and shells of several p add up
+    least = math.sqrt(sum(share * column.table.apart(p, level) ** 2 / 2 for p, share in _SHELLS))
+    low, high, value = (min(max(math.sqrt(each), least), most) for each in (low, high, found.variance))
     if found.variance < NOISE * math.sqrt(noise):
         return Found(math.nan, math.inf, low, high, 1.0)
     return Found(value, (high - low) / (2 * z), low, high, noise / variance if variance else 0.0)
-
-
-def _least_sd(table: CellTable, level: float) -> float:
-    """The least sd that limits of the quantiles leave, where noise of the sums tells less.
-
-    At least p of the values are on either side beyond the quantiles p and 1 - p, D apart; the mean square of
-    their distances from any point is then at least 2 p (D / 2)^2. Shells of several p add up.
-    """
-    return math.sqrt(sum(share * table.apart(p, level) ** 2 / 2 for p, share in _SHELLS))
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,10 +1,20 @@
-"""What weighting of long rows leaves of normal rows: a row of length v has the weight min(1, R / v)^2."""
+"""Lengths of normal rows, and what weighting leaves of long ones: of length v it is min(1, R / v)^2."""
 
+import functools
 import math
 
+import numpy as np
 from scipy import optimize, special
 
 _WIDEST = 40.0  # radius beyond which no normal row of 1,000 coordinates lies
+
+
+@functools.cache  # a fit of few rows would spend a twentieth of its time here
+def normal_squares(k: float, count: int) -> np.ndarray:
+    """Squared lengths of normal rows of k numbers, each as likely as the others; nobody writes to them."""
+    return np.asarray(
+        2 * special.gammaincinv(k / 2, (np.arange(count) + 0.5) / count) if k else [0.0] * count
+    )
 
 
 def mean_weight(k: int, radius: float) -> float:

@@ -174,12 +174,6 @@ def _kurtosis(moments: NoisyMoments) -> float:
     return max(trust * found + (1 - trust) * usual, _LEAST)
 
 
-def _kurtosis_noise(moments: NoisyMoments) -> float:
-    """The sd of its noise, or of the kurtosis where nobody told it."""
-    told, square = moments.noise_fourth, max(moments.square, 0.05)
-    return min(math.inf if told is None else told * moments.mean_weight / square**2, _UNTOLD)
-
-
 def _tail(moments: NoisyMoments) -> tuple[float, float, float]:
     """What clipping took of the residual variance, as a share of the rest; its noise; and doubt.
 
@@ -191,7 +185,9 @@ def _tail(moments: NoisyMoments) -> tuple[float, float, float]:
     if moments.limit is None:
         return 0.0, 0.0, 0.0
     limit = moments.limit / math.sqrt(max(moments.square / moments.mean_weight, 0.05))
-    kurtosis, noise = _kurtosis(moments), _kurtosis_noise(moments)
+    kurtosis, told = _kurtosis(moments), moments.noise_fourth
+    noise = math.inf if told is None else told * moments.mean_weight / max(moments.square, 0.05) ** 2
+    noise = min(noise, _UNTOLD)
     rate, normal = tail_rate(limit)
     tail = rate * max(kurtosis - normal, 0.0)
     power = power_variance(limit, kurtosis, moments.n, math.inf if moments.meat is not None else noise)

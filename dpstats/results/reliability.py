@@ -68,11 +68,6 @@ class Reliability(Fit):
     }
 
     @property
-    def _log_sigma(self) -> tuple[float, float]:
-        """Estimate and standard error of log sigma."""
-        return float(self.record.params[-1]), float(bse(self.record)[-1])
-
-    @property
     def _log_sigmas(self) -> list[tuple[str, float, float]]:
         """Of each stratum ``"[a]"``, or of all rows: the label, the estimate and the standard error."""
         record, p = self.record, self.record.n_location
@@ -85,7 +80,7 @@ class Reliability(Fit):
 
         With strata, each of which has its own, `parameters` has them.
         """
-        log_sigma, se = self._log_sigma
+        _, log_sigma, se = self._log_sigmas[0]
         return log_estimate("shape", -log_sigma, se, 0.95)
 
     def parameters(self, kind: str | None = None, level: float = 0.95) -> Estimates:

@@ -174,7 +174,7 @@ class SurvivalFit(Reliability, PlotsOfTime, LawFit, models=("survreg",)):
 
         With strata, each of which has its own, `parameters` has them.
         """
-        return log_estimate("sigma", *self._log_sigma, 0.95, float(privacy_share(self.record)[-1]))
+        return log_estimate("sigma", *self._log_sigmas[0][1:], 0.95, float(privacy_share(self.record)[-1]))
 
     @value_where(lambda record: record.law is not None)
     def law(self) -> Estimate:

@@ -17,6 +17,7 @@ from dpstats.estimators.hazards.estimate import _bursts
 from dpstats.estimators.hazards.grid import Grid, _faster
 from dpstats.estimators.hazards.information import Known
 from dpstats.estimators.hazards.levels import bent, few_events, read_levels
+from dpstats.estimators.newton.information import usable
 from dpstats.estimators.row_scale import RowScale
 from dpstats.moments.baseline import Trend
 from dpstats.moments.roots import chi_square
@@ -644,7 +645,7 @@ def test_a_column_whose_spread_the_first_stage_did_not_tell_is_told_by_releases_
     known = Known(np.eye(12), np.append(np.full(11, 0.05), 3.0))
     told = np.append(np.full(11, 0.5), 0.001)
     known.add([np.array([0.5]), np.zeros((1, 12)), np.diag(told)], 0.03, np.eye(12))
-    found = known.of_slopes(np.eye(12))
+    found = usable(known.drawn, np.eye(12))
     np.testing.assert_allclose(np.sort(found.values), np.sort(told), atol=0.01)
     assert found.seen.min() == 0 and np.sum(found.seen == 1) == 11  # of .11, it was seen before
 

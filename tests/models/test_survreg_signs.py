@@ -11,7 +11,7 @@ import dpstats as dps
 from dpstats.estimators.location_scale.driver import is_noisy
 from dpstats.estimators.row_scale import RowScale
 from dpstats.families import SEV
-from dpstats.models.survreg import METHOD, PURE_METHOD, SIGNS_METHOD, SIGNS_RELEASED
+from dpstats.models.survreg import NEWTON_METHOD, PURE_METHOD, SIGNS_METHOD, SIGNS_RELEASED
 from dpstats.testing import NoNoise, SeededNoise, noise
 from tests.models.drives import SCHEMA, drives
 
@@ -50,7 +50,7 @@ def method(formula: str, budget: Any = SMALL, **data: Any) -> str:
 def test_covariates_of_their_own_go_by_signs_at_a_small_budget(right: str) -> None:
     formula = f"Surv(time, failed) ~ {right}"
     assert method(formula) == SIGNS_METHOD
-    assert method(formula, dps.gdp(3)) == METHOD
+    assert method(formula, dps.gdp(3)) == NEWTON_METHOD
     assert method(formula, dps.pure(0.02)) == PURE_METHOD
 
 
@@ -67,7 +67,7 @@ def test_covariates_of_their_own_go_by_signs_at_a_small_budget(right: str) -> No
     ids=["no covariate", "levels", "product", "square", "spline", "late"],
 )
 def test_what_does_not_go_by_signs_at_any_budget(formula: str) -> None:
-    assert method(formula) == METHOD
+    assert method(formula) == NEWTON_METHOD
 
 
 def table(n: int, d: int, censored: float, seed: int = 0) -> dict[str, Any]:
@@ -87,7 +87,7 @@ def wide(d: int) -> tuple[str, dps.Schema]:
     return "Surv(y, failed) ~ " + " + ".join(names), schema
 
 
-@pytest.mark.parametrize(("censored", "expected"), [(0.75, SIGNS_METHOD), (0.85, METHOD)])
+@pytest.mark.parametrize(("censored", "expected"), [(0.75, SIGNS_METHOD), (0.85, NEWTON_METHOD)])
 def test_signs_of_few_failures_say_little(censored: float, expected: str) -> None:
     formula, schema = wide(12)
     with noise(NoNoise()):

@@ -423,7 +423,7 @@ MUTANTS = (
     planted(
         "a bend moves a line by as much as the square itself (linear)",
         "models/test_bends.py::test_of_a_line_that_bends_where_few_rows_count_less_intervals_are_little_longer",
-        ("estimators/gram/estimate.py", "_MOVED * min(_STEEP * share, 1.0)", "_MOVED"),
+        ("estimators/gram/estimate.py", "MOVED * min(_STEEP * share, 1.0)", "MOVED"),
     ),
     planted(
         "rows of a rare reference level are weighted away (linear)",
@@ -464,8 +464,8 @@ MUTANTS = (
         "estimators/test_public_information.py::test_noise_that_is_left_of_a_product_has_the_covariance_that_is_said",
         (
             "estimators/newton/information.py",
-            "self.structure.noise(whitening @ self.way)",
-            "self.structure.noise(np.eye(len(whitening)))",
+            "Left(self.structure, whitening @ self.way)",
+            "Left(self.structure, np.eye(len(whitening)))",
         ),
     ),
     planted(

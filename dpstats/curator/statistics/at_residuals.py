@@ -156,9 +156,9 @@ class HazardContrasts(AtResiduals):
 
     def factors(self, block: Block, scratch: Scratch) -> tuple[Factor, ...]:
         centred, (z, event, entry, known) = self.watched(block, scratch)
-        hazard = self._hazard(z)
-        since = 0.0 if entry is None else self._hazard(np.minimum(entry, z))
-        last = None if known is None else self._hazard(known.upper)
+        hazard = self._family.cumulative_hazard(z)
+        since = 0.0 if entry is None else self._family.cumulative_hazard(np.minimum(entry, z))
+        last = None if known is None else self._family.cumulative_hazard(known.upper)
         right = scratch("contrasts", len(self._steps), len(z))
         right.fill(0.0)
         for lower, upper, steps in zip(self._lower, self._upper, self._steps.T, strict=True):
@@ -173,9 +173,6 @@ class HazardContrasts(AtResiduals):
             np.multiply(x, shorten(x, self._radius, scratch) / self._radius * right[-1], out=x)
             right = np.vstack([right[:-1], x])
         return (each_row(right),)
-
-    def _hazard(self, z: np.ndarray) -> np.ndarray:
-        return np.exp(np.minimum(self._family.log_cumulative_hazard(z), 700.0))
 
 
 # an event before the median weighs its h, which is at most exp(log 2), once or squared

@@ -14,7 +14,6 @@ from dpstats.curator.lattice import Factor, Part
 from dpstats.curator.products import predictor
 from dpstats.curator.statistics.base import Statistic, each_row
 from dpstats.families import Family, GlmFamily
-from dpstats.families.glm import LARGEST_EXPONENT
 
 
 def of_time(
@@ -25,18 +24,14 @@ def of_time(
     Of a row that failed between two times it is the logarithm of the chance of that.
     """
     z = (response(block, log, scratch("y", len(block.ok))) - eta) / sigma
-    seen, hazard = block.event > 0.5, _hazard(family, z)
+    seen, hazard = block.event > 0.5, family.cumulative_hazard(z)
     found = np.asarray(seen * (family.log_hazard(z) - np.log(sigma)) - hazard)
     if block.ends is None:
         return found
     lower, upper = ((on_scale(end, log, np.empty(len(end))) - eta) / sigma for end in block.ends)
-    first = np.where(np.isneginf(lower), 0.0, _hazard(family, lower))
-    chance = -np.expm1(first - np.where(np.isposinf(upper), np.inf, _hazard(family, upper)))
+    first = np.where(np.isneginf(lower), 0.0, family.cumulative_hazard(lower))
+    chance = -np.expm1(first - np.where(np.isposinf(upper), np.inf, family.cumulative_hazard(upper)))
     return np.where(lower < upper, np.log(chance) - first, found)
-
-
-def _hazard(family: Family, z: np.ndarray) -> np.ndarray:
-    return np.exp(np.minimum(family.log_cumulative_hazard(z), LARGEST_EXPONENT))
 
 
 class LogLikelihood(Statistic):

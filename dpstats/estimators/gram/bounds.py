@@ -159,24 +159,13 @@ def pilot_bounds(n: int, mu: float, k: int, allowed: tuple[float, float], tail: 
     return Bounds(radius, limit, radius * limit)
 
 
-def bending(lost: float) -> float:
-    """Square of how far a line that bends may lie from the least squares line, in residual variances.
-
-    Parameters
-    ----------
-    lost : float
-        By how much rows weigh less than normal ones would.
-    """
-    return _BENDING * lost**2
-
-
 def _best_length(n: int, k: int, noise: float, lost: float) -> float:
     """Radius over the usual one, at which noise and what rows that weigh less may move a line by are least.
 
     In residual variances, noise is k (noise m)^2 / n at a radius m times the usual one, and what a line that
-    bends is moved by what it is at the usual one over m^2.
+    bends is moved by what it is at the usual one over m^2. By `lost` rows weigh less than normal ones would.
     """
-    return float((bending(lost) * n / (k * noise**2)) ** 0.25)
+    return float((_BENDING * lost**2 * n / (k * noise**2)) ** 0.25)
 
 
 def _best_radius(noise: float, bent: Bent, ends: tuple[float, float]) -> float:

@@ -19,14 +19,14 @@ from dpstats.estimators.gram.bounds import Bent, pilot_bounds
 from dpstats.estimators.gram.coordinates import Coordinates
 from dpstats.estimators.gram.lengths import LongRows, slopes_of
 from dpstats.estimators.matrices import ROUNDING
-from dpstats.families.quantiles import normal_squares
 from dpstats.moments import LinearMoments
+from dpstats.moments.normal_rows import normal_squares
 
 Array = np.ndarray
 
 _SQUARE = 2.0  # mean square of the square of a normal column, less its mean
 _OTHERS = 8  # quantiles of the square of the other coordinates of a row
-_MOST = 1.4  # what a square moves a line by, over its coefficient: as of the predictor's, `estimate._MOVED`
+MOVED = 1.4  # what a square, of a column or of the predictor, moves a line by at most, over its coefficient
 # sd of how far least squares lies from a line of weighted rows, over what a square says. Without noise, at
 # the usual radius, that was .8 to 1.6 times in nine of ten lines with a forgotten square, and of other bends
 # .7 to 1.4 times in the middle half; in the median 1.2 and .9
@@ -144,7 +144,7 @@ class Curves:
         units = np.sqrt(self.place.scale.ratio[self.chosen])
         by[..., 1 + self.chosen, np.arange(len(self.chosen))] = slope / units
         found = np.linalg.solve(self.place.whitening, by)
-        return np.asarray(found / np.maximum(np.linalg.norm(found, axis=-2, keepdims=True) / _MOST, 1.0))
+        return np.asarray(found / np.maximum(np.linalg.norm(found, axis=-2, keepdims=True) / MOVED, 1.0))
 
     def told(self, radius: float, moments: LinearMoments) -> list[str]:
         """Codes of the columns that surely bend, by which a coefficient may be moved beyond its error."""

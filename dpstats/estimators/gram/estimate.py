@@ -29,7 +29,7 @@ from dpstats.estimators.gram.bounds import (
     pilot_bounds,
 )
 from dpstats.estimators.gram.coordinates import Coordinates, public_coordinates, second_moments
-from dpstats.estimators.gram.curves import Curves, look_for_curves, may_bend
+from dpstats.estimators.gram.curves import MOVED, Curves, look_for_curves, may_bend
 from dpstats.estimators.gram.lengths import LongRows, count_lengths, slopes_of
 from dpstats.estimators.gram.levels import may_be_constant
 from dpstats.estimators.gram.pure import fit_pure
@@ -46,13 +46,13 @@ from dpstats.moments.spread import Z95, error_up_to
 
 Array = np.ndarray
 
-# What a square moves a line by: its coefficient times the first at most, below that in proportion to what it
+# What a square moves a line by: its coefficient times `MOVED` at most, below that in proportion to what it
 # would if rows that lose a share of weight and of variance all lay equally far out. On 141 lines of real
 # tables that surely bend, rows one to three times as long as usual, that is .5 times in the median, 2.0 in
 # one of ten and 3.2 in one of twenty (benchmarks/results/bending.txt); more where effects of skewed columns
 # level off: on designs with many of these 8.0 % of fits were two half-lengths off without a caution at 2 in
 # the place of 4, and 6.8 % are.
-_MOVED, _STEEP = 1.4, 4.0
+_STEEP = 4.0
 _TOLD = 0.5  # a share of the square, so reckoned, from which on it may move the line farther than is known
 
 
@@ -169,7 +169,7 @@ def _look(
     score = BoundedScore(GAUSSIAN, bounds.limit * moments.scale, 1.0)
     # A share p of weight at z sds is p z^2 of the variance; a square, c times, moves a slope by c p z^3.
     share = line.unheard * math.sqrt(line.unheard / max(line.lost, 1e-4))
-    moved = _MOVED * min(_STEEP * share, 1.0)
+    moved = MOVED * min(_STEEP * share, 1.0)
     bend = look(curator, cost, line, score, moved)
     if bounds.radius >= place.farthest:
         return False, moments

@@ -7,7 +7,6 @@ two differ by up to as much as the share of the variance that is not heard.
 See docs/theory/linear.md#rows-that-hold-a-variance.
 """
 
-import functools
 import math
 from dataclasses import dataclass
 
@@ -20,7 +19,7 @@ from dpstats.estimators.gram.reach import BULK
 from dpstats.estimators.matrices import symmetric_power
 from dpstats.estimators.row_scale import SURE
 from dpstats.estimators.zoom import least_seen
-from dpstats.families.quantiles import normal_squares
+from dpstats.moments.normal_rows import normal_squares
 
 _RATIO = 2.0  # of the ends of a cell
 # A cell that noise hides holds at most so many of the rows of the one before: it then adds as much to a
@@ -207,7 +206,9 @@ def count_lengths(
     )
     counts = release.values[0]
     rows = release.n * place.scale.fraction
-    usual = rows * _usual(np.array(edges), k, 0.0 if place.constant is None else _level(place), size)
+    # the constant lies along its axis as far as 1 over that of u, as a'u = 1
+    level = 0.0 if place.constant is None else 1 / float(np.linalg.norm(place.constant))
+    usual = rows * _usual(np.array(edges), k, level, size)
     sd = float(release.sds[0].max())
     noise = np.sqrt(sd**2 + usual + (_SHAPE * usual) ** 2)
     sure = least_seen(release.law, counts.size) * noise
@@ -220,24 +221,12 @@ def count_lengths(
 def _usual(edges: np.ndarray, k: int, level: float, size: float) -> np.ndarray:
     """Shares of normal rows by axis and cell, the first axis that of a constant of length `level`, if any."""
     first = int(level > 0)
-    rest = size * _normal_squares(k - first)
+    rest = size * normal_squares(k - first, _QUANTILES)
     square = level**2 + rest
     cell = np.searchsorted(edges**2, square, side="right")
     inside = (cell[:, None] == np.arange(1, len(edges) + 1)) / len(cell)
     across = (rest / square / max(k - first, 1)) @ inside
     return np.vstack([level**2 / square @ inside] * first + [across] * (k - first))
-
-
-@functools.cache  # a fit of few rows would spend a twentieth of its time here
-def _normal_squares(k: int) -> np.ndarray:
-    """Squares of normal rows of k numbers, at even quantiles; nobody writes to them."""
-    return normal_squares(k, _QUANTILES) if k else np.zeros(_QUANTILES)
-
-
-def _level(place: Coordinates) -> float:
-    """Length of the image of the constant along its axis: 1 over that of u, as a'u = 1."""
-    assert place.constant is not None
-    return 1 / float(np.linalg.norm(place.constant))
 
 
 def _likely(counts: np.ndarray, extra: np.ndarray, noise: np.ndarray, sure: np.ndarray) -> np.ndarray:

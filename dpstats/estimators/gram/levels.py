@@ -27,7 +27,7 @@ def expected_moments(scale: RowScale) -> np.ndarray:
     mean = back[:, 0] if lead else np.zeros(len(back))
     square = np.append([0.0] * lead, scale.ratio) * np.diag(back) ** 2 + mean**2
     categories = list(sums_of_levels(scale)) if lead else []
-    shares = [_shares(scale, ways) for _, _, ways in categories]
+    shares = [shares_of(ways[0], scale.middle_error**2 @ ways[1:] ** 2) for _, _, ways in categories]
     for (places, rows, _), share in zip(categories, shares, strict=True):
         mean[places], square[places] = share @ rows, share @ rows**2
     found, alike = np.outer(mean, mean), scale.alike
@@ -109,11 +109,6 @@ def of_references(scale: RowScale, moments: np.ndarray) -> np.ndarray:
             effect = np.append(0.0, np.where(np.isnan(known), 0.0, scale.scale))
             added += np.outer(effect, effect) / (len(moments) * share * max(1 - share, share))
     return added
-
-
-def _shares(scale: RowScale, ways: np.ndarray) -> np.ndarray:
-    """Of the levels of a category, by noisy means of its columns: empirical Bayes, with the sum 1."""
-    return shares_of(ways[0], scale.middle_error**2 @ ways[1:] ** 2)
 
 
 def shares_of(found: np.ndarray, noise: np.ndarray) -> np.ndarray:

@@ -64,10 +64,6 @@ class Structure:
         numbers = conjugate_gradients(normal, right, np.zeros(self.numbers))
         return np.asarray(way @ self.spread(first + numbers / size) @ way.T)
 
-    def noise(self, way: np.ndarray) -> Left:
-        """What `nearest` leaves of noise of sd 1 along any direction."""
-        return Left(self, way)
-
     def sizes(self, metric: np.ndarray) -> np.ndarray:
         """Lengths of way X way', about, X having one number alone; `metric` is way' way."""
         return np.sqrt(self.summed(np.outer(np.diag(metric), np.diag(metric)) + metric**2))

@@ -64,7 +64,9 @@ def of_all_rows(
         np.linalg.norm(along * sds, axis=1) / weight / seen for sds in long.doubt_of_squares(radius)
     )
     other = np.hypot(_OTHER, noise)
-    missed = _missed(variance, seen * np.exp(usual), told)
+    # shortening makes no variance larger: where less is told than is seen, the column's ends were not found
+    missed = np.maximum(np.log(seen * np.exp(usual) / variance), 0.0)
+    missed = np.sqrt(np.maximum(missed**2 - told**2, 0.0))
     told = np.where(missed > SURE * other, np.inf, np.hypot(told, missed))  # what was not seen tells nothing
     other = np.hypot(other, hidden)
     stretch = np.exp(by_precision(np.log(variance / seen), told, usual, other))
@@ -83,14 +85,6 @@ def of_all_rows(
     whole[first:, first:] = common + mean.T @ mean
     error = 1 / np.hypot(1 / told, 1 / other)
     return place.whitening @ whole @ place.whitening, _in_units(scale, moments.n, common, error, apart)
-
-
-def _missed(variance: np.ndarray, seen: np.ndarray, told: np.ndarray) -> np.ndarray:
-    """Relative error of variances that the first stage tells, beyond the sds it tells.
-
-    Shortening makes no variance larger: where less is told than is seen, the column's ends were not found.
-    """
-    return np.sqrt(np.maximum(np.maximum(np.log(seen / variance), 0.0) ** 2 - told**2, 0.0))
 
 
 def _centred(gram: np.ndarray, place: Coordinates) -> tuple[np.ndarray, np.ndarray]:
@@ -132,22 +126,17 @@ def _first_stage(scale: RowScale, own: bool) -> tuple[np.ndarray, np.ndarray]:
     error = scale.error.copy() if own else np.full(len(scale.error), np.inf)
     for group, _ in scale.norms:
         error[group] = np.inf
-    lost, unknown = _beyond(scale, _reach(scale))
+    lost, unknown = _beyond(scale)
     return scale.ratio * (1 + lost), np.hypot(error, unknown)
 
 
-def _reach(scale: RowScale) -> np.ndarray:
-    """Where each column's rows were seen; those that were not looked for lie nowhere beyond."""
-    seen = _EDGE * np.max(np.where(scale.shares > 0, np.abs(scale.places), 0.0), axis=1, initial=0.0)
-    return np.where(seen > 0, seen, _FAR)
+def _beyond(scale: RowScale) -> tuple[np.ndarray, np.ndarray]:
+    """What of normal variances, and of others, lies beyond where each column's rows were seen.
 
-
-def _beyond(scale: RowScale, reach: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """What clipping at so many sds takes of normal variances; and what of others.
-
-    Columns of two values are not clipped.
+    Columns that were not looked for, or have two values, have nothing there.
     """
-    reach = np.where(scale.binary, _FAR, np.minimum(reach, _FAR))
+    seen = _EDGE * np.max(np.where(scale.shares > 0, np.abs(scale.places), 0.0), axis=1, initial=0.0)
+    reach = np.where(scale.binary | (seen <= 0), _FAR, np.minimum(seen, _FAR))
     density, beyond = np.exp(-(reach**2) / 2) / math.sqrt(2 * math.pi), special.ndtr(-reach)
     normal = 2 * (beyond + reach * density - reach**2 * beyond)
     exponential = np.exp(-reach - 1) * (2 * reach + 2)

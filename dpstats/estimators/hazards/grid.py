@@ -215,6 +215,8 @@ def find_grid(curator: Curator, plan: Plan, problem: Problem) -> Grid:
     lengths = np.tile(gained(problem, np.ones(1)), strata).ravel()
     hazard, length = np.bincount(runs, rates), np.bincount(runs, lengths * surely)
     at_once = _faster(hazard, length, np.sqrt(unsure), stratum[np.unique(runs, return_index=True)[1]])
+    at_times = events.reshape(strata, -1).sum(axis=0)  # nearly all at one, and surely more than noise hides
+    at_one_time = bool(at_times.max() > max(ALIKE * at_times.sum(), SURE * whole))
     # until the lower bound of the time, or the first time after 0, nobody knows when rows fail
     shares = np.append(number, each[::fine]) / number.sum()
     bunches = np.array([shares, np.append(at_once, rates[::fine])])
@@ -235,7 +237,7 @@ def find_grid(curator: Curator, plan: Plan, problem: Problem) -> Grid:
         even,
         shifts,
         bunches,
-        _at_one_time(events.reshape(strata, -1).sum(axis=0), whole),
+        at_one_time,
         strata,
     )
 
@@ -285,11 +287,6 @@ def _of_those_at_risk(late: np.ndarray, leave: np.ndarray, strata: int) -> tuple
     logs = np.where(there, np.log(late[entries]) + before[:, None] - before[entries], -np.inf)
     left = np.exp(logs - logs.max(axis=1, keepdims=True))
     return entries, left / left.sum(axis=1, keepdims=True)
-
-
-def _at_one_time(events: np.ndarray, noise: float) -> bool:
-    """Whether one cell seems to hold nearly all events, and surely more than noise hides in all others."""
-    return bool(events.max() > max(ALIKE * events.sum(), SURE * noise))
 
 
 def _faster(hazard: np.ndarray, length: np.ndarray, unsure: np.ndarray, stratum: np.ndarray) -> np.ndarray:

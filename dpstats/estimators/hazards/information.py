@@ -69,10 +69,6 @@ class Known:
         """Events that are seen, per row; no fewer than noise would hide."""
         return max(self.count, 2 / math.sqrt(self.weight))
 
-    def of_slopes(self, whitening: Array) -> Information:
-        """The block of the slopes."""
-        return usable(self._drawn, whitening)
-
     def surely(self, ways: Array) -> Array:
         """Mean squares per row of these sums of standardised columns at failures, less two sds of noise.
 
@@ -83,7 +79,7 @@ class Known:
         return np.asarray(seen.values @ parts - 2 * np.sqrt(seen.sds**2 @ parts**2))
 
     @property
-    def _drawn(self) -> Accumulator:
+    def drawn(self) -> Accumulator:
         """Releases of the block of slopes, and what is expected of it as one more.
 
         Its noise is by how much more the releases differ from it than theirs explains, in coordinates in
@@ -134,7 +130,7 @@ class Known:
         block, errors = self._between(shares, stratum)
         turn = symmetric_power(self.precision, -0.5) @ whitening.T
         cross = block @ turn
-        drawn = self._drawn
+        drawn = self.drawn
         slopes = drawn.mean(whitening)
         matrix = np.block([[self.level * np.eye(j), cross], [cross.T, slopes]])
         values, vectors = np.linalg.eigh(matrix)

@@ -26,7 +26,7 @@ from dpstats.estimators.hazards.levels import bent, few_events
 from dpstats.estimators.hazards.predictors import misplaced, predictors
 from dpstats.estimators.hazards.problem import Problem
 from dpstats.estimators.matrices import SMALLEST, not_noise, symmetric_power
-from dpstats.estimators.newton.information import drawn
+from dpstats.estimators.newton.information import drawn, usable
 from dpstats.estimators.row_scale import RowScale
 from dpstats.estimators.stretch import with_levels
 
@@ -109,7 +109,7 @@ class _Steps(Newton[Scores, HazardEstimate]):
         release = self.curator.release(
             "hazard_score",
             cost,
-            **watched(self.scale, self.grid, self.bounds, np.append(self.log_hazards, self.beta)),
+            **watched(self.scale, self.grid, self.bounds, self.point),
             whitening=self.whitening,
             radius=self.bounds.radius,
             matrix_share=HAZARD_MATRIX_SHARE,
@@ -130,7 +130,9 @@ class _Steps(Newton[Scores, HazardEstimate]):
     def towards(self, read: Scores) -> None:
         """Move by a step whose slopes are shrunk by what noise alone would have made of them."""
         step, j = self._step(read), self.grid.count
-        step[j:] *= _signal(step[j:], self.information.matrix[j:, j:], read.noise[j:])
+        matrix, slopes = self.information.matrix[j:, j:], step[j:]
+        by_noise = float(np.diag(np.linalg.inv(matrix)) @ read.noise[j:] ** 2)
+        slopes *= not_noise(float(slopes @ matrix @ slopes), by_noise)
         self._move(step)
 
     def about(self, read: Scores) -> bool:
@@ -207,14 +209,8 @@ class _Steps(Newton[Scores, HazardEstimate]):
     def _rewhiten(self) -> None:
         own, level = self.known.own, self.known.level
         back = np.linalg.inv(own)
-        moments = back @ (drawn(self.known.of_slopes(own), level) / level) @ back
+        moments = back @ (drawn(usable(self.known.drawn, own), level) / level) @ back
         self.whitening = _whitening(moments, self.bounds.radius, self.scale)
-
-
-def _signal(step: np.ndarray, information: np.ndarray, noise: np.ndarray) -> float:
-    """Share of a step that noise of these sds in its scores does not explain."""
-    by_noise = float(np.diag(np.linalg.inv(information)) @ noise**2)
-    return not_noise(float(step @ information @ step), by_noise)
 
 
 def _expected(scale: RowScale) -> np.ndarray:

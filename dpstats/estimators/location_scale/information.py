@@ -71,7 +71,7 @@ class Known(NamedTuple):
             return self
         mean = self.mean.copy()
         mean[:k, :k] = structure.nearest(mean[:k, :k], way)
-        return self._replace(mean=mean, left=structure.noise(way))
+        return self._replace(mean=mean, left=Left(structure, way))
 
 
 @dataclass

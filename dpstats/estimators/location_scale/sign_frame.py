@@ -20,8 +20,8 @@ from dpstats.estimators.location_scale.problem import Problem, sigma_of
 from dpstats.estimators.location_scale.sign_tuning import TUNING
 from dpstats.estimators.matrices import by_precision, symmetric_power
 from dpstats.estimators.row_scale import RowScale
-from dpstats.families.quantiles import normal_squares
 from dpstats.families.signs import largest_slope, sizes
+from dpstats.moments.normal_rows import normal_squares
 
 Array = np.ndarray
 

@@ -23,8 +23,9 @@ from dpstats.estimators.newton.information import of_row
 from dpstats.estimators.newton.problem import Problem
 from dpstats.estimators.row_scale import SURE
 from dpstats.families.bounded_score import BoundedScore
-from dpstats.families.quantiles import even_shares, normal_squares
+from dpstats.families.quantiles import even_shares
 from dpstats.moments import Quantity
+from dpstats.moments.normal_rows import normal_squares
 
 # noise in the direction of the intercept so small that choosing by what it left is no choice by noise
 _EXACT = 0.02
@@ -273,8 +274,7 @@ def _weights(radius: float, k: int, intercept: bool, along: bool) -> tuple[float
 
     f is 1 along the direction of the intercept, and |a|^2 over all directions.
     """
-    normal = normal_squares(k - intercept, len(_LAW)) if k > intercept else np.zeros(1)
-    squares = intercept + normal
+    squares = intercept + (normal_squares(k - intercept, len(_LAW)) if k > intercept else np.zeros(1))
     weights, factor = np.minimum(1.0, radius**2 / squares), np.ones_like(squares) if along else squares
     counted = factor * weights**2
     kept = float(np.mean(factor * weights))

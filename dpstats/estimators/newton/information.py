@@ -52,7 +52,7 @@ class Public:
 
     def noise(self, whitening: np.ndarray) -> Left:
         """What `nearest` leaves of noise of sd 1 along any direction."""
-        return self.structure.noise(whitening @ self.way)
+        return Left(self.structure, whitening @ self.way)
 
 
 def usable(releases: Accumulator, whitening: np.ndarray, public: Public | None = None) -> Information:

@@ -8,7 +8,6 @@ what was declared. Then one minimum is released, and its curvature.
 
 import math
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
@@ -19,7 +18,7 @@ from dpstats.estimators.matrices import symmetric_power
 from dpstats.estimators.newton.check import Read, by_one_pass, checked, explained
 from dpstats.estimators.newton.far import long_rows
 from dpstats.estimators.newton.information import Public
-from dpstats.estimators.newton.located import Located, locate
+from dpstats.estimators.newton.located import locate
 from dpstats.estimators.newton.problem import Problem
 from dpstats.estimators.objective.curvature import Matrices, released
 from dpstats.estimators.objective.cut import Cut
@@ -74,9 +73,12 @@ def fit_debiased(
     cut = Cut.of(problem, located, ball.turned.T @ minimum.params / ball.radius, error, tuning)
     matrices = released(curator, ball, plan, minimum, robust, Public.of(problem, located), cut)
     found = without_penalty(ball, problem, located, minimum, matrices, tuning)
-    read, whole = _read(ball, located, matrices), _unturned(ball, matrices)
+    read = _read(ball, matrices)
+    # rows are long or not in the coordinates of columns of their own scales
+    square = matrices.floored * ball.radius**2
+    unturned = replace(read, whitening=ball.turned, radius=ball.radius, information=square)
     checks = (
-        long_rows(plan.cost("far"), problem, located, replace(read, **whole), found),
+        long_rows(plan.cost("far"), problem, located, unturned, found),
         checked(plan.cost("check"), problem, located, read, found),
         explained(plan.cost("told"), problem, located, read, found),
     )
@@ -106,14 +108,9 @@ def _ridge(curator: Curator, plan: Plan, tuning: Tuning) -> float:
     return max(ridge, tuning.least_ridge * curator.n)
 
 
-def _read(ball: UnitBall, located: Located, matrices: Matrices) -> Read:
+def _read(ball: UnitBall, matrices: Matrices) -> Read:
     """How rows were read: their moments are those of the curvature, with a constant of 1."""
     back = np.linalg.inv(ball.turned)
     moments = back @ matrices.floored @ back
     lost = 1 - mean_weight(ball.k, ball.radius) if float(ball.reach @ ball.reach) > 1 + 1e-9 else 0.0
     return Read(symmetric_power(moments / moments[0, 0], -0.5), lost)
-
-
-def _unturned(ball: UnitBall, matrices: Matrices) -> dict[str, Any]:
-    """What is else in the coordinates in which rows are long or not: those of columns of their own scales."""
-    return dict(whitening=ball.turned, radius=ball.radius, information=matrices.floored * ball.radius**2)
