@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import special
 
-from dpstats.curator import Curator, Release
+from dpstats.curator import Release
 from dpstats.families.bounded_score import BoundedScore, square_weight
 from dpstats.moments.mixture import LAWS, Tails
 from dpstats.moments.roots import rounding, variance_along
@@ -182,22 +182,6 @@ def _carried(back: np.ndarray, cov: np.ndarray) -> np.ndarray:
     found = back @ cov @ back.T
     np.fill_diagonal(found, np.maximum(np.diagonal(found), rounding(back, cov)))
     return np.asarray(found)
-
-
-def look(curator: Curator, cost: float, line: Line, score: BoundedScore, share: float) -> Bend:
-    """Release scores against the square of the linear predictor.
-
-    Parameters
-    ----------
-    curator : Curator
-    cost : float
-    line : Line
-    score : BoundedScore
-    share : float
-        Of the coefficient of the square, by which a bend moves the line.
-    """
-    release = curator.release("predictor_bend", cost, **bend_public(line, score, WIDE))
-    return judged(release, line, score.limit, WIDE, share)
 
 
 def bend_public(line: Line, score: BoundedScore, square: Square) -> dict[str, Any]:

@@ -120,26 +120,14 @@ def row_scale(moments: Release, zoomed: Zoomed, box: Box, log: bool, constant: b
     count, fraction_sd = (float(part[2][0]) / 1.5 / moments.n for part in (moments.values, moments.sds))
     fraction = float(np.clip(count, max(2 * fraction_sd, 1 / moments.n), 1.0))
     found = _Moments.of(moments, moments.n * fraction, box, zoomed.half >= 1)
-    prior = _prior(found, zoomed)
-    first_sd = np.where(zoomed.apart, np.inf, found.first_sd)  # rows apart are clipped to the ends
-    mean = by_precision(found.first, first_sd, prior.first, prior.first_sd)
-    mean = np.where(zoomed.hidden > 0, 0.0, mean)  # what seems constant is centred where most rows are
-    by_mean = 2 * np.abs(mean) * found.first_sd  # of a column off its centre, what noise in its mean does
-    noise = np.where(found.binary, by_mean, np.hypot(found.second_sd, by_mean))
-    noise = np.where(zoomed.apart, np.inf, np.maximum(noise, 1e-12))
-    variance = by_precision(found.second - mean**2, noise, prior.second, prior.second_sd)
-    sds = np.sqrt(np.clip(variance, np.clip(found.second_sd, 1e-8, 0.1), 1.0))  # no smaller than noise
-    # where the rows are that differ: at an end of the box, or as far as their squares say over themselves
-    away = np.maximum(found.second, found.second_sd) / np.maximum(np.abs(found.first), found.first_sd)
-    away = np.where(zoomed.hidden > 0, np.minimum(away, 1.0), 0.0)
-    ends = np.where(found.binary, 1 + np.abs(mean), away)
-    sds = np.maximum(sds, ends / (_LONGEST_END * math.sqrt(1.5 * len(mean))))
-    error = (noise**-2.0 + prior.second_sd**-2.0) ** -0.5 / np.maximum(variance, 1e-12)
-    miscounted = fraction_sd / fraction
-    middle, mean_error = zoomed.center + zoomed.half * mean, (first_sd**-2.0 + prior.first_sd**-2.0) ** -0.5
+    told = _mixed(found, zoomed)
+    sds, away = _sizes(found, told, zoomed)
+    error = told.second_sd / np.maximum(told.second, 1e-12)
     error = np.where((zoomed.hidden > 0) & ~found.varies, np.maximum(error, 1.0), error)
-    away, sds = away / sds, zoomed.half * sds
-    ratio = np.clip(variance * (zoomed.half / sds) ** 2, _LEAST_RATIO, 1.0)
+    miscounted = fraction_sd / fraction
+    mean_error = zoomed.half * np.hypot(told.first_sd, told.first * miscounted) / sds
+    ratio = np.clip(told.second * (zoomed.half / sds) ** 2, _LEAST_RATIO, 1.0)
+    middle = zoomed.center + zoomed.half * told.first
     places = zoomed.places(middle, sds)
     center, scale = box.center + box.half * middle, box.half * sds
     if not constant:
@@ -171,11 +159,37 @@ def row_scale(moments: Release, zoomed: Zoomed, box: Box, log: bool, constant: b
             float((zoomed.half + np.abs(zoomed.center - middle))[-1] / sds[-1]),
         ),
         varies=(found.varies | (zoomed.doubt < 1))[:-1] | box.binary,
-        middle_error=(zoomed.half * np.hypot(mean_error, mean * miscounted) / sds)[:-1],
+        middle_error=mean_error[:-1],
         miscounted=miscounted,
         missed=zoomed.missed[:-1],
         usable=max(map(tuple, zoomed.counted[:-1]), key=lambda one: one[1], default=(1.0, 0.0)),
     )
+
+
+def _mixed(found: _Moments, zoomed: Zoomed) -> _Moments:
+    """Means and variances in the parts of the box, mixed by precision with what to expect of them."""
+    prior = _prior(found, zoomed)
+    first_sd = np.where(zoomed.apart, np.inf, found.first_sd)  # rows apart are clipped to the ends
+    mean = by_precision(found.first, first_sd, prior.first, prior.first_sd)
+    mean = np.where(zoomed.hidden > 0, 0.0, mean)  # what seems constant is centred where most rows are
+    by_mean = 2 * np.abs(mean) * found.first_sd  # of a column off its centre, what noise in its mean does
+    noise = np.where(found.binary, by_mean, np.hypot(found.second_sd, by_mean))
+    noise = np.where(zoomed.apart, np.inf, np.maximum(noise, 1e-12))
+    variance = by_precision(found.second - mean**2, noise, prior.second, prior.second_sd)
+    pairs = (first_sd, prior.first_sd), (noise, prior.second_sd)
+    mean_sd, variance_sd = ((sd**-2.0 + other**-2.0) ** -0.5 for sd, other in pairs)
+    return _Moments(mean, mean_sd, variance, variance_sd, found.binary)
+
+
+def _sizes(found: _Moments, told: _Moments, zoomed: Zoomed) -> tuple[Array, Array]:
+    """Sds that a scale takes columns for; and how far away rows are that differ from most, in these."""
+    sds = np.sqrt(np.clip(told.second, np.clip(found.second_sd, 1e-8, 0.1), 1.0))  # no smaller than noise
+    # where the rows are that differ: at an end of the box, or as far as their squares say over themselves
+    away = np.maximum(found.second, found.second_sd) / np.maximum(np.abs(found.first), found.first_sd)
+    away = np.where(zoomed.hidden > 0, np.minimum(away, 1.0), 0.0)
+    ends = np.where(found.binary, 1 + np.abs(told.first), away)
+    sds = np.maximum(sds, ends / (_LONGEST_END * math.sqrt(1.5 * len(sds))))
+    return zoomed.half * sds, away / sds
 
 
 def of_few(shares: Array, places: Array) -> Array:

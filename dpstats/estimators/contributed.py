@@ -96,7 +96,7 @@ def linear_moments(totals: Totals, plan: Plan, slope: float | None = None) -> Li
     square = max(float(matrix[-1, -1]) / c**2, 2 * sd / c**2, 1e-9)
     level = max(float(np.trace(matrix[:-1, :-1])) / d, 2 * sd / math.sqrt(d), 1e-9)
     stretch, unit = 1 / math.sqrt(level), math.sqrt(square)
-    way = _to_user(plan, unit, slope)
+    way, rows, one = _to_user(plan, unit, slope), plan.rows, np.eye(len(plan.rows.center))[0]
     return LinearMoments(
         n=n,
         gram=matrix[:-1, :-1] * stretch**2,
@@ -109,7 +109,8 @@ def linear_moments(totals: Totals, plan: Plan, slope: float | None = None) -> Li
         map=way[1] * stretch,
         scale=way[2],
         penalised=np.append([0.0] * plan.rows.constant, np.ones(d - plan.rows.constant)),
-        constant=_constant(plan, stretch),
+        # u with a'u = 1 for the stretched row of a record that is whole
+        constant=one * rows.radius * rows.scale[0] / stretch if rows.constant else None,
     )
 
 
@@ -127,10 +128,3 @@ def _to_user(plan: Plan, unit: float, slope: float | None) -> tuple[np.ndarray, 
     if plan.rows.constant:
         origin[0] = middle
     return origin, plan.rows.to_user * half * unit, half * unit
-
-
-def _constant(plan: Plan, stretch: float) -> np.ndarray | None:
-    """u with a'u = 1 for the stretched row of a record that is whole."""
-    if not plan.rows.constant:
-        return None
-    return np.eye(len(plan.rows.center))[0] * plan.rows.radius * plan.rows.scale[0] / stretch

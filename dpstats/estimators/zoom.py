@@ -178,7 +178,7 @@ def zoom(
     close[-1] = True  # the response is looked at whenever any column is
     fullest = tuple(part[close] for part in _fullest(counts, origin))
     counts, origin = _about_means(curator, plan, public, close, fullest, low)
-    found, alike = found.replaced(close, _seen(counts, origin, low)), _alike(counts, origin)
+    found, alike = found.replaced(close, _seen(counts, origin, low)), _near(counts, _edges(counts, origin))[1]
     if not alike[:-1].any():  # residuals of the response are counted later
         return found, plan.cost("moments")
     again = first_stage(plan.cost("moments"), plan.pure, skipped=1)
@@ -308,11 +308,6 @@ def _near(counts: Release, edges: Array) -> tuple[Array, Array]:
     last = np.where(apart.any(axis=1), apart.argmax(axis=1), count)
     inner = np.arange(count) <= last[:, None]
     return np.hstack([inner[:, ::-1], inner]), away_from_most.any(axis=1) & ~apart.any(axis=1)
-
-
-def _alike(counts: Release, origin: Array) -> Array:
-    """Columns of which most rows seem alike, from this distance."""
-    return _near(counts, _edges(counts, origin))[1]
 
 
 def _seen(counts: Release, origin: Array, low: bool) -> Zoomed:

@@ -180,8 +180,8 @@ def sd_of(column: ColumnSums, level: float) -> Found:
     low = max(found.limits(z, -1, *part)[0] for part in (whole, inside))
     high = found.limits(z, 1, *whole)[1]
     most = (column.table.bounds[1] - column.table.bounds[0]) / 2
-    # at least p of the values are on either side beyond the quantiles p and 1 - p, D apart: the mean square of
-    # their distances from any point is at least 2 p (D / 2)^2, and shells of several p add up
+    # at least p of the values are on either side beyond the quantiles p and 1 - p, D apart: the mean square
+    # of their distances from any point is at least 2 p (D / 2)^2, and shells of several p add up
     least = math.sqrt(sum(share * column.table.apart(p, level) ** 2 / 2 for p, share in _SHELLS))
     low, high, value = (min(max(math.sqrt(each), least), most) for each in (low, high, found.variance))
     if found.variance < NOISE * math.sqrt(noise):

@@ -14,7 +14,7 @@ import numpy as np
 
 from dpstats.curator import Curator, Release
 from dpstats.estimators.apart import Apart
-from dpstats.estimators.bends import Line, look, standardised
+from dpstats.estimators.bends import WIDE, Line, bend_public, judged, standardised
 from dpstats.estimators.columns import find_columns
 from dpstats.estimators.engine.bounds import base_square
 from dpstats.estimators.engine.finish import lacking
@@ -170,7 +170,8 @@ def _look(
     # A share p of weight at z sds is p z^2 of the variance; a square, c times, moves a slope by c p z^3.
     share = line.unheard * math.sqrt(line.unheard / max(line.lost, 1e-4))
     moved = MOVED * min(_STEEP * share, 1.0)
-    bend = look(curator, cost, line, score, moved)
+    release = curator.release("predictor_bend", cost, **bend_public(line, score, WIDE))
+    bend = judged(release, line, score.limit, WIDE, moved)
     if bounds.radius >= place.farthest:
         return False, moments
     along = np.linalg.solve(place.whitening, line.slopes) / max(line.spread, 1e-300)
