@@ -212,14 +212,10 @@ def find_grid(curator: Curator, plan: Plan, problem: Problem) -> Grid:
     rates, whole = each / middle, sd * math.sqrt(len(times))
     even = trust * rates + (1 - trust) * np.bincount(runs, rates)[runs]
     unsure = (number + noise) / number**2 + np.bincount(runs, each * sums / middle**2) / number
-    lengths = np.tile(gained(problem, np.ones(1)), strata).ravel()
-    hazard, length = np.bincount(runs, rates), np.bincount(runs, lengths * surely)
-    at_once = _faster(hazard, length, np.sqrt(unsure), stratum[np.unique(runs, return_index=True)[1]])
     at_times = events.reshape(strata, -1).sum(axis=0)  # nearly all at one, and surely more than noise hides
     at_one_time = bool(at_times.max() > max(ALIKE * at_times.sum(), SURE * whole))
-    # until the lower bound of the time, or the first time after 0, nobody knows when rows fail
     shares = np.append(number, each[::fine]) / number.sum()
-    bunches = np.array([shares, np.append(at_once, rates[::fine])])
+    bunches = np.array([shares, _at_once(problem, runs, rates, surely, np.sqrt(unsure))])
     return Grid(
         problem.edges,
         rates,
@@ -287,6 +283,19 @@ def _of_those_at_risk(late: np.ndarray, leave: np.ndarray, strata: int) -> tuple
     logs = np.where(there, np.log(late[entries]) + before[:, None] - before[entries], -np.inf)
     left = np.exp(logs - logs.max(axis=1, keepdims=True))
     return entries, left / left.sum(axis=1, keepdims=True)
+
+
+def _at_once(
+    problem: Problem, runs: np.ndarray, rates: np.ndarray, surely: np.ndarray, unsure: np.ndarray
+) -> np.ndarray:
+    """Hazards that may come at any time of where they are: of runs, and of the first cell of each stratum.
+
+    Until the lower bound of the time, or the first time after 0, nobody knows when rows fail.
+    """
+    lengths = np.tile(gained(problem, np.ones(1)), problem.strata).ravel()
+    hazard, length = np.bincount(runs, rates), np.bincount(runs, lengths * surely)
+    stratum, fine = np.unique(runs, return_index=True)[1], len(rates) // problem.strata
+    return np.append(_faster(hazard, length, unsure, stratum // fine), rates[::fine])
 
 
 def _faster(hazard: np.ndarray, length: np.ndarray, unsure: np.ndarray, stratum: np.ndarray) -> np.ndarray:
