@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import dpstats as dps
-from dpstats.estimators.gram.bounds import Bent, base_square, bending, choose_bounds
+from dpstats.estimators.gram.bounds import _BENDING, Bent, base_square, choose_bounds
 from dpstats.moments import LinearMoments
 from dpstats.testing import NoNoise, SeededNoise, noise
 from tests.estimators.test_posterior import WINE
@@ -22,7 +22,7 @@ def test_length_of_rows_weighs_noise_against_what_may_bend(n: int) -> None:
     chosen = choose_bounds(n, mu, K, (100.0, 100.0), Bent(lost))
     base = np.sqrt(base_square(K))
     sizes = np.linspace(1, 5, 401)
-    price = (2 * base * sizes * chosen.limit / mu) ** 2 * K / n**2 + bending(lost) / sizes**2
+    price = (2 * base * sizes * chosen.limit / mu) ** 2 * K / n**2 + _BENDING * lost**2 / sizes**2
     best = base * sizes[np.argmin(price)]
     assert usual.radius < chosen.radius <= best * 1.01
     assert chosen.radius == pytest.approx(best, rel=0.02) or n == 100_000

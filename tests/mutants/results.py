@@ -1606,7 +1606,7 @@ MUTANTS = (
     planted(
         "long rows have lost nothing (logit, pure)",
         "models/test_bends.py::test_long_rows_are_asked_under_pure_epsilon",
-        (DEBIASED, "replace(read, **whole)", "replace(read, **whole, lost=0.0)"),
+        (DEBIASED, "unturned = replace(read, ", "unturned = replace(read, lost=0.0, "),
     ),
     planted(
         "what noise hides is left out (logit, pure)",
