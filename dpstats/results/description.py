@@ -18,6 +18,7 @@ from dpstats._stored import Stored
 from dpstats.errors import SpecificationError
 from dpstats.moments.cell_table import PROBABILITIES, CellTable, CoarseCounts, Found, Noise
 from dpstats.moments.described import BoxSums, ColumnSums, Products, mean_of, sd_of
+from dpstats.moments.spread import Z95
 from dpstats.results.document import Document, Shown, marked, pairs_frame, pairs_table, privacy_table
 from dpstats.results.intervals import check_level
 from dpstats.results.plotting import finished
@@ -137,7 +138,6 @@ _PAIRS = "Correlations are over the rows that have both numbers."
 
 QUANTILES = dict(zip(("5 %", "25 %", "median", "75 %", "95 %"), PROBABILITIES, strict=True))
 _DIGITS = 2  # of suggested bounds
-_SDS = 1.96  # of a 95 % interval
 _BEYOND = 2.4  # times as far from the median as limits of the outer quantiles: four sds of normal values
 
 
@@ -308,7 +308,7 @@ class Description(Facts, Shown, Stored):
         """
         tables = [self._column(name).table for name in variables if name in self.names]
         share = 1 - math.prod(each.usable / each.weighing for each in tables)
-        half = _SDS * math.hypot(*(table.share(-1, 0.95).std_error for table in tables))
+        half = Z95 * math.hypot(*(table.share(-1, 0.95).std_error for table in tables))
         return max(share, 0.0), max(share - half, 0.0), min(max(share + half, 0.0), 1.0)
 
     def _moments(self, name: str) -> tuple[float, float]:

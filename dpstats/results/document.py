@@ -287,6 +287,14 @@ def point_columns(*heads: str) -> tuple[Column, ...]:
     return tuple(Column(head, ".") for head in heads)
 
 
+def with_interval(
+    label: str, heads: Sequence[str], rows: Iterable[tuple[str, ...]], level: float, **look: Any
+) -> Table:
+    """Return a table of numbers by name, of which limits of this level are the last two."""
+    columns = (Column(label, "l"), *point_columns(*heads), *limit_columns(level))
+    return Table(columns, tuple(rows), **look)
+
+
 def privacy_table(title: str, rows: Iterable[tuple[str, Any]]) -> Table:
     """Return labelled estimates with their errors, the part of these by privacy, and 95 % limits."""
     heads = (*point_columns("estimate", "std err"), Column("privacy"), *limit_columns(0.95))

@@ -22,14 +22,14 @@ from dpstats.families import IDENTITY
 from dpstats.formula import Design
 from dpstats.moments.roots import root_of
 from dpstats.results.column_moments import has_columns, moments_of
-from dpstats.results.document import Document, Estimates, cells, limit_columns, point_columns
+from dpstats.results.document import Document, Estimates, cells, with_interval
 from dpstats.results.fit import Fit
 from dpstats.results.intervals import critical, standard_errors
 from dpstats.results.newdata import NewData, Points, beside, points
 from dpstats.results.notreleased import refusal
 from dpstats.results.record import Record
 from dpstats.results.released import method_where
-from dpstats.results.table import Column, Table, level_percent
+from dpstats.results.table import level_percent
 
 At: TypeAlias = tuple[np.ndarray, np.ndarray | float]
 """Columns of points, and their offsets."""
@@ -225,7 +225,6 @@ def _effects(record: Record, design: Design, at: Points, name: str, pairs: bool)
 
 
 def _layout(frame: pd.DataFrame, titles: Sequence[str], level: float) -> Document:
-    heads = (Column("", "l"), *point_columns("effect", "std err"), *limit_columns(level))
     aside, each = f"{level_percent(level)} intervals", len(frame) // len(titles)
     tables = []
     for i, title in enumerate(titles):
@@ -233,7 +232,7 @@ def _layout(frame: pd.DataFrame, titles: Sequence[str], level: float) -> Documen
         for name, contrast, *values in frame.iloc[i * each : (i + 1) * each].itertuples(index=False):
             label = f"{contrast} of {name}" if contrast == DERIVATIVE else f"{name}: {contrast}"
             rows.append((label, *cells(values, not np.isinf(values[1]))))
-        tables.append(Table(heads, tuple(rows), title=title, aside=aside))
+        tables.append(with_interval("", ["effect", "std err"], rows, level, title=title, aside=aside))
     return Document(tables=tuple(tables))
 
 

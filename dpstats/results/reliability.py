@@ -15,7 +15,7 @@ from dpstats._arguments import among, shown
 from dpstats.errors import SpecificationError
 from dpstats.results import survival_quantities as quantities
 from dpstats.results import survival_tables as tables
-from dpstats.results.document import Document, Estimates, cells, limit_columns, point_columns, with_limits
+from dpstats.results.document import Document, Estimates, cells, with_interval, with_limits
 from dpstats.results.fit import Fit
 from dpstats.results.intervals import Estimate, bse, limits, log_estimate, standard_errors
 from dpstats.results.newdata import NewData, Points, beside, points
@@ -24,7 +24,7 @@ from dpstats.results.record import Record
 from dpstats.results.released import method_where, value_where
 from dpstats.results.summary import ratio_row
 from dpstats.results.survival_quantities import check_times, failed_fractions
-from dpstats.results.table import Column, Table, plain
+from dpstats.results.table import plain
 from dpstats.results.units import Units
 from dpstats.schema import Bounded, Count
 
@@ -478,9 +478,8 @@ class Reliability(Fit):
         def layout() -> Document:
             written = zip(known, *columns.values(), strict=True)
             rows = [(at.label(i), *cells(values, sure)) for i, (sure, *values) in enumerate(written)]
-            heads = (Column("", "l"), *point_columns("factor"), *limit_columns(level))
             title = f"Acceleration from {base.label(0)}"
-            return Document(tables=(Table(heads, tuple(rows), title=title),))
+            return Document(tables=(with_interval("", ["factor"], rows, level, title=title),))
 
         return Estimates(beside(at, pd.DataFrame(columns)), layout)
 

@@ -5,7 +5,7 @@ docs/theory/intervals.md#choice-of-a-distribution.
 """
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 import pandas as pd
@@ -18,6 +18,7 @@ from dpstats.results.document import (
     cells,
     limit_columns,
     point_columns,
+    with_interval,
     with_limits,
 )
 from dpstats.results.intervals import critical, standard_errors
@@ -147,7 +148,8 @@ def by_point(name: str, at: Points, columns: Columns, level: float, unit: str) -
             yield at.label(i) or name, *cells(values[: 1 if np.isnan(values[1]) else 3], known, times)
 
     return Estimates(
-        beside(at, pd.DataFrame(columns)), lambda: _one_table("", in_unit(name, unit), rows(), level)
+        beside(at, pd.DataFrame(columns)),
+        lambda: Document(tables=(with_interval("", [in_unit(name, unit)], rows(), level),)),
     )
 
 
@@ -200,13 +202,8 @@ def terms(
         (name, *cells(values, not np.isinf(s)))
         for name, s, *values in zip(labels or names, se, *columns.values(), strict=True)
     )
-    document = _one_table(head, "estimate", rows, level)
+    document = Document(tables=(with_interval(head, ["estimate"], rows, level),))
     return Estimates(pd.DataFrame({"term": names, **columns}), lambda: document)
-
-
-def _one_table(label: str, estimate: str, rows: Iterable[tuple[str, ...]], level: float) -> Document:
-    heads = (Column(label, "l"), *point_columns(estimate), *limit_columns(level))
-    return Document(tables=(Table(heads, tuple(rows)),))
 
 
 def _unknown(low: float, high: float) -> bool:
@@ -251,9 +248,9 @@ def of_rivals(record: Record, level: float) -> Estimates:
             strict=True,
         )
     ]
-    heads = (Column("", "l"), *point_columns("log-lik", "std err"), *limit_columns(level))
     told = f"Preferred: {' or '.join(contenders(record, level))}"
-    return Estimates(frame, lambda: Document(tables=(Table(heads, tuple(rows), title=told),), notes=(_NOTE,)))
+    table = with_interval("", ["log-lik", "std err"], rows, level, title=told)
+    return Estimates(frame, lambda: Document(tables=(table,), notes=(_NOTE,)))
 
 
 def contenders(record: Record, level: float = 0.95) -> list[str]:
