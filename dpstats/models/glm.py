@@ -120,7 +120,7 @@ def problem_of(design: Design, family: GlmFamily, model: str) -> Problem:
         likely=design.likely[first:],
         alike=design.alike(),
         crossed=design.crossed() if first else (),
-        weighted=design.weights is not None,
+        weighted=design.weights is not None and family.free_dispersion,
     )
 
 

@@ -113,6 +113,9 @@ class GlmFit(MeanFit, models=("logit", "glm")):
     def dispersion(self) -> Estimate:
         """Dispersion phi, statsmodels' ``scale``; 95 % interval on the log scale.
 
+        With weights it is the one that statsmodels has with ``freq_weights``: of a response, whatever its
+        weight. R's, and that of ``var_weights``, is of a row of weight 1, if others vary as 1 / weight.
+
         Of a negative binomial fit, about the law by which its rows weigh: `alpha` says how counts scatter.
         """
         return positive("phi", given(self.record.dispersion))

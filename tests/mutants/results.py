@@ -450,8 +450,8 @@ MUTANTS = (
         "estimators/test_public_information.py::test_many_levels_and_a_number_are_told",
         (
             "estimators/newton/iterate.py",
-            "level_moments(problem, located), problem",
-            "np.eye(problem.k), problem",
+            "level_moments(problem, located),",
+            "np.eye(problem.k),",
         ),
     ),
     planted(

@@ -37,7 +37,8 @@ class Space(NamedTuple):
     """Public parameters by the number of covariates, half-width of the box to search, share to be reached.
 
     Where rows may enter late, their entry is searched too, and where failures may lie between two times, from
-    when on they may. Covariates beyond `blank` are missing values. Of several strata, rows are of any.
+    when on they may. Covariates beyond `blank` are missing values. Of several strata, rows are of any. Where
+    rows are `weighted`, they have any weight up to 1.
     """
 
     public: Build
@@ -48,16 +49,19 @@ class Space(NamedTuple):
     blank: float = math.inf
     intervals: bool = False
     strata: int = 1
+    weighted: bool = False
 
     def statistic(self, name: str, d: int) -> Statistic:
-        design = MadeDesign(d, delayed=self.delayed, intervals=self.intervals, strata=self.strata)
-        made = REGISTRY[name](design, **self.public(d))
-        if self.blank < math.inf or self.intervals or self.strata > 1:
+        options = dict(intervals=self.intervals, strata=self.strata, weights="w" if self.weighted else None)
+        made = REGISTRY[name](MadeDesign(d, delayed=self.delayed, **options), **self.public(d))
+        if self.blank < math.inf or self.intervals or self.strata > 1 or self.weighted:
             factors = made.factors
             made.factors = lambda block, scratch: factors(self._changed(block), scratch)  # type: ignore[method-assign]
         return made
 
     def _changed(self, block: Any) -> MadeBlock:
+        if self.weighted:
+            return replace(block, weight=(block.time - block.entry) / self.half)
         if self.strata > 1:
             number = np.floor(_FINE * (block.time - block.entry)).astype(int)
             return replace(block, stratum=number % self.strata)
@@ -346,6 +350,11 @@ def levels(d: int) -> dict[str, Any]:
     return dict(columns(d), levels=[np.arange(d)])
 
 
+def weighed(d: int) -> dict[str, Any]:
+    """Weights beside them."""
+    return dict(columns(d), weights=True)
+
+
 def boxes(d: int) -> dict[str, Any]:
     return dict(center=np.zeros(d + 1), half=np.ones(d + 1), log=False)
 
@@ -397,7 +406,7 @@ def turned_margin(d: int) -> dict[str, Any]:
 
 
 SPACES = {
-    "column_means": [Space(levels, 3.0), Space(columns, 1.5)],
+    "column_means": [Space(levels, 3.0), Space(columns, 1.5), Space(weighed, 1.5, weighted=True)],
     # rows as long as the radius, and no longer, weigh most; without the large intercept of the first, scores
     # on the wrong side all point one way
     "logistic_score": [Space(glm(20.0, 12.0, 0.0), 30.0, 0.97), Space(glm(9.0, 1.0, 0.2), 15.0, 0.5)],

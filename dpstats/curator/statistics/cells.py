@@ -66,8 +66,7 @@ class CellCounts(Statistic):
         return tuple(found)
 
     def unpack(self, vector: np.ndarray) -> tuple[np.ndarray, ...]:
-        ends = np.cumsum([len(edges) + 2 for edges in self._edges])[:-1]
-        return tuple(np.split(vector, ends))
+        return tuple(np.split(vector, np.cumsum([len(edges) + 2 for edges in self._edges])[:-1]))
 
 
 class _Present(Statistic):

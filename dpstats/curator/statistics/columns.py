@@ -47,6 +47,7 @@ class ColumnMeans(_Columns):
 
     A row gives a = clip(((x, y, offset) - center) / half, -1, 1), m = d + 1, or d + 2 with an offset. Of
     columns that are levels of one category it gives a + 1, shortened where they add up to more than 2.
+    Last are its prior weight q and q^2, where these are asked for.
 
     Parameters
     ----------
@@ -56,13 +57,16 @@ class ColumnMeans(_Columns):
     levels : sequence of array_like of int
         Columns of each category. Of each row one is 1 at most and the others are 0, so that nothing is
         shortened; privacy does not rest on that.
+    weights : bool
+        Whether q and q^2 are asked for.
 
     Notes
     -----
     Sensitivity: 2 sqrt(m'), where each category counts as two columns at most. |a - b| <= 2 in each column,
     which are the *ranges*. Those of a category are from 0 up and add up to 2 at most, so that |a - b|^2 <=
     |a|^2 + |b|^2 <= 8. Attained by opposite corners, at two levels of each category. A row that weighs
-    nothing is 0, and no farther from any other than these are.
+    nothing is 0, and no farther from any other than these are. As 0 <= q <= 1, q and q^2 differ by at most 1
+    each, their *ranges*: with them it is 2 sqrt(m' + 1/2), attained by such corners of weights 1 and 0.
     """
 
     name = "column_means"
@@ -75,15 +79,18 @@ class ColumnMeans(_Columns):
         center: np.ndarray,
         half: np.ndarray,
         levels: Sequence[np.ndarray] = (),
+        weights: bool = False,
     ) -> None:
         super().__init__(design, center, half)
-        count, self._levels = len(self._center), [np.asarray(own, dtype=int) for own in levels]
+        count, self._weights = len(self._center), weights
+        self._levels = [np.asarray(own, dtype=int) for own in levels]
         taken = np.concatenate([np.zeros(0, dtype=int), *self._levels])
         if len(np.unique(taken)) < len(taken) or (taken < 0).any() or (taken >= self._width).any():
             raise ValueError("levels holds numbers of covariates, each once")
-        self.parts = (Part(np.ones(1), np.where(np.isin(np.arange(count), taken), 2.0, 1.0)),)
-        self.sensitivity = 2 * math.sqrt(count - len(taken) + sum(min(len(own), 2) for own in self._levels))
-        self.ranges = np.full(count, 2.0)
+        self.parts = (Part(np.ones(1), 1.0 + np.isin(np.arange(count + 2 * weights), taken)),)
+        halves = count - len(taken) + sum(min(len(own), 2) for own in self._levels)
+        self.sensitivity = 2 * math.sqrt(halves + weights / 2)
+        self.ranges = np.append(np.full(count, 2.0), np.ones(2 * weights))
 
     def factors(self, block: Block, scratch: Scratch) -> tuple[Factor, ...]:
         columns = self._boxed(block, scratch)
@@ -91,6 +98,8 @@ class ColumnMeans(_Columns):
             values = columns[own] + 1.0
             together = predictor(np.ones(len(own)), values, scratch)
             columns[own] = values * np.minimum(1.0, 2.0 / np.maximum(together, 1.0))
+        if self._weights:
+            columns = np.vstack([columns, block.weight, np.square(block.weight)])
         return (each_row(columns),)
 
 
@@ -110,8 +119,9 @@ class _Reach(Statistic):
         apart: bool = False,
     ) -> None:
         middle, width = np.asarray(center, dtype=float), np.asarray(half, dtype=float)
-        last = float(middle[-1]), float(width[-1])
-        self._map = Map(design, middle[:-1], width[:-1], *last, log, apart=apart)
+        self._map = Map(
+            design, middle[:-1], width[:-1], float(middle[-1]), float(width[-1]), log, apart=apart
+        )
         chosen = np.asarray(chosen, dtype=bool)
         if chosen.shape != (len(middle) - 1,):
             raise ValueError(f"chosen holds {len(middle) - 1} truth values, one for each covariate")

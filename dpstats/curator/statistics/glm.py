@@ -131,8 +131,10 @@ class LogisticScore(_Score):
     def __init__(self, design: PublicDesign, *, radius: float, **row: Any) -> None:
         super().__init__(design, radius=radius, **row)
         self._tau = logistic_information_weight(radius)
-        root = math.sqrt(self._tau * 0.25) * radius
-        self.parts = (Part(np.full(self._k, radius), np.ones(1)), Part(np.full(self._k, root)))
+        self.parts = (
+            Part(np.full(self._k, radius), np.ones(1)),
+            Part(np.full(self._k, math.sqrt(self._tau * 0.25) * radius)),
+        )
         self.sensitivity = 2 * radius
 
     def factors(self, block: Block, scratch: Scratch) -> tuple[Factor, ...]:
@@ -281,8 +283,7 @@ class FarScores(GlmScore):
             np.multiply(share, block.weight, out=share)
         square = self._kappa * (psi * share * lengths) ** 2
         far = np.multiply(rows, share, out=scratch("far", *rows.shape))
-        column = np.searchsorted(self._ends, lengths, side="right") - 1
-        apart = np.arange(len(self._ends))[:, None] == column
+        apart = np.arange(len(self._ends))[:, None] == np.searchsorted(self._ends, lengths, side="right") - 1
         return Factor(far.T, (psi * apart).T), each_row(square * apart)
 
 

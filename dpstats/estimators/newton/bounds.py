@@ -105,10 +105,6 @@ class Chooser:
         seen = located.sd**2 / max(float(family.variance(np.array(located.mean))), _LEAST_LEVEL)
         return max(min(seen, (NOTHING / noise) ** 2), 1.0)
 
-    def weight(self, level: float) -> float:
-        """Mean weight of rows that can be used."""
-        return self.problem.mean_weight(level / self.located.usable)
-
     @property
     def _alone(self) -> bool:
         """Whether no squared scores are released beside score and information."""
@@ -124,7 +120,7 @@ class Chooser:
         """Curvature at the mean response, per row."""
         family, mean, usable = self.problem.family, self.located.mean, self.located.usable
         if family.free_dispersion:
-            return usable
+            return usable * self.located.weights.mean
         return max(usable * family.level_at(mean), self.least_level)
 
     @property
@@ -172,7 +168,7 @@ class Chooser:
             level, dispersion = max(level, self.start_level), max(dispersion, self._least_dispersion(level))
         if family.two_valued:
             dispersion = 1.0
-        variance = level * dispersion * self.weight(level)
+        variance = level * dispersion * self.located.weights.own
         score = self._unbounded(level, dispersion)
         if self._noise(widest, score.limit, variance) < NOTHING:
             return Bounds(widest, score)
@@ -236,7 +232,7 @@ class Chooser:
         weights = [plain, *((1 / self.problem.k, math.sqrt(full) / left) for full, left in rare)]
         for spread in SPREADS:
             score = self._score(spread, level, dispersion)
-            noise = self._noise(radius, score.limit, level * dispersion * self.weight(level))
+            noise = self._noise(radius, score.limit, level * dispersion * self.located.weights.own)
             value = sum(share * max(noise * times, FREE) ** 2 for share, times in weights)
             value += self.n * float(np.sum(self.left(score, level) ** 2)) * level / dispersion
             value += self.n * (0.3 * math.exp(-1.5 * spread)) ** 2 + 2 * math.exp(-1.2 * spread)
@@ -297,8 +293,9 @@ class Chooser:
         if family.two_valued:
             return BoundedScore(family, _FARTHEST, family.most_curved)
         if not family.free_dispersion:
-            steepest = min(high, family.most_curved)
-            return BoundedScore(family, high, steepest, 0.0, 0.0, self._predictors(), high)
+            return BoundedScore(
+                family, high, min(high, family.most_curved), 0.0, 0.0, self._predictors(), high
+            )
         return self._score(_FARTHEST, level, dispersion)
 
     def _predictors(self) -> tuple[float, float]:

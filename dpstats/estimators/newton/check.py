@@ -75,12 +75,6 @@ class Read:
     information: np.ndarray = field(default_factory=lambda: np.eye(0))
     unlike: Sequence[np.ndarray] = ()
 
-    @property
-    def level(self) -> float:
-        """Curvature of a row along the intercept."""
-        row = np.linalg.solve(self.whitening, np.eye(len(self.whitening))[0])
-        return float(row @ self.information @ row)
-
     def looked(self, family: GlmFamily, share: float) -> BoundedScore:
         """Scores of a look at the fit: of counts and amounts to such a share of their limit."""
         score = self.score or BoundedScore.unclipped(family)
@@ -123,8 +117,10 @@ def tailed(cost: float, located: Located, read: Read, found: E) -> Check[E]:
     back = np.linalg.inv(located.to_user(True))
     public = dict(**located.public(), beta=back @ found.params, score=score, wider=wider)
     release, found = yield "score_tails", cost, public
-    total, noise, rows = float(release.values[0][0]), float(release.sds[0][0]), release.n * located.usable
-    law = _Tail.of(score, wider, read.level / located.usable)
+    (total,), (noise,) = release.values[0].tolist(), release.sds[0].tolist()
+    rows = release.n * located.usable * located.weights.mean
+    row = np.linalg.solve(read.whitening, np.eye(len(back))[0])
+    law = _Tail.of(score, wider, float(row @ read.information @ row) / located.usable)
     sampling = rows * law.variance(read.phi, abs(total) / rows)
     drift, added = np.max([law.put_back(phi) for phi in _plausible(read)], axis=0)
     chance = by_chance(release.law, noise, math.sqrt(noise**2 + sampling), doubtful=2 * FALSE)

@@ -20,7 +20,7 @@ from dpstats.estimators.engine.accumulate import Accumulator
 from dpstats.estimators.engine.bounds import NEARLY_ALL
 from dpstats.estimators.engine.information import Information
 from dpstats.estimators.newton.information import of_row
-from dpstats.estimators.newton.problem import Problem
+from dpstats.estimators.newton.located import Located
 from dpstats.estimators.row_scale import SURE
 from dpstats.families.bounded_score import BoundedScore
 from dpstats.families.quantiles import even_shares
@@ -235,19 +235,19 @@ def seen(
     information: Information,
     whitening: np.ndarray,
     radius: float,
-    problem: Problem,
+    intercept: bool,
     n: int,
-    usable: float = 1.0,
+    located: Located,
 ) -> Seen:
     """Read scores and curvature along the direction of the intercept, in which every row has length 1.
 
     Where noise hides it, or without an intercept: means over all directions, in which long rows count more.
     A row of weight w adds w^2 to the scores and w to the curvature; what that makes of their ratio is worked
-    out for normal rows, and half of it is taken for uncertain. Declared weights count in the same way: where
-    a row of weight 1 has a curvature of 1, that of all is their mean.
+    out for normal rows, and half of it is taken for uncertain. Declared weights count in the same way, and
+    what they make of it was released.
     """
     squares, curvature = variability.mean(whitening), information.matrix
-    k, intercept = len(curvature), problem.intercept
+    k, usable, weights = len(curvature), located.usable, located.weights
     unit, length = np.eye(k)[:, :1], 1.0
     if intercept:
         unit = np.linalg.solve(whitening, unit)
@@ -261,22 +261,21 @@ def seen(
         square, level = float(np.trace(squares)) / k, float(np.trace(curvature)) / k
         noise = float(np.linalg.norm(variability.sds(whitening, information.vectors))) / k
         level_noise = float(np.linalg.norm(information.sds)) / k
-    share, spread, kept = _weights(radius, k, intercept, along)
+    share, spread = _weights(radius, k, intercept, along)
     level = max(level, level_noise)
-    counted = level * share * problem.mean_weight(level / (usable * kept))
+    counted = level * share * weights.own
     ratio = max(square, noise) / counted
-    noise = math.hypot(noise / counted, ratio * level_noise / level)
-    return Seen(ratio, noise, ratio * (1 - share) / 2, level / usable, n * usable / spread)
+    noise = math.hypot(noise / counted, ratio * level_noise / level, ratio * weights.error)
+    return Seen(ratio, noise, ratio * (1 - share) / 2, level / usable, n * usable / (spread * weights.uneven))
 
 
-def _weights(radius: float, k: int, intercept: bool, along: bool) -> tuple[float, float, float]:
-    """E f w^2 / E f w, E (f w^2)^2 / (E f w^2)^2, E f w / E f; w = min(1, radius^2 / |a|^2), a normal rows.
+def _weights(radius: float, k: int, intercept: bool, along: bool) -> tuple[float, float]:
+    """E f w^2 / E f w and E (f w^2)^2 / (E f w^2)^2; w = min(1, radius^2 / |a|^2), a normal rows.
 
     f is 1 along the direction of the intercept, and |a|^2 over all directions.
     """
     squares = intercept + (normal_squares(k - intercept, len(_LAW)) if k > intercept else np.zeros(1))
     weights, factor = np.minimum(1.0, radius**2 / squares), np.ones_like(squares) if along else squares
     counted = factor * weights**2
-    kept = float(np.mean(factor * weights))
-    spread = float(np.mean(counted**2) / np.mean(counted) ** 2)
-    return float(np.mean(counted)) / kept, spread, kept / float(np.mean(factor))
+    mean = float(np.mean(counted))
+    return mean / float(np.mean(factor * weights)), float(np.mean(counted**2)) / mean**2

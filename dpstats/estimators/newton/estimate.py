@@ -95,7 +95,7 @@ def estimate(averaged: Averaged, problem: Problem, located: Located, bounds: Bou
     privacy = privacy + guess + larger
     cov = sampling + privacy
     problems = ("unsettled",) * unsettled + tuple(f"weak:{j}" for j in weak(larger, cov))
-    found, tail = _scattered(averaged, problem, bounds, (n, located.usable))
+    found, tail = _scattered(averaged, problem, bounds, located, n)
     result = GlmEstimate(user @ point, cov, privacy, problems, **found)
     result = guessed(result, guess, located.before(user), problem.intercept, bool(problem.zero_or_one.all()))
     result = result.hopeless() if located.unread or not information.stands_out else result
@@ -115,12 +115,9 @@ def _guess(
 
 
 def _scattered(
-    averaged: Averaged, problem: Problem, bounds: Bounds, rows: tuple[int, float]
+    averaged: Averaged, problem: Problem, bounds: Bounds, located: Located, n: int
 ) -> tuple[dict[str, Any], tuple[str, ...]]:
-    """Bounds, and where scores were limited what of the estimate is told by their scatter; and its problems.
-
-    `rows` are their number, and the share that can be used.
-    """
+    """Bounds, and where scores were limited what their scatter tells of the estimate; and its problems."""
     information, family, score = averaged.steps.information, problem.family, bounds.score
     settings = {"R": bounds.radius}
     if score is None or not family.unlimited:
@@ -128,7 +125,9 @@ def _scattered(
     if family.two_valued:
         return dict(settings=settings | {"S": score.limit}), ()
     settings["C"] = score.limit
-    found = seen(averaged.variability, information, averaged.whitening, bounds.radius, problem, *rows)
+    found = seen(
+        averaged.variability, information, averaged.whitening, bounds.radius, problem.intercept, n, located
+    )
     phi = (free_dispersion if family.free_dispersion else overdispersion)(found, score)
     told: dict[str, Any] = dict(settings=settings, dispersion=phi)
     if family.alpha is not None:
@@ -165,8 +164,7 @@ def _rests_on_tail(found: Seen, phi: Quantity, score: BoundedScore) -> bool:
     is beyond the bound.
     """
     tail = _TAIL * math.sqrt(phi.value * found.curvature) if math.isfinite(phi.se) else math.inf
-    short = score.limit < min(tail, score.top - found.curvature)
-    return short and surely_scattered(found, score, _SCATTERED)
+    return score.limit < min(tail, score.top - found.curvature) and surely_scattered(found, score, _SCATTERED)
 
 
 def _variability(averaged: Averaged) -> np.ndarray:

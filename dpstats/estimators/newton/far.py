@@ -84,8 +84,7 @@ def _wide_enough(found: E, ends: np.ndarray, forth: np.ndarray) -> E:
 
     `ends` says how much nearer to 0 that is, in units of standardised columns.
     """
-    variances = np.diag(found.cov) / np.diag(forth) ** 2
-    lacking = np.maximum((ends / (2 * Z95)) ** 2 - variances, 0.0)
+    lacking = np.maximum((ends / (2 * Z95)) ** 2 - np.diag(found.cov) / np.diag(forth) ** 2, 0.0)
     return found.doubted((forth * lacking) @ forth.T)
 
 

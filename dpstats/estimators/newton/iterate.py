@@ -95,8 +95,9 @@ def _read(
 ) -> Read:
     """How rows were read at the end."""
     phi = (1.0, 0.0) if found.dispersion is None else (found.dispersion.value, found.dispersion.se)
-    known = averaged.steps.information.matrix
-    read = Read(averaged.whitening, lost, bounds.score, *phi, bounds.radius, known)
+    read = Read(
+        averaged.whitening, lost, bounds.score, *phi, bounds.radius, averaged.steps.information.matrix
+    )
     if not problem.family.free_dispersion or bounds.score is None:
         return read
     return replace(read, unlike=unlike(averaged, problem, located, bounds.score.limit, n))
@@ -119,8 +120,13 @@ class _Steps(GlmSteps):
     def __init__(self, some: Curator, curator: Curator, plan: Plan, chooser: Chooser, last: int) -> None:
         """Of some rows until so many of the early steps are left."""
         problem, located = chooser.problem, chooser.located
-        usual = math.sqrt(LENGTHS[0] * problem.k)
-        whitening = _rewhitened(np.eye(problem.k), level_moments(problem, located), problem, located, usual)
+        whitening = _rewhitened(
+            np.eye(problem.k),
+            level_moments(problem, located),
+            problem,
+            located,
+            math.sqrt(LENGTHS[0] * problem.k),
+        )
         least = min(max(2 / curator.n, 1e-4), 0.5) if problem.family.two_valued else 1e-6
         start = located.start(problem, least)
         costs = plan["early"], plan["tail"]
@@ -214,12 +220,11 @@ class _Steps(GlmSteps):
             squares = (information.vectors.T @ np.linalg.solve(self.whitening, np.eye(k)[0])) ** 2
         seen = float(squares @ information.values)
         noise = float(np.linalg.norm(squares * information.sds))
-        level = _known(seen, noise, self.level, _LEVEL_SD)
-        return max(level, self.chooser.least_level)
+        return max(_known(seen, noise, self.level, _LEVEL_SD), self.chooser.least_level)
 
     def _dispersion(self) -> float:
         """Variability over information of a row of weight 1, by their traces; no less than its noise."""
-        weight, expected = self.chooser.weight(self.level), self.chooser.start_dispersion
+        weight, expected = self.located.weights.own, self.chooser.start_dispersion
         found = dispersion(self.variability, self.information, self.whitening)
         seen, noise = (each / weight for each in found)
         return max(_known(seen, noise, expected, _DISPERSION_SD), min(noise, expected), 0.05 * expected)

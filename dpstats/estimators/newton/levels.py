@@ -192,8 +192,10 @@ def _said(
     ends = np.clip(middle + row @ mean * np.array([-share, 1 - share]), -END, END)
     # the intercept makes up for a change as far as the rows of a 1 hold the information
     weights = shares * family.curvature(ends)
-    curve = _curve(family, float(ends[int(weights[0] >= weights[1])]))
-    return curve, float(weights[1] / max(weights.sum(), 1e-300))
+    return (
+        _curve(family, float(ends[int(weights[0] >= weights[1])])),
+        float(weights[1] / max(weights.sum(), 1e-300)),
+    )
 
 
 def _curve(family: GlmFamily, eta: float) -> np.ndarray:

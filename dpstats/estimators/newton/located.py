@@ -59,6 +59,37 @@ _TAILS = {"laplace": 1.4}
 
 
 @dataclass(frozen=True)
+class Weights:
+    """Prior weights q of the rows that can be used, as shares of the declared maximum.
+
+    Attributes
+    ----------
+    mean, own : float
+        E q, and E q^2 / E q: squares of scores over curvature, in those of rows of weight 1.
+    error : float
+        sd of the noise of the latter, relative.
+    uneven : float
+        E q^4 / (E q^2)^2 at most: some rows have weight 1, and all others one alike.
+    """
+
+    mean: float = 1.0
+    own: float = 1.0
+    error: float = 0.0
+    uneven: float = 1.0
+
+    @classmethod
+    def of(cls, seen: Array, noise: float) -> "Weights":
+        """By released means of q and q^2, within what 0 <= q <= 1 allows; 1 where none were released."""
+        if not len(seen):
+            return cls()
+        mean = float(np.clip(seen[0], min(noise, 1.0), 1.0))
+        square = float(np.clip(seen[1], mean**2, mean))
+        low = (mean - square) / max(1 - mean, 1e-300)  # q^2 = (1 + low) q - low, of this weight and of 1
+        fourth = (1 + low) ** 2 * square - 2 * low * (1 + low) * mean + low**2
+        return cls(mean, square / mean, noise * math.hypot(1 / mean, 1 / square), fourth / square**2)
+
+
+@dataclass(frozen=True)
 class Located:
     """Where columns and response lie: from the first two releases.
 
@@ -107,6 +138,8 @@ class Located:
         Of each category, the smallest variance that whitening assumes of the 0 or 1 of its reference level.
     thinnest : float
         Smallest mean square of a standardised column, or of such a 0 or 1 on its scale; at most 1.
+    weights : Weights
+        Of the rows, where they have any and the dispersion is free.
     """
 
     center: Array
@@ -133,6 +166,7 @@ class Located:
     thinnest: float = 1.0
     few: tuple[tuple[Array, Array], ...] = ()
     away: Array = field(default_factory=lambda: np.zeros(1))
+    weights: Weights = Weights()
 
     def before(self, axes: Array) -> Array:
         """Variance of coefficients before any data, of columns of known spread.
@@ -227,9 +261,10 @@ def locate(curator: Curator, first: Plan, octaves: float, problem: Problem, nois
     center, half, reach, origin, zero, varies, means, counts = looks
     usable, usable_sd, unread = _usable(counts)
     # means are over all rows: what cannot be used, as outside a subset, is at the middle of the box
-    mean_in_box, noise_in_box = means.values[0] / means.n / usable, means.sd / means.n / usable
-    for own in _levels(problem):
-        mean_in_box[own] -= 1.0
+    whole, noise_in_box = means.values[0] / means.n / usable, means.sd / means.n / usable
+    mean_in_box, weights = whole[: len(center)], Weights.of(whole[len(center) :], noise_in_box)
+    for own in problem.categories:
+        mean_in_box[own - 1] -= 1.0
     mean_in_box[:d][zero] = -(center / half)[:d][zero]
     mean_in_box = np.clip(mean_in_box, -1.0, 1.0)
     shares = center[:d] + half[:d] * mean_in_box[:d]
@@ -249,7 +284,9 @@ def locate(curator: Curator, first: Plan, octaves: float, problem: Problem, nois
     one_side = one_sided(middle - problem.lower, problem.upper - middle, reach[:d] * roots)
     skewed = one_side & ~problem.zero_or_one & (noise < _DEAR)
     least = np.where(problem.zero_or_one, 1.0, np.where(skewed, _SPREAD, 0.0)) * squares
-    references = [_reference(middle[own], noise_in_box / 2, noise, problem.k) for own in _levels(problem)]
+    references = [
+        _reference(middle[own - 1], noise_in_box / 2, noise, problem.k) for own in problem.categories
+    ]
     first_column = np.zeros(int(problem.intercept))
     return Located(
         center=np.append(first_column, middle),
@@ -277,6 +314,7 @@ def locate(curator: Curator, first: Plan, octaves: float, problem: Problem, nois
         skewed=tuple(len(first_column) + np.flatnonzero(skewed)),
         columns=_moments(spread, problem, middle, (half[:d], reach[:d]), noise_in_box, means.n * usable),
         tails=_weighed(spread, scales, ~problem.zero_or_one),
+        weights=weights,
     )
 
 
@@ -344,8 +382,8 @@ def _in_turn(curator: Curator, costs: Plan, octaves: float, problem: Problem) ->
         curator, costs, asked, np.append(chosen[:-1], False), not problem.family.two_valued
     )
     center, half = _boxes(problem, zoomed, chosen)
-    means = curator.release("column_means", left, center=center, half=half, levels=_levels(problem))
-    reach, middle, d = _reach(problem, center, half), means.values[0] / means.n, len(problem.lower)
+    means, d = curator.release("column_means", left, **_means(problem, center, half)), len(problem.lower)
+    reach, middle = _reach(problem, center, half), means.values[0][: len(center)] / means.n
     # most rows of amounts are 0, beside which others are seen better than beside a noisy mean
     zero = (zoomed.hidden[:d] > 0) & (np.abs(center / half + middle)[:d] < SEEN * means.sd / means.n)
     middle[:d][zero] = -(center / half)[:d][zero]
@@ -358,7 +396,7 @@ def _at_once(curator: Curator, costs: Plan, octaves: float, problem: Problem) ->
     """The same by two passes, if noise is so small that means of whole boxes say where octaves begin."""
     asked, chosen = _looked_for(problem)
     (whole, width), first = problem.boxes, costs.cost("means", "octaves")
-    public = dict(center=whole, half=width, levels=_levels(problem))
+    public = dict(_means(problem, whole, width), weights=False)
     _, sds = curator.noise("column_means", first, **public)
     if not float(sds[0].max()) < _SHARP * curator.n:
         return None
@@ -380,11 +418,12 @@ def _at_once(curator: Curator, costs: Plan, octaves: float, problem: Problem) ->
     reach = _reach(problem, center, half)
     near = _octaves((middle - center) / half, problem, center, half, reach)
     means, found = curator.release_together(
-        ("column_means", costs.cost("moments"), dict(center=center, half=half, levels=_levels(problem))),
+        ("column_means", costs.cost("moments"), _means(problem, center, half)),
         ("reach_counts", octaves, near),
     )
-    none = np.zeros(len(problem.lower), dtype=bool)
-    return _Looks(center, half, reach, near["origin"], none, zoomed.varies, means, found)
+    return _Looks(
+        center, half, reach, near["origin"], np.zeros(len(problem.lower), bool), zoomed.varies, means, found
+    )
 
 
 def _looked_for(problem: Problem) -> tuple[dict[str, Any], Array]:
@@ -416,9 +455,10 @@ def _boxes(problem: Problem, seen: Zoomed, chosen: Array) -> tuple[Array, Array]
     return center, half
 
 
-def _levels(problem: Problem) -> list[Array]:
-    """Covariates that are levels of one category, of each."""
-    return [own - 1 for own in problem.categories]
+def _means(problem: Problem, center: Array, half: Array) -> dict[str, Any]:
+    """Public parameters of means in these boxes, and of weights beside them."""
+    levels = [own - 1 for own in problem.categories]
+    return dict(center=center, half=half, levels=levels, weights=problem.weighted)
 
 
 def _octaves(means: Array, problem: Problem, center: Array, half: Array, reach: Array) -> dict[str, Any]:

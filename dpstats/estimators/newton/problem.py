@@ -32,7 +32,7 @@ class Problem:
     crossed : tuple of array
         Of each number that has products with levels, its coefficient, and those of the products and levels.
     weighted : bool
-        Whether rows have weights, which are at most 1.
+        Whether rows have weights, at most 1, and a dispersion that rests on how large they are.
     """
 
     family: GlmFamily
@@ -48,10 +48,6 @@ class Problem:
     alike: np.ndarray | None = None
     crossed: tuple[np.ndarray, ...] = ()
     weighted: bool = False
-
-    def mean_weight(self, curvature: float) -> float:
-        """Mean weight of rows of this mean curvature, which tells it where a row of weight 1 has one of 1."""
-        return min(curvature, 1.0) if self.weighted and self.family.free_dispersion else 1.0
 
     @property
     def zero_or_one(self) -> np.ndarray:

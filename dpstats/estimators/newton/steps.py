@@ -94,6 +94,5 @@ class GlmSteps(Newton[Scores, Averaged]):
 
     def finish(self) -> Averaged:
         """Steps that count alike, about the root."""
-        known = usable(self.released, self.whitening, self._public)
-        steps, matrices = self.steps._replace(information=known), np.array(self._matrices)
-        return Averaged(steps, matrices, self.whitening, self.variability, self.start)
+        steps = self.steps._replace(information=usable(self.released, self.whitening, self._public))
+        return Averaged(steps, np.array(self._matrices), self.whitening, self.variability, self.start)
