@@ -72,8 +72,10 @@ def fit_newton(curator: Curator, problem: Problem, plan: Plan) -> GlmEstimate:
     found = found.doubted(np.outer(moved, moved))
     read = _read(steps.lost, problem, located, steps.bounds, averaged, found, curator.n)
     # of counts and amounts what long rows may do is counted last: errors so large would leave no bend to tell
-    far = long_rows(plan.cost("far"), problem, located, read, found)
-    bends = checked(plan.cost("check"), problem, located, read, found)
+    far, bends = (
+        long_rows(plan.cost("far"), problem, located, read, found),
+        checked(plan.cost("check"), problem, located, read, found),
+    )
     checks = (
         tailed(plan.cost("beyond"), located, read, found),
         *((far, bends) if problem.family.two_valued else (bends, far)),
