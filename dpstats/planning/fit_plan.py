@@ -18,7 +18,7 @@ from dpstats.models.skeleton import NO_ROWS, Plannable, check_budget
 from dpstats.moments import PublicMoments
 from dpstats.planning.knowledge import of_subset, read_known, told_of
 from dpstats.planning.printed import BUDGET, ROWS, document, draw
-from dpstats.planning.trials import Outlook, Planned, Setting, Trial, with_rows
+from dpstats.planning.trials import Z95, Outlook, Planned, Setting, Trial, with_rows
 from dpstats.planning.truth import EVEN, INTERCEPT, read_asked
 from dpstats.results import SurvivalFit
 from dpstats.results.document import Document, Estimates, Shown, marked
@@ -43,7 +43,6 @@ _MOST_EPSILON = 100.0  # epsilon, or mu: a budget beyond promises nothing
 _MOST_ROWS = 1e9
 _FAR = 4.0  # factor of a budget or rows by which to go on where fits do not say how far
 _NEAR = 1.25  # factor within which errors shrink as is known to 4 %
-_RUNS = 3  # of as many fits as a plan makes, in a search
 
 
 @partial(forgetful, change=marked)
@@ -192,13 +191,17 @@ class FitPlan(Shown):
         """
         wanted = self._targets("half_width", half_width, positive=True)
         floor = max(
-            self._quick(self._noiseless(), self.n)[self.names.index(name)] / value
+            self._trial.run(self._noiseless(), self.n, quick=True).half_width[self.names.index(name)] / value
             for name, value in wanted.items()
         )
         factor = None
         if floor < 1:
-            most = _MOST_EPSILON / measure(self.budget)
-            factor = self._factor(wanted, lambda f: (scaled(self.budget, f), self.n), _of_budget, most)
+            factor = self._factor(
+                wanted,
+                lambda f: (scaled(self.budget, f), self.n),
+                _of_budget,
+                _MOST_EPSILON / measure(self.budget),
+            )
         if factor is None:
             raise BudgetError(
                 f"no budget reaches this half width with n = {self.n}: without noise it is {floor:.3g} times "
@@ -356,30 +359,34 @@ class FitPlan(Shown):
         """The factor at which fits reach what is asked; None if it is above `most`.
 
         Errors shrink as `step` says of their parts, from the plan on, and then from as many fits where that
-        led. Where most fits estimate nothing, a few fits tell whether to go on. How many lose a coefficient
-        follows no such law: where some do, or a few fits would at the factor to which it leads, the factor is
-        one at which fits reached what is asked.
+        led. Where most fits estimate nothing, a few fits tell whether to go on. Two things follow no such
+        law. An error that only what is usual bounds stays until fits tell the coefficient, and then falls at
+        once: a step that brought nothing is followed by a long one, and the fall lies between two factors
+        that were tried. So does how many lose a coefficient: where some do, or a few fits would where a last
+        step leads, or have far longer intervals there, the factor is one at which fits reached what is asked.
         """
         places = [self.names.index(name) for name in wanted]
         asked, found = np.array(list(wanted.values())), self._found
-        factor, low, high, runs = 1.0, 0.0, math.inf, 0
+        factor, low, high, short = 1.0, 0.0, math.inf, math.inf
         while factor <= most:
             half = found.half_width[places]
-            known, losing = bool(np.isfinite(half).all()), bool(found.lost[places].any())
-            low, high = (low, factor) if (half <= asked).all() else (factor, high)
-            parts = found.sampling[places], found.privacy[places]
-            move = float(np.max(step(*parts, found.error[places] * asked / half))) if known else _FAR
+            before, short = short, float(np.max(half / asked))
+            known, losing = math.isfinite(short), bool(found.lost[places].any())
+            low, high = (low, factor) if short <= 1 else (factor, high)
+            parts = found.sampling[places], found.privacy[places], found.error[places] * asked / half
+            move = float(np.max(step(*parts))) if known else _FAR
             near = max(move, 1 / move) < _NEAR
-            if known and not losing and (near or (runs >= _RUNS and move < _FAR)):
-                there = factor * move
-                if move >= 1 or not self._trial.run(*fit(there), quick=True).lost[places].any():
+            if known and not losing and near:
+                there = min(factor * move, high)
+                few = Z95 * self._trial.run(*fit(there), quick=True).errors[:, places]
+                if move >= 1 or (there > low and (few < _FAR * asked).all()):
                     return there if there <= most else None
-                low = there
+                low = max(low, there)
             if high <= low * _NEAR or (losing and high == factor and near):
                 break
-            factor *= max(move, _NEAR) if low == factor else move
+            factor *= max(move, _FAR if 1 < before < short * _NEAR else _NEAR) if low == factor else move
             factor = factor if low < factor < high else math.sqrt(low * high)
-            tried, runs = fit(min(factor, most)), runs + known
+            tried = fit(min(factor, most))
             found = self._trial.run(*tried, quick=not known)
             if not known and np.isfinite(found.half_width[places]).all():
                 found = self._trial.run(*tried)

@@ -17,6 +17,7 @@ from dpstats.planning.trials import Z95, Outlook
 
 ROWS, SAMPLING, NOISE = 10_000, 10.0, 3000.0  # an error of .1 without noise, and of .3 by noise of mu = 1
 FITS = 12
+ANY = 7.65
 
 
 @dataclass
@@ -24,15 +25,17 @@ class Told:
     """What fits come to: errors sqrt(SAMPLING^2 / n + (NOISE / (n mu))^2).
 
     Below n mu = `gone` all fits lose the coefficient, and at `losing` times that a quarter of them still do.
+    Below `untold` it is not told, and its error is `ANY`, that of noise of some size, at any budget.
     """
 
     gone: float = 0.0
     losing: float = 1.0
+    untold: float = 0.0
     runs: int = 0
 
     def run(self, budget: Budget, n: int, quick: bool = False) -> Outlook:
         size = n * measure(budget)
-        sampling, noise = SAMPLING / n**0.5, NOISE / size
+        sampling, noise = (0.0, ANY) if size < self.untold else (SAMPLING / n**0.5, NOISE / size)
         errors, one = np.full((FITS, 1), np.hypot(sampling, noise)), np.ones(1)
         errors[: FITS if size < self.gone else FITS // 4 if size < self.gone * self.losing else 0] = np.inf
         self.runs += not quick
@@ -61,6 +64,8 @@ LAWS = {
     "all lost below": {"gone": 30_000.0},
     "all lost far below": {"gone": 2000.0},
     "some lost": {"gone": 20_000.0, "losing": 1.5},
+    "not told": {"untold": 8000.0},
+    "not told for long": {"untold": 40_000.0},
 }
 
 
