@@ -87,3 +87,12 @@ def test_a_bend_that_floats_do_not_hold_leaves_a_fit_of_hazards_that_says_nothin
     found = Estimate(np.zeros(2), np.eye(2), np.eye(2))
     bent = Bent(np.full(3, np.nan), np.full((3, 3), np.inf), ())
     assert straightened(found, bent, np.zeros((3, 3))).problems == ("hopeless",)  # type: ignore[arg-type]
+
+
+def test_a_number_beside_a_rare_reference_is_known_about_as_it_is_beside_a_common_one() -> None:
+    """Its interval was seven times as long, as the open line of the reference counted as noise of all."""
+    longer = []
+    for seed in range(4):
+        rare, common = (fitted("poisson", share, dps.gdp(2), seed, " + x") for share in (0.0008, 0.25))
+        longer.append(rare.bse["x"] / common.bse["x"])
+    assert np.median(longer) < 3

@@ -587,6 +587,12 @@ MUTANTS = (
         ("estimators/newton/far.py", "np.any(toward > usual, axis=0)", "np.any(toward < 0, axis=0)"),
     ),
     planted(
+        "noise of any line is thought to move what long rows say of every coefficient (glm)",
+        "models/test_rare_reference.py::"
+        "test_a_number_beside_a_rare_reference_is_known_about_as_it_is_beside_a_common_one",
+        ("estimators/newton/far.py", "np.sqrt(privacy) *", "np.sqrt(privacy.max()) *"),
+    ),
+    planted(
         "far rows of numbers that hold one value in most rows are thought to be as many as of others",
         "models/test_bends.py::test_an_effect_of_few_rows_that_levels_off_is_not_silent",
         ("estimators/newton/far.py", "0.25, 4.0, 8.0", "0.25, 4.0, 4.0"),

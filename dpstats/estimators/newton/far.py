@@ -4,8 +4,8 @@ import math
 
 import numpy as np
 
-from dpstats.estimators.bends import WORTH, by_chance
-from dpstats.estimators.engine.finish import E, Estimate
+from dpstats.estimators.bends import WORTH, by_chance, standardised
+from dpstats.estimators.engine.finish import E, Estimate, without_lost
 from dpstats.estimators.newton.check import Check, Read, level_variance
 from dpstats.estimators.newton.located import Located
 from dpstats.estimators.newton.problem import Problem
@@ -52,10 +52,11 @@ def long_rows(cost: float, problem: Problem, located: Located, read: Read, found
     )
     release, found = yield "far_scores", cost, public
     step, noise = read.whitening @ np.linalg.pinv(read.information) / release.n, float(release.sds[0].max())
-    squares = np.maximum((release.values[1] + 2 * release.sds[1]).ravel(), 0.0)
-    squares *= (1 + _noisy(found, problem)) / square_weight(reach * score.limit, len(squares))
-    sd = np.sqrt(squares + noise**2)
-    parts, sds = (step @ release.values[0]).T, sd[:, None] * np.linalg.norm(step, axis=1)
+    squares = np.maximum((release.values[1] + 2 * release.sds[1]).reshape(-1, 1), 0.0)
+    squares /= square_weight(reach * score.limit, len(squares))
+    sd, norms = np.sqrt(squares + noise**2), np.linalg.norm(step, axis=1)
+    parts, by_line = (step @ release.values[0]).T, _by_line(found, back, np.sqrt(squares) * norms)
+    sds = np.hypot(sd * norms, by_line)
     errors, line = np.sqrt(np.diag(found.cov)) / np.abs(np.diag(forth)), back @ found.params
     sizes, effects = np.abs(parts), np.abs(line)
     if problem.intercept:
@@ -88,12 +89,12 @@ def _wide_enough(found: E, ends: np.ndarray, forth: np.ndarray) -> E:
     return found.doubted((forth * lacking) @ forth.T)
 
 
-def _noisy(found: Estimate, problem: Problem) -> float:
-    """Privacy variance over that by sampling, in the mean: errors of the line add so much to its scores.
+def _by_line(found: Estimate, back: np.ndarray, sampling: np.ndarray) -> np.ndarray:
+    """Sds of steps by long rows that noise of the line makes, where rows make `sampling`; shape (m, k).
 
-    An intercept beside covariates is left out, as its variance goes by where they count from.
+    Scores move with the line as far as long rows hold the information: by what they make of the sampling
+    variance of each coefficient. Of lost ones nothing is known, and their intervals need no look.
     """
-    own = np.arange(int(problem.intercept and problem.k > 1), problem.k)
-    known = own[np.isfinite(np.diag(found.cov)[own])]
-    privacy, whole = np.diag(found.cov_privacy)[known], np.diag(found.cov)[known]
-    return float(np.mean(privacy / np.maximum(whole - privacy, 1e-300))) if len(known) else 0.0
+    whole, privacy = without_lost(found.cov), without_lost(found.cov_privacy)
+    usual, privacy = (np.diag(part) for part in standardised(back, whole - privacy, privacy))
+    return np.asarray(np.sqrt(privacy) * np.minimum(sampling**2 / np.maximum(usual, 1e-300), 1.0))
