@@ -704,6 +704,15 @@ def test_other_models_fit_as_from_python(
     assert main(["show", "other.fit.json"]) == 0
 
 
+def test_a_closed_standard_output_is_refused_before_anything_is_spent(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As a daemon has it; a fit that was to be printed was paid for, and lost."""
+    monkeypatch.setattr(sys, "stdout", None)
+    assert main(["fit"]) == 2
+    assert "standard output is closed" in capsys.readouterr().err
+
+
 def test_a_null_character_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
     """No shell passes one on, but a program that calls `main` may."""
     assert main(["show", "a\0b.json"]) == 2

@@ -25,6 +25,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     if any("\0" in word for word in arguments or ()):
         return refuse("no word of a command can hold a null character")
+    if sys.stdout is None:
+        return refuse(
+            "the standard output is closed, where results are printed; send it to a file or /dev/null"
+        )
     try:
         any_text()
         options = parser().parse_args(arguments)

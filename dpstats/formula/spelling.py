@@ -1,6 +1,7 @@
 """One spelling of texts that mean the same: of terms, of subsets, and of fits that are asked for again."""
 
 import ast
+import keyword
 from contextlib import suppress
 
 from dpstats.errors import FormulaError
@@ -17,7 +18,7 @@ class _Meaning(ast.NodeTransformer):
     def visit_Call(self, call: ast.Call) -> ast.AST:  # noqa: N802 - a name of `ast`
         self.generic_visit(call)
         if (name := variable_name(call)) is not None:
-            return ast.Name(name) if name.isidentifier() else call
+            return ast.Name(name) if name.isidentifier() and not keyword.iskeyword(name) else call
         call.func = ast.Name(function_name(call))
         if call.func.id == "Surv" and len(call.args) == 2 and [one.arg for one in call.keywords] == ["entry"]:
             call.args, call.keywords = [call.keywords[0].value, *call.args], []

@@ -206,6 +206,7 @@ def test_an_entry_by_its_name_and_a_release_that_is_named_twice_are_the_same(led
 def test_a_name_that_reads_as_an_expression_is_another_column() -> None:
     assert spelt("Q('a + b')", SCHEMA) == spelt('(Q("a + b"))', SCHEMA) != spelt("a + b", SCHEMA)
     assert spelt("Q('pi')", SCHEMA) != spelt("np.pi", SCHEMA)
+    assert spelt("Q('not') - x > 0", SCHEMA) != spelt("not -x > 0", SCHEMA)
 
 
 @pytest.mark.parametrize(("asked", "other"), [("a|b|a, b", "a, b|a|b"), ("c|c |b", "c |c|b")])
