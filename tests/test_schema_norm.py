@@ -88,6 +88,12 @@ def test_a_norm_is_printed():
         (lambda: PLAIN.norm("a", "e", radius=1), "'e' is declared as event"),
         (lambda: PLAIN.norm("a", "z", radius=1), "'z' lies between 2 and 7"),
         (lambda: SCHEMA.norm("c", "y", radius=1), "'c' is in two norms"),
+        (
+            lambda: dps.Schema({name: dps.bounded(-1, 1) for name in ("a", "b", "norm of a, b")}).norm(
+                "a", "b", radius=1
+            ),
+            "rename the column",
+        ),
         (lambda: PLAIN.norm("a", "b", radius=0), "must be positive"),
         (lambda: PLAIN.norm("a", "b", radius=-1), "must be positive"),
         (lambda: PLAIN.norm("a", "b", radius=float("nan")), "must be a finite number"),
