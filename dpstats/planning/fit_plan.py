@@ -160,8 +160,7 @@ class FitPlan(Shown):
         wanted = self._targets("effects", effects)
         if scales := [name for name in wanted if is_scale(name)]:
             raise SpecificationError(f"effects= are of covariates; {scales[0]} is never tested against 0")
-        asked = self._setting.asked
-        asked = replace(asked, coef={**asked.coef, **wanted})
+        asked = replace(self._setting.asked, coef={**self._setting.asked.coef, **wanted})
         trial = Trial(replace(self._setting, asked=asked))
         powers = trial.run(self.budget, self.n).rejects(trial.params)
         return pd.Series({name: powers[self.names.index(name)] for name in wanted}, name="power")
@@ -194,14 +193,8 @@ class FitPlan(Shown):
             self._trial.run(self._noiseless(), self.n, quick=True).half_width[self.names.index(name)] / value
             for name, value in wanted.items()
         )
-        factor = None
-        if floor < 1:
-            factor = self._factor(
-                wanted,
-                lambda f: (scaled(self.budget, f), self.n),
-                _of_budget,
-                _MOST_EPSILON / measure(self.budget),
-            )
+        most, fitted = _MOST_EPSILON / measure(self.budget), lambda f: (scaled(self.budget, f), self.n)
+        factor = self._factor(wanted, fitted, _of_budget, most) if floor < 1 else None
         if factor is None:
             raise BudgetError(
                 f"no budget reaches this half width with n = {self.n}: without noise it is {floor:.3g} times "
@@ -336,8 +329,14 @@ class FitPlan(Shown):
             against == ROWS
         )
         at = [n if against == ROWS else budget.amount for budget, n in tried]
-        floors = floors * np.ones_like(half)
-        return draw(chosen, np.array(at), half, floors, ROWS if against == ROWS else self.budget.unit, ax)
+        return draw(
+            chosen,
+            np.array(at),
+            half,
+            floors * np.ones_like(half),
+            ROWS if against == ROWS else self.budget.unit,
+            ax,
+        )
 
     def _slopes(self) -> list[str]:
         """Names of the coefficients of covariates; of all if there are none."""
@@ -464,7 +463,8 @@ def plan(  # noqa: PLR0913 - what a user may know; public
         Sd of residuals of a linear model, with weights of a row of weight 1, as sigma of a fit is;
         R's scale of a time to failure, of coxph that of a Weibull law,
         one over its shape; sd over mean of a gamma response;
-        of counts, the root of their dispersion.
+        of counts, the root of their dispersion, which of a negative binomial family whose alpha is sought
+        follows from the sd of the response, if that is told, and else is 1.
     events : float, optional
         Share of failures, or of ones.
     inspections : float or sequence of float, optional

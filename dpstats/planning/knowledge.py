@@ -259,9 +259,12 @@ def told_of(response: Response) -> tuple[str, float | None]:
 
 def of_subset(given: Any, design: Design) -> bool:
     """Whether a description or a fit tells of the rows of the model's subset, and how many they are."""
-    if not isinstance(given, Description | ColumnMoments) or given.weighing is None or not design.subset:
-        return False
-    return spelt(design.subset, design.schema) == spelt(given.subset or "", design.schema)
+    return (
+        isinstance(given, Description | ColumnMoments)
+        and given.weighing is not None
+        and design.subset is not None
+        and spelt(design.subset, design.schema) == spelt(given.subset or "", design.schema)
+    )
 
 
 def read_known(given: Any, design: Design, response: str | None, inside: bool = False) -> Known:

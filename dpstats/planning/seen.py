@@ -98,9 +98,7 @@ def seen_by(response: SurvResponse | IntervalResponse, schema: Schema) -> See:
     SpecificationError
         If a time is of several variables, or failures had happened before.
     """
-    if isinstance(response, IntervalResponse):
-        return _between(response, schema)
-    return _until(response, schema)
+    return _between(response, schema) if isinstance(response, IntervalResponse) else _until(response, schema)
 
 
 def _until(response: SurvResponse, schema: Schema) -> See:

@@ -12,6 +12,7 @@ from scipy import optimize
 from dpstats._arguments import among, near, number, numbers, shown
 from dpstats.errors import SpecificationError
 from dpstats.families import Dist, GlmFamily
+from dpstats.families.glm import POISSON
 from dpstats.formula import Design, IntervalResponse, SurvResponse, build_design
 from dpstats.planning.knowledge import Spread
 from dpstats.planning.rows import coded
@@ -166,6 +167,8 @@ def _finite(name: str, value: Any) -> float:
 class MeanLaw:
     """Of a response with a mean: linear and generalised linear models.
 
+    Counts whose alpha a fit is to find are Poisson, whose means follow a gamma law where they scatter more.
+
     Parameters
     ----------
     design : Design
@@ -173,7 +176,8 @@ class MeanLaw:
     """
 
     def __init__(self, design: Design, family: GlmFamily) -> None:
-        self._design, self._family, self._response = design, family, design.numeric
+        self._design, self._response, self._sought = design, design.numeric, family.seek is not None
+        self._family = POISSON if self._sought else family
         self._variable, self._undo = undone(self._response.measured, design.schema)
         self._weighted = design.weights is not None and family.constant_variance
 
@@ -191,7 +195,8 @@ class MeanLaw:
                 mean = sum(self._response.bounds) / 2
                 assumed.append(f"a mean response of {mean:.4g}, the middle of its bounds")
             coef[0] = self._level(mean, eta)
-        scale, by_weight = self._scale(asked, float(eta.var()), assumed), asked.scale is not None
+        eta = rows.exog @ coef + rows.offset
+        scale, by_weight = self._scale(asked, self._family.mean(eta), assumed), asked.scale is not None
         if self._weighted:
             assumed.append(
                 "residuals with an sd of scale= over the root of their weight, as sigma of a fit tells it"
@@ -208,7 +213,8 @@ class MeanLaw:
         if variable.all:
             return {self._variable: coded(variable, rng.uniform(size=len(mean)) < mean)}
         if not self._family.free_dispersion and phi > 1:
-            mean, phi = rng.gamma(np.maximum(mean, 1e-12) / (phi - 1), phi - 1), 1.0
+            shape = np.maximum(mean.mean() if self._sought else mean, 1e-12) / (phi - 1)
+            mean, phi = rng.gamma(shape, mean / shape), 1.0
         drawn = self._family.draw(mean, phi, rng)
         if law.by_weight:
             weighing = build_design(
@@ -235,16 +241,22 @@ class MeanLaw:
             return ends[0]
         return float(optimize.brentq(lambda a: float(self._family.mean(a + eta).mean()) - mean, *ends))
 
-    def _scale(self, asked: Asked, explained: float, assumed: list[str]) -> float:
+    def _scale(self, asked: Asked, means: Array, assumed: list[str]) -> float:
         if self._design.schema[self._variable].all:
             return 1.0
-        sd = asked.response.sd if asked.response else math.nan
+        sd, explained = asked.response.sd if asked.response else math.nan, float(means.var())
         if asked.scale is not None:
             if not self._family.free_dispersion and asked.scale < 1:
                 raise SpecificationError("scale= of counts is at least 1, the root of their dispersion")
             return asked.scale
         if not self._family.free_dispersion:
-            return 1.0
+            assumed += [
+                "counts that scatter as under a Poisson law; where they scatter more, intervals are "
+                "longer: give scale=, the root of their dispersion"
+            ] * (self._sought and math.isnan(sd))
+            # Var(y) = E(m + alpha m^2) + Var(m)
+            alpha = (sd**2 - explained - means.mean()) / np.mean(means**2) if self._sought else 0.0
+            return math.sqrt(1 + np.fmax(alpha, 0.0) * means.mean())
         if not self._family.constant_variance:
             assumed.append("a scale (sd over mean) of 1")
             return 1.0
@@ -359,8 +371,7 @@ class TimeLaw:
             begun = self._begun(rows)
             watch = begun + law.end * rng.choice(law.watches, n)
             life, watch = (np.log(life), np.log(watch)) if self._dist.log else (life, watch)
-        failed = life <= watch
-        time = np.minimum(life, watch)
+        failed, time = life <= watch, np.minimum(life, watch)
         if self._dist.log:
             time, watch = np.exp(time), np.exp(watch)
         return self._see(time, watch, failed, law.inspections)

@@ -565,6 +565,33 @@ def test_what_was_described_of_a_subset_is_planned_for_the_rows_of_it() -> None:
     assert "Subset" in str(fit.moments) and "m=='b'" in str(fit.moments)
 
 
+@pytest.mark.parametrize("alpha", [0.0, 0.5])
+def test_counts_whose_alpha_is_sought_are_planned_as_they_scatter(alpha: float) -> None:
+    """By the root of their dispersion, or by an sd that is told; of a Poisson law where nothing is."""
+    rng, mean, n = np.random.default_rng(73), 4.0, 7000
+    rates = rng.gamma(1 / alpha, alpha * mean, n) if alpha else np.full(n, mean)
+    rows = pd.DataFrame({"z": rng.normal(0.5, 1, n), "visits": np.minimum(rng.poisson(rates), 40)})
+    with noise(SeededNoise(5)):
+        bse = np.median(
+            [
+                dps.glm("visits ~ z", rows, SCHEMA, "negativebinomial").fit(BUDGET).bse.to_numpy()
+                for _ in range(5)
+            ],
+            axis=0,
+        )
+    model, known = dps.glm("visits ~ z", None, SCHEMA, "negativebinomial"), {"z": (0.5, 1.0)}
+    scale, sd = (1 + alpha * mean) ** 0.5, (mean + alpha * mean**2) ** 0.5
+    told = [
+        dps.plan(model, BUDGET, n, known | {"visits": mean}, scale=scale),
+        dps.plan(model, BUDGET, n, known | {"visits": (mean, sd)}),
+    ]
+    for ahead in told:
+        np.testing.assert_allclose(ahead.table()["std_error"], bse, rtol=0.15)
+        assert "Assumed" not in str(ahead)
+    silent = dps.plan(model, BUDGET, n, known | {"visits": mean})
+    assert silent._trial.law.scale == 1 and "under a Poisson law" in " ".join(str(silent).split())
+
+
 def test_a_plan_without_the_effects_that_were_described_says_so() -> None:
     model, said = dps.ols("y ~ x + z", None, SCHEMA), "Effects are taken for 0, and the response goes along"
     known = {"x": (25, 6), "z": (0.5, 1.0), "y": (50, 20)}
