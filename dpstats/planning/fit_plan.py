@@ -13,7 +13,7 @@ from dpstats._arguments import Axes, among, count, near, number, shown
 from dpstats._private import forgetful, forgetting
 from dpstats.budget import Budget, delta_of, measure, scaled
 from dpstats.errors import BudgetError, SpecificationError
-from dpstats.models import Survreg
+from dpstats.models import LinearModel, Survreg
 from dpstats.models.skeleton import NO_ROWS, Plannable, check_budget
 from dpstats.moments import PublicMoments
 from dpstats.planning.knowledge import of_subset, read_known, told_of
@@ -137,7 +137,10 @@ class FitPlan(Shown):
     def document(self) -> Document:
         """The printed table."""
         model, known = self._setting.model, self._setting.known
-        return document(model.design.formula, self.budget, self.n, self.table(), known, self._trial.law)
+        penalised = isinstance(model, LinearModel) and model.alpha > 0
+        return document(
+            model.design.formula, self.budget, self.n, self.table(), known, self._trial.law, penalised
+        )
 
     def power(self, effects: Mapping[str, float]) -> pd.Series:
         """Return the chance that a test of level .05 finds each effect, where all of them are there together.

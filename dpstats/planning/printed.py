@@ -39,7 +39,9 @@ _FOUND = (
 _AROUND = "sds x1.5 and sds /1.5 are the half width where the true sds are 1.5 times as large, or as small"
 
 
-def document(formula: str, budget: Budget, n: int, table: pd.DataFrame, known: Known, law: Law) -> Document:
+def document(
+    formula: str, budget: Budget, n: int, table: pd.DataFrame, known: Known, law: Law, penalised: bool
+) -> Document:
     """Lay a plan out."""
     heads = _HEADS_AROUND if "half_low" in table else _HEADS
     heads = {name: head for name, head in heads.items() if name in table}
@@ -49,7 +51,7 @@ def document(formula: str, budget: Budget, n: int, table: pd.DataFrame, known: K
         banner=BANNER if known.not_private else "",
         head=((("Rows", f"{n} (planned)"),), (("Budget", worded(budget)),)),
         tables=(Table(columns, tuple(_row(row, heads) for _, row in table.iterrows())),),
-        notes=(*_notes(known, law, "half_low" in table), *_doubts(table)),
+        notes=(*_notes(known, law, "half_low" in table, penalised), *_doubts(table)),
     )
 
 
@@ -60,7 +62,7 @@ def _row(row: pd.Series, heads: dict[str, str]) -> tuple[str, ...]:
     return row["term"], *(percent(row[name]) if name in shares else figures(row[name]) for name in heads)
 
 
-def _notes(known: Known, law: Law, around: bool) -> list[str]:
+def _notes(known: Known, law: Law, around: bool, penalised: bool) -> list[str]:
     notes = [
         f"{_EXPOSED if known.not_private else _UNREAD}: the numbers are of fits of made-up rows under "
         "seeded noise. Sampling and privacy are parts of the standard error, half width is of the 95 % "
@@ -96,7 +98,13 @@ def _notes(known: Known, law: Law, around: bool) -> list[str]:
             "and sds, or shares of levels, in covariates= (--known on the command line).",
         ),
         (
-            not law.coef[1:].any()
+            penalised and not law.coef[1:].any(),
+            "Effects are taken for 0, and the penalty makes intervals depend on them: where there are "
+            "effects, they are mostly longer. Give effects in coef= (--coef on the command line).",
+        ),
+        (
+            not penalised
+            and not law.coef[1:].any()
             and any(
                 abs(rho) > _EXPLAINS and not all(name in known.spreads or "[T." in name for name in pair)
                 for pair, rho in known.correlations.items()

@@ -378,9 +378,8 @@ class TimeLaw:
 
     def params(self, law: Law) -> Array:
         """Coefficients as a fit has them, its scale aside."""
-        if self._hazards:
-            return law.coef / self._of_time(law.scale)
-        return law.coef + law.level * (np.array(self._design.names) == INTERCEPT)
+        level = law.level * (np.array(self._design.names) == INTERCEPT)
+        return law.coef / self._of_time(law.scale) if self._hazards else law.coef + level
 
     def _of_time(self, scale: float) -> float:
         """What a coefficient of the model is multiplied with to be one of log times."""

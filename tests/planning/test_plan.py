@@ -606,6 +606,21 @@ def test_a_plan_without_the_effects_that_were_described_says_so() -> None:
     assert said not in " ".join(str(dps.plan(model, AMPLE, 500, known | {("x", "z"): 0.6})).split())
 
 
+def test_a_plan_of_a_penalty_without_effects_says_so() -> None:
+    """Half of x's effect of 48 an sd of x is left to residuals, whose sd is 20: hypot(24, 20) is 31."""
+    known = {"x": (25, 6), "z": (0.5, 1.0)}
+    half = []
+    for model, coef, holds in (
+        (dps.ridge("y ~ x + z", None, SCHEMA, alpha=36.0), None, True),
+        (dps.ridge("y ~ x + z", None, SCHEMA, alpha=36.0), {"x": 8.0}, False),
+        (dps.ols("y ~ x + z", None, SCHEMA), None, False),
+    ):
+        ahead = dps.plan(model, AMPLE, 2000, known, coef=coef, scale=20)
+        assert ("the penalty makes intervals depend on them" in " ".join(str(ahead).split())) is holds
+        half.append(ahead.table()["half_width"][1])
+    assert half[1] > 1.3 * half[0]
+
+
 def test_open_ends_of_intervals_are_no_rows_that_lack_a_value() -> None:
     """Units that still work have no upper end, and count."""
     rng = np.random.default_rng(0)
