@@ -10,7 +10,7 @@ from dpstats.budget import Budget
 from dpstats.curator import Curator
 from dpstats.estimators.columns import find_columns
 from dpstats.estimators.gram.levels import of_levels
-from dpstats.estimators.gram.structure import Structure
+from dpstats.estimators.gram.structure import Left, Structure
 from dpstats.estimators.location_scale import make_pure_plan
 from dpstats.estimators.location_scale.information import usable
 from dpstats.estimators.location_scale.pure import _events as pure_events
@@ -91,7 +91,7 @@ def test_pure_noise_that_breaks_what_is_public_of_levels_is_taken_off() -> None:
 
 def test_conditions_on_levels_take_no_noise_off_the_rows_of_one() -> None:
     """Rows of a level are a unit vector here. Half was taken off, as in the mean of all directions."""
-    left = Structure(np.array([[0, -1, -1], [-1, 1, -1], [-1, -1, 2]])).noise(np.eye(3))
+    left = Left(Structure(np.array([[0, -1, -1], [-1, 1, -1], [-1, -1, 2]])), np.eye(3))
     alone = usable(np.diag([3.0, 2.0, 1.0]), np.ones((3, 3)), np.eye(3), np.ones(3), left)
     assert alone.sds == pytest.approx(np.ones(3))
     turn = np.linalg.qr(np.random.default_rng(0).normal(size=(3, 3)))[0]

@@ -32,7 +32,8 @@ SCHEMA = dps.Schema(
 FORMULA = "y ~ x + z + g"
 BUDGETS = [dps.gdp(1), dps.gdp(0.05), dps.gdp(1e6), dps.pure(3)]
 WEIGHTS = pytest.mark.parametrize("weights", [None, "w"])
-SAME = dict(rel=1e-6, abs=1e-8)  # a whitened row may round to another point of its grid
+# a whitened row may round to another point of its grid; what is not estimable is nan in both
+SAME = dict(rel=1e-6, abs=1e-8, nan_ok=True)
 
 
 def schema(**changes: Any) -> dps.Schema:
@@ -90,7 +91,7 @@ def test_celsius_and_fahrenheit(budget: Any, weights: str | None) -> None:
     Where noise is all that a pilot has, a rounding that moves a sum by one step of its lattice moves a line
     by 2 in 100, as noise has made its smallest eigenvalues.
     """
-    same = dict(rel=0.05) if budget == dps.gdp(0.05) else SAME
+    same = dict(rel=0.05, nan_ok=True) if budget == dps.gdp(0.05) else SAME
     one = fit(budget=budget, weights=weights)
     moved = fit(
         DATA | {"x": 32 + 1.8 * DATA["x"]}, schema(x=dps.bounded(32, 104)), budget=budget, weights=weights
@@ -129,8 +130,8 @@ def test_equal_weights_are_no_weights(budget: Any) -> None:
     one, same = fit(budget=budget), fit(DATA | {"w": np.full(N, 2.0)}, budget=budget, weights="w")
     # sigma is in what noise of the matrix hides, of which a thousandth of a standard error is left here
     assert np.all(np.abs(same.params - one.params) <= 1e-3 * one.bse)
-    assert float(same.sigma) == pytest.approx(np.sqrt(2) * float(one.sigma), rel=0.1)
-    assert same.bse.to_numpy() == pytest.approx(one.bse.to_numpy(), rel=0.1)
+    assert float(same.sigma) == pytest.approx(np.sqrt(2) * float(one.sigma), rel=0.1, nan_ok=True)
+    assert same.bse.to_numpy() == pytest.approx(one.bse.to_numpy(), rel=0.1, nan_ok=True)
 
 
 @pytest.mark.parametrize("budget", BUDGETS, ids=str)
