@@ -9,7 +9,6 @@ import numpy as np
 import pandas as pd
 
 from dpstats._arguments import truth
-from dpstats._warn import warn
 from dpstats.errors import SpecificationError
 from dpstats.families import IDENTITY
 from dpstats.results.document import Estimates
@@ -43,14 +42,6 @@ from dpstats.results.wald import (
 )
 
 
-def _told(record: Record) -> np.ndarray:
-    """Return estimates; a warning says which are noise, as one does where predictions rest on them."""
-    lost = [name for name, se in zip(record.names, bse(record), strict=True) if np.isinf(se)]
-    if lost and record.no_errors is None:
-        warn(f"not estimable: {', '.join(lost)}; their params are noise, and fit.summary() says what helps")
-    return record.params
-
-
 def by_name(name: str, of: Callable[[Record], np.ndarray], says: str) -> Any:
     """A property of a fit: a number of each coefficient."""
 
@@ -72,8 +63,8 @@ class Coefficients(Released):
 
     params: pd.Series = by_name(
         "params",
-        _told,
-        "Estimates by name, ``Log(scale)`` too; where `bse` is infinite they are noise, as a warning says.",
+        lambda record: record.params,
+        "Estimates by name, including ``Log(scale)``; where `bse` is infinite, they say nothing.",
     )
     bse: pd.Series = by_name(
         "bse", bse, "Standard errors: sampling and privacy noise together; infinite if not estimable."

@@ -58,7 +58,7 @@ def fitted(data: dict[str, Any], formula: str, budget: Any, how: str, source: An
 def check(fit: dps.Fit, formula: str, n: int) -> None:
     """Shapes are those of the design; what is not finite is a variance that says so."""
     k = FORMULAS[formula]
-    assert fit.record.params.shape == (k,) and np.isfinite(fit.record.params).all() and fit.nobs == n
+    assert fit.params.shape == (k,) and np.isfinite(fit.params).all() and fit.nobs == n
     bse = np.asarray(fit.bse)
     assert bse.shape == (k,) and not np.isnan(bse).any() and np.isfinite(list(fit.settings.values())).all()
     if not np.isfinite(bse).all():
@@ -68,7 +68,7 @@ def check(fit: dps.Fit, formula: str, n: int) -> None:
         if fit.record.linear is not None:
             assert float(fit.sigma) > 0 or "not estimable" in str(fit.sigma)
             assert 0 <= float(fit.rsquared) <= 1 or "not estimable" in str(fit.rsquared)
-            assert np.isfinite(fit.at_alpha(1).record.params).all()
+            assert np.isfinite(fit.at_alpha(1).params).all()
 
 
 @st.composite
@@ -162,5 +162,5 @@ def test_numbers_so_far_from_0_that_rounding_hides_the_constant_are_no_error(
         for seed in range(2):
             with noise(SeededNoise(seed)):
                 fit = dps.ridge(formula, data, schema, alpha=1.0).fit(budget)
-            assert np.isfinite(fit.record.params).all()
+            assert np.isfinite(fit.params).all()
             assert float(fit.sigma) > 0 or "not estimable" in str(fit.sigma)

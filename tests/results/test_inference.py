@@ -1,8 +1,5 @@
 """Coefficients, Wald tests, tidy tables and the covariance they stand on."""
 
-import re
-import warnings
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -99,20 +96,6 @@ def test_a_joint_wald_test_does_not_depend_on_units_or_wording() -> None:
     for same in ([[0, 1e6, 0, 0], [0, 0, -3, 0]], "1000 * voltage = 0, voltage + temperature = 0"):
         assert fit.wald_test(same).statistic == pytest.approx(joint.statistic)
     assert fit.linear_hypothesis("voltage = 0") == fit.wald_test("voltage = 0")
-
-
-def test_a_warning_names_estimates_that_are_noise_and_no_others() -> None:
-    """As a warning says so of predictions that rest on them."""
-    fit = wide()
-    with pytest.warns(
-        UserWarning, match=rf"^not estimable: {re.escape(fit.names[7])}; their params are noise"
-    ):
-        noisy = fit.params
-    assert noisy.shape == (len(fit.names),)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        capacitor().params  # noqa: B018
-        fit.summary(), fit.bse, fit.conf_int(), fit.tidy()  # these say it in their own way
 
 
 def test_levels_and_the_scale_can_be_tested_by_name() -> None:
