@@ -16,7 +16,6 @@ from dpstats.curator import Curator
 from dpstats.estimators.gram.bounds import Bounds, base_square
 from dpstats.estimators.gram.coordinates import Coordinates
 from dpstats.estimators.gram.reach import BULK
-from dpstats.estimators.matrices import symmetric_power
 from dpstats.estimators.row_scale import SURE
 from dpstats.estimators.zoom import least_seen
 from dpstats.moments.normal_rows import normal_squares
@@ -260,8 +259,8 @@ def slopes_of(place: Coordinates, line: np.ndarray) -> tuple[np.ndarray, np.ndar
 def axes_of(place: Coordinates) -> np.ndarray:
     """The images of the covariates, made orthonormal; that of the constant is at right angles to all."""
     first = int(place.scale.constant)
-    images = place.whitening[first:].T
-    axes = images @ symmetric_power(images.T @ images, -0.5)
+    left, _, right = np.linalg.svd(place.whitening[first:].T, full_matrices=False)
+    axes = left @ right  # of columns that repeat each other, too
     if place.constant is None:
         return axes
     return np.column_stack([place.constant / np.linalg.norm(place.constant), axes])
