@@ -362,10 +362,18 @@ def test_the_standard_input_is_there_once(folder: Path) -> None:  # noqa: F811
     assert done.stderr.count(b"\n") == 1
 
 
-def test_a_fit_that_nobody_reads_is_printed(folder: Path) -> None:  # noqa: F811
+@pytest.mark.parametrize(
+    "words",
+    [
+        [*fit(out="-"), "--force"],
+        "describe drives.csv --schema drives.toml --budget zcdp(.5)".split(),
+    ],
+    ids=["fit", "describe"],
+)
+def test_what_nobody_reads_is_printed(words: list[str], folder: Path) -> None:  # noqa: F811
     reading, writing = os.pipe()
     os.close(reading)
-    command = [sys.executable, "-m", "dpstats", *fit(out="-"), "--force"]
+    command = [sys.executable, "-m", "dpstats", *words]
     done = subprocess.run(command, stdout=writing, stderr=subprocess.PIPE, check=False)
     os.close(writing)
     assert done.returncode == 2

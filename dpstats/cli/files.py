@@ -152,23 +152,26 @@ def save(fit: Fit | CurveFit | Description, path: Path | None) -> None:
     Raises
     ------
     SpecificationError
-        If it cannot be kept. Its table is printed then, for it was paid for.
+        If it cannot be kept or printed. Its table is printed then, on standard error where the standard
+        output has failed, for it was paid for.
     """
     try:
-        if path == DASH:
-            print(json.dumps(fit.to_dict(), indent=1, allow_nan=False), flush=True)
-        elif path is not None:
+        if path is None or path == DASH:
+            plain = fit.summary() if path is None else json.dumps(fit.to_dict(), indent=1, allow_nan=False)
+            print(plain, flush=True)
+        else:
             fit.save(path, overwrite=True)
     except (SpecificationError, OSError) as error:
-        if path == DASH:
+        if path is None or path == DASH:
             leave_quietly()
-        elif path is not None:
+            print(fit.summary(), flush=True, file=sys.stderr)
+        else:
             path.unlink(missing_ok=True)
-        print(fit.summary(), flush=True, file=sys.stderr if path == DASH else sys.stdout)
+            print(fit.summary(), flush=True)
         raise SpecificationError(
             f"{error}. The fit is in no file: keep the table that was printed, for its budget is spent"
         ) from None
-    if path != DASH:
+    if path is not None and path != DASH:
         print(fit.summary())
 
 

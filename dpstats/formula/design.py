@@ -462,6 +462,7 @@ def _one_response(left: Terms, formula: str) -> str:
     raise FormulaError(
         f"the formula {brief(formula)} needs one response on the left of ~, for example "
         "'Surv(time, event) ~ x' or 'y ~ x'; arithmetic stands in I(), such as I(cost / 1000) ~ x"
+        + ("" if "~" in formula else "; it has no ~, and with ~ 1 at its end it is one without covariates")
     )
 
 

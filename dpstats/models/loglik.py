@@ -45,7 +45,10 @@ def check_release(
             f"release may hold {named} and nothing else, got {shown(release)}{near(release, known)}"
         )
     if wanted and not able:
-        raise SpecificationError(f"{model} has no log-likelihood that is bounded; leave release out")
+        raise SpecificationError(
+            f"{model} has no log-likelihood that is bounded, by which release={shown(release)} is answered; "
+            "leave release out"
+        )
     return frozenset(wanted)
 
 

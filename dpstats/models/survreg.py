@@ -372,9 +372,14 @@ def _check(design: Design, dist: Dist) -> None:
     if dist.log and not lower > 0:
         raise FormulaError(
             f"dist={dist.name!r} needs times above 0, but {response.text} may be {lower:g} by its public "
-            "bounds; declare the shortest time that is told apart, for example bounded(1, ...), write a "
-            "difference as np.maximum(t - start, 1), and add one half to whole months in service, which "
-            "begin at 0; give times, not their logarithms"
+            "bounds; declare the shortest time that is told apart, for example bounded(1, ...)"
+            + (
+                ", with which a lower end of 0 in the data says that the failure came before the upper end"
+                if design.intervals
+                else ", write a difference as np.maximum(t - start, 1), and add one half to whole months in "
+                "service, which begin at 0"
+            )
+            + "; give times, not their logarithms"
         )
 
 

@@ -88,8 +88,16 @@ def per(unit: str) -> str:
 
 
 def legend(ax: Axes) -> None:
-    """Put a legend beside the axes, where it hides no line."""
-    ax.legend(loc="upper left", bbox_to_anchor=(1.01, 1), borderaxespad=0, fontsize="small", frameon=False)
+    """Put a legend beside axes that are alone in their figure, where it hides no line, and else inside."""
+    ax.legend(
+        fontsize="small",
+        frameon=False,
+        **dict[str, Any](
+            {"loc": "upper left", "bbox_to_anchor": (1.01, 1), "borderaxespad": 0}
+            if len(ax.figure.axes) == 1
+            else {}
+        ),
+    )
 
 
 def finished(

@@ -220,7 +220,7 @@ def test_comparisons_are_numbers_as_the_errors_tell(term):
     "formula, words",
     [
         ("~ x", "needs one response on the left"),
-        ("x", "needs one response on the left"),
+        ("x", "needs one response on the left.*it has no ~, and with ~ 1 at its end"),
         ("y + x ~ z", "needs one response on the left"),
         ("y:x ~ z", "needs one response on the left"),
         ("g ~ x", "'g' is a category"),

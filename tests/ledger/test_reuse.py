@@ -175,6 +175,13 @@ SPELLINGS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "subset": (dict(subset="temp > 5"), dict(subset="(Q('temp')) > 5")),
     "flag": (dict(subset="good"), dict(subset="(Q('good') == 1)")),
     "no flag": (dict(subset="not good and temp > 5"), dict(subset="good != 1 and temp > 5")),
+    "turned": (dict(subset="temp >= -5"), dict(subset="-5 <= temp")),
+    "turned level": (dict(subset="maker != 'A'"), dict(subset="'A' != maker")),
+    "joined": (
+        dict(subset="temp > 5 and load < 9 and good"),
+        dict(subset="(1 == good) & (9 > load) & (temp > 5)"),
+    ),
+    "nested": (dict(subset="temp > 5 or good and load < 9"), dict(subset="(load < 9) & good | (temp > 5)")),
 }
 
 
@@ -207,6 +214,22 @@ def test_a_name_that_reads_as_an_expression_is_another_column() -> None:
     assert spelt("Q('a + b')", SCHEMA) == spelt('(Q("a + b"))', SCHEMA) != spelt("a + b", SCHEMA)
     assert spelt("Q('pi')", SCHEMA) != spelt("np.pi", SCHEMA)
     assert spelt("Q('not') - x > 0", SCHEMA) != spelt("not -x > 0", SCHEMA)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("5 < temp", "temp < 5"),
+        ("5 <= temp", "temp > 5"),
+        ("temp > load", "load > temp"),
+        ("5 < temp < 9", "9 < temp < 5"),
+        ("5 < temp and good or load > 1", "5 < temp and (good or load > 1)"),
+        ("not (good and temp > 5)", "not good and temp > 5"),
+        ("good & temp > 5", "good and temp > 5"),
+    ],
+)
+def test_other_conditions_have_other_spellings(one: str, other: str) -> None:
+    assert spelt(one, SCHEMA) != spelt(other, SCHEMA)
 
 
 @pytest.mark.parametrize(("asked", "other"), [("a|b|a, b", "a, b|a|b"), ("c|c |b", "c |c|b")])

@@ -161,3 +161,16 @@ def test_a_model_may_be_fitted_again_and_says_what_it_is() -> None:
         fits = [model.fit(dps.zcdp(0.5)) for _ in range(2)]
     assert (np.asarray(fits[0].params) != np.asarray(fits[1].params)).all()
     assert fits[0].names == (*model.design.names, "Log(scale)")
+
+
+@pytest.mark.parametrize(
+    ("response", "remedy"),
+    [
+        ("Surv(a, b, type='interval2')", "a lower end of 0 in the data says that the failure came before"),
+        ("Surv(b, e)", "half to whole months in service"),
+    ],
+)
+def test_times_from_0_on_are_refused_with_what_helps_these_times(response: str, remedy: str) -> None:
+    ends = dps.Schema(a=dps.bounded(0, 9), b=dps.bounded(0, 9), e=dps.event())
+    with pytest.raises(dps.SpecificationError, match=f"shortest time that is told apart.*{remedy}"):
+        dps.survreg(f"{response} ~ 1", None, ends)

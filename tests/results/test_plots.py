@@ -173,6 +173,17 @@ def test_lines_end_at_the_public_bounds_of_the_time() -> None:
     assert (start[0][0], start[1][0]) == (0.0, 1.0)
 
 
+def test_a_legend_hides_no_neighbour() -> None:
+    """It stands beside axes that are alone, and inside those that are some of several."""
+    for several in (False, True):
+        ax = np.ravel(pyplot.subplots(1, 1 + several)[1])[0]
+        capacitor().plot_reliability([USE, {**USE, "voltage": 300}], ax=ax)
+        ax.figure.canvas.draw()
+        legend = ax.get_legend().get_window_extent()
+        assert (legend.x1 <= ax.get_window_extent().x1) == several
+        pyplot.close(ax.figure)
+
+
 def test_legends_name_what_differs_and_titles_what_is_the_same() -> None:
     ax = capacitor().plot_reliability([USE, {**USE, "voltage": 300}], times=(1, 5000))
     assert [text.get_text() for text in ax.get_legend().get_texts()] == ["voltage = 200", "voltage = 300"]
