@@ -193,9 +193,9 @@ class Schema(Mapping[str, Variable]):
                 else ""
             )
             warn(
-                f"the suggested bounds{of} are {'; '.join(told)}. Every fit of this schema will move values "
-                "beyond them to the nearer bound, except ends of intervals, entries and times, which have "
-                "rules of their own"
+                f"the suggested bounds{of} are {'; '.join(told)}. Values beyond them will be moved to the "
+                "nearer bound in every fit of this schema, except ends of intervals, entries and times, "
+                "which have rules of their own"
             )
         return new
 

@@ -554,7 +554,7 @@ def test_what_was_described_of_a_subset_is_planned_for_the_rows_of_it() -> None:
         found = dps.describe(rows, schema, dps.zcdp(0.5), columns=["z", "y"], subset="m == 'b'")
         fit = dps.ols("y ~ z", rows, schema, subset="m=='b'").fit(dps.zcdp(0.5))
     for told in (found, fit.moments):
-        model = dps.ols("y ~ z", None, schema, subset='m == "b"')
+        model = dps.ols("y ~ z", None, schema, subset='"b" == m')
         ahead = model.plan(dps.zcdp(0.5), N, covariates=told, scale=1)
         np.testing.assert_allclose(ahead.table()["std_error"], fit.bse, rtol=0.1)
         assert "30 % of the rows are in the subset" in " ".join(str(ahead.summary()).split())
