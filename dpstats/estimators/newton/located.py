@@ -284,9 +284,7 @@ def locate(curator: Curator, first: Plan, octaves: float, problem: Problem, nois
     one_side = one_sided(middle - problem.lower, problem.upper - middle, reach[:d] * roots)
     skewed = one_side & ~problem.zero_or_one & (noise < _DEAR)
     least = np.where(problem.zero_or_one, 1.0, np.where(skewed, _SPREAD, 0.0)) * squares
-    references = [
-        _reference(middle[own - 1], noise_in_box / 2, noise, problem.k) for own in problem.categories
-    ]
+    references = [_reference(middle[j - 1], noise_in_box / 2, noise, problem.k) for j in problem.categories]
     first_column = np.zeros(int(problem.intercept))
     return Located(
         center=np.append(first_column, middle),
