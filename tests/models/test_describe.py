@@ -210,7 +210,8 @@ def test_columns_that_are_not_declared_are_refused(columns: Any) -> None:
 def test_what_noise_would_hide_is_refused_unless_forced() -> None:
     with pytest.raises(dps.BudgetError, match="variables from n = 60 rows.*force=True"):
         dps.describe(frame(60), SCHEMA, dps.pure(0.1))
-    forced = dps.describe(frame(60), SCHEMA, dps.pure(0.001), force=True)
+    with noise(SeededNoise(0)):  # of twelve such looks one has a line that excludes a little
+        forced = dps.describe(frame(60), SCHEMA, dps.pure(0.001), force=True)
     assert forced.nobs == 60 and str(forced).count("not estimable") == len(forced.frame) + 3
     assert forced.frame["estimate"].isna().all()  # not a usable row, nor a share
 
