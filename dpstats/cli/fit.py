@@ -130,7 +130,8 @@ def described(options: argparse.Namespace, schema: Schema) -> Model:
     for name, parameter in takes.items():
         if parameter.default is parameter.empty and name not in given:
             raise SpecificationError(f"--model {options.model} needs --{name}, {_OPTIONS[name]}")
-    return function(options.formula, options.data and data(options.data, options), schema, **given)
+    rows = None if options.data is None else data(options.data, options)
+    return function(options.formula, rows, schema, **given)
 
 
 def _taken(model: str) -> dict[str, inspect.Parameter]:

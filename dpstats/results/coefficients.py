@@ -42,6 +42,17 @@ from dpstats.results.wald import (
 )
 
 
+def _likelihood(record: Record) -> dict[str, object]:
+    """Return the columns of `glance` of a fit that released its log-likelihood."""
+    if record.loglik is None:
+        return {}
+    return {
+        "loglik": record.loglik.value,
+        "loglik_error": record.loglik.se,
+        "aic": criterion(record, "aic").estimate,
+    }
+
+
 def by_name(name: str, of: Callable[[Record], np.ndarray], says: str) -> Any:
     """A property of a fit: a number of each coefficient."""
 
@@ -144,7 +155,8 @@ class Coefficients(Released):
         >>> fit.cov_params().shape
         (5, 5)
         """
-        return pd.DataFrame(np.array(self.record.cov), *2 * [list(self.record.names)])
+        names = list(self.record.names)
+        return pd.DataFrame(np.array(self.record.cov), index=names, columns=names)
 
     def conf_int(
         self,
@@ -241,20 +253,19 @@ class Coefficients(Released):
         }
         if truth("conf_int", conf_int):
             columns["conf_low"], columns["conf_high"] = map(back, limits(record, level))
+        p = record.n_location
         columns["privacy_share"] = privacy_share(record)
-        own = ["location"] * record.n_location
-        columns["component"] = own + ["scale"] * (len(record.names) - len(own))
+        columns["component"] = ["location"] * p + ["scale"] * (len(record.names) - p)
         return pd.DataFrame(columns)
 
     def _check_ratios(self) -> None:
         """Refuse to take exp of coefficients where that means nothing."""
         record = self.record
         if not self._ratio:
-            own = (
-                f"{record.dist!r} models {'time' if record.is_survival else 'the mean'} itself"
-                if record.link is IDENTITY
-                else f"exp of a coefficient means nothing under a link of {record.link.name}"
-            )
+            if record.link is IDENTITY:
+                own = f"{record.dist!r} models {'time' if record.is_survival else 'the mean'} itself"
+            else:
+                own = f"exp of a coefficient means nothing under a link of {record.link.name}"
             raise SpecificationError(
                 f"exponentiate=True needs a link of log, logit or cloglog, or a model of log time; {own}"
             )
@@ -276,22 +287,13 @@ class Coefficients(Released):
         """
         record = self.record
         spent = record.budget.to_dict()
-        likelihood = (
-            {
-                "loglik": record.loglik.value,
-                "loglik_error": record.loglik.se,
-                "aic": criterion(record, "aic").estimate,
-            }
-            if record.loglik is not None
-            else {}
-        )
         facts = {
             "model": record.model,
             "dist": record.dist,
             "nobs": record.nobs,
             "df": record.n_estimated,
             **self._facts(),
-            **likelihood,
+            **_likelihood(record),
             "method": record.method,
             **{unit: spent.get(unit, np.nan) for unit in ("epsilon", "delta", "rho", "mu")},
             "adjacency": record.adjacency,

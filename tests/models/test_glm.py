@@ -132,18 +132,25 @@ def test_amounts_of_small_weight_scatter_as_much(most: int) -> None:
         assert fit.dispersion.conf_low < 0.5 < fit.dispersion.conf_high
 
 
+def weighted_amounts(seed: int, n: int, share: float) -> tuple[dict[str, np.ndarray], np.random.Generator]:
+    """Amounts of phi .1, a number and a flag that a share of the rows has, and what draws their weights."""
+    rng = np.random.default_rng(seed)
+    x, g = rng.normal(size=n).clip(-5, 5), rng.random(n) < share
+    return {"x": x, "g": 1 * g, "y": np.exp(1 + 0.3 * x + 0.2 * g) * rng.gamma(10, 0.1, n)}, rng
+
+
+WEIGHTED = dps.Schema(x=dps.bounded(-6, 6), g=dps.flag(), y=dps.bounded(1e-7, 100), w=dps.bounded(0, 1))
+
+
 @pytest.mark.parametrize("weights", [None, "ones", "half"])
 def test_a_rare_flag_does_not_raise_the_dispersion(weights: str | None) -> None:
     """Its rows are long and count less, which was taken for a small mean weight: phi was .138 of .1."""
-    schema = dps.Schema(x=dps.bounded(-6, 6), g=dps.flag(), y=dps.bounded(1e-7, 100), w=dps.bounded(0, 1))
     found = []
     for seed in range(4):
-        rng = np.random.default_rng(seed)
-        x, g = rng.normal(size=40_000).clip(-5, 5), rng.random(40_000) < 0.04
-        amounts = np.exp(1 + 0.3 * x + 0.2 * g) * rng.gamma(10, 0.1, 40_000)
-        rows = {"x": x, "g": 1 * g, "y": amounts, "w": np.full(40_000, 0.5 if weights == "half" else 1.0)}
+        rows, _ = weighted_amounts(seed, 40_000, 0.04)
+        rows["w"] = np.full(40_000, 0.5 if weights == "half" else 1.0)
         with noise(SeededNoise(seed)):
-            model = dps.glm("y ~ x + g", rows, schema, "gamma", weights=None if weights is None else "w")
+            model = dps.glm("y ~ x + g", rows, WEIGHTED, "gamma", weights=None if weights is None else "w")
             phi = model.fit(dps.gdp(3)).dispersion
         found.append((float(phi.conf_low) < 0.1 < float(phi.conf_high), float(phi)))
     assert sum(held for held, _ in found) >= 3
@@ -152,15 +159,12 @@ def test_a_rare_flag_does_not_raise_the_dispersion(weights: str | None) -> None:
 
 def test_uneven_weights_leave_the_dispersion_what_it_is() -> None:
     """Squares of weights over the square of their mean made .127 of .1 where they are even from 0 to 1."""
-    schema = dps.Schema(x=dps.bounded(-6, 6), g=dps.flag(), y=dps.bounded(1e-7, 100), w=dps.bounded(0, 1))
     found = []
     for seed in range(4):
-        rng = np.random.default_rng(seed)
-        x, g = rng.normal(size=20_000).clip(-5, 5), rng.random(20_000) < 0.3
-        amounts = np.exp(1 + 0.3 * x + 0.2 * g) * rng.gamma(10, 0.1, 20_000)
-        rows = {"x": x, "g": 1 * g, "y": amounts, "w": rng.uniform(0.02, 1, 20_000)}
+        rows, rng = weighted_amounts(seed, 20_000, 0.3)
+        rows["w"] = rng.uniform(0.02, 1, 20_000)
         with noise(SeededNoise(seed)):
-            fit = dps.glm("y ~ x + g", rows, schema, "gamma", weights="w").fit(dps.gdp(2))
+            fit = dps.glm("y ~ x + g", rows, WEIGHTED, "gamma", weights="w").fit(dps.gdp(2))
         found.append(float(fit.dispersion))
     assert 0.09 < np.median(found) < 0.11
 
