@@ -535,6 +535,20 @@ def test_a_fit_is_never_overwritten(folder: Path, capsys: pytest.CaptureFixture[
     assert "paid for" in capsys.readouterr().err
 
 
+def test_a_fit_is_kept_where_workers_then_fail_to_leave(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    class Leaving(nullcontext[None]):
+        def __exit__(self, *failed: object) -> None:
+            raise OSError("the scheduler has gone")
+
+    monkeypatch.setattr("dpstats.cli.fit.running", lambda **options: Leaving())
+    with testing.noise(testing.NoNoise()):
+        assert main(fit()) == 2
+    assert "scheduler has gone" in capsys.readouterr().err
+    assert main(["show", "drives.fit.json"]) == 0
+
+
 def test_a_fit_that_cannot_be_kept_is_printed(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with full_disk():
         assert main([*fit(), "--force"]) == 2

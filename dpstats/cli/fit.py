@@ -88,9 +88,10 @@ def run(options: argparse.Namespace) -> None:
     model = described(options, Schema.load(options.schema))
     book = Ledger(options.ledger) if options.ledger else None
     given = _asked(options, model)
-    with new_file(options.out, JSON), engine(options):
-        fit = model.fit(budget, ledger=book, **given)
-    save(fit, options.out)
+    with engine(options):
+        with new_file(options.out, JSON):
+            fit = model.fit(budget, ledger=book, **given)
+        save(fit, options.out)  # whatever happens to the workers then
 
 
 def _asked(options: argparse.Namespace, model: Model) -> dict[str, Any]:
@@ -211,8 +212,8 @@ def describe_table(options: argparse.Namespace) -> None:
     budget, schema = parse_budget(options.budget), Schema.load(options.schema)
     rows, book = data(options.data, options), Ledger(options.ledger) if options.ledger else None
     how = dict(ledger=book, force=options.force, subset=options.subset, reuse=bool(options.reuse))
-    with ExitStack() as paid, new_file(options.suggest, SCHEMAS):
-        with new_file(options.out, JSON), engine(options):
+    with engine(options), ExitStack() as paid, new_file(options.suggest, SCHEMAS):
+        with new_file(options.out, JSON):
             found = describe(rows, schema, budget, options.columns, **how)
         paid.callback(save, found, options.out)
         if options.suggest:
