@@ -20,7 +20,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -38,24 +38,28 @@ _LOOKS = 100  # times 20 ms: how long a ledger may have two names while it is cr
 
 
 @contextmanager
-def alone(path: Path, patience: float) -> Iterator[bool]:
-    """Keep other charges out of the folder of a file until the block ends.
+def alone(path: Path) -> Iterator[None]:
+    """Keep others off the ledgers in the folder of a file until the block ends.
 
     POSIX drops all locks of a process on a file as soon as the process closes that file once: SQLite's are
-    gone when another thread has copied the ledger, and two processes could then charge the same rest. A
+    gone when another thread has copied the ledger. Two processes could then charge the same rest, and one
+    that only reads would take the journal of a charge for that of one that was cut off, and undo it. A
     lock of the folder by flock stays. Where a folder cannot be locked, SQLite's locks are all there is.
 
-    Yields
+    Raises
     ------
-    bool
-        False if others did not let go for `patience` seconds.
+    LedgerError
+        If others did not let go for `PATIENCE` seconds.
     """
     folder = _opened(path.resolve().parent)
     try:
-        yield folder is None or _locked(folder, time.monotonic() + patience)
+        if folder is not None and not _locked(folder, time.monotonic() + PATIENCE):
+            raise LedgerError(f"the ledger {path} {PROBLEMS['SQLITE_BUSY']}")
+        yield
     finally:
         if folder is not None:
-            fcntl.flock(folder, fcntl.LOCK_UN)  # a process that was forked meanwhile holds it, too
+            with suppress(OSError):  # of a folder that cannot be locked
+                fcntl.flock(folder, fcntl.LOCK_UN)  # a process that was forked meanwhile holds it, too
             os.close(folder)
 
 
@@ -125,7 +129,7 @@ PROBLEMS = {
     "SQLITE_FULL": "cannot grow: the disk is full. Nothing was released; make room and fit again",
     "SQLITE_IOERR": "cannot be written or read: input/output error, or a full disk. Nothing was released",
     "SQLITE_CANTOPEN": "cannot be opened: it was moved, or may not be read. It is never created anew",
-    "SQLITE_BUSY": f"is in use by others; the charge waited {PATIENCE:g} s. Nothing was released; try again",
+    "SQLITE_BUSY": f"is in use by others, still after {PATIENCE:g} s. Nothing was released; try again",
 }
 
 
@@ -224,17 +228,14 @@ def create(path: Path, dataset: str, total: Budget, created: str) -> None:
 @contextmanager
 def charging(path: Path) -> Iterator[sqlite3.Connection]:
     """A transaction that no other can overlap; committed and synced when the block ends without exception."""
-    with alone(path, PATIENCE) as ours:
-        if not ours:
-            raise LedgerError(f"the ledger {path} {PROBLEMS['SQLITE_BUSY']}")
-        with told(path), closing(_begun(path)) as connection:
-            try:
-                yield connection
-                connection.execute("COMMIT")
-            except BaseException:
-                if connection.in_transaction:
-                    connection.execute("ROLLBACK")
-                raise
+    with alone(path), told(path), closing(_begun(path)) as connection:
+        try:
+            yield connection
+            connection.execute("COMMIT")
+        except BaseException:
+            if connection.in_transaction:
+                connection.execute("ROLLBACK")
+            raise
 
 
 def _connected(path: Path, options: str = "mode=rw") -> sqlite3.Connection:
@@ -277,7 +278,7 @@ def _begun(path: Path) -> sqlite3.Connection:
 @contextmanager
 def reading(path: Path) -> Iterator[sqlite3.Connection]:
     """A consistent view of the file, also where nothing may be written."""
-    with told(path):
+    with alone(path), told(path):
         connection = _connected(path)
         try:
             try:

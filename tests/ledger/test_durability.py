@@ -253,26 +253,40 @@ from dpstats.ledger import store
 store.PATIENCE = 0.2
 for path in sys.argv[1:]:
     try:
-        dps.Ledger(path).charge(dps.zcdp(0.5), formula="y ~ x", method="m")
+        with store.{} as connection:
+            store.ends(connection)
     except dps.LedgerError as error:
         print(error)
 """
 
 
-def test_a_copy_that_another_thread_makes_lets_no_other_process_charge(path: Path) -> None:
+@pytest.mark.parametrize("opened", ["charging(dps.Ledger(path).path)", "reading(store.Path(path))"])
+def test_a_copy_that_another_thread_makes_lets_no_other_process_in(path: Path, opened: str) -> None:
     """When a process closes a file, POSIX drops all its locks on it, those of SQLite too.
 
-    The other process is not a fork, which would take over what SQLite thinks is locked.
+    Who only read took the journal of the charge for that of one that was cut off, and undid a charge that was
+    told then. The other process is not a fork, which would take over what SQLite thinks is locked.
     """
     link = path.with_name("beside") / "link.ledger"
     link.parent.mkdir()
     link.symlink_to(path)
-    command = [sys.executable, "-c", ELSEWHERE, str(path), str(link)]
+    command = [sys.executable, "-c", ELSEWHERE.format(opened), str(path), str(link)]
     with store.charging(path) as connection:
         shutil.copy(path, path.with_name("copy.ledger"))
         said = subprocess.run(command, capture_output=True, text=True, check=True).stdout
         assert connection.in_transaction and said.count("in use by others") == 2
     assert dps.Ledger(path).charge(dps.zcdp(0.75), **FOR).seq == 2
+
+
+def test_where_folders_cannot_be_locked_charges_are_told(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Some systems refuse to unlock, too; a charge was spent, and its fit never made."""
+
+    def refused(*_: object) -> None:
+        raise OSError("No locks available")
+
+    monkeypatch.setattr(store.fcntl, "flock", refused)
+    assert dps.Ledger(path).charge(dps.zcdp(0.25), **FOR).seq == 2
+    assert dps.Ledger(path).spent == dps.zcdp(0.5)
 
 
 def test_a_process_that_is_forked_while_a_thread_charges_does_not_wait_in_vain(path: Path) -> None:

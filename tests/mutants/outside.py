@@ -23,8 +23,13 @@ MUTANTS = (
     ),
     planted(
         "a copy that another thread makes lets two processes charge at once",
-        "ledger/test_durability.py::test_a_copy_that_another_thread_makes_lets_no_other_process_charge",
-        (STORE, "        if not ours:\n", "        if False:\n"),
+        "ledger/test_durability.py::test_a_copy_that_another_thread_makes_lets_no_other_process_in",
+        (STORE, "    with alone(path), told(path), closing", "    with told(path), closing"),
+    ),
+    planted(
+        "a process that reads undoes the charge of another, of which a thread makes a copy",
+        "ledger/test_durability.py::test_a_copy_that_another_thread_makes_lets_no_other_process_in",
+        (STORE, "    with alone(path), told(path):", "    with told(path):"),
     ),
     planted(
         "a log of an earlier version stays beside the file",
