@@ -18,10 +18,13 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
 import numpy as np
+from scipy import special
 
 from dpstats.families.glm import GlmFamily, count_clipped_square
+from dpstats.families.quantiles import even_shares
 
 _POINTS = 4096
+_LAW = 500  # normal predictors
 _TINY = np.finfo(float).tiny
 
 
@@ -93,6 +96,19 @@ class BoundedScore:
     def weight(self, eta: np.ndarray) -> np.ndarray:
         """Weight v of a row with this linear predictor."""
         return self._weight(eta, self.family.curvature(eta))
+
+    def square_moves(self, middle: float, spread: float, ends: np.ndarray) -> float:
+        """How far weights move a line with a square of coefficient 1, of normal predictors up to these ends.
+
+        Its intercept, or its slope, in sds of the predictor, against the line of rows that count alike.
+        """
+        at = np.clip(middle + spread * special.ndtri(even_shares(_LAW)), *ends)
+        rows, curvature = np.vander((at - middle) / spread, 3, increasing=True), self.family.curvature(at)
+        lines = [
+            np.linalg.lstsq(rows[:, :2] * root, rows[:, 2:] * root, rcond=None)[0]
+            for root in np.sqrt([curvature, curvature * self.weight(at)])[..., None]
+        ]
+        return float(np.abs(lines[0] - lines[1]).max())
 
     def _weight(self, eta: np.ndarray, curvature: np.ndarray) -> np.ndarray:
         weight = np.minimum(1.0, self.curvature_limit / np.maximum(curvature, _TINY))

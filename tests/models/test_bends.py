@@ -13,6 +13,8 @@ from dpstats.estimators.engine.finish import Estimate
 from dpstats.estimators.newton.far import _wide_enough
 from dpstats.estimators.newton.plan import make_plan
 from dpstats.estimators.objective.plan import make_debiased_plan
+from dpstats.families.bounded_score import BoundedScore
+from dpstats.families.glm import POISSON
 from dpstats.moments.roots import variance_along
 from dpstats.testing import NoNoise, Recording, SeededNoise, noise
 
@@ -253,6 +255,34 @@ def test_where_all_rows_count_in_full_nothing_is_asked_of_long_ones() -> None:
         asked.append({record.name for record in recording.records})
     assert asked[0] - asked[1] >= {"far_scores", "predictor_bend"}
     assert "log_likelihood" in asked[1]
+
+
+def test_a_bend_counts_where_no_row_is_long_and_those_of_large_means_count_less() -> None:
+    """Of 52 at most, chances that differ: slopes were silently 3 and 4 half-lengths off."""
+    schema = dps.Schema(x=dps.bounded(-3.3, 3.3), y=dps.count(52))
+    for seed in range(2):
+        rng = np.random.default_rng([seed, 12])
+        x = np.clip(rng.normal(size=120_000), -3.3, 3.3)
+        odds = 1.2 * x + rng.normal(0, 1.5, len(x))
+        y = rng.binomial(52, 1 / (1 + np.exp(-odds))).astype(float)
+        exact = sm.GLM(y, sm.add_constant(x), family=sm.families.Poisson()).fit()
+        recording = Recording(SeededNoise(seed))
+        with noise(recording):
+            fit = dps.glm("y ~ x", {"x": x, "y": y}, schema, "poisson").fit(approx(0.63))
+        assert "far_scores" not in {record.name for record in recording.records}
+        assert [code for code, _ in fit.flags] == ["bends"]
+        assert (abs(fit.params - exact.params) < 1.5 * 1.96 * fit.bse).all()
+
+
+def test_a_square_moves_a_line_of_weighted_rows_by_what_is_said() -> None:
+    score = BoundedScore(POISSON, 20.0, 10.0, spread=3.0, predictors=(-12.0, 8.0))
+    eta = 2 + 0.6 * np.random.default_rng(1).normal(size=400_000).clip(-2.5, 2.5)
+    t = (eta - 2) / 0.6
+    rows, weights = np.vander(t, 2, increasing=True), np.exp(eta)
+    lines = [sm.WLS(t**2, rows, w).fit().params for w in (weights, weights * score.weight(eta))]
+    moved = score.square_moves(2.0, 0.6, np.array([0.5, 3.5]))
+    assert moved == pytest.approx(abs(lines[0] - lines[1]).max(), rel=0.02)
+    assert score.square_moves(-3.0, 0.5, np.array([-4.0, -2.0])) == 0
 
 
 @pytest.mark.parametrize("law", ["spherical", "laplace", "linf"])

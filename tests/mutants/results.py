@@ -569,6 +569,11 @@ MUTANTS = (
         ("estimators/newton/check.py", "min(FAR * line.unheard, 1.0)", "min(FAR * line.lost, 1.0)"),
     ),
     planted(
+        "where no row is long all count alike (glm)",
+        "models/test_bends.py::test_a_bend_counts_where_no_row_is_long_and_those_of_large_means_count_less",
+        ("estimators/newton/iterate.py", "(even and not self.lost)", "(not self.lost)"),
+    ),
+    planted(
         "a bend that is hardly seen widens nothing (glm)",
         "models/test_bends.py::test_a_bend_widens_intervals_the_more_the_larger_it_is",
         ("estimators/newton/check.py", "found.doubted(bend.square *", "found.doubted(0 * bend.square *"),

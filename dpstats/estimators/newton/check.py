@@ -197,14 +197,18 @@ def checked(cost: float, problem: Problem, located: Located, read: Read, found: 
     """A fit that tells by the caution "bends" if responses surely do, and counts what they may as error.
 
     Rows that are long, or of large means, count less than in the fit without privacy. Where the formula
-    holds, both have one estimand; where responses bend, they differ by about the coefficient of the square.
-    Without an intercept, or where no row has lost weight, nothing is asked.
+    holds, both have one estimand; where responses bend, they differ by about the coefficient of the square,
+    or, if no row is long, by what weights of their means make of a square. Without an intercept, or where no
+    row counts less than another, nothing is asked.
     """
-    if not (problem.intercept and read.lost):
+    if not cost:
         return found
     forth = located.to_user(problem.intercept)
     back, line = np.linalg.inv(forth), _line(located, read, found)
     share, score = min(FAR * line.unheard, 1.0), read.looked(problem.family, _NEARER)
+    if not read.lost and read.score:
+        ends = located.ends(line.beta, problem, read.score)
+        share = read.score.square_moves(line.middle + located.offset, line.some_spread, ends)
     square = WIDE if problem.family.two_valued else NEAR
     release, found = yield "predictor_bend", cost, bend_public(line, score, square)
     cov, cov_privacy = standardised(back, found.cov, found.cov_privacy)

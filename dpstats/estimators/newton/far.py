@@ -33,7 +33,7 @@ def long_rows(cost: float, problem: Problem, located: Located, read: Read, found
 
     Where the formula holds, scores of long rows have mean 0, as those of others. Where it does not, a Newton
     step by what these rows have lost says where the line of all rows lies, and of counts and amounts one by
-    rows that are far longer. Where no row has lost weight nothing is asked.
+    rows that are far longer. Where no row is long nothing is asked.
     """
     if not read.lost:
         return found

@@ -163,10 +163,13 @@ class _Steps(GlmSteps):
             self._choose()
         if self.arrived:
             score = self.bounds.score
-            # nothing is asked of long rows if there are none, nor beyond a limit that no score reaches
-            spare = ("far", "check") * (not self.lost) + ("beyond",) * (
-                score is None or score.limit >= score.top
+            even = score is None or not np.ptp(
+                score.weight(np.linspace(*self.located.ends(self.point, self.chooser.problem, score)))
             )
+            # nothing is asked of long rows if there are none, of bends if all rows count alike, nor beyond a
+            # limit that no score reaches
+            spare = ("far",) * (not self.lost) + ("check",) * (even and not self.lost)
+            spare += ("beyond",) * (score is None or score.limit >= score.top)
             self.plan = functools.reduce(lambda plan, name: plan.given(name, to="tail"), spare, self.plan)
             self.last = self.plan["tail"]
 

@@ -20,6 +20,7 @@ from dpstats.estimators.gram.levels import shares_of
 from dpstats.estimators.newton.problem import Problem
 from dpstats.estimators.row_scale import SURE, one_sided
 from dpstats.estimators.zoom import EQUAL_CELLS, HIDDEN, UNSEEN_SD, Zoomed, in_cells
+from dpstats.families.bounded_score import BoundedScore
 from dpstats.moments.design import DesignMoments
 from dpstats.moments.noisy import SEEN
 
@@ -185,6 +186,11 @@ class Located:
             mean = min(max(self.mean, family.support[0] + least), family.support[1] - least)
             beta[0] = float(family.link(np.array(mean))) - self.offset
         return beta
+
+    def ends(self, beta: Array, problem: Problem, score: BoundedScore) -> Array:
+        """Least and largest linear predictor that a row may have, where scores tell them apart."""
+        ends = np.sort([self.lower * beta, self.upper * beta], axis=0).sum(axis=1)
+        return np.clip(ends + problem.offset, *score.predictors)
 
     def telling(self, problem: Problem) -> float:
         """Rows that tell of a line as much as the most telling answer does; per row."""
