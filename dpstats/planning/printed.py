@@ -146,9 +146,12 @@ def draw(
     from matplotlib.ticker import LogLocator, StrMethodFormatter
 
     ax = axes(ax)
+    names = np.array([f"{each:.0f}" if unit == ROWS else f"{each:.3g}" for each in at])
     for j, term in enumerate(terms):
         known = np.isfinite(half[:, j])
-        ax.plot(at[known], half[known, j], "o-", color=f"C{j}", markersize=4, label=term)
+        lost = "" if known.all() else f": {NOT_ESTIMABLE}"
+        lost += f" at {', '.join(names[~known])}" * bool(lost and known.any())
+        ax.plot(at[known], half[known, j], "o-", color=f"C{j}", markersize=4, label=term + lost)
         ax.plot(at, floor[:, j], color=f"C{j}", linestyle="--", linewidth=0.9)
     ax.axvline(at[len(at) // 2], color="0.6", linewidth=0.8, zorder=0)
     ax.set(
@@ -159,7 +162,7 @@ def draw(
         title=f"What {'rows buy' if unit == ROWS else 'a budget buys'} (dashed: without noise)",
     )
     # at the places that were tried, in plain numbers
-    ax.set_xticks(at, [f"{each:.3g}" if unit != ROWS else f"{each:.0f}" for each in at])
+    ax.set_xticks(at, names)
     ax.minorticks_off()
     ax.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
     ax.yaxis.set_major_formatter(StrMethodFormatter("{x:g}"))

@@ -24,7 +24,8 @@ from dpstats.results import survival_quantities as quantities
 from dpstats.results.document import NOT_ESTIMABLE, Document, Result, limit_columns, point_columns
 from dpstats.results.intervals import critical, refuse_alpha, standard_errors
 from dpstats.results.newdata import NewData, Points, points
-from dpstats.results.plotting import finished
+from dpstats.results.plotting import finished, left_out
+from dpstats.results.prediction import warn_of_lost
 from dpstats.results.record import Record
 from dpstats.results.table import Column, Facts, Table, figures, in_unit, level_percent, plain, price
 
@@ -224,7 +225,10 @@ class Forecast(Result):
         ax, frame = axes(ax), self.frame
         known = frame[np.isfinite(frame["se_parameters"])]
         limits = f"{level_percent(self.level)} limits of the number"
-        if truth("cumulative", cumulative):
+        if known.empty:
+            left_out(ax, "expected")
+            ax.set_xlim(0, frame["end"].max())
+        elif truth("cumulative", cumulative):
             ends = np.append(0.0, known["end"])
             low, high = (np.append(0.0, known[f"cumulative_{end}"]) for end in ("low", "high"))
             ax.fill_between(ends, low, high, color="C1", alpha=0.3, linewidth=0, label=limits)
@@ -319,6 +323,8 @@ def forecast(record: Record, fleet: Fleet, ends: np.ndarray, level: float) -> Fo
     """Forecast the failures of a fleet in periods that end at `ends`, and until then."""
     refuse_alpha(level)
     _warn_beyond(record, fleet, float(ends[-1]))
+    rests = quantities.hidden(record, fleet.at) & (fleet.units > 0)
+    warn_of_lost(rests, "so that of the fleet no number is expected")
     until = [_failed(record, fleet, end) for end in ends]
     nothing = (np.zeros(len(fleet.ages)), np.zeros(len(record.names)))
     steps = zip(until, [nothing, *until[:-1]], strict=True)
@@ -329,14 +335,14 @@ def forecast(record: Record, fleet: Fleet, ends: np.ndarray, level: float) -> Fo
     columns = {
         "start": np.append(0.0, ends[:-1]),
         "end": ends,
-        "expected": one.expected,
+        "expected": np.where(np.isfinite(one.se), one.expected, np.nan),
         "conf_low": conf_low,
         "conf_high": conf_high,
         "se_parameters": one.se,
-        "sd_count": np.sqrt(one.variance),
+        "sd_count": np.where(np.isfinite(one.se), np.sqrt(one.variance), np.nan),
         "pred_low": pred_low,
         "pred_high": pred_high,
-        "cumulative": all_until.expected,
+        "cumulative": np.where(np.isfinite(all_until.se), all_until.expected, np.nan),
         "cumulative_low": low,
         "cumulative_high": high,
     }
@@ -354,7 +360,9 @@ def _failed(record: Record, fleet: Fleet, end: float) -> tuple[np.ndarray, np.nd
 
 def _counts(record: Record, fleet: Fleet, found: Sequence[tuple[np.ndarray, np.ndarray]]) -> Counts:
     chances, gradients = (np.array(each) for each in zip(*found, strict=True))
-    chances, se = np.clip(chances, 0.0, 1.0), standard_errors(gradients, record)
+    hides = (quantities.hidden(record, fleet.at) & (fleet.units > 0)).any()
+    chances = np.clip(chances, 0.0, 1.0)
+    se = np.where(hides, np.inf, standard_errors(gradients, record))  # where failures are nearly sure, too
     mean, squares, variance = (each @ fleet.units for each in (chances, chances**2, chances * (1 - chances)))
     return Counts(mean, squares, variance, se, float(fleet.units.sum()))
 

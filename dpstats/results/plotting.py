@@ -22,6 +22,7 @@ Step = Literal["post"] | None
 BAND = 0.15  # opacity
 FOOTER = "footer"  # what marks a text as one
 EXPOSED = "not-private"  # what marks axes that show what is not private
+NOTHING_DRAWN = "nothing-drawn"  # what marks a text that says so
 
 
 def style(j: int) -> dict[str, Any]:
@@ -44,6 +45,11 @@ def line_with_band(
     """Draw a line, and a band of its colour between its limits."""
     ax.plot(x, y, **look, label=label)
     band(ax, x, limits, look)
+
+
+def left_out(ax: Axes, label: str) -> None:
+    """Name in the legend a line that is not drawn, because noise hides where it is."""
+    ax.plot(np.nan, np.nan, " ", label=f"{label}: {NOT_ESTIMABLE}")
 
 
 def band(
@@ -87,8 +93,19 @@ def per(unit: str) -> str:
     return f" per {one}" if unit else " per unit of time"
 
 
-def legend(ax: Axes) -> None:
-    """Put a legend beside axes that are alone in their figure, where it hides no line, and else inside."""
+def legend(ax: Axes, named: int = 1) -> None:
+    """Put a legend to axes where more than `named` things have a label, or a text where no line is drawn.
+
+    It stands beside axes that are alone in their figure, where it hides no line, and else inside.
+    """
+    labels = ax.get_legend_handles_labels()[1]
+    for text in [each for each in ax.texts if each.get_gid() == NOTHING_DRAWN]:
+        text.remove()  # of a fit whose lines were left out; others may have lines
+    if labels and all(label.endswith(f": {NOT_ESTIMABLE}") for label in labels):
+        middle = (0.5, 0.5, NOT_ESTIMABLE)
+        ax.text(*middle, transform=ax.transAxes, ha="center", va="center", gid=NOTHING_DRAWN)
+    if len(labels) <= named:
+        return
     ax.legend(
         fontsize="small",
         frameon=False,
@@ -105,8 +122,7 @@ def finished(
 ) -> Axes:
     """Write the title, a legend where more than `named` things have a label, and a footer."""
     entitled(ax, title, *shown, **look)
-    if len(ax.get_legend_handles_labels()[1]) > named:
-        legend(ax)
+    legend(ax, named)
     footer(ax, shown[0], share)
     return ax
 
@@ -133,7 +149,10 @@ def plot_path(
         known = np.isfinite(line["std_error"])
         columns = ("conf_low", "estimate", "conf_high")
         low, estimate, high = (factor * line[column].where(known) for column in columns)
-        line_with_band(ax, line["alpha"], estimate, (low, high), name, style(j))
+        if known.any():
+            line_with_band(ax, line["alpha"], estimate, (low, high), name, style(j))
+        else:
+            left_out(ax, name)
     ax.axhline(0, color="0.6", linewidth=0.8)
     if record.alpha:
         ax.axvline(record.alpha, color="0.3", linestyle=":", label="this fit")

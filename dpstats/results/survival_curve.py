@@ -18,7 +18,7 @@ from dpstats.moments.interval_counts import CumulativeHazard, comparison, cumula
 from dpstats.results.curve_estimates import Hazard, LogRankTest, half_widths, logrank_test, restricted_mean
 from dpstats.results.document import NOT_ESTIMABLE, Document, Shown, limit_columns, marked, point_columns
 from dpstats.results.notreleased import NOT_RELEASED, missing, refusal
-from dpstats.results.plotting import band, entitled, footer, legend, style
+from dpstats.results.plotting import band, entitled, footer, left_out, legend, style
 from dpstats.results.survival_quantities import check_times, failed_fractions
 from dpstats.results.table import (
     Column,
@@ -441,6 +441,9 @@ class CurveFit(Facts, Shown, Stored):
             label = ", ".join(
                 part for part in ("" if new else "Kaplan-Meier", named(self.factor, group)) if part
             )
+            if not (hazard.times > 0).any():
+                left_out(ax, label or "all rows")
+                continue
             times, *limits = hazard.band
             value, low, high = (
                 np.exp(-line) if of == "survival" else line for line in (hazard.value, *limits)
@@ -452,14 +455,13 @@ class CurveFit(Facts, Shown, Stored):
             ax.set(
                 ylabel=PLOTTED[of][0],
                 ylim=(-0.02, 1.02) if of == "survival" else (0, None),
-                xlim=(0, None),
+                xlim=(0, None if ax.collections else self.times[-1]),
                 xlabel=in_unit("time", self.time_unit),
             )
             footer(ax, self, self.table(level)["privacy_share"])
         if new or self.not_private:
             entitled(ax, f"{PLOTTED[of][1]}, {level_percent(level)} band" if new else ax.get_title(), self)
-        if len(ax.get_legend_handles_labels()[1]) > 1:
-            legend(ax)
+        legend(ax)
         return ax
 
     def _plain(self) -> dict[str, Any]:

@@ -28,8 +28,8 @@ from dpstats.results.intervals import (
     transformed,
 )
 from dpstats.results.newdata import NewData, Points, points
-from dpstats.results.plotting import finished, line_with_band, style
-from dpstats.results.prediction import Prediction, linear_predictor, predicted
+from dpstats.results.plotting import finished, left_out, line_with_band, style
+from dpstats.results.prediction import Prediction, linear_predictor, predicted, warn_of_lost
 from dpstats.results.record import Record, given
 from dpstats.results.released import method_where
 from dpstats.results.summary import ratio_rows, table_of_ratios
@@ -421,10 +421,16 @@ class HazardFit(Fit, models=("coxph",)):
         """
         record, at = self.record, points(self.record, newdata, "plot_survival", clip)
         made, edges = axes(ax), given(record.baseline).times
+        lost = np.isinf(log_hazard(record, at, np.full(len(at.exog), edges[-1]))[1])
+        warn_of_lost(lost, "and have no line")
         for i in range(len(at.exog)):
+            label = at.apart(i) or "fit"
+            if lost[i]:
+                left_out(made, label)
+                continue
             one = at.rows(np.full(len(edges), i))
             estimate, low, high = curve(record, one, edges, level, "survival")
-            line_with_band(made, edges, estimate, (low, high), at.apart(i) or "fit", style(i))
+            line_with_band(made, edges, estimate, (low, high), label, style(i))
         made.set(xlabel=in_unit("time", record.time_unit), ylabel="survival")
         made.set(xlim=(0, edges[-1]), ylim=(-0.02, 1.02))
         title = f"Survival{f' at {at.alike()}' if at.alike() else ''}, {level_percent(level)} intervals"

@@ -18,7 +18,8 @@ from dpstats.results.fit import Fit
 from dpstats.results.intervals import privacy_share, standard_errors, transformed
 from dpstats.results.newdata import NewData, Points
 from dpstats.results.newdata import points as points_of
-from dpstats.results.plotting import finished, line_with_band, per, style
+from dpstats.results.plotting import finished, left_out, line_with_band, per, style
+from dpstats.results.prediction import warn_of_lost
 from dpstats.results.record import Record
 from dpstats.results.survival_curve import CurveFit, named
 from dpstats.results.table import capital, in_unit, level_percent, plain, price
@@ -51,8 +52,11 @@ def time_range(record: Record, at: Points, times: Range | None) -> Range:
             least, wrong = "above 0" if log else "finite", shown(times)
             raise SpecificationError(f"times must be two times, {least}, the first the smaller; got {wrong}")
         return float(given[0]), float(given[1])
-    ends = [record.link.inverse(life.quantile(record, at, np.array(q))[0]) for q in SHOWN]
     first, last = record.design.time_bounds
+    known = at.rows(np.flatnonzero(~life.hidden(record, at)))
+    if not len(known.exog):
+        return first, last
+    ends = [record.link.inverse(life.quantile(record, known, np.array(q))[0]) for q in SHOWN]
     low, high = max(float(ends[0].min()), first), min(float(ends[1].max()), last)
     return (low, high) if low < high else (first, last)
 
@@ -68,16 +72,20 @@ def draw(
 ) -> int:
     """Draw back(of(time)) over `grid`, a line with its band for each point, after those of other fits.
 
-    Returns how many lines were there before.
+    What is not estimable is named and not drawn. Returns how many lines were there before.
     """
+    hidden = life.hidden(record, at)
+    warn_of_lost(hidden, "and have no line")
     first = len(ax.get_legend_handles_labels()[1])
     fit = f"{record.dist}, {record.formula.partition('~')[0].strip()}" if first or at.names else "all rows"
     for i in range(len(at.exog)):
+        label = ", ".join(filter(None, (fit * (first > 0), at.apart(i)))) or fit
+        if hidden[i]:
+            left_out(ax, label)
+            continue
         one = at.rows(np.full(len(grid), i))
         centre, gradient = of(record, one, grid)
-        se = standard_errors(gradient, record)
-        estimate, low, high = transformed(centre, np.where(np.isfinite(se), se, np.nan), level, back)
-        label = ", ".join(filter(None, (fit * (first > 0), at.apart(i)))) or fit
+        estimate, low, high = transformed(centre, standard_errors(gradient, record), level, back)
         line_with_band(ax, grid, estimate, (low, high), label, style(first + i))
     return first
 
@@ -103,8 +111,14 @@ def draw_points(
     table = curve.table(level)
     inside = table["time"].between(*ends) & table["survival"].between(0, 1, inclusive="neither")
     least, most = quantile(np.array([min(FAILED), max(FAILED)]))
-    for i, (group, block) in enumerate(table[inside].groupby("group", sort=False)):
+    for i, (group, whole) in enumerate(table.groupby("group", sort=False)):
         if colours and str(group) not in colours:
+            continue
+        label = f"Kaplan-Meier, {named(curve.factor, str(group))}" if group else "Kaplan-Meier"
+        block = whole[inside[whole.index]]
+        if whole["survival"].isna().all():
+            left_out(ax, label)
+        if block.empty:
             continue
         failed = 1 - block[["survival", "conf_high", "conf_low"]].to_numpy().T
         with np.errstate(divide="ignore"):
@@ -117,7 +131,7 @@ def draw_points(
             color=colours.get(str(group), "0.25"),
             markersize=4,
             linewidth=0.8,
-            label=f"Kaplan-Meier, {named(curve.factor, str(group))}" if group else "Kaplan-Meier",
+            label=label,
         )
 
 
@@ -139,6 +153,7 @@ def probability_paper(record: Record, ends: Range, ax: Axes) -> None:
     drawn = np.concatenate([np.asarray(line.get_ydata(), dtype=float) for line in ax.get_lines()])
     drawn = drawn[np.isfinite(drawn)]
     least, most = dist.family.quantile(np.array([min(FAILED), max(FAILED)]))
+    drawn = drawn if len(drawn) else dist.family.quantile(np.array(SHOWN))  # where every line is left out
     low, high = (float(np.clip(end, least, most)) for end in (drawn.min() - 0.5, drawn.max() + 0.5))
     ax.set_ylim(low, high if low < high else low + 1)
     ticks: dict[float, str] = {}

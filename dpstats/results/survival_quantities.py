@@ -77,6 +77,13 @@ def _along_log_sigma(record: Record, at: Points, gradient: np.ndarray, slope: np
     gradient[np.arange(len(gradient)), _own(record, at)] += slope
 
 
+def hidden(record: Record, at: Points) -> np.ndarray:
+    """Return which points rest on a coefficient or log sigma that is not estimable."""
+    _, used = linear_predictor(record, at)
+    _along_log_sigma(record, at, used, 1.0)
+    return np.isinf(standard_errors(used, record))
+
+
 def quantile(record: Record, at: Points, failed: np.ndarray) -> Linear:
     """Return x'b + sigma q(failed): the quantile of y."""
     centre, gradient = linear_predictor(record, at)

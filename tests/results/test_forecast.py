@@ -132,11 +132,26 @@ def test_one_horizon_is_divided_and_the_last_period_is_all_of_it() -> None:
 def test_what_noise_hides_may_be_none_or_all() -> None:
     cov = np.array(capacitor().cov_params())
     cov[1, 1] = np.inf
-    found = capacitor(cov=cov).forecast(FLEET, 100, 2)
+    with pytest.warns(UserWarning, match=r"4 row\(s\) .* of the fleet no number is expected"):
+        found = capacitor(cov=cov).forecast(FLEET, 100, 2)
+    assert found.frame[["expected", "cumulative", "sd_count"]].isna().all(axis=None)
     assert found.frame[["pred_low", "conf_low", "cumulative_low"]].to_numpy().tolist() == [[0, 0, 0]] * 2
     assert (found.frame[["pred_high", "conf_high", "cumulative_high"]] == 4).all(axis=None)
     assert str(found).count("not estimable") == 4 and "nan" not in str(found)
     assert len(found.plot().patches) == 0
+    for cumulative in (False, True):
+        ax = found.plot(cumulative)
+        assert "not estimable" in [text.get_text() for text in ax.texts]
+        assert not ax.collections and not any(np.isfinite(line.get_ydata()).any() for line in ax.get_lines())
+
+
+def test_failures_that_seem_sure_are_hidden_by_noise_as_others_are() -> None:
+    """Their derivative is 0 in floats, and what rests on a lost coefficient is not known all the same."""
+    cov = np.diag([np.inf, 1e-9, 1e-9, 1e-4])
+    sure = capacitor(params=[-50.0, 0, 0, 0], cov=cov, cov_privacy=cov)
+    with pytest.warns(UserWarning, match="rest on what is not estimable"):
+        found = sure.forecast(FLEET, 100)
+    assert found.frame["expected"].isna().all() and np.isinf(found.frame["se_parameters"]).all()
 
 
 def test_ages_beyond_the_public_bound_of_the_time_are_said() -> None:

@@ -15,8 +15,10 @@ from matplotlib.figure import Figure
 import dpstats as dps
 from dpstats.errors import NotReleased, SpecificationError
 from dpstats.families import DISTS
+from dpstats.planning.printed import draw as draw_plan
 from dpstats.results import CurveFit
-from tests.results.every import EVERY
+from dpstats.results.plotting import plot_path
+from tests.results.every import EVERY, hazards
 from tests.results.fits import STRESS, USE, capacitor, wide
 from tests.results.linear import linear
 
@@ -218,13 +220,75 @@ def test_curves_of_levels_are_named() -> None:
     assert any("privacy share" in text.get_text() for text in ax.texts)
 
 
-def test_what_is_not_estimable_has_no_band() -> None:
+def drawn(ax: object) -> list[str]:
+    """Labels of the lines that have points."""
+    return [line.get_label() for line in ax.get_lines() if np.isfinite(line.get_ydata()).sum() > 2]
+
+
+def texts(ax: object) -> list[str]:
+    return [text.get_text() for text in ax.texts]
+
+
+@pytest.mark.parametrize("name", LIFE)
+def test_what_is_not_estimable_is_named_and_not_drawn(name: str) -> None:
     cov = np.array(capacitor().cov_params())
     cov[1, 1] = np.inf
-    for name in LIFE:
-        ax = getattr(capacitor(cov=cov), name)(USE)
-        for vertices in bands(ax):  # but that all survive until time 0
-            assert not len(vertices) or np.ptp(vertices[:, 1]) == 0
+    hidden, zero = capacitor(cov=cov), {**USE, "voltage": 0}  # where a slope has no part in the line
+    with pytest.warns(UserWarning, match="rest on what is not estimable, and have no line"):
+        ax = getattr(hidden, name)(USE)
+    assert not drawn(ax) and not bands(ax) and "not estimable" in texts(ax)
+    with pytest.warns(UserWarning, match=r"1 row\(s\) of newdata rest on what is not estimable"):
+        some = getattr(hidden, name)([zero, USE])
+    assert some.get_legend_handles_labels()[1] == [
+        "voltage = 0 (200 below its bounds)",
+        "voltage = 200: not estimable",
+    ]
+    assert drawn(some) == ["voltage = 0 (200 below its bounds)"] and "not estimable" not in texts(some)
+    alone = getattr(capacitor(), name)(zero)
+    assert some.get_xlim() == alone.get_xlim(), "the axes are those of what is drawn"
+    getattr(capacitor(), name)(STRESS, ax=ax)
+    assert len(drawn(ax)) == 1 and "not estimable" not in texts(ax), "another fit has a line"
+
+
+def test_hazards_that_are_not_estimable_are_named_and_not_drawn() -> None:
+    fit, at = hazards(), EVERY["coxph"][1]
+    cov = np.array(fit.record.cov)
+    cov[1, 1] = np.inf  # of x
+    hidden = hazards(cov=cov)
+    with pytest.warns(UserWarning, match="rest on what is not estimable, and have no line"):
+        ax = hidden.plot_survival(at)
+    assert not drawn(ax) and "not estimable" in texts(ax)
+    assert drawn(fit.plot_survival(at))
+
+
+def test_a_private_curve_of_which_nothing_is_known_says_so() -> None:
+    counts = np.array([[250.0, 250, 250, 0, 0, 0, 0, 0, 250], [1.0, 1, 1, 0, 0, 0, 0, 0, 1]])
+    sds = np.array([[2.0] * 9, [400.0] * 9])
+    nothing = curve(counts=counts[1:], sds=sds[1:])
+    assert nothing.table()["survival"].isna().all()
+    ax = nothing.plot()
+    assert not drawn(ax) and "not estimable" in texts(ax) and ax.get_xlim() == (0, 1600)
+    one = curve(("a", "b"), counts=counts, sds=sds).plot()
+    assert one.get_legend_handles_labels()[1] == ["a", "b: not estimable"] and drawn(one) == ["a"]
+    with pytest.warns(UserWarning, match="points are of all values"):
+        points = capacitor().plot_life(USE, points=nothing)
+    assert points.get_legend_handles_labels()[1][-1] == "Kaplan-Meier: not estimable"
+
+
+def test_the_ridge_path_names_a_coefficient_that_is_lost() -> None:
+    fit = linear()
+    frame = fit.ridge_path([0.1, 1]).frame
+    term = frame["term"].iloc[-1]
+    frame.loc[frame["term"] == term, "std_error"] = np.inf
+    ax = plot_path(fit.record, frame, dict.fromkeys(frame["term"].unique()[-2:], 1.0), "coefficient", None)
+    assert ax.get_legend_handles_labels()[1][1] == f"{term}: not estimable" and len(bands(ax)) == 1
+
+
+def test_a_plan_names_what_is_lost_and_at_which_budgets() -> None:
+    half = np.array([[np.inf, np.inf, 1.0], [np.inf, 2.0, 1.0]])
+    ax = draw_plan(["a", "b", "c"], np.array([0.5, 1.0]), half, np.ones((2, 3)), "rho", None)
+    labels = ax.get_legend_handles_labels()[1]
+    assert labels == ["a: not estimable", "b: not estimable at 0.5", "c"]
 
 
 def test_points_of_a_private_curve_stand_on_probability_paper() -> None:
