@@ -56,9 +56,10 @@ def kaplan_meier(
     times : sequence of float, optional
         Where the curve is wanted, in the unit of the time. They are public: choose them without looking at
         the data. Rows are counted at these times and, as hazards change between them, at up to 40 others
-        until the last, between which about as many rows leave: a first look at these costs a tenth of the
-        budget. Limits at other times are wider: name all that you will ask for. More of them cost precision,
-        though little. Where many rows are censored at once there should be one. Default: those 40 alone.
+        until the last, between which about as many rows leave as far as noise lets it be told, and which are
+        even where it does not: a first look at these costs a tenth of the budget. Limits at other times are
+        wider: name all that you will ask for. More of them cost precision, and few rows cannot pay for
+        many. Where many rows are censored at once there should be one. Default: those found alone.
     subset : str, optional
         The condition under which a row weighs, such as ``"maker == 'WDC' and temp > 30"``. Other rows stay
         in n: to leave them out beforehand would make a private count public (docs/formula.md).
@@ -197,8 +198,8 @@ class KaplanMeier(Unfitted):
         named = np.array([high]) if self.times is None else self.times
         look = Look.of(curator, costs["times"], groups, low, float(named[-1]))
         if self.times is None:
-            return look.times(named, [how_many(curator.n / groups, sd)])
-        return look.times(named, look.parts(named, curator.n, groups, sd))
+            return look.times(named, [how_many(look.rows / groups, sd)])
+        return look.times(named, look.parts(named, groups, sd))
 
     def _stated(self) -> dict[str, Any]:
         """What else it was given, for :mod:`dpstats.models.reuse`."""

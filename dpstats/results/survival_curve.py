@@ -44,6 +44,11 @@ NOTE = (
     "fewer are left than noise can be told from; at all times if a group is small, or most times are outside "
     "their bounds."
 )
+# where no curve reaches more than half of the times that were found
+SCARCE = (
+    " A first look chose these times, and noise hides much of what few rows show: fewer times, named by "
+    "times= without a look at the data, reach further."
+)
 _INSTEAD = "Use fit.table(), fit.predict(times), fit.quantile(p), fit.rmst(until) or fit.logrank()."
 # what a plot may show, with the title of its vertical axis and its own
 PLOTTED = {
@@ -373,31 +378,26 @@ class CurveFit(Facts, Shown, Stored):
         if few:
             shown = np.linspace(-1, len(shown) - 1, PRINTED + 1).round().astype(int)[1:]
         frame = self._table(level, shown)
-        counts, shares = (Column("at risk"), Column("events")), (Column("privacy"), Column("grid"))
         heads = (
             *point_columns(in_unit("time", self.time_unit)),
-            *counts,
+            Column("at risk"),
+            Column("events"),
             *point_columns("survival", "std err"),
-            *shares,
+            Column("privacy"),
+            Column("grid"),
             *limit_columns(level),
         )
-        tables = tuple(
-            Table(
-                heads,
-                _rows(block),
-                1,
-                title=str(group),
-                aside=f"{level_percent(level)} intervals",
-            )
-            for group, block in frame.groupby("group", sort=False)
-        )
-        note = NOTE + f" {PRINTED} of {len(self.times)} times are printed; table() has all." * few
+        scarce = self.named is None and frame["survival"].isna().groupby(frame["group"]).mean().min() >= 0.5
+        printed = f" {PRINTED} of {len(self.times)} times are printed; table() has all."
         return Document(
             title=heading(self, "Kaplan-Meier curve"),
             banner=banner(self),
             head=tuple(asked_and_paid(self, self.weights)),
-            tables=tables,
-            notes=(note,),
+            tables=tuple(
+                Table(heads, _rows(block), 1, title=str(group), aside=f"{level_percent(level)} intervals")
+                for group, block in frame.groupby("group", sort=False)
+            ),
+            notes=(NOTE + SCARCE * bool(scarce) + printed * few,),
         )
 
     def plot(

@@ -13,7 +13,7 @@ from statsmodels.duration.survfunc import SurvfuncRight
 
 import dpstats as dps
 from dpstats.errors import BudgetError, FormulaError, SpecificationError
-from dpstats.estimators.exit_times import public_times
+from dpstats.estimators.exit_times import _passed, public_times
 from dpstats.moments.interval_counts import cumulative_hazard, how_many
 from dpstats.moments.mixture import Tails
 from dpstats.results import CurveFit
@@ -85,7 +85,8 @@ def test_noise_grows_with_the_largest_weight() -> None:
         found.append(
             dps.kaplan_meier("Surv(time, failed) ~ 1", data, schema, weights="units").fit(dps.zcdp(1))
         )
-    np.testing.assert_allclose(found[1].sds, 4 * found[0].sds)
+    assert found[1].sds.max() == pytest.approx(4 * found[0].sds.max())
+    assert len(found[1].times) < 0.5 * len(found[0].times), "of the noise that its rows are worth"
 
 
 def test_with_censoring_it_is_near_to_kaplan_and_meier() -> None:
@@ -155,6 +156,46 @@ def test_times_follow_from_public_bounds_and_from_what_is_released_alone() -> No
     assert 8 <= len(fit.times) <= how_many(2000 / 3, fit.sds.max()) + 1
     no_rows = curve(rows().assign(time=np.nan))
     assert np.diff(no_rows.times).max() < 1.01 * np.diff(no_rows.times).min()
+
+
+@pytest.mark.parametrize("subset", [None, "maker == 'B'"])
+def test_times_of_few_rows_do_not_cluster_where_noise_stands_out(subset: str | None) -> None:
+    """Of 400 rows, by themselves or in a table of 4,000: cells above 2 sds of noise had all times."""
+    failed, last = [], []
+    for seed in range(8):
+        data = rows(4000, seed).assign(maker=np.repeat(["B", "A"], [400, 3600]))
+        with noise(SeededNoise(seed)):
+            fit = dps.kaplan_meier(
+                "Surv(time, failed) ~ 1", data if subset else data[:400], SCHEMA, subset=subset
+            ).fit(dps.approx(1, 1e-6))
+        seen = fit.frame.dropna()
+        last.append(seen["survival"].min() if len(seen) else 1.0)
+        left = np.append(1.0, np.exp(-(((fit.times - 1) / 40) ** 1.3)))
+        failed.append(-np.diff(left).min())
+        assert len(fit.times) < 16, "of the rows that weigh, not of n"
+    assert max(last) < 0.9 and max(failed) < 0.5
+
+
+def test_times_are_even_where_a_look_tells_nothing_and_found_where_it_tells_much() -> None:
+    """Noise of 30 in each of 75 cells: of 200 failures nothing is seen, of 20,000 in one cell all."""
+    ends, rng = np.append(0.0, public_times(0.0, 100.0)), np.random.default_rng(1)
+    noisy, variances = rng.normal(0, 30, len(ends) - 1), np.arange(len(ends)) * 900.0
+    hidden = _passed(ends, np.append(0.0, np.cumsum(noisy + 200 / len(noisy))), variances)
+    assert np.abs(hidden - ends / 100).max() < 0.2
+    cell = int(np.searchsorted(ends, 1e-3))
+    noisy[cell] += 20_000
+    told = _passed(ends, np.append(0.0, np.cumsum(noisy)), variances)
+    assert told[cell + 1] - told[cell] > 0.9 and (np.diff(told) >= 0).all()
+
+
+def test_a_curve_that_few_rows_cut_short_advises_to_name_fewer_times() -> None:
+    advice = "fewer times, named by times="
+    texts = {}
+    for n, times in ((300, None), (300, [10.0, 30.0]), (20_000, None)):
+        with noise(SeededNoise(1)):
+            fit = dps.kaplan_meier("Surv(time, failed) ~ 1", rows(n), SCHEMA, times).fit(dps.approx(1, 1e-6))
+        texts[n, times is None] = " ".join(str(fit).split())
+    assert [advice in text for text in texts.values()] == [True, False, False]
 
 
 def test_limits_hold_where_times_are_rounded_up_and_times_of_the_grid_are_others() -> None:

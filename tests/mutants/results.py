@@ -1532,6 +1532,16 @@ MUTANTS = (
         ),
     ),
     planted(
+        "a first look takes noise for rows that leave",
+        "models/test_kaplan_meier.py::test_times_are_even_where_a_look_tells_nothing_and_found_where_it_tells_much",
+        ("estimators/exit_times.py", "(beyond**2 / variance - 1) / (SURE**2 - 1)", "1.0"),
+    ),
+    planted(
+        "a curve of a subset has as many times as one of all rows",
+        "models/test_kaplan_meier.py::test_times_of_few_rows_do_not_cluster_where_noise_stands_out",
+        ("estimators/exit_times.py", "max(release.n - surely * missing, 0.0)", "release.n"),
+    ),
+    planted(
         "errors by when rows are censored within intervals cancel out",
         "models/test_kaplan_meier.py::test_limits_hold_where_times_are_rounded_up_and_times_of_the_grid_are_others",
         (
