@@ -44,6 +44,24 @@ def test_rows_at_an_end_of_a_box_and_near_one_are_counted_once() -> None:
         RowsApart(MadeDesign(D), near=1.5, **BOX)
 
 
+def test_boxes_of_responses_are_wider_where_the_line_says_so() -> None:
+    columns, line = made_columns(N, D), np.array([0.5, 1.0, 0.0, -2.0])
+    eta = line[0] + np.clip(columns["x"], -1, 1) @ line[1:]
+    rows = boxed(columns)
+    wide = BOX | dict(half=BOX["half"] / 4)
+    y = np.clip(
+        (np.log(np.clip(columns["time"], 1, 100)) - 2.0) / 0.75 / np.maximum(np.exp(eta) / 1.5, 1), -1, 1
+    )
+    farthest = np.abs(np.column_stack([np.clip(4 * rows[:, :2], -1, 1), y])).max(axis=1)
+    for given, chosen in ((farthest, CHOSEN), (np.abs(y), 0 * CHOSEN)):
+        public = wide | dict(chosen=chosen.astype(bool))
+        counts = released("rows_apart", columns, near=0.5, line=line, usual=1.5, **public)
+        far, near = given == 1, (given >= 0.5) & (given < 1)
+        np.testing.assert_allclose(counts, [far.sum(), near.sum() / 2], atol=1e-6)
+    with pytest.raises(ValueError, match="a number a column"):
+        RowsApart(MadeDesign(D), near=0.5, line=np.ones(D), **BOX)
+
+
 def cell_of(column: np.ndarray, origin: float, cells: int) -> np.ndarray:
     if np.isnan(origin):
         return np.searchsorted(np.linspace(-1, 1, cells + 1)[1:-1], column, side="right")

@@ -125,6 +125,26 @@ def test_codes_are_told_by_generalised_linear_models(family: str, column: str) -
             assert most in " ".join(str(fit.summary()).split())
 
 
+@pytest.mark.parametrize("family", ["poisson", "gamma"])
+def test_responses_that_the_line_says_are_large_are_not_apart(family: str) -> None:
+    """One row in thirty is of a group with 245 times the mean of the others; a code is apart there, too."""
+    for share in (0.0, 0.02):
+        rng = np.random.default_rng(3)
+        group = rng.uniform(size=2 * N) < 0.03
+        mean = np.exp(1 + 5.5 * group)
+        y = rng.poisson(mean) if family == "poisson" else rng.gamma(3, mean / 3)
+        y = np.clip(y, 1e-4, None)
+        y[: round(share * len(y))] = 99999
+        declared = dps.count(99999) if family == "poisson" else dps.bounded(1e-4, 99999)
+        described = dps.glm(
+            "y ~ x", {"x": group, "y": y}, dps.Schema(x=dps.flag(), y=declared), family=family
+        )
+        for seed in range(3):
+            with noise(SeededNoise(seed)):
+                fit = described.fit(dps.gdp(0.5))
+            assert ("apart" in dict(fit.flags)) == (share > 0)
+
+
 def test_bounds_too_near_for_rows_apart_leave_their_share_to_the_averaged_steps() -> None:
     last = []
     for top in (80.0, 9999.0):

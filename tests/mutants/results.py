@@ -1039,6 +1039,11 @@ MUTANTS = (
         ("estimators/newton/check.py", '("apart",) * apart.told', "()"),
     ),
     planted(
+        "responses are apart where the line says that they are large",
+        "models/test_apart.py::test_responses_that_the_line_says_are_large_are_not_apart[gamma]",
+        ("estimators/newton/check.py", "apart=True) | line", "apart=True)"),
+    ),
+    planted(
         "a yes or no lies between rows that are apart and others",
         "models/test_apart.py::test_codes_are_told_by_generalised_linear_models[binomial-x]",
         ("estimators/apart.py", "2 / NEAR *", "2 *"),

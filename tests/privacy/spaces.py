@@ -453,7 +453,10 @@ SPACES = {
         *(Space(reach(cells=4, origin=at), 1.5) for at in (np.nan, 0.1)),
         Space(reach(cells=4, origin=0.1, together=True), 1.5),
     ],
-    "rows_apart": [Space(reach(near=0.5), 1.5)],
+    "rows_apart": [
+        Space(reach(near=0.5), 1.5),
+        Space(lambda d: reach(near=0.5)(d) | dict(line=np.linspace(1, -2, d + 1)), 1.5),
+    ],
     "cell_counts": [Space(cells(), 1.5, blank=1.2), Space(cells(left_out=1), 1.5, blank=1.2)],
     "present_moments": [Space(present, 1.5)],
     "present_products": [Space(lambda d: dict(present(d), radius=1.0, limit=1.5), 2.0, 0.8, blank=1.8)],

@@ -135,8 +135,12 @@ class _Reach(Statistic):
         for column, middle, own in zip(self._chosen, self._middle, out, strict=False):
             np.subtract(block.exog[:, column], middle, out=own)
         np.multiply(out[:-1], self._unit, out=out[:-1])
-        out[-1] = self._map.y(block, scratch)
+        out[-1] = self._response(block, scratch)
         return np.clip(out, -1.0, 1.0, out=out)
+
+    def _response(self, block: Block, scratch: Scratch) -> np.ndarray:
+        """Shape (B,), 0 where a row is not ok."""
+        return self._map.y(block, scratch)
 
 
 class ReachMeans(_Reach):
@@ -285,24 +289,47 @@ class RowsApart(_Reach):
         As in :class:`ReachMeans`.
     near : float
         From 0 to 1.
+    line : array_like, shape (p,), optional
+        Released coefficients, on the scale of the design's columns, of the logarithm of a mean: y - center of
+        a row is divided by the mean that they give it, as far as that exceeds `usual`.
+    usual : float
+        A mean.
 
     Notes
     -----
     Sensitivity: sqrt 5 / 2; 3/2 in the L1 norm; ranges 1 and 1/2. A row adds one of (1, 0), (0, 1/2) and, as
-    one that weighs nothing, (0, 0). All are attained by a row at an end of a box against one near to it.
+    one that weighs nothing, (0, 0); which of these it is follows from the row alone, whatever the line is.
+    All are attained by a row at an end of a box against one near to it.
     """
 
     name = "rows_apart"
     flat = True
     NEAR = 0.5  # what a row near an end adds
 
-    def __init__(self, design: PublicDesign, *, near: float, **public: Any) -> None:
+    def __init__(
+        self,
+        design: PublicDesign,
+        *,
+        near: float,
+        line: np.ndarray | None = None,
+        usual: float = 1.0,
+        **public: Any,
+    ) -> None:
         super().__init__(design, **public)
-        if not 0 <= near <= 1:
-            raise ValueError("near must lie between 0 and 1")
+        if not (0 <= near <= 1 and usual > 0 and (line is None or np.shape(line) == (len(design.names),))):
+            raise ValueError("near must lie between 0 and 1, usual above 0, and line have a number a column")
+        self._line, self._usual = line, math.log(usual)
         self._near, self.ranges = near, np.array([1.0, self.NEAR])
         self.parts = (Part(np.ones(1), self.ranges),)
         self.sensitivity, self.sensitivity_l1 = math.hypot(1.0, self.NEAR), 1.0 + self.NEAR
+
+    def _response(self, block: Block, scratch: Scratch) -> np.ndarray:
+        y = super()._response(block, scratch)
+        if self._line is None:
+            return y
+        offset = block.offset if self._map.design.offset_bounds != (0.0, 0.0) else 0.0
+        more = predictor(self._line, block.exog.T, scratch) + offset - self._usual
+        return np.multiply(y, np.exp(-np.maximum(more, 0.0)), out=y)
 
     def factors(self, block: Block, scratch: Scratch) -> tuple[Factor, ...]:
         columns = self._boxed(block, scratch)

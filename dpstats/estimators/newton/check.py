@@ -25,6 +25,7 @@ from dpstats.estimators.newton.bounds import DISPERSIONS
 from dpstats.estimators.newton.located import Located
 from dpstats.estimators.newton.problem import Problem
 from dpstats.estimators.row_scale import SURE
+from dpstats.families import LOG
 from dpstats.families.bounded_score import BoundedScore
 from dpstats.families.glm import CERTAIN, GlmFamily
 from dpstats.moments.roots import variance_along
@@ -257,7 +258,13 @@ def set_apart(cost: float, problem: Problem, located: Located, found: E) -> Chec
     where = located.found(problem)
     if not where.loose.any():
         return found
-    release, found = yield "rows_apart", cost, where.public(apart=True)
+    # where means differ by factors, that of a row tells how far its response may lie
+    line = (
+        dict(line=found.params, usual=max(located.mean, CERTAIN[0]))
+        if problem.family.link_name == LOG.name
+        else {}
+    )
+    release, found = yield "rows_apart", cost, where.public(apart=True) | line
     apart = Apart.of(release, release.n * located.usable, where.reach)
     settings = found.settings | {"apart": apart.most}
     return replace(found.doubted(0.0, *("apart",) * apart.told), settings=settings)
