@@ -121,6 +121,7 @@ def problem_of(design: Design, family: GlmFamily, model: str) -> Problem:
         alike=design.alike(),
         crossed=design.crossed() if first else (),
         weighted=design.weights is not None and family.free_dispersion,
+        splines=design.splines()[first:],
     )
 
 

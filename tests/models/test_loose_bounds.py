@@ -172,6 +172,34 @@ def test_columns_that_nearly_repeat_each_other_as_far_as_noise_tells_are_weak() 
         assert codes == ["weak"] and (off < 3).all()
 
 
+@pytest.mark.parametrize("term", ["bs(x, df=4)", "ns(x, df=4)"])
+@pytest.mark.parametrize("family", ["binomial", "poisson", "gamma"])
+def test_a_spline_tells_its_curve_where_rows_are_though_its_ends_are_empty(family: str, term: str) -> None:
+    """All of its columns go along there; every coefficient was lost, and the curve with them."""
+    schema = {"binomial": dps.flag(), "poisson": dps.count(60), "gamma": dps.bounded(1e-4, 99)}
+    at = np.linspace(-1, 3, 5)
+    eta, link = 0.5 + np.sin(at), LINKS["logit" if family == "binomial" else "poisson"]
+    for seed in range(3):
+        draw = np.random.default_rng(seed)
+        x = np.clip(draw.normal(1, 1, size=N // 2), -5, 5)
+        mean = link(0.5 + np.sin(x))
+        y = {
+            "binomial": draw.uniform(size=len(x)) < mean,
+            "poisson": draw.poisson(mean),
+            "gamma": np.maximum(draw.gamma(3, mean / 3), 1e-4),
+        }[family]
+        described = dps.glm(
+            f"y ~ {term}", {"x": x, "y": y}, dps.Schema(x=dps.bounded(-5, 5), y=schema[family]), family
+        )
+        with noise(SeededNoise(seed)):
+            fit = described.fit(dps.gdp(0.5))
+        assert not {"weak", "not_estimable"} & set(dict(fit.flags))
+        low, high = np.asarray(fit.get_prediction({"x": at}).conf_int()).T
+        middle = (low + high) / 2
+        assert (np.abs(link(eta) - middle) < high - low).all()
+        assert (np.log(high / low)[1:4] < 1.0).all()
+
+
 def test_a_number_is_found_at_a_thousand_failures_and_an_epsilon_of_one() -> None:
     """Five of these slopes, in bounds of ten sds, were lost, before small budgets left more to the search."""
     schema = dps.Schema(x=dps.bounded(-5, 5), time=dps.bounded(1e-3, 1e3), failed=dps.event())

@@ -524,6 +524,12 @@ MUTANTS = (
         ("estimators/newton/hidden.py", "together(alone[~coded], ", "together(alone, "),
     ),
     planted(
+        "columns of a spline are lost where all go along beside its ends (generalised linear)",
+        "models/test_loose_bounds.py::test_a_spline_tells_its_curve_where_rows_are_though_its_ends_are_empty"
+        "[poisson-bs(x, df=4)]",
+        ("estimators/newton/problem.py", "self.zero_or_one | self.splines", "self.zero_or_one"),
+    ),
+    planted(
         "a dose is told from the treatment by the size of usual effects (generalised linear)",
         "estimators/test_hidden.py::test_columns_that_cancel_each_other_have_effects_as_large_as_the_information_allows",
         ("estimators/newton/hidden.py", "larger = cancel /", "larger = 0 * cancel /"),

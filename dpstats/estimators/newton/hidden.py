@@ -43,7 +43,7 @@ def hidden(
     doubtful = information.vectors[:, information.seen < 1]
     lacking = back @ doubtful @ doubtful.T @ way
     squares = _squares(lacking, (np.eye(len(lacking)) - lacking) @ (effects @ far))
-    vectors, blind, coded = information.vectors, information.blind(), problem.zero_or_one
+    vectors, blind, coded = information.vectors, information.blind(), problem.usual
     # what each column alone, of known spread, does by its own part of the information
     own = np.linalg.norm(np.linalg.inv(whitening).T @ vectors * most, axis=1) * ~located.dim
     alone = (own[:, None] * np.abs(whitening @ vectors))[int(problem.intercept) :]

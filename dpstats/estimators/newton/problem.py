@@ -33,6 +33,8 @@ class Problem:
         Of each number that has products with levels, its coefficient, and those of the products and levels.
     weighted : bool
         Whether rows have weights, at most 1, and a dispersion that rests on how large they are.
+    splines : array of bool, shape (d,), optional
+        Which covariates are those of a spline.
     """
 
     family: GlmFamily
@@ -48,11 +50,20 @@ class Problem:
     alike: np.ndarray | None = None
     crossed: tuple[np.ndarray, ...] = ()
     weighted: bool = False
+    splines: np.ndarray | None = None
 
     @property
     def zero_or_one(self) -> np.ndarray:
         """`coded`, shape (d,)."""
         return np.zeros(len(self.lower), dtype=bool) if self.coded is None else self.coded
+
+    @property
+    def usual(self) -> np.ndarray:
+        """Covariates whose coefficients have a usual size though they repeat each other, shape (d,).
+
+        Log ratios of levels do, and so do the heights between which a spline runs.
+        """
+        return self.zero_or_one if self.splines is None else self.zero_or_one | self.splines
 
     @property
     def levels(self) -> np.ndarray:
