@@ -131,15 +131,11 @@ def _since_start(cut: Taper, z: np.ndarray, pivot: np.ndarray, low: float, high:
     z = np.minimum(z, cut.stop)
     left, right = np.minimum(pivot + low, cut.stop), np.minimum(pivot + high, cut.stop)
     g, slope, (total, location, moment) = cut.at(z)
-    _, at_left, moment_left = cut.integrals(left)
     # int rho g h1* dH: rho = low up to `left`, z - m between, high beyond `right`
-    shifted = (moment - moment_left) - pivot * (location - at_left) + low * at_left
+    shifted = moment - pivot * location + cut.iterated(left)
     early, late = np.nonzero(z <= left), np.nonzero(z > right)
-    own, first, m, last = (
-        np.broadcast_to(each, shifted.shape)[late] for each in (location, moment, pivot, right)
-    )
-    _, at_right, moment_right = cut.integrals(last)
-    shifted[late] += moment_right - first + (m + high) * (own - at_right)
+    own, first, last = (np.broadcast_to(each, shifted.shape)[late] for each in (location, moment, right))
+    shifted[late] -= first - last * own + cut.iterated(last)
     shifted[early] = low * np.broadcast_to(location, shifted.shape)[early]
     log_sigma = 1 + np.clip(z - pivot, low, high) * slope
     return Integrands(g, slope, log_sigma, location, total + shifted)

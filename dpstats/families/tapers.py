@@ -1,8 +1,8 @@
 """Tapers of bounded martingale scores: where the integrands of a family fade, and their integrals.
 
 A taper g falls from 1 to 0 as the cumulative hazard H runs from the start of the cut to its end c; h1* is the
-slope of the log hazard (:mod:`dpstats.families.martingale`). All is in closed form but for one tabulated
-integral of the normal. A family names its taper in its record.
+slope of the log hazard (:mod:`dpstats.families.martingale`). All is in closed form but for the
+normal's H and its integral, which are tabulated. A family names its taper in its record.
 """
 
 import functools
@@ -18,42 +18,55 @@ from scipy import special
 from dpstats.families.links import softplus
 
 # Below the first node H is under 1e-23; above the last no cut reaches (H = 76, while cuts end at 64). Cubic
-# interpolation of values and slopes errs by at most step^4 / 384 times the largest third derivative of H,
-# which is below 0.3: 2e-13.
+# interpolation of values and slopes errs by at most step^4 / 384 times the largest fourth derivative, which
+# is below 0.3 for H and for its integral: 2e-13.
 _BEFORE, _BEYOND, _STEP = -10.0, 12.0, 1 / 256
-_CELLS = round((_BEYOND - _BEFORE) / _STEP)
+_CELLS = round((_BEYOND - _BEFORE) / _STEP) + 1
 _ROOT = 0.5 * math.log(2 * math.pi)
 
 
 @functools.cache
-def _coefficients() -> np.ndarray:
-    """Of each cell's polynomial in the share of the cell that z has passed, from the constant on."""
-    nodes = np.linspace(_BEFORE, _BEYOND, _CELLS + 1)
+def _cubics() -> tuple[np.ndarray, np.ndarray]:
+    """Of H and of its integral, for each cell a polynomial in the share of it that z has passed."""
+    nodes = _BEFORE + _STEP * np.arange(_CELLS + 1)
     offsets, weights = np.polynomial.legendre.leggauss(6)
     inner = (nodes[:-1] + nodes[1:])[:, None] / 2 + _STEP / 2 * offsets
-    cells = -special.log_ndtr(-inner) @ weights * _STEP / 2
-    values = np.concatenate([[0.0], np.cumsum(cells)])
-    spline = scipy.interpolate.CubicHermiteSpline(nodes, values, -special.log_ndtr(-nodes))
-    return np.ascontiguousarray(spline.c[::-1] * _STEP ** np.arange(4.0)[:, None])
+    integral = np.cumsum(np.append(0.0, -special.log_ndtr(-inner) @ weights * _STEP / 2))
+    hazard = -special.log_ndtr(-nodes)
+    slopes = ((hazard, _normal_lam(nodes, hazard)), (integral, hazard))
+    splines = (scipy.interpolate.CubicHermiteSpline(nodes, *each) for each in slopes)
+    first, second = (np.ascontiguousarray(spline.c[::-1].T * _STEP ** np.arange(4.0)) for spline in splines)
+    return first, second
 
 
-def normal_hazard_integral(z: ArrayLike) -> np.ndarray:
-    """Integral of H(u) = -log(1 - Phi(u)) up to z, for z of at most 12; exact to 1e-12.
+def _interpolated(cubics: np.ndarray, z: ArrayLike) -> np.ndarray:
+    """Cells are equal, so that none is searched for."""
+    passed = (np.clip(z, _BEFORE, _BEYOND) - _BEFORE) / _STEP
+    with np.errstate(invalid="ignore"):
+        cell = passed.astype(np.intp)  # anything where z is NaN, and so is what is returned
+    share = passed - cell
+    constant, *more = np.moveaxis(np.take(cubics, cell, axis=0, mode="clip"), -1, 0)
+    return np.asarray(((more[2] * share + more[1]) * share + more[0]) * share + constant)
 
-    Cells are equal, so that none is searched for.
+
+def normal_hazard(z: ArrayLike) -> np.ndarray:
+    """H(z) = -log(1 - Phi(z)), for z of at most 12; exact to 1e-12, in a third of the time of log_ndtr.
 
     Parameters
     ----------
     z : array_like
     """
-    passed = (np.clip(z, _BEFORE, _BEYOND) - _BEFORE) / _STEP
-    with np.errstate(invalid="ignore"):
-        cell = passed.astype(np.intp)  # anything where z is NaN, and so is what is returned
-    share = passed - np.minimum(cell, _CELLS - 1)
-    total, *more = (np.take(each, cell, mode="clip") for each in _coefficients()[::-1])
-    for coefficient in more:
-        total = total * share + coefficient
-    return np.asarray(total)
+    return _interpolated(_cubics()[0], z)
+
+
+def normal_hazard_integral(z: ArrayLike) -> np.ndarray:
+    """Integral of H up to z, for z of at most 12; exact to 1e-12.
+
+    Parameters
+    ----------
+    z : array_like
+    """
+    return _interpolated(_cubics()[1], z)
 
 
 class Integrals(NamedTuple):
@@ -136,6 +149,19 @@ class Taper(ABC):
         """Integrals up to min(z, stop)."""
         z = np.minimum(z, self.stop)
         return self._integrals(z, self._hazard(z))
+
+    def iterated(self, z: np.ndarray) -> np.ndarray:
+        """Integral of int g h1* dH up to z, which is int (z - u) g h1* dH(u); of z up to `stop`."""
+        hazard = self._hazard(z)
+        result, late = self._flat_iterated(z, hazard), np.nonzero(z > self.start)
+        if late[0].size:
+            _, location, moment = self._integrals(z[late], hazard[late])
+            result[late] = z[late] * location - moment
+        return result
+
+    def _flat_iterated(self, z: np.ndarray, hazard: np.ndarray) -> np.ndarray:
+        """The same with g = 1: int h1* dH is the hazard rate, and its integral H."""
+        return hazard
 
     def _integrals(self, z: np.ndarray, hazard: np.ndarray) -> Integrals:
         result, late = self._flat(z, hazard), np.nonzero(z > self.start)
@@ -223,9 +249,11 @@ class NormalTaper(Taper):
         )
         self._moment = self.floor * self._lam - self._frozen
         self.steepest = self._lam - self.floor
+        # of H, h1* being frozen, above the floor
+        self._line = self._moment - self.steepest * self._first, self.steepest * self._frozen - self._lam
 
     def _hazard(self, z: np.ndarray) -> np.ndarray:
-        return -special.log_ndtr(-z)
+        return normal_hazard(z)
 
     def _flat(self, z: np.ndarray, hazard: np.ndarray) -> Integrals:
         late, late_hazard = np.maximum(z, self.floor), np.maximum(hazard, self._frozen)
@@ -238,6 +266,12 @@ class NormalTaper(Taper):
             self.steepest * np.minimum(hazard, self._frozen) + (lam - self._lam),
             self.steepest * frozen + (late * lam - late_hazard - self._moment),
         )
+
+    def _flat_iterated(self, z: np.ndarray, hazard: np.ndarray) -> np.ndarray:
+        constant, slope = self._line
+        result, early = hazard + (constant + slope * z), np.nonzero(z < self.floor)
+        result[early] = self.steepest * normal_hazard_integral(z[early])
+        return result
 
     def _falling(self, z: np.ndarray, hazard: np.ndarray) -> Integrals:
         lam = _normal_lam(z, hazard)

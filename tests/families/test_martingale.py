@@ -3,15 +3,17 @@
 The normal is there with floors, below which its h1* keeps its value; other families ignore it.
 """
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy import integrate
+from scipy import integrate, special
 
 from dpstats.families import LOGISTIC, NORMAL, SEV, Family
 from dpstats.families.martingale import integrands, taper
-from dpstats.families.tapers import Taper, normal_hazard_integral
+from dpstats.families.tapers import Taper, normal_hazard, normal_hazard_integral
 
 pytestmark = pytest.mark.long
 
@@ -72,7 +74,7 @@ def test_integrals_of_the_taper(family: Family, floor: float, c: float) -> None:
     cut = taper(family, c, floor)
     z = residuals(cut)
     found = cut.integrals(z)
-    wanted = (lambda u: np.ones_like(u), cut.slope, lambda u: u * cut.at(u).slope)
+    wanted = (lambda u: np.ones_like(u), lambda u: cut.at(u).slope, lambda u: u * cut.at(u).slope)
     for values, integrand in zip(found, wanted, strict=True):
         exact = [quadrature(cut, family, integrand, point) for point in z]
         assert values == pytest.approx(np.array(exact), rel=1e-9, abs=1e-11)
@@ -93,7 +95,7 @@ def test_compensators(
         return 1 + np.clip(u - pivot, low, high) * cut.at(u).slope
 
     kinks = (pivot + low, pivot, pivot + high)
-    location = quadrature(cut, family, cut.slope, z)
+    location = quadrature(cut, family, lambda u: cut.at(u).slope, z)
     assert pieces.location_compensator[0] == pytest.approx(location, rel=1e-9, abs=1e-11)
     compensator = quadrature(cut, family, log_sigma, z, kinks)
     assert pieces.log_sigma_compensator[0] == pytest.approx(compensator, rel=1e-9, abs=1e-10)
@@ -178,6 +180,27 @@ def test_scores_are_martingales_and_the_events_give_their_jacobian(
         change = (scores(*(-step * direction)) - scores(*(step * direction))) / (2 * step)
         for i in range(2):
             assert far(change[i] - expected[i, j]) < 4.5
+
+
+@FAMILIES
+@CUTS
+def test_the_integral_of_the_compensator(family: Family, floor: float, c: float) -> None:
+    cut = taper(family, c, floor)
+    z = residuals(cut)[residuals(cut) <= cut.stop]
+
+    def compensator(u: float) -> float:
+        return float(cut.integrals(np.array([u])).location[0])
+
+    kinks = [point for point in (cut.floor, cut.start) if z[0] < point < z[-1]]
+    edges = np.sort(np.append(z, kinks))
+    pieces = [integrate.quad(compensator, *ends, epsabs=1e-13)[0] for ends in pairwise(edges)]
+    exact = np.append(0.0, np.cumsum(pieces))[np.searchsorted(edges, z)]
+    assert cut.iterated(z) == pytest.approx(exact, abs=1e-11, rel=1e-11)
+
+
+def test_the_tabulated_hazard() -> None:
+    z = np.random.default_rng(2).uniform(-12, 12, size=100_000)
+    assert normal_hazard(z) == pytest.approx(-special.log_ndtr(-z), abs=1e-12, rel=1e-12)
 
 
 def test_the_tabulated_integral() -> None:
