@@ -136,40 +136,21 @@ def test_columns_that_noise_hides_in_their_bounds_have_no_short_interval() -> No
     assert missed <= 2  # of 75; of 300 four do, where of guesses four in five did
 
 
-def near_duplicates(
-    correlation: float, slope: float, budget: Budget, seed: int
-) -> tuple[list[str], np.ndarray]:
-    """Cautions, and how far slopes are off in half-lengths; their difference has this slope beside .2."""
-    schema = dps.Schema(a=dps.bounded(-5, 5), b=dps.bounded(-5, 5), life=dps.bounded(1e-3, 100))
-    draw = np.random.default_rng(seed)
-    a, apart, e = draw.normal(size=(3, 5000))
-    b = correlation * a + np.sqrt(1 - correlation**2) * apart
-    rows = {"a": a, "b": b, "life": np.exp(0.2 * a + slope * (a - b) + 0.6 * e)}
-    with noise(SeededNoise(seed)):
-        fit = dps.survreg("Surv(life) ~ a + b", rows, schema, dist="lognormal").fit(budget)
-    low, high = fit.conf_int().loc[["a", "b"]].to_numpy().T
-    off = (fit.params[["a", "b"]].to_numpy() - [0.2 + slope, -slope]) / ((high - low) / 2)
-    return [code for code, _ in fit.flags], np.abs(off)
-
-
 @pytest.mark.parametrize("fits", [2, pytest.param(4, marks=pytest.mark.long)])
 @pytest.mark.parametrize("budget", [dps.approx(1.2, 1e-6), dps.pure(2)], ids=["approx", "pure"])
-def test_the_difference_of_near_duplicates_that_noise_hides_is_long_and_hardly_ever_told(
-    budget: Budget, fits: int
-) -> None:
-    """Guesses in units of each column alone held no slope of such a pair, and nothing was said.
-
-    Then they held, and all of these fits had the caution "weak".
-    """
-    found = [near_duplicates(0.999, 5, budget, seed) for seed in range(fits)]
-    assert all((off < 1).all() for _, off in found)
-    assert sum(codes == [] for codes, _ in found) >= fits - 1
-
-
-def test_columns_that_nearly_repeat_each_other_as_far_as_noise_tells_are_weak() -> None:
-    for seed in range(2):
-        codes, off = near_duplicates(0.99999, 50, dps.approx(1.2, 1e-6), seed)
-        assert codes == ["weak"] and (off < 3).all()
+def test_the_difference_of_near_duplicates_that_noise_hides_is_weak(budget: Budget, fits: int) -> None:
+    """Guesses in units of each column alone held no slope of such a pair, and nothing was said."""
+    schema = dps.Schema(a=dps.bounded(-5, 5), b=dps.bounded(-5, 5), life=dps.bounded(1e-3, 100))
+    for seed in range(fits):
+        draw = np.random.default_rng(seed)
+        a, apart, e = draw.normal(size=(3, 5000))
+        b = 0.999 * a + np.sqrt(1 - 0.999**2) * apart
+        rows = {"a": a, "b": b, "life": np.exp(0.2 * a + 5 * (a - b) + 0.6 * e)}
+        with noise(SeededNoise(seed)):
+            fit = dps.survreg("Surv(life) ~ a + b", rows, schema, dist="lognormal").fit(budget)
+        low, high = fit.conf_int().loc[["a", "b"]].to_numpy().T
+        assert np.all(np.abs([5.2, -5.0] - fit.params[["a", "b"]]) < high - low)
+        assert {code for code, _ in fit.flags} & {"weak", "not_estimable"}
 
 
 @pytest.mark.parametrize("term", ["bs(x, df=4)", "ns(x, df=4)"])

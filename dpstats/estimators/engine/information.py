@@ -159,12 +159,8 @@ class Information:
         return (axes * (hidden & vague) * _ANY) @ axes.T
 
 
-def together(
-    numbers: np.ndarray, levels: np.ndarray, most: np.ndarray
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """What columns do to rows together, whether they cancel, and what they would do uncorrelated; (m,) each.
-
-    The first and the last are over the largest effect of a number.
+def together(numbers: np.ndarray, levels: np.ndarray, most: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """What columns do to rows together, over the largest effect of a number, and whether they cancel; (m,).
 
     Together they do as much as the largest, unless the others may cancel it, as those of columns that nearly
     repeat each other do: then it is as much as the information along the direction can be. They do cancel
@@ -182,5 +178,4 @@ def together(
     alone = np.vstack([numbers, np.minimum(np.linalg.norm(levels, axis=0), 2 * largest)])
     largest = alone.max(axis=0, initial=ROUNDING)
     effect = np.maximum(2 * largest - alone.sum(axis=0), most)
-    uncorrelated = np.linalg.norm(alone, axis=0)
-    return np.minimum(effect / largest, 1.0), effect**2 < _CANCEL * uncorrelated**2, uncorrelated / largest
+    return np.minimum(effect / largest, 1.0), effect**2 < _CANCEL * np.sum(alone**2, axis=0)

@@ -26,9 +26,6 @@ COUNT_USABLE = 0.15
 # error of log sigma over the square of the last step's length beyond noise: 1.4 to 3.2 in most fits that had
 # not arrived, where slopes together are 5 to 10 sigmas
 CURVED = 1.5
-# effect, in sds of the response, that columns may have which cancel each other in part: as large as two have
-# whose difference explains the whole response at a correlation of .9975
-_CANCELLED = 20.0
 # share of a column in what noise hides from which on nothing bounds its slope, if it may hardly vary
 _HIDES = 0.05
 # a column is long on one side if the row weight takes this share of its squares away there, and three times
@@ -199,28 +196,22 @@ def unseen(
 
     What slopes together do along a direction explains at most the whole response, in sds; at two sds the
     effect of a level, the location and log sigma go as far as any do (`FARTHEST`, and a factor of e^2). A
-    direction may go as far as the one that is the first to come to its end allows. Columns that cancel each
-    other, by what each alone has of the information, go at least as far as any that do not nearly repeat each
-    other. The second covariance is the part of the first along directions of columns that do: slopes may be
-    still larger there, since noise hides how little these vary.
+    direction may go as far as the one that is the first to come to its end allows. The second covariance is
+    the part of the first along directions in which columns may cancel each other: slopes may be still larger
+    there, since noise hides how little these vary.
     """
     scale, width = bounding.placement.scale, widths(bounding.placement)
     level, binary = FARTHEST / 2 * max(sigma, 1.0), bounding.placement.problem.binary
-    along, most = np.abs(to_params @ information.vectors), sigma * np.sqrt(information.used)
+    along = np.abs(to_params @ information.vectors)
     slopes = along[1 : bounding.k]
     levels = slopes[binary] * (width / scale.scale)[binary, None] / level
-    own = np.linalg.norm(most[:, None] * (information.vectors.T @ np.linalg.inv(to_params)), axis=0)
-    seen = slopes * own[1 : bounding.k, None]
-    share, cancel, apart = together(seen[~binary], seen[binary], most)
-    cancel &= information.seen == 0
-    least = np.where(cancel, apart / _CANCELLED, 0.0)
-    repeated, share = share < least, np.where(cancel, np.minimum(share, least), share)
     alone = slopes * np.sqrt(scale.ratio)[:, None]
+    share, cancel = together(alone[~binary], alone[binary], sigma * np.sqrt(information.used))
     largest, flags = alone[~binary].max(axis=0, initial=0.0), np.linalg.norm(alone[binary], axis=0)
     levels *= np.maximum(share, 1 - largest / np.maximum(flags, ROUNDING))
     ends = np.vstack([along[:1] / level, levels, share * largest, along[bounding.k :]])
     variance = np.max(ends, axis=0) ** -2
-    return information.blind(variance), information.blind(variance * repeated)
+    return information.blind(variance), information.blind(variance * cancel)
 
 
 def _with_known_scale(result: SurvivalEstimate, problem: Problem) -> SurvivalEstimate:

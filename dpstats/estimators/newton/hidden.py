@@ -47,7 +47,7 @@ def hidden(
     # what each column alone, of known spread, does by its own part of the information
     own = np.linalg.norm(np.linalg.inv(whitening).T @ vectors * most, axis=1) * ~located.dim
     alone = (own[:, None] * np.abs(whitening @ vectors))[int(problem.intercept) :]
-    share, cancel, _ = together(alone[~coded], alone[coded], most)
+    share, cancel = together(alone[~coded], alone[coded], most)
     # where the columns' own effects may be as large as that of all together is taken for
     cancel &= ((squares[: problem.k] * located.prior)[int(problem.intercept) :] - 1) @ alone**2 > 0
     larger = cancel / np.maximum(share * alone[~coded].max(axis=0, initial=0.0), SMALLEST) ** 2
