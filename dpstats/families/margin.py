@@ -35,6 +35,8 @@ class MarginLoss:
         The largest weight w for which (-f')^4 + (w f'')^2 <= `joint` everywhere: curvature released beside
         squared slopes.
     joint : float
+    straight : float
+        Margins of less than this size lie on a straight part of the loss; 0 if there is none.
     """
 
     name: str
@@ -45,6 +47,7 @@ class MarginLoss:
     pulled: Callable[[float], float]
     together: float
     joint: float
+    straight: float = 0.0
 
 
 def _logistic(margin: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -101,4 +104,5 @@ def huber_hinge(h: float) -> MarginLoss:
         pulled=lambda reach: min(1.0, (1 + half + reach) / (2 * half)),
         together=2 * half,  # the curvature does not fade as the slope nears 1: both parts are as large
         joint=2.0,
+        straight=max(1 - half, 0.0),
     )

@@ -63,6 +63,11 @@ _WHOLE = {
         "noise hides how covariates are correlated: standard errors take those for uncorrelated that do not "
         "stand out, and may be half of what they should be for any that nearly repeat another",
     ),
+    "straight": (
+        "weak",
+        "covariates tell the labels so weakly that the loss is straight where the minimum may lie: intervals "
+        "reach as far on the other side of 0, and nothing is known of effects; h=1 has no straight part",
+    ),
     "separated": (
         "separated",
         "covariates nearly tell the response: where no row contradicts them their effects have no upper "

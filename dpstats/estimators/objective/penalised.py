@@ -1,5 +1,6 @@
 """The penalised minimum with intervals for it: Algorithms 1 to 5 of the paper (docs/theory/objective.md)."""
 
+import math
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -12,6 +13,7 @@ from dpstats.estimators.objective.plan import Plan
 from dpstats.families import MarginLoss
 from dpstats.formula.ball import UnitBall
 from dpstats.moments.mixture import LAWS, Tails
+from dpstats.moments.spread import Z95
 
 
 @dataclass(frozen=True)
@@ -113,7 +115,12 @@ def fit_penalised(
     about = dict(ball.public(), loss=loss, params=minimum.params)
     (curvature, hidden), (scores, lost) = _joint(curator, plan, loss, about)
     least, center = penalty_parts(minimum)
-    result = sandwich(ball, minimum, pooled(curvature, hidden) + least, pooled(scores - center, lost))
+    inner, slopes = pooled(curvature, hidden) + least, pooled(scores - center, lost)
+    result = sandwich(ball, minimum, inner, slopes)
+    if loss.straight and curvature[0, 0] > hidden:
+        # a row of the slope s has lost 1 - s, half of 1 - s^2 at least
+        gained = loss.straight * (1 - slopes[0, 0] * ball.radius**2) / 2
+        result = _across_the_straight_part(ball, minimum.params, result, inner, gained)
     if float(np.linalg.eigvalsh(scores)[-1]) > _SEEN * lost:
         return result
     result = result.hopeless()
@@ -137,6 +144,34 @@ def sandwich(ball: UnitBall, minimum: Minimum, inner: np.ndarray, sigma: np.ndar
         carried=np.eye(ball.k) if minimum.tilt_law == "none" else inverse / minimum.n,
         more=np.zeros((ball.k, ball.k)),
     )
+
+
+def _across_the_straight_part(
+    ball: UnitBall, params: np.ndarray, found: MarginEstimate, inner: np.ndarray, gained: float
+) -> MarginEstimate:
+    """A fit whose intervals reach as far on the other side of 0, unless the loss surely bends before it.
+
+    Where labels are told weakly, margins lie on the straight part of the loss, and the minimum is where they
+    leave it: at an end that noise and sampling choose, as there is no curvature between the ends but that of
+    the penalty. The slope of the objective along the minimum has grown by `gained` at least since rows left
+    the straight part. If that may be noise, so may be the end. See docs/theory/objective.md#straight-parts.
+
+    Parameters
+    ----------
+    params : array, shape (k,)
+        The minimum, in the coordinates of `ball`.
+    inner : array, shape (k, k)
+        Curvature of the objective per row.
+    gained : float
+        What rows have lost of their slopes, times the margin from which on they do.
+    """
+    forth = np.linalg.inv(ball.to_user)
+    cov, slope = forth @ found.cov @ forth.T, inner @ params
+    lacking = (2 / Z95) ** 2 - 1 / float(params @ np.linalg.solve(cov, params))
+    if lacking <= 0 or gained > Z95 * math.sqrt(slope @ cov @ slope):
+        return found
+    way = ball.to_user @ params
+    return found.doubted(lacking * np.outer(way, way), "straight")
 
 
 def _joint(
