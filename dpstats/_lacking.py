@@ -42,6 +42,11 @@ _ELSEWHERE = {
         ("epsilon", "eps", "delta", "rho", "mu"),
         "a budget is one argument, such as dps.approx(epsilon=1, delta=1e-6)",
     ),
+    **dict.fromkeys(
+        ("shape", "beta"),
+        "the shape beta of a Weibull distribution is 1 / scale, so that a shape of 2 is scale=0.5 in survreg "
+        "and plans of it",
+    ),
     "link": "it is of dps.glm(formula, data, schema, 'binomial', link='probit' or 'cloglog')",
     "alpha": "that of counts is said as family='negativebinomial(alpha=0.5)'; a penalty goes with dps.ridge",
     "weights": "this model takes no weights",
@@ -91,7 +96,7 @@ OTHER_NAMES = {
         ("WeibullAFTFitter", "LogNormalAFTFitter", "LogLogisticAFTFitter", "WeibullFitter", "Fit_Weibull_2P"),
         "dps.survreg(formula, data, schema, dist)",
     ),
-    **dict.fromkeys(("CoxPHFitter", "PHReg"), "dps.coxph(formula, data, schema)"),
+    **dict.fromkeys(("CoxPHFitter", "PHReg", "phreg", "coxreg"), "dps.coxph(formula, data, schema)"),
     **dict.fromkeys(
         ("KaplanMeierFitter", "NelsonAalenFitter", "survfit", "SurvfuncRight", "survdiff"),
         "dps.kaplan_meier(formula, data, schema)",

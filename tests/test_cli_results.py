@@ -294,6 +294,11 @@ def test_plots_are_files(kept: Path, capsys: pytest.CaptureFixture[str]) -> None
     assert "of this fit there are coef, hazard, life, reliability" in capsys.readouterr().err
     assert main(["plot", "drives.fit.json", "--out", "x.txt"]) == 2
     assert not Path("x.png").exists() and not Path("x.txt").exists()
+    Path("styled.png").write_text("an earlier picture")
+    assert main(["plot", "drives.fit.json", "ghost", "--out", "styled.png"]) == 2
+    assert Path("styled.png").read_text() == "an earlier picture", "nothing was drawn in its place"
+    assert main(["plot", "drives.fit.json", "--out", "styled.png"]) == 0
+    assert Path("styled.png").read_bytes().startswith(begins["png"])
 
 
 def test_fits_side_by_side(kept: Path, capsys: pytest.CaptureFixture[str]) -> None:

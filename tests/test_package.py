@@ -71,6 +71,8 @@ def test_what_is_forgotten_or_misspelt_is_said_with_its_remedy() -> None:
             "said as family=.negativebinomial.alpha=0.5",
         ),
         (lambda: dps.svm("y ~ x", None, dps.Schema(), weights="w"), "this model takes no weights"),
+        (lambda: dps.survreg("Surv(t) ~ x", None, dps.Schema(), shape=2), "1 / scale, .* is scale=0.5"),
+        (lambda: dps.plan(None, dps.pure(1), 9, beta=1.5), "1 / scale"),
         (
             lambda: dps.ols("y ~ 1", None, dps.Schema(y=dps.bounded(0, 1))).fit(dps.gdp(1), weights="w"),
             "goes to the model",

@@ -29,7 +29,7 @@ from dpstats.results.document import Document, Shown
 from dpstats.results.table import Column, Table
 from dpstats.rows import CsvFile, open_rows
 from dpstats.rows.files import FORMATS
-from dpstats.rows.grammar import MISSING_TEXTS
+from dpstats.rows.grammar import BLANKS, MISSING_TEXTS
 from dpstats.rows.paths import SEPARATORS, data_files, kind_of
 from dpstats.schema import WEIGHS, Event, Schema, Variable, as_schema, usable
 from dpstats.schema.variables import MOST_ROWS
@@ -76,6 +76,7 @@ def _of_csv(files: Sequence[CsvFile], name: str, where: np.ndarray) -> list[Any]
 
 
 MISSING, INFINITE = "missing", "an infinite number"
+NO_BLANK = "with a no-break space, or another that is no plain blank, at its end: remove it"
 _ABSENT = {"", "na", "nil", "none", "null", "missing", "unknown", "notavailable", "nodata"}
 _GROUPED = re.compile(r"[+-]?\d{1,3}([,.' \u2019\u00a0\u202f])\d{3}(?:\1\d{3})*(?:[.,]\d*)?")
 _COMMA = re.compile(r"[+-]?\d*,\d+")
@@ -94,9 +95,9 @@ def reason(cell: Any, variable: Variable, decimal: str = ".") -> str:
     if not isinstance(cell, str):
         is_nan = cell.is_nan if isinstance(cell, Decimal) else partial(pd.isna, cell)
         return MISSING if pd.api.types.is_scalar(cell) and is_nan() else _of_object(cell, variable)
-    text = cell.strip()
-    if text in MISSING_TEXTS:
-        return MISSING
+    text = cell.strip(BLANKS.decode())
+    if text in MISSING_TEXTS or text != text.strip():
+        return MISSING if text in MISSING_TEXTS else NO_BLANK
     if variable.all:
         alike = [one for one in variable.all if _folded(one) == _folded(text)]
         another = f"{alike[0]!r} in another spelling" if alike else "not declared"
@@ -113,9 +114,9 @@ def reason(cell: Any, variable: Variable, decimal: str = ".") -> str:
     if _DATE.fullmatch(text):
         return "a date: give days since one origin"
     if _folded(text) in _ABSENT:
-        return "a text that may mean missing, and weighs nothing as such"
+        return "a text that may mean missing, and is read as missing"
     if text[0] in "<>" and _WITH_UNIT.fullmatch(text):
-        return "a limit of detection, no value: as a response give both ends, type='interval2'"
+        return "a limit of detection, no value: of a response give both ends as numbers, type='interval2'"
     return "a number with a sign or unit: keep the number alone" if _WITH_UNIT.fullmatch(text) else "a text"
 
 
@@ -327,6 +328,7 @@ def _notes(data: Any, schema: Schema, seen: _Seen, formula: str | None) -> tuple
         _TIMES
         if formula and re.match(r"\s*Surv\b", formula)
         else "Values beyond the bounds are moved to them.",
+        *["There is no row below the names of the columns."] * (not n),
         *([_COPIES.format(seen.repeated)] if seen.repeated else []),
         *_of_units(data, schema, list(seen.lost), seen.idle),
     )

@@ -262,7 +262,12 @@ _USING = (
         _ARGUMENTS,
         option("--level", type=float, help="of intervals and bands; default: 0.95"),
         option("--style", help="of matplotlib, such as dpstats.paper"),
-        option("--out", type=Path, required=True, help="this new .png, .pdf or .svg file"),
+        option(
+            "--out",
+            type=Path,
+            required=True,
+            help="this .png, .pdf or .svg file; one that is there is replaced",
+        ),
         _CSV,
     ),
     command(

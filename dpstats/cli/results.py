@@ -73,11 +73,15 @@ def plot(options: argparse.Namespace) -> None:
         kinds = [each.removeprefix("plot_") for each in dir(fit) if each.startswith("plot_")]
         raise SpecificationError(
             f"there is no plot of this name; of this fit there are {', '.join(kinds) or 'no others'}"
+            + f"; a variable of a description is --with variable={kind}" * isinstance(fit, Description)
         )
-    with new_file(options.out, PICTURES), _styled(options.style):
+    with _styled(options.style):
         each = isinstance(fit, Description) and "variable" not in words
         figure = _of_each(fit, options) if each else _called(fit, name, options, words).figure
-        figure.savefig(options.out, dpi=DPI)
+        if options.out.suffix.lower() in PICTURES:  # another picture costs nothing
+            options.out.unlink(missing_ok=True)
+        with new_file(options.out, PICTURES):
+            figure.savefig(options.out, dpi=DPI)
 
 
 def _of_each(found: Saved, options: argparse.Namespace) -> Any:

@@ -125,7 +125,9 @@ def frame_of(newdata: Any, names: Sequence[str] = (), asked: str = "newdata") ->
         if isinstance(newdata, Sequence) and all(isinstance(row, Mapping) for row in newdata):
             return pd.DataFrame(list(newdata))
     except ValueError:
-        raise SpecificationError(f"{asked} cannot be read as a table: give columns of one length") from None
+        raise SpecificationError(
+            f"{asked} cannot be read as a table: give columns of one length, or single values beside them"
+        ) from None
     raise SpecificationError(
         f"{asked} must be a frame, a dict of values or columns, or a list of dicts, "
         f"not {type(newdata).__name__}"

@@ -401,7 +401,7 @@ def _known(scale: float | None, dist: Dist) -> float | None:
     """Sigma, where it is known."""
     if scale is None:
         return dist.scale
-    if not 0 < (value := number("scale", scale)) < math.inf:
+    if isinstance(scale, bool) or not 0 < (value := number("scale", scale)) < math.inf:
         raise SpecificationError(
             f"scale is sigma where it is known, a positive number, got {shown(scale)}; without it, sigma is "
             "estimated"

@@ -99,7 +99,8 @@ _WHOLE = {
 _NAMED = {
     "not_estimable": (
         "privacy noise outweighs what the data say about {}; use more rows or budget. Neither helps where "
-        "most values lie beyond their bounds: dps.check(data, schema) shows that, to you alone"
+        "nearly all rows have one value, or most values lie beyond their bounds: dps.check(data, schema) "
+        "counts those, to you alone"
     ),
     "beside": (
         "a covariate is not estimable, so that this is a fit without it: {} may take up part of its effect, "

@@ -274,7 +274,7 @@ def fleet_of(record: Record, units: NewData | None, age: str, number_of: str | N
             f"fleet: {shown(age)} is a covariate of the fit, and the forecast needs the time for which each "
             "unit has been in service; give it as a column of its own and name that, age='...'"
         )
-    at = points(record, units, "forecast", clip)
+    at = points(record, units, "forecast", clip, "fleet")
     told = _column(at.frame, "age", age, "ages, in the unit of the response")
     each = np.ones(len(told))
     if number_of is not None:
@@ -324,7 +324,7 @@ def forecast(record: Record, fleet: Fleet, ends: np.ndarray, level: float) -> Fo
     refuse_alpha(level)
     _warn_beyond(record, fleet, float(ends[-1]))
     rests = quantities.hidden(record, fleet.at) & (fleet.units > 0)
-    warn_of_lost(rests, "so that of the fleet no number is expected")
+    warn_of_lost(rests, "so that of the fleet no number is expected", "fleet")
     until = [_failed(record, fleet, end) for end in ends]
     nothing = (np.zeros(len(fleet.ages)), np.zeros(len(record.names)))
     steps = zip(until, [nothing, *until[:-1]], strict=True)

@@ -129,10 +129,11 @@ def points(
             "for the training rows would reveal them",
             f"Pass {name}: values of {', '.join(record.covariates)}.",
         )
-    rows = design.new_rows(newdata, truth("clip", clip), name)
+    whole = frame_of(newdata, asked=name)  # with columns that the fit does not have, such as ages
+    rows = design.new_rows(whole, truth("clip", clip), name)
     if rows.outside.any():
         _warn(int(rows.outside.sum()), clip, name)
-    table = frame_of(newdata, asked=name).reset_index(drop=True)
+    table = whole.reset_index(drop=True)
     named = tuple(column for column in table if column in record.covariates)
     bounds = {
         column: variable.bounds

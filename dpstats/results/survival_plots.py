@@ -49,7 +49,8 @@ def time_range(record: Record, at: Points, times: Range | None) -> Range:
         given = numbers("times", times)
         two = given.shape == (2,) and np.isfinite(given).all() and given[0] < given[1]
         if not two or (given[0] <= 0 and log):
-            least, wrong = "above 0" if log else "finite", shown(times)
+            least = "above 0, as all survive until then" if log else "finite"
+            wrong = " and ".join(map(plain, given)) if given.shape == (2,) else shown(times)
             raise SpecificationError(f"times must be two times, {least}, the first the smaller; got {wrong}")
         return float(given[0]), float(given[1])
     first, last = record.design.time_bounds

@@ -106,9 +106,10 @@ def _names(names: list[str]) -> dict[Any, str | None]:
     """The names of a CSV file; where one begins as a number does, its first line may be a record."""
     alone = [name for name in names if name.strip()]
     if len(alone) == 1 and (len(names) > 1 or re.search(r"[;\s|]", alone[0].strip())):
+        sep = r"\t" if "\t" in alone[0] else ";"
         raise DataError(
             "the first line of the file holds one name alone: take out all lines above the names of the "
-            "columns, or say what separates them, with dps.read_csv(path, sep=';') or --sep ';'"
+            f"columns, or say what separates them, with dps.read_csv(path, sep='{sep}') or --sep '{sep}'"
         )
     if any(re.match(r"[-+.,$€£\s]*\d", name) for name in names):
         raise DataError(

@@ -71,6 +71,26 @@ def test_a_number_with_a_unit_is_told_from_a_text(cell: str, words: str) -> None
     assert words in reason(cell, SCHEMA["days"])
 
 
+@pytest.mark.parametrize("blank", [" ", "\t", "\u00a0", "\u2003", "\x1f"])
+def test_a_blank_around_a_cell_is_told_as_the_reader_takes_it(blank: str) -> None:
+    schema = dps.Schema(kind=dps.levels("ball", "roller"), hours=dps.bounded(0, 10))
+    found = dps.check({"kind": [f"ball{blank}", "roller"], "hours": [f"5{blank}", "6"]}, schema).frame
+    plain = blank in " \t"
+    assert found["unusable"].tolist() == [1 - plain] * 2
+    assert all(("no-break space" in why) != plain and "as declared" not in why for why in found["why"])
+
+
+def test_an_open_end_that_is_written_as_a_text_is_read_as_missing() -> None:
+    schema = dps.Schema(lo=dps.bounded(1, 10), hi=dps.bounded(1, 10))
+    said = str(dps.check({"lo": ["1", "2"], "hi": ["-", ">9"]}, schema, "Surv(lo, hi, type='interval2') ~ 1"))
+    assert "is read as missing" in said and "weighs nothing as" not in said
+
+
+def test_a_table_without_rows_is_told() -> None:
+    assert "There is no row" in str(dps.check({"days": []}, dps.Schema(days=dps.bounded(0, 1))))
+    assert "There is no row" not in str(dps.check({"days": ["1"]}, dps.Schema(days=dps.bounded(0, 1))))
+
+
 @pytest.mark.parametrize("make", ["dict", "frame", "arrow", "csv", "tsv", "read_csv", "parquet"])
 def test_counts_and_reasons_are_those_of_the_cells(make: str, tmp_path: Path) -> None:
     found = dps.check(tables(tmp_path)[make], SCHEMA)

@@ -165,3 +165,8 @@ def test_a_plan_draws_times_of_the_scale_that_is_known():
     assert not any("a scale of 1" in line for line in str(ahead).splitlines())
     with pytest.raises(dps.SpecificationError, match="knows its scale, 0.5"):
         dps.plan(model, dps.approx(3, 1e-6), n=4000, scale=2)
+
+
+def test_a_truth_value_is_no_scale():
+    with pytest.raises(dps.SpecificationError, match="scale is sigma where it is known, .* got True"):
+        dps.survreg(FORMULA, None, SCHEMA, scale=True)

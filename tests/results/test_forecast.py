@@ -120,6 +120,18 @@ def test_a_row_may_stand_for_many_units() -> None:
     assert one.units == other.units == 10
 
 
+def test_a_single_value_is_that_of_all_rows() -> None:
+    """Of covariates beside ages, as elsewhere, and of ages or numbers beside covariates."""
+    each = {"age": [0, 365], "voltage": [250, 250], "temperature": [175, 175], "count": [3, 3]}
+    whole = capacitor().forecast(each, 200, units="count")
+    single = {**each, "voltage": 250, "temperature": 175, "count": 3}
+    pd.testing.assert_frame_equal(whole.frame, capacitor().forecast(single, 200, units="count").frame)
+    many = {"age": 10, "voltage": [200, 300], "temperature": 175}
+    assert capacitor().forecast(many, 200).units == 2
+    with pytest.raises(SpecificationError, match="fleet cannot be read .* give columns of one length"):
+        capacitor().forecast({**each, "voltage": [250, 250, 250]}, 200)
+
+
 def test_one_horizon_is_divided_and_the_last_period_is_all_of_it() -> None:
     found = capacitor().forecast(FLEET.assign(old=FLEET["age"]).drop(columns="age"), 240, 6, age="old")
     assert found.frame["end"].tolist() == [40, 80, 120, 160, 200, 240]
@@ -193,7 +205,7 @@ def test_plots_show_the_numbers_of_the_table() -> None:
         ({"horizon": 5, "units": "n", "fleet": FLEET.assign(n=-1.0)}, "whole numbers of units, not negative"),
         ({"horizon": 5, "fleet": FLEET.assign(age=-1.0)}, "age needs finite times of at least 0"),
         ({"horizon": 5, "age": "voltage"}, "'voltage' is a covariate of the fit.*age='...'"),
-        ({"horizon": 5, "fleet": FLEET.drop(columns="voltage")}, "newdata lacks 'voltage'"),
+        ({"horizon": 5, "fleet": FLEET.drop(columns="voltage")}, "fleet lacks 'voltage'"),
     ],
 )
 def test_mistakes_are_named(given: dict[str, Any], words: str) -> None:
@@ -202,7 +214,7 @@ def test_mistakes_are_named(given: dict[str, Any], words: str) -> None:
 
 
 def test_a_fleet_is_public_and_must_be_given() -> None:
-    with pytest.raises(NotReleased, match="newdata"):
+    with pytest.raises(NotReleased, match="Pass fleet"):
         capacitor().forecast(horizon=10)
 
 

@@ -413,6 +413,8 @@ def test_what_cannot_be_drawn_says_why(name: str, monkeypatch: pytest.MonkeyPatc
         getattr(EVERY["ols"][0], name)(EVERY["ols"][1])
     with pytest.raises(NotReleased, match="newdata"):
         getattr(capacitor(), name)()
+    with pytest.raises(SpecificationError, match="above 0, as all survive until then, .* got 0 and 1000"):
+        getattr(capacitor(), name)(USE, times=(0, 1000))
     for times in ((5.0, 1.0), (0.0, 10.0), (1.0, np.inf)):
         with pytest.raises(SpecificationError, match="times"):
             getattr(capacitor(), name)(USE, times=times)

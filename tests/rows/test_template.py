@@ -110,7 +110,10 @@ def test_a_name_that_two_columns_have_is_refused(tmp_path: Path) -> None:
 def test_a_line_of_title_is_not_taken_for_a_name(tmp_path: Path) -> None:
     path = tmp_path / "export.csv"
     path.write_text("Maintenance export 2026\ncost,age\n1,2\n")
-    with pytest.raises(dps.DataError, match="one name alone: take out all lines above"):
+    with pytest.raises(dps.DataError, match="one name alone: take out all lines above .* sep=';'"):
+        dps.Schema.template(path)
+    path.write_text("cost\tage\n1\t2\n")
+    with pytest.raises(dps.DataError, match=r"or --sep '\\t'"):
         dps.Schema.template(path)
 
 
