@@ -18,6 +18,7 @@ from dpstats.budget.rules import Amount, Charge, Promise, Rule, by_epsilon, exac
 from dpstats.errors import BudgetError
 from dpstats.ledger.report import Total
 from dpstats.testing import SeededNoise, noise
+from tests.agreeing import faults_of_budget
 
 DOWN = 1 - 2.0**-49
 ALONE = 1e-12  # delta of a charge of unknown noise
@@ -115,6 +116,31 @@ def known(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 ONE, TWO = Rdp(2.0, 8.0), Bits(3.0)
+
+
+WRONG = {
+    "mu": (ONE, "mu", property(lambda self: math.sqrt(2 * self.epsilon)), {"promise", "to_approx"}),
+    "half of mu": (ONE, "mu", property(lambda self: Rdp.mu.fget(self) / 2), {"promise of no more"}),
+    "epsilon": (TWO, "epsilon", property(lambda self: self.bits), {"promise", "to_approx", "rule"}),
+    "promise": (ONE, "promise", lambda self, gaussian=False: Promise.of_gaussian(exact(1e-3)), {"promise"}),
+    "to_approx": (ONE, "to_approx", lambda self, delta: Approx(self.epsilon, delta), {"to_approx"}),
+    "rule": (TWO, "rule", lambda self, first: Pure(9.0).rule(first), {"rule"}),
+    "cost_of": (ONE, "cost_of", lambda self, price: Fraction(price.amount) ** 2 / 2, {"allowed"}),
+    "split": (ONE, "split", lambda self, *shares: (self,) * len(shares), {"split"}),
+}
+
+
+@pytest.mark.parametrize("budget", [ONE, TWO, Rdp(1e-4, 2.0), Bits(40.0)], ids=str)
+def test_what_it_says_in_several_ways_agrees(budget: Budget) -> None:
+    assert faults_of_budget(budget) == []
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_a_kind_that_contradicts_itself_is_seen(name: str) -> None:
+    """Planted: one part of each is not what the others say."""
+    budget, part, other, faults = WRONG[name]
+    planted = type("Planted", (type(budget),), {part: other})(*vars(budget).values())
+    assert faults <= {*faults_of_budget(planted)}
 
 
 RNG = np.random.default_rng(1)

@@ -1,6 +1,7 @@
 """Budgets: test numbers of the spec, closed forms, and roundings that never favour the user."""
 
 import math
+from dataclasses import replace
 from fractions import Fraction
 
 import mpmath
@@ -12,7 +13,9 @@ from scipy import integrate
 
 from dpstats import _conversions
 from dpstats.budget import Approx, Gdp, Pure, Zcdp, approx, from_dict, gdp, parse_budget, pure, zcdp
+from dpstats.budget.kinds import KINDS
 from dpstats.errors import BudgetError
+from tests.agreeing import faults_of_budget
 
 SPEC_MU = {  # computed by other code, to ten digits
     (1, 1e-5): 0.2680511232,
@@ -129,6 +132,14 @@ def test_sums_are_rounded_up(a, b):
     assert (gdp(a) + gdp(b)).mu == pytest.approx(math.hypot(a, b), rel=1e-15)
     assert Fraction(zcdp(a).mu) ** 2 <= 2 * Fraction(a)
     assert 2 * Fraction(gdp(a).to_zcdp().rho) >= Fraction(a) ** 2
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("size", [1e-4, 0.01, 1.0, 30.0])
+def test_what_a_kind_says_in_several_ways_agrees(kind, size):
+    """Of every kind that there is, at the amounts of its example times the size."""
+    usual = parse_budget(KINDS[kind].example)
+    assert faults_of_budget(replace(usual, **{usual.unit: usual.amount * size})) == []
 
 
 def test_approx_adds_by_basic_composition():

@@ -103,6 +103,11 @@ MUTANTS = (
         (LEDGER, "if ends and ends[0].unit != unit:", "if False:"),
     ),
     planted(
+        "a rho promises half of what it buys",
+        "test_budget.py::test_what_a_kind_says_in_several_ways_agrees",
+        (KINDS, "Promise.of_gaussian(2 * rho) if", "Promise.of_gaussian(rho) if"),
+    ),
+    planted(
         "a pure charge costs a quarter of its rho",
         "ledger/test_charging.py::test_a_fit_of_pure_epsilon_is_charged_as_such",
         (KINDS, "rho=epsilon**2 / 2", "rho=epsilon**2 / 4"),
