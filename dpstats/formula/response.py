@@ -324,6 +324,25 @@ def _kind(tree: ast.Call) -> tuple[str, ast.Call]:
     return str(kind), ast.Call(func=tree.func, args=tree.args, keywords=rest)
 
 
+def written_once(surv: ast.Call) -> ast.Call:
+    """One spelling of all that mean the same: arguments in their places, without a type that is plain.
+
+    An entry and ``censored=`` keep their names where no event says which places are meant.
+    """
+    kind, tree = _kind(surv)
+    if kind == "interval2":
+        given, places = Arguments(tree, "lower", "upper"), ["lower", "upper"]
+    else:
+        given = _surv_arguments(tree)
+        places = [name for name in ("entry", "time", "event") if name in given]
+        places = places if "event" in given else ["time"]
+    named = [ast.keyword(name, given.tree(name)) for name in ("entry", "censored") if name in given]
+    if kind in ("interval2", "left"):
+        named.append(ast.keyword("type", ast.Constant(kind)))
+    rest = [word for word in named if word.arg not in places]
+    return ast.Call(surv.func, [given.tree(name) for name in places], rest)
+
+
 def _between(tree: ast.Call, code: str, schema: Schema) -> IntervalResponse:
     """Failures between two times."""
     given = Arguments(tree, "lower", "upper")

@@ -7,6 +7,7 @@ from itertools import chain
 
 from dpstats.errors import FormulaError
 from dpstats.formula.reader import function_name, parse, variable_name
+from dpstats.formula.response import written_once
 from dpstats.schema import Event, Flag, Schema
 
 _TURNED = {
@@ -23,7 +24,7 @@ def _constant(side: ast.expr) -> bool:
 
 
 class _Meaning(ast.NodeTransformer):
-    """Names without ``Q()``, functions without ``np.``, an entry in its place, and conditions in one form.
+    """Names without ``Q()``, functions without ``np.``, ``Surv`` by places, and conditions in one form.
 
     A constant stands right of a comparison, a flag without ``== 1``, and conditions that ``and`` or ``or``
     joins, which may be written ``&`` and ``|``, in the order of their texts.
@@ -37,9 +38,7 @@ class _Meaning(ast.NodeTransformer):
         if (name := variable_name(call)) is not None:
             return ast.Name(name) if name.isidentifier() and not keyword.iskeyword(name) else call
         call.func = ast.Name(function_name(call))
-        if call.func.id == "Surv" and len(call.args) == 2 and [one.arg for one in call.keywords] == ["entry"]:
-            call.args, call.keywords = [call.keywords[0].value, *call.args], []
-        return call
+        return written_once(call) if call.func.id == "Surv" else call
 
     def visit_Compare(self, compared: ast.Compare) -> ast.AST:  # noqa: N802
         self.generic_visit(compared)

@@ -140,7 +140,8 @@ class Coxph(Plannable):
             is refused otherwise (docs/planning.md).
         reuse : bool or str
             Return the fit that was kept beside the ledger when the same was asked of the same data before,
-            and spend nothing; a text is the version of the data that you declare (docs/ledger.md).
+            and spend nothing, of which a warning tells; a text is the version of the data that you declare
+            (docs/ledger.md).
 
         Returns
         -------

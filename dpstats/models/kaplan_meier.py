@@ -131,7 +131,8 @@ class KaplanMeier(Unfitted):
             Spend the budget even where noise would hide groups of equal size that nobody has left.
         reuse : bool or str
             Return the fit that was kept beside the ledger when the same was asked of the same data before,
-            and spend nothing; a text is the version of the data that you declare (docs/ledger.md).
+            and spend nothing, of which a warning tells; a text is the version of the data that you declare
+            (docs/ledger.md).
 
         Returns
         -------

@@ -32,6 +32,7 @@ from dpstats.results import CurveFit, Description, Fit
 FORMAT = "dpstats.kept/1"
 FOLDER = ".fits"  # after the name of the ledger's file
 UNREADABLE = "is not a fit that was kept as it is; remove the file, and the fit is paid for again"
+_TRUTHS = ("true", "false", "yes", "no", "on", "off", "none", "y", "n", "t", "f")  # no names of versions
 _NOT_ASKED = ("ledger", "force")  # these change no release
 # words, texts in quotes, and signs of a formula: what is between them is not read
 _SIGNS = re.compile(
@@ -82,11 +83,11 @@ def _version(reuse: object) -> str:
     """The version of the data that was declared; empty where none was."""
     if isinstance(reuse, bool):
         return ""
-    if isinstance(reuse, str) and reuse and is_line(reuse):
+    if isinstance(reuse, str) and reuse and is_line(reuse) and reuse.strip().casefold() not in _TRUTHS:
         return reuse
     raise SpecificationError(
-        f"reuse must be True, False or the version of the data on one line, such as '2026-11', got "
-        f"{shown(reuse)}"
+        "reuse must be True or False, without quotes, or the version of the data on one line, such as "
+        f"'2026-11', got {shown(reuse)}"
     )
 
 
@@ -103,7 +104,7 @@ class _Kept:
     """
 
     def __init__(self, model: Unfitted, asked: Mapping[str, Any], version: str) -> None:
-        self.model, self.asked, self._version = model, asked, version
+        self.model, self.asked, self.version = model, asked, version
         self._begun: str | None = None
 
     @cached_property
@@ -136,7 +137,7 @@ class _Kept:
         model, design = self.model, self.model.design
         about = {
             "dataset": self.book.dataset,
-            "version": self._version,
+            "version": self.version,
             "rows": model._rows.n,
             "model": type(model).__name__,
             "formula": design.formula,
@@ -173,8 +174,11 @@ class _Kept:
         return self._file(self.described)
 
     def _file(self, described: dict[str, Any]) -> Path:
-        name = hashlib.sha256(json.dumps(described, sort_keys=True).encode()).hexdigest()
-        return self.book.path.with_name(self.book.path.name + FOLDER) / f"{name[:32]}.json"
+        """Beside the ledger's file, wherever a link to it stands, or beside the link where one is there."""
+        name = hashlib.sha256(json.dumps(described, sort_keys=True).encode()).hexdigest()[:32]
+        places = (self.book.path.resolve(), self.book.path)
+        files = [place.with_name(place.name + FOLDER) / f"{name}.json" for place in places]
+        return next((file for file in files if file.exists()), files[0])
 
 
 def _found(kind: type[K], kept: _Kept) -> K | None:
@@ -197,7 +201,20 @@ def _found(kind: type[K], kept: _Kept) -> K | None:
         raise SpecificationError(f"{path} {UNREADABLE}")
     fit = kind.from_dict(content["fit"])
     assert isinstance(fit, kind)
+    _tell_of_reuse(kept)
     return fit
+
+
+def _tell_of_reuse(kept: _Kept) -> None:
+    """Say that no budget was spent, and that nobody looked whether the values are still the same."""
+    about = f"nothing was spent: {kept.book.dataset!r} was charged for the same before, and this is that fit"
+    if kept.version:
+        warn(f"{about}, of the version {kept.version!r} of the data")
+    else:
+        warn(
+            f"{about}. If values have changed since, leave out reuse, or declare their version, such as "
+            "reuse='2026-11'"
+        )
 
 
 def _warn_of_repeat(kept: _Kept) -> None:

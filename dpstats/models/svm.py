@@ -339,7 +339,8 @@ class Svm(Unfitted):
             Spend the budget even where noise hides all scores that so many rows can have.
         reuse : bool or str
             Return the fit that was kept beside the ledger when the same was asked of the same data before,
-            and spend nothing; a text is the version of the data that you declare (docs/ledger.md).
+            and spend nothing, of which a warning tells; a text is the version of the data that you declare
+            (docs/ledger.md).
 
         Returns
         -------

@@ -31,6 +31,7 @@ def ledger(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[dps.Ledg
     assert used is not None
     with warnings.catch_warnings():
         warnings.simplefilter("error")
+        warnings.filterwarnings("ignore", "nothing was spent")
         yield used
     dps.use_ledger(None)
 
@@ -54,6 +55,29 @@ def test_the_same_fit_is_returned_and_nothing_is_spent(ledger: dps.Ledger, tmp_p
     assert fit(reuse=True, ledger="plant.ledger").to_dict() == first.to_dict()
     assert fit("cost ~ load", reuse=True).names == ("Intercept", "load")
     assert len(ledger.entries()) == 2, "a fit that was not paid for yet is paid for"
+
+
+def test_who_is_given_an_earlier_fit_is_told_that_nothing_was_spent(ledger: dps.Ledger) -> None:
+    for asked, told in ((True, "that fit. If values have changed"), ("v2", "that fit, of the version 'v2'")):
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            fit(reuse=asked)
+        with pytest.warns(UserWarning, match=f"nothing was spent: 'plant' was charged .* {told}"):
+            fit(reuse=asked)
+    assert len(ledger.entries()) == 2
+
+
+def test_a_link_to_the_ledger_leads_to_the_same_fits(ledger: dps.Ledger, tmp_path: Path) -> None:
+    (tmp_path / "other").mkdir()
+    link = tmp_path / "other" / "link.ledger"
+    link.symlink_to(tmp_path / "plant.ledger")
+    first = fit()
+    assert fit(reuse=True, ledger=link).to_dict() == first.to_dict()
+    fit("cost ~ load", reuse=True, ledger=link)
+    assert fit("cost ~ load", reuse=True).formula == "cost ~ load"
+    assert len(ledger.entries()) == 2 and len(kept(tmp_path)) == 2
+    (tmp_path / "plant.ledger.fits").rename(tmp_path / "other" / "link.ledger.fits")  # as it once was kept
+    assert fit(reuse=True, ledger=link).to_dict() == first.to_dict() and len(ledger.entries()) == 2
 
 
 def test_a_fit_reads_its_ledger_and_describes_itself_once(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -197,17 +221,50 @@ def test_expressions_are_told_by_what_they_say(spelling: str, ledger: dps.Ledger
     assert made[0].to_dict() == made[1].to_dict() and len(ledger.entries()) == 1
 
 
-def test_an_entry_by_its_name_and_a_release_that_is_named_twice_are_the_same(ledger: dps.Ledger) -> None:
+SURV: dict[str, tuple[str, ...]] = {
+    "right": (
+        "Surv(time, failed)",
+        "Surv (time,failed)",
+        "Surv(time, event=failed)",
+        "Surv(event = failed, time = time)",
+        "Surv(time, failed, type='right')",
+    ),
+    "late": (
+        "Surv(entry, time, failed)",
+        "Surv(time, failed, entry=entry)",
+        "Surv(entry=entry, time=time, event=failed)",
+        "Surv(entry, time, failed, type='counting')",
+    ),
+    "all": ("Surv(time)", "Surv(time=time)", "Surv(time, type = 'right')"),
+    "late, all": ("Surv(time, entry=entry)", "Surv(entry=entry, time=time, type='counting')"),
+    "not": ("Surv(time, censored=good)", "Surv(time=time, censored=good, type='right')"),
+    "late, not": ("Surv(entry, time, censored=good)", "Surv(time, entry=entry, censored=good)"),
+    "left": ("Surv(time, failed, type='left')", "Surv(time, type='left', event=failed)"),
+    "between": ("Surv(entry, time, type='interval2')", "Surv(upper=time, lower=entry, type='interval2')"),
+}
+
+
+@pytest.mark.parametrize("kind", ["right", "late"])
+def test_a_response_that_is_spelt_in_another_way_is_the_same(kind: str, ledger: dps.Ledger) -> None:
     late = DATA | {"entry": np.zeros(400)}
     schema = SCHEMA | dps.Schema(entry=dps.bounded(0, 1))
-    for response in ("Surv(entry, time, failed)", "Surv(time, failed, entry=entry)"):
+    for response in SURV[kind]:
         dps.survreg(f"{response} ~ temp", late, schema).fit(BUDGET, force=True, reuse=True)
     assert len(ledger.entries()) == 1
+
+
+def test_every_response_has_one_spelling_and_none_has_that_of_another() -> None:
+    schema = SCHEMA | dps.Schema(entry=dps.bounded(0, 1))
+    found = [{spelt(one, schema) for one in same} for same in SURV.values()]
+    assert all(len(each) == 1 for each in found) and len(set.union(*found)) == len(SURV)
+
+
+def test_a_release_that_is_named_twice_is_the_same(ledger: dps.Ledger) -> None:
     for release in (["dist"], ["dist", "dist"]):
         dps.survreg("Surv(time, failed) ~ temp", DATA, SCHEMA).fit(
             BUDGET, force=True, reuse=True, release=release
         )
-    assert len(ledger.entries()) == 2
+    assert len(ledger.entries()) == 1
 
 
 def test_a_name_that_reads_as_an_expression_is_another_column() -> None:
@@ -393,8 +450,8 @@ def test_a_file_that_was_spoilt_is_named_before_anything_is_spent(tmp_path: Path
 
 
 def test_what_is_wrong_is_said_before_anything_is_spent(ledger: dps.Ledger) -> None:
-    for wrong in (1, "", "two\nlines", None, b"v"):
-        with pytest.raises(SpecificationError, match="reuse must be True, False or the version"):
+    for wrong in (1, "", "two\nlines", None, b"v", "yes", "No", " true ", "off"):
+        with pytest.raises(SpecificationError, match="reuse must be True or False, without"):
             fit(reuse=wrong)
     with pytest.raises(BudgetError, match="budget must be a budget"):
         fit(budget=1.0, reuse=True)
