@@ -4,10 +4,12 @@ import re
 import zlib
 from collections.abc import Iterable
 
+import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
 
 from dpstats.curator import products
+from dpstats.testing import SeededNoise
 
 # no test fails because a machine is busy, or because a change of the code, whose constants Hypothesis draws
 # from, makes it draw more of what a test leaves out
@@ -21,6 +23,18 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "part K of N of the long cases of tests that have short ones, and an eighth of the other long tests"
     )
     parser.addoption("--part", metavar="K/N", type=_part, default=(1, 1), help=told)
+    other = "noise number K in place of that of every seed: a test that fails then held by luck of its noise"
+    parser.addoption("--other-noise", metavar="K", type=int, default=0, help=other)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Every seed of noise gives other noise, the same in all tests of a run, if another is asked for."""
+    if other := config.getoption("--other-noise"):
+
+        def init(self: SeededNoise, seed: int) -> None:
+            self._generator = np.random.default_rng([other, seed])
+
+        SeededNoise.__init__ = init  # of all tests, those of fixtures of a module, too
 
 
 def _part(text: str) -> tuple[int, int]:

@@ -26,15 +26,15 @@ def test_without_an_intercept_the_mean_weight_of_rows_is_within_its_doubt(law: s
     draw = np.random.default_rng(1)
     x, z = rows = np.clip(LAWS[law](draw, (2, 20_000)), -30, 30)
     schema = dps.Schema(y=dps.bounded(-99, 99), x=dps.bounded(-30, 30), z=dps.bounded(-30, 30))
-    with noise(SeededNoise(1)):
-        model = dps.ols("y ~ 0 + x + z", {"x": x, "z": z, "y": x + z + draw.normal(size=20_000)}, schema)
-        fit = model.fit(dps.gdp(0.15))
-    moments, square = fit.record.linear, np.sum(rows**2 / np.mean(rows**2, axis=1, keepdims=True), axis=0)
-    actual = np.mean(np.minimum(1, fit.settings["R"] ** 2 / square))
-    assert 0.8 < actual < 0.9999, "rows were shortened"
-    assert abs(actual / moments.kept - 1) <= 2 * moments.doubt
-    if law == "normal":
-        assert abs(actual / moments.kept - 1) <= 0.2 * moments.doubt
+    model = dps.ols("y ~ 0 + x + z", {"x": x, "z": z, "y": x + z + draw.normal(size=20_000)}, schema)
+    square, shortened = np.sum(rows**2 / np.mean(rows**2, axis=1, keepdims=True), axis=0), []
+    for seed in range(6):
+        with noise(SeededNoise(seed)):
+            fit = model.fit(dps.gdp(0.15))
+        actual, moments = np.mean(np.minimum(1, fit.settings["R"] ** 2 / square)), fit.record.linear
+        shortened.append(0.8 < actual < 0.9999)
+        assert abs(actual / moments.kept - 1) <= (0.2 if law == "normal" else 2) * moments.doubt
+    assert any(shortened)  # of normal rows none are at one noise in five
 
 
 @pytest.mark.parametrize("spread", [0.5, 1.0, 2.0, 3.0])

@@ -84,13 +84,14 @@ def test_a_column_that_goes_with_none_that_bends_is_known_as_well_as_beside_a_li
     y = 0.3 * x - 0.1 * x**2 + 0.4 * coin + draw.normal(size=rows)
     schema = dps.Schema(x=dps.bounded(-4.75, 7.25), coin=dps.flag(), y=dps.bounded(-20, 20))
     model = dps.ols(f"y ~ coin + poly(x, {degree})", dict(x=x, coin=coin, y=y), schema)
-    for seed in range(3):
+    times = []
+    for seed in range(9):
         with noise(SeededNoise(seed)):
             fit = model.fit(dps.approx(2, 1e-6))
-        assert fit.bse["coin"] < 1.7 * 2 / np.sqrt(
-            rows
-        )  # 14 and 17 times, where all directions counted alike
+        times.append(fit.bse["coin"] / (2 / np.sqrt(rows)))
         assert abs(fit.params["coin"] - 0.4) < 2 * fit.bse["coin"]
+    # 1.1 beside a line; 14 and 17 where all directions counted alike. One noise in twenty gives more than 2.2
+    assert np.median(times) < 2.2
 
 
 def test_rows_are_kept_longer_where_they_hold_a_variance_and_noise_lets_them() -> None:

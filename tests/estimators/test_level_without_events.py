@@ -4,11 +4,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy import stats
 
 import dpstats as dps
 from dpstats.budget import Budget
 from dpstats.estimators.levels import END, REACH, Z95
 from dpstats.testing import SeededNoise, noise
+from tests.luck import LUCK, most
 
 ROWS = 20_000
 
@@ -100,6 +102,8 @@ def test_levels_beside_a_reference_that_few_rows_have_are_told_apart(strata: str
         with noise(SeededNoise(seed)):
             fit = dps.survreg("Surv(time, failed) ~ maker" + strata, data, schema).fit(dps.gdp(3))
         found = fit.t_test("maker[T.b] - maker[T.c]")
-        assert found.sd < 0.02 and not fit.flags
+        assert found.sd < 0.02 and set(dict(fit.flags)) <= {
+            "unsettled"
+        }  # that by luck of the steps, one in 100
         off.append(abs(found.effect - 0.5) / (Z95 * found.sd))
-    assert max(off) < 1.5 and sum(each > 1 for each in off) <= 1
+    assert max(off) < stats.norm.isf(LUCK / 12) / Z95 and sum(each > 1 for each in off) <= most(6, 0.05)

