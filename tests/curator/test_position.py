@@ -15,17 +15,17 @@ from dpstats.curator.blocks import Scratch
 from dpstats.curator.lattice import LatticeSum
 from dpstats.curator.products import RowProducts
 from dpstats.curator.statistics import REGISTRY
-from dpstats.families import FAMILIES, LOGISTIC, LOGISTIC_LOSS, NORMAL, SEV, Family, GlmFamily, huber_hinge
+from dpstats.families import FAMILIES, LOGISTIC_LOSS, Family, GlmFamily, huber_hinge
 from dpstats.families.bounded_score import BoundedScore
 from dpstats.formula.block import Block
 from dpstats.formula.response import Ends
+from tests.families.laws import LAWS
 from tests.made import MadeDesign, exact, vector
 from tests.privacy.spaces import SPACES
 
 # rows of one variant of a statistic, and of the others; few of them show the fault that is planted below
 BANK, FEWER = 100, 25
 SIZES, SOME = (*range(1, BANK + 1), 8191, 16384), (1, 2, 7, 13, 64)
-ERRORS = (SEV, LOGISTIC, NORMAL)
 DESIGNS = {
     "plain": {},
     "offset": dict(offset_bounds=(-2.0, 2.0)),
@@ -35,7 +35,7 @@ DESIGNS = {
 }
 
 
-KINDS = {Family: ERRORS, GlmFamily: tuple(FAMILIES.values())}
+KINDS = {Family: LAWS, GlmFamily: tuple(FAMILIES.values())}
 
 
 def bounded(family):
@@ -51,7 +51,7 @@ OTHERS = {
     "reach": lambda given: [given, np.minimum(4 * given, 1.0)],
     "floor": lambda given: [-1.2],
     "family": lambda given: KINDS[type(given)],
-    "where": lambda given: [dataclasses.replace(given, family=family, floor=-1.2) for family in ERRORS],
+    "where": lambda given: [dataclasses.replace(given, family=family, floor=-1.2) for family in LAWS],
 }
 
 

@@ -8,10 +8,12 @@ import pytest
 
 from dpstats.budget import gdp
 from dpstats.curator import Curator
-from dpstats.families import LOGISTIC, SEV
+from dpstats.families import SEV
 from dpstats.families.martingale import integrands, taper
 from dpstats.families.score_bounds import Truncation, score_bounds
+from dpstats.families.signs import largest_slope
 from dpstats.testing import NoNoise, Recording
+from tests.families.laws import EVERY_LAW, LAWS
 from tests.made import MadeDesign, MadeRows, made_columns, public_parameters
 
 D = 2
@@ -145,7 +147,7 @@ W = np.array([[0.0, 1.0, 0.3], [0.0, -0.2, 0.8]])
 SIGNS = dict(SCALE, gamma=np.array([0.2, 0.3, -0.4]), sigma=0.8, whitening=W, radius=1.0)
 
 
-@pytest.mark.parametrize("family", [SEV, LOGISTIC], ids=["sev", "logistic"])
+@EVERY_LAW
 def test_sign_score_and_its_sizes(family):
     """Rows before and beyond their medians, events and censored ones, shortened and not."""
     rows = Curator(MadeRows(COLUMNS), MadeDesign(D), gdp(2), noise=NoNoise())
@@ -163,8 +165,9 @@ def test_sign_score_and_its_sizes(family):
     assert (on & (length < 1)).sum() > 20 and (on & (length > 1.5)).sum() > 20
     assert score.ravel() == pytest.approx((weight * psi * on) @ x, **TOLERANCE)
     h = np.where(failed & on, np.exp(hazard), 0)
-    most = 2.0 if family is SEV else 1.0  # h h1*: e^H before the median, or 1 throughout
-    slope = h * family.log_hazard_slope(z) / most * weight * length * np.minimum(length, 1.5) / 1.5
+    most = largest_slope(family)
+    slope = np.minimum(h * family.log_hazard_slope(z) / most, 1) * weight * length
+    slope *= np.minimum(length, 1.5) / 1.5
     assert sizes == pytest.approx([slope.sum(), np.sum((h * weight * length) ** 2) / 4], **TOLERANCE)
 
 
@@ -213,7 +216,7 @@ def test_event_matrix_attains_its_sensitivity():
     assert attained == pytest.approx(math.sqrt(2) * 9, rel=1e-3)  # (1, 3, 4).(1, 5, -4) = 0, up to the weight
 
 
-@pytest.mark.parametrize("family", [SEV, LOGISTIC])
+@pytest.mark.parametrize("family", [law for law in LAWS if law.bounded])
 def test_location_score_attains_its_sensitivity(family):
     """An event before any hazard against a row beyond the cut."""
     public = dict(
@@ -221,7 +224,7 @@ def test_location_score_attains_its_sensitivity(family):
     )
     early, late = ([0.0], SMALL_TIME, 1.0), ([0.0], BIG_TIME, 0.0)
     attained = distance("location_score", 1, early, late, **public)
-    top = 0.75 * 3 if family is SEV else taper(LOGISTIC, 3.0).integrals(np.array([99.0])).location[0]
+    top = 0.75 * 3 if family is SEV else taper(family, 3.0).integrals(np.array([99.0])).location[0]
     assert attained == pytest.approx(1 + top, rel=1e-5)
 
 

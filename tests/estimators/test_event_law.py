@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from dpstats.estimators.location_scale.event_law import EventLaw, watched
-from dpstats.families import LOGISTIC, NORMAL, SEV, Family
+from dpstats.families import NORMAL, SEV, Family
+from tests.families.laws import EVERY_LAW
 
-EVERY = pytest.mark.parametrize("family", [SEV, LOGISTIC, NORMAL], ids=lambda family: family.name)
 FRACTIONS = pytest.mark.parametrize("fraction", [0.9, 0.3])
 N, CUT, FLOOR = 1_000_000, 2.0, -1.5
 
@@ -19,7 +19,7 @@ def said(family: Family, z: np.ndarray, about: np.ndarray, offset: float) -> np.
     return np.array([np.mean(g * x) for x in (slope**2, slope * log_sigma, log_sigma**2)])
 
 
-@EVERY
+@EVERY_LAW
 @FRACTIONS
 def test_rows_watched_to_one_hazard_fail_as_the_law_has_it(family: Family, fraction: float) -> None:
     z = family.quantile(fraction * (np.arange(N) + 0.5) / N)
@@ -35,13 +35,13 @@ def test_rows_watched_to_one_hazard_fail_as_the_law_has_it(family: Family, fract
     assert few.left(few.cut(CUT, FLOOR)) == pytest.approx(expected, rel=0.06, abs=0.01)
 
 
-@EVERY
+@EVERY_LAW
 def test_where_all_rows_fail_its_moments_are_those_of_the_family(family: Family) -> None:
     law = EventLaw.whole(family)
     assert [law.centre, law.square] == pytest.approx([family.mean, family.sd**2], abs=1e-8)
 
 
-@EVERY
+@EVERY_LAW
 def test_events_along_a_line_are_normal_about_it(family: Family) -> None:
     mean, between, within = -0.4, 0.6, 0.5
     place, about = np.random.default_rng(1).normal(size=(2, N))
@@ -55,7 +55,7 @@ def test_events_along_a_line_are_normal_about_it(family: Family) -> None:
     assert law.by_place(cut.at(law.z).g * cut.at(law.z).slope ** 2, 2) == pytest.approx(by_place, abs=0.02)
 
 
-@EVERY
+@EVERY_LAW
 def test_a_line_that_noise_put_anywhere_gives_numbers(family: Family) -> None:
     for mean in (-1e6, 1e6):
         law = EventLaw.along(family, mean, 30.0, 3.0)

@@ -10,9 +10,10 @@ from dpstats.budget import Budget
 from dpstats.estimators.location_scale.hazard_calibration import _contrasts, _shortened, _tilted
 from dpstats.estimators.location_scale.strata_layout import Layout
 from dpstats.estimators.matrices import symmetric_power
-from dpstats.families import LOGISTIC, NORMAL, SEV, Family
+from dpstats.families import SEV, Family
 from dpstats.results import SurvivalFit
 from dpstats.testing import SeededNoise, noise
+from tests.families.laws import EVERY_LAW
 
 SCHEMA = dps.Schema(x=dps.bounded(-4, 4), t=dps.bounded(-6, 6), e=dps.event())
 
@@ -42,7 +43,7 @@ def test_only_the_wrong_law_is_doubted(law: str, dist: str, fits: int) -> None:
     assert sum(doubted) == (0 if (law == "sev") == (dist == "sev") else fits)
 
 
-@pytest.mark.parametrize("family", [SEV, LOGISTIC, NORMAL])
+@EVERY_LAW
 @pytest.mark.parametrize("fraction", [0.05, 0.4, 0.95])
 def test_shift_and_spread_are_not_taken_for_another_law(family: Family, fraction: float) -> None:
     """Rows whose residuals are a tenth off, and those of another law, watched to the same hazard."""
@@ -68,7 +69,7 @@ def test_shift_and_spread_are_not_taken_for_another_law(family: Family, fraction
     assert np.abs(spread).max(axis=1).min() > 0.05
 
 
-@pytest.mark.parametrize("family", [SEV, LOGISTIC, NORMAL])
+@EVERY_LAW
 @pytest.mark.parametrize("fraction", [0.4, 0.95])
 def test_a_line_that_is_off_moves_contrasts_by_no_more_than_is_no_news(
     family: Family, fraction: float
@@ -94,7 +95,7 @@ def test_a_line_that_is_off_moves_contrasts_by_no_more_than_is_no_news(
         np.testing.assert_allclose(moved(even, 0.1), 0.1 * found.by_line, rtol=0.2)
 
 
-@pytest.mark.parametrize("family", [SEV, LOGISTIC, NORMAL])
+@EVERY_LAW
 @pytest.mark.parametrize("fraction", [0.05, 0.4, 0.95])
 def test_along_rows_no_row_has_more_than_1_and_a_spread_moves_most_of_it(
     family: Family, fraction: float

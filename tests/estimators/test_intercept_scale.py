@@ -5,18 +5,18 @@ import pytest
 
 from dpstats.estimators.location_scale.event_law import watched
 from dpstats.estimators.location_scale.intercept_scale import Level, solved
-from dpstats.families import LOGISTIC, NORMAL, SEV, Family
+from dpstats.families import SEV, Family
 from dpstats.families.martingale import integrands
 from dpstats.families.score_bounds import Truncation
+from tests.families.laws import EVERY_LAW, floor_of
 
-FAMILIES = pytest.mark.parametrize("family", [SEV, LOGISTIC, NORMAL], ids=lambda family: family.name)
 FRACTIONS = pytest.mark.parametrize("fraction", [1.0, 0.6, 0.3])
 WIDE = np.array([2.0, 1.5])
 
 
 def level(family: Family, fraction: float, shift: float, log_scale: float, noise: float) -> Level:
     """Mean scores of a hundred thousand rows off by this much, watched to one hazard; and that noise."""
-    where = Truncation(family, 3.0, (-1.0, 1.0), (-6.0, 2.0), floor=-3.0 if family is NORMAL else -np.inf)
+    where = Truncation(family, 3.0, (-1.0, 1.0), (-6.0, 2.0), floor=floor_of(family, -3.0))
     life = family.quantile((np.arange(100_000) + 0.5) / 100_000)
     limit = family.quantile(fraction)
     event = life <= limit
@@ -29,7 +29,7 @@ def level(family: Family, fraction: float, shift: float, log_scale: float, noise
     return Level(np.array([psi.mean(), chi.mean()]), np.full(2, noise), information, where, 0.2)
 
 
-@FAMILIES
+@EVERY_LAW
 @FRACTIONS
 @pytest.mark.parametrize("off", [(0.0, 0.0), (0.6, -0.3), (-1.0, 0.4), (0.3, 0.6)])
 def test_a_step_finds_how_far_the_rows_are_off(
@@ -38,14 +38,14 @@ def test_a_step_finds_how_far_the_rows_are_off(
     assert solved(level(family, fraction, *off, 1e-6), fraction, WIDE) == pytest.approx(off, abs=0.02)
 
 
-@FAMILIES
+@EVERY_LAW
 @FRACTIONS
 def test_a_step_stays_where_noise_says_nothing(family: Family, fraction: float) -> None:
     told = level(family, fraction, 0.6, -0.3, 1e3)
     assert solved(told, fraction, WIDE) == pytest.approx((0, 0), abs=1e-4)
 
 
-@FAMILIES
+@EVERY_LAW
 def test_what_the_prior_does_not_expect_is_shrunk(family: Family) -> None:
     """Between the two: the same release moves less the less its prior expects, and the more its noise is."""
     cases = ((0.05, WIDE), (0.2, WIDE), (0.2, 0.3), (0.2, np.array([0.05, 0.3])))

@@ -8,16 +8,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dpstats.curator.geometry import NEVER
-from dpstats.families import LOGISTIC, NORMAL, SEV, Family
+from dpstats.families import Family
 from dpstats.families.between import NARROW, between
 from dpstats.families.martingale import Scores, scores, taper
 from dpstats.families.score_bounds import Truncation, rounding
 from dpstats.families.tapers import Taper
+from tests.families.laws import EVERY_LAW, LAWS, floor_of
 from tests.families.test_score_rounding import CASES, exact, hazard
 
-EVERY = st.sampled_from([(SEV, -math.inf), (LOGISTIC, -math.inf), (NORMAL, -1.3)])
-NOTHING = {"sev": -math.inf, "logistic": -math.inf, "gaussian": -12.0}  # floors that freeze nothing
-FAMILIES = pytest.mark.parametrize("family", [SEV, LOGISTIC, NORMAL], ids=lambda family: family.name)
+NOTHING = -12.0  # a floor that freezes nothing
 PAIRS = [(-1.0, 0.4), (-0.2, 0.9), (NEVER, 0.3), (NEVER, -2.0), (0.1, math.inf), (0.3, 0.3), (-3.0, 1.2)]
 
 
@@ -39,12 +38,12 @@ def likelihood(family: Family, y: tuple[float, float], location: float, log_sigm
     return float(np.log(family.sf(a) - (0.0 if np.isinf(b) else family.sf(b))))
 
 
-@FAMILIES
+@EVERY_LAW
 @pytest.mark.parametrize("ends", PAIRS, ids=str)
 def test_without_a_cut_they_are_the_scores_of_the_likelihood(
     family: Family, ends: tuple[float, float]
 ) -> None:
-    cut, step = taper(family, 60.0, NOTHING[family.name]), 1e-5
+    cut, step = taper(family, 60.0, floor_of(family, NOTHING)), 1e-5
     found = read(family, cut, *ends, 0.0, (-70.0, 70.0))
     by_location = (likelihood(family, ends, step, 0) - likelihood(family, ends, -step, 0)) / (2 * step)
     by_scale = (likelihood(family, ends, 0, step) - likelihood(family, ends, 0, -step)) / (2 * step)
@@ -69,7 +68,7 @@ def means(
 
 @settings(max_examples=150, deadline=None)
 @given(
-    EVERY,
+    st.sampled_from(LAWS),
     st.floats(1.34, 24),
     st.floats(-8, -1.2),
     st.floats(0, 6),
@@ -78,9 +77,9 @@ def means(
     st.floats(0.02, 8),
 )
 def test_scores_are_means_and_the_information_is_no_larger(
-    kind: tuple[Family, float], c: float, low: float, high: float, pivot: float, lower: float, width: float
+    family: Family, c: float, low: float, high: float, pivot: float, lower: float, width: float
 ) -> None:
-    family, cut = kind[0], taper(*((kind[0], c, kind[1])))
+    cut = taper(family, c, floor_of(family, -1.3))
     upper = min(lower + width, 3.0)
     if family.cdf(np.array(upper)) - family.cdf(np.array(lower)) < 2 * NARROW:
         return
@@ -93,10 +92,10 @@ def test_scores_are_means_and_the_information_is_no_larger(
     assert np.linalg.eigvalsh(most - np.outer(m, m)).min() >= -1e-5 * size**2
 
 
-@FAMILIES
+@EVERY_LAW
 def test_a_taper_taken_for_a_weight_is_seen(family: Family) -> None:
     """Planted: dV without its share of the hazard, and with twice of it, is not what is proved."""
-    cut = taper(family, 1.34, NOTHING[family.name])
+    cut = taper(family, 1.34, floor_of(family, NOTHING))
     ends = np.array([cut.start + 0.05]), np.array([cut.stop - 0.05])
     known = between(family, *ends)
     found = read(family, cut, *ends, 0.0, (-70.0, 70.0))
@@ -105,10 +104,10 @@ def test_a_taper_taken_for_a_weight_is_seen(family: Family) -> None:
     assert found.location[0] ** 2 <= most[0, 0] < found.location[0] ** 2 * known.hazard[0] / kept[0]
 
 
-@FAMILIES
+@EVERY_LAW
 def test_the_information_is_the_covariance_of_scores_between_inspections(family: Family) -> None:
     """Of rows that are inspected at six residuals, where nothing is cut."""
-    cut = taper(family, 60.0, NOTHING[family.name])
+    cut = taper(family, 60.0, floor_of(family, NOTHING))
     grid = np.array([NEVER, -1.5, -0.7, -0.1, 0.3, 0.8, 1.1, np.inf])
     found = read(family, cut, grid[:-1], grid[1:], 0.2, (-70.0, 70.0))
     sf = np.append(family.sf(grid[:-1]), 0.0)
@@ -121,25 +120,25 @@ def test_the_information_is_the_covariance_of_scores_between_inspections(family:
     )
 
 
-@FAMILIES
+@EVERY_LAW
 @pytest.mark.parametrize("lower", [-2.0, 0.2, NEVER])
 def test_a_narrow_interval_is_a_failure_in_it(family: Family, lower: float) -> None:
     """Next to the least hazard for which differences are taken, both ways agree to its square."""
-    cut = taper(family, 8.0, -1.3 if family is NORMAL else -math.inf)
+    cut = taper(family, 8.0, floor_of(family, -1.3))
     hazard_there = np.exp(family.log_cumulative_hazard(np.array(lower)))
     ends = [family.quantile(-np.expm1(-(hazard_there + NARROW * times))) for times in (0.999, 1.001)]
     seen, wide = (read(family, cut, lower, end, 0.1, (-5.0, 2.0)) for end in ends)
     with np.errstate(all="ignore"):
         sides = [between(family, np.array([lower]), np.array([end])).seen[0] for end in ends]
     assert sides == [True, False]
-    # the floor of the normal is a bend of h1*
-    near = 0.02 if family is NORMAL and lower == NEVER else 2e-3
+    # a floor is a bend of h1*
+    near = 0.02 if lower == NEVER and not family.bounded else 2e-3
     for one, other in zip(seen[:2], wide[:2], strict=True):
         assert one[0] == pytest.approx(other[0], rel=near, abs=near)
     assert np.sqrt(seen.kept[0]) * seen.location[0] == pytest.approx(wide.location[0], rel=near)
 
 
-@FAMILIES
+@EVERY_LAW
 def test_ends_of_every_kind(family: Family) -> None:
     """Never read, seen, open, far beyond every cut, and where a hazard overflows."""
     lower = np.array([NEVER, 0.2, 1.0, 5.0, 500.0, NEVER, 300.0])

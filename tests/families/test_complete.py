@@ -11,6 +11,7 @@ import dpstats as dps
 from dpstats.errors import SpecificationError
 from dpstats.families import DISTS, FAMILIES, LOGISTIC, NORMAL, SEV, Dist
 from tests.families.complete import faults_of_family, faults_of_glm_family
+from tests.families.laws import EVERY_LAW
 from tests.privacy.catalogue import SCHEMA, made
 
 DATA = made()
@@ -18,7 +19,7 @@ DATA = made()
 FREE = {"name", "title", "ratio_name", "interval_scale", "deviance", "draw"}
 
 
-@pytest.mark.parametrize("family", [SEV, LOGISTIC, NORMAL], ids=lambda family: family.name)
+@EVERY_LAW
 def test_the_families_are_complete(family):
     assert faults_of_family(family) == ()
 
@@ -53,7 +54,7 @@ def spoiled(family, free):
                 yield field.name, replace(family, **{field.name: wrong})
 
 
-@pytest.mark.parametrize("family", [SEV, LOGISTIC, NORMAL], ids=lambda family: family.name)
+@EVERY_LAW
 def test_each_function_that_is_missing_or_wrong_is_seen(family):
     for name, wrong in spoiled(family, FREE):
         assert faults_of_family(wrong), name

@@ -5,10 +5,10 @@ import pytest
 from scipy import integrate, stats
 
 from dpstats.families import DISTS, LOGISTIC, NORMAL, SEV, Family
+from tests.families.laws import EVERY_LAW
 
 BY_SCIPY = [(SEV, stats.gumbel_l), (LOGISTIC, stats.logistic), (NORMAL, stats.norm)]
 Z = np.linspace(-8, 3, 23)
-FAMILIES = pytest.mark.parametrize("family", [SEV, LOGISTIC, NORMAL], ids=lambda family: family.name)
 
 
 @pytest.mark.parametrize(("family", "scipy"), BY_SCIPY)
@@ -22,7 +22,7 @@ def test_functions_are_scipys(family: Family, scipy: stats.rv_continuous) -> Non
     assert family.quantile(p) == pytest.approx(scipy.ppf(p))
 
 
-@FAMILIES
+@EVERY_LAW
 def test_slope_of_the_log_hazard(family: Family) -> None:
     step = 1e-6
     slope = (np.log(family.hazard(Z + step)) - np.log(family.hazard(Z - step))) / (2 * step)

@@ -14,10 +14,11 @@ from scipy import integrate, special
 from dpstats.families import LOGISTIC, NORMAL, SEV, Family
 from dpstats.families.martingale import integrands, taper
 from dpstats.families.tapers import Taper, normal_hazard, normal_hazard_integral
+from tests.families.laws import EVERY_LAW, LAWS, floor_of
 
 pytestmark = pytest.mark.long
 
-KINDS = [(SEV, -np.inf), (LOGISTIC, -np.inf), (NORMAL, -1.5)]
+KINDS = [(family, floor_of(family, -1.5)) for family in LAWS]
 FAMILIES = pytest.mark.parametrize(
     ("family", "floor"), KINDS, ids=lambda value: getattr(value, "name", f"{value}")
 )
@@ -65,7 +66,7 @@ def test_the_slope_of_the_log_hazard_stays_within_what_the_bounds_assume(
     slope = cut.at(z).slope
     assert slope == pytest.approx(family.log_hazard_slope(np.clip(z, floor, cut.stop)), rel=1e-11)
     assert ((slope > 0) & (slope <= cut.steepest)).all() and (np.diff(slope) <= 0).all()
-    assert cut.steepest == pytest.approx(1 if family is not NORMAL else family.log_hazard_slope(floor))
+    assert cut.steepest == pytest.approx(1 if family.bounded else family.log_hazard_slope(floor))
 
 
 @FAMILIES
@@ -127,7 +128,7 @@ def test_compensators_have_the_integrands_as_derivatives(family: Family, floor: 
     assert (fall >= -1e-12).all() and (fall <= 0.1 * here.location_compensator + 1e-12).all()
 
 
-@pytest.mark.parametrize("family", [SEV, LOGISTIC, NORMAL], ids=lambda family: family.name)
+@EVERY_LAW
 def test_without_bounds_they_are_the_scores_of_the_likelihood(family: Family) -> None:
     """psi = -d loglik/dz times sigma and chi its log sigma counterpart, where nothing is cut or clipped."""
     z = np.linspace(-12, 2.5, 30)

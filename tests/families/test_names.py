@@ -1,6 +1,7 @@
 """What differs between families stands in their records: nothing else asks which family it has."""
 
 import ast
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -42,6 +43,21 @@ def is_named(node: ast.expr) -> bool:
 def test_no_family_is_asked_for_by_name() -> None:
     found = {path.name: list(asked(ast.parse(path.read_text("utf-8")))) for path in FILES}
     assert len(FILES) > 200 and not {name: each for name, each in found.items() if each}
+
+
+LISTED = re.compile(r"[\[(]SEV, LOGISTIC, NORMAL[\])]")
+TESTS = ROOT.parent / "tests"
+
+
+def test_tests_of_every_law_take_those_of_the_table() -> None:
+    """A list of the laws by name would leave out a new one; `laws.py` has them all."""
+    found = [
+        f"{path.name}: {line}"
+        for path in TESTS.rglob("*.py")
+        for line in path.read_text("utf-8").splitlines()
+        if LISTED.search(line) and not line.startswith("from ")
+    ]
+    assert found == [] and LISTED.search("in [" + "SEV, LOGISTIC, NORMAL]")
 
 
 @pytest.mark.parametrize(

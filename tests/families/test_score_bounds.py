@@ -10,9 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dpstats.families import LOGISTIC, NORMAL, SEV, Family
+from dpstats.families import Family
 from dpstats.families.martingale import integrands
 from dpstats.families.score_bounds import ScoreBounds, Truncation, score_bounds
+from tests.families.laws import LAWS, floor_of
 
 pytestmark = pytest.mark.long
 
@@ -85,7 +86,7 @@ def largest(where: Truncation, bounds: ScoreBounds, generator: np.random.Generat
 
 @settings(max_examples=80, deadline=None)
 @given(
-    st.sampled_from([SEV, LOGISTIC, NORMAL]),
+    st.sampled_from(LAWS),
     st.sampled_from(CUTS) | st.floats(1.0, 64.0),
     st.tuples(st.floats(-8, 8), st.floats(0, 16)),
     st.tuples(st.floats(-60, -1.2), st.floats(0, 40)),
@@ -112,7 +113,7 @@ def test_no_row_and_no_pair_lies_beyond_the_bounds(
 
 FAMILIES = pytest.mark.parametrize(
     ("family", "floor"),
-    [(SEV, -np.inf), (LOGISTIC, -np.inf), (NORMAL, -2.5)],
+    [(family, floor_of(family, -2.5)) for family in LAWS],
     ids=lambda value: getattr(value, "name", f"{value}"),
 )
 

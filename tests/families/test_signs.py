@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
-from dpstats.families import LOGISTIC, NORMAL, SEV, Family
+from dpstats.families import Family
 from dpstats.families.signs import largest_slope, signs, sizes
+from tests.families.laws import EVERY_LAW
 
 Array = np.ndarray
 
-FAMILIES = pytest.mark.parametrize("family", [SEV, LOGISTIC, NORMAL], ids=lambda family: family.name)
 ROWS = 200_000
 
 
@@ -32,7 +32,7 @@ def watched(family: Family, censored: float, late: bool) -> tuple[Array, Array, 
     return z[seen], event[seen], entry[seen]
 
 
-@FAMILIES
+@EVERY_LAW
 @pytest.mark.parametrize("late", [False, True], ids=["from the start", "late"])
 @pytest.mark.parametrize("censored", [0.0, 0.3, 0.6])
 def test_a_martingale_whose_events_give_its_variance_and_slope(
@@ -52,14 +52,14 @@ def test_a_martingale_whose_events_give_its_variance_and_slope(
     assert far((after - before) / (2 * step) - event * found.integrand * family.log_hazard_slope(z)) < 4
 
 
-@FAMILIES
+@EVERY_LAW
 def test_without_censoring_it_is_the_sign_about_the_median(family: Family) -> None:
     z = np.linspace(-30, 30, 1001) + 1e-6
     score = signs(family, z, np.ones_like(z)).score
     assert (score == np.sign(z - family.quantile(0.5))).all()
 
 
-@FAMILIES
+@EVERY_LAW
 def test_a_row_that_enters_late_is_judged_by_what_is_left_to_it(family: Family) -> None:
     """Its median is that of lives beyond its entry; beyond all hazards, or with no stay, it is finite."""
     entry = np.array([-60.0, -1.0, 0.5, 2.0])
@@ -73,7 +73,7 @@ def test_a_row_that_enters_late_is_judged_by_what_is_left_to_it(family: Family) 
     assert np.isfinite(beyond.score).all()
 
 
-@FAMILIES
+@EVERY_LAW
 @pytest.mark.parametrize("fraction", [1.0, 0.7, 0.4, 0.2])
 def test_sizes_of_rows_watched_to_one_hazard(family: Family, fraction: float) -> None:
     """Per event: the slope of the mean score by finite differences, and its mean square, on a fine grid."""
@@ -87,7 +87,7 @@ def test_sizes_of_rows_watched_to_one_hazard(family: Family, fraction: float) ->
     assert expected.square == pytest.approx(square / fraction, rel=1e-3)
 
 
-@FAMILIES
+@EVERY_LAW
 def test_the_largest_slope_bounds_all_but_the_earliest_events(family: Family) -> None:
     z = family.quantile(np.linspace(1e-4, 0.5, 2000)[:-1])
     slope = signs(family, z, np.ones_like(z)).integrand * family.log_hazard_slope(z)

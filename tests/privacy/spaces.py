@@ -21,6 +21,7 @@ from dpstats.families.glm import (
     negative_binomial,
 )
 from dpstats.families.score_bounds import Truncation
+from tests.families.laws import LAWS
 from tests.made import MadeBlock, MadeDesign
 
 Build = Callable[[int], dict[str, Any]]
@@ -539,7 +540,7 @@ SPACES = {
     "functional_weights": [Space(boxes, 1.5, 0.9)],
     # the pair that attains it lies at a jump, which a search only approaches
     "hazard_contrasts": [
-        *(Space(contrasts(family, *CONTRASTS), 8.0, 0.95, 0.95) for family in (SEV, LOGISTIC, NORMAL)),
+        *(Space(contrasts(family, *CONTRASTS), 8.0, 0.95, 0.95) for family in LAWS),
         # rows that enter as the second zone begins and fail as the third does are farthest from others
         Space(contrasts(SEV, (1.0, -1.0, 1.0), edges=(0.5, 1.5, 2.0)), 1.5, 0.95, 0.87, True),
         Space(contrasts(LOGISTIC, *CONTRASTS), 8.0, 0.9, 0.9, intervals=True),
@@ -626,7 +627,7 @@ SPACES = {
         ),
     ],
     "sign_score": [
-        *(Space(signs(family), 8.0) for family in (SEV, LOGISTIC, NORMAL)),
+        *(Space(signs(family), 8.0) for family in LAWS),
         Space(signs(SEV), 8.0, delayed=True),
     ],
     "sign_sizes": [  # the second is reached just before a jump, which rows at random only approach
