@@ -87,6 +87,10 @@ class GlmFamily:
     seek : callable or None
         Of (dispersion, curvature) as they are released, of counts whose alpha a fit is to find: the family
         with the alpha that these tell.
+    aka : tuple of str
+        What others call its kind, in small letters.
+    instead : tuple of (str, str)
+        Links that its kind has elsewhere and not here, and what has their coefficients.
     """
 
     name: str
@@ -112,6 +116,8 @@ class GlmFamily:
     log_likelihood: Callable[[np.ndarray, np.ndarray], np.ndarray] | None
     alpha: float | None = None
     seek: Callable[[float, float], GlmFamily] | None = None
+    aka: tuple[str, ...] = ()
+    instead: tuple[tuple[str, str], ...] = ()
 
     def __reduce_ex__(self, protocol: Any) -> Any:
         """By its name or its alpha, as functions that have no name are not pickled."""
@@ -296,6 +302,16 @@ BINOMIAL = GlmFamily(
     deviance=lambda y, mean: 2 * (special.rel_entr(y, mean) + special.rel_entr(1 - y, 1 - mean)),
     draw=lambda mean, phi, rng: rng.binomial(1, mean).astype(float),
     log_likelihood=lambda y, eta: y * eta - softplus(eta),
+    aka=("bernoulli", "logistic"),
+    instead=(
+        (
+            "log",
+            "ratios of risks are the rate ratios of family='poisson', whose standard errors hold for 0 "
+            "and 1, too",
+        ),
+        ("identity", "differences of risks are the coefficients of dps.ols(formula, data, schema)"),
+        ("cauchit", "link='probit' and 'logit' are the nearest"),
+    ),
 )
 
 
@@ -364,6 +380,7 @@ POISSON = GlmFamily(
     deviance=lambda y, mean: 2 * special.kl_div(y, mean),
     draw=lambda mean, phi, rng: rng.poisson(mean).astype(float),
     log_likelihood=lambda y, eta: y * eta - _exp(eta) - special.gammaln(y + 1),
+    aka=("quasipoisson", "quasi poisson"),  # which has its standard errors here
 )
 
 
@@ -416,6 +433,7 @@ def negative_binomial(alpha: float) -> GlmFamily:
         draw=lambda mean, phi, rng: rng.poisson(rng.gamma(1 / alpha, alpha * mean)).astype(float),
         log_likelihood=lambda y, eta: _binomial_log_likelihood(y, eta, alpha),
         alpha=alpha,
+        aka=(),
     )
 
 
@@ -475,6 +493,8 @@ GAUSSIAN = GlmFamily(
     deviance=lambda y, mean: (y - mean) ** 2,
     draw=lambda mean, phi, rng: mean + math.sqrt(phi) * rng.standard_normal(np.shape(mean)),
     log_likelihood=None,
+    aka=("normal",),
+    instead=(("log", "family='gamma' has this link, and standard errors that do not rest on its law"),),
 )
 
 NEGATIVE_BINOMIAL = replace(sought(USUAL_EXCESS), name=NEGATIVE_BINOMIAL_NAME)

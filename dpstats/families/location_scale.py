@@ -236,6 +236,10 @@ class Dist:
         Whether 1 / sigma is what engineers call the shape; that of a log-normal is sigma itself.
     scale : float, optional
         Sigma, where the distribution has no other: 1 of the exponential.
+    aka : tuple of str
+        Its names in R and SciPy, in small letters.
+    remark : str
+        What is said to who writes one of them, where there is more to say than its name here.
     """
 
     name: str
@@ -244,17 +248,33 @@ class Dist:
     log: bool
     shaped: bool = False
     scale: float | None = None
+    aka: tuple[str, ...] = ()
+    remark: str = ""
 
 
 DISTS = {
     dist.name: dist
     for dist in (
         Dist("weibull", "Weibull", SEV, log=True, shaped=True),
-        Dist("exponential", "exponential", SEV, log=True, scale=1.0),
-        Dist("loglogistic", "log-logistic", LOGISTIC, log=True, shaped=True),
-        Dist("lognormal", "log-normal", NORMAL, log=True),
-        Dist("sev", "smallest-extreme-value", SEV, log=False),
+        Dist("exponential", "exponential", SEV, log=True, scale=1.0, aka=("exp", "expon")),
+        Dist(
+            "loglogistic",
+            "log-logistic",
+            LOGISTIC,
+            log=True,
+            shaped=True,
+            aka=("llogis", "log-logistic", "log_logistic"),
+        ),
+        Dist("lognormal", "log-normal", NORMAL, log=True, aka=("lnorm", "log-normal", "log_normal")),
+        Dist(
+            "sev",
+            "smallest-extreme-value",
+            SEV,
+            log=False,
+            aka=("extreme", "gumbel", "gumbel_l", "gumbel_r"),
+            remark="that of least values, scipy's gumbel_l, is 'sev', and of greatest, gumbel_r, 'sev' of -y",
+        ),
         Dist("logistic", "logistic", LOGISTIC, log=False),
-        Dist("gaussian", "Gaussian", NORMAL, log=False),
+        Dist("gaussian", "Gaussian", NORMAL, log=False, aka=("norm", "normal")),
     )
 }

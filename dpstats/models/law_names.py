@@ -12,30 +12,7 @@ from dpstats.families.glm import EXCESSES, NEGATIVE_BINOMIAL_NAME, negative_bino
 _STATSMODELS = "statsmodels.genmod.families"
 _WITH_EXCESS = re.compile(r"(.*\w)\s*\(\s*(?:(alpha|theta|size)\s*=\s*)?([0-9.e+-]+)\s*\)")
 _WITH_LINK = re.compile(r"(\w+)\s*\(\s*(?:link\s*=\s*)?['\"]?(\w+)['\"]?\s*\)")
-_SAME = {
-    **dict.fromkeys(("bernoulli", "logistic"), "binomial"),
-    "normal": "gaussian",
-    **dict.fromkeys(("quasipoisson", "quasi poisson"), "poisson"),  # which has its standard errors here
-}
 _NEGATIVE_BINOMIAL = re.compile(r"neg(ative)?[ _.]?bin(om)?(ial)?|n[ _.]?b(2|inom)?|(glm[ _.])?nb")
-_OF_R = {
-    **dict.fromkeys(("lnorm", "log-normal", "log_normal"), "lognormal"),
-    **dict.fromkeys(("llogis", "log-logistic", "log_logistic"), "loglogistic"),
-    **dict.fromkeys(("norm", "normal"), "gaussian"),
-    **dict.fromkeys(("exp", "expon"), "exponential"),
-    "extreme": "sev",
-}
-_GUMBEL = "; that of least values, scipy's gumbel_l, is 'sev', and of greatest, gumbel_r, 'sev' of -y"
-_INSTEAD = {
-    (
-        "binomial",
-        "log",
-    ): "ratios of risks are the rate ratios of family='poisson', whose standard errors hold for 0 and 1, too",
-    ("binomial", "identity"): "differences of risks are the coefficients of dps.ols(formula, data, schema)",
-    ("binomial", "cauchit"): "link='probit' and 'logit' are the nearest",
-    ("gaussian", "log"): "family='gamma' has this link, and standard errors that do not rest on its law",
-}
-"""What has the coefficients of a link that a family does not have here."""
 
 
 def dist_named(given: object, known: Mapping[str, Dist]) -> Dist:
@@ -47,8 +24,8 @@ def dist_named(given: object, known: Mapping[str, Dist]) -> Dist:
     """
     if not isinstance(given, str) or given.lower() not in known:
         name = given.lower() if isinstance(given, str) else ""
-        meant = f"; it is {other!r} here" if (other := _OF_R.get(name)) in known else near(name, known)
-        meant = _GUMBEL if name.startswith("gumbel") else meant
+        said = [each.remark or f"it is {each.name!r} here" for each in known.values() if name in each.aka]
+        meant = f"; {said[0]}" if said else near(name, known)
         raise SpecificationError(f"dist must be one of {', '.join(known)}, got {shown(given)}{meant}")
     return known[given.lower()]
 
@@ -70,8 +47,8 @@ def family_named(given: object, link: object = None) -> GlmFamily:
             f"family={shown(given)} is 'binomial' here, fitted with robust=True: its standard errors then do "
             "not rest on the law, as in dps.logit(formula, data, schema).fit(budget, robust=True)"
         )
-    links = [family.link_name for family in FAMILIES.values() if family.kind == kind]
-    if not links:
+    of_kind = {family.link_name: family for family in FAMILIES.values() if family.kind == kind}
+    if not of_kind:
         kinds = dict.fromkeys(family.kind for family in FAMILIES.values())
         listed = ", ".join(kinds)
         raise SpecificationError(f"family must be one of {listed}, got {shown(given)}{near(kind, kinds)}")
@@ -80,13 +57,13 @@ def family_named(given: object, link: object = None) -> GlmFamily:
         raise SpecificationError(
             f"family={shown(given)} has the link {own!r}, and link= says {shown(named)}: say one of them"
         )
-    asked = named or links[0]
-    if asked not in links:
-        listed = " or ".join(repr(each) for each in links)
-        instead = _INSTEAD.get((kind, str(asked)), f"write family={kind!r}, link={links[0]!r}")
+    usual = next(iter(of_kind))
+    asked = named or usual
+    if asked not in of_kind:
+        listed = " or ".join(map(repr, of_kind))
+        instead = dict(of_kind[usual].instead).get(asked, f"write family={kind!r}, link={usual!r}")
         raise SpecificationError(f"family {kind} has the link {listed} here, not {shown(asked)}; {instead}")
-    found = next(f for f in FAMILIES.values() if (f.kind, f.link_name) == (kind, asked))
-    return found if alpha is None else negative_binomial(alpha)
+    return of_kind[asked] if alpha is None else negative_binomial(alpha)
 
 
 def _excess(given: object) -> float | None:
@@ -123,7 +100,7 @@ def _read(given: object) -> tuple[str, str | None]:
     kind, own = found.groups() if found else (name.removesuffix("()"), None)
     if _NEGATIVE_BINOMIAL.fullmatch(kind):
         return NEGATIVE_BINOMIAL_NAME, own
-    return _SAME.get(kind, kind), own
+    return next((family.kind for family in FAMILIES.values() if kind in family.aka), kind), own
 
 
 def _link_named(given: object) -> str:

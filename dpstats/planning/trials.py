@@ -39,7 +39,6 @@ Z95 = float(special.ndtri(0.975))
 
 _LARGEST = 1_500_000  # numbers of a made-up design; more rows are told by fewer, at a larger budget
 _QUICK_LARGEST = 400_000  # the same where a search asks many times
-_PROPORTIONAL = "weibull"  # the law of made-up times whose hazards are proportional
 _SECONDS = 8.0  # of all fits at most, about
 _CALLS, _PER_NUMBER = 0.03, 1.5e-7  # seconds of a linear fit, its rows made up
 _QUICK, _FEWEST, _MOST = 3, 12, 150  # fits
@@ -281,7 +280,8 @@ def _law_of(model: Planned) -> MeanLaw | TimeLaw:
     if isinstance(model, LinearModel | GlmModel):
         return MeanLaw(model.design, model.family if isinstance(model, GlmModel) else GAUSSIAN)
     if isinstance(model, Coxph):
-        return TimeLaw(model.design, DISTS[_PROPORTIONAL], hazards=True)
+        proportional = next(dist for dist in DISTS.values() if dist.family.proportional and dist.log)
+        return TimeLaw(model.design, proportional, hazards=True)
     return TimeLaw(model.design, DISTS[model.dist], model.scale)
 
 

@@ -32,7 +32,8 @@ def test_compensators_since_the_entry(
     pieces = integrands(cut, z, m, low, high, entry)
     before = integrands(cut, entry, m, low, high)
     whole = integrands(cut, z, m, low, high)
-    location = quadrature(cut, family, cut.slope, above) - quadrature(cut, family, cut.slope, entry[0])
+    until, unwatched = (quadrature(cut, family, lambda u: cut.at(u).slope, end) for end in (above, entry[0]))
+    location = until - unwatched
     assert pieces.location_compensator[0] == pytest.approx(location, rel=1e-8, abs=1e-9)
     since = whole.log_sigma_compensator - before.log_sigma_compensator
     assert pieces.log_sigma_compensator == pytest.approx(since, rel=1e-12, abs=1e-12)

@@ -5,8 +5,8 @@ import statsmodels.api as sm
 
 import dpstats as dps
 from dpstats.errors import SpecificationError
-from dpstats.families import DISTS, FAMILIES
-from dpstats.models.law_names import family_named
+from dpstats.families import DISTS, FAMILIES, Dist, GlmFamily
+from dpstats.models.law_names import dist_named, family_named
 
 LINKS, LAWS = sm.families.links, sm.families
 
@@ -120,3 +120,20 @@ def test_models_take_them() -> None:
     assert dps.survreg("Surv(t) ~ x", None, schema, dist="Weibull").dist == DISTS["weibull"].name
     assert dps.glm("y ~ x", None, schema, LAWS.Poisson()).family is FAMILIES["poisson"]
     assert dps.glm("y ~ x", None, schema.to_dict(), "Poisson").family is FAMILIES["poisson"]
+
+
+def test_who_forgets_the_family_is_told_all_kinds() -> None:
+    """The list is written by hand, below the families."""
+    with pytest.raises(TypeError, match="family is") as told:
+        dps.glm("y ~ x", None, {})  # type: ignore[call-arg]
+    assert all(repr(family.kind) in str(told.value) for family in FAMILIES.values())
+
+
+@pytest.mark.parametrize("law", [*DISTS.values(), *FAMILIES.values()], ids=lambda law: law.name)
+def test_what_others_call_a_law_leads_to_it(law: Dist | GlmFamily) -> None:
+    for name in law.aka:
+        if isinstance(law, GlmFamily):
+            assert family_named(name, law.link_name).kind == law.kind
+        else:
+            with pytest.raises(SpecificationError, match=f"{name}'; .*{law.name!r}"):
+                dist_named(name, DISTS)

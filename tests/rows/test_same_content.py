@@ -7,10 +7,11 @@ import pandas as pd
 import polars
 import pyarrow as pa
 import pytest
-from pyarrow import parquet
+from pyarrow import feather, parquet
 
 import dpstats as dps
 from dpstats.rows import open_rows
+from dpstats.rows.files import FORMATS
 from dpstats.schema import WEIGHS
 
 SCHEMA = dps.Schema(
@@ -61,6 +62,17 @@ def written(path, write):
     return path
 
 
+def in_format(path):
+    """A file of the format that its suffix names; a new format is to say here how it is written."""
+    return written(path, lambda p: WRITERS[FORMATS[path.suffix].title](table(), p))
+
+
+def stream(path):
+    with pa.ipc.new_stream(path, table().schema) as out:
+        out.write_table(table(), max_chunksize=99)
+
+
+WRITERS = {"a Parquet file": parquet.write_table, "an Arrow file": feather.write_feather}
 MAKERS = {
     "csv": lambda path: written(path / "d.csv", lambda p: frame().to_csv(p, index=False)),
     "tsv.gz": lambda path: written(
@@ -74,9 +86,11 @@ MAKERS = {
         decimal=",",
         encoding="latin-1",
     ),
-    "parquet": lambda path: written(
+    **{f"a file {suffix}": lambda path, suffix=suffix: in_format(path / f"d{suffix}") for suffix in FORMATS},
+    "parquet in groups": lambda path: written(
         path / "d.parquet", lambda p: parquet.write_table(table(), p, row_group_size=99)
     ),
+    "arrow stream": lambda path: written(path / "d.arrow", stream),
     "pandas parquet": lambda path: written(path / "d.parquet", frame().to_parquet),
     "arrow": lambda path: table(),
     "arrow in pieces": lambda path: table().to_reader(max_chunksize=7),
