@@ -48,7 +48,7 @@ class Fit(Predictions):
     keywords of the constructor) and no pointer to a model, to data, to noise or to a seed. Everything else is
     computed from these, without further cost in privacy. What is missing on purpose raises `NotReleased`.
 
-    Each kind of model has its own: `LinearFit`, `GlmFit`, `SurvivalFit` and `SvmFit`, of which
+    Each kind of model has its own: `LinearFit`, `GlmFit`, `SurvivalFit`, `HazardFit` and `SvmFit`, of which
     ``Fit(model=..., ...)`` makes the one that its model has.
 
     Examples
@@ -65,7 +65,12 @@ class Fit(Predictions):
     _bounds: ClassVar[Mapping[str, Words]] = {}  # setting that bounds a score or a row: how to say so
 
     def __new__(cls, **released: Any) -> Fit:
-        kind = cls._kinds.get(released.get("model", ""), cls)
+        kind = cls._kinds.get(released.get("model", ""))
+        if kind is None:
+            raise SpecificationError(
+                f"this version of dpstats has no fits of {shown(released.get('model'))}, but of "
+                f"{', '.join(cls._kinds)}; a newer one may have"
+            )
         if not issubclass(kind, cls):
             raise SpecificationError(
                 f"a fit of {released['model']} is a {kind.__name__}, not a {cls.__name__}"

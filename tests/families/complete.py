@@ -122,24 +122,6 @@ def _tests_of_glm_family(f: GlmFamily) -> dict[str, Callable[[], bool]]:
         found = np.asarray(f.clipped_mean(_ETA, np.full_like(_ETA, _LIMIT), _DISPERSION))
         return found.shape == _ETA.shape and bool((np.abs(found) <= _LIMIT).all())
 
-    def of_free_dispersion() -> bool:
-        """A curvature of 1, and one law of scores at every eta, of which the quantiles are."""
-        levels = np.full_like(_ETA, _LIMIT)
-        spread, level = f.score_variance(_ETA, _DISPERSION), f.clipped_mean(_ETA, levels, _DISPERSION)
-        return (
-            _agree(f.curvature(_ETA), np.ones_like(_ETA))
-            and _agree(spread, np.full_like(_ETA, _DISPERSION))
-            and _agree(level, np.full_like(_ETA, level[0]))
-            and all(map(of_draws, _ETA))
-        )
-
-    def of_draws(eta: float) -> bool:
-        assert f.quantile is not None
-        mean = np.broadcast_to(f.mean(np.array([eta])), 4000)
-        score = f.score(f.draw(mean, _DISPERSION, np.random.default_rng(1)), np.full(4000, eta))
-        below = score[:, None] <= f.quantile(_SHARES, _DISPERSION)
-        return bool((np.abs(below.mean(axis=0) - _SHARES) < 5 * np.sqrt(_SHARES / 4000)).all())
-
     def of_log_likelihood() -> bool:
         likelihood = f.log_likelihood
         if free or likelihood is None:
@@ -165,7 +147,7 @@ def _tests_of_glm_family(f: GlmFamily) -> dict[str, Callable[[], bool]]:
         "clipped_mean": of_clipped_mean,
         "clipped_square": lambda: not free or of_clipped_square(),
         "quantile": lambda: not free or of_quantile(),
-        "free_dispersion": lambda: not free or of_free_dispersion(),
+        "free_dispersion": lambda: not free or _of_one_law(f),
         "support": lambda: f.support[0] < f.support[1],
         "largest_score": lambda: all(
             bool((np.abs(f.score(np.full_like(_ETA, end), _ETA)) <= f.largest_score).all())
@@ -174,3 +156,23 @@ def _tests_of_glm_family(f: GlmFamily) -> dict[str, Callable[[], bool]]:
         "longer_tail": lambda: 1 <= f.longer_tail < math.inf,
         "log_likelihood": of_log_likelihood,
     }
+
+
+def _of_one_law(f: GlmFamily) -> bool:
+    """Whether curvatures are 1, and scores have one law at every eta, of which the quantiles are."""
+
+    def of_draws(eta: float) -> bool:
+        assert f.quantile is not None
+        mean = np.broadcast_to(f.mean(np.array([eta])), 4000)
+        score = f.score(f.draw(mean, _DISPERSION, np.random.default_rng(1)), np.full(4000, eta))
+        below = score[:, None] <= f.quantile(_SHARES, _DISPERSION)
+        return bool((np.abs(below.mean(axis=0) - _SHARES) < 5 * np.sqrt(_SHARES / 4000)).all())
+
+    spread = f.score_variance(_ETA, _DISPERSION)
+    level = f.clipped_mean(_ETA, np.full_like(_ETA, _LIMIT), _DISPERSION)
+    return (
+        _agree(f.curvature(_ETA), np.ones_like(_ETA))
+        and _agree(spread, np.full_like(_ETA, _DISPERSION))
+        and _agree(level, np.full_like(_ETA, level[0]))
+        and all(map(of_draws, _ETA))
+    )

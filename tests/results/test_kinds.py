@@ -1,5 +1,6 @@
 """Kinds of fits: each has what works on it and no more; what was saved earlier becomes the right one."""
 
+import ast
 import inspect
 import json
 import warnings
@@ -12,7 +13,7 @@ import pandas as pd
 import pytest
 
 import dpstats as dps
-from dpstats import testing
+from dpstats import results, testing
 from dpstats.errors import NotReleased
 from dpstats.families import DISTS
 from dpstats.results import (
@@ -29,7 +30,7 @@ from dpstats.results import (
 from dpstats.results.document import Shown
 from dpstats.results.table import Marked
 from tests.results.every import EVERY
-from tests.results.fits import USE, capacitor
+from tests.results.fits import capacitor
 from tests.results.glms import glm
 from tests.results.linear import linear
 
@@ -176,16 +177,28 @@ def test_what_was_released_decides_within_a_kind() -> None:
         assert "simulate" not in dir(fit)
 
 
-def test_a_model_without_a_kind_of_its_own_has_what_all_share() -> None:
-    fit = capacitor(
-        model="quantreg",
-        names=("Intercept", "voltage", "temperature"),
-        params=[1, 2, 3],
-        cov=[[1, 0, 0], [0, 1, 0], [0, 0, 1]],
-        cov_privacy=[[0] * 3] * 3,
-    )
-    assert type(fit) is Fit and type(Fit.from_dict(fit.to_dict())) is Fit
-    assert fit.predict(USE)[0] == 1 + 2 * 200 + 3 * 170
+def test_a_fit_of_a_model_that_no_kind_names_is_refused(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """As one is whose kind is forgotten: it was read as a fit without what its kind has."""
+    path = tmp_path / "fit.json"
+    linear().save(path)
+    monkeypatch.delitem(Fit._kinds, "ols")
+    for read in (load, Fit.load, lambda path: Fit.from_dict(json.loads(path.read_text()))):
+        with pytest.raises(dps.SpecificationError, match="no fits of 'ols', but of .*svm; a newer one may"):
+            read(path)
+
+
+def test_the_folder_of_results_has_all_kinds() -> None:
+    """`dps.load` knows the kinds of modules that `results/__init__.py` names, and of no other."""
+    folder = Path(results.__file__).parent
+    kinds = [
+        node.name
+        for path in folder.glob("*.py")
+        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        if isinstance(node, ast.ClassDef) and any(word.arg == "models" for word in node.keywords)
+    ]
+    assert len(kinds) >= 5 and {*kinds} <= {*results.__all__}
 
 
 def test_a_fit_of_a_model_cannot_be_of_another_kind() -> None:

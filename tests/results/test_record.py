@@ -57,7 +57,7 @@ def test_training_rows_are_never_predicted(method: str) -> None:
 
 def other_model(**changes: object) -> Fit:
     fields = {
-        "model": "quantreg",
+        "model": "ols",
         "dist": "laplace",
         "formula": "time ~ voltage + temperature",
         "names": ("Intercept", "voltage", "temperature"),
@@ -73,8 +73,8 @@ def other_model(**changes: object) -> Fit:
 @pytest.mark.parametrize(
     ("name", "why"),
     [
-        ("shape", "needs a time-to-failure model, and this is quantreg"),
-        ("sigma", "not released by this quantreg"),
+        ("shape", "needs a time-to-failure model, and this is ols"),
+        ("sigma", "not released by this ols"),
     ],
 )
 def test_survival_properties_are_absent_from_other_models(name: str, why: str) -> None:
