@@ -120,6 +120,26 @@ def passed(design: RowReader, blocks: Iterable[dict[str, np.ndarray]]) -> Iterat
         yield design.read(columns, memory)
 
 
+class Passing:
+    """What statistics that are summed in one pass make of the block that all of them read.
+
+    It holds until the next block is asked about, in memory that is used again.
+    """
+
+    def __init__(self) -> None:
+        self._made: dict[str, tuple[Block, object, Any]] = {}
+        self._memory: dict[str, Scratch] = {}
+
+    def __call__(self, name: str, block: Block, key: object, make: Callable[[Scratch], T]) -> T:
+        """What `make` makes of a block for a key, once while it is read; nobody may change it."""
+        made = self._made.get(name)
+        if made is None or made[0] is not block or made[1] != key:
+            memory = self._memory.setdefault(name, Scratch())
+            made = self._made[name] = block, key, make(memory)
+        found: T = made[2]
+        return found
+
+
 class Scratch:
     """Arrays that are allocated once and reused for every block: full ones, and the last in the same memory.
 
@@ -130,10 +150,15 @@ class Scratch:
     ----------
     standing : dict, optional
         That of the blocks that are read, if they stay.
+
+    Attributes
+    ----------
+    passing : Passing
+        Of the statistics of a pass, which share it.
     """
 
     def __init__(self, standing: Kept | None = None) -> None:
-        self._standing = standing
+        self._standing, self.passing = standing, Passing()
         self._arrays: dict[tuple[object, ...], np.ndarray] = {}
         self._memory: dict[tuple[object, ...], np.ndarray] = {}
 
@@ -157,10 +182,10 @@ class Scratch:
         """What `make` writes to memory, which nobody may change: made once for a block that stays and a key.
 
         The key holds all public numbers that it depends on, beside the block. What was made of the block for
-        another key is forgotten.
+        another key is forgotten. Of a block that does not stay it is made once for all statistics of a pass.
         """
         if self._standing is None:
-            return make(self)
+            return self.passing(name, block, key, make)
         made = self._standing.get((name, id(block)))
         if made is None or made[0] != key:
             made = self._standing[name, id(block)] = key, make(Scratch())

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from dpstats.curator.blocks import Block, PublicDesign, Scratch
+from dpstats.curator.blocks import Block, Passing, PublicDesign, Scratch
 from dpstats.curator.lattice import Factor, LatticeSum, Total
 from dpstats.curator.statistics import REGISTRY, Statistic
 
@@ -61,6 +61,8 @@ def summed(
 ) -> Totals:
     """The same for statistics that are there, in arrays that are used again, those of each its own.
 
+    What several of them make of a block is made once.
+
     Where rows count units a row of weight v, its share of the public maximum, adds v f in the place of what
     it adds alone, f. The sensitivity of the statistic holds for these sums too: v f lies between 0 and f, the
     norm of v f - w g is convex in v and in w, so that it is largest where each is 0 or 1, and there rows are
@@ -70,6 +72,9 @@ def summed(
         (statistic, LatticeSum(statistic.parts), scratch)
         for statistic, scratch in zip(statistics, scratches, strict=True)
     ]
+    passing = Passing()
+    for scratch in scratches:
+        scratch.passing = passing
     for block in blocks:
         for statistic, lattice, scratch in sums:
             factors = statistic.factors(block, scratch)

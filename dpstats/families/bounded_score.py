@@ -20,7 +20,7 @@ from functools import cached_property, lru_cache
 import numpy as np
 from scipy import special
 
-from dpstats.families.glm import GlmFamily, count_clipped_square
+from dpstats.families.glm import GlmFamily, RowsOf, count_clipped_square
 from dpstats.families.quantiles import even_shares
 
 _POINTS = 4096
@@ -86,16 +86,19 @@ class BoundedScore:
 
     def __call__(self, y: np.ndarray, eta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """psi* and h* of each row, within the limits; shape (B,) each."""
-        curvature = self.family.curvature(eta)
-        weight = self._weight(eta, curvature)
-        score = np.clip(weight * self.family.score(y, eta), -self.limit, self.limit)
-        score -= self._table if isinstance(self._table, float) else self.interpolated(self._table, eta)
-        np.clip(score, -self.limit, self.limit, out=score)
-        return score, np.minimum(weight * curvature, self.curvature_limit)
+        rows = RowsOf(self.family, y, eta)
+        return self.of(rows), np.minimum(self._weight(rows) * rows.curvature, self.curvature_limit)
+
+    def of(self, rows: RowsOf) -> np.ndarray:
+        """psi* of rows; scores of other limits that weigh these alike have made most of it."""
+        weighted = rows.once(("weighted", self._weighs), lambda: self._weight(rows) * rows.score)
+        score = np.clip(weighted, -self.limit, self.limit)
+        score -= self._table if isinstance(self._table, float) else self.interpolated(self._table, rows)
+        return np.clip(score, -self.limit, self.limit, out=score)
 
     def weight(self, eta: np.ndarray) -> np.ndarray:
         """Weight v of a row with this linear predictor."""
-        return self._weight(eta, self.family.curvature(eta))
+        return self._weight(RowsOf(self.family, eta, eta))
 
     def square_moves(self, middle: float, spread: float, ends: np.ndarray) -> float:
         """How far weights move a line with a square of coefficient 1, of normal predictors up to these ends.
@@ -110,12 +113,22 @@ class BoundedScore:
         ]
         return float(np.abs(lines[0] - lines[1]).max())
 
-    def _weight(self, eta: np.ndarray, curvature: np.ndarray) -> np.ndarray:
-        weight = np.minimum(1.0, self.curvature_limit / np.maximum(curvature, _TINY))
+    @property
+    def _weighs(self) -> tuple[float, ...]:
+        """What the weight of a row depends on, beside the row."""
+        spread = self.limit / self.spread if self.spread > 0 else math.inf
+        both = self.limit if self.family.two_valued and self.family.unlimited else spread
+        return self.curvature_limit, both, self.dispersion
+
+    def _weight(self, rows: RowsOf) -> np.ndarray:
+        return rows.once(("weight", self._weighs), lambda: self._weights(rows))
+
+    def _weights(self, rows: RowsOf) -> np.ndarray:
+        weight = np.minimum(1.0, self.curvature_limit / np.maximum(rows.curvature, _TINY))
         if self.family.two_valued and self.family.unlimited:
-            return np.minimum(weight, self.limit / self.family.largest_at(eta))
+            return np.minimum(weight, self.limit / rows.largest_score)
         if self.spread > 0:
-            sd = np.sqrt(self.family.score_variance(eta, self.dispersion))
+            sd = np.sqrt(rows.score_variance(self.dispersion))
             np.minimum(weight, self.limit / (self.spread * sd), out=weight)
         return weight
 
@@ -150,7 +163,7 @@ class BoundedScore:
         most, least = wider.limit - self.limit, np.array([self.family.support[0], self.predictors[0]])
         if float(self.family.score(least[:1], least[1:])[0]) < -self.limit:
             return -most, most
-        return max(-most, min(0.0, float(np.min(self._table - wider._table)))), most
+        return max(-most, min(0.0, float(np.min(self._put_back - wider._put_back)))), most
 
     def put_back(self, dispersion: float, eta: float = 0.0) -> float:
         """Mean of a score whose dispersion is this, and not what was put back for."""
@@ -167,7 +180,7 @@ class BoundedScore:
         But for the second clip, which lowers a clipped score by no more than was put back.
         """
         eta = np.linspace(*self.predictors, _POINTS)
-        weight, mean, back = self.weight(eta), self.family.mean(eta), self._table
+        weight, mean, back = self.weight(eta), self.family.mean(eta), self._put_back
         unit = weight * self.family.curvature(eta) / mean  # of a score, in counts
         limit = self.limit / unit
         top = np.clip(self.top - mean, 0.0, limit)
@@ -176,24 +189,44 @@ class BoundedScore:
         return unit**2 * counts - 2 * weight * moved * back + back**2
 
     @cached_property
-    def _table(self) -> np.ndarray | float:
+    def _table(self) -> Table | float:
         """c at equally spaced eta; one number where it is the same for all."""
         return _tabulated(self)
 
-    def interpolated(self, table: np.ndarray, eta: np.ndarray) -> np.ndarray:
-        """From values at tabulated predictors, the last axis of a table.
+    @property
+    def _put_back(self) -> np.ndarray | float:
+        """The same as numbers."""
+        return self._table if isinstance(self._table, float) else self._table.values
 
-        Far faster than np.interp, which searches for each eta.
-        """
+    def interpolated(self, table: Table, rows: RowsOf) -> np.ndarray:
+        """From values at tabulated predictors."""
+        return table.at(*rows.once(("places", self.predictors), lambda: self._places(rows.eta)))
+
+    def _places(self, eta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Numbers of tabulated predictors before each, and the share of the step to the next."""
         low, high = self.predictors
         at = np.clip((eta - low) * ((_POINTS - 1) / (high - low)), 0.0, _POINTS - 1.0)
         left = at.astype(np.intp)  # anything where eta is NaN, and so is what is returned
-        below, above = (np.take(table, place, axis=-1, mode="clip") for place in (left, left + 1))
-        return np.asarray(below + (at - left) * (above - below))
+        return left, at - left
+
+
+class Table:
+    """Values at equally spaced predictors, along the last axis, and the steps between them.
+
+    Far faster than np.interp, which searches for each place.
+    """
+
+    def __init__(self, values: np.ndarray) -> None:
+        self.values, self._steps = values, np.diff(values, append=values[..., -1:])
+
+    def at(self, left: np.ndarray, share: np.ndarray) -> np.ndarray:
+        """Linear between the nearest values."""
+        below, step = (np.take(each, left, axis=-1, mode="clip") for each in (self.values, self._steps))
+        return np.asarray(below + share * step)
 
 
 @lru_cache(maxsize=16)  # steps of a fit, and fits of one design, ask for few limits
-def _tabulated(score: BoundedScore) -> np.ndarray | float:
+def _tabulated(score: BoundedScore) -> Table | float:
     """See `BoundedScore._table`."""
     values = score.correction(np.linspace(*score.predictors, _POINTS))
-    return values if np.ptp(values) > 1e-12 * score.limit else float(values[0])
+    return Table(values) if np.ptp(values) > 1e-12 * score.limit else float(values[0])

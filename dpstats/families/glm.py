@@ -11,7 +11,7 @@ import math
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from scipy import optimize, special
@@ -19,6 +19,7 @@ from scipy import optimize, special
 from dpstats.families.links import logistic_slope, softplus
 
 Function = Callable[[np.ndarray], np.ndarray]
+T = TypeVar("T")
 
 # exp() of a linear predictor beyond this says nothing more, and its square still is a number
 LARGEST_EXPONENT = 300.0
@@ -32,6 +33,66 @@ _NEARLY_POISSON = 1e-6
 # and the most, by which all rows with a mean above 1/100 weigh alike
 USUAL_EXCESS, EXCESSES = 1.0, (1e-4, 100.0)
 NEGATIVE_BINOMIAL_NAME = "negativebinomial"
+
+
+@dataclass(frozen=True, slots=True)
+class Of:
+    """A function of y, eta or a dispersion by way of what eta gives `first`, as its mean.
+
+    Functions of a family that have the same `first` share it where they are asked for the same rows
+    (:class:`RowsOf`).
+    """
+
+    first: Callable[[np.ndarray], Any]
+    then: Callable[..., np.ndarray]
+    place: int = 0  # of eta among the arguments
+
+    def __call__(self, *given: Any) -> np.ndarray:
+        before, eta, after = given[: self.place], given[self.place], given[self.place + 1 :]
+        return self.then(*before, self.first(eta), *after)
+
+
+class RowsOf:
+    """Responses and linear predictors of some rows, and what a family makes of them, each thing once."""
+
+    def __init__(self, family: GlmFamily, y: np.ndarray, eta: np.ndarray) -> None:
+        self.family, self.y, self.eta = family, y, eta
+        self._made: dict[Any, Any] = {}
+
+    def once(self, key: Any, make: Callable[[], T]) -> T:
+        """What is made for a key; not to be changed."""
+        if key not in self._made:
+            self._made[key] = make()
+        made: T = self._made[key]
+        return made
+
+    @property
+    def score(self) -> np.ndarray:
+        """psi."""
+        return self.once("score", lambda: self._told(self.family.score, self.y))
+
+    @property
+    def curvature(self) -> np.ndarray:
+        """h."""
+        return self.once("curvature", lambda: self._told(self.family.curvature))
+
+    @property
+    def largest_score(self) -> np.ndarray:
+        """The larger of the two scores that a row of a 0 or 1 may have, without its sign."""
+        ends = (np.full_like(self.eta, end) for end in (1.0, 0.0))
+        return np.maximum(*(abs(self._told(self.family.score, end)) for end in ends))
+
+    def score_variance(self, dispersion: float) -> np.ndarray:
+        """Var(psi)."""
+        return self._told(self.family.score_variance, after=(dispersion,))
+
+    def _told(
+        self, function: Callable[..., np.ndarray], *before: np.ndarray, after: tuple[float, ...] = ()
+    ) -> np.ndarray:
+        if not isinstance(function, Of):
+            return function(*before, self.eta, *after)
+        first = function.first
+        return function.then(*before, self.once(first, lambda: first(self.eta)), *after)
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,10 +204,6 @@ class GlmFamily:
         mean = self.mean(np.linspace(-_EVENLY, _EVENLY, 100 * int(_EVENLY) + 1))
         return float(np.minimum(mean, 1 - mean).sum()) / 50
 
-    def largest_at(self, eta: np.ndarray) -> np.ndarray:
-        """The larger of the two scores that a row of a 0 or 1 may have, without its sign."""
-        return np.maximum(abs(self.score(np.ones_like(eta), eta)), abs(self.score(np.zeros_like(eta), eta)))
-
     @property
     def constant_variance(self) -> bool:
         """Whether Var(y) is the same for every mean."""
@@ -236,7 +293,8 @@ def count_clipped_square(mean: np.ndarray, below: np.ndarray, above: np.ndarray,
 
 
 def _count_variance(mean: np.ndarray, alpha: float) -> np.ndarray:
-    return mean * (1 + max(alpha, 0.0) * mean)  # counts that scatter less are taken for Poisson
+    """Of counts; those that scatter less than a Poisson law are taken for it."""
+    return mean * (1 + alpha * mean) if alpha > 0 else mean
 
 
 def _gamma_clipped_mean(eta: np.ndarray, limit: np.ndarray, dispersion: float) -> np.ndarray:
@@ -320,6 +378,11 @@ def _probit_one(eta: np.ndarray) -> np.ndarray:
     return math.sqrt(2 / math.pi) / special.erfcx(-np.asarray(eta) / math.sqrt(2))
 
 
+def _probit_both(eta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Sizes of the scores of a 1 and of a 0."""
+    return _probit_one(eta), _probit_one(-np.asarray(eta))
+
+
 PROBIT = replace(
     BINOMIAL,
     name="binomial(probit)",
@@ -327,9 +390,9 @@ PROBIT = replace(
     link_name="probit",
     mean=special.ndtr,
     link=special.ndtri,
-    score=lambda y, eta: y * _probit_one(eta) - (1 - y) * _probit_one(-np.asarray(eta)),
-    curvature=lambda eta: _probit_one(eta) * _probit_one(-np.asarray(eta)),
-    score_variance=lambda eta, dispersion: _probit_one(eta) * _probit_one(-np.asarray(eta)),
+    score=Of(_probit_both, lambda y, both: y * both[0] - (1 - y) * both[1], 1),
+    curvature=Of(_probit_both, lambda both: both[0] * both[1]),
+    score_variance=Of(_probit_both, lambda both, dispersion: both[0] * both[1]),
     most_curved=2 / math.pi,
     largest_score=np.inf,
     ratio_name="",
@@ -337,9 +400,10 @@ PROBIT = replace(
 )
 
 
-def _cloglog_one(eta: np.ndarray) -> np.ndarray:
-    """Score of a 1 under a complementary log-log link: x / (exp(x) - 1), x = exp(eta); that of a 0 is -x."""
-    return 1 / special.exprel(_exp(eta))
+def _cloglog_both(eta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The same under a complementary log-log link: x / (exp(x) - 1) and x = exp(eta)."""
+    x = _exp(eta)
+    return 1 / special.exprel(x), x
 
 
 CLOGLOG = replace(
@@ -349,9 +413,9 @@ CLOGLOG = replace(
     link_name="cloglog",
     mean=lambda eta: -np.expm1(-_exp(eta)),
     link=lambda mean: np.log(-np.log1p(-np.asarray(mean))),
-    score=lambda y, eta: y * _cloglog_one(eta) - (1 - y) * _exp(eta),
-    curvature=lambda eta: _exp(eta) * _cloglog_one(eta),
-    score_variance=lambda eta, dispersion: _exp(eta) * _cloglog_one(eta),
+    score=Of(_cloglog_both, lambda y, both: y * both[0] - (1 - y) * both[1], 1),
+    curvature=Of(_cloglog_both, lambda both: both[1] * both[0]),
+    score_variance=Of(_cloglog_both, lambda both, dispersion: both[1] * both[0]),
     most_curved=0.6477,  # x^2 / (exp(x) - 1) has its maximum at x = 1.594
     largest_score=np.inf,
     ratio_name="hazard ratio",
@@ -364,10 +428,10 @@ POISSON = GlmFamily(
     link_name="log",
     mean=_exp,
     link=np.log,
-    score=lambda y, eta: y - _exp(eta),
-    curvature=_exp,
+    score=Of(_exp, lambda y, mean: y - mean, 1),
+    curvature=Of(_exp, lambda mean: mean),
     variance=lambda mean: mean,
-    score_variance=lambda eta, dispersion: _count_variance(_exp(eta), dispersion),
+    score_variance=Of(_exp, _count_variance),
     clipped_mean=_count_clipped_mean,
     clipped_square=None,
     quantile=None,
@@ -402,29 +466,22 @@ def negative_binomial(alpha: float) -> GlmFamily:
     Their score is (y - m) / (1 + alpha m): that of a Poisson law times a weight that falls with the mean.
     """
 
+    def both(eta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The mean, and what it divides scores by."""
+        mean = _exp(eta)
+        return mean, 1 + alpha * mean
+
     def fall(eta: np.ndarray) -> np.ndarray:
-        return 1 + alpha * _exp(eta)
-
-    def score(y: np.ndarray, eta: np.ndarray) -> np.ndarray:
-        mean = _exp(eta)  # once: it takes longer than all else
-        return np.asarray((y - mean) / (1 + alpha * mean))
-
-    def curvature(eta: np.ndarray) -> np.ndarray:
-        mean = _exp(eta)
-        return mean / (1 + alpha * mean)
-
-    def score_variance(eta: np.ndarray, more: float) -> np.ndarray:
-        mean = _exp(eta)
-        return np.asarray(_count_variance(mean, alpha + more) / (1 + alpha * mean) ** 2)
+        return both(eta)[1]
 
     return replace(
         POISSON,
         name=f"{NEGATIVE_BINOMIAL_NAME}(alpha={alpha:.6g})",
         title="negative binomial",
-        score=score,
-        curvature=curvature,
+        score=Of(both, lambda y, both: (y - both[0]) / both[1], 1),
+        curvature=Of(both, lambda both: both[0] / both[1]),
         variance=lambda mean: mean + alpha * mean**2,
-        score_variance=score_variance,
+        score_variance=Of(both, lambda both, more: _count_variance(both[0], alpha + more) / both[1] ** 2),
         clipped_mean=lambda eta, limit, more: (
             _count_clipped_mean(eta, limit * fall(eta), max(alpha + more, 0.0)) / fall(eta)
         ),

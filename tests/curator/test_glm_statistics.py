@@ -1,18 +1,19 @@
 """Statistics of generalised linear models: the test numbers of the specification, and exact sums."""
 
 import math
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
 import pytest
 
 from dpstats.budget import gdp
-from dpstats.curator import Curator
+from dpstats.curator import Curator, blocks
 from dpstats.curator.blocks import Scratch
 from dpstats.curator.statistics import REGISTRY
 from dpstats.curator.statistics.columns import ColumnMeans
 from dpstats.families.bounded_score import BoundedScore, logistic_information_weight, square_weight
-from dpstats.families.glm import POISSON
+from dpstats.families.glm import POISSON, Of
 from dpstats.testing import NoNoise
 from tests.made import MadeBlock, MadeDesign, MadeRows, made_columns
 
@@ -133,3 +134,35 @@ def test_levels_are_covariates_each_once(levels):
     statistic = partial(ColumnMeans, MadeDesign(3), center=np.zeros(4), half=np.ones(4))
     with pytest.raises(ValueError, match="numbers of covariates, each once"):
         statistic(levels=levels)
+
+
+@pytest.mark.parametrize("room", [0, blocks._KEPT_BYTES])
+def test_statistics_about_one_line_work_out_its_means_once(monkeypatch, room):
+    """Of each of three blocks, which stay or are read again; each releases what it does alone."""
+    monkeypatch.setattr(blocks, "_KEPT_BYTES", room)
+    asked = 0
+
+    def mean(eta):
+        nonlocal asked
+        asked += len(eta) > 1  # bounds ask for that of one row
+        return np.exp(eta)
+
+    family = replace(
+        POISSON,
+        score=Of(mean, lambda y, mean: y - mean, 1),
+        curvature=Of(mean, lambda mean: mean),
+        score_variance=Of(mean, lambda mean, dispersion: mean),
+    )
+    score = BoundedScore(family, 2.0, 3.0, 3.0)
+    line = {name: ROW[name] for name in ("center", "scale", "beta")}
+    tails = dict(line, score=score, wider=replace(score, limit=16.0, spread=24.0))
+    bend = dict(line, score=replace(score, limit=1.0, spread=1.5), middle=0.1, spread=1.0, edge=2.0)
+    together = ("score_tails", 1.0, tails), ("predictor_bend", 1.0, bend)
+    columns = made_columns(50, 1)
+    curator = Curator(MadeRows(columns), MadeDesign(1), gdp(9.0), noise=NoNoise(), block_rows=20)
+    alone = [curator.release(name, cost, **public) for name, cost, public in together]
+    asked = 0
+    found = curator.release_together(*together)
+    assert asked == 3
+    for one, other in zip(alone, found, strict=True):
+        assert (one.values[0] == other.values[0]).all()

@@ -1,13 +1,24 @@
 """Families of generalised linear models: derivatives against likelihoods, clipped moments against laws."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from scipy import integrate, stats
 
 from dpstats.families.bounded_score import BoundedScore
-from dpstats.families.glm import BINOMIAL, CLOGLOG, FAMILIES, GAMMA, GAUSSIAN, POISSON, PROBIT, GlmFamily
+from dpstats.families.glm import (
+    BINOMIAL,
+    CLOGLOG,
+    FAMILIES,
+    GAMMA,
+    GAUSSIAN,
+    POISSON,
+    PROBIT,
+    GlmFamily,
+    RowsOf,
+)
 
 ETAS = np.linspace(-2.5, 2.5, 11)
 PHI, ALPHA = 0.7, 1.0
@@ -168,6 +179,29 @@ def test_weights_keep_both_scores_of_a_yes_or_no_below_a_limit(family, limit):
     np.testing.assert_allclose(curvature, weight * family.curvature(at), rtol=1e-12)
     assert curvature.max() <= 0.4
     assert (weight[np.abs(at) < 0.1] > 0.4 * min(limit, 1)).all()
+
+
+def test_rows_have_what_their_family_makes_of_each(family):
+    for y in RESPONSES[family.kind]:
+        rows = RowsOf(family, np.full(len(ETAS), y), ETAS)
+        for _ in range(2):
+            assert (rows.score == family.score(np.full(len(ETAS), y), ETAS)).all()
+            assert (rows.curvature == family.curvature(ETAS)).all()
+            assert (rows.score_variance(PHI) == family.score_variance(ETAS, PHI)).all()
+
+
+@pytest.mark.parametrize(
+    "other", [dict(limit=4.0), dict(limit=4.0, spread=6.0), dict(curvature_limit=1.0)], ids=str
+)
+@pytest.mark.parametrize("family", [POISSON, PROBIT], ids=lambda family: family.name)
+def test_scores_of_rows_do_not_depend_on_who_asked_before(family, other):
+    """Limits twice as wide in twice as many sds weigh rows alike, others do not."""
+    eta = np.linspace(-2.0, 3.0, 40)
+    y = np.arange(40.0) % 2
+    score = BoundedScore(family, 2.0, 0.5, 3.0)
+    rows = RowsOf(family, y, eta)
+    for each in (score, replace(score, **other), score):
+        assert (each.of(rows) == each(y, eta)[0]).all()
 
 
 def test_limits_are_checked():

@@ -19,9 +19,14 @@ MUTANTS = (
         "families/test_glm.py::test_weights_keep_both_scores_of_a_yes_or_no_below_a_limit[0.5-binomial(probit)]",
         (
             "families/bounded_score.py",
-            "return np.minimum(weight, self.limit / self.family.largest_at(eta))",
+            "return np.minimum(weight, self.limit / rows.largest_score)",
             "return weight",
         ),
+    ),
+    planted(
+        "scores of a wider limit weigh rows as those of a narrower one that were asked for before",
+        "families/test_glm.py::test_scores_of_rows_do_not_depend_on_who_asked_before",
+        ("families/bounded_score.py", "spread = self.limit / self.spread if", "spread = 1.0 if"),
     ),
     planted(
         "rows of several units: a symmetric part is weighed twice",
@@ -550,8 +555,8 @@ MUTANTS = (
         "bend of the predictor: rows beyond the edge count as far as they lie",
         "predictor_bend",
         "at_line",
-        "np.clip((eta - self._middle) / self._spread, -self._edge, self._edge)",
-        "(eta - self._middle) / self._spread",
+        "np.clip((line - self._middle) / self._spread, -self._edge, self._edge)",
+        "(line - self._middle) / self._spread",
     ),
     small(
         "bend of the predictor: squares weigh twice what is free",
@@ -623,8 +628,8 @@ MUTANTS = (
         "tails of scores: what a wider limit adds is not clipped",
         "score_tails",
         "at_line",
-        "np.clip(self._wider(block.time, eta)[0] - self._score(block.time, eta)[0], *self._range)",
-        "2 * (self._wider(block.time, eta)[0] - self._score(block.time, eta)[0])",
+        "np.clip(self._wider.of(rows) - self._score.of(rows), *self._range)",
+        "2 * (self._wider.of(rows) - self._score.of(rows))",
     ),
     small(
         "squares of scores: what laws say of them costs nothing",
@@ -637,7 +642,7 @@ MUTANTS = (
         "squares of scores: a wider score than the limit",
         "score_squares",
         "glm",
-        "np.square(self._score(block.time, eta)[0], out=found[0])",
+        "np.square(self._bounded.of(scored), out=found[0])",
         "np.square(self._bounded.family.score(block.time, eta), out=found[0])",
     ),
     small(

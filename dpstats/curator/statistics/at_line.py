@@ -4,6 +4,8 @@ Whether responses bend is told by scores against the square of the linear predic
 the scores, by a wider one.
 """
 
+import functools
+
 import numpy as np
 
 from dpstats.curator.blocks import Block, PublicDesign, Scratch
@@ -11,6 +13,7 @@ from dpstats.curator.lattice import Factor, Part
 from dpstats.curator.products import predictor
 from dpstats.curator.statistics.base import Statistic, check_positive, each_row
 from dpstats.families.bounded_score import BoundedScore, square_weight
+from dpstats.families.glm import GlmFamily, RowsOf
 
 
 class AtLine(Statistic):
@@ -28,21 +31,29 @@ class AtLine(Statistic):
         if not center.shape == scale.shape == beta.shape == (len(design.names),):
             raise ValueError(f"center, scale and beta must hold {len(design.names)} numbers each")
         self._center, self._beta = center, beta / scale
+        self._key = center.tobytes(), self._beta.tobytes()
         self._weighted, self._offset = design.weights is not None, design.offset_bounds != (0.0, 0.0)
 
     def line(self, block: Block, scratch: Scratch) -> np.ndarray:
-        """What covariates make of the linear predictors of a block, shape (B,); a reused array."""
-        centred = scratch("centred", len(self._center), len(block.ok))
-        np.subtract(block.exog.T, self._center[:, None], out=centred)
-        return predictor(self._beta, centred, scratch)
+        """What covariates make of the linear predictors of a block, shape (B,); not to be changed."""
+        return scratch.passing("line", block, self._key, functools.partial(self._line, block))
 
     def eta(self, block: Block, scratch: Scratch) -> np.ndarray:
-        """Linear predictors of the rows of a block, shape (B,); the same array."""
-        return self.shifted(self.line(block, scratch), block)
+        """Linear predictors of the rows of a block, shape (B,); not to be changed."""
+        line = self.line(block, scratch)
+        return line + block.offset if self._offset else line
 
-    def shifted(self, line: np.ndarray, block: Block) -> np.ndarray:
-        """`line` with the offset added to it."""
-        return np.add(line, block.offset, out=line) if self._offset else line
+    def rows(self, family: GlmFamily, block: Block, scratch: Scratch) -> RowsOf:
+        """Rows about their linear predictors, which statistics of other limits ask for, too."""
+        key = self._key, family
+        return scratch.passing(
+            "rows", block, key, lambda _: RowsOf(family, block.time, self.eta(block, scratch))
+        )
+
+    def _line(self, block: Block, memory: Scratch) -> np.ndarray:
+        centred = memory("centred", len(self._center), len(block.ok))
+        np.subtract(block.exog.T, self._center[:, None], out=centred)
+        return predictor(self._beta, centred, memory)
 
 
 class PredictorBend(AtLine):
@@ -105,12 +116,11 @@ class PredictorBend(AtLine):
         self.ranges = np.array([2 * most, self._kappa * most**2])
 
     def factors(self, block: Block, scratch: Scratch) -> tuple[Factor, ...]:
-        size, eta = len(block.ok), self.line(block, scratch)
-        if not self._alone:
-            eta = self.shifted(eta, block)
-        t = np.clip((eta - self._middle) / self._spread, -self._edge, self._edge)
-        psi, _ = self._score(block.time, self.shifted(eta, block) if self._alone else eta)
-        right = scratch("bend", 2, size)
+        rows = self.rows(self._score.family, block, scratch)
+        line = self.line(block, scratch) if self._alone else rows.eta
+        t = np.clip((line - self._middle) / self._spread, -self._edge, self._edge)
+        psi = self._score.of(rows)
+        right = scratch("bend", 2, len(block.ok))
         np.multiply(psi, t**2 - self._edge**2 / 2, out=right[0])
         if self._weighted:
             np.multiply(right[0], block.weight, out=right[0])
@@ -161,8 +171,8 @@ class ScoreTails(AtLine):
         self.sensitivity = most - least
 
     def factors(self, block: Block, scratch: Scratch) -> tuple[Factor, ...]:
-        eta = self.eta(block, scratch)
-        v = np.clip(self._wider(block.time, eta)[0] - self._score(block.time, eta)[0], *self._range)
+        rows = self.rows(self._score.family, block, scratch)
+        v = np.clip(self._wider.of(rows) - self._score.of(rows), *self._range)
         if self._weighted:
             np.multiply(v, block.weight, out=v)
         return (each_row(v[None]),)

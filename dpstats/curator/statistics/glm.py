@@ -12,7 +12,13 @@ from dpstats.curator.blocks import Block, PublicDesign, Scratch
 from dpstats.curator.lattice import Factor, Part
 from dpstats.curator.products import RowProducts, squared_norms
 from dpstats.curator.statistics.base import Statistic, each_row
-from dpstats.families.bounded_score import BoundedScore, logistic_information_weight, square_weight
+from dpstats.families.bounded_score import (
+    BoundedScore,
+    Table,
+    logistic_information_weight,
+    square_weight,
+)
+from dpstats.families.glm import RowsOf
 
 # Times this `ScoreSquares` releases what goes along columns, beside what is of all rows
 _ALONG = math.sqrt(1 / 3)
@@ -276,7 +282,7 @@ class FarScores(GlmScore):
 
     def factors(self, block: Block, scratch: Scratch) -> tuple[Factor, ...]:
         rows, _, eta = self._rows(block, scratch)
-        psi, _ = self._score(block.time, eta)
+        psi = self._bounded.of(RowsOf(self._bounded.family, block.time, eta))
         lengths = np.sqrt(squared_norms(rows, scratch))
         share = np.minimum(np.maximum(0.0, 1 - (self._radius / lengths) ** 2), self._reach / lengths)
         if self._weighted:
@@ -329,8 +335,8 @@ class ScoreSquares(GlmScore):
         self, design: PublicDesign, *, radius: float, score: BoundedScore, alphas: Sequence[float], **row: Any
     ) -> None:
         super().__init__(design, radius=radius, score=score, **row)
-        self._tables = np.maximum([score.squares(alpha) for alpha in alphas], 0.0)
-        largest = np.append(score.limit**2, self._tables.max(axis=1))
+        self._squares = Table(np.maximum([score.squares(alpha) for alpha in alphas], 0.0))
+        largest = np.append(score.limit**2, self._squares.values.max(axis=1))
         full = np.append(1.0, np.full(self._k, _ALONG))
         self.parts, self._units = (Part(full, largest),), 1 / full * np.append(1.0, np.full(self._k, radius))
         self.sensitivity = math.sqrt(4 / 3) * float(np.linalg.norm(largest))
@@ -340,9 +346,10 @@ class ScoreSquares(GlmScore):
         left = scratch("rows", self._k + 1, len(eta))
         left[0] = block.weight if self._weighted else 1.0
         np.multiply(rows, weight * (_ALONG / self._radius), out=left[1:])
-        found = scratch("squares", len(self._tables) + 1, len(eta))
-        np.square(self._score(block.time, eta)[0], out=found[0])
-        found[1:] = self._bounded.interpolated(self._tables, eta)
+        scored = RowsOf(self._bounded.family, block.time, eta)
+        found = scratch("squares", len(self._squares.values) + 1, len(eta))
+        np.square(self._bounded.of(scored), out=found[0])
+        found[1:] = self._bounded.interpolated(self._squares, scored)
         return (Factor(left.T, found.T),)
 
     def unpack(self, vector: np.ndarray) -> tuple[np.ndarray, ...]:
