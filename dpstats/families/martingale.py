@@ -42,6 +42,16 @@ class Integrands(NamedTuple):
     log_sigma_compensator: np.ndarray
 
 
+class Compensators(NamedTuple):
+    """One row's taper and h1*, int g dH, and the compensators of the two scores, since its start."""
+
+    taper: np.ndarray
+    location: np.ndarray
+    hazard: np.ndarray
+    location_compensator: np.ndarray
+    log_sigma_compensator: np.ndarray
+
+
 class Scores(NamedTuple):
     """One row's psi and chi, and what it adds to the information: kept v v', v = (location, log_sigma)."""
 
@@ -67,7 +77,7 @@ def integrands(
     ----------
     cut : Taper
     z : array, shape (B,)
-        Residuals; or of shape (B, 1), for pivots of shape (C,), to have each with each.
+        Residuals.
     pivot : array, shape (B,)
         m of each row.
     low, high : float
@@ -75,14 +85,7 @@ def integrands(
     entry : array, shape (B,), optional
         Finite residuals at which the rows began to be watched; from the start if not given.
     """
-    pieces = _since_start(cut, z, pivot, low, high)
-    if entry is None:
-        return pieces
-    before = _since_start(cut, np.minimum(entry, z), pivot, low, high)
-    return pieces._replace(
-        location_compensator=pieces.location_compensator - before.location_compensator,
-        log_sigma_compensator=pieces.log_sigma_compensator - before.log_sigma_compensator,
-    )
+    return _with_log_sigma(compensators(cut, z, pivot, low, high), cut, z, pivot, low, high, entry)
 
 
 def scores(
@@ -108,16 +111,17 @@ def scores(
     known : Between, optional
         Of rows that may have failed between two residuals, of which `z` is the first.
     """
-    parts = integrands(cut, z, pivot, *limits, entry)
+    since = compensators(cut, z, pivot, *limits)
+    parts = _with_log_sigma(since, cut, z, pivot, *limits, entry)
     kept = event * parts.taper
     psi = parts.location_compensator - kept * parts.location
     chi = parts.log_sigma_compensator - kept * parts.log_sigma
     if known is None:
         return Scores(psi, chi, kept, parts.location, parts.log_sigma)
-    last = _since_start(cut, known.upper, pivot, *limits)
+    last = compensators(cut, known.upper, pivot, *limits)
     location = last.location_compensator - parts.location_compensator
     log_sigma = last.log_sigma_compensator - parts.log_sigma_compensator
-    told = known.told(cut.integrals(known.upper).hazard - cut.integrals(z).hazard)
+    told = known.told(last.hazard - since.hazard)
     return Scores(
         psi - location * known.odds,
         chi - log_sigma * known.odds,
@@ -127,7 +131,16 @@ def scores(
     )
 
 
-def _since_start(cut: Taper, z: np.ndarray, pivot: np.ndarray, low: float, high: float) -> Integrands:
+def compensators(cut: Taper, z: np.ndarray, pivot: np.ndarray, low: float, high: float) -> Compensators:
+    """The pieces that do not depend on the entry.
+
+    Parameters
+    ----------
+    cut, low, high
+        As of :func:`integrands`.
+    z, pivot : array
+        Of shape (B,) both; or pivots of shape (C, 1), to have each with each.
+    """
     z = np.minimum(z, cut.stop)
     left, right = np.minimum(pivot + low, cut.stop), np.minimum(pivot + high, cut.stop)
     g, slope, (total, location, moment) = cut.at(z)
@@ -137,5 +150,21 @@ def _since_start(cut: Taper, z: np.ndarray, pivot: np.ndarray, low: float, high:
     own, first, last = (np.broadcast_to(each, shifted.shape)[late] for each in (location, moment, right))
     shifted[late] -= first - last * own + cut.iterated(last)
     shifted[early] = low * np.broadcast_to(location, shifted.shape)[early]
-    log_sigma = 1 + np.clip(z - pivot, low, high) * slope
-    return Integrands(g, slope, log_sigma, location, total + shifted)
+    return Compensators(g, slope, total, location, total + shifted)
+
+
+def _with_log_sigma(
+    since: Compensators,
+    cut: Taper,
+    z: np.ndarray,
+    pivot: np.ndarray,
+    low: float,
+    high: float,
+    entry: np.ndarray | None,
+) -> Integrands:
+    g, slope, _, location, log_sigma = since
+    if entry is not None:
+        before = compensators(cut, np.minimum(entry, z), pivot, low, high)
+        location, log_sigma = location - before.location_compensator, log_sigma - before.log_sigma_compensator
+    own = 1 + np.clip(np.minimum(z, cut.stop) - pivot, low, high) * slope
+    return Integrands(g, slope, own, location, log_sigma)

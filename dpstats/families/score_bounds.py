@@ -66,7 +66,7 @@ import numpy as np
 
 from dpstats.families.between import NARROW
 from dpstats.families.location_scale import Family
-from dpstats.families.martingale import integrands, taper
+from dpstats.families.martingale import compensators, taper
 from dpstats.families.tapers import Taper
 
 # Of z and of the pivot: ten times as many of both would take less than 6 % off the noise in log sigma and
@@ -235,8 +235,8 @@ def _largest_distance(boxes: _Boxes, kappa: float, tau: float, norms: np.ndarray
     The scores of log sigmas of two strata are at a right angle.
     """
     size = np.maximum(np.abs(boxes.low), np.abs(boxes.high))
-    apart = boxes.high[:, None] - boxes.low
-    chi = np.maximum(np.maximum(apart, apart.T), np.maximum(size[:, None], size))
+    # all else is alike for both rows of a pair, and each is the first of one pair
+    chi = np.maximum(boxes.high[:, None] - boxes.low, size)
     if strata:
         chi = np.maximum(chi, np.hypot(size[:, None], size))
     squares = (boxes.psi[:, None] + boxes.psi) ** 2 + (kappa * chi) ** 2
@@ -248,39 +248,38 @@ def _boxes(where: Truncation, cut: Taper) -> _Boxes:
     first, last = where.pivots
     begin = min(first + low, cut.start, cut.floor if math.isfinite(cut.floor) else cut.start) - 2.0
     # below the first inner node the scores are those of z -> -inf, up to the hazard of that node
-    z = np.unique(np.concatenate([[begin - 60.0], np.linspace(begin, cut.stop, CELLS), [cut.start]]))
-    pivot = np.linspace(first, last, PIVOTS)
+    z = np.sort(np.concatenate([[begin - 60.0], np.linspace(begin, cut.stop, CELLS), [cut.start]]))
+    # the last axis is that of z, so that what is said of all pivots is found by whole rows
+    pivot = np.linspace(first, last, PIVOTS)[:, None]
     reach = (last - first) / (PIVOTS - 1) / 2
-    pieces = integrands(cut, z[:, None], pivot, low, high)
-    taper_, slope, a1 = (each[:, 0] for each in (pieces.taper, pieces.location, pieces.location_compensator))
-    a2, a0 = pieces.log_sigma_compensator, cut.integrals(z).hazard
+    taper_, slope, a0, a1, a2 = compensators(cut, z, pivot, low, high)
 
-    rho_low = np.clip(z[:-1, None] - pivot - reach, low, high)
-    rho_high = np.clip(z[1:, None] - pivot + reach, low, high)
-    h2_low = 1 + np.where(rho_low < 0, rho_low * slope[:-1, None], rho_low * slope[1:, None])
-    h2_high = 1 + np.where(rho_high < 0, rho_high * slope[1:, None], rho_high * slope[:-1, None])
-    step, spread = (a0[1:] - a0[:-1])[:, None], reach * a1[1:, None]
+    # each of a product of intervals, of which one is that of h1* or g: its ends are among those of both
+    rho_low = np.minimum(np.maximum(z[:-1] - pivot - reach, low), high)
+    rho_high = np.minimum(np.maximum(z[1:] - pivot + reach, low), high)
+    h2_low = 1 + np.minimum(rho_low * slope[:-1], rho_low * slope[1:])
+    h2_high = 1 + np.maximum(rho_high * slope[:-1], rho_high * slope[1:])
+    step, spread = a0[1:] - a0[:-1], reach * a1[1:]
     up, down = np.maximum(h2_high, 0) * step, np.minimum(h2_low, 0) * step
-    a2_low = np.maximum(a2[:-1] + down, a2[1:] - up) - spread
-    a2_high = np.minimum(a2[:-1] + up, a2[1:] - down) + spread
-    g_high, g_low = taper_[:-1, None], taper_[1:, None]
-    jump_low = np.where(h2_low < 0, h2_low * g_high, h2_low * g_low)
-    jump_high = np.where(h2_high < 0, h2_high * g_low, h2_high * g_high)
+    a2_low = np.maximum(a2[:, :-1] + down, a2[:, 1:] - up) - spread
+    a2_high = np.minimum(a2[:, :-1] + up, a2[:, 1:] - down) + spread
+    jump_low = np.minimum(h2_low * taper_[:-1], h2_low * taper_[1:])
+    jump_high = np.maximum(h2_high * taper_[:-1], h2_high * taper_[1:])
 
     jump = taper_ * slope
     event_psi = np.maximum(*(np.abs(a1[side] - jump[side]) for side in (slice(-1), slice(1, None))))
     if where.delayed:
         event_psi = np.maximum(event_psi, jump[:-1])
-        dip = np.maximum.accumulate(np.maximum(-a2_low, 0), axis=0)
+        dip = np.maximum.accumulate(np.maximum(-a2_low, 0), axis=1)
         a2_low, a2_high = np.minimum(a2_low, 0), a2_high + dip
     nothing = np.zeros(1)  # the row that weighs nothing
     no_matrix = np.zeros(len(z) - 1)
     return _Boxes(
         psi=np.concatenate([event_psi, a1[1:], nothing]),
-        low=np.concatenate([(a2_low - jump_high).min(axis=1), a2_low.min(axis=1), nothing]),
-        high=np.concatenate([(a2_high - jump_low).max(axis=1), a2_high.max(axis=1), nothing]),
+        low=np.concatenate([(a2_low - jump_high).min(axis=0), a2_low.min(axis=0), nothing]),
+        high=np.concatenate([(a2_high - jump_low).max(axis=0), a2_high.max(axis=0), nothing]),
         slope_square=np.concatenate([taper_[:-1] * slope[:-1] ** 2, no_matrix, nothing]),
         log_sigma_square=np.concatenate(
-            [(g_high * np.maximum(h2_low**2, h2_high**2)).max(axis=1), no_matrix, nothing]
+            [taper_[:-1] * np.maximum(h2_low**2, h2_high**2).max(axis=0), no_matrix, nothing]
         ),
     )

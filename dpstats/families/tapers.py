@@ -45,8 +45,9 @@ def _interpolated(cubics: np.ndarray, z: ArrayLike) -> np.ndarray:
     with np.errstate(invalid="ignore"):
         cell = passed.astype(np.intp)  # anything where z is NaN, and so is what is returned
     share = passed - cell
-    constant, *more = np.moveaxis(np.take(cubics, cell, axis=0, mode="clip"), -1, 0)
-    return np.asarray(((more[2] * share + more[1]) * share + more[0]) * share + constant)
+    found = np.take(cubics, cell, axis=0, mode="clip")
+    constant, first, second, third = (found[..., power] for power in range(4))
+    return np.asarray(((third * share + second) * share + first) * share + constant)
 
 
 def normal_hazard(z: ArrayLike) -> np.ndarray:
