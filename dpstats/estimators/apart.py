@@ -59,7 +59,7 @@ class Apart(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Found:
+class Whereabouts:
     """Where covariates and, last, the response were found, on the model's scale.
 
     Attributes

@@ -54,7 +54,7 @@ WIDE, NEAR = Square(EDGE, 0.5, False), Square(1.0, 2.4, True)
 
 
 @dataclass(frozen=True)
-class Line:
+class ReleasedLine:
     """A released line on standardised columns, the constant first.
 
     Attributes
@@ -170,7 +170,7 @@ class Bend:
 
 
 def standardised(back: np.ndarray, cov: np.ndarray, cov_privacy: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Covariances of a `Line`, by what takes the user's coefficients to those of standardised columns."""
+    """Covariances of a `ReleasedLine`, by what takes coefficients to those of standardised columns."""
     if not np.isfinite(cov).all():
         unknown = np.full((len(back), len(back)), np.inf)
         return unknown, unknown
@@ -184,7 +184,7 @@ def _carried(back: np.ndarray, cov: np.ndarray) -> np.ndarray:
     return np.asarray(found)
 
 
-def bend_public(line: Line, score: BoundedScore, square: Square) -> dict[str, Any]:
+def bend_public(line: ReleasedLine, score: BoundedScore, square: Square) -> dict[str, Any]:
     """Public parameters of the statistic "predictor_bend"; they do not depend on covariances."""
     return dict(
         center=line.center,
@@ -198,7 +198,7 @@ def bend_public(line: Line, score: BoundedScore, square: Square) -> dict[str, An
     )
 
 
-def judged(release: Release, line: Line, limit: float, curve: Square, share: float) -> Bend:
+def judged(release: Release, line: ReleasedLine, limit: float, curve: Square, share: float) -> Bend:
     """Whether a line bends, by a release of products of scores, up to a limit, with its square."""
     if not np.isfinite(line.cov).all():
         return Bend(False, 0.0)

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dpstats.curator import Release
-from dpstats.estimators.bends import EDGE, FAR, NEAR, WORTH, Line, believed, by_chance, judged
+from dpstats.estimators.bends import EDGE, FAR, NEAR, WORTH, ReleasedLine, believed, by_chance, judged
 from dpstats.estimators.column_law import CROOKED, OCTAVE, ColumnLaw
 from dpstats.estimators.engine.bounds import base_square
 from dpstats.estimators.engine.plan import Plan
@@ -55,7 +55,7 @@ class Look:
 
     Attributes
     ----------
-    line : Line
+    line : ReleasedLine
     scale : RowScale
     chosen : array of int, shape (m,)
         The skewed columns, among those that are no constant.
@@ -67,7 +67,7 @@ class Look:
         Beyond which whitened rows weigh less.
     """
 
-    line: Line
+    line: ReleasedLine
     scale: RowScale
     chosen: Array
     law: ColumnLaw
@@ -76,7 +76,7 @@ class Look:
     radius: float
 
     @classmethod
-    def along(cls, line: Line, scale: RowScale, events: float, radius: float) -> "Look":
+    def along(cls, line: ReleasedLine, scale: RowScale, events: float, radius: float) -> "Look":
         """What is skewed, or may be, of the columns that are not of two values."""
         return cls(line, scale, *_skewed(scale), events, radius)
 
@@ -101,7 +101,7 @@ class Look:
         sds = self._sds(noise, float(release.values[1].item()) / square_weight(limit * self._span))
         sure = np.array([by_chance(release.law, noise, sd, len(sds))[0] for sd in sds])
         slopes, own = line.beta[self._axes], (np.arange(len(sds)), self._axes)
-        on, ends = Shape.of(self, self.law, _goes_on), Shape.of(self, self.tail, _ends)
+        on, ends = ShapedEffects.of(self, self.law, _goes_on), ShapedEffects.of(self, self.tail, _ends)
         near, far = self._per_score(on), self._per_score(ends)
         known, bent = believed(found, sds, _over(ends.sums, ends.heard[1]) * slopes * self._roots)
         goes_on = (known * found)[:, None] * near
@@ -151,7 +151,7 @@ class Look:
         off = level**2 * variances[0] + tilt**2 * variances[self._axes] * self._roots**2
         return np.asarray(np.sqrt(squares + noise**2 + self.events**2 * off))
 
-    def _per_score(self, shape: "Shape") -> Array:
+    def _per_score(self, shape: "ShapedEffects") -> Array:
         """What a sum of scores against a curve, of 1, moves coefficients by; shape (m, k)."""
         level, slope = _over(shape.whole - shape.heard, shape.sums)
         forms = np.eye(len(self.line.beta))
@@ -197,7 +197,7 @@ def _skewed(scale: RowScale) -> tuple[Array, ColumnLaw, ColumnLaw]:
 
 
 @dataclass(frozen=True)
-class Shape:
+class ShapedEffects:
     """Effects of one shape of m columns: lines, and what scores about these say of them.
 
     Attributes
@@ -214,7 +214,7 @@ class Shape:
     sums: Array
 
     @classmethod
-    def of(cls, look: Look, law: ColumnLaw, effect: Callable[[Array], Array]) -> "Shape":
+    def of(cls, look: Look, law: ColumnLaw, effect: Callable[[Array], Array]) -> "ShapedEffects":
         values, weights = effect(law.at), look.weights(law)
         heard, whole = (law.line(values, by) for by in (weights, np.ones_like(weights)))
         left = values - heard[0][:, None] - heard[1][:, None] * law.at

@@ -29,7 +29,7 @@ _HEAPS, _APART, _NARROWER = 3, 0.25, 30.0
 _BELOW = 0.1  # of a step: prices end in .9, .95 or .99 and not in .00
 
 
-class Found(NamedTuple):
+class NumberAndInterval(NamedTuple):
     """A number with its interval; `privacy` is the share of its variance that is noise."""
 
     estimate: float
@@ -38,7 +38,7 @@ class Found(NamedTuple):
     high: float
     privacy: float
 
-    def within(self, least: float, most: float) -> "Found":
+    def within(self, least: float, most: float) -> "NumberAndInterval":
         """Of a number that lies from `least` to `most`; no estimate, where the limits are these."""
         told = self.low > least or self.high < most
         return self if told else self._replace(estimate=math.nan, std_error=math.inf)
@@ -201,19 +201,21 @@ class CellTable:
         """Of the noise of the number of usable rows."""
         return self.noise_of(np.arange(len(self.raw) - 1))
 
-    def in_use(self, level: float) -> Found:
+    def in_use(self, level: float) -> NumberAndInterval:
         """Rows with a value; where the number that weigh is not public, limits are of the noise alone."""
         if self.rows is None:
             noise = self.usable_variance
             one = _one(self._told[1][:-1].sum(axis=0))
             half = self.noise.widening(level, noise, noise, one) * math.sqrt(noise)
-            return Found(self.usable, math.sqrt(noise), max(self.usable - half, 0.0), self.usable + half, 1.0)
+            return NumberAndInterval(
+                self.usable, math.sqrt(noise), max(self.usable - half, 0.0), self.usable + half, 1.0
+            )
         none = self.share(-1, level)
         ends = (self.rows * (1 - end) for end in (none.estimate, none.high, none.low))
         value, low, high = ends
-        return Found(value, self.rows * none.std_error, low, high, none.privacy)
+        return NumberAndInterval(value, self.rows * none.std_error, low, high, none.privacy)
 
-    def share(self, cell: int, level: float) -> Found:
+    def share(self, cell: int, level: float) -> NumberAndInterval:
         """Of the usable rows, those in one cell; -1 for missing values, of all rows."""
         counts, root = self._told
         missing = cell in (-1, len(counts) - 1)
@@ -223,7 +225,7 @@ class CellTable:
 
     def _of_count(
         self, count: float, rows: float, errors: tuple[np.ndarray, np.ndarray], level: float
-    ) -> Found:
+    ) -> NumberAndInterval:
         """Share of rows, of noisy numbers both; errors are what each released number errs by in them."""
         own, all_of = errors
         p = min(max(count / rows, 0.0), 1.0)
@@ -233,9 +235,11 @@ class CellTable:
         z = self.noise.widening(level, variance, private, _one(error))
         noise = float(own @ own), -2 * float(own @ all_of), float(all_of @ all_of)
         low, high = inverted(z, p * rows, rows, noise)  # a count below 0 would leave no share but 0
-        return Found(p, math.sqrt(variance) / rows, low, high, private / variance if variance else 0.0)
+        return NumberAndInterval(
+            p, math.sqrt(variance) / rows, low, high, private / variance if variance else 0.0
+        )
 
-    def quantile(self, p: float, level: float) -> Found:
+    def quantile(self, p: float, level: float) -> NumberAndInterval:
         """Where the noisy distribution function passes p, and where it may."""
         ends, below = self._ends(), self._below()
         root = np.cumsum(self._told[1][:-1], axis=0)
@@ -258,7 +262,7 @@ class CellTable:
         if self.whole:
             low, middle, high = (float(np.rint(x)) for x in (low, middle, high))
         middle = min(max(middle, low), high)
-        return Found(middle, (high - low) / (2 * z), low, high, noise / variance)
+        return NumberAndInterval(middle, (high - low) / (2 * z), low, high, noise / variance)
 
     def apart(self, p: float, level: float) -> float:
         """How far the quantiles p and 1 - p are apart at least, as their limits tell; 0 if not at all."""

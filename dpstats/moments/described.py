@@ -11,7 +11,14 @@ import numpy as np
 
 from dpstats._stored import Arrays
 from dpstats.moments.beyond_box import beyond
-from dpstats.moments.cell_table import NOISE, PROBABILITIES, CellTable, Found, Noise, spread_of_normal
+from dpstats.moments.cell_table import (
+    NOISE,
+    PROBABILITIES,
+    CellTable,
+    Noise,
+    NumberAndInterval,
+    spread_of_normal,
+)
 
 # the lower ones, and the values on either side up to the one before
 _SHELLS = tuple(zip(PROBABILITIES[:2], np.diff(PROBABILITIES[:2], prepend=0.0), strict=True))
@@ -155,7 +162,7 @@ def _kurtosis(table: CellTable, ends: np.ndarray, groups: list[np.ndarray], mean
     return float(np.clip(fourth / max(second, 1e-12) ** 2, *_KURTOSIS))
 
 
-def mean_of(column: ColumnSums, level: float) -> Found:
+def mean_of(column: ColumnSums, level: float) -> NumberAndInterval:
     """The mean, with its interval, whose limits on either side are put together from those of its parts."""
     found, bounds = in_box(column), column.table.bounds
     assert column.sums is not None
@@ -165,10 +172,12 @@ def mean_of(column: ColumnSums, level: float) -> Found:
     down = min(error, found.above.amount + z * math.sqrt(variance - found.above.noise))
     up = min(error, found.below.amount + z * math.sqrt(variance - found.below.noise))
     low, high = max(found.mean - down, bounds[0]), min(found.mean + up, bounds[1])
-    return Found(found.mean, (high - low) / (2 * z), low, high, noise / variance if variance else 0.0)
+    return NumberAndInterval(
+        found.mean, (high - low) / (2 * z), low, high, noise / variance if variance else 0.0
+    )
 
 
-def sd_of(column: ColumnSums, level: float) -> Found:
+def sd_of(column: ColumnSums, level: float) -> NumberAndInterval:
     """The sd, with its interval, which is made on the scale of the variance; NaN where that may be noise."""
     found = in_box(column)
     assert column.sums is not None
@@ -185,8 +194,8 @@ def sd_of(column: ColumnSums, level: float) -> Found:
     least = math.sqrt(sum(share * column.table.apart(p, level) ** 2 / 2 for p, share in _SHELLS))
     low, high, value = (min(max(math.sqrt(each), least), most) for each in (low, high, found.variance))
     if found.variance < NOISE * math.sqrt(noise):
-        return Found(math.nan, math.inf, low, high, 1.0)
-    return Found(value, (high - low) / (2 * z), low, high, noise / variance if variance else 0.0)
+        return NumberAndInterval(math.nan, math.inf, low, high, 1.0)
+    return NumberAndInterval(value, (high - low) / (2 * z), low, high, noise / variance if variance else 0.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -209,7 +218,7 @@ class Products(Arrays):
     missing_sd: np.ndarray
     stretch: float | None = None
 
-    def correlation(self, i: int, j: int, columns: tuple[ColumnSums, ...], level: float) -> Found:
+    def correlation(self, i: int, j: int, columns: tuple[ColumnSums, ...], level: float) -> NumberAndInterval:
         """Of columns i and j, over the rows that have both."""
         first, second = columns[i].table, columns[j].table
         rows = max(first.weighing, 2.0)
@@ -232,7 +241,7 @@ class Products(Arrays):
         m = len(self.sums) * (len(self.sums) + 1)
         z = Noise(self.law, m, 0.0).widening(level, variance, noise, noise)
         low, high = _fisher(rho, z, rows, apart, relative + doubt)
-        return Found(rho, (high - low) / (2 * z), low, high, noise / variance)
+        return NumberAndInterval(rho, (high - low) / (2 * z), low, high, noise / variance)
 
     @staticmethod
     def _tailed(rho: float, first: ColumnSums, second: ColumnSums) -> float:

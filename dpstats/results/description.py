@@ -16,7 +16,7 @@ from dpstats._arguments import Axes, axes, count, frozen
 from dpstats._private import forgetful
 from dpstats._stored import Stored
 from dpstats.errors import SpecificationError
-from dpstats.moments.cell_table import PROBABILITIES, CellTable, CoarseCounts, Found, Noise
+from dpstats.moments.cell_table import PROBABILITIES, CellTable, CoarseCounts, Noise, NumberAndInterval
 from dpstats.moments.described import BoxSums, ColumnSums, Products, mean_of, sd_of
 from dpstats.moments.spread import Z95
 from dpstats.results.document import Document, Shown, marked, pairs_frame, pairs_table, privacy_table
@@ -238,7 +238,7 @@ class Description(Facts, Shown, Stored):
         ]
         return pd.DataFrame(records)
 
-    def _found(self, name: str, level: float) -> Iterator[tuple[str, Found]]:
+    def _found(self, name: str, level: float) -> Iterator[tuple[str, NumberAndInterval]]:
         """Quantities of one variable."""
         column, variable = self._column(name), self.schema[name]
         yield "usable", column.table.in_use(level).within(0, self.nobs or math.inf)

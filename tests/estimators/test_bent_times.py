@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from dpstats.estimators.bends import EDGE, Line
-from dpstats.estimators.bent_times import Bent, Look, Shape, _ends, _goes_on, looking
+from dpstats.estimators.bends import EDGE, ReleasedLine
+from dpstats.estimators.bent_times import Bent, Look, ShapedEffects, _ends, _goes_on, looking
 from dpstats.estimators.column_law import ColumnLaw
 from dpstats.estimators.engine.plan import Plan
 from dpstats.estimators.location_scale.plan import make_plan, make_pure_plan
@@ -57,7 +57,7 @@ def scale(  # noqa: PLR0913 - a column, and what is known of it
 def look(where: RowScale, slope: float = 1.0, heard: float = 1.0, radius: float = RADIUS) -> Look:
     one, none = np.ones(2), np.zeros(2)
     beta, error = np.array([0.0, slope]), 1e-9 * np.eye(2)
-    line = Line(none, one, beta, np.diag([1.0, heard]), error, error, None, 1.0, 0.1, one)
+    line = ReleasedLine(none, one, beta, np.diag([1.0, heard]), error, error, None, 1.0, 0.1, one)
     return Look.along(line, where, EVENTS, radius)
 
 
@@ -233,8 +233,8 @@ def test_where_noise_leaves_no_row_at_the_end_of_an_effect_only_the_square_that_
     """An effect that ends is a line there, of which no score tells, and it is not 0 / 0 or of rounding."""
     law = ColumnLaw(np.array([places]), np.array([[0.5, 0.3, 0.1, 0.1]]))
     by = replace(look(scale(SKEWED)), tail=law)
-    found, goes_on = told(by, -1e5), by._per_score(Shape.of(by, by.law, _goes_on))[0]
-    assert not by._per_score(Shape.of(by, law, _ends)).any()
+    found, goes_on = told(by, -1e5), by._per_score(ShapedEffects.of(by, by.law, _goes_on))[0]
+    assert not by._per_score(ShapedEffects.of(by, law, _ends)).any()
     # as far as it goes on, or nowhere
     assert found.shift == pytest.approx(-1e5 * goes_on / 2, rel=0.01)
     assert np.sqrt(found.cov[1, 1]) == pytest.approx(abs(found.shift[1]), rel=0.3)

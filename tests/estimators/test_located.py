@@ -8,7 +8,7 @@ import pytest
 import dpstats as dps
 from dpstats.budget import Budget, Gdp
 from dpstats.curator import Release
-from dpstats.estimators.bends import Line
+from dpstats.estimators.bends import ReleasedLine
 from dpstats.estimators.newton import iterate
 from dpstats.estimators.newton.located import OCTAVES, Located, _cleaned, _response, _with_levels
 from dpstats.estimators.zoom import unzoomed
@@ -187,5 +187,5 @@ def test_a_column_that_begins_near_its_mean_is_taken_to_be_spread_wider(
 @pytest.mark.parametrize(("slopes", "leans"), [((0.3, 0.2), True), ((0.2, 0.3), False)])
 def test_a_predictor_leans_that_rests_on_skewed_columns(slopes: tuple[float, float], leans: bool) -> None:
     one, beta = np.eye(3), np.array([1.0, *slopes])
-    line = Line(np.zeros(3), np.ones(3), beta, one, one, one, None, 1.0, 0.1, np.ones(3), skewed=(1,))
+    line = ReleasedLine(np.zeros(3), np.ones(3), beta, one, one, one, None, 1.0, 0.1, np.ones(3), skewed=(1,))
     assert line.leans == leans

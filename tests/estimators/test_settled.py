@@ -11,7 +11,7 @@ from dpstats.estimators.location_scale.estimate import (
     HOPELESS,
     OF_LOG_SIGMA,
     USABLE,
-    Found,
+    LastSteps,
     Steps,
     SurvivalEstimate,
     averaged,
@@ -28,7 +28,7 @@ TIME = np.arange(STEPS) - (STEPS - 1) / 2
 TREND = np.outer(TIME / np.sqrt(np.mean(TIME**2)), np.ones(WIDTH))
 
 
-def released(scores: np.ndarray, error: float = 1e-9, capped: int = 0) -> Found:
+def released(scores: np.ndarray, error: float = 1e-9, capped: int = 0) -> LastSteps:
     """Scores at one point, in noise sds, and an information of 1/2 with its relative error.
 
     The last `capped` steps were cut short.
@@ -44,7 +44,7 @@ def released(scores: np.ndarray, error: float = 1e-9, capped: int = 0) -> Found:
 
 
 def fitted(
-    steps: Found, noise: float = 0.0, log_sigma_noise: float = 0.0, **scale: object
+    steps: LastSteps, noise: float = 0.0, log_sigma_noise: float = 0.0, **scale: object
 ) -> SurvivalEstimate:
     """At a given noise of the bounds, in sampling sds, and with the rows' scale changed."""
     place = bounding("sev")

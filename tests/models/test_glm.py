@@ -9,7 +9,7 @@ import statsmodels.api as sm
 from scipy import special
 
 import dpstats as dps
-from dpstats.estimators.bends import Line
+from dpstats.estimators.bends import ReleasedLine
 from dpstats.estimators.newton.check import separated
 from dpstats.families.glm import BINOMIAL, FAMILIES
 from dpstats.testing import NoNoise, Recording, SeededNoise, noise
@@ -292,7 +292,9 @@ def test_a_share_of_rows_that_contradict_decides_what_is_separated_under_any_lin
 def test_an_effect_that_noise_may_make_is_not_separated(error, told):
     """An interval that holds 0 says so itself; what is not estimable may be so for its size."""
     axes, cov = np.eye(2), np.diag([0.1, error]) ** 2
-    line = Line(np.zeros(2), np.ones(2), np.array([0.3, 8.0]), axes, cov, cov, None, 1.0, 0.5, np.ones(2))
+    line = ReleasedLine(
+        np.zeros(2), np.ones(2), np.array([0.3, 8.0]), axes, cov, cov, None, 1.0, 0.5, np.ones(2)
+    )
     assert separated(BINOMIAL, line) == told
 
 
@@ -302,7 +304,7 @@ def test_effects_of_columns_that_go_together_count_together_in_what_is_separated
     moments, cov = np.eye(3), np.eye(3) / 100
     moments[1, 2] = moments[2, 1] = 0.99
     beta = np.array([0.0, 4.0, 4.0 * sign])
-    line = Line(np.zeros(3), np.ones(3), beta, moments, cov, cov, None, 1.0, 0.5, np.ones(3))
+    line = ReleasedLine(np.zeros(3), np.ones(3), beta, moments, cov, cov, None, 1.0, 0.5, np.ones(3))
     assert separated(BINOMIAL, line) == told
 
 

@@ -13,7 +13,7 @@ import scipy
 
 from dpstats.curator import Curator
 from dpstats.estimators.engine.finish import Estimate, to_user, weak
-from dpstats.estimators.functional.moments import Line, Moments, least_squares
+from dpstats.estimators.functional.moments import LeastSquares, Moments, least_squares
 from dpstats.estimators.row_scale import Box
 from dpstats.families import Family
 
@@ -78,7 +78,7 @@ def solved(
     return result.hopeless() if 0 < line.unseen == len(line.gram) else result
 
 
-def _weak(line: Line, moments: Moments, mean: float) -> np.ndarray:
+def _weak(line: LeastSquares, moments: Moments, mean: float) -> np.ndarray:
     """Prior variance of what noise hides.
 
     Each hidden direction of u might explain the whole response. A hidden sigma lies anywhere below the one
@@ -95,7 +95,7 @@ def _weak(line: Line, moments: Moments, mean: float) -> np.ndarray:
     return variance
 
 
-def _sigma_lost(line: Line) -> bool:
+def _sigma_lost(line: LeastSquares) -> bool:
     return line.square_noise > _HIDDEN * line.square
 
 
@@ -118,7 +118,7 @@ DRAWS = 200
 
 
 def bootstrap(
-    moments: Moments, line: Line, family: Family, solve: Callable[[Moments], np.ndarray]
+    moments: Moments, line: LeastSquares, family: Family, solve: Callable[[Moments], np.ndarray]
 ) -> tuple[np.ndarray, np.ndarray]:
     """Solve made-up moments without noise and with it.
 
@@ -126,7 +126,7 @@ def bootstrap(
     ----------
     moments : Moments
         As released; the made-up ones have their noise.
-    line : Line
+    line : LeastSquares
         The truth of the made-up data.
     family : Family
     solve : callable
@@ -151,7 +151,7 @@ def _noise(sds: np.ndarray, draw: np.random.Generator) -> np.ndarray:
     return upper + np.triu(upper, 1).T
 
 
-def _sample(moments: Moments, line: Line, family: Family, draw: np.random.Generator) -> np.ndarray:
+def _sample(moments: Moments, line: LeastSquares, family: Family, draw: np.random.Generator) -> np.ndarray:
     """The sum of a a' of n rows with normal u, and the line with errors of the family.
 
     The errors enter by their sums (1, u)'e and e'e, which are normal about what they are given u, up to terms

@@ -66,7 +66,7 @@ class Moments:
 
 
 @dataclass(frozen=True)
-class Line:
+class LeastSquares:
     """Least squares of v on (1, u); sigma and intercept by the moments of the family.
 
     See docs/theory/functional.md.
@@ -97,7 +97,7 @@ class Line:
         return round(float(np.trace(self.hidden)))
 
 
-def least_squares(moments: Moments, family: Family) -> Line:
+def least_squares(moments: Moments, family: Family) -> LeastSquares:
     """Slopes from the covariance; directions that noise may have made are damped.
 
     Parameters
@@ -119,7 +119,7 @@ def least_squares(moments: Moments, family: Family) -> Line:
     sigma = math.sqrt(square) / family.sd
     intercept = center[-1] - slopes @ center[:-1] - sigma * family.mean
     weak = vectors[:, values < edge]
-    return Line(
+    return LeastSquares(
         np.array([intercept, *slopes, math.log(sigma)]),
         (vectors * raised) @ vectors.T,
         square,

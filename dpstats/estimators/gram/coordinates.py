@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from dpstats.curator import Release
-from dpstats.estimators.apart import Found
+from dpstats.estimators.apart import Whereabouts
 from dpstats.estimators.engine.finish import to_user
 from dpstats.estimators.gram.bounds import Bounds, base_square
 from dpstats.estimators.gram.levels import (
@@ -135,7 +135,7 @@ class Coordinates:
         return float(max(-low, high)) / self.sigma
 
     @cached_property
-    def found(self) -> Found:
+    def found(self) -> Whereabouts:
         """Where the columns lie, with sds of the first stage or, if larger, by these coordinates."""
         scale, first = self.scale, int(self.scale.constant)
         back = np.linalg.inv(self.whitening)[first:]
@@ -143,7 +143,7 @@ class Coordinates:
         sds = np.maximum(np.sqrt(scale.ratio), np.linalg.norm(back, axis=1))
         y_sd = max(1.0, float(np.linalg.norm(self.line[first:] @ back)))
         farthest = units * np.maximum(np.abs(scale.lower), np.abs(scale.upper))
-        return Found(
+        return Whereabouts(
             np.append(scale.center, scale.y_center),
             units * np.append(sds, y_sd),
             farthest * ~np.append(scale.binary, False),

@@ -14,7 +14,7 @@ import numpy as np
 
 from dpstats.curator import Curator, Release
 from dpstats.estimators.apart import Apart
-from dpstats.estimators.bends import WIDE, Line, bend_public, judged, standardised
+from dpstats.estimators.bends import WIDE, ReleasedLine, bend_public, judged, standardised
 from dpstats.estimators.columns import find_columns
 from dpstats.estimators.engine.bounds import base_square
 from dpstats.estimators.engine.finish import lacking
@@ -154,7 +154,7 @@ def _look(
     heard, lost = moments.gram / moments.gram_weight, long.lost_squares(bounds.radius)
     unwhite = np.linalg.inv(place.whitening)
     squares = np.diag(unwhite @ (heard + lost) @ unwhite) / (unwhite @ heard @ unwhite)[0, 0]
-    line = Line(
+    line = ReleasedLine(
         np.append(0.0, scale.center),
         np.append(1.0, scale.scale),
         back @ found.params,

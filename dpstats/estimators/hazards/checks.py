@@ -10,7 +10,7 @@ import numpy as np
 from scipy import special
 
 from dpstats.curator import Curator
-from dpstats.estimators.bends import DOUBTFUL, Line, standardised
+from dpstats.estimators.bends import DOUBTFUL, ReleasedLine, standardised
 from dpstats.estimators.bent_times import Bent, Look
 from dpstats.estimators.engine.information import Information
 from dpstats.estimators.hazards.bounds import Bounds, watched
@@ -53,7 +53,7 @@ def bends(
     way, lost = level @ back, np.isinf(np.diag(found.cov)).any()
     cov, cov_privacy = standardised(way, baseline.cov, baseline.cov_privacy)
     kept = 1 - grid.lost(bounds.c, float(np.linalg.norm(np.linalg.solve(whitening, point[j:]))))
-    line = Line(
+    line = ReleasedLine(
         np.append(0.0, scale.center),
         np.append(1.0, scale.scale),
         level @ point,

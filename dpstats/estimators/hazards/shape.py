@@ -26,7 +26,7 @@ _SCALES = 40  # of Weibull laws of the rows that leave
 
 
 @dataclass(frozen=True)
-class Shape:
+class ClockShape:
     """What a clock gains in cells if it is a power of time.
 
     Attributes
@@ -41,7 +41,7 @@ class Shape:
     error: Array
 
 
-def find_shape(problem: Problem, counts: Array, at_risk: Array, sd: float) -> Shape:
+def find_shape(problem: Problem, counts: Array, at_risk: Array, sd: float) -> ClockShape:
     """The shape of all strata by noisy failures, and about how many rows are at risk, in cells.
 
     Parameters
@@ -57,7 +57,7 @@ def find_shape(problem: Problem, counts: Array, at_risk: Array, sd: float) -> Sh
     likely = special.softmax(_likely(counts, expected, sd**2) + _PRIOR)
     apart = np.log(_SHAPES) - likely @ np.log(_SHAPES)
     spread = max(math.sqrt(likely @ apart**2), _STEP)
-    return Shape(np.exp(likely @ logs), (likely * apart) @ logs / spread)
+    return ClockShape(np.exp(likely @ logs), (likely * apart) @ logs / spread)
 
 
 def gained(problem: Problem, shapes: Array) -> Array:

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from dpstats.estimators.bends import Line, standardised
+from dpstats.estimators.bends import ReleasedLine, standardised
 from dpstats.estimators.bent_times import Look
 from dpstats.estimators.engine.finish import to_user
 from dpstats.estimators.location_scale.estimate import SurvivalEstimate
@@ -42,7 +42,7 @@ def straight(
     gamma = back @ (found.params[:p] - scale.y_center * np.eye(p)[0])
     parts = (each[:p, :p] / unit**2 for each in (found.cov, found.cov_privacy))
     kept = bounding.placement.expected.kept(choice.c)
-    line = Line(
+    line = ReleasedLine(
         np.append(0.0, scale.center),
         np.append(1.0, scale.scale),
         gamma / unit,

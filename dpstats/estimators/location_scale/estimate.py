@@ -34,7 +34,7 @@ _LONG_RANGE, _ONE_SIDED = 0.5, 3.0
 
 
 @dataclass(frozen=True)
-class Found:
+class LastSteps:
     """What the last steps found together.
 
     Attributes
@@ -80,7 +80,7 @@ class SurvivalEstimate(Estimate):
     law: Quantity | None = None
 
 
-def averaged(steps: Steps, to_params: np.ndarray) -> Found:
+def averaged(steps: Steps, to_params: np.ndarray) -> LastSteps:
     """Of steps that scatter about the line that the points predict, and drift if they go along it.
 
     The first, up to half of all, are left out where they were on the way to what the others scatter about.
@@ -89,7 +89,7 @@ def averaged(steps: Steps, to_params: np.ndarray) -> Found:
     return next((each for each in found if not each.unsettled), found[0])
 
 
-def _averaged(steps: Steps, to_params: np.ndarray) -> Found:
+def _averaged(steps: Steps, to_params: np.ndarray) -> LastSteps:
     points, scores, _, capped, information = steps
     (count, k), rms = scores.shape, steps.rms
     rest, spread = scatter(points[:, :k], scores, rms, information.matrix, to_params[:k, :k])
@@ -98,11 +98,11 @@ def _averaged(steps: Steps, to_params: np.ndarray) -> Found:
     drift = float(np.sum((slope / rms) ** 2)) > k + 5 * math.sqrt(2 * k)
     step = information.inverse @ scores.mean(axis=0)
     moves = capped.any() or drift or spread > UNSETTLED
-    return Found(points, step, rms**2 / count, information, spread, bool(moves))
+    return LastSteps(points, step, rms**2 / count, information, spread, bool(moves))
 
 
 def estimate(
-    found: Found,
+    found: LastSteps,
     bounding: Bounding[Placement],
     choice: Choice,
     whitening: np.ndarray,

@@ -21,7 +21,7 @@ from dpstats.estimators.location_scale.bend import straight
 from dpstats.estimators.location_scale.bounds import Bounding
 from dpstats.estimators.location_scale.delayed_expectations import late_information
 from dpstats.estimators.location_scale.estimate import (
-    Found,
+    LastSteps,
     SurvivalEstimate,
     averaged,
     estimate,
@@ -185,7 +185,7 @@ class Gaussian(Newton):
         assert isinstance(self.bounding.placement, PlacedByInspections)
         return self.bounding.placement
 
-    def _told(self, result: SurvivalEstimate, found: Found) -> SurvivalEstimate:
+    def _told(self, result: SurvivalEstimate, found: LastSteps) -> SurvivalEstimate:
         """With an interval of log sigma as wide as what inspections tell at its ends, or with nothing.
 
         What rows tell that have one end falls as 1 / sigma^2: how much ends vary is known, and sigma is not.

@@ -23,7 +23,7 @@ from dpstats.moments.roots import variance_along
 _FARTHEST = 1e3  # sigmas; of a level that lies further off, no more is to be said
 
 
-class Line(NamedTuple):
+class LevelRows(NamedTuple):
     """Rows of one level of a category, or a flag; arrays of shape (k,).
 
     Attributes
@@ -62,7 +62,7 @@ class Reader(NamedTuple):
     c: float
     sigma: float
 
-    def read(self, line: Line, params: np.ndarray, scores: LevelScores, hidden: np.ndarray) -> Level:
+    def read(self, line: LevelRows, params: np.ndarray, scores: LevelScores, hidden: np.ndarray) -> Level:
         """What scores say of a line beyond the step, and a factor of the sd of its error.
 
         Nothing, where noise hides it: `hidden` is the part of the errors that is a guess of that.
@@ -78,7 +78,7 @@ class Reader(NamedTuple):
         return Level(found.shift * self.sigma - step, found.factor)
 
 
-def lines(placement: Placement) -> Iterator[Line]:
+def lines(placement: Placement) -> Iterator[LevelRows]:
     """Each level of a category, a reference among them, and each flag."""
     scale, flags = placement.scale, placement.problem.binary.copy()
     middle, back = np.append(1.0, scale.center), to_user(scale.center, scale.scale, True)
@@ -87,18 +87,18 @@ def lines(placement: Placement) -> Iterator[Line]:
         for values, way in zip(levels, (back @ sums).T, strict=True):
             row = middle.copy()
             row[places] = values
-            yield Line(row, np.where(np.abs(way) < ROUNDING, 0.0, way), row - middle, 0.0)
+            yield LevelRows(row, np.where(np.abs(way) < ROUNDING, 0.0, way), row - middle, 0.0)
     for j in np.flatnonzero(flags):
         axis, width = np.eye(len(middle))[j + 1], widths(placement)[j]
         # of the failures at the upper of two values, were all at either
         share = float(np.clip((scale.center[j] - placement.problem.lower[j]) / width, 0.0, 1.0))
         way = (axis - scale.center[j] * np.eye(len(middle))[0]) / width
-        yield Line(width * axis, way, (1 - share) * width * axis, share)
+        yield LevelRows(width * axis, way, (1 - share) * width * axis, share)
 
 
 def with_levels(
     result: E,
-    moved: Iterable[Line],
+    moved: Iterable[LevelRows],
     scores: LevelScores,
     hidden: np.ndarray,
     at: Reader,

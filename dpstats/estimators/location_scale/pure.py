@@ -18,7 +18,7 @@ from dpstats.estimators.engine.plan import Plan
 from dpstats.estimators.gram.levels import of_levels
 from dpstats.estimators.gram.structure import Structure
 from dpstats.estimators.location_scale.bend import straight
-from dpstats.estimators.location_scale.estimate import Found, SurvivalEstimate, estimate, off_line
+from dpstats.estimators.location_scale.estimate import LastSteps, SurvivalEstimate, estimate, off_line
 from dpstats.estimators.location_scale.events import (
     Events,
     events_of,
@@ -214,7 +214,7 @@ class Pure(Newton):
         return np.append(location + pivot * float(step[-1]) ** 2, pivot @ step[:k] ** 2)
 
 
-def _combined(route: Pure) -> Found:
+def _combined(route: Pure) -> LastSteps:
     """The last steps, weighted by precision."""
     points, (first, last), noise, _, information = route.steps
     variances = noise**2
@@ -228,7 +228,7 @@ def _combined(route: Pure) -> Found:
     weight = noise[0, 0] ** -2 / (noise[0, 0] ** -2 + noise[1, 0] ** -2)
     weights = np.array([weight, 1 - weight])
     by_shape = route.shape_error(np.linalg.solve(information.matrix, last), sigma)
-    return Found(
+    return LastSteps(
         np.array([weights @ points]),
         information.inverse @ (weights @ [first, last]),
         weights[0] ** 2 * variances[0] + weights[1] ** 2 * variances[1] + by_shape,

@@ -11,7 +11,7 @@ import numpy as np
 
 from dpstats.estimators.engine.average import UNSETTLED
 from dpstats.estimators.engine.information import Information
-from dpstats.estimators.location_scale.estimate import Found
+from dpstats.estimators.location_scale.estimate import LastSteps
 from dpstats.estimators.location_scale.event_expectations import expected
 from dpstats.estimators.location_scale.information import usable
 from dpstats.estimators.location_scale.intercept_scale import Level
@@ -93,7 +93,9 @@ def by_selection(frame: Frame, slopes: np.ndarray, sigma: float) -> np.ndarray:
     return np.eye(len(whitened)) - lost * np.outer(whitened, whitened) / max(square, 1e-300)
 
 
-def combined(found: Average, frame: Frame, levels: Sequence[Level], level: np.ndarray) -> tuple[Found, float]:
+def combined(
+    found: Average, frame: Frame, levels: Sequence[Level], level: np.ndarray
+) -> tuple[LastSteps, float]:
     """All coefficients, with their information; and how far noise is beyond what can be used.
 
     Noise in the slopes is taken off log sigma (:func:`spread_by_noise`).
@@ -123,7 +125,7 @@ def combined(found: Average, frame: Frame, levels: Sequence[Level], level: np.nd
     )
     way = used.error_of(np.pad(found.moved / sigma, (1, m - d - 1)))
     variances = noises**2 + np.diag(used.matrix @ way @ used.matrix)
-    return Found(
+    return LastSteps(
         point[None, :], np.zeros(m), variances, used, max(1.0, found.spread), found.spread > UNSETTLED
     ), need
 

@@ -27,7 +27,7 @@ Array = np.ndarray
 
 
 @dataclass(frozen=True)
-class Shape(EventMoments):
+class StructuredMoments(EventMoments):
     """Moments of which noise leaves little: correlations that stand out.
 
     Attributes
@@ -58,7 +58,7 @@ class Frame:
     bounding : Bounding
     choice : Choice
         Bounds of the scores of intercept and log sigma.
-    shape : Shape
+    shape : StructuredMoments
     whitening : array, shape (d, k)
         Leaves the intercept out.
     radius : float
@@ -68,7 +68,7 @@ class Frame:
 
     bounding: Bounding[PlacedByFamily]
     choice: Choice
-    shape: Shape
+    shape: StructuredMoments
     whitening: Array
     radius: float
     slope: float
@@ -122,7 +122,7 @@ def framed(curator: Curator, problem: Problem, plan: Plan, scale: RowScale) -> F
     )
 
 
-def _shape(curator: Curator, mu: float, scale: RowScale) -> Shape:
+def _shape(curator: Curator, mu: float, scale: RowScale) -> StructuredMoments:
     """Correlations of the covariates; eigenvalues that noise can make of one are taken for their mean."""
     d, f = len(scale.center), scale.fraction
     square = TUNING.radius * (d + 1)
@@ -135,7 +135,7 @@ def _shape(curator: Curator, mu: float, scale: RowScale) -> Shape:
     shared, vectors = np.linalg.eigh(off)
     alike, hidden = _alike(shared, relative)
     if alike.all():
-        return Shape(f, f * np.eye(d + 1), np.eye(d), np.zeros(d), False, hidden)
+        return StructuredMoments(f, f * np.eye(d + 1), np.eye(d), np.zeros(d), False, hidden)
     shared[alike] = shared[alike].mean()
     # how much each column varies, which is on the diagonal, the first stage tells of as well
     usual = scale.ratio * _kept(scale)
@@ -147,7 +147,7 @@ def _shape(curator: Curator, mu: float, scale: RowScale) -> Shape:
     values = np.maximum(values * d / values.sum(), max(TUNING.least_eigenvalue, 0.5 * relative))
     moments = np.eye(d + 1)
     moments[1:, 1:] = (vectors * values) @ vectors.T
-    return Shape(f, f * moments, vectors, relative / values, True, hidden)
+    return StructuredMoments(f, f * moments, vectors, relative / values, True, hidden)
 
 
 def _alike(values: Array, noise: float) -> tuple[Array, float]:

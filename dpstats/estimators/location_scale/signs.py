@@ -18,7 +18,7 @@ from dpstats.curator import Curator
 from dpstats.estimators.engine.plan import Plan
 from dpstats.estimators.engine.route import Route
 from dpstats.estimators.engine.step import LONGEST, capped
-from dpstats.estimators.location_scale.estimate import Found, SurvivalEstimate, estimate, ranged
+from dpstats.estimators.location_scale.estimate import LastSteps, SurvivalEstimate, estimate, ranged
 from dpstats.estimators.location_scale.hazard_calibration import contrasted, doubted
 from dpstats.estimators.location_scale.intercept_scale import Level, release_level, solved
 from dpstats.estimators.location_scale.problem import LOG_SIGMA_RANGE, Problem, sigma_of
@@ -106,7 +106,7 @@ class Signs(Route[tuple[float, float], SurvivalEstimate]):
         sigma = math.exp(self.point[-1])
         self.point[-1] += spread_by_noise(self._average(sigma), self.frame, sigma)
 
-    def _estimate(self, whole: Found, need: float) -> SurvivalEstimate:
+    def _estimate(self, whole: LastSteps, need: float) -> SurvivalEstimate:
         frame, placement = self.frame, self.frame.bounding.placement
         whitening = np.eye(len(frame.whitening) + 1)
         whitening[1:, 1:] = frame.whitening[:, 1:]

@@ -38,7 +38,7 @@ from dpstats.estimators.location_scale.event_law import LEAST_SAID
 from dpstats.estimators.location_scale.gaussian import Gaussian
 from dpstats.estimators.location_scale.hazard_calibration import doubted
 from dpstats.estimators.location_scale.information import Known, stretch, structure_sd
-from dpstats.estimators.location_scale.levels import Line, Reader, few_events, lines, with_levels
+from dpstats.estimators.location_scale.levels import LevelRows, Reader, few_events, lines, with_levels
 from dpstats.estimators.location_scale.placement import PlacedByLine, declared_range
 from dpstats.estimators.location_scale.problem import LARGEST_LOG_SIGMA, LOG_SIGMA_RANGE, Problem, sigma_of
 from dpstats.estimators.location_scale.route import Reading, Scores, scores_of
@@ -316,14 +316,14 @@ def _estimated(state: Stratified) -> SurvivalEstimate:
     return result.wider(_factors(state, need))
 
 
-def _lines(placement: PlacedByLine) -> Iterator[Line]:
+def _lines(placement: PlacedByLine) -> Iterator[LevelRows]:
     """Levels and flags that are of no stratum, by the coefficients of the formula."""
     strata = placement.problem.strata
     assert strata is not None
     others, along = (np.abs(strata.inside[:, 1:]) < ROUNDING).all(axis=0), np.linalg.pinv(strata.tied)
     for row, way, apart, share in lines(placement):
         if others[np.abs(way[1:]) > ROUNDING].all():
-            yield Line(row @ strata.tied, along @ way, apart @ strata.tied, share)
+            yield LevelRows(row @ strata.tied, along @ way, apart @ strata.tied, share)
 
 
 def _arrived(state: Stratified) -> tuple[Steps, np.ndarray, float, bool]:

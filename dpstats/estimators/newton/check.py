@@ -14,7 +14,7 @@ from dpstats.estimators.bends import (
     NEAR,
     WIDE,
     WORTH,
-    Line,
+    ReleasedLine,
     bend_public,
     by_chance,
     judged,
@@ -217,10 +217,10 @@ def checked(cost: float, problem: Problem, located: Located, read: Read, found: 
     return found.doubted(bend.square * forth @ line.moved @ forth.T, *("bends",) * bend.told)
 
 
-def _line(located: Located, read: Read, found: Estimate) -> Line:
+def _line(located: Located, read: Read, found: Estimate) -> ReleasedLine:
     """Of a fit with an intercept."""
     back = np.linalg.inv(located.to_user(True))
-    return Line(
+    return ReleasedLine(
         located.center,
         located.scale,
         back @ found.params,
@@ -270,7 +270,7 @@ def set_apart(cost: float, problem: Problem, located: Located, found: E) -> Chec
     return replace(found.doubted(0.0, *("apart",) * apart.told), settings=settings)
 
 
-def separated(family: GlmFamily, line: Line) -> bool:
+def separated(family: GlmFamily, line: ReleasedLine) -> bool:
     """Whether covariates tell a yes or no, by effects that stand out from their errors.
 
     An interval that holds 0 says itself how little is known; a coefficient that is not estimable may be so

@@ -11,7 +11,7 @@ import numpy as np
 from scipy import special
 
 from dpstats.curator import Curator, Release
-from dpstats.estimators.apart import Found
+from dpstats.estimators.apart import Whereabouts
 from dpstats.estimators.columns import of_few, zoom_in
 from dpstats.estimators.engine.bounds import LENGTHS
 from dpstats.estimators.engine.finish import to_user
@@ -196,7 +196,7 @@ class Located:
         """Rows that tell of a line as much as the most telling answer does; per row."""
         return self.usable * problem.family.level_at(self.mean) / problem.family.most_curved
 
-    def found(self, problem: Problem) -> Found:
+    def found(self, problem: Problem) -> Whereabouts:
         """Where covariates lie, and the response, to tell whether rows may be apart.
 
         Of two values none is apart, nor of a response of unknown spread; a count differs by 1 at least.
@@ -206,7 +206,7 @@ class Located:
         farthest = np.append(reach, max(self.mean - problem.response[0], problem.response[1] - self.mean))
         near = np.append(problem.zero_or_one, family.two_valued or self.flat)
         sds = np.append((self.scale * np.sqrt(self.squares))[first:], max(self.sd, float(family.counts)))
-        return Found(np.append(self.center[first:], self.mean), np.where(near, farthest, sds), farthest)
+        return Whereabouts(np.append(self.center[first:], self.mean), np.where(near, farthest, sds), farthest)
 
     def to_user(self, intercept: bool) -> Array:
         """Matrix from coefficients of standardised columns to the user's."""
