@@ -22,6 +22,7 @@ from dpstats.estimators.row_scale import RowScale
 from dpstats.moments.baseline import Trend
 from dpstats.moments.roots import chi_square
 from dpstats.testing import NoNoise, SeededNoise, noise
+from tests.luck import LUCK, fewest
 
 FITS = json.loads((Path(__file__).parents[1] / "goldens" / "coxph.json").read_text())["fits"]
 NAMED = {each["name"]: each for each in FITS}
@@ -90,17 +91,21 @@ def rows(n: int, seed: int, late: bool = False) -> pd.DataFrame:
 
 @pytest.mark.parametrize("late", [False, pytest.param(True, marks=pytest.mark.long)])
 def test_intervals_count_sampling_and_noise(late: bool) -> None:
+    """Effects of age are drawn to 0 by a standard error at so small a budget, and one in four misses."""
     left = "Surv(since, days, failed)" if late else "Surv(days, failed)"
     z, shares = [], []
     for seed in range(25):
         with noise(SeededNoise(seed)):
             fit = dps.coxph(f"{left} ~ maker + age", rows(3000, seed, late), SCHEMA).fit(dps.gdp(0.7))
-        z += ((fit.params - pd.Series(TRUTH)) / fit.bse).tolist()
+        z.append(((fit.params - pd.Series(TRUTH)) / fit.bse).to_numpy())
         shares += fit.tidy()["privacy_share"].tolist()
     # of 110 fits with late entry two have more: noise hides most of what the data say of the maker
-    assert np.mean((0.02 < np.array(shares)) & (np.array(shares) < 0.9)) >= 0.96
-    assert np.mean(np.abs(z) < 1.96) > 0.85  # of 50; 3 sds below 95 % is 86
-    assert 0.6 < np.std(z) < 1.4
+    assert np.sum((0.02 < np.array(shares)) & (np.array(shares) < 0.9)) >= fewest(50, 0.98)
+    maker, age = (np.abs(z) < 1.96).sum(axis=0)
+    assert maker >= fewest(25, 0.93) and age >= fewest(25, 0.77)
+    assert (
+        (np.std(z, axis=0) > 0.5) & (np.std(z, axis=0) < 1.6)
+    ).all()  # of sds of 1, but once in 10,000 times
 
 
 def test_curves_hold_the_truth_and_stay_between_0_and_1() -> None:
@@ -184,7 +189,8 @@ def test_effects_that_change_are_told() -> None:
     test = fit.proportional_test().frame.set_index("term")
     assert test.loc["age", "conf_high"] < 0 and test.loc["GLOBAL", "p_value"] < 1e-4
     assert "changing" in [code for code, _ in fit.flags]
-    assert steady.proportional_test().frame["p_value"].iloc[-1] > 0.01 and not steady.flags
+    assert steady.proportional_test().frame["p_value"].iloc[-1] > LUCK
+    assert set(dict(steady.flags)) <= {"burst"}  # that of one fit in ten
 
 
 @pytest.mark.parametrize("far", [10.0, 1e4, 1e8])
@@ -284,11 +290,14 @@ def test_slopes_are_drawn_to_0_by_failures_at_the_end_of_a_cell(share: float) ->
 
 
 def test_what_noise_hides_is_not_estimated() -> None:
-    with noise(SeededNoise(1)):
-        fit = dps.coxph("Surv(days, failed) ~ maker + age", rows(200, 1), SCHEMA).fit(
-            dps.gdp(0.05), force=True
-        )
-    assert np.isinf(fit.bse).all() and "not_estimable" in [code for code, _ in fit.flags]
+    model, hidden = dps.coxph("Surv(days, failed) ~ maker + age", rows(200, 1), SCHEMA), []
+    for seed in range(8):
+        with noise(SeededNoise(seed)):
+            fit = model.fit(dps.gdp(0.02), force=True)
+        assert "not_estimable" in [code for code, _ in fit.flags]
+        hidden += [fit] * bool(np.isinf(fit.bse).all())
+    assert len(hidden) >= fewest(8, 0.9)  # of the others noise that looks like an effect has a wide interval
+    fit = hidden[0]
     with pytest.raises(dps.NotReleased, match="needs coefficients that are estimable"):
         fit.proportional_test()
     limits = fit.survival({"maker": "a", "age": 50}, times=100).frame

@@ -247,7 +247,7 @@ def test_an_interval_of_a_level_without_events_has_no_end_that_matters(budget):
             fit = dps.logit("y ~ x + g", dict(x=x, g=level * 1, y=events * 1), schema).fit(budget)
         low, high = fit.conf_int().loc["g"]
         assert (low < -15 and high > 0) if none else high - low < 2
-        assert fit.bse["x"] < 0.2 and not fit.flags
+        assert fit.bse["x"] < (0.6 if budget.pure else 0.1) and not fit.flags  # .12 to .36, and .02
 
 
 @pytest.mark.parametrize("budget", [dps.approx(3, 1e-6), dps.pure(3)], ids=["gaussian", "pure"])

@@ -176,8 +176,9 @@ def test_order_of_rows_and_other_columns_do_not_matter(budget: Any) -> None:
     more = pd.DataFrame(DATA).assign(serial=range(N))[["g", "serial", "y", "z", "x"]].set_index("serial")
     one, other = fit(budget=budget), fit(shuffled, budget=budget)
     assert one.to_dict() == fit(more, budget=budget).to_dict()
-    assert other.params.to_numpy() == pytest.approx(one.params, rel=1e-9)  # last bits of sums
-    assert other.bse.to_numpy() == pytest.approx(one.bse, rel=1e-9)
+    # last bits of sums, which the end of a search may have ten million times
+    assert other.params.to_numpy() == pytest.approx(one.params, rel=1e-6)
+    assert other.bse.to_numpy() == pytest.approx(one.bse, rel=1e-6)
 
 
 def test_estimates_are_near_the_truth() -> None:

@@ -49,7 +49,7 @@ def test_a_level_that_21_of_30162_rows_have_takes_no_other_coefficient_with_it(a
         assert (off[others] < 2).all()
         lost += list(np.isinf(fit.bse[others]))
         longer.append(fit.bse[others] / without.bse)
-    assert np.mean(lost) < 0.06 and np.median(longer) < 1.08
+    assert np.mean(lost) < 0.06 and np.median(longer) < 1.25
 
 
 def drawn(rng: np.random.Generator) -> tuple[str, pd.DataFrame, dps.Schema, Budget, list[str]]:

@@ -69,10 +69,14 @@ def test_the_table_tells_how_to_name_another_reference(model: str) -> None:
 
 
 def test_a_penalty_and_terms_left_out_take_nothing_of_a_line_that_may_be_anywhere() -> None:
-    fit = fitted("ols", 0.003, dps.approx(1, 1e-6), 1, " + x")
-    for other in (fit.at_alpha(1e-4), fit.drop("f")):
-        assert other.bse["x"] < 1.2 * fit.bse["x"] < 0.1
-    assert fit.bse["f[T.b]"] > 5
+    longer, errors = [], []
+    for seed in range(20):
+        fit = fitted("ols", 0.003, dps.approx(1, 1e-6), seed, " + x")
+        longer.append([other.bse["x"] / fit.bse["x"] for other in (fit.at_alpha(1e-4), fit.drop("f"))])
+        errors.append(fit.bse[["f[T.b]", "x"]])
+    assert (np.median(longer, axis=0) < 1.5).all()  # one in eight is longer
+    open_ended, known = np.median(errors, axis=0)
+    assert open_ended > 5 and known < 0.1
 
 
 def test_numbers_that_floats_do_not_hold_leave_a_linear_fit_that_says_nothing() -> None:

@@ -65,7 +65,8 @@ def test_codes_of_events_that_are_not_as_declared_are_told(budget: Budget) -> No
     rows["sick"] += 1
     for name in ("survreg", "coxph")[: 2 - budget.pure]:
         said = flags(MODELS[name](rows), budget)["unusable"]
-        assert abs(int(said.split()[1]) - 100 * np.mean(rows["sick"] == 2)) < 3
+        # within five sds of the noise of what is said
+        assert abs(int(said.split()[1]) - 100 * np.mean(rows["sick"] == 2)) < (12 if budget.pure else 7)
 
 
 def test_rows_whose_entry_is_within_their_life_can_be_used() -> None:
