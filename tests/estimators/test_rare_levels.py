@@ -10,6 +10,7 @@ import dpstats as dps
 from dpstats.budget import Budget
 from dpstats.estimators.engine.finish import Estimate
 from dpstats.estimators.levels import FARTHEST, SHIFTS, LevelScores, level
+from dpstats.estimators.location_scale import levels
 from dpstats.estimators.location_scale.events import Events, events_of, in_full, levels_in_full
 from dpstats.estimators.location_scale.information import SEEN, usable
 from dpstats.estimators.location_scale.level_curve import level_curve
@@ -17,8 +18,9 @@ from dpstats.estimators.newton.levels import read_levels
 from dpstats.estimators.newton.located import Located
 from dpstats.estimators.newton.problem import Problem
 from dpstats.estimators.row_scale import RowScale
-from dpstats.families import DISTS, FAMILIES, SEV
+from dpstats.families import DISTS, FAMILIES, SEV, Family
 from dpstats.families.martingale import taper
+from dpstats.families.tapers import Taper
 from dpstats.testing import SeededNoise, noise
 
 pytestmark = pytest.mark.long
@@ -178,13 +180,16 @@ def test_a_level_is_found_from_points_around_it(truth: float) -> None:
 
 
 @pytest.mark.parametrize("dist", ["weibull", "loglogistic", "lognormal"])
-@pytest.mark.parametrize(("c", "fraction"), [(1.6, 0.999), (8.0, 0.5)])
-def test_the_curve_is_that_of_the_scores(dist: str, c: float, fraction: float) -> None:
+@pytest.mark.parametrize(
+    ("c", "floor", "fraction"), [(1.6, -1.5, 0.999), (1.6, -9.0, 0.999), (8.0, -9.0, 0.5)]
+)
+def test_the_curve_is_that_of_the_scores(dist: str, c: float, floor: float, fraction: float) -> None:
     """Against scores of made-up rows whose lives are longer than predicted."""
     family = DISTS[dist].family
     end = round(float(family.quantile(fraction)) / 0.1) * 0.1
     lives = family.quantile((np.arange(200_000) + 0.5) / 200_000)
-    cut, curve = taper(family, c, -9.0), level_curve(family, c, fraction, 0.0)
+    cut = taper(family, c, floor)
+    curve = level_curve(family, cut, fraction, 0.0)
 
     def score(shift: float) -> tuple[float, float, float]:
         z = np.minimum(lives + shift, end)
@@ -206,11 +211,39 @@ def test_the_curve_is_that_of_the_scores(dist: str, c: float, fraction: float) -
 @pytest.mark.parametrize("c", [0.6, 1.6, 8.0])
 def test_rows_that_fail_far_too_early_make_no_step_of_more_than_one(dist: str, c: float) -> None:
     """Their failures count in full, which the cut shortens where rows are well predicted: it said -1.24."""
-    assert -1.02 < level_curve(DISTS[dist].family, c, 0.999, 0.0)[0] < -0.9
+    family = DISTS[dist].family
+    assert -1.02 < level_curve(family, taper(family, c), 0.999, 0.0)[0] < -0.9
+
+
+def test_rows_that_fail_before_the_floor_of_scores_make_no_longer_step_for_it() -> None:
+    """Without it they seemed to grow with each sigma, and an interval ended where they no longer did."""
+    family = DISTS["lognormal"].family
+    frozen, free = (level_curve(family, taper(family, 1.6, floor), 0.999, 0.0) for floor in (-1.5, -9.0))
+    early = SHIFTS <= -2
+    assert np.ptp(frozen[early]) < 0.3 < 1 < np.ptp(free[early])
+
+
+@pytest.mark.parametrize("budget", [dps.approx(6, 1e-6), dps.pure(6)], ids=["approx", "pure"])
+def test_flags_are_read_by_the_cut_and_the_floor_of_the_scores(
+    budget: Budget, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    used = []
+
+    def spy(family: Family, cut: Taper, fraction: float, slope: float) -> np.ndarray:
+        used.append((cut.c, cut.floor))
+        return level_curve(family, cut, fraction, slope)
+
+    monkeypatch.setattr(levels, "level_curve", spy)
+    rows = dict(life=np.exp(np.random.default_rng(1).normal(size=4000)), a=np.arange(4000) % 3 == 0)
+    schema = dps.Schema(life=dps.bounded(1e-3, 1e3), a=dps.flag())
+    with noise(SeededNoise(1)):
+        fit = dps.survreg("Surv(life) ~ a", rows, schema, dist="lognormal").fit(budget)
+    assert used and set(used) == {(fit.settings["cut c"], fit.settings["floor"])}
+    assert fit.settings["floor"] > -9
 
 
 def test_weibull_lives_say_the_same_however_they_are_censored() -> None:
-    assert level_curve(SEV, 64.0, 0.2, 0.7) == pytest.approx(EXPONENTIAL, rel=0.03, abs=0.01)
+    assert level_curve(SEV, taper(SEV, 64.0), 0.2, 0.7) == pytest.approx(EXPONENTIAL, rel=0.03, abs=0.01)
 
 
 PROBLEM = dict(lower=np.zeros(2), upper=np.ones(2), response=(0.0, 50.0), coded=np.array([True, False]))
@@ -304,7 +337,8 @@ def test_the_effect_of_a_rare_flag_on_a_mean_holds_or_is_flagged(family: str) ->
 def test_whatever_noise_makes_of_a_coefficient_its_curve_has_numbers(
     dist: str, fraction: float, slope: float
 ) -> None:
-    curve = level_curve(DISTS[dist].family, 1.34, fraction, slope)
+    family = DISTS[dist].family
+    curve = level_curve(family, taper(family, 1.34, -9.0), fraction, slope)
     assert np.isfinite(curve).all()
     assert np.all(np.diff(curve) >= 0)
     assert curve[0] < 0 < curve[-1]

@@ -866,6 +866,15 @@ MUTANTS = (
         ),
     ),
     planted(
+        "scores of a level grow with each sigma by which its rows fail too early (survreg)",
+        "estimators/test_rare_levels.py::test_rows_that_fail_before_the_floor_of_scores_make_no_longer_step_for_it",
+        (
+            "estimators/location_scale/level_curve.py",
+            "np.prod(cut.at(z)[:2], axis=0)",
+            "cut.at(z).g * family.log_hazard_slope(z)",
+        ),
+    ),
+    planted(
         "failures of a flag are counted by what is expected of them (signs)",
         "estimators/test_rare_levels.py::test_a_flag_of_which_signs_see_hardly_a_row_is_open",
         (SCALE, "few_events(bounding, released, ", "few_events(bounding, information, "),

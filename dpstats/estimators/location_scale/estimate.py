@@ -154,7 +154,8 @@ def estimate(
     scores = LevelScores(points, (back @ step)[:k], *(part[:k, :k] for part in (cov - hidden, sampling)))
     # a last step by a matrix that is all noise may lead anywhere
     log_sigma = np.clip(result.params[-1] - math.log(scale.y_scale), *LOG_SIGMA_RANGE)
-    at = Reader(bounding.placement, choice.c, scale.y_scale * math.exp(log_sigma))
+    cut = bounding.truncation(choice, mean).cut
+    at = Reader(bounding.placement, cut, scale.y_scale * math.exp(log_sigma))
     if "hopeless" not in result.problems:
         result = with_levels(result, lines(at.placement), scores, hidden[:k, :k], at, blind, few)
         result = result.lost(np.flatnonzero(blind & ~np.append(False, at.placement.problem.binary)))

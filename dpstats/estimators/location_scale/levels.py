@@ -18,6 +18,7 @@ from dpstats.estimators.location_scale.level_curve import level_curve
 from dpstats.estimators.location_scale.placement import Placement
 from dpstats.estimators.matrices import ROUNDING, by_precision
 from dpstats.estimators.row_scale import sums_of_levels, sums_of_values
+from dpstats.families.tapers import Taper
 from dpstats.moments.roots import variance_along
 
 _FARTHEST = 1e3  # sigmas; of a level that lies further off, no more is to be said
@@ -52,14 +53,14 @@ class Reader(NamedTuple):
     Attributes
     ----------
     placement : Placement
-    c : float
-        Cumulative hazard at which scores are cut.
+    cut : Taper
+        Of the scores.
     sigma : float
         Of the response, on the user's scale.
     """
 
     placement: Placement
-    c: float
+    cut: Taper
     sigma: float
 
     def read(self, line: LevelRows, params: np.ndarray, scores: LevelScores, hidden: np.ndarray) -> Level:
@@ -73,7 +74,7 @@ class Reader(NamedTuple):
         sizes = np.array([line.apart @ params, step, sd, sampling]) / self.sigma
         moved, *linear = np.clip(sizes, -_FARTHEST, _FARTHEST)
         fraction = self.placement.events.fraction
-        curve = level_curve(self.placement.problem.family, self.c, fraction, float(moved))
+        curve = level_curve(self.placement.problem.family, self.cut, fraction, float(moved))
         found = level(curve, line.share, points / self.sigma, *linear)
         return Level(found.shift * self.sigma - step, found.factor)
 

@@ -311,7 +311,7 @@ def _estimated(state: Stratified) -> SurvivalEstimate:
     parts = ((cov - guess)[:p, :p], (user @ sampling @ user.T)[:p, :p])
     said = LevelScores(points, (to_user @ step)[:p], *parts)
     blind, few, sigma = np.zeros(p, dtype=bool), np.zeros((p, 0)), scale.y_scale * sigma_of(state.typical)
-    at = Reader(bounding.placement, state.choice.c, sigma)
+    at = Reader(bounding.placement, bounding.truncation(state.choice, state.typical).cut, sigma)
     result = with_levels(result, _lines(bounding.placement), said, guess[:p, :p], at, blind, few)
     return result.wider(_factors(state, need))
 
