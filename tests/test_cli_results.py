@@ -371,7 +371,9 @@ def test_the_standard_input_is_there_once(folder: Path) -> None:  # noqa: F811
     "words",
     [
         [*fit(out="-"), "--force"],
-        "describe drives.csv --schema drives.toml --budget zcdp(.5)".split(),
+        pytest.param(
+            "describe drives.csv --schema drives.toml --budget zcdp(.5)".split(), marks=pytest.mark.long
+        ),
     ],
     ids=["fit", "describe"],
 )
@@ -394,8 +396,7 @@ SPENDING = {
 }
 
 
-@pytest.mark.parametrize("notes", [False, True], ids=["table", "table and notes"])
-@pytest.mark.parametrize("command", SPENDING)
+@pytest.mark.parametrize(("command", "notes"), [("fit", True), ("describe", False)], ids=SPENDING)
 def test_a_reader_who_leaves_loses_the_table_alone(command: str, notes: bool, folder: Path) -> None:  # noqa: F811
     """The file is kept before anything is printed, whether the notes of the fit go the same way or not."""
     reading, writing = os.pipe()

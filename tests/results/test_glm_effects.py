@@ -151,7 +151,7 @@ def test_intervals_of_effects_and_means_hold_where_the_linear_predictor_is_uncer
     effect = right.marginal_effects(at, average=average).frame["estimate"][0]
     mean = float(right.get_prediction(at, average=True).predicted_mean[0])
     held = []
-    for shift in draw.normal(size=(300, 2)) * sds:
+    for shift in draw.normal(size=(150, 2)) * sds:
         fit = line(family, list(np.array(params) + shift), sds)
         found = fit.marginal_effects(at, average=average).frame.iloc[0]
         ((low, high),) = fit.get_prediction(at, average=True).conf_int()
