@@ -21,6 +21,8 @@ from dpstats.results.notreleased import refusal
 from dpstats.results.record import Record
 from dpstats.results.table import Marked
 
+# places on the way along the gradient of a mean, whose ends are not its extremes where it falls and rises
+_ALONG = np.linspace(-1.0, 1.0, 17)
 TIMES_ONLY = ("needs a time-to-failure model, and this is {model}", "Fit dps.survreg(...).")
 
 
@@ -196,26 +198,48 @@ def warn_of_lost(rows: np.ndarray, so: str = "where predictions are NaN", name: 
 def averaged(record: Record, at: Points) -> Prediction:
     """Predict the mean of the response over all of m points.
 
-    Of independent rows of one population it is what R's marginaleffects calls an average prediction. On a
-    curved link limits are means at coefficients that lie along its gradient, as far as an interval reaches.
+    Of independent rows of one population it is what R's marginaleffects calls an average prediction. Limits
+    on a curved link are those of `_mean_limit` (docs/theory/results.md#effects-at-public-points).
     """
     linear, gradient = linear_predictor(record, at)
     link = record.link
     whole = (link.slope(linear)[:, None] * gradient).mean(axis=0)
-    se = errors_of_means(record, whole[None])
-    lost = not np.isfinite(np.append(errors_of_means(record, gradient), se)).all()
+    se, errors = errors_of_means(record, whole[None]), errors_of_means(record, gradient)
+    lost = not np.isfinite(np.append(errors, se)).all()
     if lost or link is IDENTITY:
         se = np.where(lost, np.inf, se)
         mean = where_estimable(record, link.inverse(linear).mean(keepdims=True), se)
         return Prediction(mean, se, IDENTITY, bounds=link.bounds)
     along = np.where(np.isinf(record.cov), 0.0, record.cov) @ whole / np.maximum(se, np.finfo(float).tiny)
-    back = partial(_mean_along, link, linear, gradient @ along)
+    back = partial(_mean_limit, link, linear, gradient @ along, errors)
     curve = replace(link, inverse=back, slope=partial(np.full_like, fill_value=float(se[0])))
     return Prediction(np.zeros(1), np.ones(1), curve, bounds=link.bounds)
 
 
-def _mean_along(link: Link, linear: np.ndarray, moves: np.ndarray, by: np.ndarray) -> np.ndarray:
-    return np.asarray(link.inverse(linear[:, None] + np.multiply.outer(moves, by)).mean(axis=0))
+def _mean_limit(
+    link: Link, linear: np.ndarray, moves: np.ndarray, errors: np.ndarray, by: np.ndarray
+) -> np.ndarray:
+    """Return a limit of the mean of m points, `by` standard errors from it; itself at 0.
+
+    It is as far away as the mean comes while coefficients move along its gradient, up to there and back, and,
+    by squares, as the middles of the limits of single points, where these lie beyond the points: where a
+    point is badly known, errors of any direction move its prediction to where the link is flat less than
+    to where it is steep. No limit is beyond the mean of those of all points.
+
+    Parameters
+    ----------
+    link : Link
+    linear, moves, errors : array, shape (m,)
+        Linear predictors, what a standard error of the mean moves them by, and their standard errors.
+    by : array, shape (1,)
+    """
+    side, each = float(np.sign(by[0])), link.inverse(linear)
+    outer, inner = (link.inverse(linear + errors * end) for end in (by, -by))
+    with np.errstate(invalid="ignore"):
+        means = [link.inverse(linear + moves * by * share).mean() for share in _ALONG]
+        bent = np.maximum(side * (each - (outer + inner) / 2), 0.0).mean()
+        limit = each.mean() + side * np.hypot(np.max(side * (np.array(means) - each.mean())), bent)
+    return np.array([(np.fmin if side > 0 else np.fmax)(outer.mean(), limit)])
 
 
 class Predictions(Coefficients):

@@ -787,6 +787,21 @@ MUTANTS = (
         ("results/prediction.py", '== "Intercept"))[lost].all()', '== "Intercept"))[lost].any()'),
     ),
     planted(
+        "limits of a mean of predictions are the ends of the way along its gradient (glm)",
+        "results/test_glm_effects.py::test_the_limits_of_a_mean_are_its_extremes_on_the_way_along_its_gradient",
+        ("results/prediction.py", "np.linspace(-1.0, 1.0, 17)", "np.array([1.0])"),
+    ),
+    planted(
+        "what a curved link makes of errors is no part of the limits of a mean of predictions (glm)",
+        "results/test_glm_effects.py::test_the_limits_of_a_mean_hold_where_single_rows_are_badly_known",
+        ("results/prediction.py", "np.maximum(side * (each - (outer + inner) / 2), 0.0).mean()", "0.0"),
+    ),
+    planted(
+        "limits of a mean of predictions are beyond those of its rows (glm)",
+        "results/test_glm_effects.py::test_an_average_over_one_point_is_the_prediction_there",
+        ("results/prediction.py", "(np.fmin if side > 0 else np.fmax)(outer.mean(), limit)", "limit"),
+    ),
+    planted(
         "slopes that rest on a prior are taken for told where there are strata",
         "models/test_strata_loose_bounds.py::test_what_noise_hides_of_slopes_with_strata_has_no_short_interval",
         (

@@ -7,11 +7,12 @@ import numpy as np
 import pytest
 import statsmodels.api as sm
 import statsmodels.formula.api as smf
+from scipy import special
 
 import dpstats as dps
 from dpstats.errors import NotReleased, SpecificationError
 from dpstats.families import IDENTITY
-from dpstats.families.links import LINKS
+from dpstats.families.links import LINKS, logistic_slope
 from dpstats.results import Fit
 from dpstats.results.intervals import critical
 from tests.results.fits import USE, capacitor
@@ -157,6 +158,60 @@ def test_intervals_of_effects_and_means_hold_where_the_linear_predictor_is_uncer
         ((low, high),) = fit.get_prediction(at, average=True).conf_int()
         held.append([found["conf_low"] <= effect <= found["conf_high"], low <= mean <= high])
     assert (np.mean(held, axis=0) > 0.92).all()
+
+
+@pytest.mark.parametrize("family", ["binomial", "poisson", "binomial(cloglog)"])
+def test_the_limits_of_a_mean_hold_where_single_rows_are_badly_known(family: str) -> None:
+    """Errors of any direction make the mean too large, and along its gradient it falls and rises again."""
+    x = np.append(np.linspace(0.0, 4.0, 30), [6.0, 8.0, 10.0])
+    shift, square = np.random.default_rng(9), np.column_stack([np.ones_like(x), x, x**2])
+    cov = np.linalg.inv((square * np.where(x < 3, 0.4, 0.02)[:, None]).T @ square)
+    truth, root = np.array([-2.5, 0.0, 0.0]), np.linalg.cholesky(cov)
+    schema = dps.Schema(income=dps.flag(), claims=dps.count(50), x=dps.bounded(-10, 60))
+    fields = dict(formula=f"{RESPONSES[family]} ~ x + I(x**2)", names=("Intercept", "x", "I(x ** 2)"))
+    right = glm(family, schema=schema, **fields, params=truth, cov=cov, cov_privacy=cov)
+    mean, held = float(right.get_prediction({"x": x}, average=True).predicted_mean[0]), []
+    for _ in range(300):
+        params = truth + root @ shift.normal(size=3)
+        fit = glm(family, schema=schema, **fields, params=params, cov=cov, cov_privacy=cov)
+        found = fit.get_prediction({"x": x}, average=True)
+        ((low, high),), ((narrow_low, narrow_high),) = found.conf_int(), found.conf_int(0.5)
+        assert low <= narrow_low <= found.predicted_mean[0] <= narrow_high <= high
+        held.append(low <= mean <= high)
+    assert np.mean(held) > 0.9
+
+
+def test_the_limits_of_a_mean_are_its_extremes_on_the_way_along_its_gradient() -> None:
+    """It falls and rises again on the way: the least of it is at no end."""
+    x, params = np.array([0.0, 0.5, 1.0, 1.5]), np.array([-1.8576, -3.1467, 3.0047])
+    cov = np.array([[0.0361, -0.0859, 0.0497], [-0.0859, 40.9506, -40.8128], [0.0497, -40.8128, 40.7703]])
+    schema = dps.Schema(income=dps.flag(), x=dps.bounded(-10, 60))
+    fit = glm(
+        "binomial",
+        schema=schema,
+        formula="income ~ x + I(x**2)",
+        names=("Intercept", "x", "I(x ** 2)"),
+        params=params,
+        cov=cov,
+        cov_privacy=cov,
+    )
+    found, columns = fit.get_prediction({"x": x}, average=True), np.column_stack([x**0, x, x**2])
+    eta = columns @ params
+    move = columns @ cov @ columns.T @ logistic_slope(eta) / len(x) / found.se_mean
+    way = special.expit(eta[:, None] + np.outer(move, critical(0.95) * np.linspace(-1, 1, 33))).mean(axis=0)
+    assert way.min() < min(way[0], way[-1]) - 0.05
+    assert found.conf_int()[0, 0] < way.min() + 0.005
+
+
+@pytest.mark.parametrize("family", ["binomial", "poisson"])
+def test_the_limits_of_a_mean_are_those_of_its_gradient_where_rows_are_known(family: str) -> None:
+    """What curvature adds is of second order there, and limits of single rows are much wider."""
+    x, sds = np.linspace(-2, 2, 21), [0.05, 0.04]
+    fit = line(family, [-1.0, 0.5], sds)
+    found = fit.get_prediction({"x": x}, average=True)
+    half = critical(0.95) * float(found.se_mean[0])
+    assert np.ptp(found.conf_int()) == pytest.approx(2 * half, rel=0.01)
+    assert np.ptp(fit.get_prediction({"x": x}).conf_int(), axis=1).mean() > 2.4 * half
 
 
 def test_an_average_over_one_point_is_the_prediction_there() -> None:
