@@ -3,10 +3,17 @@
 See docs/theory/coxph.md#the-shape-of-the-clock.
 """
 
+from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any, cast
+
 import numpy as np
 import pytest
 
 import dpstats as dps
+from dpstats.curator import Curator
+from dpstats.estimators.hazards.grid import Grid, find_grid
+from dpstats.estimators.hazards.plan import make_plan
 from dpstats.estimators.hazards.problem import Problem
 from dpstats.estimators.hazards.shape import find_shape, smoothed
 from dpstats.estimators.row_scale import Box
@@ -59,6 +66,38 @@ def test_counts_that_are_known_stay_as_they_are() -> None:
     found, errors = smoothed(problem(2), counts, 0.0)
     assert found == pytest.approx(counts)
     assert np.isfinite(errors).all()
+
+
+def grid_of(failures: np.ndarray, entries: np.ndarray, seed: int) -> Grid:
+    """Of a stratum in which all rows fail; noise of each number has an sd of 20."""
+    draw, there = np.random.default_rng(seed), {"exit_counts": failures, "entry_counts": entries}
+
+    def release(name: str, cost: float, **public: Any) -> SimpleNamespace:
+        counts = np.append(there[name], np.zeros(80 * (name == "exit_counts")))
+        noisy = counts + draw.normal(scale=20, size=len(counts))
+        values = noisy[None, :] if name == "exit_counts" else noisy
+        return SimpleNamespace(values=(values,), sds=(np.full(len(counts), 20.0),), n=1000)
+
+    late = replace(problem(1), delayed=bool(entries.any()))
+    curator = cast(Curator, SimpleNamespace(release=release))
+    return find_grid(curator, make_plan(1.0, delayed=late.delayed), late)
+
+
+def test_those_who_fail_later_are_at_risk_but_for_those_who_enter_later() -> None:
+    """Of 1,000 rows 50 are there from the beginning, and the others enter in the ninth cell."""
+    failures, entries, early = lives(2.0)[0], np.zeros(40), []
+    for seed in range(20):
+        grid = grid_of(failures, entries, seed)
+        least = np.cumsum(grid.events[::-1])[::-1] - grid.events / 2
+        assert (grid.at_risk >= least).all()
+    entries[8] = 950.0
+    left = np.append(np.diff(-50 * np.exp(-(TIMES[:9] ** 2))), np.zeros(32))
+    left[8:] = failures[8:] * (1000 - left.sum()) / failures[8:].sum()
+    for seed in range(20):
+        grid = grid_of(left, entries, seed)
+        early.append(grid.at_risk[:8].mean())
+        assert grid.at_risk[12] > 400
+    assert np.median(early) < 250
 
 
 @pytest.mark.parametrize("odd", [False, True])

@@ -411,6 +411,30 @@ def test_curves_are_uncertain_where_nobody_is_watched() -> None:
     assert np.isinf(fit.predict(at, type="survival", times=900, se_fit=True)["se_fit"]).all()
 
 
+@pytest.mark.parametrize("maker", [["a"], pytest.param(["a", "b"], marks=pytest.mark.long)])
+def test_curves_hold_where_few_rows_are_watched_from_the_beginning(maker: list[str]) -> None:
+    """One row in 25 is. With all who fail later taken for there, H(10) is .2 of the truth, and H(20) .6."""
+    times, inside, ratios, n = np.array([10, 20, 30, 50, 70, 90]), [], [], 13_000 * len(maker)
+    for seed in range(12):
+        draw = np.random.default_rng(seed)
+        age, which = draw.normal(50, 12, n).clip(0, 100), draw.choice(maker, n)
+        since = np.where(draw.uniform(size=n) < 0.03, 0, draw.uniform(5, 60, n))
+        life = 60 * draw.exponential(size=n) * np.exp(-0.03 * (age - 50))
+        days = np.minimum(life, np.maximum(draw.uniform(20, 100, n), since + 20)).clip(1, 100)
+        columns = {"days": days, "failed": 1 * (life == days), "age": age, "maker": which, "since": since}
+        data = pd.DataFrame(columns)[since < days]
+        schema = dps.Schema(dict(SCHEMA) | {"days": dps.bounded(1, 100)})
+        strata = " + strata(maker)" * (len(maker) - 1)
+        with noise(SeededNoise(seed)):
+            fit = dps.coxph(f"Surv(since, days, failed) ~ age{strata}", data, schema).fit(dps.approx(1, 1e-6))
+        frame = fit.cumulative_hazard({"age": 50, "maker": maker}, times).frame
+        truth = np.tile(times / 60, len(maker))
+        inside.append((frame["conf_low"] <= truth) & (truth <= frame["conf_high"]))
+        ratios.append(frame["estimate"] / truth)
+    assert np.mean(inside) > 0.9
+    assert (np.median(ratios, axis=0)[1 :: len(times)] > 0.75).all()
+
+
 EVENTS = np.array([30.0, 20, 20, 10, 40, 30, 20, 30])
 
 

@@ -188,7 +188,7 @@ def find_grid(curator: Curator, plan: Plan, problem: Problem) -> Grid:
     entries, of_entries = _entries(curator, plan, problem)
     noises = np.array([2 * sd**2, sd**2, of_entries**2])
     until = _shown_until(problem, exits - entries, noises.sum(), max(_LEAST_AT_RISK * n, _VISIBLE * sd))
-    leave, middle, sums = _at_risk(problem, (events + before, after, entries), noises)
+    leave, enter, middle, sums = _at_risk(problem, (events + before, after, entries), noises)
     stratum = np.repeat(np.arange(strata), fine)
     runs = _runs(events, _FEWEST, _VISIBLE * sd, stratum)
     number, noise = np.maximum(np.bincount(runs, events), 1.0), np.bincount(runs) * sd**2
@@ -201,8 +201,9 @@ def find_grid(curator: Curator, plan: Plan, problem: Problem) -> Grid:
     trust = spread / (spread + sd**2)
     each = np.maximum(trust * events + (1 - trust) * spread, _LEAST_SHARE * spread)
     each *= (number / np.bincount(runs, each))[runs]
-    # those who fail later are there
-    middle = np.maximum(middle, _until_the_end(each, strata) - each / 2)
+    # those who fail later are there, unless they enter later
+    stay = each - enter
+    middle = np.maximum(middle, _until_the_end(stay, strata) - stay / 2)
     sums = np.minimum(sums, middle**2)
     # of what is spread evenly over a run, all may have come at any time of it, and noise may have made it up
     errors = (1 - trust) * each * (number / 3 + 1 + noise / number)[runs]
@@ -257,15 +258,16 @@ def _shown_until(problem: Problem, leave: np.ndarray, variance: float, least: fl
 
 def _at_risk(
     problem: Problem, counts: Sequence[np.ndarray], variances: np.ndarray
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Rows that leave in each cell, are at risk in its middle, at least one, and variances of the latter.
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Rows that leave in each cell, that enter there, that are at risk in its middle, and variances of these.
 
-    Counts are noisy ones of rows that leave within cells, at their ends, and that enter.
+    Counts are noisy ones of rows that leave within cells, at their ends, and that enter. One row at least is
+    at risk.
     """
     found = [smoothed(problem, each, noise) for each, noise in zip(counts, variances, strict=True)]
     within, end, enter = (each for each, _ in found)
     middle = _until_the_end(within + end - enter, problem.strata) - (within - enter) / 2
-    return within + end, np.maximum(middle, 1.0), np.sum([error for _, error in found], axis=0)
+    return within + end, enter, np.maximum(middle, 1.0), np.sum([error for _, error in found], axis=0)
 
 
 def _of_those_at_risk(late: np.ndarray, leave: np.ndarray, strata: int) -> tuple[np.ndarray, np.ndarray]:
