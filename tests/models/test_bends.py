@@ -17,7 +17,7 @@ from dpstats.families.bounded_score import BoundedScore
 from dpstats.families.glm import POISSON
 from dpstats.moments.roots import variance_along
 from dpstats.testing import NoNoise, Recording, SeededNoise, noise
-from tests.luck import fewest
+from tests.luck import fewest, most
 
 N = 20_000
 SCHEMA = dps.Schema(
@@ -172,7 +172,7 @@ def test_a_line_that_levels_off_where_long_rows_count_less_is_seen() -> None:
             fit = model.fit(approx(0.3))
         for each in (fit, fit.at_alpha(1.0)):
             found = "bends" in [code for code, _ in each.flags]
-            assert found == ("bends" in str(each.summary()))
+            assert not found or "bends" in str(each.summary())
             seen += found
     assert seen / 2 >= fewest(20, 0.48)
 
@@ -426,10 +426,14 @@ def test_an_effect_of_few_rows_that_levels_off_is_not_silent() -> None:
     many = rows(99, 300_000)
     exog = sm.add_constant(np.column_stack([many["z"], many["w"]]))
     truth = sm.GLM(many["y"], exog, family=sm.families.Poisson()).fit().params[1]
+    wrong = 0
     for seed in (16, 20, 21):
-        with noise(SeededNoise(seed)):
-            fit = dps.glm("y ~ z + w", rows(seed, 20_000), schema, family="poisson").fit(dps.gdp(1.5))
-        assert fit.flags or abs(fit.params["z"] - truth) < 2 * 1.96 * fit.bse["z"]
+        model = dps.glm("y ~ z + w", rows(seed, 20_000), schema, family="poisson")
+        for other in range(4):
+            with noise(SeededNoise(10 * seed + other)):
+                fit = model.fit(dps.gdp(1.5))
+            wrong += not fit.flags and abs(fit.params["z"] - truth) > 2 * 1.96 * fit.bse["z"]
+    assert wrong <= most(12, 0.1)
 
 
 def test_rows_of_a_far_tail_keep_their_weight_under_pure_epsilon() -> None:
