@@ -12,8 +12,8 @@ from dpstats.moments import Solution
 
 CODES = ("not_estimable", "beside", "weak")  # of a solution of a linear model
 _ALL = (
-    "privacy noise outweighs these data: nothing can be estimated; use more rows or budget. It is the same "
-    "where almost no row can be read, or most values lie beyond their bounds: dps.check(data, schema, "
+    "nothing is estimable: privacy noise outweighs what these data say; use more rows or budget. It is the "
+    "same where almost no row can be read, or most values lie beyond their bounds: dps.check(data, schema, "
     "formula) shows which, to you alone"
 )
 _WHOLE = {
@@ -98,9 +98,9 @@ _WHOLE = {
 }
 _NAMED = {
     "not_estimable": (
-        "privacy noise outweighs what the data say about {}; use more rows or budget. Neither helps where "
-        "nearly all rows have one value, or most values lie beyond their bounds: dps.check(data, schema) "
-        "counts those, to you alone"
+        "not estimable, as privacy noise outweighs what the data say: {}; use more rows or budget. Neither "
+        "helps where nearly all rows have one value, or most values lie beyond their bounds: "
+        "dps.check(data, schema) counts those, to you alone"
     ),
     "beside": (
         "a covariate is not estimable, so that this is a fit without it: {} may take up part of its effect, "

@@ -180,7 +180,7 @@ class Estimate(Marked):
 
     def __repr__(self) -> str:
         if math.isinf(self.std_error):
-            return titled(f"{self.name}: not estimable at this budget", self.not_private)
+            return titled(f"{self.name}: not estimable", self.not_private)
         limits = f"{bracket(self.conf_low, self.conf_high)} ({level_percent(self.level)} interval)"
         return titled(f"{self.name} {figures(self.estimate)} {limits}", self.not_private)
 

@@ -177,26 +177,28 @@ def plot_coef(  # noqa: PLR0913 - what is drawn, and where
 ) -> Axes:
     """Draw one line for each of `terms`, the first on top, its coefficient times a width, shape (k,).
 
-    With `exponentiate` ratios are written at the axis, as far apart as their logarithms.
+    Of a fit without standard errors it is a point. With `exponentiate` ratios are written at the axis, as
+    far apart as their logarithms.
     """
     where = [record.names.index(term) for term in terms]
     low, high = ((limit * widths)[where] for limit in limits(record, level))
     centre, share = (record.params * widths)[where], privacy_share(record)[where]
     known, rows = np.isfinite(low), np.arange(len(where))
+    drawn = known | bool(record.no_errors)
     bias = np.nan_to_num(bias_share(record)[where])
     ax = axes(ax, height=1.6 + 0.3 * len(where))
     left, right = np.where(known, low, 0.0), np.where(known, high, 0.0)
-    middle = np.where(known, centre, 0.0)
+    middle = np.where(drawn, centre, 0.0)
     lengths = [(share * 0, "with privacy noise", "C1", 0.45), (share + bias, "sampling alone", "C0", 1.0)]
     if (bias > NOTHING).any():
         lengths.insert(1, (share, "with possible bias", "C2", 0.7))
-    for without, words, color, alpha in lengths:
+    for without, words, color, alpha in lengths if known.any() else ():
         inner = np.where(known, np.sqrt(np.maximum(1 - without, 0.0)), 0.0)
         start, stop = (middle + inner * (end - middle) for end in (left, right))
         ends = start[known], stop[known]
         ax.hlines(rows[known], *ends, color=color, alpha=alpha, linewidth=THICK, label=words)
-    ax.plot(middle[known], rows[known], "o", color="black", markersize=4, label="estimate")
-    for row in rows[~known]:
+    ax.plot(middle[drawn], rows[drawn], "o", color="black", markersize=4, label="estimate")
+    for row in rows[~drawn]:
         ax.annotate(
             NOT_ESTIMABLE, (0.02, row), xycoords=("axes fraction", "data"), va="center", fontsize="small"
         )
@@ -208,7 +210,8 @@ def plot_coef(  # noqa: PLR0913 - what is drawn, and where
     ax.locator_params(axis="x", nbins=5)  # more labels of five signs overlap beside long names
     if exponentiate:
         _as_ratios(ax)
-    return finished(ax, f"Coefficients, {level_percent(level)} intervals", record, share=share[known])
+    counted = "no standard errors" if record.no_errors else f"{level_percent(level)} intervals"
+    return finished(ax, f"Coefficients, {counted}", record, share=share[known])
 
 
 def _as_ratios(ax: Axes) -> None:

@@ -186,12 +186,12 @@ def predicted(
     return pd.concat({"predicted": values, "se_fit": errors}, axis=1) if truth("se_fit", se_fit) else values
 
 
-def warn_of_lost(rows: np.ndarray, so: str = "where predictions are NaN", name: str = "newdata") -> None:
+def warn_of_lost(rows: np.ndarray, so: str = "where predictions are missing", name: str = "newdata") -> None:
     """Say how many of m rows have a prediction that is not estimable, if any has, and what becomes of it."""
     if rows.any():
         warn(
             f"{int(rows.sum())} row(s) of {name} rest on what is not estimable, {so}: "
-            "privacy noise outweighs what the data say there; fit.summary() names such coefficients"
+            "privacy noise outweighs what the data say there; the summary names such coefficients"
         )
 
 

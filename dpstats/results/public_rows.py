@@ -99,8 +99,8 @@ def _refuse_lost(record: Record, at: Points) -> None:
     if rests.any():
         row, names = int(rests.any(axis=1).argmax()), ", ".join(np.array(record.names)[rests.any(axis=0)])
         raise SpecificationError(
-            f"simulate: row {row} of newdata rests on {names}, not estimable at this budget, so that what it "
-            "would draw is unknown; leave out such rows"
+            f"simulate: row {row} of newdata rests on {names}, not estimable, so that what it would "
+            "draw is unknown; leave out such rows"
         )
 
 

@@ -176,7 +176,7 @@ BIASED = (
 )
 WORTH_TELLING, MOST_TOLD = 0.1, 4  # share of a variance; coefficients
 NOT_NORMAL = " Noise is not normal: intervals and P>|z| follow its law, and z alone says less."
-LOST = f" '{NOT_ESTIMABLE}': this budget and these data do not determine the coefficient."
+LOST = f" '{NOT_ESTIMABLE}': privacy noise outweighs what the data say about the coefficient."
 RARE = (
     " These data say little of the reference {1}, so that all contrasts with it are wide: "
     "t_test_pairwise({0!r}) compares the other levels at no cost; a fit with C({0}, Treatment({2!r})), or "
@@ -292,7 +292,7 @@ TARGET = (
     "unpenalised ones"
 )
 LOST_ALL = "not_estimable"
-NOTHING = "nothing is estimable with this budget and these data"
+NOTHING = "nothing is estimable: privacy noise outweighs what these data say"
 OF_DEAD = ("Messages", "Failures", "Caution")  # what is told of a fit of which nothing is
 LEFT_OUT = "release and budget of the fit of {}: nothing more was spent"
 SHARED = "release and budget of the fit with alpha = {}: nothing more was spent"

@@ -64,7 +64,7 @@ class WaldTest(Marked):
     def __repr__(self) -> str:
         lost = math.isnan(self.statistic)
         test = chi_square_text(self.statistic, self.df, self.pvalue)
-        found = "not estimable at this budget" if lost else test
+        found = NOT_ESTIMABLE if lost else test
         return titled(f"Wald test of {self.null}: {found}", self.not_private)
 
 

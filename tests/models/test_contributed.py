@@ -217,6 +217,10 @@ def test_the_input_scheme_publishes_coefficients_alone() -> None:
     assert "ball" not in text and "coefficients no longer than 3" in text
     again = Fit.from_dict(json.loads(json.dumps(found.to_dict())))
     assert again.summary().as_text() == found.summary().as_text()
+    ax = found.plot_coef()
+    assert ax.get_title().endswith("Coefficients, no standard errors") and not ax.collections
+    assert np.allclose(ax.lines[0].get_xdata(), found.params)
+    assert "not estimable" not in [text.get_text() for text in ax.texts]
 
 
 def test_the_published_scheme_claims_no_central_guarantee() -> None:

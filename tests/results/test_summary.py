@@ -148,7 +148,22 @@ def test_a_page_is_as_wide_as_its_labels_need_up_to_100() -> None:
 def test_a_dead_fit_says_so_once() -> None:
     text = str(linear(noise=0.7).summary())
     assert text.count("Caution") == 1 and "not estimable" not in text and len(text.splitlines()) < 16
-    assert "nothing is estimable with this budget and these data" in repr(linear(noise=0.7))
+    dead = "nothing is estimable: privacy noise outweighs what these data say"
+    assert dead in " ".join(text.split()) and dead in repr(linear(noise=0.7))
+
+
+def test_what_is_not_estimable_is_called_so_everywhere_and_for_one_reason() -> None:
+    cov = np.array(capacitor().cov_params())
+    cov[1, 1] = np.inf
+    flags = cautions(["not_estimable:1"], capacitor().names)
+    lost, why = capacitor(cov=cov, flags=flags), "privacy noise outweighs what the data say"
+    text = " ".join(str(lost.summary()).split())
+    assert f"not estimable, as {why}: voltage" in text and f"'not estimable': {why}" in text
+    with pytest.warns(UserWarning, match=f"rest on what is not estimable, where predictions are m.*: {why}"):
+        lost.predict(USE)
+    cov[-1, -1] = np.inf
+    for said in (lost.wald_test("voltage = 0"), lost.mttf(USE), capacitor(cov=cov).shape):
+        assert repr(said).endswith("not estimable")
 
 
 def test_html_escapes_names_of_the_user() -> None:
