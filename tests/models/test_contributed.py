@@ -219,7 +219,7 @@ def test_the_input_scheme_publishes_coefficients_alone() -> None:
     assert again.summary().as_text() == found.summary().as_text()
     ax = found.plot_coef()
     assert ax.get_title().endswith("Coefficients, no standard errors") and not ax.collections
-    assert np.allclose(ax.lines[0].get_xdata(), found.params)
+    assert np.allclose(ax.lines[0].get_xdata(), found.params[1:])
     assert "not estimable" not in [text.get_text() for text in ax.texts]
 
 
