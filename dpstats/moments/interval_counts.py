@@ -86,6 +86,17 @@ class CumulativeHazard:
         found = self.errors(np.eye(len(self.value)))
         return Errors(*(getattr(found, part.name) + lost for part in fields(found)))
 
+    @property
+    def cut_short(self) -> bool:
+        """Whether more rows seem left where the values end than noise hides of a curve of one time.
+
+        They have to be more by an sd of their noise, which is that of all later counts.
+        """
+        lost = np.isnan(self.value)
+        later = _at_risk(len(lost))[1][lost.argmax()]
+        left, sd = later @ self.counts, np.sqrt(later @ self.noise)
+        return bool(lost.any() and left - sd > FEWEST * np.sqrt(self.noise[-1]))
+
     def errors(self, weights: np.ndarray) -> Errors:
         """Return errors of sums of the values.
 

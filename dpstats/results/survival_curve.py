@@ -44,10 +44,10 @@ NOTE = (
     "fewer are left than noise can be told from; at all times if a group is small, or most times are outside "
     "their bounds."
 )
-# where no curve reaches more than half of the times that were found
+# where no curve reaches more than half of the times that were found, and fewer times would show more
 SCARCE = (
-    " A first look chose these times, and noise hides much of what few rows show: fewer times, named by "
-    "times= without a look at the data, reach further."
+    " A first look chose these times, and noise hides much of what few rows show: fewer and early times, "
+    "named by times= without a look at the data, reach further."
 )
 _INSTEAD = "Use fit.table(), fit.predict(times), fit.quantile(p), fit.rmst(until) or fit.logrank()."
 # what a plot may show, with the title of its vertical axis and its own
@@ -388,6 +388,7 @@ class CurveFit(Facts, Shown, Stored):
             *limit_columns(level),
         )
         scarce = self.named is None and frame["survival"].isna().groupby(frame["group"]).mean().min() >= 0.5
+        scarce = scarce and any(found.cut_short for found in self._hazards)
         printed = f" {PRINTED} of {len(self.times)} times are printed; table() has all."
         return Document(
             title=heading(self, "Kaplan-Meier curve"),

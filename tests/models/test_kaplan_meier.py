@@ -189,13 +189,26 @@ def test_times_are_even_where_a_look_tells_nothing_and_found_where_it_tells_much
 
 
 def test_a_curve_that_few_rows_cut_short_advises_to_name_fewer_times() -> None:
-    advice = "fewer times, named by times="
+    advice = "fewer and early times, named by times="
     texts = {}
     for n, times in ((300, None), (300, [10.0, 30.0]), (20_000, None)):
         with noise(SeededNoise(1)):
             fit = dps.kaplan_meier("Surv(time, failed) ~ 1", rows(n), SCHEMA, times).fit(dps.approx(1, 1e-6))
         texts[n, times is None] = " ".join(str(fit).split())
     assert [advice in text for text in texts.values()] == [True, False, False]
+
+
+def test_no_times_are_advised_where_noise_hides_nearly_all_rows_at_any() -> None:
+    """Of 20 rows noise hides all at any times, of 200 those that are left at the first of many."""
+    advised = {20: 0, 200: 0}
+    for n in advised:
+        for seed in range(15):
+            with noise(SeededNoise(seed)):
+                model = dps.kaplan_meier("Surv(time, failed) ~ 1", rows(n, seed), SCHEMA)
+                fit = model.fit(dps.approx(1, 1e-6), force=True)
+            assert fit.frame["survival"].isna().mean() >= 0.5
+            advised[n] += "named by times=" in " ".join(str(fit).split())
+    assert advised[20] <= 5 and advised[200] >= 10
 
 
 def test_limits_hold_where_times_are_rounded_up_and_times_of_the_grid_are_others() -> None:
