@@ -13,6 +13,7 @@ from dpstats.errors import SpecificationError
 __all__ = ["Running", "current", "options"]
 
 MOST_WORKERS = 1024
+_DELAY = 2.0  # seconds: what takes less shows nothing
 
 
 @dataclass(frozen=True)
@@ -30,6 +31,25 @@ _now = [Running()]
 def current() -> Running:
     """How fits run now: as the innermost `options` says."""
     return _now[0]
+
+
+def bar(**shown: Any) -> Any:
+    """A bar of tqdm for what takes longer than two seconds, if it is there and the options want it, or None.
+
+    Parameters
+    ----------
+    shown
+        As tqdm has it: what the bar is of, and in which unit.
+    """
+    wanted = current().progress
+    if wanted is False:
+        return None
+    try:
+        from tqdm.auto import tqdm
+    except ImportError:
+        return None
+    hidden = None if wanted is None else not wanted  # None: unless on a terminal
+    return tqdm(disable=hidden, delay=_DELAY, leave=False, **shown)
 
 
 def default_client() -> Any:
@@ -58,8 +78,8 @@ def options(*, workers: int | None = None, client: Any = None, progress: bool | 
         The client of a Dask cluster whose workers can read the file under the same path. It takes the place
         of `workers`.
     progress : bool, optional
-        Whether a pass that takes longer than two seconds shows a bar of rows, by tqdm. Default: where the
-        output is a terminal.
+        Whether a pass that takes longer than two seconds shows a bar of rows, and a plan one of its made-up
+        fits, by tqdm. Default: where the output is a terminal.
 
     Returns
     -------

@@ -1,13 +1,11 @@
 """A bar of the rows of a pass, which are public in number."""
 
 from collections.abc import Iterable, Iterator
-from typing import Any
 
 from dpstats.curator.blocks import Block
-from dpstats.running import current
+from dpstats.running import bar
 
-_DELAY = 2.0  # seconds: a shorter pass shows nothing
-_LEAST = 2**17  # rows: a pass over fewer takes hardly so long
+_LEAST = 2**17  # rows: a pass over fewer takes hardly so long as a bar waits
 
 
 class Bar:
@@ -29,7 +27,8 @@ class Bar:
     """
 
     def __init__(self, n: int, step: int, number: int, shown: bool) -> None:
-        self._bar = _tqdm(n, number) if shown and n >= _LEAST else None
+        many = shown and n >= _LEAST
+        self._bar = bar(total=n, desc=f"pass {number}", unit=" rows", unit_scale=True) if many else None
         self._n, self._step, self._summed, self._told = n, step, 0, 0
 
     def __call__(self, rows: int) -> None:
@@ -52,23 +51,3 @@ class Bar:
         """The pass is over."""
         if self._bar is not None:
             self._bar.close()
-
-
-def _tqdm(n: int, number: int) -> Any:
-    wanted = current().progress
-    if wanted is False:
-        return None
-    try:
-        from tqdm.auto import tqdm
-    except ImportError:
-        return None
-    hidden = None if wanted is None else not wanted  # None: unless on a terminal
-    return tqdm(
-        total=n,
-        desc=f"pass {number}",
-        unit=" rows",
-        unit_scale=True,
-        disable=hidden,
-        delay=_DELAY,
-        leave=False,
-    )

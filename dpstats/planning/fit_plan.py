@@ -18,8 +18,8 @@ from dpstats.models.skeleton import NO_ROWS, Plannable, check_budget
 from dpstats.moments import PublicMoments
 from dpstats.planning.knowledge import of_subset, read_known, told_of
 from dpstats.planning.printed import BUDGET, ROWS, document, draw
-from dpstats.planning.trials import Z95, Outlook, Planned, Setting, Trial, with_rows
-from dpstats.planning.truth import EVEN, INTERCEPT, read_asked
+from dpstats.planning.trials import Z95, Outlook, Planned, Setting, Trial, counted, with_rows
+from dpstats.planning.truth import EVEN, read_asked
 from dpstats.results import SurvivalFit
 from dpstats.results.document import Document, Estimates, Shown, marked
 from dpstats.results.intervals import Estimate
@@ -142,6 +142,7 @@ class FitPlan(Shown):
             model.design.formula, self.budget, self.n, self.table(), known, self._trial.law, penalised
         )
 
+    @counted()
     def power(self, effects: Mapping[str, float]) -> pd.Series:
         """Return the chance that a test of level .05 finds each effect, where all of them are there together.
 
@@ -165,9 +166,10 @@ class FitPlan(Shown):
             raise SpecificationError(f"effects= are of covariates; {scales[0]} is never tested against 0")
         asked = replace(self._setting.asked, coef={**self._setting.asked.coef, **wanted})
         trial = Trial(replace(self._setting, asked=asked))
-        powers = trial.run(self.budget, self.n).rejects(trial.params)
+        powers = self._under(trial).rejects(trial.params)
         return pd.Series({name: powers[self.names.index(name)] for name in wanted}, name="power")
 
+    @counted()
     def budget_for(self, half_width: Mapping[str, float]) -> Budget:
         """Return the smallest budget of this kind at which intervals are as short as is asked.
 
@@ -206,6 +208,7 @@ class FitPlan(Shown):
         found = scaled(self.budget, factor)
         return scaled(found, rounded_up(found.amount) / found.amount)
 
+    @counted()
     def n_for(self, half_width: Mapping[str, float]) -> int:
         """Return the smallest number of rows at which intervals are as short as is asked, with this budget.
 
@@ -293,6 +296,7 @@ class FitPlan(Shown):
             not_private=self.not_private,
         )
 
+    @counted()
     def plot(self, terms: Any = None, ax: Axes | None = None, against: str = "budget") -> Axes:
         """Draw half widths against the budget or the rows, each with the one that remains without noise.
 
@@ -343,8 +347,7 @@ class FitPlan(Shown):
 
     def _slopes(self) -> list[str]:
         """Names of the coefficients of covariates; of all if there are none."""
-        kept = [name for name in self.names if name != INTERCEPT and not is_scale(name)]
-        return kept or list(self.names)
+        return [name for name, kept in zip(self.names, self._setting.slopes, strict=True) if kept]
 
     def _targets(self, argument: str, given: Any, positive: bool = False) -> dict[str, float]:
         if not isinstance(given, Mapping) or not given or not set(given) <= set(self.names):
@@ -394,6 +397,15 @@ class FitPlan(Shown):
                 found = self._trial.run(*tried)
         return high if high <= most else None
 
+    def _under(self, trial: Trial) -> Outlook:
+        """What fits under another law come to: errors of the plan's, by what a few fits under both say."""
+        few, same = (one.run(self.budget, self.n, quick=True) for one in (trial, self._trial))
+        with np.errstate(all="ignore"):
+            ratio = few.error / same.error
+        if not np.isfinite(ratio).all():
+            return trial.run(self.budget, self.n)
+        return replace(self._found, errors=self._found.errors * ratio)
+
     def _quick(self, budget: Budget, n: int) -> Array:
         """Half widths by a few fits, corrected by what more fits say where the plan is."""
         return self._trial.run(budget, n, quick=True).half_width * self._correction
@@ -428,6 +440,7 @@ _TIED = 0.5  # correlations of which nothing is known
 
 
 @forgetting
+@counted()
 def plan(  # noqa: PLR0913 - what a user may know; public
     model: Plannable,
     budget: Budget,

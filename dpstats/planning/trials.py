@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -20,12 +22,31 @@ from dpstats.ledger import uncharged
 from dpstats.models import Coxph, GlmModel, LinearModel, Survreg
 from dpstats.planning.knowledge import Known, drawn_variables
 from dpstats.planning.rows import CALIBRATION, Maker
-from dpstats.planning.truth import Asked, Drawn, Law, MeanLaw, TimeLaw
-from dpstats.results.record import scale_names
+from dpstats.planning.truth import INTERCEPT, Asked, Drawn, Law, MeanLaw, TimeLaw
+from dpstats.results.record import is_scale, scale_names
 from dpstats.rows import Rows, open_rows
+from dpstats.running import bar
 from dpstats.testing import SeededNoise, noise
 
 Planned = LinearModel | GlmModel | Survreg | Coxph
+
+
+_bars: list[Any] = []  # of the call that runs, if it has one
+
+
+@contextmanager
+def counted() -> Iterator[None]:
+    """Show how many fits were made, of a call that takes a while; what it calls shows none of its own."""
+    shown = None if _bars else bar(desc="made-up fits", unit=" fits")
+    if shown is None:
+        yield
+        return
+    with closing(shown):
+        _bars.append(shown)
+        try:
+            yield
+        finally:
+            _bars.remove(shown)
 
 
 def with_rows(model: Planned, rows: Rows, **parts: Any) -> Planned:
@@ -38,8 +59,9 @@ def with_rows(model: Planned, rows: Rows, **parts: Any) -> Planned:
 Z95 = float(special.ndtri(0.975))
 
 _LARGEST = 1_500_000  # numbers of a made-up design; more rows are told by fewer, at a larger budget
-_QUICK_LARGEST = 400_000  # the same where a search asks many times
-_SECONDS = 8.0  # of all fits at most, about
+_QUICK_LARGEST = 200_000  # the same where a search asks many times
+# seconds, about: of the fewest fits, of as many rows as that allows; and of all, where more fits are wanted
+_SECONDS, _SECONDS_OF_MORE = 8.0, 4.0
 _CALLS, _PER_NUMBER = 0.03, 1.5e-7  # seconds of a linear fit, its rows made up
 _QUICK, _FEWEST, _MOST = 3, 12, 150  # fits
 _KNOWN = 0.03  # error of a median standard error, of itself, that needs no more fits
@@ -131,15 +153,19 @@ class Outlook:
         """Errors of medians of standard errors, of themselves, over fits that estimate them."""
         return np.asarray(_apart(self.errors) / np.sqrt(np.isfinite(self.errors).sum(axis=0)))
 
-    @property
-    def wanted(self) -> float:
+    def wanted(self, judged: np.ndarray) -> float:
         """How many fits it takes to know medians of standard errors well enough.
 
         Of a coefficient that some fits lose, chances have to be known as well, and most fits are made.
+
+        Parameters
+        ----------
+        judged : array of bool, shape (k,)
+            The coefficients that are to be known so well.
         """
         if np.any((self.lost > 0) & (self.lost < 1)):
             return _MOST
-        apart = np.where(self.lost == 0, self.unsure, 0.0)
+        apart = np.where(judged & (self.lost == 0), self.unsure, 0.0)
         return len(self.errors) * float(np.max((apart / _KNOWN) ** 2, initial=0.0))
 
     @property
@@ -174,6 +200,12 @@ class Setting:
         design = self.model.design
         return design.names + scale_names(design.strata_labels) * isinstance(self.model, Survreg)
 
+    @property
+    def slopes(self) -> np.ndarray:
+        """Which coefficients are of covariates, for which plans are made; all if there are none."""
+        found = np.array([name != INTERCEPT and not is_scale(name) for name in self.names])
+        return found if found.any() else ~found
+
 
 class Trial:
     """Fits of rows that follow one law.
@@ -188,6 +220,7 @@ class Trial:
 
     def __init__(self, setting: Setting) -> None:
         self.setting, self._found = setting, dict[tuple[Budget, int, bool], Outlook]()
+        self._made = dict[tuple[Budget, int], list[tuple[np.ndarray, ...]]]()
         design = setting.model.design
         self._maker = Maker(setting.known, design.schema, drawn_variables(design))
         self._of = _law_of(setting.model)
@@ -219,14 +252,15 @@ class Trial:
         rows = max(int(n / fewer), 1)
         # the budget at which fewer rows have the noise of all: sums and their noise shrink alike
         spent = budget if fewer == 1 else (Pure if budget.pure else Gdp)(measure(budget) * fewer)
-        most = _SECONDS / slower / (_CALLS + _PER_NUMBER * rows * columns)
+        most = _SECONDS_OF_MORE / slower / (_CALLS + _PER_NUMBER * rows * columns)
         most, wanted = (_QUICK, _QUICK) if quick else (int(np.clip(most, _FEWEST, _MOST)), _FEWEST)
-        found: list[tuple[np.ndarray, ...]] = []
-        while len(found) < wanted:
-            found += [self._fit(spent, rows, seed) for seed in range(len(found), wanted)]
-            cov, noise, half, params = (np.array(each) for each in zip(*found, strict=True))
+        made, read = self._made.setdefault((spent, rows), []), 0
+        while read < wanted:
+            made += [self._fit(spent, rows, seed) for seed in range(len(made), wanted)]
+            read = wanted
+            cov, noise, half, params = (np.array(each) for each in zip(*made[:read], strict=True))
             outlook = _summed(cov, noise, half, params, fewer)
-            wanted = min(math.ceil(outlook.wanted), 2 * len(found), most)
+            wanted = min(math.ceil(outlook.wanted(self.setting.slopes)), 2 * read, most)
         return outlook
 
     def _fit(self, budget: Budget, rows: int, seed: int) -> tuple[np.ndarray, ...]:
@@ -239,6 +273,8 @@ class Trial:
         with uncharged(), noise(SeededNoise(seed)):
             fit = with_rows(model, open_rows(made, schema, model.design.variables)).fit(budget)
         assert fit.not_private  # nobody but a plan sees it
+        for shown in _bars:
+            shown.update()
         low, high = fit.conf_int().to_numpy().T
         return fit.record.cov, fit.record.cov_privacy, (high - low) / 2, fit.record.params
 

@@ -339,7 +339,7 @@ def test_workers_without_loky_are_refused_before_there_is_a_table(monkeypatch):
 
 def shown_at_once(monkeypatch):
     """A bar for each pass, however short it is."""
-    monkeypatch.setattr(progress, "_DELAY", 0)
+    monkeypatch.setattr(running, "_DELAY", 0)
     monkeypatch.setattr(progress, "_LEAST", 0)
 
 
@@ -350,7 +350,7 @@ def test_a_bar_tells_nothing_of_how_rows_lie_in_parts(n, monkeypatch):
     said = {}
     for parts in ([n], [1] * n, [n // 3, n - n // 3], [n - n // 5, n // 5]):
         told = []
-        monkeypatch.setattr(progress, "_tqdm", lambda *given, told=told: SimpleNamespace(update=told.append))
+        monkeypatch.setattr(progress, "bar", lambda told=told, **_: SimpleNamespace(update=told.append))
         bar = progress.Bar(n, 8, 1, shown=True)
         for rows in parts:
             bar(rows)

@@ -1,6 +1,8 @@
 """A plan says what fits come to, reads no row, charges no ledger and keeps no fit."""
 
+import io
 import re
+import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -10,7 +12,7 @@ import pandas as pd
 import pytest
 
 import dpstats as dps
-from dpstats import testing
+from dpstats import running, testing
 from dpstats.errors import BudgetError, SpecificationError
 from dpstats.planning.knowledge import read_known
 from dpstats.planning.printed import _doubts
@@ -738,3 +740,35 @@ def test_names_that_are_no_words_are_planned_as_any() -> None:
         assert np.allclose(got["half_width"], want["half_width"], rtol=0.3)
     assert fit.marginal_effects(at="mean") is not None
     assert "load % (per 10)" in fit.tidy(units={"load %": 10})["term"].tolist()
+
+
+@pytest.mark.parametrize(("wanted", "shown"), [(None, False), (True, True)])
+def test_a_plan_shows_how_many_fits_it_has_made(
+    wanted: bool | None, shown: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One bar for all laws of a call; a stream that is no terminal shows none by itself."""
+    monkeypatch.setattr(running, "_DELAY", 0)
+    monkeypatch.setattr(sys, "stderr", (said := io.StringIO()))
+    with dps.options(progress=wanted):
+        ahead = dps.plan(dps.ols("y ~ x", None, SCHEMA), AMPLE, 500)
+        first = said.tell()
+        ahead.power({"x": 1.0})
+    for text in (said.getvalue()[:first], said.getvalue()[first:]):
+        assert text.count("made-up fits: 0 fits") == shown
+
+
+def test_power_takes_a_few_fits_more_than_the_plan_and_nothing_is_fitted_twice(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    asked, fit = list[Any](), Trial._fit
+
+    def told(trial: Trial, budget: Any, rows: int, seed: int) -> Any:
+        asked.append((id(trial), budget, rows, seed))
+        return fit(trial, budget, rows, seed)
+
+    monkeypatch.setattr(Trial, "_fit", told)
+    model, known = MODELS["logit"]
+    ahead = dps.plan(model, AMPLE, 3000, KNOWN, **known)
+    before = len(asked)
+    ahead.power({"z": 0.5})
+    assert before >= 12 and len(asked) - before == 3 and len(set(asked)) == len(asked)
