@@ -89,7 +89,7 @@ def test_max_rows_is_a_whole_number_from_1(rows):
             lambda: Schema(a={"kind": "unit", "max_rows": 1}, b={"kind": "unit", "max_rows": 1}),
             "'a' and 'b' are",
         ),
-        (lambda: Schema(a={"kind": "unit"}), "variable 'a': a unit needs 'max_rows' and nothing else"),
+        (lambda: Schema(a={"kind": "unit"}), "a unit needs 'max_rows' and nothing else, and has none"),
         (lambda: Schema(a={"kind": "unit", "max_rows": 1, "column": "b"}), "and nothing else"),
         (lambda: Schema(a={"kind": "unit", "max_rows": 0}), "whole number from 1"),
         (lambda: Schema(a={"kind": "units", "max_rows": 1}), "kind must be one of .* or unit"),

@@ -116,7 +116,10 @@ def reason(cell: Any, variable: Variable, decimal: str = ".") -> str:
     if _folded(text) in _ABSENT:
         return "a text that may mean missing, and is read as missing"
     if text[0] in "<>" and _WITH_UNIT.fullmatch(text):
-        return "a limit of detection, no value: of a response give both ends as numbers, type='interval2'"
+        return (
+            "a limit of detection, no value: of a response give both ends as numbers, type='interval2', and "
+            "of a covariate one number for all of them, such as half the limit"
+        )
     return "a number with a sign or unit: keep the number alone" if _WITH_UNIT.fullmatch(text) else "a text"
 
 

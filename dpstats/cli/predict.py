@@ -51,8 +51,10 @@ def _rows_of(path: Path, kept: pd.DataFrame) -> Iterator[None]:
         yield
     except RowError as error:
         _, row, what, *_ = error.args
-        if what.endswith("a finite number") and kept.iloc[row].astype(str).str.contains(r"\d,\d").any():
-            what += "; of a file with decimal commas say --decimal ','"
+        if what.endswith("a finite number"):
+            commas = kept.iloc[row].astype(str).str.contains(r"\d,\d").any()
+            of_commas = "of a file with decimal commas say --decimal ','"
+            what += f"; {of_commas if commas else 'a value that is not known is an empty cell'}"
         raise SpecificationError(f"{path} row {kept.index[row] + 1} below the header{what}") from None
 
 

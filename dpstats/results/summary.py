@@ -108,12 +108,12 @@ def _per(record: Record, name: str) -> tuple[float, str]:
     """Return how many units of a column a ratio is of, and what it compares, in words."""
     if (found := reference_of(record, name)) and len(found[1]) <= LONGEST_REFERENCE:
         return 1.0, f"v {found[1]}"
-    if "[" in name:
+    variable = _variable(record, name)
+    if variable is None and "[" in name:
         treated = "vs reference" if "[T." in name else ""
         return 1.0, _of_product(record, name) if len(factors_of(name)) > 1 else treated
-    if "(per " in name:
+    if variable is None and "(per " in name:
         return 1.0, ""
-    variable = _variable(record, name)
     if isinstance(variable, Flag | Event):
         return 1.0, " v ".join(variable.codes)
     if not isinstance(variable, Bounded | Count):

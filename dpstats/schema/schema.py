@@ -420,8 +420,10 @@ def _table_of(declared: dict[str, Any], name: str, needs: tuple[str, ...], what:
     """The table of a unit or norm among the declarations, which lose it, without its kind."""
     table = {key: value for key, value in declared.pop(name).items() if key != "kind"}
     if set(table) != set(needs):
-        needed, given = " and ".join(map(repr, needs)), ", ".join(map(shown, table)) or "nothing"
-        raise SchemaError(f"{what} needs {needed} and nothing else, not {given}")
+        needed, given = " and ".join(map(repr, needs)), ", ".join(map(shown, table))
+        raise SchemaError(
+            f"{what} needs {needed} and nothing else, {f'not {given}' if given else 'and has none'}"
+        )
     return table
 
 

@@ -60,6 +60,7 @@ def tables(folder: Path) -> dict[str, Any]:
     ("cell", "words"),
     [
         ("<5", "a limit of detection, no value"),
+        ("<5", "of a covariate one number for all of them, such as half the limit"),
         ("15 %", "number with a sign"),
         ("€ 1.234,50", "number with a sign"),
         ("3,5 m2", "number with a sign"),

@@ -1,5 +1,6 @@
 """A variable whose name has signs, quotes or the name of another in it is taken for itself alone."""
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -46,6 +47,12 @@ def test_the_ratio_of_a_product_is_not_in_the_unit_of_the_variable_that_is_calle
 
     lines = str(fitted(PRODUCT, "x:z", model=poisson).summary()).splitlines()
     assert [line.split()[-2:] for line in lines if line.strip().startswith("x:z ")][-1] == ["per", "unit"]
+
+
+def test_the_ratio_of_a_name_with_brackets_is_in_its_unit() -> None:
+    fit = fitted("y ~ x + Q('load [kg]')", "load [kg]", model=partial(dps.glm, family="poisson"))
+    lines = [line for line in str(fit.summary()).splitlines() if "load [kg]" in line and "per kg" in line]
+    assert len(lines) == 1
 
 
 NAMES = ['it\'s "x"', "a\\b", "Q('z')", "x:z", "log(x)", "g[T.b]", "g[T.a]", "(x", "x~z"]
