@@ -45,12 +45,19 @@ _BITS, _PRODUCT_BITS = 24, 47
 _INTEGERS, _MARGIN = 2.0**53, 2.0**-38
 
 
-def predictor(coefficients: np.ndarray, columns: np.ndarray, scratch: Scratch) -> np.ndarray:
-    """Sum of coefficient times column; shape (k, B) to (B,), a new array."""
-    total: np.ndarray = np.multiply(columns[0], coefficients[0])
-    product = scratch("product", len(total))
-    for coefficient, column in zip(coefficients[1:], columns[1:], strict=True):
-        np.add(total, np.multiply(column, coefficient, out=product), out=total)
+def predictor(
+    coefficients: np.ndarray, columns: np.ndarray, scratch: Scratch, center: np.ndarray | None = None
+) -> np.ndarray:
+    """Sum of coefficient times column, about `center` if given; shape (k, B) to (B,), a new array."""
+    product = scratch("product", columns.shape[1])
+
+    def times(i: int, out: np.ndarray) -> np.ndarray:
+        own = columns[i] if center is None else np.subtract(columns[i], center[i], out=out)
+        return np.multiply(own, coefficients[i], out=out)
+
+    total = times(0, np.empty(columns.shape[1]))
+    for i in range(1, len(coefficients)):
+        np.add(total, times(i, product), out=total)
     return total
 
 

@@ -147,9 +147,11 @@ def compensators(cut: Taper, z: np.ndarray, pivot: np.ndarray, low: float, high:
     # int rho g h1* dH: rho = low up to `left`, z - m between, high beyond `right`
     shifted = moment - pivot * location + cut.iterated(left)
     early, late = np.nonzero(z <= left), np.nonzero(z > right)
-    own, first, last = (np.broadcast_to(each, shifted.shape)[late] for each in (location, moment, right))
-    shifted[late] -= first - last * own + cut.iterated(last)
-    shifted[early] = low * np.broadcast_to(location, shifted.shape)[early]
+    if late[0].size:
+        own, first, last = (np.broadcast_to(each, shifted.shape)[late] for each in (location, moment, right))
+        shifted[late] -= first - last * own + cut.iterated(last)
+    if early[0].size:
+        shifted[early] = low * np.broadcast_to(location, shifted.shape)[early]
     return Compensators(g, slope, total, location, total + shifted)
 
 

@@ -200,7 +200,8 @@ def notes(record: Record, remark: str, last: str) -> list[str]:
     lost = np.isinf(bse(record)).any() and not record.no_errors
     said = (remark, NOT_NORMAL if record.tails is not None else "", last, LOST if lost else "")
     noise = counted + "".join((*said, *_rare_references(record)))
-    public = "; ".join(_public(name, record.schema[name], record) for name in record.variables)
+    beyond = _beyond(record)
+    public = "; ".join(_public(name, record.schema[name], beyond.get(name, "")) for name in record.variables)
     norms = [
         f"The {norm} of a row is public too: at most {plain(norm.radius)}; longer rows were shortened."
         for norm in record.schema.norms
@@ -245,7 +246,7 @@ def _of_units(record: Record, whose: Unit) -> str:
     return text if whose.max_rows == 1 else text + " std err takes the rows of one as independent."
 
 
-def _public(name: str, variable: Variable, record: Record) -> str:
+def _public(name: str, variable: Variable, beyond: str) -> str:
     if isinstance(variable, Levels):
         if len(variable.all) > SHOWN_LEVELS:
             return f"{name} {len(variable.all)} levels, reference {variable.all[0]}"
@@ -256,19 +257,20 @@ def _public(name: str, variable: Variable, record: Record) -> str:
         return f"{name} {{{variable.codes[1]}, {variable.codes[0]}}}"
     low, high = variable.bounds
     unit = f" {variable.unit}" if variable.unit else ""
-    return f"{name} [{plain(low)}, {plain(high)}]{unit}{_beyond(name, record)}"
+    return f"{name} [{plain(low)}, {plain(high)}]{unit}{beyond}"
 
 
-def _beyond(name: str, record: Record) -> str:
-    """Say what a time above its bounds becomes."""
-    response = record.asked.response
-    if not record.is_survival or name not in response.variables:
-        return ""
-    if response.entry and name in response.entry.variables:
-        return " (later = no weight)"
+def _beyond(record: Record) -> dict[str, str]:
+    """Say of each time what it becomes above its bounds."""
+    if not record.is_survival:
+        return {}
+    response, entry = record.asked.response, " (later = no weight)"
+    entries = response.entry.variables if response.entry else ()
     if INSPECTIONS in record.released:
-        return " (beyond = kept)"
-    return "" if MOVED.keys() <= record.settings.keys() else " (longer = censored)"
+        usual = " (beyond = kept)"
+    else:
+        usual = "" if MOVED.keys() <= record.settings.keys() else " (longer = censored)"
+    return {name: entry if name in entries else usual for name in response.variables}
 
 
 UNSURE = 3.0  # sds of noise that failures must be apart from none to be surely there

@@ -51,9 +51,7 @@ class AtLine(Statistic):
         )
 
     def _line(self, block: Block, memory: Scratch) -> np.ndarray:
-        centred = memory("centred", len(self._center), len(block.ok))
-        np.subtract(block.exog.T, self._center[:, None], out=centred)
-        return predictor(self._beta, centred, memory)
+        return predictor(self._beta, block.exog.T, memory, self._center)
 
 
 class PredictorBend(AtLine):

@@ -281,11 +281,9 @@ class Chooser:
     def _steepest(self, level: float) -> float:
         """Largest curvature: rows beyond count less, and the error of the information grows with it."""
         radius = math.sqrt(LENGTHS[0] * self.problem.k)
-        best = (math.inf, STEEPEST[0])
-        for multiple in STEEPEST:
-            error = self._matrix_noise(radius, multiple * level, level) / self.located.thinnest
-            best = min(best, (4 * error**2 + 0.4 * math.exp(-multiple), multiple))
-        return best[1] * level
+        multiples = np.array(STEEPEST)
+        errors = self._matrix_noise(radius, level, level) / self.located.thinnest * multiples
+        return STEEPEST[np.argmin(4 * errors**2 + 0.4 * np.exp(-multiples))] * level
 
     def _unbounded(self, level: float, dispersion: float) -> BoundedScore:
         """Limits that no row near the fit reaches."""
