@@ -6,6 +6,7 @@ import pytest
 import dpstats as dps
 from dpstats.budget import gdp
 from dpstats.curator import Curator, blocks
+from dpstats.curator.products import RowProducts
 from dpstats.formula import build_design
 from dpstats.rows import open_rows
 from dpstats.testing import NoNoise
@@ -52,7 +53,7 @@ def release_of(curator, name, public):
     return np.concatenate([value.ravel() for value in curator.release(name, 1.0, **public).values])
 
 
-@pytest.mark.parametrize("name", ["martingale_score", "event_matrix"])
+@pytest.mark.parametrize("name", ["martingale_score", "event_matrix", "sign_score"])
 def test_rows_that_are_kept_are_those_of_the_centre_asked_for(name, monkeypatch):
     """Of one centre, another, and the first again; rows that each pass makes anew give the same."""
 
@@ -65,6 +66,22 @@ def test_rows_that_are_kept_are_those_of_the_centre_asked_for(name, monkeypatch)
     for same, again in zip(kept, three(), strict=True):
         assert (same == again).all()
     assert (kept[0] != kept[1]).any() and (kept[0] == kept[2]).all()
+
+
+@pytest.mark.parametrize("name", ["martingale_score", "sign_score"])
+def test_rows_that_are_kept_are_rounded_once(name, monkeypatch):
+    """Those of three blocks, by the first of two steps."""
+    rounded, asked = RowProducts.rounded, []
+
+    def counted(products, columns, scratch):
+        asked.append(columns)
+        return rounded(products, columns, scratch)
+
+    monkeypatch.setattr(RowProducts, "rounded", counted)
+    curator = Curator(MadeRows(COLUMNS), MadeDesign(2), gdp(100), noise=NoNoise(), block_rows=20)
+    for _ in range(2):
+        release_of(curator, name, PUBLIC[name])
+    assert len(asked) == 3
 
 
 def test_rows_that_are_kept_cannot_be_changed():

@@ -169,7 +169,8 @@ class HazardContrasts(AtResiduals):
                 beyond += (np.clip(last, lower, upper) - first) * known.odds
             right += steps[:, None] * beyond
         if self._whitened is not None:
-            x = self._whitened(centred, scratch("row", self.parts[0].size - len(right) + 1, len(z)), scratch)
+            x = scratch("row", self.parts[0].size - len(right) + 1, len(z))
+            self._map.filled(self._whitened, centred, block, x, scratch)
             np.multiply(x, shorten(x, self._radius, scratch) / self._radius * right[-1], out=x)
             right = np.vstack([right[:-1], x])
         return (each_row(right),)
@@ -235,7 +236,8 @@ class SignScore(AtResiduals):
         """W x~, the residual and the score of each row."""
         centred, seen = self.watched(block, scratch)
         z, found = seen.z, signs(self._family, seen.z, seen.event, seen.entry)
-        x = self._whitened(centred, scratch("row", self._width, len(z)), scratch)
+        x = scratch("row", self._width, len(z))
+        self._map.filled(self._whitened, centred, block, x, scratch)
         return x, z, found
 
 

@@ -173,7 +173,8 @@ class HazardScore(HazardTimes):
     def factors(self, block: Block, scratch: Scratch) -> tuple[Factor, ...]:
         centred, hazards, piece = self._watched(block, scratch)
         size, seen = len(piece), 1.0 * (piece >= 0)
-        x = self._whitened(centred, scratch("whitened", *centred.shape), scratch)
+        x = scratch("whitened", *centred.shape)
+        self._map.filled(self._whitened, centred, block, x, scratch)
         weight = np.minimum(1.0, self._radius**2 / squared_norms(x, scratch))
         weighted = np.multiply(x, weight, out=scratch("weighted", *x.shape))
         scores = np.negative(hazards, out=hazards)
@@ -245,7 +246,8 @@ class HazardTrend(HazardTimes):
 
     def factors(self, block: Block, scratch: Scratch) -> tuple[Factor, ...]:
         centred, hazards, piece = self._watched(block, scratch)
-        x = self._whitened(centred, scratch("whitened", *centred.shape), scratch)
+        x = scratch("whitened", *centred.shape)
+        self._map.filled(self._whitened, centred, block, x, scratch)
         np.multiply(x, np.minimum(1.0, self._radius**2 / squared_norms(x, scratch)), out=x)
         seen = self._trend[np.maximum(piece, 0)] * (piece >= 0)
         return (Factor(x.T, (seen - predictor(self._trend, hazards, scratch))[:, None]),)

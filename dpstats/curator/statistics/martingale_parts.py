@@ -182,7 +182,8 @@ class StrataScore(MartingaleScore):
         return location, Factor(chi, block.stratum), Factor(row.T)
 
     def _read(self, centred: np.ndarray, row: np.ndarray, block: Block, scratch: Scratch) -> np.ndarray:
-        x = self._products(centred, row[: self._width], scratch)
+        x = row[: self._width]
+        self._map.filled(self._products, centred, block, x, scratch)
         np.multiply(x, self._stretch[block.stratum], out=x)
         return np.asarray(self._pivot[block.stratum])
 
