@@ -169,6 +169,9 @@ class Shown(ABC):
         return self.as_latex()
 
 
+_WRITTEN = ("save", "write", "to_file")  # what others have for a file of a table
+
+
 @dataclass(frozen=True, slots=True, repr=False)
 class Document(Page, Shown):
     """A page that prints itself, in lines of at most `width` characters where no other width is asked for."""
@@ -178,6 +181,8 @@ class Document(Page, Shown):
     def __getattr__(self, name: str) -> NoReturn:
         own = name.replace("to_", "as_", 1)
         meant = f"; it is {own}() here" if own != name and hasattr(type(self), own) else ""
+        if name in _WRITTEN:
+            meant = "; write Path('table.html').write_text(table.as_html()), with pathlib's Path"
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}{meant}")
 
     @property

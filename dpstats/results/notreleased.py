@@ -161,6 +161,10 @@ HABITS: dict[str, tuple[Way, ...]] = {
     "to_json": (("fit.save('fit.json'), or fit.to_dict()", _ANY),),
     "to_pickle": (("fit.save('fit.json')", _ANY),),
     "plot": (("fit.plot_coef()", _ANY),),
+    "savefig": (
+        ("fit.plot_coef().figure.savefig('coef.png')", _ANY),
+        ("fit.plot().figure.savefig('curve.png')", _CURVE),
+    ),
     # reliability
     **dict.fromkeys(
         ("b10", "B10", "BX1_lower", "b_life", "blife"),

@@ -77,6 +77,9 @@ def test_what_ranks_pairs_of_rows_is_told_as_that() -> None:
             assert fit.concordance_index_
     with pytest.raises(AttributeError, match=r"it is as_html\(\) here"):
         assert FITS["ols"].summary().to_html
+    for name in ("save", "write"):
+        with pytest.raises(AttributeError, match=r"write Path.*\.write_text\(table\.as_html\(\)\)"):
+            getattr(FITS["ols"].summary(), name)
     with pytest.raises(TypeError, match="a ratio is of one unit of its covariate"):
         FITS["survreg"].time_ratios(per=10)
 
