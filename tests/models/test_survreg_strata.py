@@ -12,6 +12,7 @@ import dpstats as dps
 from dpstats.results import survival_quantities as quantities
 from dpstats.results.newdata import points
 from dpstats.testing import NoNoise, Recording, SeededNoise, noise
+from tests.luck import fewest, most
 
 SCHEMA = dps.Schema(
     time=dps.bounded(1e-3, 1e4),
@@ -257,8 +258,8 @@ def test_rows_of_a_rare_reference_count_in_full(seed: int) -> None:
     assert np.abs(errors).max() < 3.3
 
 
-@pytest.mark.parametrize(("effect", "estimable"), [(2.0, 0), pytest.param(-2.0, 9, marks=pytest.mark.long)])
-def test_a_flag_of_hardly_a_failure_is_not_estimable(effect: float, estimable: int) -> None:
+@pytest.mark.parametrize(("effect", "share"), [(2.0, 0.1), pytest.param(-2.0, 0.87, marks=pytest.mark.long)])
+def test_a_flag_of_hardly_a_failure_is_not_estimable(effect: float, share: float) -> None:
     """One row in 150, four in five of all censored: without a caution 12 of 20 intervals missed."""
     draw, n = np.random.default_rng(9), 43_000
     group, load = 1 * (draw.uniform(size=n) < 0.77), draw.uniform(-1, 1, n)
@@ -275,7 +276,7 @@ def test_a_flag_of_hardly_a_failure_is_not_estimable(effect: float, estimable: i
         assert np.isfinite(fit.bse["load"])
         if np.isfinite(fit.bse["flag"]):
             told.append((fit.params["flag"] - effect) / fit.bse["flag"])
-    assert np.abs(told).max(initial=0.0) < 3.3 and len(told) == estimable
+    assert np.abs(told).max(initial=0.0) < 3.3 and fewest(12, share) <= len(told) <= most(12, share)
 
 
 def test_steps_of_a_rare_flag_arrive() -> None:
