@@ -166,7 +166,7 @@ class FitPlan(Shown):
             raise SpecificationError(f"effects= are of covariates; {scales[0]} is never tested against 0")
         asked = replace(self._setting.asked, coef={**self._setting.asked.coef, **wanted})
         trial = Trial(replace(self._setting, asked=asked))
-        powers = self._under(trial).rejects(trial.params)
+        powers = self._under(trial, [self.names.index(name) for name in wanted]).rejects(trial.params)
         return pd.Series({name: powers[self.names.index(name)] for name in wanted}, name="power")
 
     @counted()
@@ -397,12 +397,14 @@ class FitPlan(Shown):
                 found = self._trial.run(*tried)
         return high if high <= most else None
 
-    def _under(self, trial: Trial) -> Outlook:
-        """What fits under another law come to: errors of the plan's, by what a few fits under both say."""
+    def _under(self, trial: Trial, places: list[int]) -> Outlook:
+        """What fits under another law come to: errors of the plan's, by what a few fits under both say.
+
+        Where these do not tell the errors of some coefficients, as many fits do as a plan takes.
+        """
         few, same = (one.run(self.budget, self.n, quick=True) for one in (trial, self._trial))
-        with np.errstate(all="ignore"):
-            ratio = few.error / same.error
-        if not np.isfinite(ratio).all():
+        ratio = few.over(same)
+        if not np.isfinite(ratio[places]).all():
             return trial.run(self.budget, self.n)
         return replace(self._found, errors=self._found.errors * ratio)
 

@@ -60,8 +60,7 @@ Z95 = float(special.ndtri(0.975))
 
 _LARGEST = 1_500_000  # numbers of a made-up design; more rows are told by fewer, at a larger budget
 _QUICK_LARGEST = 200_000  # the same where a search asks many times
-# seconds, about: of the fewest fits, of as many rows as that allows; and of all, where more fits are wanted
-_SECONDS, _SECONDS_OF_MORE = 8.0, 4.0
+_SECONDS = 8.0  # of all fits at most, about
 _CALLS, _PER_NUMBER = 0.03, 1.5e-7  # seconds of a linear fit, its rows made up
 _QUICK, _FEWEST, _MOST = 3, 12, 150  # fits
 _KNOWN = 0.03  # error of a median standard error, of itself, that needs no more fits
@@ -168,6 +167,16 @@ class Outlook:
         apart = np.where(judged & (self.lost == 0), self.unsure, 0.0)
         return len(self.errors) * float(np.max((apart / _KNOWN) ** 2, initial=0.0))
 
+    def over(self, other: Outlook) -> np.ndarray:
+        """Standard errors over those of as many fits with the same noise; NaN where they do not tell.
+
+        Fits tell it where ratios of pairs of fits agree so that their mean is known as a median should be.
+        """
+        with np.errstate(all="ignore"):
+            logs = np.log(self.errors / other.errors)
+            told = logs.std(axis=0, ddof=1) <= _KNOWN * math.sqrt(len(logs))
+            return np.where(told, np.exp(logs.mean(axis=0)), np.nan)
+
     @property
     def longest(self) -> np.ndarray:
         """Standard errors that one fit in ten exceeds, over medians; infinite if it estimates none.
@@ -252,7 +261,7 @@ class Trial:
         rows = max(int(n / fewer), 1)
         # the budget at which fewer rows have the noise of all: sums and their noise shrink alike
         spent = budget if fewer == 1 else (Pure if budget.pure else Gdp)(measure(budget) * fewer)
-        most = _SECONDS_OF_MORE / slower / (_CALLS + _PER_NUMBER * rows * columns)
+        most = _SECONDS / slower / (_CALLS + _PER_NUMBER * rows * columns)
         most, wanted = (_QUICK, _QUICK) if quick else (int(np.clip(most, _FEWEST, _MOST)), _FEWEST)
         made, read = self._made.setdefault((spent, rows), []), 0
         while read < wanted:

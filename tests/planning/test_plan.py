@@ -772,3 +772,10 @@ def test_power_takes_a_few_fits_more_than_the_plan_and_nothing_is_fitted_twice(
     before = len(asked)
     ahead.power({"z": 0.5})
     assert before >= 12 and len(asked) - before == 3 and len(set(asked)) == len(asked)
+
+
+def test_a_few_fits_tell_what_effects_do_only_where_their_ratios_agree() -> None:
+    none, other = np.ones((3, 3)), np.array([[1.2, 2.0, 1.0], [1.2, 0.5, 1.0], [1.2, 1.0, np.inf]])
+    few, same = (Outlook(errors, np.zeros(3), np.ones(3), np.eye(3), 1.0) for errors in (other, none))
+    ratio = few.over(same)
+    assert ratio[0] == pytest.approx(1.2) and np.isnan(ratio[1:]).all()
