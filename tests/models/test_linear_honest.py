@@ -125,8 +125,8 @@ def test_which_rows_were_sampled_matters_to_a_penalised_line_without_any_residua
 def test_a_penalty_rests_on_squares_that_long_rows_lost() -> None:
     """Of a share that is mostly next to 0 the first stage sees no end, and its square is long in few rows.
 
-    Errors are 1.4 half-lengths on average where these squares are left out. Those of a third of all fits are
-    still beyond their intervals, and of most fits at a third of the budget.
+    Errors were 2.3 half-lengths on average, where these squares are left out. They are 1.2, so that half of
+    all fits still miss one of their two slopes; with twice the budget it is a third.
     """
     schema, off = dps.Schema(x=dps.bounded(0, 3.5), y=dps.bounded(-10, 10)), []
     for seed in range(48):
@@ -136,9 +136,9 @@ def test_a_penalty_rests_on_squares_that_long_rows_lost() -> None:
         apart, penalty = rows - rows.mean(axis=0), 0.7 * np.eye(2)
         target = np.linalg.solve(apart.T @ apart / len(x) + penalty, apart.T @ y / len(x))
         with noise(SeededNoise(seed)):
-            fit = dps.ridge("y ~ x + I(x**2)", {"x": x, "y": y}, schema, alpha=0.7).fit(dps.approx(2, 1e-6))
+            fit = dps.ridge("y ~ x + I(x**2)", {"x": x, "y": y}, schema, alpha=0.7).fit(dps.approx(1, 1e-6))
         off.append(missed_by(fit, dict(zip(fit.params.index[1:], target, strict=True))).max())
-    assert np.mean(off) < 1.1  # .8 with an error of .07
+    assert np.mean(off) < 1.7  # 1.2 with an error of .11; else 2.3 with one of .18
 
 
 def test_under_pure_epsilon_a_flag_that_explains_nearly_all_is_held_or_unknown() -> None:

@@ -76,7 +76,7 @@ def test_a_penalty_and_terms_left_out_take_nothing_of_a_line_that_may_be_anywher
         errors.append(fit.bse[["f[T.b]", "x"]])
     assert (np.median(longer, axis=0) < 1.5).all()  # one in eight is longer
     open_ended, known = np.median(errors, axis=0)
-    assert open_ended > 5 and known < 0.1
+    assert 5 < open_ended < 20 and known < 0.1  # the first is infinite where the line is taken for known
 
 
 def test_numbers_that_floats_do_not_hold_leave_a_linear_fit_that_says_nothing() -> None:
