@@ -787,6 +787,20 @@ MUTANTS = (
         ("results/prediction.py", '== "Intercept"))[lost].all()', '== "Intercept"))[lost].any()'),
     ),
     planted(
+        "slopes that nothing bounds have intervals by the curvature where steps stopped (cloglog)",
+        "estimators/test_slopes.py::test_a_slope_that_nothing_bounds_has_no_short_interval",
+        ("estimators/newton/slopes.py", "added += OPEN", "added += 0.0 * OPEN"),
+    ),
+    planted(
+        "rows beside a declared end are taken to lie on both sides of their mean (cloglog)",
+        "estimators/test_slopes.py::test_rows_are_placed_by_octaves_and_declared_ends",
+        (
+            "estimators/newton/slopes.py",
+            "(np.append(shares[1:], 0.0) == 0) & (lacking != 0)",
+            "np.zeros(len(shares), bool)",
+        ),
+    ),
+    planted(
         "limits of a mean of predictions are the ends of the way along its gradient (glm)",
         "results/test_glm_effects.py::test_the_limits_of_a_mean_are_its_extremes_on_the_way_along_its_gradient",
         ("results/prediction.py", "np.linspace(-1.0, 1.0, 17)", "np.array([1.0])"),

@@ -24,6 +24,7 @@ from dpstats.estimators.newton.information import dispersion
 from dpstats.estimators.newton.levels import read_levels, row_moments
 from dpstats.estimators.newton.located import Located
 from dpstats.estimators.newton.problem import Problem
+from dpstats.estimators.newton.slopes import read_slopes
 from dpstats.families.bounded_score import BoundedScore
 from dpstats.families.glm import GlmFamily
 from dpstats.moments import Quantity
@@ -100,6 +101,7 @@ def estimate(averaged: Averaged, problem: Problem, located: Located, bounds: Bou
     result = guessed(result, guess, located.before(user), problem.intercept, bool(problem.usual.all()))
     result = result.hopeless() if located.unread or not information.stands_out else result
     result = read_levels(problem, located, result, read)
+    result = read_slopes(problem, located, result, read, bounds.score)
     return replace(result, problems=(*result.problems, *tail, *lacking(located.usable, located.usable_sd)))
 
 

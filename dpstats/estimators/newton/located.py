@@ -112,8 +112,8 @@ class Located:
     away : array, shape (k,)
         Of numbers with rare long values that hold one value in most rows, how far the others lie on this
         scale; else 0.
-    tails : tuple of (array, array)
-        The same of each column but levels that has more than one octave that stands out.
+    tails : dict of int to (array, array)
+        The same of each covariate but levels of which noise lets something be seen, by its place.
     mean, sd : float
         Of the response.
     flat : bool
@@ -159,7 +159,7 @@ class Located:
     usable: float = 1.0
     usable_sd: float = 1.0
     unread: bool = False
-    tails: tuple[tuple[Array, Array], ...] = ()
+    tails: dict[int, tuple[Array, Array]] = field(default_factory=dict)
     columns: DesignMoments | None = None
     flat: bool = False
     skewed: tuple[int, ...] = ()
@@ -240,12 +240,12 @@ def usual_effects(scales: Array) -> Array:
     return _LOG_RATIO * scales
 
 
-def _weighed(spread: _Spread, scales: Array, which: Array) -> tuple[tuple[Array, Array], ...]:
-    """Of such columns of which noise lets something be seen, counts by size, and squares in their scales."""
-    return tuple(
-        (spread.shares[j], spread.squares[j] / scales[j] ** 2)
+def _weighed(spread: _Spread, scales: Array, which: Array) -> dict[int, tuple[Array, Array]]:
+    """Counts by size of such covariates of which noise lets some be seen, and squares in their scales."""
+    return {
+        int(j): (spread.shares[j], spread.squares[j] / scales[j] ** 2)
         for j in np.flatnonzero(which & spread.visible[: len(scales)])
-    )
+    }
 
 
 def locate(curator: Curator, first: Plan, octaves: float, problem: Problem, noise: float) -> Located:
@@ -291,6 +291,7 @@ def locate(curator: Curator, first: Plan, octaves: float, problem: Problem, nois
     skewed = one_side & ~problem.zero_or_one & (noise < _DEAR)
     least = np.where(problem.zero_or_one, 1.0, np.where(skewed, _SPREAD, 0.0)) * squares
     references = [_reference(middle[j - 1], noise_in_box / 2, noise, problem.k) for j in problem.categories]
+    scarce = sum((each.rare for each in references), ())
     first_column = np.zeros(int(problem.intercept))
     return Located(
         center=np.append(first_column, middle),
@@ -299,8 +300,8 @@ def locate(curator: Curator, first: Plan, octaves: float, problem: Problem, nois
         lower=np.append(first_column + 1, (problem.lower - middle) / width),
         upper=np.append(first_column + 1, (problem.upper - middle) / width),
         squares=np.append(first_column + 1, squares),
-        rare=_weighed(spread, scales, stretched & (away == 0)) + sum((each.rare for each in references), ()),
-        few=_weighed(spread, scales, stretched & (away > 0)),
+        rare=(*_weighed(spread, scales, stretched & (away == 0)).values(), *scarce),
+        few=tuple(_weighed(spread, scales, stretched & (away > 0)).values()),
         away=np.append(first_column, away),
         references=tuple(each.least for each in references),
         thinnest=float(np.min([*squares, *(each.square for each in references)], initial=1.0)),

@@ -59,7 +59,9 @@ def _bias_of_tails(located: Located, k: int, length: float, of_lost: float) -> f
     A column loses the square of its long values with their weight. Where few rows hold much of it, that is
     more than of a normal column, of which `of_weighting` speaks.
     """
-    kept = (weighted_square(*each, length * k, k - 1) / (each[0] @ each[1]) for each in located.tails)
+    kept = (
+        weighted_square(*each, length * k, k - 1) / (each[0] @ each[1]) for each in located.tails.values()
+    )
     return sum((of_lost * (1 - float(share))) ** 2 for share in kept)
 
 

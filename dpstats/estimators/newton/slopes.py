@@ -1,0 +1,114 @@
+"""Slopes of numbers under a link whose curvature vanishes, by what the scores of all rows may say.
+
+See docs/theory/levels.md#numbers.
+"""
+
+import math
+from dataclasses import replace
+
+import numpy as np
+from scipy.special import ndtri
+
+from dpstats.estimators.engine.finish import E
+from dpstats.estimators.levels import OPEN, REACH, SHIFTS, LevelScores, level
+from dpstats.estimators.newton.located import Located
+from dpstats.estimators.newton.problem import Problem
+from dpstats.families.bounded_score import BoundedScore
+from dpstats.families.glm import CLOGLOG
+from dpstats.families.quantiles import even_shares
+
+Array = np.ndarray
+
+# linear predictors of rows that are alike in a column, in sds
+_OTHERS = ndtri(even_shares(4))
+# of an octave, its root mean square over its lower end
+_INNER = math.sqrt(7 / 3)
+# of the range in which an intercept is sought
+_HALVINGS = 30
+
+
+def read_slopes(
+    problem: Problem, located: Located, result: E, scores: LevelScores, score: BoundedScore | None
+) -> E:
+    """A fit in which slopes of numbers that nothing bounds on one side have open ends.
+
+    Where all rows that lie far on one side say yes, a slope may be any that is steeper. Under a complementary
+    log-log link a Newton step towards it is exp(-eta) long, so that steps stop short where noise hides them.
+    That of a logit is one long, and a probit's 1 / eta. Without an intercept nothing is done.
+
+    Parameters
+    ----------
+    problem : Problem
+    located : Located
+    result : Estimate
+        As if scores were in proportion to coefficients.
+    scores : LevelScores
+    score : BoundedScore, optional
+        None of a logistic regression.
+    """
+    if score is None or not problem.intercept or problem.family.name != CLOGLOG.name:
+        return result
+    params, added = result.params.copy(), 0.0 * scores.cov
+    for covariate, (shares, squares) in located.tails.items():
+        j = covariate + 1
+        row = located.scale[j] * np.eye(problem.k)[j]
+        rows = placed(shares, np.sqrt(squares), -located.lower[j], located.upper[j])
+        curve, middle = said(j, rows, located, scores.points.mean(axis=0), score)
+        if math.isinf(level(curve, 0.0, *scores.along(row)).factor):
+            direction, slope = row / (row @ row), float(row @ params)
+            direction[0] = -located.center[j] / located.scale[j] - middle
+            params += (np.clip(slope, -REACH, REACH) - slope) * direction
+            added += OPEN * np.outer(direction, direction)
+    return replace(result, params=params, cov=result.cov + added, cov_privacy=result.cov_privacy + added)
+
+
+def placed(shares: Array, at: Array, below: float, above: float) -> tuple[Array, Array]:
+    """Where rows of a column lie, and their shares, by octaves of the distance from the mean, farthest first.
+
+    Beyond one declared end all rows are on the other side. Those nearer lie below and above so that the mean
+    is 0; where none is nearer still they hold one value, and all are on the side of that end.
+
+    Parameters
+    ----------
+    shares, at : array, shape (m,)
+        Of the rows, and their distances.
+    below, above : float
+        Distances of the declared ends.
+    """
+    side = np.select([at > _INNER * below, at > _INNER * above], [0.0, 1.0], 0.5)
+    under, over = (shares * np.minimum(at, end) for end in (below, above))
+    both = side == 0.5
+    lacking = float(np.sum((over * (1 - side) - under * side)[~both]))
+    part = (float(over[both].sum()) + lacking) / max(float((under + over)[both].sum()), 1e-300)
+    alone = (np.append(shares[1:], 0.0) == 0) & (lacking != 0)
+    side = np.where(both, np.where(alone, float(lacking > 0), np.clip(part, 0.0, 1.0)), side)
+    places = np.append(-np.minimum(at, below), np.minimum(at, above))
+    return places, np.append(side * shares, (1 - side) * shares)
+
+
+def said(
+    j: int, rows: tuple[Array, Array], located: Located, params: Array, score: BoundedScore
+) -> tuple[Array, float]:
+    """Newton steps of a slope if the true one lies further by `SHIFTS`, and where rows tell the intercept.
+
+    Both are in the scale of the column. The intercept makes up for a change so that its own score stays 0.
+    """
+    family, slopes, (places, shares) = score.family, params * located.scale, rows
+    others = math.sqrt(float(np.sum(np.delete(slopes**2 * located.squares, [0, j]))))
+    middle = float(params[0] + params[1:] @ located.center[1:]) + located.offset
+    at = np.repeat(places, len(_OTHERS))
+    eta = middle + slopes[j] * at + others * np.tile(_OTHERS, len(places))
+    kept = score.weight(eta) * np.repeat(shares, len(_OTHERS))
+    mean, information = family.mean(eta), kept * family.curvature(eta)
+    kept *= family.score(np.ones_like(eta), eta) - family.score(np.zeros_like(eta), eta)
+    moved = eta[:, None] + np.multiply.outer(at, SHIFTS)
+    high = np.full(len(SHIFTS), 2 * float(np.abs(at).max()) * SHIFTS[-1])
+    low = -high
+    for _ in range(_HALVINGS):
+        half = (low + high) / 2
+        more = kept @ (family.mean(moved + half) - mean[:, None]) > 0
+        low, high = np.where(more, low, half), np.where(more, half, high)
+    heart = float(information @ at / information.sum())
+    far = at - heart
+    steps = (kept * far) @ (family.mean(moved + low) - mean[:, None])
+    return np.asarray(steps / float(information @ far**2)), heart

@@ -1,0 +1,71 @@
+"""Slopes of numbers under a complementary log-log link: what scores of all rows may say of them."""
+
+import numpy as np
+import pytest
+
+import dpstats as dps
+from dpstats.estimators.levels import SHIFTS, slope_in_middle
+from dpstats.estimators.newton.slopes import placed, said
+from dpstats.families.bounded_score import BoundedScore
+from dpstats.families.glm import CLOGLOG
+from dpstats.testing import SeededNoise, noise
+from tests.estimators.test_rare_levels import LOCATED
+
+OCTAVES = 2.6 * 2.0 ** -np.arange(8)  # root mean squares of distances, up to 3.4
+
+
+def fitted(x: np.ndarray, upper: float, line: tuple[float, float], epsilon: float, seed: int) -> dps.Fit:
+    generator = np.random.default_rng(seed)
+    y = generator.random(len(x)) < -np.expm1(-np.exp(line[0] + line[1] * x))
+    schema = dps.Schema(x=dps.bounded(min(float(x.min()), 0.0), upper), y=dps.flag())
+    model = dps.glm("y ~ x", dict(x=x, y=y * 1), schema, family="binomial", link="cloglog")
+    with noise(SeededNoise(seed)):
+        return model.fit(dps.approx(epsilon, 1e-6))
+
+
+@pytest.mark.long
+def test_a_slope_that_nothing_bounds_has_no_short_interval() -> None:
+    """No row with x of 1 or more says no: steps stopped short, by up to six half-lengths in 8 of 24 fits."""
+    far = []
+    for seed in range(12):
+        draw = np.random.default_rng(100 + seed)
+        for line, epsilon, x in (
+            ((1.68, 1.08), 10, draw.poisson(0.3, 20_000) * 1.0),
+            ((1.68, 1.08), 10, draw.exponential(size=20_000)),
+        ):
+            fit = fitted(x, 200.0, line, epsilon, seed)
+            if np.isfinite(fit.bse).all():
+                far.append(np.abs(fit.params.to_numpy() - line) > np.ptp(np.asarray(fit.conf_int()), axis=1))
+    assert len(far) > 12 and np.mean(far) < 0.05
+
+
+@pytest.mark.long
+def test_a_slope_that_rows_bound_keeps_its_interval() -> None:
+    """Where a number lies on both sides of its mean, rows that say no are on one of them."""
+    for seed in range(4):
+        x = np.random.default_rng(seed).normal(size=20_000).clip(-8, 8)
+        fit = fitted(x, 8.0, (1.3, 0.4), 4, seed)
+        assert fit.bse["x"] < 0.1
+
+
+def test_rows_are_placed_by_octaves_and_declared_ends() -> None:
+    """Counts of 0 in most rows lie below their mean, and those of a bell on both sides."""
+    shares = np.array([0.03, 0.23, 0.74, 0, 0, 0, 0, 0])
+    places, found = placed(shares, OCTAVES, 0.6, 90.0)
+    assert found[places < 0] == pytest.approx([0, 0, 0.74, 0, 0, 0, 0, 0])
+    assert places.min() == -0.6 and found.sum() == pytest.approx(1)
+    for ends in ((9.0, 9.0), (0.9, 90.0), (90.0, 0.9)):
+        places, found = placed(np.array([0.08, 0.3, 0.3, 0.17, 0.09, 0.04, 0.02, 0]), OCTAVES, *ends)
+        assert found.sum() == pytest.approx(1)
+        assert places @ found == pytest.approx(0, abs=0.02)
+
+
+def test_what_scores_say_levels_off_where_all_rows_far_away_say_yes() -> None:
+    """Of two values, 1 / exp(eta) of the far rows is left to their linear predictor, and the slope is 1."""
+    rows, slope = (np.array([-0.5, 2.0]), np.array([0.8, 0.2])), 0.2
+    curve, heart = said(1, rows, LOCATED, np.array([1.2, slope, 0.0]), BoundedScore(CLOGLOG, 36.0, 0.6477))
+    information = rows[1] * CLOGLOG.curvature(1.2 + slope * rows[0])
+    assert heart == pytest.approx(rows[0] @ information / information.sum(), abs=0.01)
+    assert slope_in_middle(curve) == pytest.approx(1, abs=0.03)
+    assert (np.diff(curve) > -1e-6).all() and len(curve) == len(SHIFTS)
+    assert curve[-1] < 2 * np.exp(-1.2 - 2 * slope) / 2.5
