@@ -1577,6 +1577,21 @@ MUTANTS = (
         ("estimators/gram/reach.py", "_COLLAPSED = 0.2", "_COLLAPSED = 0.0"),
     ),
     planted(
+        "times of a survival curve are advised wherever few are left",
+        "models/test_kaplan_meier.py::test_no_times_are_advised_where_noise_hides_nearly_all_rows_at_any",
+        ("moments/interval_counts.py", "left - sd > FEWEST * np.sqrt(self.noise[-1])", "left > -np.inf"),
+    ),
+    planted(
+        "a plan takes a few fits for sure whose ratios differ",
+        "planning/test_plan.py::test_a_few_fits_tell_what_effects_do_only_where_their_ratios_agree",
+        ("planning/trials.py", "<= _KNOWN * math.sqrt(len(logs))", "<= np.inf"),
+    ),
+    planted(
+        "types of censoring that are plain make another formula",
+        "ledger/test_reuse.py::test_every_response_has_one_spelling_and_none_has_that_of_another",
+        ("formula/response.py", 'if kind in ("interval2", "left"):', "if True:"),
+    ),
+    planted(
         "limits of a survival curve take the noise of pure epsilon for normal",
         "models/test_kaplan_meier.py::test_limits_under_pure_epsilon_count_the_tails_of_its_noise",
         ("results/curve_estimates.py", "    if laplace:\n", "    if False:\n"),
