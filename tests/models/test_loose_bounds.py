@@ -142,8 +142,13 @@ def test_columns_that_noise_hides_in_their_bounds_have_no_short_interval() -> No
 
 @pytest.mark.parametrize("fits", [2, pytest.param(4, marks=pytest.mark.long)])
 @pytest.mark.parametrize("budget", [dps.approx(1.2, 1e-6), dps.pure(2)], ids=["approx", "pure"])
-def test_the_difference_of_near_duplicates_that_noise_hides_is_weak(budget: Budget, fits: int) -> None:
-    """Guesses in units of each column alone held no slope of such a pair, and nothing was said."""
+def test_the_difference_of_near_duplicates_that_noise_hides_is_weak_or_long(
+    budget: Budget, fits: int
+) -> None:
+    """Guesses in units of each column alone held no slope of such a pair, and nothing was said.
+
+    What noise alone did not make of their information is seen a little, and then intervals are long.
+    """
     schema = dps.Schema(a=dps.bounded(-5, 5), b=dps.bounded(-5, 5), life=dps.bounded(1e-3, 100))
     for seed in range(fits):
         draw = np.random.default_rng(seed)
@@ -154,7 +159,7 @@ def test_the_difference_of_near_duplicates_that_noise_hides_is_weak(budget: Budg
             fit = dps.survreg("Surv(life) ~ a + b", rows, schema, dist="lognormal").fit(budget)
         low, high = fit.conf_int().loc[["a", "b"]].to_numpy().T
         assert np.all(np.abs([5.2, -5.0] - fit.params[["a", "b"]]) < high - low)
-        assert {code for code, _ in fit.flags} & {"weak", "not_estimable"}
+        assert {code for code, _ in fit.flags} & {"weak", "not_estimable"} or np.all(high - low > 2 * 5.2)
 
 
 @pytest.mark.parametrize("term", ["bs(x, df=4)", "ns(x, df=4)"])

@@ -948,12 +948,26 @@ MUTANTS = (
     ),
     planted(
         "columns that cancel each other are as well known as each of them (survreg)",
-        "models/test_loose_bounds.py::test_the_difference_of_near_duplicates_that_noise_hides_is_weak",
+        "models/test_loose_bounds.py::test_the_difference_of_near_duplicates_that_noise_hides_is_weak_or_long",
         (
             "estimators/engine/information.py",
             "effect = np.maximum(2 * largest - alone.sum(axis=0), most)",
             "effect = largest",
         ),
+    ),
+    planted(
+        "columns of little information are taken for such as cancel each other (survreg)",
+        "estimators/test_cancelled.py::test_columns_that_all_have_little_information_do_not_cancel",
+        (
+            SCALE,
+            "own[:, None] * np.abs(to_params @ information.vectors)[columns]",
+            "np.abs(to_params @ information.vectors)[columns]",
+        ),
+    ),
+    planted(
+        "what noise leaves of uncorrelated columns is taken for such as cancel each other (survreg)",
+        "estimators/test_cancelled.py::test_noise_makes_no_columns_that_cancel_of_uncorrelated_ones",
+        (SCALE, "left < SEEN[0] / (SEEN[0] + math.sqrt(2 * len(root)))", "left < 0.5"),
     ),
     planted(
         "rows at the end of a part of a box are taken for one of two values",

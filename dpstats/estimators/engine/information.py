@@ -20,9 +20,6 @@ FLOOR = 0.75
 _STANDS_OUT = 2.0
 # variance of the coefficient of a column whose scale may be a million times too large
 _ANY = 1e12
-# square of the effect of columns together, over that of uncorrelated ones, below which they cancel:
-# of what noise hides of uncorrelated columns the floor of an eigenvalue is more
-_CANCEL = 0.5
 # share of a column's square that may lie where nothing is seen without this counting
 _SHOWN = 0.05
 # sds of noise that the information on a column of unknown spread exceeds where it is seen. Its logarithm may
@@ -160,12 +157,13 @@ class Information:
 
 
 def together(numbers: np.ndarray, levels: np.ndarray, most: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """What columns do to rows together, over the largest effect of a number, and whether they cancel; (m,).
+    """What columns do to rows together: over the largest effect, and as a share of what uncorrelated ones do.
+
+    The share is one of squares; both have shape (m,).
 
     Together they do as much as the largest, unless the others may cancel it, as those of columns that nearly
-    repeat each other do: then it is as much as the information along the direction can be. They do cancel
-    where that is below what uncorrelated columns do. A number may cancel levels; each other they cancel in a
-    reference level, which goes as far as they do.
+    repeat each other do: then it is as much as the information along the direction can be. A number may
+    cancel levels; each other they cancel in a reference level, which goes as far as they do.
 
     Parameters
     ----------
@@ -178,4 +176,4 @@ def together(numbers: np.ndarray, levels: np.ndarray, most: np.ndarray) -> tuple
     alone = np.vstack([numbers, np.minimum(np.linalg.norm(levels, axis=0), 2 * largest)])
     largest = alone.max(axis=0, initial=ROUNDING)
     effect = np.maximum(2 * largest - alone.sum(axis=0), most)
-    return np.minimum(effect / largest, 1.0), effect**2 < _CANCEL * np.sum(alone**2, axis=0)
+    return np.minimum(effect / largest, 1.0), effect**2 / np.maximum(np.sum(alone**2, axis=0), ROUNDING**2)

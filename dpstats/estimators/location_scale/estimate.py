@@ -11,6 +11,7 @@ from dpstats.estimators.engine.finish import Estimate, to_user, weak
 from dpstats.estimators.engine.information import Information, together
 from dpstats.estimators.levels import FARTHEST, LevelScores
 from dpstats.estimators.location_scale.bounds import Bounding, Choice
+from dpstats.estimators.location_scale.information import SEEN
 from dpstats.estimators.location_scale.levels import Reader, few_events, lines, widths, with_levels
 from dpstats.estimators.location_scale.placement import PlacedByFamily, Placement
 from dpstats.estimators.location_scale.problem import LOG_SIGMA_RANGE, Problem, sigma_of
@@ -198,7 +199,7 @@ def unseen(
     What slopes together do along a direction explains at most the whole response, in sds; at two sds the
     effect of a level, the location and log sigma go as far as any do (`FARTHEST`, and a factor of e^2). A
     direction may go as far as the one that is the first to come to its end allows. The second covariance is
-    the part of the first along directions in which columns may cancel each other: slopes may be still larger
+    the part of the first along directions in which columns cancel each other: slopes may be still larger
     there, since noise hides how little these vary.
     """
     scale, width = bounding.placement.scale, widths(bounding.placement)
@@ -207,12 +208,28 @@ def unseen(
     slopes = along[1 : bounding.k]
     levels = slopes[binary] * (width / scale.scale)[binary, None] / level
     alone = slopes * np.sqrt(scale.ratio)[:, None]
-    share, cancel = together(alone[~binary], alone[binary], sigma * np.sqrt(information.used))
+    share, _ = together(alone[~binary], alone[binary], sigma * np.sqrt(information.used))
     largest, flags = alone[~binary].max(axis=0, initial=0.0), np.linalg.norm(alone[binary], axis=0)
     levels *= np.maximum(share, 1 - largest / np.maximum(flags, ROUNDING))
     ends = np.vstack([along[:1] / level, levels, share * largest, along[bounding.k :]])
     variance = np.max(ends, axis=0) ** -2
-    return information.blind(variance), information.blind(variance * cancel)
+    return information.blind(variance), information.blind(
+        variance * _cancelled(information, to_params, binary)
+    )
+
+
+def _cancelled(information: Information, to_params: np.ndarray, binary: np.ndarray) -> np.ndarray:
+    """Hidden directions in which columns do less together than noise makes of uncorrelated ones; shape (m,).
+
+    What each column alone does is its own part of the information. Of uncorrelated columns noise takes at
+    most the operator norm of the error from a direction, which it hides if what is left is below its floor:
+    so it is raised to no less than a share of what they have.
+    """
+    root, columns = np.sqrt(information.used), slice(1, 1 + len(binary))
+    own = np.linalg.norm(root[:, None] * (information.vectors.T @ np.linalg.inv(to_params)), axis=0)[columns]
+    alone = own[:, None] * np.abs(to_params @ information.vectors)[columns]
+    _, left = together(alone[~binary], alone[binary], root)
+    return (information.seen == 0) & (left < SEEN[0] / (SEEN[0] + math.sqrt(2 * len(root))))
 
 
 def _with_known_scale(result: SurvivalEstimate, problem: Problem) -> SurvivalEstimate:

@@ -12,6 +12,9 @@ from dpstats.estimators.newton.problem import Problem
 
 Array = np.ndarray
 
+# square of the effect of columns together, over that of uncorrelated ones, below which they cancel:
+# of what noise hides of uncorrelated columns the floor of an eigenvalue is more
+_CANCEL = 0.5
 _LEAST = 1e-6  # share of an effect, of which nothing is known where no more is seen
 _TURNS = 200  # after which bounds hardly fall; they come from above, so that fewer leave them too large
 
@@ -47,10 +50,12 @@ def hidden(
     # what each column alone, of known spread, does by its own part of the information
     own = np.linalg.norm(np.linalg.inv(whitening).T @ vectors * most, axis=1) * ~located.dim
     alone = (own[:, None] * np.abs(whitening @ vectors))[int(problem.intercept) :]
-    share, cancel = together(alone[~coded], alone[coded], most)
+    share, left = together(alone[~coded], alone[coded], most)
     # where the columns' own effects may be as large as that of all together is taken for
-    cancel &= ((squares[: problem.k] * located.prior)[int(problem.intercept) :] - 1) @ alone**2 > 0
-    larger = cancel / np.maximum(share * alone[~coded].max(axis=0, initial=0.0), SMALLEST) ** 2
+    large = ((squares[: problem.k] * located.prior)[int(problem.intercept) :] - 1) @ alone**2 > 0
+    larger = (large & (left < _CANCEL)) / np.maximum(
+        share * alone[~coded].max(axis=0, initial=0.0), SMALLEST
+    ) ** 2
     return blind @ (way * squares) @ way.T @ blind, information.blind(larger)
 
 
