@@ -137,6 +137,22 @@ class Columns:
         return tuple((first, frozen(np.column_stack(tables))) for first, tables in found.values())
 
     @cached_property
+    def sides(self) -> tuple[np.ndarray, ...]:
+        """Of each category and flag that stands alone in the formula, what adds up, times the columns of a
+        row, to 1 at a level and to 0 at all others; one row for each level of which something does, (m, p).
+        """
+        ones = np.array([not product for product in self._columns])
+        alone = np.array([len(each) == 1 and each[0].table is None for each in self._columns])
+        flags = [(j, np.array([[0.0], [1.0]])) for j in np.flatnonzero(alone & self.binary)]
+        found = []
+        for first, table in (*self.categories, *flags):
+            rows = np.zeros((len(table), len(ones)))
+            rows[:, ones], rows[:, first : first + table.shape[1]] = 1.0, table
+            ways = np.linalg.pinv(rows).T
+            found.append(frozen(ways[np.isclose(rows @ ways.T, np.eye(len(rows))).all(axis=0)]))
+        return tuple(found)
+
+    @cached_property
     def levels(self) -> np.ndarray:
         """What rows of each level of the categories hold in several columns, (m, p), NaN in all others."""
         rows = [np.zeros((0, len(self._columns)))]

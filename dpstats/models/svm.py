@@ -130,12 +130,16 @@ def fit_margin(
     )
     if compat:
         check_published_matrices(curator, ball, loss, plan)
-    wanted = 0.0 if compat else hidden_share(curator, ball, loss, plan) * curator.n * measure(budget)
+    hidden = 0.0 if compat else hidden_share(curator, ball, loss, plan, design.sides)
+    wanted = hidden * curator.n * measure(budget)
     check_enough(curator, budget, wanted, f"{ball.k} coefficient{'s' * (ball.k > 1)}", force)
     named = METHODS[method] + (" as published" if compat else "")
 
     facts = pay(curator, design, budget, ledger, _named(named, budget), plan.costs)
-    result = (fit_published_minimum if compat else fit_penalised)(curator, ball, loss, ridge, plan, tilted)
+    if compat:
+        result = fit_published_minimum(curator, ball, loss, ridge, plan, tilted)
+    else:
+        result = fit_penalised(curator, ball, loss, ridge, plan, tilted, design.sides)
     return publish(
         kind,
         facts,

@@ -68,6 +68,12 @@ _WHOLE = {
         "covariates tell the labels so weakly that the loss is straight where the minimum may lie: intervals "
         "reach as far on the other side of 0, and nothing is known of effects; h=1 has no straight part",
     ),
+    "even": (
+        "weak",
+        "at a level, or on a side of a flag, labels are so nearly half and half that the loss is straight "
+        "where the minimum may lie: intervals reach to where its sign is the other one, those of all other "
+        "levels, too, if it is the reference; h=1 has no straight part",
+    ),
     "separated": (
         "separated",
         "covariates nearly tell the response: where no row contradicts them their effects have no upper "

@@ -187,9 +187,9 @@ def test_an_answer_tells_which_tilt_it_needed():
     assert (recording.answers[1] == minimum.params).all()
 
 
-def apart(name: str, rows: list[list[float]], params: list[float], loss) -> tuple[float, float]:
+def apart(name: str, rows: list[list[float]], params: list[float], loss, **more) -> tuple[float, float]:
     """Distance of what two rows (x1, x2, y) give, and the declared bound."""
-    statistic = REGISTRY[name](Labelled(2), loss=loss, params=np.array(params), **unit_map(2))
+    statistic = REGISTRY[name](Labelled(2), loss=loss, params=np.array(params), **more, **unit_map(2))
     values = []
     for x1, x2, y in rows:
         (block,) = Blocks(labelled(np.array([[x1, x2]]), np.array([y])), Labelled(2), 1)
@@ -217,6 +217,17 @@ def test_sensitivities_of_the_page_are_attained():
     ):
         distance, bound = apart(name, crossed, params, loss)
         assert bound == pytest.approx(expected, rel=1e-9) and distance == pytest.approx(bound, rel=1e-6)
+
+
+def test_what_groups_have_lost_of_their_slopes_costs_nothing_beside_curvature_and_scores():
+    """Attained by a row of each of two groups, next to where slopes end."""
+    crossed, loss = [[1.0, 0.0, 1.0], [0.0, 1.0, 1.0]], huber_hinge(0.5)
+    distance, bound = apart("margin_sandwich", crossed, [1.5 - 1e-9] * 2, loss, groups=np.eye(2))
+    assert bound == pytest.approx(2.0, rel=1e-9) and distance == pytest.approx(bound, rel=1e-6)
+    alone, _ = apart("margin_sandwich", crossed, [1.5 - 1e-9] * 2, loss)
+    assert alone == pytest.approx(math.sqrt(2), rel=1e-6)
+    with pytest.raises(ValueError, match="straight"):
+        apart("margin_sandwich", crossed, [0.0] * 2, HUBER, groups=np.eye(2))
 
 
 @pytest.mark.parametrize(

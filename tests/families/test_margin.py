@@ -41,6 +41,8 @@ def test_bounds_hold_everywhere_and_are_attained(loss):
     assert (slope * margins).max() <= loss.pull * (1 + 1e-12) <= (slope * margins).max() + 1e-3
     joint = slope**4 + (loss.together * curvature) ** 2
     assert 0.97 * loss.joint <= joint.max() <= loss.joint
+    if loss.straight:  # what slopes have lost costs nothing beside them
+        assert (joint + (1 - slope) ** 2).max() <= loss.joint
     for reach in (0.0, 0.3, 3.0):
         within = slope[np.abs(margins) <= reach]
         assert within.max() <= loss.pulled(reach) <= within.max() + 1e-3

@@ -272,6 +272,28 @@ def test_the_levels_of_a_category_are_public_rows_of_its_columns():
         assert build_design(formula, DRIVES).levels.shape[0] == 0
 
 
+@pytest.mark.parametrize(
+    ("formula", "told"),
+    [
+        ("y ~ x + a + f", "a123 f01"),
+        ("y ~ 0 + a + f + b", "a123 b56 f1"),  # without an intercept nothing adds up to 1 at a first level
+        ("y ~ C(a, Sum) + a:x", "a123"),
+        ("y ~ b:f + x", ""),
+    ],
+)
+def test_sides_are_1_at_a_level_and_0_at_all_others(formula, told):
+    schema = Schema(
+        y=bounded(0, 1), a=levels("1", "2", "3"), b=levels("4", "5", "6"), f=flag(), x=bounded(0, 1)
+    )
+    cells = [(a, b, f) for a in "123" for b in "456" for f in (0, 1)]
+    data = dict(zip("abf", map(list, zip(*cells, strict=True)), strict=True), x=[0.3] * len(cells))
+    design = build_design(formula, schema)
+    rows = design.new_rows(data, clip=True).exog
+    for part, (variable, *names) in zip(design.sides, told.split(), strict=True):
+        expected = [[str(cell) == name for name in names] for cell in data[variable]]
+        np.testing.assert_allclose(rows @ part.T, expected, atol=1e-12)
+
+
 def test_rows_of_several_categories_leave_the_columns_of_the_others_open():
     schema = Schema(y=bounded(0, 1), a=levels("1", "2", "3"), b=levels("4", "5", "6"), x=bounded(0, 1))
     found = build_design("y ~ x + a + b + a:x", schema)

@@ -52,6 +52,17 @@ MUTANTS = (
         ),
     ),
     planted(
+        "what rows of a level have lost of their slopes is not asked",
+        "models/test_svm_straight.py::test_a_level_that_is_nearly_half_and_half_is_not_silently_on_the_wrong_side",
+        ("estimators/objective/penalised.py", "for side, *told in levels:", "for side, *told in levels[:0]:"),
+    ),
+    planted(
+        "the reference level has no side",
+        "formula/test_design.py::test_sides_are_1_at_a_level_and_0_at_all_others",
+        ("formula/layout.py", "rows[:, ones], rows[", "rows["),
+        ("formula/layout.py", "] = 1.0, table\n", "] = table\n"),
+    ),
+    planted(
         "covariates over the largest there are (PSI, PrivateLR)",
         "privacy/test_every_replay.py::test_a_row_that_is_replaced[svm-objective-pure]",
         (

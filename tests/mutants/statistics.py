@@ -667,6 +667,14 @@ MUTANTS = (
         "self.sensitivity = math.sqrt(loss.joint)",
     ),
     small(
+        "what slopes have lost: a row of several groups counts in full in each",
+        "margin_sandwich",
+        "margin",
+        "share = within / np.sqrt(np.maximum(within.sum(axis=0), self._overlap))",
+        "share = within / np.sqrt(np.maximum(1, self._overlap))",
+        at="4-1",
+    ),
+    small(
         "functional mechanism: half in L2",
         "functional_weights",
         "functional",

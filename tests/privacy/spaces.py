@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dpstats.curator.statistics import REGISTRY, Statistic
-from dpstats.families import LOGISTIC, LOGISTIC_LOSS, NORMAL, SEV, Family
+from dpstats.families import LOGISTIC, LOGISTIC_LOSS, NORMAL, SEV, Family, huber_hinge
 from dpstats.families.bounded_score import BoundedScore
 from dpstats.families.glm import (
     BINOMIAL,
@@ -394,6 +394,20 @@ def margin(d: int) -> dict[str, Any]:
     return dict(row, reach=np.full(k, 1 / math.sqrt(k)), loss=LOGISTIC_LOSS, params=np.zeros(k))
 
 
+def parted_margin(overlap: int) -> Callable[[int], dict[str, Any]]:
+    """Rows in two groups, by the signs of the first covariate and the last, next to where slopes of the hinge
+    end; margins are those of the constant alone.
+    """
+
+    def public(d: int) -> dict[str, Any]:
+        groups = np.zeros((4, d + 1))
+        groups[:, 0], groups[:2, 1], groups[2:, d] = 0.5, (1, -1), (1, -1)
+        params = np.append(1.4999 * math.sqrt(d + 1), np.zeros(d))
+        return dict(margin(d), loss=huber_hinge(0.5), params=params, groups=groups, overlap=overlap)
+
+    return public
+
+
 def far_margin(d: int) -> dict[str, Any]:
     """Rows in the corners are five times as long as what counts in full, about params that are not 0."""
     return dict(margin(d), reach=np.full(d + 1, 5 / math.sqrt(d + 1)), params=np.full(d + 1, 0.5))
@@ -528,6 +542,8 @@ SPACES = {
             Space(margin, 1.5, 0.9),
             Space(far_margin, 7.5, 0.5, 0.05),
             Space(turned_margin, 7.5, 0.5, 0.05),
+            # of the rows that are in two groups, or in more than was said
+            *(Space(parted_margin(overlap), 1.5, 0.95, 0.7) for overlap in (2, 1) if name == "sandwich"),
         ]
         for name in ("scores", "sandwich")
     },

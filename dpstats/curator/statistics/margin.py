@@ -7,7 +7,7 @@ import numpy as np
 
 from dpstats.curator.blocks import Block, PublicDesign, Scratch
 from dpstats.curator.lattice import Factor, Part
-from dpstats.curator.products import predictor
+from dpstats.curator.products import RowProducts, predictor
 from dpstats.curator.statistics.base import Statistic, check_positive
 from dpstats.curator.unit_rows import UnitRows
 from dpstats.families import MarginLoss
@@ -41,14 +41,15 @@ class _AtParams(Statistic):
         self.sensitivity = math.sqrt(self.sensitivity_trace * longest)
         self.ranges = _ranges(self.parts[0], longest)
 
-    def _curved(self, block: Block, scratch: Scratch, root: float) -> tuple[np.ndarray, np.ndarray]:
-        """root sqrt(w f'') a and w (-f') y a of each row, shape (k, B); reused arrays."""
+    def _curved(self, block: Block, scratch: Scratch, root: float) -> tuple[np.ndarray, ...]:
+        """root sqrt(w f'') a and w (-f') y a of each row, shape (k, B), in reused arrays; and w (1 + f')."""
         rows = self._rows.read(block, scratch)
         slope, curvature = self._loss.derivatives(rows.margin(predictor(self._params, rows.signed, scratch)))
         curved, pulled = scratch("curved", 2, *rows.signed.shape)
         curvature = np.minimum(curvature, self._steepest)
         np.multiply(rows.signed, root * np.sqrt(rows.weight * curvature), out=curved)
-        return curved, np.multiply(rows.signed, rows.weight * slope, out=pulled)
+        np.multiply(rows.signed, rows.weight * slope, out=pulled)
+        return curved, pulled, rows.weight * (1 - slope)
 
     def _curved_scale(self, weight: float) -> np.ndarray:
         """Bounds of the entries of sqrt(weight w f'') a, where w a_j^2 <= min(reach_j^2, longest)."""
@@ -56,7 +57,8 @@ class _AtParams(Statistic):
         return math.sqrt(weight * self._steepest) * reach
 
     def unpack(self, vector: np.ndarray) -> tuple[np.ndarray, ...]:
-        return tuple((matrix + matrix.T) / 2 for matrix in super().unpack(vector))
+        parts = super().unpack(vector)
+        return tuple((one + one.T) / 2 if one.shape == (self._rows.k,) * 2 else one for one in parts)
 
 
 def _ranges(part: Part, longest: float) -> np.ndarray:
@@ -109,7 +111,7 @@ class MarginCurvature(_AtParams):
         self._matrix(self._curved_scale(1.0), self._steepest * self._rows.longest, published)
 
     def factors(self, block: Block, scratch: Scratch) -> tuple[Factor, ...]:
-        curved, _ = self._curved(block, scratch, 1.0)
+        curved, _, _ = self._curved(block, scratch, 1.0)
         return (Factor(curved.T) if self.parts[0].symmetric else Factor(curved.T, curved.T),)
 
 
@@ -144,7 +146,7 @@ class MarginScores(_AtParams):
         self._matrix(self._pulled * self._rows.entries, self._pulled**2, published)
 
     def factors(self, block: Block, scratch: Scratch) -> tuple[Factor, ...]:
-        _, score = self._curved(block, scratch, 1.0)
+        _, score, _ = self._curved(block, scratch, 1.0)
         return (Factor(score.T) if self.parts[0].symmetric else Factor(score.T, score.T),)
 
 
@@ -155,6 +157,12 @@ class MarginSandwich(_AtParams):
     ----------
     design, loss, params, **rows
         As of :class:`MarginCurvature`.
+    groups : array_like, shape (m, k), optional
+        Public. A row x is in group j if row j of `groups` times x exceeds 1/2. What rows of each group have
+        lost of their slopes, the sum of w (1 + f'(m)), is released, too, over the root of `overlap`. The
+        loss must have a straight part.
+    overlap : int
+        Of how many groups a row is part at most; of one that is in more, each gets less.
 
     Notes
     -----
@@ -163,18 +171,44 @@ class MarginSandwich(_AtParams):
     (together f'')^2 <= joint (:class:`MarginLoss`). Two rows differ by at most the sum of their squared
     norms, 2 joint. Logistic: joint = 1 with together = 3.85, no more than the scores alone; attained by
     orthogonal rows where s = 1 or s = .5437.
+
+    Groups cost nothing. Their part of a row has norm 1 - s at most and no negative entry, so that two rows
+    still differ by no more than their squared norms add up to. On the parabola of a Huber hinge s^4 + 1 +
+    (1 - s)^2 <= 2, as s^4 <= s and (1 - s)^2 <= 1 - s; beside it two parts are 0 and one is 1. Attained by
+    orthogonal rows of other groups where s is next to 0.
     """
 
     name = "margin_sandwich"
 
-    def __init__(self, design: PublicDesign, *, loss: MarginLoss, params: np.ndarray, **rows: Any) -> None:
+    def __init__(
+        self,
+        design: PublicDesign,
+        *,
+        loss: MarginLoss,
+        params: np.ndarray,
+        groups: np.ndarray | None = None,
+        overlap: int = 1,
+        **rows: Any,
+    ) -> None:
         super().__init__(design, loss, params, rows)
         self.weight = loss.together / self._rows.longest
         self.parts = (Part(self._pulled * self._rows.entries), Part(self._curved_scale(self.weight)))
         self.sensitivity = math.sqrt(2 * loss.joint)
         longest = (self._pulled**2, loss.steepest * loss.together)
         self.ranges = np.concatenate(list(map(_ranges, self.parts, longest)))
+        self._member = None
+        if groups is not None:
+            if not loss.straight:
+                raise ValueError("groups are of losses with a straight part")
+            self._member, self._overlap = RowProducts(groups), overlap
+            share = np.full(len(groups), 1 / math.sqrt(overlap))
+            self.parts = (*self.parts, Part(np.ones(1), share))
+            self.ranges = np.append(self.ranges, share)
 
     def factors(self, block: Block, scratch: Scratch) -> tuple[Factor, ...]:
-        curved, score = self._curved(block, scratch, math.sqrt(self.weight))
-        return Factor(score.T), Factor(curved.T)
+        curved, score, lost = self._curved(block, scratch, math.sqrt(self.weight))
+        if self._member is None:
+            return Factor(score.T), Factor(curved.T)
+        within = self._member(block.exog.T, scratch("within", self.parts[2].size, len(lost)), scratch) > 0.5
+        share = within / np.sqrt(np.maximum(within.sum(axis=0), self._overlap))
+        return Factor(score.T), Factor(curved.T), Factor(lost[:, None], share.T)

@@ -15,6 +15,9 @@ from dpstats.formula.ball import UnitBall
 from dpstats.moments.mixture import LAWS, Tails
 from dpstats.moments.spread import Z95
 
+Sides = tuple[np.ndarray, ...]
+Seen = tuple[np.ndarray, float]
+
 
 @dataclass(frozen=True)
 class MarginEstimate(Estimate):
@@ -71,19 +74,30 @@ def estimate(
 _SEEN = 2.0
 
 
-def hidden_share(curator: Curator, ball: UnitBall, loss: MarginLoss, plan: Plan) -> float:
+def about(ball: UnitBall, loss: MarginLoss, params: np.ndarray, sides: Sides) -> dict[str, Any]:
+    """What curvature and squared scores are asked about; and what rows of levels have lost of slopes."""
+    asked = dict(ball.public(), loss=loss, params=params)
+    return asked | dict(groups=np.vstack(sides), overlap=len(sides)) if sides and loss.straight else asked
+
+
+def hidden_share(curator: Curator, ball: UnitBall, loss: MarginLoss, plan: Plan, sides: Sides = ()) -> float:
     """Return what noise hides of the squared scores, over the most that any rows have; no row is read.
 
     Rows lie in the unit ball and no slope of a loss exceeds 1, so that no eigenvalue of their squared scores
     exceeds n: from 1 on nothing is estimable, whatever the rows are.
     """
-    about = dict(ball.public(), loss=loss, params=np.zeros(ball.k))
-    _, sds = curator.noise("margin_sandwich", plan.matrices, **about)
+    _, sds = curator.noise("margin_sandwich", plan.matrices, **about(ball, loss, np.zeros(ball.k), sides))
     return _SEEN * noise_edge(sds[0]) / curator.n
 
 
 def fit_penalised(
-    curator: Curator, ball: UnitBall, loss: MarginLoss, ridge: float, plan: Plan, tilted: bool = True
+    curator: Curator,
+    ball: UnitBall,
+    loss: MarginLoss,
+    ridge: float,
+    plan: Plan,
+    tilted: bool = True,
+    sides: Sides = (),
 ) -> MarginEstimate:
     """Release a penalised minimum, its curvature and squared scores.
 
@@ -97,6 +111,8 @@ def fit_penalised(
     plan : Plan
     tilted : bool
         Objective perturbation (Algorithms 1 to 3), else output perturbation (Algorithms 4 and 5).
+    sides : tuple of array
+        Of levels and flags (:attr:`dpstats.formula.Design.sides`).
 
     Notes
     -----
@@ -112,15 +128,22 @@ def fit_penalised(
     minimum = curator.minimise(
         plan.minimum, loss=loss, ridge=ridge, tilted=tilted, spherical=False, **ball.public()
     )
-    about = dict(ball.public(), loss=loss, params=minimum.params)
-    (curvature, hidden), (scores, lost) = _joint(curator, plan, loss, about)
+    asked = about(ball, loss, minimum.params, sides)
+    (curvature, hidden), (scores, lost), levels = _joint(curator, plan, loss, asked)
     least, center = penalty_parts(minimum)
     inner, slopes = pooled(curvature, hidden) + least, pooled(scores - center, lost)
     result = sandwich(ball, minimum, inner, slopes)
+    forth = np.linalg.inv(ball.to_user)
+    steep = forth.T @ inner @ forth
+    gradient = steep @ result.cov @ steep
     if loss.straight and curvature[0, 0] > hidden:
         # a row of the slope s has lost 1 - s, half of 1 - s^2 at least
         gained = loss.straight * (1 - slopes[0, 0] * ball.radius**2) / 2
-        result = _across_the_straight_part(ball, minimum.params, result, inner, gained)
+        way = ball.to_user @ minimum.params
+        result = _across_the_straight_part(result, gradient, way, gained, 0.0, "straight")
+    for side, *told in levels:
+        gained, noise = (loss.straight * each for each in told)
+        result = _across_the_straight_part(result, gradient, loss.straight * side, gained, noise, "even")
     if float(np.linalg.eigvalsh(scores)[-1]) > _SEEN * lost:
         return result
     result = result.hopeless()
@@ -147,41 +170,49 @@ def sandwich(ball: UnitBall, minimum: Minimum, inner: np.ndarray, sigma: np.ndar
 
 
 def _across_the_straight_part(
-    ball: UnitBall, params: np.ndarray, found: MarginEstimate, inner: np.ndarray, gained: float
+    found: MarginEstimate, gradient: np.ndarray, way: np.ndarray, gained: float, noise: float, caution: str
 ) -> MarginEstimate:
-    """A fit whose intervals reach as far on the other side of 0, unless the loss surely bends before it.
+    """A fit whose intervals reach twice this way farther, unless the loss surely bends before it.
 
     Where labels are told weakly, margins lie on the straight part of the loss, and the minimum is where they
     leave it: at an end that noise and sampling choose, as there is no curvature between the ends but that of
-    the penalty. The slope of the objective along the minimum has grown by `gained` at least since rows left
-    the straight part. If that may be noise, so may be the end. See docs/theory/objective.md#straight-parts.
+    the penalty. The slope of the objective along the way has grown by `gained` at least since rows left the
+    straight part. If that may be noise, so may be the end. See docs/theory/objective.md#straight-parts.
 
     Parameters
     ----------
-    params : array, shape (k,)
-        The minimum, in the coordinates of `ball`.
-    inner : array, shape (k, k)
-        Curvature of the objective per row.
+    found : MarginEstimate
+    gradient : array, shape (k, k)
+        Covariance of the gradient of the objective, per row, in coefficients of the user's columns.
+    way : array, shape (k,)
+        Half of what leads from one end to the other.
     gained : float
         What rows have lost of their slopes, times the margin from which on they do.
+    noise : float
+        Its sd by the noise of what tells it.
+    caution : str
     """
-    forth = np.linalg.inv(ball.to_user)
-    cov, slope = forth @ found.cov @ forth.T, inner @ params
-    lacking = (2 / Z95) ** 2 - 1 / float(params @ np.linalg.solve(cov, params))
-    if lacking <= 0 or gained > Z95 * math.sqrt(slope @ cov @ slope):
+    sd = 1 / math.sqrt(way @ np.linalg.solve(found.cov, way))
+    if Z95 * sd > 2 or gained > Z95 * math.hypot(math.sqrt(way @ gradient @ way), noise):
         return found
-    way = ball.to_user @ params
-    return found.doubted(lacking * np.outer(way, way), "straight")
+    return found.doubted(((sd + 2 / Z95) ** 2 - sd**2) * np.outer(way, way), caution)
 
 
 def _joint(
-    curator: Curator, plan: Plan, loss: MarginLoss, about: dict[str, Any]
-) -> tuple[tuple[np.ndarray, float], tuple[np.ndarray, float]]:
-    """Curvature and squared scores, each per row and with what noise hides of its eigenvalues."""
-    release = curator.release("margin_sandwich", plan.matrices, **about)
-    weights = (release.n, release.n * loss.together / about["longest"])
+    curator: Curator, plan: Plan, loss: MarginLoss, asked: dict[str, Any]
+) -> tuple[Seen, Seen, list[tuple[np.ndarray, float, float]]]:
+    """Curvature and squared scores, each per row and with what noise hides of its eigenvalues.
+
+    And for each level its direction, what its rows have lost of their slopes, per row, and the noise of that.
+    """
+    release = curator.release("margin_sandwich", plan.matrices, **asked)
+    weights = (release.n, release.n * loss.together / asked["longest"])
     scores, curvature = (
         (matrix / weight, noise_edge(sds) / weight)
-        for matrix, sds, weight in zip(release.values, release.sds, weights, strict=True)
+        for matrix, sds, weight in zip(release.values[:2], release.sds[:2], weights, strict=True)
     )
-    return curvature, scores
+    if "groups" not in asked:
+        return curvature, scores, []
+    scale = math.sqrt(asked["overlap"]) / release.n
+    lost, noise = (part[2].ravel() * scale for part in (release.values, release.sds))
+    return curvature, scores, list(zip(asked["groups"], lost, noise, strict=True))
