@@ -119,6 +119,16 @@ def standard_errors(gradient: np.ndarray, record: Record) -> np.ndarray:
     return errors_of_sums(gradient, record.cov, record.rooted)
 
 
+def known_params(record: Record) -> np.ndarray:
+    """Return the coefficients of a record, with 0 in the place of those that are not estimable.
+
+    Gradients are taken there. At what noise makes of a lost coefficient, such as a log sigma of 1000, they
+    underflow to 0, and what rests on it would seem to be certain.
+    """
+    lost = np.isinf(np.diagonal(record.cov)) & (not record.no_errors)
+    return np.where(lost, 0.0, record.params)
+
+
 def errors_of_sums(gradient: np.ndarray, cov: np.ndarray, root: np.ndarray | None) -> np.ndarray:
     """Return sqrt(g' cov g) for each row g of `gradient`.
 

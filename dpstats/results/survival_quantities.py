@@ -8,13 +8,14 @@ gradient of shape (N, k), for the delta method. Standard errors of predictions a
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from dpstats._arguments import numbers, shown
 from dpstats.errors import SpecificationError
 from dpstats.families import IDENTITY, LOG, Family, Link
-from dpstats.results.intervals import by_slope, standard_errors
+from dpstats.results.intervals import by_slope, known_params, standard_errors
 from dpstats.results.newdata import Points
 from dpstats.results.prediction import Errors, linear_predictor
 from dpstats.results.record import Record
@@ -63,8 +64,8 @@ def failed_fractions(failed: float | Sequence[float]) -> np.ndarray:
 
 
 def sigma_at(record: Record, at: Points) -> np.ndarray:
-    """Return sigma = exp(Log(scale)) of each point, that of its stratum."""
-    return np.exp(record.params[_own(record, at)])
+    """Return sigma = exp(Log(scale)) of each point, that of its stratum, and 1 where it is not estimable."""
+    return np.exp(known_params(record)[_own(record, at)])
 
 
 def _own(record: Record, at: Points) -> np.ndarray:
@@ -77,6 +78,11 @@ def _along_log_sigma(record: Record, at: Points, gradient: np.ndarray, slope: np
     gradient[np.arange(len(gradient)), _own(record, at)] += slope
 
 
+def _line(record: Record, at: Points) -> Linear:
+    """Return x'b with its gradient, b where gradients are taken."""
+    return linear_predictor(replace(record, params=known_params(record)), at)
+
+
 def hidden(record: Record, at: Points) -> np.ndarray:
     """Return which points rest on a coefficient or log sigma that is not estimable."""
     _, used = linear_predictor(record, at)
@@ -86,7 +92,7 @@ def hidden(record: Record, at: Points) -> np.ndarray:
 
 def quantile(record: Record, at: Points, failed: np.ndarray) -> Linear:
     """Return x'b + sigma q(failed): the quantile of y."""
-    centre, gradient = linear_predictor(record, at)
+    centre, gradient = _line(record, at)
     q = record.distribution.family.quantile(failed)
     q = np.where(np.abs(q) < _NOTHING, 0.0, q)
     spread = sigma_at(record, at) * q
@@ -96,7 +102,7 @@ def quantile(record: Record, at: Points, failed: np.ndarray) -> Linear:
 
 def standardized(record: Record, at: Points, times: np.ndarray) -> Linear:
     """Return z at `times`; minus infinity, with certainty, at time 0 of a log-time distribution."""
-    location, gradient = linear_predictor(record, at)
+    location, gradient = _line(record, at)
     sigma = sigma_at(record, at)
     with np.errstate(divide="ignore"):
         y = np.log(times) if record.distribution.log else np.asarray(times, dtype=float)
@@ -134,7 +140,7 @@ def log_conditional_hazard(record: Record, at: Points, age: np.ndarray, times: n
 def mean(record: Record, at: Points) -> Linear:
     """Return log E[T] for log-time distributions, E[T] otherwise; infinite where the mean does not exist."""
     dist, sigma = record.distribution, sigma_at(record, at)
-    centre, gradient = linear_predictor(record, at)
+    centre, gradient = _line(record, at)
     if not dist.log:
         _along_log_sigma(record, at, gradient, sigma * dist.family.mean)
         return centre + sigma * dist.family.mean, gradient
@@ -149,8 +155,9 @@ def mean(record: Record, at: Points) -> Linear:
 
 def log_hazard_ratio(record: Record) -> Linear:
     """Return -b / sigma for every location coefficient: log hazard ratios of a Weibull model of one sigma."""
-    p, sigma = record.n_location, float(np.exp(record.params[-1]))
-    centre = -record.params[:p] / sigma
+    p, params = record.n_location, known_params(record)
+    sigma = float(np.exp(params[-1]))
+    centre = -params[:p] / sigma
     gradient = np.zeros((p, len(record.names)))
     gradient[:, :p] = -np.eye(p) / sigma
     gradient[:, -1] = -centre

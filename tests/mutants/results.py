@@ -1728,6 +1728,11 @@ MUTANTS = (
         (NEWTON, "located.unread or not", "not"),
     ),
     planted(
+        "what rests on a lost log sigma is certain where slopes underflow (survreg)",
+        "results/test_lost.py::test_what_rests_on_a_lost_sigma_is_lost_beside_a_line_that_is_known",
+        ("results/intervals.py", "np.where(lost, 0.0, record.params)", "record.params"),
+    ),
+    planted(
         "rows that lack a cell are taken for rows (glm)",
         "models/test_unread.py",
         ("estimators/newton/located.py", "        usable=usable,\n", ""),
