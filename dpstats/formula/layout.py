@@ -138,18 +138,31 @@ class Columns:
 
     @cached_property
     def sides(self) -> tuple[np.ndarray, ...]:
-        """Of each category and flag that stands alone in the formula, what adds up, times the columns of a
-        row, to 1 at a level and to 0 at all others; one row for each level of which something does, (m, p).
+        """Of each category, flag, and product of these, what adds up, times the columns of a row, to 1 at a
+        level or in a cell and to 0 in all others; one row for each of which something does, (m, p).
         """
-        ones = np.array([not product for product in self._columns])
-        alone = np.array([len(each) == 1 and each[0].table is None for each in self._columns])
-        flags = [(j, np.array([[0.0], [1.0]])) for j in np.flatnonzero(alone & self.binary)]
+        read = [{atom.factor for atom in product} for product in self._columns]
+        values = [[self._values(atom) for atom in product] for product in self._columns]
+        levels = {
+            atom.factor: len(table)
+            for product, tables in zip(self._columns, values, strict=True)
+            for atom, table in zip(product, tables, strict=True)
+            if table is not None
+        }
         found = []
-        for first, table in (*self.categories, *flags):
-            rows = np.zeros((len(table), len(ones)))
-            rows[:, ones], rows[:, first : first + table.shape[1]] = 1.0, table
+        for several in dict.fromkeys(tuple(sorted(one)) for one in read if one and one <= levels.keys()):
+            own = [j for j, one in enumerate(read) if one <= set(several)]
+            cells = np.indices([levels[factor] for factor in several]).reshape(len(several), -1)
+            places = dict(zip(several, cells, strict=True))
+            rows = np.ones((cells.shape[1], len(own)))
+            for column, j in zip(rows.T, own, strict=True):
+                for atom, table in zip(self._columns[j], values[j], strict=True):
+                    column *= np.asarray(table)[places[atom.factor]]
             ways = np.linalg.pinv(rows).T
-            found.append(frozen(ways[np.isclose(rows @ ways.T, np.eye(len(rows))).all(axis=0)]))
+            told = ways[np.isclose(rows @ ways.T, np.eye(len(rows))).all(axis=0)]
+            filled = np.zeros((len(told), len(read)))
+            filled[:, own] = told
+            found.append(frozen(filled))
         return tuple(found)
 
     @cached_property

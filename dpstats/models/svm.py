@@ -130,7 +130,8 @@ def fit_margin(
     )
     if compat:
         check_published_matrices(curator, ball, loss, plan)
-    hidden = 0.0 if compat else hidden_share(curator, ball, loss, plan, design.sides)
+    sides = design.sides if loss.straight and not compat else ()
+    hidden = 0.0 if compat else hidden_share(curator, ball, loss, plan, sides)
     wanted = hidden * curator.n * measure(budget)
     check_enough(curator, budget, wanted, f"{ball.k} coefficient{'s' * (ball.k > 1)}", force)
     named = METHODS[method] + (" as published" if compat else "")
@@ -139,7 +140,7 @@ def fit_margin(
     if compat:
         result = fit_published_minimum(curator, ball, loss, ridge, plan, tilted)
     else:
-        result = fit_penalised(curator, ball, loss, ridge, plan, tilted, design.sides)
+        result = fit_penalised(curator, ball, loss, ridge, plan, tilted, sides)
     return publish(
         kind,
         facts,

@@ -70,9 +70,9 @@ _WHOLE = {
     ),
     "even": (
         "weak",
-        "at a level, or on a side of a flag, labels are so nearly half and half that the loss is straight "
-        "where the minimum may lie: intervals reach to where its sign is the other one, those of all other "
-        "levels, too, if it is the reference; h=1 has no straight part",
+        "at a level, on a side of a flag or in a cell of several, labels are so nearly half and half that "
+        "the loss is straight where the minimum may lie: intervals reach to where its sign is the other one, "
+        "those of all other levels, too, if it is the reference; h=1 has no straight part",
     ),
     "separated": (
         "separated",

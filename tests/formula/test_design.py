@@ -275,13 +275,15 @@ def test_the_levels_of_a_category_are_public_rows_of_its_columns():
 @pytest.mark.parametrize(
     ("formula", "told"),
     [
-        ("y ~ x + a + f", "a123 f01"),
-        ("y ~ 0 + a + f + b", "a123 b56 f1"),  # without an intercept nothing adds up to 1 at a first level
-        ("y ~ C(a, Sum) + a:x", "a123"),
-        ("y ~ b:f + x", ""),
+        ("y ~ x + a + f", "a:1,2,3 f:0,1"),
+        ("y ~ 0 + a + f + b", "a:1,2,3 b:5,6 f:1"),  # without an intercept nothing is 1 at a first level
+        ("y ~ C(a, Sum) + a:x", "a:1,2,3"),
+        ("y ~ a*f + x:f", "a:1,2,3 f:0,1 af:10,11,20,21,30,31"),
+        ("y ~ a + a:f", "a:1,2,3 af:10,11,20,21,30,31"),
+        ("y ~ x", ""),
     ],
 )
-def test_sides_are_1_at_a_level_and_0_at_all_others(formula, told):
+def test_sides_are_1_at_a_level_or_in_a_cell_and_0_in_all_others(formula, told):
     schema = Schema(
         y=bounded(0, 1), a=levels("1", "2", "3"), b=levels("4", "5", "6"), f=flag(), x=bounded(0, 1)
     )
@@ -289,8 +291,9 @@ def test_sides_are_1_at_a_level_and_0_at_all_others(formula, told):
     data = dict(zip("abf", map(list, zip(*cells, strict=True)), strict=True), x=[0.3] * len(cells))
     design = build_design(formula, schema)
     rows = design.new_rows(data, clip=True).exog
-    for part, (variable, *names) in zip(design.sides, told.split(), strict=True):
-        expected = [[str(cell) == name for name in names] for cell in data[variable]]
+    for part, (variables, names) in zip(design.sides, (one.split(":") for one in told.split()), strict=True):
+        of_rows = ["".join(map(str, cell)) for cell in zip(*(data[one] for one in variables), strict=True)]
+        expected = [[cell == name for name in names.split(",")] for cell in of_rows]
         np.testing.assert_allclose(rows @ part.T, expected, atol=1e-12)
 
 

@@ -33,7 +33,9 @@ def test_clear_effects_and_losses_without_a_straight_part_have_no_caution():
 
 
 NAMES = "abcd"
-LEVELS = dps.Schema(g=dps.levels(*NAMES), b=dps.flag(), x=dps.bounded(-2, 2), y=dps.flag())
+LEVELS = dps.Schema(
+    g=dps.levels(*NAMES), u=dps.flag(), v=dps.flag(), b=dps.flag(), x=dps.bounded(-2, 2), y=dps.flag()
+)
 SHARES, C = np.array([0.3, 0.25, 0.25, 0.2]), 3e-4
 
 
@@ -41,15 +43,21 @@ def of_levels(seed, log_odds, budget, n=20_000, b=0.0, x=0.0, formula="y ~ g"):
     rng = np.random.default_rng(seed)
     g, flag, number = rng.choice(4, n, p=SHARES), rng.integers(0, 2, n), rng.normal(size=n).clip(-2, 2)
     line = np.array(log_odds)[g] + b * flag + x * number
-    data = {"g": np.array(list(NAMES))[g], "b": flag, "x": number}
+    data = {"g": np.array(list(NAMES))[g], "u": g // 2, "v": g % 2, "b": flag, "x": number}
     with noise(SeededNoise(seed)):
         model = dps.svm(formula, data | {"y": 1 * (rng.random(n) < 1 / (1 + np.exp(-line)))}, LEVELS, c=C)
         return model.fit(budget)
 
 
-def minimiser(log_odds):
-    """Of y ~ g and infinitely many rows, h = .5."""
-    yes, code = 1 / (1 + np.exp(-np.array(log_odds))), np.column_stack([np.ones(4), 2 * np.eye(4)[:, 1:] - 1])
+COLUMNS = {
+    "y ~ g": np.eye(4)[:, 1:],
+    "y ~ u * v": np.array([[0, 0, 0], [0, 1, 0], [1, 0, 0], [1, 1, 1]]),
+}
+
+
+def minimiser(log_odds, columns):
+    """Of infinitely many rows, h = .5."""
+    yes, code = 1 / (1 + np.exp(-np.array(log_odds))), np.column_stack([np.ones(4), 2 * columns - 1])
 
     def loss(m):
         return np.where(m > 1.5, 0, np.where(m < 0.5, 1 - m, (1.5 - m) ** 2 / 2))
@@ -65,12 +73,20 @@ def minimiser(log_odds):
 
 
 @pytest.mark.parametrize("budget", [dps.pure(4), dps.pure(1), dps.zcdp(0.5)], ids=str)
-@pytest.mark.parametrize("log_odds", [(-0.3, 0.02, 0.3, -0.02), (0.02, -0.3, 0.3, -0.3)], ids=str)
-def test_a_level_that_is_nearly_half_and_half_is_not_silently_on_the_wrong_side(log_odds, budget):
-    """9 of 24 fits, 15 at the second budget, were without a caution two half-lengths off and more."""
-    truth, silent, told = minimiser(log_odds), 0, 0
+@pytest.mark.parametrize(
+    ("formula", "log_odds"),
+    [
+        ("y ~ g", (-0.3, 0.02, 0.3, -0.02)),
+        ("y ~ g", (0.02, -0.3, 0.3, -0.3)),
+        ("y ~ u * v", (0.02, -1.0, 0.8, 0.7)),
+    ],
+    ids=str,
+)
+def test_a_level_that_is_nearly_half_and_half_is_not_silently_on_the_wrong_side(formula, log_odds, budget):
+    """Of the first, 9 of 24 fits and 15 at the second budget were silently two half-lengths off and more."""
+    truth, silent, told = minimiser(log_odds, COLUMNS[formula]), 0, 0
     for seed in range(24):
-        fit = of_levels(seed, log_odds, budget)
+        fit = of_levels(seed, log_odds, budget, formula=formula)
         low, high = fit.conf_int().to_numpy().T
         far = np.any(np.abs(truth - (low + high) / 2) > high - low)
         silent, told = silent + (far and not fit.flags), told + ("weak" in dict(fit.flags))

@@ -57,10 +57,14 @@ MUTANTS = (
         ("estimators/objective/penalised.py", "for side, *told in levels:", "for side, *told in levels[:0]:"),
     ),
     planted(
+        "cells of products have no sides",
+        "models/test_svm_straight.py::test_a_level_that_is_nearly_half_and_half_is_not_silently_on_the_wrong_side",
+        ("formula/layout.py", "if one and one <= levels.keys()", "if len(one) == 1 and one <= levels.keys()"),
+    ),
+    planted(
         "the reference level has no side",
-        "formula/test_design.py::test_sides_are_1_at_a_level_and_0_at_all_others",
-        ("formula/layout.py", "rows[:, ones], rows[", "rows["),
-        ("formula/layout.py", "] = 1.0, table\n", "] = table\n"),
+        "formula/test_design.py::test_sides_are_1_at_a_level_or_in_a_cell_and_0_in_all_others",
+        ("formula/layout.py", "if one <= set(several)]", "if one and one <= set(several)]"),
     ),
     planted(
         "covariates over the largest there are (PSI, PrivateLR)",

@@ -77,7 +77,7 @@ _SEEN = 2.0
 def about(ball: UnitBall, loss: MarginLoss, params: np.ndarray, sides: Sides) -> dict[str, Any]:
     """What curvature and squared scores are asked about; and what rows of levels have lost of slopes."""
     asked = dict(ball.public(), loss=loss, params=params)
-    return asked | dict(groups=np.vstack(sides), overlap=len(sides)) if sides and loss.straight else asked
+    return asked | dict(groups=np.vstack(sides), overlap=len(sides)) if sides else asked
 
 
 def hidden_share(curator: Curator, ball: UnitBall, loss: MarginLoss, plan: Plan, sides: Sides = ()) -> float:
@@ -112,7 +112,8 @@ def fit_penalised(
     tilted : bool
         Objective perturbation (Algorithms 1 to 3), else output perturbation (Algorithms 4 and 5).
     sides : tuple of array
-        Of levels and flags (:attr:`dpstats.formula.Design.sides`).
+        Of levels, flags and their cells (:attr:`dpstats.formula.Design.sides`), where the loss has a
+        straight part.
 
     Notes
     -----
