@@ -990,6 +990,11 @@ MUTANTS = (
         ("estimators/gram/whole.py", "moments.gram + long.lost_squares(radius)", "moments.gram + 0.0"),
     ),
     planted(
+        "an error of a factor is taken for one of a logarithm (ridge)",
+        f"{HONEST}a_variance_of_which_the_first_stage_missed_the_ends_is_known_up_to_a_factor",
+        ("estimators/gram/whole.py", "np.where(short, np.sinh(SURE * error) / SURE, error)", "error"),
+    ),
+    planted(
         "a slope of what may not vary rests on a prior (linear)",
         "models/test_loose_bounds.py::test_amounts_that_noise_hides_have_no_short_interval",
         (

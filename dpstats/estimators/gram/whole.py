@@ -66,6 +66,7 @@ def of_all_rows(
     other = np.hypot(_OTHER, noise)
     # shortening makes no variance larger: where less is told than is seen, the column's ends were not found
     missed = np.maximum(np.log(seen * np.exp(usual) / variance), 0.0)
+    short = (missed > SURE * told) & ~scale.binary
     missed = np.sqrt(np.maximum(missed**2 - told**2, 0.0))
     told = np.where(missed > SURE * other, np.inf, np.hypot(told, missed))  # what was not seen tells nothing
     other = np.hypot(other, hidden)
@@ -84,6 +85,8 @@ def of_all_rows(
     whole[:first, first:], whole[first:, :first] = mean, mean.T
     whole[first:, first:] = common + mean.T @ mean
     error = 1 / np.hypot(1 / told, 1 / other)
+    # the variance of a column whose ends were not found is known up to a factor, and may be as much larger
+    error = np.where(short, np.sinh(SURE * error) / SURE, error)
     return place.whitening @ whole @ place.whitening, _in_units(scale, moments.n, common, error, apart)
 
 
