@@ -532,7 +532,7 @@ MUTANTS = (
     planted(
         "a dose is told from the treatment by the size of usual effects (generalised linear)",
         "estimators/test_hidden.py::test_columns_that_cancel_each_other_have_effects_as_large_as_the_information_allows",
-        ("estimators/newton/hidden.py", "larger = cancel /", "larger = 0 * cancel /"),
+        ("estimators/newton/hidden.py", "larger = (large &", "larger = 0 * (large &"),
     ),
     planted(
         "the effect of a level is that where what goes along with it stays (generalised linear)",
