@@ -152,6 +152,9 @@ class GlmFamily:
         What others call its kind, in small letters.
     instead : tuple of (str, str)
         Links that its kind has elsewhere and not here, and what has their coefficients.
+    stalls : bool
+        Whether a Newton step towards a slope without end, where all rows far out have one response, is
+        shorter than any power of their linear predictors.
     """
 
     name: str
@@ -179,6 +182,7 @@ class GlmFamily:
     seek: Callable[[float, float], GlmFamily] | None = None
     aka: tuple[str, ...] = ()
     instead: tuple[tuple[str, str], ...] = ()
+    stalls: bool = False
 
     def __reduce_ex__(self, protocol: Any) -> Any:
         """By its name or its alpha, as functions that have no name are not pickled."""
@@ -420,6 +424,7 @@ CLOGLOG = replace(
     largest_score=np.inf,
     ratio_name="hazard ratio",
     log_likelihood=lambda y, eta: y * np.log(-np.expm1(-_exp(eta))) - (1 - y) * _exp(eta),
+    stalls=True,
 )
 
 POISSON = GlmFamily(

@@ -32,7 +32,7 @@ def test_the_families_of_means_are_complete(family):
 def broken(value):
     """What a field could wrongly be."""
     if isinstance(value, bool):
-        return []
+        return []  # test_who_stalls_is_told
     if callable(value):
         return [
             None,
@@ -44,6 +44,12 @@ def broken(value):
     if isinstance(value, str):
         return ["unknown"]
     return [None, (1.0, 0.0)] if isinstance(value, tuple) else [None, math.nan, "a text"]
+
+
+def test_who_stalls_is_told():
+    yes_or_no = [family for family in FAMILIES.values() if family.two_valued]
+    wrong = [replace(family, stalls=not family.stalls) for family in yes_or_no]
+    assert len(wrong) > 2 and all("stalls" in faults_of_glm_family(family) for family in wrong)
 
 
 def spoiled(family, free):

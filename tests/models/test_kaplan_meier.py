@@ -78,15 +78,16 @@ def test_a_weight_counts_units() -> None:
 
 
 def test_noise_grows_with_the_largest_weight() -> None:
+    """Times are as many as the first look finds: .4 times as many, by its noise .27 to .6 in one of 60."""
     data = rows(500).assign(units=2)
-    found = []
-    for most in (2, 8):
+    found: dict[int, list[CurveFit]] = {2: [], 8: []}
+    for most, fits in found.items():
         schema = SCHEMA | dps.Schema(units=dps.count(most))
-        found.append(
-            dps.kaplan_meier("Surv(time, failed) ~ 1", data, schema, weights="units").fit(dps.zcdp(1))
-        )
-    assert found[1].sds.max() == pytest.approx(4 * found[0].sds.max())
-    assert len(found[1].times) < 0.5 * len(found[0].times), "of the noise that its rows are worth"
+        model = dps.kaplan_meier("Surv(time, failed) ~ 1", data, schema, weights="units")
+        fits += [model.fit(dps.zcdp(1)) for _ in range(12)]
+    assert found[8][0].sds.max() == pytest.approx(4 * found[2][0].sds.max())
+    few, many = (np.mean([len(fit.times) for fit in found[most]]) for most in (8, 2))
+    assert few < 0.5 * many, "of the noise that its rows are worth"
 
 
 def test_with_censoring_it_is_near_to_kaplan_and_meier() -> None:

@@ -14,7 +14,6 @@ from dpstats.estimators.levels import OPEN, REACH, SHIFTS, LevelScores, level
 from dpstats.estimators.newton.located import Located
 from dpstats.estimators.newton.problem import Problem
 from dpstats.families.bounded_score import BoundedScore
-from dpstats.families.glm import CLOGLOG
 from dpstats.families.quantiles import even_shares
 
 Array = np.ndarray
@@ -46,7 +45,7 @@ def read_slopes(
     score : BoundedScore, optional
         None of a logistic regression.
     """
-    if score is None or not problem.intercept or problem.family.name != CLOGLOG.name:
+    if score is None or not problem.intercept or not problem.family.stalls:
         return result
     params, added = result.params.copy(), 0.0 * scores.cov
     for covariate, (shares, squares) in located.tails.items():
