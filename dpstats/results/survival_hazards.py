@@ -127,11 +127,12 @@ def curve(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return a curve of `CURVES` at N points and N times, and its limits.
 
-    Where nobody may be at risk any more, hazards have any size, and a limit is that of the last time before.
+    Where nobody may be at risk any more, hazards have any size: the estimate is NaN, as in `predict`, and a
+    limit is that of the last time before.
     """
     back, last = _survival if kind == "survival" else np.exp, given(record.baseline).last(at.stratum)
-    estimate = back(log_hazard(record, at, times)[0])
-    seen = np.minimum(times, last)
+    beyond, seen = times > last, np.minimum(times, last)
+    estimate = np.where(beyond, np.nan, back(log_hazard(record, at, times)[0]))
     line, se = log_hazard(record, at, seen)
     clock = _of_clock(record, at, seen)
     # a log-normal of this mean has its median below
@@ -140,7 +141,6 @@ def curve(
     # error is several times its mean nearly all is near 0
     moved = critical(level) * np.sqrt(np.expm1(clock))
     least, most = (back(line + np.log(np.maximum(1 + way, _LEAST))) for way in (-moved, moved))
-    beyond = times > last
     if kind == "survival":
         low, high = np.where(beyond, 0.0, np.fmin(low, most)), np.fmax(high, least)
     else:

@@ -136,7 +136,8 @@ def _probability(estimate: float, low: float, high: float) -> str:
         return NOT_ESTIMABLE
     margin = min(1 - low, high)
     decimals = int(np.clip(1 - np.floor(np.log10(margin)), 3, 8)) if margin > 0 else 3
-    return f"{estimate:.{decimals}f} {bracket(low, high, decimals)}"
+    known = NOT_ESTIMABLE if np.isnan(estimate) else f"{estimate:.{decimals}f}"
+    return f"{known} {bracket(low, high, decimals)}"
 
 
 def by_point(name: str, at: Points, columns: Columns, level: float, unit: str) -> Estimates:

@@ -124,7 +124,7 @@ def test_curves_hold_the_truth_and_stay_between_0_and_1() -> None:
     assert (predicted["se_fit"].to_numpy() < 0.05).all()
     risk = fit.predict({"maker": "b", "age": 60}, type="risk")
     np.testing.assert_allclose(np.log(risk), fit.params @ [1, 60])
-    ends = fit.survival({"maker": "a", "age": 50}).frame["estimate"]
+    ends = fit.survival({"maker": "a", "age": 50}).frame["estimate"].dropna()
     assert (np.diff(ends) <= 0).all() and ends.between(0, 1).all()
     with pytest.raises(dps.SpecificationError, match="up to 1000: beyond them the fit knows of no hazard"):
         fit.survival({"maker": "a", "age": 50}, times=1001)
@@ -393,7 +393,8 @@ def test_curves_of_strata_need_the_stratum_and_are_kept(tmp_path: Path) -> None:
     kept = dps.load(tmp_path / "fit.json")
     pd.testing.assert_frame_equal(kept.survival(at).frame, fit.survival(at).frame)
     assert str(kept.summary()) == str(fit.summary())
-    first, second = np.split(fit.survival(at).frame["estimate"].to_numpy(), 2)
+    parts = np.split(fit.survival(at).frame["estimate"].to_numpy(), 2)
+    first, second = (part[~np.isnan(part)] for part in parts)
     assert (np.diff(first) <= 0).all() and (np.diff(second) <= 0).all() and second[0] > 0.9
 
 
@@ -409,6 +410,10 @@ def test_curves_are_uncertain_where_nobody_is_watched() -> None:
     assert far["conf_low"] == 0 and far["conf_high"] <= seen["conf_high"]
     assert np.isinf(fit.cumulative_hazard(at, times=900).frame["conf_high"][0])
     assert np.isinf(fit.predict(at, type="survival", times=900, se_fit=True)["se_fit"]).all()
+    for found in (far["estimate"], fit.predict(at, type="survival", times=900).iloc[0]):
+        assert np.isnan(found)
+    assert fit.predict(at, type="survival", times=150).iloc[0] == pytest.approx(seen["estimate"])
+    assert "S(900) = not estimable [0.000, 0." in str(fit.survival(at, times=900))
 
 
 @pytest.mark.parametrize("maker", [["a"], pytest.param(["a", "b"], marks=pytest.mark.long)])
