@@ -66,6 +66,18 @@ def test_steps_that_scatter_beyond_their_noise_widen_intervals_and_say_so() -> N
     assert found.cov == pytest.approx(9 * USUAL.cov)
 
 
+def test_chance_makes_no_caution_of_a_few_steps_of_a_few_numbers() -> None:
+    """Noise scattered one such fit in 150 by twice its variance, in each part of the steps."""
+    few, unsettled = 4, 0
+    information, to_params = released(ALTERNATING).information, np.eye(WIDTH)
+    for seed in range(1000):
+        scores = SD * np.random.default_rng(seed).normal(size=(few, WIDTH))
+        sds, capped = np.full((few, WIDTH), SD), np.zeros(few, dtype=bool)
+        steps = Steps(np.tile(POINT, (few, 1)), scores, sds, capped, information)
+        unsettled += averaged(steps, to_params).unsettled
+    assert unsettled <= 1
+
+
 def test_steps_that_still_move_say_so() -> None:
     """Of 2.35 the last four scatter no further than noise may: their way alone tells."""
     for size in (2.35, 3.0):

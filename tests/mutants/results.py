@@ -1182,6 +1182,11 @@ MUTANTS = (
         (SCALE, "np.max(ends, axis=0) ** -2", "0.01 * np.max(ends, axis=0) ** -2"),
     ),
     planted(
+        "what chance makes of few steps is a scatter beyond noise (survreg)",
+        f"{SETTLED}chance_makes_no_caution_of_a_few_steps_of_a_few_numbers",
+        (SCALE, "scattered(spread, (count - 1) * k)", "spread > 2.0"),
+    ),
+    planted(
         "steps on the way are averaged with the others (survreg)",
         f"{SETTLED}steps_on_the_way_are_left_out",
         (SCALE, "for left in range(len(steps.points) // 2 + 1)", "for left in range(1)"),

@@ -110,10 +110,14 @@ def uncertain(
     _, spread = scatter(steps.points, steps.scores, rms, information.matrix, axes)
     drift, long = drifts(steps.scores, rms), bool(np.linalg.norm(step[own]) > LONG)
     privacy = inflate @ noise @ inflate.T * spread + (drift or long) * np.outer(step, step)
-    numbers = (count - 1) * len(step)
-    scatters = spread > max(UNSETTLED, float(special.chdtri(numbers, DOUBTFUL)) / numbers)
+    scatters = scattered(spread, (count - 1) * len(step))
     scatters &= np.trace(noise[own, own]) * (spread - 1) > MATTERS * np.trace(sampling[own, own])
     return sampling, privacy, bool(scatters or (drift and long))
+
+
+def scattered(spread: float, numbers: int) -> bool:
+    """Whether scores scatter beyond what noise and chance make of so many numbers."""
+    return spread > max(UNSETTLED, float(special.chdtri(numbers, DOUBTFUL)) / numbers)
 
 
 def drifts(scores: np.ndarray, noise: np.ndarray | float) -> bool:

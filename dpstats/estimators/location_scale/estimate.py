@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import scipy
 
-from dpstats.estimators.engine.average import UNSETTLED, Steps, scatter
+from dpstats.estimators.engine.average import Steps, scatter, scattered
 from dpstats.estimators.engine.finish import Estimate, to_user, weak
 from dpstats.estimators.engine.information import Information, together
 from dpstats.estimators.levels import FARTHEST, LevelScores
@@ -98,7 +98,7 @@ def _averaged(steps: Steps, to_params: np.ndarray) -> LastSteps:
     slope = (time @ rest) / math.sqrt(float(time @ time))
     drift = float(np.sum((slope / rms) ** 2)) > k + 5 * math.sqrt(2 * k)
     step = information.inverse @ scores.mean(axis=0)
-    moves = capped.any() or drift or spread > UNSETTLED
+    moves = capped.any() or drift or scattered(spread, (count - 1) * k)
     return LastSteps(points, step, rms**2 / count, information, spread, bool(moves))
 
 
