@@ -14,9 +14,6 @@ from dpstats.rows.parts import Part
 from dpstats.schema import Unit
 
 T = TypeVar("T")
-Kept = dict[tuple[str, int], tuple[object, Any]]
-"""Of a name and a block that stays: what it was made for, and what was made."""
-
 _KEPT_BYTES = 2**27
 _CACHE_LINE = 64  # bytes
 
@@ -86,7 +83,8 @@ class Blocks(HoldsRows):
         # Half of it: with all of it a fit of 100,000 rows and 30 columns took 79 MB beyond its frame, where
         # benchmarks/speed.py allows 70. It takes 39 now, and up to an eighth more time.
         room = rows.n * 8 * (width + 2 * len(design.names) + 1) <= _KEPT_BYTES // 2
-        self.standing: Kept | None = {} if room else None
+        self._piece = rows.n * 8 * width
+        self.standing = Standing(self._piece) if room else None
         self._kept: list[Block] | None = None
 
     def read_as(self, design: RowReader) -> Blocks:
@@ -102,9 +100,9 @@ class Blocks(HoldsRows):
             return
         if self.standing is not None:
             self.standing.clear()  # of a pass that was interrupted, and of blocks that are no more
-        kept = []
+        kept, room = [], Room(self._piece)
         for columns in self._rows.blocks(self._size):
-            kept.append(self._design.read(columns))
+            kept.append(self._design.read(columns, Scratch(room=room)))
             yield kept[-1]
         self._kept = kept  # a whole pass, or nothing
 
@@ -140,6 +138,61 @@ class Passing:
         return found
 
 
+class Room:
+    """Memory that stays, cut from large pieces.
+
+    A system clears memory page by page, each when it is first written to. A large piece has large pages where
+    the system knows such. With a piece for each block that took a fifth of a fit of 100,000 rows.
+
+    Parameters
+    ----------
+    piece : int
+        Bytes that are taken from the system at once, at least.
+    """
+
+    def __init__(self, piece: int) -> None:
+        self._piece, self._left = piece, np.empty(0, dtype=np.uint8)
+
+    def __call__(self, size: int) -> np.ndarray:
+        """So many bytes that begin at a cache line."""
+        whole = size + -size % _CACHE_LINE
+        if whole > self._left.nbytes:
+            memory = np.empty(max(whole, self._piece) + _CACHE_LINE, dtype=np.uint8)
+            self._left = memory[-memory.__array_interface__["data"][0] % _CACHE_LINE :]
+        taken, self._left = self._left[:size], self._left[whole:]
+        return taken
+
+
+class Standing:
+    """What statistics make of blocks that stay, by a name and a block.
+
+    Parameters
+    ----------
+    piece : int
+        Bytes of the pieces of its memory, see `Room`.
+    """
+
+    def __init__(self, piece: int) -> None:
+        self._piece = piece
+        self.clear()
+
+    def clear(self) -> None:
+        """Forget all."""
+        self._room = Room(self._piece)
+        self._made: dict[tuple[str, int], tuple[object, Any, Scratch]] = {}
+
+    def __call__(self, name: str, block: Block, key: object, make: Callable[[Scratch], T]) -> T:
+        """What `make` makes of a block for a key, in the memory of what it made for another; read-only."""
+        place = name, id(block)
+        made = self._made.get(place)
+        if made is None or made[0] != key:
+            # what is written over is forgotten first, should the writing be interrupted
+            memory = self._made.pop(place)[2] if made else Scratch(room=self._room)
+            made = self._made[place] = key, memory.sealed(make), memory
+        found: T = made[1]
+        return found
+
+
 class Scratch:
     """Arrays that are allocated once and reused for every block: full ones, and the last in the same memory.
 
@@ -148,8 +201,10 @@ class Scratch:
 
     Parameters
     ----------
-    standing : dict, optional
+    standing : Standing, optional
         That of the blocks that are read, if they stay.
+    room : Room, optional
+        Where memory is taken from; from the system by default.
 
     Attributes
     ----------
@@ -157,8 +212,8 @@ class Scratch:
         Of the statistics of a pass, which share it.
     """
 
-    def __init__(self, standing: Kept | None = None) -> None:
-        self._standing, self.passing = standing, Passing()
+    def __init__(self, standing: Standing | None = None, room: Room | None = None) -> None:
+        self._standing, self._room, self.passing = standing, room or Room(0), Passing()
         self._arrays: dict[tuple[object, ...], np.ndarray] = {}
         self._memory: dict[tuple[object, ...], np.ndarray] = {}
 
@@ -171,12 +226,19 @@ class Scratch:
         if array is None:
             kind, size = (name, *shape[:-1]), math.prod(shape) * np.dtype(dtype).itemsize
             if kind not in self._memory or self._memory[kind].nbytes < size:
-                # so many bytes that begin at a cache line
-                memory = np.empty(size + _CACHE_LINE, dtype=np.uint8)
-                start = -memory.__array_interface__["data"][0] % _CACHE_LINE
-                self._memory[kind] = memory[start : start + size]
+                self._memory[kind] = self._room(size)
             array = self._arrays[name, shape] = self._memory[kind][:size].view(dtype).reshape(shape)
         return array
+
+    def sealed(self, make: Callable[[Scratch], T]) -> T:
+        """What `make` writes to this memory, and nobody after it."""
+        for array in self._arrays.values():
+            array.flags.writeable = True
+        made = make(self)
+        for part in made if isinstance(made, tuple) else [made]:
+            if isinstance(part, np.ndarray):
+                part.flags.writeable = False
+        return made
 
     def kept(self, name: str, block: Block, key: object, make: Callable[[Scratch], T]) -> T:
         """What `make` writes to memory, which nobody may change: made once for a block that stays and a key.
@@ -186,10 +248,4 @@ class Scratch:
         """
         if self._standing is None:
             return self.passing(name, block, key, make)
-        made = self._standing.get((name, id(block)))
-        if made is None or made[0] != key:
-            made = self._standing[name, id(block)] = key, make(Scratch())
-            for array in made[1] if isinstance(made[1], tuple) else made[1:]:
-                if isinstance(array, np.ndarray):
-                    array.flags.writeable = False
-        return made[1]
+        return self._standing(name, block, key, make)

@@ -44,6 +44,12 @@ def test_a_small_design_is_read_once_for_the_same_releases(monkeypatch):
         assert (same == again).all()
 
 
+def design_and_rows():
+    design = build_design("time ~ x", dps.Schema(time=dps.bounded(1, 100), x=dps.bounded(-1, 1)))
+    columns = {"time": COLUMNS["time"], "x": COLUMNS["x"][:, 0]}
+    return design, open_rows(columns, design.schema, ("time", "x"))
+
+
 def other_centre(name):
     public = PUBLIC[name]
     return dict(public, center=np.asarray(public["center"]) + 0.25)
@@ -85,7 +91,8 @@ def test_rows_that_are_kept_are_rounded_once(name, monkeypatch):
 
 
 def test_rows_that_are_kept_cannot_be_changed():
-    scratch, every = blocks.Scratch({}), list(blocks.Blocks(MadeRows(COLUMNS), MadeDesign(2), 20))
+    every = list(blocks.Blocks(MadeRows(COLUMNS), MadeDesign(2), 20))
+    scratch = blocks.Scratch(blocks.Standing(0))
     made = [scratch.kept("double", block, "key", lambda memory: memory("out", 3)) for block in every]
     assert len({id(array) for array in made}) == 3
     for array in (made[0], scratch.kept("fresh", every[0], "key", lambda memory: np.zeros(3))):
@@ -93,13 +100,55 @@ def test_rows_that_are_kept_cannot_be_changed():
             array[:] = 0.0
 
 
+def full(memory, value):
+    out = memory("out", 3)
+    out[:] = value
+    return out
+
+
+def test_what_is_made_for_another_key_is_written_where_it_was_made_before():
+    """Memory does not grow with the steps of a fit."""
+    every = list(blocks.Blocks(MadeRows(COLUMNS), MadeDesign(2), 20))
+    scratch = blocks.Scratch(blocks.Standing(0))
+
+    def written(block, key):
+        return scratch.kept("rows", block, key, lambda memory: full(memory, key))
+
+    first = [written(block, 1.0).ctypes.data for block in every]
+    again = [written(block, 2.0) for block in every]
+    assert [array.ctypes.data for array in again] == first and len(set(first)) == 3
+    assert all((array == 2.0).all() for array in again)
+    with pytest.raises(ValueError, match="read-only"):
+        again[0][:] = 0.0
+
+
+def test_what_is_written_over_when_a_pass_is_interrupted_is_made_again():
+    (block,), scratch = (
+        blocks.Blocks(MadeRows(COLUMNS), MadeDesign(2), 50),
+        blocks.Scratch(blocks.Standing(0)),
+    )
+
+    def interrupted(memory):
+        full(memory, 2.0)
+        raise KeyboardInterrupt
+
+    for _ in range(2):
+        kept = scratch.kept("rows", block, "key", lambda memory: full(memory, 1.0))
+        assert (kept == 1.0).all()
+        with pytest.raises(KeyboardInterrupt):
+            scratch.kept("rows", block, "other", interrupted)
+
+
 def test_rows_of_a_pass_that_was_interrupted_are_forgotten():
     """Memory of its blocks may be that of other ones by now."""
-    every = blocks.Blocks(MadeRows(COLUMNS), MadeDesign(2), 20)
-    blocks.Scratch(every.standing).kept("rows", next(iter(every)), "key", lambda memory: memory("out", 3))
-    assert len(every.standing) == 1
+    every, made = blocks.Blocks(MadeRows(COLUMNS), MadeDesign(2), 20), []
+    block, scratch = next(iter(every)), blocks.Scratch(every.standing)
+    for _ in range(2):
+        scratch.kept("rows", block, "key", made.append)
+    assert len(made) == 1
     list(every)
-    assert not every.standing
+    scratch.kept("rows", block, "key", made.append)
+    assert len(made) == 2
 
 
 @pytest.mark.parametrize("fails_at", [1, 2, 3])
@@ -120,11 +169,23 @@ def test_a_pass_that_stops_early_keeps_nothing():
     assert [len(block.ok) for block in every] == [20, 20, 10]
 
 
+def test_blocks_that_stay_lie_one_after_the_other_in_one_piece_of_memory():
+    """Each begins at a cache line, and so does what is kept of it, which lies in another piece."""
+    design, rows = design_and_rows()
+    every = blocks.Blocks(rows, design, 16)
+    scratch = blocks.Scratch(every.standing)
+    read = [block.exog.T for block in every]
+    kept = [scratch.kept("rows", block, "key", lambda memory: memory("out", 2, 16)) for block in every]
+    for arrays in (read, kept):
+        places = [array.ctypes.data for array in arrays]
+        assert places[0] % 64 == 0
+        assert list(np.diff(places)) == [array.nbytes for array in arrays[:-1]]
+
+
 def test_a_design_that_is_read_at_every_pass_writes_to_the_same_memory():
     """Each block holds until the next is asked for, the last, of 10 rows, too."""
     seen = [block.exog.copy() for block in blocks.Blocks(MadeRows(COLUMNS), MadeDesign(2), 20)]
-    design = build_design("time ~ x", dps.Schema(time=dps.bounded(1, 100), x=dps.bounded(-1, 1)))
-    rows = open_rows({"time": COLUMNS["time"], "x": COLUMNS["x"][:, 0]}, design.schema, ("time", "x"))
+    design, rows = design_and_rows()
     places = {block.exog.ctypes.data for block in blocks.passed(design, rows.blocks(20))}
     assert len(places) == 1
     found = np.vstack([block.exog.copy() for block in blocks.passed(design, rows.blocks(20))])

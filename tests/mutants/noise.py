@@ -409,6 +409,16 @@ MUTANTS = (
         ("curator/blocks.py", "            self.standing.clear()", "            pass"),
     ),
     planted(
+        "what an interrupted pass has written over is taken for what was there",
+        "curator/test_blocks.py::test_what_is_written_over_when_a_pass_is_interrupted_is_made_again",
+        ("curator/blocks.py", "self._made.pop(place)[2]", "made[2]"),
+    ),
+    planted(
+        "blocks that stay are all read into the memory of the first",
+        "curator/test_blocks.py::test_blocks_that_stay_lie_one_after_the_other_in_one_piece_of_memory",
+        ("curator/blocks.py", "self._left[:size], self._left[whole:]", "self._left[:size], self._left"),
+    ),
+    planted(
         "a part that comes twice is added twice",
         "curator/test_engines.py::test_parts_are_added_once_each_in_any_order",
         ("curator/engines.py", "        if place not in missing:", "        if False:"),
