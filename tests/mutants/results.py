@@ -792,6 +792,16 @@ MUTANTS = (
         ("estimators/newton/slopes.py", "added += OPEN", "added += 0.0 * OPEN"),
     ),
     planted(
+        "slopes of a dose that few rows have rest on the curvature where steps stopped (probit)",
+        "estimators/test_slopes.py::test_a_slope_of_a_dose_that_few_rows_have_has_no_short_interval",
+        ("estimators/newton/slopes.py", "_MOST = 0.5", "_MOST = 1.5"),
+    ),
+    planted(
+        "numbers with rows all over their range are taken for a dose that few rows have (probit)",
+        "estimators/test_slopes.py::test_a_probit_of_a_number_that_is_not_at_one_end_in_most_rows_keeps_its_interval",
+        ("estimators/newton/slopes.py", "_MOST = 0.5", "_MOST = 0.0"),
+    ),
+    planted(
         "rows beside a declared end are taken to lie on both sides of their mean (cloglog)",
         "estimators/test_slopes.py::test_rows_are_placed_by_octaves_and_declared_ends",
         (

@@ -1,4 +1,4 @@
-"""Slopes of numbers under a link whose curvature vanishes, by what the scores of all rows may say.
+"""Slopes of numbers where a yes or no has a link whose curvature vanishes, by what the scores may say.
 
 See docs/theory/levels.md#numbers.
 """
@@ -24,6 +24,8 @@ _OTHERS = ndtri(even_shares(4))
 _INNER = math.sqrt(7 / 3)
 # of the range in which an intercept is sought
 _HALVINGS = 30
+# share of the rows at one end of a number, from which on it has as few others as a flag that is rare
+_MOST = 0.5
 
 
 def read_slopes(
@@ -33,7 +35,8 @@ def read_slopes(
 
     Where all rows that lie far on one side say yes, a slope may be any that is steeper. Under a complementary
     log-log link a Newton step towards it is exp(-eta) long, so that steps stop short where noise hides them.
-    That of a logit is one long, and a probit's 1 / eta. Without an intercept nothing is done.
+    A probit's is 1 / eta, which is short enough where most rows of a number are at one end and the others are
+    few. That of a logit is one long. Without an intercept nothing is done.
 
     Parameters
     ----------
@@ -45,13 +48,15 @@ def read_slopes(
     score : BoundedScore, optional
         None of a logistic regression.
     """
-    if score is None or not problem.intercept or not problem.family.stalls:
+    if score is None or not (problem.intercept and problem.family.two_valued):
         return result
     params, added = result.params.copy(), 0.0 * scores.cov
     for covariate, (shares, squares) in located.tails.items():
         j = covariate + 1
         row = located.scale[j] * np.eye(problem.k)[j]
         rows = placed(shares, np.sqrt(squares), -located.lower[j], located.upper[j])
+        if not problem.family.stalls and rows[1].max() <= _MOST:
+            continue
         curve, middle = said(j, rows, located, scores.points.mean(axis=0), score)
         if math.isinf(level(curve, 0.0, *scores.along(row)).factor):
             direction, slope = row / (row @ row), float(row @ params)
