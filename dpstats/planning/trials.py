@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, nullcontext
+from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -31,22 +32,19 @@ from dpstats.testing import SeededNoise, noise
 Planned = LinearModel | GlmModel | Survreg | Coxph
 
 
-_bars: list[Any] = []  # of the call that runs, if it has one
+_bar: ContextVar[Any] = ContextVar("bar", default=None)  # of the call that runs, if it shows one
 
 
 @contextmanager
 def counted() -> Iterator[None]:
-    """Show how many fits were made, of a call that takes a while; what it calls shows none of its own."""
-    shown = None if _bars else bar(desc="made-up fits", unit=" fits")
-    if shown is None:
-        yield
-        return
-    with closing(shown):
-        _bars.append(shown)
+    """Show how many fits were made, of a call that takes a while."""
+    shown = bar(desc="made-up fits", unit=" fits")
+    token = _bar.set(shown)
+    with nullcontext() if shown is None else closing(shown):
         try:
             yield
         finally:
-            _bars.remove(shown)
+            _bar.reset(token)
 
 
 def with_rows(model: Planned, rows: Rows, **parts: Any) -> Planned:
@@ -282,7 +280,7 @@ class Trial:
         with uncharged(), noise(SeededNoise(seed)):
             fit = with_rows(model, open_rows(made, schema, model.design.variables)).fit(budget)
         assert fit.not_private  # nobody but a plan sees it
-        for shown in _bars:
+        if (shown := _bar.get()) is not None:
             shown.update()
         low, high = fit.conf_int().to_numpy().T
         return fit.record.cov, fit.record.cov_privacy, (high - low) / 2, fit.record.params

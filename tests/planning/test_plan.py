@@ -3,6 +3,8 @@
 import io
 import re
 import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -755,6 +757,28 @@ def test_a_plan_shows_how_many_fits_it_has_made(
         ahead.power({"x": 1.0})
     for text in (said.getvalue()[:first], said.getvalue()[first:]):
         assert text.count("made-up fits: 0 fits") == shown
+
+
+def test_plans_of_two_threads_show_a_bar_each(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(running, "_DELAY", 0)
+    monkeypatch.setattr(sys, "stderr", (said := io.StringIO()))
+    begun, other, fit = threading.Event(), threading.Event(), Trial._fit
+
+    def until_the_other(trial: Trial, budget: Any, rows: int, seed: int) -> Any:
+        begun.set()
+        assert other.wait(60)
+        return fit(trial, budget, rows, seed)
+
+    model = dps.ols("y ~ x", None, SCHEMA)
+    with dps.options(progress=True), ThreadPoolExecutor(1) as thread:
+        monkeypatch.setattr(Trial, "_fit", until_the_other)
+        first = thread.submit(dps.plan, model, AMPLE, 500)
+        assert begun.wait(60)
+        monkeypatch.setattr(Trial, "_fit", fit)
+        dps.plan(model, AMPLE, 600)
+        other.set()
+        first.result()
+    assert said.getvalue().count("made-up fits: 0 fits") == 2
 
 
 def test_power_takes_a_few_fits_more_than_the_plan_and_nothing_is_fitted_twice(

@@ -9,7 +9,7 @@ from dpstats.curator.blocks import Block, PublicDesign, Scratch
 from dpstats.curator.lattice import Factor, Part
 from dpstats.curator.products import RowProducts, predictor
 from dpstats.curator.statistics.base import Statistic, check_positive
-from dpstats.curator.unit_rows import UnitRows
+from dpstats.curator.unit_rows import Rows, UnitRows
 from dpstats.families import MarginLoss
 
 
@@ -41,15 +41,11 @@ class _AtParams(Statistic):
         self.sensitivity = math.sqrt(self.sensitivity_trace * longest)
         self.ranges = _ranges(self.parts[0], longest)
 
-    def _curved(self, block: Block, scratch: Scratch, root: float) -> tuple[np.ndarray, ...]:
-        """root sqrt(w f'') a and w (-f') y a of each row, shape (k, B), in reused arrays; and w (1 + f')."""
+    def _sloped(self, block: Block, scratch: Scratch) -> tuple[Rows, np.ndarray, np.ndarray]:
+        """Rows y a with weights w, and of each -f' and f'', which counts up to the steepest."""
         rows = self._rows.read(block, scratch)
         slope, curvature = self._loss.derivatives(rows.margin(predictor(self._params, rows.signed, scratch)))
-        curved, pulled = scratch("curved", 2, *rows.signed.shape)
-        curvature = np.minimum(curvature, self._steepest)
-        np.multiply(rows.signed, root * np.sqrt(rows.weight * curvature), out=curved)
-        np.multiply(rows.signed, rows.weight * slope, out=pulled)
-        return curved, pulled, rows.weight * (1 - slope)
+        return rows, slope, np.minimum(curvature, self._steepest)
 
     def _curved_scale(self, weight: float) -> np.ndarray:
         """Bounds of the entries of sqrt(weight w f'') a, where w a_j^2 <= min(reach_j^2, longest)."""
@@ -111,7 +107,10 @@ class MarginCurvature(_AtParams):
         self._matrix(self._curved_scale(1.0), self._steepest * self._rows.longest, published)
 
     def factors(self, block: Block, scratch: Scratch) -> tuple[Factor, ...]:
-        curved, _, _ = self._curved(block, scratch, 1.0)
+        rows, _, curvature = self._sloped(block, scratch)
+        curved = np.multiply(
+            rows.signed, np.sqrt(rows.weight * curvature), out=scratch("curved", *rows.signed.shape)
+        )
         return (Factor(curved.T) if self.parts[0].symmetric else Factor(curved.T, curved.T),)
 
 
@@ -146,7 +145,8 @@ class MarginScores(_AtParams):
         self._matrix(self._pulled * self._rows.entries, self._pulled**2, published)
 
     def factors(self, block: Block, scratch: Scratch) -> tuple[Factor, ...]:
-        _, score, _ = self._curved(block, scratch, 1.0)
+        rows, slope, _ = self._sloped(block, scratch)
+        score = np.multiply(rows.signed, rows.weight * slope, out=scratch("pulled", *rows.signed.shape))
         return (Factor(score.T) if self.parts[0].symmetric else Factor(score.T, score.T),)
 
 
@@ -206,9 +206,14 @@ class MarginSandwich(_AtParams):
             self.ranges = np.append(self.ranges, share)
 
     def factors(self, block: Block, scratch: Scratch) -> tuple[Factor, ...]:
-        curved, score, lost = self._curved(block, scratch, math.sqrt(self.weight))
+        rows, slope, curvature = self._sloped(block, scratch)
+        root = math.sqrt(self.weight) * np.sqrt(rows.weight * curvature)
+        curved, score = scratch("curved", 2, *rows.signed.shape)
+        np.multiply(rows.signed, root, out=curved)
+        np.multiply(rows.signed, rows.weight * slope, out=score)
         if self._member is None:
             return Factor(score.T), Factor(curved.T)
+        lost = rows.weight * (1 - slope)
         within = self._member(block.exog.T, scratch("within", self.parts[2].size, len(lost)), scratch) > 0.5
         share = within / np.sqrt(np.maximum(within.sum(axis=0), self._overlap))
         return Factor(score.T), Factor(curved.T), Factor(lost[:, None], share.T)
