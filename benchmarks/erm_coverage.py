@@ -33,7 +33,7 @@ from scipy.special import expit
 
 import dpstats as dps
 from dpstats.curator import Curator
-from dpstats.estimators.objective import Plan, UnitBall, fit_penalised
+from dpstats.estimators.objective import MinimumPlan, UnitBall, fit_penalised
 from dpstats.families import LOGISTIC_LOSS, huber_hinge
 from dpstats.formula import build_design
 from dpstats.results.intervals import critical
@@ -101,16 +101,16 @@ class Cell(NamedTuple):
     def name(self) -> str:
         return f"{self.table}-{self.data}-d{self.d}-{self.first:g}-{self.second:g}-{self.third:g}"
 
-    def plan(self, kind: str, pure_tilt: bool) -> tuple[Plan, Any]:
+    def plan(self, kind: str, pure_tilt: bool) -> tuple[MinimumPlan, Any]:
         """Costs and their total; rho = epsilon^2 / 2, so that mu = epsilon."""
         if kind == "DP":
             matrices = self.second + self.third
             total = dps.pure((self.first + matrices) * (1 + 1e-12))
-            return Plan(dps.pure(self.first), dps.pure(matrices)), total
+            return MinimumPlan(dps.pure(self.first), dps.pure(matrices)), total
         matrices = math.hypot(self.second, self.third)
         total = dps.gdp(math.hypot(self.first, matrices)).to_zcdp()
         first = dps.pure(self.first) if pure_tilt else dps.gdp(self.first)
-        return Plan(first, dps.gdp(matrices)), total
+        return MinimumPlan(first, dps.gdp(matrices)), total
 
 
 def _cells(table: str, data: str, settings: list[tuple[int, float, float, float]]) -> list[Cell]:

@@ -16,7 +16,7 @@ import numpy as np
 
 from dpstats.curator.lattice import order_of, triangle
 from dpstats.curator.law import Law
-from dpstats.curator.noise import NoiseSource, Recorder, Setting, setting
+from dpstats.curator.noise import NoiseSetting, NoiseSource, Recorder, setting
 
 __all__ = ["NoNoise", "Record", "Recording", "Replay", "SeededNoise", "noise"]
 
@@ -170,7 +170,7 @@ def noise(source: NoiseSource, recorder: Recorder | None = None) -> Iterator[Non
     """
     if recorder is None and isinstance(source, Recording):
         recorder = source.record
-    token = setting.set(Setting(source, recorder))
+    token = setting.set(NoiseSetting(source, recorder))
     try:
         yield
     finally:

@@ -16,7 +16,7 @@ from dpstats.budget import LEAST, Approx, Budget, Gdp, Pure, as_budget, from_dic
 from dpstats.budget.kinds import KINDS
 from dpstats.budget.rules import Amount, Charge, Promise, Rule, by_epsilon, exact, up
 from dpstats.errors import BudgetError
-from dpstats.ledger.report import Total
+from dpstats.ledger.report import PooledCharges
 from dpstats.testing import SeededNoise, noise
 from tests.agreeing import faults_of_budget
 
@@ -231,7 +231,7 @@ def test_bits_add_in_a_ledger(tmp_path: Path) -> None:
 
 
 def test_a_charge_of_unknown_noise_stands_for_itself() -> None:
-    assert Total.of([Charge(ONE)]).epsilon(1e-6) == pytest.approx(ONE.to_approx(ALONE).epsilon)
+    assert PooledCharges.of([Charge(ONE)]).epsilon(1e-6) == pytest.approx(ONE.to_approx(ALONE).epsilon)
     rule = dps.approx(20, 1e-6).rule(Charge(ONE))
     assert rule.told(rule.cost(Charge(ONE), rule.limit)) == ONE.to_approx(ALONE)
 

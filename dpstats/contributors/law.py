@@ -46,7 +46,7 @@ _RAISED = 1 + 1e-9  # for the rounding of a message's own numbers
 
 
 @dataclass(frozen=True)
-class Part:
+class MessagePart:
     """Some entries of a message that share their noise.
 
     Attributes
@@ -80,14 +80,14 @@ def honest_count(n_min: int, honest: float) -> int:
     return min(math.floor(n_min * honest * (1 + 1e-12)), n_min)
 
 
-def local_mu(of: tuple[Part, ...]) -> float:
+def local_mu(of: tuple[MessagePart, ...]) -> float:
     """What one message costs the contributor."""
     return math.hypot(*(part.mu for part in of))
 
 
 def parts(
     columns: int, budget: Budget, count: int, method: str, compat: str | None, ball: float
-) -> tuple[Part, ...]:
+) -> tuple[MessagePart, ...]:
     """The parts of a message.
 
     Parameters
@@ -105,12 +105,12 @@ def parts(
     if method == "statistics":
         sensitivity = math.sqrt(2) * (1 + RESPONSE**2) * _RAISED
         size = (columns + 1) * (columns + 2) // 2
-        return (Part("moments", size, sensitivity, sensitivity / (root * budget.mu * (1 - GUARD))),)
+        return (MessagePart("moments", size, sensitivity, sensitivity / (root * budget.mu * (1 - GUARD))),)
     law = input_law(columns, budget, count, compat, ball)
     raised = 1 + GUARD
     return (
-        Part("row", columns, 2 * _RAISED, law.row / root * raised),
-        Part("product", columns, 2 * _RAISED, law.product / root * raised),
+        MessagePart("row", columns, 2 * _RAISED, law.row / root * raised),
+        MessagePart("product", columns, 2 * _RAISED, law.product / root * raised),
     )
 
 

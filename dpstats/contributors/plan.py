@@ -19,14 +19,14 @@ from dpstats._private import always_shown, forgetful, forgetting
 from dpstats._stored import Stored
 from dpstats.budget import Approx, Budget, Gdp, as_budget, delta_of, stated_delta
 from dpstats.budget import from_dict as budget_from_dict
-from dpstats.contributors.law import Part, honest_count, input_law, local_mu, parts
+from dpstats.contributors.law import MessagePart, honest_count, input_law, local_mu, parts
 from dpstats.errors import BudgetError, FormulaError, SpecificationError
 from dpstats.formula import Design, NumericResponse, build_design, told_apart
 from dpstats.formula.ball import UnitBall
 from dpstats.schema import Schema
 
 
-def asked_parts(plan: Plan) -> tuple[Part, ...]:
+def asked_parts(plan: Plan) -> tuple[MessagePart, ...]:
     """The parts of a message that a plan asks for.
 
     Raises
@@ -175,10 +175,10 @@ class Plan(Stored):
         return 0.0, max(abs(low), abs(high))
 
     @functools.cached_property
-    def parts(self) -> tuple[Part, ...]:
+    def parts(self) -> tuple[MessagePart, ...]:
         """The entries of a message in order."""
         return tuple(
-            Part(part.name, part.size, part.sensitivity, sd)
+            MessagePart(part.name, part.size, part.sensitivity, sd)
             for part, sd in zip(asked_parts(self), self.sds, strict=True)
         )
 

@@ -30,7 +30,7 @@ from dpstats.curator.law import (
     gaussian_law,
     pure_law,
 )
-from dpstats.curator.noise import NoiseSource, Recorder, Setting
+from dpstats.curator.noise import NoiseSetting, NoiseSource, Recorder
 from dpstats.curator.objective import PASSES, Objective, Planned, Slope, Slopes
 from dpstats.curator.partial import statistic_of, summed
 from dpstats.curator.progress import Bar
@@ -117,7 +117,7 @@ class Curator(HoldsRows):
         if not 1 <= block_rows <= MAX_ROWS:
             raise ValueError(f"block_rows must lie between 1 and {MAX_ROWS}, got {block_rows}")
         ambient = noise_setting.current()
-        self._setting = Setting(noise or ambient.noise, recorder or ambient.recorder)
+        self._setting = NoiseSetting(noise or ambient.noise, recorder or ambient.recorder)
         self._rows, self._design, self._blocks = rows, design, Blocks(rows, design, block_rows)
         self._block_rows, self._passes = block_rows, 0
         self._engine = chosen(running.current(), rows.parts())

@@ -27,7 +27,7 @@ Recorder = Callable[[str, np.ndarray, float, Law], None]
 
 
 @dataclass(frozen=True)
-class Setting:
+class NoiseSetting:
     """A noise source and, for tests, a recorder of exact values."""
 
     noise: NoiseSource
@@ -39,9 +39,9 @@ class Setting:
         return type(self.noise) is SecureNoise and self.recorder is None
 
 
-setting: ContextVar[Setting | None] = ContextVar("dpstats_noise", default=None)
+setting: ContextVar[NoiseSetting | None] = ContextVar("dpstats_noise", default=None)
 
 
-def current() -> Setting:
+def current() -> NoiseSetting:
     """The setting of this context, set by :func:`dpstats.testing.noise` only."""
-    return setting.get() or Setting(SecureNoise())
+    return setting.get() or NoiseSetting(SecureNoise())

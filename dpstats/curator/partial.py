@@ -22,7 +22,7 @@ Named = tuple[str, Mapping[str, Any]]
 
 
 @dataclass(frozen=True, repr=False)
-class Totals:
+class PassTotals:
     """Totals of statistics that were summed in one pass, over the same rows."""
 
     totals: tuple[Total, ...]
@@ -32,8 +32,8 @@ class Totals:
         """Number of rows."""
         return self.totals[0].count
 
-    def __add__(self, other: Totals) -> Totals:
-        return Totals(tuple(map(operator.add, self.totals, other.totals)))
+    def __add__(self, other: PassTotals) -> PassTotals:
+        return PassTotals(tuple(map(operator.add, self.totals, other.totals)))
 
 
 def statistic_of(design: PublicDesign, name: str, public: Mapping[str, Any]) -> Statistic:
@@ -43,7 +43,7 @@ def statistic_of(design: PublicDesign, name: str, public: Mapping[str, Any]) -> 
     return REGISTRY[name](design, **public)
 
 
-def partial(design: PublicDesign, asked: Sequence[Named], blocks: Iterable[Block]) -> Totals:
+def partial(design: PublicDesign, asked: Sequence[Named], blocks: Iterable[Block]) -> PassTotals:
     """The sums of registered statistics over blocks, and how many rows they have.
 
     The same blocks give the same bits; of rows that are cut into other blocks the sums agree within the slack
@@ -58,7 +58,7 @@ def summed(
     statistics: Sequence[Statistic],
     blocks: Iterable[Block],
     scratches: Sequence[Scratch],
-) -> Totals:
+) -> PassTotals:
     """The same for statistics that are there, in arrays that are used again, those of each its own.
 
     What several of them make of a block is made once.
@@ -80,7 +80,7 @@ def summed(
             factors = statistic.factors(block, scratch)
             weighed = design.counts_units and statistic.by_unit
             lattice.add(_times(factors, block.weight) if weighed else factors, block.ok)
-    return Totals(tuple(lattice.total for _, lattice, _ in sums))
+    return PassTotals(tuple(lattice.total for _, lattice, _ in sums))
 
 
 def _times(factors: Iterable[Factor], weight: np.ndarray) -> list[Factor]:

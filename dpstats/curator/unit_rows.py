@@ -16,7 +16,7 @@ from dpstats.families import MarginLoss
 ROUNDED = 1 + 1e-12  # what rounding may add to the length of a row
 
 
-class Rows(NamedTuple):
+class SignedRows(NamedTuple):
     """Rows of a block, not to be changed: `signed`, y a, shape (k, B); `weight`, w; y times the offset."""
 
     signed: np.ndarray
@@ -84,11 +84,11 @@ class UnitRows:
         self.entries = np.minimum(self.reach, 1.0)
         """Bounds of the entries of w a."""
 
-    def read(self, block: Block, scratch: Scratch) -> Rows:
+    def read(self, block: Block, scratch: Scratch) -> SignedRows:
         """Rows of a block, which are the same whatever the params. Those that are not ok weigh nothing."""
         return scratch.kept("signed", block, self._key, functools.partial(self._rows, block, scratch))
 
-    def _rows(self, block: Block, scratch: Scratch, memory: Scratch) -> Rows:
+    def _rows(self, block: Block, scratch: Scratch, memory: Scratch) -> SignedRows:
         signed = memory("signed", self.k, len(block.ok))
         if self._whitened is None:
             np.subtract(block.exog.T, self._center[:, None], out=signed)
@@ -104,9 +104,9 @@ class UnitRows:
         sign = np.where(block.time > 0.5, 1.0, -1.0) * block.ok
         np.multiply(signed, sign, out=signed)
         if not self._offset:
-            return Rows(signed, weight, None)
+            return SignedRows(signed, weight, None)
         offset = np.clip(block.offset, -self.most_offset, self.most_offset, out=memory("offset", len(sign)))
-        return Rows(signed, weight, np.multiply(offset, sign, out=offset))
+        return SignedRows(signed, weight, np.multiply(offset, sign, out=offset))
 
     def _products(self, whitening: np.ndarray) -> RowProducts:
         if whitening.shape != (self.k, self.k) or not np.isfinite(whitening).all():

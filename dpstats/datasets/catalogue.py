@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 
-class Entry(NamedTuple):
+class DataSet(NamedTuple):
     """One line of the catalogue."""
 
     file: str
@@ -18,30 +18,30 @@ _SMRD = "Meeker & Escobar, Statistical Methods for Reliability Data; R package S
 _SMRD_TERMS = "GPL (>= 2), the terms of the R package"
 
 
-def _survival(file: str, name: str, description: str) -> Entry:
-    return Entry(file, description, _SURVIVAL.format(name), _SURVIVAL_TERMS)
+def _survival(file: str, name: str, description: str) -> DataSet:
+    return DataSet(file, description, _SURVIVAL.format(name), _SURVIVAL_TERMS)
 
 
-def _smrd(file: str, name: str, description: str) -> Entry:
-    return Entry(file, description, _SMRD.format(name), _SMRD_TERMS)
+def _smrd(file: str, name: str, description: str) -> DataSet:
+    return DataSet(file, description, _SMRD.format(name), _SMRD_TERMS)
 
 
 CATALOGUE = {
-    "hdfail": Entry(
+    "hdfail": DataSet(
         "hdfail.csv.gz",
         "52,422 hard drives in one company's machine rooms: power-on time in days, failed or still running, "
         "temperature and three warning flags. The covariates were read near the end of each drive's time.",
         "Backblaze's public drive statistics, as 'hdfail' in the R package frailtySurv 1.3.8",
         "LGPL-2, the terms of the R package",
     ),
-    "cmapss_engines": Entry(
+    "cmapss_engines": DataSet(
         "cmapss_engines.csv",
         "200 simulated turbofan engines (FD001): cycles observed, failed or not, means of ten sensors over "
         "the first fifteen cycles. 'life' is the true life, known also for the censored engines.",
         "NASA C-MAPSS; Saxena, Goebel, Simon & Eklund (2008), Damage propagation modeling",
         "none stated; NASA's Prognostics Center of Excellence asks to be cited",
     ),
-    "cmapss_signals": Entry(
+    "cmapss_signals": DataSet(
         "cmapss_signals.csv",
         "131 simulated turbofan engines (FD001) that were seen for at least 150 cycles: sensors 4, 17 and 20 "
         "over the first 150 cycles, as means of fifteen ('s4_15' is of cycles 1 to 15, 's4_150' of 136 to "
@@ -49,7 +49,7 @@ CATALOGUE = {
         "NASA C-MAPSS; Saxena, Goebel, Simon & Eklund (2008), Damage propagation modeling",
         "none stated; NASA's Prognostics Center of Excellence asks to be cited",
     ),
-    "wine": Entry(
+    "wine": DataSet(
         "wine.csv.gz",
         "4,898 white wines of the Vinho Verde: eleven laboratory values, and quality as the median of at "
         "least three tasters on a scale from 0 to 10. The schema's ranges are those of wine law, of the "
@@ -58,7 +58,7 @@ CATALOGUE = {
         "physicochemical properties",
         "'public available for research'; the authors ask to be cited",
     ),
-    "ccpp": Entry(
+    "ccpp": DataSet(
         "ccpp.csv.gz",
         "9,568 hours of a combined cycle power plant at full load: net output PE, air temperature AT, air "
         "pressure AP, humidity RH and exhaust vacuum V. The schema's ranges are those of the weather near "
@@ -67,7 +67,7 @@ CATALOGUE = {
         "cycle power plant using machine learning methods; Kaya, Tufekci & Gurgen (2012)",
         "none stated; the authors ask to be cited",
     ),
-    "cps1988": Entry(
+    "cps1988": DataSet(
         "cps1988.csv.gz",
         "28,155 men of the US Current Population Survey, March 1988: weekly wage in dollars of 1992, years "
         "of education and of potential experience, where they live and whether they work part time. The "
@@ -75,7 +75,7 @@ CATALOGUE = {
         "US Census Bureau, as 'CPS1988' in the R package AER",
         "GPL, the terms of the R package; US census data",
     ),
-    "adult": Entry(
+    "adult": DataSet(
         "adult.csv.gz",
         "30,162 adults of the US census: whether income is above 50,000 dollars a year, age, years of "
         "education on a scale of 16, hours of work, sex and marital status. They are the complete rows of "
@@ -83,7 +83,7 @@ CATALOGUE = {
         "Kohavi & Becker (1996), Adult, UCI Machine Learning Repository; US Census Bureau, survey of 1994",
         "none stated in the file; UCI asks to be cited",
     ),
-    "datacar": Entry(
+    "datacar": DataSet(
         "datacar.csv.gz",
         "67,856 one-year car insurance policies of 2004 and 2005: number of claims, whether there was one, "
         "exposure in years, the car's value and age class, the driver's sex and age class, and the area. "
@@ -92,7 +92,7 @@ CATALOGUE = {
         "insuranceData 1.0",
         "GPL-2, the terms of the R package",
     ),
-    "randhie": Entry(
+    "randhie": DataSet(
         "randhie.csv.gz",
         "20,190 person-years of the RAND Health Insurance Experiment: visits to a doctor, the terms of the "
         "insurance that was drawn for the family, and health. Which rows are of one person is not known.",

@@ -31,7 +31,7 @@ def public_times(low: float, high: float, even: int = _EVEN) -> np.ndarray:
     return np.unique([*(time for time in map(_short, steps) if low < time < high), high])
 
 
-class Look(NamedTuple):
+class ExitLook(NamedTuple):
     """What a first look shows of the rows of all groups together.
 
     Attributes

@@ -68,7 +68,7 @@ class LevelScores:
         return self.points @ row, float(row @ self.step), cov, sampling
 
 
-class Level(NamedTuple):
+class LevelShift(NamedTuple):
     """Shift of a coefficient from the points, and its sd over that of a linear step; infinite if unknown."""
 
     shift: float
@@ -77,7 +77,7 @@ class Level(NamedTuple):
 
 def level(
     curve: np.ndarray, share: float, points: np.ndarray, step: float, sd: float, sampling: float = 0.0
-) -> Level:
+) -> LevelShift:
     """Root of what scores say, and the mean length of an interval's two sides.
 
     A limit lies where the score differs from its root's by as much as error may make it. The longer side
@@ -102,7 +102,7 @@ def level(
     slope = float(np.interp(shift, SHIFTS, np.gradient(said, SHIFTS)))
     noise = math.sqrt(max(sd**2 - sampling**2, 0.0))
     longer, usual = (_longer(said, step, part, slope, sampling) for part in (noise, 0.0))
-    return Level(shift, max(longer / usual, 1.0) if math.isfinite(longer) else longer)
+    return LevelShift(shift, max(longer / usual, 1.0) if math.isfinite(longer) else longer)
 
 
 def _longer(said: np.ndarray, step: float, noise: float, slope: float, sampling: float) -> float:

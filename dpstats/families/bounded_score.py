@@ -189,7 +189,7 @@ class BoundedScore:
         return unit**2 * counts - 2 * weight * moved * back + back**2
 
     @cached_property
-    def _table(self) -> Table | float:
+    def _table(self) -> PredictorTable | float:
         """c at equally spaced eta; one number where it is the same for all."""
         return _tabulated(self)
 
@@ -198,7 +198,7 @@ class BoundedScore:
         """The same as numbers."""
         return self._table if isinstance(self._table, float) else self._table.values
 
-    def interpolated(self, table: Table, rows: RowsOf) -> np.ndarray:
+    def interpolated(self, table: PredictorTable, rows: RowsOf) -> np.ndarray:
         """From values at tabulated predictors."""
         return table.at(*rows.once(("places", self.predictors), lambda: self._places(rows.eta)))
 
@@ -210,7 +210,7 @@ class BoundedScore:
         return left, at - left
 
 
-class Table:
+class PredictorTable:
     """Values at equally spaced predictors, along the last axis, and the steps between them.
 
     Far faster than np.interp, which searches for each place.
@@ -226,7 +226,7 @@ class Table:
 
 
 @lru_cache(maxsize=16)  # steps of a fit, and fits of one design, ask for few limits
-def _tabulated(score: BoundedScore) -> Table | float:
+def _tabulated(score: BoundedScore) -> PredictorTable | float:
     """See `BoundedScore._table`."""
     values = score.correction(np.linspace(*score.predictors, _POINTS))
-    return Table(values) if np.ptp(values) > 1e-12 * score.limit else float(values[0])
+    return PredictorTable(values) if np.ptp(values) > 1e-12 * score.limit else float(values[0])

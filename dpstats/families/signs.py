@@ -24,14 +24,14 @@ MEDIAN = math.log(2)  # as a cumulative hazard
 _EARLIEST = 1e-4  # the normal's h1* has no bound; it counts as far as at the quantile of this share
 
 
-class Signs(NamedTuple):
+class SignScores(NamedTuple):
     """Of each row: the score psi, from -1 to 1, and h of its event, 0 where there is none; shape (B,)."""
 
     score: np.ndarray
     integrand: np.ndarray
 
 
-def signs(family: Family, z: np.ndarray, event: np.ndarray, entry: np.ndarray | None = None) -> Signs:
+def signs(family: Family, z: np.ndarray, event: np.ndarray, entry: np.ndarray | None = None) -> SignScores:
     """Scores of rows.
 
     Parameters
@@ -53,10 +53,10 @@ def signs(family: Family, z: np.ndarray, event: np.ndarray, entry: np.ndarray | 
         hazard = hazard - family.cumulative_hazard(np.minimum(entry, z))
     grown = np.exp(np.minimum(hazard, MEDIAN))
     early = (event > 0) & (hazard < MEDIAN)
-    return Signs(np.where(early, -1.0, grown - 1), np.where(early, grown, 0.0))
+    return SignScores(np.where(early, -1.0, grown - 1), np.where(early, grown, 0.0))
 
 
-class Sizes(NamedTuple):
+class SignInformation(NamedTuple):
     """Per event: slope of the score, -dE[psi] / d location in sigmas, and its mean square."""
 
     slope: float
@@ -64,13 +64,13 @@ class Sizes(NamedTuple):
 
 
 @functools.lru_cache(maxsize=32)
-def sizes(family: Family, fraction: float) -> Sizes:
+def sizes(family: Family, fraction: float) -> SignInformation:
     """What to expect of the score where a fraction f of rows fails, all watched to the same hazard."""
     last = min(fraction, 0.5)
     failed = last * (np.arange(400) + 0.5) / 400
     h, share = 1 / (1 - failed), last / fraction
     slope = h * family.log_hazard_slope(family.quantile(failed))
-    return Sizes(share * float(np.mean(slope)), share * float(np.mean(h**2)))
+    return SignInformation(share * float(np.mean(slope)), share * float(np.mean(h**2)))
 
 
 @functools.lru_cache(maxsize=8)

@@ -41,7 +41,7 @@ _Kind = TypeVar("_Kind", Pure, Zcdp, Gdp)
 
 
 @dataclass(frozen=True)
-class Total:
+class PooledCharges:
     """Charges pooled by kind.
 
     Attributes
@@ -109,7 +109,7 @@ class Total:
             rho = self.rho + self.square / 2
             bounds.append(pure + convert.epsilon_of_zcdp(up(rho), left))
             bounds.append(convert.epsilon_of_zcdp(up(rho + self._sum(2) / 2), left))
-            known = Total(self.epsilons, self.square, Fraction(0), Fraction(0))
+            known = PooledCharges(self.epsilons, self.square, Fraction(0), Fraction(0))
             bounds.append(known.epsilon(left / 2) + convert.epsilon_of_zcdp(up(self.rho), left / 2))
             return min(bounds) * (1 + 1e-15)
         mu = root_up(self.square)
@@ -252,9 +252,9 @@ class Report:
         return self.entries[0].unit if self.entries else None
 
     @property
-    def charges(self) -> Total:
+    def charges(self) -> PooledCharges:
         """The charges, pooled by kind."""
-        return Total.of(entry.charge for entry in self.entries)
+        return PooledCharges.of(entry.charge for entry in self.entries)
 
     def epsilon(self, delta: float) -> float:
         """Smallest epsilon that we can prove for the whole list at `delta`; inf if none."""

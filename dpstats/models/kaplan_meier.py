@@ -13,7 +13,7 @@ from dpstats._private import always_shown, forgetful, forgetting
 from dpstats.budget import Budget, measure
 from dpstats.curator import Curator
 from dpstats.errors import FormulaError
-from dpstats.estimators.exit_times import Look
+from dpstats.estimators.exit_times import ExitLook
 from dpstats.formula import Design, SurvResponse, build_design, unit_of
 from dpstats.ledger import Ledger
 from dpstats.models.reuse import reusable
@@ -197,7 +197,7 @@ class KaplanMeier(Unfitted):
         """Times that were named and those between them, or all, by a first look."""
         groups, (low, high) = len(self.groups), self.design.time_bounds
         named = np.array([high]) if self.times is None else self.times
-        look = Look.of(curator, costs["times"], groups, low, float(named[-1]))
+        look = ExitLook.of(curator, costs["times"], groups, low, float(named[-1]))
         if self.times is None:
             return look.times(named, [how_many(look.rows / groups, sd)])
         return look.times(named, look.parts(named, groups, sd))

@@ -17,7 +17,7 @@ from dpstats.curator import Curator
 from dpstats.errors import BudgetError, FormulaError, SpecificationError
 from dpstats.estimators.location_scale import (
     Problem,
-    Strata,
+    ScaleGroups,
     SurvivalEstimate,
     after_columns,
     fit_location_scale,
@@ -455,10 +455,10 @@ def _check_functional(design: Design, scale: float | None) -> None:
         raise SpecificationError("method='functional' takes no weights; take the default method")
 
 
-def _strata(scales: Scales, moved: Design, wide: Design) -> Strata:
+def _strata(scales: Scales, moved: Design, wide: Design) -> ScaleGroups:
     """Strata in columns about middles, of the formula and of the design with their levels."""
     inside = np.linalg.solve(wide.way, scales.inside.T).T
-    return Strata(inside, np.linalg.solve(wide.way, scales.tied @ moved.way))
+    return ScaleGroups(inside, np.linalg.solve(wide.way, scales.tied @ moved.way))
 
 
 def _times(design: Design) -> SurvResponse | IntervalResponse:

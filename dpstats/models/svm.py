@@ -17,7 +17,7 @@ from dpstats.curator import Curator
 from dpstats.errors import BudgetError, FormulaError, SpecificationError
 from dpstats.estimators.newton import Problem
 from dpstats.estimators.objective import (
-    Plan,
+    MinimumPlan,
     UnitBall,
     check_debiased,
     fit_debiased,
@@ -236,7 +236,7 @@ def _check(method: str, c: float | None, compat: str | None, budget: Budget) -> 
 def _ridge(
     curator: Curator,
     ball: UnitBall,
-    plan: Plan,
+    plan: MinimumPlan,
     loss: MarginLoss,
     method: str,
     c: float | None,

@@ -60,7 +60,7 @@ def of_public(moments: PublicMoments, design: Design, response: str | None) -> d
     return of_columns(design.schema, own, mean[1:], sd[1:], corr[1:, 1:])
 
 
-def of_table(frame: pd.DataFrame, names: tuple[str, ...], design: Design, response: str | None) -> Known:
+def of_table(frame: pd.DataFrame, names: tuple[str, ...], design: Design, response: str | None) -> Knowledge:
     """Public rows, those without a gap, and what they say of the response or its event.
 
     Raises
@@ -71,7 +71,7 @@ def of_table(frame: pd.DataFrame, names: tuple[str, ...], design: Design, respon
     own = response if response is not None and response in frame else None
     read = VariableColumns(Schema(dict(design.schema)), names if own is None else (*names, own))
     if not read.names:
-        return Known({}, {}, {}, frame, ())
+        return Knowledge({}, {}, {}, frame, ())
     blocks = open_rows(frame, read.schema, read.names).blocks()
     values = np.concatenate([np.empty((0, len(read.names))), *(read.read(block).exog for block in blocks)])
     whole = ~np.isnan(values).any(axis=1)
@@ -81,7 +81,7 @@ def of_table(frame: pd.DataFrame, names: tuple[str, ...], design: Design, respon
         )
     y, lacking = values[whole, -1], float(np.mean(~whole))
     mine = _of_response(own, _of_one(design.schema, own, y.mean(), y.std()) if own else {}, design.schema)
-    return Known({}, {}, {}, frame[whole], (), (lacking, lacking, lacking), response=mine)
+    return Knowledge({}, {}, {}, frame[whole], (), (lacking, lacking, lacking), response=mine)
 
 
 def _of_one(schema: Schema, name: str, mean: float, sd: float) -> dict[str, Any]:
@@ -185,7 +185,7 @@ class Spread:
 
 
 @dataclass(frozen=True)
-class Known:
+class Knowledge:
     """What made-up rows are drawn from.
 
     Attributes
@@ -223,7 +223,7 @@ class Known:
     not_private: bool = False
     response: Spread | None = None
 
-    def stretched(self, factor: float) -> Known:
+    def stretched(self, factor: float) -> Knowledge:
         """The same with other sds of the numbers of which nothing is known."""
         spreads = {
             name: Spread(one.mean, one.sd * factor, assumed=True) if one.assumed else one
@@ -236,7 +236,7 @@ class Known:
         """Whether there are numbers or flags whose correlations are not told."""
         return not self.correlations and len(self.spreads) > 1
 
-    def tied(self, rho: float) -> Known:
+    def tied(self, rho: float) -> Knowledge:
         """The same with this correlation of all numbers and flags."""
         return replace(self, correlations=dict.fromkeys(itertools.combinations(self.spreads, 2), rho))
 
@@ -267,7 +267,7 @@ def of_subset(given: Any, design: Design) -> bool:
     )
 
 
-def read_known(given: Any, design: Design, response: str | None, inside: bool = False) -> Known:
+def read_known(given: Any, design: Design, response: str | None, inside: bool = False) -> Knowledge:
     """Read ``covariates=``.
 
     Parameters
@@ -319,7 +319,7 @@ def read_known(given: Any, design: Design, response: str | None, inside: bool = 
                 f"{both[0]!r} is what a plan calls a level of {name!r}; rename the variable"
             )
     places |= {cell: name for name in shares for cell in cells(name, design.schema[name])[1:]}
-    return Known(spreads, shares, _correlations(pairs, places), None, assumed, response=mine, **rows)
+    return Knowledge(spreads, shares, _correlations(pairs, places), None, assumed, response=mine, **rows)
 
 
 def _marginals(

@@ -7,8 +7,8 @@ import pandas as pd
 
 from dpstats._arguments import Axes, axes
 from dpstats.budget import Budget, worded
-from dpstats.planning.knowledge import Known
-from dpstats.planning.truth import Law
+from dpstats.planning.knowledge import Knowledge
+from dpstats.planning.truth import ResponseLaw
 from dpstats.results.document import NOT_ESTIMABLE, Document
 from dpstats.results.table import BANNER, Column, Table, figures, percent
 
@@ -40,7 +40,13 @@ _AROUND = "sds x1.5 and sds /1.5 are the half width where the true sds are 1.5 t
 
 
 def document(
-    formula: str, budget: Budget, n: int, table: pd.DataFrame, known: Known, law: Law, penalised: bool
+    formula: str,
+    budget: Budget,
+    n: int,
+    table: pd.DataFrame,
+    known: Knowledge,
+    law: ResponseLaw,
+    penalised: bool,
 ) -> Document:
     """Lay a plan out."""
     heads = _HEADS_AROUND if "half_low" in table else _HEADS
@@ -62,7 +68,7 @@ def _row(row: pd.Series, heads: dict[str, str]) -> tuple[str, ...]:
     return row["term"], *(percent(row[name]) if name in shares else figures(row[name]) for name in heads)
 
 
-def _notes(known: Known, law: Law, around: bool, penalised: bool) -> list[str]:
+def _notes(known: Knowledge, law: ResponseLaw, around: bool, penalised: bool) -> list[str]:
     notes = [
         f"{_EXPOSED if known.not_private else _UNREAD}: the numbers are of fits of made-up rows under "
         "seeded noise. Sampling and privacy are parts of the standard error, half width is of the 95 % "

@@ -10,7 +10,7 @@ from numpy.polynomial import hermite_e
 from scipy import ndimage, optimize, special, stats
 
 from dpstats.estimators.halving import halved
-from dpstats.planning.knowledge import Known, Spread, cells
+from dpstats.planning.knowledge import Knowledge, Spread, cells
 from dpstats.schema import Count, Schema, Variable
 
 _STRAIGHT = 0.01  # a skewness that nobody sees
@@ -111,13 +111,13 @@ class Maker:
 
     Parameters
     ----------
-    known : Known
+    known : Knowledge
     schema : Schema
     names : sequence of str
         The variables to draw.
     """
 
-    def __init__(self, known: Known, schema: Schema, names: tuple[str, ...]) -> None:
+    def __init__(self, known: Knowledge, schema: Schema, names: tuple[str, ...]) -> None:
         self._known, self._schema = known, schema
         self._names = [name for name in names if name in known.spreads or name in known.shares]
         wanted = self._wanted()

@@ -21,9 +21,9 @@ from dpstats.families import DISTS
 from dpstats.families.glm import BINOMIAL, GAUSSIAN
 from dpstats.ledger import uncharged
 from dpstats.models import Coxph, GlmModel, LinearModel, Survreg
-from dpstats.planning.knowledge import Known, drawn_variables
+from dpstats.planning.knowledge import Knowledge, drawn_variables
 from dpstats.planning.rows import CALIBRATION, Maker
-from dpstats.planning.truth import INTERCEPT, Asked, Drawn, Law, MeanLaw, TimeLaw
+from dpstats.planning.truth import INTERCEPT, AskedLaw, Drawn, MeanLaw, ResponseLaw, TimeLaw
 from dpstats.results.record import is_scale, scale_names
 from dpstats.rows import Rows, open_rows
 from dpstats.running import bar
@@ -193,13 +193,13 @@ class Setting:
     ----------
     model : LinearModel, GlmModel, Survreg or Coxph
         Without rows.
-    known : Known
-    asked : Asked
+    known : Knowledge
+    asked : AskedLaw
     """
 
     model: Planned
-    known: Known
-    asked: Asked
+    known: Knowledge
+    asked: AskedLaw
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -220,7 +220,7 @@ class Trial:
     Attributes
     ----------
     setting : Setting
-    law : Law
+    law : ResponseLaw
     params : array, shape (k,)
         The true parameters.
     """
@@ -233,7 +233,7 @@ class Trial:
         self._of = _law_of(setting.model)
         drawn = self._drawn(np.random.default_rng(0), CALIBRATION)
         law = self._of.settle(setting.asked, drawn)
-        self.law: Law = replace(law, assumed=(*law.assumed, *self._maker.missed(drawn.columns)))
+        self.law: ResponseLaw = replace(law, assumed=(*law.assumed, *self._maker.missed(drawn.columns)))
         last = [np.log(self.law.scale)] * (len(setting.names) - len(design.names))
         coef = self._of.params(self.law) if isinstance(self._of, TimeLaw) else self.law.coef
         self.params = np.append(coef, last)

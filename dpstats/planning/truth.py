@@ -29,7 +29,7 @@ _FARTHEST = 25.0  # sds or log-times of a standard residual: no float is lost be
 
 
 @dataclass(frozen=True)
-class Asked:
+class AskedLaw:
     """What the user says of the law; None where nothing is said.
 
     Attributes
@@ -77,7 +77,7 @@ class Drawn:
 
 
 @dataclass(frozen=True)
-class Law:
+class ResponseLaw:
     """How responses are drawn.
 
     Attributes
@@ -118,7 +118,7 @@ def read_asked(
     watches: Any,
     response: Spread | None,
     names: tuple[str, ...],
-) -> Asked:
+) -> AskedLaw:
     """Read ``coef=``, ``scale=``, ``events=``, ``inspections=`` and ``watches=``.
 
     Raises
@@ -137,7 +137,7 @@ def read_asked(
         raise SpecificationError(f"scale must be positive, got {scale:g}")
     if events is not None and not 0 < (events := _finite("events", events)) <= 1:
         raise SpecificationError(f"events is the share of failures or of ones, up to 1; got {events:g}")
-    return Asked(slopes, scale, events, response, read_inspections(inspections), *_read_watches(watches))
+    return AskedLaw(slopes, scale, events, response, read_inspections(inspections), *_read_watches(watches))
 
 
 def _read_watches(given: Any) -> tuple[Array | None, float]:
@@ -181,7 +181,7 @@ class MeanLaw:
         self._variable, self._undo = undone(self._response.measured, design.schema)
         self._weighted = design.weights is not None and family.constant_variance
 
-    def settle(self, asked: Asked, rows: Drawn) -> Law:
+    def settle(self, asked: AskedLaw, rows: Drawn) -> ResponseLaw:
         """Fill in what was not said, for rows such as these."""
         if asked.inspections is not None:
             raise SpecificationError(NO_INSPECTIONS)
@@ -204,9 +204,9 @@ class MeanLaw:
                 else "residuals that scatter alike, whatever their weight; where weights are inverse "
                 "variances, intervals are shorter: give scale=, the sd of a row of weight 1"
             )
-        return Law(coef, scale, math.inf, tuple(assumed), by_weight=self._weighted and by_weight)
+        return ResponseLaw(coef, scale, math.inf, tuple(assumed), by_weight=self._weighted and by_weight)
 
-    def columns(self, law: Law, rows: Drawn, rng: np.random.Generator) -> dict[str, Any]:
+    def columns(self, law: ResponseLaw, rows: Drawn, rng: np.random.Generator) -> dict[str, Any]:
         """The response of each row."""
         mean, phi = self._family.mean(rows.exog @ law.coef + rows.offset), law.scale**2
         variable = self._design.schema[self._variable]
@@ -224,7 +224,7 @@ class MeanLaw:
             drawn = mean + (drawn - mean) / np.sqrt(np.maximum(weights, 1e-300))
         return {self._variable: self._undo(drawn)}
 
-    def _mean(self, asked: Asked) -> float | None:
+    def _mean(self, asked: AskedLaw) -> float | None:
         if asked.events is not None:
             if not self._design.schema[self._variable].all:
                 raise SpecificationError("events= is of times to failure and of yes or no; leave it out")
@@ -241,7 +241,7 @@ class MeanLaw:
             return ends[0]
         return float(optimize.brentq(lambda a: float(self._family.mean(a + eta).mean()) - mean, *ends))
 
-    def _scale(self, asked: Asked, means: Array, assumed: list[str]) -> float:
+    def _scale(self, asked: AskedLaw, means: Array, assumed: list[str]) -> float:
         if self._design.schema[self._variable].all:
             return 1.0
         sd, explained = asked.response.sd if asked.response else math.nan, float(means.var())
@@ -300,7 +300,7 @@ class TimeLaw:
             )
         self._see = seen_by(design.response, design.schema)
 
-    def settle(self, asked: Asked, rows: Drawn) -> Law:
+    def settle(self, asked: AskedLaw, rows: Drawn) -> ResponseLaw:
         """Fill in what was not said, for rows such as these."""
         coef, given = _coefficients(self._design, asked)
         assumed: list[str] = []
@@ -326,7 +326,9 @@ class TimeLaw:
             )
         parts = _EVENLY if asked.watches is None else asked.watches
         if self._entry:
-            return self._settle_late(Law(coef, scale, math.inf, tuple(assumed), watches=parts), asked, rows)
+            return self._settle_late(
+                ResponseLaw(coef, scale, math.inf, tuple(assumed), watches=parts), asked, rows
+            )
         ends[1] = asked.longest if told else ends[1]
         low, high = np.log(ends) if self._dist.log else ends
         watches = np.log(parts) if self._dist.log else (parts - 1) * asked.longest if told else np.zeros(1)
@@ -338,14 +340,14 @@ class TimeLaw:
             assumed.append("failures of half of the rows")
         if events is None:
             assumed += [f"watches up to {ends[1]:.4g}"] * (not told)
-            return Law(coef, scale, high, tuple(assumed), 0.0, asked.inspections, watches)
+            return ResponseLaw(coef, scale, high, tuple(assumed), 0.0, asked.inspections, watches)
         if not given:
             level = float((low + high) / 2 - life.mean() if events == 1 else high - np.quantile(over, events))
             over = over + level
         end = math.inf if events == 1 else float(np.quantile(over, events))
-        return Law(coef, scale, end, tuple(assumed), level, asked.inspections, watches)
+        return ResponseLaw(coef, scale, end, tuple(assumed), level, asked.inspections, watches)
 
-    def _settle_late(self, law: Law, asked: Asked, rows: Drawn) -> Law:
+    def _settle_late(self, law: ResponseLaw, asked: AskedLaw, rows: Drawn) -> ResponseLaw:
         """The longest watch, from the entry on, at which so many fail."""
         events = 1.0 if self._response.all_failed else asked.events
         if INTERCEPT not in asked.coef or (events is None and math.isnan(asked.longest)):
@@ -361,7 +363,7 @@ class TimeLaw:
         spent = self._lives(law, rows, rng) - begun
         return replace(law, end=float(np.quantile(spent / rng.choice(law.watches, len(begun)), events)))
 
-    def columns(self, law: Law, rows: Drawn, rng: np.random.Generator) -> dict[str, Any]:
+    def columns(self, law: ResponseLaw, rows: Drawn, rng: np.random.Generator) -> dict[str, Any]:
         """Time and event of each row."""
         assert law.watches is not None
         life, n = self._lives(law, rows, rng), len(rows.exog)
@@ -376,7 +378,7 @@ class TimeLaw:
             time, watch = np.exp(time), np.exp(watch)
         return self._see(time, watch, failed, law.inspections)
 
-    def params(self, law: Law) -> Array:
+    def params(self, law: ResponseLaw) -> Array:
         """Coefficients as a fit has them, its scale aside."""
         level = law.level * (np.array(self._design.names) == INTERCEPT)
         return law.coef / self._of_time(law.scale) if self._hazards else law.coef + level
@@ -385,7 +387,7 @@ class TimeLaw:
         """What a coefficient of the model is multiplied with to be one of log times."""
         return -scale if self._hazards else 1.0
 
-    def _lives(self, law: Law, rows: Drawn, rng: np.random.Generator) -> Array:
+    def _lives(self, law: ResponseLaw, rows: Drawn, rng: np.random.Generator) -> Array:
         """When units fail: on the scale of coefficients, or the time itself where they enter late."""
         middle = rows.exog @ law.coef + law.level + self._of_time(law.scale) * rows.offset
         even = rng.uniform(1e-12, 1, len(middle))
@@ -407,6 +409,6 @@ class TimeLaw:
         return np.clip(self._dist.family.quantile(even), -_FARTHEST, _FARTHEST)
 
 
-def _coefficients(design: Design, asked: Asked) -> tuple[Array, bool]:
+def _coefficients(design: Design, asked: AskedLaw) -> tuple[Array, bool]:
     """Coefficients of the columns, and whether the intercept is among those that were given."""
     return np.array([asked.coef.get(name, 0.0) for name in design.names]), INTERCEPT in asked.coef

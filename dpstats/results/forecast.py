@@ -34,7 +34,7 @@ _LEAST = 1e-12  # a number of failures, or of units that stand, that is none but
 
 
 @dataclass(frozen=True, slots=True)
-class Counts:
+class FailureCounts:
     """Numbers of failures, each array of shape (J,).
 
     Attributes
@@ -358,13 +358,13 @@ def _failed(record: Record, fleet: Fleet, end: float) -> tuple[np.ndarray, np.nd
     return -np.expm1(-hazard), (fleet.units * np.exp(centre - hazard)) @ gradient
 
 
-def _counts(record: Record, fleet: Fleet, found: Sequence[tuple[np.ndarray, np.ndarray]]) -> Counts:
+def _counts(record: Record, fleet: Fleet, found: Sequence[tuple[np.ndarray, np.ndarray]]) -> FailureCounts:
     chances, gradients = (np.array(each) for each in zip(*found, strict=True))
     hides = (quantities.hidden(record, fleet.at) & (fleet.units > 0)).any()
     chances = np.clip(chances, 0.0, 1.0)
     se = np.where(hides, np.inf, standard_errors(gradients, record))  # where failures are nearly sure, too
     mean, squares, variance = (each @ fleet.units for each in (chances, chances**2, chances * (1 - chances)))
-    return Counts(mean, squares, variance, se, float(fleet.units.sum()))
+    return FailureCounts(mean, squares, variance, se, float(fleet.units.sum()))
 
 
 def _warn_beyond(record: Record, fleet: Fleet, horizon: float) -> None:

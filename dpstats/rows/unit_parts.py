@@ -93,7 +93,7 @@ def of_units(source: Source) -> tuple[Part, ...]:
 def _weighed(pieces: Sequence[Part]) -> tuple[Part, ...]:
     asked = pieces[0].asked
     unit, encoder = asked.schema.privacy_unit, Encoder(asked.schema, asked.names)
-    choice = Choice(1 + sum(piece.rows for piece in pieces) // sizes.SIZES.share_rows)
+    choice = UnitChoice(1 + sum(piece.rows for piece in pieces) // sizes.SIZES.share_rows)
     copy = None if all(piece.ordered for piece in pieces) else Copy(asked)
     ends, kinds = [0], set[str]()
     for piece in pieces:
@@ -125,7 +125,7 @@ def _cut_out(bits: np.ndarray, start: int, stop: int) -> bytes:
     return np.packbits(found[start % 8 :][: stop - start]).tobytes()
 
 
-class Choice(HoldsRows):
+class UnitChoice(HoldsRows):
     """Which rows weigh of those that are added, whose words are spooled in shares, each of whole units."""
 
     def __init__(self, shares: int) -> None:

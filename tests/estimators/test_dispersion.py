@@ -6,7 +6,7 @@ import statsmodels.api as sm
 from scipy import stats
 
 import dpstats as dps
-from dpstats.estimators.newton.dispersion import Seen, _counts, _shares, overdispersion
+from dpstats.estimators.newton.dispersion import SeenScatter, _counts, _shares, overdispersion
 from dpstats.families.bounded_score import BoundedScore
 from dpstats.families.glm import POISSON
 from dpstats.testing import NoNoise, SeededNoise, noise
@@ -112,7 +112,7 @@ def test_rare_counts_have_one_too(phi: float) -> None:
     psi, curvature = score(counts.astype(float), np.full(60, np.log(mean)))
     law = stats.nbinom(mean / (phi - 1), 1 / phi).pmf(counts)
     ratio = float(law @ psi**2) / float(curvature[0])
-    found = overdispersion(Seen(ratio, 0.05, 0.0, mean, 60_000.0), score)
+    found = overdispersion(SeenScatter(ratio, 0.05, 0.0, mean, 60_000.0), score)
     assert found.value == pytest.approx(phi, rel=1e-6) and 0.04 < found.se_privacy < 0.5
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from dpstats.estimators.location_scale.event_law import watched
-from dpstats.estimators.location_scale.intercept_scale import Level, solved
+from dpstats.estimators.location_scale.intercept_scale import LevelRelease, solved
 from dpstats.families import SEV, Family
 from dpstats.families.martingale import integrands
 from dpstats.families.score_bounds import Truncation
@@ -14,7 +14,7 @@ FRACTIONS = pytest.mark.parametrize("fraction", [1.0, 0.6, 0.3])
 WIDE = np.array([2.0, 1.5])
 
 
-def level(family: Family, fraction: float, shift: float, log_scale: float, noise: float) -> Level:
+def level(family: Family, fraction: float, shift: float, log_scale: float, noise: float) -> LevelRelease:
     """Mean scores of a hundred thousand rows off by this much, watched to one hazard; and that noise."""
     where = Truncation(family, 3.0, (-1.0, 1.0), (-6.0, 2.0), floor=floor_of(family, -3.0))
     life = family.quantile((np.arange(100_000) + 0.5) / 100_000)
@@ -26,7 +26,7 @@ def level(family: Family, fraction: float, shift: float, log_scale: float, noise
     psi = pieces.location_compensator - held * pieces.location
     chi = pieces.log_sigma_compensator - held * pieces.log_sigma
     information = fraction * watched(family, fraction, 0.0).left(where.cut).matrix
-    return Level(np.array([psi.mean(), chi.mean()]), np.full(2, noise), information, where, 0.2)
+    return LevelRelease(np.array([psi.mean(), chi.mean()]), np.full(2, noise), information, where, 0.2)
 
 
 @EVERY_LAW
@@ -57,5 +57,5 @@ def test_wild_scores_move_no_farther_than_typical_rows_can() -> None:
     """Noise may ask for what no rows have; the step ends within its range."""
     base = level(SEV, 0.6, 0.0, 0.0, 0.1)
     for scores in (np.array([1e9, -1e9]), np.array([-1e9, 1e9]), np.array([0.0, 1e12])):
-        found = solved(Level(scores, base.noise, base.information, base.where, base.pivot), 0.6, WIDE)
+        found = solved(LevelRelease(scores, base.noise, base.information, base.where, base.pivot), 0.6, WIDE)
         assert abs(found[0]) <= 2.5 and -1.5 <= found[1] <= 1.0

@@ -14,10 +14,10 @@ from dpstats.curator import Curator
 from dpstats.estimators.columns import find_columns
 from dpstats.estimators.engine.plan import first_stage
 from dpstats.estimators.location_scale import Problem, sign_frame
-from dpstats.estimators.location_scale.intercept_scale import Level
+from dpstats.estimators.location_scale.intercept_scale import LevelRelease
 from dpstats.estimators.location_scale.plan import make_sign_plan
 from dpstats.estimators.location_scale.sign_average import Average, Step, average, by_selection, combined
-from dpstats.estimators.location_scale.sign_frame import Frame, framed, sized
+from dpstats.estimators.location_scale.sign_frame import SignFrame, framed, sized
 from dpstats.families import SEV
 from dpstats.families.signs import signs
 from dpstats.formula import build_design
@@ -42,7 +42,7 @@ def rows(correlation: float, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
     return np.clip(x, -4, 4), SEV.quantile(generator.uniform(size=ROWS))
 
 
-def frame(mu: float, correlation: float = 0.0) -> tuple[Frame, Curator]:
+def frame(mu: float, correlation: float = 0.0) -> tuple[SignFrame, Curator]:
     """Noise is not drawn, but reckoned with at this budget."""
     x, y = rows(correlation)
     data = {name: x[:, j] for j, name in enumerate(NAMES)} | {"y": y}
@@ -52,7 +52,7 @@ def frame(mu: float, correlation: float = 0.0) -> tuple[Frame, Curator]:
     return framed(curator, PROBLEM, make_sign_plan(mu, D + 1), scale), curator
 
 
-def covariance(found: Frame) -> np.ndarray:
+def covariance(found: SignFrame) -> np.ndarray:
     """Of whitened rows."""
     x, _ = rows(0.9)
     scale = found.bounding.placement.scale
@@ -105,7 +105,7 @@ def test_a_matrix_that_may_be_wrong_is_an_error_of_the_way_that_steps_went() -> 
     """None where scores were read at the estimate."""
     found, _ = frame(0.05)
     where = found.bounding.truncation(found.choice, np.zeros(D + 2))
-    level = Level(np.zeros(2), np.full(2, 0.01), np.diag([0.2, 0.2]), where, 0.0)
+    level = LevelRelease(np.zeros(2), np.full(2, 0.01), np.diag([0.2, 0.2]), where, 0.0)
     still = Average(np.zeros(D), 0.01, 1.0, np.zeros(D))
     moved = replace(still, moved=np.array([0.5, 0, 0, 0]))
     one, other = (combined(each, found, [level], np.zeros(2))[0].noise for each in (still, moved))

@@ -17,7 +17,7 @@ from dpstats._conversions import delta_of_mu
 from dpstats.budget import Budget
 from dpstats.budget.rules import Charge, by_pair, by_rho, by_square
 from dpstats.ledger import Report
-from dpstats.ledger.report import Total, hockey_stick, losses
+from dpstats.ledger.report import PooledCharges, hockey_stick, losses
 
 FOR = {"formula": "y ~ x", "method": "m"}
 
@@ -36,7 +36,7 @@ def test_the_comparison_notices_a_charge_that_was_forgotten(
     ledger.charge(dps.gdp(0.5), **FOR)
     assert max(excess(ledger)) < 0.01
     ledger.charge(dps.gdp(0.1), **FOR)
-    first = Total.of([Charge(dps.gdp(0.5))])
+    first = PooledCharges.of([Charge(dps.gdp(0.5))])
     monkeypatch.setattr(Report, "epsilon", lambda report, delta: first.epsilon(delta))
     with pytest.raises(AssertionError):
         excess(ledger)
@@ -45,9 +45,11 @@ def test_the_comparison_notices_a_charge_that_was_forgotten(
 @pytest.mark.parametrize("delta", [1e-3, 1e-6, 1e-9])
 def test_gaussian_charges_compose_exactly(delta: float) -> None:
     charges = [Charge(dps.gdp(0.3)), Charge(dps.zcdp(0.08), gaussian=True), Charge(dps.gdp(1.2))]
-    assert Total.of(charges).epsilon(delta) == pytest.approx(dps.gdp(1.3).to_approx(delta).epsilon, rel=1e-9)
+    assert PooledCharges.of(charges).epsilon(delta) == pytest.approx(
+        dps.gdp(1.3).to_approx(delta).epsilon, rel=1e-9
+    )
     part = Charge(dps.approx(1, 1e-6), gaussian=True)
-    assert Total.of([part]).epsilon(1e-6) == pytest.approx(1, rel=1e-9)
+    assert PooledCharges.of([part]).epsilon(1e-6) == pytest.approx(1, rel=1e-9)
 
 
 @pytest.mark.parametrize(("epsilon", "count"), [(1.0, 1), (0.1, 2), (0.25, 30), (0.01, 500)])
@@ -63,21 +65,23 @@ def test_equal_pure_charges_compose_exactly(epsilon: float, count: int, delta: f
         up, low = logsumexp((weight + gains[0])[more]), logsumexp((weight + gains[1])[more])
         return math.exp(up) - math.exp(low) if more.any() else 0.0
 
-    found = Total.of([Charge(dps.pure(epsilon))] * count).epsilon(delta) if delta else count * epsilon
+    found = PooledCharges.of([Charge(dps.pure(epsilon))] * count).epsilon(delta) if delta else count * epsilon
     assert true_delta(found) <= delta * (1 + 1e-9)
     assert found == 0 or true_delta(found * (1 - 1e-9)) >= delta * (1 - 1e-6)
-    assert Total.of([Charge(dps.pure(epsilon))] * count).to_pure() == dps.pure(round(count * epsilon, 9))
+    assert PooledCharges.of([Charge(dps.pure(epsilon))] * count).to_pure() == dps.pure(
+        round(count * epsilon, 9)
+    )
 
 
 def test_one_charge_of_each_kind_promises_what_it_promised() -> None:
-    assert Total.of([Charge(dps.approx(1, 1e-6))]).epsilon(1e-6) == pytest.approx(1, rel=1e-9)
-    assert Total.of([Charge(dps.approx(1, 1e-6))]).epsilon(1e-7) == math.inf
-    assert Total.of([Charge(dps.zcdp(0.1))]).epsilon(1e-6) == pytest.approx(
+    assert PooledCharges.of([Charge(dps.approx(1, 1e-6))]).epsilon(1e-6) == pytest.approx(1, rel=1e-9)
+    assert PooledCharges.of([Charge(dps.approx(1, 1e-6))]).epsilon(1e-7) == math.inf
+    assert PooledCharges.of([Charge(dps.zcdp(0.1))]).epsilon(1e-6) == pytest.approx(
         dps.zcdp(0.1).to_approx(1e-6).epsilon, rel=1e-9
     )
-    assert Total.of([Charge(dps.zcdp(0.1)), Charge(dps.pure(1))]).to_zcdp() == dps.zcdp(0.6)
-    assert Total.of([Charge(dps.pure(1)), Charge(dps.gdp(1))]).to_pure() is None
-    assert Total.of([Charge(dps.zcdp(1))]).to_gdp() is None
+    assert PooledCharges.of([Charge(dps.zcdp(0.1)), Charge(dps.pure(1))]).to_zcdp() == dps.zcdp(0.6)
+    assert PooledCharges.of([Charge(dps.pure(1)), Charge(dps.gdp(1))]).to_pure() is None
+    assert PooledCharges.of([Charge(dps.zcdp(1))]).to_gdp() is None
 
 
 @settings(deadline=None, max_examples=60)
@@ -112,19 +116,19 @@ CHARGES = st.lists(
 @settings(deadline=None, max_examples=50)
 @given(CHARGES, st.randoms())
 def test_epsilon_grows_with_charges_and_falls_with_delta(charges: list[Charge], order: random.Random) -> None:
-    whole, deltas = Total.of(charges), (1e-7, 1e-5, 1e-3)
+    whole, deltas = PooledCharges.of(charges), (1e-7, 1e-5, 1e-3)
     curve = [whole.epsilon(delta) for delta in deltas]
     assert curve == sorted(curve, reverse=True)
-    before = [Total.of(charges[:-1]).epsilon(delta) for delta in deltas]
+    before = [PooledCharges.of(charges[:-1]).epsilon(delta) for delta in deltas]
     assert all(less <= more * (1 + 1e-9) + 1e-12 for less, more in zip(before, curve, strict=True))
     order.shuffle(charges)
-    assert Total.of(charges) == whole
+    assert PooledCharges.of(charges) == whole
 
 
 def test_many_different_charges_are_pooled_upwards_and_stay_near() -> None:
     rng = random.Random(1)
     epsilons = [rng.uniform(0.005, 0.02) for _ in range(3000)]
-    total = Total.of(Charge(dps.pure(epsilon)) for epsilon in epsilons)
+    total = PooledCharges.of(Charge(dps.pure(epsilon)) for epsilon in epsilons)
     gaussian = math.sqrt(sum(e * e for e in epsilons))  # the limit of many small responses
     limit = dps.gdp(gaussian).to_approx(1e-6).epsilon
     assert limit * 0.99 < total.epsilon(1e-6) < limit * 1.02

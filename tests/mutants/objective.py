@@ -141,7 +141,7 @@ MUTANTS = (
     planted(
         "curvature beyond the steepest that is declared is released",
         "privacy/test_worst_case.py::test_the_search_reaches_the_sensitivity_and_never_passes_it[margin_curvature-3-1]",
-        ("curator/statistics/margin.py", "        curvature = np.minimum(curvature, self._steepest)\n", ""),
+        ("curator/statistics/margin.py", "np.minimum(curvature, self._steepest)", "curvature"),
     ),
     planted(
         "long rows of a margin weigh as much as short ones",

@@ -12,7 +12,7 @@ from scipy import stats
 
 from dpstats.errors import NotReleased, SpecificationError
 from dpstats.families import DISTS
-from dpstats.results.forecast import Counts
+from dpstats.results.forecast import FailureCounts
 from tests.results.fits import USE, capacitor
 
 FLEET = pd.DataFrame(
@@ -20,10 +20,10 @@ FLEET = pd.DataFrame(
 )
 
 
-def counts(chances: np.ndarray, se: float, units: np.ndarray | float = 1.0) -> Counts:
+def counts(chances: np.ndarray, se: float, units: np.ndarray | float = 1.0) -> FailureCounts:
     each = np.broadcast_to(units, chances.shape)
     sums = (np.array([each @ value]) for value in (chances, chances**2, chances * (1 - chances)))
-    return Counts(*sums, np.array([se]), float(each.sum()))
+    return FailureCounts(*sums, np.array([se]), float(each.sum()))
 
 
 @pytest.mark.parametrize("dist", sorted(DISTS))

@@ -17,7 +17,7 @@ from dpstats.curator.lattice import Factor, Part
 from dpstats.curator.products import RowProducts, squared_norms
 from dpstats.curator.statistics.base import Statistic, check_positive, each_row
 from dpstats.families import Family
-from dpstats.families.signs import Signs, largest_slope, signs
+from dpstats.families.signs import SignScores, largest_slope, signs
 
 
 class AtResiduals(Statistic):
@@ -232,7 +232,7 @@ class SignScore(AtResiduals):
         np.multiply(x, shorten(x, self._radius, scratch), out=x)
         return (Factor(x.T, found.score[:, None]),)
 
-    def _read(self, block: Block, scratch: Scratch) -> tuple[np.ndarray, np.ndarray, Signs]:
+    def _read(self, block: Block, scratch: Scratch) -> tuple[np.ndarray, np.ndarray, SignScores]:
         """W x~, the residual and the score of each row."""
         centred, seen = self.watched(block, scratch)
         z, found = seen.z, signs(self._family, seen.z, seen.event, seen.entry)

@@ -14,7 +14,7 @@ from dpstats.curator.products import RowProducts, squared_norms
 from dpstats.curator.statistics.base import Statistic, each_row
 from dpstats.families.bounded_score import (
     BoundedScore,
-    Table,
+    PredictorTable,
     logistic_information_weight,
     square_weight,
 )
@@ -335,7 +335,7 @@ class ScoreSquares(GlmScore):
         self, design: PublicDesign, *, radius: float, score: BoundedScore, alphas: Sequence[float], **row: Any
     ) -> None:
         super().__init__(design, radius=radius, score=score, **row)
-        self._squares = Table(np.maximum([score.squares(alpha) for alpha in alphas], 0.0))
+        self._squares = PredictorTable(np.maximum([score.squares(alpha) for alpha in alphas], 0.0))
         largest = np.append(score.limit**2, self._squares.values.max(axis=1))
         full = np.append(1.0, np.full(self._k, _ALONG))
         self.parts, self._units = (Part(full, largest),), 1 / full * np.append(1.0, np.full(self._k, radius))

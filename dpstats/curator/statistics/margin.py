@@ -9,7 +9,7 @@ from dpstats.curator.blocks import Block, PublicDesign, Scratch
 from dpstats.curator.lattice import Factor, Part
 from dpstats.curator.products import RowProducts, predictor
 from dpstats.curator.statistics.base import Statistic, check_positive
-from dpstats.curator.unit_rows import Rows, UnitRows
+from dpstats.curator.unit_rows import SignedRows, UnitRows
 from dpstats.families import MarginLoss
 
 
@@ -41,7 +41,7 @@ class _AtParams(Statistic):
         self.sensitivity = math.sqrt(self.sensitivity_trace * longest)
         self.ranges = _ranges(self.parts[0], longest)
 
-    def _sloped(self, block: Block, scratch: Scratch) -> tuple[Rows, np.ndarray, np.ndarray]:
+    def _sloped(self, block: Block, scratch: Scratch) -> tuple[SignedRows, np.ndarray, np.ndarray]:
         """Rows y a with weights w, and of each -f' and f'', which counts up to the steepest."""
         rows = self._rows.read(block, scratch)
         slope, curvature = self._loss.derivatives(rows.margin(predictor(self._params, rows.signed, scratch)))

@@ -159,7 +159,7 @@ class Coordinates:
         gram: Array,
         cross: Array,
         square: float,
-        noise: Noise,
+        noise: GramNoise,
         n: int,
         whiten: bool = True,
         limit: float = math.inf,
@@ -235,7 +235,7 @@ class Coordinates:
 
 
 @dataclass(frozen=True)
-class Noise:
+class GramNoise:
     """sds of released second moments per row, off-diagonal entries of `gram` having 1 / sqrt 2 of it."""
 
     gram: float
@@ -243,11 +243,11 @@ class Noise:
     square: float
 
 
-def second_moments(release: Release, bounds: Bounds, rows: int) -> tuple[Array, Array, float, Noise]:
+def second_moments(release: Release, bounds: Bounds, rows: int) -> tuple[Array, Array, float, GramNoise]:
     """Of a a', a r and r^2 per row that counts, and their noise, from a release of z z' with z = (a, c r)."""
     matrix, sd = release.values[0] / rows, release.sd / rows
     c = bounds.radius / bounds.limit
-    noise = Noise(sd, sd / math.sqrt(2) / c, sd / c**2)
+    noise = GramNoise(sd, sd / math.sqrt(2) / c, sd / c**2)
     return matrix[:-1, :-1], matrix[:-1, -1] / c, float(matrix[-1, -1]) / c**2, noise
 
 

@@ -19,7 +19,7 @@ from dpstats.estimators.columns import find_columns
 from dpstats.estimators.engine.bounds import NEARLY_ALL, base_square
 from dpstats.estimators.engine.plan import Plan
 from dpstats.estimators.gram.bounds import Bounds, choose_bounds, pilot_bounds
-from dpstats.estimators.gram.coordinates import Coordinates, Noise, public_coordinates, second_moments
+from dpstats.estimators.gram.coordinates import Coordinates, GramNoise, public_coordinates, second_moments
 from dpstats.estimators.gram.curves import Curves, look_for_curves, may_bend
 from dpstats.estimators.gram.lengths import LongRows, axes_of, count_lengths
 from dpstats.estimators.gram.reach import with_reach
@@ -141,7 +141,7 @@ def _matrix(
     unit = whitening / np.sqrt(left) @ np.linalg.inv(whitening)
     gram, cross, square, noise = second_moments(release, Bounds(1.0, NEARLY_ALL, NEARLY_ALL), n)
     gram, cross, square = unit @ gram @ unit.T, unit @ cross / math.sqrt(kept), square / kept
-    noise = Noise(noise.gram / kept, noise.cross / kept, noise.square / kept)
+    noise = GramNoise(noise.gram / kept, noise.cross / kept, noise.square / kept)
     # An eigenvalue that noise made too small would let later steps jump too far, again and again. With a part
     # of the noise's size added, steps rather fall short, by less with every step.
     damping = _DAMPING * noise.gram * math.sqrt(2 * k) * np.eye(k)
@@ -168,5 +168,5 @@ class _Score:
 
     def improved(self, place: Coordinates, gram: np.ndarray, noise: float) -> Coordinates:
         """The same whitening about a better line."""
-        sds = Noise(noise, self.noise_cross, self.noise_square)
+        sds = GramNoise(noise, self.noise_cross, self.noise_square)
         return place.improved(gram, self.cross, self.square, sds, self.n, whiten=False, limit=self.limit)

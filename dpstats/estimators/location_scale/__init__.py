@@ -3,12 +3,12 @@
 from dpstats.estimators.location_scale.driver import fit_location_scale
 from dpstats.estimators.location_scale.estimate import SurvivalEstimate
 from dpstats.estimators.location_scale.plan import after_columns, make_plan, make_pure_plan
-from dpstats.estimators.location_scale.problem import Problem, Strata
+from dpstats.estimators.location_scale.problem import Problem, ScaleGroups
 
 __all__ = [
     "SurvivalEstimate",
     "Problem",
-    "Strata",
+    "ScaleGroups",
     "after_columns",
     "fit_location_scale",
     "make_plan",

@@ -13,17 +13,17 @@ from dpstats.estimators.bent_times import Look
 from dpstats.estimators.engine.finish import to_user
 from dpstats.estimators.location_scale.estimate import SurvivalEstimate
 from dpstats.estimators.location_scale.problem import LOG_SIGMA_RANGE
-from dpstats.estimators.location_scale.route import Newton
+from dpstats.estimators.location_scale.route import WhitenedNewton
 
 
 def straight(
-    route: Newton, cost: float, found: SurvivalEstimate, back: np.ndarray | None = None
+    route: WhitenedNewton, cost: float, found: SurvivalEstimate, back: np.ndarray | None = None
 ) -> SurvivalEstimate:
     """A fit that tells by the caution "bends" if times surely do, and counts what they may as error.
 
     Parameters
     ----------
-    route : Newton
+    route : WhitenedNewton
         At its end.
     cost : float
     found : SurvivalEstimate

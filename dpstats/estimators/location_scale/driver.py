@@ -13,11 +13,11 @@ from dpstats.estimators.engine.finish import lacking
 from dpstats.estimators.engine.plan import Plan
 from dpstats.estimators.engine.route import Route, iterated
 from dpstats.estimators.location_scale.estimate import SurvivalEstimate
-from dpstats.estimators.location_scale.gaussian import Gaussian
+from dpstats.estimators.location_scale.gaussian import GaussianRoute
 from dpstats.estimators.location_scale.plan import after_columns, in_fewer_steps, make_sign_plan
 from dpstats.estimators.location_scale.problem import Problem
-from dpstats.estimators.location_scale.pure import Pure
-from dpstats.estimators.location_scale.signs import Signs
+from dpstats.estimators.location_scale.pure import PureRoute
+from dpstats.estimators.location_scale.signs import SignRoute
 from dpstats.estimators.location_scale.strata import Stratified
 from dpstats.estimators.row_scale import RowScale
 
@@ -55,17 +55,17 @@ def _route(curator: Curator, problem: Problem, plan: Plan, scale: RowScale) -> R
     """By the kind of noise, by strata, and by what the columns say of how much there is of it."""
     plan = looking(plan, "last" if plan.pure else "tail", scale, curator.n)
     if plan.pure:
-        return Pure(curator, problem, plan, scale)
+        return PureRoute(curator, problem, plan, scale)
     if problem.strata is not None:
         return Stratified(curator, problem, plan, scale)
     signal, k = curator.n * curator.cost_per_row(plan.total), len(scale.center) + 1
     noisy = problem.shrinks and is_noisy(signal, scale)
     if noisy and scale.fraction > _LEAST_FRACTION and len(scale.center):
-        return Signs(curator, problem, make_sign_plan(after_columns(plan), k), scale)
+        return SignRoute(curator, problem, make_sign_plan(after_columns(plan), k), scale)
     told = not (problem.intervals or problem.delayed)
     if told and signal * scale.fraction > _FEW_STEPS * k**1.5:
         plan = in_fewer_steps(plan)
-    return Gaussian(curator, problem, plan, scale, noisy)
+    return GaussianRoute(curator, problem, plan, scale, noisy)
 
 
 def is_noisy(signal: float, scale: RowScale) -> bool:

@@ -76,11 +76,11 @@ class Delayed(Expectations):
     Parameters
     ----------
     law : EventLaw
-    usual : Expected
+    usual : ExpectedEvents
         By the event fraction.
     """
 
-    def __init__(self, law: EventLaw, usual: Expected) -> None:
+    def __init__(self, law: EventLaw, usual: ExpectedEvents) -> None:
         self._law, self._kept = law, dict[float, float]()
         self.offset, self.floors = law.offset, law.floors
         self._left = law.left(law.cut(WHOLE))
@@ -99,12 +99,12 @@ class Delayed(Expectations):
 
 
 @functools.lru_cache(maxsize=64)  # a choice of bounds asks for the same many times
-def delayed(law: EventLaw, usual: Expected) -> Delayed:
+def delayed(law: EventLaw, usual: ExpectedEvents) -> Delayed:
     """What rows that enter late lead one to expect."""
     return Delayed(law, usual)
 
 
-class Expected(Expectations):
+class ExpectedEvents(Expectations):
     """By the event fraction.
 
     Parameters
@@ -169,7 +169,7 @@ class Expected(Expectations):
         """
 
 
-class _Exponential(Expected):
+class _Exponential(ExpectedEvents):
     """Where h1* is bounded, rare events follow an exponential law in z, whatever the censoring.
 
     Their offset and E[h1*^2] are 1. Between them and the law of all rows both are taken to go straight.
@@ -200,7 +200,7 @@ class _Exponential(Expected):
         return gamma, sigma
 
 
-class _Truncated(Expected):
+class _Truncated(ExpectedEvents):
     """Where h1* is not bounded: events are the first fraction f of the law."""
 
     def _centre(self) -> None:
@@ -232,7 +232,7 @@ class _Truncated(Expected):
 
 
 @functools.lru_cache(maxsize=8)
-def expected(family: Family, fraction: float) -> Expected:
+def expected(family: Family, fraction: float) -> ExpectedEvents:
     """What to expect of a family's events.
 
     Parameters

@@ -21,7 +21,7 @@ _LEAST_TRACE = 0.7  # of the moments per event, k on the scale of the events
 
 
 @dataclass(frozen=True)
-class EventMoments:
+class EventSquares:
     """Second moments, per row, of the events (1, x~).
 
     Attributes
@@ -37,7 +37,7 @@ class EventMoments:
 
 
 @dataclass(frozen=True)
-class Events(EventMoments):
+class Events(EventSquares):
     """Those of (1, x~, y~), with the line through the events.
 
     Attributes

@@ -38,11 +38,11 @@ from dpstats.estimators.location_scale.events import (
     with_correlations,
 )
 from dpstats.estimators.location_scale.hazard_calibration import contrasted, doubted
-from dpstats.estimators.location_scale.information import Known, Released, estimated, stretch
+from dpstats.estimators.location_scale.information import Known, ReleasedMatrices, estimated, stretch
 from dpstats.estimators.location_scale.inspections import PlacedByInspections, placed
 from dpstats.estimators.location_scale.placement import PlacedByLine
 from dpstats.estimators.location_scale.problem import Problem, sigma_of
-from dpstats.estimators.location_scale.route import Newton, Reading, Scores, release_scores
+from dpstats.estimators.location_scale.route import Reading, WhitenedNewton, WhitenedScores, release_scores
 from dpstats.estimators.location_scale.whitening import Whitening
 from dpstats.estimators.matrices import SMALLEST, by_precision
 from dpstats.estimators.row_scale import RowScale
@@ -66,14 +66,14 @@ _UNTOLD = 0.5  # sd of log sigma, a factor of e at two, that tells too little of
 _LEAST_TOLD = 1e-5  # square of the score of log sigma, where inspections tell nothing of it
 
 
-class Gaussian(Newton):
+class GaussianRoute(WhitenedNewton):
     """Noisy Newton; correlations and line of the events are shrunk where they may be all noise."""
 
     def __init__(
         self, curator: Curator, problem: Problem, plan: Plan, scale: RowScale, noisy: bool = False
     ) -> None:
         super().__init__(curator, plan["early"], plan["tail"])
-        self._plan, self.released = plan, Released()
+        self._plan, self.released = plan, ReleasedMatrices()
         events = release_events(curator, plan.cost("matrix"), scale, noisy, problem.alone)
         start = self._held(starting_values(events, problem), PlacedByLine(problem, scale, events))
         self._all = curator
@@ -122,7 +122,7 @@ class Gaussian(Newton):
         self.choice = self.bounding.choose(self.whitening, self.typical)
         if not self.arrived:
             # narrow bounds gave a smaller matrix; mixed with the wide ones' it would make steps too long
-            self.released = Released()
+            self.released = ReleasedMatrices()
 
     def _ways(self) -> np.ndarray:
         """Whitened rows along which another spread of the errors is looked for."""
@@ -132,7 +132,7 @@ class Gaussian(Newton):
         """By what inspections say where the steps have come to; a matrix about another pivot is forgotten."""
         old = self.bounding.placement
         new = placed(self.curator, mu, old.problem, old.scale, old.events, self.point)
-        self.bounding, self.released = replace(self.bounding, placement=new), Released()
+        self.bounding, self.released = replace(self.bounding, placement=new), ReleasedMatrices()
 
     def approach(self, t: int, cost: float) -> None:
         super().approach(t, cost)
@@ -148,13 +148,13 @@ class Gaussian(Newton):
     def _release(self, mu: float) -> Reading:
         return release_scores(self.curator, mu, self.bounding, self.choice, self.whitening.matrix, self.point)
 
-    def towards(self, read: Scores) -> None:
+    def towards(self, read: WhitenedScores) -> None:
         inverse = self.information.inverse
         self._moved = inverse @ read.scores, (inverse * read.noise**2) @ inverse
         halved = self.choice.location_noise < _QUIET or self.bounding.placement.problem.intervals
         self.move(self.information.shrunk(read.scores, read.noise), read, _EARLY_DAMPING if halved else 1.0)
 
-    def about(self, read: Scores) -> bool:
+    def about(self, read: WhitenedScores) -> bool:
         # few go as far together as many
         damping = max(DAMPING, 1 - (1 - DAMPING) ** (TAIL_STEPS / len(self.last)))
         return self.move(damping * np.linalg.solve(self.information.matrix, read.scores), read)

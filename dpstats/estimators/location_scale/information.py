@@ -75,7 +75,7 @@ class Known(NamedTuple):
 
 
 @dataclass
-class Released:
+class ReleasedMatrices:
     """Releases of the matrix, the location in the coordinates of W, each log sigma in a unit of its own."""
 
     matrices: Accumulator = field(default_factory=Accumulator)

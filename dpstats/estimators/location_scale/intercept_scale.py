@@ -29,7 +29,7 @@ _LOWEST, _HIGHEST = np.array([-2.5, -1.5]), np.array([2.5, 1.0])
 
 
 @dataclass(frozen=True)
-class Level:
+class LevelRelease:
     """One release: scores per row of intercept and log sigma, their noise, the information; where.
 
     Of a known scale, those of the intercept.
@@ -49,12 +49,12 @@ class Level:
 
 def release_level(
     curator: Curator, mu: float, bounding: Bounding[Placement], choice: Choice, point: np.ndarray
-) -> Level:
+) -> LevelRelease:
     """Release both scores and their information at these values."""
     first = np.eye(1, len(point) - 1)
     read = release_scores(curator, mu, bounding, replace(choice, radius=1.0), first, point)
     information = _information(read.matrix, read.matrix_sd, bounding, read.where)
-    return Level(read.scores, read.noise, information, read.where, float(read.pivot[0]))
+    return LevelRelease(read.scores, read.noise, information, read.where, float(read.pivot[0]))
 
 
 def _information(
@@ -71,12 +71,12 @@ def _information(
     return (vectors * np.maximum(values, TUNING.least_level)) @ vectors.T * np.outer(size, size)
 
 
-def solved(level: Level, fraction: float, prior: np.ndarray | float) -> tuple[float, float]:
+def solved(level: LevelRelease, fraction: float, prior: np.ndarray | float) -> tuple[float, float]:
     """Shift of the location, in sigmas, and change of log sigma.
 
     Parameters
     ----------
-    level : Level
+    level : LevelRelease
     fraction : float
         Event fraction: rows are taken to be watched to the hazard by which it has failed.
     prior : float or array, shape (2,)
@@ -98,7 +98,7 @@ def solved(level: Level, fraction: float, prior: np.ndarray | float) -> tuple[fl
 class _Typical:
     """Typical rows, of which so many fail: those that do, evenly, and one that does not, for all others."""
 
-    def __init__(self, level: Level, fraction: float) -> None:
+    def __init__(self, level: LevelRelease, fraction: float) -> None:
         self._where = level.where
         f = min(fraction, MOST_FAILED)
         failed = f * (np.arange(_ROWS) + 0.5) / _ROWS

@@ -12,7 +12,7 @@ import numpy as np
 
 from dpstats.estimators.engine.finish import WEAK_SHARE, E, to_user
 from dpstats.estimators.engine.information import Information
-from dpstats.estimators.levels import FEWEST_EVENTS, OPEN, REACH, Level, LevelScores, level
+from dpstats.estimators.levels import FEWEST_EVENTS, OPEN, REACH, LevelScores, LevelShift, level
 from dpstats.estimators.location_scale.bounds import Bounding
 from dpstats.estimators.location_scale.level_curve import level_curve
 from dpstats.estimators.location_scale.placement import Placement
@@ -63,20 +63,22 @@ class Reader(NamedTuple):
     cut: Taper
     sigma: float
 
-    def read(self, line: LevelRows, params: np.ndarray, scores: LevelScores, hidden: np.ndarray) -> Level:
+    def read(
+        self, line: LevelRows, params: np.ndarray, scores: LevelScores, hidden: np.ndarray
+    ) -> LevelShift:
         """What scores say of a line beyond the step, and a factor of the sd of its error.
 
         Nothing, where noise hides it: `hidden` is the part of the errors that is a guess of that.
         """
         points, step, sd, sampling = scores.along(line.row)
         if variance_along(hidden, line.row) > WEAK_SHARE / (1 - WEAK_SHARE) * sd**2:
-            return Level(0.0, 1.0)
+            return LevelShift(0.0, 1.0)
         sizes = np.array([line.apart @ params, step, sd, sampling]) / self.sigma
         moved, *linear = np.clip(sizes, -_FARTHEST, _FARTHEST)
         fraction = self.placement.events.fraction
         curve = level_curve(self.placement.problem.family, self.cut, fraction, float(moved))
         found = level(curve, line.share, points / self.sigma, *linear)
-        return Level(found.shift * self.sigma - step, found.factor)
+        return LevelShift(found.shift * self.sigma - step, found.factor)
 
 
 def lines(placement: Placement) -> Iterator[LevelRows]:
@@ -118,7 +120,7 @@ def with_levels(
         own, way = np.append(False, np.abs(line.way[1:]) > ROUNDING), line.way
         counted = np.isclose(few, way[:, None]).all(axis=0) if line.share == 0 else np.any(few[own], axis=0)
         gone, unknown = bool(counted.any()), bool(blind[own].all())
-        open_ended, found = gone or unknown, Level(0.0, math.inf)
+        open_ended, found = gone or unknown, LevelShift(0.0, math.inf)
         if not open_ended:
             found = at.read(line, params[:k], scores, hidden)
             open_ended = math.isinf(found.factor)

@@ -12,12 +12,12 @@ import numpy as np
 from dpstats.estimators.location_scale.event_expectations import (
     LEAST_SPREAD,
     Expectations,
-    Expected,
+    ExpectedEvents,
     delayed,
     expected,
 )
 from dpstats.estimators.location_scale.event_law import EventLaw
-from dpstats.estimators.location_scale.events import EventMoments, Events
+from dpstats.estimators.location_scale.events import Events, EventSquares
 from dpstats.estimators.location_scale.problem import Problem, sigma_of
 from dpstats.estimators.matrices import not_noise
 from dpstats.estimators.row_scale import RowScale
@@ -33,12 +33,12 @@ class Placement(ABC):
     ----------
     problem : Problem
     scale : RowScale
-    events : EventMoments
+    events : EventSquares
     """
 
     problem: Problem
     scale: RowScale
-    events: EventMoments
+    events: EventSquares
 
     @abstractmethod
     def line(self, point: Array) -> Array:
@@ -53,7 +53,7 @@ class Placement(ABC):
         return 1.0
 
     @property
-    def expected(self) -> Expected:
+    def expected(self) -> ExpectedEvents:
         """What the event fraction leads one to expect."""
         return expected(self.problem.family, self.events.fraction)
 

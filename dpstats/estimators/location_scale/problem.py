@@ -21,7 +21,7 @@ def sigma_of(point: np.ndarray) -> float:
 
 
 @dataclass(frozen=True)
-class Strata:
+class ScaleGroups:
     """Groups of rows with a sigma each, G of them, and k columns in which each has a level of its own.
 
     Attributes
@@ -62,7 +62,7 @@ class Problem:
         Whether rows may be known to have failed between two times alone.
     units : float
         How many units a row stands for at most; releases count rows by their share of it.
-    strata : Strata, optional
+    strata : ScaleGroups, optional
         Where groups of rows have a sigma each.
     alike : array of int, shape (k, k)
         Which products of two columns, that of the intercept among them, are the same; empty if not known.
@@ -81,7 +81,7 @@ class Problem:
     known_sigma: float | None = None
     intervals: bool = False
     units: float = 1.0
-    strata: Strata | None = None
+    strata: ScaleGroups | None = None
     alike: np.ndarray = field(default_factory=lambda: np.zeros((0, 0), dtype=int))
     likely: np.ndarray = field(default_factory=lambda: np.zeros((0, 2)))
 

@@ -32,7 +32,7 @@ from dpstats.estimators.location_scale.information import Known, estimated
 from dpstats.estimators.location_scale.placement import PlacedByLine
 from dpstats.estimators.location_scale.problem import Problem, sigma_of
 from dpstats.estimators.location_scale.pure_bounds import PureBounding
-from dpstats.estimators.location_scale.route import Newton, Scores
+from dpstats.estimators.location_scale.route import WhitenedNewton, WhitenedScores
 from dpstats.estimators.location_scale.whitening import Whitening
 from dpstats.estimators.matrices import by_precision, noise_of_product, not_noise
 from dpstats.estimators.row_scale import RowScale
@@ -58,7 +58,7 @@ _PIVOT_EXCESS = 0.35
 _CHANCE = 0.05
 
 
-class Pure(Newton):
+class PureRoute(WhitenedNewton):
     """One event matrix, then scores and sizes of their information; the last two steps are the estimate."""
 
     bounding: PureBounding
@@ -106,7 +106,7 @@ class Pure(Newton):
         self.choice = self.bounding.choose(self.whitening, self.point)
         self.information = self._informed(self._sizes[t])
 
-    def read(self, cost: float) -> Scores:
+    def read(self, cost: float) -> WhitenedScores:
         public = self._public()
         release = self.curator.release("score_alone", cost, **public)
         kappa = self.choice.radius * score_bounds(public["where"], 1.0).log_sigma_weight
@@ -115,7 +115,7 @@ class Pure(Newton):
             np.concatenate([part.ravel() for part in parts]) / (release.n * unit)
             for parts in (release.values, release.sds)
         )
-        return Scores(scores, noise, public["pivot"])
+        return WhitenedScores(scores, noise, public["pivot"])
 
     def _checked(
         self,
@@ -131,12 +131,12 @@ class Pure(Newton):
         where = placement, self.point, sigma, True, ways, off, 2 if ways is None else 0
         return contrasted(self.curator, self._plan.cost(stage), *where)
 
-    def towards(self, read: Scores) -> None:
+    def towards(self, read: WhitenedScores) -> None:
         inverse = self.information.inverse
         self._moved = inverse @ read.scores, (inverse * read.noise**2) @ inverse
         self.move(self.information.shrunk(read.scores, read.noise), read)
 
-    def about(self, read: Scores) -> bool:
+    def about(self, read: WhitenedScores) -> bool:
         if self._kept:
             return self.move(np.linalg.solve(self.information.matrix, read.scores), read)
         self.towards(read)
@@ -214,7 +214,7 @@ class Pure(Newton):
         return np.append(location + pivot * float(step[-1]) ** 2, pivot @ step[:k] ** 2)
 
 
-def _combined(route: Pure) -> LastSteps:
+def _combined(route: PureRoute) -> LastSteps:
     """The last steps, weighted by precision."""
     points, (first, last), noise, _, information = route.steps
     variances = noise**2

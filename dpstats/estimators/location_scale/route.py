@@ -21,7 +21,7 @@ from dpstats.families.score_bounds import Truncation
 
 
 @dataclass(frozen=True)
-class Scores(engine.Scores):
+class WhitenedScores(engine.Scores):
     """Those of the location are whitened and, last, that of log sigma is about the pivot.
 
     Of a known scale, the location's alone.
@@ -31,7 +31,7 @@ class Scores(engine.Scores):
 
 
 @dataclass(frozen=True)
-class Reading(Scores):
+class Reading(WhitenedScores):
     """With the information matrix, its noise sds, and the limits with which all was taken.
 
     See docs/theory/survival.md#joint-sensitivity.
@@ -73,7 +73,7 @@ def scores_of(release: Release, bounding: Bounding[Placement], public: dict[str,
     )
 
 
-class Newton(engine.Newton[Scores, SurvivalEstimate]):
+class WhitenedNewton(engine.Newton[WhitenedScores, SurvivalEstimate]):
     """Steps by the information, in coordinates in which the location is whitened.
 
     Attributes
@@ -91,7 +91,7 @@ class Newton(engine.Newton[Scores, SurvivalEstimate]):
     def events(self) -> Events:
         return self.bounding.placement.events
 
-    def move(self, step: np.ndarray, read: Scores, damping: float = 1.0) -> bool:
+    def move(self, step: np.ndarray, read: WhitenedScores, damping: float = 1.0) -> bool:
         """Move by a whitened step, no longer than the caps; whether one was binding."""
         self.point, short = self.whitening.moved(self.point, step, read.pivot, LARGEST_LOG_SIGMA, damping)
         return short

@@ -14,8 +14,8 @@ from dpstats.estimators.engine.information import Information
 from dpstats.estimators.location_scale.estimate import LastSteps
 from dpstats.estimators.location_scale.event_expectations import expected
 from dpstats.estimators.location_scale.information import usable
-from dpstats.estimators.location_scale.intercept_scale import Level
-from dpstats.estimators.location_scale.sign_frame import Frame
+from dpstats.estimators.location_scale.intercept_scale import LevelRelease
+from dpstats.estimators.location_scale.sign_frame import SignFrame
 from dpstats.estimators.location_scale.sign_tuning import TUNING
 from dpstats.estimators.matrices import not_noise
 from dpstats.families import NORMAL
@@ -50,7 +50,7 @@ class Average:
     moved: np.ndarray
 
 
-def average(steps: list[Step], frame: Frame, scales: np.ndarray) -> Average:
+def average(steps: list[Step], frame: SignFrame, scales: np.ndarray) -> Average:
     """What each step estimates, by precision; `scales` are the sigmas at which the scores were read."""
     last, scores = steps[-1].point, np.array([step.scores for step in steps])
     told = told_of(frame, last[1:-1], math.exp(last[-1])) * frame.slope
@@ -68,13 +68,13 @@ def average(steps: list[Step], frame: Frame, scales: np.ndarray) -> Average:
     )
 
 
-def told_of(frame: Frame, slopes: np.ndarray, sigma: float) -> np.ndarray:
+def told_of(frame: SignFrame, slopes: np.ndarray, sigma: float) -> np.ndarray:
     """Information about whitened slopes over that about one of a covariate of variance 1, (d, d)."""
     size = np.sqrt(frame.ratio)
     return by_selection(frame, slopes, sigma) * np.outer(size, size)
 
 
-def by_selection(frame: Frame, slopes: np.ndarray, sigma: float) -> np.ndarray:
+def by_selection(frame: SignFrame, slopes: np.ndarray, sigma: float) -> np.ndarray:
     """What selection leaves of the information along the slopes, (d, d); elsewhere the identity.
 
     Rows that are expected to live long are the more likely censored, so that predictions vary less over the
@@ -94,7 +94,7 @@ def by_selection(frame: Frame, slopes: np.ndarray, sigma: float) -> np.ndarray:
 
 
 def combined(
-    found: Average, frame: Frame, levels: Sequence[Level], level: np.ndarray
+    found: Average, frame: SignFrame, levels: Sequence[LevelRelease], level: np.ndarray
 ) -> tuple[LastSteps, float]:
     """All coefficients, with their information; and how far noise is beyond what can be used.
 
@@ -130,7 +130,7 @@ def combined(
     ), need
 
 
-def _along(frame: Frame, information: np.ndarray, errors: np.ndarray) -> Information:
+def _along(frame: SignFrame, information: np.ndarray, errors: np.ndarray) -> Information:
     """The information as it is used; its errors are those along the axes of the covariates."""
     axes, d = np.eye(len(information)), len(frame.whitening)
     axes[1 : d + 1, 1 : d + 1] = frame.shape.axes
@@ -139,19 +139,19 @@ def _along(frame: Frame, information: np.ndarray, errors: np.ndarray) -> Informa
     return replace(found, vectors=axes @ found.vectors)
 
 
-def spread_by_noise(found: Average, frame: Frame, sigma: float) -> float:
+def spread_by_noise(found: Average, frame: SignFrame, sigma: float) -> float:
     """What noise in the slopes adds to log sigma: half its variance over that of residuals."""
     noise = found.noise / sigma
     return float(min(0.5 * _many(frame) * noise**2 / frame.residual_square, TUNING.largest_bias))
 
 
-def _many(frame: Frame) -> float:
+def _many(frame: SignFrame) -> float:
     """What noise in all slopes that are known adds to the spread of residuals, in variances of one."""
     return float(np.sum(~frame.bounding.placement.scale.unknown / frame.ratio))
 
 
 def _level_noise(
-    levels: Sequence[Level], pair: np.ndarray, bias: float, hidden: float, frame: Frame
+    levels: Sequence[LevelRelease], pair: np.ndarray, bias: float, hidden: float, frame: SignFrame
 ) -> tuple[np.ndarray, float]:
     """sds of the scores of intercept and log sigma, and the error of log sigma.
 
@@ -167,7 +167,7 @@ def _level_noise(
     )
 
 
-def _relative_error(frame: Frame) -> tuple[np.ndarray, int]:
+def _relative_error(frame: SignFrame) -> tuple[np.ndarray, int]:
     """Of the information along each axis of the covariates; and along how many it may be all noise."""
     if not frame.shape.structured:
         return np.hypot(TUNING.structure, np.minimum(frame.bounding.placement.scale.error, 1.0)), 0
@@ -175,7 +175,7 @@ def _relative_error(frame: Frame) -> tuple[np.ndarray, int]:
     return errors, int(np.sum(errors > 0.5))
 
 
-def _hidden(unseen: int, sigma: float, frame: Frame) -> float:
+def _hidden(unseen: int, sigma: float, frame: SignFrame) -> float:
     """What effects in directions that are not seen may have added to log sigma."""
     unseen += int(np.sum(frame.bounding.placement.scale.unknown))
     return 0.5 * math.log1p(

@@ -14,7 +14,7 @@ from dpstats.curator import Curator
 from dpstats.estimators.engine.plan import Plan
 from dpstats.estimators.location_scale.bounds import CUTS, Bounding, Choice
 from dpstats.estimators.location_scale.event_law import watched
-from dpstats.estimators.location_scale.events import EventMoments
+from dpstats.estimators.location_scale.events import EventSquares
 from dpstats.estimators.location_scale.placement import PlacedByFamily
 from dpstats.estimators.location_scale.problem import Problem, sigma_of
 from dpstats.estimators.location_scale.sign_tuning import TUNING
@@ -27,7 +27,7 @@ Array = np.ndarray
 
 
 @dataclass(frozen=True)
-class StructuredMoments(EventMoments):
+class StructuredMoments(EventSquares):
     """Moments of which noise leaves little: correlations that stand out.
 
     Attributes
@@ -50,7 +50,7 @@ class StructuredMoments(EventMoments):
 
 
 @dataclass(frozen=True)
-class Frame:
+class SignFrame:
     """What stays as the steps go: released and public numbers only.
 
     Attributes
@@ -101,7 +101,7 @@ class Frame:
         return np.linalg.inv(self.whitening[:, 1:])
 
 
-def framed(curator: Curator, problem: Problem, plan: Plan, scale: RowScale) -> Frame:
+def framed(curator: Curator, problem: Problem, plan: Plan, scale: RowScale) -> SignFrame:
     """Release the shape of the covariates; the sizes of the score are those that the family expects."""
     events, d = _shape(curator, plan.cost("shape"), scale), len(scale.center)
     level, n = curator.cost_per_row(plan.cost("level")) / problem.units, curator.n * problem.units
@@ -111,7 +111,7 @@ def framed(curator: Curator, problem: Problem, plan: Plan, scale: RowScale) -> F
     # between all rows watched to the same hazard and rows that leave at any
     usual = np.mean([sizes(problem.family, events.fraction), sizes(problem.family, 1.0)], axis=0)
     usual = usual * events.fraction
-    return Frame(
+    return SignFrame(
         bounding,
         _choice(bounding),
         events,
@@ -181,7 +181,7 @@ def _choice(bounding: Bounding[PlacedByFamily]) -> Choice:
     return min((replace(bounding.first(point), c=c) for c in CUTS), key=noise)
 
 
-def sized(curator: Curator, mu: float, frame: Frame, point: Array) -> Frame:
+def sized(curator: Curator, mu: float, frame: SignFrame, point: Array) -> SignFrame:
     """With the sizes as released and as expected, by precision."""
     d, radius, family = len(frame.whitening), frame.radius, frame.bounding.placement.problem.family
     longest = math.sqrt(TUNING.longest * d)

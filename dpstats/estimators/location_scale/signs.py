@@ -20,7 +20,7 @@ from dpstats.estimators.engine.route import Route
 from dpstats.estimators.engine.step import LONGEST, capped
 from dpstats.estimators.location_scale.estimate import LastSteps, SurvivalEstimate, estimate, ranged
 from dpstats.estimators.location_scale.hazard_calibration import contrasted, doubted
-from dpstats.estimators.location_scale.intercept_scale import Level, release_level, solved
+from dpstats.estimators.location_scale.intercept_scale import LevelRelease, release_level, solved
 from dpstats.estimators.location_scale.problem import LOG_SIGMA_RANGE, Problem, sigma_of
 from dpstats.estimators.location_scale.sign_average import Average, Step, average, combined, spread_by_noise
 from dpstats.estimators.location_scale.sign_frame import framed, sized
@@ -28,7 +28,7 @@ from dpstats.estimators.location_scale.sign_tuning import TUNING
 from dpstats.estimators.row_scale import RowScale
 
 
-class Signs(Route[tuple[float, float], SurvivalEstimate]):
+class SignRoute(Route[tuple[float, float], SurvivalEstimate]):
     """Each step moves the slopes, and then intercept and log sigma at a cost of their own."""
 
     def __init__(self, curator: Curator, problem: Problem, plan: Plan, scale: RowScale) -> None:
@@ -83,7 +83,7 @@ class Signs(Route[tuple[float, float], SurvivalEstimate]):
         self._steps = [*self._steps, step]
         return step
 
-    def _follow(self, mu: float, prior: np.ndarray | float = TUNING.prior) -> Level:
+    def _follow(self, mu: float, prior: np.ndarray | float = TUNING.prior) -> LevelRelease:
         """Intercept and log sigma follow the slopes, shrunk by what is expected of their move."""
         level = release_level(self.curator, mu, self.frame.bounding, self.frame.choice, self.point)
         self.point = _moved(self.point, solved(level, self.frame.shape.fraction, prior))

@@ -35,13 +35,13 @@ from dpstats.estimators.location_scale.estimate import (
     without_scale,
 )
 from dpstats.estimators.location_scale.event_law import LEAST_SAID
-from dpstats.estimators.location_scale.gaussian import Gaussian
+from dpstats.estimators.location_scale.gaussian import GaussianRoute
 from dpstats.estimators.location_scale.hazard_calibration import doubted
 from dpstats.estimators.location_scale.information import Known, stretch, structure_sd
 from dpstats.estimators.location_scale.levels import LevelRows, Reader, few_events, lines, with_levels
 from dpstats.estimators.location_scale.placement import PlacedByLine, declared_range
 from dpstats.estimators.location_scale.problem import LARGEST_LOG_SIGMA, LOG_SIGMA_RANGE, Problem, sigma_of
-from dpstats.estimators.location_scale.route import Reading, Scores, scores_of
+from dpstats.estimators.location_scale.route import Reading, WhitenedScores, scores_of
 from dpstats.estimators.location_scale.strata_layout import Layout
 from dpstats.estimators.location_scale.whitening import Whitening
 from dpstats.estimators.matrices import ROUNDING, not_noise
@@ -63,7 +63,7 @@ class _Step(NamedTuple):
     tied: np.ndarray
 
     @classmethod
-    def of(cls, read: Scores, matrix: np.ndarray, tied: np.ndarray) -> Self:
+    def of(cls, read: WhitenedScores, matrix: np.ndarray, tied: np.ndarray) -> Self:
         # wild noise may leave a log sigma nothing that moves it
         solve = np.linalg.pinv(tied.T @ matrix @ tied, hermitian=True) @ tied.T
         return cls(solve @ read.scores, (solve * read.noise**2) @ solve.T, tied)
@@ -89,7 +89,7 @@ def _at_least(information: Information, expected: np.ndarray) -> np.ndarray:
     return (vectors * values) @ vectors.T * unit
 
 
-class Stratified(Gaussian):
+class Stratified(GaussianRoute):
     """The iteration for many log sigmas: `point` is (gamma, log sigmas)."""
 
     def __init__(self, curator: Curator, problem: Problem, plan: Plan, scale: RowScale) -> None:
@@ -161,19 +161,19 @@ class Stratified(Gaussian):
         own = scipy.linalg.block_diag(self.layout.tied, np.eye(len(self.layout.shares)))
         return np.linalg.solve(to_params, own)
 
-    def towards(self, read: Scores) -> None:
+    def towards(self, read: WhitenedScores) -> None:
         step = self._step(read)
         self._moved = step.whitened, step.tied @ step.noise @ step.tied.T
         self.move(step.shrunk(len(self.layout.shares)), read)
 
-    def about(self, read: Scores) -> bool:
+    def about(self, read: WhitenedScores) -> bool:
         return self.move(self._step(read).whitened, read, DAMPING)
 
-    def _step(self, read: Scores) -> _Step:
+    def _step(self, read: WhitenedScores) -> _Step:
         matrix = _at_least(self.information, self._expected)
         return _Step.of(read, matrix, self.tied(self.to_params(read.pivot)))
 
-    def move(self, step: np.ndarray, read: Scores, damping: float = 1.0) -> bool:
+    def move(self, step: np.ndarray, read: WhitenedScores, damping: float = 1.0) -> bool:
         """Move by a whitened step, no longer than the caps; whether that of the location was binding.
 
         Noise may make steps of the log sigma of a small stratum longer than theirs.

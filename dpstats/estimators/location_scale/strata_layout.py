@@ -14,7 +14,7 @@ import scipy
 
 from dpstats.estimators.engine.finish import to_user
 from dpstats.estimators.location_scale.placement import PlacedByLine
-from dpstats.estimators.location_scale.problem import Strata
+from dpstats.estimators.location_scale.problem import ScaleGroups
 from dpstats.estimators.matrices import symmetric_power
 from dpstats.estimators.row_scale import RowScale
 from dpstats.estimators.stretch import STRETCH, shortened, unstretched
@@ -48,7 +48,7 @@ class Layout:
     square: np.ndarray
 
     @classmethod
-    def of(cls, strata: Strata, placement: PlacedByLine) -> Layout:
+    def of(cls, strata: ScaleGroups, placement: PlacedByLine) -> Layout:
         scale, events = placement.scale, placement.events
         inside = np.linalg.solve(to_user(scale.center, scale.scale, True), strata.inside.T).T
         made = np.linalg.solve(to_user(scale.center, scale.scale, True, scale.y_scale), strata.tied)

@@ -44,7 +44,7 @@ _FINE = 2001  # points of the interpolation between them
 
 
 @dataclass(frozen=True)
-class Seen:
+class SeenScatter:
     """Mean square of bounded scores over their curvature, as unweighted rows would have it.
 
     Attributes
@@ -73,7 +73,7 @@ class Seen:
         return Quantity(phi, math.hypot(sampling, self.noise, self.doubt) / slope, self.noise / slope)
 
 
-def free_dispersion(seen: Seen, score: BoundedScore) -> Quantity:
+def free_dispersion(seen: SeenScatter, score: BoundedScore) -> Quantity:
     """phi such that clipped scores have the mean square that was seen, for a curvature of 1.
 
     The sampling error is that under the family's law. At the ends of the range in which phi is sought,
@@ -88,7 +88,7 @@ def free_dispersion(seen: Seen, score: BoundedScore) -> Quantity:
     return seen.quantity(phi, float(np.mean(law**4) / np.mean(law**2) ** 2), slope)
 
 
-def overdispersion(seen: Seen, score: BoundedScore) -> Quantity:
+def overdispersion(seen: SeenScatter, score: BoundedScore) -> Quantity:
     """phi of Var(y) = phi V(E(y)), for counts: 1 for the law of the family.
 
     Such that bounded scores of a negative binomial law at the mean curvature have the mean square that was
@@ -164,13 +164,13 @@ class Uneven:
         )
 
 
-def excess(seen: Seen, phi: Quantity, alpha: float) -> Quantity:
+def excess(seen: SeenScatter, phi: Quantity, alpha: float) -> Quantity:
     """alpha of the variance m + alpha m^2 that was seen: that of the scores, and what phi says beyond it."""
     found = max(alpha + (phi.value - 1) / seen.curvature, 0.0)
     return Quantity(found, phi.se / seen.curvature, phi.se_privacy / seen.curvature)
 
 
-def surely_scattered(seen: Seen, score: BoundedScore, least: float) -> bool:
+def surely_scattered(seen: SeenScatter, score: BoundedScore, least: float) -> bool:
     """Whether counts scatter more than those of a negative binomial law with this phi, or a smaller one.
 
     phi is that of the family.
@@ -238,7 +238,7 @@ def seen(
     intercept: bool,
     n: int,
     located: Located,
-) -> Seen:
+) -> SeenScatter:
     """Read scores and curvature along the direction of the intercept, in which every row has length 1.
 
     Where noise hides it, or without an intercept: means over all directions, in which long rows count more.
@@ -266,7 +266,9 @@ def seen(
     counted = level * share * weights.own
     ratio = max(square, noise) / counted
     noise = math.hypot(noise / counted, ratio * level_noise / level, ratio * weights.error)
-    return Seen(ratio, noise, ratio * (1 - share) / 2, level / usable, n * usable / (spread * weights.uneven))
+    return SeenScatter(
+        ratio, noise, ratio * (1 - share) / 2, level / usable, n * usable / (spread * weights.uneven)
+    )
 
 
 def _weights(radius: float, k: int, intercept: bool, along: bool) -> tuple[float, float]:

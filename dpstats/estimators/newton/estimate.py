@@ -12,7 +12,7 @@ from dpstats.estimators.engine.finish import Estimate, guessed, lacking, weak
 from dpstats.estimators.levels import LevelScores
 from dpstats.estimators.newton.bounds import Bounds
 from dpstats.estimators.newton.dispersion import (
-    Seen,
+    SeenScatter,
     excess,
     free_dispersion,
     overdispersion,
@@ -159,7 +159,7 @@ def _without_unseen(averaged: Averaged, point: np.ndarray) -> np.ndarray:
     return np.asarray(point - averaged.whitening @ unseen)
 
 
-def _rests_on_tail(found: Seen, phi: Quantity, score: BoundedScore) -> bool:
+def _rests_on_tail(found: SeenScatter, phi: Quantity, score: BoundedScore) -> bool:
     """Whether counts surely scatter more than their law allows, and scores are clipped in their tail.
 
     That of no law that was found has no end. Counts that are bounded by declaration have none where the limit

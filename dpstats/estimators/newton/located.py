@@ -60,7 +60,7 @@ _TAILS = {"laplace": 1.4}
 
 
 @dataclass(frozen=True)
-class Weights:
+class PriorWeights:
     """Prior weights q of the rows that can be used, as shares of the declared maximum.
 
     Attributes
@@ -79,7 +79,7 @@ class Weights:
     uneven: float = 1.0
 
     @classmethod
-    def of(cls, seen: Array, noise: float) -> "Weights":
+    def of(cls, seen: Array, noise: float) -> "PriorWeights":
         """By released means of q and q^2, within what 0 <= q <= 1 allows; 1 where none were released."""
         if not len(seen):
             return cls()
@@ -139,7 +139,7 @@ class Located:
         Of each category, the smallest variance that whitening assumes of the 0 or 1 of its reference level.
     thinnest : float
         Smallest mean square of a standardised column, or of such a 0 or 1 on its scale; at most 1.
-    weights : Weights
+    weights : PriorWeights
         Of the rows, where they have any and the dispersion is free.
     """
 
@@ -167,7 +167,7 @@ class Located:
     thinnest: float = 1.0
     few: tuple[tuple[Array, Array], ...] = ()
     away: Array = field(default_factory=lambda: np.zeros(1))
-    weights: Weights = Weights()
+    weights: PriorWeights = PriorWeights()
 
     def before(self, axes: Array) -> Array:
         """Variance of coefficients before any data, of columns of known spread.
@@ -268,7 +268,7 @@ def locate(curator: Curator, first: Plan, octaves: float, problem: Problem, nois
     usable, usable_sd, unread = _usable(counts)
     # means are over all rows: what cannot be used, as outside a subset, is at the middle of the box
     whole, noise_in_box = means.values[0] / means.n / usable, means.sd / means.n / usable
-    mean_in_box, weights = whole[: len(center)], Weights.of(whole[len(center) :], noise_in_box)
+    mean_in_box, weights = whole[: len(center)], PriorWeights.of(whole[len(center) :], noise_in_box)
     for own in problem.categories:
         mean_in_box[own - 1] -= 1.0
     mean_in_box[:d][zero] = -(center / half)[:d][zero]

@@ -2,12 +2,12 @@
 
 from dpstats.estimators.objective.debiased import check_debiased, fit_debiased
 from dpstats.estimators.objective.penalised import MarginEstimate, fit_penalised, hidden_share
-from dpstats.estimators.objective.plan import Plan, make_debiased_plan, make_plan
+from dpstats.estimators.objective.plan import MinimumPlan, make_debiased_plan, make_plan
 from dpstats.formula.ball import UnitBall
 
 __all__ = [
     "MarginEstimate",
-    "Plan",
+    "MinimumPlan",
     "UnitBall",
     "check_debiased",
     "fit_debiased",

@@ -9,7 +9,7 @@ import numpy as np
 from dpstats.curator import Curator, Minimum
 from dpstats.estimators.engine.finish import Estimate
 from dpstats.estimators.matrices import noise_edge, pooled, symmetric_power
-from dpstats.estimators.objective.plan import Plan
+from dpstats.estimators.objective.plan import MinimumPlan
 from dpstats.families import MarginLoss
 from dpstats.formula.ball import UnitBall
 from dpstats.moments.mixture import LAWS, Tails
@@ -80,7 +80,9 @@ def about(ball: UnitBall, loss: MarginLoss, params: np.ndarray, sides: Sides) ->
     return asked | dict(groups=np.vstack(sides), overlap=len(sides)) if sides else asked
 
 
-def hidden_share(curator: Curator, ball: UnitBall, loss: MarginLoss, plan: Plan, sides: Sides = ()) -> float:
+def hidden_share(
+    curator: Curator, ball: UnitBall, loss: MarginLoss, plan: MinimumPlan, sides: Sides = ()
+) -> float:
     """Return what noise hides of the squared scores, over the most that any rows have; no row is read.
 
     Rows lie in the unit ball and no slope of a loss exceeds 1, so that no eigenvalue of their squared scores
@@ -95,7 +97,7 @@ def fit_penalised(
     ball: UnitBall,
     loss: MarginLoss,
     ridge: float,
-    plan: Plan,
+    plan: MinimumPlan,
     tilted: bool = True,
     sides: Sides = (),
 ) -> MarginEstimate:
@@ -108,7 +110,7 @@ def fit_penalised(
     loss : MarginLoss
     ridge : float
         The penalty on the scale of the sum of losses: 2 n c.
-    plan : Plan
+    plan : MinimumPlan
     tilted : bool
         Objective perturbation (Algorithms 1 to 3), else output perturbation (Algorithms 4 and 5).
     sides : tuple of array
@@ -200,7 +202,7 @@ def _across_the_straight_part(
 
 
 def _joint(
-    curator: Curator, plan: Plan, loss: MarginLoss, asked: dict[str, Any]
+    curator: Curator, plan: MinimumPlan, loss: MarginLoss, asked: dict[str, Any]
 ) -> tuple[Seen, Seen, list[tuple[np.ndarray, float, float]]]:
     """Curvature and squared scores, each per row and with what noise hides of its eigenvalues.
 

@@ -20,7 +20,7 @@ SLACK, MOST_SLACK = 0.05, 0.5
 
 
 @dataclass(frozen=True)
-class Plan:
+class MinimumPlan:
     """Cost of a penalised minimum and of the matrices after it, each of the measure of its noise."""
 
     minimum: Pure | Gdp
@@ -32,7 +32,7 @@ class Plan:
         return {"minimum": self.minimum, "curvature and scores": self.matrices}
 
 
-def make_plan(budget: Budget, pure_tilt: bool = False) -> Plan:
+def make_plan(budget: Budget, pure_tilt: bool = False) -> MinimumPlan:
     """Split a budget between the minimum and what says how it errs.
 
     Parameters
@@ -43,9 +43,11 @@ def make_plan(budget: Budget, pure_tilt: bool = False) -> Plan:
         that of mu.
     """
     if budget.pure:
-        return Plan(Pure(budget.epsilon * MINIMUM_PURE), Pure(left(budget.epsilon, MINIMUM_PURE, True)))
+        return MinimumPlan(
+            Pure(budget.epsilon * MINIMUM_PURE), Pure(left(budget.epsilon, MINIMUM_PURE, True))
+        )
     mu = budget.mu * math.sqrt(MINIMUM)
-    return Plan(Pure(mu) if pure_tilt else Gdp(mu), Gdp(left(budget.mu, MINIMUM)))
+    return MinimumPlan(Pure(mu) if pure_tilt else Gdp(mu), Gdp(left(budget.mu, MINIMUM)))
 
 
 def make_debiased_plan(

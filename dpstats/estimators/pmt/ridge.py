@@ -32,7 +32,7 @@ class PmtFit:
 
 
 @dataclass(frozen=True)
-class Released:
+class ReleasedSums:
     """G and g per row, and sds of their noise; `far` root mean squares are the longest that counts."""
 
     gram: np.ndarray
@@ -85,7 +85,7 @@ def fit_pmt(curator: Curator, public: PublicMoments, constant: bool, alpha: floa
 
 def release_moments(
     curator: Curator, where: Frame, sigma: float, mu: float, gram: str, whole: bool
-) -> Released:
+) -> ReleasedSums:
     """Release the statistic `gram`, and products with the response; `whole` if rows are shortened with it."""
     p, far = len(where.whitening), reach(curator.n)
     rows = dict(
@@ -105,7 +105,7 @@ def release_moments(
     squares: Release = curator.release(gram, first, **rows)
     cross: Release = curator.release("truncated_cross", second, whole=whole, **rows)
     n = squares.n
-    return Released(squares.values[0] / n, squares.sds[0] / n, cross.values[0] / n, cross.sd / n, n, far)
+    return ReleasedSums(squares.values[0] / n, squares.sds[0] / n, cross.values[0] / n, cross.sd / n, n, far)
 
 
 def raised_inverse(values: np.ndarray, vectors: np.ndarray, size: float) -> np.ndarray:
@@ -114,7 +114,7 @@ def raised_inverse(values: np.ndarray, vectors: np.ndarray, size: float) -> np.n
 
 
 def solved(
-    released: Released,
+    released: ReleasedSums,
     where: Frame,
     public: PublicMoments,
     spectrum: tuple[np.ndarray, np.ndarray, float],
@@ -136,7 +136,7 @@ def solved(
     return PmtFit(solution, {"R": released.far * math.sqrt(p), "response": released.far})
 
 
-def _penalty(released: Released, where: Frame, alpha: float) -> np.ndarray:
+def _penalty(released: ReleasedSums, where: Frame, alpha: float) -> np.ndarray:
     """Of delta: alpha times the squared coefficients, but that of an intercept, per unit of row weight."""
     penalised, weight = np.ones(len(where.map)), 1.0
     if where.constant:

@@ -5,7 +5,7 @@ from typing import Any
 from dpstats.curator import Curator
 from dpstats.estimators.matrices import with_floor
 from dpstats.estimators.objective.penalised import MarginEstimate, penalty_parts, sandwich
-from dpstats.estimators.objective.plan import Plan
+from dpstats.estimators.objective.plan import MinimumPlan
 from dpstats.families import MarginLoss
 from dpstats.formula.ball import UnitBall
 
@@ -13,7 +13,7 @@ PUBLISHED_PENALTY = 0.001  # c of the paper's experiments (docs/theory/objective
 
 
 def fit_published_minimum(
-    curator: Curator, ball: UnitBall, loss: MarginLoss, ridge: float, plan: Plan, tilted: bool = True
+    curator: Curator, ball: UnitBall, loss: MarginLoss, ridge: float, plan: MinimumPlan, tilted: bool = True
 ) -> MarginEstimate:
     """Release a penalised minimum with spherical noise, and its curvature and squared scores by themselves.
 
@@ -37,7 +37,7 @@ def fit_published_minimum(
     return sandwich(ball, minimum, *raised)
 
 
-def check_published_matrices(curator: Curator, ball: UnitBall, loss: MarginLoss, plan: Plan) -> None:
+def check_published_matrices(curator: Curator, ball: UnitBall, loss: MarginLoss, plan: MinimumPlan) -> None:
     """Have the curator refuse matrices that it would refuse after the ledger was charged."""
     about = dict(ball.public(), params=[0.0] * ball.k, published=True)
     curator.noise("margin_scores", plan.matrices, loss=loss, **about)
