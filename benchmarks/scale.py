@@ -35,7 +35,7 @@ from tabulate import tabulate
 import dpstats as dps
 from dpstats.curator import Curator
 from dpstats.curator.engines import _ALONE
-from dpstats.curator.tasks import Task
+from dpstats.curator.partial import Task
 from dpstats.testing import SeededNoise, noise
 
 K, GROUP, BATCH = 20, 1 << 20, 1 << 16

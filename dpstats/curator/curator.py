@@ -32,12 +32,11 @@ from dpstats.curator.law import (
 )
 from dpstats.curator.noise import NoiseSetting, NoiseSource, Recorder
 from dpstats.curator.objective import PASSES, Objective, Planned, Slope, Slopes
-from dpstats.curator.partial import statistic_of, summed
+from dpstats.curator.partial import Task, WorkError, statistic_of, summed
 from dpstats.curator.progress import Bar
 from dpstats.curator.release import Minimum, Release
 from dpstats.curator.sample import Sample
 from dpstats.curator.statistics import Statistic
-from dpstats.curator.tasks import Task, WorkError
 from dpstats.errors import BudgetError, DataError
 from dpstats.ledger import Ledger
 from dpstats.schema import Unit

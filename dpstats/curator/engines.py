@@ -12,7 +12,7 @@ from concurrent.futures import as_completed
 from concurrent.futures.process import BrokenProcessPool
 from typing import Any, Protocol
 
-from dpstats.curator.tasks import Failure, Task, WorkError, run, run_given
+from dpstats.curator.partial import Failure, Task, WorkError, run, run_given
 from dpstats.rows.parts import Part
 from dpstats.running import Running, default_client
 

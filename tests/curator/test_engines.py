@@ -22,8 +22,7 @@ from dpstats import running
 from dpstats.curator import Curator, progress
 from dpstats.curator.engines import Cluster, Processes, Spark, chosen, gathered
 from dpstats.curator.objective import PASSES, Objective
-from dpstats.curator.partial import partial
-from dpstats.curator.tasks import Failure, Task, WorkError
+from dpstats.curator.partial import Failure, Task, WorkError, partial
 from dpstats.errors import DataError, SpecificationError
 from dpstats.running import Running
 from dpstats.testing import NoNoise, Recording, SeededNoise, noise

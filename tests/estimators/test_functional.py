@@ -12,8 +12,7 @@ from scipy import integrate
 import dpstats as dps
 from dpstats.curator.lattice import Part
 from dpstats.curator.statistics import REGISTRY
-from dpstats.estimators.functional.estimate import _weak, solved
-from dpstats.estimators.functional.moments import Moments, least_squares
+from dpstats.estimators.functional.estimate import Moments, _weak, least_squares, solved
 from dpstats.estimators.published.functional import quadratic_maximum
 from dpstats.estimators.row_scale import Box
 from dpstats.families import DISTS, LOGISTIC, SEV

@@ -23,9 +23,8 @@ from dpstats.estimators.objective import (
 )
 from dpstats.estimators.objective.curvature import Matrices
 from dpstats.estimators.objective.cut import Cut
-from dpstats.estimators.objective.penalty_bias import without_penalty
+from dpstats.estimators.objective.debiased import _farther, _scores, without_penalty
 from dpstats.estimators.objective.plan import least_ridge
-from dpstats.estimators.objective.rare_answers import _farther, _scores
 from dpstats.estimators.objective.tuning import TUNING, Tuning
 from dpstats.families import LOGISTIC_LOSS, huber_hinge
 from dpstats.families.glm import BINOMIAL

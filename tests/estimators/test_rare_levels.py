@@ -13,7 +13,7 @@ from dpstats.estimators.levels import FARTHEST, SHIFTS, LevelScores, level
 from dpstats.estimators.location_scale import levels
 from dpstats.estimators.location_scale.events import Events, events_of, in_full, levels_in_full
 from dpstats.estimators.location_scale.information import SEEN, usable
-from dpstats.estimators.location_scale.level_curve import level_curve
+from dpstats.estimators.location_scale.levels import level_curve
 from dpstats.estimators.newton.levels import read_levels
 from dpstats.estimators.newton.located import Located
 from dpstats.estimators.newton.problem import Problem

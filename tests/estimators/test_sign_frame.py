@@ -16,8 +16,8 @@ from dpstats.estimators.engine.plan import first_stage
 from dpstats.estimators.location_scale import Problem, sign_frame
 from dpstats.estimators.location_scale.intercept_scale import LevelRelease
 from dpstats.estimators.location_scale.plan import make_sign_plan
-from dpstats.estimators.location_scale.sign_average import Average, Step, average, by_selection, combined
 from dpstats.estimators.location_scale.sign_frame import SignFrame, framed, sized
+from dpstats.estimators.location_scale.signs import Average, Step, average, by_selection, combined
 from dpstats.families import SEV
 from dpstats.families.signs import signs
 from dpstats.formula import build_design

@@ -438,7 +438,7 @@ MUTANTS = (
         "what an exception of a worker says, which may be a cell, is told",
         "curator/test_engines.py::test_an_exception_of_a_worker_is_told_by_its_type_and_line",
         (
-            "curator/tasks.py",
+            "curator/partial.py",
             "told = str(error) if kind is DataError and is_own(error) else",
             "told = str(error) or",
         ),

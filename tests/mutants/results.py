@@ -29,7 +29,7 @@ NEWTON, SCALE = "estimators/newton/estimate.py", "estimators/location_scale/esti
 LINES = "estimators/location_scale/levels.py"
 LEVELS, ALONE = "estimators/newton/levels.py", "estimators/test_levels_alone.py::test_"
 SPREAD, HONEST = "moments/spread.py", "models/test_linear_honest.py::test_"
-DEBIASED, BIAS = "estimators/objective/debiased.py", "estimators/objective/penalty_bias.py"
+DEBIASED, BIAS = "estimators/objective/debiased.py", "estimators/objective/debiased.py"
 UNIT_BALL, CORRECTION = "estimators/objective/unit_ball.py", "estimators/test_objective.py::test_"
 CURVES = "estimators/test_curves.py::"
 COLUMNS_LAW = "estimators/column_law.py"
@@ -847,7 +847,7 @@ MUTANTS = (
         "an error of the information is none of the way that steps went (signs)",
         "estimators/test_sign_frame.py::test_a_matrix_that_may_be_wrong_is_an_error_of_the_way_that_steps_went",
         (
-            "estimators/location_scale/sign_average.py",
+            "estimators/location_scale/signs.py",
             "np.pad(found.moved / sigma,",
             "np.pad(0 * found.moved,",
         ),
@@ -865,7 +865,7 @@ MUTANTS = (
         "noise of the covariates' matrix is no error of the information (signs)",
         "models/test_survreg_signs.py::test_the_difference_of_columns_that_nearly_repeat_each_other_has_no_short_interval",
         (
-            "estimators/location_scale/sign_average.py",
+            "estimators/location_scale/signs.py",
             "errors = np.hypot(TUNING.structure, frame.shape.relative)",
             "errors = np.full(len(frame.shape.relative), TUNING.structure)",
         ),
@@ -908,7 +908,7 @@ MUTANTS = (
         "scores of a level grow with each sigma by which its rows fail too early (survreg)",
         "estimators/test_rare_levels.py::test_rows_that_fail_before_the_floor_of_scores_make_no_longer_step_for_it",
         (
-            "estimators/location_scale/level_curve.py",
+            "estimators/location_scale/levels.py",
             "np.prod(cut.at(z)[:2], axis=0)",
             "cut.at(z).g * family.log_hazard_slope(z)",
         ),

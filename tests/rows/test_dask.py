@@ -14,7 +14,7 @@ import dpstats as dps
 from dpstats.cli import main
 from dpstats.curator import Curator
 from dpstats.curator.engines import Cluster, chosen, gathered
-from dpstats.curator.tasks import WorkError
+from dpstats.curator.partial import WorkError
 from dpstats.errors import DataError
 from dpstats.rows.cells import of_arrow
 from dpstats.rows.encode import Ids, as_one, coded

@@ -21,8 +21,7 @@ import dpstats as dps
 from dpstats.curator import Curator
 from dpstats.curator.engines import Spark, chosen
 from dpstats.curator.lattice import slack
-from dpstats.curator.partial import statistic_of
-from dpstats.curator.tasks import WorkError
+from dpstats.curator.partial import WorkError, statistic_of
 from dpstats.errors import DataError
 from dpstats.rows.spark import Arrived, SparkFrame, UnitFrame
 from dpstats.running import Running

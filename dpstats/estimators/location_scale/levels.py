@@ -3,6 +3,7 @@
 See docs/theory/levels.md.
 """
 
+import functools
 import math
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
@@ -12,12 +13,22 @@ import numpy as np
 
 from dpstats.estimators.engine.finish import WEAK_SHARE, E, to_user
 from dpstats.estimators.engine.information import Information
-from dpstats.estimators.levels import FEWEST_EVENTS, OPEN, REACH, LevelScores, LevelShift, level
+from dpstats.estimators.levels import (
+    FEWEST_EVENTS,
+    OPEN,
+    REACH,
+    SHIFTS,
+    LevelScores,
+    LevelShift,
+    level,
+    slope_in_middle,
+)
 from dpstats.estimators.location_scale.bounds import Bounding
-from dpstats.estimators.location_scale.level_curve import level_curve
+from dpstats.estimators.location_scale.event_law import POINTS
 from dpstats.estimators.location_scale.placement import Placement
 from dpstats.estimators.matrices import ROUNDING, by_precision
 from dpstats.estimators.row_scale import sums_of_levels, sums_of_values
+from dpstats.families import Family
 from dpstats.families.tapers import Taper
 from dpstats.moments.roots import variance_along
 
@@ -158,3 +169,46 @@ def few_events(
         counted, sd = by_precision(counted, sd, released.values @ parts, own), 1 / np.hypot(1 / sd, 1 / own)
     ways = to_user(scale.center, scale.scale, True) @ sums[:, events * (counted - 2 * sd) < FEWEST_EVENTS]
     return np.where(np.abs(ways) < ROUNDING, 0.0, ways)
+
+
+_EARLIEST = -14.0  # residual at which hardly any row has failed
+_FARTHEST = 8.0  # end of watching, whatever noise makes of a coefficient
+_END = 0.1  # steps of the residual at which watching ends, so that a curve serves many levels
+
+
+def level_curve(family: Family, cut: Taper, fraction: float, slope: float) -> np.ndarray:
+    """Newton steps of a level if lives are longer than predicted by `SHIFTS`, in sigmas.
+
+    Parameters
+    ----------
+    family : Family
+    cut : Taper
+        Of the scores, with their floor.
+    fraction : float
+        Of all rows that fail; those of a level are taken to be watched to the same times.
+    slope : float
+        Coefficient of the level, in sigmas.
+    """
+    end = np.clip(family.quantile(min(fraction, 0.999)) - slope, -_FARTHEST, _FARTHEST)
+    return _curve(family, cut, round(float(end) / _END))
+
+
+@functools.lru_cache(maxsize=256)
+def _curve(family: Family, cut: Taper, end: int) -> np.ndarray:
+    """Expected score over the information of the events, rows watched to the same residual.
+
+    The score is the integral of h1 (hazard - true hazard) over those that live. The information is known by
+    all rows together, of the events' own as much as the cut leaves of rows that are well predicted, and by
+    what the cut leaves where these rows fail: it is taken for the larger of the two.
+    """
+    z = np.linspace(_EARLIEST, end * _END, POINTS)
+    true = z - SHIFTS[:, None]
+    living, hazard = family.sf(true), family.hazard(true)
+    h1 = np.prod(cut.at(z)[:2], axis=0)
+    score = np.trapezoid(living * h1 * (family.hazard(z) - hazard), z, axis=1)
+    events = np.trapezoid(living * hazard * family.log_hazard_slope(true) ** 2, z, axis=1)
+    left = slope_in_middle(score) / events[len(events) // 2]
+    known = events * left
+    if family.bounded:
+        known = np.maximum(known, np.trapezoid(living * hazard * h1 * family.log_hazard_slope(z), z, axis=1))
+    return np.maximum.accumulate(score / known)

@@ -12,22 +12,26 @@ from dataclasses import replace
 import numpy as np
 
 from dpstats.budget import Pure
-from dpstats.curator import Curator
+from dpstats.curator import Curator, Minimum
+from dpstats.estimators.engine.finish import guessed, weak, without_lost
+from dpstats.estimators.engine.information import Information
 from dpstats.estimators.engine.plan import Plan
-from dpstats.estimators.matrices import symmetric_power
+from dpstats.estimators.levels import LevelScores
+from dpstats.estimators.matrices import SMALLEST, symmetric_power, with_floor
 from dpstats.estimators.newton.check import Read, by_one_pass, checked, explained
 from dpstats.estimators.newton.far import long_rows
+from dpstats.estimators.newton.hidden import hidden
 from dpstats.estimators.newton.information import Public
-from dpstats.estimators.newton.located import locate
+from dpstats.estimators.newton.levels import moved_alone, read_levels, row_moments
+from dpstats.estimators.newton.located import Located, locate
 from dpstats.estimators.newton.problem import Problem
-from dpstats.estimators.objective.curvature import Matrices, released
-from dpstats.estimators.objective.cut import Cut
-from dpstats.estimators.objective.penalised import MarginEstimate
-from dpstats.estimators.objective.penalty_bias import without_penalty
+from dpstats.estimators.objective.curvature import Matrices, released, seen_curvature
+from dpstats.estimators.objective.cut import NODES, WEIGHTS, Cut
+from dpstats.estimators.objective.penalised import MarginEstimate, estimate
 from dpstats.estimators.objective.plan import least_ridge
-from dpstats.estimators.objective.rare_answers import doubt_of_spread
 from dpstats.estimators.objective.tuning import TUNING, Tuning
 from dpstats.estimators.objective.unit_ball import level_of, noise_share, start_of, unit_ball
+from dpstats.estimators.row_scale import SURE
 from dpstats.families import LOGISTIC_LOSS
 from dpstats.formula.ball import UnitBall
 from dpstats.moments.normal_rows import mean_weight
@@ -114,3 +118,168 @@ def _read(ball: UnitBall, matrices: Matrices) -> Read:
     moments = back @ matrices.floored @ back
     lost = 1 - mean_weight(ball.k, ball.radius) if float(ball.reach @ ball.reach) > 1 + 1e-9 else 0.0
     return Read(symmetric_power(moments / moments[0, 0], -0.5), lost)
+
+
+_MOST_STEPS, _LONGEST = 40, 1.0  # of Newton's method, and the longest of them, in log odds
+
+
+def doubt_of_spread(
+    ball: UnitBall, problem: Problem, located: Located, minimum: Minimum, found: MarginEstimate
+) -> np.ndarray:
+    """Covariance of what a line may lack along middle and spread of its log odds, see `_farther`."""
+    k, cov, back = ball.k, without_lost(found.cov), np.linalg.inv(located.to_user(problem.intercept))
+    lines = np.array([ball.turned.T @ minimum.params / ball.radius, back @ found.params])
+    # effects that stand out
+    told = (np.abs(lines[1]) > SURE * np.sqrt(np.diag(back @ cov @ back.T))) & (np.arange(k) > 0)
+    if not (problem.intercept and told.any()) or any(problem.offset):
+        return np.zeros_like(cov)
+    sizes = np.sqrt(lines**2 @ (told * located.squares))
+    across = np.array([np.eye(k)[0], told * lines[1] * located.squares / sizes[1]]) @ back
+    both = np.column_stack([lines[:, 0], sizes])
+    pull = minimum.ridge / minimum.n * ball.radius**2 * (both[0] - [start_of(located, problem)[0], 0.0])
+    pull[1] *= float(np.sum(lines[1] ** 2, where=told)) / sizes[1] ** 2
+    of_both, of_noise = (across @ part @ across.T for part in (cov, without_lost(found.cov_privacy)))
+    if of_both[0, 0] > 1:
+        return np.zeros_like(cov)  # a level that always says the same leaves the middle open, and says so
+    share = float(np.clip(of_noise[0, 0] / max(of_both[0, 0], 1e-300), 0.0, 1.0))  # where all is lost, 0
+    change = cov @ across.T @ np.linalg.pinv(of_both) @ _farther(both[0], both[1], of_both, pull, share)
+    return np.outer(change, change)
+
+
+def _scores(at: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Mean chance of a yes, and times z, where log odds are m + s z with z normal; and their derivatives."""
+    slope, curvature = LOGISTIC_LOSS.derivatives(-(at[0] + at[1] * NODES))
+    powers = np.array([np.ones_like(NODES), NODES]) * WEIGHTS
+    return powers @ slope, (powers * curvature) @ np.array([np.ones_like(NODES), NODES]).T
+
+
+def _farther(
+    before: np.ndarray, linear: np.ndarray, cov: np.ndarray, pull: np.ndarray, noise: float
+) -> np.ndarray:
+    """How much farther middle and spread of log odds may be than two standard errors of a line say; an sd.
+
+    Rare answers that covariates tell well hold middle and spread together the less the larger both are, so
+    that what penalty and noise have taken from scores moves the line by more than to first order.
+
+    Parameters
+    ----------
+    before, linear : array, shape (2,)
+        Middle and spread at the penalised minimum, and as its correction has them.
+    cov : array, shape (2, 2)
+    pull : array, shape (2,)
+        Of the penalty.
+    noise : float
+        Share of `cov` by privacy noise; what sampling alone leaves is as in a fit without privacy.
+    """
+    values, vectors = np.linalg.eigh(cov)
+    most = 2 * math.sqrt(max(values[-1], 0.0)) * vectors[:, -1] * np.sign(vectors[1, -1] or 1.0)
+    wanted, steep = _scores(before)
+    wanted, at = wanted + pull + steep @ most, linear + most
+    for _ in range(_MOST_STEPS):
+        scores, steep = _scores(at)
+        step = np.linalg.solve(steep + SMALLEST * np.eye(2), wanted - scores)
+        at = at + step * min(1.0, _LONGEST / max(float(np.linalg.norm(step)), 1e-300))
+    lacking = (at - linear - most) / 2 * (at[1] > linear[1] + most[1])
+    # its square is added to that of a standard error, and two roots of the sum have to reach as far
+    ratio = np.linalg.norm(most) / max(float(np.linalg.norm(lacking)), 1e-300)
+    return np.asarray(lacking * np.sqrt(1 + math.sqrt(noise) * ratio))
+
+
+def without_penalty(
+    ball: UnitBall,
+    problem: Problem,
+    located: Located,
+    minimum: Minimum,
+    matrices: Matrices,
+    tuning: Tuning = TUNING,
+) -> MarginEstimate:
+    """The minimum without its penalty, and what is uncertain of it."""
+    n, ratio, scores = minimum.n, minimum.ridge / minimum.n, matrices.scores
+    inverse = symmetric_power(matrices.floored, -1.0)
+    moved = ratio * inverse @ (minimum.params - start_of(located, problem) * ball.radius)
+    by_curvature = inverse @ matrices.noise_of_product(np.outer(moved, moved)) @ inverse
+    sampling = inverse if scores is None else inverse @ with_floor(scores, 0.0) @ inverse
+    information, steep = seen_curvature(matrices, tuning)
+    by_curvature = steep @ by_curvature @ steep
+    change = _change(ball, matrices, moved, tuning)
+    back = ball.to_user @ moved
+    moments = row_moments(information, ball.turned, located, problem.intercept)
+    left = np.linalg.solve(ball.to_user, _left(problem, moments, back, change))
+    far = minimum.params + moved - start_of(located, problem) * ball.radius
+    level = level_of(located, problem, tuning) / ball.radius**2
+    guess, larger = _guess(ball, information, problem, located, far / ball.radius, level, tuning.far)
+    guess, larger = guess * ball.radius**2 + np.outer(left, left), larger * ball.radius**2
+    result = estimate(
+        ball,
+        minimum,
+        minimum.params + moved,
+        sampling=sampling / n,
+        carried=inverse / n,
+        more=by_curvature + guess + larger,
+    )
+    guess, larger, sampled = (ball.to_user @ part @ ball.to_user.T for part in (guess, larger, sampling / n))
+
+    def along(change: np.ndarray) -> tuple[float, float]:
+        own = np.linalg.solve(ball.to_user, change)
+        rows, unit = n * float(own @ own), own / np.linalg.norm(own)
+        sd = float(matrices.noise_along(unit[:, None])[0])
+        return rows * float(unit @ matrices.curvature @ unit), rows * sd
+
+    read = LevelScores((ball.to_user @ minimum.params)[None], back, result.cov, sampled, along, moments)
+    resting = weak(change**2 * np.outer(back, back), result.cov, tuning.resting)
+    resting = np.union1d(np.setdiff1d(resting, problem.levels), weak(larger, result.cov))
+    result = replace(result, problems=tuple(f"weak:{j}" for j in resting))
+    before = located.before(located.to_user(problem.intercept))
+    result = guessed(result, guess, before, problem.intercept, bool(problem.zero_or_one.all()))
+    return read_levels(problem, located, result, read)
+
+
+def _guess(
+    ball: UnitBall,
+    information: Information,
+    problem: Problem,
+    located: Located,
+    far: np.ndarray,
+    level: float,
+    sds: float,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Covariances along eigenvectors that noise hides, where what was found and what is true are unknown.
+
+    Rows are whitened by the most curvature that there may be, so many sds of its noise added. Coefficients of
+    standardised columns lie `far` from where no covariate has an effect.
+    """
+    unseen, vectors = information.blind(), information.vectors
+    most = (np.maximum(information.values, 0.0) + sds * information.sds) / level
+    whitening = (vectors / np.sqrt(most)) @ vectors.T
+    turned = ball.turned
+    found = hidden(information, turned @ whitening, turned @ far, np.ones(len(most)), problem, located)
+    guess, larger = (whitening @ part @ whitening for part in found)
+    guess += np.outer(unseen @ far, unseen @ far) + information.error_beside(guess + larger)
+    return guess + information.unbounded(np.linalg.inv(turned), located.dim), larger
+
+
+def _change(ball: UnitBall, matrices: Matrices, moved: np.ndarray, tuning: Tuning) -> float:
+    """Change of the log odds by a correction, in the mean over what rows there say, at most 1.
+
+    Where covariates tell most responses, the curvature that the released one has along the constant is little
+    against that of even odds, and a change of log odds so much larger against what it is a change of.
+    """
+    level = tuning.level
+    if ball.constant:
+        found, sd = (float(part[0, 0]) * ball.radius**2 for part in (matrices.curvature, matrices.sds))
+        level = min(max(found, 0.0) + tuning.far * sd, level)
+    square = float(moved @ with_floor(matrices.curvature, 0.0) @ moved)
+    return min(math.sqrt(square / level), 1.0)
+
+
+def _left(problem: Problem, moments: np.ndarray, moved: np.ndarray, change: float) -> np.ndarray:
+    """What a correction by `moved`, on the user's scale, may lack: by the change of log odds on its way.
+
+    By about that share the curvature changes. Log odds change as the curvature has it; those of the rows of
+    one level by its own.
+    """
+    left = change * moved
+    for row, direction in moved_alone(problem, moments):
+        own = float(row @ moved)
+        left += (max(change, min(abs(own), 1.0)) - change) * own * direction
+    return np.asarray(left)
