@@ -10,7 +10,8 @@ from dpstats.budget import Budget, Gdp
 from dpstats.curator import Release
 from dpstats.estimators.bends import ReleasedLine
 from dpstats.estimators.newton import iterate
-from dpstats.estimators.newton.located import OCTAVES, Located, _cleaned, _response, _with_levels
+from dpstats.estimators.newton.located import Located, _cleaned, _response, _with_levels
+from dpstats.estimators.newton.looks import OCTAVES
 from dpstats.estimators.zoom import unzoomed
 from dpstats.testing import SeededNoise, noise
 from tests.luck import fewest

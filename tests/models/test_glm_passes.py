@@ -7,7 +7,7 @@ import pytest
 
 import dpstats as dps
 from dpstats.curator import Curator
-from dpstats.estimators.newton import located
+from dpstats.estimators.newton import looks
 from dpstats.testing import SeededNoise, noise
 from tests.privacy.harness import violation
 
@@ -78,8 +78,8 @@ def test_narrow_columns_are_found_where_most_rows_are_outside_the_subset(respons
 
 def test_estimates_are_those_of_more_passes(monkeypatch: pytest.MonkeyPatch) -> None:
     fits = []
-    for sharp in (located._SHARP, 0.0):
-        monkeypatch.setattr(located, "_SHARP", sharp)
+    for sharp in (looks._SHARP, 0.0):
+        monkeypatch.setattr(looks, "_SHARP", sharp)
         with noise(SeededNoise(3)):
             fits.append(dps.logit("y ~ x + u + f", rows(0.1), SCHEMA).fit(PLENTY))
     assert np.abs((fits[0].params - fits[1].params) / fits[1].bse).max() < 0.1
@@ -90,7 +90,7 @@ def test_estimates_are_those_of_more_passes(monkeypatch: pytest.MonkeyPatch) -> 
 def test_neighbours_ask_the_same_within_the_sensitivities(
     monkeypatch: pytest.MonkeyPatch, response: str, family: str
 ) -> None:
-    monkeypatch.setattr(located, "_SHARP", np.inf)
+    monkeypatch.setattr(looks, "_SHARP", np.inf)
     data = {name: column[:300] for name, column in rows(0.1).items()}
     corners = [dict(x=at, u=at, f=at > 0, g=1, y=at > 0, few=at * 5e5) for at in (-1, 1)]
     others = [{name: np.append(row[name], data[name][1:]) for name in data} for row in corners]

@@ -1039,13 +1039,13 @@ MUTANTS = (
     planted(
         "columns are looked for in their declared bounds alone (glm)",
         "models/test_loose_bounds.py::test_wide_bounds_cost_next_to_nothing",
-        ("estimators/newton/located.py", "(seen.hidden[:-1] == 0)", "(seen.hidden[:-1] < 0)"),
+        ("estimators/newton/looks.py", "(seen.hidden[:-1] == 0)", "(seen.hidden[:-1] < 0)"),
     ),
     planted(
         "counts are looked for in their declared bounds alone",
         "models/test_loose_bounds.py::test_counts_may_be_declared_far_beyond_any[1000000]",
         (
-            "estimators/newton/located.py",
+            "estimators/newton/looks.py",
             "np.append(chosen[:-1], False), not problem.family.two_valued",
             "np.append(chosen[:-1], not problem.family.two_valued), False",
         ),
@@ -1078,7 +1078,7 @@ MUTANTS = (
     planted(
         "amounts that are mostly 0 are looked at about a noisy mean",
         "estimators/test_located.py::test_amounts_in_few_rows_are_seen_about_0",
-        ("estimators/newton/located.py", "(zoomed.hidden[:d] > 0)", "(zoomed.hidden[:d] < 0)"),
+        ("estimators/newton/looks.py", "(zoomed.hidden[:d] > 0)", "(zoomed.hidden[:d] < 0)"),
     ),
     planted(
         "a column of one value by the edge of a cell is taken to vary",
@@ -1124,7 +1124,7 @@ MUTANTS = (
     planted(
         "counts are looked for where they are less their offset",
         "models/test_glm_metamorphic.py::test_the_unit_of_an_exposure_moves_the_intercept_only[730.0]",
-        ("estimators/newton/located.py", "log=False, apart=True)", "log=False)"),
+        ("estimators/newton/looks.py", "log=False, apart=True)", "log=False)"),
     ),
     *(
         planted(what, f"estimators/test_engine.py::test_{test}", (f"estimators/engine/{file}", old, new))

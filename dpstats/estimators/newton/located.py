@@ -12,21 +12,21 @@ from scipy import special
 
 from dpstats.curator import Curator, Release
 from dpstats.estimators.apart import Whereabouts
-from dpstats.estimators.columns import of_few, zoom_in
+from dpstats.estimators.columns import of_few
 from dpstats.estimators.engine.bounds import LENGTHS
 from dpstats.estimators.engine.finish import to_user
 from dpstats.estimators.engine.plan import Plan
 from dpstats.estimators.gram.levels import shares_of
+from dpstats.estimators.newton.looks import OCTAVES, at_once, in_turn
 from dpstats.estimators.newton.problem import Problem
 from dpstats.estimators.row_scale import SURE, one_sided
-from dpstats.estimators.zoom import EQUAL_CELLS, HIDDEN, UNSEEN_SD, Zoomed, in_cells
+from dpstats.estimators.zoom import HIDDEN, UNSEEN_SD
 from dpstats.families.bounded_score import BoundedScore
 from dpstats.moments.design import DesignMoments
 from dpstats.moments.noisy import SEEN
 
 Array = np.ndarray
 
-OCTAVES = 12  # of the distance from a mean, in which rows are counted
 # a column stretched by this against its root mean square has rare long values, which shall keep their weight
 _STRETCHED = 1.5
 # rows become longer as noise falls; the scale shall then not
@@ -37,8 +37,6 @@ _CONSTANT = 0.8
 # their weight; and privacy noise of a coefficient, in sampling sds, beyond which that is not worth its noise:
 # one of 60 random designs was 3.9 times as wide
 _SPREAD, _DEAR = 2.0, 3.0
-# half-widths of where most of a column's rows are, within which others are looked for
-_REACH = 4.0
 # sd of an effect of which nothing is known: on log odds or log means, of a level against the others (of 340
 # levels of random designs one in twenty was off by more than 8.7 where its interval had an open end), and of
 # an sd of a column (its interval holds effects of 4)
@@ -47,9 +45,6 @@ _LOG_RATIO, _EFFECT = 4.5, 2.0
 _USABLE_SD = 0.5
 # relative error of an sd by octaves, within which squares are taken for even: in designs of the lottery
 _UNEVEN = 0.12
-# noise sd of a mean in its declared box, half-width 1, below which it says where octaves begin: a column with
-# an sd of a ten thousandth of its box is then seen in more than one
-_SHARP = 2.0**-15
 # relative error of a mean by octaves, in which rows are even
 _TOLD_BY_OCTAVES = 0.25
 # of a column's square that octaves hold beyond what noise may make, or it is not known how far the column
@@ -263,7 +258,7 @@ def locate(curator: Curator, first: Plan, octaves: float, problem: Problem, nois
         Privacy noise of a coefficient in sampling sds, for a column of sd 1 whose rows all count.
     """
     d = len(problem.lower)
-    looks = _at_once(curator, first, octaves, problem) or _in_turn(curator, first, octaves, problem)
+    looks = at_once(curator, first, octaves, problem) or in_turn(curator, first, octaves, problem)
     center, half, reach, origin, zero, varies, means, counts = looks
     usable, usable_sd, unread = _usable(counts)
     # means are over all rows: what cannot be used, as outside a subset, is at the middle of the box
@@ -363,127 +358,6 @@ def _moments(
     by_share = np.abs(0.5 - share) * noise * half / (share * (1 - share))
     found = DesignMoments("rows", rows, middle, noise * half, sds, np.where(coded, by_share, error))
     return found.clipped(~coded)
-
-
-class _Looks(NamedTuple):
-    """Boxes in which rows were looked at, and octaves told; where these begin; which covariates are mostly 0,
-    as far as noise tells; which columns were seen to vary; and the two releases there."""
-
-    center: Array
-    half: Array
-    reach: Array
-    origin: Array
-    zero: Array
-    varies: Array
-    means: Release
-    octaves: Release
-
-
-def _in_turn(curator: Curator, costs: Plan, octaves: float, problem: Problem) -> _Looks:
-    """Find where in their declared boxes columns lie, then their means, then octaves about these."""
-    asked, chosen = _looked_for(problem)
-    # counts and amounts may lie far below their upper bound
-    zoomed, left = zoom_in(
-        curator, costs, asked, np.append(chosen[:-1], False), not problem.family.two_valued
-    )
-    center, half = _boxes(problem, zoomed, chosen)
-    means, d = curator.release("column_means", left, **_means(problem, center, half)), len(problem.lower)
-    reach, middle = _reach(problem, center, half), means.values[0][: len(center)] / means.n
-    # most rows of amounts are 0, beside which others are seen better than beside a noisy mean
-    zero = (zoomed.hidden[:d] > 0) & (np.abs(center / half + middle)[:d] < SEEN * means.sd / means.n)
-    middle[:d][zero] = -(center / half)[:d][zero]
-    public = _octaves(middle, problem, center, half, reach)
-    found = curator.release("reach_counts", octaves, **public)
-    return _Looks(center, half, reach, public["origin"], zero, zoomed.varies, means, found)
-
-
-def _at_once(curator: Curator, costs: Plan, octaves: float, problem: Problem) -> _Looks | None:
-    """The same by two passes, if noise is so small that means of whole boxes say where octaves begin."""
-    asked, chosen = _looked_for(problem)
-    (whole, width), first = problem.boxes, costs.cost("means", "octaves")
-    public = dict(_means(problem, whole, width), weights=False)
-    _, sds = curator.noise("column_means", first, **public)
-    if not float(sds[0].max()) < _SHARP * curator.n:
-        return None
-    start = np.full(int(chosen.sum()), np.nan)
-    if not problem.family.two_valued:
-        start[-1] = -1.0  # octaves
-    counts, means = curator.release_together(
-        (
-            "reach_counts",
-            costs.cost("cells"),
-            dict(asked, chosen=chosen[:-1], cells=EQUAL_CELLS, origin=start),
-        ),
-        ("column_means", first, public),
-    )
-    seen = in_cells(counts, start)
-    zoomed = seen.among(chosen)
-    center, half = _boxes(problem, zoomed, chosen)
-    middle = whole + width * means.values[0] / means.n / seen.held.mean()
-    reach = _reach(problem, center, half)
-    near = _octaves((middle - center) / half, problem, center, half, reach)
-    means, found = curator.release_together(
-        ("column_means", costs.cost("moments"), _means(problem, center, half)),
-        ("reach_counts", octaves, near),
-    )
-    return _Looks(
-        center, half, reach, near["origin"], np.zeros(len(problem.lower), bool), zoomed.varies, means, found
-    )
-
-
-def _looked_for(problem: Problem) -> tuple[dict[str, Any], Array]:
-    """Public parameters of looks at declared boxes, and which columns are looked for, the response the last.
-
-    Without an intercept nothing may be centred, and a column of 0 and 1 fills its box.
-    """
-    (center, half), d = problem.boxes, len(problem.lower)
-    # an offset is of the linear predictor, and the response is a mean
-    public = dict(center=center[: d + 1], half=half[: d + 1], log=False, apart=True)
-    return public, np.append(~problem.zero_or_one & problem.intercept, True)
-
-
-def _boxes(problem: Problem, seen: Zoomed, chosen: Array) -> tuple[Array, Array]:
-    """Middle and half-width of the boxes in which rows are looked at.
-
-    Boxes of covariates that were seen in more than one place shrink to where they were seen. The box of
-    counts and amounts, whose upper bound may be far beyond any, keeps its lower end: its mean is where the
-    iteration starts. It holds a count of 1, and twice as far as was seen, as noise hides a tail.
-    """
-    (center, half), d = problem.boxes, len(problem.lower)
-    moved = np.flatnonzero(chosen[:-1] & (seen.hidden[:-1] == 0))
-    center[moved] += half[moved] * seen.center[moved]
-    half[moved] *= seen.half[moved]
-    if not problem.family.two_valued:
-        low, top = center[d] - half[d], seen.center[-1] + seen.half[-1]
-        half[d] = min(max(half[d] * (1 + top), problem.family.counts / 2), half[d])
-        center[d] = low + half[d]
-    return center, half
-
-
-def _means(problem: Problem, center: Array, half: Array) -> dict[str, Any]:
-    """Public parameters of means in these boxes, and of weights beside them."""
-    levels = [own - 1 for own in problem.categories]
-    return dict(center=center, half=half, levels=levels, weights=problem.weighted)
-
-
-def _octaves(means: Array, problem: Problem, center: Array, half: Array, reach: Array) -> dict[str, Any]:
-    """Public parameters of counts by octaves of the distance from means in their boxes, or from 0 without an
-    intercept; those of the response from its lower end. Levels have none: their means say all of them."""
-    d = len(problem.lower)
-    origin = np.clip(means, -1.0, 1.0) * half / reach
-    origin[: 0 if problem.intercept else d] = 0.0
-    origin[d] = -1.0
-    chosen = np.append(~problem.zero_or_one, True)
-    place = dict(center=center[: d + 1], half=reach[: d + 1], log=False, apart=True, together=True)
-    return dict(place, chosen=chosen[:-1], cells=OCTAVES, origin=origin[: d + 1][chosen])
-
-
-def _reach(problem: Problem, center: Array, half: Array) -> Array:
-    """Half-widths within which octaves are told: a far tail lies beyond where most rows of a column are."""
-    d, reach = len(problem.lower), half.copy()
-    declared = np.maximum(problem.upper - center[:d], center[:d] - problem.lower)
-    reach[:d] = np.clip(declared, half[:d], _REACH * half[:d])
-    return reach
 
 
 def _usable(octaves: Release) -> tuple[float, float, bool]:
