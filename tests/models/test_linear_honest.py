@@ -9,7 +9,7 @@ import pytest
 import dpstats as dps
 from dpstats.budget import Budget
 from dpstats.testing import NoNoise, SeededNoise, noise
-from tests.luck import fewest
+from tests.luck import fewest, most
 
 Columns = dict[str, np.ndarray]
 
@@ -144,21 +144,26 @@ def test_a_penalty_rests_on_squares_that_long_rows_lost() -> None:
 def test_a_variance_of_which_the_first_stage_missed_the_ends_is_known_up_to_a_factor() -> None:
     """At a small budget that of the square above is told 2 to 12 times too small.
 
-    A quarter of all fits are within 1.6 to 2 sds of its variance where the error is not of a factor, and
-    within .6 to .8 sds where it is.
+    Half of the fits are within .7 sds of its variance. They are within 1.2 or 1.3 where it may only be
+    smaller by as much as larger, or where nothing is said of rows beyond those that were seen. Without either
+    21 % of 400 other fits were two half-lengths off, and 3 % are.
     """
-    schema, off = dps.Schema(x=dps.bounded(0, 3.5), y=dps.bounded(-10, 10)), []
+    schema, off, missed = dps.Schema(x=dps.bounded(0, 3.5), y=dps.bounded(-10, 10)), [], []
     for seed in range(96):
         rng = np.random.default_rng([8, seed])
         x = rng.beta(0.6, 6.0, 7400)
-        columns = {"x": x, "y": 2 - 3 * x - 4 * x**2 + 0.4 * rng.normal(size=len(x))}
+        y, rows = 2 - 3 * x - 4 * x**2 + 0.4 * rng.normal(size=len(x)), np.column_stack([x, x**2])
+        apart, penalty = rows - rows.mean(axis=0), 0.7 * np.eye(2)
+        target = np.linalg.solve(apart.T @ apart / len(x) + penalty, apart.T @ y / len(x))
         with noise(SeededNoise(seed)):
-            fit = dps.ridge("y ~ x + I(x**2)", columns, schema, alpha=0.7).fit(dps.approx(0.75, 1e-6))
+            fit = dps.ridge("y ~ x + I(x**2)", {"x": x, "y": y}, schema, 0.7).fit(dps.approx(0.75, 1e-6))
+        missed.append(missed_by(fit, dict(zip(fit.params.index[1:], target, strict=True))).max())
         moments = fit.record.linear
-        rows = moments.back.T @ moments.all_rows @ moments.back
-        rows /= rows[0, 0]
-        off.append(abs(np.var(x**2) - (rows[2, 2] - rows[0, 2] ** 2)) / moments.whole_error[2, 2])
-    assert np.quantile(off, 0.25) < 1.2
+        told = moments.back.T @ moments.all_rows @ moments.back
+        told /= told[0, 0]
+        off.append(abs(np.var(x**2) - (told[2, 2] - told[0, 2] ** 2)) / moments.whole_error[2, 2])
+    assert np.median(off) < 1
+    assert np.sum(np.array(missed) > 2) <= most(96, 0.03)
 
 
 def test_under_pure_epsilon_a_flag_that_explains_nearly_all_is_held_or_unknown() -> None:

@@ -1002,7 +1002,17 @@ MUTANTS = (
     planted(
         "an error of a factor is taken for one of a logarithm (ridge)",
         f"{HONEST}a_variance_of_which_the_first_stage_missed_the_ends_is_known_up_to_a_factor",
-        ("estimators/gram/whole.py", "np.where(short, np.sinh(SURE * error) / SURE, error)", "error"),
+        ("estimators/gram/whole.py", "np.where(short, np.expm1(SURE * error) / SURE, error)", "error"),
+    ),
+    planted(
+        "a variance known up to a factor may be smaller by as much as larger (ridge)",
+        f"{HONEST}a_variance_of_which_the_first_stage_missed_the_ends_is_known_up_to_a_factor",
+        ("estimators/gram/whole.py", "np.expm1(SURE * error) / SURE", "np.sinh(SURE * error) / SURE"),
+    ),
+    planted(
+        "nothing is beyond the last cell where most of a variance is in it (ridge)",
+        f"{HONEST}a_variance_of_which_the_first_stage_missed_the_ends_is_known_up_to_a_factor",
+        ("estimators/gram/whole.py", "held * (low * high - end**2)", "0.0 * held"),
     ),
     planted(
         "a slope of what may not vary rests on a prior (linear)",

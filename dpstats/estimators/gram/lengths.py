@@ -23,7 +23,7 @@ from dpstats.moments.normal_rows import normal_squares
 _RATIO = 2.0  # of the ends of a cell
 # A cell that noise hides holds at most so many of the rows of the one before: it then adds as much to a
 # variance, as where squares have no mean.
-_NEXT = 0.25
+NEXT = 0.25
 # standard error of a slope along a direction, over what the rows that are not heard would take of it if all
 # of its effect levelled off
 _LEVELLED = 0.5
@@ -90,7 +90,7 @@ class LongRows:
         found = self.shares.T
         held = list(found[:1])
         for share in found[1:]:
-            held.append(np.where(share > 0, share, np.minimum(self.noise, _NEXT * held[-1])))
+            held.append(np.where(share > 0, share, np.minimum(self.noise, NEXT * held[-1])))
         lost = np.maximum(self.lower * self.upper - radius**2, 0.0)[:, None]
         noise, hidden = np.where(found > 0, self.noise, 0.0), np.where(found > 0, 0.0, held)
         return np.linalg.norm(noise * lost, axis=0), np.linalg.norm(hidden * lost, axis=0)
@@ -238,7 +238,7 @@ def _likely(counts: np.ndarray, extra: np.ndarray, noise: np.ndarray, sure: np.n
         found[cell] = more - noise[cell] ** 2 / more if more > noise[cell] else 0.0
         if more < sure[cell]:
             found[cell] = min(found[cell], most)
-        most = _NEXT * (found[cell] if cell else max(counts[0], 0.0))
+        most = NEXT * (found[cell] if cell else max(counts[0], 0.0))
     return found
 
 

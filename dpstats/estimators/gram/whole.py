@@ -13,9 +13,10 @@ from scipy import special
 
 from dpstats.estimators.gram.bounds import Bounds
 from dpstats.estimators.gram.coordinates import Coordinates
-from dpstats.estimators.gram.lengths import LongRows
+from dpstats.estimators.gram.lengths import NEXT, LongRows
 from dpstats.estimators.matrices import SMALLEST, by_precision, with_floor
 from dpstats.estimators.row_scale import SURE, RowScale
+from dpstats.estimators.zoom import HIDDEN
 from dpstats.moments import LinearMoments
 from dpstats.moments.normal_rows import kept_square, mean_weight
 
@@ -66,7 +67,8 @@ def of_all_rows(
     other = np.hypot(_OTHER, noise)
     # shortening makes no variance larger: where less is told than is seen, the column's ends were not found
     missed = np.maximum(np.log(seen * np.exp(usual) / variance), 0.0)
-    short = (missed > SURE * told) & ~scale.binary
+    beyond = _unseen(scale) if own else np.zeros(len(told))
+    short = ((missed > SURE * told) | (beyond > 0)) & ~scale.binary
     missed = np.sqrt(np.maximum(missed**2 - told**2, 0.0))
     told = np.where(missed > SURE * other, np.inf, np.hypot(told, missed))  # what was not seen tells nothing
     other = np.hypot(other, hidden)
@@ -84,9 +86,10 @@ def of_all_rows(
     whole = np.eye(k)
     whole[:first, first:], whole[first:, :first] = mean, mean.T
     whole[first:, first:] = common + mean.T @ mean
-    error = 1 / np.hypot(1 / told, 1 / other)
+    # rows beyond the cells of the first stage are those that noise hides in lengths of rows as well
+    error = np.hypot(1 / np.hypot(1 / told, 1 / other), beyond)
     # the variance of a column whose ends were not found is known up to a factor, and may be as much larger
-    error = np.where(short, np.sinh(SURE * error) / SURE, error)
+    error = np.where(short, np.expm1(SURE * error) / SURE, error)
     return place.whitening @ whole @ place.whitening, _in_units(scale, moments.n, common, error, apart)
 
 
@@ -143,8 +146,33 @@ def _beyond(scale: RowScale) -> tuple[np.ndarray, np.ndarray]:
     density, beyond = np.exp(-(reach**2) / 2) / math.sqrt(2 * math.pi), special.ndtr(-reach)
     normal = 2 * (beyond + reach * density - reach**2 * beyond)
     exponential = np.exp(-reach - 1) * (2 * reach + 2)
-    heavier = _HEAVIER * (_kurtosis(scale) + _skewed(scale) - _NORMAL)
-    return normal, exponential * np.clip(heavier, _LIGHTEST, _HEAVIEST)
+    return normal, exponential * np.clip(_heavier(scale), _LIGHTEST, _HEAVIEST)
+
+
+def _unseen(scale: RowScale) -> np.ndarray:
+    """What rows that noise hides beyond the cells of a column may add, as a share of its variance.
+
+    0 where the last cell does not hold most of the squares that were seen, or the column is no heavier than
+    those that :func:`_beyond` knows. Rows beyond are no more than noise hides, or go with the cell before.
+    """
+    seen = scale.shares > 0
+    squares, found = scale.shares * scale.places**2, np.zeros(len(scale.center))
+    for places, bounds in ((-scale.places, -scale.lower[:-1]), (scale.places, scale.upper[:-1])):
+        last = np.argmax(np.where(seen, places, 0.0), axis=1)[:, None]
+        held, end = (np.take_along_axis(part, last, axis=1)[:, 0] for part in (scale.shares, _EDGE * places))
+        low = np.where(end > 0, end, np.inf)
+        while np.any(low < bounds):
+            held, high = np.minimum(scale.missed / HIDDEN, NEXT * held), np.minimum(2 * low, bounds)
+            found += np.where(low < bounds, held * (low * high - end**2), 0.0) ** 2
+            low = 2 * low
+    farthest = np.argmax(np.where(seen, np.abs(scale.places), 0.0), axis=1)[:, None]
+    most = np.take_along_axis(squares, farthest, axis=1)[:, 0] > squares.sum(axis=1) / 2
+    return np.sqrt(found) * (most & (_heavier(scale) > _HEAVIEST))
+
+
+def _heavier(scale: RowScale) -> np.ndarray:
+    """By how much heavier each column is than about a normal one, by the cells where its rows were seen."""
+    return _HEAVIER * (_kurtosis(scale) + _skewed(scale) - _NORMAL)
 
 
 def _kurtosis(scale: RowScale) -> np.ndarray:
