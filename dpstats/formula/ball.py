@@ -100,6 +100,14 @@ class UnitBall:
             back[0] -= self.center @ back
         return back
 
+    @property
+    def from_user(self) -> np.ndarray:
+        """The inverse of `to_user`, in which nothing cancels."""
+        forth = np.eye(self.k)
+        if self.constant:
+            forth[0] += self.center
+        return np.linalg.solve(self.turned.T, (self.scale * self.radius)[:, None] * forth)
+
 
 def _most(size: np.ndarray, longest: float) -> float:
     """Most that the squares of x / size add up to, for |x_j| <= size_j and |x| <= longest.

@@ -57,6 +57,15 @@ MUTANTS = (
         ("estimators/objective/penalised.py", "for side, *told in levels:", "for side, *told in levels[:0]:"),
     ),
     planted(
+        "errors across the straight part are taken on the user's scale",
+        "models/test_far_from_0.py::test_a_column_far_from_0_has_the_fit_of_the_shifted_column[svm-x]",
+        (
+            "estimators/objective/penalised.py",
+            "gradient = inner @ result.inside @ inner",
+            "gradient = inner @ ball.from_user @ result.cov @ ball.from_user.T @ inner",
+        ),
+    ),
+    planted(
         "cells of products have no sides",
         "models/test_svm_straight.py::test_a_level_that_is_nearly_half_and_half_is_not_silently_on_the_wrong_side",
         ("formula/layout.py", "if one and one <= levels.keys()", "if len(one) == 1 and one <= levels.keys()"),

@@ -1572,6 +1572,15 @@ MUTANTS = (
         ),
     ),
     planted(
+        "bends of columns far from 0 move their intercepts alone",
+        "models/test_far_from_0.py::test_a_column_far_from_0_has_the_fit_of_the_shifted_column[lognormal-x]",
+        (
+            "estimators/location_scale/bend.py",
+            "user @ tied.T",
+            "np.linalg.pinv(tied @ np.linalg.inv(user))",
+        ),
+    ),
+    planted(
         "long rows that hold a column's variance are counted, and intervals do not know of them",
         "estimators/test_lengths.py::test_long_rows_count_where_counts_tell_them_under_pure_epsilon",
         ("estimators/gram/lengths.py", "_LEVELLED = 0.5", "_LEVELLED = 0.0"),

@@ -14,10 +14,11 @@ from dpstats.estimators.engine.finish import to_user
 from dpstats.estimators.location_scale.estimate import SurvivalEstimate
 from dpstats.estimators.location_scale.problem import LOG_SIGMA_RANGE
 from dpstats.estimators.location_scale.route import WhitenedNewton
+from dpstats.estimators.location_scale.strata_layout import Layout
 
 
 def straight(
-    route: WhitenedNewton, cost: float, found: SurvivalEstimate, back: np.ndarray | None = None
+    route: WhitenedNewton, cost: float, found: SurvivalEstimate, layout: Layout | None = None
 ) -> SurvivalEstimate:
     """A fit that tells by the caution "bends" if times surely do, and counts what they may as error.
 
@@ -28,14 +29,15 @@ def straight(
     cost : float
     found : SurvivalEstimate
         Its parameters are the location's and the log sigmas.
-    back : array, shape (k, p), optional
-        From the p location coefficients of the fit to those of standardised columns, if not the usual one.
+    layout : Layout, optional
+        Of strata, which tie coefficients of standardised columns.
     """
     bounding, choice, whitening = route.bounding, route.choice, route.whitening.matrix
     scale, family = bounding.placement.scale, bounding.placement.problem.family
-    if back is None:
-        back = np.linalg.inv(to_user(scale.center, scale.scale, True, scale.y_scale))
-    p = back.shape[1]
+    user = to_user(scale.center, scale.scale, True, scale.y_scale) if layout is None else layout.to_user
+    p = len(user)
+    tied = np.eye(p) if layout is None else layout.tied
+    back, way = tied @ np.linalg.inv(user), user @ tied.T
     # as far as points of the fit go: an estimate that is all noise may be any number
     sigma = np.exp(np.clip(found.params[p:] - math.log(scale.y_scale), *LOG_SIGMA_RANGE))
     unit = float(np.mean(sigma**-2.0) ** -0.5)
@@ -69,10 +71,9 @@ def straight(
     cut = where.cut
     limit = max(cut.steepest, float(cut.integrals(np.array([np.inf])).location[0]))
     bent = look.judged(release, limit)
-    way = np.linalg.pinv(back) * unit
     params, moved = found.params.copy(), np.zeros_like(found.cov)
-    params[:p] += way @ bent.shift
-    moved[:p, :p] = way @ bent.cov @ way.T
+    params[:p] += unit * way @ bent.shift
+    moved[:p, :p] = unit**2 * way @ bent.cov @ way.T
     # with strata there are other columns than coefficients
     told = (f"bends:{j}" if j and p == len(gamma) else "bends" for j in bent.told)
     return replace(found, params=params).doubted(moved, *told)

@@ -252,8 +252,7 @@ class Stratified(GaussianRoute):
 
     def finish(self) -> SurvivalEstimate:
         layout = self.layout
-        back = layout.tied @ np.linalg.inv(layout.to_user)
-        result = straight(self, self._plan.cost("bend"), _estimated(self), back)
+        result = straight(self, self._plan.cost("bend"), _estimated(self), layout)
         placement, groups = self.bounding.placement, len(layout.shares)
         assert placement.problem.strata is not None
         # location coefficients are tied, and what moves one log sigma moves all

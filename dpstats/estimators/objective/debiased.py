@@ -204,7 +204,7 @@ def without_penalty(
     change = _change(ball, matrices, moved, tuning)
     back = ball.to_user @ moved
     moments = row_moments(information, ball.turned, located, problem.intercept)
-    left = np.linalg.solve(ball.to_user, _left(problem, moments, back, change))
+    left = ball.from_user @ _left(problem, moments, back, change)
     far = minimum.params + moved - start_of(located, problem) * ball.radius
     level = level_of(located, problem, tuning) / ball.radius**2
     guess, larger = _guess(ball, information, problem, located, far / ball.radius, level, tuning.far)
@@ -220,7 +220,7 @@ def without_penalty(
     guess, larger, sampled = (ball.to_user @ part @ ball.to_user.T for part in (guess, larger, sampling / n))
 
     def along(change: np.ndarray) -> tuple[float, float]:
-        own = np.linalg.solve(ball.to_user, change)
+        own = ball.from_user @ change
         rows, unit = n * float(own @ own), own / np.linalg.norm(own)
         sd = float(matrices.noise_along(unit[:, None])[0])
         return rows * float(unit @ matrices.curvature @ unit), rows * sd

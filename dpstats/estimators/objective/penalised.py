@@ -1,7 +1,7 @@
 """The penalised minimum with intervals for it: Algorithms 1 to 5 of the paper (docs/theory/objective.md)."""
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -29,10 +29,14 @@ class MarginEstimate(Estimate):
         Of noise that is not normal.
     penalty : float
         c of the mean loss + c |params of a|^2 that was minimised.
+    inside : array, shape (k, k)
+        `cov` in the coordinates of the ball. Where a column lies far from 0 against its width, rounding
+        leaves no form of it in those of the user.
     """
 
     tails: Tails | None = None
     penalty: float = 0.0
+    inside: np.ndarray = field(kw_only=True)
 
 
 def estimate(
@@ -62,12 +66,15 @@ def estimate(
     if minimum.tilt_law != "none":
         law, sds, more = minimum.tilt_law, minimum.tilt_sds, more + np.diag(minimum.sds**2)
     back = ball.to_user
-    noise = back @ carried * sds
+    noise = carried * sds
+    inside = noise @ noise.T + more + sampling
+    noise = back @ noise
     principal = noise @ noise.T
     privacy = principal + back @ more @ back.T
     tails = Tails(law, k, np.diag(principal).copy()) if law in LAWS else None
     cov = privacy + back @ sampling @ back.T
-    return MarginEstimate(back @ params, cov, privacy, (), {"R": ball.radius}, tails, penalty)
+    settings = {"R": ball.radius}
+    return MarginEstimate(back @ params, cov, privacy, (), settings, tails, penalty, inside=inside)
 
 
 # times the edge of pure noise, which its largest eigenvalue exceeds now and then; this it does not
@@ -136,17 +143,15 @@ def fit_penalised(
     least, center = penalty_parts(minimum)
     inner, slopes = pooled(curvature, hidden) + least, pooled(scores - center, lost)
     result = sandwich(ball, minimum, inner, slopes)
-    forth = np.linalg.inv(ball.to_user)
-    steep = forth.T @ inner @ forth
-    gradient = steep @ result.cov @ steep
+    gradient = inner @ result.inside @ inner
     if loss.straight and curvature[0, 0] > hidden:
         # a row of the slope s has lost 1 - s, half of 1 - s^2 at least
         gained = loss.straight * (1 - slopes[0, 0] * ball.radius**2) / 2
-        way = ball.to_user @ minimum.params
-        result = _across_the_straight_part(result, gradient, way, gained, 0.0, "straight")
+        result = _across_the_straight_part(ball, result, gradient, minimum.params, gained, 0.0, "straight")
     for side, *told in levels:
         gained, noise = (loss.straight * each for each in told)
-        result = _across_the_straight_part(result, gradient, loss.straight * side, gained, noise, "even")
+        way = loss.straight * ball.from_user @ side
+        result = _across_the_straight_part(ball, result, gradient, way, gained, noise, "even")
     if float(np.linalg.eigvalsh(scores)[-1]) > _SEEN * lost:
         return result
     result = result.hopeless()
@@ -173,7 +178,13 @@ def sandwich(ball: UnitBall, minimum: Minimum, inner: np.ndarray, sigma: np.ndar
 
 
 def _across_the_straight_part(
-    found: MarginEstimate, gradient: np.ndarray, way: np.ndarray, gained: float, noise: float, caution: str
+    ball: UnitBall,
+    found: MarginEstimate,
+    gradient: np.ndarray,
+    way: np.ndarray,
+    gained: float,
+    noise: float,
+    caution: str,
 ) -> MarginEstimate:
     """A fit whose intervals reach twice this way farther, unless the loss surely bends before it.
 
@@ -184,9 +195,11 @@ def _across_the_straight_part(
 
     Parameters
     ----------
+    ball : UnitBall
+        In whose coordinates all that follows is.
     found : MarginEstimate
     gradient : array, shape (k, k)
-        Covariance of the gradient of the objective, per row, in coefficients of the user's columns.
+        Covariance of the gradient of the objective, per row.
     way : array, shape (k,)
         Half of what leads from one end to the other.
     gained : float
@@ -195,10 +208,12 @@ def _across_the_straight_part(
         Its sd by the noise of what tells it.
     caution : str
     """
-    sd = 1 / math.sqrt(way @ np.linalg.solve(found.cov, way))
+    sd = 1 / math.sqrt(way @ np.linalg.solve(found.inside, way))
     if Z95 * sd > 2 or gained > Z95 * math.hypot(math.sqrt(way @ gradient @ way), noise):
         return found
-    return found.doubted(((sd + 2 / Z95) ** 2 - sd**2) * np.outer(way, way), caution)
+    farther, user = (sd + 2 / Z95) ** 2 - sd**2, ball.to_user @ way
+    inside = found.inside + farther * np.outer(way, way)
+    return replace(found.doubted(farther * np.outer(user, user), caution), inside=inside)
 
 
 def _joint(
