@@ -34,8 +34,6 @@ try:
 except ImportError:  # Windows, where no lock is dropped before it is released
     fcntl = None  # type: ignore[assignment]
 
-_LOOKS = 100  # times 20 ms: how long a ledger may have two names while it is created
-
 
 @contextmanager
 def alone(path: Path) -> Iterator[None]:
@@ -87,22 +85,38 @@ def _locked(folder: int, deadline: float) -> bool:
 def refuse_second_name(path: Path) -> None:
     """Refuse a file that has two names by a hard link: SQLite keeps a journal for each name.
 
-    Who opens it by one name would not undo a charge that was cut off under the other. Whoever creates the
-    ledger gives the file a second name for a moment, which is waited for.
+    Who opens it by one name would not undo a charge that was cut off under the other.
 
     Raises
     ------
     LedgerError
     """
-    for _ in range(_LOOKS):
-        names = path.stat().st_nlink if path.is_file() else 1  # what else is wrong, SQLite says
-        if names <= 1:
-            return
-        time.sleep(0.02)
-    raise LedgerError(
-        f"the ledger {path} has {names} names (hard links), and a charge cut off under one would spoil "
-        "the file under the other; remove all but one. Nothing was released. A symbolic link is fine"
-    )
+    names = path.stat().st_nlink if path.is_file() else 1  # what else is wrong, SQLite says
+    if names > 1:
+        names -= _removed_drafts(path.resolve())
+    if names > 1:
+        raise LedgerError(
+            f"the ledger {path} has {names} names (hard links), and a charge cut off under one would spoil "
+            "the file under the other; remove all but one. A process that was killed while it began a ledger "
+            f"leaves one in a hidden folder beside it, such as .{path.name}.k3x8w_2q. Nothing was released. "
+            "A symbolic link is fine"
+        )
+
+
+def _removed_drafts(path: Path) -> int:
+    """How many names a ledger had as a draft, which stay if the process is killed that begins it.
+
+    Nobody charges it by such a name, which is alone in its folder. Those that may be removed are.
+    """
+    found = 0
+    for folder in path.parent.glob(".*.*"):
+        draft = folder / folder.name[1:].rpartition(".")[0]
+        with suppress(OSError):  # what is no folder, or another account's
+            if [*folder.iterdir()] == [draft] and os.path.samestat(draft.lstat(), path.stat()):
+                found += 1
+                draft.unlink()
+                folder.rmdir()
+    return found
 
 
 APPLICATION_ID = 0x64707374  # "dpst", where `file` and we look for it
@@ -204,9 +218,10 @@ def now() -> str:
 def create(path: Path, dataset: str, total: Budget, created: str) -> None:
     """Write a new ledger. Nobody sees it half written, and a file that is there is left alone.
 
-    It is written beside its place, not in a directory for temporary files, which may be another device.
+    It is written beside its place, not in a directory for temporary files, which may be another device. For a
+    moment it has two names, which nobody sees, and which the next that opens it tidies up after a kill.
     """
-    with tempfile.TemporaryDirectory(dir=path.parent, prefix=f".{path.name}.") as beside:
+    with alone(path), tempfile.TemporaryDirectory(dir=path.parent, prefix=f".{path.name}.") as beside:
         draft = Path(beside) / path.name
         with told(path), closing(sqlite3.connect(draft, isolation_level=None)) as connection:
             _settle(connection)

@@ -432,6 +432,57 @@ def test_a_file_with_two_names_is_refused(tmp_path: Path) -> None:
     assert ledger.spent == dps.zcdp(0.1)
 
 
+def killed_with_two_names(path: Path) -> None:
+    """Begin a ledger in a process that is killed while the file still has the name of its draft."""
+
+    def begin() -> None:
+        link = os.link
+
+        def killed(draft: Path, name: Path) -> None:
+            link(draft, name)
+            os.kill(os.getpid(), signal.SIGKILL)
+
+        os.link = killed  # type: ignore[assignment]
+        dps.Ledger(path, total=dps.zcdp(1))
+
+    assert in_processes(begin, 1) == [-signal.SIGKILL]
+    assert path.stat().st_nlink == 2
+
+
+@pytest.mark.parametrize("opened", ["its name", "a symbolic link", "another name"])
+def test_who_is_killed_while_beginning_a_ledger_leaves_one_that_is_used(tmp_path: Path, opened: str) -> None:
+    path = tmp_path / "a.ledger"
+    killed_with_two_names(path)
+    if opened == "a symbolic link":
+        (tmp_path / "link").mkdir()
+        (tmp_path / "link" / "b.ledger").symlink_to(path)
+    if opened == "another name":
+        path = path.rename(tmp_path / "b.ledger")
+    (tmp_path / ".settings.d").mkdir()
+    (tmp_path / ".cache.txt").touch()
+    name = tmp_path / "link" / "b.ledger" if opened == "a symbolic link" else path
+    dps.Ledger(name, total=dps.zcdp(1)).charge(dps.zcdp(0.1), **FOR)
+    assert dps.Ledger(path).spent == dps.zcdp(0.1) and path.stat().st_nlink == 1
+    assert {each.name for each in tmp_path.iterdir()} - {"link"} == {path.name, ".settings.d", ".cache.txt"}
+
+
+def test_a_draft_by_which_a_ledger_was_used_and_other_names_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "a.ledger"
+    killed_with_two_names(path)
+    (draft,) = tmp_path.glob(".a.ledger.*/a.ledger")
+    with pytest.raises(LedgerError, match="2 names"):
+        dps.Ledger(draft)
+    journal = draft.with_name("a.ledger-journal")
+    journal.touch()
+    with pytest.raises(LedgerError, match=r"2 names .*in a hidden folder beside it, such as \.a\.ledger"):
+        dps.Ledger(path)
+    journal.unlink()
+    os.link(path, tmp_path / "b.ledger")
+    with pytest.raises(LedgerError, match="2 names"):
+        dps.Ledger(path)
+    assert path.stat().st_nlink == 2
+
+
 def test_an_earlier_copy_in_the_place_of_the_file_is_noticed(path: Path) -> None:
     ledger = dps.Ledger(path)
     earlier = path.read_bytes()

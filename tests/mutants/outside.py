@@ -39,7 +39,17 @@ MUTANTS = (
     planted(
         "charges under two names of one file do not count together",
         "ledger/test_durability.py::test_a_file_with_two_names_is_refused",
-        ("ledger/store.py", "        if names <= 1:\n", "        if True:\n"),
+        (STORE, "    if names > 1:\n        raise", "    if False:\n        raise"),
+    ),
+    planted(
+        "whoever is killed while beginning a ledger leaves one that is refused",
+        "ledger/test_durability.py::test_who_is_killed_while_beginning_a_ledger_leaves_one_that_is_used",
+        (STORE, "names -= _removed_drafts(path.resolve())", "pass"),
+    ),
+    planted(
+        "a draft by which a ledger was charged is taken for one that was left",
+        "ledger/test_durability.py::test_a_draft_by_which_a_ledger_was_used_and_other_names_are_refused",
+        (STORE, "[*folder.iterdir()] == [draft] and ", ""),
     ),
     planted(
         "charges may be deleted",
