@@ -20,7 +20,7 @@ from tqdm import tqdm
 import dpstats as dps
 from dpstats.curator import Curator
 from dpstats.estimators.functional import fit_functional
-from dpstats.estimators.location_scale import Problem
+from dpstats.estimators.location_scale import SurvivalProblem
 from dpstats.estimators.published.functional import as_published
 from dpstats.families import DISTS as FAMILIES
 from dpstats.formula import build_design
@@ -46,7 +46,10 @@ def fits(cell: Cell, rep: int) -> dict[float, tuple[Array, Array, Array, Array]]
     formula = cell.formula.replace("Surv(time, failed)", "Surv(time)")
     design, dist = build_design(formula, cell.schema), FAMILIES[DISTS[cell.family]]
     bounds = np.vstack([design.bounds[1:], np.log(design.response.time_bounds)])
-    box, rows = Problem(dist.family, True, *bounds.T).box, open_rows(data, cell.schema, design.variables)
+    box, rows = (
+        SurvivalProblem(dist.family, True, *bounds.T).box,
+        open_rows(data, cell.schema, design.variables),
+    )
     found = {}
     for epsilon in EPSILONS:
         with noise(SeededNoise(zlib.crc32(f"{cell.name} {epsilon:g} {rep}".encode()))):

@@ -10,7 +10,7 @@ import numpy as np
 
 from dpstats._private import HoldsRows
 from dpstats.formula.block import Block
-from dpstats.rows.parts import Part
+from dpstats.rows.parts import TablePart
 from dpstats.schema import Unit
 
 T = TypeVar("T")
@@ -47,7 +47,7 @@ class RowSource(Protocol):
     @property
     def unit(self) -> Unit: ...
 
-    def parts(self) -> Sequence[Part]: ...
+    def parts(self) -> Sequence[TablePart]: ...
 
     def hold(self) -> None: ...
 

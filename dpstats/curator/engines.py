@@ -13,7 +13,7 @@ from concurrent.futures.process import BrokenProcessPool
 from typing import Any, Protocol
 
 from dpstats.curator.partial import Failure, Task, WorkError, run, run_given
-from dpstats.rows.parts import Part
+from dpstats.rows.parts import TablePart
 from dpstats.running import Running, default_client
 
 _LOOK = 60.0  # seconds after which workers are counted
@@ -26,11 +26,11 @@ _IDLE = 300  # seconds after which a worker without work ends
 class Engine(Protocol):
     """Computes sums of parts."""
 
-    def results(self, task: bytes, parts: Sequence[Part]) -> Iterator[tuple[int, Any]]:
+    def results(self, task: bytes, parts: Sequence[TablePart]) -> Iterator[tuple[int, Any]]:
         """The place of a part and what the task answers for it, as they come."""
 
 
-def chosen(running: Running, parts: Sequence[Part]) -> Engine | None:
+def chosen(running: Running, parts: Sequence[TablePart]) -> Engine | None:
     """The engine that the options ask for; None for this process, which sums what cannot be sent, too."""
     if parts and all(part.mapped for part in parts):
         return Spark()
@@ -45,7 +45,7 @@ def chosen(running: Running, parts: Sequence[Part]) -> Engine | None:
     return None
 
 
-def gathered(engine: Engine, task: Task, parts: Sequence[Part]) -> Iterator[Any]:
+def gathered(engine: Engine, task: Task, parts: Sequence[TablePart]) -> Iterator[Any]:
     """The totals of all parts, each once, in any order.
 
     Raises
@@ -81,7 +81,7 @@ class Processes:
         self._pool = loky.get_reusable_executor
         self._workers = workers
 
-    def results(self, task: bytes, parts: Sequence[Part]) -> Iterator[tuple[int, Any]]:
+    def results(self, task: bytes, parts: Sequence[TablePart]) -> Iterator[tuple[int, Any]]:
         left = dict(enumerate(parts))
         for _ in range(TRIES):
             pool = self._pool(max_workers=self._workers, timeout=_IDLE, env=_ALONE)
@@ -110,7 +110,7 @@ class Cluster:
     def __init__(self, client: Any) -> None:
         self._client = client
 
-    def _submitted(self, task: bytes, parts: Sequence[Part]) -> list[Any]:
+    def _submitted(self, task: bytes, parts: Sequence[TablePart]) -> list[Any]:
         if not getattr(parts[0], "inputs", ()):
             return [self._client.submit(run, task, part, pure=False) for part in parts]
         from dask import delayed
@@ -119,7 +119,7 @@ class Cluster:
         asked = [delayed(run_given, pure=False)(task, pickle.dumps(part), *part.inputs) for part in parts]
         return list(self._client.compute(asked))
 
-    def results(self, task: bytes, parts: Sequence[Part]) -> Iterator[tuple[int, Any]]:
+    def results(self, task: bytes, parts: Sequence[TablePart]) -> Iterator[tuple[int, Any]]:
         futures = self._submitted(task, parts)
         places = {future.key: place for place, future in enumerate(futures)}
         died = None
@@ -157,12 +157,12 @@ class Spark:
     it was summed. How many partitions there are may change from pass to pass; the curator counts their rows.
     """
 
-    def results(self, task: bytes, parts: Sequence[Part]) -> Iterator[tuple[int, Any]]:
+    def results(self, task: bytes, parts: Sequence[TablePart]) -> Iterator[tuple[int, Any]]:
         for place, part in enumerate(parts):
             yield place, _total(_answers(task, part))
 
 
-def _answers(task: bytes, part: Part) -> list[tuple[int, bytes]]:
+def _answers(task: bytes, part: TablePart) -> list[tuple[int, bytes]]:
     """Of each partition, once."""
     died = None
     try:

@@ -25,7 +25,7 @@ from dpstats.curator.blocks import Block, Passing, PublicDesign, RowReader, Scra
 from dpstats.curator.lattice import Factor, LatticeSum, Total
 from dpstats.curator.statistics import REGISTRY, Statistic
 from dpstats.errors import DataError
-from dpstats.rows.parts import Part
+from dpstats.rows.parts import TablePart
 
 Named = tuple[str, Mapping[str, Any]]
 """A registered statistic: its name and its public parameters."""
@@ -155,7 +155,7 @@ class Task:
         name = " and ".join(name for name, _ in asked)
         return Task(design, name, functools.partial(partial, design, asked), size)
 
-    def __call__(self, part: Part) -> Any:
+    def __call__(self, part: TablePart) -> Any:
         try:
             with np.errstate(all="ignore"):
                 return self.summed(passed(self.design, part.blocks(self.size)))
@@ -163,7 +163,7 @@ class Task:
             return Failure.of(error)
 
 
-def run(task: bytes, part: Part) -> Any:
+def run(task: bytes, part: TablePart) -> Any:
     """Do a pickled task: what a worker calls."""
     return pickle.loads(task)(part)
 

@@ -8,7 +8,7 @@ import numpy as np
 from dpstats._private import HoldsRows
 from dpstats.curator.blocks import RowSource
 from dpstats.curator.lattice import MAX_ROWS
-from dpstats.rows.parts import Part, cut
+from dpstats.rows.parts import TablePart, cut
 from dpstats.schema import Unit
 
 _SIDES = 2**8  # of the coin of a row, a byte
@@ -42,7 +42,7 @@ class Sample(HoldsRows):
         """That of all rows."""
         return self._rows.unit
 
-    def parts(self) -> Sequence[Part]:
+    def parts(self) -> Sequence[TablePart]:
         """None: they are kept."""
         return ()
 

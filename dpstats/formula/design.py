@@ -20,7 +20,7 @@ from dpstats.formula.factor_reader import read_factor
 from dpstats.formula.factors import NumericFactor
 from dpstats.formula.grammar import Terms, check_operators, notes_on
 from dpstats.formula.layout import Columns, column_bounds, columns, radius
-from dpstats.formula.middles import Products
+from dpstats.formula.middles import MiddledProducts
 from dpstats.formula.newdata import NewRows, RowError, covariate_block
 from dpstats.formula.offsets import read_weights, split_offset
 from dpstats.formula.reader import NARROWEST
@@ -95,7 +95,7 @@ class Design(Filler):
     scales: bool
     middles: tuple[tuple[str, tuple[float, float, float]], ...]
     way: np.ndarray
-    _products: Products
+    _products: MiddledProducts
 
     @property
     def delayed(self) -> bool:
@@ -412,7 +412,7 @@ def _check_text(formula: object) -> None:
         )
 
 
-def _products(terms: Terms, schema: Schema, formula: str, baseline: bool) -> Products:
+def _products(terms: Terms, schema: Schema, formula: str, baseline: bool) -> MiddledProducts:
     """The columns of the terms."""
     factors = {code: read_factor(code, schema) for term in terms for code in term}
     grammar.check_removed(formula)
@@ -421,7 +421,7 @@ def _products(terms: Terms, schema: Schema, formula: str, baseline: bool) -> Pro
         coding = grammar.without_intercept(coding, formula)
     if not coding.names:
         raise FormulaError(f"{brief(formula)} has no column on the right of ~ (1 is an intercept)")
-    return Products(coding, factors, schema, baseline)
+    return MiddledProducts(coding, factors, schema, baseline)
 
 
 def _split_groups(

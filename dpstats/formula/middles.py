@@ -77,7 +77,7 @@ class Moved(NamedTuple):
     way: np.ndarray
 
 
-class Products:
+class MiddledProducts:
     """Which numbers of a formula can be told about middles in its products and powers, as is public.
 
     Parameters

@@ -15,7 +15,7 @@ import numpy as np
 from dpstats._arguments import among, near, shown
 from dpstats.curator import Curator
 from dpstats.errors import SpecificationError
-from dpstats.estimators.location_scale import Problem, fit_location_scale, make_plan
+from dpstats.estimators.location_scale import SurvivalProblem, fit_location_scale, make_plan
 from dpstats.families import DISTS, Dist, Family, GlmFamily
 from dpstats.formula import Design
 from dpstats.moments.linear import Quantity
@@ -163,9 +163,9 @@ def contest(
     return tuple(zip((each.name for each in others), *against, strict=True))
 
 
-def _level(design: Design, dist: Dist, curator: Curator) -> Problem:
+def _level(design: Design, dist: Dist, curator: Curator) -> SurvivalProblem:
     """A response with an intercept alone, less the offset that holds the covariates."""
     times, offset = np.asarray(design.time_bounds), np.asarray(curator.offset_bounds)
     lower, upper = (np.log(times) if dist.log else times) - offset[::-1]
     box = np.array([lower]), np.array([upper])
-    return Problem(dist.family, dist.log, *box, intervals=design.intervals)
+    return SurvivalProblem(dist.family, dist.log, *box, intervals=design.intervals)

@@ -16,9 +16,9 @@ from dpstats.budget import Budget
 from dpstats.curator import Curator
 from dpstats.errors import BudgetError, FormulaError, SpecificationError
 from dpstats.estimators.location_scale import (
-    Problem,
     ScaleGroups,
     SurvivalEstimate,
+    SurvivalProblem,
     after_columns,
     fit_location_scale,
     make_plan,
@@ -314,7 +314,7 @@ class Survreg(Plannable):
         result = fit_location_scale(curator.reading(wide), problem, plan)
         return self._publish(facts, of_formula(result, moved), (*first, *RELEASED))
 
-    def _problem(self, design: Design) -> Problem:
+    def _problem(self, design: Design) -> SurvivalProblem:
         """Public facts in the estimator's terms."""
         return _problem(design, DISTS[self.dist], self.scale)
 
@@ -471,13 +471,13 @@ def _times(design: Design) -> SurvResponse | IntervalResponse:
     return design.response
 
 
-def _problem(design: Design, dist: Dist, scale: float | None) -> Problem:
+def _problem(design: Design, dist: Dist, scale: float | None) -> SurvivalProblem:
     """Public facts in the estimator's terms; the intercept is its own."""
     times, offset = np.asarray(_times(design).time_bounds), design.offset_bounds
     response = (np.log(times) if dist.log else times) - offset[::-1]  # what rows give: y - offset
     lower, upper = np.vstack([design.bounds[1:], response]).T
     levels = design.levels[:, 1:]
-    return Problem(
+    return SurvivalProblem(
         dist.family,
         dist.log,
         lower,

@@ -56,14 +56,14 @@ class ColumnSums:
     sums: BoxSums | None
 
 
-class Part(NamedTuple):
+class NotNegative(NamedTuple):
     """What is added to a moment and is never below 0, and the variance of its noise."""
 
     amount: float
     noise: float
 
 
-class Located(NamedTuple):
+class MeanAndVariance(NamedTuple):
     """Mean, variance and what is not known of them, in the unit of the variable.
 
     Attributes
@@ -77,7 +77,7 @@ class Located(NamedTuple):
         How far the mean is from the middle of the box, and half of its width.
     below, above : Part
         By how much values below the box make the mean smaller, and those above it larger.
-    spread : Part
+    spread : NotNegative
         By how much both make the variance larger.
     kurtosis, rows : float
     """
@@ -89,9 +89,9 @@ class Located(NamedTuple):
     square_noise: float
     offset: float
     half: float
-    below: Part
-    above: Part
-    spread: Part
+    below: NotNegative
+    above: NotNegative
+    spread: NotNegative
     kurtosis: float
     rows: float
 
@@ -117,7 +117,7 @@ class Located(NamedTuple):
         return spread_of_normal(z, variance, self.rows, self.kurtosis, float(error) ** 2)
 
 
-def in_box(column: ColumnSums) -> Located:
+def in_box(column: ColumnSums) -> MeanAndVariance:
     """Moments of a variable, with what lies beyond the box put in by its counts."""
     table, sums = column.table, column.sums
     assert sums is not None
@@ -131,7 +131,7 @@ def in_box(column: ColumnSums) -> Located:
     mean_noise = unit**2 * (sums.noise.sd**2 + m**2 * doubt + below.shift_noise + above.shift_noise)
     noise = area**2 * (sums.second_sd**2 + q**2 * doubt)
     beyond_noise, offset = area**2 * (below.square_noise + above.square_noise), sums.half * mean
-    return Located(
+    return MeanAndVariance(
         sums.center + offset,
         mean_noise,
         sums.half**2 * max(q + square - mean**2, 0.0),
@@ -139,9 +139,9 @@ def in_box(column: ColumnSums) -> Located:
         noise,
         offset,
         sums.half,
-        Part(unit * -below.shift, unit**2 * below.shift_noise),
-        Part(unit * above.shift, unit**2 * above.shift_noise),
-        Part(sums.half**2 * square, beyond_noise),
+        NotNegative(unit * -below.shift, unit**2 * below.shift_noise),
+        NotNegative(unit * above.shift, unit**2 * above.shift_noise),
+        NotNegative(sums.half**2 * square, beyond_noise),
         _kurtosis(table, ends, groups, m),
         rows,
     )

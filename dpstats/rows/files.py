@@ -15,7 +15,7 @@ from dpstats.errors import DataError
 from dpstats.rows import sizes
 from dpstats.rows.csvfile import CsvFile
 from dpstats.rows.encode import Batch
-from dpstats.rows.parts import FilePart, Part, Stamp, batch_rows, of_parts
+from dpstats.rows.parts import FilePart, Stamp, TablePart, batch_rows, of_parts
 from dpstats.rows.paths import ARROW, PARQUET, SEPARATORS, data_files, kind_of
 from dpstats.rows.sources import Asked, Source, batch_of, check_arrow, named
 
@@ -41,7 +41,7 @@ def of_path(path: Path, asked: Asked) -> Source:
     return of_parts(parts, parts[0].broken if len(files) == 1 else broken)
 
 
-def _parts(path: Path, asked: Asked) -> list[Part]:
+def _parts(path: Path, asked: Asked) -> list[TablePart]:
     kind = kind_of(path)
     if kind in SEPARATORS:
         return list(CsvFile(path, SEPARATORS[kind]).parts(asked))
@@ -170,7 +170,7 @@ class Format:
 
     title: str
     schema: Callable[[Path], pa.Schema]
-    parts: Callable[[Path, Asked], Iterable[Part]]
+    parts: Callable[[Path, Asked], Iterable[TablePart]]
     frame: Callable[..., pd.DataFrame]
 
 

@@ -16,7 +16,7 @@ import pandas as pd
 from dpstats._private import HoldsRows, protected
 from dpstats.errors import DataError
 from dpstats.rows.encode import Batch
-from dpstats.rows.parts import Part, of_parts
+from dpstats.rows.parts import TablePart, of_parts
 from dpstats.rows.sources import HIDDEN, Asked, Source, of_frame, of_partition
 from dpstats.rows.sql import refusal
 from dpstats.rows.unit_parts import WORDS, coded_rows, columns_of, marked_rows
@@ -121,7 +121,7 @@ def _check_category(unit: str, dtype: Any) -> None:
         )
 
 
-def _by_unit(frame: Any, asked: Asked) -> tuple[Part, ...]:
+def _by_unit(frame: Any, asked: Asked) -> tuple[TablePart, ...]:
     """Parts of coded rows that a cluster has brought together by their ids, once; none without a cluster.
 
     Rows are coded before, so that nothing but numbers moves, and ids that mean one unit are equal.
@@ -169,7 +169,7 @@ def _computed(what: Any) -> Any:
 
 
 @dataclass(frozen=True, repr=False)
-class Partition(Part):
+class Partition(TablePart):
     """A partition of a dataframe, by its place, pickled without it.
 
     Nothing is known of when what it is computed from was changed.
@@ -207,7 +207,7 @@ class UnitPartition(Partition):
 
 
 @dataclass(frozen=True, repr=False)
-class Handed(Part):
+class Handed(TablePart):
     """A partition whose frame comes as an argument of the task."""
 
     frame: Any = None

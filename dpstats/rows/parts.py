@@ -38,7 +38,7 @@ _END: Any = object()
 
 
 @dataclass(frozen=True, repr=False)
-class Part(ABC):
+class TablePart(ABC):
     """Some records of a table, in order, and what is asked of them: all that a process needs to read them."""
 
     asked: Asked
@@ -69,7 +69,7 @@ class Part(ABC):
     def hold(self) -> None:  # noqa: B027 - of most nothing is known
         """Raise DataError if they are others by now, or may be at the next pass, as far as can be known."""
 
-    def given(self, frame: Any) -> Part:
+    def given(self, frame: Any) -> TablePart:
         """The same with what was computed, on the worker."""
         part: Any = self
         return replace(part, frame=frame)
@@ -134,7 +134,7 @@ class Stamp:
 
 
 @dataclass(frozen=True, repr=False)
-class FilePart(Part):
+class FilePart(TablePart):
     """Some records of a file, which any process can read, and which must not change between passes."""
 
     stamp: Stamp
@@ -159,7 +159,7 @@ def batch_rows(asked: Asked) -> int:
     return max(_BATCH_CELLS // len(asked.columns) // BLOCK_ROWS, 1) * BLOCK_ROWS
 
 
-def of_parts(parts: Sequence[Part], broken: str) -> Source:
+def of_parts(parts: Sequence[TablePart], broken: str) -> Source:
     """The source of a table in parts."""
     return Source(
         lambda: (batch for part in parts for batch in part.batches()),
@@ -169,19 +169,19 @@ def of_parts(parts: Sequence[Part], broken: str) -> Source:
     )
 
 
-def are_kept(pieces: Sequence[Part]) -> bool:
+def are_kept(pieces: Sequence[TablePart]) -> bool:
     """Whether a table in these parts is read once and kept, or has no parts."""
     return not any(piece.elsewhere for piece in pieces) and sum(map(_size, pieces)) <= sizes.SIZES.kept
 
 
-def _size(piece: Part) -> int:
+def _size(piece: TablePart) -> int:
     """Bytes of its coded columns, by numbers of rows and columns alone."""
     return 8 * len(piece.asked.columns) * piece.rows
 
 
-def streamed(source: Source) -> tuple[Part, ...]:
+def streamed(source: Source) -> tuple[TablePart, ...]:
     """The parts of a table that is read again at every pass; none of a table that is read once and kept."""
-    parts: tuple[Part, ...] = source.parts
+    parts: tuple[TablePart, ...] = source.parts
     if are_kept(parts):
         return ()
     for part in parts:
@@ -190,7 +190,7 @@ def streamed(source: Source) -> tuple[Part, ...]:
 
 
 @dataclass(frozen=True, repr=False)
-class Query(HoldsRows, Part):
+class Query(HoldsRows, TablePart):
     """The records of a query, which says nothing of when what it reads was changed."""
 
     counted: Callable[[], int]
@@ -212,7 +212,7 @@ def ahead(items: Iterator[T]) -> Iterator[T]:
             yield item
 
 
-def _told(part: Part, compute: Callable[[], T]) -> T:
+def _told(part: TablePart, compute: Callable[[], T]) -> T:
     return protected(compute, DataError(part.broken), (SpecificationError,))
 
 

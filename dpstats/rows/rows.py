@@ -19,7 +19,7 @@ from dpstats.errors import DataError, SpecificationError
 from dpstats.rows.csvfile import CsvFile
 from dpstats.rows.encode import Encoder, alike
 from dpstats.rows.files import of_path
-from dpstats.rows.parts import BLOCK_ROWS, Part, as_block, streamed
+from dpstats.rows.parts import BLOCK_ROWS, TablePart, as_block, streamed
 from dpstats.rows.paths import data_files
 from dpstats.rows.queries import QUERIES
 from dpstats.rows.sources import (
@@ -155,10 +155,10 @@ class Rows(HoldsRows):
     def __init__(self, source: Source | None, schema: Schema, names: Sequence[str]) -> None:
         self.unit: Unit = schema.privacy_unit
         self._source, self._names = source, tuple(names)
-        self._files: tuple[Part, ...] = source.files if source else ()
+        self._files: tuple[TablePart, ...] = source.files if source else ()
         self._encoder = Encoder(schema, names)
         self._columns: dict[str, np.ndarray] | None = None if source else {}
-        self._parts: tuple[Part, ...] | None = None  # not known yet: to know may be to run a query
+        self._parts: tuple[TablePart, ...] | None = None  # not known yet: to know may be to run a query
         self._n: int | None = None  # of the rows in parts
 
     @property
@@ -170,7 +170,7 @@ class Rows(HoldsRows):
             self._n = sum(part.rows for part in self.parts())
         return self._n
 
-    def parts(self) -> tuple[Part, ...]:
+    def parts(self) -> tuple[TablePart, ...]:
         """Descriptions of all rows, in order, which hold none; empty where the rows are kept in memory."""
         if self._parts is None:
             source, unit = self._source, self.unit

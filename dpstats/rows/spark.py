@@ -20,7 +20,7 @@ from dpstats._private import protected
 from dpstats.errors import DataError
 from dpstats.rows import sizes
 from dpstats.rows.encode import Batch
-from dpstats.rows.parts import Part, of_parts
+from dpstats.rows.parts import TablePart, of_parts
 from dpstats.rows.sources import HIDDEN, Asked, Source, batch_of, check_arrow
 from dpstats.rows.sql import refusal
 from dpstats.rows.unit_parts import WEIGHING, WORDS, coded_rows, columns_of, ids_of, marked_rows, numbered
@@ -48,7 +48,7 @@ def of_spark(data: Any, asked: Asked) -> Source:
     return replace(of_parts([SparkFrame(asked, _BROKEN, chosen)], _BROKEN), by_unit=by_unit)
 
 
-def _by_unit(frame: Any, asked: Asked) -> tuple[Part, ...]:
+def _by_unit(frame: Any, asked: Asked) -> tuple[TablePart, ...]:
     """Coded rows that Spark brings together by their ids, all of a unit in one group, and keeps for the fit.
 
     What a group of Spark's holds is a promise of its own; where rows stand after a repartition is none.
@@ -107,7 +107,7 @@ def _plan(frame: Any) -> str:
 
 
 @dataclass(frozen=True, repr=False)
-class SparkFrame(Part):
+class SparkFrame(TablePart):
     """A dataframe, all partitions of it, pickled without it.
 
     Nothing is known of when what it is computed from was changed.
@@ -153,7 +153,7 @@ class UnitFrame(SparkFrame):
 
 
 @dataclass(frozen=True, repr=False)
-class Arrived(Part):
+class Arrived(TablePart):
     """A partition whose batches come as an argument of the task, by which they are counted."""
 
     frame: Any = None

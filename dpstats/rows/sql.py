@@ -22,7 +22,7 @@ from dpstats.errors import DataError, SpecificationError
 from dpstats.rows.cells import Objects
 from dpstats.rows.encode import Batch
 from dpstats.rows.links import Address, Held, address_of, is_address
-from dpstats.rows.parts import BLOCK_ROWS, SPENT_BY_THEN, Part, of_parts
+from dpstats.rows.parts import BLOCK_ROWS, SPENT_BY_THEN, TablePart, of_parts
 from dpstats.rows.sources import HIDDEN, Asked, Source, batch_of, check_arrow
 
 _SCAN = re.compile(r"^\s*(\w+) SCAN\b", re.MULTILINE)  # a line of polars' plans
@@ -305,7 +305,7 @@ def _tried(text: str, link: Link) -> None:
 
 
 @dataclass(frozen=True, repr=False)
-class SqlPart(Part):
+class SqlPart(TablePart):
     """The records of a SELECT, and the way to its database."""
 
     text: str

@@ -25,7 +25,7 @@ from dpstats._private import HoldsRows, protected
 from dpstats.errors import DataError
 from dpstats.rows import sizes
 from dpstats.rows.encode import Batch, Encoder, alike, as_one
-from dpstats.rows.parts import Part, are_kept, as_block, as_codes
+from dpstats.rows.parts import TablePart, are_kept, as_block, as_codes
 from dpstats.rows.sources import Asked, Source
 from dpstats.rows.weighing import chosen, row_hashes, spread
 from dpstats.schema import WEIGHS, Schema
@@ -84,13 +84,13 @@ class Spool(HoldsRows):
 _NO_WORDS = np.empty((0, 5), np.uint64)  # of an id, of the hash of cells, and the place in the table
 
 
-def of_units(source: Source) -> tuple[Part, ...]:
+def of_units(source: Source) -> tuple[TablePart, ...]:
     """The parts of a table that is not kept, with the rows that weigh; none of a table that is kept."""
-    found: tuple[Part, ...] = source.by_unit() if source.by_unit else ()
+    found: tuple[TablePart, ...] = source.by_unit() if source.by_unit else ()
     return found or (() if are_kept(source.parts) else _weighed(source.parts))
 
 
-def _weighed(pieces: Sequence[Part]) -> tuple[Part, ...]:
+def _weighed(pieces: Sequence[TablePart]) -> tuple[TablePart, ...]:
     asked = pieces[0].asked
     unit, encoder = asked.schema.privacy_unit, Encoder(asked.schema, asked.names)
     choice = UnitChoice(1 + sum(piece.rows for piece in pieces) // sizes.SIZES.share_rows)
@@ -181,10 +181,10 @@ class Copy(HoldsRows):
 
 
 @dataclass(frozen=True, repr=False)
-class MarkedRows(Part):
+class MarkedRows(TablePart):
     """Rows that come in one order, and a packed bit of each, whether it weighs; each looks after its file."""
 
-    held: Part | Copy
+    held: TablePart | Copy
     bits: bytes
     n: int
 

@@ -7,7 +7,7 @@ from dpstats.estimators.location_scale.bounds import Bounding, Choice
 from dpstats.estimators.location_scale.delayed_expectations import late_information
 from dpstats.estimators.location_scale.events import Events
 from dpstats.estimators.location_scale.placement import PlacedByLine
-from dpstats.estimators.location_scale.problem import Problem
+from dpstats.estimators.location_scale.problem import SurvivalProblem
 from dpstats.estimators.location_scale.whitening import Whitening
 from dpstats.estimators.row_scale import RowScale
 from dpstats.families import DISTS
@@ -51,7 +51,7 @@ def bounding(dist: str) -> Bounding:
         places=np.zeros((2, 0)),
         middle_error=np.zeros(2),
     )
-    problem = Problem(family, False, -9 * ones, 9 * ones, True, binary=np.zeros(2, dtype=bool))
+    problem = SurvivalProblem(family, False, -9 * ones, 9 * ones, True, binary=np.zeros(2, dtype=bool))
     return Bounding(PlacedByLine(problem, scale, events), 1.0, 10_000)
 
 

@@ -12,7 +12,7 @@ import dpstats as dps
 from dpstats import datasets
 from dpstats.curator import Curator
 from dpstats.estimators.engine.plan import Plan, Stage, alike
-from dpstats.estimators.location_scale import Problem, SurvivalEstimate, fit_location_scale
+from dpstats.estimators.location_scale import SurvivalEstimate, SurvivalProblem, fit_location_scale
 from dpstats.estimators.location_scale.plan import make_plan
 from dpstats.formula import build_design
 from dpstats.rows import open_rows
@@ -28,7 +28,7 @@ def fitted(golden: dict[str, Any], pure: bool) -> SurvivalEstimate:
     loaded = datasets.load(golden["data"])
     design = build_design(golden["formula"], loaded.schema)
     rows = open_rows(loaded.data, loaded.schema, design.variables)
-    asked: Problem = problem(design, golden["dist"], golden["scale"])
+    asked: SurvivalProblem = problem(design, golden["dist"], golden["scale"])
     with noise(NoNoise()):
         if pure:
             plan = Plan(

@@ -13,7 +13,7 @@ import dpstats as dps
 from dpstats.curator import Curator
 from dpstats.estimators.columns import find_columns
 from dpstats.estimators.engine.plan import first_stage
-from dpstats.estimators.location_scale import Problem, sign_frame
+from dpstats.estimators.location_scale import SurvivalProblem, sign_frame
 from dpstats.estimators.location_scale.intercept_scale import LevelRelease
 from dpstats.estimators.location_scale.plan import make_sign_plan
 from dpstats.estimators.location_scale.sign_frame import SignFrame, framed, sized
@@ -31,7 +31,7 @@ DESIGN = build_design(
     dps.Schema({name: dps.bounded(-4, 4) for name in NAMES}, y=dps.bounded(-10, 10)),
 )
 BOUNDS = np.vstack([DESIGN.bounds[1:], [[-10.0, 10.0]]])
-PROBLEM = Problem(SEV, False, BOUNDS[:, 0], BOUNDS[:, 1])
+PROBLEM = SurvivalProblem(SEV, False, BOUNDS[:, 0], BOUNDS[:, 1])
 
 
 def rows(correlation: float, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:

@@ -6,7 +6,7 @@ import pytest
 from dpstats.estimators.gram.levels import of_levels
 from dpstats.estimators.gram.structure import Structure
 from dpstats.estimators.location_scale.events import Events, levelled
-from dpstats.estimators.location_scale.information import Known, estimated
+from dpstats.estimators.location_scale.information import KnownMatrix, estimated
 from dpstats.estimators.location_scale.whitening import Whitening
 from dpstats.estimators.row_scale import RowScale
 
@@ -26,7 +26,7 @@ def crossed(events: Events, pivot_error: float, stretch: float = 1.0) -> float:
     matrix = np.diag(np.full(K + 1, FRACTION))
     matrix[-1, -1] *= 4
     matrix[K - 1, K] = matrix[K, K - 1] = 0.8 * FRACTION
-    known = Known(matrix, np.eye(K + 1), np.full((K + 1, K + 1), RELEASED * FRACTION))
+    known = KnownMatrix(matrix, np.eye(K + 1), np.full((K + 1, K + 1), RELEASED * FRACTION))
     w = np.diag([1.0, 1.0, stretch])
     found = estimated(known, events, Whitening(w, w), FRACTION, 1.0, pivot_error)
     return float(found.matrix[K - 1, K] / FRACTION)
@@ -101,7 +101,7 @@ def test_the_information_of_levels_has_the_noise_that_it_is_said_to_have() -> No
     whole[:4, :4] = whitening @ exact @ whitening
     found = []
     for _ in range(400):
-        known = Known(whole + noise_like(rng, 5, 0.1), turn, np.full((5, 5), 0.1))
+        known = KnownMatrix(whole + noise_like(rng, 5, 0.1), turn, np.full((5, 5), 0.1))
         told = known.levelled(whitening, scale)
         found.append(np.diag(turn.T @ told.mean @ turn))
         assert told.mean[4] == pytest.approx(known.mean[4])

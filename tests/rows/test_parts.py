@@ -237,7 +237,7 @@ def test_a_relation_that_fails_at_once_says_nothing_of_a_cell(use, kept, monkeyp
     assert "4711" not in _told_by(caught.value) and caught.value.__context__ is None
 
 
-class FailingPart(parts.Part):
+class FailingPart(parts.TablePart):
     """A part that fails when its batches are asked for, before the first of them."""
 
     def count(self):
@@ -476,7 +476,7 @@ def test_a_file_that_changes_in_a_pass_is_refused_after_it(path, monkeypatch):
     stream(monkeypatch)
     curator = Curator(rows_of(path), DESIGN, dps.gdp(1))
     read = type(DESIGN).read
-    monkeypatch.setattr(type(DESIGN), "read", lambda design, block: (changed(path), read(design, block))[1])
+    monkeypatch.setattr(type(DESIGN), "read", lambda *given: (changed(path), read(*given))[1])
     with pytest.raises(DataError, match="has a charge of this fit, it is spent") as caught:
         curator.release("event_moments", 0.5, **PUBLIC)
     assert caught.value.__cause__ is None and caught.value.__context__ is None

@@ -3,11 +3,11 @@
 from dpstats.estimators.location_scale.driver import fit_location_scale
 from dpstats.estimators.location_scale.estimate import SurvivalEstimate
 from dpstats.estimators.location_scale.plan import after_columns, make_plan, make_pure_plan
-from dpstats.estimators.location_scale.problem import Problem, ScaleGroups
+from dpstats.estimators.location_scale.problem import ScaleGroups, SurvivalProblem
 
 __all__ = [
     "SurvivalEstimate",
-    "Problem",
+    "SurvivalProblem",
     "ScaleGroups",
     "after_columns",
     "fit_location_scale",

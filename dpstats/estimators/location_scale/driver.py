@@ -15,7 +15,7 @@ from dpstats.estimators.engine.route import Route, iterated
 from dpstats.estimators.location_scale.estimate import SurvivalEstimate
 from dpstats.estimators.location_scale.gaussian import GaussianRoute
 from dpstats.estimators.location_scale.plan import after_columns, in_fewer_steps, make_sign_plan
-from dpstats.estimators.location_scale.problem import Problem
+from dpstats.estimators.location_scale.problem import SurvivalProblem
 from dpstats.estimators.location_scale.pure import PureRoute
 from dpstats.estimators.location_scale.signs import SignRoute
 from dpstats.estimators.location_scale.strata import Stratified
@@ -28,7 +28,7 @@ _NEWTON, _LEAST_SIGNAL, _LEAST_FRACTION = 10.0, 500.0, 0.2
 _FEW_STEPS = 150.0
 
 
-def fit_location_scale(curator: Curator, problem: Problem, plan: Plan) -> SurvivalEstimate:
+def fit_location_scale(curator: Curator, problem: SurvivalProblem, plan: Plan) -> SurvivalEstimate:
     """Fit a censored location-scale regression from noisy releases.
 
     Parameters
@@ -36,7 +36,7 @@ def fit_location_scale(curator: Curator, problem: Problem, plan: Plan) -> Surviv
     curator : Curator
         Its design has an intercept, and a level for each stratum if the problem has strata; the total of the
         plan, in its unit, must be left of its total.
-    problem : Problem
+    problem : SurvivalProblem
     plan : Plan
         Of :func:`~.plan.make_plan` or, of pure epsilon, :func:`~.plan.make_pure_plan`.
 
@@ -51,7 +51,9 @@ def fit_location_scale(curator: Curator, problem: Problem, plan: Plan) -> Surviv
     return found.doubted(0.0, *["constant"] * (scale.rare and scale.once), *lacking(*scale.usable))
 
 
-def _route(curator: Curator, problem: Problem, plan: Plan, scale: RowScale) -> Route[Any, SurvivalEstimate]:
+def _route(
+    curator: Curator, problem: SurvivalProblem, plan: Plan, scale: RowScale
+) -> Route[Any, SurvivalEstimate]:
     """By the kind of noise, by strata, and by what the columns say of how much there is of it."""
     plan = looking(plan, "last" if plan.pure else "tail", scale, curator.n)
     if plan.pure:

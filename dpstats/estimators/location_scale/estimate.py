@@ -14,7 +14,7 @@ from dpstats.estimators.location_scale.bounds import Bounding, Choice
 from dpstats.estimators.location_scale.information import SEEN
 from dpstats.estimators.location_scale.levels import Reader, few_events, lines, widths, with_levels
 from dpstats.estimators.location_scale.placement import PlacedByFamily, Placement
-from dpstats.estimators.location_scale.problem import LOG_SIGMA_RANGE, Problem, sigma_of
+from dpstats.estimators.location_scale.problem import LOG_SIGMA_RANGE, SurvivalProblem, sigma_of
 from dpstats.estimators.matrices import ROUNDING
 from dpstats.moments import Quantity
 
@@ -232,7 +232,7 @@ def _cancelled(information: Information, to_params: np.ndarray, binary: np.ndarr
     return (information.seen == 0) & (left < SEEN[0] / (SEEN[0] + math.sqrt(2 * len(root))))
 
 
-def _with_known_scale(result: SurvivalEstimate, problem: Problem) -> SurvivalEstimate:
+def _with_known_scale(result: SurvivalEstimate, problem: SurvivalProblem) -> SurvivalEstimate:
     """With the log sigma that is known, if it is: it has no variance, whatever noise does to the others."""
     if problem.known_sigma is None:
         return result

@@ -67,7 +67,7 @@ class Floor(NamedTuple):
     bias: float = 0.0
 
 
-class Left(NamedTuple):
+class EventMeans(NamedTuple):
     """Means, over events, of products of the scores' integrands: E[g h1*^2], E[g h1* h2*], E[g h2*^2]."""
 
     location: float
@@ -177,11 +177,11 @@ class EventLaw:
         """The taper of scores cut at c; a floor below all these residuals freezes nothing."""
         return taper(self.family, c, max(floor, -_FARTHEST))
 
-    def left(self, cut: Taper) -> Left:
+    def left(self, cut: Taper) -> EventMeans:
         """What a cut leaves of the information."""
         g, slope, _ = cut.at(self.z)
         log_sigma = 1 + self.rho * slope
-        return Left(*map(self.mean, (g * slope**2, g * slope * log_sigma, g * log_sigma**2)))
+        return EventMeans(*map(self.mean, (g * slope**2, g * slope * log_sigma, g * log_sigma**2)))
 
     def slope_and_variance(self, kept: Array, whole: Array) -> tuple[float, float]:
         """Of a score whose integrand is `kept` of `whole`, over the whole information."""

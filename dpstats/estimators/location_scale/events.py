@@ -12,7 +12,7 @@ from dpstats.curator import Curator
 from dpstats.estimators.gram.levels import of_levels
 from dpstats.estimators.gram.structure import Structure
 from dpstats.estimators.location_scale.event_expectations import expected
-from dpstats.estimators.location_scale.problem import Problem, sigma_of
+from dpstats.estimators.location_scale.problem import SurvivalProblem, sigma_of
 from dpstats.estimators.matrices import SMALLEST, by_precision, not_noise, with_floor
 from dpstats.estimators.row_scale import RowScale, categories
 from dpstats.moments.design import DesignMoments, of_matrix
@@ -259,7 +259,7 @@ def with_correlations(columns: DesignMoments | None, events: Events) -> DesignMo
     return found.clipped(np.zeros(len(columns.mean), bool))
 
 
-def starting_values(events: Events, problem: Problem) -> np.ndarray:
+def starting_values(events: Events, problem: SurvivalProblem) -> np.ndarray:
     """(gamma, log sigma) from the line through the events."""
     variance = float(np.clip(events.residual / events.fraction + 0.5 * events.spread**2, 0.01, 1.5))
     gamma, sigma = expected(problem.family, events.fraction).start(events.line, variance)
@@ -268,7 +268,7 @@ def starting_values(events: Events, problem: Problem) -> np.ndarray:
 
 def located(
     curator: Curator,
-    problem: Problem,
+    problem: SurvivalProblem,
     costs: tuple[float, ...],
     scale: RowScale,
     point: np.ndarray,

@@ -38,10 +38,10 @@ from dpstats.estimators.location_scale.events import (
     with_correlations,
 )
 from dpstats.estimators.location_scale.hazard_calibration import contrasted, doubted
-from dpstats.estimators.location_scale.information import Known, ReleasedMatrices, estimated, stretch
+from dpstats.estimators.location_scale.information import KnownMatrix, ReleasedMatrices, estimated, stretch
 from dpstats.estimators.location_scale.inspections import PlacedByInspections, placed
 from dpstats.estimators.location_scale.placement import PlacedByLine
-from dpstats.estimators.location_scale.problem import Problem, sigma_of
+from dpstats.estimators.location_scale.problem import SurvivalProblem, sigma_of
 from dpstats.estimators.location_scale.route import Reading, WhitenedNewton, WhitenedScores, release_scores
 from dpstats.estimators.location_scale.whitening import Whitening
 from dpstats.estimators.matrices import SMALLEST, by_precision
@@ -70,7 +70,7 @@ class GaussianRoute(WhitenedNewton):
     """Noisy Newton; correlations and line of the events are shrunk where they may be all noise."""
 
     def __init__(
-        self, curator: Curator, problem: Problem, plan: Plan, scale: RowScale, noisy: bool = False
+        self, curator: Curator, problem: SurvivalProblem, plan: Plan, scale: RowScale, noisy: bool = False
     ) -> None:
         super().__init__(curator, plan["early"], plan["tail"])
         self._plan, self.released = plan, ReleasedMatrices()
@@ -224,7 +224,7 @@ class GaussianRoute(WhitenedNewton):
             need, order * math.sqrt(MATRIX_SEEN / max(self._signal * placement.scale.fraction, 1e-300))
         )
 
-    def _informed(self, known: Known) -> Information:
+    def _informed(self, known: KnownMatrix) -> Information:
         """What releases say of the information, and what the events lead one to expect of it."""
         problem, events = self.bounding.placement.problem, self.events
         late: tuple[np.ndarray | float, float] = (0.0, 1.0)
@@ -238,7 +238,7 @@ class GaussianRoute(WhitenedNewton):
         per_row = None if problem.known_scale else events.fraction * square
         return estimated(known, events, self.whitening, per_row, share, error, late)
 
-    def _by_fraction(self, known: Known) -> tuple[float, float]:
+    def _by_fraction(self, known: KnownMatrix) -> tuple[float, float]:
         """Squares of the scores of location and log sigma, per event, by the event fraction."""
         usual, share = self.bounding.placement.expected, self.bounding.placement.expected.location_share
         if not self.bounding.placement.problem.family.proportional:
@@ -246,7 +246,7 @@ class GaussianRoute(WhitenedNewton):
         spread = spread_of(self.events, usual.residual_square, sigma_of(self.point))
         return share, float(np.clip(usual.log_sigma_square(spread, share), 0.6, 4.0))
 
-    def _delayed(self, known: Known) -> tuple[float, float, tuple[np.ndarray, float]]:
+    def _delayed(self, known: KnownMatrix) -> tuple[float, float, tuple[np.ndarray, float]]:
         """The same where rows enter late: the fraction does not tell how much events say, nor where."""
         placement, k = self.bounding.placement, self.bounding.k
         late = late_information(placement, self.whitening, self.choice, self.point)
@@ -256,7 +256,7 @@ class GaussianRoute(WhitenedNewton):
         beyond = late.beyond(share, self.events.fraction)[:m, :m]
         return share, late.log_sigma, (beyond, late.error(self.events.spread))
 
-    def _inspected(self, known: Known) -> tuple[float, float]:
+    def _inspected(self, known: KnownMatrix) -> tuple[float, float]:
         """The same where failures lie between two times: it follows from between which residuals they do."""
         placement = self._by_inspections
         cut = placement.law_of_rows.cut(self.choice.c, self.choice.floor)
@@ -266,7 +266,7 @@ class GaussianRoute(WhitenedNewton):
         share = self._share(known, said, _INSPECTED * said, LEAST_SAID, max(1.0, 1.5 * said))
         return share, max(placement.log_sigma(self.point, cut), _LEAST_TOLD)
 
-    def _share(self, known: Known, guess: float, sd: float, least: float, largest: float) -> float:
+    def _share(self, known: KnownMatrix, guess: float, sd: float, least: float, largest: float) -> float:
         """E[h1*^2] of the events: what is expected, with the sd of that, corrected by the releases.
 
         They tell it along each direction, as far as noise does not hide how far events spread there.

@@ -33,7 +33,7 @@ _LOG_SIGMA_STRUCTURE = 0.25
 SEEN = (1.6, 2.8)
 
 
-class Known(NamedTuple):
+class KnownMatrix(NamedTuple):
     """What releases say of the matrix in today's coordinates.
 
     Attributes
@@ -64,7 +64,7 @@ class Known(NamedTuple):
         """Without what is expected, of events the square of whose score is that of the unit."""
         return usable(self.mean, self.sds, self.axes, np.full(len(self.mean), unit), self.left)
 
-    def levelled(self, whitening: np.ndarray, scale: RowScale) -> Known:
+    def levelled(self, whitening: np.ndarray, scale: RowScale) -> KnownMatrix:
         """Without the noise that breaks what is public of levels; W whitens rows."""
         structure, way, k = Structure.of(scale.alike), whitening @ of_levels(scale), len(whitening)
         if structure is None:
@@ -89,14 +89,14 @@ class ReleasedMatrices:
         own = scipy.linalg.block_diag(whitening, np.diag(1 / unit[k:]))
         self.matrices.add(matrix / np.outer(unit, unit), size, own)
 
-    def known(self, whitening: np.ndarray, events: Events) -> Known:
+    def known(self, whitening: np.ndarray, events: Events) -> KnownMatrix:
         """What they say where rows are whitened by W."""
         k, m = len(whitening), len(self.matrices.releases[0].matrix)
         own = scipy.linalg.block_diag(whitening, np.eye(m - k))
         axes = np.eye(m)
         axes[:k, :k] = self._axes(whitening, events)
         sds = self.matrices.sds(own, axes)
-        return Known(self.matrices.mean(own), axes, np.sqrt(np.outer(sds, sds)))
+        return KnownMatrix(self.matrices.mean(own), axes, np.sqrt(np.outer(sds, sds)))
 
     def _axes(self, whitening: np.ndarray, events: Events) -> np.ndarray:
         """Along which the location is known best and worst, by all releases and the events' matrix."""
@@ -110,7 +110,7 @@ class ReleasedMatrices:
 
 
 def estimated(
-    known: Known,
+    known: KnownMatrix,
     events: Events,
     whitening: Whitening,
     log_sigma_square: float | None,

@@ -16,10 +16,10 @@ import numpy as np
 from dpstats.curator import Curator
 from dpstats.estimators.location_scale.bounds import FAR
 from dpstats.estimators.location_scale.event_expectations import LEAST_SPREAD, Expectations, delayed
-from dpstats.estimators.location_scale.event_law import WHOLE, EventLaw, Floor, Left
+from dpstats.estimators.location_scale.event_law import WHOLE, EventLaw, EventMeans, Floor
 from dpstats.estimators.location_scale.events import Events
 from dpstats.estimators.location_scale.placement import PlacedByLine
-from dpstats.estimators.location_scale.problem import Problem, sigma_of
+from dpstats.estimators.location_scale.problem import SurvivalProblem, sigma_of
 from dpstats.estimators.row_scale import RowScale
 from dpstats.families import Family
 from dpstats.families.between import between
@@ -71,7 +71,7 @@ class InspectedLaw(EventLaw):
         size = math.sqrt(self.share / seen.share)
         return tuple(floor._replace(size=floor.size * size) for floor in seen.floors)
 
-    def left(self, cut: Taper) -> Left:
+    def left(self, cut: Taper) -> EventMeans:
         return self._means(cut, self.centre + self.offset)
 
     @cached_property
@@ -108,14 +108,14 @@ class InspectedLaw(EventLaw):
         means = self._means(self.cut(WHOLE), 0.0)
         return means.cross / means.location - self.centre
 
-    def _means(self, cut: Taper, pivot: float, rows: Array | float = 1.0) -> Left:
+    def _means(self, cut: Taper, pivot: float, rows: Array | float = 1.0) -> EventMeans:
         with np.errstate(all="ignore"):
             known = between(self.family, self.lower, self.upper)
             found = scores(
                 cut, known.z, known.seen * 1.0, np.full_like(known.z, pivot), (-FAR, FAR), known=known
             )
         products = (found.location**2, found.location * found.log_sigma, found.log_sigma**2)
-        return Left(*(self.mean(rows * found.kept * each) for each in products))
+        return EventMeans(*(self.mean(rows * found.kept * each) for each in products))
 
 
 @dataclass(frozen=True)
@@ -158,7 +158,7 @@ class PlacedByInspections(PlacedByLine):
 
 
 def placed(
-    curator: Curator, mu: float, problem: Problem, scale: RowScale, events: Events, point: Array
+    curator: Curator, mu: float, problem: SurvivalProblem, scale: RowScale, events: Events, point: Array
 ) -> PlacedByLine:
     """Where the events are: by their line or, of rows that were inspected, by a release of their residuals.
 

@@ -18,7 +18,7 @@ from dpstats.estimators.location_scale.event_expectations import (
 )
 from dpstats.estimators.location_scale.event_law import EventLaw
 from dpstats.estimators.location_scale.events import Events, EventSquares
-from dpstats.estimators.location_scale.problem import Problem, sigma_of
+from dpstats.estimators.location_scale.problem import SurvivalProblem, sigma_of
 from dpstats.estimators.matrices import not_noise
 from dpstats.estimators.row_scale import RowScale
 
@@ -31,12 +31,12 @@ class Placement(ABC):
 
     Attributes
     ----------
-    problem : Problem
+    problem : SurvivalProblem
     scale : RowScale
     events : EventSquares
     """
 
-    problem: Problem
+    problem: SurvivalProblem
     scale: RowScale
     events: EventSquares
 

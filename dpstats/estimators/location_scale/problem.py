@@ -37,7 +37,7 @@ class ScaleGroups:
 
 
 @dataclass(frozen=True)
-class Problem:
+class SurvivalProblem:
     """Public facts of a location-scale regression with d covariates beside the intercept.
 
     Attributes

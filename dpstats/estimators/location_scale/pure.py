@@ -28,9 +28,9 @@ from dpstats.estimators.location_scale.events import (
     starting_values,
 )
 from dpstats.estimators.location_scale.hazard_calibration import Contrasted, contrasted, doubted
-from dpstats.estimators.location_scale.information import Known, estimated
+from dpstats.estimators.location_scale.information import KnownMatrix, estimated
 from dpstats.estimators.location_scale.placement import PlacedByLine
-from dpstats.estimators.location_scale.problem import Problem, sigma_of
+from dpstats.estimators.location_scale.problem import SurvivalProblem, sigma_of
 from dpstats.estimators.location_scale.pure_bounds import PureBounding
 from dpstats.estimators.location_scale.route import WhitenedNewton, WhitenedScores
 from dpstats.estimators.location_scale.whitening import Whitening
@@ -64,7 +64,7 @@ class PureRoute(WhitenedNewton):
     bounding: PureBounding
     _along: Contrasted | None = None  # what is found along whitened rows
 
-    def __init__(self, curator: Curator, problem: Problem, plan: Plan, scale: RowScale) -> None:
+    def __init__(self, curator: Curator, problem: SurvivalProblem, plan: Plan, scale: RowScale) -> None:
         *early, before_last = plan["early"]
         super().__init__(curator, early, (before_last, *plan["last"]))
         self._sizes, self._plan = plan["sizes"], plan
@@ -179,7 +179,7 @@ class PureRoute(WhitenedNewton):
         release, k = self.curator.release("information_sizes", cost, **self._public()), self.bounding.k
         share = self._share(release.values[0].item(), release.sd, release.n)
         axes = np.linalg.eigh(self.whitening.matrix)[1]
-        nothing = Known(np.zeros((k, k)), axes, np.full((k, k), _UNTOLD))
+        nothing = KnownMatrix(np.zeros((k, k)), axes, np.full((k, k), _UNTOLD))
         return estimated(nothing, self.events, self.whitening, None, share)
 
     def _share(self, trace: float, sd: float, n: int) -> float:
@@ -188,14 +188,14 @@ class PureRoute(WhitenedNewton):
         trace = max(trace, 2 * sd) / n * self.choice.radius**2
         return float(np.clip(trace / np.trace(w @ self.events.floored @ w), 0.1, largest))
 
-    def _crossed(self, cross: np.ndarray, size: float) -> Known:
+    def _crossed(self, cross: np.ndarray, size: float) -> KnownMatrix:
         """What location and log sigma share: an event at x gives x (cross'x)."""
         k, w = self.bounding.k, self.whitening.matrix
         matrix, sds, axes = np.zeros((k + 1, k + 1)), np.full((k + 1, k + 1), _UNTOLD), np.eye(k + 1)
         matrix[:k, k] = matrix[k, :k] = w @ self.events.floored @ cross
         sds[:k, k] = sds[k, :k] = _CROSS_ENTERS * size
         axes[:k, :k] = np.linalg.eigh(w)[1]
-        return Known(matrix, axes, sds)
+        return KnownMatrix(matrix, axes, sds)
 
     def shape_error(self, step: np.ndarray, sigma: float) -> np.ndarray:
         """Variance of the scores that an error of the information makes of a step."""
@@ -238,7 +238,7 @@ def _combined(route: PureRoute) -> LastSteps:
     )
 
 
-def _events(curator: Curator, cost: float, scale: RowScale, problem: Problem) -> Events:
+def _events(curator: Curator, cost: float, scale: RowScale, problem: SurvivalProblem) -> Events:
     """The event matrix; correlations, if they may be none, are shrunk by what noise makes of none."""
     k, public = len(scale.center) + 1, scale.public()
     radius, limit = _event_lengths(curator, cost, scale)

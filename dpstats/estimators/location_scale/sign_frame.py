@@ -16,7 +16,7 @@ from dpstats.estimators.location_scale.bounds import CUTS, Bounding, Choice
 from dpstats.estimators.location_scale.event_law import watched
 from dpstats.estimators.location_scale.events import EventSquares
 from dpstats.estimators.location_scale.placement import PlacedByFamily
-from dpstats.estimators.location_scale.problem import Problem, sigma_of
+from dpstats.estimators.location_scale.problem import SurvivalProblem, sigma_of
 from dpstats.estimators.location_scale.sign_tuning import TUNING
 from dpstats.estimators.matrices import by_precision, symmetric_power
 from dpstats.estimators.row_scale import RowScale
@@ -101,7 +101,7 @@ class SignFrame:
         return np.linalg.inv(self.whitening[:, 1:])
 
 
-def framed(curator: Curator, problem: Problem, plan: Plan, scale: RowScale) -> SignFrame:
+def framed(curator: Curator, problem: SurvivalProblem, plan: Plan, scale: RowScale) -> SignFrame:
     """Release the shape of the covariates; the sizes of the score are those that the family expects."""
     events, d = _shape(curator, plan.cost("shape"), scale), len(scale.center)
     level, n = curator.cost_per_row(plan.cost("level")) / problem.units, curator.n * problem.units

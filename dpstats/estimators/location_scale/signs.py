@@ -26,7 +26,7 @@ from dpstats.estimators.location_scale.event_expectations import expected
 from dpstats.estimators.location_scale.hazard_calibration import contrasted, doubted
 from dpstats.estimators.location_scale.information import usable
 from dpstats.estimators.location_scale.intercept_scale import LevelRelease, release_level, solved
-from dpstats.estimators.location_scale.problem import LOG_SIGMA_RANGE, Problem, sigma_of
+from dpstats.estimators.location_scale.problem import LOG_SIGMA_RANGE, SurvivalProblem, sigma_of
 from dpstats.estimators.location_scale.sign_frame import SignFrame, framed, sized
 from dpstats.estimators.location_scale.sign_tuning import TUNING
 from dpstats.estimators.matrices import not_noise
@@ -199,7 +199,7 @@ def _hidden(unseen: int, sigma: float, frame: SignFrame) -> float:
 class SignRoute(Route[tuple[float, float], SurvivalEstimate]):
     """Each step moves the slopes, and then intercept and log sigma at a cost of their own."""
 
-    def __init__(self, curator: Curator, problem: Problem, plan: Plan, scale: RowScale) -> None:
+    def __init__(self, curator: Curator, problem: SurvivalProblem, plan: Plan, scale: RowScale) -> None:
         super().__init__(
             curator,
             list(zip(plan["early"], plan["early_level"], strict=True)),

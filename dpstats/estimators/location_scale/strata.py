@@ -37,10 +37,15 @@ from dpstats.estimators.location_scale.estimate import (
 from dpstats.estimators.location_scale.event_law import LEAST_SAID
 from dpstats.estimators.location_scale.gaussian import GaussianRoute
 from dpstats.estimators.location_scale.hazard_calibration import doubted
-from dpstats.estimators.location_scale.information import Known, stretch, structure_sd
+from dpstats.estimators.location_scale.information import KnownMatrix, stretch, structure_sd
 from dpstats.estimators.location_scale.levels import LevelRows, Reader, few_events, lines, with_levels
 from dpstats.estimators.location_scale.placement import PlacedByLine, declared_range
-from dpstats.estimators.location_scale.problem import LARGEST_LOG_SIGMA, LOG_SIGMA_RANGE, Problem, sigma_of
+from dpstats.estimators.location_scale.problem import (
+    LARGEST_LOG_SIGMA,
+    LOG_SIGMA_RANGE,
+    SurvivalProblem,
+    sigma_of,
+)
 from dpstats.estimators.location_scale.route import Reading, WhitenedScores, scores_of
 from dpstats.estimators.location_scale.strata_layout import Layout
 from dpstats.estimators.location_scale.whitening import Whitening
@@ -92,7 +97,7 @@ def _at_least(information: Information, expected: np.ndarray) -> np.ndarray:
 class Stratified(GaussianRoute):
     """The iteration for many log sigmas: `point` is (gamma, log sigmas)."""
 
-    def __init__(self, curator: Curator, problem: Problem, plan: Plan, scale: RowScale) -> None:
+    def __init__(self, curator: Curator, problem: SurvivalProblem, plan: Plan, scale: RowScale) -> None:
         super().__init__(curator, problem, plan, scale)
         # at first, all strata have one sigma
         self.point = np.append(self.point[:-1], np.full(len(self.layout.shares), self.point[-1]))
@@ -215,7 +220,7 @@ class Stratified(GaussianRoute):
         limits = min(where.limits[0], least - where.pivots[1]), max(where.limits[1], most - where.pivots[0])
         return replace(where, limits=limits)
 
-    def _informed(self, known: Known) -> Information:
+    def _informed(self, known: KnownMatrix) -> Information:
         placement, layout, k = self.bounding.placement, self.layout, self.bounding.k
         usual, delayed, share = placement.expectations(self.typical), placement.problem.delayed, self.share
         fraction, groups = placement.events.fraction, len(layout.shares)
