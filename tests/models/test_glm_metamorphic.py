@@ -77,6 +77,35 @@ def test_the_unit_of_a_gamma_response_moves_the_intercept_only(how: str) -> None
     assert cents.to_numpy() == pytest.approx(wanted.to_numpy(), **SAME)
 
 
+def test_the_unit_of_amounts_does_not_decide_whether_a_poisson_fit_holds() -> None:
+    """Nothing else is asked of far slopes: noise and steps are others in another unit."""
+    far, lengths = {}, {}
+    for unit in (1.0, 1e5):
+        fits = [_of_amounts(unit, seed) for seed in range(24)]
+        far[unit] = sum((abs(slopes - AMOUNTS) > 2 * half).sum() for slopes, half in fits)
+        lengths[unit] = np.median([half for _, half in fits], axis=0)
+    assert far[1.0] <= 2
+    assert far[1e5] <= 4
+    assert lengths[1e5] == pytest.approx(lengths[1.0], rel=0.5)
+
+
+AMOUNTS = np.array([0.5, -0.4])
+
+
+def _of_amounts(unit: float, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """Slopes of amounts of which three in ten are 0, of a mean of about 5 in units of 1, and half-lengths."""
+    rng, n = np.random.default_rng(seed), 6000
+    x, old = rng.normal(7, 1.5, n).clip(0, 15), rng.random(n) < 0.35
+    mean = 5 * np.exp(AMOUNTS[0] * (x - 7) + AMOUNTS[1] * old) / 0.7
+    amounts = unit * mean * np.exp(0.8 * rng.normal(size=n) - 0.32) * (rng.random(n) < 0.7)
+    table = {"x": x, "old": old.astype(int), "y": amounts.clip(0, 1000 * unit)}
+    schema = dps.Schema(x=dps.bounded(0, 20), old=dps.flag(), y=dps.bounded(0, 1000 * unit))
+    with noise(SeededNoise(seed)):
+        found = dps.glm("y ~ x + old", table, schema, family="poisson").fit(dps.approx(2, 1e-6))
+    low, high = found.conf_int().loc[["x", "old"]].to_numpy().T
+    return found.params[["x", "old"]].to_numpy(), (high - low) / 2
+
+
 @pytest.mark.parametrize("how", HOW)
 def test_exposure_is_an_offset_of_its_logarithm(how: str) -> None:
     one = fit(("poisson", how), exposure="months")

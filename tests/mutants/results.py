@@ -660,6 +660,20 @@ MUTANTS = (
         ("families/glm.py", "max(alpha + more, 0.0)) / fall(eta)", "0.0) / fall(eta)"),
     ),
     planted(
+        "amounts are expected to scatter as counts do, whatever their unit (glm)",
+        "models/test_glm_metamorphic.py::test_the_unit_of_amounts_does_not_decide_whether_a_poisson_fit_holds",
+        (
+            "estimators/newton/bounds.py",
+            "max(1.0, _SCATTER * self._of_responses) if own else 1.0",
+            "1.0",
+        ),
+    ),
+    planted(
+        "squares far from the root tell how counts scatter (glm)",
+        "models/test_glm.py::test_standard_errors_of_poisson_counts_of_any_size_fall_with_the_budget[False]",
+        ("estimators/newton/iterate.py", "self.dispersion, self.arrived)", "self.dispersion)"),
+    ),
+    planted(
         "rows weigh by an alpha that no release told (glm)",
         "families/test_negative_binomial.py::test_alpha_errs_as_much_as_it_says",
         (

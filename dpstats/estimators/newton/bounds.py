@@ -35,6 +35,8 @@ _TOLD = 1 / 8
 _HEAVY = 2.0
 # least curvature: of events in one row of a thousand
 _LEAST_LEVEL = 1e-3
+# of the variance of all counts over that at their mean, what is taken for their dispersion before it is told
+_SCATTER = 1 / 32
 # dispersions of amounts that there may be, before any release
 DISPERSIONS = (0.05, 4.0)
 # of the scores of a 0 or 1 under another link than the logit
@@ -96,14 +98,19 @@ class Chooser:
 
         Under a negative binomial law scores do not grow with the means.
         """
-        family, located = self.problem.family, self.located
+        family = self.problem.family
         if family.free_dispersion or family.alpha is not None:
             return self.start_dispersion
         noise = self._noise(radius, self._score(NEARLY_ALL, level, 1.0).limit, level) / math.sqrt(
             self.n * level
         )
-        seen = located.sd**2 / max(float(family.variance(np.array(located.mean))), _LEAST_LEVEL)
-        return max(min(seen, (NOTHING / noise) ** 2), 1.0)
+        return max(min(self._of_responses, (NOTHING / noise) ** 2), 1.0)
+
+    @property
+    def _of_responses(self) -> float:
+        """Variance of all counts over that at their mean: phi, and what their means differ by."""
+        variance = float(self.problem.family.variance(np.array(self.located.mean)))
+        return self.located.sd**2 / max(variance, _LEAST_LEVEL)
 
     @property
     def _alone(self) -> bool:
@@ -130,10 +137,14 @@ class Chooser:
 
     @property
     def start_dispersion(self) -> float:
-        """What the spread of the response says of phi; 1 for counts, whose means vary too."""
+        """What the spread of the response says of phi; of counts, whose means vary too, a small share of it.
+
+        phi of amounts is in their unit: 100,000 in a small one. A negative binomial law has its own alpha.
+        """
         family, located = self.problem.family, self.located
         if not family.free_dispersion:
-            return 1.0
+            own = family.counts and family.alpha is None
+            return max(1.0, _SCATTER * self._of_responses) if own else 1.0
         return float(np.clip(located.sd**2 / family.variance(np.array(located.mean)), *DISPERSIONS))
 
     def _least_dispersion(self, level: float) -> float:
@@ -154,8 +165,12 @@ class Chooser:
         level = usable * float(found.curvature(eta))
         return replace(self, problem=replace(self.problem, family=found)), level
 
-    def choose(self, whitening: Array, level: float, dispersion: float) -> Bounds:
-        """Bounds at this level of curvature and this dispersion."""
+    def choose(self, whitening: Array, level: float, dispersion: float, told: bool = True) -> Bounds:
+        """Bounds at this level of curvature and this dispersion.
+
+        That of counts which differ much is not `told` by squares far from the root: there is room for what
+        either the law or the responses say.
+        """
         widest = self._radius(math.inf, whitening)
         family = self.problem.family
         if not family.unlimited:
@@ -176,7 +191,10 @@ class Chooser:
         if family.two_valued:
             score, variance = self._weighted(radius, level)
         else:
-            score = self._score(self._spread(radius, level, dispersion), level, dispersion)
+            score = self._chosen(radius, level, dispersion)
+            if not told and family.counts and (start := self.start_dispersion) > 1:
+                both = self._chosen(radius, level, 1.0), self._score(NEARLY_ALL, level, start)
+                score = max(both, key=lambda each: each.limit)
         length = self._length(whitening, level, score.limit, score.curvature_limit, variance)
         return Bounds(self._radius(length, whitening), score)
 
@@ -238,6 +256,10 @@ class Chooser:
             value += self.n * (0.3 * math.exp(-1.5 * spread)) ** 2 + 2 * math.exp(-1.2 * spread)
             best = min(best, (value, spread))
         return best[1]
+
+    def _chosen(self, radius: float, level: float, dispersion: float) -> BoundedScore:
+        """Scores of counts and amounts, with the room that is of least loss."""
+        return self._score(self._spread(radius, level, dispersion), level, dispersion)
 
     def left(self, score: BoundedScore | None, level: float) -> Array:
         """What clipping may move coefficients of standardised columns by, where counts scatter unevenly."""

@@ -212,7 +212,7 @@ class _Steps(GlmSteps):
                 self.forget()
             self.chooser, self.level, self.dispersion = found, level, 1.0
         before = self.bounds
-        self.bounds = found.choose(self.whitening, self.level, self.dispersion)
+        self.bounds = found.choose(self.whitening, self.level, self.dispersion, self.arrived)
         if _changed(before, self.bounds):
             # matrices under narrower bounds are smaller, and less noisy: they would outweigh what counts now
             self.forget()
