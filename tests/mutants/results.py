@@ -933,6 +933,24 @@ MUTANTS = (
         (SCALE, "few_events(bounding, released, ", "few_events(bounding, information, "),
     ),
     planted(
+        "a dose with which hardly a row fails has an interval by a guess of what noise hides (survreg)",
+        "estimators/test_level_without_events.py::test_a_dose_with_which_hardly_a_row_fails_has_no_short_interval",
+        (
+            "estimators/location_scale/levels.py",
+            "np.hstack([*sums_of_values(scale), _sums_of_doses(scale)])",
+            "np.hstack(sums_of_values(scale))",
+        ),
+    ),
+    planted(
+        "rows with a dose are counted from the far end of its bounds (survreg)",
+        "estimators/test_level_without_events.py::test_a_dose_with_which_hardly_a_row_fails_has_no_short_interval",
+        (
+            "estimators/location_scale/levels.py",
+            "np.abs(lower) < np.abs(upper)",
+            "np.abs(lower) > np.abs(upper)",
+        ),
+    ),
+    planted(
         "what is told of the failures of a level makes some of its reference (survreg)",
         "estimators/test_structure.py::test_what_the_first_stage_says_of_one_level_makes_none_of_another",
         (

@@ -27,7 +27,7 @@ from dpstats.estimators.location_scale.bounds import Bounding
 from dpstats.estimators.location_scale.event_law import POINTS
 from dpstats.estimators.location_scale.placement import Placement
 from dpstats.estimators.matrices import ROUNDING, by_precision
-from dpstats.estimators.row_scale import sums_of_levels, sums_of_values
+from dpstats.estimators.row_scale import RowScale, sums_of_levels, sums_of_values
 from dpstats.families import Family
 from dpstats.families.tapers import Taper
 from dpstats.moments.roots import variance_along
@@ -153,15 +153,16 @@ def widths(placement: Placement) -> np.ndarray:
 def few_events(
     bounding: Bounding[Placement], released: Information | None, whitening: np.ndarray
 ) -> np.ndarray:
-    """What moves the line of rows of one level, or one value of a flag, alone; shape (k, m).
+    """What moves the line of rows of one level, one value of a flag, or with a dose alone; shape (k, m).
 
-    Of the m of these of which there may be hardly an event, as far as noise tells. Without any there is no
-    estimate: steps towards infinity stop anywhere, and so would an interval. Of a reference level that is the
-    intercept among others, and none of these is known. Events are those that placed the columns and those
-    that the information is of as far as it was `released`, weighted by their precision.
+    Of the m of these of which there may be hardly an event, as far as noise tells; a dose is a number that
+    most rows lack. Without any there is no estimate: steps towards infinity stop anywhere, and so would an
+    interval. Of a reference level that is the intercept among others, and none of these is known. Events are
+    those that placed the columns and those that the information is of as far as it was `released`, weighted
+    by their precision.
     """
     scale, events = bounding.placement.scale, bounding.n * bounding.placement.events.fraction
-    sums = np.hstack(sums_of_values(scale))
+    sums = np.hstack([*sums_of_values(scale), _sums_of_doses(scale)])
     counted, sd = sums[0], np.maximum(np.sqrt(scale.middle_error**2 @ sums[1:] ** 2), 1e-150)
     if released is not None:
         parts = (released.vectors[: len(whitening)].T @ np.linalg.solve(whitening, sums)) ** 2
@@ -169,6 +170,17 @@ def few_events(
         counted, sd = by_precision(counted, sd, released.values @ parts, own), 1 / np.hypot(1 / sd, 1 / own)
     ways = to_user(scale.center, scale.scale, True) @ sums[:, events * (counted - 2 * sd) < FEWEST_EVENTS]
     return np.where(np.abs(ways) < ROUNDING, 0.0, ways)
+
+
+def _sums_of_doses(scale: RowScale) -> np.ndarray:
+    """Sums of a row x~ that are 0 at the end of a number where most rows are, and 1 in typical others."""
+    doses = np.flatnonzero((scale.away > 0) & ~scale.binary)
+    lower, upper, away = (each[doses] for each in (scale.lower, scale.upper, scale.away))
+    below = np.abs(lower) < np.abs(upper)
+    near, far = np.where(below, lower, upper), np.where(below, away, -away)
+    sums = np.zeros((1 + len(scale.center), len(doses)))
+    sums[0], sums[1 + doses, np.arange(len(doses))] = -near / (far - near), 1 / (far - near)
+    return sums
 
 
 _EARLIEST = -14.0  # residual at which hardly any row has failed
