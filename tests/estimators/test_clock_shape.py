@@ -68,15 +68,15 @@ def test_counts_that_are_known_stay_as_they_are() -> None:
     assert np.isfinite(errors).all()
 
 
-def grid_of(failures: np.ndarray, entries: np.ndarray, seed: int) -> Grid:
-    """Of a stratum in which all rows fail; noise of each number has an sd of 20."""
+def grid_of(failures: np.ndarray, entries: np.ndarray, seed: int, sd: float = 20.0) -> Grid:
+    """Of a stratum in which all rows fail; noise of each number has this sd."""
     draw, there = np.random.default_rng(seed), {"exit_counts": failures, "entry_counts": entries}
 
     def release(name: str, cost: float, **public: Any) -> SimpleNamespace:
         counts = np.append(there[name], np.zeros(80 * (name == "exit_counts")))
-        noisy = counts + draw.normal(scale=20, size=len(counts))
+        noisy = counts + draw.normal(scale=sd, size=len(counts))
         values = noisy[None, :] if name == "exit_counts" else noisy
-        return SimpleNamespace(values=(values,), sds=(np.full(len(counts), 20.0),), n=1000)
+        return SimpleNamespace(values=(values,), sds=(np.full(len(counts), sd),), n=1000)
 
     late = replace(problem(1), delayed=bool(entries.any()))
     curator = cast(Curator, SimpleNamespace(release=release))
@@ -98,6 +98,37 @@ def test_those_who_fail_later_are_at_risk_but_for_those_who_enter_later() -> Non
         early.append(grid.at_risk[:8].mean())
         assert grid.at_risk[12] > 400
     assert np.median(early) < 250
+
+
+def test_the_clock_is_steady_where_most_of_those_at_risk_fail() -> None:
+    """Of 900 rows 95 % fail in one cell, and as many of those that are left in the next."""
+    left = np.append(np.linspace(1000, 900, 31), [45.0, 2.25])
+    failures = np.append(-np.diff(left), [0.0] * 7 + [left[-1]])
+    grid = grid_of(failures, np.zeros(40), 1, sd=1e-3)
+    assert grid.rates[:32] == pytest.approx(-np.diff(np.log(left)), rel=0.01)
+    # one row fewer is so much of those who are left, and more of the clock than of the share that fails
+    each, more, middle = failures[30], 0.1, (900 + 45) / 2
+    turned = [np.log((m + each / 2) / (m - each / 2)) for m in (middle, middle + more)]
+    assert grid.steep[30] == pytest.approx(
+        -np.log(turned[1] / turned[0]) / np.log(1 + more / middle), rel=0.02
+    )
+
+
+def test_failures_that_surely_come_in_one_cell_are_not_spread_over_others() -> None:
+    """Of 1,000 rows 40 fail in each of 20 cells, and 200 in another, beside noise of 20."""
+    failures = np.append(np.full(20, 40.0), np.full(20, 0.0))
+    failures[10] = 200.0
+    found = [grid_of(failures, np.zeros(40), seed).events[10] for seed in range(20)]
+    assert np.mean(found) > 150
+
+
+def test_no_hazard_comes_of_fewer_rows_than_half_of_those_that_fail() -> None:
+    """Noise of entries may hide from the rows at risk all that fail."""
+    entries = np.zeros(40)
+    entries[:20] = 50.0
+    for seed in range(20):
+        grid = grid_of(lives(3.0)[0], entries, seed)
+        assert (grid.at_risk >= grid.events / 2 * (1 - 1e-9)).all()
 
 
 @pytest.mark.parametrize("odd", [False, True])

@@ -166,6 +166,7 @@ def test_the_clock_of_a_constant_baseline_is_even() -> None:
         until=np.array([2.0]),
         at_risk=ones,
         counted=0 * ones,
+        steep=ones,
         even=ones,
         shifts=np.zeros((2, 40)),
         bunches=np.zeros((2, 1)),

@@ -13,7 +13,7 @@ import pytest
 
 import dpstats as dps
 from dpstats.estimators.hazards import checks
-from dpstats.estimators.hazards.estimate import _bursts
+from dpstats.estimators.hazards.estimate import _bursts, _misfit
 from dpstats.estimators.hazards.grid import Grid, _faster
 from dpstats.estimators.hazards.information import Known
 from dpstats.estimators.hazards.levels import bent, few_events, read_levels
@@ -91,7 +91,7 @@ def rows(n: int, seed: int, late: bool = False) -> pd.DataFrame:
 
 @pytest.mark.parametrize("late", [False, pytest.param(True, marks=pytest.mark.long)])
 def test_intervals_count_sampling_and_noise(late: bool) -> None:
-    """Effects of age are drawn to 0 by a standard error at so small a budget, and one in four misses."""
+    """Most of the rows that are left fail in one step at the end, and noise hides how many these are."""
     left = "Surv(since, days, failed)" if late else "Surv(days, failed)"
     z, shares = [], []
     for seed in range(25):
@@ -102,7 +102,7 @@ def test_intervals_count_sampling_and_noise(late: bool) -> None:
     # of 110 fits with late entry two have more: noise hides most of what the data say of the maker
     assert np.sum((0.02 < np.array(shares)) & (np.array(shares) < 0.9)) >= fewest(50, 0.98)
     maker, age = (np.abs(z) < 1.96).sum(axis=0)
-    assert maker >= fewest(25, 0.93) and age >= fewest(25, 0.77)
+    assert maker >= fewest(25, 0.93) and age >= fewest(25, 0.85)
     assert (
         (np.std(z, axis=0) > 0.5) & (np.std(z, axis=0) < 1.6)
     ).all()  # of sds of 1, but once in 10,000 times
@@ -283,10 +283,15 @@ def test_slopes_are_drawn_to_0_by_failures_at_the_end_of_a_cell(share: float) ->
     hazard = -np.log1p(-share) * np.exp(slope * x)
     failed = -np.expm1(-hazard)
     left = np.arctanh(np.sum(x * failed) / np.sum(failed)) / slope
-    bunches = np.array([[0, 1], [0, share / (1 - share / 2)]])
+    bunches = np.array([[0, 1], [0, -np.log1p(-share)]])
     assert 1 / (1 + _bursts(replace(two_strata(), bunches=bunches, strata=1), c=100)) == pytest.approx(
         left, rel=1e-3
     )
+
+
+def test_of_a_long_stretch_rows_see_no_more_than_they_are_observed_for() -> None:
+    grid = replace(two_strata(), even=np.full(8, 100.0))
+    assert _misfit(grid, np.zeros(2), 2.0)[1] == pytest.approx(0.1 * 2)
 
 
 def test_what_noise_hides_is_not_estimated() -> None:
@@ -461,6 +466,7 @@ def two_strata() -> Grid:
         until=np.array([4.0, 1.0]),
         at_risk=100 * ones,
         counted=ones,
+        steep=ones,
         even=ones,
         shifts=np.zeros((2, 8)),
         bunches=np.zeros((2, 4)),

@@ -1335,6 +1335,26 @@ MUTANTS = (
         ("estimators/hazards/shape.py", "errors.append(np.maximum(of_law, 0.0) + ", "errors.append("),
     ),
     planted(
+        "those at risk fall in a line where most of them fail",
+        "estimators/test_clock_shape.py::test_the_clock_is_steady_where_most_of_those_at_risk_fail",
+        ("estimators/hazards/grid.py", "return np.arctanh(half) / half,", "return np.ones_like(half),"),
+    ),
+    planted(
+        "hazards change through all of a stretch that rows see the beginning of",
+        f"{BURST}of_a_long_stretch_rows_see_no_more_than_they_are_observed_for",
+        ("estimators/hazards/estimate.py", "np.minimum(grid.even, c) @", "grid.even @"),
+    ),
+    planted(
+        "failures are spread over a run however surely they are in one cell",
+        "estimators/test_clock_shape.py::test_failures_that_surely_come_in_one_cell_are_not_spread_over_others",
+        ("estimators/hazards/grid.py", "1 - (SURE * sd) ** 2 / beyond)", "0.0)"),
+    ),
+    planted(
+        "noise of entries hides from the rows at risk those that fail in a cell",
+        "estimators/test_clock_shape.py::test_no_hazard_comes_of_fewer_rows_than_half_of_those_that_fail",
+        ("estimators/hazards/grid.py", "- stay / 2, each / 2))", "- stay / 2, 0.0))"),
+    ),
+    planted(
         "where noise hides whether rows are at risk none are",
         "estimators/test_clock_shape.py::test_slopes_of_a_rising_hazard_are_not_drawn_to_zero_where_a_stratum_has_one_piece",
         ("estimators/hazards/grid.py", "spread = (early + late) / 2", "spread = early"),

@@ -214,13 +214,13 @@ def _wrong(grid: Grid, log_hazards: np.ndarray, c: float) -> tuple[float, float,
     change within cells; by sampling and noise in the clock; and by failures that come at once.
     """
     moved = _moved(grid, log_hazards, c)
-    by_pieces, by_cells = _misfit(grid, log_hazards)
+    by_pieces, by_cells = _misfit(grid, log_hazards, c)
     noise = math.hypot(by_pieces, *(grid.shifts @ moved), float(np.abs(moved[grid.hidden]).sum()))
     by_cells = math.hypot(by_cells, grid.follows * grid.misplaced)
     return noise, by_cells, _clock_error(grid, moved), _bursts(grid, c)
 
 
-def _misfit(grid: Grid, log_hazards: np.ndarray) -> tuple[float, float]:
+def _misfit(grid: Grid, log_hazards: np.ndarray, c: float) -> tuple[float, float]:
     """Relative bias of slopes where hazards change within pieces otherwise than the clock says, and in cells.
 
     The mean of a covariate among rows at risk falls by about its coefficient times its variance for each unit
@@ -228,13 +228,14 @@ def _misfit(grid: Grid, log_hazards: np.ndarray) -> tuple[float, float]:
     change is taken for that between its neighbours, if it has any: a covariance of a twelfth of both ranges.
     Within a cell, and where noise hides in which cells rows fail within a run of them, hazards, which are
     positive, change by twice their mean at most, if evenly: with any such change as likely, it is `_CELL`.
+    Rows are seen for a cumulative hazard of c of it.
     """
     each = by_stratum(log_hazards, grid.stratum)
     rises = np.abs(np.concatenate([np.gradient(own) if len(own) > 1 else [0.0] for own in each]))
     spent = np.bincount(grid.pieces, grid.rates * grid.seen / grid.events)
     return (
         float(grid.shares @ (rises * spent)) / 12,
-        _CELL * float(grid.even @ grid.seen) / float(grid.seen.sum()),
+        _CELL * float(np.minimum(grid.even, c) @ grid.seen) / float(grid.seen.sum()),
     )
 
 
@@ -247,7 +248,7 @@ def _bursts(grid: Grid, c: float) -> float:
     be. Others that count, before a cumulative hazard of c, hold against it.
     """
     shares, hazard = grid.bunches
-    fails = np.clip(hazard / (1 + hazard / 2), 1e-9, 1 - 1e-9)
+    fails = np.clip(-np.expm1(-hazard), 1e-9, 1 - 1e-9)
     lost = shares / (1 - grid.lost(c, 0.0)) * (1 + (1 - fails) * np.log1p(-fails) / fails)
     runs, firsts = np.split(lost, [-grid.strata])
     most = min(max(float(runs.max()), float(firsts.sum())), 1 - 1e-9)
@@ -272,8 +273,8 @@ def _clock_error(grid: Grid, moved: np.ndarray) -> float:
 
     Noise of a number of exits is in all numbers at risk until then.
     """
-    at_risk = (grid.counted / grid.at_risk**2).reshape(grid.strata, -1)
-    alone = np.maximum(grid.variances / grid.rates**2 - at_risk.ravel(), 0.0)
-    until = np.cumsum((moved / grid.at_risk).reshape(grid.strata, -1), axis=1)
+    turns = grid.steep / grid.at_risk
+    alone = np.maximum(grid.variances / grid.rates**2 - grid.counted * turns**2, 0.0)
+    until = np.cumsum((moved * turns).reshape(grid.strata, -1), axis=1)
     exits = np.maximum(-np.diff(grid.counted.reshape(grid.strata, -1), axis=1, append=0.0), 0.0)
     return math.sqrt(float(moved**2 @ alone) + float(np.sum(until**2 * exits)))

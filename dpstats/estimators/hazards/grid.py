@@ -67,6 +67,8 @@ class Grid:
         Rows at risk in the middle of each cell, as the clock takes them.
     counted : array, shape (m,)
         Variance of their noise.
+    steep : array, shape (m,)
+        By how many times the share by which that number is off the clock is.
     even : array, shape (m,)
         Hazard of the stretch of time on which failures of each cell are taken to come evenly.
     shifts : array, shape (2, m)
@@ -98,6 +100,7 @@ class Grid:
     until: np.ndarray
     at_risk: np.ndarray
     counted: np.ndarray
+    steep: np.ndarray
     even: np.ndarray
     shifts: np.ndarray
     bunches: np.ndarray
@@ -189,8 +192,7 @@ def find_grid(curator: Curator, plan: Plan, problem: Problem) -> Grid:
     noises = np.array([2 * sd**2, sd**2, of_entries**2])
     until = _shown_until(problem, exits - entries, noises.sum(), max(_LEAST_AT_RISK * n, _VISIBLE * sd))
     leave, enter, middle, sums = _at_risk(problem, (events + before, after, entries), noises)
-    stratum = np.repeat(np.arange(strata), fine)
-    runs = _runs(events, _FEWEST, _VISIBLE * sd, stratum)
+    runs = _runs(events, _FEWEST, _VISIBLE * sd, np.repeat(np.arange(strata), fine))
     number, noise = np.maximum(np.bincount(runs, events), 1.0), np.bincount(runs) * sd**2
     shape = find_shape(problem, events, middle, sd)
     # the fewer are taken to be there the more noise hides whether any are at risk
@@ -198,19 +200,20 @@ def find_grid(curator: Curator, plan: Plan, problem: Problem) -> Grid:
     exposed = middle * shape.gains * np.array([surely, np.ones_like(surely)])
     early, late = (number[runs] * each / np.bincount(runs, each)[runs] for each in exposed)
     spread = (early + late) / 2
-    trust = spread / (spread + sd**2)
+    trust = _trusted(events, spread, sd)
     each = np.maximum(trust * events + (1 - trust) * spread, _LEAST_SHARE * spread)
     each *= (number / np.bincount(runs, each))[runs]
-    # those who fail later are there, unless they enter later
+    # those who fail in a cell are there, and those who fail later, unless they enter later
     stay = each - enter
-    middle = np.maximum(middle, _until_the_end(stay, strata) - stay / 2)
+    middle = np.maximum(middle, np.maximum(_until_the_end(stay, strata) - stay / 2, each / 2))
     sums = np.minimum(sums, middle**2)
+    longer, by_each = _leaving(stay, middle, sums)
     # of what is spread evenly over a run, all may have come at any time of it, and noise may have made it up
     errors = (1 - trust) * each * (number / 3 + 1 + noise / number)[runs]
     of_shape = (1 - trust) * (shape.error - (np.bincount(runs, each * shape.error) / number)[runs])
-    shifts = np.array([of_shape, (1 - trust) * (late - early) / 2 / each])
+    shifts = np.array([of_shape, (1 - trust) * (late - early) / 2 / each]) * by_each / longer
     errors += (each * of_shape) ** 2 + trust**2 * (each + sd**2) + each**2 * sums / middle**2
-    rates, whole = each / middle, sd * math.sqrt(len(times))
+    rates, whole = longer * each / middle, sd * math.sqrt(len(times))
     even = trust * rates + (1 - trust) * np.bincount(runs, rates)[runs]
     unsure = (number + noise) / number**2 + np.bincount(runs, each * sums / middle**2) / number
     at_times = events.reshape(strata, -1).sum(axis=0)  # nearly all at one, and surely more than noise hides
@@ -227,10 +230,11 @@ def find_grid(curator: Curator, plan: Plan, problem: Problem) -> Grid:
         each,
         _PIECE_NOISE_LATE if problem.delayed else _PIECE_NOISE,
         whole,
-        errors / middle**2,
+        errors * (by_each / middle) ** 2,
         until,
         middle,
         sums,
+        by_each / longer,
         even,
         shifts,
         bunches,
@@ -268,6 +272,24 @@ def _at_risk(
     within, end, enter = (each for each, _ in found)
     middle = _until_the_end(within + end - enter, problem.strata) - (within - enter) / 2
     return within + end, enter, np.maximum(middle, 1.0), np.sum([error for _, error in found], axis=0)
+
+
+def _trusted(counts: np.ndarray, spread: np.ndarray, sd: float) -> np.ndarray:
+    """How far noisy counts are followed, from as many as are expected if they are spread over a run."""
+    beyond = np.maximum((counts - spread) ** 2, 1e-300)
+    return np.asarray(np.maximum(spread / (spread + sd**2), 1 - (SURE * sd) ** 2 / beyond))
+
+
+def _leaving(leave: np.ndarray, middle: np.ndarray, variances: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """By how many times a hazard is more than the share that fails of those in the middle of a cell.
+
+    And by how many times a change of it is that of this share. Those at risk fall evenly in their logarithm,
+    as under a steady hazard, while so many leave. So many as noise hides are taken to be left, and half a row
+    at least.
+    """
+    most = 1 - np.maximum(np.sqrt(variances), 0.5) / middle
+    half = np.maximum(np.abs(np.clip(leave / 2 / middle, -most, most)), 1e-6)
+    return np.arctanh(half) / half, 1 / (1 - half**2)
 
 
 def _of_those_at_risk(late: np.ndarray, leave: np.ndarray, strata: int) -> tuple[np.ndarray, np.ndarray]:
