@@ -277,7 +277,7 @@ class LatticeSum:
     def _product(self, part: Part, left: np.ndarray, right: np.ndarray | None) -> np.ndarray:
         """Sum of the products of a block; of a symmetric part, no entry below the diagonal counts."""
         if right is None:
-            return _gram(left)
+            return gram(left)
         if right.ndim == 1:
             columns = part.units.shape[1]
             if left.dtype != bool:
@@ -319,7 +319,7 @@ class LatticeSum:
         return columns
 
 
-def _gram(columns: np.ndarray) -> np.ndarray:
+def gram(columns: np.ndarray) -> np.ndarray:
     """``columns @ columns.T``, of which only the upper triangle is filled in."""
     order = len(columns)
     tiled = order - order % _LANES if order > _NARROW else 0

@@ -46,7 +46,7 @@ from dpstats._conversions import UNIT_ROUNDOFF
 from dpstats.budget import Pure
 from dpstats.curator.account import Price
 from dpstats.curator.blocks import Block, PublicDesign, Scratch
-from dpstats.curator.lattice import Total, cells_of
+from dpstats.curator.lattice import Total, cells_of, gram
 from dpstats.curator.law import RAISED, Law, Sensitivity, gaussian_law, pure_law
 from dpstats.curator.release import Minimum
 from dpstats.curator.solver import Point, Tolerance, solve
@@ -69,7 +69,8 @@ _FARTHEST = 32.0  # root mean square lengths of a tilt; answers to longer ones, 
 @dataclass(frozen=True, repr=False)
 class Slope:
     """Sums at a point over some blocks, which are private: the pull of the losses in each block, shape (k,),
-    and the Hessian of all, in cells. Slopes of different blocks add up without rounding, in whatever order.
+    and of the Hessian of all the upper triangle, in cells. Slopes of different blocks add up without
+    rounding, in whatever order.
     """
 
     pulls: tuple[np.ndarray, ...]
@@ -242,7 +243,8 @@ class Objective:
         k, slope = self.k, slopes(params)
         pulls = np.array([math.fsum(column) for column in zip(*slope.pulls, strict=True)] or np.zeros(k))
         gradient = self.ridge * (params - self.origin) + tilt - pulls
-        return Point(params, gradient, slope.hessian.sums(self._cells) + self.ridge * np.eye(k))
+        upper = np.triu(slope.hessian.sums(self._cells))
+        return Point(params, gradient, upper + np.triu(upper, 1).T + self.ridge * np.eye(k))
 
     def slope(self, params: np.ndarray, blocks: Iterable[Block], scratch: Scratch | None = None) -> Slope:
         """Sums over some of the rows: a pure function, which may run anywhere."""
@@ -251,20 +253,24 @@ class Objective:
         for block in blocks:
             rows = self.rows.read(block, scratch)
             slope, curvature = self.loss.derivatives(rows.margin(params @ rows.signed))
-            factors = scratch("factors", k + 1, len(slope))
-            np.multiply(rows.signed, curvature * rows.weight, out=factors[:k])
-            np.multiply(slope, rows.weight, out=factors[k])
-            sums = np.zeros((k + 1, k)) + sum(
-                factors[:, start : start + _AT_ONCE] @ rows.signed[:, start : start + _AT_ONCE].T
-                for start in range(0, len(slope), _AT_ONCE)
-            )
-            found += Slope((sums[k],), Total.of(sums[:k], self._cells, len(slope)))
+            pull = _summed(rows.signed, slope * rows.weight)
+            root = np.sqrt(curvature * rows.weight)
+            hessian = gram(np.multiply(rows.signed, root, out=scratch("factors", k, len(root))))
+            found += Slope((pull,), Total.of(hessian, self._cells, len(slope)))
         return found
 
     @property
     def _cells(self) -> np.ndarray:
         """Of the lattice of Hessians, which only choose the steps: what they add up to is in no bound."""
         return cells_of(np.array(self.loss.steepest * self.rows.longest * RAISED))
+
+
+def _summed(columns: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """``columns @ weights``, as the notes on rounding have it; shape (k,)."""
+    total = np.zeros(len(columns))
+    for start in range(0, len(weights), _AT_ONCE):
+        total += columns[:, start : start + _AT_ONCE] @ weights[start : start + _AT_ONCE]
+    return total
 
 
 @dataclass(frozen=True)
