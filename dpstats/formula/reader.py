@@ -5,6 +5,7 @@ instead. See docs/theory/rows.md#row-wise-formulas.
 """
 
 import ast
+import functools
 import re
 from collections.abc import Iterable
 
@@ -203,6 +204,7 @@ def read_expression(tree: ast.expr, schema: Schema) -> Expression:
     raise refuse(tree, _quoted(tree, schema))
 
 
+@functools.lru_cache(maxsize=1024)  # a table asks several times for the variable of each name
 def variable_in(text: str) -> str | None:
     """The name of the variable that is written so, ``x`` or ``Q("load %")``; None of other texts."""
     try:

@@ -54,7 +54,9 @@ class LinearMoments(NoisyMoments):
         of all what weighting may have moved a line by that bends. A penalty
         adds what is not known of the covariates (:mod:`dpstats.moments.shrinkage`).
         """
-        fit, params, parts = self._found(alpha) if alpha else self._line
+        if not alpha:
+            return self._solved
+        fit, params, parts = self._found(alpha)
         way = np.eye(len(params))
         if alpha > 0 and self.penalised.any():
             params, parts, way = self._penalised(fit, alpha, params, parts)
@@ -163,6 +165,14 @@ class LinearMoments(NoisyMoments):
         fit, params, parts = self._found(0.0)
         read_only([params, *parts])
         return fit, params, parts
+
+    @cached_property
+    def _solved(self) -> Solution:
+        """Coefficients without a penalty, judged, which nearly everything asks for, too."""
+        fit, params, parts = self._line
+        found = self._judged(fit, params, parts, self._told, np.eye(len(params)))
+        read_only([found.cov, found.cov_privacy])
+        return found
 
     def _found(self, alpha: float) -> tuple[NormalEquations, np.ndarray, list[np.ndarray]]:
         """The equations, coefficients, and parts of their covariance, on the user's scale."""

@@ -182,6 +182,16 @@ def test_another_penalty_and_back_is_the_same_fit() -> None:
     assert "release and budget shared with alpha = 0.1" in repr(other)
 
 
+def test_what_no_penalty_finds_is_found_once_and_nobody_changes_it() -> None:
+    own = moments(noise=0.002)
+    found = own.solve()
+    assert own.solve() is found
+    for array in (found.params, found.cov, found.cov_privacy):
+        with pytest.raises(ValueError, match="read-only"):
+            array[0] = 0
+    assert (replace(own, cross=2 * own.cross).solve().params != found.params).any()
+
+
 def test_cautions_follow_the_penalty() -> None:
     whole = ("law", "of the whole release")
     noisy = linear(noise=0.38, flags=[whole, ("weak", "of alpha = 0")])
