@@ -15,6 +15,7 @@ from dpstats.schema import Unit
 
 T = TypeVar("T")
 _KEPT_BYTES = 2**27
+_PIECE_BYTES = 2**24  # more than large pages need, and no more than allocators keep for the next fit
 _CACHE_LINE = 64  # bytes
 
 
@@ -83,7 +84,7 @@ class Blocks(HoldsRows):
         # Half of it: with all of it a fit of 100,000 rows and 30 columns took 79 MB beyond its frame, where
         # benchmarks/speed.py allows 70. It takes 39 now, and up to an eighth more time.
         room = rows.n * 8 * (width + 2 * len(design.names) + 1) <= _KEPT_BYTES // 2
-        self._piece = rows.n * 8 * width
+        self._piece = min(rows.n * 8 * width, _PIECE_BYTES)
         self.standing = Standing(self._piece) if room else None
         self._kept: list[Block] | None = None
 
