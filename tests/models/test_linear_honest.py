@@ -166,6 +166,31 @@ def test_a_variance_of_which_the_first_stage_missed_the_ends_is_known_up_to_a_fa
     assert np.sum(np.array(missed) > 2) <= most(96, 0.03)
 
 
+@pytest.mark.parametrize("column", ["flag", "level"])
+def test_a_penalty_rests_on_how_many_of_all_rows_have_a_rare_value(column: str) -> None:
+    """Its rows are long and were shortened: without noise its slope was 8.6 and 5.2 half-lengths off."""
+    rng = np.random.default_rng(3)
+    rare, z = rng.random(60_000) < 0.1, rng.normal(size=(5, 60_000))
+    if column == "flag":
+        declared: Any = dps.flag(true=1, false=0)
+        values, columns = rare.astype(int), [rare]
+    else:
+        common = rng.random(len(rare)) < 0.5
+        declared, columns = dps.levels("a", "b", "c"), [~rare & common, rare]
+        values = np.where(rare, "c", np.where(common, "b", "a"))
+    data = {f"x{j}": z[j] for j in range(4)} | {"f": values}
+    data["y"] = 1 + 0.1 * z[:4].sum(axis=0) - 0.7 * rare + 0.1 * z[4]
+    limits = {f"x{j}": dps.bounded(-6, 6) for j in range(4)} | {"f": declared, "y": dps.bounded(-4, 4)}
+    rows = np.column_stack([*columns, *z[:4]])
+    apart = rows - rows.mean(axis=0)
+    squares = apart.T @ apart / len(rows) + 0.7 * np.eye(len(apart.T))
+    target = np.linalg.solve(squares, apart.T @ data["y"] / len(rows))
+    with noise(NoNoise()):
+        model = dps.ridge("y ~ f + x0 + x1 + x2 + x3", data, dps.Schema(limits), 0.7)
+        fit = model.fit(dps.approx(2, 1e-6))
+    assert missed_by(fit, dict(zip(fit.params.index[1:], target, strict=True))).max() < 1
+
+
 def test_under_pure_epsilon_a_flag_that_explains_nearly_all_is_held_or_unknown() -> None:
     """Its rows are clipped at every step towards its effect, and none is shortened as normal rows are."""
     schema, missed = dps.Schema(y=dps.bounded(-4, 12), x=dps.flag(true=1, false=0)), []

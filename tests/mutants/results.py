@@ -552,7 +552,17 @@ MUTANTS = (
     planted(
         "a penalty takes shares of levels as each is told by itself",
         "models/test_linear_levels.py::test_a_penalty_pulls_many_levels_as_far_as_it_does_without_privacy",
-        ("estimators/gram/whole.py", "stretch[scale.binary] = 1.0", "stretch[scale.binary] *= 1.0"),
+        ("estimators/gram/whole.py", "np.where(together, 1.0, stretch)", "stretch"),
+    ),
+    planted(
+        "a penalty takes the variance of a rare flag from shortened rows",
+        f"{HONEST}a_penalty_rests_on_how_many_of_all_rows_have_a_rare_value",
+        ("estimators/gram/whole.py", "together |= columns & (columns.sum() > 1)", "together |= scale.binary"),
+    ),
+    planted(
+        "what shortened rows lost of a rare level is no error of its variance (ridge)",
+        f"{HONEST}a_penalty_rests_on_how_many_of_all_rows_have_a_rare_value",
+        ("estimators/gram/whole.py", "np.where(together, np.log(stretch), 0.0)", "0.0 * stretch"),
     ),
     planted(
         "a product of two levels is taken for a number of its own",

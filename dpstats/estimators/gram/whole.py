@@ -15,7 +15,7 @@ from dpstats.estimators.gram.bounds import Bounds
 from dpstats.estimators.gram.coordinates import Coordinates
 from dpstats.estimators.gram.lengths import NEXT, LongRows
 from dpstats.estimators.matrices import SMALLEST, by_precision, with_floor
-from dpstats.estimators.row_scale import SURE, RowScale
+from dpstats.estimators.row_scale import SURE, RowScale, categories
 from dpstats.estimators.zoom import HIDDEN
 from dpstats.moments import LinearMoments
 from dpstats.moments.normal_rows import kept_square, mean_weight
@@ -73,8 +73,10 @@ def of_all_rows(
     told = np.where(missed > SURE * other, np.inf, np.hypot(told, missed))  # what was not seen tells nothing
     other = np.hypot(other, hidden)
     stretch = np.exp(by_precision(np.log(variance / seen), told, usual, other))
-    if place.structure is not None:  # shares of levels belong together, and rows of none are much longer
-        stretch[scale.binary] = 1.0
+    together = np.zeros(len(seen), dtype=bool)  # shares of several levels belong together
+    for columns, _ in categories(scale.levels):
+        together |= columns & (columns.sum() > 1)
+    left, stretch = np.where(together, np.log(stretch), 0.0), np.where(together, 1.0, stretch)
     # What one column loses more of than another is its own, and not what they have in common; if it is, their
     # covariance is larger. Nor is it known how far what long rows lost goes together.
     common = within * np.minimum.outer(stretch, stretch)
@@ -87,7 +89,7 @@ def of_all_rows(
     whole[:first, first:], whole[first:, :first] = mean, mean.T
     whole[first:, first:] = common + mean.T @ mean
     # rows beyond the cells of the first stage are those that noise hides in lengths of rows as well
-    error = np.hypot(1 / np.hypot(1 / told, 1 / other), beyond)
+    error = np.hypot(np.hypot(1 / np.hypot(1 / told, 1 / other), beyond), left)
     # the variance of a column whose ends were not found is known up to a factor, and may be as much larger
     error = np.where(short, np.expm1(SURE * error) / SURE, error)
     return place.whitening @ whole @ place.whitening, _in_units(scale, moments.n, common, error, apart)
