@@ -87,18 +87,18 @@ class BoundedScore:
     def __call__(self, y: np.ndarray, eta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """psi* and h* of each row, within the limits; shape (B,) each."""
         rows = RowsOf(self.family, y, eta)
-        return self.of(rows), np.minimum(self._weight(rows) * rows.curvature, self.curvature_limit)
+        return self.of(rows), np.minimum(self.weight_of(rows) * rows.curvature, self.curvature_limit)
 
     def of(self, rows: RowsOf) -> np.ndarray:
         """psi* of rows; scores of other limits that weigh these alike have made most of it."""
-        weighted = rows.once(("weighted", self._weighs), lambda: self._weight(rows) * rows.score)
+        weighted = rows.once(("weighted", self._weighs), lambda: self.weight_of(rows) * rows.score)
         score = np.clip(weighted, -self.limit, self.limit)
         score -= self._table if isinstance(self._table, float) else self.interpolated(self._table, rows)
         return np.clip(score, -self.limit, self.limit, out=score)
 
     def weight(self, eta: np.ndarray) -> np.ndarray:
         """Weight v of a row with this linear predictor."""
-        return self._weight(RowsOf(self.family, eta, eta))
+        return self.weight_of(RowsOf(self.family, eta, eta))
 
     def square_moves(self, middle: float, spread: float, ends: np.ndarray) -> float:
         """How far weights move a line with a square of coefficient 1, of normal predictors up to these ends.
@@ -120,7 +120,8 @@ class BoundedScore:
         both = self.limit if self.family.two_valued and self.family.unlimited else spread
         return self.curvature_limit, both, self.dispersion
 
-    def _weight(self, rows: RowsOf) -> np.ndarray:
+    def weight_of(self, rows: RowsOf) -> np.ndarray:
+        """The same of rows, once for all that ask."""
         return rows.once(("weight", self._weighs), lambda: self._weights(rows))
 
     def _weights(self, rows: RowsOf) -> np.ndarray:

@@ -13,7 +13,7 @@ from dpstats.curator.blocks import Scratch
 from dpstats.curator.statistics import REGISTRY
 from dpstats.curator.statistics.columns import ColumnMeans
 from dpstats.families.bounded_score import BoundedScore, logistic_information_weight, square_weight
-from dpstats.families.glm import POISSON, Of
+from dpstats.families.glm import CLOGLOG, POISSON, PROBIT, GlmFamily, Of
 from dpstats.testing import NoNoise
 from tests.made import MadeBlock, MadeDesign, MadeRows, made_columns
 
@@ -74,6 +74,17 @@ def test_scores_of_what_long_rows_have_lost():
     ends = np.array([(each[:3] ** 2).sum(), (each[3] ** 2).sum()])
     np.testing.assert_allclose(squares.ravel(), ends / (0.4 * 2.0))
     np.testing.assert_allclose(square.item(), math.sqrt(11) / (2 * 0.4 * 2.0) * (each**2).sum())
+
+
+@pytest.mark.parametrize("family", [CLOGLOG, PROBIT], ids=str)
+def test_under_a_link_that_stalls_rows_have_lost_what_weights_of_their_means_take_too(family: GlmFamily):
+    bounded, y = BoundedScore(family, 0.8, 0.3), np.array([0.0, 1.0, 1.0, 0.0])
+    vector, _ = sums("far_scores", y, radius=1.2, reach=0.4, score=bounded, **ROW)
+    eta, lengths = X @ ROW["beta"], np.linalg.norm(X, axis=1)
+    kept = np.minimum(1, 1.44 / lengths**2) * (bounded.weight(eta) if family is CLOGLOG else 1)
+    assert (bounded.weight(eta) < 0.95).all()
+    each = X * (np.minimum(1 - kept, 0.4 / lengths) * bounded(y, eta)[0])[:, None]
+    np.testing.assert_allclose(vector.ravel(), each.sum(axis=0))
 
 
 def test_scores_against_the_square_of_the_predictor():

@@ -614,6 +614,17 @@ MUTANTS = (
         ("estimators/newton/far.py", "np.sqrt(privacy) *", "np.sqrt(privacy.max()) *"),
     ),
     planted(
+        "rows of large means are not missed where a link stalls (glm)",
+        "curator/test_glm_statistics.py::"
+        "test_under_a_link_that_stalls_rows_have_lost_what_weights_of_their_means_take_too",
+        ("curator/statistics/glm.py", "if self._bounded.family.stalls:", "if False:"),
+    ),
+    planted(
+        "long rows of a skewed column are heard no better than others (glm)",
+        "models/test_bends.py::test_long_rows_of_a_skewed_column_are_heard_for_what_others_save[30]",
+        ("estimators/newton/iterate.py", "plan = hearing_more(plan)", "pass"),
+    ),
+    planted(
         "far rows of numbers that hold one value in most rows are thought to be as many as of others",
         "models/test_bends.py::test_an_effect_of_few_rows_that_levels_off_is_not_silent",
         ("estimators/newton/far.py", "0.25, 4.0, 8.0", "0.25, 4.0, 4.0"),

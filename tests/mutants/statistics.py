@@ -518,8 +518,8 @@ MUTANTS = (
         "far scores: long rows add as much as they are long",
         "far_scores",
         "glm",
-        "np.maximum(0.0, 1 - (self._radius / lengths) ** 2), self._reach / lengths)",
-        "np.maximum(0.0, 1 - (self._radius / lengths) ** 2), 2 * self._reach / lengths)",
+        "np.minimum(1 - kept, self._reach / lengths)",
+        "np.minimum(1 - kept, 2 * self._reach / lengths)",
     ),
     small(
         "far scores: rows that are far longer add to both columns",

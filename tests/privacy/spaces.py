@@ -439,6 +439,7 @@ SPACES = {
         Space(far(3.0, 1.5, 0.0, 0.6, BoundedScore(POISSON, 2.0, 3.0)), 30.0, 0.97),
         Space(far(3.0, 1.5, 0.0, 0.6, BoundedScore(POISSON, 2.0, 3.0), 9.0), 30.0, 0.97),
         Space(far(3.0, 6.0, 0.0, 0.3, BoundedScore(BINOMIAL, 1.0, 0.25)), 30.0, 0.9),
+        Space(far(3.0, 6.0, 0.0, 0.3, BoundedScore(CLOGLOG, 1.6, 0.6)), 30.0, 0.9),
         Space(far(4.0, 2.0, 0.5, 0.1, BoundedScore(GAMMA, 3.0, 1.0, 0.0, 0.5)), 25.0, 0.9),
     ],
     "predictor_bend": [

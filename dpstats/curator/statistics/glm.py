@@ -230,8 +230,9 @@ class FarScores(GlmScore):
         g = psi (1 - w) a, shortened to |psi| reach (k,),   kappa |g|^2,
 
     times the prior weight, and its square; kappa is sqrt(11) / (2 reach limit), of several `ends` 1 / (reach
-    limit). The value released carries kappa. Rows no longer than the radius give nothing. Of rows as long as
-    each of `ends`, and not as the next, both are summed apart.
+    limit). The value released carries kappa. Under a link that stalls w is also times the weight v of the
+    score, which takes most from rows far out. Rows that weigh 1 give nothing. Of rows as long as each of
+    `ends`, and not as the next, both are summed apart.
 
     Parameters
     ----------
@@ -282,9 +283,13 @@ class FarScores(GlmScore):
 
     def factors(self, block: Block, scratch: Scratch) -> tuple[Factor, ...]:
         rows, _, eta = self._rows(block, scratch)
-        psi = self._bounded.of(RowsOf(self._bounded.family, block.time, eta))
+        margin = RowsOf(self._bounded.family, block.time, eta)
+        psi = self._bounded.of(margin)
         lengths = np.sqrt(squared_norms(rows, scratch))
-        share = np.minimum(np.maximum(0.0, 1 - (self._radius / lengths) ** 2), self._reach / lengths)
+        kept = np.minimum(1.0, (self._radius / lengths) ** 2)
+        if self._bounded.family.stalls:
+            kept *= self._bounded.weight_of(margin)
+        share = np.minimum(1 - kept, self._reach / lengths)
         if self._weighted:
             np.multiply(share, block.weight, out=share)
         square = self._kappa * (psi * share * lengths) ** 2

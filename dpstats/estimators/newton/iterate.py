@@ -26,6 +26,7 @@ from dpstats.estimators.newton.far import long_rows
 from dpstats.estimators.newton.information import dispersion, drawn, past
 from dpstats.estimators.newton.levels import level_moments, stretched_no_further
 from dpstats.estimators.newton.located import Located, locate
+from dpstats.estimators.newton.plan import hearing_more
 from dpstats.estimators.newton.problem import Problem
 from dpstats.estimators.newton.steps import GlmSteps
 from dpstats.estimators.newton.unlike import unlike
@@ -62,6 +63,8 @@ def fit_newton(curator: Curator, problem: Problem, plan: Plan) -> GlmEstimate:
     if problem.family.two_valued:
         some = early_rows(curator, plan.total, problem.k, located.telling(problem))
     plan = located.found(problem).spent(plan, "tail")
+    if located.skewed and problem.family.two_valued:
+        plan = hearing_more(plan)
     chooser = Chooser(problem, located, curator.n, curator.cost_per_row(plan.cost("tail")))
     steps = _Steps(some, curator, plan, chooser, 1 + (noise < _QUIET and not problem.family.two_valued))
     del some  # lest both are in memory

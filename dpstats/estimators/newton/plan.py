@@ -3,11 +3,15 @@
 See docs/theory/glm.md#plan.
 """
 
+import math
+
 from dpstats.estimators.engine.plan import EARLY_STEPS, LOOK, TAIL_STEPS, Plan, Stage, alike, growing
 
 # Shares of mu^2, beside those of looks; the averaged steps have what the others leave, and that of rows
 # apart where the declared bounds are too near for any.
 EARLY, FAR = 0.24, 0.06
+# The same where a column of a yes or no is skewed: early steps pay for the first, averaged ones for the rest.
+_HEARD = {"early": 0.15, "tail": 0.18}
 # Rows times mu from which it is released how counts scatter: of fewer, noise hides what it would be good for
 MANY = 3000.0
 TOLD = 0.01  # whether covariates tell a yes or no
@@ -53,3 +57,10 @@ def make_plan(
         apart=Stage(LOOK * apart, "rows apart in loose bounds"),
     )
     return Plan(mu, False, stages)
+
+
+def hearing_more(plan: Plan) -> Plan:
+    """The plan of a fit to a yes or no of a skewed column, whose long rows are few and lie far out."""
+    for giver, share in _HEARD.items():
+        plan = plan.lent(giver, "far", plan.total * math.sqrt(share))
+    return plan
