@@ -557,7 +557,11 @@ MUTANTS = (
     planted(
         "a penalty takes the variance of a rare flag from shortened rows",
         f"{HONEST}a_penalty_rests_on_how_many_of_all_rows_have_a_rare_value",
-        ("estimators/gram/whole.py", "together |= columns & (columns.sum() > 1)", "together |= scale.binary"),
+        (
+            "estimators/gram/whole.py",
+            "np.where(together, 1.0, stretch)",
+            "np.where(scale.binary, 1.0, stretch)",
+        ),
     ),
     planted(
         "what shortened rows lost of a rare level is no error of its variance (ridge)",
