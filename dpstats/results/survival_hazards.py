@@ -166,7 +166,10 @@ class HazardFit(Fit, models=("coxph",)):
     _response = "log hazard"
     _ratio = "hazard ratio"
     _bounds = {
-        "cut c": lambda c: f"units count until {percent(-math.expm1(-c))} of their kind have failed",
+        "cut c": lambda c: (
+            f"units count until {percent(-math.expm1(-c))} of their kind have failed (so early failures "
+            "weigh more where effects change)"
+        ),
         "R": lambda radius: f"covariates beyond {radius:.3g} sds count less",
         "pieces": lambda count: f"baseline hazard on {count:.0f} piece{'s' if count > 1 else ''}",
         "strata": lambda count: f"each of {count:.0f} strata has its own",

@@ -193,6 +193,30 @@ def test_effects_that_change_are_told() -> None:
     assert set(dict(steady.flags)) <= {"burst"}  # that of one fit in ten
 
 
+def test_a_change_is_that_of_all_failures_though_late_ones_are_not_seen() -> None:
+    """Failures after a cumulative hazard of c tell nothing, and were counted as if they told of no change."""
+    draw, n = np.random.default_rng(1), 8000
+    z, hours = draw.normal(size=n), np.linspace(0, 6, 301)
+    effects = 0.3 - 0.6 * (0.5 - np.exp(-hours[:-1]))  # by share of the failures at z = 0
+    spent = np.cumsum(np.exp(z[:, None] * effects), axis=1) * hours[1]
+    last = np.sum(spent < draw.exponential(size=n)[:, None], axis=1)
+    data = {"days": np.clip(100 * hours[last], 1, 600), "failed": 1 * (last < 300), "z": np.clip(z, -6, 6)}
+    schema = dps.Schema(days=dps.bounded(1, 600), failed=dps.event(), z=dps.bounded(-6, 6))
+    with noise(NoNoise()):
+        fit = dps.coxph("Surv(days, failed) ~ z", data, schema).fit(dps.gdp(0.2))
+    assert -0.75 < fit.proportional_test().frame["estimate"].iloc[0] < -0.45
+
+
+def test_the_trend_of_failures_that_are_seen_has_the_mean_0_in_each_stratum() -> None:
+    seen = np.array([30.0, 20.0, 10.0, 1.0, 5.0, 40.0, 2.0, 1.0])
+    grid = SimpleNamespace(events=np.full(8, 50.0), seen=seen, strata=2)
+    zones, trend = checks._in_zones(grid)
+    assert zones.tolist() == [0, 1, 2, 2, 3, 4, 5, 5]  # of each stratum the last eighth that is seen is one
+    means = np.sum((np.bincount(zones, seen) * trend).reshape(2, -1), axis=1)
+    np.testing.assert_allclose(means, 0.0, atol=1e-12)
+    np.testing.assert_allclose(trend[[1, 4]] - trend[[0, 3]], 0.25)  # a cell has a quarter of all failures
+
+
 @pytest.mark.parametrize("far", [10.0, 1e4, 1e8])
 def test_the_joint_test_of_hazards_is_the_same_however_far_a_column_lies_from_0(far: float) -> None:
     near = Trend(np.array([0.4, -0.3]), np.array([[0.04, 0.01], [0.01, 0.09]]))
@@ -770,7 +794,7 @@ def test_a_change_of_which_noise_leaves_no_variance_is_no_error(monkeypatch: pyt
     monkeypatch.setattr(checks, "to_user", lambda scale, j: np.eye(3))
     monkeypatch.setattr(checks, "watched", lambda *parts: {})
     monkeypatch.setattr(checks, "_in_zones", lambda grid: (np.arange(2), np.array([-1.0, 1.0])))
-    grid = SimpleNamespace(count=2, events=np.array([5.0, 5.0]), pieces=np.arange(2), strata=1)
+    grid = SimpleNamespace(count=2, seen=np.array([5.0, 5.0]), pieces=np.arange(2), strata=1)
     released = SimpleNamespace(values=[np.array([0.1])], n=100, sd=0.1)
     found = SimpleNamespace(
         params=np.zeros(1),

@@ -431,6 +431,20 @@ MUTANTS = (
         ("estimators/stretch.py", "own), rows, longest)", "scale), rows[:0], longest[:0])"),
     ),
     planted(
+        "failures that are not seen tell that effects do not change (hazards)",
+        "models/test_coxph.py::test_a_change_is_that_of_all_failures_though_late_ones_are_not_seen",
+        (
+            "estimators/hazards/checks.py",
+            "events, seen = (each.reshape(grid.strata, -1) for each in (grid.events, grid.seen))",
+            "events = seen = grid.events.reshape(grid.strata, -1)",
+        ),
+        (
+            "estimators/hazards/checks.py",
+            "shares = np.bincount(zones, grid.seen) / grid.seen.sum()",
+            "shares = np.bincount(zones, grid.events) / grid.events.sum()",
+        ),
+    ),
+    planted(
         "columns of levels are taken for independent (hazards)",
         "models/test_coxph.py::test_columns_of_levels_are_not_taken_for_independent",
         ("estimators/hazards/iterate.py", "expected = _expected(self.scale)", "expected = np.eye(problem.d)"),

@@ -113,7 +113,7 @@ def checked(
     (scale, grid, bounds), (information, axes) = parts, seen
     j, d = grid.count, len(found.params)
     zones, trend = _in_zones(grid)
-    shares = np.bincount(zones, grid.events) / grid.events.sum()
+    shares = np.bincount(zones, grid.seen) / grid.seen.sum()
     back = np.linalg.inv(to_user(scale, j))
     point = back @ np.append(found.baseline.log_hazards, found.params)
     whitening = axes[j:, j:]
@@ -134,7 +134,7 @@ def checked(
     user = whitening / scale.scale[:, None]
     change = user @ inverse @ (release.values[0] / release.n)
     # of pieces and of slopes that noise has moved, scores move: the pieces', as far as covariates drift
-    of_pieces = np.bincount(grid.pieces, trend[zones] * grid.events) / np.bincount(grid.pieces, grid.events)
+    of_pieces = np.bincount(grid.pieces, trend[zones] * grid.seen) / np.bincount(grid.pieces, grid.seen)
     moved = (matrix[j:, :j] * of_pieces) @ np.linalg.inv(axes)[:j, :j]
     noise = (release.sd / release.n) ** 2 * np.eye(d)
     noise += moved @ (back @ found.baseline.cov_privacy @ back.T)[:j, :j] @ moved.T
@@ -150,16 +150,19 @@ def checked(
 
 
 def _in_zones(grid: Grid) -> tuple[np.ndarray, np.ndarray]:
-    """The zone of each cell, and by how much of the failures each zone is later than their mean.
+    """The zone of each cell, and by how much of the failures each zone is later than those that are seen.
 
-    Zones and failures are those of the stratum. So the mean of the trend is 0 in each, and nothing is read
-    off how strata differ. Ones, if all strata are one zone each.
+    Zones and failures are those of the stratum, and as many of each zone are seen. So the mean of the trend
+    over what is seen is 0 in each, where slopes that noise moves move no score of it, and nothing is read off
+    how strata differ. Ones, if all strata are one zone each.
     """
-    events = grid.events.reshape(grid.strata, -1)
-    spent = (np.cumsum(events, axis=1) - events / 2) / events.sum(axis=1, keepdims=True)
-    each = np.minimum((spent * _ZONES).astype(int), _ZONES - 1) + _ZONES * np.arange(grid.strata)[:, None]
+    events, seen = (each.reshape(grid.strata, -1) for each in (grid.events, grid.seen))
+    spent, counted = (
+        (np.cumsum(each, axis=1) - each / 2) / each.sum(axis=1, keepdims=True) for each in (events, seen)
+    )
+    each = np.minimum((counted * _ZONES).astype(int), _ZONES - 1) + _ZONES * np.arange(grid.strata)[:, None]
     zones = np.unique(each.ravel(), return_inverse=True)[1]
     if zones[-1] + 1 == grid.strata:
         return zones, np.ones(grid.strata)
-    middle = np.bincount(zones, (spent * events).ravel()) / np.bincount(zones, grid.events)
-    return zones, middle - 0.5
+    later = spent - np.sum(spent * seen, axis=1, keepdims=True) / seen.sum(axis=1, keepdims=True)
+    return zones, np.bincount(zones, (later * seen).ravel()) / np.bincount(zones, grid.seen)
