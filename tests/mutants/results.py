@@ -855,6 +855,24 @@ MUTANTS = (
         ("estimators/newton/slopes.py", "_MOST = 0.5", "_MOST = 0.0"),
     ),
     planted(
+        "slopes of a dose that few rows have rest on the information where steps stopped (logit)",
+        "estimators/test_slopes.py::test_a_slope_of_a_dose_under_a_logit_has_no_short_interval_where_noise_hides_who_contradicts_it",
+        (
+            "estimators/newton/slopes.py",
+            "if not (problem.intercept and",
+            "if score is None or not (problem.intercept and",
+        ),
+    ),
+    planted(
+        "rows that have a dose are taken to lie on both sides of those that have none (logit)",
+        "estimators/test_slopes.py::test_rows_beyond_a_value_that_most_have_may_be_on_either_side_that_is_wide_enough",
+        (
+            "estimators/newton/slopes.py",
+            "pairs = (min(below, near), above), (below, min(above, near))",
+            "pairs = (below, above), (below, above)",
+        ),
+    ),
+    planted(
         "rows beside a declared end are taken to lie on both sides of their mean (cloglog)",
         "estimators/test_slopes.py::test_rows_are_placed_by_octaves_and_declared_ends",
         (

@@ -1,4 +1,4 @@
-"""Slopes of numbers where a yes or no has a link whose curvature vanishes, by what the scores may say.
+"""Slopes of numbers where a response is a yes or no, by what the scores may say.
 
 See docs/theory/levels.md#numbers.
 """
@@ -24,7 +24,7 @@ _OTHERS = ndtri(even_shares(4))
 _INNER = math.sqrt(7 / 3)
 # of the range in which an intercept is sought
 _HALVINGS = 30
-# share of the rows at one end of a number, from which on it has as few others as a flag that is rare
+# share of the rows in one octave, from which on a number has as few others as a flag that is rare
 _MOST = 0.5
 
 
@@ -35,8 +35,8 @@ def read_slopes(
 
     Where all rows that lie far on one side say yes, a slope may be any that is steeper. Under a complementary
     log-log link a Newton step towards it is exp(-eta) long, so that steps stop short where noise hides them.
-    A probit's is 1 / eta, which is short enough where most rows of a number are at one end and the others are
-    few. That of a logit is one long. Without an intercept nothing is done.
+    Those of a probit and a logit are longer, and short enough where most rows hold one value and the others
+    are few and far. Without an intercept nothing is done.
 
     Parameters
     ----------
@@ -48,22 +48,54 @@ def read_slopes(
     score : BoundedScore, optional
         None of a logistic regression.
     """
-    if score is None or not (problem.intercept and problem.family.two_valued):
+    if not (problem.intercept and problem.family.two_valued):
         return result
+    score = score or BoundedScore.unclipped(problem.family)
     params, added = result.params.copy(), 0.0 * scores.cov
     for covariate, (shares, squares) in located.tails.items():
         j = covariate + 1
         row = located.scale[j] * np.eye(problem.k)[j]
-        rows = placed(shares, np.sqrt(squares), -located.lower[j], located.upper[j])
-        if not problem.family.stalls and rows[1].max() <= _MOST:
+        at, ends = np.sqrt(squares), (-located.lower[j], located.upper[j])
+        sides = sides_of_most(shares, at, *ends)
+        if not (sides or problem.family.stalls):
             continue
-        curve, middle = said(j, rows, located, scores.points.mean(axis=0), score)
-        if math.isinf(level(curve, 0.0, *scores.along(row)).factor):
-            direction, slope = row / (row @ row), float(row @ params)
-            direction[0] = -located.center[j] / located.scale[j] - middle
-            params += (np.clip(slope, -REACH, REACH) - slope) * direction
-            added += OPEN * np.outer(direction, direction)
+        # an end is that of the linear predictor of the rows that tell the slope
+        far = _far(shares, squares) if sides else 1.0
+        for below, above in sides or [ends]:
+            rows = placed(shares, at, below, above)
+            curve, middle = said(j, rows, located, scores.points.mean(axis=0), score)
+            if math.isinf(level(curve, 0.0, *scores.along(row)).factor):
+                direction, slope = row / (row @ row) / far, far * float(row @ params)
+                direction[0] = (-located.center[j] / located.scale[j] - middle) / far
+                params += (np.clip(slope, -REACH, REACH) - slope) * direction
+                added += OPEN * np.outer(direction, direction)
+                break
     return replace(result, params=params, cov=result.cov + added, cov_privacy=result.cov_privacy + added)
+
+
+def _far(shares: Array, squares: Array) -> float:
+    """Root mean square distance from the mean of all rows but those of the octave that holds most."""
+    others = np.arange(len(shares)) != np.argmax(shares)
+    return math.sqrt(float(shares[others] @ squares[others]) / float(shares[others].sum()))
+
+
+def sides_of_most(shares: Array, at: Array, below: float, above: float) -> list[tuple[float, float]]:
+    """Where a column may end if most rows hold one value, and all others lie beyond it, on one side.
+
+    As of a dose that few have: noise may hide on which side of the mean they lie, and declared ends may
+    allow both. None of a column that has no such value.
+
+    Parameters
+    ----------
+    shares, at, below, above
+        As of :func:`placed`.
+    """
+    most, seen = int(np.argmax(shares)), np.flatnonzero(shares)
+    if shares[most] <= _MOST or most == seen[0]:
+        return []
+    near, far = float(at[most]), float(at[seen[0]])
+    pairs = (min(below, near), above), (below, min(above, near))
+    return [pair for pair, other in zip(pairs, (above, below), strict=True) if far <= _INNER * other]
 
 
 def placed(shares: Array, at: Array, below: float, above: float) -> tuple[Array, Array]:
