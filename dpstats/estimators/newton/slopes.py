@@ -36,7 +36,7 @@ def read_slopes(
     Where all rows that lie far on one side say yes, a slope may be any that is steeper. Under a complementary
     log-log link a Newton step towards it is exp(-eta) long, so that steps stop short where noise hides them.
     Those of a probit and a logit are longer, and short enough where most rows hold one value and the others
-    are few and far. Without an intercept nothing is done.
+    are few and far. Heights of a spline are of a usual size. Without an intercept nothing is done.
 
     Parameters
     ----------
@@ -56,7 +56,7 @@ def read_slopes(
         j = covariate + 1
         row = located.scale[j] * np.eye(problem.k)[j]
         at, ends = np.sqrt(squares), (-located.lower[j], located.upper[j])
-        sides = sides_of_most(shares, at, *ends)
+        sides = [] if problem.usual[covariate] else sides_of_most(shares, at, *ends)
         if not (sides or problem.family.stalls):
             continue
         # an end is that of the linear predictor of the rows that tell the slope
