@@ -76,7 +76,7 @@ def test_scores_of_what_long_rows_have_lost():
     np.testing.assert_allclose(square.item(), math.sqrt(11) / (2 * 0.4 * 2.0) * (each**2).sum())
 
 
-@pytest.mark.parametrize("family", [CLOGLOG, PROBIT], ids=str)
+@pytest.mark.parametrize("family", [CLOGLOG, PROBIT], ids=lambda family: family.link_name)
 def test_under_a_link_that_stalls_rows_have_lost_what_weights_of_their_means_take_too(family: GlmFamily):
     bounded, y = BoundedScore(family, 0.8, 0.3), np.array([0.0, 1.0, 1.0, 0.0])
     vector, _ = sums("far_scores", y, radius=1.2, reach=0.4, score=bounded, **ROW)
