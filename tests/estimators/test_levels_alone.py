@@ -9,7 +9,7 @@ from scipy import stats
 import dpstats as dps
 from dpstats.budget import Budget
 from dpstats.estimators.engine.finish import Estimate, guessed, told_beside
-from dpstats.estimators.levels import END, OPEN, REACH, LevelScores
+from dpstats.estimators.levels import END, OPEN, REACH, Z95, LevelScores
 from dpstats.estimators.newton.levels import moved_alone, read_levels
 from dpstats.estimators.newton.located import Located
 from dpstats.estimators.newton.problem import Problem
@@ -187,3 +187,26 @@ def test_contrasts_with_a_reference_level_that_noise_hides_hold(
     off = np.array([distances for _, distances in fits])
     assert np.mean(off.max(axis=1) <= 1) >= 0.9
     assert off.max() < 2
+
+
+@pytest.mark.parametrize(("family", "always"), [("poisson", 0), ("binomial", 0), ("binomial", 1)])
+def test_where_rows_without_a_flag_always_say_the_same_their_line_is_open_and_the_other_is_not(
+    family: str, always: int
+) -> None:
+    """The intercept of claims against whether there was any had an interval of its own, silently wrong."""
+    response = dps.count(9) if family == "poisson" else dps.flag()
+    schema = dps.Schema(y=response, flag=dps.flag(), x=dps.bounded(-4, 4))
+    known = []
+    for seed in range(6):
+        g, n = np.random.default_rng(seed), 20_000
+        flag, x = g.random(n) < 0.5, g.normal(size=n).clip(-4, 4)
+        mean = np.exp(0.3 * x)
+        y = g.poisson(mean).clip(0, 9) if family == "poisson" else 1 * (g.random(n) < mean / (1 + mean))
+        data = dict(y=np.where(flag, y, always), flag=1 * flag, x=x)
+        with noise(SeededNoise(seed)):
+            fit = dps.glm("y ~ flag + x", data, schema, family=family).fit(dps.approx(3, 1e-6))
+        assert (fit.bse[["Intercept", "flag"]] > 0.9 * END / Z95).all()
+        found = fit.t_test("Intercept + flag")
+        assert abs(found.effect) < 4 * found.sd
+        known.append(max(fit.bse["x"], *found.sd))
+    assert np.median(known) < 0.1

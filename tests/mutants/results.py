@@ -554,6 +554,11 @@ MUTANTS = (
         ("estimators/newton/levels.py", "row = moments @ tells", "row = moments[0].copy()"),
     ),
     planted(
+        "the open end of a flag is always that of rows with it (generalised linear)",
+        f"{ALONE}where_rows_without_a_flag_always_say_the_same_their_line_is_open_and_the_other_is_not[poisson-0]",
+        (LEVELS, "direction - round(share) * ", "direction - 0 * "),
+    ),
+    planted(
         "noise that breaks what is public is all taken for gone (generalised linear)",
         "estimators/test_public_information.py::test_noise_has_the_sd_that_is_said",
         ("estimators/newton/information.py", "sds * np.sqrt(left.along(", "0.7 * sds * np.sqrt(left.along("),

@@ -66,8 +66,9 @@ def read_levels(problem: Problem, located: Located, result: E, scores: LevelScor
             # steps run on where rows of a level lose their curvature, and so do their errors
             beside = [each for each, _ in moved if row[0] and each[0] and each @ direction == 0]
             apart, more = row @ params - _middle(params, scores, beside), OPEN
+            direction = direction - round(share) * np.eye(problem.k)[0]  # of a flag, the side that says less
             params += (np.clip(apart, -REACH, REACH) - apart) * direction
-            gone += [(direction, row)] if row[0] else []
+            gone.append((direction, row))
         else:
             more += (found.factor**2 - 1) * sd**2
         added += more * np.outer(direction, direction)
