@@ -1,6 +1,7 @@
 """A level that noise hides has a wide interval, and no other coefficient is lost with it."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -158,6 +159,15 @@ def test_a_level_that_steps_ran_away_with_lies_within_reach_of_the_others(hidden
     assert np.sqrt(np.diag(shown)[:3][others]) == pytest.approx(sds[others], rel=0.01)
     by_sampling = np.diag(back @ (found.cov - found.cov_privacy) @ back.T)[:3]
     assert by_sampling == pytest.approx(np.where(others, sds, 0.0) ** 2 / 4, abs=1e-8)
+
+
+@pytest.mark.parametrize(("sd", "open_ended"), [(0.2, False), (0.8, True)])
+def test_rows_without_a_flag_gain_no_more_events_than_rows_with_it_had(sd: float, open_ended: bool) -> None:
+    """Noise of a sd of .8 hid all events of three rows in ten, and the interval of the flag ended at -2."""
+    flags, cov = replace(CATEGORY, categories=()), sd**2 * np.eye(4)
+    scores = LevelScores(np.zeros((1, 4)), np.zeros(4), cov, 0 * cov, moments=np.eye(4))
+    found = read_levels(flags, COLUMNS, Estimate(np.zeros(4), cov, cov), scores)
+    assert (math.sqrt(found.cov[2, 2]) > 0.99 * END / Z95) == open_ended
 
 
 def claimed(family: str, share: float, epsilon: float, seed: int) -> tuple[np.ndarray, np.ndarray]:

@@ -279,10 +279,10 @@ def read(family: str, sd: float, step: float = 0.0, sampling: float = 0.0) -> tu
 def test_the_interval_of_a_flag_that_noise_may_hide_has_no_end_that_matters(family: str) -> None:
     """And other columns keep theirs."""
     sds = read(family, 1.0)[1]
-    assert 1.96 * sds[1] > 15
+    assert 1.96 * sds[1] == pytest.approx(15, rel=1e-3)
     assert sds[[0, 2]] == pytest.approx(1.0)
     assert 1.01 < read(family, 0.35)[1][1] / 0.35 < 2.0
-    assert np.all(read(family, 1e6)[1] > 0.99e6)
+    assert np.all(read(family, 1e6)[1][[0, 2]] > 0.99e6)
     assert read("gaussian", 1.0)[1] == pytest.approx(1.0, abs=1e-6)
 
 

@@ -393,7 +393,7 @@ MUTANTS = (
     planted(
         "a level has the error of a step that ran away (glm)",
         f"{ALONE}a_level_that_steps_ran_away_with_lies_within_reach_of_the_others",
-        (LEVELS, "gone += [(direction, row)] if row[0] else []", "gone += []"),
+        (LEVELS, "gone.append((direction, row))", "gone += []"),
     ),
     planted(
         "a covariate that tells the response is not named (logit)",
@@ -552,6 +552,15 @@ MUTANTS = (
         "the effect of a level is that where what goes along with it stays (generalised linear)",
         "estimators/test_hidden.py::test_a_level_has_rows_with_what_goes_along_with_it",
         ("estimators/newton/levels.py", "row = moments @ tells", "row = moments[0].copy()"),
+    ),
+    planted(
+        "rows without a flag gain whatever those with it lose (generalised linear)",
+        f"{ALONE}rows_without_a_flag_gain_no_more_events_than_rows_with_it_had[0.8-True]",
+        (
+            LEVELS,
+            "halved(lambda intercept: np.array([1 - share, share]) @ of_rows(intercept) < 0, *start)",
+            "-share * SHIFTS",
+        ),
     ),
     planted(
         "the open end of a flag is always that of rows with it (generalised linear)",

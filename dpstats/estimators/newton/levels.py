@@ -12,6 +12,7 @@ import numpy as np
 from dpstats.estimators.engine.bounds import LENGTHS
 from dpstats.estimators.engine.finish import E, told_beside
 from dpstats.estimators.engine.information import Information
+from dpstats.estimators.halving import halved
 from dpstats.estimators.levels import (
     END,
     FEWEST_EVENTS,
@@ -56,7 +57,7 @@ def read_levels(problem: Problem, located: Located, result: E, scores: LevelScor
     for row, direction in moved:
         points, step, sd, sampling = scores.along(row)
         curve, share = _said(problem, located, row, direction, scores.points.mean(axis=0))
-        found, more = level(curve, share, points, step, sd, sampling), 0.0
+        found, more = level(curve, 0.0, points, step, sd, sampling), 0.0
         if problem.family.free_dispersion:
             # its curvature is 1 at all points, whose matrices do not tell how scores bend
             params += (found.shift - step) * direction
@@ -184,7 +185,7 @@ def stretched_no_further(
 def _said(
     problem: Problem, located: Located, row: np.ndarray, direction: np.ndarray, mean: np.ndarray
 ) -> tuple[np.ndarray, float]:
-    """What scores of rows say that one of `moved_alone` is of, and their share, as `level` takes them."""
+    """Newton steps of what one of `moved_alone` is of, and what rows with a flag hold of the information."""
     family, middle = problem.family, float(mean[0] + mean[1:] @ located.center[1:]) + located.offset
     if row[0]:
         return _curve(family, float(row @ mean) + located.offset), 0.0
@@ -193,10 +194,24 @@ def _said(
     ends = np.clip(middle + row @ mean * np.array([-share, 1 - share]), -END, END)
     # the intercept makes up for a change as far as the rows of a 1 hold the information
     weights = shares * family.curvature(ends)
-    return (
-        _curve(family, float(ends[int(weights[0] >= weights[1])])),
-        float(weights[1] / max(weights.sum(), 1e-300)),
-    )
+    share = float(weights[1] / max(weights.sum(), 1e-300))
+    return _against(_curve(family, float(ends[0])), _curve(family, float(ends[1])), share), share
+
+
+def _against(without: np.ndarray, flagged: np.ndarray, share: float) -> np.ndarray:
+    """Newton steps of a flag, by those of rows without and with it.
+
+    Rows with it hold a share of the information. The intercept makes up for a change so that its own score
+    stays 0: of rows that lose all their events others gain no more than these were.
+    """
+
+    def of_rows(intercept: np.ndarray) -> np.ndarray:
+        moved = (intercept, without), (intercept + SHIFTS, flagged)
+        return np.array([np.interp(at, SHIFTS, steps) for at, steps in moved])
+
+    start = np.minimum(-SHIFTS, 0.0), np.maximum(-SHIFTS, 0.0)
+    steps = of_rows(halved(lambda intercept: np.array([1 - share, share]) @ of_rows(intercept) < 0, *start))
+    return np.asarray(steps[1] - steps[0])
 
 
 def _curve(family: GlmFamily, eta: float) -> np.ndarray:
