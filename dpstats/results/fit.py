@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from itertools import zip_longest
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -21,7 +20,7 @@ from dpstats._stored import read_object
 from dpstats.errors import SpecificationError
 from dpstats.results.column_moments import ColumnMoments, has_columns, moments_of
 from dpstats.results.description import Description
-from dpstats.results.document import NOT_ESTIMABLE, WIDTH, Document, Estimates, exposed, width_of
+from dpstats.results.document import COMFORTABLE, NOT_ESTIMABLE, Document, Estimates, exposed, width_of
 from dpstats.results.intervals import bse, limits, p_values, privacy_share, refuse_alpha, z_values
 from dpstats.results.plotting import chosen, plot_coef
 from dpstats.results.prediction import Predictions
@@ -37,7 +36,7 @@ from dpstats.results.summary import (
     short,
 )
 from dpstats.results.survival_curve import CurveFit
-from dpstats.results.table import Column, Table, banner, figures, heading, percent, price, wrap
+from dpstats.results.table import Column, Table, banner, figures, heading, percent, price
 from dpstats.results.units import Units, in_units
 
 
@@ -288,7 +287,7 @@ def load(path: str | Path) -> Any:
     return _KINDS.get(said, Fit).load(path)
 
 
-BESIDE = 4  # fits in one table; more follow below
+BESIDE = 4  # fits in one table, fewer where names are long; more follow below
 LABEL, GAP = 22, 2
 NOTE = (
     "Standard errors, in parentheses, count sampling and privacy noise; 'privacy' is the median share "
@@ -350,9 +349,13 @@ def compare(*fits: Fit, names: Sequence[str] | None = None, level: float = 0.95)
 def _document(fits: Sequence[Fit], heads: list[str]) -> Document:
     records = [fit.record for fit in fits]
     terms = list(dict.fromkeys(name for record in records for name in record.names))
+    widest = max(
+        map(len, [*heads, *(name for record in records for name in (record.model, _family(record)))])
+    )
+    beside = min(BESIDE, max((COMFORTABLE - LABEL) // (widest + GAP), 1))
     tables = [
-        _table(records[start : start + BESIDE], heads[start : start + BESIDE], terms)
-        for start in range(0, len(records), BESIDE)
+        _table(records[start : start + beside], heads[start : start + beside], terms)
+        for start in range(0, len(records), beside)
     ]
     lines = tuple(((head, _about(fit)),) for head, fit in zip(heads, fits, strict=True))
     return Document(title="Fits side by side", head=lines, tables=tuple(tables), notes=(NOTE,))
@@ -375,10 +378,8 @@ def _table(records: list[Record], heads: list[str], terms: list[str]) -> Table:
         cells = [_cells(record, term) for record in records]
         if any(first for first, _ in cells):
             rows += zip((term, ""), *cells, strict=True)
-    width = (WIDTH - LABEL) // len(records) - GAP
-    for label, values in _facts(records):
-        rows += zip_longest([label], *(wrap(value, width) for value in values), fillvalue="")
-    return Table((Column("", "l"), *(Column(head[:width]) for head in heads)), tuple(rows))
+    rows += [(label, *values) for label, values in _facts(records)]
+    return Table((Column("", "l"), *map(Column, heads)), tuple(rows))
 
 
 def _cells(record: Record, term: str) -> tuple[str, str]:
@@ -391,12 +392,17 @@ def _cells(record: Record, term: str) -> tuple[str, str]:
     return figures(float(record.params[j])), f"({figures(se)})"
 
 
+def _family(record: Record) -> str:
+    """Return the name of a law; an alpha that was estimated is none of its name."""
+    return record.dist if record.excess is None else record.dist.partition("(")[0]
+
+
 def _facts(records: list[Record]) -> list[tuple[str, list[str]]]:
     spent = [record.budget.to_dict() for record in records]
     shares = [pd.Series(privacy_share(record)).median() for record in records]
     facts = [
         ("Model", [record.model for record in records]),
-        ("Family", [record.dist for record in records]),
+        ("Family", [_family(record) for record in records]),
         ("Rows", ["not public" if record.nobs is None else str(record.nobs) for record in records]),
         ("privacy", [percent(share) for share in shares]),
     ]

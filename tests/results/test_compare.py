@@ -13,6 +13,7 @@ from dpstats.errors import SpecificationError
 from dpstats.results import Fit
 from tests.results.every import EVERY
 from tests.results.fits import capacitor, wide
+from tests.results.glms import glm
 from tests.results.linear import linear
 
 ALL = [fit for fit, _ in EVERY.values()]
@@ -35,11 +36,22 @@ def test_compare_lays_fits_side_by_side_with_their_budgets() -> None:
     assert "rho = 0.5" in text and "alpha = 0.1" in text
 
 
-def test_facts_that_are_wider_than_their_column_go_on_below() -> None:
+def test_names_are_never_broken_or_cut() -> None:
     hazards = next(fit for fit in ALL if fit.record.model == "coxph")
-    lines = [line.split() for line in dps.compare(*[hazards] * 4).as_text().splitlines()]
-    at = lines.index(["Family", *["piecewise"] * 4])
-    assert lines[at + 1] == ["constant"] * 4
+    heads = [f"negativebinomial(alpha=0.000{i})" for i in range(4)]
+    table = dps.compare(*[hazards] * 4, names=heads)
+    for form in (table.as_text(), table.as_csv(), table.as_markdown(), table.as_latex()):
+        assert form.count("piecewise constant") == 4
+        plain = form.replace("\\", "")
+        assert all(plain.count(head) >= 2 for head in heads)  # above the tables and in them
+    assert max(map(len, table.as_text().splitlines())) <= 100
+
+
+def test_an_alpha_that_was_estimated_is_not_shown_as_one_that_was_said() -> None:
+    said = glm("poisson", dist="negativebinomial(alpha=0.5)")
+    found = glm("poisson", dist="negativebinomial(alpha=0.0001)", excess=(0.4, 0.1, 0.05))
+    lines = [line.split() for line in dps.compare(said, found).as_text().splitlines()]
+    assert ["Family", "negativebinomial(alpha=0.5)", "negativebinomial"] in lines
 
 
 def test_compare_keeps_full_numbers() -> None:
