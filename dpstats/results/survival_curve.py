@@ -19,6 +19,7 @@ from dpstats.results.curve_estimates import Hazard, LogRankTest, half_widths, lo
 from dpstats.results.document import NOT_ESTIMABLE, Document, Shown, limit_columns, marked, point_columns
 from dpstats.results.notreleased import NOT_RELEASED, missing, refusal
 from dpstats.results.plotting import band, entitled, footer, left_out, legend, style
+from dpstats.results.summary import UNSURE
 from dpstats.results.survival_quantities import check_times, failed_fractions
 from dpstats.results.table import (
     Column,
@@ -48,6 +49,11 @@ NOTE = (
 SCARCE = (
     " A first look chose these times, and noise hides much of what few rows show: fewer and early times, "
     "named by times= without a look at the data, reach further."
+)
+# where failures of all groups together are no more than noise makes up
+UNSEEN = (
+    " Noise may have made up all failures: does the code of the event say what failed, and are the bounds in "
+    "the unit of the times? dps.check(data, schema) counts rows that cannot be used."
 )
 _INSTEAD = "Use fit.table(), fit.predict(times), fit.quantile(p), fit.rmst(until) or fit.logrank()."
 # what a plot may show, with the title of its vertical axis and its own
@@ -398,8 +404,14 @@ class CurveFit(Facts, Shown, Stored):
                 Table(heads, _rows(block), 1, title=str(group), aside=f"{level_percent(level)} intervals")
                 for group, block in frame.groupby("group", sort=False)
             ),
-            notes=(NOTE + SCARCE * bool(scarce) + printed * few,),
+            notes=(NOTE + UNSEEN * self._unseen + SCARCE * bool(scarce) + printed * few,),
         )
+
+    @property
+    def _unseen(self) -> bool:
+        """Whether there may be no failure at all."""
+        failed, sds = self.counts[:, : len(self.times)], self.sds[:, : len(self.times)]
+        return bool(failed.sum() <= UNSURE * np.sqrt((sds**2).sum()))
 
     def plot(
         self, level: float = 0.95, ax: Axes | None = None, *, of: str = "survival", steps: bool = False

@@ -214,6 +214,21 @@ def test_no_times_are_advised_where_noise_hides_nearly_all_rows_at_any() -> None
     assert advised[20] <= 5 and advised[200] >= 10
 
 
+@pytest.mark.parametrize("censored", [False, True])
+def test_a_curve_without_a_failure_asks_for_the_code_of_the_event(censored: bool) -> None:
+    """Where no row has the declared code, whether others are censored or no row is at risk at all."""
+    schema = dps.Schema(time=SCHEMA["time"], failed=dps.event(failed="Failed", censored="ok"))
+    asked = {"Failed": 0, "failed": 0}
+    for code in asked:
+        for seed in range(10):
+            data = rows(2000, seed, censored)
+            data["failed"] = np.where(data["failed"] == 1, code, "ok")
+            with noise(SeededNoise(seed)):
+                fit = dps.kaplan_meier("Surv(time, failed) ~ 1", data, schema, TIMES).fit(dps.approx(1, 1e-6))
+            asked[code] += "does the code of the event say what failed" in " ".join(str(fit).split())
+    assert asked["Failed"] == 0 and asked["failed"] >= 8
+
+
 def test_limits_hold_where_times_are_rounded_up_and_times_of_the_grid_are_others() -> None:
     """Times in months, a grid between them: R's curve of all rows, without noise, is within the limits."""
     data = rows(50_000)
