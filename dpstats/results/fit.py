@@ -182,13 +182,14 @@ class Fit(Predictions):
         refuse_alpha(level)
         scaled = in_units(self.record, units)
         lost = dead(self.record)
-        told = notes(self.record, self._remark(), self._last_remark)
+        tables = () if lost else (coefficient_table(scaled, level), *self._tables(level, scaled))
+        told = notes(self.record, self._remark(), self._last_remark, tables)
         return Document(
             width=None if width is None else width_of(width),
             title=heading(self.record, self._heading),
             banner=banner(self.record),
             head=lines_of(self.record, estimand(self.record, self._bounds)),
-            tables=() if lost else (coefficient_table(scaled, level), *self._tables(level, scaled)),
+            tables=tables,
             notes=tuple(told[1:] if lost else told),
         )
 

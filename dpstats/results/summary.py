@@ -6,7 +6,7 @@ public about the variables.
 
 import math
 import textwrap
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import TypeAlias
 
@@ -176,7 +176,15 @@ BIASED = (
 )
 WORTH_TELLING, MOST_TOLD = 0.1, 4  # share of a variance; coefficients
 NOT_NORMAL = " Noise is not normal: intervals and P>|z| follow its law, and z alone says less."
+UNTESTED = (
+    " No z and no P>|z|: the penalised coefficient of a covariate that tells nothing need not be 0, as the "
+    "penalty moves the intercept and the others."
+)
+BY_LAW = " Noise is not normal: intervals follow its law."
 LOST = f" '{NOT_ESTIMABLE}': privacy noise outweighs what the data say about the coefficient."
+LOST_BESIDE = (
+    f" '{NOT_ESTIMABLE}': privacy noise outweighs what the data say about it; more rows or budget tell it."
+)
 RARE = (
     " These data say little of the reference {1}, so that all contrasts with it are wide: "
     "t_test_pairwise({0!r}) compares the other levels at no cost; a fit with C({0}, Treatment({2!r})), or "
@@ -187,7 +195,7 @@ PUBLIC = (
 )
 
 
-def notes(record: Record, remark: str, last: str) -> list[str]:
+def notes(record: Record, remark: str, last: str, tables: Sequence[Table]) -> list[str]:
     """Return what the numbers mean, then what was declared public.
 
     Parameters
@@ -195,10 +203,15 @@ def notes(record: Record, remark: str, last: str) -> list[str]:
     record : Record
     remark, last : str
         What a kind of fit says besides, before and after what is said of the noise.
+    tables : sequence of Table
+        That stand above, and may say that something is not estimable.
     """
     counted = f"No standard errors: {record.no_errors}." if record.no_errors else COUNTED + _biased(record)
     lost = np.isinf(bse(record)).any() and not record.no_errors
-    said = (remark, NOT_NORMAL if record.tails is not None else "", last, LOST if lost else "")
+    beside = not lost and any(NOT_ESTIMABLE in row for table in tables for row in table.rows)
+    law = (NOT_NORMAL if record.target is None else BY_LAW) if record.tails is not None else ""
+    untested = UNTESTED if record.target and not record.no_errors else ""
+    said = (remark, law, untested, last, LOST if lost else LOST_BESIDE if beside else "")
     noise = counted + "".join((*said, *_rare_references(record)))
     beyond = _beyond(record)
     public = "; ".join(_public(name, record.schema[name], beyond.get(name, "")) for name in record.variables)
@@ -331,15 +344,29 @@ def dead(record: Record) -> bool:
     return not record.no_errors and bool(np.isinf(bse(record)).all())
 
 
+_Numbers: TypeAlias = tuple[Column, np.ndarray, Callable[[float], str]]
+
+
 def coefficient_table(record: Record, level: float) -> Table:
     """Return the coefficient table, levels under the name of their factor."""
     names = Column("", "l"), Column("penalised" if record.target else "coef", ".")
     if record.no_errors:
         return Table(names, tuple(zip(record.names, map(figures, record.params), strict=True)))
-    heads = (Column("std err", "."), Column("privacy"), Column("z"), Column("P>|z|"), *limit_columns(level))
-    (low, high), se = limits(record, level), bse(record)
-    columns = (record.params, se, privacy_share(record), z_values(record), p_values(record), low, high)
-    written: list[Callable[[float], str]] = [figures, figures, percent, z_value, p_value, figures, figures]
+    tests: list[_Numbers] = [
+        (Column("z"), z_values(record), z_value),
+        (Column("P>|z|"), p_values(record), p_value),
+    ]
+    numbers: list[_Numbers] = [
+        (names[1], record.params, figures),
+        (Column("std err", "."), bse(record), figures),
+        (Column("privacy"), privacy_share(record), percent),
+        *(tests if record.target is None else []),
+        *(
+            (head, end, figures)
+            for head, end in zip(limit_columns(level), limits(record, level), strict=True)
+        ),
+    ]
+    heads, columns, written = zip(*numbers, strict=True)
     rows: list[tuple[str, ...]] = [
         (name, *(write(float(value)) for write, value in zip(written, values, strict=True)))
         if np.isfinite(values[1])
@@ -348,7 +375,7 @@ def coefficient_table(record: Record, level: float) -> Table:
     ]
     if record.scale_known:
         rows[-1] = (*rows[-1][:2], FIXED)
-    return Table((*names, *heads), tuple(_grouped(record, rows)))
+    return Table((names[0], *heads), tuple(_grouped(record, rows)))
 
 
 def _grouped(record: Record, rows: list[tuple[str, ...]]) -> Iterator[tuple[str, ...]]:

@@ -65,6 +65,14 @@ def test_the_table_says_what_the_target_is(data):
     assert "support vector machine" in text
 
 
+def test_a_table_of_penalised_coefficients_tests_no_null_of_0(data):
+    fit = dps.svm("good ~ z + x", data, SCHEMA).fit(dps.pure(2))
+    page = fit.summary()
+    heads = [column.head for column in page.tables[0].columns]
+    assert heads == ["", "penalised", "std err", "privacy", "[0.025", "0.975]"]
+    assert "No z and no P>|z|" in page.as_html().replace("&gt;", ">")
+
+
 def test_a_fit_comes_back_from_a_file(data, tmp_path):
     fit = dps.svm("good ~ z + x", data, SCHEMA).fit(dps.pure(2))
     fit.save(tmp_path / "fit.json")

@@ -166,6 +166,13 @@ def test_what_is_not_estimable_is_called_so_everywhere_and_for_one_reason() -> N
         assert repr(said).endswith("not estimable")
 
 
+def test_a_scatter_that_is_not_estimable_has_its_reason_below() -> None:
+    lost = glm("gamma", dispersion=(0.5, np.inf, np.inf)).summary().as_text()
+    assert "not estimable" in lost
+    assert "noise outweighs what the data say about it" in " ".join(lost.split())
+    assert "outweighs" not in glm("gamma").summary().as_text()
+
+
 def test_html_escapes_names_of_the_user() -> None:
     fit = capacitor(names=("Intercept", "<script>", "a&b", "Log(scale)"), ledger="<b>")
     assert "<script>" not in fit.summary().as_html() and "<b>" not in fit.summary().as_html()
