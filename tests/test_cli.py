@@ -480,11 +480,17 @@ def test_failures_of_a_fleet_are_forecast(folder: Path, capsys: pytest.CaptureFi
     pd.concat([fleet, fleet.iloc[:1].assign(days=None)]).to_csv("gap.csv", index=False)
     assert main(["forecast", "drives.fit.json", "gap.csv", *asked[1:]]) == 0
     told = capsys.readouterr()
-    assert told.out == f"{expected}\n" and "1 row(s) lack a value of voltage" in told.err
+    assert told.out == f"{expected}\n" and "1 row(s) lack a value of days, and" in told.err
     assert main(["forecast", "ols.fit.json", *asked]) == 2
     assert "no fit of a time to failure" in capsys.readouterr().err
     assert main(["forecast", "drives.fit.json", "fleet.csv", "--horizon", "300", "--periods", "3"]) == 2
-    assert "fleet has no column 'age'" in capsys.readouterr().err
+    assert "fleet.csv has no column 'age'; name it, --age COLUMN" in capsys.readouterr().err
+    commas = ["fleet.csv", "--horizon", "100,300", *asked[4:]]
+    assert main(["forecast", "drives.fit.json", *commas]) == 0
+    assert capsys.readouterr().out == f"{expected}\n"
+    with pytest.raises(SystemExit):
+        main(["forecast", "drives.fit.json", *commas[:2], "100,x"])
+    assert "invalid numbers: '100,x'" in capsys.readouterr().err
 
 
 def test_linear_models_take_public_rows_or_their_moments_and_weights(

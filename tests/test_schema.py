@@ -328,3 +328,8 @@ def test_an_empty_name_is_no_text_of_one_type():
 def test_where_there_is_no_unit_none_names_it() -> None:
     schema = Schema({"\uff2eone": bounded(0, 1), "y": bounded(0, 1)})
     assert tuple(schema) == ("\uff2eone", "y")
+
+
+def test_a_list_of_levels_is_told_how_to_be_written() -> None:
+    with pytest.raises(SchemaError, match=r"write levels\('a', 'b'\) without brackets"):
+        levels(["a", "b"])

@@ -332,7 +332,7 @@ def _notes(data: Any, schema: Schema, seen: _Seen, formula: str | None) -> tuple
         if formula and re.match(r"\s*Surv\b", formula)
         else "Values beyond the bounds are moved to them.",
         *["There is no row below the names of the columns."] * (not n),
-        *([_COPIES.format(seen.repeated)] if seen.repeated else []),
+        *([_COPIES.format(seen.repeated, _OF_FORMULA * bool(formula))] if seen.repeated else []),
         *_of_units(data, schema, list(seen.lost), seen.idle),
     )
 
@@ -343,9 +343,10 @@ _TIMES = (
 )
 _OPEN_END = " An open end of type='interval2' is no such cell: formula= names its fit."
 _COPIES = (
-    "{} rows stand there twice, one after the other or in the order of others: if an export doubled them, "
+    "{} rows stand there twice{}, one after the other or in the order of others: if an export doubled them, "
     "remove those by a key of the source, and none because it is like another."
 )
+_OF_FORMULA = " in what the formula reads, whatever other columns say"
 _LOST = (
     " PROBLEM: where a failure ends the rows of a unit, as in Surv(start, stop, event), those that are kept "
     "are no fair sample of its life; give max_rows the most rows that one can have, or make fewer of each."
@@ -357,7 +358,8 @@ def _of_units(data: Any, schema: Schema, names: list[str], off: np.ndarray) -> t
     unit, idle = schema.privacy_unit, int(off.sum())
     if unit.column is None:
         return ()
-    told = f"{idle} rows weigh nothing for their {unit.column}, whatever their cells"
+    several = "1 row weighs" if idle == 1 else f"{idle} rows weigh"
+    told = f"{several} nothing for their {unit.column}, whatever their cells"
     if isinstance(data, Iterator):
         return (f"{told}: they have none, or more than {unit.limit} of it.",)
     every = open_rows(data, schema.unit(unit.column, MOST_ROWS), names).blocks()

@@ -9,7 +9,7 @@ from pathlib import Path
 import dpstats
 from dpstats._version import __version__
 from dpstats.cli import texts
-from dpstats.cli.parser import FORMATS, Parser, command, either, group, option, place, section
+from dpstats.cli.parser import FORMATS, Numbers, Parser, command, either, group, option, place, section
 
 # of what is at home among the models, descriptions and public moments are no models to fit here
 MODELS = tuple(
@@ -87,7 +87,7 @@ _MODEL = (  # each of these is of some models
     ),
     option(
         "--times",
-        type=float,
+        action=Numbers,
         nargs="+",
         metavar="TIME",
         help="of kaplan_meier: where curves are wanted; of coxph: where the baseline hazard may change",
@@ -292,7 +292,7 @@ _USING = (
             "(default with --times), hazard or cumhaz",
         ),
         option("--p", type=float, help="failed fraction of a quantile, between 0 and 1"),
-        option("--times", type=float, nargs="+", metavar="TIME", help="of survival, hazard and cumhaz"),
+        option("--times", action=Numbers, nargs="+", metavar="TIME", help="of survival, hazard and cumhaz"),
         option(
             "--clip",
             action="store_true",
@@ -310,7 +310,7 @@ _USING = (
         option("fleet", type=Path, help="a .csv or .parquet file with a row for each unit, and its age"),
         option(
             "--horizon",
-            type=float,
+            action=Numbers,
             nargs="+",
             required=True,
             metavar="TIME",

@@ -38,10 +38,22 @@ class Parser(argparse.ArgumentParser):
         super().exit(status, message)
 
 
+class Numbers(argparse.Action):
+    """Numbers in words of their own or with commas between them, after those that were given before."""
+
+    def __call__(self, parser: Any, options: Any, values: Any, option_string: str | None = None) -> None:
+        """Add them."""
+        try:
+            found = [float(part) for word in values for part in filter(None, word.split(","))]
+        except ValueError:
+            raise argparse.ArgumentError(self, f"invalid numbers: {' '.join(values)!r}") from None
+        setattr(options, self.dest, [*(getattr(options, self.dest) or []), *found])
+
+
 def option(*names: str, **how: Any) -> Add:
     """An option or a word of a command: what `add_argument` takes; one of several words may stand again."""
     if how.get("nargs") == "+" and names[0].startswith("--") and "default" not in how:
-        how["action"] = "extend"
+        how.setdefault("action", "extend")
     return lambda command: command.add_argument(*names, **how)
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from dpstats._arguments import shown
 from dpstats._warn import warn
 from dpstats.cli.files import CSV, DASH, public_table, write
 from dpstats.errors import SpecificationError
@@ -64,7 +65,8 @@ def _lacking(new: pd.DataFrame, names: Sequence[str], they: str) -> pd.Series:
     if lacking.all():
         lacking[:] = False  # that of a row is named by the fit
     if lacking.any():
-        warn(f"{int(lacking.sum())} row(s) lack a value of {', '.join(needed)}, and {they}")
+        empty = [name for name in needed if new.loc[lacking, name].isna().any()]
+        warn(f"{int(lacking.sum())} row(s) lack a value of {', '.join(empty)}, and {they}")
     return lacking
 
 
@@ -144,6 +146,9 @@ def forecast(options: argparse.Namespace) -> None:
         raise SpecificationError(f"{options.fit} is no fit of a time to failure, and failures are forecast")
     horizon = options.horizon[0] if len(options.horizon) == 1 else options.horizon
     fleet = public_table(options.fleet, options)
+    for option, name in (("--age", options.age), ("--units", options.units)):
+        if name is not None and name not in fleet:
+            raise SpecificationError(f"{options.fleet} has no column {shown(name)}; name it, {option} COLUMN")
     needed = [*fit.record.covariates, *filter(None, (options.age, options.units))]
     whole = fleet[~_lacking(fleet, needed, "are left out: their failures are not counted")]
     with _rows_of(options.fleet, whole):

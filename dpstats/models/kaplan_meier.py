@@ -237,5 +237,7 @@ def _groups(design: Design) -> tuple[str, ...]:
             if isinstance(variable, Flag):
                 return tuple(f"{name} = {code}" for code in (variable.false, variable.true))
     raise FormulaError(
-        "kaplan_meier takes '~ 1' or '~ factor', of one variable declared by levels() or flag()"
+        "kaplan_meier takes '~ 1' or '~ factor', of one variable declared by levels() or flag(), and not "
+        f"'~ {design.formula.partition('~')[2].strip()}'; for groups by numbers or by several variables add "
+        "a column to the data that names the group, and declare it by levels()"
     )

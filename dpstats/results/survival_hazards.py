@@ -433,7 +433,8 @@ class HazardFit(Fit, models=("coxph",)):
                 continue
             one = at.rows(np.full(len(edges), i))
             estimate, low, high = curve(record, one, edges, level, "survival")
-            line_with_band(made, edges, estimate, (low, high), label, style(i))
+            told = np.isfinite(estimate)  # a band beyond, down to 0, would look like a fall
+            line_with_band(made, edges[told], estimate[told], (low[told], high[told]), label, style(i))
         made.set(xlabel=in_unit("time", record.time_unit), ylabel="survival")
         made.set(xlim=(0, edges[-1]), ylim=(-0.02, 1.02))
         title = f"Survival{f' at {at.alike()}' if at.alike() else ''}, {level_percent(level)} intervals"

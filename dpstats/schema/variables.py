@@ -368,7 +368,10 @@ def levels(*names: Code | EllipsisType, other: bool = False) -> Levels:
     given: list[object] = list(names)
     if len(given) == 1 and isinstance(given[0], Iterable) and not isinstance(given[0], str | bytes):
         wrong = shown(given[0])
-        raise SchemaError(f"levels takes names, not {wrong}: give levels(*names), which everyone may know")
+        raise SchemaError(
+            f"levels takes names, not {wrong}: write levels('a', 'b') without brackets, of names that "
+            "everyone may know"
+        )
     return Levels(tuple(level_text(name) for name in names), other)
 
 

@@ -375,6 +375,8 @@ def test_rows_that_an_export_doubled_are_counted() -> None:
     beside = rows.loc[[*range(30), *range(900)]].sort_index()
     for doubled, copies in ((block, 40), (beside, 30)):
         assert f"{copies} rows stand there twice" in " ".join(str(dps.check(doubled, schema)).split())
+        said = " ".join(str(dps.check(doubled, schema, formula="days ~ maker")).split())
+        assert f"{copies} rows stand there twice in what the formula reads, whatever other" in said
     assert "twice" not in str(dps.check(pd.concat([rows, alike]), schema))
     assert "twice" not in str(dps.check(rows.assign(days=1), schema))  # of few values: they must
 

@@ -428,6 +428,11 @@ def test_mistakes_are_named(formula: str, times: list[float] | None, error: type
         dps.kaplan_meier(formula, rows(10), SCHEMA, times=times)
 
 
+def test_what_makes_no_groups_is_named() -> None:
+    with pytest.raises(FormulaError, match=r"and not '~ temp'; for groups by numbers"):
+        dps.kaplan_meier("Surv(time, failed) ~ temp", rows(), SCHEMA)
+
+
 def test_it_is_charged_and_a_refusal_costs_nothing(tmp_path: Path) -> None:
     ledger = dps.Ledger(tmp_path / "a.ledger", total=dps.approx(1, 1e-6))
     model = dps.kaplan_meier("Surv(time, failed) ~ maker", rows(), SCHEMA)

@@ -3,6 +3,7 @@
 import pickle
 import sys
 import warnings
+from dataclasses import replace
 
 import matplotlib.style
 import numpy as np
@@ -259,6 +260,15 @@ def test_hazards_that_are_not_estimable_are_named_and_not_drawn() -> None:
         ax = hidden.plot_survival(at)
     assert not drawn(ax) and "not estimable" in texts(ax)
     assert drawn(fit.plot_survival(at))
+
+
+def test_a_band_of_survival_ends_where_its_line_does() -> None:
+    whole = hazards()
+    for until, end in ((np.array([400.0]), 300.0), (None, 1000.0)):
+        ax = hazards(baseline=replace(whole.record.baseline, until=until)).plot_survival(EVERY["coxph"][1])
+        assert [line.get_xdata()[-1] for line in ax.lines] == [end]
+        assert [band.get_paths()[0].vertices[:, 0].max() for band in ax.collections] == [end]
+        assert ax.get_xlim() == (0, 1000)
 
 
 def test_a_private_curve_of_which_nothing_is_known_says_so() -> None:
