@@ -713,6 +713,20 @@ MUTANTS = (
         ("families/glm.py", "max(alpha + more, 0.0)) / fall(eta)", "0.0) / fall(eta)"),
     ),
     planted(
+        "amounts that are mostly 0 are expected to scatter as others (glm)",
+        "models/test_glm.py::test_intervals_of_amounts_that_are_mostly_zero_hold",
+        (
+            "estimators/newton/bounds.py",
+            "return max(located.sd**2 / float(family.variance(np.array(located.mean))), DISPERSIONS[0])",
+            "return float(np.clip(located.sd**2 / family.variance(np.array(located.mean)), *DISPERSIONS))",
+        ),
+    ),
+    planted(
+        "scores of amounts that are mostly 0 are limited by the root of phi (glm)",
+        "models/test_glm.py::test_intervals_of_amounts_that_are_mostly_zero_hold",
+        ("estimators/newton/bounds.py", "max(dispersion / DISPERSIONS[1], 1.0)", "1.0"),
+    ),
+    planted(
         "amounts are expected to scatter as counts do, whatever their unit (glm)",
         "models/test_glm_metamorphic.py::test_the_unit_of_amounts_does_not_decide_whether_a_poisson_fit_holds",
         (

@@ -37,7 +37,7 @@ _HEAVY = 2.0
 _LEAST_LEVEL = 1e-3
 # of the variance of all counts over that at their mean, what is taken for their dispersion before it is told
 _SCATTER = 1 / 32
-# dispersions of amounts that there may be, before any release
+# dispersions that amounts of which few are 0 may have, before any release
 DISPERSIONS = (0.05, 4.0)
 # of the scores of a 0 or 1 under another link than the logit
 LIMITS = ladder(0.8, 16.0)
@@ -139,13 +139,15 @@ class Chooser:
     def start_dispersion(self) -> float:
         """What the spread of the response says of phi; of counts, whose means vary too, a small share of it.
 
-        phi of amounts is in their unit: 100,000 in a small one. A negative binomial law has its own alpha.
+        Of amounts that are mostly 0, phi of a gamma law is as large as one over the share of the others. phi
+        of amounts under a Poisson law is in their unit: 100,000 in a small one. A negative binomial law has
+        its own alpha.
         """
         family, located = self.problem.family, self.located
         if not family.free_dispersion:
             own = family.counts and family.alpha is None
             return max(1.0, _SCATTER * self._of_responses) if own else 1.0
-        return float(np.clip(located.sd**2 / family.variance(np.array(located.mean)), *DISPERSIONS))
+        return max(located.sd**2 / float(family.variance(np.array(located.mean))), DISPERSIONS[0])
 
     def _least_dispersion(self, level: float) -> float:
         """Of counts that scatter as a Poisson law's, at this curvature."""
@@ -278,7 +280,9 @@ class Chooser:
             excess = (dispersion - 1) * self.located.usable / level
             excess = excess if abs(excess) > 1e-3 else 0.0
             return BoundedScore(family, limit, steepest, NEARLY_ALL, excess, predictors, top)
-        limit = spread * math.sqrt(dispersion) * family.longer_tail
+        # amounts that are 0 in most rows have others of about phi times the mean, and not its root
+        own = dispersion * max(dispersion / DISPERSIONS[1], 1.0)
+        limit = spread * math.sqrt(own) * family.longer_tail
         return BoundedScore(family, limit, 1.0, 0.0, dispersion, predictors, top)
 
     def _weighted(self, radius: float, level: float) -> tuple[BoundedScore, float]:
