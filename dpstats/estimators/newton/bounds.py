@@ -281,8 +281,7 @@ class Chooser:
             excess = excess if abs(excess) > 1e-3 else 0.0
             return BoundedScore(family, limit, steepest, NEARLY_ALL, excess, predictors, top)
         # amounts that are 0 in most rows have others of about phi times the mean, and not its root
-        own = dispersion * max(dispersion / DISPERSIONS[1], 1.0)
-        limit = spread * math.sqrt(own) * family.longer_tail
+        limit = spread * math.sqrt(dispersion * max(dispersion / DISPERSIONS[1], 1.0)) * family.longer_tail
         return BoundedScore(family, limit, 1.0, 0.0, dispersion, predictors, top)
 
     def _weighted(self, radius: float, level: float) -> tuple[BoundedScore, float]:
