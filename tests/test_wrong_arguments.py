@@ -262,7 +262,7 @@ def _public(
 HOLDERS = _holders()
 PUBLIC = list(_public(HOLDERS))
 # parts of what is public that no page of the documents calls
-INNER = ("Part", "Promise", "Total", "CsvFile", "CsvPart", "Objects", "Texts", "Norm")
+INNER = ("PooledCharges", "Promise", "TablePart", "CsvFile", "CsvPart", "Objects", "Texts", "Norm")
 
 
 def _kinds_of(hint: Any) -> set[type]:

@@ -5,8 +5,8 @@ import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 
-from dpstats.cli.files import any_text, leave_quietly, standard_input
 from dpstats.cli.options import parser
+from dpstats.cli.streams import any_text, leave_quietly, standard_input
 from dpstats.errors import NotReleased, SpecificationError
 
 

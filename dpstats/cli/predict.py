@@ -10,7 +10,8 @@ import pandas as pd
 
 from dpstats._arguments import shown
 from dpstats._warn import warn
-from dpstats.cli.files import CSV, DASH, public_table, write
+from dpstats.cli.files import CSV, public_table, write
+from dpstats.cli.streams import DASH
 from dpstats.errors import SpecificationError
 from dpstats.formula.newdata import RowError
 from dpstats.results import Fit, HazardFit, SurvivalFit, load

@@ -57,10 +57,11 @@ def read_slopes(
         row = located.scale[j] * np.eye(problem.k)[j]
         at, ends = np.sqrt(squares), (-located.lower[j], located.upper[j])
         sides = [] if problem.usual[covariate] else sides_of_most(shares, at, *ends)
-        if not (sides or problem.family.stalls):
-            continue
         # an end is that of the linear predictor of the rows that tell the slope
         far = _far(shares, squares) if sides else 1.0
+        open_already = far**2 * (row @ result.cov @ row) >= OPEN  # as that of a dose which is not told from a flag
+        if open_already or not (sides or problem.family.stalls):
+            continue
         for below, above in sides or [ends]:
             rows = placed(shares, at, below, above)
             curve, middle = said(j, rows, located, scores.points.mean(axis=0), score)
