@@ -59,7 +59,7 @@ def read_slopes(
         sides = [] if problem.usual[covariate] else sides_of_most(shares, at, *ends)
         # an end is that of the linear predictor of the rows that tell the slope
         far = _far(shares, squares) if sides else 1.0
-        open_already = far**2 * (row @ result.cov @ row) >= OPEN  # as that of a dose which is not told from a flag
+        open_already = far**2 * (row @ result.cov @ row) >= OPEN  # as of a dose that is not told from a flag
         if open_already or not (sides or problem.family.stalls):
             continue
         for below, above in sides or [ends]:
