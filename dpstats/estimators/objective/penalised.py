@@ -208,10 +208,11 @@ def _across_the_straight_part(
         Its sd by the noise of what tells it.
     caution : str
     """
-    sd = 1 / math.sqrt(way @ np.linalg.solve(found.inside, way))
-    if Z95 * sd > 2 or gained > Z95 * math.hypot(math.sqrt(way @ gradient @ way), noise):
+    precision = float(way @ np.linalg.solve(found.inside, way))
+    # an interval that reaches as far already needs nothing, as that of an error without end
+    if not precision >= (Z95 / 2) ** 2 or gained > Z95 * math.hypot(math.sqrt(way @ gradient @ way), noise):
         return found
-    farther, user = (sd + 2 / Z95) ** 2 - sd**2, ball.to_user @ way
+    farther, user = (precision**-0.5 + 2 / Z95) ** 2 - 1 / precision, ball.to_user @ way
     inside = found.inside + farther * np.outer(way, way)
     return replace(found.doubted(farther * np.outer(user, user), caution), inside=inside)
 
