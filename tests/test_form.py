@@ -36,3 +36,22 @@ def test_a_long_function_is_found() -> None:
     body = "\n".join(["    x = 1"] * 70)
     (function,) = ast.parse(f'def f():\n    """One.\n\n    Two.\n    """\n{body}').body
     assert isinstance(function, ast.FunctionDef) and lines_of_code(function) == 71
+
+
+def test_a_module_gives_a_name_once() -> None:
+    """Of two constants of a name all functions use the later one, also those that stand before it."""
+    assert not [(path.name, name) for path in FILES for name in given_again(path.read_text(encoding="utf-8"))]
+    assert given_again("_END = 8\n\n\ndef f():\n    _END = 2\n\n\n_END: float = 9\nA, B = B, A\n") == ["_END"]
+
+
+def given_again(text: str) -> list[str]:
+    """Names that statements of a module bind more than once by `=`."""
+    targets = [
+        target
+        for each in ast.parse(text).body
+        if isinstance(each, ast.Assign | ast.AnnAssign)
+        for target in (each.targets if isinstance(each, ast.Assign) else [each.target])
+    ]
+    bound = [name for each in targets for name in ast.walk(each) if isinstance(name, ast.Name)]
+    names = [name.id for name in bound if isinstance(name.ctx, ast.Store)]
+    return sorted({name for name in names if names.count(name) > 1})

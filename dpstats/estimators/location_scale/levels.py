@@ -33,6 +33,9 @@ from dpstats.families.tapers import Taper
 from dpstats.moments.roots import variance_along
 
 _FARTHEST = 1e3  # sigmas; of a level that lies further off, no more is to be said
+_EARLIEST = -14.0  # residual at which hardly any row has failed
+_LATEST = 8.0  # end of watching, whatever noise makes of a coefficient
+_END = 0.1  # steps of the residual at which watching ends, so that a curve serves many levels
 
 
 class LevelRows(NamedTuple):
@@ -183,11 +186,6 @@ def _sums_of_doses(scale: RowScale) -> np.ndarray:
     return sums
 
 
-_EARLIEST = -14.0  # residual at which hardly any row has failed
-_FARTHEST = 8.0  # end of watching, whatever noise makes of a coefficient
-_END = 0.1  # steps of the residual at which watching ends, so that a curve serves many levels
-
-
 def level_curve(family: Family, cut: Taper, fraction: float, slope: float) -> np.ndarray:
     """Newton steps of a level if lives are longer than predicted by `SHIFTS`, in sigmas.
 
@@ -201,7 +199,7 @@ def level_curve(family: Family, cut: Taper, fraction: float, slope: float) -> np
     slope : float
         Coefficient of the level, in sigmas.
     """
-    end = np.clip(family.quantile(min(fraction, 0.999)) - slope, -_FARTHEST, _FARTHEST)
+    end = np.clip(family.quantile(min(fraction, 0.999)) - slope, -_LATEST, _LATEST)
     return _curve(family, cut, round(float(end) / _END))
 
 
