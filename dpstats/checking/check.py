@@ -4,8 +4,6 @@ The cells of a column are shown as they are written, beside what a fit reads the
 cannot use is none is told by its text, and by what is declared.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import unicodedata
@@ -146,7 +144,7 @@ _Values = dict[str, Counter[float]]  # of each variable, how often each is there
 
 
 @forgetting
-def check(data: Any, schema: Schema, formula: str | None = None) -> DataCheck:
+def check(data: Any, schema: Schema, formula: str | None = None) -> "DataCheck":
     """Count the cells that fits cannot use, and say why: for whoever holds the data, on their own screen.
 
     It is not private: counts are exact, and cells are shown. Never publish it, and do not choose bounds or

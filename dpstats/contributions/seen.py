@@ -6,8 +6,6 @@ most log2 n runs and each id is rewritten log2 n times at most. The disk holds 1
 twice while runs are merged.
 """
 
-from __future__ import annotations
-
 import mmap
 import tempfile
 from pathlib import Path
@@ -36,7 +34,7 @@ class Seen:
         self._runs: list[np.ndarray] = []
         self._files = 0
 
-    def __enter__(self) -> Seen:
+    def __enter__(self) -> "Seen":
         return self
 
     def __exit__(

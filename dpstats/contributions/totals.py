@@ -14,8 +14,6 @@ A minimum of the sum has noise of its own, for what a proof takes as exact and a
 exactly.
 """
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Iterable, Iterator, Mapping
@@ -37,7 +35,7 @@ from dpstats.errors import DataError
 COLUMNS = ("plan", "id", "values")
 
 
-def parquet_batches(path: Path, plan: str, size: int, rows: int) -> Iterator[Batch]:
+def parquet_batches(path: Path, plan: str, size: int, rows: int) -> "Iterator[Batch]":
     """The messages of a Parquet file."""
     import pyarrow.parquet as pq
 
@@ -61,7 +59,7 @@ def _next(source: Iterator[Any], path: Path) -> Any:
         raise DataError(f"{path} cannot be read to its end: is it complete?") from None
 
 
-def _read_group(found: Any, plan: str, size: int) -> Batch:
+def _read_group(found: Any, plan: str, size: int) -> "Batch":
     id_ok = _has_width(found.column("id"), ID.itemsize)
     values_ok = _has_width(found.column("values"), 8 * size)
     plans = found.column("plan")

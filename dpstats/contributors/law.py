@@ -27,8 +27,6 @@ What the server does with messages out of range therefore costs no privacy and n
 of 1,000 entries have one with a chance below 2e-19.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 
@@ -114,7 +112,7 @@ def parts(
     )
 
 
-def input_law(columns: int, budget: Budget, count: int, compat: str | None, ball: float) -> InputLaw:
+def input_law(columns: int, budget: Budget, count: int, compat: str | None, ball: float) -> "InputLaw":
     """Noise and ridge of the input scheme, for the part of the budget that the minimum may spend."""
     assert isinstance(budget, Approx)
     if compat:

@@ -2,8 +2,6 @@
 is made.
 """
 
-from __future__ import annotations
-
 import functools
 import hashlib
 import json
@@ -26,7 +24,7 @@ from dpstats.formula.ball import UnitBall
 from dpstats.schema import Schema
 
 
-def asked_parts(plan: Plan) -> tuple[MessagePart, ...]:
+def asked_parts(plan: "Plan") -> tuple[MessagePart, ...]:
     """The parts of a message that a plan asks for.
 
     Raises
@@ -46,7 +44,7 @@ def asked_parts(plan: Plan) -> tuple[MessagePart, ...]:
     return asked
 
 
-def _check(plan: Plan) -> None:
+def _check(plan: "Plan") -> None:
     """Refuse what cannot be planned; every message says what to change."""
     count, honest = plan.contributors, plan.honest
     if isinstance(count, bool) or not isinstance(count, int) or not 1 <= count <= 10**12:
@@ -252,7 +250,7 @@ class Plan(Stored):
         return self._content() | {"hash": self.hash}
 
     @classmethod
-    def _built(cls, content: Mapping[str, Any]) -> Plan:
+    def _built(cls, content: Mapping[str, Any]) -> "Plan":
         plain = ("formula", "contributors", "honest", "method", "compat", "ball")
         return cls(
             schema=Schema.from_dict(content["schema"]),

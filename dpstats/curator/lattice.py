@@ -40,8 +40,6 @@ Counts, of entries of bool, are exact. A BLAS that multiplies by Strassen's meth
 keep the bound; tests measure the one that is there. See docs/theory/privacy.md#sums.
 """
 
-from __future__ import annotations
-
 import functools
 import math
 from collections.abc import Sequence
@@ -207,7 +205,7 @@ class Total:
     count: int
 
     @staticmethod
-    def of(sums: np.ndarray, cells: np.ndarray, count: int) -> Total:
+    def of(sums: np.ndarray, cells: np.ndarray, count: int) -> "Total":
         """Sums of a block of so many rows, each less than 2^63 cells of 2^cells, rounded to these."""
         integers = np.rint(np.ldexp(sums, -cells)).astype(np.int64)
         return Total(integers >> _LOW_BITS, integers & (2**_LOW_BITS - 1), count)
@@ -216,7 +214,7 @@ class Total:
         """As floats, the nearest: both parts are exact up to 2^21 blocks, and their sum is rounded once."""
         return np.asarray(np.ldexp(np.ldexp(self.high, _LOW_BITS) + self.low, cells))
 
-    def __add__(self, other: Total) -> Total:
+    def __add__(self, other: "Total") -> "Total":
         return Total(self.high + other.high, self.low + other.low, self.count + other.count)
 
 

@@ -22,8 +22,6 @@ triangle of a symmetric matrix of order k; its norm is the sum of the sizes of t
 that is short in it multiplies the density by little, as that of the difference of two Wishart matrices.
 """
 
-from __future__ import annotations
-
 import functools
 import math
 from dataclasses import dataclass
@@ -69,7 +67,7 @@ class Sensitivity:
     trace: float | None = None
 
     @classmethod
-    def of(cls, statistic: Statistic, n: int, max_rows: int) -> Sensitivity:
+    def of(cls, statistic: Statistic, n: int, max_rows: int) -> "Sensitivity":
         """Of `statistic` summed over n rows, for neighbours that differ in `max_rows` rows.
 
         Where the statistic declares no bound, or a wide one, another of its bounds gives one: no coordinate

@@ -33,8 +33,6 @@ must not exceed 1 %: P t_a is within T(farthest) / (ridge (1 - q)) of P t. Compu
 function of the exact minimum.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -81,7 +79,7 @@ class Slope:
         """Number of rows."""
         return self.hessian.count
 
-    def __add__(self, other: Slope) -> Slope:
+    def __add__(self, other: "Slope") -> "Slope":
         return Slope((*self.pulls, *other.pulls), self.hessian + other.hessian)
 
 
@@ -209,7 +207,7 @@ class Objective:
         l1 = min(math.sqrt(self.k) * l2, float(ranges.sum())) * RAISED
         return pure_law(Sensitivity(l2, l1, np.minimum(ranges, l2)), epsilon, self._spherical)
 
-    def planned(self, price: Price, n: int, rows: int) -> Planned:
+    def planned(self, price: Price, n: int, rows: int) -> "Planned":
         """With the noise, of the measure of the cost, that hides the replacement of `rows` of n rows.
 
         Raises

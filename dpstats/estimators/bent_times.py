@@ -17,8 +17,6 @@ from dpstats.estimators.matrices import ROUNDING
 from dpstats.estimators.row_scale import RowScale
 from dpstats.families.bounded_score import square_weight
 
-Array = np.ndarray
-
 _LIMIT = 1.5  # of scores, about: what a look costs whose noise is as large as its sampling error
 _OCTAVES = 12  # beyond those counted, at most
 # what all rows lack of an effect that ends, over what they do of one that is straight up to an sd from the
@@ -44,8 +42,8 @@ class Bent(NamedTuple):
         Columns of (1, x~) that surely bend; 0 where the line does.
     """
 
-    shift: Array
-    cov: Array
+    shift: np.ndarray
+    cov: np.ndarray
     told: tuple[int, ...]
 
 
@@ -69,7 +67,7 @@ class Look:
 
     line: ReleasedLine
     scale: RowScale
-    chosen: Array
+    chosen: np.ndarray
     law: ColumnLaw
     tail: ColumnLaw
     events: float
@@ -118,16 +116,16 @@ class Look:
         return Bent(moved @ middle, np.asarray(cov), tuple(self._axes[told].tolist()))
 
     @property
-    def _axes(self) -> Array:
+    def _axes(self) -> np.ndarray:
         return np.asarray(1 + self.chosen)
 
     @property
-    def _roots(self) -> Array:
+    def _roots(self) -> np.ndarray:
         """sds of the skewed columns on their scale."""
         return np.asarray(np.sqrt(self.scale.ratio[self.chosen]))
 
     @cached_property
-    def _squares(self) -> Array:
+    def _squares(self) -> np.ndarray:
         """Mean squares of the curves, before they are shortened."""
         return self.law.mean(self.law.curved(*self.law.curve()) ** 2)
 
@@ -135,13 +133,13 @@ class Look:
     def _span(self) -> float:
         return math.sqrt(float(self._squares.mean()) * base_square(len(self.chosen)))
 
-    def shortened(self, law: ColumnLaw) -> Array:
+    def shortened(self, law: ColumnLaw) -> np.ndarray:
         """Curves at the points of a law, shortened by what the others are in the mean as well."""
         curves, squares = law.curved(*self.law.curve()), self._squares
         lengths = np.sqrt(curves**2 + (squares.sum() - squares)[:, None])
         return np.asarray(curves * np.minimum(1.0, self._span / np.maximum(lengths, 1e-300)))
 
-    def _sds(self, noise: float, square: float) -> Array:
+    def _sds(self, noise: float, square: float) -> np.ndarray:
         """Of the sums: by sampling, as the sum of all squares has it and at least as expected, by noise, and
         by errors of the line."""
         q, variances = self.shortened(self.law), np.diag(self.line.cov_privacy)
@@ -151,13 +149,13 @@ class Look:
         off = level**2 * variances[0] + tilt**2 * variances[self._axes] * self._roots**2
         return np.asarray(np.sqrt(squares + noise**2 + self.events**2 * off))
 
-    def _per_score(self, shape: "ShapedEffects") -> Array:
+    def _per_score(self, shape: "ShapedEffects") -> np.ndarray:
         """What a sum of scores against a curve, of 1, moves coefficients by; shape (m, k)."""
         level, slope = _over(shape.whole - shape.heard, shape.sums)
         forms = np.eye(len(self.line.beta))
         return np.asarray(level[:, None] * forms[0] + (slope / self._roots)[:, None] * forms[self._axes])
 
-    def weights(self, law: ColumnLaw) -> Array:
+    def weights(self, law: ColumnLaw) -> np.ndarray:
         """Of rows at the points, whitened as weighted rows are."""
         heard = np.diag(self.line.moments)[self._axes] / self.line.moments[0, 0]
         squares = law.at**2 * (self.scale.ratio[self.chosen] / heard)[:, None]
@@ -177,7 +175,7 @@ def looking(plan: Plan, last: str, scale: RowScale, n: int) -> Plan:
     return plan.lent(last, "bend", min(max(size, cost), 2 * cost))
 
 
-def _skewed(scale: RowScale) -> tuple[Array, ColumnLaw, ColumnLaw]:
+def _skewed(scale: RowScale) -> tuple[np.ndarray, ColumnLaw, ColumnLaw]:
     """Columns that are skewed by counts, or may be by their bounds, and their laws.
 
     The laws with rows in the next octave, and in all octaves beyond.
@@ -209,12 +207,12 @@ class ShapedEffects:
         Of scores against the curves; 0 where rows of the law lie where the effect is a line.
     """
 
-    heard: Array
-    whole: Array
-    sums: Array
+    heard: np.ndarray
+    whole: np.ndarray
+    sums: np.ndarray
 
     @classmethod
-    def of(cls, look: Look, law: ColumnLaw, effect: Callable[[Array], Array]) -> "ShapedEffects":
+    def of(cls, look: Look, law: ColumnLaw, effect: Callable[[np.ndarray], np.ndarray]) -> "ShapedEffects":
         values, weights = effect(law.at), look.weights(law)
         heard, whole = (law.line(values, by) for by in (weights, np.ones_like(weights)))
         left = values - heard[0][:, None] - heard[1][:, None] * law.at
@@ -222,24 +220,24 @@ class ShapedEffects:
         return cls(heard, whole, look.events * law.mean(look.shortened(law) * left))
 
 
-def _over(part: Array, whole: Array) -> Array:
+def _over(part: np.ndarray, whole: np.ndarray) -> np.ndarray:
     """Quotients, 0 where there is nothing to divide by: a line moves by no effect that no score can tell."""
     return np.divide(part, whole, out=np.zeros_like(part), where=whole != 0)
 
 
-def _goes_on(at: Array) -> Array:
+def _goes_on(at: np.ndarray) -> np.ndarray:
     """A square that beyond the edge goes on as straight as it is there."""
     size = np.abs(at)
     return np.where(size > EDGE, EDGE * (2 * size - EDGE), at**2)
 
 
-def _ends(at: Array) -> Array:
+def _ends(at: np.ndarray) -> np.ndarray:
     """An effect that ends an sd from the mean."""
     return np.clip(at, -NEAR.edge, NEAR.edge)
 
 
 def _farther(
-    law: ColumnLaw, scale: RowScale, chosen: Array, missed: Array | float, octaves: int = 1
+    law: ColumnLaw, scale: RowScale, chosen: np.ndarray, missed: np.ndarray | float, octaves: int = 1
 ) -> ColumnLaw:
     """With rows in the octaves beyond those counted, on the side where declared bounds leave room.
 

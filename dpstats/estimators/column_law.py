@@ -10,8 +10,6 @@ from dpstats.estimators.bends import EDGE
 from dpstats.estimators.matrices import ROUNDING
 from dpstats.estimators.row_scale import RowScale
 
-Array = np.ndarray
-
 OCTAVE = 2.0
 # mean of a curve, and its covariance with its column, as far as octaves may be wrong of them: a tenth of what
 # they are of the square of an exponential column
@@ -31,11 +29,11 @@ class ColumnLaw:
     at, shares : array, shape (m, points)
     """
 
-    at: Array
-    shares: Array
+    at: np.ndarray
+    shares: np.ndarray
 
     @classmethod
-    def counted(cls, scale: RowScale, chosen: Array, near: Array | float = math.inf) -> "ColumnLaw":
+    def counted(cls, scale: RowScale, chosen: np.ndarray, near: np.ndarray | float = math.inf) -> "ColumnLaw":
         """Of the columns of these numbers.
 
         Where too little was seen, gamma laws that begin `near` sds from the mean, below it or, if that is
@@ -53,7 +51,7 @@ class ColumnLaw:
         whole = np.where(seen, shares.sum(axis=1, keepdims=True), 1.0)
         return ColumnLaw(np.where(seen, at, usual), np.where(seen, shares / whole, 1 / at.shape[1]))
 
-    def curve(self) -> tuple[Array, Array]:
+    def curve(self) -> tuple[np.ndarray, np.ndarray]:
         """`level` and `tilt` that make a clipped square correlated with neither constant nor column.
 
         Without a tilt for a column that noise leaves in one place, where any will do.
@@ -66,16 +64,16 @@ class ColumnLaw:
         tilt = np.where(spread, varies / np.where(spread, along, 1.0), 0.0)
         return square - tilt * middle, tilt
 
-    def curved(self, level: Array, tilt: Array) -> Array:
+    def curved(self, level: np.ndarray, tilt: np.ndarray) -> np.ndarray:
         """Values of the curves at the points."""
         clipped = np.clip(self.at, -EDGE, EDGE)
         return np.asarray(clipped**2 - level[:, None] - tilt[:, None] * clipped)
 
-    def mean(self, values: Array) -> Array:
+    def mean(self, values: np.ndarray) -> np.ndarray:
         """Over the rows of each column, of values at the points; shape (m,)."""
         return np.asarray(np.sum(self.shares * values, axis=1))
 
-    def line(self, values: Array, weights: Array) -> Array:
+    def line(self, values: np.ndarray, weights: np.ndarray) -> np.ndarray:
         """Intercept and slope of values at the points on their column, of rows so weighted; (2, ..., m)."""
         weights = self.shares * weights
         weights = weights / weights.sum(axis=-1, keepdims=True)

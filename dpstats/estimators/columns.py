@@ -23,8 +23,6 @@ from dpstats.estimators.row_scale import SURE, Box, RowScale
 from dpstats.estimators.zoom import ALIKE, LEAST_VARIANCE, UNSEEN_SD, Zoomed, unzoomed, would_see, zoom
 from dpstats.moments.noisy import SEEN
 
-Array = np.ndarray
-
 # variances of unseen columns differ by a tenth of the usual one, at least
 _LEAST_SCATTER = 0.1
 # the least that is believed of a variance, against that of the scale
@@ -65,7 +63,7 @@ def find_columns(curator: Curator, costs: Plan, box: Box, log: bool, constant: b
 
 
 def zoom_in(
-    curator: Curator, costs: Plan, public: dict[str, Any], chosen: Array, low: bool = False
+    curator: Curator, costs: Plan, public: dict[str, Any], chosen: np.ndarray, low: bool = False
 ) -> tuple[Zoomed, float]:
     """Release where in their declared boxes columns lie, if that would be seen; and what is left for moments.
 
@@ -181,7 +179,7 @@ def _mixed(found: _Moments, zoomed: Zoomed) -> _Moments:
     return _Moments(mean, mean_sd, variance, variance_sd, found.binary)
 
 
-def _sizes(found: _Moments, told: _Moments, zoomed: Zoomed) -> tuple[Array, Array]:
+def _sizes(found: _Moments, told: _Moments, zoomed: Zoomed) -> tuple[np.ndarray, np.ndarray]:
     """Sds that a scale takes columns for; and how far away rows are that differ from most, in these."""
     sds = np.sqrt(np.clip(told.second, np.clip(found.second_sd, 1e-8, 0.1), 1.0))  # no smaller than noise
     # where the rows are that differ: at an end of the box, or as far as their squares say over themselves
@@ -192,7 +190,7 @@ def _sizes(found: _Moments, told: _Moments, zoomed: Zoomed) -> tuple[Array, Arra
     return zoomed.half * sds, away / sds
 
 
-def of_few(shares: Array, places: Array) -> Array:
+def of_few(shares: np.ndarray, places: np.ndarray) -> np.ndarray:
     """How far rows lie that are not where noise leaves more than half of a column's; 0 if that is nowhere."""
     most = shares > _MOST * shares.sum(axis=1, keepdims=True)
     few = np.where(most, 0.0, shares) * most.any(axis=1, keepdims=True)
@@ -206,14 +204,14 @@ class _Moments:
     `binary` tells which columns sit at the ends of their box.
     """
 
-    first: Array
-    first_sd: Array
-    second: Array
-    second_sd: Array
-    binary: Array
+    first: np.ndarray
+    first_sd: np.ndarray
+    second: np.ndarray
+    second_sd: np.ndarray
+    binary: np.ndarray
 
     @classmethod
-    def of(cls, release: Release, count: float, box: Box, whole: Array) -> _Moments:
+    def of(cls, release: Release, count: float, box: Box, whole: np.ndarray) -> _Moments:
         first, first_sd = (part[0] / count for part in (release.values, release.sds))
         second, second_sd = (part[1] / 1.6 / count for part in (release.values, release.sds))
         first = np.clip(first, -1.0, 1.0)
@@ -226,7 +224,7 @@ class _Moments:
         return cls(first, first_sd, np.where(binary, 1.0, second), second_sd, binary)
 
     @property
-    def varies(self) -> Array:
+    def varies(self) -> np.ndarray:
         """Columns whose mean square no single value in the box would explain.
 
         That of rows which all lie at one end of it, as of those at both, is the largest.

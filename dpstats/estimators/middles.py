@@ -12,12 +12,12 @@ from dpstats.estimators.engine.plan import Plan, Stage
 from dpstats.estimators.zoom import EQUAL_CELLS, in_cells
 from dpstats.moments.noisy import SEEN
 
-Array = np.ndarray
-
 _FARTHER = 2.0  # half-widths of the cells where rows are seen that others may lie from their middle
 
 
-def middles(curator: Curator, total: float, pure: bool, bounds: Array) -> list[tuple[float, float, float]]:
+def middles(
+    curator: Curator, total: float, pure: bool, bounds: np.ndarray
+) -> list[tuple[float, float, float]]:
     """Release about where columns lie: counts by cells of declared boxes, and means where these stand out.
 
     Parameters

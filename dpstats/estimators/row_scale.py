@@ -13,8 +13,6 @@ import numpy as np
 
 from dpstats.moments.design import DesignMoments
 
-Array = np.ndarray
-
 # A norm is of use if it is less than this share of the norm that the half-widths allow.
 _TIGHT = 0.75
 # relative sd of a variance beyond which it may be next to nothing
@@ -47,14 +45,14 @@ class Box:
         Bounds between which most rows are known to lie; the declared ones if nothing is known.
     """
 
-    lower: Array
-    upper: Array
-    binary: Array = field(default_factory=lambda: np.zeros(0, dtype=bool))
+    lower: np.ndarray
+    upper: np.ndarray
+    binary: np.ndarray = field(default_factory=lambda: np.zeros(0, dtype=bool))
     norms: tuple[tuple[tuple[int, ...], float], ...] = ()
-    levels: Array = field(default_factory=lambda: np.zeros((0, 0)))
-    alike: Array = field(default_factory=lambda: np.zeros((0, 0), dtype=int))
-    within: Array = field(default_factory=lambda: np.zeros(0, dtype=int))
-    likely: Array = field(default_factory=lambda: np.zeros((0, 2)))
+    levels: np.ndarray = field(default_factory=lambda: np.zeros((0, 0)))
+    alike: np.ndarray = field(default_factory=lambda: np.zeros((0, 0), dtype=int))
+    within: np.ndarray = field(default_factory=lambda: np.zeros(0, dtype=int))
+    likely: np.ndarray = field(default_factory=lambda: np.zeros((0, 2)))
 
     def __post_init__(self) -> None:
         if not self.likely.size:
@@ -67,12 +65,12 @@ class Box:
             object.__setattr__(self, "levels", np.zeros((0, len(self.lower) - 1)))
 
     @property
-    def center(self) -> Array:
+    def center(self) -> np.ndarray:
         """Middles of the likely bounds."""
         return self.likely.mean(axis=1)
 
     @property
-    def half(self) -> Array:
+    def half(self) -> np.ndarray:
         """Half-widths of the likely bounds."""
         # a constant column has a declared width of 0; any positive scale serves it
         return np.maximum(np.ptp(self.likely, axis=1) / 2, 1e-9)
@@ -137,33 +135,33 @@ class RowScale:
         that; 1 and 0 where no covariate was looked at.
     """
 
-    center: Array
-    scale: Array
+    center: np.ndarray
+    scale: np.ndarray
     y_center: float
     y_scale: float
     log: bool
     fraction: float
     fraction_sd: float
-    binary: Array
-    lower: Array
-    upper: Array
-    ratio: Array
-    error: Array
-    shares: Array
-    places: Array
+    binary: np.ndarray
+    lower: np.ndarray
+    upper: np.ndarray
+    ratio: np.ndarray
+    error: np.ndarray
+    shares: np.ndarray
+    places: np.ndarray
     constant: bool = True
     norms: tuple[tuple[list[int], float], ...] = ()
     rare: bool = False
     once: bool = False
-    levels: Array = field(default_factory=lambda: np.zeros((0, 0)))
-    alike: Array = field(default_factory=lambda: np.zeros((0, 0), dtype=int))
-    within: Array = field(default_factory=lambda: np.zeros(0, dtype=int))
+    levels: np.ndarray = field(default_factory=lambda: np.zeros((0, 0)))
+    alike: np.ndarray = field(default_factory=lambda: np.zeros((0, 0), dtype=int))
+    within: np.ndarray = field(default_factory=lambda: np.zeros(0, dtype=int))
     told: tuple[float, float] = (0.0, math.inf)
-    varies: Array = field(default_factory=lambda: np.zeros(0, dtype=bool))
-    away: Array = field(default_factory=lambda: np.zeros(1))
-    middle_error: Array = field(default_factory=lambda: np.zeros(0))
+    varies: np.ndarray = field(default_factory=lambda: np.zeros(0, dtype=bool))
+    away: np.ndarray = field(default_factory=lambda: np.zeros(1))
+    middle_error: np.ndarray = field(default_factory=lambda: np.zeros(0))
     miscounted: float = 0.0
-    missed: Array = field(default_factory=lambda: np.zeros(0))
+    missed: np.ndarray = field(default_factory=lambda: np.zeros(0))
     usable: tuple[float, float] = (1.0, 0.0)
 
     def moments(self, n: float) -> DesignMoments | None:
@@ -197,7 +195,7 @@ class RowScale:
             constant=self.constant,
         )
 
-    def squares_beyond(self, square: float) -> tuple[Array, Array, Array]:
+    def squares_beyond(self, square: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """What rows longer than the root of `square` lose of the squares of each column, if they count as
         much as rows of that length: below the middle and above it, and all there is; each of shape (d,)."""
         squares = self.shares * self.places**2
@@ -206,14 +204,14 @@ class RowScale:
         below = np.sum(lost, axis=1, where=self.places < 0)
         return below, np.sum(lost, axis=1, where=self.places > 0), squares.sum(axis=1)
 
-    def lost_along(self, slopes: Array, square: float) -> float:
+    def lost_along(self, slopes: np.ndarray, square: float) -> float:
         """The share of the squares of a line of columns that the same rows lose, if they are independent."""
         below, above, whole = self.squares_beyond(square)
         parts = slopes**2 * self.ratio
         return float(parts @ ((below + above) / np.maximum(whole, 1e-300))) / max(float(parts.sum()), 1e-300)
 
     @property
-    def ends(self) -> Array:
+    def ends(self) -> np.ndarray:
         """How far from the middle rows lie of the two kinds that a column has, the rarer last; shape (2, d).
 
         Of columns of two values, and of those that hold one value in most rows; 0 of others.
@@ -223,7 +221,7 @@ class RowScale:
         return np.where(self.binary, ends, np.broadcast_arrays(few, self.away))
 
     @property
-    def near_end(self) -> Array:
+    def near_end(self) -> np.ndarray:
         """sds from the mean of a column to its near end, where the other lies two octaves farther.
 
         Negative of an upper end; else infinite, as bounds then do not tell where long rows lie.
@@ -233,16 +231,16 @@ class RowScale:
         return np.where(sided, np.where(below < above, below, -above), math.inf)
 
     @property
-    def unknown(self) -> Array:
+    def unknown(self) -> np.ndarray:
         """Columns that may vary far less than their scale: nothing then bounds their coefficients."""
         return self.error > _UNKNOWN
 
     @property
-    def hardly_varies(self) -> Array:
+    def hardly_varies(self) -> np.ndarray:
         """Columns that are unknown, or may hold one value alone, as far as noise tells."""
         return self.unknown | ~self.varies
 
-    def typical(self, rows: Array) -> Array:
+    def typical(self, rows: np.ndarray) -> np.ndarray:
         """Rows (1, x~), shape (m, d + 1), of covariates of which nan stands for the mean."""
         if not len(rows):
             return np.zeros((0, len(self.center) + 1))
@@ -255,7 +253,7 @@ class RowScale:
         return Box(np.append(lead, self.lower[:-1]), np.append(lead, self.upper[:-1]))
 
 
-def one_sided(below: Array, above: Array, sds: Array) -> Array:
+def one_sided(below: np.ndarray, above: np.ndarray, sds: np.ndarray) -> np.ndarray:
     """Columns whose mean is near one of their declared ends, so far below and above, and far from the other.
 
     A gamma law that begins so near has a mean cube of 1 and more: its long rows are few, and on one side.
@@ -264,7 +262,7 @@ def one_sided(below: Array, above: Array, sds: Array) -> Array:
     return np.asarray((near < _NEAR_END) & (far > _FAR_END))
 
 
-def categories(levels: Array) -> Iterator[tuple[Array, Array]]:
+def categories(levels: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     """Of each category which columns are its own, and which rows of `levels`, nan in columns of others."""
     held = ~np.isnan(levels)
     for text in sorted({row.tobytes() for row in held}):
@@ -272,7 +270,7 @@ def categories(levels: Array) -> Iterator[tuple[Array, Array]]:
         yield columns, (held == columns).all(axis=1)
 
 
-def sums_of_levels(scale: RowScale) -> Iterator[tuple[Array, Array, Array]]:
+def sums_of_levels(scale: RowScale) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
     """Of each category its places in a row x~, its rows there, and sums of x~ that tell its levels, (k, L).
 
     Such a sum is 1 in rows of one level and 0 in those of the others. Its coefficient of the intercept, the
@@ -291,7 +289,7 @@ def sums_of_levels(scale: RowScale) -> Iterator[tuple[Array, Array, Array]]:
         yield places, rows, sums
 
 
-def sums_of_values(scale: RowScale) -> list[Array]:
+def sums_of_values(scale: RowScale) -> list[np.ndarray]:
     """The sums of each category, and those that tell the two values of each other 0/1 column, (k, L) each.
 
     Before them comes one of no level, lest there be none.

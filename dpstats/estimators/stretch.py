@@ -11,14 +11,12 @@ import numpy as np
 from dpstats.estimators.matrices import longest_image
 from dpstats.estimators.row_scale import RowScale
 
-Array = np.ndarray
-
 # A column of rare 0/1 values is not stretched beyond this share of the longest row: its rows would be
 # weighted down, and with them all they say of the other columns.
 STRETCH = 0.8
 
 
-def unstretched(moments: Array, radius: float, scale: RowScale) -> Array:
+def unstretched(moments: np.ndarray, radius: float, scale: RowScale) -> np.ndarray:
     """Second moments of rows, raised so that whitening by them stretches no column of rare values."""
     least = (scale.ends[1] / (STRETCH * radius)) ** 2
     if scale.constant:
@@ -26,7 +24,7 @@ def unstretched(moments: Array, radius: float, scale: RowScale) -> Array:
     return moments + np.diag(np.maximum(0.0, least - np.diag(moments)))
 
 
-def shortened(moments: Array, rows: Array, squares: Array) -> Array:
+def shortened(moments: np.ndarray, rows: np.ndarray, squares: np.ndarray) -> np.ndarray:
     """Second moments, raised so that whitening by them makes no row longer than the root of its square.
 
     They become what they would be with more rows like that.
@@ -38,7 +36,7 @@ def shortened(moments: Array, rows: Array, squares: Array) -> Array:
     return moments
 
 
-def with_levels(moments: Array, square: float, scale: RowScale) -> Array:
+def with_levels(moments: np.ndarray, square: float, scale: RowScale) -> np.ndarray:
     """Second moments, raised so that rows of rare 0/1 values or rare levels are not weighted away.
 
     The longest row has this square. A rare level that has no column of its own is where all columns of the
@@ -50,7 +48,7 @@ def with_levels(moments: Array, square: float, scale: RowScale) -> Array:
     return shortened(unstretched(moments, math.sqrt(square), own), rows, longest)
 
 
-def longest_square(whitening: Array, scale: RowScale) -> float:
+def longest_square(whitening: np.ndarray, scale: RowScale) -> float:
     """Upper bound of |W x~|^2 over the declared box, and over the declared norms within it."""
     box = scale.row_box
     square = longest_image(whitening, box.lower, box.upper)

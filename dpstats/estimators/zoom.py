@@ -8,8 +8,6 @@ alike from there and others lie far away, means and octaves are released once mo
 See docs/theory/first_stage.md#zooming.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass, fields, replace
 from typing import Any
@@ -20,8 +18,6 @@ from dpstats.curator import Curator, Release
 from dpstats.estimators.apart import FAR, exceeded
 from dpstats.estimators.engine.plan import Plan, first_stage
 from dpstats.estimators.row_scale import SURE
-
-Array = np.ndarray
 
 # Cells of a box, eight of which hold a column that fills a quarter of it; and of the distance from a mean, on
 # each side, which are no more and reach to 2^-14 of the box
@@ -76,27 +72,27 @@ class Zoomed:
         of columns that were not looked at.
     """
 
-    center: Array
-    half: Array
-    mean: Array
-    variance: Array
-    doubt: Array
-    hidden: Array
-    held: Array
-    once: Array
-    shares: Array
-    edges: Array
-    apart: Array
-    missed: Array
-    counted: Array
+    center: np.ndarray
+    half: np.ndarray
+    mean: np.ndarray
+    variance: np.ndarray
+    doubt: np.ndarray
+    hidden: np.ndarray
+    held: np.ndarray
+    once: np.ndarray
+    shares: np.ndarray
+    edges: np.ndarray
+    apart: np.ndarray
+    missed: np.ndarray
+    counted: np.ndarray
 
     @property
-    def varies(self) -> Array:
+    def varies(self) -> np.ndarray:
         """Columns seen in cells that are no neighbours: what hardly varies lies in one, or two by an edge."""
         seen, cells = self.shares > 0, self.shares.shape[1]
         return np.asarray(cells - seen.argmax(axis=1) - seen[:, ::-1].argmax(axis=1) > 2) & seen.any(axis=1)
 
-    def among(self, chosen: Array) -> Zoomed:
+    def among(self, chosen: np.ndarray) -> "Zoomed":
         """With the columns that were not `chosen` as they were declared."""
         numbers = 0.0, 1.0, 0.0, UNSEEN_SD**2, 1.0, 0.0, 0.0, False, 0.0, 0.0, False, 0.0, (1.0, 0.0)
         usual = Zoomed(*map(np.array, numbers))
@@ -108,14 +104,14 @@ class Zoomed:
             parts.append(whole)
         return Zoomed(*parts)
 
-    def replaced(self, where: Array, others: Zoomed) -> Zoomed:
+    def replaced(self, where: np.ndarray, others: "Zoomed") -> "Zoomed":
         """With `others` in the place of some columns."""
         parts = {part.name: getattr(self, part.name).copy() for part in fields(self)}
         for name, values in parts.items():
             values[where] = getattr(others, name)
         return Zoomed(**parts)
 
-    def places(self, middle: Array, sds: Array) -> Array:
+    def places(self, middle: np.ndarray, sds: np.ndarray) -> np.ndarray:
         """Root mean squares of even cells, with their sign, in sds from the middle; shape (m, cells)."""
         low, high = _ends(self.edges, middle, sds)
         return np.sign(low + high) * np.sqrt((low**2 + low * high + high**2) / 3)
@@ -135,7 +131,7 @@ def unzoomed(count: int) -> Zoomed:
     return Zoomed(*(none,) * 7, *cells, none, np.zeros((0, 2))).among(np.zeros(count, dtype=bool))
 
 
-def in_cells(counts: Release, origin: Array) -> Zoomed:
+def in_cells(counts: Release, origin: np.ndarray) -> Zoomed:
     """Where counts stand out, how many, and as `held` what share of the rows; nothing else is told."""
     lower, upper, visible = _visible(counts, _edges(counts, origin))
     half = np.maximum((upper - lower) / 2, 2.0**-_OCTAVES)
@@ -189,7 +185,7 @@ def zoom(
     return found.replaced(close, _seen(counts, origin, low)), again.cost("moments")
 
 
-def _held_by_a_quarter(counts: Release) -> Array:
+def _held_by_a_quarter(counts: Release) -> np.ndarray:
     """Columns of which a quarter of the box holds most rows, as far as noise tells."""
     cells = counts.values[0]
     sums = np.cumsum(np.pad(cells, ((0, 0), (1, 0))), axis=1)
@@ -202,10 +198,10 @@ def _about_means(
     curator: Curator,
     plan: Plan,
     public: dict[str, Any],
-    close: Array,
-    fullest: tuple[Array, ...],
+    close: np.ndarray,
+    fullest: tuple[np.ndarray, ...],
     low: bool,
-) -> tuple[Release, Array]:
+) -> tuple[Release, np.ndarray]:
     """Release means of some columns, and counts by octaves of the distance from these, and say which means.
 
     Their rows were seen within a width about a middle, but for the rest. Octaves of a `low` response are
@@ -224,11 +220,11 @@ def _about_means(
     return _counts(curator, plan.cost("octaves"), near, 2 * _OCTAVES, origin), origin
 
 
-def _counts(curator: Curator, cost: float, public: dict[str, Any], cells: int, origin: Array) -> Release:
+def _counts(curator: Curator, cost: float, public: dict[str, Any], cells: int, origin: np.ndarray) -> Release:
     return curator.release("reach_counts", cost, cells=cells, origin=origin, **public)
 
 
-def _edges(counts: Release, origin: Array) -> Array:
+def _edges(counts: Release, origin: np.ndarray) -> np.ndarray:
     """Of the cells of each column, shape (m, cells + 1)."""
     cells = counts.values[0].shape[1]
     ends = 2.0 ** (1 - np.arange(cells // 2))
@@ -241,7 +237,9 @@ def least_seen(law: str, size: int) -> float:
     return exceeded(law, _FALSE_CELL / size)
 
 
-def _visible(counts: Release, edges: Array, among: Array | bool = True) -> tuple[Array, Array, Array]:
+def _visible(
+    counts: Release, edges: np.ndarray, among: np.ndarray | bool = True
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Lower end of the first cell that stands out, upper end of the last, and which ones do."""
     cells = counts.values[0]
     visible = among & (cells > least_seen(counts.law, cells.size) * counts.sd)
@@ -250,7 +248,7 @@ def _visible(counts: Release, edges: Array, among: Array | bool = True) -> tuple
     return np.where(found, edges[rows, first], -1.0), np.where(found, edges[rows, last], 1.0), visible
 
 
-def _fullest(counts: Release, origin: Array) -> tuple[Array, Array, Array]:
+def _fullest(counts: Release, origin: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Middle and half-width of the cells side by side where most rows are seen, or of all cells seen.
 
     And what rows that are seen elsewhere add to a sum of values in half-widths, clipped there.
@@ -272,7 +270,7 @@ def _fullest(counts: Release, origin: Array) -> tuple[Array, Array, Array]:
     return middle, np.maximum((upper - lower) / 2, 2.0**-_OCTAVES), rest
 
 
-def _near(counts: Release, edges: Array) -> tuple[Array, Array]:
+def _near(counts: Release, edges: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Octaves of a column that hold most of its rows, if all others seen are apart from these; else all.
 
     And whether they would be, were most rows not in one octave.
@@ -310,7 +308,7 @@ def _near(counts: Release, edges: Array) -> tuple[Array, Array]:
     return np.hstack([inner[:, ::-1], inner]), away_from_most.any(axis=1) & ~apart.any(axis=1)
 
 
-def _seen(counts: Release, origin: Array, low: bool) -> Zoomed:
+def _seen(counts: Release, origin: np.ndarray, low: bool) -> Zoomed:
     edges = _edges(counts, origin)
     total = _total(counts)
     _, _, visible = _visible(counts, edges)
@@ -358,15 +356,15 @@ def _seen(counts: Release, origin: Array, low: bool) -> Zoomed:
     )
 
 
-def _total(counts: Release) -> Array:
+def _total(counts: Release) -> np.ndarray:
     """Rows of each column, of which covariates have the same."""
-    total: Array = counts.values[0].sum(axis=1)
+    total: np.ndarray = counts.values[0].sum(axis=1)
     if len(total) > 1:
         total[:-1] = total[:-1].mean()
     return total
 
 
-def _ends(edges: Array, center: Array, half: Array) -> tuple[Array, Array]:
+def _ends(edges: np.ndarray, center: np.ndarray, half: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Lower and upper ends of cells, in half-widths from the centre."""
     away = (edges - center[:, None]) / half[:, None]
     return away[:, :-1], away[:, 1:]

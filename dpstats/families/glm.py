@@ -5,8 +5,6 @@ A record holds functions of the linear predictor eta, per unit of the dispersion
 also Var(psi) / phi. Nothing of a record depends on data.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Callable
@@ -55,7 +53,7 @@ class Of:
 class RowsOf:
     """Responses and linear predictors of some rows, and what a family makes of them, each thing once."""
 
-    def __init__(self, family: GlmFamily, y: np.ndarray, eta: np.ndarray) -> None:
+    def __init__(self, family: "GlmFamily", y: np.ndarray, eta: np.ndarray) -> None:
         self.family, self.y, self.eta = family, y, eta
         self._made: dict[Any, Any] = {}
 
@@ -179,7 +177,7 @@ class GlmFamily:
     draw: Callable[[np.ndarray, float, np.random.Generator], np.ndarray]
     log_likelihood: Callable[[np.ndarray, np.ndarray], np.ndarray] | None
     alpha: float | None = None
-    seek: Callable[[float, float], GlmFamily] | None = None
+    seek: "Callable[[float, float], GlmFamily] | None" = None
     aka: tuple[str, ...] = ()
     instead: tuple[tuple[str, str], ...] = ()
     stalls: bool = False

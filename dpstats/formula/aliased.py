@@ -14,8 +14,6 @@ from dpstats.errors import FormulaError
 from dpstats.formula.design import Design
 from dpstats.schema import Variable
 
-Array = np.ndarray
-
 # What is left of a column, over its largest value, that rounding may make. Of kelvins between 300 and 301
 # a logarithm is straight to 2e-7 of its size; rounding leaves 4e-13 of poly(x, 2) where x is 2000 to 2001.
 _ROUNDING = 1e-10
@@ -62,7 +60,7 @@ def told_apart(design: Design) -> Design:
 
 
 @functools.lru_cache(maxsize=8)  # one fit after another asks it of one design
-def _sum(design: Design) -> Array | None:
+def _sum(design: Design) -> np.ndarray | None:
     """What columns, after those of baselines, are multiplied by in a sum that is 0 in all made-up rows."""
     bends = [float(text) for text in _NUMBER.findall(f"{design.formula} {design.subset}")]
     rng, found = np.random.default_rng(_SEED), None
@@ -75,7 +73,9 @@ def _sum(design: Design) -> Array | None:
     return found
 
 
-def _rows(design: Design, bends: Sequence[float], size: int, rng: np.random.Generator) -> dict[str, Array]:
+def _rows(
+    design: Design, bends: Sequence[float], size: int, rng: np.random.Generator
+) -> dict[str, np.ndarray]:
     """Rows inside the subset, unless that is too thin for drawn rows to hit it."""
     drawn = size * _SPARE if design.subsetting else size
     names = (*design.covariates, *sorted(design.subsetting.difference(design.covariates)))
@@ -85,7 +85,7 @@ def _rows(design: Design, bends: Sequence[float], size: int, rng: np.random.Gene
     return {name: values[kept] for name, values in block.items()}
 
 
-def _drawn(variable: Variable, bends: Sequence[float], size: int, rng: np.random.Generator) -> Array:
+def _drawn(variable: Variable, bends: Sequence[float], size: int, rng: np.random.Generator) -> np.ndarray:
     """Half of the values of a number are even over its bounds, half at or near an end, 0 or a bend."""
     if variable.all:
         return rng.integers(0, len(variable.all), size).astype(float)
@@ -97,7 +97,7 @@ def _drawn(variable: Variable, bends: Sequence[float], size: int, rng: np.random
     return np.clip(np.where(rng.random(size) < 0.5, near, rng.uniform(low, high, size)), low, high)
 
 
-def _null(exog: Array) -> Array | None:
+def _null(exog: np.ndarray) -> np.ndarray | None:
     """The sum of the first column that is one of those before it, shape (p,); None if no column is."""
     largest = np.abs(exog).max(axis=0, initial=0.0)
     scale = np.where(largest > 0, largest, 1.0)
@@ -111,7 +111,7 @@ def _null(exog: Array) -> Array | None:
     return np.asarray(found / scale)
 
 
-def _message(design: Design, parts: Array, constant: bool) -> str:
+def _message(design: Design, parts: np.ndarray, constant: bool) -> str:
     *others, last = (design.names[j] for j in np.flatnonzero(parts))
     more = [f"{len(others) - _NAMED} more"] * (len(others) > _NAMED) + [_LEVEL] * constant
     told = ", ".join(others[:_NAMED] + more)

@@ -1,7 +1,5 @@
 """A formula and a schema -> a design that is complete before any row is read (docs/theory/rows.md)."""
 
-from __future__ import annotations
-
 import functools
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -123,13 +121,13 @@ class Design(Filler):
         return self._products.numbers
 
     @property
-    def of_movable(self) -> Design:
+    def of_movable(self) -> "Design":
         """The design whose columns are the `movable` numbers alone."""
         response, _ = self.formula.split("~", 1)
         terms = " + ".join(f"I({name})" for name in self.movable)
         return build_design(f"{response}~ {terms}", self.schema, self.weights, self.subset)
 
-    def about(self, middles: Mapping[str, tuple[float, float, float]]) -> Design:
+    def about(self, middles: Mapping[str, tuple[float, float, float]]) -> "Design":
         """The design whose products and powers are of numbers less public middles, and span the same."""
         own, chosen = self._parts(), tuple(middles.items())
         return self if chosen == self.middles else build_design(*(*own[:-1], chosen))

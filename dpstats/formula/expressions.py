@@ -8,8 +8,6 @@ without its interval rule. Rounding in the last place is harmless: finished colu
 bounds.
 """
 
-from __future__ import annotations
-
 import ast
 import math
 from collections.abc import Callable, Iterable, Mapping
@@ -305,7 +303,7 @@ class Apply:
     """A function of the table applied to expressions."""
 
     function: Function
-    args: tuple[Expression, ...]
+    args: "tuple[Expression, ...]"
     text: str
     name: ClassVar[None] = None  # it is no variable
 

@@ -1,7 +1,5 @@
 """The ledger of a data set, and what it is given: budgets, paths, and texts that its file can keep."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterable, Mapping
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context
@@ -122,7 +120,7 @@ class Ledger:
         if dataset is not None and dataset != self.dataset:
             raise LedgerError(f"the ledger {path} is of data set {self.dataset!r}, not {shown(dataset)}")
 
-    def __enter__(self) -> Ledger:
+    def __enter__(self) -> "Ledger":
         default.enter(self)
         return self
 

@@ -1,7 +1,5 @@
 """A released baseline hazard that is constant on pieces of a public clock."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -143,12 +141,12 @@ class Baseline(Arrays):
         return self._parts(self.on_axis(times, stratum), sums) - self._parts(self._begin(stratum), sums)
 
     @property
-    def levelled(self) -> tuple[float, Baseline]:
+    def levelled(self) -> "tuple[float, Baseline]":
         """The largest log hazard, and a baseline that has 0 there: covariates may be far from 0."""
         level = float(self.log_hazards.max())
         return level, replace(self, log_hazards=self.log_hazards - level)
 
-    def through(self, coef: np.ndarray, way: np.ndarray) -> Baseline:
+    def through(self, coef: np.ndarray, way: np.ndarray) -> "Baseline":
         """Beside coefficients ``way[:-1] @ coef``, while ``way[-1] @ coef`` is added to log hazards."""
         j, k = len(self.log_hazards), len(coef)
         whole = np.block([[np.eye(j), np.tile(way[k], (j, 1))], [np.zeros((k, j)), way[:k]]])
@@ -194,7 +192,7 @@ class Trend(Arrays):
         """The root, or the best that the covariance tells of it."""
         return root_of(self.cov) if self.root is None else self.root
 
-    def through(self, way: np.ndarray) -> Trend:
+    def through(self, way: np.ndarray) -> "Trend":
         """Of coefficients way @ those of this one."""
         lost = (way[:, np.diag(self.cov) == 0] != 0).any(axis=1)
         root = np.where(lost[:, None], 0.0, way @ self.rooted)

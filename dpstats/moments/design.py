@@ -3,8 +3,6 @@
 See docs/theory/results.md#moments.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -65,7 +63,7 @@ class DesignMoments(Arrays):
             array.setflags(write=False)
             object.__setattr__(self, name, array)
 
-    def clipped(self, numbers: np.ndarray) -> DesignMoments:
+    def clipped(self, numbers: np.ndarray) -> "DesignMoments":
         """With what values and rows far out, which count less, may do to means, sds and correlations.
 
         Parameters
@@ -81,7 +79,7 @@ class DesignMoments(Arrays):
         corr = np.hypot(self.corr_noise, _OF_CORR * (1 - self.corr**2))
         return replace(self, mean_noise=mean, sd_noise=sd, corr_noise=corr)
 
-    def through(self, back: np.ndarray, origin: np.ndarray) -> DesignMoments:
+    def through(self, back: np.ndarray, origin: np.ndarray) -> "DesignMoments":
         """Of the columns origin + back'x, x those of these moments.
 
         Where correlations are not known, sds of the new columns may be off by what any would make of them.
@@ -113,7 +111,7 @@ class DesignMoments(Arrays):
         )
 
     @classmethod
-    def from_dict(cls, content: Mapping[str, Any]) -> DesignMoments:
+    def from_dict(cls, content: Mapping[str, Any]) -> "DesignMoments":
         """The moments that `to_dict` described."""
         return cls(**{**content, "of": str(content["of"]), "count": float(content["count"])})
 

@@ -6,8 +6,6 @@ release thus gives the coefficients at every ridge penalty, the residual varianc
 (docs/theory/linear.md).
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -112,7 +110,7 @@ class LinearMoments(NoisyMoments):
             fit, (params - apart)[~dropped], chosen, self._told[~dropped], pulled.way[~dropped]
         )
 
-    def beside(self, partners: np.ndarray) -> LinearMoments:
+    def beside(self, partners: np.ndarray) -> "LinearMoments":
         """Moments that tell nothing of what may show the effect of a lost coefficient.
 
         Parameters

@@ -4,8 +4,6 @@ See docs/theory/linear.md#public-moments. Those of the columns of a design alone
 truncation whitens by (docs/theory/pmt.md#idea).
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any
@@ -166,7 +164,7 @@ class PublicMoments(Stored):
         return {**plain, "names": list(self.names)}
 
     @classmethod
-    def _built(cls, content: Mapping[str, Any]) -> PublicMoments:
+    def _built(cls, content: Mapping[str, Any]) -> "PublicMoments":
         missing = [item.name for item in fields(cls) if item.name not in content]
         if missing:
             raise SpecificationError(f"the public moments lack {', '.join(missing)}")

@@ -8,8 +8,6 @@ matters to a penalised line even where no residual does: an error D of S moves b
 See docs/theory/linear.md#ridge.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 
@@ -50,7 +48,7 @@ class Pulled:
     lead: np.ndarray
 
     @classmethod
-    def of(cls, moments: NoisyMoments, alpha: float) -> Pulled:
+    def of(cls, moments: NoisyMoments, alpha: float) -> "Pulled":
         """A penalty of size `alpha`."""
         back, first = moments.back, int(moments.constant is not None)
         whole = back.T @ moments.all_rows @ back
@@ -67,7 +65,7 @@ class Pulled:
         return cls(moments, way, inverse, within, lead)
 
     @classmethod
-    def without(cls, moments: NoisyMoments, dropped: np.ndarray) -> Pulled:
+    def without(cls, moments: NoisyMoments, dropped: np.ndarray) -> "Pulled":
         """A penalty that leaves nothing of some slopes, and none of the others: the line without them.
 
         Parameters
@@ -121,7 +119,7 @@ class Pulled:
             return np.zeros_like(self.way)
         return self._by_errors(self.moments.whole_error[:, len(apart) - len(self.within) :], apart)
 
-    def of_long_rows(self, apart: np.ndarray, every: Pulled) -> np.ndarray:
+    def of_long_rows(self, apart: np.ndarray, every: "Pulled") -> np.ndarray:
         """The same by long rows of less weight, in which covariates may go together otherwise.
 
         Parameters

@@ -34,9 +34,10 @@ def rounded_up(value: float, digits: int = 2) -> float:
     return float(f"{math.ceil(value / unit * (1 - 1e-9)) * unit:.{digits + 2}g}")
 
 
-Array = np.ndarray
 Fitted: TypeAlias = Callable[[float], tuple[Budget, int]]  # what is fitted, at a factor
-Step: TypeAlias = Callable[[Array, Array, Array], Array]  # factor at which two parts come to an error
+Step: TypeAlias = Callable[
+    [np.ndarray, np.ndarray, np.ndarray], np.ndarray
+]  # factor at which two parts come to an error
 
 _NO_NOISE = 1000.0  # epsilon, or mu, at which noise is nothing
 _MOST_EPSILON = 100.0  # epsilon, or mu: a budget beyond promises nothing
@@ -68,7 +69,7 @@ class FitPlan(Shown):
     n: int
     _trial: Trial
     _found: Outlook
-    _band: tuple[Array, ...]
+    _band: tuple[np.ndarray, ...]
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -408,12 +409,12 @@ class FitPlan(Shown):
             return trial.run(self.budget, self.n)
         return replace(self._found, errors=self._found.errors * ratio)
 
-    def _quick(self, budget: Budget, n: int) -> Array:
+    def _quick(self, budget: Budget, n: int) -> np.ndarray:
         """Half widths by a few fits, corrected by what more fits say where the plan is."""
         return self._trial.run(budget, n, quick=True).half_width * self._correction
 
     @cached_property
-    def _correction(self) -> Array:
+    def _correction(self) -> np.ndarray:
         """What the plan's fits say over what a few do; 1 where either has no interval."""
         with np.errstate(all="ignore"):
             ratio = self._found.half_width / self._trial.run(self.budget, self.n, quick=True).half_width
@@ -423,12 +424,12 @@ class FitPlan(Shown):
         return scaled(self.budget, _NO_NOISE / measure(self.budget))
 
 
-def _of_rows(sampling: Array, privacy: Array, error: Array) -> Array:
+def _of_rows(sampling: np.ndarray, privacy: np.ndarray, error: np.ndarray) -> np.ndarray:
     """Sampling variance is that of a row over n, and that of noise, over the square of n."""
     return np.asarray((sampling**2 + np.hypot(sampling**2, 2 * error * privacy)) / (2 * error**2))
 
 
-def _of_budget(sampling: Array, privacy: Array, error: Array) -> Array:
+def _of_budget(sampling: np.ndarray, privacy: np.ndarray, error: np.ndarray) -> np.ndarray:
     """The sd of noise is that of a unit of epsilon or mu over them.
 
     What noise costs beside, as bounds that clip more, is in the other part: no step is over fourfold.
@@ -541,7 +542,7 @@ def plan(  # noqa: PLR0913 - what a user may know; public
 def _planned(setting: Setting, budget: Budget, n: int) -> FitPlan:
     trial = Trial(setting)
     found = trial.run(budget, n)
-    band: tuple[Array, ...] = ()
+    band: tuple[np.ndarray, ...] = ()
     if any(one.assumed for one in setting.known.spreads.values()):
         same = trial.run(budget, n, quick=True).half_width
         known = setting.known

@@ -126,7 +126,11 @@ def _of_names(told: Mapping[Any, Any], names: set[str]) -> dict[Any, Any]:
 
 
 def of_columns(
-    schema: Schema, columns: Sequence[tuple[str, str | None] | None], mean: Array, sd: Array, corr: Array
+    schema: Schema,
+    columns: Sequence[tuple[str, str | None] | None],
+    mean: np.ndarray,
+    sd: np.ndarray,
+    corr: np.ndarray,
 ) -> dict[Any, Any]:
     """The same of columns of a number, a flag or a level; None is of another column."""
     told: dict[Any, Any] = {}
@@ -156,7 +160,6 @@ def of_columns(
     return told
 
 
-Array = np.ndarray
 Pair = tuple[str, str]
 
 MOST_SKEWED = 100.0  # a log-normal law whose logarithm has an sd of 1.8

@@ -1,7 +1,5 @@
 """Fits of made-up rows by the model's own estimator, and what they say of a fit to come."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, nullcontext
@@ -165,7 +163,7 @@ class Outlook:
         apart = np.where(judged & (self.lost == 0), self.unsure, 0.0)
         return len(self.errors) * float(np.max((apart / _KNOWN) ** 2, initial=0.0))
 
-    def over(self, other: Outlook) -> np.ndarray:
+    def over(self, other: "Outlook") -> np.ndarray:
         """Standard errors over those of as many fits with the same noise; NaN where they do not tell.
 
         Fits tell it where ratios of pairs of fits agree so that their mean is known as a median should be.
@@ -238,7 +236,7 @@ class Trial:
         coef = self._of.params(self.law) if isinstance(self._of, TimeLaw) else self.law.coef
         self.params = np.append(coef, last)
 
-    def __reduce__(self) -> tuple[type[Trial], tuple[Setting]]:
+    def __reduce__(self) -> "tuple[type[Trial], tuple[Setting]]":
         return Trial, (self.setting,)  # functions that it has made are not pickled
 
     def run(self, budget: Budget, n: int, quick: bool = False) -> Outlook:

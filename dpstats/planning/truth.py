@@ -18,7 +18,6 @@ from dpstats.planning.knowledge import Spread
 from dpstats.planning.rows import coded
 from dpstats.planning.seen import NO_INSPECTIONS, read_inspections, seen_by, undone
 
-Array = np.ndarray
 INTERCEPT = "Intercept"
 
 # lengths of watches over the longest: all as frequent, as of units that enter service evenly; or one
@@ -54,8 +53,8 @@ class AskedLaw:
     scale: float | None
     events: float | None
     response: Spread | None
-    inspections: Array | None = None
-    watches: Array | None = None
+    inspections: np.ndarray | None = None
+    watches: np.ndarray | None = None
     longest: float = math.nan
 
 
@@ -72,8 +71,8 @@ class Drawn:
     """
 
     columns: dict[str, Any]
-    exog: Array
-    offset: Array
+    exog: np.ndarray
+    offset: np.ndarray
 
 
 @dataclass(frozen=True)
@@ -100,13 +99,13 @@ class ResponseLaw:
         What was not said, in words.
     """
 
-    coef: Array
+    coef: np.ndarray
     scale: float
     end: float
     assumed: tuple[str, ...]
     level: float = 0.0
-    inspections: Array | None = None
-    watches: Array | None = None
+    inspections: np.ndarray | None = None
+    watches: np.ndarray | None = None
     by_weight: bool = False
 
 
@@ -140,7 +139,7 @@ def read_asked(
     return AskedLaw(slopes, scale, events, response, read_inspections(inspections), *_read_watches(watches))
 
 
-def _read_watches(given: Any) -> tuple[Array | None, float]:
+def _read_watches(given: Any) -> tuple[np.ndarray | None, float]:
     """Lengths over the longest, and the longest, which words do not say."""
     (word,) = given if isinstance(given, list) and len(given) == 1 else [given]
     if among(word, (EVEN, EQUAL)):
@@ -233,7 +232,7 @@ class MeanLaw:
             return asked.events
         return asked.response.mean if asked.response else None
 
-    def _level(self, mean: float, eta: Array) -> float:
+    def _level(self, mean: float, eta: np.ndarray) -> float:
         """The intercept for which responses have this mean."""
         middle = float(self._family.link(np.array(mean)))
         ends = middle - float(eta.max()), middle - float(eta.min())
@@ -241,7 +240,7 @@ class MeanLaw:
             return ends[0]
         return float(optimize.brentq(lambda a: float(self._family.mean(a + eta).mean()) - mean, *ends))
 
-    def _scale(self, asked: AskedLaw, means: Array, assumed: list[str]) -> float:
+    def _scale(self, asked: AskedLaw, means: np.ndarray, assumed: list[str]) -> float:
         if self._design.schema[self._variable].all:
             return 1.0
         sd, explained = asked.response.sd if asked.response else math.nan, float(means.var())
@@ -378,7 +377,7 @@ class TimeLaw:
             time, watch = np.exp(time), np.exp(watch)
         return self._see(time, watch, failed, law.inspections)
 
-    def params(self, law: ResponseLaw) -> Array:
+    def params(self, law: ResponseLaw) -> np.ndarray:
         """Coefficients as a fit has them, its scale aside."""
         level = law.level * (np.array(self._design.names) == INTERCEPT)
         return law.coef / self._of_time(law.scale) if self._hazards else law.coef + level
@@ -387,7 +386,7 @@ class TimeLaw:
         """What a coefficient of the model is multiplied with to be one of log times."""
         return -scale if self._hazards else 1.0
 
-    def _lives(self, law: ResponseLaw, rows: Drawn, rng: np.random.Generator) -> Array:
+    def _lives(self, law: ResponseLaw, rows: Drawn, rng: np.random.Generator) -> np.ndarray:
         """When units fail: on the scale of coefficients, or the time itself where they enter late."""
         middle = rows.exog @ law.coef + law.level + self._of_time(law.scale) * rows.offset
         even = rng.uniform(1e-12, 1, len(middle))
@@ -400,15 +399,15 @@ class TimeLaw:
         life = middle + law.scale * self._residuals(np.minimum(1 - lived * (1 - even), 1 - 1e-16))
         return np.maximum(np.exp(life) if self._dist.log else life, begun * (1 + 1e-9))
 
-    def _begun(self, rows: Drawn) -> Array:
+    def _begun(self, rows: Drawn) -> np.ndarray:
         """When units enter."""
         return np.asarray(rows.columns[self._entry], dtype=float)
 
-    def _residuals(self, even: Array) -> Array:
+    def _residuals(self, even: np.ndarray) -> np.ndarray:
         """Of a number from 0 to 1 for each row."""
         return np.clip(self._dist.family.quantile(even), -_FARTHEST, _FARTHEST)
 
 
-def _coefficients(design: Design, asked: AskedLaw) -> tuple[Array, bool]:
+def _coefficients(design: Design, asked: AskedLaw) -> tuple[np.ndarray, bool]:
     """Coefficients of the columns, and whether the intercept is among those that were given."""
     return np.array([asked.coef.get(name, 0.0) for name in design.names]), INTERCEPT in asked.coef

@@ -3,8 +3,6 @@
 See docs/theory/results.md#moments.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import partial
 
@@ -35,7 +33,7 @@ def has_columns(record: Record) -> bool:
     return not record.budget.pure and (linear or record.columns is not None) and bool(record.column_names)
 
 
-def moments_of(record: Record) -> ColumnMoments:
+def moments_of(record: Record) -> "ColumnMoments":
     """Return the moments of the columns of a fit that has them."""
     found = given(record.columns if record.linear is None else of_linear(record.linear))
     weighing = min(found.count / record.nobs, 1.0) if record.nobs and not record.weights else None

@@ -6,8 +6,6 @@ is that of the time before, the lower one that of the time after.
 See docs/theory/kaplan_meier.md#between-the-times.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np
@@ -49,7 +47,7 @@ class Hazard:
     high: np.ndarray
 
     @classmethod
-    def of(cls, times: np.ndarray, found: CumulativeHazard, level: float, laplace: bool) -> Hazard:
+    def of(cls, times: np.ndarray, found: CumulativeHazard, level: float, laplace: bool) -> "Hazard":
         """Return it from where nothing has failed, at 0, on."""
         half = half_widths(found.each.se, found.each.one, level, laplace)
         known = np.isfinite(found.value)

@@ -5,8 +5,6 @@ Every printed result is a `Document`; no other module lays out text
 same numbers laid out to be read.
 """
 
-from __future__ import annotations
-
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
@@ -54,7 +52,7 @@ class Shown(ABC):
 
     @property
     @abstractmethod
-    def document(self) -> Document:
+    def document(self) -> "Document":
         """The printed table."""
 
     def as_text(self, width: int | None = None) -> str:
@@ -186,7 +184,7 @@ class Document(Page, Shown):
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}{meant}")
 
     @property
-    def document(self) -> Document:
+    def document(self) -> "Document":
         """The document itself."""
         return self
 
@@ -260,7 +258,7 @@ class Estimates(Result):
     def _page(self) -> Document:
         return self.layout()
 
-    def __reduce__(self) -> tuple[Callable[..., Estimates], tuple[pd.DataFrame, Document]]:
+    def __reduce__(self) -> "tuple[Callable[..., Estimates], tuple[pd.DataFrame, Document]]":
         """With its document laid out, as a function that lays it out cannot be pickled."""
         return _laid_out, (self.frame, self.document)
 

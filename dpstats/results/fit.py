@@ -4,8 +4,6 @@ What any of them has saved is read back here, and several stand side by side in 
 (R's modelsummary, statsmodels' summary_col).
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -63,7 +61,7 @@ class Fit(Predictions):
     __slots__ = ()
     _bounds: ClassVar[Mapping[str, Words]] = {}  # setting that bounds a score or a row: how to say so
 
-    def __new__(cls, **released: Any) -> Fit:
+    def __new__(cls, **released: Any) -> "Fit":
         kind = cls._kinds.get(released.get("model", ""))
         if kind is None:
             raise SpecificationError(

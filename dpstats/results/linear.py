@@ -5,8 +5,6 @@ penalty is a function of these, and so is its covariance: another penalty costs 
 (docs/theory/linear.md#ridge).
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import replace
@@ -298,7 +296,7 @@ class LinearFit(MeanFit, models=("ols", "ridge")):
         return self._explained()
 
     @method_where(has_moments)
-    def at_alpha(self, alpha: float) -> LinearFit:
+    def at_alpha(self, alpha: float) -> "LinearFit":
         """Return the fit under another ridge penalty, from the same release.
 
         Nothing more is spent: the budget of the new fit is the one already spent, not another.
@@ -320,7 +318,7 @@ class LinearFit(MeanFit, models=("ols", "ridge")):
         return self._of(at_alpha(self.record, alpha))
 
     @method_where(has_line)
-    def drop(self, *terms: str) -> LinearFit:
+    def drop(self, *terms: str) -> "LinearFit":
         """Return the fit without some terms, from the same release.
 
         Nothing more is spent: the coefficients are those of the best line in the other terms, by the moments
@@ -349,7 +347,7 @@ class LinearFit(MeanFit, models=("ols", "ridge")):
         return self._of(without(self.record, terms))
 
     @method_where(has_line)
-    def update(self, formula: str) -> LinearFit:
+    def update(self, formula: str) -> "LinearFit":
         """Return the fit of another formula, which lacks some of the terms, from the same release.
 
         Parameters

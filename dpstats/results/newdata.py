@@ -1,7 +1,5 @@
 """Points of new data: the rows of a design that a user supplies, with the words to name them."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -70,11 +68,11 @@ class Points:
             f"{name} = {_plain(self.frame[name].iloc[row])}{_far(beyond.get(name, 0.0))}" for name in names
         )
 
-    def repeated(self, times: int) -> Points:
+    def repeated(self, times: int) -> "Points":
         """Return every row `times` times, one after the other."""
         return self.rows(np.repeat(np.arange(len(self.exog)), times))
 
-    def rows(self, rows: np.ndarray) -> Points:
+    def rows(self, rows: np.ndarray) -> "Points":
         """Return these rows, in this order."""
         frame = self.frame.iloc[rows].reset_index(drop=True)
         beyond = self.beyond.iloc[rows].reset_index(drop=True)

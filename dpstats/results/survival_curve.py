@@ -1,7 +1,5 @@
 """Survival curves without a model: noisy counts of exits, and what follows from them."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -490,7 +488,7 @@ class CurveFit(Facts, Shown, Stored):
         }
 
     @classmethod
-    def _built(cls, content: Mapping[str, Any]) -> CurveFit:
+    def _built(cls, content: Mapping[str, Any]) -> "CurveFit":
         fields = read_facts(content)
         fields |= {"time_unit": str(fields["time_unit"]), "weights": text(fields.get("weights"))}
         return cls(**fields | {"groups": tuple(map(str, fields["groups"]))})

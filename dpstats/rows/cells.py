@@ -8,8 +8,6 @@ are listed here are anything: no code that came with a cell is run, nor that of 
 listed one.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -99,7 +97,7 @@ class Objects:
     def __len__(self) -> int:
         return len(self.cells)
 
-    def groups(self) -> Iterator[tuple[np.ndarray, Numbers | Coded]]:
+    def groups(self) -> "Iterator[tuple[np.ndarray, Numbers | Coded]]":
         """Where cells are numbers or texts, and these; all others are missing."""
         for start in range(0, len(self), sizes.SIZES.objects):
             cells = self.cells[start : start + sizes.SIZES.objects]
@@ -116,7 +114,7 @@ class Objects:
 class Coded:
     """Positions in a table of cells; -1 and all others outside the table are missing."""
 
-    table: Column
+    table: "Column"
     positions: np.ndarray
 
     def __len__(self) -> int:
@@ -127,7 +125,7 @@ class Coded:
 class Pieces:
     """Columns, one after the other."""
 
-    pieces: tuple[Column, ...]
+    pieces: "tuple[Column, ...]"
 
 
 Column = Numbers | Texts | Objects | Coded | Pieces

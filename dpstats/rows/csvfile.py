@@ -4,8 +4,6 @@ A mistake in the header is told by the first bytes of a file and by its first li
 not quoted: where a file has no header, its first record stands in the place of one.
 """
 
-from __future__ import annotations
-
 import codecs
 import csv
 import gzip
@@ -160,7 +158,7 @@ class CsvFile:
         parts = list(self.parts(asked))
         return of_parts(parts, parts[0].broken)
 
-    def parts(self, asked: Asked) -> Iterator[CsvPart]:
+    def parts(self, asked: Asked) -> "Iterator[CsvPart]":
         """Whole lines of some tens of mebibytes; a compressed file has one part."""
         asked.require(self.names)
         stamp, start = Stamp.of(self.path), 0

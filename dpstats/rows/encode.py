@@ -13,8 +13,6 @@ Each cell is coded by itself: no code depends on another row.
 Ids of units are whole numbers of 64 bits or texts. The number 1 and the text "1" are different; True is 1.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -40,7 +38,7 @@ _TRUTHS = (("1", "1.0", "True", "TRUE", "true"), ("0", "0.0", "False", "FALSE", 
 Batch = Mapping[str, Column]
 
 
-def coded(column: Column, coder: Coder) -> np.ndarray:
+def coded(column: Column, coder: "Coder") -> np.ndarray:
     """What the cells of a column mean, shape (n, ...); ``coder.nothing`` where a cell is nothing."""
     if isinstance(column, Numbers):
         return coder.numbers(column)
@@ -100,7 +98,7 @@ class Encoder:
         return self(dict.fromkeys((*self._coders, self._unit.column or WEIGHS), none))
 
 
-def _coder(variable: Variable) -> Coder:
+def _coder(variable: Variable) -> "Coder":
     if isinstance(variable, Levels):
         fallback = len(variable.levels) if variable.other else MISSING
         return Lookup(variable.levels, np.arange(len(variable.levels), dtype=np.int16), MISSING, fallback)

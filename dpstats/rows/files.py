@@ -1,7 +1,5 @@
 """Files -> batches: CSV, Parquet and Arrow's own format, told apart by their names."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
@@ -98,7 +96,7 @@ class ParquetPart(FilePart):
     n: int
 
     @staticmethod
-    def all_of(path: Path, asked: Asked) -> Iterator[ParquetPart]:
+    def all_of(path: Path, asked: Asked) -> "Iterator[ParquetPart]":
         """The parts of a file, at least one."""
         stamp, metadata = Stamp.of(path), _parquet(path).metadata
         broken = f"{stamp.path} cannot be read as a Parquet file: is it complete?"
@@ -129,7 +127,7 @@ class ArrowPart(FilePart):
     """A whole file of Arrow's own format."""
 
     @staticmethod
-    def all_of(path: Path, asked: Asked) -> Iterator[ArrowPart]:
+    def all_of(path: Path, asked: Asked) -> "Iterator[ArrowPart]":
         """The file as its one part."""
         stamp = Stamp.of(path)
         yield ArrowPart(asked, f"{stamp.path} cannot be read as an Arrow file: is it complete?", stamp)

@@ -7,8 +7,6 @@ how many a record takes is a matter of its cells, and what a fit releases may fo
 kept.
 """
 
-from __future__ import annotations
-
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -69,7 +67,7 @@ class TablePart(ABC):
     def hold(self) -> None:  # noqa: B027 - of most nothing is known
         """Raise DataError if they are others by now, or may be at the next pass, as far as can be known."""
 
-    def given(self, frame: Any) -> TablePart:
+    def given(self, frame: Any) -> "TablePart":
         """The same with what was computed, on the worker."""
         part: Any = self
         return replace(part, frame=frame)
@@ -116,7 +114,7 @@ class Stamp:
     changed: int
 
     @staticmethod
-    def of(path: Path) -> Stamp:
+    def of(path: Path) -> "Stamp":
         status = os.stat(path)
         return Stamp(path.absolute(), status.st_size, status.st_mtime_ns)
 

@@ -3,8 +3,6 @@
 See docs/theory/glm.md#steps.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass, field, replace
 
@@ -21,7 +19,7 @@ class Accumulator:
     direction that was stretched since is noisier by the square of the stretch.
     """
 
-    releases: list[_Seen] = field(default_factory=list)
+    releases: "list[_Seen]" = field(default_factory=list)
     _means: dict[bytes, np.ndarray] = field(default_factory=dict, repr=False)
 
     def add(self, matrix: np.ndarray, sd: float, whitening: np.ndarray) -> None:

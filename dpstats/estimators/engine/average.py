@@ -1,7 +1,5 @@
 """Steps that are averaged, and whether they have settled."""
 
-from __future__ import annotations
-
 import math
 from typing import NamedTuple
 
@@ -41,7 +39,7 @@ class Steps(NamedTuple):
     capped: np.ndarray
     information: Information
 
-    def after(self, left: int) -> Steps:
+    def after(self, left: int) -> "Steps":
         """Without so many of the first."""
         points, scores, noise, capped = (each[left:] for each in self[:4])
         return Steps(points, scores, noise, capped, self.information)

@@ -10,8 +10,6 @@ from dpstats.moments.design import DesignMoments
 from dpstats.moments.noisy import SEEN
 from dpstats.moments.roots import root_of
 
-Array = np.ndarray
-
 # shares of the variance before any data: of a coefficient of which hardly anything is known, and of one that
 # nothing bounds
 _HIDDEN, _UNBOUNDED = 0.5, 100.0
@@ -55,17 +53,17 @@ class Estimate:
         What was planned, and was not released, as releases before left nothing to ask.
     """
 
-    params: Array
-    cov: Array
-    cov_privacy: Array
+    params: np.ndarray
+    cov: np.ndarray
+    cov_privacy: np.ndarray
     problems: tuple[str, ...] = ()
     settings: dict[str, Any] = field(default_factory=dict)
     columns: DesignMoments | None = field(default=None, kw_only=True)
-    bias: Array | float = field(default=0.0, kw_only=True)
-    root: Array | None = field(default=None, kw_only=True)
+    bias: np.ndarray | float = field(default=0.0, kw_only=True)
+    root: np.ndarray | None = field(default=None, kw_only=True)
     unasked: frozenset[str] = field(default=frozenset(), kw_only=True)
 
-    def wider(self, factors: Array) -> Self:
+    def wider(self, factors: np.ndarray) -> Self:
         """With standard errors longer by these factors; a coefficient is lost where one is infinite."""
         finite = np.where(np.isinf(factors), 1.0, factors)
         parts = self.cov, self.cov_privacy, self._bias
@@ -73,7 +71,7 @@ class Estimate:
         wider = replace(self, cov=cov, cov_privacy=privacy, bias=bias)
         return wider.lost(np.flatnonzero(np.isinf(factors)))
 
-    def lost(self, which: Array) -> Self:
+    def lost(self, which: np.ndarray) -> Self:
         """Without intervals for these coefficients."""
         cov, privacy = self.cov.copy(), self.cov_privacy.copy()
         cov[which, which] = privacy[which, which] = np.inf
@@ -82,21 +80,21 @@ class Estimate:
         problems += [f"not_estimable:{j}" for j in which]
         return replace(self, cov=cov, cov_privacy=privacy, problems=tuple(problems))
 
-    def doubted(self, cov: Array | float, *problems: str) -> Self:
+    def doubted(self, cov: np.ndarray | float, *problems: str) -> Self:
         """With more uncertainty, by a bias that is possible, and what is to be said of it."""
         problems = (*self.problems, *problems)
         return replace(self, cov=self.cov + cov, bias=self.bias + cov, problems=problems)
 
     @property
-    def possible_bias(self) -> Array:
+    def possible_bias(self) -> np.ndarray:
         """Variances that are a possible bias, shape (k,)."""
         return np.diag(self._bias)
 
     @property
-    def _bias(self) -> Array:
+    def _bias(self) -> np.ndarray:
         return np.broadcast_to(self.bias, self.cov.shape)
 
-    def beside(self, partners: Array) -> Self:
+    def beside(self, partners: np.ndarray) -> Self:
         """Without what shows the effects of lost coefficients; see :meth:`dpstats.formula.Design.partners`.
 
         However good the rest of a fit is, it is then one without a column, in which others stand for it.
@@ -105,7 +103,7 @@ class Estimate:
         beside = np.flatnonzero(partners @ lost[: len(partners)] & ~lost[: len(partners)])
         return self.lost(beside) if len(beside) and "hopeless" not in self.problems else self
 
-    def through(self, way: Array) -> Self:
+    def through(self, way: np.ndarray) -> Self:
         """Of the columns that these ones are sums of; see :attr:`dpstats.formula.Design.way`.
 
         Coefficients that follow those of columns stay. What rests on a lost coefficient is lost with it.
@@ -133,7 +131,7 @@ class Estimate:
             columns=None if self.columns is None else self._columns_through(self.columns, way),
         )
 
-    def _columns_through(self, columns: DesignMoments, way: Array) -> DesignMoments:
+    def _columns_through(self, columns: DesignMoments, way: np.ndarray) -> DesignMoments:
         p, d = way.shape[1], len(columns.mean)
         back = np.linalg.inv(way[:p])
         origin = -way[p] @ back if len(way) > p else back[0] * (p > d)
@@ -148,7 +146,7 @@ class Estimate:
 E = TypeVar("E", bound=Estimate)
 
 
-def carried(cov: Array, way: Array) -> Array:
+def carried(cov: np.ndarray, way: np.ndarray) -> np.ndarray:
     """The covariance of way @ estimate; a variance is infinite where it rests on one that is."""
     rests = (way[:, np.isinf(np.diag(cov))] != 0).any(axis=1)
     found = way @ without_lost(cov) @ way.T
@@ -156,13 +154,13 @@ def carried(cov: Array, way: Array) -> Array:
     return np.asarray(found)
 
 
-def without_lost(cov: Array) -> Array:
+def without_lost(cov: np.ndarray) -> np.ndarray:
     """The covariance of what is estimable, 0 beside it."""
     lost = np.isinf(np.diag(cov))
     return np.where(lost | lost[:, None], 0.0, cov)
 
 
-def told_beside(ways: Array, rows: Array) -> Array:
+def told_beside(ways: np.ndarray, rows: np.ndarray) -> np.ndarray:
     """What leaves of an error that part which is not of lines that may be anywhere, of which no step tells.
 
     Parameters
@@ -173,18 +171,18 @@ def told_beside(ways: Array, rows: Array) -> Array:
     return np.asarray(np.eye(len(ways)) - ways @ np.linalg.pinv(rows.T @ ways) @ rows.T)
 
 
-def _named(code: str, problems: tuple[str, ...]) -> Array:
+def _named(code: str, problems: tuple[str, ...]) -> np.ndarray:
     """Numbers of the coefficients that have a problem."""
     head = f"{code}:"
     return np.array([int(each.removeprefix(head)) for each in problems if each.startswith(head)], dtype=int)
 
 
-def weak(guess: Array, cov: Array, share: float = WEAK_SHARE) -> Array:
+def weak(guess: np.ndarray, cov: np.ndarray, share: float = WEAK_SHARE) -> np.ndarray:
     """Coefficients more than this share of whose variance is a guess of what noise hides."""
     return np.flatnonzero(np.diag(guess) > share * np.diag(cov))
 
 
-def guessed(result: E, guess: Array, before: Array, constant: bool, levels_alone: bool) -> E:
+def guessed(result: E, guess: np.ndarray, before: np.ndarray, constant: bool, levels_alone: bool) -> E:
     """A fit whose intervals include a guess of what noise hides, without those that say nothing.
 
     A coefficient is lost where nothing bounds the guess; where noise hides every slope, so are all that it
@@ -210,7 +208,7 @@ def guessed(result: E, guess: Array, before: Array, constant: bool, levels_alone
     return result.hopeless() if lost.all() else result.lost(np.flatnonzero(lost))
 
 
-def to_user(center: Array, scale: Array, constant: bool, y_scale: float = 1.0) -> Array:
+def to_user(center: np.ndarray, scale: np.ndarray, constant: bool, y_scale: float = 1.0) -> np.ndarray:
     """Matrix from coefficients of standardised columns, after that of a constant, to the user's."""
     matrix = np.diag(y_scale / np.append([1.0] * constant, scale))
     if constant:

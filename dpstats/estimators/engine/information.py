@@ -1,7 +1,5 @@
 """An information matrix with noise: as what it is used, and how its error widens what it gives."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -58,7 +56,7 @@ class Information:
     of_product: Callable[[np.ndarray], np.ndarray] | None = None
 
     @classmethod
-    def of(cls, values: np.ndarray, vectors: np.ndarray, sds: np.ndarray) -> Information:
+    def of(cls, values: np.ndarray, vectors: np.ndarray, sds: np.ndarray) -> "Information":
         """With eigenvalues raised that noise of these sds along their eigenvectors explains."""
         sizes = np.maximum(believed(sds), 1e-12)
         return cls(

@@ -4,8 +4,6 @@ All of these follow from released and public numbers, so that they are post-proc
 docs/theory/functional.md#intervals.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -43,7 +41,7 @@ class Moments:
     of_q: float | None = None
 
     @classmethod
-    def of(cls, release: Release) -> Moments:
+    def of(cls, release: Release) -> "Moments":
         """From the statistic "functional_weights"."""
         return cls(release.values[0], release.sds[0], release.n)
 

@@ -17,8 +17,6 @@ from scipy import special
 from dpstats.estimators.engine.bounds import FREE, NEARLY_ALL, NOTHING, base_square
 from dpstats.estimators.gram.tail import MOST_SQUARE, NO_TAIL, Tail
 
-Array = np.ndarray
-
 _MOST_LIMIT = 12.0  # residual sds: e^-13 of one, which it may move an intercept by, is an error of 10^11 rows
 # Residual sds at which residuals may be clipped. What that moves the intercept by is taken to be e^-(L + 1)
 # of them, as with exponential errors.
@@ -82,7 +80,7 @@ class Bent(NamedTuple):
     """
 
     lost: float = 0.0
-    variances: Callable[[Array, Array], Array] = lambda radii, noise: np.ones((len(radii), 1))
+    variances: Callable[[np.ndarray, np.ndarray], np.ndarray] = lambda radii, noise: np.ones((len(radii), 1))
 
 
 STRAIGHT = Bent()

@@ -1,7 +1,5 @@
 """Coordinates of a release of second moments: where rows are nearly white and residuals small."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from functools import cached_property
@@ -28,8 +26,6 @@ from dpstats.moments import PublicMoments
 from dpstats.moments.noisy import SEEN
 from dpstats.moments.posterior import Expected, most_explained, posterior
 
-Array = np.ndarray
-
 # the least that a reference level is taken to hold before a release of moments, over an even share
 _LEAST_SHARE = 0.5
 
@@ -55,16 +51,16 @@ class Coordinates:
     """
 
     scale: RowScale
-    whitening: Array
-    line: Array
+    whitening: np.ndarray
+    line: np.ndarray
     sigma: float
-    prior: Array
-    expected: Array
+    prior: np.ndarray
+    expected: np.ndarray
     tail: Tail = NO_TAIL
     told: tuple[float, float] = (0.0, math.inf)
 
     @classmethod
-    def of_scale(cls, scale: RowScale) -> Coordinates:
+    def of_scale(cls, scale: RowScale) -> "Coordinates":
         """The first ones: by the shares of levels, and with some columns stretched less."""
         variances = np.append([1.0] * scale.constant, scale.ratio)
         k, size = len(variances), np.sqrt(variances)
@@ -83,13 +79,13 @@ class Coordinates:
         """What is public of the moments of rows, where that says anything."""
         return Structure.of(self.scale.alike)
 
-    def obeying(self, gram: Array) -> Array:
+    def obeying(self, gram: np.ndarray) -> np.ndarray:
         """Released second moments of a, less the noise that breaks what is public of them."""
         if self.structure is None:
             return gram
         return self.structure.nearest(gram, self.whitening @ of_levels(self.scale))
 
-    def expecting(self, gram: Array, noise: float) -> Array:
+    def expecting(self, gram: np.ndarray, noise: float) -> np.ndarray:
         """What is expected of second moments of a, with what released ones tell of the shares of levels."""
         if self.structure is None:
             return self.expected
@@ -150,20 +146,20 @@ class Coordinates:
         )
 
     @cached_property
-    def constant(self) -> Array | None:
+    def constant(self) -> np.ndarray | None:
         """u with a'u = 1; None without an intercept."""
         return np.linalg.solve(self.whitening, np.eye(len(self.line))[0]) if self.scale.constant else None
 
     def improved(
         self,
-        gram: Array,
-        cross: Array,
+        gram: np.ndarray,
+        cross: np.ndarray,
         square: float,
-        noise: GramNoise,
+        noise: "GramNoise",
         n: int,
         whiten: bool = True,
         limit: float = math.inf,
-    ) -> Coordinates:
+    ) -> "Coordinates":
         """Residuals about the line that released second moments give, in coordinates that whiten them.
 
         Those were clipped at `limit`, which took of their mean square what was counted beyond.
@@ -190,7 +186,7 @@ class Coordinates:
         seen, tail = (sure / sigma**2, limit / sigma), tail.over(1 / self.sigma)
         return Coordinates(self.scale, whitening, line, self.sigma * sigma, prior, expected, tail, seen)
 
-    def open(self, gram: Array, noise: float) -> Array:
+    def open(self, gram: np.ndarray, noise: float) -> np.ndarray:
         """The prior, with what columns that surely vary by this release alone may explain of the response.
 
         In earlier ones they may have held one value, as far as noise told: slopes by these are of noise.
@@ -205,7 +201,7 @@ class Coordinates:
         k = len(self.line)
         return math.sqrt(2 * k if self.numbers is None else 4 * self.numbers / (k + 1))
 
-    def _whitening(self, gram: Array, noise: float) -> Array:
+    def _whitening(self, gram: np.ndarray, noise: float) -> np.ndarray:
         """Of second moments in these coordinates, of which noise of this sd hides small eigenvalues."""
         k = len(gram)
         size = max(float(np.trace(gram)) / k, noise / math.sqrt(k))
@@ -228,7 +224,7 @@ class Coordinates:
             penalised=1.0 - first * self.scale.constant,
         )
 
-    def to_params(self) -> Array:
+    def to_params(self) -> np.ndarray:
         """What takes a line to coefficients of the design's columns, but for the centre of y; (k, k)."""
         scale = self.scale
         return to_user(scale.center, scale.scale, scale.constant, scale.y_scale)
@@ -243,7 +239,9 @@ class GramNoise:
     square: float
 
 
-def second_moments(release: Release, bounds: Bounds, rows: int) -> tuple[Array, Array, float, GramNoise]:
+def second_moments(
+    release: Release, bounds: Bounds, rows: int
+) -> tuple[np.ndarray, np.ndarray, float, GramNoise]:
     """Of a a', a r and r^2 per row that counts, and their noise, from a release of z z' with z = (a, c r)."""
     matrix, sd = release.values[0] / rows, release.sd / rows
     c = bounds.radius / bounds.limit

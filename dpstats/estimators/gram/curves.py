@@ -22,8 +22,6 @@ from dpstats.estimators.matrices import ROUNDING
 from dpstats.moments import LinearMoments
 from dpstats.moments.normal_rows import normal_squares
 
-Array = np.ndarray
-
 _SQUARE = 2.0  # mean square of the square of a normal column, less its mean
 _OTHERS = 8  # quantiles of the square of the other coordinates of a row
 MOVED = 1.4  # what a square, of a column or of the predictor, moves a line by at most, over its coefficient
@@ -47,12 +45,12 @@ class Law(ColumnLaw):
         Whether declared bounds leave room for another octave, whose rows noise may hide.
     """
 
-    along: Array
-    others: Array
-    room: Array
+    along: np.ndarray
+    others: np.ndarray
+    room: np.ndarray
 
     @classmethod
-    def of(cls, place: Coordinates, chosen: Array, long: LongRows) -> "Law":
+    def of(cls, place: Coordinates, chosen: np.ndarray, long: LongRows) -> "Law":
         """Of the columns of these numbers; normal ones where too little was seen."""
         scale, counted = place.scale, ColumnLaw.counted(place.scale, chosen)
         at, shares = counted.at, counted.shares
@@ -66,7 +64,7 @@ class Law(ColumnLaw):
         room = (np.abs(ends) > OCTAVE * np.abs(seen_to)).any(axis=0)
         return cls(at, shares, along, others, room)._with(long, 1 + chosen, ends)
 
-    def _with(self, long: LongRows, axes: Array, ends: Array) -> "Law":
+    def _with(self, long: LongRows, axes: np.ndarray, ends: np.ndarray) -> "Law":
         """The same with long rows that were counted along these axes, as far as the first stage saw fewer.
 
         They lie on the side to which the column is skewed, unless only the other one has room within `ends`.
@@ -82,22 +80,22 @@ class Law(ColumnLaw):
         others = self.shares * (1 - more.sum(axis=1, keepdims=True))
         return replace(self, at=np.hstack([self.at, far]), shares=np.hstack([others, more]))
 
-    def weights(self, radius: float | Array) -> Array:
+    def weights(self, radius: float | np.ndarray) -> np.ndarray:
         """Mean weights at the points of rows shortened to a radius, or to each of some; (..., m, points)."""
         squares = self.others[:, None] + (self.along[:, None] * self.at**2)[..., None]
         longest = np.asarray(radius)[..., None, None, None] ** 2
         return np.asarray(np.mean(np.minimum(1.0, longest / squares), axis=-1))
 
-    def lost(self, radius: float) -> Array:
+    def lost(self, radius: float) -> np.ndarray:
         """What rows so shortened have lost of the mean cube of each column, whatever its sign; (m,)."""
         return np.asarray(np.sum(self.shares * np.abs(self.at) ** 3 * (1 - self.weights(radius)), axis=1))
 
     @functools.cached_property
-    def whole(self) -> Array:
+    def whole(self) -> np.ndarray:
         """The line of rows that are not shortened."""
         return self.shortened_line(math.inf)
 
-    def shortened_line(self, radius: float | Array) -> Array:
+    def shortened_line(self, radius: float | np.ndarray) -> np.ndarray:
         """Intercept and slope of the square on its column, of rows shortened to a radius; (2, ..., m)."""
         return self.line(self.at**2, self.weights(radius))
 
@@ -119,21 +117,21 @@ class Curves:
 
     place: Coordinates
     law: Law
-    chosen: Array
-    found: Array
-    error: Array
-    sure: Array
+    chosen: np.ndarray
+    found: np.ndarray
+    error: np.ndarray
+    sure: np.ndarray
 
     def spent(self, plan: Plan) -> Plan:
         """A plan whose last stage has the shares of rows apart and of bends, where there can be none."""
         plan = self.place.found.spent(plan, "final")
         return plan if len(self.chosen) else plan.given("curves", "final")
 
-    def moved(self, radius: float | Array) -> Array:
+    def moved(self, radius: float | np.ndarray) -> np.ndarray:
         """How far least squares lies from the line of rows so shortened by each; whitened, (..., k, m)."""
         return self.found * self.per_square(radius)
 
-    def per_square(self, radius: float | Array) -> Array:
+    def per_square(self, radius: float | np.ndarray) -> np.ndarray:
         """The same for squares whose coefficients are 1."""
         intercept, slope = (
             whole - short
@@ -155,21 +153,21 @@ class Curves:
         told = self.chosen[(np.abs(self.found) > self.sure) & far]
         return [f"bends:{1 + j}" for j in told]
 
-    def shift(self, radius: float) -> Array:
+    def shift(self, radius: float) -> np.ndarray:
         """What is to be added to the line of rows so shortened; in whitened coordinates, shape (k,)."""
         return np.asarray(self.moved(radius) @ self._known)
 
-    def variance(self, radius: float | Array) -> Array:
+    def variance(self, radius: float | np.ndarray) -> np.ndarray:
         """Covariance of a line to which that was added; in whitened coordinates, shape (..., k, k)."""
         by, known = self.moved(radius), self._known
         return np.asarray(by * (known * (1 - known) + (_OTHER_BENDS * known) ** 2) @ np.swapaxes(by, -1, -2))
 
     @functools.cached_property
-    def _known(self) -> Array:
+    def _known(self) -> np.ndarray:
         """Shares of the coefficients that chance leaves, by James and Stein's rule: 0 where it may be all."""
         return np.asarray(np.maximum(1 - (self.error / np.maximum(np.abs(self.found), 1e-300)) ** 2, 0.0))
 
-    def left(self, radius: float, usual: float) -> Array:
+    def left(self, radius: float, usual: float) -> np.ndarray:
         """What of a bend rows may still move a line by, over what they have since the usual radius; (k,).
 
         Along the images of the columns, whose mean cubes say so: a square moves a slope by these. All, where
@@ -192,7 +190,7 @@ class Curves:
         return left
 
 
-def _squares(place: Coordinates) -> Array:
+def _squares(place: Coordinates) -> np.ndarray:
     """Mean squares of whitened rows along the images of the constant and of each column, all rows in full.
 
     Given one column, the others lie on their lines on it in the mean. Coordinates whiten rows of which long
@@ -262,7 +260,7 @@ def may_bend(long: LongRows, curves: Curves, place: Coordinates, own: bool) -> B
     slopes, moved = slopes_of(place, place.line)
     lost = long.lost(long.lower[0]) if own and place.scale.constant else 0.0
 
-    def variances(radius: float | Array, noise: float | Array) -> Array:
+    def variances(radius: float | np.ndarray, noise: float | np.ndarray) -> np.ndarray:
         bent = long.axes.T @ curves.variance(radius) @ long.axes
         return long.variances(radius, noise, slopes, moved) + long.n * np.diagonal(bent, axis1=-2, axis2=-1)
 

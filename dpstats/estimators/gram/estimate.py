@@ -44,8 +44,6 @@ from dpstats.moments.noisy import SEEN
 from dpstats.moments.normal_rows import kept_square, mean_weight
 from dpstats.moments.spread import Z95, error_up_to
 
-Array = np.ndarray
-
 # What a square moves a line by: its coefficient times `MOVED` at most, below that in proportion to what it
 # would if rows that lose a share of weight and of variance all lay equally far out. On 141 lines of real
 # tables that surely bend, rows one to three times as long as usual, that is .5 times in the median, 2.0 in
@@ -189,7 +187,7 @@ def _without_constant(moments: LinearMoments, radius: float) -> LinearMoments:
     return replace(moments, kept=mean_weight(k, radius), doubt=doubt)
 
 
-def _line(moments: LinearMoments, place: Coordinates) -> Array:
+def _line(moments: LinearMoments, place: Coordinates) -> np.ndarray:
     """Coefficients of columns on the scale of the first stage."""
     return np.asarray(place.line + place.sigma * place.whitening @ moments.normal_equations().delta)
 
@@ -220,7 +218,7 @@ def _drawn(moments: LinearMoments, place: Coordinates, bounds: Bounds, apart: Ap
 
 def _followed(
     moments: LinearMoments, place: Coordinates, bounds: Bounds, long: LongRows, curves: Curves
-) -> Array:
+) -> np.ndarray:
     """See :meth:`dpstats.estimators.gram.lengths.LongRows.followed`."""
     fit = moments.normal_equations()
     known = place.prior + moments.noise_cross**2 * fit.gain @ fit.gain.T
@@ -275,7 +273,7 @@ def _gaussian(
 
 
 def _without_unknown(
-    moments: LinearMoments, place: Coordinates, limit: float, two_values: Array
+    moments: LinearMoments, place: Coordinates, limit: float, two_values: np.ndarray
 ) -> LinearMoments:
     """Moments that know what no release tells: of columns in which rows may be alike, and of levels.
 
@@ -297,8 +295,8 @@ def _without_unknown(
 
 
 def open_levels(
-    moments: LinearMoments, place: Coordinates, limit: float, alike: Array
-) -> tuple[Array, Array]:
+    moments: LinearMoments, place: Coordinates, limit: float, alike: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
     """What moves the line in rows of a level, or one value of a flag, of whose residuals nothing is known.
 
     The mean of a level's clipped residuals is the limit at most, however far its rows lie: all may be beyond

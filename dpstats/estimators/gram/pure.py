@@ -7,8 +7,6 @@ gives. The error of the matrix enters by what the last step moves, and by what a
 See docs/theory/linear.md#pure-epsilon.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 
@@ -105,7 +103,7 @@ def _equivalent(curator: Curator, cost: float, place: Coordinates) -> float:
     return 2 / float(sds[0].max())
 
 
-def _with_kurtosis(moments: LinearMoments, before: Bounds, bounds: Bounds, pilot: _Score) -> LinearMoments:
+def _with_kurtosis(moments: LinearMoments, before: Bounds, bounds: Bounds, pilot: "_Score") -> LinearMoments:
     """Moments that know how heavy the tails of residuals are, as far as noise lets that be told.
 
     The last pilot clipped residuals nearer, and what it left of their mean square is the unit of these. By

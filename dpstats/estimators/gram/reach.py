@@ -21,8 +21,6 @@ from dpstats.estimators.row_scale import SURE, RowScale
 from dpstats.estimators.zoom import HIDDEN, least_seen
 from dpstats.moments import LinearMoments
 
-Array = np.ndarray
-
 # Cells, in sds: the bulk, and from there two an octave.
 _RATIO = math.sqrt(2)
 BULK = 4.0
@@ -95,7 +93,7 @@ def of_hidden(moments: LinearMoments, place: Coordinates, limit: float) -> Linea
     )
 
 
-def _seen(counts: Array, law: str, sd: float) -> Array:
+def _seen(counts: np.ndarray, law: str, sd: float) -> np.ndarray:
     """Cells that stand out from noise, alone or together; if none does, the nearest that do."""
     seen, size = np.zeros(len(counts), dtype=bool), len(counts) * (len(_WINDOWS) + 1)
     normal, least = (least_seen(name, size) for name in ("gaussian", law))

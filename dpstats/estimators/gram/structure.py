@@ -6,8 +6,6 @@ conditions takes off a noisy matrix all noise that breaks them.
 See docs/theory/linear.md#levels.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 import numpy as np
@@ -38,7 +36,7 @@ class Structure:
         self.numbers = int(alike.max()) + 1
 
     @classmethod
-    def of(cls, alike: np.ndarray) -> Structure | None:
+    def of(cls, alike: np.ndarray) -> "Structure | None":
         """None where nothing is known, or no entry is 0 or another."""
         known = alike.size > 0 and int(alike.max()) + 1 < len(alike) * (len(alike) + 1) // 2
         return cls(alike) if known else None

@@ -1,7 +1,5 @@
 """Rows whose residuals lie beyond the bulk of all, and what limits take of them."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -50,7 +48,7 @@ class Tail:
         """What these rows alone make of the mean of r^2."""
         return self.beyond(0.0)
 
-    def clipped(self, square: float, error: float, limit: float, told: tuple[float, float]) -> Tail:
+    def clipped(self, square: float, error: float, limit: float, told: tuple[float, float]) -> "Tail":
         """The tail, once a limit has left `square` of a mean square of 1, which residuals are told to have.
 
         If that is less than half, and surely less than they have, `told` first, the rest lies between the
@@ -69,7 +67,7 @@ class Tail:
         share = np.array([(1 - square) / (limit * (far - limit))])
         return replace(self, shares=share, lower=np.array([limit]), upper=np.array([far]))
 
-    def over(self, unit: float) -> Tail:
+    def over(self, unit: float) -> "Tail":
         """In another unit."""
         return replace(self, lower=self.lower / unit, upper=self.upper / unit)
 

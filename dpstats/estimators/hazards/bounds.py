@@ -16,8 +16,6 @@ from dpstats.estimators.row_scale import RowScale
 from dpstats.estimators.stretch import longest_square
 from dpstats.families.hazard_bounds import HazardBounds, hazard_bounds
 
-Array = np.ndarray
-
 CUTS = ladder(1.0, 20.0)  # cumulative hazards to choose from; twice the first before anything is known
 # of the largest contribution of a matrix, against the largest distance of scores: it adds at most 12 % to it
 HAZARD_MATRIX_SHARE = 0.5
@@ -35,7 +33,7 @@ class Bounds:
         return hazard_bounds(self.c, self.radius, HAZARD_MATRIX_SHARE)
 
 
-def watched(scale: RowScale, grid: Grid, bounds: Bounds, point: Array) -> dict[str, Any]:
+def watched(scale: RowScale, grid: Grid, bounds: Bounds, point: np.ndarray) -> dict[str, Any]:
     """Public parameters of statistics of rows and their times, at log hazards and coefficients (J + d,)."""
     return dict(
         center=scale.center,
@@ -65,11 +63,11 @@ class Chooser:
     n: int
     mu: float
 
-    def first(self, whitening: Array) -> Bounds:
+    def first(self, whitening: np.ndarray) -> Bounds:
         """Narrow ones, before anything is known."""
         return Bounds(self._radius(LENGTHS[0], whitening), 2 * CUTS[0])
 
-    def choose(self, whitening: Array, expected: Array, grid: Grid, spread: float) -> Bounds:
+    def choose(self, whitening: np.ndarray, expected: np.ndarray, grid: Grid, spread: float) -> Bounds:
         """The bounds of least variance, noise below `FREE` sampling sds not counted; and assumed bias.
 
         Variances are those along axes of the columns, of which logarithms are averaged. `expected` are second
@@ -89,10 +87,10 @@ class Chooser:
             key=lambda each: each[0],
         )[1]
 
-    def _radius(self, length: float, whitening: Array) -> float:
+    def _radius(self, length: float, whitening: np.ndarray) -> float:
         return math.sqrt(min(length * len(whitening), longest_square(whitening, self.scale)))
 
-    def _loss(self, length: float, bounds: Bounds, squares: Array, lost: float, events: float) -> float:
+    def _loss(self, length: float, bounds: Bounds, squares: np.ndarray, lost: float, events: float) -> float:
         kept, (weight, sensitivity) = (1 - lost) * events, bounds.of_row
         noise = sensitivity / (self.mu * np.sqrt(kept * squares))
         error = 2 * len(squares) * (noise / weight) ** 2 / (kept * squares) + of_weighting(length, kept)

@@ -1,7 +1,5 @@
 """The estimate, its covariance and its flags, from the averaged steps (docs/theory/coxph.md#covariance)."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass, replace
 from typing import TypeAlias
@@ -45,7 +43,7 @@ class HazardEstimate(Estimate):
     events: Quantity
     trend: Trend | None = None
 
-    def through(self, way: np.ndarray) -> HazardEstimate:
+    def through(self, way: np.ndarray) -> "HazardEstimate":
         found, k = super().through(way), way.shape[1]
         if found is self:
             return self

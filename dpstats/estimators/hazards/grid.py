@@ -5,8 +5,6 @@ rows that rises evenly within a cell, and the pieces, on each of which the basel
 See docs/theory/coxph.md#grid.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -143,7 +141,7 @@ class Grid:
         """Hazard that each cell adds, where pieces have these logarithms of multiples, within a range."""
         return np.asarray(self.rates * np.exp(np.clip(log_hazards, -END, END))[self.pieces])
 
-    def of_baseline(self, values: np.ndarray, weights: np.ndarray) -> Grid:
+    def of_baseline(self, values: np.ndarray, weights: np.ndarray) -> "Grid":
         """The same pieces, in which the clock runs as the baseline does, not as the hazard of those at risk.
 
         So many rows of a stratum have these linear predictors at its beginning. Those of high hazard fail
@@ -172,7 +170,7 @@ class Grid:
         """Share of all events beyond c, as in `kept`."""
         return float(np.clip(1 - self.kept(c, spread) @ self.events / self.events.sum(), 0.0, 0.98))
 
-    def divided(self, c: float, spread: float, score_noise: float) -> Grid:
+    def divided(self, c: float, spread: float, score_noise: float) -> "Grid":
         """In pieces anew, each with enough events before c, as in `kept`; its score has noise of this sd."""
         seen = np.maximum(self.kept(c, spread), _LEAST_SHARE) * self.events
         stratum = np.unique(self.runs, return_index=True)[1] // (len(self.rates) // self.strata)

@@ -20,8 +20,6 @@ from dpstats.estimators.hazards.problem import by_stratum
 from dpstats.estimators.matrices import SMALLEST, not_noise, symmetric_power
 from dpstats.estimators.newton.information import usable
 
-Array = np.ndarray
-
 _LITTLE = 1e-6  # length of the part of an eigenvector that is of slopes, below which there is none
 # of what is expected of the block of slopes, a relative sd that one more number in it would have
 _UNLIKE = 0.5
@@ -32,15 +30,17 @@ _TERMS = 5  # of a polynomial of the fourth degree
 class Known:
     """Releases of the matrix of v v', v = (unit vector of the piece, whitened covariates), per row."""
 
-    expected: Array  # second moments of standardised columns, by the shares of levels
-    error: Array  # relative sds of their variances, (d,)
+    expected: np.ndarray  # second moments of standardised columns, by the shares of levels
+    error: np.ndarray  # relative sds of their variances, (d,)
     slopes: Accumulator = field(default_factory=Accumulator)
-    cross: Array = field(default_factory=lambda: np.zeros((1, 1)))  # (J, d), of standardised columns, times
-    precision: Array = field(default_factory=lambda: np.zeros((1, 1)))  # (d, d), of each row of it
+    cross: np.ndarray = field(
+        default_factory=lambda: np.zeros((1, 1))
+    )  # (J, d), of standardised columns, times
+    precision: np.ndarray = field(default_factory=lambda: np.zeros((1, 1)))  # (d, d), of each row of it
     count: float = 0.0  # of events that are seen, per row
     weight: float = 0.0
 
-    def add(self, parts: Sequence[Array], sd: float, whitening: Array) -> None:
+    def add(self, parts: Sequence[np.ndarray], sd: float, whitening: np.ndarray) -> None:
         """Add a release of the trace of pieces, (1,), the block between, (J, d), and that of slopes, (d, d).
 
         `sd` is of the noise of the first and of the diagonal of the last; other entries have half its square.
@@ -54,7 +54,7 @@ class Known:
         self.weight += new
 
     @cached_property
-    def own(self) -> Array:
+    def own(self) -> np.ndarray:
         """Whitening by what is expected: noise of releases is about alike in all directions of it."""
         return symmetric_power(self.expected, -0.5, SMALLEST)
 
@@ -69,7 +69,7 @@ class Known:
         """Events that are seen, per row; no fewer than noise would hide."""
         return max(self.count, 2 / math.sqrt(self.weight))
 
-    def surely(self, ways: Array) -> Array:
+    def surely(self, ways: np.ndarray) -> np.ndarray:
         """Mean squares per row of these sums of standardised columns at failures, less two sds of noise.
 
         By releases alone: what is expected says no more of a rare level than the first stage knew of it.
@@ -96,7 +96,7 @@ class Known:
         drawn.add(self.level * np.diag(told), self.level * math.sqrt(between), np.sqrt(told)[:, None] * own)
         return drawn
 
-    def _between(self, shares: Array, stratum: Array) -> tuple[Array, Array]:
+    def _between(self, shares: np.ndarray, stratum: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The block of pieces and columns, shape (J, d), and what noise leaves unknown of it.
 
         Columns are turned by the root of `precision`, so that noise is the same in all of them.
@@ -113,14 +113,14 @@ class Known:
             errors[-1][own] = axes * np.sqrt(noise)
         return block, np.hstack(errors)
 
-    def _terms(self, shares: Array) -> tuple[Array, Array]:
+    def _terms(self, shares: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Orthonormal polynomials on the pieces of one stratum, (J, T), and variances of their noise."""
         middle = (np.cumsum(shares) - shares / 2) / shares.sum()
         powers = np.vander(middle, min(_TERMS, len(shares))) * np.sqrt(shares)[:, None]
         axes = np.linalg.qr(powers)[0]
         return axes, np.sum(axes**2 / shares[:, None], axis=0)
 
-    def information(self, shares: Array, stratum: Array, whitening: Array) -> Information:
+    def information(self, shares: np.ndarray, stratum: np.ndarray, whitening: np.ndarray) -> Information:
         """All of it, for pieces with these shares of the events, of these strata.
 
         sds along an eigenvector are those of the block of the slopes, as far as it lies there, and of what

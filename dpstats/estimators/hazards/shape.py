@@ -15,8 +15,6 @@ from scipy import special
 from dpstats.estimators.hazards.problem import Problem
 from dpstats.estimators.row_scale import SURE
 
-Array = np.ndarray
-
 # sd of the logarithm of the shape before anything is known: 19 of 20 are between 1/4 and 4
 _BEFORE = 0.7
 _STEP = 0.1  # of logarithms of shapes
@@ -37,11 +35,11 @@ class ClockShape:
         By what the logarithm of `gains` changes with one sd of what is not known of the shape.
     """
 
-    gains: Array
-    error: Array
+    gains: np.ndarray
+    error: np.ndarray
 
 
-def find_shape(problem: Problem, counts: Array, at_risk: Array, sd: float) -> ClockShape:
+def find_shape(problem: Problem, counts: np.ndarray, at_risk: np.ndarray, sd: float) -> ClockShape:
     """The shape of all strata by noisy failures, and about how many rows are at risk, in cells.
 
     Parameters
@@ -60,7 +58,7 @@ def find_shape(problem: Problem, counts: Array, at_risk: Array, sd: float) -> Cl
     return ClockShape(np.exp(likely @ logs), (likely * apart) @ logs / spread)
 
 
-def gained(problem: Problem, shapes: Array) -> Array:
+def gained(problem: Problem, shapes: np.ndarray) -> np.ndarray:
     """What time to the power of these shapes gains in each cell of a stratum, shape (shapes, F).
 
     Before a lower bound of 0 no time passes: that cell gains as much as the next one.
@@ -71,7 +69,7 @@ def gained(problem: Problem, shapes: Array) -> Array:
     return np.asarray(gains)
 
 
-def smoothed(problem: Problem, counts: Array, variance: float) -> tuple[Array, Array]:
+def smoothed(problem: Problem, counts: np.ndarray, variance: float) -> tuple[np.ndarray, np.ndarray]:
     """Noisy counts in cells, drawn towards those of a Weibull law of each stratum where noise explains more.
 
     Also variances of errors of the sums of each count and of those after it in its stratum: of the law and of
@@ -104,18 +102,18 @@ def smoothed(problem: Problem, counts: Array, variance: float) -> tuple[Array, A
     return np.concatenate(found), np.concatenate(errors)
 
 
-def until_the_end(rows: Array) -> Array:
+def until_the_end(rows: np.ndarray) -> np.ndarray:
     """Sums of each number and of those after it in its row."""
     return np.asarray(np.cumsum(rows[:, ::-1], axis=1)[:, ::-1])
 
 
-def _times(problem: Problem) -> Array:
+def _times(problem: Problem) -> np.ndarray:
     """Ends of the cells of a stratum, in shares of its length, and its beginning."""
     times = problem.edges[: (len(problem.edges) - 1) // problem.strata + 1] - max(problem.edges[0], 0.0)
     return np.asarray(np.maximum(times / times[-1], 0.0))
 
 
-def _as_many(expected: Array, counts: Array, strata: int) -> Array:
+def _as_many(expected: np.ndarray, counts: np.ndarray, strata: int) -> np.ndarray:
     """Numbers in proportion to those of each row that add up to the counts of each stratum."""
     each = expected.reshape(len(expected), strata, -1)
     sums = np.maximum(counts.reshape(strata, -1).sum(axis=1), 1.0)
@@ -123,14 +121,14 @@ def _as_many(expected: Array, counts: Array, strata: int) -> Array:
     return np.asarray(each.reshape(expected.shape))
 
 
-def _likely(counts: Array, expected: Array, variance: float) -> Array:
+def _likely(counts: np.ndarray, expected: np.ndarray, variance: float) -> np.ndarray:
     """Log-likelihood of noisy counts, which have the variance of Poisson ones and of their noise."""
     variances = variance + np.maximum(expected, 1e-6)
     return np.asarray(-np.sum((counts - expected) ** 2 / variances + np.log(variances), axis=1) / 2)
 
 
 @functools.cache
-def _waves(count: int) -> Array:
+def _waves(count: int) -> np.ndarray:
     """The wavelets of Haar, orthonormal, on so many cells, shape (m, count)."""
     waves = np.ones((1, 1))
     while len(waves) < count:

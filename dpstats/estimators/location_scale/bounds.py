@@ -27,7 +27,6 @@ from dpstats.estimators.location_scale.problem import sigma_of
 from dpstats.estimators.location_scale.whitening import Whitening
 from dpstats.families.score_bounds import ScoreBounds, Truncation, score_bounds
 
-Array = np.ndarray
 P = TypeVar("P", bound=Placement, covariant=True)
 
 # cumulative hazards, from that of two thirds of the rows to one that no row reaches; sds of residuals, from
@@ -97,7 +96,7 @@ class Bounding(Generic[P]):
     n: float
     doubt: float = field(default=0.0, kw_only=True)
 
-    def truncation(self, choice: Choice, point: Array) -> Truncation:
+    def truncation(self, choice: Choice, point: np.ndarray) -> Truncation:
         """Public limits of the scores at these values; an infinite width bounds nothing but the hazard."""
         placement, problem, floor = self.placement, self.placement.problem, choice.floor
         if not problem.family.bounded and not math.isfinite(floor):
@@ -111,7 +110,7 @@ class Bounding(Generic[P]):
         rows = dict(delayed=problem.delayed, intervals=problem.intervals, strata=problem.strata is not None)
         return Truncation(problem.family, choice.c, pivots, limits, floor=floor, known_scale=known, **rows)
 
-    def public(self, choice: Choice, whitening: Array, point: Array) -> dict[str, Any]:
+    def public(self, choice: Choice, whitening: np.ndarray, point: np.ndarray) -> dict[str, Any]:
         """Parameters of a release of scores at (gamma, log sigma) `point`."""
         return dict(
             self.placement.scale.public(),
@@ -131,7 +130,7 @@ class Bounding(Generic[P]):
     def bounds(self, where: Truncation) -> ScoreBounds:
         return score_bounds(where, MATRIX_SHARE)
 
-    def off(self, choice: Choice, point: Array) -> float:
+    def off(self, choice: Choice, point: np.ndarray) -> float:
         """Bias of log sigma against maximum likelihood by these bounds, per share of failures in doubt."""
         floors = self.placement.expectations(point).floors
         beyond = max(floor.bias for floor in floors if floor.z <= choice.floor) / FLOOR_BIAS
@@ -139,14 +138,14 @@ class Bounding(Generic[P]):
         late = math.exp(-choice.c / self.placement.problem.family.cut.bias)
         return _OFF * (math.sqrt(late) + math.sqrt(beyond) + math.sqrt(early))
 
-    def _pivots(self, point: Array, narrow: bool) -> tuple[float, float]:
+    def _pivots(self, point: np.ndarray, narrow: bool) -> tuple[float, float]:
         pivot = self.placement.pivot(point)
         if not narrow:
             return declared_range(pivot, self.placement.scale)
         mean, sd = self.placement.over_events(pivot)
         return mean - NEARLY_ALL * sd - 0.1, mean + NEARLY_ALL * sd + 0.1
 
-    def _limits(self, width: float, point: Array) -> tuple[float, float]:
+    def _limits(self, width: float, point: np.ndarray) -> tuple[float, float]:
         placement = self.placement
         sd, offset = placement.residual_sd(point), placement.expectations(point).offset
         least, most = placement.declared_residuals(point)
@@ -156,13 +155,13 @@ class Bounding(Generic[P]):
         high = placement.expected.upper(width * sd, 1 + 0.3 * width * sd)
         return low, max(min(-offset + high, most), 0.0)
 
-    def first(self, point: Array) -> Choice:
+    def first(self, point: np.ndarray) -> Choice:
         """Narrow bounds for the first steps, where noise and the start are worse than any bias."""
         radius, usual = math.sqrt(LENGTHS[0] * self.k), self.placement.expectations(point)
         c = next((c for c in CUTS if usual.kept(c) >= _FIRST_KEPT), CUTS[-1])
         return Choice(c, radius, usual.first_floor, USUAL_WIDTH, math.inf, math.inf)
 
-    def choose(self, whitening: Whitening, point: Array) -> Choice:
+    def choose(self, whitening: Whitening, point: np.ndarray) -> Choice:
         """The bounds for these values."""
         widest = self._widest(whitening, point)
         if max(widest.location_noise, widest.log_sigma_noise) < NOTHING:
@@ -170,7 +169,7 @@ class Bounding(Generic[P]):
         choice = self._cut_and_radius(whitening, point)
         return choice if self.placement.problem.known_scale else self._with_width(choice, point)
 
-    def _widest(self, whitening: Whitening, point: Array) -> Choice:
+    def _widest(self, whitening: Whitening, point: np.ndarray) -> Choice:
         """Bounds that no row of the declared box reaches, save by a cumulative hazard beyond the last cut."""
         floor = self.placement.expectations(point).floors[-1]
         radius = math.sqrt(whitening.longest_square(self.placement.scale))
@@ -184,18 +183,18 @@ class Bounding(Generic[P]):
     def _events_mu(self) -> float:
         return self.tail_mu * math.sqrt(self.n * self.placement.events.fraction)
 
-    def _log_sigma_noise(self, bounds: ScoreBounds, point: Array) -> float:
+    def _log_sigma_noise(self, bounds: ScoreBounds, point: np.ndarray) -> float:
         if self.placement.problem.known_scale:
             return 0.0
         information = self._log_sigma_information(point)
         return bounds.sensitivity / bounds.log_sigma_weight / (self._events_mu * math.sqrt(information))
 
-    def _log_sigma_information(self, point: Array) -> float:
+    def _log_sigma_information(self, point: np.ndarray) -> float:
         """Expected square of the log sigma score of an event."""
         spread = self.placement.residual_sd(point) ** 2
         return self.placement.expectations(point).log_sigma_information(spread)
 
-    def _cut_and_radius(self, whitening: Whitening, point: Array) -> Choice:
+    def _cut_and_radius(self, whitening: Whitening, point: np.ndarray) -> Choice:
         best, cuts = (math.inf, self.first(point)), list(CUTS)
         for floor in self.placement.expectations(point).floors:
             before, last, rises = best[0], math.inf, 0
@@ -214,7 +213,7 @@ class Bounding(Generic[P]):
         return best[1]
 
     def _best_radius(
-        self, c: float, floor: Floor, whitening: Whitening, point: Array, least: float
+        self, c: float, floor: Floor, whitening: Whitening, point: np.ndarray, least: float
     ) -> tuple[float, Choice] | None:
         """The criterion and the choice, or None where noise alone exceeds the least criterion so far."""
         count, usual = self.n * self.placement.events.fraction, self.placement.expectations(point)
@@ -242,17 +241,17 @@ class Bounding(Generic[P]):
         return float(value[best]), replace(choice, **chosen)
 
     @cached_property
-    def _kept_by(self) -> Callable[[tuple[float, ...]], Array]:
+    def _kept_by(self) -> Callable[[tuple[float, ...]], np.ndarray]:
         """What rows of these squares leave of the information on each coefficient, 1 of the intercept."""
 
-        def kept(squares: tuple[float, ...]) -> Array:
+        def kept(squares: tuple[float, ...]) -> np.ndarray:
             lost = map(self.placement.scale.squares_beyond, squares)
             shares = [1 - (below + above) / np.maximum(whole, 1e-300) for below, above, whole in lost]
             return np.array([np.append(1.0, np.maximum(share, LEAST_KEPT)) for share in shares])
 
         return cache(kept)  # every cut and floor is tried with the same rows
 
-    def _with_width(self, choice: Choice, point: Array) -> Choice:
+    def _with_width(self, choice: Choice, point: np.ndarray) -> Choice:
         count = self.n * self.placement.events.fraction
         size = self._log_sigma_information(point) * count * self.tail_mu
         least, best = math.inf, choice

@@ -7,8 +7,6 @@ events are the first fraction f of its law.
 See docs/theory/survival.md#choice-of-bounds.
 """
 
-from __future__ import annotations
-
 import functools
 import math
 from abc import ABC, abstractmethod
@@ -25,8 +23,6 @@ from dpstats.estimators.location_scale.event_law import (
     residuals,
 )
 from dpstats.families import Family
-
-Array = np.ndarray
 
 # of events: the information on log sigma takes E[h1*^2] to be what it is there, whatever their fraction is
 _USUAL_FRACTION = 0.6
@@ -80,7 +76,7 @@ class Delayed(Expectations):
         By the event fraction.
     """
 
-    def __init__(self, law: EventLaw, usual: ExpectedEvents) -> None:
+    def __init__(self, law: EventLaw, usual: "ExpectedEvents") -> None:
         self._law, self._kept = law, dict[float, float]()
         self.offset, self.floors = law.offset, law.floors
         self._left = law.left(law.cut(WHOLE))
@@ -99,7 +95,7 @@ class Delayed(Expectations):
 
 
 @functools.lru_cache(maxsize=64)  # a choice of bounds asks for the same many times
-def delayed(law: EventLaw, usual: ExpectedEvents) -> Delayed:
+def delayed(law: EventLaw, usual: "ExpectedEvents") -> Delayed:
     """What rows that enter late lead one to expect."""
     return Delayed(law, usual)
 
@@ -160,7 +156,7 @@ class ExpectedEvents(Expectations):
         return self.fraction * width + (1 - self.fraction) * short
 
     @abstractmethod
-    def start(self, line: Array, variance: float) -> tuple[Array, float]:
+    def start(self, line: np.ndarray, variance: float) -> tuple[np.ndarray, float]:
         """Location coefficients and sigma from the events' line and the variance about it.
 
         Covariates and response are in sds of the events, about their mean. Without censoring that line is
@@ -187,7 +183,7 @@ class _Exponential(ExpectedEvents):
     def log_sigma_information(self, spread: float) -> float:
         return float(np.clip(self._usual_share * spread, 0.6, _MOST_INFORMATION))
 
-    def start(self, line: Array, variance: float) -> tuple[Array, float]:
+    def start(self, line: np.ndarray, variance: float) -> tuple[np.ndarray, float]:
         f = self.fraction
         sigma = math.sqrt(variance) * self._per_sd
         gamma = f * line
@@ -220,7 +216,7 @@ class _Truncated(ExpectedEvents):
     def spread(self, square: float, share: float) -> float:
         return self.residual_square * square / self._log_sigma
 
-    def start(self, line: Array, variance: float) -> tuple[Array, float]:
+    def start(self, line: np.ndarray, variance: float) -> tuple[np.ndarray, float]:
         # Least squares on a sample truncated by its response, undone: exact where all is normal (Goldberger
         # 1981, Journal of Econometrics 15, 357-366). All slopes shrink by one factor.
         square = self.residual_square

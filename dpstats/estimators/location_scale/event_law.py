@@ -25,8 +25,6 @@ from dpstats.families import Family
 from dpstats.families.martingale import taper
 from dpstats.families.tapers import Taper
 
-Array = np.ndarray
-
 # noise can put the line anywhere; beyond these there is nothing to be said
 _FARTHEST, _HIGHEST_OFFSET, LEAST_KEPT = 50.0, 20.0, 0.01
 # below minus this, a normal row collects a hazard of 1e-19: freezing h1* there changes no compensator
@@ -75,7 +73,7 @@ class EventMeans(NamedTuple):
     log_sigma: float
 
     @property
-    def matrix(self) -> Array:
+    def matrix(self) -> np.ndarray:
         """Of location and log sigma, shape (2, 2)."""
         return np.array([[self.location, self.cross], [self.cross, self.log_sigma]])
 
@@ -101,14 +99,14 @@ class EventLaw:
     """
 
     family: Family
-    z: Array
-    weights: Array
-    about: Array
-    place: Array
+    z: np.ndarray
+    weights: np.ndarray
+    about: np.ndarray
+    place: np.ndarray
     centred: float | None = None
 
     @classmethod
-    def of(cls, family: Family, z: Array, weights: Array, centred: float | None = None) -> EventLaw:
+    def of(cls, family: Family, z: np.ndarray, weights: np.ndarray, centred: float | None = None) -> EventLaw:
         """Of rows that are all alike; the weights need not add up to 1."""
         weights = weights / weights.sum()
         return cls(family, z, weights, z - weights @ z, np.zeros_like(z), centred)
@@ -137,7 +135,7 @@ class EventLaw:
         z = np.clip(mean + between * place + about, -_FARTHEST, _FARTHEST)
         return cls(family, z, np.outer(_WEIGHTS, _WEIGHTS).ravel() / (2 * math.pi), about, place)
 
-    def mean(self, values: Array) -> float:
+    def mean(self, values: np.ndarray) -> float:
         return float(self.weights @ values)
 
     @functools.cached_property
@@ -151,7 +149,7 @@ class EventLaw:
         return self.mean((self.z - self.centre) ** 2)
 
     @functools.cached_property
-    def slope(self) -> Array:
+    def slope(self) -> np.ndarray:
         """h1*, nothing cut and no floor."""
         return self.family.log_hazard_slope(self.z)
 
@@ -169,7 +167,7 @@ class EventLaw:
         return float(np.clip(offset, -_HIGHEST_OFFSET, _HIGHEST_OFFSET))
 
     @property
-    def rho(self) -> Array:
+    def rho(self) -> np.ndarray:
         """Residuals about the pivot, without limits."""
         return self.about - self.offset
 
@@ -183,12 +181,12 @@ class EventLaw:
         log_sigma = 1 + self.rho * slope
         return EventMeans(*map(self.mean, (g * slope**2, g * slope * log_sigma, g * log_sigma**2)))
 
-    def slope_and_variance(self, kept: Array, whole: Array) -> tuple[float, float]:
+    def slope_and_variance(self, kept: np.ndarray, whole: np.ndarray) -> tuple[float, float]:
         """Of a score whose integrand is `kept` of `whole`, over the whole information."""
         size = self.mean(whole**2)
         return self.mean(kept * whole) / size, self.mean(kept**2) / size
 
-    def by_place(self, values: Array, degree: int) -> Array:
+    def by_place(self, values: np.ndarray, degree: int) -> np.ndarray:
         """E[values t^j] for j up to `degree`, t the place of a row's line."""
         return np.vander(self.place, degree + 1, increasing=True).T @ (self.weights * values)
 
@@ -213,6 +211,6 @@ def watched(family: Family, fraction: float, centred: float) -> EventLaw:
     return EventLaw.of(family, residuals(family, fraction), np.ones(POINTS), centred)
 
 
-def residuals(family: Family, fraction: float) -> Array:
+def residuals(family: Family, fraction: float) -> np.ndarray:
     """Residuals of events of rows watched to that hazard, at even shares."""
     return family.quantile(min(fraction, MOST_FAILED) * (np.arange(POINTS) + 0.5) / POINTS)

@@ -7,8 +7,6 @@ Both are combined entry by entry, weighted by their precision.
 See docs/theory/survival.md#steps-and-covariance.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -64,7 +62,7 @@ class KnownMatrix(NamedTuple):
         """Without what is expected, of events the square of whose score is that of the unit."""
         return usable(self.mean, self.sds, self.axes, np.full(len(self.mean), unit), self.left)
 
-    def levelled(self, whitening: np.ndarray, scale: RowScale) -> KnownMatrix:
+    def levelled(self, whitening: np.ndarray, scale: RowScale) -> "KnownMatrix":
         """Without the noise that breaks what is public of levels; W whitens rows."""
         structure, way, k = Structure.of(scale.alike), whitening @ of_levels(scale), len(whitening)
         if structure is None:

@@ -5,8 +5,6 @@ inspections are apart. Nothing public tells that; counts of rows by cells do, wi
 See docs/theory/survival.md#failures-between-two-times.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -26,8 +24,6 @@ from dpstats.families.between import between
 from dpstats.families.martingale import scores
 from dpstats.families.quantiles import even_shares
 from dpstats.families.tapers import Taper
-
-Array = np.ndarray
 
 # Ends of the cells, as shares that have failed by then: cells finer than these would hold more noise than
 # they tell, at the budgets at which matrices are released.
@@ -50,11 +46,11 @@ class InspectedLaw(EventLaw):
         The same where an event was seen.
     """
 
-    lower: Array = field(default_factory=lambda: np.zeros(0))
-    upper: Array = field(default_factory=lambda: np.zeros(0))
+    lower: np.ndarray = field(default_factory=lambda: np.zeros(0))
+    upper: np.ndarray = field(default_factory=lambda: np.zeros(0))
 
     @classmethod
-    def counted(cls, family: Family, edges: Array, counts: Array) -> InspectedLaw:
+    def counted(cls, family: Family, edges: np.ndarray, counts: np.ndarray) -> "InspectedLaw":
         """By how many of them lie between which cells; the counts need not add up to 1."""
         ends = [2 * edges[0] - edges[1], edges[-1] + _BEYOND]
         middle = np.concatenate([ends[:1], (edges[1:] + edges[:-1]) / 2, ends[1:]])
@@ -75,7 +71,7 @@ class InspectedLaw(EventLaw):
         return self._means(cut, self.centre + self.offset)
 
     @cached_property
-    def one_end(self) -> Array:
+    def one_end(self) -> np.ndarray:
         """Which of the cells have no lower end."""
         return self.lower == _EARLIEST
 
@@ -108,7 +104,7 @@ class InspectedLaw(EventLaw):
         means = self._means(self.cut(WHOLE), 0.0)
         return means.cross / means.location - self.centre
 
-    def _means(self, cut: Taper, pivot: float, rows: Array | float = 1.0) -> EventMeans:
+    def _means(self, cut: Taper, pivot: float, rows: np.ndarray | float = 1.0) -> EventMeans:
         with np.errstate(all="ignore"):
             known = between(self.family, self.lower, self.upper)
             found = scores(
@@ -129,36 +125,36 @@ class PlacedByInspections(PlacedByLine):
 
     law_of_rows: InspectedLaw
 
-    def law(self, point: Array) -> EventLaw:
+    def law(self, point: np.ndarray) -> EventLaw:
         return self.law_of_rows
 
-    def expectations(self, point: Array) -> Expectations:
+    def expectations(self, point: np.ndarray) -> Expectations:
         return delayed(self.law_of_rows, self.expected)
 
-    def line(self, point: Array) -> Array:
+    def line(self, point: np.ndarray) -> np.ndarray:
         slopes = 1 - (1 - _SLOPES) * self.varied(point)
         return np.append(self.law_of_rows.centre, slopes * super().line(point)[1:])
 
-    def varied(self, point: Array) -> float:
+    def varied(self, point: np.ndarray) -> float:
         """How much events vary about their line, against the law of rows that are all alike; at most 1.
 
         Where they do not, inspections tell of no spread, and so not of log sigma.
         """
         return min(self._about(point) / max(self.law_of_rows.square, LEAST_SPREAD), 1.0)
 
-    def log_sigma(self, point: Array, cut: Taper) -> float:
+    def log_sigma(self, point: np.ndarray, cut: Taper) -> float:
         """As :meth:`InspectedLaw.log_sigma`, by the line of the points at these values."""
         return self.law_of_rows.log_sigma(cut, self._about(point), self.varied(point))
 
-    def _about(self, point: Array) -> float:
+    def _about(self, point: np.ndarray) -> float:
         return self.events.residual / self.events.fraction / sigma_of(point) ** 2
 
-    def residual_square(self, point: Array) -> float:
+    def residual_square(self, point: np.ndarray) -> float:
         return float(max(self.law_of_rows.square, LEAST_SPREAD) * sigma_of(point) ** 2)
 
 
 def placed(
-    curator: Curator, mu: float, problem: SurvivalProblem, scale: RowScale, events: Events, point: Array
+    curator: Curator, mu: float, problem: SurvivalProblem, scale: RowScale, events: Events, point: np.ndarray
 ) -> PlacedByLine:
     """Where the events are: by their line or, of rows that were inspected, by a release of their residuals.
 

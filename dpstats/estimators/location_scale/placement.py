@@ -22,8 +22,6 @@ from dpstats.estimators.location_scale.problem import SurvivalProblem, sigma_of
 from dpstats.estimators.matrices import not_noise
 from dpstats.estimators.row_scale import RowScale
 
-Array = np.ndarray
-
 
 @dataclass(frozen=True)
 class Placement(ABC):
@@ -41,14 +39,14 @@ class Placement(ABC):
     events: EventSquares
 
     @abstractmethod
-    def line(self, point: Array) -> Array:
+    def line(self, point: np.ndarray) -> np.ndarray:
         """Of the residuals of the events, in sigmas: line'x~."""
 
     @abstractmethod
-    def residual_square(self, point: Array) -> float:
+    def residual_square(self, point: np.ndarray) -> float:
         """Mean square about the pivot, per event."""
 
-    def believed(self, point: Array) -> float:
+    def believed(self, point: np.ndarray) -> float:
         """How much of the line's slopes is not noise, from 0 to 1."""
         return 1.0
 
@@ -57,16 +55,16 @@ class Placement(ABC):
         """What the event fraction leads one to expect."""
         return expected(self.problem.family, self.events.fraction)
 
-    def expectations(self, point: Array) -> Expectations:
+    def expectations(self, point: np.ndarray) -> Expectations:
         """The same at these values: with delayed entry, they say at which hazards events happen."""
         return delayed(self.law(point), self.expected) if self.problem.delayed else self.expected
 
-    def law(self, point: Array) -> EventLaw:
+    def law(self, point: np.ndarray) -> EventLaw:
         """At which residuals the events happen, by their line."""
         mean, between = self.over_events(self.line(point))
         return EventLaw.along(self.problem.family, mean, between, self.residual_sd(point))
 
-    def pivot(self, point: Array) -> Array:
+    def pivot(self, point: np.ndarray) -> np.ndarray:
         """m = pivot'x~: residuals of the line through the events, less the offset.
 
         Slopes are shrunk by twice what noise makes of none: a line that is noise would have log sigma and the
@@ -77,24 +75,24 @@ class Placement(ABC):
         pivot[0] += self.expectations(point).offset
         return pivot
 
-    def over_events(self, line: Array) -> tuple[float, float]:
+    def over_events(self, line: np.ndarray) -> tuple[float, float]:
         """Mean and sd of line'x~ over the events."""
         events = self.events
         mean = float(line @ events.floored[:, 0]) / events.fraction
         return mean, math.sqrt(max(float(line @ events.floored @ line) / events.fraction - mean**2, 0.0))
 
-    def residual_sd(self, point: Array) -> float:
+    def residual_sd(self, point: np.ndarray) -> float:
         """Root of the mean square about the pivot, in sigmas."""
         return math.sqrt(self.residual_square(point)) / sigma_of(point)
 
-    def along(self, point: Array) -> tuple[Array, Array]:
+    def along(self, point: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Mean of the events' x~, and how it moves with each sd of the residual of their line."""
         events, line = self.events, self.line(point)
         mean, sd = self.over_events(line)
         centre = events.floored[:, 0] / events.fraction
         return centre, (events.floored @ line / events.fraction - mean * centre) / max(sd, 1e-9)
 
-    def declared_residuals(self, point: Array) -> tuple[float, float]:
+    def declared_residuals(self, point: np.ndarray) -> tuple[float, float]:
         """Range of rho that the declared bounds allow."""
         sigma = sigma_of(point)
         low, high = declared_range(point[:-1] + sigma * self.line(point), self.scale)
@@ -108,15 +106,15 @@ class PlacedByLine(Placement):
 
     events: Events
 
-    def line(self, point: Array) -> Array:
+    def line(self, point: np.ndarray) -> np.ndarray:
         return np.asarray((self.events.line - point[:-1]) / sigma_of(point))
 
-    def believed(self, point: Array) -> float:
+    def believed(self, point: np.ndarray) -> float:
         slopes = self.line(point)[1:]
         by_noise = len(slopes) * (self.events.slope_noise / sigma_of(point)) ** 2
         return not_noise(slopes @ slopes, 2 * by_noise)
 
-    def residual_square(self, point: Array) -> float:
+    def residual_square(self, point: np.ndarray) -> float:
         """By the line, or by the family where the line may be all noise.
 
         Of rare events at least the larger part of their spread.
@@ -133,18 +131,18 @@ class PlacedByFamily(Placement):
     """Without a line through the events: they happen where the family has them."""
 
     @property
-    def start(self) -> Array:
+    def start(self) -> np.ndarray:
         """No covariate has an effect, and the residuals have the spread of the family's."""
         return np.append(np.zeros(len(self.events.floored)), -0.5 * math.log(self.expected.residual_square))
 
-    def line(self, point: Array) -> Array:
+    def line(self, point: np.ndarray) -> np.ndarray:
         return np.append(self.expected.residual_mean, np.zeros(len(point) - 2))
 
-    def residual_square(self, point: Array) -> float:
+    def residual_square(self, point: np.ndarray) -> float:
         return sigma_of(point) ** 2 * self.expected.residual_square
 
 
-def declared_range(line: Array, scale: RowScale) -> tuple[float, float]:
+def declared_range(line: np.ndarray, scale: RowScale) -> tuple[float, float]:
     """Range of line'x~ over the declared box."""
     ends = np.stack([line[1:] * scale.lower[:-1], line[1:] * scale.upper[:-1]])
     return float(line[0] + ends.min(axis=0).sum()), float(line[0] + ends.max(axis=0).sum())

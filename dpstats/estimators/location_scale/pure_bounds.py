@@ -17,8 +17,6 @@ from dpstats.estimators.location_scale.placement import PlacedByLine
 from dpstats.estimators.location_scale.whitening import Whitening
 from dpstats.families.score_bounds import LOG_SIGMA_SHARE, ScoreBounds, Truncation
 
-Array = np.ndarray
-
 _LENGTHS = ladder(LENGTHS[0] / 2, LENGTHS[-1])
 # sd of linf noise for three numbers, in ranges over epsilon
 SIZE_SD = math.sqrt(20 / 3)
@@ -64,7 +62,7 @@ class PureBounding(Bounding[PlacedByLine]):
         )
 
     def _best_radius(
-        self, c: float, floor: Floor, whitening: Whitening, point: Array, least: float
+        self, c: float, floor: Floor, whitening: Whitening, point: np.ndarray, least: float
     ) -> tuple[float, Choice] | None:
         """Of the least variance, and squared bias, of a coefficient."""
         count = self.n * self.placement.events.fraction
@@ -95,7 +93,7 @@ class PureBounding(Bounding[PlacedByLine]):
         """Noise, in sampling sds, over R: of an event, over the root of what it says."""
         return bounds.sensitivity / self._events_mu / self.placement.expected.slope
 
-    def affordable_square(self, point: Array) -> float:
+    def affordable_square(self, point: np.ndarray) -> float:
         """Square of the longest row that noise leaves room for."""
         choice = Choice(_USUAL_CUT, 0.0, self.placement.expected.floors[-1].z, USUAL_WIDTH, 0.0, 0.0)
         return (_FOR_LEVELS / self._per_length(self.bounds(self.truncation(choice, point)))) ** 2

@@ -23,8 +23,6 @@ from dpstats.estimators.row_scale import RowScale
 from dpstats.families.signs import largest_slope, sizes
 from dpstats.moments.normal_rows import normal_squares
 
-Array = np.ndarray
-
 
 @dataclass(frozen=True)
 class StructuredMoments(EventSquares):
@@ -69,12 +67,12 @@ class SignFrame:
     bounding: Bounding[PlacedByFamily]
     choice: Choice
     shape: StructuredMoments
-    whitening: Array
+    whitening: np.ndarray
     radius: float
     slope: float
     square: float
 
-    def public(self, point: Array) -> dict[str, Any]:
+    def public(self, point: np.ndarray) -> dict[str, Any]:
         """Parameters of a release of signs at (gamma, log sigma) `point`."""
         return dict(
             self.bounding.placement.scale.public(),
@@ -86,7 +84,7 @@ class SignFrame:
         )
 
     @property
-    def ratio(self) -> Array:
+    def ratio(self) -> np.ndarray:
         """Variance of each covariate as it is whitened, (d,); the whitening of correlations has it in."""
         scale = self.bounding.placement.scale
         return np.where(scale.unknown | self.shape.structured, 1.0, scale.ratio * _kept(scale))
@@ -96,7 +94,7 @@ class SignFrame:
         return self.bounding.placement.expected.residual_square
 
     @functools.cached_property
-    def back(self) -> Array:
+    def back(self) -> np.ndarray:
         """From slopes to whitened ones, times this on the right."""
         return np.linalg.inv(self.whitening[:, 1:])
 
@@ -150,7 +148,7 @@ def _shape(curator: Curator, mu: float, scale: RowScale) -> StructuredMoments:
     return StructuredMoments(f, f * moments, vectors, relative / values, True, hidden)
 
 
-def _alike(values: Array, noise: float) -> tuple[Array, float]:
+def _alike(values: np.ndarray, noise: float) -> tuple[np.ndarray, float]:
     """Which eigenvalues may be one that noise has spread, of which entries of the matrix have this sd; (d,).
 
     And how far it may have spread them: one is not spread.
@@ -181,7 +179,7 @@ def _choice(bounding: Bounding[PlacedByFamily]) -> Choice:
     return min((replace(bounding.first(point), c=c) for c in CUTS), key=noise)
 
 
-def sized(curator: Curator, mu: float, frame: SignFrame, point: Array) -> SignFrame:
+def sized(curator: Curator, mu: float, frame: SignFrame, point: np.ndarray) -> SignFrame:
     """With the sizes as released and as expected, by precision."""
     d, radius, family = len(frame.whitening), frame.radius, frame.bounding.placement.problem.family
     longest = math.sqrt(TUNING.longest * d)
@@ -193,7 +191,7 @@ def sized(curator: Curator, mu: float, frame: SignFrame, point: Array) -> SignFr
     return replace(frame, slope=float(slope), square=float(square))
 
 
-def _kept(scale: RowScale) -> Array:
+def _kept(scale: RowScale) -> np.ndarray:
     """What weights leave of the second moments of 0/1 columns, over what they leave of normal ones, (d,).
 
     Rows of a rare value are long, and their direction says little of the other columns.

@@ -3,8 +3,6 @@
 See docs/theory/survival.md#strata.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -48,7 +46,7 @@ class Layout:
     square: np.ndarray
 
     @classmethod
-    def of(cls, strata: ScaleGroups, placement: PlacedByLine) -> Layout:
+    def of(cls, strata: ScaleGroups, placement: PlacedByLine) -> "Layout":
         scale, events = placement.scale, placement.events
         inside = np.linalg.solve(to_user(scale.center, scale.scale, True), strata.inside.T).T
         made = np.linalg.solve(to_user(scale.center, scale.scale, True, scale.y_scale), strata.tied)

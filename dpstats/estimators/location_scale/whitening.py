@@ -3,8 +3,6 @@
 See docs/theory/survival.md#releases-and-shares.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass, replace
 
@@ -35,7 +33,7 @@ class Whitening:
     first: np.ndarray
 
     @classmethod
-    def of_events(cls, events: Events, scale: RowScale, square: float = 0.0) -> Whitening:
+    def of_events(cls, events: Events, scale: RowScale, square: float = 0.0) -> "Whitening":
         """(S / f)^(-1/2) of the event matrix.
 
         Rows of levels that it counts in full are no longer than the root of `square`, if that is more than
@@ -49,7 +47,7 @@ class Whitening:
         matrix = symmetric_power(relative, -0.5)
         return cls(matrix, matrix)
 
-    def improved(self, information: np.ndarray, radius: float, scale: RowScale) -> Whitening:
+    def improved(self, information: np.ndarray, radius: float, scale: RowScale) -> "Whitening":
         """W that also whitens `information`, given in today's whitened coordinates and per event."""
         back = np.linalg.inv(self.matrix)
         metric = np.linalg.inv(with_levels(back @ information @ back, radius**2, scale))

@@ -9,8 +9,6 @@ what clipped scores leave where the family is only roughly true, and weighted ro
 quite linear. See docs/theory/glm.md#choice-of-bounds.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass, replace
 
@@ -25,8 +23,6 @@ from dpstats.estimators.newton.problem import Problem
 from dpstats.families.bounded_score import BoundedScore
 from dpstats.families.glm import CERTAIN
 from dpstats.families.quantiles import even_shares
-
-Array = np.ndarray
 
 SPREADS, STEEPEST = ladder(2.5, 30.0), ladder(1.0, 20.0)
 # of the information of a row, what is taken for able to tell of a bend: few events tell of none
@@ -83,7 +79,7 @@ class Chooser:
     tail_mu: float
     uneven: Uneven | None = None
 
-    def first(self, whitening: Array) -> Bounds:
+    def first(self, whitening: np.ndarray) -> Bounds:
         """Narrow bounds for the first steps, where noise and the start are worse than any bias."""
         radius = self._radius(LENGTHS[0], whitening)
         if not self.problem.family.unlimited:
@@ -157,7 +153,7 @@ class Chooser:
         mean = family.mean_at(level / self.located.usable, self._predictors())
         return mean / float(family.variance(np.array(mean)))
 
-    def sought(self, level: float, dispersion: float) -> tuple[Chooser, float]:
+    def sought(self, level: float, dispersion: float) -> "tuple[Chooser, float]":
         """The chooser for the family that the scatter of counts tells, and the level in its terms."""
         family, usable = self.problem.family, self.located.usable
         if family.seek is None:
@@ -167,7 +163,7 @@ class Chooser:
         level = usable * float(found.curvature(eta))
         return replace(self, problem=replace(self.problem, family=found)), level
 
-    def choose(self, whitening: Array, level: float, dispersion: float, told: bool = True) -> Bounds:
+    def choose(self, whitening: np.ndarray, level: float, dispersion: float, told: bool = True) -> Bounds:
         """Bounds at this level of curvature and this dispersion.
 
         That of counts which differ much is not `told` by squares far from the root: there is room for what
@@ -200,7 +196,7 @@ class Chooser:
         length = self._length(whitening, level, score.limit, score.curvature_limit, variance)
         return Bounds(self._radius(length, whitening), score)
 
-    def _radius(self, length: float, whitening: Array) -> float:
+    def _radius(self, length: float, whitening: np.ndarray) -> float:
         box = longest_image(whitening, self.located.lower, self.located.upper)
         return math.sqrt(min(length * self.problem.k, box))
 
@@ -215,7 +211,7 @@ class Chooser:
         return size / level
 
     def _length(
-        self, whitening: Array, level: float, limit: float, curvature_limit: float, variance: float
+        self, whitening: np.ndarray, level: float, limit: float, curvature_limit: float, variance: float
     ) -> float:
         """Length of least loss, in the mean over the columns."""
         best, k = (math.inf, LENGTHS[0]), self.problem.k
@@ -231,7 +227,9 @@ class Chooser:
             best = min(best, (value / k + error**2, length))
         return best[1]
 
-    def _rare(self, length: float, more: tuple[tuple[Array, Array], ...] = ()) -> list[tuple[float, float]]:
+    def _rare(
+        self, length: float, more: tuple[tuple[np.ndarray, np.ndarray], ...] = ()
+    ) -> list[tuple[float, float]]:
         """Of each column with rare long values, its mean square and what rows of this length leave of it.
 
         Rare values that noise hides are not among them: nothing chosen could show these. Nor are, but for
@@ -263,7 +261,7 @@ class Chooser:
         """Scores of counts and amounts, with the room that is of least loss."""
         return self._score(self._spread(radius, level, dispersion), level, dispersion)
 
-    def left(self, score: BoundedScore | None, level: float) -> Array:
+    def left(self, score: BoundedScore | None, level: float) -> np.ndarray:
         """What clipping may move coefficients of standardised columns by, where counts scatter unevenly."""
         if self.uneven is None or score is None:
             return np.zeros(self.problem.k)

@@ -3,8 +3,6 @@
 See docs/theory/glm.md#dispersion.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -145,7 +143,7 @@ class Uneven:
     direction: np.ndarray
 
     @classmethod
-    def of(cls, release: Release, whitening: np.ndarray, limit: float) -> Uneven:
+    def of(cls, release: Release, whitening: np.ndarray, limit: float) -> "Uneven":
         """By released "score_squares"; `limit` is that of the scores."""
         (found,), (sds,) = release.values, release.sds
         at, _ = _place(found[0, 0], found[0, 1:])

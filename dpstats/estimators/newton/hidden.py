@@ -10,8 +10,6 @@ from dpstats.estimators.matrices import SMALLEST
 from dpstats.estimators.newton.located import Located, usual_effects
 from dpstats.estimators.newton.problem import Problem
 
-Array = np.ndarray
-
 # square of the effect of columns together, over that of uncorrelated ones, below which they cancel:
 # of what noise hides of uncorrelated columns the floor of an eigenvalue is more
 _CANCEL = 0.5
@@ -20,8 +18,13 @@ _TURNS = 200  # after which bounds hardly fall; they come from above, so that fe
 
 
 def hidden(
-    information: Information, whitening: Array, far: Array, most: Array, problem: Problem, located: Located
-) -> tuple[Array, Array]:
+    information: Information,
+    whitening: np.ndarray,
+    far: np.ndarray,
+    most: np.ndarray,
+    problem: Problem,
+    located: Located,
+) -> tuple[np.ndarray, np.ndarray]:
     """Covariance of a whitened point by effects along directions that are not seen, of which it has none.
 
     Where columns may cancel each other, and the effects of each may make the linear predictor of rows have an
@@ -59,7 +62,7 @@ def hidden(
     return blind @ (way * squares) @ way.T @ blind, information.blind(larger)
 
 
-def _effects(problem: Problem, located: Located) -> Array:
+def _effects(problem: Problem, located: Located) -> np.ndarray:
     """What takes coefficients of standardised columns to effects, over their sds before any data.
 
     Those of the levels of a category are against its mean, and the reference level has one.
@@ -75,7 +78,7 @@ def _effects(problem: Problem, located: Located) -> Array:
     return np.vstack(matrix)
 
 
-def _squares(lacking: Array, seen: Array) -> Array:
+def _squares(lacking: np.ndarray, seen: np.ndarray) -> np.ndarray:
     """What the square of each effect may be, at most 1: that before any data.
 
     Of effects b a fit has seen (1 - L) b. So (1 - L_jj) b_j is what was seen of one effect and what was not

@@ -1,7 +1,5 @@
 """What is known of a matrix released step by step, and how it is made usable (docs/theory/glm.md#steps)."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -34,7 +32,7 @@ class Public:
     way: np.ndarray
 
     @classmethod
-    def of(cls, problem: Problem, located: Located) -> Public | None:
+    def of(cls, problem: Problem, located: Located) -> "Public | None":
         """None where all entries are free."""
         if problem.alike is None or (structure := Structure.of(problem.alike)) is None:
             return None

@@ -25,8 +25,6 @@ from dpstats.families.bounded_score import BoundedScore
 from dpstats.moments.design import DesignMoments
 from dpstats.moments.noisy import SEEN
 
-Array = np.ndarray
-
 # a column stretched by this against its root mean square has rare long values, which shall keep their weight
 _STRETCHED = 1.5
 # rows become longer as noise falls; the scale shall then not
@@ -74,7 +72,7 @@ class PriorWeights:
     uneven: float = 1.0
 
     @classmethod
-    def of(cls, seen: Array, noise: float) -> "PriorWeights":
+    def of(cls, seen: np.ndarray, noise: float) -> "PriorWeights":
         """By released means of q and q^2, within what 0 <= q <= 1 allows; 1 where none were released."""
         if not len(seen):
             return cls()
@@ -138,33 +136,33 @@ class Located:
         Of the rows, where they have any and the dispersion is free.
     """
 
-    center: Array
-    scale: Array
-    least: Array
-    lower: Array
-    upper: Array
-    squares: Array
-    rare: tuple[tuple[Array, Array], ...]
+    center: np.ndarray
+    scale: np.ndarray
+    least: np.ndarray
+    lower: np.ndarray
+    upper: np.ndarray
+    squares: np.ndarray
+    rare: tuple[tuple[np.ndarray, np.ndarray], ...]
     mean: float
     sd: float
     offset: float
     noise: float
-    prior: Array
-    dim: Array
+    prior: np.ndarray
+    dim: np.ndarray
     usable: float = 1.0
     usable_sd: float = 1.0
     unread: bool = False
-    tails: dict[int, tuple[Array, Array]] = field(default_factory=dict)
+    tails: dict[int, tuple[np.ndarray, np.ndarray]] = field(default_factory=dict)
     columns: DesignMoments | None = None
     flat: bool = False
     skewed: tuple[int, ...] = ()
     references: tuple[float, ...] = ()
     thinnest: float = 1.0
-    few: tuple[tuple[Array, Array], ...] = ()
-    away: Array = field(default_factory=lambda: np.zeros(1))
+    few: tuple[tuple[np.ndarray, np.ndarray], ...] = ()
+    away: np.ndarray = field(default_factory=lambda: np.zeros(1))
     weights: PriorWeights = PriorWeights()
 
-    def before(self, axes: Array) -> Array:
+    def before(self, axes: np.ndarray) -> np.ndarray:
         """Variance of coefficients before any data, of columns of known spread.
 
         Changes of each by 1 are the columns of `axes`, shape (k, k).
@@ -174,7 +172,7 @@ class Located:
     def public(self) -> dict[str, Any]:
         return dict(center=self.center, scale=self.scale)
 
-    def start(self, problem: Problem, least: float) -> Array:
+    def start(self, problem: Problem, least: float) -> np.ndarray:
         """The mean response in the intercept, no nearer than `least` to its ends, and nothing elsewhere."""
         beta, family = np.zeros(problem.k), problem.family
         if problem.intercept:
@@ -182,7 +180,7 @@ class Located:
             beta[0] = float(family.link(np.array(mean))) - self.offset
         return beta
 
-    def ends(self, beta: Array, problem: Problem, score: BoundedScore) -> Array:
+    def ends(self, beta: np.ndarray, problem: Problem, score: BoundedScore) -> np.ndarray:
         """Least and largest linear predictor that a row may have, where scores tell them apart."""
         ends = np.sort([self.lower * beta, self.upper * beta], axis=0).sum(axis=1)
         return np.clip(ends + problem.offset, *score.predictors)
@@ -203,7 +201,7 @@ class Located:
         sds = np.append((self.scale * np.sqrt(self.squares))[first:], max(self.sd, float(family.counts)))
         return Whereabouts(np.append(self.center[first:], self.mean), np.where(near, farthest, sds), farthest)
 
-    def to_user(self, intercept: bool) -> Array:
+    def to_user(self, intercept: bool) -> np.ndarray:
         """Matrix from coefficients of standardised columns to the user's."""
         first = int(intercept)
         return to_user(self.center[first:], self.scale[first:], intercept)
@@ -213,29 +211,31 @@ class Located:
 class _Spread:
     """Shares of the rows by octave of the distance from an origin, cleaned of noise."""
 
-    shares: Array
-    squares: Array
-    known: Array  # whether noise and the error of the mean do not explain what was seen
-    visible: Array  # whether a column has more than one octave that noise does not explain
-    error: Array  # sds of what noise adds to mean squares, where rows are seen and in the octave beyond
+    shares: np.ndarray
+    squares: np.ndarray
+    known: np.ndarray  # whether noise and the error of the mean do not explain what was seen
+    visible: np.ndarray  # whether a column has more than one octave that noise does not explain
+    error: np.ndarray  # sds of what noise adds to mean squares, where rows are seen and in the octave beyond
 
     @property
-    def mean_square(self) -> Array:
+    def mean_square(self) -> np.ndarray:
         return np.sum(self.shares * self.squares, axis=1)
 
 
-def level_shares(others: Array, noise: float) -> Array:
+def level_shares(others: np.ndarray, noise: float) -> np.ndarray:
     """Shares of the levels of a category, its reference level first, by what was seen of the others."""
     variances = np.append(len(others), np.ones(len(others))) * noise**2
     return shares_of(np.append(1 - others.sum(), others), variances)
 
 
-def usual_effects(scales: Array) -> Array:
+def usual_effects(scales: np.ndarray) -> np.ndarray:
     """sds of the effects of 0/1 columns of these scales, before any data."""
     return _LOG_RATIO * scales
 
 
-def _weighed(spread: _Spread, scales: Array, which: Array) -> dict[int, tuple[Array, Array]]:
+def _weighed(
+    spread: _Spread, scales: np.ndarray, which: np.ndarray
+) -> dict[int, tuple[np.ndarray, np.ndarray]]:
     """Counts by size of such covariates of which noise lets some be seen, and squares in their scales."""
     return {
         int(j): (spread.shares[j], spread.squares[j] / scales[j] ** 2)
@@ -323,10 +323,10 @@ class _Reference(NamedTuple):
 
     least: float
     square: float
-    rare: tuple[tuple[Array, Array], ...]
+    rare: tuple[tuple[np.ndarray, np.ndarray], ...]
 
 
-def _reference(others: Array, error: float, noise: float, k: int) -> _Reference:
+def _reference(others: np.ndarray, error: float, noise: float, k: int) -> _Reference:
     """By the shares of the other levels, which have an error of this sd each."""
     share = float(level_shares(others, error)[0])
     shares, squares = np.array([share, 1 - share]), np.array([1 - share, share]) ** 2
@@ -340,7 +340,12 @@ def _reference(others: Array, error: float, noise: float, k: int) -> _Reference:
 
 
 def _moments(
-    spread: _Spread, problem: Problem, middle: Array, boxes: tuple[Array, Array], noise: float, rows: float
+    spread: _Spread,
+    problem: Problem,
+    middle: np.ndarray,
+    boxes: tuple[np.ndarray, np.ndarray],
+    noise: float,
+    rows: float,
 ) -> DesignMoments | None:
     """Means, and sds by the octaves, in which squares are even; those of 0 and 1 follow from their means.
 
@@ -369,7 +374,7 @@ def _usable(octaves: Release) -> tuple[float, float, bool]:
     return float(np.clip(share, min(sd, 1.0), 1.0)), sd, seen < SEEN * sd < SEEN * _USABLE_SD
 
 
-def _cleaned(release: Release, origin: Array, varies: Array) -> _Spread:
+def _cleaned(release: Release, origin: np.ndarray, varies: np.ndarray) -> _Spread:
     """Shares below three times their noise are taken for 0; with none left, the prior.
 
     Of the columns that were counted, the response the last; `varies`: those that were seen in two places.
@@ -403,7 +408,9 @@ def _cleaned(release: Release, origin: Array, varies: Array) -> _Spread:
     return _Spread(shares / shares.sum(axis=1, keepdims=True), squares, known, told > 1, error)
 
 
-def _outside(seen: Array, counts: Array, noise: float, visible: float) -> tuple[Array, Array]:
+def _outside(
+    seen: np.ndarray, counts: np.ndarray, noise: float, visible: float
+) -> tuple[np.ndarray, np.ndarray]:
     """Share of each column's rows that surely lie outside the octaves of `seen`; and where.
 
     All columns have as many rows: what noise hides in each of many octaves is sure of all of them together. A
@@ -418,7 +425,9 @@ def _outside(seen: Array, counts: Array, noise: float, visible: float) -> tuple[
     return found, weights / np.maximum(weights.sum(axis=1, keepdims=True), 1e-300)
 
 
-def _with_levels(seen: _Spread, coded: Array, shares: Array, away: Array, noise: float) -> _Spread:
+def _with_levels(
+    seen: _Spread, coded: np.ndarray, shares: np.ndarray, away: np.ndarray, noise: float
+) -> _Spread:
     """Spreads of all columns, those of 0 and 1 by their shares, `away` from their middles in half-widths.
 
     Rows that noise may hide are there, as of other columns.
@@ -435,7 +444,7 @@ def _with_levels(seen: _Spread, coded: Array, shares: Array, away: Array, noise:
     return spread
 
 
-def _scale(shares: Array, squares: Array, noise: float, k: int) -> float:
+def _scale(shares: np.ndarray, squares: np.ndarray, noise: float, k: int) -> float:
     """The scale at which the variance of the coefficient is least: sampling and privacy noise together.
 
     Rows far out carry what a rare 0/1 column or a long tail says. A small scale makes them long, so that
@@ -448,7 +457,7 @@ def _scale(shares: Array, squares: Array, noise: float, k: int) -> float:
     return float(scales[np.argmin((1 + (noise * scales) ** 2 / information) / information)])
 
 
-def weighted_square(shares: Array, squares: Array, longest: float, others: float) -> Array:
+def weighted_square(shares: np.ndarray, squares: np.ndarray, longest: float, others: float) -> np.ndarray:
     """Mean square of a column, rows weighted; their square lengths are its square and that of the others.
 
     `squares` may hold those on several scales, of which each gives a number.
@@ -458,7 +467,7 @@ def weighted_square(shares: Array, squares: Array, longest: float, others: float
     return np.asarray((squares * weights) @ shares)
 
 
-def _response(shares: Array, squares: Array, seen: float, noise: float) -> tuple[float, float]:
+def _response(shares: np.ndarray, squares: np.ndarray, seen: float, noise: float) -> tuple[float, float]:
     """Mean and sd of the response in its box [0, 1]: by octaves where noise may move the mean that was seen.
 
     Where one octave alone stands out, rare ones may lie anywhere: of all means in the box, those that noise

@@ -14,8 +14,6 @@ from dpstats.estimators.newton.problem import Problem
 from dpstats.estimators.zoom import EQUAL_CELLS, Zoomed, in_cells
 from dpstats.moments.noisy import SEEN
 
-Array = np.ndarray
-
 OCTAVES = 12  # of the distance from a mean, in which rows are counted
 # half-widths of where most of a column's rows are, within which others are looked for
 _REACH = 4.0
@@ -28,12 +26,12 @@ class Looks(NamedTuple):
     """Boxes in which rows were looked at, and octaves told; where these begin; which covariates are mostly 0,
     as far as noise tells; which columns were seen to vary; and the two releases there."""
 
-    center: Array
-    half: Array
-    reach: Array
-    origin: Array
-    zero: Array
-    varies: Array
+    center: np.ndarray
+    half: np.ndarray
+    reach: np.ndarray
+    origin: np.ndarray
+    zero: np.ndarray
+    varies: np.ndarray
     means: Release
     octaves: Release
 
@@ -90,7 +88,7 @@ def at_once(curator: Curator, costs: Plan, octaves: float, problem: Problem) -> 
     )
 
 
-def _looked_for(problem: Problem) -> tuple[dict[str, Any], Array]:
+def _looked_for(problem: Problem) -> tuple[dict[str, Any], np.ndarray]:
     """Public parameters of looks at declared boxes, and which columns are looked for, the response the last.
 
     Without an intercept nothing may be centred, and a column of 0 and 1 fills its box.
@@ -101,7 +99,7 @@ def _looked_for(problem: Problem) -> tuple[dict[str, Any], Array]:
     return public, np.append(~problem.zero_or_one & problem.intercept, True)
 
 
-def _boxes(problem: Problem, seen: Zoomed, chosen: Array) -> tuple[Array, Array]:
+def _boxes(problem: Problem, seen: Zoomed, chosen: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Middle and half-width of the boxes in which rows are looked at.
 
     Boxes of covariates that were seen in more than one place shrink to where they were seen. The box of
@@ -119,13 +117,15 @@ def _boxes(problem: Problem, seen: Zoomed, chosen: Array) -> tuple[Array, Array]
     return center, half
 
 
-def _means(problem: Problem, center: Array, half: Array) -> dict[str, Any]:
+def _means(problem: Problem, center: np.ndarray, half: np.ndarray) -> dict[str, Any]:
     """Public parameters of means in these boxes, and of weights beside them."""
     levels = [own - 1 for own in problem.categories]
     return dict(center=center, half=half, levels=levels, weights=problem.weighted)
 
 
-def _octaves(means: Array, problem: Problem, center: Array, half: Array, reach: Array) -> dict[str, Any]:
+def _octaves(
+    means: np.ndarray, problem: Problem, center: np.ndarray, half: np.ndarray, reach: np.ndarray
+) -> dict[str, Any]:
     """Public parameters of counts by octaves of the distance from means in their boxes, or from 0 without an
     intercept; those of the response from its lower end. Levels have none: their means say all of them."""
     d = len(problem.lower)
@@ -137,7 +137,7 @@ def _octaves(means: Array, problem: Problem, center: Array, half: Array, reach: 
     return dict(place, chosen=chosen[:-1], cells=OCTAVES, origin=origin[: d + 1][chosen])
 
 
-def _reach(problem: Problem, center: Array, half: Array) -> Array:
+def _reach(problem: Problem, center: np.ndarray, half: np.ndarray) -> np.ndarray:
     """Half-widths within which octaves are told: a far tail lies beyond where most rows of a column are."""
     d, reach = len(problem.lower), half.copy()
     declared = np.maximum(problem.upper - center[:d], center[:d] - problem.lower)

@@ -16,8 +16,6 @@ from dpstats.estimators.newton.problem import Problem
 from dpstats.families.bounded_score import BoundedScore
 from dpstats.families.quantiles import even_shares
 
-Array = np.ndarray
-
 # linear predictors of rows that are alike in a column, in sds
 _OTHERS = ndtri(even_shares(4))
 # of an octave, its root mean square over its lower end
@@ -74,13 +72,15 @@ def read_slopes(
     return replace(result, params=params, cov=result.cov + added, cov_privacy=result.cov_privacy + added)
 
 
-def _far(shares: Array, squares: Array) -> float:
+def _far(shares: np.ndarray, squares: np.ndarray) -> float:
     """Root mean square distance from the mean of all rows but those of the octave that holds most."""
     others = np.arange(len(shares)) != np.argmax(shares)
     return math.sqrt(float(shares[others] @ squares[others]) / float(shares[others].sum()))
 
 
-def sides_of_most(shares: Array, at: Array, below: float, above: float) -> list[tuple[float, float]]:
+def sides_of_most(
+    shares: np.ndarray, at: np.ndarray, below: float, above: float
+) -> list[tuple[float, float]]:
     """Where a column may end if most rows hold one value, and all others lie beyond it, on one side.
 
     As of a dose that few have: noise may hide on which side of the mean they lie, and declared ends may
@@ -99,7 +99,7 @@ def sides_of_most(shares: Array, at: Array, below: float, above: float) -> list[
     return [pair for pair, other in zip(pairs, (above, below), strict=True) if far <= _INNER * other]
 
 
-def placed(shares: Array, at: Array, below: float, above: float) -> tuple[Array, Array]:
+def placed(shares: np.ndarray, at: np.ndarray, below: float, above: float) -> tuple[np.ndarray, np.ndarray]:
     """Where rows of a column lie, and their shares, by octaves of the distance from the mean, farthest first.
 
     Beyond one declared end all rows are on the other side. Those nearer lie below and above so that the mean
@@ -124,8 +124,8 @@ def placed(shares: Array, at: Array, below: float, above: float) -> tuple[Array,
 
 
 def said(
-    j: int, rows: tuple[Array, Array], located: Located, params: Array, score: BoundedScore
-) -> tuple[Array, float]:
+    j: int, rows: tuple[np.ndarray, np.ndarray], located: Located, params: np.ndarray, score: BoundedScore
+) -> tuple[np.ndarray, float]:
     """Newton steps of a slope if the true one lies further by `SHIFTS`, and where rows tell the intercept.
 
     Both are in the scale of the column. The intercept makes up for a change so that its own score stays 0.

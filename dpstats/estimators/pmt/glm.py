@@ -24,8 +24,6 @@ from dpstats.estimators.pmt.frame import Frame, frame, reach
 from dpstats.families.bounded_score import BoundedScore
 from dpstats.moments import PublicColumns
 
-Array = np.ndarray
-
 STEPS = 8
 """T, known in advance; steps are t = 0, ..., T - 1, of which the last half is averaged."""
 
@@ -78,7 +76,7 @@ class _Steps(GlmSteps):
         costs: tuple[list[float], list[float]],
         problem: Problem,
         located: Located,
-        whitening: Array,
+        whitening: np.ndarray,
     ) -> None:
         self._problem, self._level = problem, problem.family.level_at(located.mean)
         self._radius = reach(curator.n) * math.sqrt(problem.k)
