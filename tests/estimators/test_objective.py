@@ -283,12 +283,23 @@ def test_rare_answers_have_their_curvature_cut_where_noise_is_worth_it():
 def test_of_rare_answers_that_are_told_well_a_line_may_lie_far_beyond_its_errors():
     """Two roots of the sum of squares reach where scores of normal log odds say, hardly farther if small."""
     near, far = np.array([-4.0, 0.5]), np.array([-5.9, 1.9])
-    assert (np.hypot(0.1, _farther(near, near, np.diag([0.01, 0.01]), np.zeros(2), 1.0)) - 0.1).max() < 0.01
+    any_chance = np.array([0.0, 1.0])
+    less = _farther(near, near, np.diag([0.01, 0.01]), np.zeros(2), 1.0, any_chance)
+    assert (np.hypot(0.1, less) - 0.1).max() < 0.01
     cov = np.array([[0.5, -0.45], [-0.45, 0.5]])
-    more = _farther(far, far, cov, np.zeros(2), 1.0)
+    more = _farther(far, far, cov, np.zeros(2), 1.0, any_chance)
     assert more[0] < -0.3 and more[1] > 0.1
     sd = np.sqrt(0.95)
     most, size = 2 * sd * np.array([-1, 1]) / np.sqrt(2), np.linalg.norm(more)
     scores, steep = _scores(far)
     lacking = more / size * (np.hypot(sd, size) - sd)
     assert _scores(far + most + 2 * lacking)[0] == pytest.approx(scores + steep @ most, abs=1e-9)
+
+
+@pytest.mark.parametrize("middle", [3.5, -3.5])
+def test_a_middle_that_is_known_badly_lies_no_farther_than_the_share_of_yes_allows(middle):
+    """Two standard errors of it would ask for a share beyond 1, and no log odds have that."""
+    at, share, both = np.array([middle, 0.7]), 1 / (1 + np.exp(-middle)), np.sign(middle) * 0.18
+    cov, side = np.array([[0.6, both], [both, 0.11]]), np.array([-1.0, 1.0])
+    unknown, known = (_farther(at, at, cov, np.zeros(2), 1.0, share + error * side) for error in (1.0, 0.01))
+    assert np.linalg.norm(unknown) > 5 > 1 > np.linalg.norm(known)

@@ -57,6 +57,11 @@ MUTANTS = (
         ("estimators/objective/penalised.py", "for side, *told in levels:", "for side, *told in levels[:0]:"),
     ),
     planted(
+        "two standard errors of a middle ask for any share of yes",
+        "estimators/test_objective.py::test_a_middle_that_is_known_badly_lies_no_farther_than_the_share_of_yes_allows[3.5]",
+        ("estimators/objective/debiased.py", "(asked - np.clip(asked, *ends))", "0.0"),
+    ),
+    planted(
         "errors across the straight part are taken on the user's scale",
         "models/test_far_from_0.py::test_a_column_far_from_0_has_the_fit_of_the_shifted_column[svm-x]",
         (

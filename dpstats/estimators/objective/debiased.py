@@ -142,7 +142,10 @@ def doubt_of_spread(
     if of_both[0, 0] > 1:
         return np.zeros_like(cov)  # a level that always says the same leaves the middle open, and says so
     share = float(np.clip(of_noise[0, 0] / max(of_both[0, 0], 1e-300), 0.0, 1.0))  # where all is lost, 0
-    change = cov @ across.T @ np.linalg.pinv(of_both) @ _farther(both[0], both[1], of_both, pull, share)
+    error = min(math.hypot(located.noise / 2, 0.5 / math.sqrt(minimum.n)), 0.5)  # of the share of yes
+    chances = np.clip(located.mean + np.array([-SURE, SURE]) * error, error, 1 - error)
+    lacking = _farther(both[0], both[1], of_both, pull, share, chances)
+    change = cov @ across.T @ np.linalg.pinv(of_both) @ lacking
     return np.outer(change, change)
 
 
@@ -154,7 +157,12 @@ def _scores(at: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _farther(
-    before: np.ndarray, linear: np.ndarray, cov: np.ndarray, pull: np.ndarray, noise: float
+    before: np.ndarray,
+    linear: np.ndarray,
+    cov: np.ndarray,
+    pull: np.ndarray,
+    noise: float,
+    chances: np.ndarray,
 ) -> np.ndarray:
     """How much farther middle and spread of log odds may be than two standard errors of a line say; an sd.
 
@@ -170,10 +178,16 @@ def _farther(
         Of the penalty.
     noise : float
         Share of `cov` by privacy noise; what sampling alone leaves is as in a fit without privacy.
+    chances : array, shape (2,)
+        Between which the mean chance of a yes surely lies, if not where the minimum has it. Two standard
+        errors of a middle that is known badly would change it by more, and ask for log odds without end.
     """
     values, vectors = np.linalg.eigh(cov)
     most = 2 * math.sqrt(max(values[-1], 0.0)) * vectors[:, -1] * np.sign(vectors[1, -1] or 1.0)
     wanted, steep = _scores(before)
+    ends = np.array([min(chances[0], wanted[0]), max(chances[1], wanted[0])]) - wanted[0]
+    asked, along = steep[0] @ most, cov @ steep[0]
+    most = most - along * (asked - np.clip(asked, *ends)) / max(float(steep[0] @ along), 1e-300)
     wanted, at = wanted + pull + steep @ most, linear + most
     for _ in range(_MOST_STEPS):
         scores, steep = _scores(at)
