@@ -234,7 +234,10 @@ def test_two_schemas_together_declare_the_variables_of_both():
 @pytest.mark.parametrize(
     ("other", "words"),
     [
-        (Schema(time=bounded(1, 5000, unit="days")), "'time' is declared in two ways; .* change it where"),
+        (
+            Schema(time=bounded(1, 5000, unit="days")),
+            "'time' is declared in two ways; .* schema.replace does",
+        ),
         (Schema().unit("other", max_rows=1), "different units"),
         ({"temp": 3}, "'temp'"),
     ],

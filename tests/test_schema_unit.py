@@ -56,6 +56,33 @@ def test_a_unit_survives_every_way_of_writing_it(make, tmp_path):
     assert again == SCHEMA and hash(again) == hash(SCHEMA) and list(again) == list(SCHEMA)
 
 
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda schema: schema.replace(time=bounded(1, 9)),
+        lambda schema: schema.replace({"time": bounded(1, 9)}),
+        lambda schema: Schema({**schema, "time": bounded(1, 9)}),
+        lambda schema: Schema(dict(schema) | {"time": bounded(1, 9)}),
+    ],
+)
+def test_a_change_of_one_declaration_keeps_the_unit_and_the_norms(change):
+    joined = (SCHEMA | {"a": bounded(-1, 1), "b": bounded(-1, 1)}).norm("a", "b", radius=1)
+    changed = change(joined)
+    assert changed["time"] == bounded(1, 9) and list(changed) == list(joined)
+    assert (changed.privacy_unit, changed.norms) == (joined.privacy_unit, joined.norms)
+
+
+def test_a_change_of_one_declaration_must_leave_the_norms_possible():
+    joined = Schema(a=bounded(-1, 1), b=bounded(-1, 1)).norm("a", "b", radius=1)
+    with pytest.raises(SchemaError, match="which must lie within the bounds"):
+        joined.replace(a=bounded(1, 2))
+
+
+def test_a_loop_over_a_schema_has_no_unit():
+    assert [*SCHEMA] == [*SCHEMA.variables] == ["time", "failed"] and "serial" not in SCHEMA
+    assert len(SCHEMA) == 2 and dict(SCHEMA.items()) == dict(PLAIN)
+
+
 def test_a_unit_is_printed_with_the_variables():
     assert (
         repr(SCHEMA)
@@ -84,7 +111,10 @@ def test_max_rows_is_a_whole_number_from_1(rows):
         (lambda: PLAIN.unit(None, max_rows=1), "must be a text such as 'serial'"),
         (lambda: PLAIN.unit("row", max_rows=1), "rename the column 'row'"),
         (lambda: PLAIN.unit("time", max_rows=1), "'time' is declared as bounded, so it cannot name the unit"),
-        (lambda: Schema(SCHEMA, serial=bounded(0, 1)), "'serial' is declared as bounded"),
+        (lambda: Schema(SCHEMA, serial=bounded(0, 1)), "'serial' is declared twice"),
+        (lambda: SCHEMA.replace(serial=bounded(0, 1)), "no variable 'serial'; declared are time, failed"),
+        (lambda: SCHEMA.replace(tine=bounded(0, 1)), r"'tine'; did you mean 'time'.*schema \| {...} adds"),
+        (lambda: SCHEMA.replace(PLAIN.unit("site", max_rows=3)), "replace is of variables alone"),
         (
             lambda: Schema(a={"kind": "unit", "max_rows": 1}, b={"kind": "unit", "max_rows": 1}),
             "'a' and 'b' are",

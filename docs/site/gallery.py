@@ -21,7 +21,7 @@ def survival() -> dict[str, Axes]:
     """Plots of times to failure."""
     drives = dps.datasets.load("hdfail")
     fit = dps.survreg("Surv(time, status) ~ temp + rsc + rer + psc", drives.data, drives.schema).fit(BUDGET)
-    warned = dps.Schema({**drives.schema, "rsc": dps.levels("0", "1")})
+    warned = drives.schema.replace(rsc=dps.levels("0", "1"))
     curves = dps.kaplan_meier("Surv(time, status) ~ rsc", drives.data, warned).fit(BUDGET)
     whole = dps.survreg("Surv(time, status) ~ 1", drives.data, drives.schema).fit(BUDGET)
     all_of_them = dps.kaplan_meier("Surv(time, status) ~ 1", drives.data, drives.schema).fit(BUDGET)

@@ -144,7 +144,7 @@ class Design(Filler):
             for name, (_, low, high) in self.middles
             if name in self.schema and low < high
         }
-        schema = Schema({**self.schema, **near})
+        schema = Schema(self.schema.variables | near)
         inside = {
             code: replace(factor, bounds=(bounds_of(factor.expression, schema),))
             if isinstance(factor, NumericFactor)

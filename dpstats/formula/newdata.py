@@ -75,7 +75,7 @@ def covariate_block(
     if not names:
         return {}, len(frame), np.zeros(len(frame), dtype=bool)
     # new data are public: they need no unit of privacy
-    block = next(open_rows(frame, Schema(dict(schema)), names).blocks(max(1, len(frame))), None)
+    block = next(open_rows(frame, Schema(schema.variables), names).blocks(max(1, len(frame))), None)
     if block is None:
         raise SpecificationError(f"{asked} have no rows")
     outside = np.zeros(len(frame), dtype=bool)

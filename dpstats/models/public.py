@@ -92,7 +92,7 @@ def as_public(public: Any, design: Design) -> PublicMoments:
         :func:`public_moments`.
     """
     if not isinstance(public, PublicMoments):
-        own = build_design(design.formula, Schema(dict(design.schema)), design.weights, design.subset)
+        own = build_design(design.formula, Schema(design.schema.variables), design.weights, design.subset)
         return _moments(_opened(public, own, own.variables), own)
     _check_names(public, design)
     if public.formula != design.formula:
@@ -139,7 +139,7 @@ def stated(public: PublicMoments | PublicColumns | None) -> dict[str, Any] | Non
 def _opened(public: Any, design: Design, names: Sequence[str]) -> Rows:
     """The public rows that a model was given; their unit of privacy does not matter."""
     try:
-        return open_rows(public, Schema(dict(design.schema)), names)
+        return open_rows(public, Schema(design.schema.variables), names)
     except SpecificationError as error:
         raise type(error)(f"public=: {error}") from None
 

@@ -69,7 +69,7 @@ def of_table(frame: pd.DataFrame, names: tuple[str, ...], design: Design, respon
         If a column is missing, or no row can be used.
     """
     own = response if response is not None and response in frame else None
-    read = VariableColumns(Schema(dict(design.schema)), names if own is None else (*names, own))
+    read = VariableColumns(Schema(design.schema.variables), names if own is None else (*names, own))
     if not read.names:
         return Knowledge({}, {}, {}, frame, ())
     blocks = open_rows(frame, read.schema, read.names).blocks()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import tomllib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, KeysView, Mapping
 from pathlib import Path
 from typing import Any
 from unicodedata import normalize
@@ -76,9 +76,8 @@ class Schema(Mapping[str, Variable]):
             if name in declared:
                 raise SchemaError(f"variable {name!r} is declared twice")
         declared.update(keywords)
-        given = variables if isinstance(variables, Schema) else None
-        self._unit = _unit_of(declared, given.privacy_unit if given else ROW)
-        self._norms = (*(given.norms if given else ()), *_norms_of(declared))
+        self._unit = _unit_of(declared)
+        self._norms = tuple(_norms_of(declared))
         self._variables = {name: _variable(name, value) for name, value in declared.items()}
         _check_unit_and_texts(self._unit, self._variables)
         check_norms(self._norms, self._variables)
@@ -140,6 +139,43 @@ class Schema(Mapping[str, Variable]):
         """
         return self._with(self._unit, (*self._norms, Norm(columns, radius)))
 
+    def replace(self, variables: Mapping[str, Any] | None = None, /, **keywords: Any) -> Schema:
+        """The same schema with other declarations of some of its variables; its unit and norms stay.
+
+        Parameters
+        ----------
+        variables
+            A mapping from names of declared variables to their new declarations. Keywords do the same.
+
+        Returns
+        -------
+        Schema
+
+        Raises
+        ------
+        SchemaError
+            If a variable is not declared, or a new declaration is not one that the unit or a norm allows.
+
+        Examples
+        --------
+        >>> import dpstats as dps
+        >>> schema = dps.Schema(age=dps.bounded(18, 90), oil=dps.flag()).unit("serial", max_rows=2)
+        >>> schema.replace(oil=dps.levels("mineral", "synthetic"))
+        variable    kind     public
+        ----------  -------  ---------------------
+        age         bounded  18 to 90
+        oil         levels   mineral, synthetic
+        serial      unit     at most 2 rows weigh
+        """
+        changed = Schema(variables, **keywords)
+        if changed._together():
+            raise SchemaError("replace is of variables alone; schema.unit and schema.norm declare the others")
+        for name in changed:
+            if name not in self:
+                unknown = _Undeclared(name, tuple(self._variables))
+                raise SchemaError(f"{unknown}; schema | {{...}} adds a variable")
+        return Schema({**self._variables, **changed._variables})._with(self._unit, self._norms)
+
     def suggest(self, described: Any) -> Schema:
         """The same schema with bounds as tight as a private description says that the values are.
 
@@ -184,7 +220,7 @@ class Schema(Mapping[str, Variable]):
             for name in self
             if name in reach and not any(name in norm.columns for norm in self._norms)
         }
-        new = Schema({**self._variables, **changed})._with(self._unit, self._norms)
+        new = self.replace(changed)
         told = [f"{name} {_describe(new[name])}" for name in new if new[name] != self[name]]
         if told:
             of = (
@@ -206,10 +242,38 @@ class Schema(Mapping[str, Variable]):
         new._unit, new._norms = unit, norms
         return new
 
+    @property
+    def variables(self) -> dict[str, Variable]:
+        """The declarations of the variables alone, without the unit and the norms."""
+        return dict(self._variables)
+
+    def _together(self) -> dict[str, Any]:
+        """The unit and the norms as plain tables, the unit by its column."""
+        unit = self.privacy_unit
+        tables = {unit.column: {"kind": unit.kind, "max_rows": unit.max_rows}} if unit.column else {}
+        norms = {
+            str(norm): {"kind": norm.kind, "columns": list(norm.columns), "radius": norm.radius}
+            for norm in self.norms
+        }
+        return tables | norms
+
+    def keys(self) -> KeysView[str]:
+        """The names of the variables, and of the unit and the norms, so that ``{**schema}`` keeps them.
+
+        A loop over the schema, ``in``, ``len`` and ``items()`` are of the variables alone.
+        """
+        return (self._variables | self._together()).keys()
+
     def __getitem__(self, name: str) -> Variable:
-        if name not in self._variables:
+        if name in self._variables:
+            return self._variables[name]
+        together = self._together()
+        if name not in together:
             raise _Undeclared(name, tuple(self._variables))
-        return self._variables[name]
+        return together[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._variables
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._variables)
@@ -226,13 +290,7 @@ class Schema(Mapping[str, Variable]):
 
     def to_dict(self) -> dict[str, dict[str, Any]]:
         """The schema as plain tables, fit for JSON or TOML."""
-        tables = {name: _plain(variable) for name, variable in self.items()}
-        unit = self.privacy_unit
-        if unit.column:
-            tables[unit.column] = {"kind": unit.kind, "max_rows": unit.max_rows}
-        for norm in self.norms:
-            tables[str(norm)] = {"kind": norm.kind, "columns": list(norm.columns), "radius": norm.radius}
-        return tables
+        return {name: _plain(variable) for name, variable in self.items()} | self._together()
 
     def to_toml(self) -> str:
         """Return the schema as TOML.
@@ -294,13 +352,13 @@ class Schema(Mapping[str, Variable]):
             if added.get(name, self[name]) != self[name]:
                 raise SchemaError(
                     f"variable {name!r} is declared in two ways; keep one of them: | does not replace "
-                    "what the first schema says, so change it where that schema is written"
+                    "what the first schema says, schema.replace does"
                 )
         if ROW not in (self.privacy_unit, added.privacy_unit) and self.privacy_unit != added.privacy_unit:
             raise SchemaError("the two schemas protect different units; keep one of them")
         unit = added.privacy_unit if self.privacy_unit == ROW else self.privacy_unit
         norms = self.norms + tuple(norm for norm in added.norms if norm not in self.norms)
-        return Schema({**self, **added})._with(unit, norms)
+        return Schema(self.variables | added.variables)._with(unit, norms)
 
     @classmethod
     def from_dict(cls, tables: Mapping[str, Any]) -> Schema:
@@ -427,11 +485,12 @@ def _table_of(declared: dict[str, Any], name: str, needs: tuple[str, ...], what:
     return table
 
 
-def _unit_of(declared: dict[str, Any], unit: Unit) -> Unit:
-    """The unit of privacy among the declarations, which loses it; else `unit`."""
+def _unit_of(declared: dict[str, Any]) -> Unit:
+    """The unit of privacy among the declarations, which lose it; else one row."""
     names = _names_of(Unit, declared)
     if len(names) > 1:
         raise SchemaError(f"{' and '.join(map(repr, names))} are both declared as unit; keep one")
+    unit = ROW
     for name in names:
         unit = Unit(name, **_table_of(declared, name, ("max_rows",), f"variable {name!r}: a unit"))
     return unit
