@@ -24,6 +24,7 @@ INTERCEPT = "Intercept"
 EVEN, EQUAL = "even", "equal"
 _EVENLY = np.linspace(1e-3, 1, 10_000)
 _NO_WATCHES = "watches= is of times to failure, with fits of survreg and coxph; leave it out"
+_SURELY = 3.0  # sds of sampling that a share is below what was asked, to be surely less
 _FARTHEST = 25.0  # sds or log-times of a standard residual: no float is lost beyond
 
 
@@ -343,6 +344,8 @@ class TimeLaw:
         if not given:
             level = float((low + high) / 2 - life.mean() if events == 1 else high - np.quantile(over, events))
             over = over + level
+        elif events < 1:
+            self._check_reached(events, over <= high)
         end = math.inf if events == 1 else float(np.quantile(over, events))
         return ResponseLaw(coef, scale, end, tuple(assumed), level, asked.inspections, watches)
 
@@ -359,8 +362,25 @@ class TimeLaw:
         rng = np.random.default_rng(1)
         assert law.watches is not None
         begun = self._begun(rows)
-        spent = self._lives(law, rows, rng) - begun
+        lives = self._lives(law, rows, rng)
+        self._check_reached(events, lives <= self._response.time_bounds[1])
+        spent = lives - begun
         return replace(law, end=float(np.quantile(spent / rng.choice(law.watches, len(begun)), events)))
+
+    def _check_reached(self, events: float, failing: np.ndarray) -> None:
+        """Refuse more failures than come within the bounds of the time, of made-up rows.
+
+        Raises
+        ------
+        SpecificationError
+        """
+        reached = float(failing.mean())
+        if reached < events - _SURELY * math.sqrt(events * (1 - events) / len(failing)):
+            raise SpecificationError(
+                f"events={events:g} cannot be reached: with this Intercept in coef= a share of {reached:.2g} "
+                f"fails within the upper bound of the time, {self._response.time_bounds[1]:g}; give fewer "
+                "failures or another Intercept, leave one of both out, or declare a longer time"
+            )
 
     def columns(self, law: ResponseLaw, rows: Drawn, rng: np.random.Generator) -> dict[str, Any]:
         """Time and event of each row."""

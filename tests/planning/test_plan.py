@@ -477,6 +477,16 @@ def test_watches_are_told_of_times_alone(monkeypatch: pytest.MonkeyPatch) -> Non
         dps.plan(MODELS["survreg"][0], BUDGET, N, watches=[100], **LIFE)
 
 
+@pytest.mark.parametrize("response", ["Surv(time, failed)", "Surv(x, time, failed)"])
+def test_failures_that_the_bounds_of_the_time_exclude_are_refused(response: str) -> None:
+    model = dps.survreg(f"{response} ~ z", None, SCHEMA)
+    known = {"z": (0.5, 1.0)} | ({"x": (25, 6)} if "x" in response else {})
+    law = {"scale": 0.6, "events": 0.2, "covariates": known}
+    with pytest.raises(SpecificationError, match="events=0.2 cannot be reached: .*bound of the time, 4000"):
+        dps.plan(model, AMPLE, 500, coef={"Intercept": 11}, **law)
+    dps.plan(model, AMPLE, 500, coef={"Intercept": 7}, **law)
+
+
 def test_watches_of_late_entries_begin_there(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Trial, "run", lambda *asked: None)
     model = dps.survreg("Surv(x, time, failed) ~ z", None, SCHEMA)
