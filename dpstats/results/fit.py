@@ -364,9 +364,11 @@ def _about(fit: Fit) -> str:
     record = fit.record
     shared = "" if record.charged_alpha is None else ", shared with another penalty"
     codes = ", ".join(code for code, _ in record.flags)
+    asked = (("subset", record.subset), ("weights", record.weights))
+    whose = "".join(f"; {name} {text}" for name, text in asked if text)
     return (
-        f"{heading(record, fit._heading)}: {fit.formula}. {record.method}. {price(record)}{shared}; unit "
-        f"{record.unit}" + (f". Caution: {codes} (see its summary)" if codes else "")
+        f"{heading(record, fit._heading)}: {fit.formula}{whose}. {record.method}. {price(record)}{shared}; "
+        f"unit {record.unit}" + (f". Caution: {codes} (see its summary)" if codes else "")
     )
 
 

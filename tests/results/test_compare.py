@@ -156,6 +156,14 @@ def test_maketables_shows_the_price_where_the_plug_in_comes_first() -> None:
     assert "Privacy & epsilon = 1, delta = 1e-06" in text and r"-0.029** \\ (0.013)" in text
 
 
+def test_what_decides_which_rows_weigh_is_told_of_each_fit() -> None:
+    part = linear(subset="x > 0", weights="1 + x")
+    table = dps.compare(linear(), part)
+    for text in (table.as_text(), table.as_markdown(), table.as_latex(), table.as_html(), table.as_csv()):
+        told = " ".join(text.split())
+        assert told.count("; subset x ") == told.count("; weights 1 + x. ") == 1
+
+
 def test_cautions_of_each_fit_are_named() -> None:
     doubtful = capacitor(flags=(("law", "failures come at other times"), ("weak", "noise hides")))
     text = " ".join(str(dps.compare(capacitor(), doubtful)).split())
