@@ -90,28 +90,77 @@ def _far(table: CellTable, ends: np.ndarray, groups: list[np.ndarray]) -> Beyond
     )
 
 
-def _tail(table: CellTable, ends: np.ndarray, side: int, groups: list[np.ndarray]) -> Beyond:
-    """Rows of the other cells on a side: the law of a tail tells them, or counts do, by their variances.
+class _Law(NamedTuple):
+    """How the rows beyond the box become fewer on a side: as many are farther than y `start` as y^-`rate`.
 
-    Of the rows N beyond the box, at a distance d from the median, as many are farther than y d as y^-rate.
-    What the law tells is wrong in all cells alike, and what noise adds in each apart.
+    Attributes
+    ----------
+    median, start : float
+        The median, and the distance of the end of the box from it.
+    rows, doubt, seen : float
+        Their number as counted, the sd of its noise, and the larger of both.
+    rate : float
     """
+
+    median: float
+    start: float
+    rows: float
+    doubt: float
+    seen: float
+    rate: float
+
+    def last(self, left: float) -> float:
+        """The y beyond which so many rows are left."""
+        return float(max(self.seen / left, 1.0) ** (1 / self.rate))
+
+
+def _nearer(ends: np.ndarray, side: int, groups: list[np.ndarray]) -> np.ndarray:
+    """Cells beyond the box on a side that are in no group."""
     outside = _outside(ends)[side > 0]
-    cells = outside[~np.isin(outside, np.concatenate([np.zeros(0, dtype=int), *groups]))]
-    if not len(cells):
-        return Beyond(0.0, 0.0, 0.0, 0.0)
+    return outside[~np.isin(outside, np.concatenate([np.zeros(0, dtype=int), *groups]))]
+
+
+def _law(table: CellTable, ends: np.ndarray, side: int, cells: np.ndarray) -> _Law:
+    """The law of the rows of some cells beyond the box."""
     median, quantile = (side * _place(table, ends, p) for p in (0.5, PROBABILITIES[0 if side < 0 else -1]))
     start = max(1.0 - median, _ROUNDING)
-    doubt, counts = math.sqrt(table.noise_of(cells)), table.counts[cells]
-    noise = np.array([table.noise_of(np.array([cell])) for cell in cells])
-    rows = max(float(counts.sum()), 0.0)
+    rows, doubt = max(float(table.counts[cells].sum()), 0.0), math.sqrt(table.noise_of(cells))
     seen = max(rows, doubt, 1.0)
     apart = max(math.log(start / max(quantile - median, _ROUNDING)), _APART)
     rate = min(max(math.log(max(PROBABILITIES[0] * table.usable / seen, 1.0)) / apart, _RATES[0]), _RATES[1])
+    return _Law(median, start, rows, doubt, seen, rate)
+
+
+def reach(table: CellTable, ends: np.ndarray) -> tuple[float, float]:
+    """Between which values all rows are taken to be but one on each side, in half-widths of the box.
+
+    They hold the box, cells whose rows stand out far from it, and as much of the tails as leaves one row.
+    """
+    groups, found = _far_groups(table, ends), []
+    for side in (-1, 1):
+        far = [1.0, *(float(max(side * ends[cells[0]], side * ends[cells[-1] + 1])) for cells in groups)]
+        if len(cells := _nearer(ends, side, groups)):
+            law = _law(table, ends, side, cells)
+            far.append(law.median + law.start * law.last(1.0))
+        found.append(max(far))
+    return -found[0], found[1]
+
+
+def _tail(table: CellTable, ends: np.ndarray, side: int, groups: list[np.ndarray]) -> Beyond:
+    """Rows of the other cells on a side: the law of a tail tells them, or counts do, by their variances.
+
+    What the law tells is wrong in all cells alike, and what noise adds in each apart.
+    """
+    cells = _nearer(ends, side, groups)
+    if not len(cells):
+        return Beyond(0.0, 0.0, 0.0, 0.0)
+    law = _law(table, ends, side, cells)
+    median, start, rows, doubt = law.median, law.start, law.rows, law.doubt
+    counts, noise = table.counts[cells], np.array([table.noise_of(np.array([cell])) for cell in cells])
     away = (
         np.maximum(np.sort(side * np.array([ends[cells], ends[cells + 1]]), axis=0) - median, start) / start
     )
-    shares, y, squares = _moments(away, rate, (seen / _FARTHEST) ** (1 / rate))
+    shares, y, squares = _moments(away, law.rate, law.last(_FARTHEST))
     unsure = math.hypot(rows, doubt) * shares
     weight = unsure**2 / (unsure**2 + noise)
     rows_of = rows * shares + weight * (counts - rows * shares)

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from dpstats._stored import Arrays
-from dpstats.moments.beyond_box import beyond
+from dpstats.moments.beyond_box import beyond, reach
 from dpstats.moments.cell_table import (
     NOISE,
     PROBABILITIES,
@@ -117,13 +117,26 @@ class MeanAndVariance(NamedTuple):
         return spread_of_normal(z, variance, self.rows, self.kurtosis, float(error) ** 2)
 
 
+def _in_half_widths(table: CellTable, sums: BoxSums) -> np.ndarray:
+    """The ends of all cells, in half-widths from the middle of the box."""
+    return (np.array([table.bounds[0], *table.edges, table.bounds[1]]) - sums.center) / sums.half
+
+
+def reach_of(column: ColumnSums) -> tuple[float, float]:
+    """Between which values all are taken to be but one on each side, by what was released."""
+    assert column.sums is not None
+    ends = reach(column.table, _in_half_widths(column.table, column.sums))
+    low, high = (column.sums.center + column.sums.half * end for end in ends)
+    return low, high
+
+
 def in_box(column: ColumnSums) -> MeanAndVariance:
     """Moments of a variable, with what lies beyond the box put in by its counts."""
     table, sums = column.table, column.sums
     assert sums is not None
     rows, doubt = table.usable, table.usable_variance
     m, q = min(max(sums.first / rows, -1.0), 1.0), sums.second / rows
-    ends = (np.array([table.bounds[0], *table.edges, table.bounds[1]]) - sums.center) / sums.half
+    ends = _in_half_widths(table, sums)
     below, above, groups = beyond(table, ends)
     mean = m + (below.shift + above.shift) / rows
     square = (below.square + above.square) / rows

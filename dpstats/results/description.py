@@ -17,7 +17,7 @@ from dpstats._private import forgetful
 from dpstats._stored import Stored
 from dpstats.errors import SpecificationError
 from dpstats.moments.cell_table import PROBABILITIES, CellTable, CoarseCounts, Noise, NumberAndInterval
-from dpstats.moments.described import BoxSums, ColumnSums, Products, mean_of, sd_of
+from dpstats.moments.described import BoxSums, ColumnSums, Products, mean_of, reach_of, sd_of
 from dpstats.moments.spread import Z95
 from dpstats.results.document import Document, Shown, marked, pairs_frame, pairs_table, privacy_table
 from dpstats.results.intervals import check_level
@@ -138,7 +138,6 @@ _PAIRS = "Correlations are over the rows that have both numbers."
 
 QUANTILES = dict(zip(("5 %", "25 %", "median", "75 %", "95 %"), PROBABILITIES, strict=True))
 _DIGITS = 2  # of suggested bounds
-_BEYOND = 2.4  # times as far from the median as limits of the outer quantiles: four sds of normal values
 
 
 @partial(forgetful, change=marked)
@@ -318,20 +317,17 @@ class Description(Facts, Shown, Stored):
 
     @property
     def reach(self) -> dict[str, tuple[float, float]]:
-        """Bounds of each number that hold nearly all of its values, by the released quantiles.
+        """Bounds of each number that hold all of its values but one on each side, as far as can be told.
 
-        They reach 2.4 times as far from the median as the outer limits of the 5 and 95 % quantiles, which of
-        normal values is four sds, are rounded outwards to two digits of that distance, and lie within the
-        declared ones. A variable of which one cell holds all of these limits has none: nine in ten of its
-        values seem alike, and nothing tells how far the others lie.
+        They hold the rows that stand out from the noise, wherever these are, and the tails that mean and sd
+        are told with, up to where these leave one row. They are rounded outwards to two digits of their
+        distance, and lie within the declared ones. A variable of which nine in ten values seem alike keeps
+        the declared ones, as nothing tells how far the others lie.
         """
         found = {}
         for name in self.numbers:
-            table, (low, high) = self._column(name).table, self.schema[name].bounds
-            five, half, rest = (table.quantile(p, 0.95) for p in (0.05, 0.5, 0.95))
-            if np.searchsorted(table.edges, five.low, "right") == np.searchsorted(table.edges, rest.high):
-                continue
-            down, up = ((1 - _BEYOND) * half.estimate + _BEYOND * end for end in (five.low, rest.high))
+            low, high = self.schema[name].bounds
+            down, up = reach_of(self._column(name))
             step = 10.0 ** (np.floor(np.log10(max(up - down, 1e-12 * (high - low)))) - _DIGITS + 1)
             down, up = np.floor(down / step) * step, np.ceil(up / step) * step
             found[name] = (max(float(f"{down:.12g}"), low), min(float(f"{up:.12g}"), high))

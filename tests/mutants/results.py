@@ -80,6 +80,11 @@ MUTANTS = (
         ("schema/schema.py", "        if described.not_private:\n", "        if False:\n"),
     ),
     planted(
+        "suggested bounds end where the box of the moments does",
+        "models/test_describe.py::test_suggested_bounds_hold_the_sum_of_amounts_with_long_tails",
+        ("moments/beyond_box.py", "law.start * law.last(1.0)", "law.start"),
+    ),
+    planted(
         "a table of private fits and others bears no mark",
         "results/test_compare.py::test_one_fit_without_noise_marks_the_whole_table",
         (
