@@ -27,6 +27,7 @@ from dpstats.curator.statistics import REGISTRY, Statistic
 from dpstats.errors import DataError
 from dpstats.rows.parts import TablePart
 
+PACKAGE = Path(__file__).parents[1]
 Named = tuple[str, Mapping[str, Any]]
 """A registered statistic: its name and its public parameters."""
 
@@ -97,9 +98,6 @@ def _times(factors: Iterable[Factor], weight: np.ndarray) -> list[Factor]:
     """What rows of these weights add."""
     root = np.sqrt(weight)
     return [Factor(left * (root if right is None else weight)[:, None], right) for left, right in factors]
-
-
-PACKAGE = Path(__file__).parents[1]
 
 
 class WorkError(RuntimeError):

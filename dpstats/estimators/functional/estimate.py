@@ -19,6 +19,10 @@ from dpstats.families import Family
 
 # fewer usable rows than n by this many sds of their noisy count are believed
 _BELIEVED = 4.0
+# noise on the residual variance, as a share of it, beyond which it hides sigma
+_HIDDEN = 0.8
+# a standard error of a bootstrap then has an error of 5 % by chance, 1 / sqrt(2 x 200)
+DRAWS = 200
 
 
 @dataclass(frozen=True)
@@ -134,10 +138,6 @@ def least_squares(moments: Moments, family: Family) -> LeastSquares:
     )
 
 
-# noise on the residual variance, as a share of it, beyond which it hides sigma
-_HIDDEN = 0.8
-
-
 @dataclass(frozen=True, kw_only=True)
 class FunctionalFit(Estimate):
     """Intercept, slopes, log sigma, for the response on the model's scale.
@@ -228,10 +228,6 @@ def on_user_scale(params: np.ndarray, box: Box) -> np.ndarray:
     shift = np.zeros(len(params))
     shift[0], shift[-1] = box.center[-1], math.log(box.half[-1])
     return _to_user(box) @ params + shift
-
-
-# a standard error of a bootstrap then has an error of 5 % by chance, 1 / sqrt(2 x 200)
-DRAWS = 200
 
 
 def bootstrap(

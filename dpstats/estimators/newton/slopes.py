@@ -10,6 +10,7 @@ import numpy as np
 from scipy.special import ndtri
 
 from dpstats.estimators.engine.finish import E
+from dpstats.estimators.halving import halved
 from dpstats.estimators.levels import OPEN, REACH, SHIFTS, LevelScores, level
 from dpstats.estimators.newton.located import Located
 from dpstats.estimators.newton.problem import Problem
@@ -20,8 +21,6 @@ from dpstats.families.quantiles import even_shares
 _OTHERS = ndtri(even_shares(4))
 # of an octave, its root mean square over its lower end
 _INNER = math.sqrt(7 / 3)
-# of the range in which an intercept is sought
-_HALVINGS = 30
 # share of the rows in one octave, from which on a number has as few others as a flag that is rare
 _MOST = 0.5
 
@@ -140,12 +139,8 @@ def said(
     kept *= family.score(np.ones_like(eta), eta) - family.score(np.zeros_like(eta), eta)
     moved = eta[:, None] + np.multiply.outer(at, SHIFTS)
     high = np.full(len(SHIFTS), 2 * float(np.abs(at).max()) * SHIFTS[-1])
-    low = -high
-    for _ in range(_HALVINGS):
-        half = (low + high) / 2
-        more = kept @ (family.mean(moved + half) - mean[:, None]) > 0
-        low, high = np.where(more, low, half), np.where(more, half, high)
+    intercept = halved(lambda each: kept @ (family.mean(moved + each) - mean[:, None]) <= 0, -high, high)
     heart = float(information @ at / information.sum())
     far = at - heart
-    steps = (kept * far) @ (family.mean(moved + low) - mean[:, None])
+    steps = (kept * far) @ (family.mean(moved + intercept) - mean[:, None])
     return np.asarray(steps / float(information @ far**2)), heart

@@ -36,6 +36,8 @@ from dpstats.families import LOGISTIC_LOSS
 from dpstats.formula.ball import UnitBall
 from dpstats.moments.normal_rows import mean_weight
 
+_MOST_STEPS, _LONGEST = 40, 1.0  # of Newton's method, and the longest of them, in log odds
+
 
 def fit_debiased(
     curator: Curator, problem: Problem, plan: Plan, robust: bool = False, tuning: Tuning = TUNING
@@ -118,9 +120,6 @@ def _read(ball: UnitBall, matrices: Matrices) -> Read:
     moments = back @ matrices.floored @ back
     lost = 1 - mean_weight(ball.k, ball.radius) if float(ball.reach @ ball.reach) > 1 + 1e-9 else 0.0
     return Read(symmetric_power(moments / moments[0, 0], -0.5), lost)
-
-
-_MOST_STEPS, _LONGEST = 40, 1.0  # of Newton's method, and the longest of them, in log odds
 
 
 def doubt_of_spread(
