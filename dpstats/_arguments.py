@@ -1,4 +1,4 @@
-"""How a wrong argument may be named in a message, and the few checks that many functions make of theirs.
+"""How a wrong argument may be named in a message, warnings, and the checks that many functions make.
 
 A message must not show a private value, and anything but a plain scalar may hold some: a column that is given
 where its name is meant, a frame where a schema is meant, the text of a file where its path is meant.
@@ -8,6 +8,8 @@ is left alone.
 """
 
 import os
+import sys
+import warnings
 from collections.abc import Collection, Iterable, Mapping
 from difflib import get_close_matches
 from pathlib import Path
@@ -25,6 +27,7 @@ else:
 MOST_SHOWN = 40  # characters of a text, or digits: no word that a person types as an option has more
 MOST_OF_EXPRESSION = 300  # characters of one that is repeated, or taken where it needs no ~
 _MOST_OF_PATH = 1000  # characters; no path that a person types has more
+_OURS = __name__.partition(".")[0]
 _MOST_OF_NAME = 255  # characters of a file's name that file systems take
 
 
@@ -264,3 +267,11 @@ def axes(ax: Axes | None, width: float = 7.5, height: float = 4.5) -> Axes:
     new = figure.add_subplot(axes_class=ShownAxes)
     new.spines[["top", "right"]].set_visible(False)  # as in papers
     return new
+
+
+def warn(message: str) -> None:
+    """Warn of what the code does that called this package, at its line."""
+    level, frame = 2, sys._getframe(1)
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == _OURS:
+        level, frame = level + 1, frame.f_back
+    warnings.warn(message, UserWarning, stacklevel=level)

@@ -53,16 +53,16 @@ def test_what_is_made_of_a_number_is_read_where_the_number_is() -> None:
 
 @pytest.mark.long
 def test_a_change_reaches_the_fit_and_leaves_this_process_alone() -> None:
-    from dpstats.estimators.engine import step
+    from dpstats.estimators.engine import route
     from dpstats.estimators.newton import iterate
 
     listed = {str(number): number for number in found("estimators")}
-    first, inert = listed["engine.step.DAMPING"], listed["newton.plan._STEPS"]
+    first, inert = listed["engine.route.DAMPING"], listed["newton.plan._STEPS"]
     with multiprocessing.get_context("spawn").Pool(1, maxtasksperchild=1) as pool:
         tasks = [(first, "half", [SEED]), (inert, "half", [SEED]), (inert, "twice", [SEED])]
         near, *same = [record["scores"] for record in pool.imap(tried, tasks)]
     assert same[0] == same[1] != near
-    assert step.DAMPING == iterate.DAMPING == first.value
+    assert route.DAMPING == iterate.DAMPING == first.value
     assert told(same[0] | {"0": same[0][str(SEED)]}, near)[:2] == (1, 1)
 
 

@@ -8,8 +8,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from dpstats._arguments import shown
-from dpstats._warn import warn
+from dpstats._arguments import shown, warn
 from dpstats.cli.files import CSV, public_table, write
 from dpstats.cli.streams import DASH
 from dpstats.errors import SpecificationError

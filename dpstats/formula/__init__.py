@@ -1,9 +1,9 @@
 """Formulas in patsy's language, without patsy's evaluation: text and schema -> Design, before any row."""
 
 from dpstats.formula.aliased import told_apart
+from dpstats.formula.beside import Offset
 from dpstats.formula.block import Block
 from dpstats.formula.design import Design, build_design
-from dpstats.formula.offsets import Offset
 from dpstats.formula.response import (
     IntervalResponse,
     NumericResponse,

@@ -13,13 +13,12 @@ from typing import Protocol
 import numpy as np
 
 from dpstats.errors import FormulaError
+from dpstats.formula.beside import Offset, Subset, Weights
 from dpstats.formula.expressions import ANYWHERE, clip_into
 from dpstats.formula.factors import CategoricalFactor, NumericFactor, PolynomialFactor, SplineFactor
 from dpstats.formula.layout import Atom, Columns
-from dpstats.formula.offsets import Offset, Weights
 from dpstats.formula.response import Ends, Response
 from dpstats.formula.strata import Axis, Strata
-from dpstats.formula.subset import Subset
 from dpstats.schema import WEIGHS, Levels, usable
 
 

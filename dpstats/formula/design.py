@@ -12,6 +12,7 @@ from tabulate import tabulate
 from dpstats._arguments import brief, frozen, is_line, untyped
 from dpstats.errors import FormulaError
 from dpstats.formula import grammar
+from dpstats.formula.beside import read_subset, read_weights, split_offset
 from dpstats.formula.block import Filler
 from dpstats.formula.expressions import bounds_of
 from dpstats.formula.factor_reader import read_factor
@@ -20,11 +21,9 @@ from dpstats.formula.grammar import Terms, check_operators, notes_on
 from dpstats.formula.layout import Columns, column_bounds, columns, radius
 from dpstats.formula.middles import MiddledProducts
 from dpstats.formula.newdata import NewRows, RowError, covariate_block
-from dpstats.formula.offsets import read_weights, split_offset
 from dpstats.formula.reader import NARROWEST
 from dpstats.formula.response import IntervalResponse, NumericResponse, Response, SurvResponse, read_response
 from dpstats.formula.strata import Axis, Strata, split_strata
-from dpstats.formula.subset import read_subset
 from dpstats.schema import Event, Flag, Schema, as_schema, bounded
 
 

@@ -12,10 +12,10 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from dpstats.errors import FormulaError
+from dpstats.formula.beside import set_apart
 from dpstats.formula.factor_reader import read_factor
 from dpstats.formula.factors import CategoricalFactor
 from dpstats.formula.grammar import MAX_COLUMNS, Terms
-from dpstats.formula.offsets import set_apart
 from dpstats.formula.reader import parse, variable_name
 from dpstats.formula.response import Observed
 from dpstats.schema import Event, Flag, Schema

@@ -6,8 +6,8 @@ from typing import ClassVar
 
 import numpy as np
 
+from dpstats.formula.beside import Subset
 from dpstats.formula.block import Block, Memory, fresh
-from dpstats.formula.subset import Subset
 from dpstats.schema import WEIGHS, Levels, Schema, usable
 
 

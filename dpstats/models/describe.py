@@ -13,8 +13,8 @@ from dpstats.budget import Budget, measure
 from dpstats.curator import Curator
 from dpstats.errors import SchemaError, SpecificationError
 from dpstats.estimators.description import Wanted, describe_columns, make_plan
+from dpstats.formula.beside import read_subset
 from dpstats.formula.reader import LARGEST, NARROWEST
-from dpstats.formula.subset import read_subset
 from dpstats.formula.variables import VariableColumns
 from dpstats.ledger import Ledger
 from dpstats.models.reuse import reusable

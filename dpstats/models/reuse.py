@@ -17,9 +17,8 @@ from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 
-from dpstats._arguments import is_line, listed, shown
+from dpstats._arguments import is_line, listed, shown, warn
 from dpstats._stored import check_format, read_object, write_text
-from dpstats._warn import warn
 from dpstats.budget import Budget
 from dpstats.curator import Curator
 from dpstats.errors import BudgetError, SpecificationError

@@ -15,10 +15,9 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 import numpy as np
 
-from dpstats._arguments import among, near, numbers, shown, truth
+from dpstats._arguments import among, near, numbers, shown, truth, warn
 from dpstats._conversions import bisected
 from dpstats._private import HoldsRows
-from dpstats._warn import warn
 from dpstats.budget import MOST, Budget, Gdp, Pure, as_budget, delta_of, measure, scaled, stated_delta
 from dpstats.curator import Curator
 from dpstats.errors import BudgetError, FormulaError, SpecificationError

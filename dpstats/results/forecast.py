@@ -15,9 +15,8 @@ import numpy as np
 import pandas as pd
 from scipy import special
 
-from dpstats._arguments import Axes, among, axes, count, number, numbers, shown, truth
+from dpstats._arguments import Axes, among, axes, count, number, numbers, shown, truth, warn
 from dpstats._private import forgetful
-from dpstats._warn import warn
 from dpstats.errors import SpecificationError
 from dpstats.families.quantiles import even_shares
 from dpstats.results import survival_quantities as quantities

@@ -13,8 +13,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from dpstats._arguments import Axes, shown, truth
-from dpstats._warn import warn
+from dpstats._arguments import Axes, shown, truth, warn
 from dpstats.errors import SpecificationError
 from dpstats.formula import Design, build_design
 from dpstats.formula.grammar import taken_out, without_terms

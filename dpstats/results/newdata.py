@@ -7,8 +7,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import pandas as pd
 
-from dpstats._arguments import truth
-from dpstats._warn import warn
+from dpstats._arguments import truth, warn
 from dpstats.formula.newdata import frame_of
 from dpstats.results.notreleased import refusal
 from dpstats.results.record import Record

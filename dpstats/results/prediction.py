@@ -8,9 +8,8 @@ from typing import ClassVar
 import numpy as np
 import pandas as pd
 
-from dpstats._arguments import among, near, shown, truth
+from dpstats._arguments import among, near, shown, truth, warn
 from dpstats._private import always_shown, forgetful
-from dpstats._warn import warn
 from dpstats.errors import SpecificationError
 from dpstats.families import IDENTITY, Link
 from dpstats.results.coefficients import Coefficients

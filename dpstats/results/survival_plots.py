@@ -10,8 +10,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from dpstats._arguments import Axes, axes, numbers, shown
-from dpstats._warn import warn
+from dpstats._arguments import Axes, axes, numbers, shown, warn
 from dpstats.errors import SpecificationError
 from dpstats.results import survival_quantities as life
 from dpstats.results.fit import Fit

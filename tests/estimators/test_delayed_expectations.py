@@ -5,10 +5,9 @@ import pytest
 
 from dpstats.estimators.location_scale.bounds import Bounding, Choice
 from dpstats.estimators.location_scale.delayed_expectations import late_information
-from dpstats.estimators.location_scale.events import Events
+from dpstats.estimators.location_scale.events import Events, Whitening
 from dpstats.estimators.location_scale.placement import PlacedByLine
 from dpstats.estimators.location_scale.problem import SurvivalProblem
-from dpstats.estimators.location_scale.whitening import Whitening
 from dpstats.estimators.row_scale import RowScale
 from dpstats.families import DISTS
 from dpstats.families.martingale import taper

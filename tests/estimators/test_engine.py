@@ -9,7 +9,7 @@ from dpstats.estimators.engine.average import scatter
 from dpstats.estimators.engine.finish import Estimate, to_user, weak
 from dpstats.estimators.engine.information import Information
 from dpstats.estimators.engine.plan import Plan, Stage, alike, growing
-from dpstats.estimators.engine.step import capped
+from dpstats.estimators.engine.route import capped
 from dpstats.estimators.matrices import conjugate_gradients
 
 ESTIMATE = Estimate(np.arange(3.0), 4 * np.eye(3) + 1, np.eye(3), ("budget", "weak:1", "weak:2"))

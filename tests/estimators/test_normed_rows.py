@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 import dpstats as dps
-from dpstats.estimators.row_scale import Box, RowScale
-from dpstats.estimators.stretch import longest_square
+from dpstats.estimators.row_scale import Box, RowScale, longest_square
 from dpstats.testing import SeededNoise, noise
 
 NAMES = [f"x{j}" for j in range(6)]

@@ -5,9 +5,8 @@ import pytest
 
 from dpstats.estimators.gram.levels import of_levels
 from dpstats.estimators.gram.structure import Structure
-from dpstats.estimators.location_scale.events import Events, levelled
+from dpstats.estimators.location_scale.events import Events, Whitening, levelled
 from dpstats.estimators.location_scale.information import KnownMatrix, estimated
-from dpstats.estimators.location_scale.whitening import Whitening
 from dpstats.estimators.row_scale import RowScale
 
 K, FRACTION, RELEASED = 3, 0.1, 0.03

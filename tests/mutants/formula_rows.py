@@ -100,7 +100,7 @@ MUTANTS = (
         "a weight above 1",
         "formula/test_soundness.py::test_offsets_and_weights_stay_in_their_bounds",
         (
-            "formula/offsets.py",
+            "formula/beside.py",
             "np.divide(out, self.bounds[1], out=out)",
             "np.divide(out, 0.5 * self.bounds[1], out=out)",
         ),

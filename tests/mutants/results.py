@@ -433,7 +433,7 @@ MUTANTS = (
     planted(
         "rows of a rare reference level are weighted away (linear)",
         "models/test_linear_levels.py::test_a_rare_reference_level_is_no_worse_than_any_other",
-        ("estimators/stretch.py", "own), rows, longest)", "scale), rows[:0], longest[:0])"),
+        ("estimators/row_scale.py", "own), rows, longest)", "scale), rows[:0], longest[:0])"),
     ),
     planted(
         "failures that are not seen tell that effects do not change (hazards)",

@@ -16,6 +16,10 @@ from dpstats.curator import Curator
 from dpstats.estimators.engine.average import Steps
 from dpstats.estimators.engine.information import Information
 
+LONGEST = 2.0  # cap of a step of the location, in sds of the linear predictor, or sigmas
+DAMPING = 0.4  # of averaged steps; their average is unchanged by it, their scatter is smaller
+CHOOSE = 4  # early step before which bounds are chosen from the releases so far
+
 C = TypeVar("C")
 F = TypeVar("F")
 
@@ -120,3 +124,9 @@ class Newton(Route[float, F], Generic[S, F]):
         """The last ones."""
         points, scores, noise, capped = (np.array(each) for each in zip(*self._kept, strict=True))
         return Steps(points, scores, noise, capped, self.information)
+
+
+def capped(step: np.ndarray, longest: float) -> tuple[np.ndarray, bool]:
+    """A step in whitened coordinates, no longer than `longest`; and whether it was cut short."""
+    length = float(np.linalg.norm(step))
+    return step * min(1.0, longest / max(length, 1e-300)), length > longest

@@ -20,8 +20,7 @@ from dpstats.estimators.gram.levels import (
 from dpstats.estimators.gram.structure import Structure
 from dpstats.estimators.gram.tail import NO_TAIL, Tail
 from dpstats.estimators.matrices import symmetric_power, with_floor
-from dpstats.estimators.row_scale import SURE, Box, RowScale
-from dpstats.estimators.stretch import longest_square, with_levels
+from dpstats.estimators.row_scale import SURE, Box, RowScale, longest_square, with_levels
 from dpstats.moments import PublicMoments
 from dpstats.moments.noisy import SEEN
 from dpstats.moments.posterior import Expected, most_explained, posterior

@@ -12,8 +12,7 @@ import numpy as np
 from dpstats.estimators.engine.bounds import FREE, LENGTHS, ladder, of_weighting
 from dpstats.estimators.hazards.grid import Grid
 from dpstats.estimators.matrices import SMALLEST
-from dpstats.estimators.row_scale import RowScale
-from dpstats.estimators.stretch import longest_square
+from dpstats.estimators.row_scale import RowScale, longest_square
 from dpstats.families.hazard_bounds import HazardBounds, hazard_bounds
 
 CUTS = ladder(1.0, 20.0)  # cumulative hazards to choose from; twice the first before anything is known

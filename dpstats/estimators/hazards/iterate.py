@@ -14,8 +14,7 @@ from dpstats.estimators.bent_times import looking
 from dpstats.estimators.columns import find_columns
 from dpstats.estimators.engine.information import Information
 from dpstats.estimators.engine.plan import Plan
-from dpstats.estimators.engine.route import Newton, Scores, iterated
-from dpstats.estimators.engine.step import CHOOSE, DAMPING, LONGEST, capped
+from dpstats.estimators.engine.route import CHOOSE, DAMPING, LONGEST, Newton, Scores, capped, iterated
 from dpstats.estimators.gram.levels import expected_moments
 from dpstats.estimators.hazards.bounds import HAZARD_MATRIX_SHARE, Chooser, watched
 from dpstats.estimators.hazards.checks import bends, checked, straightened
@@ -27,8 +26,7 @@ from dpstats.estimators.hazards.predictors import misplaced, predictors
 from dpstats.estimators.hazards.problem import Problem
 from dpstats.estimators.matrices import SMALLEST, not_noise, symmetric_power
 from dpstats.estimators.newton.information import drawn, usable
-from dpstats.estimators.row_scale import RowScale
-from dpstats.estimators.stretch import with_levels
+from dpstats.estimators.row_scale import RowScale, with_levels
 
 _HIGHEST = 1.0  # cap of one step of a log hazard
 _GROWS = 0.02  # of slopes, in a derivative

@@ -22,9 +22,9 @@ import numpy as np
 
 from dpstats.estimators.engine.bounds import LENGTHS, NEARLY_ALL, NOTHING, ladder
 from dpstats.estimators.location_scale.event_law import FLOOR_BIAS, LEAST_KEPT, UNSEEN, Floor
+from dpstats.estimators.location_scale.events import Whitening
 from dpstats.estimators.location_scale.placement import Placement, declared_range
 from dpstats.estimators.location_scale.problem import sigma_of
-from dpstats.estimators.location_scale.whitening import Whitening
 from dpstats.families.score_bounds import ScoreBounds, Truncation, score_bounds
 
 P = TypeVar("P", bound=Placement, covariant=True)

@@ -20,8 +20,8 @@ import numpy as np
 
 from dpstats.estimators.location_scale.bounds import Choice
 from dpstats.estimators.location_scale.event_law import LEAST_SAID
+from dpstats.estimators.location_scale.events import Whitening
 from dpstats.estimators.location_scale.placement import Placement
-from dpstats.estimators.location_scale.whitening import Whitening
 
 # Error of the structure against its size without delayed entry; and what noise adds to it, chosen on the
 # log-logistic cells `late` of benchmarks/survreg_delayed.py

@@ -14,8 +14,8 @@ import scipy
 from dpstats.curator import Curator
 from dpstats.estimators.engine.information import Information
 from dpstats.estimators.engine.plan import TAIL_STEPS, Plan
+from dpstats.estimators.engine.route import CHOOSE, DAMPING
 from dpstats.estimators.engine.some import early_rows
-from dpstats.estimators.engine.step import CHOOSE, DAMPING
 from dpstats.estimators.gram.structure import Structure
 from dpstats.estimators.location_scale.bend import straight
 from dpstats.estimators.location_scale.bounds import Bounding
@@ -32,6 +32,7 @@ from dpstats.estimators.location_scale.estimate import (
 from dpstats.estimators.location_scale.event_law import LEAST_SAID
 from dpstats.estimators.location_scale.events import (
     Events,
+    Whitening,
     located,
     release_events,
     starting_values,
@@ -43,7 +44,6 @@ from dpstats.estimators.location_scale.inspections import PlacedByInspections, p
 from dpstats.estimators.location_scale.placement import PlacedByLine
 from dpstats.estimators.location_scale.problem import SurvivalProblem, sigma_of
 from dpstats.estimators.location_scale.route import Reading, WhitenedNewton, WhitenedScores, release_scores
-from dpstats.estimators.location_scale.whitening import Whitening
 from dpstats.estimators.matrices import SMALLEST, by_precision
 from dpstats.estimators.row_scale import RowScale
 

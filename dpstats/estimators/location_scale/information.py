@@ -18,8 +18,7 @@ from dpstats.estimators.engine.accumulate import Accumulator
 from dpstats.estimators.engine.information import FORGET, Information
 from dpstats.estimators.gram.levels import of_levels
 from dpstats.estimators.gram.structure import Left, Structure
-from dpstats.estimators.location_scale.events import Events
-from dpstats.estimators.location_scale.whitening import Whitening
+from dpstats.estimators.location_scale.events import Events, Whitening
 from dpstats.estimators.matrices import SMALLEST
 from dpstats.estimators.row_scale import RowScale
 

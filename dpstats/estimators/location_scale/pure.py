@@ -21,6 +21,7 @@ from dpstats.estimators.location_scale.bend import straight
 from dpstats.estimators.location_scale.estimate import LastSteps, SurvivalEstimate, estimate, off_line
 from dpstats.estimators.location_scale.events import (
     Events,
+    Whitening,
     events_of,
     in_full,
     levels_in_full,
@@ -33,7 +34,6 @@ from dpstats.estimators.location_scale.placement import PlacedByLine
 from dpstats.estimators.location_scale.problem import SurvivalProblem, sigma_of
 from dpstats.estimators.location_scale.pure_bounds import PureBounding
 from dpstats.estimators.location_scale.route import WhitenedNewton, WhitenedScores
-from dpstats.estimators.location_scale.whitening import Whitening
 from dpstats.estimators.matrices import by_precision, noise_of_product, not_noise
 from dpstats.estimators.row_scale import RowScale
 from dpstats.families.score_bounds import score_bounds

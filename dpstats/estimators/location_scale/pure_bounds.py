@@ -13,8 +13,8 @@ from scipy import special
 from dpstats.estimators.engine.bounds import LENGTHS, ladder
 from dpstats.estimators.location_scale.bounds import USUAL_WIDTH, Bounding, Choice
 from dpstats.estimators.location_scale.event_law import FLOOR_BIAS, EventLaw, Floor, watched
+from dpstats.estimators.location_scale.events import Whitening
 from dpstats.estimators.location_scale.placement import PlacedByLine
-from dpstats.estimators.location_scale.whitening import Whitening
 from dpstats.families.score_bounds import LOG_SIGMA_SHARE, ScoreBounds, Truncation
 
 _LENGTHS = ladder(LENGTHS[0] / 2, LENGTHS[-1])

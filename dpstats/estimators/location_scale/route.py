@@ -13,10 +13,9 @@ from dpstats.curator import Curator, Release
 from dpstats.estimators.engine import route as engine
 from dpstats.estimators.location_scale.bounds import MATRIX_SHARE, Bounding, Choice
 from dpstats.estimators.location_scale.estimate import SurvivalEstimate
-from dpstats.estimators.location_scale.events import Events
+from dpstats.estimators.location_scale.events import Events, Whitening
 from dpstats.estimators.location_scale.placement import PlacedByLine, Placement
 from dpstats.estimators.location_scale.problem import LARGEST_LOG_SIGMA
-from dpstats.estimators.location_scale.whitening import Whitening
 from dpstats.families.score_bounds import Truncation
 
 

@@ -19,8 +19,7 @@ from dpstats.curator import Curator
 from dpstats.estimators.engine.average import UNSETTLED
 from dpstats.estimators.engine.information import Information
 from dpstats.estimators.engine.plan import Plan
-from dpstats.estimators.engine.route import Route
-from dpstats.estimators.engine.step import LONGEST, capped
+from dpstats.estimators.engine.route import LONGEST, Route, capped
 from dpstats.estimators.location_scale.estimate import LastSteps, SurvivalEstimate, estimate, ranged
 from dpstats.estimators.location_scale.event_expectations import expected
 from dpstats.estimators.location_scale.hazard_calibration import contrasted, doubted

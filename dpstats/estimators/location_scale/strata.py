@@ -18,7 +18,7 @@ from dpstats.estimators.engine.average import UNSETTLED, Steps, far, scatter
 from dpstats.estimators.engine.finish import weak
 from dpstats.estimators.engine.information import Information
 from dpstats.estimators.engine.plan import Plan
-from dpstats.estimators.engine.step import DAMPING, LONGEST, capped
+from dpstats.estimators.engine.route import DAMPING, LONGEST, capped
 from dpstats.estimators.levels import FEWEST_EVENTS, LevelScores
 from dpstats.estimators.location_scale.bend import straight
 from dpstats.estimators.location_scale.bounds import MATRIX_SHARE
@@ -35,6 +35,7 @@ from dpstats.estimators.location_scale.estimate import (
     without_scale,
 )
 from dpstats.estimators.location_scale.event_law import LEAST_SAID
+from dpstats.estimators.location_scale.events import Whitening
 from dpstats.estimators.location_scale.gaussian import GaussianRoute
 from dpstats.estimators.location_scale.hazard_calibration import doubted
 from dpstats.estimators.location_scale.information import KnownMatrix, stretch, structure_sd
@@ -48,10 +49,8 @@ from dpstats.estimators.location_scale.problem import (
 )
 from dpstats.estimators.location_scale.route import Reading, WhitenedScores, scores_of
 from dpstats.estimators.location_scale.strata_layout import Layout
-from dpstats.estimators.location_scale.whitening import Whitening
 from dpstats.estimators.matrices import ROUNDING, not_noise
-from dpstats.estimators.row_scale import RowScale
-from dpstats.estimators.stretch import shortened
+from dpstats.estimators.row_scale import RowScale, shortened
 from dpstats.families.score_bounds import Truncation
 from dpstats.moments import Quantity
 

@@ -14,8 +14,7 @@ from dpstats.estimators.engine.finish import to_user
 from dpstats.estimators.location_scale.placement import PlacedByLine
 from dpstats.estimators.location_scale.problem import ScaleGroups
 from dpstats.estimators.matrices import symmetric_power
-from dpstats.estimators.row_scale import RowScale
-from dpstats.estimators.stretch import STRETCH, shortened, unstretched
+from dpstats.estimators.row_scale import STRETCH, RowScale, shortened, unstretched
 
 
 @dataclass(frozen=True)

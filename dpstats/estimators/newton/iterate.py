@@ -14,9 +14,8 @@ from dpstats.curator import Curator
 from dpstats.estimators.engine.bounds import LENGTHS
 from dpstats.estimators.engine.information import FORGET
 from dpstats.estimators.engine.plan import Plan
-from dpstats.estimators.engine.route import Scores, iterated
+from dpstats.estimators.engine.route import CHOOSE, DAMPING, LONGEST, Scores, iterated
 from dpstats.estimators.engine.some import early_rows, some_rows
-from dpstats.estimators.engine.step import CHOOSE, DAMPING, LONGEST
 from dpstats.estimators.matrices import SMALLEST, longest_image, not_noise, symmetric_power
 from dpstats.estimators.newton.bounds import Bounds, Chooser
 from dpstats.estimators.newton.check import Read, by_one_pass, checked, explained, set_apart, tailed

@@ -26,7 +26,7 @@ from dpstats.estimators.levels import (
 from dpstats.estimators.matrices import SMALLEST
 from dpstats.estimators.newton.located import Located, level_shares
 from dpstats.estimators.newton.problem import Problem
-from dpstats.estimators.stretch import STRETCH
+from dpstats.estimators.row_scale import STRETCH
 from dpstats.families.glm import GlmFamily
 from dpstats.moments.noisy import SEEN
 from dpstats.moments.roots import variance_along

@@ -9,8 +9,7 @@ import numpy as np
 
 from dpstats.curator import Curator
 from dpstats.estimators.engine.accumulate import Accumulator
-from dpstats.estimators.engine.route import Newton, Scores
-from dpstats.estimators.engine.step import LONGEST, capped
+from dpstats.estimators.engine.route import LONGEST, Newton, Scores, capped
 from dpstats.estimators.newton.bounds import Bounds
 from dpstats.estimators.newton.estimate import Averaged
 from dpstats.estimators.newton.information import Public, usable

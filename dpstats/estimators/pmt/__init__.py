@@ -4,9 +4,8 @@ Cao, Bi and Zhang, "Differentially Private Truncation of Unbounded Data via Publ
 wrong or wasteful in it, and the corrections, are in docs/theory/pmt.md#what-was-wrong.
 """
 
-from dpstats.estimators.pmt.frame import ETA
 from dpstats.estimators.pmt.glm import costs as glm_costs
 from dpstats.estimators.pmt.glm import fit_pmt_glm
-from dpstats.estimators.pmt.ridge import PmtFit, costs, fit_pmt
+from dpstats.estimators.pmt.ridge import ETA, PmtFit, costs, fit_pmt
 
 __all__ = ["ETA", "PmtFit", "costs", "fit_pmt", "fit_pmt_glm", "glm_costs"]

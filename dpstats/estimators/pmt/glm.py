@@ -20,7 +20,7 @@ from dpstats.estimators.newton.information import dispersion
 from dpstats.estimators.newton.located import Located
 from dpstats.estimators.newton.problem import Problem
 from dpstats.estimators.newton.steps import GlmSteps
-from dpstats.estimators.pmt.frame import Frame, frame, reach
+from dpstats.estimators.pmt.ridge import Frame, frame, reach
 from dpstats.families.bounded_score import BoundedScore
 from dpstats.moments import PublicColumns
 

@@ -9,13 +9,20 @@ from typing import Any
 import numpy as np
 
 from dpstats.curator import Curator
-from dpstats.estimators.engine.step import capped
+from dpstats.estimators.engine.route import capped
 from dpstats.estimators.matrices import symmetric_power
 from dpstats.estimators.newton.estimate import GlmEstimate
 from dpstats.estimators.newton.problem import Problem
-from dpstats.estimators.pmt.frame import Frame, reach, standardised
 from dpstats.estimators.pmt.glm import STEPS
-from dpstats.estimators.pmt.ridge import PmtFit, raised_inverse, release_moments, solved
+from dpstats.estimators.pmt.ridge import (
+    Frame,
+    PmtFit,
+    raised_inverse,
+    reach,
+    release_moments,
+    solved,
+    standardised,
+)
 from dpstats.families.glm import BINOMIAL, POISSON
 from dpstats.moments import PublicColumns, PublicMoments, Solution
 from dpstats.moments.solution import hidden, judged, positive
