@@ -3,7 +3,8 @@
 Declared bounds are a promise about privacy. Where the data lie within them is found first (:mod:`.zoom`), at
 a cost that grows with the logarithm of the bounds' looseness; the moments of rows are then released in that
 part of the box. A column that holds nothing but its two bounds (a flag, a level) needs the last alone: its
-variance is p (1 - p).
+variance is p (1 - p). Before all that :func:`middles` says where the numbers of products lie, so that these
+can be told about middles.
 
 See docs/theory/first_stage.md.
 """
@@ -17,10 +18,21 @@ from typing import Any
 import numpy as np
 
 from dpstats.curator import Curator, Release
-from dpstats.estimators.engine.plan import Plan
+from dpstats.estimators.engine.plan import Plan, Stage
 from dpstats.estimators.matrices import by_precision
 from dpstats.estimators.row_scale import SURE, Box, RowScale
-from dpstats.estimators.zoom import ALIKE, LEAST_VARIANCE, UNSEEN_SD, Zoomed, unzoomed, would_see, zoom
+from dpstats.estimators.zoom import (
+    ALIKE,
+    EQUAL_CELLS,
+    FARTHER,
+    LEAST_VARIANCE,
+    UNSEEN_SD,
+    Zoomed,
+    in_cells,
+    unzoomed,
+    would_see,
+    zoom,
+)
 from dpstats.moments.noisy import SEEN
 
 # variances of unseen columns differ by a tenth of the usual one, at least
@@ -261,3 +273,42 @@ def _prior(found: _Moments, zoomed: Zoomed) -> _Moments:
         scatter = max(scatter, (_LEAST_SCATTER * usual) ** 2)
         variance_sd[unseen] = math.sqrt(scatter + float(np.sum(second_noise)) / size**2)
     return _Moments(mean, mean_sd, variance, variance_sd, found.binary)
+
+
+def middles(
+    curator: Curator, total: float, pure: bool, bounds: np.ndarray
+) -> list[tuple[float, float, float]]:
+    """Release about where columns lie: counts by cells of declared boxes, and means where these stand out.
+
+    Parameters
+    ----------
+    curator : Curator
+        Its design has an intercept and these columns.
+    total : float
+        In epsilon, if `pure`, else in mu.
+    pure : bool
+    bounds : array, shape (d + 1, 2)
+        Declared, of the columns and, last, of the response.
+
+    Returns
+    -------
+    list of (float, float, float)
+        Of each column and of the response a middle, 0 where noise may have made it, and between which ends
+        most rows lie.
+    """
+    cells, means = Plan(total, pure, {"both": Stage(1.0, "middles", (1.0, 1.0))})["both"]
+    center, half = bounds.mean(axis=1), np.maximum(np.ptp(bounds, axis=1) / 2, 1e-9)
+    public = dict(log=False, chosen=np.ones(len(bounds) - 1, dtype=bool), apart=True)
+    nowhere = np.full(len(bounds), math.nan)
+    counts = curator.release(
+        "reach_counts", cells, cells=EQUAL_CELLS, origin=nowhere, center=center, half=half, **public
+    )
+    seen = in_cells(counts, nowhere)
+    center, half = center + half * seen.center, half * seen.half
+    release = curator.release("reach_means", means, center=center, half=half, **public)
+    middle = center + half * np.clip(release.values[0] / release.n, -1, 1)
+    sure = np.abs(middle) > SEEN * half * release.sd / release.n
+    places = np.vstack(
+        [np.where(sure, middle, 0.0), np.clip(center + FARTHER * half * [[-1], [1]], *bounds.T)]
+    )
+    return [(at, low, high) for at, low, high in places.T.tolist()]

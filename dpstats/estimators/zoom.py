@@ -26,7 +26,7 @@ EQUAL_CELLS, _OCTAVES = 32, 14
 _FALSE_CELL = 0.02
 # a column is seen where the cells that stand out hold more than this share of the rows; one of which less is
 # seen may reach this many times farther, on both sides
-_MOST, _FARTHER = 2 / 3, 2.0
+_MOST, FARTHER = 2 / 3, 2.0
 # rows of which one octave, or one cell and no other is seen, holds so many may be all alike, but for a few
 ALIKE = 0.9
 # of the rows of a normal column, one octave holds this share
@@ -321,7 +321,7 @@ def _seen(counts: Release, origin: np.ndarray, low: bool) -> Zoomed:
     noise = counts.sd * math.sqrt(cells.shape[1] / max(len(total) - 1, 1))  # of covariates' common total
     narrow = upper - lower <= 2 / EQUAL_CELLS
     some, found = seen > 0, seen > _MOST * np.clip(total, counts.sd, counts.n)
-    reach = np.where(some, _FARTHER * np.maximum(upper - origin, origin - lower), 2.0)
+    reach = np.where(some, FARTHER * np.maximum(upper - origin, origin - lower), 2.0)
     ends = found & ~np.isnan(origin)  # those of equal cells are the box's
     lower = np.where(ends, lower, np.fmax(origin - reach, -1.0))
     upper = np.where(ends, upper, np.fmin(origin + reach, 1.0))

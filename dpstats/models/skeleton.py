@@ -21,9 +21,9 @@ from dpstats._private import HoldsRows
 from dpstats.budget import MOST, Budget, Gdp, Pure, as_budget, delta_of, measure, scaled, stated_delta
 from dpstats.curator import Curator
 from dpstats.errors import BudgetError, FormulaError, SpecificationError
+from dpstats.estimators.columns import middles
 from dpstats.estimators.engine.finish import E, Estimate
 from dpstats.estimators.engine.plan import LOOK
-from dpstats.estimators.middles import middles
 from dpstats.families import Family, GlmFamily
 from dpstats.formula import Design, IntervalResponse, NumericResponse, SurvResponse
 from dpstats.formula.reader import LARGEST
