@@ -1278,7 +1278,7 @@ MUTANTS = (
             (
                 "a step runs on beyond its cap",
                 "a_long_step_is_cut_short_and_a_short_one_is_as_it_is",
-                "step.py",
+                "route.py",
                 "step * min(1.0, longest / max(length, 1e-300))",
                 "step",
             ),
