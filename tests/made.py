@@ -10,6 +10,7 @@ from dpstats.curator import Curator
 from dpstats.curator.lattice import LatticeSum, coordinates
 from dpstats.families import SEV
 from dpstats.families.score_bounds import Truncation
+from dpstats.formula.block import Block
 from dpstats.schema import ROW, Unit
 from dpstats.testing import NoNoise, Recording, noise
 
@@ -46,6 +47,7 @@ class MadeBlock:
     ends: tuple[np.ndarray, np.ndarray] | None = None
     weight: np.ndarray | None = None
     stratum: np.ndarray | None = None
+    span = Block.span
 
 
 @dataclass

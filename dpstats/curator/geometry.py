@@ -129,8 +129,17 @@ class Map:
         self, products: RowProducts, centred: np.ndarray, block: Block, out: np.ndarray, scratch: Scratch
     ) -> np.ndarray:
         """Fill `out` by products of rows from :meth:`centred`; how large each is, as `RowProducts.filled`."""
-        make, key = functools.partial(products.rounded, centred), (self._about, products.grids)
-        return products.filled(scratch.kept("rounded", block, key, make), out, scratch)
+        make = functools.partial(products.rounded, centred, span=self._span(block))
+        rounded = scratch.kept("rounded", block, (self._about, products.grids), make)
+        return products.filled(rounded, out, scratch)
+
+    def _span(self, block: Block) -> tuple[np.ndarray, np.ndarray] | None:
+        """The least and largest entry of each column of :meth:`centred`, if they follow from the block's."""
+        if not block.ok.all():  # exog is 0 there, and not at the center
+            return None
+        constant = np.ones(int(self.constant))
+        lower, upper = (np.append(constant, entries[self.first :] - self.center) for entries in block.span)
+        return lower, upper
 
     @functools.cached_property
     def _about(self) -> tuple[object, ...]:

@@ -66,11 +66,13 @@ class Factor(NamedTuple):
     Arrays have shape (B, a) and (B, b), best in Fortran order. Floats are clipped in place, so that they are
     never those of the block. `right` is None for a symmetric part, ``left.T @ left``. Arrays of bool, both of
     them, are counted. Where each row has a 1 in one column of `right` and 0 in the others, the numbers of
-    these columns, integers of shape (B,), may stand for it.
+    these columns, integers of shape (B,), may stand for it. `most` is what no entry of a column of `left`
+    exceeds in size, NaN where one may be NaN, if the statistic knows it without a look at each.
     """
 
     left: np.ndarray
     right: np.ndarray | None = None
+    most: np.ndarray | None = None
 
 
 @dataclass(frozen=True)
@@ -293,7 +295,9 @@ class LatticeSum:
         part = self._parts[index]
         if part.symmetric is not (factor.right is None):
             raise ValueError("only a symmetric part has no right factor")
-        left = self._clipped(f"left {index}", factor.left, part, 0)
+        left = factor.left.T
+        if factor.most is None or not (factor.most <= part.left_scale).all():
+            left = self._clipped(f"left {index}", factor.left, part, 0)
         if factor.right is None or part.right_scale is None:
             return left, None
         if factor.right.ndim == 1:

@@ -97,7 +97,7 @@ def summed(
 def _times(factors: Iterable[Factor], weight: np.ndarray) -> list[Factor]:
     """What rows of these weights add."""
     root = np.sqrt(weight)
-    return [Factor(left * (root if right is None else weight)[:, None], right) for left, right in factors]
+    return [Factor(left * (root if right is None else weight)[:, None], right) for left, right, _ in factors]
 
 
 class WorkError(RuntimeError):

@@ -43,6 +43,8 @@ from dpstats.curator.blocks import Scratch
 # is summed twice.
 _BITS, _PRODUCT_BITS = 24, 47
 _INTEGERS, _MARGIN = 2.0**53, 2.0**-38
+# For the rounding of a product of two or three numbers, and of a bound of it
+ROUNDED = 1 + 2.0**-40
 
 
 def predictor(
@@ -116,11 +118,22 @@ class RowProducts:
         """What `rounded` depends on, beside the columns."""
         return self._shift.tobytes() + self._start.tobytes()
 
-    def rounded(self, columns: np.ndarray, scratch: Scratch) -> Rounded:
-        """Columns on their grids, in a reused array."""
-        rounded = np.add(columns, self._start, out=scratch("rounded", *columns.shape))
-        np.subtract(rounded, self._shift, out=rounded)
-        return Rounded(rounded, rounded.min(axis=1), rounded.max(axis=1))
+    def rounded(
+        self, columns: np.ndarray, scratch: Scratch, span: tuple[np.ndarray, np.ndarray] | None = None
+    ) -> Rounded:
+        """Columns on their grids, in a reused array.
+
+        Rounding keeps the order of numbers, so that the least and the largest of each column, its `span`
+        where it is known, become those of the rounded ones.
+        """
+        rounded = self._on_grids(columns, scratch("rounded", *columns.shape))
+        if span is None:
+            return Rounded(rounded, rounded.min(axis=1), rounded.max(axis=1))
+        ends = np.stack(span, axis=1)
+        return Rounded(rounded, *self._on_grids(ends, ends).T)
+
+    def _on_grids(self, columns: np.ndarray, out: np.ndarray) -> np.ndarray:
+        return np.subtract(np.add(columns, self._start, out=out), self._shift, out=out)
 
     def filled(self, columns: Rounded, out: np.ndarray, scratch: Scratch) -> np.ndarray:
         """Fill `out`; no less than the size of each product in any row of the block, shape (j,), or NaN."""

@@ -64,6 +64,11 @@ class Block:
         """The time of a survival response; the same as ``endog``."""
         return self.endog
 
+    @cached_property
+    def span(self) -> tuple[np.ndarray, np.ndarray]:
+        """The least and the largest entry of each column of exog, NaN where one is, shape (p,) each."""
+        return self.exog.min(axis=0), self.exog.max(axis=0)
+
 
 class Memory(Protocol):
     """Gives an array of a name and a shape, with arbitrary contents; perhaps one that it gave before."""

@@ -79,9 +79,9 @@ def test_rows_that_are_kept_are_rounded_once(name, monkeypatch):
     """Those of three blocks, by the first of two steps."""
     rounded, asked = RowProducts.rounded, []
 
-    def counted(products, columns, scratch):
+    def counted(products, columns, scratch, span):
         asked.append(columns)
-        return rounded(products, columns, scratch)
+        return rounded(products, columns, scratch, span)
 
     monkeypatch.setattr(RowProducts, "rounded", counted)
     curator = Curator(MadeRows(COLUMNS), MadeDesign(2), gdp(100), noise=NoNoise(), block_rows=20)

@@ -27,7 +27,7 @@ def sums(name: str, y: np.ndarray, **public: object) -> list[np.ndarray]:
     statistic = REGISTRY[name](MadeDesign(1), **public)
     block = MadeBlock(np.asfortranarray(X), y, np.zeros(4), np.ones(4, dtype=bool))
     factors = statistic.factors(block, Scratch())
-    return [left.T @ (left if right is None else right) for left, right in factors]
+    return [left.T @ (left if right is None else right) for left, right, _ in factors]
 
 
 def test_logistic_numbers_of_the_specification():

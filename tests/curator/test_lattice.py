@@ -43,6 +43,14 @@ def test_a_sum_is_that_of_clipped_entries(seed, n, scale):
     assert abs(Fraction(found) - exact(left, right)) <= n * Fraction(PER_ROW) * Fraction(scale) ** 2
 
 
+@pytest.mark.parametrize(("said", "each"), [(1.5, 1.0), (math.nan, 1.0), (1.0, 1.5)])
+def test_entries_are_looked_at_unless_their_statistic_says_that_they_are_within_their_scale(said, each):
+    """What it says is believed; the search over pairs of rows holds that it is right."""
+    lattice = LatticeSum([Part([1.0])])
+    lattice.add([Factor(np.array([[1.5], [-1.5]]), most=np.array([said]))], np.ones(2, bool))
+    assert vector(lattice)[0] == 2 * each**2
+
+
 def block_of(kind, draw, rows):
     """Entries between -1 and 1 whose sums of products are hard for floats."""
     size = 10.0 ** draw.uniform(-16, 0, rows)

@@ -197,7 +197,7 @@ def apart(name: str, rows: list[list[float]], params: list[float], loss, **more)
             np.concatenate(
                 [
                     part.pack(left.T @ (left if right is None else right))
-                    for part, (left, right) in zip(
+                    for part, (left, right, _) in zip(
                         statistic.parts, statistic.factors(block, Scratch()), strict=True
                     )
                 ]

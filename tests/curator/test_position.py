@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from dpstats.curator.blocks import Scratch
+from dpstats.curator.geometry import Map
 from dpstats.curator.lattice import LatticeSum
 from dpstats.curator.products import RowProducts
 from dpstats.curator.statistics import REGISTRY
@@ -20,7 +21,7 @@ from dpstats.families.bounded_score import BoundedScore
 from dpstats.formula.block import Block
 from dpstats.formula.response import Ends
 from tests.families.laws import LAWS
-from tests.made import MadeDesign, exact, vector
+from tests.made import MadeBlock, MadeDesign, exact, vector
 from tests.privacy.spaces import SPACES
 
 # rows of one variant of a statistic, and of the others; few of them show the fault that is planted below
@@ -98,7 +99,7 @@ def made_of(statistic, rows, places):
     exog = np.asfortranarray(taken.pop("exog") * taken["ok"][:, None])
     with np.errstate(all="ignore"):
         factors = statistic.factors(block_of(dict(taken, exog=exog)), Scratch())
-    sides = [side for factor in factors for side in factor if side is not None]
+    sides = [side for factor in factors for side in factor[:2] if side is not None]
     return np.hstack([np.array(side, dtype=float).reshape(len(side), -1) for side in sides])
 
 
@@ -285,6 +286,37 @@ def test_no_product_is_larger_than_is_said(k):
         columns[:, :2] = np.column_stack([corners, 2 * columns.mean() - corners])
         most = most_of(matrix, columns, out)
         assert (np.abs(out).max(axis=1) <= most).all()
+
+
+@pytest.mark.parametrize("far", [0.0, -1e3, 1e18])
+def test_the_ends_of_columns_on_their_grids_follow_from_those_of_the_columns(far):
+    """To the last bit, also of entries far beyond their unit, and of some that are no numbers."""
+    draw = np.random.default_rng(6)
+    unit, center = 10.0 ** draw.uniform(-3, 3, 5), far * draw.normal(size=5)
+    made = RowProducts(draw.normal(size=(2, 5)), unit, center)
+    columns = center[:, None] + unit[:, None] * draw.normal(size=(5, 300)) * draw.choice([1, 1e8, 1e30], 300)
+    columns[3, 7], columns[4, 9] = np.nan, np.inf
+    seen = made.rounded(columns, Scratch())
+    told = made.rounded(columns, Scratch(), (columns.min(axis=1), columns.max(axis=1)))
+    for one, other in zip(seen, told, strict=True):
+        assert np.array_equal(one, other, equal_nan=True)
+
+
+@pytest.mark.parametrize("first", [True, False])
+@pytest.mark.parametrize("valid", [True, False])
+def test_no_product_of_rows_about_a_center_is_larger_than_is_said(first, valid):
+    """Also where a row that is not valid counts as one at the center, far from all others."""
+    draw = np.random.default_rng(7)
+    exog = np.asfortranarray(np.column_stack([np.ones(40), draw.uniform([3, -9], [4, -8], (40, 2))]))
+    ok = np.arange(40) != 5 if not valid else np.ones(40, bool)
+    block = MadeBlock(exog, exog[:, 0], exog[:, 0], ok)
+    center = np.array([20.0, 3.5])
+    made = Map(MadeDesign(2), center, np.ones(2), 0.0, 1.0, False, constant=first)
+    products = RowProducts(draw.normal(size=(4, 2 + first)))
+    out = np.empty((4, 40))
+    most = made.filled(products, made.centred(block, Scratch()), block, out, Scratch())
+    reach = np.abs(out).max(axis=1)
+    assert (reach <= most).all() and (most <= 8 * reach).all()
 
 
 def test_usual_rows_need_no_order():

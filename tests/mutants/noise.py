@@ -217,6 +217,21 @@ MUTANTS = (
         ("curator/products.py", "np.abs(self._matrix) @ (half + _MARGIN * reach)", "_MARGIN * reach"),
     ),
     planted(
+        "what a statistic says of its entries is not compared with their scale",
+        "curator/test_lattice.py::test_entries_are_looked_at_unless_their_statistic_says_that_they_are_within_their_scale",
+        (LATTICE, " or not (factor.most <= part.left_scale).all()", ""),
+    ),
+    planted(
+        "a bound of entries has the least curvature of a block in the place of the largest",
+        "privacy/test_worst_case.py::test_no_entry_is_larger_than_its_statistic_says",
+        ("curator/statistics/glm.py", "root.max() * ROUNDED", "root.min() * ROUNDED"),
+    ),
+    planted(
+        "the ends of columns about a center are those of the columns",
+        "curator/test_position.py::test_no_product_of_rows_about_a_center_is_larger_than_is_said",
+        ("curator/geometry.py", "entries[self.first :] - self.center)", "entries[self.first :])"),
+    ),
+    planted(
         "long rows are summed in whatever order BLAS takes",
         "curator/test_position.py::test_products_are_the_sums_in_order[10]",
         ("curator/products.py", "if not (self._sizes @ reach < 1 - _MARGIN).all():", "if False:"),

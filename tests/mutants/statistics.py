@@ -328,8 +328,8 @@ MUTANTS = (
         "scores of a known scale: an information without its weight, which shrinks the matrix's share",
         "martingale_score",
         "martingale",
-        "return location, Factor(x.T)",
-        "return location, Factor(x.T / self._root)",
+        "return location, Factor(curved[:k].T, most=steepest)",
+        "return location, Factor(curved[:k].T / self._root, most=steepest)",
         at="13-1",
     ),
     small(

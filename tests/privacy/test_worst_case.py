@@ -9,6 +9,7 @@ instead of attained: no pair lies beyond it, and one comes within 10 percent of 
 against the leading 1 of every row, which keeps two rows from pointing exactly apart.
 """
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from scipy import optimize
 from scipy.spatial import distance
 
 from dpstats.curator.blocks import Scratch
+from dpstats.curator.lattice import Factor
 from dpstats.curator.statistics import REGISTRY, Statistic
 from tests.made import MadeBlock
 from tests.privacy.spaces import SPACES, Space
@@ -31,19 +33,23 @@ CASES = [
 first, and in others by the long tests."""
 
 
-def contributions(statistic: Statistic, rows: np.ndarray) -> np.ndarray:
-    """Released coordinates of each row (x, y, stay, event, ok) alone, shape (rows, m).
+def factors_of(statistic: Statistic, rows: np.ndarray) -> tuple[np.ndarray, Sequence[Factor]]:
+    """Which rows (x, y, stay, event, ok) are ok, and what they give.
 
     A row enters `stay` before y, where the design has entries.
     """
-    rows = np.atleast_2d(rows)
     ok, y = rows[:, -1] > 0.5, rows[:, -4]
     exog = np.asfortranarray(np.column_stack([ok, rows[:, :-4] * ok[:, None]]))
     block = MadeBlock(exog, y, (rows[:, -2] > 0.5).astype(float), ok, y - np.abs(rows[:, -3]))
     with np.errstate(all="ignore"):
-        factors = statistic.factors(block, Scratch())
+        return ok, statistic.factors(block, Scratch())
+
+
+def contributions(statistic: Statistic, rows: np.ndarray) -> np.ndarray:
+    """Released coordinates of each row alone, shape (rows, m)."""
+    ok, factors = factors_of(statistic, np.atleast_2d(rows))
     pieces = []
-    for part, (left, right) in zip(statistic.parts, factors, strict=True):
+    for part, (left, right, _) in zip(statistic.parts, factors, strict=True):
         if right is None:
             right = left
         elif right.ndim == 1:  # numbers of columns, each with a 1
@@ -105,6 +111,24 @@ def test_the_search_reaches_the_sensitivity_and_never_passes_it(name, space, d):
     found = search(statistic, d, space.half, np.random.default_rng(d))
     assert found <= statistic.sensitivity * (1 + 1e-9)
     assert found >= space.reach * statistic.sensitivity
+
+
+SAYING = (
+    *("logistic_score", "glm_score", "score_squares"),
+    *("residual_moments", "truncated_cross"),
+    *("martingale_score", "strata_score"),
+)
+
+
+@pytest.mark.parametrize(("name", "space", "d"), [case for case in CASES if case.values[0] in SAYING])
+def test_no_entry_is_larger_than_its_statistic_says(name, space, d):
+    """Of three rows at a time, of which the largest is near what is said."""
+    statistic, said = space.statistic(name, d), 0
+    for rows in np.split(candidates(d, space.half, np.random.default_rng(d), 900), 300):
+        for left, _, most in factors_of(statistic, rows)[1]:
+            assert most is None or (np.abs(left) <= most).all()
+            said += most is not None
+    assert said >= 300
 
 
 def declaring(what: str) -> list[Any]:

@@ -66,9 +66,10 @@ class Statistic(ABC):
         Entries stay within the scales of the part and are computed to 2^-32 of them, with W x as
         :mod:`dpstats.curator.products` rounds it. They depend on the row alone and not, by a bit, on where it
         stands in the block: sums over columns are those of that module. Rows that are not ok may hold
-        anything: the lattice switches them off, and rows with a NaN too, and clips entries, in place. It must
-        not raise, warn or branch on values. Its arrays of floats are its own, best from `scratch`, and never
-        those of the block; they are filled anew for each block. The statistic holds public numbers only.
+        anything: the lattice switches them off, and rows with a NaN too, and clips entries, in place, but
+        those of a :class:`Factor` whose `most` says that none is too large. It must not raise, warn or branch
+        on values. Its arrays of floats are its own, best from `scratch`, and never those of the block; they
+        are filled anew for each block. The statistic holds public numbers only.
         """
 
     def unpack(self, vector: np.ndarray) -> tuple[np.ndarray, ...]:

@@ -4,13 +4,13 @@ import functools
 import math
 from abc import abstractmethod
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from dpstats.curator.blocks import Block, PublicDesign, Scratch
 from dpstats.curator.lattice import Factor, Part
-from dpstats.curator.products import RowProducts, squared_norms
+from dpstats.curator.products import ROUNDED, RowProducts, squared_norms
 from dpstats.curator.statistics.base import Statistic, each_row
 from dpstats.families.bounded_score import (
     BoundedScore,
@@ -22,6 +22,27 @@ from dpstats.families.glm import RowsOf
 
 # Times this `ScoreSquares` releases what goes along columns, beside what is of all rows
 _ALONG = math.sqrt(1 / 3)
+
+
+class _Rows(NamedTuple):
+    """Rows of a block, in reused arrays.
+
+    Attributes
+    ----------
+    rows : array, shape (k, B)
+        Whitened.
+    weight : array, shape (B,), or float
+        At most 1.
+    eta : array, shape (B,)
+        Linear predictors.
+    most : array, shape (k,)
+        No entry of whitened rows is larger in size; NaN where one may be NaN.
+    """
+
+    rows: np.ndarray
+    weight: np.ndarray | float
+    eta: np.ndarray
+    most: np.ndarray
 
 
 class _Score(Statistic):
@@ -49,15 +70,15 @@ class _Score(Statistic):
         self._radius = radius
         self._weighted, self._offset = design.weights is not None, design.offset_bounds != (0.0, 0.0)
 
-    def _rows(self, block: Block, scratch: Scratch) -> tuple[np.ndarray, np.ndarray | float, np.ndarray]:
-        """Whitened rows (k, B), their weights (B,) and linear predictors (B,); reused arrays.
+    def _rows(self, block: Block, scratch: Scratch) -> _Rows:
+        """Rows of a block.
 
         Weights are 1 for all where none is longer than the radius, which need not be asked of each row if
         the largest products of the block say so.
         """
         size = len(block.ok)
         products = scratch("products", self._k + 1, size)
-        make = functools.partial(self._products.rounded, block.exog.T)
+        make = functools.partial(self._products.rounded, block.exog.T, span=block.span)
         rounded = scratch.kept("rounded", block, self._products.grids, make)
         most = self._products.filled(rounded, products, scratch)[:-1]
         rows, eta = products[:-1], products[-1]
@@ -68,18 +89,18 @@ class _Score(Statistic):
             weight = np.multiply(weight, block.weight)
         if self._offset:
             np.add(eta, block.offset, out=eta)
-        return rows, weight, eta
+        return _Rows(rows, weight, eta, most)
 
     @staticmethod
-    def _scaled(
-        rows: np.ndarray, weight: np.ndarray | float, information: np.ndarray, scratch: Scratch
-    ) -> tuple[np.ndarray, np.ndarray]:
+    def _scaled(found: _Rows, information: np.ndarray, scratch: Scratch) -> tuple[np.ndarray, Factor]:
         """Rows times their weights, and times the root of weight and information; one of them in `rows`."""
-        other = scratch("scaled", *rows.shape)
-        if isinstance(weight, float):  # 1
-            return rows, np.multiply(rows, np.sqrt(information), out=other)
-        np.multiply(rows, weight, out=other)
-        return other, np.multiply(rows, np.sqrt(weight * information), out=rows)
+        rows, weight, _, most = found
+        other, root = scratch("scaled", *rows.shape), np.sqrt(weight * information)
+        weighted, curved = (rows, other) if isinstance(weight, float) else (other, rows)
+        if weighted is other:
+            np.multiply(rows, weight, out=other)
+        np.multiply(rows, root, out=curved)
+        return weighted, Factor(curved.T, most=most * (root.max() * ROUNDED))
 
     @abstractmethod
     def _score(self, y: np.ndarray, eta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -144,10 +165,10 @@ class LogisticScore(_Score):
         self.sensitivity = 2 * radius
 
     def factors(self, block: Block, scratch: Scratch) -> tuple[Factor, ...]:
-        rows, weight, eta = self._rows(block, scratch)
-        score, curvature = self._score(block.time, eta)
-        weighted, curved = self._scaled(rows, weight, self._tau * curvature, scratch)
-        return Factor(weighted.T, score[:, None]), Factor(curved.T)
+        found = self._rows(block, scratch)
+        score, curvature = self._score(block.time, found.eta)
+        weighted, curved = self._scaled(found, self._tau * curvature, scratch)
+        return Factor(weighted.T, score[:, None], found.most), curved
 
     def _score(self, y: np.ndarray, eta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         half = np.tanh(eta / 2) / 2  # p - 1/2, without overflow
@@ -211,11 +232,13 @@ class GlmScore(_Score):
         self.sensitivity = math.sqrt(4.5) * radius * limit
 
     def factors(self, block: Block, scratch: Scratch) -> tuple[Factor, ...]:
-        rows, weight, eta = self._rows(block, scratch)
-        psi, curvature = self._score(block.time, eta)
-        weighted, curved = self._scaled(rows, weight, self._tau * curvature, scratch)
-        square = np.multiply(weighted, math.sqrt(self._kappa) * psi, out=scratch("square", *rows.shape))
-        return Factor(weighted.T, psi[:, None]), Factor(curved.T), Factor(square.T)
+        found = self._rows(block, scratch)
+        psi, curvature = self._score(block.time, found.eta)
+        weighted, curved = self._scaled(found, self._tau * curvature, scratch)
+        root = math.sqrt(self._kappa) * psi
+        square = np.multiply(weighted, root, out=scratch("square", *weighted.shape))
+        squared = Factor(square.T, most=found.most * (np.abs(root).max() * ROUNDED))
+        return Factor(weighted.T, psi[:, None], found.most), curved, squared
 
     def _score(self, y: np.ndarray, eta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         return self._bounded(y, eta)
@@ -282,7 +305,7 @@ class FarScores(GlmScore):
         self.sensitivity = 2 * most
 
     def factors(self, block: Block, scratch: Scratch) -> tuple[Factor, ...]:
-        rows, _, eta = self._rows(block, scratch)
+        rows, _, eta, _ = self._rows(block, scratch)
         margin = RowsOf(self._bounded.family, block.time, eta)
         psi = self._bounded.of(margin)
         lengths = np.sqrt(squared_norms(rows, scratch))
@@ -347,7 +370,7 @@ class ScoreSquares(GlmScore):
         self.sensitivity = math.sqrt(4 / 3) * float(np.linalg.norm(largest))
 
     def factors(self, block: Block, scratch: Scratch) -> tuple[Factor, ...]:
-        rows, weight, eta = self._rows(block, scratch)
+        rows, weight, eta, most = self._rows(block, scratch)
         left = scratch("rows", self._k + 1, len(eta))
         left[0] = block.weight if self._weighted else 1.0
         np.multiply(rows, weight * (_ALONG / self._radius), out=left[1:])
@@ -355,7 +378,7 @@ class ScoreSquares(GlmScore):
         found = scratch("squares", len(self._squares.values) + 1, len(eta))
         np.square(self._bounded.of(scored), out=found[0])
         found[1:] = self._bounded.interpolated(self._squares, scored)
-        return (Factor(left.T, found.T),)
+        return (Factor(left.T, found.T, np.append(left[0].max(), most * (_ALONG / self._radius * ROUNDED))),)
 
     def unpack(self, vector: np.ndarray) -> tuple[np.ndarray, ...]:
         (found,) = super().unpack(vector)

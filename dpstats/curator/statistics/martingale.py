@@ -7,7 +7,7 @@ import numpy as np
 
 from dpstats.curator.blocks import Block, PublicDesign, Scratch
 from dpstats.curator.lattice import Factor, Part
-from dpstats.curator.products import RowProducts, squared_norms
+from dpstats.curator.products import ROUNDED, RowProducts, squared_norms
 from dpstats.curator.statistics.at_residuals import AtResiduals
 from dpstats.curator.statistics.base import check_positive, each_row
 from dpstats.families import Family
@@ -185,20 +185,28 @@ class MartingaleScore(AtResiduals):
     def factors(self, block: Block, scratch: Scratch) -> tuple[Factor, ...]:
         centred, seen = self.watched(block, scratch)
         k, size = self._width, len(block.ok)
-        row = scratch("row", k + 1, size)
-        x, pivot = row[:k], np.clip(self._read(centred, row, block, scratch), *self._where.pivots)
+        row, curved = scratch("row", k + 1, size), scratch("curved", k + 1, size)
+        pivot, most = self._read(centred, row, block, scratch)
+        x, pivot = row[:k], np.clip(pivot, *self._where.pivots)
         found = scores(self._cut, seen.z, seen.event, pivot, self._where.limits, seen.entry, seen.known)
-        weight = np.minimum(1.0, self._radius**2 / squared_norms(x, scratch))
-        weighted = np.multiply(x, weight, out=scratch("weighted", k, size))
+        weight, long = np.ones(size), not most @ most <= self._radius**2
+        if long:  # as some rows may be
+            np.minimum(1.0, self._radius**2 / squared_norms(x, scratch), out=weight)
         root = self._root * np.sqrt(weight * found.kept)
-        np.multiply(x, root * found.location, out=x)
-        location = Factor(weighted.T, found.psi[:, None])
+        slope = root * found.location
+        np.multiply(x, slope, out=curved[:k])
+        if long:
+            np.multiply(x, weight, out=x)
+        location, steepest = Factor(x.T, found.psi[:, None], most), most * (np.abs(slope).max() * ROUNDED)
         if self._where.known_scale:
-            return location, Factor(x.T)
-        np.multiply(root, self._unit * found.log_sigma, out=row[k])
-        return location, Factor(weight[:, None], (self._kappa * found.chi)[:, None]), Factor(row.T)
+            return location, Factor(curved[:k].T, most=steepest)
+        np.multiply(root, self._unit * found.log_sigma, out=curved[k])
+        information = Factor(curved.T, most=np.append(steepest, np.abs(curved[k]).max()))
+        return location, Factor(weight[:, None], (self._kappa * found.chi)[:, None]), information
 
-    def _read(self, centred: np.ndarray, row: np.ndarray, block: Block, scratch: Scratch) -> np.ndarray:
-        """Fill the first k of `row` by W x~ of each row; m of each, before it is clipped."""
-        self._map.filled(self._products, centred, block, row, scratch)
-        return np.asarray(row[-1])
+    def _read(
+        self, centred: np.ndarray, row: np.ndarray, block: Block, scratch: Scratch
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Fill the first k of `row` by W x~ of each row; m of each, not yet clipped; how large W x~ is."""
+        most = self._map.filled(self._products, centred, block, row, scratch)
+        return row[-1], most[:-1]

@@ -12,7 +12,7 @@ import numpy as np
 
 from dpstats.curator.blocks import Block, PublicDesign, Scratch
 from dpstats.curator.lattice import Factor, Part
-from dpstats.curator.products import predictor, squared_norms
+from dpstats.curator.products import ROUNDED, predictor, squared_norms
 from dpstats.curator.statistics.base import each_row
 from dpstats.curator.statistics.martingale import MartingaleScore
 from dpstats.families.score_bounds import LOG_SIGMA_SHARE, ScoreBounds, score_bounds
@@ -172,7 +172,7 @@ class StrataScore(MartingaleScore):
         )
 
     def factors(self, block: Block, scratch: Scratch) -> tuple[Factor, ...]:
-        location, (weight, chi), information = super().factors(block, scratch)
+        location, (weight, chi, _), information = super().factors(block, scratch)
         k, groups = self._width, self._groups
         row = scratch("by stratum", k + groups, len(block.ok))
         row[:k] = information.left.T[:k]
@@ -181,11 +181,13 @@ class StrataScore(MartingaleScore):
         assert chi is not None
         return location, Factor(chi, block.stratum), Factor(row.T)
 
-    def _read(self, centred: np.ndarray, row: np.ndarray, block: Block, scratch: Scratch) -> np.ndarray:
+    def _read(
+        self, centred: np.ndarray, row: np.ndarray, block: Block, scratch: Scratch
+    ) -> tuple[np.ndarray, np.ndarray]:
         x = row[: self._width]
-        self._map.filled(self._products, centred, block, x, scratch)
+        most = self._map.filled(self._products, centred, block, x, scratch)
         np.multiply(x, self._stretch[block.stratum], out=x)
-        return np.asarray(self._pivot[block.stratum])
+        return self._pivot[block.stratum], most * (self._stretch.max() * ROUNDED)
 
     def unpack(self, vector: np.ndarray) -> tuple[np.ndarray, ...]:
         location, log_sigma, matrix = super().unpack(vector)

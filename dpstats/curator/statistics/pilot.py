@@ -68,14 +68,14 @@ class PilotRow:
             np.multiply(out, np.sqrt(block.weight), out=out)
         return out
 
-    def read(self, block: Block, scratch: Scratch) -> np.ndarray:
-        """a and, last, r of each row, shape (k + 1, B); a reused array."""
+    def read(self, block: Block, scratch: Scratch) -> tuple[np.ndarray, np.ndarray]:
+        """a and, last, r of each row, shape (k + 1, B), a reused array; and what no entry of a exceeds."""
         x, k = self._map.centred(block, scratch), self.k
         row = scratch("row", k + 1, len(block.ok))
         row[k] = self._map.residuals(x, block, scratch, self._line, self._sigma)
-        self._bounded(x, row, block, scratch)
+        most = self._bounded(x, row, block, scratch)
         np.clip(row[k], -self.limit, self.limit, out=row[k])
-        return row
+        return row, most
 
     def rows(self, block: Block, scratch: Scratch) -> np.ndarray:
         """a of each row alone, shape (k, B); a reused array."""
@@ -83,16 +83,16 @@ class PilotRow:
         self._bounded(self._map.centred(block, scratch), row, block, scratch)
         return row
 
-    def _bounded(self, x: np.ndarray, row: np.ndarray, block: Block, scratch: Scratch) -> None:
-        """Fill in a, from x, and shorten the row; `row` has r as well, or has not."""
+    def _bounded(self, x: np.ndarray, row: np.ndarray, block: Block, scratch: Scratch) -> np.ndarray:
+        """Fill in a, from x, and shorten the row, which may have r as well; what no entry of a exceeds."""
         a = row[: self.k]
         most = self._map.filled(self._whitened, x, block, a, scratch)
         if self._weighted:
             np.multiply(row, np.sqrt(block.weight), out=row)
-        if most @ most <= self.radius**2:  # no row is longer
-            return
-        long = row if self._whole else a
-        np.multiply(long, shorten(a, self.radius, scratch), out=long)
+        if not most @ most <= self.radius**2:  # else no row is longer
+            long = row if self._whole else a
+            np.multiply(long, shorten(a, self.radius, scratch), out=long)
+        return most
 
 
 class ResidualMoments(Statistic):
@@ -186,10 +186,10 @@ class ResidualMoments(Statistic):
         check_positive(spread=self._spread, spread_limit=self._spread_limit)
 
     def factors(self, block: Block, scratch: Scratch) -> tuple[Factor, ...]:
-        row, k = self._rows.read(block, scratch), self._rows.k
+        (row, most), k = self._rows.read(block, scratch), self._rows.k
         extra = (*self._extra(row, scratch), self._response(block, scratch)) if self._meat else ()
         np.multiply(row[k], self._rows.radius / self._rows.limit, out=row[k])
-        return (Factor(row.T), *extra)
+        return (Factor(row.T, most=np.append(most, np.abs(row[k]).max())), *extra)
 
     def _extra(self, row: np.ndarray, scratch: Scratch) -> tuple[Factor, Factor]:
         """u and q, from a and r before r is scaled."""
@@ -243,7 +243,7 @@ class ResidualScore(Statistic):
         self.sensitivity = 2 * radius * limit
 
     def factors(self, block: Block, scratch: Scratch) -> tuple[Factor, ...]:
-        row, k = self._rows.read(block, scratch), self._rows.k
+        (row, _), k = self._rows.read(block, scratch), self._rows.k
         residual = scratch("residual", 1, row.shape[1])
         residual[0] = row[k]
         np.multiply(row[k], self._c, out=row[k])

@@ -100,8 +100,8 @@ class TruncatedCross(Statistic):
         self.sensitivity = 2 * radius * limit
 
     def factors(self, block: Block, scratch: Scratch) -> tuple[Factor, ...]:
-        row, k = self._rows.read(block, scratch), self._rows.k
-        return (Factor(row[:k].T, row[k:].T),)
+        (row, most), k = self._rows.read(block, scratch), self._rows.k
+        return (Factor(row[:k].T, row[k:].T, most),)
 
 
 class _TruncatedGlm(Statistic):
