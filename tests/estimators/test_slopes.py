@@ -6,7 +6,7 @@ from scipy.special import expit, ndtr
 
 import dpstats as dps
 from dpstats.estimators.levels import SHIFTS, slope_in_middle
-from dpstats.estimators.newton.slopes import placed, said, sides_of_most
+from dpstats.estimators.newton.slopes import _limits, _reaching, placed, said, sides_of_most
 from dpstats.families.bounded_score import BoundedScore
 from dpstats.families.glm import CLOGLOG
 from dpstats.testing import SeededNoise, noise
@@ -99,9 +99,10 @@ def test_a_probit_of_a_number_that_is_not_at_one_end_in_most_rows_keeps_its_inte
 def test_a_slope_of_a_dose_under_a_logit_has_no_short_interval_where_noise_hides_who_contradicts_it() -> None:
     """Rows that have a dose hardly ever say yes: 10 of 31 intervals missed, 5 by half-lengths, and none does.
 
-    Declared ends allow doses on both sides of 0, which are on one.
+    Declared ends allow doses on both sides of 0, which are on one. Where noise hides all that bounds a slope,
+    an interval is no longer than effects of a usual size make it, and not 15 on the linear predictor.
     """
-    missed = []
+    missed, halves = [], []
     for seed in range(16):
         draw = np.random.default_rng(700 + seed)
         for line, upper, epsilon in (((-3.7, -5.0), 60.0, 1.5), ((-3.0, -5.0), 40.0, 3.0)):
@@ -110,7 +111,9 @@ def test_a_slope_of_a_dose_under_a_logit_has_no_short_interval_where_noise_hides
             if np.isfinite(fit.bse["x"]):
                 low, high = np.asarray(fit.conf_int())[1]
                 missed.append(not low <= line[1] <= high)
+                halves.append((high - low) / 2 * np.sqrt(2))  # of the line of rows with a dose, at its rms
     assert len(missed) > 20 and np.mean(missed) < 0.12
+    assert np.median(halves) < 12
 
 
 def test_a_slope_of_a_dose_under_a_logit_that_rows_bound_keeps_its_interval() -> None:
@@ -119,6 +122,26 @@ def test_a_slope_of_a_dose_under_a_logit_that_rows_bound_keeps_its_interval() ->
         dose = np.where(draw.random(50_000) < 0.7, 0.0, draw.exponential(size=50_000))
         fit = fitted(dose, 30.0, (-1.5, -0.5), 4.0, seed, "logit", -30.0)
         assert fit.bse["x"] < 0.1
+
+
+def test_limits_lie_where_error_moves_the_score_and_no_farther_than_slopes_of_a_usual_size() -> None:
+    slopes = np.linspace(-4.0, 4.0, 161)
+    assert _limits(slopes, slopes, 0.5, 0.5, 0.3) == pytest.approx([0.5 - 0.98, 0.5 + 0.98], abs=1e-3)
+    levels_off = 1 - np.exp(-slopes)
+    assert _limits(levels_off, slopes, 0.5, 0.3, 0.0) == pytest.approx([-np.log(1.088), 4.0], abs=0.01)
+    # where rows say half as much, their sampling makes half the error
+    root = np.log(2)
+    found = _limits(levels_off, slopes, 1 - np.exp(-root), 0.2, 0.2)
+    assert found == pytest.approx(-np.log(0.5 + np.array([0.196, -0.196])), abs=0.02)
+
+
+def test_an_interval_reaches_a_limit_where_scores_level_off_and_one_by_their_bend_that_is_far_off() -> None:
+    assert _reaching(np.array([-0.2, 4.0]), 0.5, 1.0, 4.0) == pytest.approx(3.5 / 1.96, rel=1e-3)
+    assert _reaching(np.array([-4.0, 0.9]), 0.5, 1.0, 4.0) == pytest.approx(4.5 / 1.96, rel=1e-3)
+    assert _reaching(np.array([-0.2, 4.0]), 0.5, 2.0, 4.0) == 2.0
+    assert _reaching(np.array([-0.2, 3.9]), 0.5, 1.0, 4.0) == 1.0
+    assert _reaching(np.array([-0.2, 3.9]), 0.5, 0.5, 4.0) == pytest.approx(3.4 / 1.96, rel=1e-3)
+    assert _reaching(np.array([-0.2, 3.9]), 0.5, np.inf, 4.0) == np.inf
 
 
 def test_rows_beyond_a_value_that_most_have_may_be_on_either_side_that_is_wide_enough() -> None:
@@ -146,7 +169,9 @@ def test_rows_are_placed_by_octaves_and_declared_ends() -> None:
 def test_what_scores_say_levels_off_where_all_rows_far_away_say_yes() -> None:
     """Of two values, 1 / exp(eta) of the far rows is left to their linear predictor, and the slope is 1."""
     rows, slope = (np.array([-0.5, 2.0]), np.array([0.8, 0.2])), 0.2
-    curve, heart = said(1, rows, LOCATED, np.array([1.2, slope, 0.0]), BoundedScore(CLOGLOG, 36.0, 0.6477))
+    curve, heart = said(
+        1, rows, LOCATED, np.array([1.2, slope, 0.0]), BoundedScore(CLOGLOG, 36.0, 0.6477), SHIFTS
+    )
     information = rows[1] * CLOGLOG.curvature(1.2 + slope * rows[0])
     assert heart == pytest.approx(rows[0] @ information / information.sum(), abs=0.01)
     assert slope_in_middle(curve) == pytest.approx(1, abs=0.03)

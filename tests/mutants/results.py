@@ -875,7 +875,7 @@ MUTANTS = (
     planted(
         "slopes that nothing bounds have intervals by the curvature where steps stopped (cloglog)",
         "estimators/test_slopes.py::test_a_slope_that_nothing_bounds_has_no_short_interval",
-        ("estimators/newton/slopes.py", "added += OPEN", "added += 0.0 * OPEN"),
+        ("estimators/newton/slopes.py", "if longer > sd:", "if longer < sd:"),
     ),
     planted(
         "slopes of a dose that few rows have rest on the curvature where steps stopped (probit)",
@@ -895,6 +895,25 @@ MUTANTS = (
             "if not (problem.intercept and",
             "if score is None or not (problem.intercept and",
         ),
+    ),
+    planted(
+        "intervals of slopes reach the nearer limit that scores give, not the farther one (logit)",
+        "estimators/test_slopes.py::test_a_slope_of_a_dose_under_a_logit_has_no_short_interval_where_noise_hides_who_contradicts_it",
+        (
+            "estimators/newton/slopes.py",
+            "np.abs(limits - slope).max()",
+            "np.abs(limits - slope).min()",
+        ),
+    ),
+    planted(
+        "limits by scores that bend are never told (generalised linear)",
+        "estimators/test_slopes.py::test_an_interval_reaches_a_limit_where_scores_level_off_and_one_by_their_bend_that_is_far_off",
+        ("estimators/newton/slopes.py", "_FAR_OFF = 3.0", "_FAR_OFF = 1e9"),
+    ),
+    planted(
+        "slopes that noise hides may be as steep as linear predictors go (logit)",
+        "estimators/test_slopes.py::test_a_slope_of_a_dose_under_a_logit_has_no_short_interval_where_noise_hides_who_contradicts_it",
+        ("estimators/newton/slopes.py", "steepest = REACH / ", "steepest = 3 * REACH / "),
     ),
     planted(
         "rows that have a dose are taken to lie on both sides of those that have none (logit)",
