@@ -219,7 +219,9 @@ def numbers(name: str, values: Any, error: type[SpecificationError] = Specificat
     except Exception:
         pass  # the exception may quote a cell
     if array is None:
-        raise error(f"{name} must be a number or a sequence of numbers, not {shown(values)}")
+        several = isinstance(values, Iterable) and not isinstance(values, str)
+        more = ", of which an item is no number; 1,000 is written 1000" * several
+        raise error(f"{name} must be a number or a sequence of numbers, not {shown(values)}{more}")
     return array
 
 
@@ -228,6 +230,12 @@ def frozen(values: Any, dtype: type = float) -> np.ndarray:
     array: np.ndarray = np.array(values, dtype=dtype)
     array.setflags(write=False)
     return array
+
+
+def beside(ax: Axes) -> dict[str, Any]:
+    """Where a legend stands: beside axes that are alone in their figure, as it hides nothing there."""
+    alone = len(ax.figure.axes) == 1
+    return {"loc": "upper left", "bbox_to_anchor": (1.01, 1), "borderaxespad": 0} if alone else {}
 
 
 def axes(ax: Axes | None, width: float = 7.5, height: float = 4.5) -> Axes:

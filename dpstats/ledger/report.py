@@ -26,7 +26,7 @@ import pandas as pd
 from scipy import special
 
 from dpstats import _conversions as convert
-from dpstats._arguments import Axes, axes, number, shown
+from dpstats._arguments import Axes, axes, beside, number, shown
 from dpstats._private import forgetful
 from dpstats.budget import LEAST, LEAST_DELTA, MOST, Approx, Budget, Gdp, Pure, Zcdp, stated_delta
 from dpstats.budget.rules import Charge, exact, root_up, to_text, up
@@ -314,7 +314,7 @@ class Report:
             limit = [total.to_approx(delta).epsilon for delta in deltas]
             ax.plot(deltas, limit, "--", color="black", label=f"total: {total}")
         ax.set(xscale="log", xlabel="delta", ylabel="epsilon", title=f"Privacy spent on {self.dataset!r}")
-        ax.legend()
+        ax.legend(fontsize="small", frameon=False, **beside(ax))
         return ax
 
     def to_dict(self) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 The plot of coefficients, a forest plot, shades the part of each interval that is due to privacy noise.
 """
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
@@ -10,7 +11,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from dpstats._arguments import Axes, among, axes, listed, near, shown
+from dpstats._arguments import Axes, among, axes, beside, listed, near, shown
 from dpstats.errors import SpecificationError
 from dpstats.results.document import NOT_ESTIMABLE
 from dpstats.results.intervals import bias_share, limits, privacy_share
@@ -23,6 +24,8 @@ BAND = 0.15  # opacity
 FOOTER = "footer"  # what marks a text as one
 EXPOSED = "not-private"  # what marks axes that show what is not private
 NOTHING_DRAWN = "nothing-drawn"  # what marks a text that says so
+BAND_OF = "band of "  # what marks a band, before the label of its line
+FILLED, HARDLY_KNOWN = 0.8, ": hardly known"  # share of the axes from which a band tells next to nothing
 
 
 def style(j: int) -> dict[str, Any]:
@@ -45,6 +48,7 @@ def line_with_band(
     """Draw a line, and a band of its colour between its limits."""
     ax.plot(x, y, **look, label=label)
     band(ax, x, limits, look)
+    ax.collections[-1].set_gid(BAND_OF + label)
 
 
 def left_out(ax: Axes, label: str) -> None:
@@ -57,6 +61,20 @@ def band(
 ) -> None:
     """Draw a band of the colour of its line between its limits, in steps as the line."""
     ax.fill_between(x, *limits, color=look["color"], alpha=BAND, linewidth=0, step=step)
+
+
+def _mark_wide_bands(ax: Axes) -> None:
+    """Hatch each band that fills nearly all of the axes, as it would look like their ground, and say so."""
+    for shape in ax.collections:
+        label = str(shape.get_gid()).removeprefix(BAND_OF)
+        if label == str(shape.get_gid()) or not shape.get_paths():
+            continue
+        corners = (ax.transScale + ax.transLimits).transform(shape.get_paths()[0].vertices)
+        x, y = np.clip(np.nan_to_num(corners, posinf=1.0, neginf=0.0), 0.0, 1.0).T
+        if abs(x @ np.roll(y, 1) - y @ np.roll(x, 1)) / 2 > FILLED:
+            shape.set(hatch="//", gid=None)
+            (line, *_) = (each for each in ax.lines if each.get_label() == label)
+            line.set_label(label + HARDLY_KNOWN)
 
 
 def footer(ax: Axes, facts: Facts, share: ArrayLike | None = None) -> None:
@@ -98,6 +116,7 @@ def legend(ax: Axes, named: int = 1) -> None:
 
     It stands beside axes that are alone in their figure, where it hides no line, and else inside.
     """
+    _mark_wide_bands(ax)
     labels = ax.get_legend_handles_labels()[1]
     for text in [each for each in ax.texts if each.get_gid() == NOTHING_DRAWN]:
         text.remove()  # of a fit whose lines were left out; others may have lines
@@ -106,15 +125,7 @@ def legend(ax: Axes, named: int = 1) -> None:
         ax.text(*middle, transform=ax.transAxes, ha="center", va="center", gid=NOTHING_DRAWN)
     if len(labels) <= named:
         return
-    ax.legend(
-        fontsize="small",
-        frameon=False,
-        **dict[str, Any](
-            {"loc": "upper left", "bbox_to_anchor": (1.01, 1), "borderaxespad": 0}
-            if len(ax.figure.axes) == 1
-            else {}
-        ),
-    )
+    ax.legend(fontsize="small", frameon=False, **beside(ax))
 
 
 def finished(
@@ -164,6 +175,8 @@ def plot_path(
 THICK = 5.0  # points
 NOTHING = 0.01  # share of a variance
 LONGEST = 34  # characters of a name
+MANY = 7  # ticks of ratios, which have room beside each other
+WIDE = 5.0  # times as long as a usual interval, and as the largest estimate, is one that is cut off
 
 
 def plot_coef(  # noqa: PLR0913 - what is drawn, and where
@@ -203,6 +216,7 @@ def plot_coef(  # noqa: PLR0913 - what is drawn, and where
             NOT_ESTIMABLE, (0.02, row), xycoords=("axes fraction", "data"), va="center", fontsize="small"
         )
     ax.axvline(0, color="0.6", linewidth=0.8, zorder=0)
+    _cut_off(ax, middle, left, right, known)
     half = (LONGEST - 3) // 2  # of a long name the factor's beginning and the level's end are told
     names = [term if len(term) <= LONGEST else f"{term[:half]}...{term[-half:]}" for term in terms]
     ax.set_yticks(rows, names)
@@ -214,11 +228,32 @@ def plot_coef(  # noqa: PLR0913 - what is drawn, and where
     return finished(ax, f"Coefficients, {counted}", record, share=share[known])
 
 
+def _cut_off(ax: Axes, middle: np.ndarray, left: np.ndarray, right: np.ndarray, known: np.ndarray) -> None:
+    """End the axis where the intervals end but for those that would shrink all others, which have arrows."""
+    half = (right - left) / 2
+    usual = max(float(np.median(half[known])), float(np.abs(middle).max())) if known.any() else 0.0
+    wide = known & (half > WIDE * usual)
+    if not wide.any():
+        return
+    ends = np.concatenate([[0.0], middle, left[known & ~wide], right[known & ~wide]])
+    low, high = float(ends.min()), float(ends.max())
+    low, high = low - (high - low) / 2, high + (high - low) / 2
+    for row in np.flatnonzero(wide):
+        for end, inside, way in ((left[row], low, "<"), (right[row], high, ">")):
+            if not low < end < high:
+                ax.plot(inside, row, way, color="C1", markersize=2 * THICK, clip_on=False)
+    ax.set_xlim(low, high)
+
+
 def _as_ratios(ax: Axes) -> None:
-    """Write ratios at the ticks of their logarithms."""
+    """Write ratios at the ticks of their logarithms, of a wide range at those of some powers of ten."""
     low, high = ax.get_xlim()
-    marks = [m * 10.0**k for k in range(-12, 13) for m in (1, 2, 5)]
+    powers = range(math.ceil(low / math.log(10)), math.floor(high / math.log(10)) + 1)
+    marks = [m * 10.0**k for k in range(powers.start - 1, powers.stop) for m in (1, 2, 5)]
     inside = [mark for mark in marks if low <= np.log(mark) <= high]
+    if len(inside) > MANY:
+        step = math.ceil(len(powers) / MANY)
+        inside = [10.0**k for k in powers if k % step == 0]
     if len(inside) < 3:  # a narrow range: ticks of its own
         inside = [float(f"{np.exp(at):.3g}") for at in ax.get_xticks() if low <= at <= high]
     ax.set_xticks([np.log(mark) for mark in inside], [plain(mark) for mark in inside])

@@ -405,6 +405,9 @@ class HazardFit(Fit, models=("coxph",)):
     ) -> Axes:
         """Plot the survival curve of each row of new data with its band; needs matplotlib.
 
+        No survival rises, so that the limits of the band are those of all times in falling order: where few
+        are at risk, an upper limit by itself would rise again.
+
         Parameters
         ----------
         newdata : dict, list of dict, or DataFrame
@@ -434,7 +437,8 @@ class HazardFit(Fit, models=("coxph",)):
             one = at.rows(np.full(len(edges), i))
             estimate, low, high = curve(record, one, edges, level, "survival")
             told = np.isfinite(estimate)  # a band beyond, down to 0, would look like a fall
-            line_with_band(made, edges[told], estimate[told], (low[told], high[told]), label, style(i))
+            falling = np.sort(low[told])[::-1], np.sort(high[told])[::-1]
+            line_with_band(made, edges[told], estimate[told], falling, label, style(i))
         made.set(xlabel=in_unit("time", record.time_unit), ylabel="survival")
         made.set(xlim=(0, edges[-1]), ylim=(-0.02, 1.02))
         title = f"Survival{f' at {at.alike()}' if at.alike() else ''}, {level_percent(level)} intervals"

@@ -418,6 +418,8 @@ def test_report_as_json_and_picture(path: Path) -> None:
     assert axes.get_xlabel() == "delta" and len(axes.get_lines()) == 2
     spent, total = (line.get_ydata() for line in axes.get_lines())
     assert (spent < total).all()
+    axes.figure.draw_without_rendering()
+    assert axes.get_legend().get_window_extent().x0 > axes.bbox.x1  # it hides no line and no point
 
 
 def test_a_file_with_two_names_is_refused(tmp_path: Path) -> None:

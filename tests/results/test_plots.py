@@ -18,7 +18,7 @@ from dpstats.errors import NotReleased, SpecificationError
 from dpstats.families import DISTS
 from dpstats.planning.printed import draw as draw_plan
 from dpstats.results import CurveFit
-from dpstats.results.plotting import plot_path
+from dpstats.results.plotting import plot_coef, plot_path
 from tests.results.every import EVERY, hazards
 from tests.results.fits import STRESS, USE, capacitor, wide
 from tests.results.linear import linear
@@ -207,6 +207,42 @@ def test_ratios_stand_on_a_logarithmic_axis() -> None:
         capacitor(dist="sev").plot_coef(exponentiate=True)
 
 
+@pytest.mark.parametrize("exponentiate", [False, True])
+def test_an_interval_of_which_next_to_nothing_is_known_does_not_shrink_the_others(exponentiate: bool) -> None:
+    whole, terms = wide().record, ["temp", "load", "age", "runs"]
+    where = [whole.names.index(term) for term in terms]
+    params, cov = np.zeros(len(whole.names)), np.eye(len(whole.names)) * 0.01
+    params[where] = 0.5, -0.7, 0.2, 0.1
+    usual = plot_coef(
+        replace(whole, params=params, cov=cov), terms, np.ones(30), "", 0.95, None, exponentiate
+    )
+    assert [line.get_marker() for line in usual.lines if line.get_marker() in "<>"] == []
+    cov[where[3], where[3]] = 4.7**2
+    ax = plot_coef(replace(whole, params=params, cov=cov), terms, np.ones(30), "", 0.95, None, exponentiate)
+    low, high = ax.get_xlim()
+    assert -1.9 < low < -0.9 and 0.7 < high < 1.7
+    arrows = {line.get_marker(): line.get_xydata()[0] for line in ax.lines if line.get_marker() in "<>"}
+    assert arrows["<"] == pytest.approx([low, 3]) and arrows[">"] == pytest.approx([high, 3])
+    cov[where, where] = 4.7**2
+    ax = plot_coef(replace(whole, params=params, cov=cov), terms, np.ones(30), "", 0.95, None, exponentiate)
+    assert ax.get_xlim()[1] > 9 and 2 < len(ax.get_xticks()) < 10
+
+
+def test_a_decision_function_is_no_mean() -> None:
+    ax = EVERY["svm"][0].plot_coef(across_range=True)
+    assert ax.get_xlabel() == "change of the decision function across the public range"
+
+
+@pytest.mark.parametrize("plot", ["plot_life", "plot_reliability"])
+def test_a_band_that_fills_the_axes_is_told_from_their_ground(plot: str) -> None:
+    for scale, hatch, words in ((1.0, None, False), (1e4, "//", True)):
+        ax = getattr(capacitor(cov=scale * capacitor().record.cov), plot)([USE, STRESS])
+        shapes = [each for each in ax.collections if each.get_paths()]
+        assert [each.get_hatch() for each in shapes] == [hatch] * 2
+        labels = [text.get_text() for text in ax.get_legend().get_texts()]
+        assert all(label.endswith(": hardly known") is words for label in labels)
+
+
 def test_each_fit_on_the_same_axes_has_a_footer_of_its_own() -> None:
     ax = capacitor().plot_reliability(USE)
     capacitor().plot_reliability(STRESS, ax=ax)
@@ -230,6 +266,20 @@ def texts(ax: object) -> list[str]:
     return [text.get_text() for text in ax.texts]
 
 
+def test_limits_of_a_survival_curve_never_rise() -> None:
+    whole, at = hazards(), EVERY["coxph"][1]
+    baseline = replace(whole.record.baseline, cov=np.diag([0.04, 4.0, 0.02, 0.01, 0.001]))
+    fit = hazards(baseline=baseline)
+    times = baseline.times
+    alone = fit.survival(at, times=times).frame["conf_high"].to_numpy()
+    assert (np.diff(alone) > 0.05).any()
+    (band,) = bands(fit.plot_survival(at))
+    high = np.array([band[band[:, 0] == time, 1].max() for time in times])
+    low = np.array([band[band[:, 0] == time, 1].min() for time in times])
+    assert (np.diff(high) <= 0).all() and (np.diff(low) <= 0).all()
+    assert sorted(high) == pytest.approx(sorted(alone))
+
+
 @pytest.mark.parametrize("name", LIFE)
 def test_what_is_not_estimable_is_named_and_not_drawn(name: str) -> None:
     cov = np.array(capacitor().cov_params())
@@ -240,11 +290,9 @@ def test_what_is_not_estimable_is_named_and_not_drawn(name: str) -> None:
     assert not drawn(ax) and not bands(ax) and "not estimable" in texts(ax)
     with pytest.warns(UserWarning, match=r"1 row\(s\) of newdata rest on what is not estimable"):
         some = getattr(hidden, name)([zero, USE])
-    assert some.get_legend_handles_labels()[1] == [
-        "voltage = 0 (200 below its bounds)",
-        "voltage = 200: not estimable",
-    ]
-    assert drawn(some) == ["voltage = 0 (200 below its bounds)"] and "not estimable" not in texts(some)
+    far = "voltage = 0 (200 below its bounds)" + ": hardly known" * (name == "plot_life")
+    assert some.get_legend_handles_labels()[1] == [far, "voltage = 200: not estimable"]
+    assert drawn(some) == [far] and "not estimable" not in texts(some)
     alone = getattr(capacitor(), name)(zero)
     assert some.get_xlim() == alone.get_xlim(), "the axes are those of what is drawn"
     getattr(capacitor(), name)(STRESS, ax=ax)
