@@ -326,6 +326,12 @@ def _privacy_cells(row: Any) -> tuple[str, ...]:
     return told, figures(row.std_error), percent(row.privacy_share), *limits
 
 
+def interval_cells(estimate: float, low: float, high: float, known: bool) -> tuple[str, ...]:
+    """Return an estimate and its limits, in as many digits as tell these apart."""
+    half = (float(high) - float(low)) / 2
+    return cells((estimate, low, high), known, lambda value: figures(value, error=half))
+
+
 def cells(values: Iterable[float], known: bool, write: Callable[[float], str] = figures) -> tuple[str, ...]:
     """Return the numbers of a row, or what stands in their place where they are not known."""
     return tuple(write(float(value)) for value in values) if known else (NOT_ESTIMABLE,)

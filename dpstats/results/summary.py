@@ -14,7 +14,7 @@ import numpy as np
 
 from dpstats.formula import SurvResponse
 from dpstats.formula.reader import variable_in
-from dpstats.results.document import FIXED, NOT_ESTIMABLE, WIDTH, cells, limit_columns, point_columns
+from dpstats.results.document import FIXED, NOT_ESTIMABLE, WIDTH, interval_cells, limit_columns, point_columns
 from dpstats.results.intervals import (
     Estimate,
     bias_share,
@@ -55,7 +55,7 @@ LABELS = (Column("", "l"), Column("", "l"))
 def ratio_row(kind: str, value: Estimate, words: str) -> tuple[str, ...]:
     """Return the row of one estimate with its limits, and what it means in words."""
     known = not np.isinf(value.std_error)
-    numbers = cells((value.estimate, value.conf_low, value.conf_high), known)
+    numbers = interval_cells(value.estimate, value.conf_low, value.conf_high, known)
     return kind, value.name, *numbers, *([words] if known else [])
 
 

@@ -16,6 +16,7 @@ from dpstats.results.document import (
     Document,
     Estimates,
     cells,
+    interval_cells,
     limit_columns,
     point_columns,
     with_interval,
@@ -200,8 +201,8 @@ def terms(
 ) -> Estimates:
     """Lay out one quantity for each of several terms, which have their names or other labels in print."""
     rows = (
-        (name, *cells(values, not np.isinf(s)))
-        for name, s, *values in zip(labels or names, se, *columns.values(), strict=True)
+        (name, *interval_cells(estimate, low, high, not np.isinf(s)))
+        for name, s, estimate, low, high in zip(labels or names, se, *columns.values(), strict=True)
     )
     document = Document(tables=(with_interval(head, ["estimate"], rows, level),))
     return Estimates(pd.DataFrame({"term": names, **columns}), lambda: document)

@@ -93,6 +93,13 @@ def test_wrong_units_are_told(units: Any, said: str) -> None:
         glm("binomial").summary(units=units)
 
 
+def test_ratios_near_one_have_the_digits_that_tell_their_limits_apart() -> None:
+    text = str(glm("binomial").odds_ratios(units={"age": 1e-3}))
+    (line,) = (line for line in text.splitlines() if line.startswith("age (per 0.001 year) "))
+    estimate, low, high = line.split()[-3:]
+    assert float(low) < float(estimate) < float(high)
+
+
 def test_ratios_say_what_they_are_per_and_take_other_units() -> None:
     fit = capacitor()
     one, many = fit.time_ratios(), fit.time_ratios(units={"voltage": 50})
