@@ -17,7 +17,7 @@ import pytest
 
 import dpstats as dps
 from dpstats import testing
-from dpstats.cli import main, plain_warnings
+from dpstats.cli import main, plain_warnings, spelt
 from dpstats.cli.options import AUTO, MODELS, parser
 from dpstats.families import DISTS, FAMILIES
 from dpstats.models.linear import AUTO as LIBRARY_AUTO
@@ -404,7 +404,7 @@ def test_times_alone_ask_for_survival_of_any_fit_that_has_it(
     assert [printed["survival_200"][0], printed["survival_500"][0]] == pytest.approx(expected["estimate"])
     assert printed["conf_low_500"][0] == pytest.approx(expected["conf_low"][1])
     assert main(["predict", "hazards.fit.json", "at.csv", "--times", "200", "--type", "lp"]) == 2
-    assert "times= is of type='survival'" in capsys.readouterr().err
+    assert "--times is of --type survival" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("kind", ["survival", "hazard", "cumhaz", "median"])
@@ -681,12 +681,29 @@ def test_the_installed_command_is_this_module() -> None:
 
 
 def test_only_our_own_warnings_are_shown(capsys: pytest.CaptureFixture[str]) -> None:
-    with plain_warnings():
+    with plain_warnings(argparse.Namespace()):
         warnings.warn("overflow in one row", RuntimeWarning, stacklevel=1)
         for _ in range(2):
             warnings.warn("1 row was clipped", UserWarning, stacklevel=1)
         assert capsys.readouterr().err == "dpstats: note: 1 row was clipped\n", "at once, and once"
     assert capsys.readouterr().err == ""
+
+
+def test_arguments_of_functions_are_told_as_options_of_the_command() -> None:
+    options = argparse.Namespace(reuse=None, coef=None, sep=None, thousands=None, as_text=None, formula=None)
+    for told, says in (
+        ("declare their version, such as reuse='2026-11'", "declare their version, such as --reuse 2026-11"),
+        ("give coef=.", "give --coef."),
+        ("write as_text=True", "write --as-text"),
+        ("dps.read_csv(path, sep=';', thousands='.')", "--sep ';', --thousands ."),
+        ("schema.unit(column, max_rows=2), other=3", "schema.unit(column, max_rows=2), other=3"),
+    ):
+        assert spelt(told, options) == says
+
+
+def test_the_command_spells_a_remedy_as_its_options(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(planned("--coef", "Intercept=30", "--events", "0.9")) == 2
+    assert "--events 0.9 cannot be reached: with this Intercept in --coef a share" in capsys.readouterr().err
 
 
 def test_the_package_runs_as_the_command() -> None:

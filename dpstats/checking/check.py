@@ -136,6 +136,7 @@ def _folded(text: str) -> str:
 BANNER = "NOT PRIVATE: exact counts, and cells of the data. DO NOT PUBLISH."
 _EXAMPLES = 3  # spellings that are shown of each reason
 _LONGEST = 24  # characters of one
+_AS_NUMBERS = "a text with marks between its digits: write the column as numbers"  # in a file that has types
 
 # Values are apart by gaps that an exponential tail has once in 3^8 columns; a group counts for three at most.
 _CHANCE, _COUNTED = 8.0, 3
@@ -402,9 +403,12 @@ def _why(data: Any, name: str, variable: Variable, lost: np.ndarray) -> str:
     if (written_there := written(data, name, lost)) is None:
         return "not known: the cells cannot be seen again"
     reasons: dict[str, Counter[str]] = {}
+    typed = isinstance(data, str | Path) and Path(data).suffix.lower() in FORMATS
     for cell in written_there:
         shown = f"line {cell.number}" if isinstance(cell, _Line) else repr(str(cell)[:_LONGEST])
-        reasons.setdefault(reason(cell, variable, getattr(data, "decimal", ".")), Counter())[shown] += 1
+        why = reason(cell, variable, getattr(data, "decimal", "."))
+        why = _AS_NUMBERS if typed and "read_csv" in why else why
+        reasons.setdefault(why, Counter())[shown] += 1
     told = []
     absent = [one for one in variable.all if one in MISSING_TEXTS]
     if absent and isinstance(data, pd.DataFrame) and MISSING in reasons:

@@ -1,5 +1,7 @@
 """The command line: ``dpstats describe | fit | plan | show | table | plot | ledger | schema``, and others."""
 
+import argparse
+import re
 import sys
 import warnings
 from collections.abc import Iterator, Sequence
@@ -29,23 +31,24 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return refuse(
             "the standard output is closed, where results are printed; send it to a file or /dev/null"
         )
+    options = argparse.Namespace()
     try:
         any_text()
         options = parser().parse_args(arguments)
-        with plain_warnings(), standard_input(options):
+        with plain_warnings(options), standard_input(options):
             options.run(options)
         sys.stdout.flush()  # now, while a reader who has left can be told from a mistake
     except BrokenPipeError:
         leave_quietly()
     except (SpecificationError, NotReleased, ImportError) as error:
-        return refuse(str(error))
+        return refuse(spelt(str(error), options))
     except OSError as error:
         return refuse(f"{error.filename}: {error.strerror}" if error.filename else str(error))
     return 0
 
 
 @contextmanager
-def plain_warnings() -> Iterator[None]:
+def plain_warnings(options: argparse.Namespace) -> Iterator[None]:
     """Show our own warnings as one line each; those of numpy and others may depend on values."""
     shown = set()
 
@@ -53,13 +56,30 @@ def plain_warnings() -> Iterator[None]:
         if str(message) not in shown:
             shown.add(str(message))
             with suppress(OSError):  # nobody reads it, and the command may have paid for what it is about
-                print(f"dpstats: note: {message}", file=sys.stderr, flush=True)
+                print(f"dpstats: note: {spelt(str(message), options)}", file=sys.stderr, flush=True)
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         warnings.simplefilter("always", UserWarning)
         warnings.showwarning = show
         yield
+
+
+_ARGUMENT = re.compile(r"(?<![\w.(])([a-z_]+)=('[^']*'|\"[^\"]*\"|\w+(?:\.\w+)*|)")
+
+
+def spelt(message: str, options: argparse.Namespace) -> str:
+    """Say of arguments of functions how the options of this command are spelt: `--reuse 2026-11`."""
+
+    def option(found: re.Match[str]) -> str:
+        name, value = found.groups()
+        if name not in vars(options):
+            return found[0]
+        plain = value.strip("'\"")
+        word = plain if re.fullmatch(r"[\w.-]+", plain) else value
+        return f"--{name.replace('_', '-')}" + f" {word}" * (plain not in ("", "True"))
+
+    return _ARGUMENT.sub(option, re.sub(r"dps\.read_csv\(path, ([^()]*)\)", r"\1", message))
 
 
 def refuse(message: str) -> int:

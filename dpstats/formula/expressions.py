@@ -25,7 +25,10 @@ Interval = tuple[np.ndarray, np.ndarray]
 
 
 class Unbounded(Exception):
-    """A function has no finite bound over the public bounds of its arguments; the text says what it needs."""
+    """A function has no finite bound over the public bounds of its arguments; the text says what it needs.
+
+    A second one says how a variable is declared that has what it needs.
+    """
 
 
 @dataclass(frozen=True)
@@ -47,11 +50,9 @@ def _monotone(
         if np.any(lower <= above) if strict else np.any(lower < above):
             zero = name.startswith("log") and above == 0 and not np.any(lower < 0)
             such = f", such as bounded(1, {np.max(upper):g})" if np.max(upper) > 1 else ""
-            remedy = (
-                f": declare a lower bound above 0{such}, or write np.log1p of a covariate" if zero else ""
-            )
+            remedy = f"declare a lower bound above 0{such}, or write np.log1p of a covariate"
             said = needs or f"values {'>' if strict else '>='} {above:g}"
-            raise Unbounded(f"{name} needs {said}{remedy}")
+            raise Unbounded(f"{name} needs {said}", *[remedy] * bool(zero))
         ends = array(lower), array(upper)
         return np.minimum(*ends), np.maximum(*ends)
 
@@ -330,17 +331,20 @@ class Apply:
             if not (np.all(np.isfinite(lower)) and np.all(np.isfinite(upper))):
                 raise Unbounded("its values are not finite")
         except Unbounded as need:
-            message = str(need)
+            message, *remedy = need.args
         else:
             return lower, upper
+        of = "" if self.args[0].name else f"of {', '.join(sorted(self.variables))} "
         parts = "".join(
             f"; the public bounds of {arg.text} are [{np.min(x[0]):g}, {np.max(x[1]):g}]"
             for arg, x in zip(self.args, inside, strict=True)
             if arg.variables
         )
+        if remedy and self.args[0].name:  # the bounds of an expression are none to declare
+            message = f"{message}: {remedy[0]}"
         raise FormulaError(
             f"{brief(self.text)} has no public bound: {message}{parts}. "
-            "Declare narrower bounds in the schema or transform the variable differently"
+            f"Declare narrower bounds {of}in the schema or transform the variable differently"
         )
 
 

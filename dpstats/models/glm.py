@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -280,6 +281,11 @@ def glm(  # noqa: PLR0913 - what a model may be given; public
                 "what enters the linear predictor as y ~ x + offset(np.log(days))"
             )
         exposure = expression_of("exposure=", exposure, "'days'", SpecificationError)
+        if taken := re.fullmatch(r"(?:np\.)?log\((.+)\)", exposure.strip()):
+            raise SpecificationError(
+                f"exposure= is the time or size itself, of which the model takes the logarithm; give "
+                f"exposure={taken[1]!r}"
+            )
         formula = f"{formula} + offset(np.log({exposure}))"
     if law is GAUSSIAN:
         return ols(formula, data, schema, public, weights, subset)

@@ -9,10 +9,11 @@ under each of them. See docs/theory/intervals.md#choice-of-a-distribution.
 import math
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
-from dpstats._arguments import among, near, shown
+from dpstats._arguments import among, near, shown, word
 from dpstats.curator import Curator
 from dpstats.errors import SpecificationError
 from dpstats.estimators.location_scale import SurvivalProblem, fit_location_scale, make_plan
@@ -42,14 +43,20 @@ def check_release(
     if not listed or not all(among(each, known) for each in wanted):
         named = " and ".join(map(repr, known))
         raise SpecificationError(
-            f"release may hold {named} and nothing else, got {shown(release)}{near(release, known)}"
+            f"release may hold {named} and nothing else, got {_named(wanted)}{near(release, known)}"
         )
     if wanted and not able:
         raise SpecificationError(
-            f"{model} has no log-likelihood that is bounded, by which release={shown(release)} is answered; "
+            f"{model} has no log-likelihood that is bounded, by which release={sorted(wanted)} is answered; "
             "leave release out"
         )
     return frozenset(wanted)
+
+
+def _named(wanted: Any) -> str:
+    """Return the first item of a list that is a word, or what was given."""
+    items = list(wanted) if isinstance(wanted, list | tuple) else []
+    return word(items[0]) if len(items) == 1 else shown(wanted)
 
 
 def cost(mu: float) -> float:

@@ -369,8 +369,13 @@ def _check(design: Design, dist: Dist) -> None:
     response = _times(design)
     if not design.has_intercept:
         raise FormulaError("survreg always fits an intercept; take '- 1' or '+ 0' out of the formula")
-    lower = response.time_bounds[0]
+    lower, entered = response.time_bounds[0], response.entry_bounds
     if dist.log and not lower > 0:
+        if entered is not None and entered[0] > 0:
+            raise FormulaError(
+                f"{response.text} has a time that may be {lower:g} by its public bounds and an entry that is "
+                f"{entered[0]:g} or more: the entry comes first, Surv(entry, time, event)"
+            )
         raise FormulaError(
             f"dist={dist.name!r} needs times above 0, but {response.text} may be {lower:g} by its public "
             "bounds; declare the shortest time that is told apart, for example bounded(1, ...)"
