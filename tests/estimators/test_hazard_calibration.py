@@ -7,7 +7,7 @@ from scipy import stats
 
 import dpstats as dps
 from dpstats.budget import Budget
-from dpstats.estimators.location_scale.hazard_calibration import _contrasts, _shortened, _tilted
+from dpstats.estimators.location_scale.checks import _contrasts, _shortened, _tilted
 from dpstats.estimators.location_scale.strata_layout import Layout
 from dpstats.estimators.matrices import symmetric_power
 from dpstats.families import SEV, Family

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import dpstats as dps
-from dpstats.estimators.engine.accumulate import Accumulator
 from dpstats.estimators.engine.finish import Estimate
+from dpstats.estimators.engine.information import Accumulator
 from dpstats.estimators.levels import OPEN, LevelScores
 from dpstats.estimators.newton.information import Public, usable
 from dpstats.estimators.newton.levels import level_moments, read_levels, stretched_no_further

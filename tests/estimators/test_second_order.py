@@ -6,8 +6,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from dpstats.estimators.engine.accumulate import Accumulator
 from dpstats.estimators.engine.average import Steps
+from dpstats.estimators.engine.information import Accumulator
 from dpstats.estimators.newton.bounds import Bounds
 from dpstats.estimators.newton.estimate import Averaged, GlmEstimate, _second_order, estimate
 from dpstats.estimators.newton.information import usable

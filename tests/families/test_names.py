@@ -43,7 +43,7 @@ ALLOWED = {
             "curator/objective.py",
             "estimators/apart.py",
             "estimators/gram/reach.py",
-            "estimators/location_scale/hazard_calibration.py",
+            "estimators/location_scale/checks.py",
             "estimators/matrices.py",
             "ledger/ledger.py",
             "ledger/report.py",

@@ -49,7 +49,7 @@ def fitted(data: pd.DataFrame, budget: Any = LARGE, **more: Any) -> Any:
 def test_units_are_rows(dist: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """But for where the zones of the check lie, whose doubt is left out here."""
     for sds in ("_USUAL", "_CLEAR"):
-        monkeypatch.setattr(f"dpstats.estimators.location_scale.hazard_calibration.{sds}", 1e9)
+        monkeypatch.setattr(f"dpstats.estimators.location_scale.checks.{sds}", 1e9)
     each, counted = made(dist)
     with noise(NoNoise()):
         weighted, rows = fitted(counted, dist=dist, weights="units"), fitted(each, dist=dist)

@@ -30,7 +30,7 @@ LINES = "estimators/location_scale/levels.py"
 LEVELS, ALONE = "estimators/newton/levels.py", "estimators/test_levels_alone.py::test_"
 SPREAD, HONEST = "moments/spread.py", "models/test_linear_honest.py::test_"
 DEBIASED, BIAS = "estimators/objective/debiased.py", "estimators/objective/debiased.py"
-UNIT_BALL, CORRECTION = "estimators/objective/unit_ball.py", "estimators/test_objective.py::test_"
+UNIT_BALL, CORRECTION = "estimators/objective/bounds.py", "estimators/test_objective.py::test_"
 CURVES = "estimators/test_curves.py::"
 COLUMNS_LAW = "estimators/column_law.py"
 BENT, BENT_TIMES = "estimators/bent_times.py", "estimators/test_bent_times.py::"
@@ -149,7 +149,7 @@ MUTANTS = (
         "a line that is off is taken to move contrasts of hazards by twice as much",
         "estimators/test_hazard_calibration.py::test_a_line_that_is_off_moves_contrasts_by_no_more_than_is_no_news",
         (
-            "estimators/location_scale/hazard_calibration.py",
+            "estimators/location_scale/checks.py",
             "np.abs(within @ mixed) / _POINTS / 2",
             "np.abs(within @ mixed) / _POINTS",
         ),
@@ -158,7 +158,7 @@ MUTANTS = (
         "rows along which a spread is looked for are taken to be as long as they are",
         "estimators/test_hazard_calibration.py::test_of_normal_rows_as_much_is_left_as_is_taken_for_it",
         (
-            "estimators/location_scale/hazard_calibration.py",
+            "estimators/location_scale/checks.py",
             "short = np.minimum(lengths / radius, 1.0)",
             "short = lengths / radius",
         ),
@@ -1736,7 +1736,7 @@ MUTANTS = (
         "bends of columns far from 0 move their intercepts alone",
         "models/test_far_from_0.py::test_a_column_far_from_0_has_the_fit_of_the_shifted_column[lognormal-x]",
         (
-            "estimators/location_scale/bend.py",
+            "estimators/location_scale/checks.py",
             "user @ tied.T",
             "np.linalg.pinv(tied @ np.linalg.inv(user))",
         ),

@@ -14,8 +14,7 @@ from functools import cached_property
 
 import numpy as np
 
-from dpstats.estimators.engine.accumulate import Accumulator
-from dpstats.estimators.engine.information import FORGET, Information
+from dpstats.estimators.engine.information import FORGET, Accumulator, Information
 from dpstats.estimators.hazards.problem import by_stratum
 from dpstats.estimators.matrices import SMALLEST, not_noise, symmetric_power
 from dpstats.estimators.newton.information import usable

@@ -17,8 +17,8 @@ from dpstats.estimators.engine.plan import TAIL_STEPS, Plan
 from dpstats.estimators.engine.route import CHOOSE, DAMPING
 from dpstats.estimators.engine.some import early_rows
 from dpstats.estimators.gram.structure import Structure
-from dpstats.estimators.location_scale.bend import straight
 from dpstats.estimators.location_scale.bounds import Bounding
+from dpstats.estimators.location_scale.checks import contrasted, doubted, straight
 from dpstats.estimators.location_scale.delayed_expectations import late_information
 from dpstats.estimators.location_scale.estimate import (
     LastSteps,
@@ -38,7 +38,6 @@ from dpstats.estimators.location_scale.events import (
     starting_values,
     with_correlations,
 )
-from dpstats.estimators.location_scale.hazard_calibration import contrasted, doubted
 from dpstats.estimators.location_scale.information import KnownMatrix, ReleasedMatrices, estimated, stretch
 from dpstats.estimators.location_scale.inspections import PlacedByInspections, placed
 from dpstats.estimators.location_scale.placement import PlacedByLine

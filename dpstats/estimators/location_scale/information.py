@@ -14,8 +14,7 @@ from typing import NamedTuple
 import numpy as np
 import scipy
 
-from dpstats.estimators.engine.accumulate import Accumulator
-from dpstats.estimators.engine.information import FORGET, Information
+from dpstats.estimators.engine.information import FORGET, Accumulator, Information
 from dpstats.estimators.gram.levels import of_levels
 from dpstats.estimators.gram.structure import Left, Structure
 from dpstats.estimators.location_scale.events import Events, Whitening

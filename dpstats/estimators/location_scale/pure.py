@@ -17,7 +17,7 @@ from dpstats.estimators.engine.information import Information
 from dpstats.estimators.engine.plan import Plan
 from dpstats.estimators.gram.levels import of_levels
 from dpstats.estimators.gram.structure import Structure
-from dpstats.estimators.location_scale.bend import straight
+from dpstats.estimators.location_scale.checks import Contrasted, contrasted, doubted, straight
 from dpstats.estimators.location_scale.estimate import LastSteps, SurvivalEstimate, estimate, off_line
 from dpstats.estimators.location_scale.events import (
     Events,
@@ -28,7 +28,6 @@ from dpstats.estimators.location_scale.events import (
     located,
     starting_values,
 )
-from dpstats.estimators.location_scale.hazard_calibration import Contrasted, contrasted, doubted
 from dpstats.estimators.location_scale.information import KnownMatrix, estimated
 from dpstats.estimators.location_scale.placement import PlacedByLine
 from dpstats.estimators.location_scale.problem import SurvivalProblem, sigma_of

@@ -20,9 +20,9 @@ from dpstats.estimators.engine.average import UNSETTLED
 from dpstats.estimators.engine.information import Information
 from dpstats.estimators.engine.plan import Plan
 from dpstats.estimators.engine.route import LONGEST, Route, capped
+from dpstats.estimators.location_scale.checks import contrasted, doubted
 from dpstats.estimators.location_scale.estimate import LastSteps, SurvivalEstimate, estimate, ranged
 from dpstats.estimators.location_scale.event_expectations import expected
-from dpstats.estimators.location_scale.hazard_calibration import contrasted, doubted
 from dpstats.estimators.location_scale.information import usable
 from dpstats.estimators.location_scale.intercept_scale import LevelRelease, release_level, solved
 from dpstats.estimators.location_scale.problem import LOG_SIGMA_RANGE, SurvivalProblem, sigma_of

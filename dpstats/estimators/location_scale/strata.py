@@ -20,8 +20,8 @@ from dpstats.estimators.engine.information import Information
 from dpstats.estimators.engine.plan import Plan
 from dpstats.estimators.engine.route import DAMPING, LONGEST, capped
 from dpstats.estimators.levels import FEWEST_EVENTS, LevelScores
-from dpstats.estimators.location_scale.bend import straight
 from dpstats.estimators.location_scale.bounds import MATRIX_SHARE
+from dpstats.estimators.location_scale.checks import doubted, straight
 from dpstats.estimators.location_scale.estimate import (
     CURVED,
     HOPELESS,
@@ -37,7 +37,6 @@ from dpstats.estimators.location_scale.estimate import (
 from dpstats.estimators.location_scale.event_law import LEAST_SAID
 from dpstats.estimators.location_scale.events import Whitening
 from dpstats.estimators.location_scale.gaussian import GaussianRoute
-from dpstats.estimators.location_scale.hazard_calibration import doubted
 from dpstats.estimators.location_scale.information import KnownMatrix, stretch, structure_sd
 from dpstats.estimators.location_scale.levels import LevelRows, Reader, few_events, lines, with_levels
 from dpstats.estimators.location_scale.placement import PlacedByLine, declared_range

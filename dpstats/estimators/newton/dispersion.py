@@ -14,9 +14,8 @@ from scipy import special
 
 from dpstats.curator import Release
 from dpstats.estimators.bends import USUAL
-from dpstats.estimators.engine.accumulate import Accumulator
 from dpstats.estimators.engine.bounds import NEARLY_ALL
-from dpstats.estimators.engine.information import Information
+from dpstats.estimators.engine.information import Accumulator, Information
 from dpstats.estimators.newton.information import of_row
 from dpstats.estimators.newton.located import Located
 from dpstats.estimators.row_scale import SURE

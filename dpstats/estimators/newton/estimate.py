@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from dpstats.estimators.engine.accumulate import Accumulator
 from dpstats.estimators.engine.average import Steps, uncertain
 from dpstats.estimators.engine.finish import Estimate, guessed, lacking, weak
+from dpstats.estimators.engine.information import Accumulator
 from dpstats.estimators.levels import LevelScores
 from dpstats.estimators.newton.bounds import Bounds
 from dpstats.estimators.newton.dispersion import (

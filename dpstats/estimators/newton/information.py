@@ -4,8 +4,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from dpstats.estimators.engine.accumulate import Accumulator
-from dpstats.estimators.engine.information import FLOOR, FORGET, Information
+from dpstats.estimators.engine.information import FLOOR, FORGET, Accumulator, Information
 from dpstats.estimators.gram.structure import Left, Structure
 from dpstats.estimators.newton.located import Located
 from dpstats.estimators.newton.problem import Problem

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from dpstats.curator import Curator
-from dpstats.estimators.engine.accumulate import Accumulator
+from dpstats.estimators.engine.information import Accumulator
 from dpstats.estimators.engine.route import LONGEST, Newton, Scores, capped
 from dpstats.estimators.newton.bounds import Bounds
 from dpstats.estimators.newton.estimate import Averaged

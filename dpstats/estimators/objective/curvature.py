@@ -11,7 +11,7 @@ from dpstats.estimators.engine.plan import Plan
 from dpstats.estimators.gram.structure import Left
 from dpstats.estimators.matrices import noise_edge, noise_of_product, with_floor
 from dpstats.estimators.newton.information import Public
-from dpstats.estimators.objective.cut import Cut
+from dpstats.estimators.objective.bounds import Cut
 from dpstats.estimators.objective.tuning import Tuning
 from dpstats.families import LOGISTIC_LOSS
 from dpstats.formula.ball import UnitBall

@@ -25,12 +25,19 @@ from dpstats.estimators.newton.information import Public
 from dpstats.estimators.newton.levels import moved_alone, read_levels, row_moments
 from dpstats.estimators.newton.located import Located, locate
 from dpstats.estimators.newton.problem import Problem
+from dpstats.estimators.objective.bounds import (
+    NODES,
+    WEIGHTS,
+    Cut,
+    level_of,
+    noise_share,
+    start_of,
+    unit_ball,
+)
 from dpstats.estimators.objective.curvature import Matrices, released, seen_curvature
-from dpstats.estimators.objective.cut import NODES, WEIGHTS, Cut
 from dpstats.estimators.objective.penalised import MarginEstimate, estimate
 from dpstats.estimators.objective.plan import least_ridge
 from dpstats.estimators.objective.tuning import TUNING, Tuning
-from dpstats.estimators.objective.unit_ball import level_of, noise_share, start_of, unit_ball
 from dpstats.estimators.row_scale import SURE
 from dpstats.families import LOGISTIC_LOSS
 from dpstats.formula.ball import UnitBall
