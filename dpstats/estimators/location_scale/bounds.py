@@ -20,7 +20,7 @@ from typing import Any, Generic, TypeVar
 
 import numpy as np
 
-from dpstats.estimators.engine.bounds import LENGTHS, NEARLY_ALL, NOTHING, ladder
+from dpstats.estimators.engine.bounds import FREE, LENGTHS, NEARLY_ALL, NOTHING, ladder
 from dpstats.estimators.location_scale.event_law import FLOOR_BIAS, LEAST_KEPT, UNSEEN, Floor
 from dpstats.estimators.location_scale.events import Whitening
 from dpstats.estimators.location_scale.placement import Placement, declared_range
@@ -32,7 +32,6 @@ P = TypeVar("P", bound=Placement, covariant=True)
 # cumulative hazards, from that of two thirds of the rows to one that no row reaches; sds of residuals, from
 # what keeps most to where the assumed bias, e^(-.9 width), is that of rounding
 CUTS, WIDTHS = ladder(1.0, 64.0), ladder(2.0, 40.0)
-FREE = 0.45
 # size of the largest information of a row, against the largest score of its location: with .5 intervals of
 # fits of 6 to 24 levels are 4 % longer
 MATRIX_SHARE = 0.7
