@@ -187,6 +187,7 @@ def test_the_search_reaches_the_trace_and_never_passes_it(name, space, d):
 def test_what_is_declared_is_searched():
     assert names(declaring("sensitivity_l1")) == {
         "cell_counts",
+        "column_means",
         "entry_counts",
         "exit_counts",
         "functional_weights",

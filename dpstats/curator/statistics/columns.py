@@ -67,6 +67,8 @@ class ColumnMeans(_Columns):
     |a|^2 + |b|^2 <= 8. Attained by opposite corners, at two levels of each category. A row that weighs
     nothing is 0, and no farther from any other than these are. As 0 <= q <= 1, q and q^2 differ by at most 1
     each, their *ranges*: with them it is 2 sqrt(m' + 1/2), attained by such corners of weights 1 and 0.
+    In the L1 norm it is 2 m', as each category adds up to 2 at most in both rows, and 2 m' + 2 with q and
+    q^2; attained by the same rows.
     """
 
     name = "column_means"
@@ -89,7 +91,7 @@ class ColumnMeans(_Columns):
             raise ValueError("levels holds numbers of covariates, each once")
         self.parts = (Part(np.ones(1), 1.0 + np.isin(np.arange(count + 2 * weights), taken)),)
         halves = count - len(taken) + sum(min(len(own), 2) for own in self._levels)
-        self.sensitivity = 2 * math.sqrt(halves + weights / 2)
+        self.sensitivity, self.sensitivity_l1 = 2 * math.sqrt(halves + weights / 2), 2.0 * (halves + weights)
         self.ranges = np.append(np.full(count, 2.0), np.ones(2 * weights))
 
     def factors(self, block: Block, scratch: Scratch) -> tuple[Factor, ...]:
