@@ -59,9 +59,12 @@ def test_event_moments_of_time_itself():
     assert first[2] == pytest.approx((EVENT[:, 0] * np.clip(BLOCK.time / 50 - 1, -1, 1)).sum(), **TOLERANCE)
 
 
-def test_event_matrix():
-    (matrix,) = values("event_matrix")
+@pytest.mark.parametrize("whitening", [None, np.eye(D + 1) + np.tri(D + 1, D + 1, -1) / 2])
+def test_event_matrix(whitening):
+    """Of rows that are shortened after they were whitened, if they are."""
+    (matrix,) = values("event_matrix", whitening=whitening)
     x = np.hstack([np.ones((300, 1)), BLOCK.exog[:, 1:] / 0.5])
+    x = x if whitening is None else x @ whitening
     weight = np.minimum(1, 2 / np.linalg.norm(x, axis=1, keepdims=True)) * EVENT
     rows = weight * np.hstack([x, np.clip((Y - math.log(10)) / 0.5, -4, 4)])
     rows *= np.minimum(1, 3 / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-9))

@@ -30,7 +30,7 @@ def bounding(dist: str) -> Bounding:
         LINE,
         FRACTION * (WITHIN * SIGMA) ** 2,
         0.0,
-        noise_ratio=ones,
+        way=np.eye(3),
     )
     scale = RowScale(
         log=False,

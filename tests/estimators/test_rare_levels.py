@@ -127,7 +127,7 @@ def test_rows_of_a_rare_level_count_in_full_however_long_they_are(shares: tuple[
     errors = (errors + errors.swapaxes(1, 2)) / math.sqrt(2)
     noisy = [levels_in_full(replace(short, square=short.square + e), scale, levels, 4.0) for e in errors]
     sds = np.std([np.diag(each.square) for each in noisy], axis=0)
-    assert sds / 1e-3 == pytest.approx(found.noise_ratio, rel=0.1)
+    assert sds / 1e-3 == pytest.approx(np.sum(found.way**2, axis=1), rel=0.1)
 
 
 @pytest.mark.parametrize("noise_sd", [0.15, 0.3, 0.4])

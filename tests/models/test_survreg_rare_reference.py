@@ -1,6 +1,7 @@
-"""A reference level of few rows: all contrasts rest on these, and they were weighted away."""
+"""A reference level of few rows, or among many: all contrasts rest on its rows, which were weighted away."""
 
 import numpy as np
+import pytest
 
 import dpstats as dps
 from dpstats.testing import SeededNoise, noise
@@ -34,3 +35,24 @@ def test_contrasts_against_a_rare_reference_level_are_right() -> None:
     assert np.median(error) < 0.15
     assert np.median(half) < 0.4
     assert (error < 2 * half).all()
+
+
+@pytest.mark.long
+def test_of_many_levels_under_pure_epsilon_the_reference_is_counted_as_well_as_others() -> None:
+    """By subtraction of 39 others alone it had any number of failures, and all intervals were without end."""
+    n, names, longer, far = 30_000, [f"l{j}" for j in range(40)], [], []
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        codes, effects = rng.integers(0, 40, n), np.append(0.0, rng.normal(size=39) / 5)
+        life = np.exp(6 + effects[codes] + 0.5 * np.log(rng.exponential(size=n)))
+        end = float(np.quantile(life, 0.6))
+        data = dict(t=np.minimum(life, end), ev=(life <= end) * 1, f=np.array(names)[codes])
+        schema = dps.Schema(t=dps.bounded(1.0, 10 * end), ev=dps.event(), f=dps.levels(*names))
+        with noise(SeededNoise(seed)):
+            fit = dps.survreg("Surv(t, ev) ~ f", data, schema, dist="weibull").fit(dps.pure(8))
+        low, high = fit.conf_int().iloc[1:40].to_numpy().T
+        usual = 1.96 * 0.5 * np.sqrt(2 / (0.6 * n / 40))
+        longer.append(np.median(high - low) / 2 / usual)
+        far.append(np.abs(fit.params.iloc[1:40] - effects[1:]) > high - low)
+    assert np.median(longer) < 4
+    assert np.mean(far) < 0.01

@@ -29,6 +29,11 @@ MUTANTS = (
         ("families/bounded_score.py", "spread = self.limit / self.spread if", "spread = 1.0 if"),
     ),
     planted(
+        "under pure epsilon rows of a reference level are as short as no column makes them",
+        "models/test_survreg_rare_reference.py::test_of_many_levels_under_pure_epsilon_the_reference_is_counted_as_well_as_others",
+        ("estimators/location_scale/pure.py", "whitening = _of_levels(scale, radius)", "whitening = None"),
+    ),
+    planted(
         "rows of several units: a symmetric part is weighed twice",
         "curator/test_units.py::test_a_row_adds_its_share_of_what_it_adds_alone[event_matrix-0]",
         ("curator/partial.py", "(root if right is None else weight)", "weight"),
@@ -461,6 +466,15 @@ MUTANTS = (
         "loglik",
         "self.sensitivity = 2 * limit * math.sqrt(count - 1)",
         "self.sensitivity = limit * math.sqrt(count - 1)",
+    ),
+    small(
+        "means of columns: a category is one column in the L1 norm",
+        "column_means",
+        "columns",
+        "self.sensitivity_l1 = 2.0 * (halves + weights)",
+        "self.sensitivity_l1 = 2.0 * (halves + weights) - 2.0 * len(self._levels)",
+        L1,
+        at="0-3",
     ),
     small(
         "means of columns: one sign",

@@ -34,6 +34,11 @@ def shape(d: int) -> dict[str, Any]:
     return dict(center=np.zeros(d), scale=np.ones(d), y_center=0.0, y_scale=1.0, log=False)
 
 
+def skewed(k: int) -> np.ndarray:
+    """A matrix that turns and stretches rows."""
+    return np.eye(k) + np.tri(k, k, -1) / 2
+
+
 class Space(NamedTuple):
     """Public parameters by the number of covariates, half-width of the box to search, share to be reached.
 
@@ -479,6 +484,7 @@ SPACES = {
     "event_matrix": [
         Space(lambda d: dict(shape(d), radius=2.0, limit=3.0), 6.0),
         Space(lambda d: dict(shape(d), radius=3.0, limit=2.0), 6.0),
+        Space(lambda d: dict(shape(d), radius=2.0, limit=3.0, whitening=skewed(d + 1)), 6.0),
     ],
     "location_score": [
         *(

@@ -91,7 +91,8 @@ class ColumnMeans(_Columns):
             raise ValueError("levels holds numbers of covariates, each once")
         self.parts = (Part(np.ones(1), 1.0 + np.isin(np.arange(count + 2 * weights), taken)),)
         halves = count - len(taken) + sum(min(len(own), 2) for own in self._levels)
-        self.sensitivity, self.sensitivity_l1 = 2 * math.sqrt(halves + weights / 2), 2.0 * (halves + weights)
+        self.sensitivity = 2 * math.sqrt(halves + weights / 2)
+        self.sensitivity_l1 = 2.0 * (halves + weights)
         self.ranges = np.append(np.full(count, 2.0), np.ones(2 * weights))
 
     def factors(self, block: Block, scratch: Scratch) -> tuple[Factor, ...]:

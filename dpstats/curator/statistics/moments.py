@@ -73,8 +73,8 @@ class EventMoments(Statistic):
 class EventMatrix(Statistic):
     """Second moments of the event rows (x~, y~), each row shortened to a public length.
 
-    ``r = min(1, radius / |x~|) delta (x~, clip(y~, -4, 4))``, scaled down to |r| <= limit where longer; the
-    sum of r r', a symmetric matrix of order k + 1 (y last).
+    With z = W x~, ``r = min(1, radius / |z|) delta (z, clip(y~, -4, 4))``, scaled down to |r| <= limit where
+    longer; the sum of r r', a symmetric matrix of order k + 1 (y last).
 
     Parameters
     ----------
@@ -84,6 +84,8 @@ class EventMatrix(Statistic):
         :class:`dpstats.curator.geometry.Map`.
     radius, limit : float
         Longest covariates, and longest row; positive.
+    whitening : array_like, shape (k, k), optional
+        The transpose of W; the identity if left out.
 
     Notes
     -----
@@ -91,7 +93,7 @@ class EventMatrix(Statistic):
     length at most L, |rr' - ss'|_F^2 = |r|^4 + |s|^4 - 2 (r's)^2 <= 2 L^4, attained by orthogonal rows of
     length L. A row that weighs nothing is r = 0: L^2. A symmetric part is released as svec, whose L2 norm is
     the Frobenius norm. The sizes of the eigenvalues of rr' - ss' add up to |r|^2 + |s|^2 <= 2 L^2 at most,
-    by the triangle inequality, attained by the same rows.
+    by the triangle inequality, attained by the same rows. Rows are shortened after W, which is public.
     """
 
     name, by_unit = "event_matrix", True
@@ -103,27 +105,42 @@ class EventMatrix(Statistic):
         *,
         radius: float,
         limit: float,
+        whitening: np.ndarray | None = None,
         **row: Any,
     ) -> None:
         check_positive(radius=radius, limit=limit)
         self._map = Map(design, **row)
         self._radius, self._limit = radius, limit
-        k = self._map.k
+        k, self._whitened = self._map.k, None
+        if whitening is not None:
+            self._whitened = _products(whitening, self._map)
         # the leading 1 is shortened too, so it never exceeds min(1, radius)
-        entry = np.concatenate([[min(1.0, radius)], np.full(k - 1, radius), [self.Y_CLIP]])
+        first = radius if whitening is not None else min(1.0, radius)
+        entry = np.concatenate([[first], np.full(k - 1, radius), [self.Y_CLIP]])
         self.parts = (Part(np.minimum(entry, limit)),)
         self.sensitivity, self.sensitivity_trace = math.sqrt(2) * limit**2, 2 * limit**2
 
     def factors(self, block: Block, scratch: Scratch) -> tuple[Factor, ...]:
         k = self._map.k
         row = scratch("row", k + 1, len(block.ok))
-        row[:k] = self._map.x(block, scratch)
+        if self._whitened is None:
+            row[:k] = self._map.x(block, scratch)
+        else:
+            self._map.filled(self._whitened, self._map.centred(block, scratch), block, row[:k], scratch)
         np.clip(self._map.y(block, scratch), -self.Y_CLIP, self.Y_CLIP, out=row[k])
         weight = shorten(row[:k], self._radius, scratch)
         np.multiply(weight, events(block, scratch), out=weight)
         np.multiply(row, weight, out=row)
         np.multiply(row, shorten(row, self._limit, scratch), out=row)
         return (Factor(row.T),)
+
+
+def _products(whitening: np.ndarray, rows: Map) -> RowProducts:
+    """W x~ of rows, by the transpose of W."""
+    whitening = np.asarray(whitening, dtype=float)
+    if whitening.shape != (rows.k, rows.k):
+        raise ValueError(f"whitening must have {rows.k} columns")
+    return RowProducts(whitening.T / rows.unit, rows.unit)
 
 
 class BallMoments(Statistic):
@@ -151,13 +168,10 @@ class BallMoments(Statistic):
 
     def __init__(self, design: PublicDesign, *, whitening: np.ndarray, radius: float, **row: Any) -> None:
         self._map, self._weighted = Map(design, **row), design.weights is not None
-        k, whitening = self._map.k, np.asarray(whitening, dtype=float)
         check_positive(radius=radius)
-        if whitening.shape != (k, k):
-            raise ValueError(f"whitening must have {k} columns")
-        self._whitened = RowProducts(whitening.T / self._map.unit, self._map.unit)
+        self._whitened = _products(whitening, self._map)
         self._radius = float(radius)
-        self.parts = (Part(np.full(k + 1, self._radius)),)
+        self.parts = (Part(np.full(self._map.k + 1, self._radius)),)
         self.sensitivity, self.sensitivity_trace = math.sqrt(2) * self._radius**2, 2 * self._radius**2
 
     def factors(self, block: Block, scratch: Scratch) -> tuple[Factor, ...]:

@@ -5,6 +5,7 @@ See docs/theory/survival.md, and of whitening docs/theory/survival.md#releases-a
 
 import math
 from dataclasses import dataclass, replace
+from typing import Self
 
 import numpy as np
 
@@ -64,8 +65,8 @@ class Events(EventSquares):
         Mean square, per row, about the line.
     spread : float
         operator-norm size of the noise per event, at most 1.
-    noise_ratio : array, shape (k,)
-        Noise sds of the diagonal of `square`, over `noise`.
+    way : array, shape (k, k)
+        The noise of `square` is way N way', of N with an sd of `noise` on the diagonal.
     shrunk : bool
         Whether `square` and `line` were shrunk by what noise alone makes of them.
     """
@@ -75,7 +76,7 @@ class Events(EventSquares):
     line: np.ndarray
     residual: float
     spread: float
-    noise_ratio: np.ndarray
+    way: np.ndarray
     fraction_error: float = 0.0
     shrunk: bool = False
 
@@ -83,6 +84,18 @@ class Events(EventSquares):
     def slope_noise(self) -> float:
         """sd of what noise adds to a slope of the line, where columns are not correlated."""
         return self.noise / math.sqrt(2) / self.fraction * math.sqrt(1 + float(self.line @ self.line))
+
+    def unwhitened(self, whitening: np.ndarray) -> Self:
+        """Those of (1, x~), if these are of W (1, x~), W symmetric."""
+        back = np.linalg.inv(whitening)
+        square, floored = (back @ each @ back.T for each in (self.square, self.floored))
+        return replace(self, square=square, floored=floored, line=whitening @ self.line, way=back)
+
+    def above_noise(self, whitening: np.ndarray) -> Self:
+        """With eigenvalues raised to the noise where that is alike in all directions, of W (1, x~)."""
+        back = np.linalg.inv(whitening)
+        floored = with_floor(whitening @ self.square @ whitening, self.spread * self.fraction)
+        return replace(self, floored=back @ floored @ back)
 
     @property
     def residual_noise(self) -> float:
@@ -112,7 +125,9 @@ def release_events(curator: Curator, mu: float, scale: RowScale, shrunk: bool, a
         left = structure.numbers / (k * (k + 1) / 2)
     if shrunk:
         matrix, left = _shrunk(matrix, noise, _fraction(matrix[0, 0], noise, scale, release.n))
-    events = replace(events_of(matrix, noise, scale, release.n, left), noise_ratio=ratio, shrunk=shrunk)
+    events = replace(
+        events_of(matrix, noise, scale, release.n, left), way=np.diag(np.sqrt(ratio)), shrunk=shrunk
+    )
     return in_full(events, scale, alone, radius_square)
 
 
@@ -177,7 +192,7 @@ def events_of(matrix: np.ndarray, noise: float, scale: RowScale, n: int, left: f
     residual = float(max(y_square - 2 * line @ cross + line @ floored @ line, 0.02 * fraction))
     spread = min(size / fraction, 1.0)
     return Events(
-        fraction, floored, square, noise, line, residual, spread, np.ones(k), scale.fraction_sd / fraction
+        fraction, floored, square, noise, line, residual, spread, np.eye(k), scale.fraction_sd / fraction
     )
 
 
@@ -206,7 +221,7 @@ def in_full(events: Events, scale: RowScale, alone: np.ndarray, radius_square: f
         events,
         square=square,
         floored=with_floor(square, events.spread * events.fraction),
-        noise_ratio=events.noise_ratio * np.append(1.0, np.where(rare, growth / np.sqrt(1 + noisier), 1.0)),
+        way=np.sqrt(np.append(1.0, np.where(rare, growth / np.sqrt(1 + noisier), 1.0)))[:, None] * events.way,
     )
 
 
@@ -236,13 +251,13 @@ def levels_in_full(events: Events, scale: RowScale, levels: np.ndarray, radius_s
     level was counted, and how long its rows are by how much each was shortened. All entries of a level grow
     alike, and correlations with other columns stay.
     """
-    k, growth = len(events.square), np.eye(len(events.square))
+    k, growth, whitening = len(events.square), np.eye(len(events.square)), np.linalg.inv(events.way)
     for columns, of_category in categories(levels):
         own = np.append(True, columns)
         rows = scale.typical(levels[of_category])[:, own]
         if len(rows) != own.sum():
             continue
-        squares = np.sum(rows**2, axis=1) + np.sum(scale.ratio[~columns])
+        squares = np.sum((rows @ whitening[np.ix_(own, own)]) ** 2, axis=1) + np.sum(scale.ratio[~columns])
         longer = np.sqrt(np.maximum(1.0, squares / radius_square))
         block = np.eye(k)
         block[np.ix_(own, own)] = np.linalg.solve(rows, longer[:, None] * rows).T
@@ -252,7 +267,7 @@ def levels_in_full(events: Events, scale: RowScale, levels: np.ndarray, radius_s
         events,
         square=square,
         floored=with_floor(square, events.spread * events.fraction),
-        noise_ratio=np.sum(growth**2, axis=1),
+        way=growth @ events.way,
     )
 
 

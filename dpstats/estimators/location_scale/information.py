@@ -97,7 +97,7 @@ class ReleasedMatrices:
     def _axes(self, whitening: np.ndarray, events: Events) -> np.ndarray:
         """Along which the location is known best and worst, by all releases and the events' matrix."""
         k, back = len(whitening), np.linalg.inv(whitening)
-        first = back / np.sqrt(events.noise_ratio)
+        first = back @ np.linalg.inv(events.way).T
         total = first @ first.T / max(events.noise, 1e-300)
         for seen in self.matrices.releases:
             turn = seen.whitening[:k, :k] @ back
@@ -151,7 +151,7 @@ def estimated(
 
 def stretch(events: Events, axes: np.ndarray) -> np.ndarray:
     """By how much noise of the events' matrix is stretched along these axes: the root of that, shape (k,)."""
-    return np.asarray(np.linalg.norm(np.sqrt(events.noise_ratio)[:, None] * axes, axis=0))
+    return np.asarray(np.linalg.norm(events.way.T @ axes, axis=0))
 
 
 def structure_sd(

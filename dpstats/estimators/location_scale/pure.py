@@ -15,7 +15,7 @@ from scipy import special
 from dpstats.curator import Curator
 from dpstats.estimators.engine.information import Information
 from dpstats.estimators.engine.plan import Plan
-from dpstats.estimators.gram.levels import of_levels
+from dpstats.estimators.gram.levels import expected_moments, of_levels
 from dpstats.estimators.gram.structure import Structure
 from dpstats.estimators.location_scale.checks import Contrasted, contrasted, doubted, straight
 from dpstats.estimators.location_scale.estimate import LastSteps, SurvivalEstimate, estimate, off_line
@@ -33,8 +33,8 @@ from dpstats.estimators.location_scale.placement import PlacedByLine
 from dpstats.estimators.location_scale.problem import SurvivalProblem, sigma_of
 from dpstats.estimators.location_scale.pure_bounds import PureBounding
 from dpstats.estimators.location_scale.route import WhitenedNewton, WhitenedScores
-from dpstats.estimators.matrices import by_precision, noise_of_product, not_noise
-from dpstats.estimators.row_scale import RowScale
+from dpstats.estimators.matrices import by_precision, noise_of_product, not_noise, symmetric_power
+from dpstats.estimators.row_scale import STRETCH, RowScale, shortened, sums_of_levels
 from dpstats.families.score_bounds import score_bounds
 
 # mean squared residual of the events, in sds of its noise, at least
@@ -177,8 +177,7 @@ class PureRoute(WhitenedNewton):
         """The same where sigma is known: one size."""
         release, k = self.curator.release("information_sizes", cost, **self._public()), self.bounding.k
         share = self._share(release.values[0].item(), release.sd, release.n)
-        axes = np.linalg.eigh(self.whitening.matrix)[1]
-        nothing = KnownMatrix(np.zeros((k, k)), axes, np.full((k, k), _UNTOLD))
+        nothing = KnownMatrix(np.zeros((k, k)), self._axes, np.full((k, k), _UNTOLD))
         return estimated(nothing, self.events, self.whitening, None, share)
 
     def _share(self, trace: float, sd: float, n: int) -> float:
@@ -193,22 +192,28 @@ class PureRoute(WhitenedNewton):
         matrix, sds, axes = np.zeros((k + 1, k + 1)), np.full((k + 1, k + 1), _UNTOLD), np.eye(k + 1)
         matrix[:k, k] = matrix[k, :k] = w @ self.events.floored @ cross
         sds[:k, k] = sds[k, :k] = _CROSS_ENTERS * size
-        axes[:k, :k] = np.linalg.eigh(w)[1]
+        axes[:k, :k] = self._axes
         return KnownMatrix(matrix, axes, sds)
+
+    @property
+    def _axes(self) -> np.ndarray:
+        """Directions in which the events' matrix has noise of its own, of whitened rows; in columns."""
+        return np.asarray(np.linalg.eigh(self.whitening.matrix)[1])
 
     def shape_error(self, step: np.ndarray, sigma: float) -> np.ndarray:
         """Variance of the scores that an error of the information makes of a step."""
         events, w, k, information = self.events, self.whitening.matrix, self.bounding.k, self.information
         noise = information.unit[0] ** 2 / events.fraction * events.noise
         sds = np.full((k, k), noise / math.sqrt(2))
-        np.fill_diagonal(sds, noise * events.noise_ratio)
-        moved = w @ step[:k]
-        location = np.diag(w @ noise_of_product(sds, np.outer(moved, moved)) @ w)
+        np.fill_diagonal(sds, noise)
+        way = w @ events.way
+        moved = way.T @ step[:k]
+        location = np.diag(way @ noise_of_product(sds, np.outer(moved, moved)) @ way.T)
         if len(step) == k:
             return location
         # an error of the line is one of the pivot, which no longer takes the scores' correlation away
         steep = math.sqrt((1 + float(events.line @ events.line)) / 2)
-        line = np.linalg.norm(w, axis=1) * noise * steep / sigma
+        line = np.linalg.norm(way, axis=1) * noise * steep / sigma
         pivot = line**2 + _CROSS_SD**2 * information.matrix[0, 0] * information.matrix[-1, -1]
         return np.append(location + pivot * float(step[-1]) ** 2, pivot @ step[:k] ** 2)
 
@@ -241,6 +246,9 @@ def _events(curator: Curator, cost: float, scale: RowScale, problem: SurvivalPro
     """The event matrix; correlations, if they may be none, are shrunk by what noise makes of none."""
     k, public = len(scale.center) + 1, scale.public()
     radius, limit = _event_lengths(curator, cost, scale)
+    whitening = _of_levels(scale, radius)
+    if whitening is not None:
+        public["whitening"] = whitening
     release = curator.release("event_matrix", cost, **public, radius=radius, limit=limit)
     matrix, noise = release.values[0] / release.n, release.sd / release.n
     off = ~np.eye(k + 1, dtype=bool)
@@ -249,13 +257,36 @@ def _events(curator: Curator, cost: float, scale: RowScale, problem: SurvivalPro
         matrix[off] *= not_noise(np.sum(matrix[off] ** 2), off.sum() * noise**2 / 2)
     left, structure = 1.0, Structure.of(scale.alike)
     if structure is not None:
-        matrix[:k, :k] = structure.nearest(matrix[:k, :k], of_levels(scale))
+        way = of_levels(scale) if whitening is None else whitening @ of_levels(scale)
+        matrix[:k, :k] = structure.nearest(matrix[:k, :k], way)
         left = structure.numbers / (k * (k + 1) / 2)
     events = events_of(matrix, noise, scale, release.n, left)
     least = _LEAST_RESIDUAL * noise * (1 + float(events.line @ events.line))
     events = replace(events, residual=max(events.residual, least))
+    if whitening is not None:
+        events = events.unwhitened(whitening)
     events = levels_in_full(events, scale, problem.levels, radius**2)
-    return in_full(events, scale, problem.alone, radius**2)
+    events = in_full(events, scale, problem.alone, radius**2)
+    return events if whitening is None else events.above_noise(whitening)
+
+
+def _of_levels(scale: RowScale, radius: float) -> np.ndarray | None:
+    """What makes rows of a category's levels as long as each is rare, by their shares so far; symmetric.
+
+    No column stretches rows of a reference level, and noise of how many events it has was that of all others
+    together. No row becomes longer than a share of the radius, if it is not so long as it is. None where
+    no category has a third level.
+    """
+    places = [each for each, _, _ in sums_of_levels(scale) if len(each) > 1]
+    if not places:
+        return None
+    found, moments = expected_moments(scale), np.eye(len(scale.center) + 1)
+    for own in places:
+        moments[np.ix_(own, own)] = found[np.ix_(own, own)]
+    rows = scale.typical(scale.levels)
+    rows[:, 0] = 0.0
+    longest = np.maximum(np.sum(rows**2, axis=1), (STRETCH * radius) ** 2)
+    return symmetric_power(shortened(moments, rows, longest), -0.5)
 
 
 def _event_lengths(curator: Curator, cost: float, scale: RowScale) -> tuple[float, float]:
