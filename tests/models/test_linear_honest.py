@@ -122,22 +122,26 @@ def test_which_rows_were_sampled_matters_to_a_penalised_line_without_any_residua
     assert np.sqrt(np.mean(np.square(errors), axis=0)) == pytest.approx(scatter, rel=0.3)
 
 
+def square_of_a_share(seed: int, budget: Budget) -> tuple[Any, float, np.ndarray]:
+    """A penalised fit to a share, mostly next to 0, and its square; its largest miss, and the shares."""
+    rng = np.random.default_rng([8, seed])
+    x = rng.beta(0.6, 6.0, 7400)
+    y, rows = 2 - 3 * x - 4 * x**2 + 0.4 * rng.normal(size=len(x)), np.column_stack([x, x**2])
+    apart, penalty = rows - rows.mean(axis=0), 0.7 * np.eye(2)
+    target = np.linalg.solve(apart.T @ apart / len(x) + penalty, apart.T @ y / len(x))
+    schema = dps.Schema(x=dps.bounded(0, 3.5), y=dps.bounded(-10, 10))
+    with noise(SeededNoise(seed)):
+        fit = dps.ridge("y ~ x + I(x**2)", {"x": x, "y": y}, schema, alpha=0.7).fit(budget)
+    return fit, missed_by(fit, dict(zip(fit.params.index[1:], target, strict=True))).max(), x
+
+
 def test_a_penalty_rests_on_squares_that_long_rows_lost() -> None:
     """Of a share that is mostly next to 0 the first stage sees no end, and its square is long in few rows.
 
     Errors were 2.3 half-lengths on average, where these squares are left out. They are 1.2, so that half of
     all fits still miss one of their two slopes; with twice the budget it is a third.
     """
-    schema, off = dps.Schema(x=dps.bounded(0, 3.5), y=dps.bounded(-10, 10)), []
-    for seed in range(48):
-        rng = np.random.default_rng([8, seed])
-        x = rng.beta(0.6, 6.0, 7400)
-        y, rows = 2 - 3 * x - 4 * x**2 + 0.4 * rng.normal(size=len(x)), np.column_stack([x, x**2])
-        apart, penalty = rows - rows.mean(axis=0), 0.7 * np.eye(2)
-        target = np.linalg.solve(apart.T @ apart / len(x) + penalty, apart.T @ y / len(x))
-        with noise(SeededNoise(seed)):
-            fit = dps.ridge("y ~ x + I(x**2)", {"x": x, "y": y}, schema, alpha=0.7).fit(dps.approx(1, 1e-6))
-        off.append(missed_by(fit, dict(zip(fit.params.index[1:], target, strict=True))).max())
+    off = [square_of_a_share(seed, dps.approx(1, 1e-6))[1] for seed in range(48)]
     assert np.mean(off) < 1.7  # 1.2 with an error of .11; else 2.3 with one of .18
 
 
@@ -148,16 +152,10 @@ def test_a_variance_of_which_the_first_stage_missed_the_ends_is_known_up_to_a_fa
     smaller by as much as larger, or where nothing is said of rows beyond those that were seen. Without either
     21 % of 400 other fits were two half-lengths off, and 3 % are.
     """
-    schema, off, missed = dps.Schema(x=dps.bounded(0, 3.5), y=dps.bounded(-10, 10)), [], []
+    off, missed = [], []
     for seed in range(96):
-        rng = np.random.default_rng([8, seed])
-        x = rng.beta(0.6, 6.0, 7400)
-        y, rows = 2 - 3 * x - 4 * x**2 + 0.4 * rng.normal(size=len(x)), np.column_stack([x, x**2])
-        apart, penalty = rows - rows.mean(axis=0), 0.7 * np.eye(2)
-        target = np.linalg.solve(apart.T @ apart / len(x) + penalty, apart.T @ y / len(x))
-        with noise(SeededNoise(seed)):
-            fit = dps.ridge("y ~ x + I(x**2)", {"x": x, "y": y}, schema, 0.7).fit(dps.approx(0.75, 1e-6))
-        missed.append(missed_by(fit, dict(zip(fit.params.index[1:], target, strict=True))).max())
+        fit, miss, x = square_of_a_share(seed, dps.approx(0.75, 1e-6))
+        missed.append(miss)
         moments = fit.record.linear
         told = moments.back.T @ moments.all_rows @ moments.back
         told /= told[0, 0]
