@@ -203,6 +203,26 @@ def test_early_steps_to_a_root_are_of_some_rows_and_the_others_of_all(
     assert part.flags == whole.flags and part.nobs == N
 
 
+@pytest.mark.parametrize(("family", "some_alone"), [("poisson", True), ("negativebinomial", False)])
+def test_how_counts_scatter_is_asked_of_the_rows_of_early_steps_unless_an_alpha_is_sought(
+    family: str, some_alone: bool, monkeypatch: Any
+) -> None:
+    read: list[int] = []
+    release = Curator.release
+
+    def counted(self: Curator, name: str, *spent: Any, **public: Any) -> Any:
+        read.extend([self.n] * (name == "score_squares"))
+        return release(self, name, *spent, **public)
+
+    monkeypatch.setattr(Curator, "release", counted)
+    rows = table()
+    counts = np.random.default_rng(8).poisson(np.exp(0.3 * rows["x"]))
+    schema = dps.Schema(x=dps.bounded(-4, 8), y=dps.count(60))
+    with noise(SeededNoise(3)):
+        dps.glm("y ~ x", rows.assign(y=counts), schema, family).fit(gdp(8))
+    assert len(read) == 1 and (read[0] < N / 2) is some_alone
+
+
 def test_of_a_rare_answer_early_steps_read_more_rows(monkeypatch: Any) -> None:
     """A hundredth of the rows tells a twenty-fifth of what even odds do."""
     rare = np.random.default_rng(7).random(N) < 0.01

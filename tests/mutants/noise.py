@@ -49,6 +49,15 @@ MUTANTS = (
         ("estimators/newton/iterate.py", "            self.curator = self._all\n", "            pass\n"),
     ),
     planted(
+        "how counts scatter is asked of some rows where their alpha is sought, too",
+        "curator/test_sample.py::test_how_counts_scatter_is_asked_of_the_rows_of_early_steps_unless_an_alpha_is_sought",
+        (
+            "estimators/newton/iterate.py",
+            " and self.chooser.problem.family.seek is None:",
+            ":",
+        ),
+    ),
+    planted(
         "early steps to a rare answer are of as many rows as to a frequent one",
         "curator/test_sample.py::test_of_a_rare_answer_early_steps_read_more_rows",
         (

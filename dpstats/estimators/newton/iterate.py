@@ -7,6 +7,7 @@ The number of steps is public; nothing stops early. See docs/theory/glm.md#steps
 import functools
 import math
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -29,6 +30,7 @@ from dpstats.estimators.newton.plan import hearing_more
 from dpstats.estimators.newton.problem import Problem
 from dpstats.estimators.newton.steps import GlmSteps
 from dpstats.estimators.newton.unlike import unlike
+from dpstats.families.bounded_score import BoundedScore
 from dpstats.moments.normal_rows import mean_weight
 
 _STEEPEST = 3.0  # cap of what a step may add to the log mean of any row that counts in full
@@ -107,6 +109,15 @@ def _read(
     return replace(read, unlike=unlike(averaged, problem, located, bounds.score.limit, n))
 
 
+class _Squares(NamedTuple):
+    """What squares of scores say of counts: alpha of the variance m + alpha m^2, its noise, and the rest."""
+
+    score: BoundedScore
+    alpha: float
+    noise: float
+    uneven: Uneven
+
+
 class _Steps(GlmSteps):
     """The iteration with bounds that are chosen, each early step shrunk by what noise alone makes of it.
 
@@ -137,6 +148,7 @@ class _Steps(GlmSteps):
         super().__init__(some, costs, problem, located, start, whitening, chooser.first(whitening))
         self.plan, self.chooser = plan, chooser
         self._all, self._from = curator, len(self.early) - last
+        self._scatter: _Squares | None = None
         self.level, self.dispersion = chooser.start_level, chooser.start_dispersion
 
     @property
@@ -158,9 +170,12 @@ class _Steps(GlmSteps):
     def prepare(self, t: int) -> None:
         super().prepare(t)
         if t == self._from:
+            # an alpha that is sought is that of the steps to come, and is told where they begin
+            if self.curator is not self._all and self.chooser.problem.family.seek is None:
+                self._scatter = self._squares()
             self.curator = self._all
         if self.arrived:
-            self._count()
+            self._count(self._scatter or self._squares())
         if t == CHOOSE or self.arrived:
             self._choose()
         if self.arrived:
@@ -190,17 +205,24 @@ class _Steps(GlmSteps):
         self.released.forget(past(self.released, information, self.whitening) if curved else FORGET)
         self.variability.forget(FORGET)
 
-    def _count(self) -> None:
-        """The dispersion of counts that squares of scores tell whatever the rows, as far as noise lets it."""
+    def _squares(self) -> _Squares | None:
+        """How counts scatter about the line where the iteration stands, if that is asked."""
         score, cost = self.bounds.score, self.plan.cost("laws")
         if not cost or score is None:
-            return
+            return None
         public = dict(**self.located.public(), beta=self.point, score=score, alphas=ALPHAS)
         release = self.curator.release(
             "score_squares", cost, **public, whitening=self.whitening, radius=self.bounds.radius
         )
-        alpha, noise = told_alpha(release.values[0][0], release.sds[0][0])
-        self.chooser = replace(self.chooser, uneven=Uneven.of(release, self.whitening, score.limit))
+        told = told_alpha(release.values[0][0], release.sds[0][0])
+        return _Squares(score, *told, Uneven.of(release, self.whitening, score.limit))
+
+    def _count(self, squares: _Squares | None) -> None:
+        """The dispersion of counts that squares of scores tell whatever the rows, as far as noise lets it."""
+        if squares is None:
+            return
+        score, alpha, noise, uneven = squares
+        self.chooser = replace(self.chooser, uneven=uneven)
         self.level = max(self.level, self.chooser.start_level)
         curvature = self.level / self.located.usable
         seen = 1 + (alpha - (score.family.alpha or 0.0)) * curvature
