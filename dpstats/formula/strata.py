@@ -126,6 +126,11 @@ def _read(codes: Sequence[str], schema: Schema) -> Strata:
             raise FormulaError(f"{code!r} takes categories and nothing else, such as strata(maker, site)")
         factors += [_category(each, code, schema) for each in tree.args]
     strata = Strata(text, tuple(factors))
+    if len(strata.terms) < len(factors):
+        raise FormulaError(
+            f"{text!r} has a category twice, and no row has two levels of it: write "
+            f"strata({', '.join(strata.terms)})"
+        )
     if strata.count > MAX_COLUMNS:
         raise FormulaError(
             f"{text!r} makes {strata.count} strata, more than {MAX_COLUMNS}: use fewer levels or categories"

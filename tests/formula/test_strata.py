@@ -70,6 +70,11 @@ def test_several_terms_and_cuts_are_all_combinations() -> None:
         ("age * strata(site)", r"strata have no coefficients; write \+ strata\(site\), as a term of its own"),
         ("age + strata()", r"'strata\(\)' takes categories and nothing else, such as strata\(maker, site\)"),
         ("age + strata(site, sep='=')", "takes categories and nothing else"),
+        (
+            "age + strata(new) + strata(new, site)",
+            r"'strata\(new\) \+ strata\(new, site\)' has a category twice.*: write strata\(C\(new\), site\)",
+        ),
+        ("age + strata(site, site)", r"has a category twice, .* write strata\(site\)"),
         ("strata(site)", "has no column on the right of ~"),
         ("age + strata(nowhere)", "nowhere"),
     ],
@@ -77,6 +82,14 @@ def test_several_terms_and_cuts_are_all_combinations() -> None:
 def test_what_are_no_strata_is_refused(right: str, says: str) -> None:
     with pytest.raises(dps.FormulaError, match=says):
         dps.coxph(f"Surv(days, failed) ~ {right}", {}, SCHEMA)
+
+
+@pytest.mark.parametrize("right", ["strata(site) + strata(site, new)", "age + strata(site, site)"])
+def test_a_scale_of_a_category_named_twice_is_refused(right: str) -> None:
+    with pytest.raises(
+        dps.FormulaError, match="has a category twice, and no row has two levels of it: write"
+    ):
+        dps.survreg(f"Surv(days, failed) ~ {right}", {}, SCHEMA)
 
 
 def test_other_models_have_none() -> None:
