@@ -107,10 +107,11 @@ class Ledger:
                 self._begin(total, dataset or self.path.stem)
         elif not self.path.exists():
             raise LedgerError(f"no ledger {path}; start one: Ledger(path, total=) or dpstats ledger create")
+        store.tidy(self.path)
         with store.reading(self.path) as connection:
             self._head = store.head(connection, self.path)
             self.dataset, self.total, _ = self._head
-            store.verify(connection, self.path)
+            store.verify(connection)
             self._saw(self._ends(connection))
         if total is not None and total != self.total:
             raise LedgerError(

@@ -31,7 +31,7 @@ from dpstats._private import forgetful
 from dpstats.budget import LEAST, LEAST_DELTA, MOST, Approx, Budget, Gdp, Pure, Zcdp, stated_delta
 from dpstats.budget.rules import Charge, exact, root_up, to_text, up
 from dpstats.errors import SpecificationError
-from dpstats.ledger.store import FORMAT, Entry
+from dpstats.ledger.store import Entry
 
 _POINTS = 2**13  # of the distribution of l; more are merged on a grid
 _KINDS = 64  # different epsilons; more are rounded up by at most 0.5 %
@@ -320,7 +320,7 @@ class Report:
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON; exact amounts as fractions in text."""
         return {
-            "format": f"dpstats.ledger/{FORMAT}",
+            "format": "dpstats.ledger/2",
             "dataset": self.dataset,
             "total": self.total.to_dict(),
             "unit": self.unit,

@@ -8,6 +8,10 @@ over. What SQLite keeps beside it meanwhile is a rollback journal, with which th
 undoes a charge that was cut off, before anything was released for it. Earlier versions kept a write-ahead
 log, in which charges stayed behind when the file alone was copied; the next charge moves them into the file.
 
+Each charge carries a digest of all that it says and of the digest before it, of which the first is of what
+the ledger says of itself. So damage to what a charge or the total says is seen by whoever reads it. Who can
+write the file can write its digests, too: they are no signature.
+
 SQLite's own locks do not see a file of two names, nor a file that its own process has closed; both are looked
 after here.
 """
@@ -19,10 +23,12 @@ import sqlite3
 import tempfile
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
+from hashlib import sha256
 from pathlib import Path
+from typing import Any
 
 from dpstats.budget import Budget, from_dict
 from dpstats.budget.rules import Amount, Charge, add, from_text, to_text
@@ -36,8 +42,8 @@ except ImportError:  # Windows, where no lock is dropped before it is released
 
 
 @contextmanager
-def alone(path: Path) -> Iterator[None]:
-    """Keep others off the ledgers in the folder of a file until the block ends.
+def alone(path: Path) -> Iterator[bool]:
+    """Keep others off the ledgers in the folder of a file until the block ends; say whether they are.
 
     POSIX drops all locks of a process on a file as soon as the process closes that file once: SQLite's are
     gone when another thread has copied the ledger. Two processes could then charge the same rest, and one
@@ -51,9 +57,7 @@ def alone(path: Path) -> Iterator[None]:
     """
     folder = _opened(path.resolve().parent)
     try:
-        if folder is not None and not _locked(folder, time.monotonic() + PATIENCE):
-            raise LedgerError(f"the ledger {path} {PROBLEMS['SQLITE_BUSY']}")
-        yield
+        yield folder is not None and _locked(folder, path)
     finally:
         if folder is not None:
             with suppress(OSError):  # of a folder that cannot be locked
@@ -68,16 +72,18 @@ def _opened(folder: Path) -> int | None:
         return None
 
 
-def _locked(folder: int, deadline: float) -> bool:
+def _locked(folder: int, path: Path) -> bool:
+    """Whether the folder is locked, once others let go of it; it is not where none can be."""
+    deadline = time.monotonic() + PATIENCE
     while True:
         try:
             fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             if time.monotonic() > deadline:
-                return False
+                raise LedgerError(f"the ledger {path} {PROBLEMS['SQLITE_BUSY']}") from None
             time.sleep(random.uniform(0.001, 0.02))
         except OSError:
-            return True
+            return False
         else:
             return True
 
@@ -119,26 +125,67 @@ def _removed_drafts(path: Path) -> int:
     return found
 
 
+def tidy(path: Path) -> None:
+    """Remove the drafts of a ledger by processes that were killed before they gave it its name.
+
+    Who begins a ledger has locked its folder, so that no draft is of a living process while another has the
+    lock. Where a folder cannot be locked, drafts stay.
+    """
+    path = path.resolve()
+    with alone(path) as locked, suppress(OSError):  # of a folder that may not be read
+        for folder in path.parent.iterdir() if locked else ():
+            if folder.name[:-8] == f".{path.name}.":  # as `tempfile` names it, with eight letters of its own
+                _remove_draft(folder / path.name)
+
+
+def _remove_draft(draft: Path) -> None:
+    """Remove a draft that has no other name, and its folder, if nothing else is in there."""
+    with suppress(OSError):  # what is no folder, or another account's
+        inside = {*draft.parent.iterdir()}
+        if inside <= {draft, Path(f"{draft}-journal")} and all(file.lstat().st_nlink == 1 for file in inside):
+            for file in inside:
+                file.unlink()
+            draft.parent.rmdir()
+
+
 APPLICATION_ID = 0x64707374  # "dpst", where `file` and we look for it
-FORMAT = 2  # 1 kept no unit of privacy: its charges protect one row
+FORMAT = 3  # 1 kept no unit of privacy: its charges protect one row; 2 kept no digests
 PATIENCE = 60.0  # seconds that a charge waits for others
 
 TABLES = """
-CREATE TABLE ledger (dataset TEXT NOT NULL, total TEXT NOT NULL, created TEXT NOT NULL);
+CREATE TABLE ledger (
+    dataset TEXT NOT NULL, total TEXT NOT NULL, created TEXT NOT NULL, digest TEXT NOT NULL
+);
 CREATE TABLE charges (
     seq INTEGER PRIMARY KEY AUTOINCREMENT, at TEXT NOT NULL, budget TEXT NOT NULL, gaussian INTEGER NOT NULL,
     cost TEXT NOT NULL, spent TEXT NOT NULL,
     formula TEXT NOT NULL, method TEXT NOT NULL, released TEXT NOT NULL,
-    unit TEXT NOT NULL DEFAULT 'one row'
+    unit TEXT NOT NULL, digest TEXT NOT NULL
 );
-CREATE TRIGGER no_change BEFORE UPDATE ON charges BEGIN SELECT RAISE(ABORT, 'charges are final'); END;
-CREATE TRIGGER no_refund BEFORE DELETE ON charges BEGIN SELECT RAISE(ABORT, 'there is no refund'); END;
 """
+# REPLACE deletes what stands in its way without firing a trigger of deletions
+TRIGGERS = {
+    "no_change": "UPDATE ON charges BEGIN SELECT RAISE(ABORT, 'charges are final')",
+    "no_refund": "DELETE ON charges BEGIN SELECT RAISE(ABORT, 'there is no refund')",
+    "no_replacement": "INSERT ON charges WHEN EXISTS (SELECT 1 FROM charges WHERE seq = NEW.seq) "
+    "BEGIN SELECT RAISE(ABORT, 'charges are final')",
+    "no_other_total": "UPDATE ON ledger BEGIN SELECT RAISE(ABORT, 'a total cannot be changed')",
+    "no_lost_total": "DELETE ON ledger BEGIN SELECT RAISE(ABORT, 'a total cannot be changed')",
+    "no_second_total": "INSERT ON ledger WHEN EXISTS (SELECT 1 FROM ledger) "
+    "BEGIN SELECT RAISE(ABORT, 'a total cannot be changed')",
+}
+HEAD = "dataset, total, created"
 COLUMNS = "seq, at, budget, gaussian, cost, spent, formula, method, released, unit"
+# the digest before that of the charge of a number
+BEFORE = (
+    "SELECT coalesce((SELECT digest FROM charges AS earlier WHERE earlier.seq = {} - 1), "
+    "(SELECT digest FROM ledger))"
+)
 
 PROBLEMS = {
     "SQLITE_NOTADB": "is not a ledger, or is damaged. Nothing was written",
     "SQLITE_CORRUPT": "is damaged. Nothing was written; restore it from a copy that has every charge",
+    "SQLITE_ERROR": "is damaged: it lacks what a ledger has. Nothing was written; restore it from a copy",
     "SQLITE_READONLY": "is read-only, so nothing can be charged to it",
     "SQLITE_FULL": "cannot grow: the disk is full. Nothing was released; make room and fit again",
     "SQLITE_IOERR": "cannot be written or read: input/output error, or a full disk. Nothing was released",
@@ -201,7 +248,8 @@ def told(path: Path) -> Iterator[None]:
         with HELD:
             yield
     except sqlite3.Error as error:
-        name = getattr(error, "sqlite_errorname", "")
+        # where Python cannot decode a text there is none
+        name = getattr(error, "sqlite_errorname", "SQLITE_CORRUPT")
         problem = next((text for code, text in PROBLEMS.items() if name.startswith(code)), f"failed: {error}")
         raise LedgerError(f"the ledger {path} {problem}") from None
     except (ValueError, KeyError, TypeError, ZeroDivisionError) as error:
@@ -219,17 +267,16 @@ def create(path: Path, dataset: str, total: Budget, created: str) -> None:
     """Write a new ledger. Nobody sees it half written, and a file that is there is left alone.
 
     It is written beside its place, not in a directory for temporary files, which may be another device. For a
-    moment it has two names, which nobody sees, and which the next that opens it tidies up after a kill.
+    moment it has two names, which nobody sees. What a kill leaves, the next that opens the ledger removes.
     """
     with alone(path), tempfile.TemporaryDirectory(dir=path.parent, prefix=f".{path.name}.") as beside:
         draft = Path(beside) / path.name
         with told(path), closing(sqlite3.connect(draft, isolation_level=None)) as connection:
             _settle(connection)
-            connection.executescript(
-                f"BEGIN; PRAGMA application_id = {APPLICATION_ID}; PRAGMA user_version = {FORMAT}; {TABLES}"
-            )
+            connection.executescript(f"BEGIN; PRAGMA application_id = {APPLICATION_ID}; {TABLES}")
             row = (dataset, json.dumps(total.to_dict()), created)
-            connection.execute("INSERT INTO ledger VALUES (?, ?, ?)", row)
+            connection.execute("INSERT INTO ledger VALUES (?, ?, ?, ?)", (*row, _digest("", row)))
+            _seal(connection)
             connection.execute("COMMIT")
         os.link(draft, path)
     if os.name == "posix":
@@ -325,10 +372,17 @@ def head(connection: sqlite3.Connection, path: Path) -> tuple[str, Budget, str]:
     version = _format(connection)
     if identity != APPLICATION_ID:
         raise LedgerError(f"the ledger {path} {PROBLEMS['SQLITE_NOTADB']}")
-    if version not in (1, FORMAT):
+    if version not in (1, 2, FORMAT):
         remedy = "upgrade dpstats" if version > FORMAT else "no release of dpstats wrote it"
         raise LedgerError(f"the ledger {path} has format {version}, not {FORMAT}; {remedy}")
-    ((dataset, total, created),) = connection.execute("SELECT dataset, total, created FROM ledger").fetchall()
+    columns = connection.execute("SELECT name FROM pragma_table_info('charges')").fetchall()
+    if (version == FORMAT) != (("digest",) in columns):  # a bit of the number is damaged
+        raise ValueError
+    kept = ", digest" if version == FORMAT else ""
+    ((*row, digest),) = connection.execute(f"SELECT {HEAD}{kept or ', NULL'} FROM ledger").fetchall()
+    if kept and digest != _digest("", row):
+        raise ValueError
+    dataset, total, created = row
     return dataset, from_dict(json.loads(total)), created
 
 
@@ -336,30 +390,67 @@ def _format(connection: sqlite3.Connection) -> int:
     return int(connection.execute("PRAGMA user_version").fetchone()[0])
 
 
+def _digest(before: str, row: Iterable[object]) -> str:
+    """Of what a row says, and of the digest before it."""
+    return sha256(json.dumps([before, *row]).encode()).hexdigest()
+
+
+def _seal(connection: sqlite3.Connection) -> None:
+    """Have the database refuse changes of what is in it, as a file of this format does."""
+    for name, what in TRIGGERS.items():
+        connection.execute(f"CREATE TRIGGER {name} BEFORE {what}; END")
+    connection.execute(f"PRAGMA user_version = {FORMAT}")
+
+
 def upgrade(connection: sqlite3.Connection) -> None:
-    """Bring a ledger of format 1 to this one, inside the transaction of a charge."""
-    if _format(connection) == 1:
-        connection.execute("ALTER TABLE charges ADD COLUMN unit TEXT NOT NULL DEFAULT 'one row'")
-        connection.execute(f"PRAGMA user_version = {FORMAT}")
+    """Bring a ledger of an earlier format to this one, inside the transaction of a charge."""
+    version = _format(connection)
+    if version == FORMAT:
+        return
+    verify(connection)  # or else damage would be given digests
+    for name in ("no_change", "no_refund"):
+        connection.execute(f"DROP TRIGGER IF EXISTS {name}")
+    if version == 1:
+        connection.execute(f"ALTER TABLE charges ADD COLUMN unit TEXT NOT NULL DEFAULT '{ROW.short}'")
+    for table in ("ledger", "charges"):
+        connection.execute(f"ALTER TABLE {table} ADD COLUMN digest TEXT NOT NULL DEFAULT ''")
+    digest = _digest("", connection.execute(f"SELECT {HEAD} FROM ledger").fetchone())
+    connection.execute("UPDATE ledger SET digest = ?", (digest,))
+    for row in connection.execute(f"SELECT {COLUMNS} FROM charges ORDER BY seq").fetchall():
+        digest = _digest(digest, row)
+        connection.execute("UPDATE charges SET digest = ? WHERE seq = ?", (digest, row[0]))
+    _seal(connection)
 
 
-def verify(connection: sqlite3.Connection, path: Path) -> None:
-    """LedgerError unless pages and indexes are sound, no charge is missing and all sums are right."""
-    damaged = LedgerError(f"the ledger {path} {PROBLEMS['SQLITE_CORRUPT']}")
-    if connection.execute("PRAGMA integrity_check").fetchall() != [("ok",)]:
-        raise damaged
+def verify(connection: sqlite3.Connection) -> None:
+    """ValueError unless pages and indexes are sound, none is missing, and all digests and sums are right."""
+    sound = connection.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
     spent: Amount | None = None
-    rows = connection.execute("SELECT seq, cost, spent FROM charges ORDER BY seq")
-    for position, (seq, cost, after) in enumerate(rows, 1):
+    count = 0
+    for count, (seq, _, _, _, cost, after, *_) in enumerate(_rows(connection), 1):
         spent = from_text(cost) if spent is None else add(spent, from_text(cost))
-        if seq != position or spent != from_text(after) or min(spent) < 0:
-            raise damaged
+        sound &= seq == count and to_text(spent) == after and "-" not in cost
+    made = connection.execute("SELECT seq FROM sqlite_sequence WHERE name = 'charges'").fetchone() or (0,)
+    if not sound or made != (count,):
+        raise ValueError
+
+
+def _rows(connection: sqlite3.Connection, where: str = "") -> Iterator[tuple[Any, ...]]:
+    """Charges as they are in the file; ValueError at one whose digest is not that of what it says."""
+    version = _format(connection)
+    columns = COLUMNS if version > 1 else COLUMNS.replace("unit", f"'{ROW.short}'")
+    kept = f"digest, ({BEFORE.format('charges.seq')})" if version == FORMAT else "NULL, NULL"
+    for *row, digest, before in connection.execute(
+        f"SELECT {columns}, {kept} FROM charges {where} ORDER BY seq"
+    ):
+        if version == FORMAT and digest != _digest(before, row):
+            raise ValueError
+        yield tuple(row)
 
 
 def entries(connection: sqlite3.Connection, where: str = "") -> list[Entry]:
     """All charges of a ledger, or those `where` says, in the order they were made."""
-    columns = COLUMNS if _format(connection) > 1 else COLUMNS.replace("unit", f"'{ROW.short}'")
-    return [_entry(row) for row in connection.execute(f"SELECT {columns} FROM charges {where} ORDER BY seq")]
+    return [_entry(row) for row in _rows(connection, where)]
 
 
 def ends(connection: sqlite3.Connection) -> list[Entry]:
@@ -369,7 +460,7 @@ def ends(connection: sqlite3.Connection) -> list[Entry]:
 
 def append(connection: sqlite3.Connection, entry: Entry) -> None:
     """Write one charge into the transaction."""
-    row = (
+    row: tuple[object, ...] = (
         entry.seq,
         entry.at,
         json.dumps(entry.budget.to_dict()),
@@ -381,10 +472,14 @@ def append(connection: sqlite3.Connection, entry: Entry) -> None:
         json.dumps(dict(entry.released)),
         entry.unit,
     )
-    connection.execute(f"INSERT INTO charges ({COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", row)
+    (before,) = connection.execute(BEFORE.format("?"), (entry.seq,)).fetchone()
+    row = (*row, _digest(before, row))
+    connection.execute(
+        f"INSERT INTO charges ({COLUMNS}, digest) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", row
+    )
 
 
-def _entry(row: tuple[int, str, str, int, str, str, str, str, str, str]) -> Entry:
+def _entry(row: tuple[Any, ...]) -> Entry:
     seq, at, budget, gaussian, cost, spent, formula, method, released, unit = row
     return Entry(
         seq,

@@ -1,7 +1,9 @@
 """The file: many processes, kill -9, and everything that can be wrong with a disk. Full size: benchmarks/."""
 
+import itertools
 import json
 import os
+import random
 import resource
 import shutil
 import signal
@@ -10,6 +12,9 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from dataclasses import replace
+from fractions import Fraction
+from functools import partial
 from pathlib import Path
 from threading import Event, Thread, current_thread
 
@@ -128,6 +133,7 @@ def test_a_read_only_file_can_be_read_and_not_charged(path: Path, folder_mode: i
 
 
 def damage(path: Path, *statements: str) -> None:
+    """Change a file past the triggers that refuse it."""
     with sqlite3.connect(path) as connection:
         for statement in statements:
             connection.execute(statement)
@@ -140,9 +146,11 @@ DAMAGES: dict[str, Callable[[Path], object]] = {
     "text": lambda path: path.write_text("time,failed\n1,0\n" * 1000),
     "overwritten": lambda path: path.write_bytes(path.read_bytes()[:4096] + b"\7" * 40_000),
     "another database": lambda path: (path.unlink(), damage(path, "CREATE TABLE t (x)")),
-    "a charge less": lambda path: damage(path, "DROP TRIGGER no_change", "UPDATE charges SET seq = 2"),
-    "a smaller cost": lambda path: damage(path, "DROP TRIGGER no_change", "UPDATE charges SET cost = '1/8'"),
-    "no number": lambda path: damage(path, "DROP TRIGGER no_change", "UPDATE charges SET cost = '1/0'"),
+    "a number": lambda path: damage(path, "DROP TRIGGER no_change", "UPDATE charges SET seq = 2"),
+    "the last charge": lambda path: damage(path, "DROP TRIGGER no_refund", "DELETE FROM charges"),
+    "a column": lambda path: path.write_bytes(path.read_bytes().replace(b"method TEXT", b"metho\xe4 TEXT")),
+    "a letter": lambda path: path.write_bytes(path.read_bytes().replace(b"y ~ x", b"y ~ \xff")),
+    "the number of the format": lambda path: damage(path, "PRAGMA user_version = 2"),
     "a directory": lambda path: (path.unlink(), path.mkdir()),
 }
 
@@ -155,6 +163,79 @@ def test_a_damaged_file_is_named_and_left_alone(path: Path, kind: str) -> None:
         with pytest.raises(LedgerError, match=r"fleet.ledger (is|cannot|failed)"):
             dps.Ledger(path, total=total)
     assert (path.read_bytes() if path.is_file() else b"") == before
+
+
+SAID = ("at", "budget", "gaussian", "cost", "spent", "formula", "method", "released", "unit", "digest")
+
+
+@pytest.mark.parametrize("column", SAID)
+def test_what_any_part_of_a_charge_says_is_not_changed_unseen(path: Path, column: str) -> None:
+    """By one letter or bit, where a later charge is right, nor by whoever had opened it before."""
+    ledger = dps.Ledger(path)
+    ledger.charge(dps.zcdp(0.25), **FOR)
+    changed = "1 - gaussian" if column == "gaussian" else f"'z' || substr({column}, 2)"
+    damage(path, "DROP TRIGGER no_change", f"UPDATE charges SET {column} = {changed} WHERE seq = 1")
+    damage(path, f"CREATE TRIGGER no_change BEFORE {store.TRIGGERS['no_change']}; END")
+    before = path.read_bytes()
+    for ask in (lambda: dps.Ledger(path), ledger.report, lambda: ledger.charge(dps.zcdp(0.25), **FOR)):
+        with pytest.raises(LedgerError, match=r"fleet.ledger is damaged"):
+            ask()
+    assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize("column", ["dataset", "total", "created", "digest"])
+def test_what_a_ledger_says_of_itself_is_not_changed_unseen(path: Path, column: str) -> None:
+    ledger = dps.Ledger(path)
+    damage(
+        path,
+        "DROP TRIGGER no_other_total",
+        f"UPDATE ledger SET {column} = replace({column}, substr({column}, -2, 1), '8')",
+    )
+    for ask in (lambda: dps.Ledger(path), ledger.report, lambda: ledger.charge(dps.zcdp(0.25), **FOR)):
+        with pytest.raises(LedgerError, match=r"fleet.ledger is damaged"):
+            ask()
+
+
+def test_a_sound_charge_of_another_ledger_is_not_taken_for_one_of_this(path: Path) -> None:
+    """As where a page on the disk is another's: the charge has its digest, and not that of the one before."""
+    other = dps.Ledger(path.with_name("other.ledger"), total=dps.zcdp(1), dataset="fleet")
+    for cost, formula in ((0.25, "y ~ z"), (0.1, "y ~ x")):
+        other.charge(dps.zcdp(cost), formula=formula, method="m")
+    dps.Ledger(path).charge(dps.zcdp(0.5), **FOR)
+    damage(
+        path,
+        "DROP TRIGGER no_refund",
+        "DELETE FROM charges WHERE seq = 2",
+        f"ATTACH '{other.path}' AS other",
+        "INSERT INTO charges SELECT * FROM other.charges WHERE seq = 2",
+    )
+    found = path.rename(path.with_name("found.ledger"))
+    with pytest.raises(LedgerError, match=r"found.ledger is damaged"):
+        dps.Ledger(found)
+
+
+def test_a_bit_that_is_damaged_changes_nothing_or_is_seen(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Bits all over the file, of which many are nobody's."""
+    monkeypatch.setattr("dpstats.ledger.ledger._SEEN", {})
+    dps.Ledger(path).charge(dps.gdp(0.1), **FOR)
+    whole, raw, rng, refused = contents(path), path.read_bytes(), random.Random(1), 0
+    filled = [place for place, byte in enumerate(raw) if byte]
+    for place in rng.sample(filled, 300):
+        bad = bytearray(raw)
+        bad[place] ^= 1 << rng.randrange(8)
+        path.write_bytes(bad)
+        try:
+            assert contents(path) == whole
+        except LedgerError:
+            refused += 1
+    assert refused > 100
+
+
+def contents(path: Path) -> tuple[object, ...]:
+    ledger = dps.Ledger(path)
+    return ledger.dataset, ledger.total, ledger.entries()
 
 
 def test_a_charge_checks_the_file_that_is_there_now(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -171,39 +252,104 @@ def test_a_charge_checks_the_file_that_is_there_now(path: Path, monkeypatch: pyt
         path.unlink()
 
 
-@pytest.mark.parametrize(("version", "says"), [(0, "no release"), (3, "upgrade dpstats")])
+@pytest.mark.parametrize(("version", "says"), [(0, "no release"), (4, "upgrade dpstats")])
 def test_another_format_is_refused(path: Path, version: int, says: str) -> None:
     damage(path, f"PRAGMA user_version = {version}")
-    with pytest.raises(LedgerError, match=f"has format {version}, not 2; {says}"):
+    with pytest.raises(LedgerError, match=f"has format {version}, not 3; {says}"):
         dps.Ledger(path)
 
 
-def to_format_1(path: Path) -> None:
-    damage(path, "ALTER TABLE charges DROP COLUMN unit", "PRAGMA user_version = 1")
+@pytest.fixture(params=[1, 2])
+def old(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
+    """A ledger of three charges that the last version wrote without digests, or one without units, too."""
+    path = tmp_path / "fleet.ledger"
+    shutil.copyfile(Path(__file__).with_name("format_2.ledger"), path)
+    if request.param == 1:
+        damage(path, "ALTER TABLE charges DROP COLUMN unit", "PRAGMA user_version = 1")
+    return path
 
 
-def test_a_ledger_of_format_1_protects_one_row_and_is_brought_up_to_date_by_a_charge(path: Path) -> None:
-    to_format_1(path)
-    before = path.read_bytes()
-    ledger = dps.Ledger(path, total=dps.zcdp(1))
-    assert [entry.unit for entry in ledger.entries()] == ["one row"] and ledger.spent == dps.zcdp(0.25)
-    assert path.read_bytes() == before  # reading changes nothing
+def test_a_ledger_of_an_earlier_format_is_brought_up_to_date_by_a_charge(old: Path) -> None:
+    before = old.read_bytes()
+    ledger = dps.Ledger(old, total=dps.approx(3, 1e-6))
+    entries, spent = ledger.entries(), ledger.spent
+    assert [entry.unit for entry in entries] == ["one row"] * 3 and [each.gaussian for each in entries] == [
+        False,
+        True,
+        False,
+    ]
+    assert [str(entry.budget) for entry in entries] == [
+        "rho = 0.15 (zCDP)",
+        "rho = 0.01 (zCDP)",
+        "epsilon = 0.01",
+    ]
+    assert entries[0].released == {"score": "rho = 0.15"} and entries[1].formula == "Größe ~ 1"
+    assert old.read_bytes() == before  # reading changes nothing
     with pytest.raises(BudgetError, match="protect one serial, but the ledger of 'fleet' protects one row"):
-        ledger.charge(dps.zcdp(0.25), **FOR, unit="one serial")
-    assert ledger.charge(dps.zcdp(0.25), **FOR).seq == 2
-    assert [entry.unit for entry in dps.Ledger(path).entries()] == ["one row"] * 2
-    assert store.FORMAT == 2 and dps.Ledger(path).spent == dps.zcdp(0.5)
-    test_charges_are_final(path)
+        ledger.charge(dps.zcdp(0.01), **FOR, unit="one serial")
+    assert old.read_bytes() == before
+    entry = ledger.charge(dps.zcdp(0.01), **FOR)
+    assert dps.Ledger(old).entries() == [*entries, entry] and entry.seq == 4
+    assert dps.Ledger(old).spent.epsilon > spent.epsilon
+    with sqlite3.connect(old) as connection:
+        assert connection.execute("PRAGMA user_version").fetchone() == (store.FORMAT,)
+        kept = connection.execute("SELECT digest FROM charges UNION SELECT digest FROM ledger").fetchall()
+    connection.close()
+    assert len({digest for (digest,) in kept}) == 5 and {len(digest) for (digest,) in kept} == {64}
+    test_charges_and_the_total_are_final(old)
 
 
-def test_processes_that_bring_a_ledger_up_to_date_at_once_do_it_once(path: Path) -> None:
-    to_format_1(path)
+@pytest.mark.parametrize(
+    "what", ["UPDATE charges SET cost = '1/8' WHERE seq = 2", "DELETE FROM charges WHERE seq = 3"]
+)
+def test_damage_to_a_ledger_of_an_earlier_format_is_given_no_digest(old: Path, what: str) -> None:
+    ledger = dps.Ledger(old)
+    damage(old, "DROP TRIGGER no_change", "DROP TRIGGER no_refund", what)
+    if "DELETE" in what:
+        damage(old, "UPDATE sqlite_sequence SET seq = 4")
+    before = old.read_bytes()
+    for ask in (lambda: ledger.charge(dps.zcdp(0.01), **FOR), lambda: dps.Ledger(old)):
+        with pytest.raises(LedgerError, match="fleet.ledger (is damaged|was replaced)"):
+            ask()
+    assert old.read_bytes() == before
 
+
+def test_a_kill_while_a_ledger_is_brought_up_to_date_loses_and_adds_no_charge(old: Path) -> None:
+    """At each statement of it, where SQLite has written into the file what it cannot keep in mind."""
+    made, half, settle = [], 0, store._settle
+
+    def work(path: Path, stop: int) -> None:
+        steps = itertools.count()
+
+        def killed(connection: sqlite3.Connection) -> None:
+            settle(connection)
+            connection.execute("PRAGMA cache_size = 1")  # pages
+            connection.set_trace_callback(
+                lambda _: os.kill(os.getpid(), signal.SIGKILL) if next(steps) == stop else None
+            )
+
+        store._settle = killed
+        dps.Ledger(path).charge(dps.zcdp(0.01), **FOR)
+
+    for stop in itertools.count():
+        path = Path(shutil.copy(old, old.with_name(f"{stop}.ledger")))
+        (code,) = in_processes(partial(work, path, stop), 1)
+        half += path.read_bytes() != old.read_bytes()
+        after = dps.Ledger(path).entries()
+        assert after[:3] == dps.Ledger(old).entries()
+        made.append(len(after))
+        if code == 0:
+            break
+        assert dps.Ledger(path).charge(dps.zcdp(0.01), **FOR).seq == 4
+    assert made == [3] * (len(made) - 1) + [4] and len(made) > 20 and half > 5
+
+
+def test_processes_that_bring_a_ledger_up_to_date_at_once_do_it_once(old: Path) -> None:
     def work() -> None:
-        dps.Ledger(path).charge(dps.zcdp(0.05), **FOR)
+        dps.Ledger(old).charge(dps.zcdp(0.0001), **FOR)
 
     assert in_processes(work, 8) == [0] * 8
-    assert dps.Ledger(path).spent == dps.zcdp(0.65)
+    assert len(dps.Ledger(old).entries()) == 11
 
 
 def test_a_charge_is_synced_to_the_disk(path: Path) -> None:
@@ -222,8 +368,19 @@ def test_no_other_writes_while_a_charge_is_made(path: Path) -> None:
     other.close()
 
 
-def test_charges_are_final(path: Path) -> None:
-    for statement in ("DELETE FROM charges", "UPDATE charges SET cost = '0'"):
+def test_charges_and_the_total_are_final(path: Path) -> None:
+    columns = f"{store.COLUMNS}, digest"
+    for statement in (
+        "DELETE FROM charges",
+        "UPDATE charges SET cost = '0'",
+        "UPDATE OR REPLACE charges SET cost = '0'",
+        f"INSERT OR REPLACE INTO charges SELECT {columns.replace('cost', repr('0'))} FROM charges",
+        "DELETE FROM ledger",
+        "UPDATE ledger SET total = replace(total, '1', '9')",
+        "INSERT OR REPLACE INTO ledger (rowid, dataset, total, created, digest) "
+        "SELECT rowid, dataset, replace(total, '1', '9'), created, digest FROM ledger",
+        "INSERT INTO ledger SELECT * FROM ledger",
+    ):
         with pytest.raises(sqlite3.IntegrityError), sqlite3.connect(path) as connection:
             connection.execute(statement)
         connection.close()
@@ -278,13 +435,13 @@ def test_a_copy_that_another_thread_makes_lets_no_other_process_in(path: Path, o
     assert dps.Ledger(path).charge(dps.zcdp(0.75), **FOR).seq == 2
 
 
+def no_locks(*_: object) -> None:
+    raise OSError("No locks available")
+
+
 def test_where_folders_cannot_be_locked_charges_are_told(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Some systems refuse to unlock, too; a charge was spent, and its fit never made."""
-
-    def refused(*_: object) -> None:
-        raise OSError("No locks available")
-
-    monkeypatch.setattr(store.fcntl, "flock", refused)
+    monkeypatch.setattr(store.fcntl, "flock", no_locks)
     assert dps.Ledger(path).charge(dps.zcdp(0.25), **FOR).seq == 2
     assert dps.Ledger(path).spent == dps.zcdp(0.5)
 
@@ -357,10 +514,9 @@ def to_write_ahead_log(path: Path) -> None:
     connection = sqlite3.connect(path)
     assert connection.execute("PRAGMA journal_mode = WAL").fetchone() == ("wal",)
     connection.execute("PRAGMA wal_autocheckpoint = 0")
-    columns = store.COLUMNS.removeprefix("seq, ")
-    row = f"SELECT {columns.replace('spent', repr('1/2'))} FROM charges"
     with connection:
-        connection.execute(f"INSERT INTO charges ({columns}) {row}")
+        (entry,) = store.entries(connection)
+        store.append(connection, replace(entry, seq=2, spent=(Fraction(1, 2),)))
     for beside in ("", "-wal"):  # as it is while the connection is open, which tidies up when it is closed
         shutil.copy(f"{path}{beside}", f"{path.with_name('old.ledger')}{beside}")
     connection.close()
@@ -483,6 +639,80 @@ def test_a_draft_by_which_a_ledger_was_used_and_other_names_are_refused(tmp_path
     with pytest.raises(LedgerError, match="2 names"):
         dps.Ledger(path)
     assert path.stat().st_nlink == 2
+
+
+def killed_at(moment: str, path: Path) -> None:
+    """Begin a ledger in a process that is killed when it comes to this."""
+
+    def dead(*_: object, **__: object) -> None:
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    def begin() -> None:
+        if moment == "nothing is in the folder":
+            sqlite3.connect = dead  # type: ignore[assignment]
+        if moment == "a journal is beside the draft":
+
+            def spilled(connection: sqlite3.Connection) -> None:
+                connection.execute("PRAGMA cache_size = 1")
+                connection.execute("CREATE TABLE more (x)")
+                connection.executemany("INSERT INTO more VALUES (?)", [("x" * 4096,)] * 20)
+                dead()
+
+            store._seal = spilled
+        if moment == "the draft is complete":
+            os.link = dead  # type: ignore[assignment]
+        dps.Ledger(path, total=dps.zcdp(1))
+
+    assert in_processes(begin, 1) == [-signal.SIGKILL]
+
+
+@pytest.mark.parametrize("opened", ["begun", "opened"])
+@pytest.mark.parametrize(
+    "moment", ["nothing is in the folder", "a journal is beside the draft", "the draft is complete"]
+)
+def test_what_is_left_by_a_process_killed_before_a_ledger_had_its_name_is_removed(
+    tmp_path: Path, moment: str, opened: str
+) -> None:
+    path, kept = tmp_path / "a.ledger", [".a.ledger.fits", ".a.ledger.settings", ".b.ledger.abcdefgh"]
+    if opened == "opened":
+        dps.Ledger(path, total=dps.zcdp(1))
+        path.rename(tmp_path / "away")
+    killed_at(moment, path)
+    (folder,) = tmp_path.glob(".*")
+    assert len([*folder.iterdir()]) == {"nothing": 0, "the": 1, "a": 2}[moment.split()[0]]
+    for name in kept:
+        (tmp_path / name).mkdir()
+    (tmp_path / ".a.ledger.settings" / "a.ledger").touch()
+    (tmp_path / ".a.ledger.settings" / "mine").touch()
+    if opened == "opened":
+        (tmp_path / "away").rename(path)
+    dps.Ledger(path, total=dps.zcdp(1))
+    assert {each.name for each in tmp_path.iterdir()} == {"a.ledger", *kept}
+    assert len([*(tmp_path / ".a.ledger.settings").iterdir()]) == 2
+
+
+def test_a_draft_that_is_being_made_is_left_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nor where the folder cannot be locked, so that nobody knows."""
+    path, link, begun, go = tmp_path / "a.ledger", os.link, Event(), Event()
+
+    def slowly(draft: Path, name: Path) -> None:
+        begun.set()
+        assert go.wait(60)
+        link(draft, name)
+
+    monkeypatch.setattr(os, "link", slowly)
+    thread = Thread(target=lambda: dps.Ledger(path, total=dps.zcdp(1)))
+    thread.start()
+    assert begun.wait(60)
+    with monkeypatch.context() as brief:
+        brief.setattr(store, "PATIENCE", 0.1)
+        with pytest.raises(LedgerError, match="in use by others"):
+            store.tidy(path)
+        brief.setattr(store.fcntl, "flock", no_locks)
+        store.tidy(path)
+    go.set()
+    thread.join()
+    assert dps.Ledger(path).entries() == [] and [each.name for each in tmp_path.iterdir()] == ["a.ledger"]
 
 
 def test_an_earlier_copy_in_the_place_of_the_file_is_noticed(path: Path) -> None:

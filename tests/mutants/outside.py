@@ -53,13 +53,43 @@ MUTANTS = (
     ),
     planted(
         "charges may be deleted",
-        "ledger/test_durability.py::test_charges_are_final",
+        "ledger/test_durability.py::test_charges_and_the_total_are_final",
         (STORE, "RAISE(ABORT, 'there is no refund')", "RAISE(IGNORE)"),
     ),
     planted(
-        "a damaged ledger is opened",
+        "a charge may be replaced by another",
+        "ledger/test_durability.py::test_charges_and_the_total_are_final",
+        (STORE, "WHERE seq = NEW.seq", "WHERE seq = -1"),
+    ),
+    planted(
+        "digests leave out what a charge says",
+        "ledger/test_durability.py::test_what_any_part_of_a_charge_says_is_not_changed_unseen",
+        (STORE, "json.dumps([before, *row])", "json.dumps([before, row[0]])"),
+    ),
+    planted(
+        "digests of charges do not hang together",
+        "ledger/test_durability.py::test_a_sound_charge_of_another_ledger_is_not_taken_for_one_of_this",
+        (STORE, "json.dumps([before, *row])", "json.dumps([*row])"),
+    ),
+    planted(
+        "a ledger of an earlier format that is damaged is given digests",
+        "ledger/test_durability.py::test_damage_to_a_ledger_of_an_earlier_format_is_given_no_digest",
+        (STORE, "    verify(connection)  # or else", "    # or else"),
+    ),
+    planted(
+        "charges that are missing at the end are not missed",
         "ledger/test_durability.py::test_a_damaged_file_is_named_and_left_alone",
-        (STORE, "if seq != position or spent != from_text(after) or min(spent) < 0:", "if False:"),
+        (STORE, "if not sound or made != (count,):", "if not sound:"),
+    ),
+    planted(
+        "a draft that is being made is removed",
+        "ledger/test_durability.py::test_a_draft_that_is_being_made_is_left_alone",
+        (STORE, "path.parent.iterdir() if locked else ()", "path.parent.iterdir()"),
+    ),
+    planted(
+        "a ledger of an earlier format is opened although its sums are wrong",
+        "ledger/test_durability.py::test_damage_to_a_ledger_of_an_earlier_format_is_given_no_digest",
+        (STORE, "    if not sound or", "    if"),
     ),
     planted(
         "more than the total is charged",
