@@ -26,17 +26,24 @@ _AROUND = 4  # cells on either side, of which the density around one is told
 # Rows lie in heaps where so many cells are out of line with those beside them, by such a share of the larger;
 # multiples are told by cells at most so many times narrower
 _HEAPS, _APART, _NARROWER = 3, 0.25, 30.0
+# a cell has one heap or spike where it is narrower than this share of what is between the outer quantiles or,
+# where these are alike, of the bounds: rounds that find one value come as near to it
+_NARROW, _SPIKE = 0.1, 1e-6
 _BELOW = 0.1  # of a step: prices end in .9, .95 or .99 and not in .00
 
 
 class NumberAndInterval(NamedTuple):
-    """A number with its interval; `privacy` is the share of its variance that is noise."""
+    """A number with its interval, and shares of its variance.
+
+    `privacy` is that of noise, `grid` that of not knowing where in its cell a quantile is.
+    """
 
     estimate: float
     std_error: float
     low: float
     high: float
     privacy: float
+    grid: float = 0.0
 
     def within(self, least: float, most: float) -> "NumberAndInterval":
         """Of a number that lies from `least` to `most`; no estimate, where the limits are these."""
@@ -256,13 +263,22 @@ class CellTable:
         errors = np.sqrt(sampling + np.concatenate([[0.0], private, [0.0]]))
         # a limit that is the bound whatever is counted cannot err, and the other one has the chance of both
         below_all, above_all = z * errors[[1, -2]] >= self.usable * np.array([p, 1 - p])
-        low = self._crossing(ends, gap + (alone if above_all > below_all else z) * errors, -1)
-        high = self._crossing(ends, gap - (alone if below_all > above_all else z) * errors, 1)
-        middle = self._crossing(ends, gap, 0)
+        under = gap + (alone if above_all > below_all else z) * errors
+        over = gap - (alone if below_all > above_all else z) * errors
+        low, middle, high = (self._crossing(ends, *at) for at in ((under, -1), (gap, 0), (over, 1)))
+        inside = self._crossing(ends, over, 1, evenly=True) - self._crossing(ends, under, -1, evenly=True)
         if self.whole:
             low, middle, high = (float(np.rint(x)) for x in (low, middle, high))
         middle = min(max(middle, low), high)
-        return NumberAndInterval(middle, (high - low) / (2 * z), low, high, noise / variance)
+        counted = min((inside / (high - low)) ** 2, 1.0) if high > low else 0.0
+        return NumberAndInterval(
+            middle,
+            (high - low) / (2 * z),
+            low,
+            high,
+            counted * noise / variance,
+            1 - counted if high > low else 0.0,
+        )
 
     def apart(self, p: float, level: float) -> float:
         """How far the quantiles p and 1 - p are apart at least, as their limits tell; 0 if not at all."""
@@ -278,10 +294,11 @@ class CellTable:
         raw[-1] = self.usable
         return (np.maximum.accumulate(raw) + np.minimum.accumulate(raw[::-1])[::-1]) / 2
 
-    def _crossing(self, ends: np.ndarray, values: np.ndarray, side: int) -> float:
+    def _crossing(self, ends: np.ndarray, values: np.ndarray, side: int, evenly: bool = False) -> float:
         """Where `values` pass 0: the first place from below, or the last, if they do so more than once.
 
-        Where rows do not lie evenly in a cell, nobody knows where in it: the end of the cell on this side.
+        Where rows do not lie evenly in a cell, nobody knows where in it: the end of the cell on this side, or
+        of the estimate a round number, at which many rows may be; but if they are taken to lie `evenly`.
         """
         if side > 0:
             under = np.flatnonzero(values <= 0)
@@ -294,9 +311,10 @@ class CellTable:
         left, right = float(ends[cell]), float(ends[cell + 1])
         rise = float(values[cell + 1] - values[cell])
         share = min(max(-float(values[cell]) / rise, 0.0), 1.0) if rise > 0 else 0.5
-        if not self._even(cell, side):
-            share = {-1: 0.0, 0: self._densest(cell), 1: 1.0}[side]
+        if evenly:
             return left + share * (right - left)
+        if not self._even(cell, side):
+            return {-1: left, 0: self._likely(cell, left, right), 1: right}[side]
         share = _sloped(share, (self._rise(cell, -1) + self._rise(cell, 1)) / 2)
         place = left + share * (right - left)
         return min(max(_outwards(place, self._step(cell), side), left), right)
@@ -390,17 +408,22 @@ class CellTable:
             NOISE * self.noise.sd * math.sqrt(1.0 + cells * ratio**2),
         )
 
-    def _densest(self, cell: int) -> float:
-        """Where in an uneven cell most rows may be: in its middle, or at the side of the denser neighbour."""
-        counts, widths = self.counts[:-1], np.diff(self._ends())
-        own = counts[cell] / max(widths[cell], 1e-300)
-        beside = [
-            max(counts[near], 0.0) / max(widths[near], 1e-300) if 0 <= near < len(counts) else 0.0
-            for near in (cell - 1, cell + 1)
-        ]
-        if own >= max(beside):
-            return 0.5
-        return 0.0 if beside[0] > beside[1] else 1.0
+    def _likely(self, cell: int, left: float, right: float) -> float:
+        """Where in an uneven cell most rows may be: in its middle, or at the side of the denser neighbour.
+
+        Heaps, and spikes far denser than both neighbours, are at a round number, if the cell is narrow.
+        """
+        counts, ends = self.counts[:-1], self._ends()
+        around = [near for near in (cell - 1, cell + 1) if 0 <= near < len(counts)]
+        own, *beside = (float(max(counts[at], 0.0) / (ends[at + 1] - ends[at])) for at in (cell, *around))
+        share = 0.5
+        if around and own < max(beside):
+            share = 0.0 if around[int(np.argmax(beside))] < cell else 1.0
+        five, rest = np.searchsorted(self._below(), self.usable * np.array(PROBABILITIES)[[0, -1]])
+        spread = max(_NARROW * (ends[rest] - ends[five - 1]), _SPIKE * (ends[-1] - ends[0]))
+        spike = own > _DENSER * max([0.0, *beside]) and counts[cell] > NOISE * self.noise.sd
+        likely = left + share * (right - left)
+        return _roundest(left, right, likely) if (self._heaped or spike) and right - left < spread else likely
 
 
 def _outwards(place: float, exponent: int, side: int) -> float:
@@ -410,6 +433,16 @@ def _outwards(place: float, exponent: int, side: int) -> float:
     places = place * 10.0**-exponent
     whole = math.ceil(places) if side > 0 else math.floor(places) - _BELOW
     return whole * 10.0**exponent if exponent >= 0 else whole / 10.0**-exponent
+
+
+def _roundest(left: float, right: float, near: float) -> float:
+    """The number with the fewest digits from `left` to `right`, of several the nearest to one of these."""
+    exponent = math.floor(math.log10(max(abs(left), abs(right)))) + 1
+    while math.floor(right * 10.0**-exponent) < (least := math.ceil(left * 10.0**-exponent)):
+        exponent -= 1
+    whole = min(max(round(near * 10.0**-exponent), least), math.floor(right * 10.0**-exponent))
+    found = whole * 10.0**exponent if exponent >= 0 else whole / 10.0**-exponent
+    return min(max(found, left), right)
 
 
 def _sloped(share: float, rise: float) -> float:

@@ -19,7 +19,15 @@ from dpstats.errors import SpecificationError
 from dpstats.moments.cell_table import PROBABILITIES, CellTable, CoarseCounts, Noise, NumberAndInterval
 from dpstats.moments.described import BoxSums, ColumnSums, Products, mean_of, reach_of, sd_of
 from dpstats.moments.spread import Z95
-from dpstats.results.document import Document, Shown, marked, pairs_frame, pairs_table, privacy_table
+from dpstats.results.document import (
+    LEAST_SHARE,
+    Document,
+    Shown,
+    marked,
+    pairs_frame,
+    pairs_table,
+    privacy_table,
+)
 from dpstats.results.intervals import check_level
 from dpstats.results.plotting import finished
 from dpstats.results.table import (
@@ -133,6 +141,10 @@ _NOTE = (
     "of cells that no fit can use. std err and the intervals count sampling and privacy noise; 'privacy' is "
     "the share of the variance that is privacy noise."
 )
+_GRID = (
+    " 'grid' is that of not knowing where a quantile lies in a cell by which rows were counted: where values "
+    "lie in heaps, as whole numbers do, it may be anywhere there, which no budget changes."
+)
 _PAIRS = "Correlations are over the rows that have both numbers."
 
 
@@ -217,8 +229,9 @@ class Description(Facts, Shown, Stored):
         Returns
         -------
         DataFrame
-            ``variable``, ``quantity``, ``estimate``, ``std_error``, ``conf_low``, ``conf_high`` and
-            ``privacy_share``, the share of its variance that is privacy noise. Quantities are ``usable``
+            ``variable``, ``quantity``, ``estimate``, ``std_error``, ``conf_low``, ``conf_high``,
+            ``privacy_share``, the share of its variance that is privacy noise, and ``grid_share``, that of
+            not knowing where in a cell of the counts a quantile is. Quantities are ``usable``
             rows, the share ``missing``, and ``mean``, ``sd`` and quantiles of numbers, or the share of each
             level, as ``share of HGST``. All but the first two are of the usable cells of the variable, moved
             into their declared bounds.
@@ -229,7 +242,7 @@ class Description(Facts, Shown, Stored):
         ['usable', 'missing', 'mean', 'sd']
         """
         check_level(level)
-        heads = ("estimate", "std_error", "conf_low", "conf_high", "privacy_share")
+        heads = ("estimate", "std_error", "conf_low", "conf_high", "privacy_share", "grid_share")
         records = [
             {"variable": name, "quantity": quantity, **dict(zip(heads, found, strict=True))}
             for name in self.names
@@ -346,7 +359,7 @@ class Description(Facts, Shown, Stored):
             banner=banner(self),
             head=tuple(asked_and_paid(self)),
             tables=(*tables, *pairs),
-            notes=(_NOTE, *[_PAIRS] * len(pairs)),
+            notes=(_NOTE + _GRID * bool((frame["grid_share"] > LEAST_SHARE).any()), *[_PAIRS] * len(pairs)),
         )
 
     def summary(self) -> Document:

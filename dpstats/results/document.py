@@ -298,10 +298,16 @@ def with_interval(
     return Table(columns, tuple(rows), **look)
 
 
+LEAST_SHARE = 0.005  # of a variance, that is printed as a percent
+
+
 def privacy_table(title: str, rows: Iterable[tuple[str, Any]]) -> Table:
     """Return labelled estimates with their errors, the part of these by privacy, and 95 % limits."""
-    heads = (*point_columns("estimate", "std err"), Column("privacy"), *limit_columns(0.95))
-    cells = tuple((label, *_privacy_cells(row)) for label, row in rows)
+    rows = list(rows)
+    grid = any(getattr(row, "grid_share", 0) > LEAST_SHARE for _, row in rows)
+    shares = (Column("privacy"), *[Column("grid")] * grid)
+    heads = (*point_columns("estimate", "std err"), *shares, *limit_columns(0.95))
+    cells = tuple((label, *_privacy_cells(row, grid)) for label, row in rows)
     return Table((Column("", "l"), *heads), cells, title=title, aside=f"{level_percent(0.95)} intervals")
 
 
@@ -309,7 +315,7 @@ def pairs_frame(names: Sequence[str], found: Callable[[int, int], Iterable[float
     """Return what is found of each pair of names: an estimate with its error, limits and privacy share."""
     pairs = combinations(range(len(names)), 2)
     heads = ["first", "second", "estimate", "std_error", "conf_low", "conf_high", "privacy_share"]
-    return pd.DataFrame([(names[i], names[j], *found(i, j)) for i, j in pairs], columns=heads)
+    return pd.DataFrame([(names[i], names[j], *[*found(i, j)][:5]) for i, j in pairs], columns=heads)
 
 
 def pairs_table(pairs: pd.DataFrame) -> list[Table]:
@@ -318,12 +324,13 @@ def pairs_table(pairs: pd.DataFrame) -> list[Table]:
     return [privacy_table("Correlations", rows)] * bool(len(pairs))
 
 
-def _privacy_cells(row: Any) -> tuple[str, ...]:
+def _privacy_cells(row: Any, grid: bool) -> tuple[str, ...]:
     if not np.isfinite(row.std_error):
         limits = [figures(row.conf_low), figures(row.conf_high)]
-        return NOT_ESTIMABLE, *["", "", *limits] * bool(np.isfinite(row.conf_high))
+        return NOT_ESTIMABLE, *["", *[""] * (1 + grid), *limits] * bool(np.isfinite(row.conf_high))
+    shares = [row.privacy_share, row.grid_share] if grid else [row.privacy_share]
     told, *limits = (figures(x, error=row.std_error) for x in (row.estimate, row.conf_low, row.conf_high))
-    return told, figures(row.std_error), percent(row.privacy_share), *limits
+    return told, figures(row.std_error), *map(percent, shares), *limits
 
 
 def interval_cells(estimate: float, low: float, high: float, known: bool) -> tuple[str, ...]:

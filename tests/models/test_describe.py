@@ -229,6 +229,38 @@ def test_numbers_far_from_0_have_the_digits_that_their_errors_show() -> None:
     assert not ((lows < 0) & (lows > -1e-12)).any()  # of values that are 0, a limit may be next to it
 
 
+def test_quantiles_of_heaps_are_round_numbers_and_say_that_the_grid_hides_where_they_are() -> None:
+    """Whole numbers that are declared as any: the cells of the counts tell no better where a heap is."""
+    rng = np.random.default_rng(5)
+    data = {"age": rng.integers(18, 85, N).astype(float), "load": rng.normal(30, 8, N).round(3)}
+    schema = dps.Schema(age=dps.bounded(10, 100), load=dps.bounded(-50, 150))
+    heads, right = list(QUANTILES), []
+    for seed in range(6):
+        found = look(data, dps.gdp(1), seed, schema=schema)
+        frame = found.frame.set_index(["variable", "quantity"])
+        ages = frame.loc["age"].loc[heads]
+        truth = np.quantile(data["age"], list(QUANTILES.values()), method="inverted_cdf")
+        right += [*(ages["estimate"] == truth)]
+        hidden = [frame.loc[name].loc[heads, "grid_share"].median() for name in schema]
+        assert hidden[0] > hidden[1] + 0.1
+        assert (frame["grid_share"] + frame["privacy_share"] <= 1 + 1e-9).all()
+        assert "privacy  grid" in str(found) and "'grid' is that of" in str(found)
+    assert np.mean(right) > 0.3
+    assert "grid" not in str(
+        look({"ill": rng.integers(0, 2, N)}, dps.gdp(1), 1, schema=dps.Schema(ill=dps.flag()))
+    )
+
+
+def test_quantiles_of_zeros_are_0_and_no_share_of_no_error_is_noise() -> None:
+    rng = np.random.default_rng(5)
+    cost = np.where(rng.random(N) < 0.1, rng.gamma(1, 300, N), 0)
+    schema = dps.Schema(cost=dps.bounded(0, 50_000), seen=dps.count(20))
+    found = look({"cost": cost, "seen": np.zeros(N)}, dps.gdp(1), 1, schema=schema).frame
+    low = found[found["quantity"].isin(["5 %", "25 %", "median", "75 %"])]
+    assert (low["estimate"] == 0).all() and (low["privacy_share"] < 0.01).all()
+    assert (low.loc[low["variable"] == "seen", "std_error"] == 0).all()
+
+
 def test_suggested_bounds_are_tighter_and_hold_nearly_all_values() -> None:
     data = frame()
     found = as_private(look(data, dps.gdp(1), seed=1))

@@ -80,6 +80,11 @@ MUTANTS = (
         ("schema/schema.py", "        if described.not_private:\n", "        if False:\n"),
     ),
     planted(
+        "noise has the share of the error of a quantile that is that of a cell, too",
+        "models/test_describe.py::test_quantiles_of_zeros_are_0_and_no_share_of_no_error_is_noise",
+        ("moments/cell_table.py", "counted * noise / variance", "noise / variance"),
+    ),
+    planted(
         "suggested bounds end where the box of the moments does",
         "models/test_describe.py::test_suggested_bounds_hold_the_sum_of_amounts_with_long_tails",
         ("moments/beyond_box.py", "law.start * law.last(1.0)", "law.start"),
