@@ -75,6 +75,24 @@ MUTANTS = (
         ),
     ),
     planted(
+        "a dict made of a schema loses its unit of privacy and norms",
+        "test_schema_unit.py::test_a_change_of_one_declaration_keeps_the_unit_and_the_norms",
+        (
+            "schema/schema.py",
+            "return (self._variables | self._together()).keys()",
+            "return self._variables.keys()",
+        ),
+    ),
+    planted(
+        "a schema with another declaration of a variable protects one row",
+        "test_schema_unit.py::test_a_change_of_one_declaration_keeps_the_unit_and_the_norms",
+        (
+            "schema/schema.py",
+            "**changed._variables})._with(self._unit, self._norms)",
+            "**changed._variables})",
+        ),
+    ),
+    planted(
         "bounds are suggested from what is not private",
         "models/test_describe.py::test_no_bounds_are_suggested_from_what_is_not_private",
         ("schema/schema.py", "        if described.not_private:\n", "        if False:\n"),
