@@ -73,8 +73,8 @@ def _mark_wide_bands(ax: Axes) -> None:
         x, y = np.clip(np.nan_to_num(corners, posinf=1.0, neginf=0.0), 0.0, 1.0).T
         if abs(x @ np.roll(y, 1) - y @ np.roll(x, 1)) / 2 > FILLED:
             shape.set(hatch="//", gid=None)
-            (line, *_) = (each for each in ax.lines if each.get_label() == label)
-            line.set_label(label + HARDLY_KNOWN)
+            for line in [each for each in ax.lines if each.get_label() == label][:1]:  # or it was renamed
+                line.set_label(label + HARDLY_KNOWN)
 
 
 def footer(ax: Axes, facts: Facts, share: ArrayLike | None = None) -> None:

@@ -18,7 +18,7 @@ from dpstats.errors import NotReleased, SpecificationError
 from dpstats.families import DISTS
 from dpstats.planning.printed import draw as draw_plan
 from dpstats.results import CurveFit
-from dpstats.results.plotting import plot_coef, plot_path
+from dpstats.results.plotting import legend, plot_coef, plot_path
 from tests.results.every import EVERY, hazards
 from tests.results.fits import STRESS, USE, capacitor, wide
 from tests.results.linear import linear
@@ -241,6 +241,14 @@ def test_a_band_that_fills_the_axes_is_told_from_their_ground(plot: str) -> None
         assert [each.get_hatch() for each in shapes] == [hatch] * 2
         labels = [text.get_text() for text in ax.get_legend().get_texts()]
         assert all(label.endswith(": hardly known") is words for label in labels)
+    ax = getattr(capacitor(cov=2 * capacitor().record.cov), plot)(USE)
+    ax.lines[0].set_label("mine")
+    (band,) = (each.get_paths()[0].vertices for each in ax.collections)
+    at = band[len(band) // 4, 0]
+    low, high = np.quantile(band[band[:, 0] == at, 1], [0.4, 0.6])
+    ax.set(xlim=(at, at + 1), ylim=(low, high))  # a part of the axes that the band fills
+    legend(ax)
+    assert ax.lines[0].get_label() == "mine" and ax.collections[-1].get_hatch() == "//"
 
 
 def test_each_fit_on_the_same_axes_has_a_footer_of_its_own() -> None:
