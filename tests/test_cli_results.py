@@ -96,7 +96,7 @@ def test_options_fit_as_from_python(
     ("options", "says"),
     [
         ({"method": "newton", "release": "ghost"}, "release"),
-        ({"compat": "paper"}, "compat='paper' goes with method='functional'"),
+        ({"compat": "paper"}, "--compat paper goes with --method functional"),
         ({"c": "0.5"}, "--c is for --model glm, logit, svm, not survreg"),
         ({"times": "500"}, "--times is for --model coxph, kaplan_meier, not survreg"),
         ({"method": "newtn"}, "did you mean 'newton'"),
