@@ -241,13 +241,14 @@ def believed(found: Any, sd: Any, levelled: Any) -> tuple[Any, Any]:
 
 
 def by_chance(
-    law: str, noise: float, sd: float, among: int = 1, doubtful: float = DOUBTFUL
+    law: str, noise: float, sd: float, among: int = 1, doubtful: float = DOUBTFUL, sides: int = 2
 ) -> tuple[float, float]:
     """What a sum of this sd, part of it noise, exceeds by chance once in 1,000 fits, and in 22.
 
-    The first of any of several sums, or by another chance.
+    The first of any of several sums, or by another chance; both on one of `sides`.
     """
-    return _exceeded(doubtful / among, law, noise, sd), _exceeded(USUAL, law, noise, sd)
+    first, second = (_exceeded(2 / sides * each, law, noise, sd) for each in (doubtful / among, USUAL))
+    return first, second
 
 
 def _exceeded(chance: float, law: str, noise: float, sd: float) -> float:

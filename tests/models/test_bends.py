@@ -5,12 +5,13 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 import statsmodels.api as sm
+from scipy.stats import norm
 
 import dpstats as dps
 from dpstats.budget import Budget
 from dpstats.estimators.bends import _exceeded
 from dpstats.estimators.engine.finish import Estimate
-from dpstats.estimators.newton.far import _wide_enough
+from dpstats.estimators.newton.far import _by_chance, _wide_enough
 from dpstats.estimators.newton.plan import hearing_more, make_plan
 from dpstats.estimators.objective.plan import make_debiased_plan
 from dpstats.families.bounded_score import BoundedScore
@@ -158,6 +159,13 @@ def test_under_a_link_that_stalls_a_dose_whose_effect_levels_off_is_not_silently
             fit = dps.glm("y ~ dose + z", data, schema, "binomial", link="cloglog").fit(approx(1))
         silent.append(not fit.flags and abs(fit.params["dose"] - 0.0286) > 2 * 1.96 * fit.bse["dose"])
     assert sum(silent) <= most(24, 0.2)
+
+
+def test_steps_that_can_only_lie_on_one_side_are_told_from_chance_by_that_side() -> None:
+    sds = np.array([[1.0, 2.0, 2.0]])
+    sure, usual = _by_chance("gaussian", 0.5, sds, np.array([[False, False, True]]))
+    assert norm.sf(sure / sds) == pytest.approx(np.array([[0.0005, 0.0005, 0.001]]), rel=1e-3)
+    assert norm.sf(usual / sds) == pytest.approx(np.array([[0.02275, 0.02275, 0.0455]]), rel=1e-3)
 
 
 @pytest.mark.parametrize("end", [8, 30])

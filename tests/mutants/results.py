@@ -792,6 +792,11 @@ MUTANTS = (
         ),
     ),
     planted(
+        "steps that can only lie on one side are told from chance on both (glm)",
+        "models/test_bends.py::test_steps_that_can_only_lie_on_one_side_are_told_from_chance_by_that_side",
+        ("estimators/newton/far.py", "for sides in (2, 1))", "for sides in (2, 2))"),
+    ),
+    planted(
         "noise of pure epsilon is taken for normal where bends are looked for",
         "models/test_bends.py::test_chance_exceeds_no_more_than_it_is_said_to",
         ("estimators/bends.py", "if law not in LAWS:", "if True:"),

@@ -65,10 +65,11 @@ def long_rows(cost: float, problem: Problem, located: Located, read: Read, found
     if problem.intercept:
         errors[0], effects[0] = math.sqrt(level_variance(back, found.cov)), 0.0
     effects[int(problem.intercept) :][problem.zero_or_one] = 0.0  # two values are on a line
-    sure, usual = (times * sds for times in by_chance(release.law, noise / float(sd.min()), 1.0, len(sd)))
-    whole = np.full(problem.k, _WHOLE)
-    if problem.family.two_valued:
-        whole[list(located.skewed)] = _WHOLE_STALLED if problem.family.stalls else _WHOLE_SKEWED
+    whole, toward = np.full(problem.k, _WHOLE), np.maximum(-np.sign(line) * parts, 0.0)
+    skewed = np.isin(np.arange(problem.k), located.skewed) & problem.family.two_valued
+    whole[skewed] = _WHOLE_STALLED if problem.family.stalls else _WHOLE_SKEWED
+    # an effect that levels off draws the line to 0, which noise does half as often as it moves it
+    sure, usual = _by_chance(release.law, noise / float(sd.min()), sds, skewed & (toward > 0))
     told = (sizes > sure) & (whole * sizes > WORTH * errors)
     by = whole * np.sqrt(np.maximum(sizes**2 - usual**2, 0.0))
     # an effect that levels off loses no more than itself
@@ -76,7 +77,6 @@ def long_rows(cost: float, problem: Problem, located: Located, read: Read, found
     found = found.doubted(by.T @ by, *("bends",) * bool(told.any()))
     if problem.family.two_valued:
         return found
-    toward = np.maximum(-np.sign(line) * parts, 0.0)
     back_to_0 = np.where(few, _WHOLE_OF_FEW, _WHOLE_NEARER) * np.max(toward + usual, axis=0)
     # how far out rows are that draw an effect to 0 is not known: it may be 0 where they count in full
     drawn = np.any(toward > usual, axis=0)
@@ -84,6 +84,12 @@ def long_rows(cost: float, problem: Problem, located: Located, read: Read, found
     # and the level of a normal column then rises by half the square of its effect, as log means do
     ends[: int(problem.intercept)] = np.sum(located.squares * effects**2, where=drawn) / 2
     return _wide_enough(found, ends, forth)
+
+
+def _by_chance(law: str, noise: float, sds: np.ndarray, alone: np.ndarray) -> tuple[np.ndarray, ...]:
+    """What steps of these sds exceed by chance once in 1,000 fits, and in 22; of some on one side alone."""
+    both, one = (by_chance(law, noise, 1.0, len(sds), sides=sides) for sides in (2, 1))
+    return tuple(np.where(alone, *pair) * sds for pair in zip(one, both, strict=True))
 
 
 def _wide_enough(found: E, ends: np.ndarray, forth: np.ndarray) -> E:
