@@ -29,14 +29,15 @@ from dpstats import _conversions as convert
 from dpstats._arguments import Axes, axes, beside, number, shown
 from dpstats._private import forgetful
 from dpstats.budget import LEAST, LEAST_DELTA, MOST, Approx, Budget, Gdp, Pure, Zcdp, stated_delta
-from dpstats.budget.rules import Charge, exact, root_up, to_text, up
+from dpstats.budget.rules import Charge, down, exact, root_up, to_text, up
 from dpstats.errors import SpecificationError
 from dpstats.ledger.store import Entry
 
 _POINTS = 2**13  # of the distribution of l; more are merged on a grid
 _KINDS = 64  # different epsilons; more are rounded up by at most 0.5 %
 _NEVER = 1e-25  # probability that may be counted as revealing everything
-_GUARD = 1 + 1e-10  # covers the rounding of the sums, all of whose terms are positive
+_ULP = 2.0**-50  # relative; a product, a sum and a float that stands for a decimal lose less together
+_GUARD = 1 + 2.0**-36  # covers the rounding of sums and products of up to 2^16 positive numbers
 _Kind = TypeVar("_Kind", Pure, Zcdp, Gdp)
 
 
@@ -96,7 +97,7 @@ class PooledCharges:
 
     def epsilon(self, delta: float) -> float:
         """Epsilon of the whole list at `delta`; inf where only a larger delta is promised."""
-        left = float(exact(delta) - self.delta)
+        left = down(exact(delta) - self.delta)
         if left < 0:
             return math.inf
         pure = up(self._sum(1))
@@ -130,7 +131,7 @@ def _told(kind: type[_Kind], amount: float) -> _Kind | None:
 def _mixture(epsilons: Counter[float], mu: float, delta: float, high: float) -> float:
     """Smallest epsilon of responses and a Gaussian, by bisection below a valid `high`."""
     points, weights, lost = losses(tuple(sorted(epsilons.items())))
-    allowed = (delta - lost) / _GUARD
+    allowed = delta / _GUARD - lost * _GUARD
 
     def holds(epsilon: float) -> bool:
         return float(weights @ hockey_stick(epsilon - points, mu)) <= allowed
@@ -154,6 +155,8 @@ def hockey_stick(epsilon: np.ndarray, mu: float) -> np.ndarray:
 def losses(epsilons: tuple[tuple[float, int], ...]) -> tuple[np.ndarray, np.ndarray, float]:
     """Distribution of the sum of log ratios of randomised responses, never below the truth.
 
+    Points and weights are rounded up, as delta grows with both.
+
     Returns
     -------
     points, weights : array, shape (m,)
@@ -166,17 +169,24 @@ def losses(epsilons: tuple[tuple[float, int], ...]) -> tuple[np.ndarray, np.ndar
         truths = np.arange(count + 1)
         logs = special.gammaln(count + 1) - special.gammaln(truths + 1) - special.gammaln(count - truths + 1)
         logs -= truths * math.log1p(math.exp(-epsilon)) + (count - truths) * np.logaddexp(0, epsilon)
-        chance = np.exp(logs)
+        most = (
+            special.gammaln(count + 1) + count + (count - truths) * epsilon
+        )  # that a term of the sum may be
+        chance = np.exp(logs + 8 * _ULP * most)
         likely = chance > _NEVER / (count + 1)
         lost += _NEVER
         step, chance = epsilon * (2 * truths[likely] - count), chance[likely]
-        points = np.add.outer(points, step).ravel()
+        points = _raised(np.add.outer(points, _raised(step)).ravel())
         weights = np.multiply.outer(weights, chance).ravel()
         if len(points) > _POINTS:
             points, weights, beyond = _trimmed(points, weights)
             points, weights = _merged(points, weights)
             lost += beyond
     return points, weights, lost
+
+
+def _raised(points: np.ndarray) -> np.ndarray:
+    return points + _ULP * np.abs(points)
 
 
 def _few(epsilons: Sequence[tuple[float, int]]) -> Sequence[tuple[float, int]]:
@@ -212,7 +222,9 @@ def _merged(points: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.nda
     offset = np.clip(points - low - cells * width, 0.0, width)
     upper = weights * (np.expm1(-offset) / math.expm1(-width))
     pooled = np.bincount(cells, weights - upper, _POINTS // 2 + 1) + np.bincount(cells + 1, upper)
-    return low + np.arange(len(pooled)) * width, pooled
+    # rounding of a share is that of a point that lies a few units in the last place of the ends away
+    grid = low + np.arange(len(pooled)) * width + 4 * _ULP * (abs(low) + abs(high))
+    return grid, pooled * (1 + len(points) * _ULP)
 
 
 WIDTH = 79

@@ -138,6 +138,11 @@ MUTANTS = (
         (KINDS, "Zcdp(max(up(spent[0]), LEAST))", "Zcdp(max(down(spent[0]), LEAST))"),
     ),
     planted(
+        "the sums of pure charges are not rounded up",
+        "ledger/test_composition.py::test_the_epsilon_of_pure_charges_holds_to_the_last_place",
+        ("ledger/report.py", "return points + _ULP * np.abs(points)", "return points"),
+    ),
+    planted(
         "another unit is charged to the same ledger",
         "ledger/test_units.py",
         (LEDGER, "if ends and ends[0].unit != unit:", "if False:"),
