@@ -29,6 +29,11 @@ MUTANTS = (
         ("families/bounded_score.py", "spread = self.limit / self.spread if", "spread = 1.0 if"),
     ),
     planted(
+        "under pure epsilon as much noise is free as in other models",
+        "estimators/test_survreg_pure.py::test_where_budgets_are_large_noise_lengthens_intervals_by_little",
+        ("estimators/location_scale/pure_bounds.py", "FREE = 0.2", "FREE = 0.35"),
+    ),
+    planted(
         "under pure epsilon rows of a reference level are as short as no column makes them",
         "models/test_survreg_rare_reference.py::test_of_many_levels_under_pure_epsilon_the_reference_is_counted_as_well_as_others",
         ("estimators/location_scale/pure.py", "whitening = _of_levels(scale, radius)", "whitening = None"),
