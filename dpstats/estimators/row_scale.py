@@ -232,8 +232,14 @@ class RowScale:
         Negative of an upper end; else infinite, as bounds then do not tell where long rows lie.
         """
         below, above = np.array([-self.lower[:-1], self.upper[:-1]]) / np.sqrt(self.ratio)
-        sided = np.maximum(below, above) > _ONE_SIDED * np.minimum(below, above)
-        return np.where(sided, np.where(below < above, below, -above), math.inf)
+        return np.where(self.sided > 0, np.where(below < above, below, -above), math.inf)
+
+    @property
+    def sided(self) -> np.ndarray:
+        """How many times as far from the mean as its near end the far end of a column is, if long rows may
+        all lie there; else 0."""
+        near, far = np.sort([-self.lower[:-1], self.upper[:-1]], axis=0)
+        return np.where(far > _ONE_SIDED * near, far / np.maximum(near, 1e-300), 0.0)
 
     @property
     def unknown(self) -> np.ndarray:

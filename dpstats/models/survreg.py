@@ -85,6 +85,7 @@ SIGNS_RELEASED = (
     "signs of residuals",
     "score and information of intercept and log sigma",
     "check of the law",
+    "check of the line",
 )
 # The columns decide which of the two routes a fit takes; a ledger, charged before, names both.
 ROUTES = f"{NEWTON_METHOD} or {SIGNS_METHOD}"
@@ -291,9 +292,9 @@ class Survreg(Plannable):
         facts = pay(curator, self.design, budget, ledger, routes, costs)
         curator, design = about_middles(curator, self.design, budget)
         result = fit_location_scale(curator, self._problem(design), plan)
-        facts["method"], released = (
-            (SIGNS_METHOD, SIGNS_RELEASED) if result.by_signs else (NEWTON_METHOD, newton)
-        )
+        # by signs the line is asked about where columns are skewed
+        by_signs = SIGNS_RELEASED if result.looked else SIGNS_RELEASED[:-1]
+        facts["method"], released = (SIGNS_METHOD, by_signs) if result.by_signs else (NEWTON_METHOD, newton)
         asked_for = self._asked_for(curator, design, budget.mu, result.params, asked)
         return self._publish(facts, of_formula(result, design), (*first, *released, *more), **asked_for)
 

@@ -9,7 +9,7 @@ import pytest
 from scipy import stats
 
 from dpstats.estimators.bends import EDGE, ReleasedLine
-from dpstats.estimators.bent_times import Bent, Look, ShapedEffects, _ends, _goes_on, looking
+from dpstats.estimators.bent_times import Bent, Look, ShapedEffects, _ends, _goes_on, any_skewed, looking
 from dpstats.estimators.column_law import ColumnLaw
 from dpstats.estimators.engine.plan import Plan
 from dpstats.estimators.location_scale.plan import make_plan, make_pure_plan
@@ -197,6 +197,42 @@ def test_a_column_that_is_skewed_the_other_way_moves_a_line_as_far() -> None:
 )
 def test_columns_are_looked_at_that_are_skewed_by_counts_or_bounds(where: RowScale, looked_at: bool) -> None:
     assert (look(where).chosen == [0] * looked_at).all() and len(look(where).chosen) == looked_at
+
+
+@pytest.mark.parametrize(
+    ("where", "looked_at"),
+    [
+        (scale(SKEWED, low=-300.0, high=300.0), True),
+        (scale(SKEWED, beyond=-0.5), True),
+        (scale(NORMAL, low=-2.0, high=30.0, beyond=3.0), True),
+        (scale(NORMAL, low=-5.0, high=100.0, beyond=3.0), True),
+        # bounds begin where no law of so far an end is skewed, or what was seen may be noise
+        (scale(NORMAL, low=-5.0, high=30.0, beyond=3.0), False),
+        (scale(stats.gamma(4, -2, scale=0.5), low=-30.0, high=30.0), False),
+    ],
+)
+def test_by_signs_ordinary_columns_pay_for_no_look(where: RowScale, looked_at: bool) -> None:
+    assert any_skewed(where) == looked_at
+    assert len(replace(look(where), by_signs=True).chosen) >= looked_at
+
+
+def test_by_signs_a_column_is_looked_at_that_may_hold_one_value_alone() -> None:
+    """Slopes are given there, too; in 5 of 40 fits whose effect levelled off nothing else was known."""
+    where = replace(scale(SKEWED), varies=np.zeros(1, dtype=bool))
+    assert any_skewed(where) and not len(look(where).chosen)
+
+
+def test_by_signs_rows_are_shortened_once() -> None:
+    by = replace(look(scale(SKEWED)), by_signs=True)
+    lengths = np.maximum(np.abs(by.law.at), 1e-9)
+    assert by.weights(by.law) == pytest.approx(np.minimum(1.0, RADIUS / lengths))
+
+
+def test_by_signs_a_bend_that_noise_hardly_hides_is_not_excluded_by_chance() -> None:
+    """A sum of 1.5 sds, where what levels off has many more, says little against few more."""
+    by = replace(look(scale(SKEWED)), events=1e5)
+    shifts = [told(replace(by, by_signs=signs), -325.0).shift[1] for signs in (False, True)]
+    assert shifts[1] < 10 * shifts[0] < 0
 
 
 def test_what_is_not_seen_lies_where_bounds_leave_room_for_it() -> None:

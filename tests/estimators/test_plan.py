@@ -45,10 +45,11 @@ def test_fewer_steps_cost_the_same() -> None:
     assert fewer.costs == pytest.approx(plan.costs, rel=1e-12)
 
 
-@given(st.floats(1e-6, 1e6), st.integers(2, 60))
-def test_costs_by_signs_add_up_to_what_the_columns_leave(mu: float, k: int) -> None:
+@given(st.floats(1e-6, 1e6), st.integers(2, 60), st.booleans())
+def test_costs_by_signs_add_up_to_what_the_columns_leave(mu: float, k: int, skewed: bool) -> None:
     before = make_plan(mu)
-    plan = make_sign_plan(after_columns(before), k)
+    plan = make_sign_plan(after_columns(before), k, skewed)
+    assert ("bend" in plan.stages) == skewed
     parts = [cost for stage in plan.stages for cost in plan[stage]]
     assert min(parts) > 0
     assert math.hypot(before.cost("columns"), *parts) == pytest.approx(mu, rel=1e-12)

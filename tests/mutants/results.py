@@ -1682,9 +1682,35 @@ MUTANTS = (
         (BENT, "law.mean(left**2)[:, None] > ROUNDING", "law.mean(left**2)[:, None] >= 0"),
     ),
     planted(
+        "fits by signs do not look for bends",
+        "models/test_survreg_signs.py::"
+        + "test_an_effect_of_a_skewed_dose_that_levels_off_is_not_silently_off[2000-1]",
+        ("estimators/location_scale/driver.py", "any_skewed(scale)", "False"),
+    ),
+    planted(
+        "fits by signs look along all columns that may be skewed",
+        BENT_TIMES + "test_by_signs_ordinary_columns_pay_for_no_look",
+        (BENT, "_LOOSELY = 1.5, 16.0", "_LOOSELY = 0.7, 0.0"),
+    ),
+    planted(
+        "columns that may hold one value are not looked at by signs",
+        BENT_TIMES + "test_by_signs_a_column_is_looked_at_that_may_hold_one_value_alone",
+        (BENT, "scale.unknown if by_signs else", "scale.hardly_varies if by_signs else"),
+    ),
+    planted(
+        "rows of signs are taken to be shortened twice",
+        BENT_TIMES + "test_by_signs_rows_are_shortened_once",
+        (BENT, "0.5 if self.by_signs else 1.0", "1.0"),
+    ),
+    planted(
+        "noise that hides a part of a bend excludes it by signs",
+        BENT_TIMES + "test_by_signs_a_bend_that_noise_hardly_hides_is_not_excluded_by_chance",
+        (BENT, "_BY_SIGNS, _HARDLY_HIDDEN = 1.0, 4.0", "_BY_SIGNS, _HARDLY_HIDDEN = 1.0, 1e9"),
+    ),
+    planted(
         "what chance may make of a sum moves a line",
         BENT_TIMES + "test_what_a_look_cannot_exclude_is_in_the_interval_and_what_it_excludes_is_not",
-        ("estimators/bends.py", "_ODDS = 1 / 3", "_ODDS = 1e9"),
+        ("estimators/bends.py", "\nODDS = 1 / 3", "\nODDS = 1e9"),
     ),
     planted(
         "what noise hides of a bend is in no interval",
@@ -1694,7 +1720,7 @@ MUTANTS = (
     planted(
         "a look that would have seen a bend excludes none",
         BENT_TIMES + "test_what_a_look_cannot_exclude_is_in_the_interval_and_what_it_excludes_is_not",
-        ("estimators/bends.py", "_ODDS * np.sqrt(1 - known)", "_ODDS"),
+        ("estimators/bends.py", "before * np.sqrt(1 - known)", "before"),
     ),
     planted(
         "noise hides rows in the next octave alone",
@@ -1734,7 +1760,7 @@ MUTANTS = (
     planted(
         "no bounds say that long rows lie on one side",
         BENT_TIMES + "test_columns_are_looked_at_that_are_skewed_by_counts_or_bounds",
-        (BENT, "    skewed |= np.isfinite(near)\n", ""),
+        (BENT, "    skewed |= (2 > _SKEWED * np.abs(near)) | (scale.sided[chosen] > room)\n", ""),
     ),
     planted(
         "columns of which few octaves are seen are normal",
@@ -1756,7 +1782,7 @@ MUTANTS = (
         "models/test_bent_times.py::test_under_pure_epsilon_bends_are_told_and_their_slopes_held",
         (
             "estimators/location_scale/pure.py",
-            '        result = straight(self, self._plan.cost("bend"), result)\n',
+            '        result = straight(*self.place, self._plan.cost("bend"), result)\n',
             "",
         ),
     ),

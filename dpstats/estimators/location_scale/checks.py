@@ -18,16 +18,16 @@ from dpstats.estimators.apart import exceeded
 from dpstats.estimators.bends import ReleasedLine, standardised
 from dpstats.estimators.bent_times import Look
 from dpstats.estimators.engine.finish import to_user
-from dpstats.estimators.location_scale.bounds import Bounding, Choice
+from dpstats.estimators.location_scale.bounds import CUTS, Bounding, Choice
 from dpstats.estimators.location_scale.estimate import SurvivalEstimate
 from dpstats.estimators.location_scale.event_expectations import MOST_SEEN, expected
 from dpstats.estimators.location_scale.event_law import EventLaw
 from dpstats.estimators.location_scale.placement import Placement
 from dpstats.estimators.location_scale.problem import LOG_SIGMA_RANGE, sigma_of
-from dpstats.estimators.location_scale.route import WhitenedNewton
 from dpstats.estimators.location_scale.strata_layout import Layout
 from dpstats.families import Family
 from dpstats.families.quantiles import even_shares
+from dpstats.families.score_bounds import Truncation
 from dpstats.moments import Quantity
 
 # where zones end: shares of the events of rows that are all watched to one hazard; and smaller ones, of which
@@ -260,22 +260,45 @@ def _shortened(k: int) -> tuple[float, float, float]:
     return radius, float(short @ lengths) / _POINTS / k, float(short @ short) / _POINTS / k
 
 
+def limit_of(where: Truncation) -> float:
+    """Of the score of the location."""
+    return max(where.cut.steepest, float(where.cut.integrals(np.array([np.inf])).location[0]))
+
+
+def quietest(bounding: Bounding[Placement], choice: Choice, point: np.ndarray) -> Choice:
+    """The choice with the cut whose scores say most of a bend for their noise."""
+
+    def noise(choice: Choice) -> float:
+        return limit_of(bounding.truncation(choice, point)) / bounding.placement.expected.kept(choice.c)
+
+    return min((replace(choice, c=c) for c in CUTS), key=noise)
+
+
 def straight(
-    route: WhitenedNewton, cost: float, found: SurvivalEstimate, layout: Layout | None = None
+    curator: Curator,
+    bounding: Bounding[Placement],
+    choice: Choice,
+    whitening: np.ndarray,
+    cost: float,
+    found: SurvivalEstimate,
+    layout: Layout | None = None,
 ) -> SurvivalEstimate:
     """A fit that tells by the caution "bends" if times surely do, and counts what they may as error.
 
     Parameters
     ----------
-    route : WhitenedNewton
-        At its end.
+    curator : Curator
+    bounding : Bounding
+    choice : Choice
+        Its cut is that of the scores that the look asks for, its radius that of the rows of the fit.
+    whitening : array, shape (k, k)
+        Of the last scores.
     cost : float
     found : SurvivalEstimate
         Its parameters are the location's and the log sigmas.
     layout : Layout, optional
         Of strata, which tie coefficients of standardised columns.
     """
-    bounding, choice, whitening = route.bounding, route.choice, route.whitening.matrix
     scale, family = bounding.placement.scale, bounding.placement.problem.family
     user = to_user(scale.center, scale.scale, True, scale.y_scale) if layout is None else layout.to_user
     p = len(user)
@@ -299,8 +322,8 @@ def straight(
         np.zeros(len(gamma)),
     )
     where = bounding.truncation(choice, np.append(gamma, np.log(unit)))
-    look = Look.along(line, scale, route.curator.n * scale.fraction * kept, choice.radius)
-    release = route.curator.release(
+    look = Look.along(line, scale, curator.n * scale.fraction * kept, choice.radius, found.by_signs)
+    release = curator.release(
         "location_bend",
         cost,
         **scale.public(),
@@ -311,12 +334,10 @@ def straight(
         sigma=sigma if bounding.placement.problem.strata else sigma.item(),
         curves=look.public(),
     )
-    cut = where.cut
-    limit = max(cut.steepest, float(cut.integrals(np.array([np.inf])).location[0]))
-    bent = look.judged(release, limit)
+    bent = look.judged(release, limit_of(where))
     params, moved = found.params.copy(), np.zeros_like(found.cov)
     params[:p] += unit * way @ bent.shift
     moved[:p, :p] = unit**2 * way @ bent.cov @ way.T
     # with strata there are other columns than coefficients
     told = (f"bends:{j}" if j and p == len(gamma) else "bends" for j in bent.told)
-    return replace(found, params=params).doubted(moved, *told)
+    return replace(found, params=params, looked=True).doubted(moved, *told)

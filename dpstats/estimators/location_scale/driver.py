@@ -7,7 +7,7 @@ docs/theory/survival.md#steps-and-covariance.
 from typing import Any
 
 from dpstats.curator import Curator
-from dpstats.estimators.bent_times import looking
+from dpstats.estimators.bent_times import any_skewed, looking
 from dpstats.estimators.columns import find_columns
 from dpstats.estimators.engine.finish import lacking
 from dpstats.estimators.engine.plan import Plan
@@ -63,7 +63,7 @@ def _route(
     signal, k = curator.n * curator.cost_per_row(plan.total), len(scale.center) + 1
     noisy = problem.shrinks and is_noisy(signal, scale)
     if noisy and scale.fraction > _LEAST_FRACTION and len(scale.center):
-        return SignRoute(curator, problem, make_sign_plan(after_columns(plan), k), scale)
+        return SignRoute(curator, problem, make_sign_plan(after_columns(plan), k, any_skewed(scale)), scale)
     told = not (problem.intervals or problem.delayed)
     if told and signal * scale.fraction > _FEW_STEPS * k**1.5:
         plan = in_fewer_steps(plan)

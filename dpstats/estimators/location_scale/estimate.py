@@ -69,6 +69,8 @@ class SurvivalEstimate(Estimate):
     ----------
     by_signs : bool
         Whether the slopes are those of the signs of residuals.
+    looked : bool
+        Whether the fit has asked if times bend.
     events : Quantity, optional
         Number of failures, with the noise of the release that placed columns where rows fail.
     law : Quantity, optional
@@ -77,6 +79,7 @@ class SurvivalEstimate(Estimate):
     """
 
     by_signs: bool = False
+    looked: bool = False
     events: Quantity | None = None
     law: Quantity | None = None
 

@@ -174,7 +174,7 @@ class GaussianRoute(WhitenedNewton):
         result = estimate(found, bounding, self.choice, w, self.need(self.order), released)
         if problem.intervals and not problem.known_scale:
             result = self._told(result, found)
-        result = straight(self, self._plan.cost("bend"), result)
+        result = straight(*self.place, self._plan.cost("bend"), result)
         result = doubted(result, self._law, bounding, self.choice, found.points.mean(axis=0))
         return replace(result, columns=with_correlations(result.columns, self.events))
 

@@ -100,14 +100,17 @@ def after_columns(plan: Plan) -> float:
     return math.sqrt(max(plan.total**2 - plan.cost("columns") ** 2, 0.0))
 
 
-def make_sign_plan(mu: float, k: int) -> Plan:
+def make_sign_plan(mu: float, k: int, skewed: bool = False) -> Plan:
     """Split what is left after the columns over the releases of a fit of k coefficients by signs.
+
+    With a look for bends along columns that are `skewed`.
 
     See docs/theory/survival.md#slopes-by-the-signs-of-residuals.
     """
     own = TUNING.shares
     shape = max(LOOK, min(MATRIX, own.shape / (k - 1))) if k > 2 else LOOK
-    last = 1 - shape - own.early - own.sizes - 2 * LOOK
+    bend = dict(bend=Stage(own.bend, "check of the line")) if skewed else {}
+    last = 1 - shape - own.early - own.sizes - 2 * LOOK - sum(stage.share for stage in bend.values())
     level = 1 / (1 + own.slopes * math.sqrt(k))
     following, waiting = level * own.following, level * (1 - own.following)
     slopes, both = "signs of residuals", "score and information of intercept and log sigma"
@@ -122,7 +125,7 @@ def make_sign_plan(mu: float, k: int) -> Plan:
         level=Stage(last * waiting, both, alike(LOCATION_STEPS)),
         check=Stage(LOOK, "check of the law"),
     )
-    return Plan(mu, False, stages)
+    return Plan(mu, False, stages | bend)
 
 
 def make_pure_plan(epsilon: float, n: int, k: int) -> Plan:

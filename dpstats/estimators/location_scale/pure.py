@@ -146,7 +146,7 @@ class PureRoute(WhitenedNewton):
         result = estimate(
             found, self.bounding, self.choice, self.whitening.matrix, released=found.information
         )
-        result = straight(self, self._plan.cost("bend"), result)
+        result = straight(*self.place, self._plan.cost("bend"), result)
         inverse = found.information.inverse
         law = self._checked("check", found.step, (inverse * found.noise) @ inverse, found.information)
         law = law if self._along is None else law.beside(self._along)

@@ -90,6 +90,11 @@ class WhitenedNewton(engine.Newton[WhitenedScores, SurvivalEstimate]):
     def events(self) -> Events:
         return self.bounding.placement.events
 
+    @property
+    def place(self) -> tuple[Curator, Bounding[PlacedByLine], Choice, np.ndarray]:
+        """What a look at the end of the fit needs."""
+        return self.curator, self.bounding, self.choice, self.whitening.matrix
+
     def move(self, step: np.ndarray, read: WhitenedScores, damping: float = 1.0) -> bool:
         """Move by a whitened step, no longer than the caps; whether one was binding."""
         self.point, short = self.whitening.moved(self.point, step, read.pivot, LARGEST_LOG_SIGMA, damping)

@@ -20,7 +20,7 @@ from dpstats.estimators.engine.average import UNSETTLED
 from dpstats.estimators.engine.information import Information
 from dpstats.estimators.engine.plan import Plan
 from dpstats.estimators.engine.route import LONGEST, Route, capped
-from dpstats.estimators.location_scale.checks import contrasted, doubted
+from dpstats.estimators.location_scale.checks import contrasted, doubted, quietest, straight
 from dpstats.estimators.location_scale.estimate import LastSteps, SurvivalEstimate, estimate, ranged
 from dpstats.estimators.location_scale.event_expectations import expected
 from dpstats.estimators.location_scale.information import usable
@@ -278,7 +278,6 @@ class SignRoute(Route[tuple[float, float], SurvivalEstimate]):
         whitening = np.eye(len(frame.whitening) + 1)
         whitening[1:, 1:] = frame.whitening[:, 1:]
         result = estimate(whole, frame.bounding, frame.choice, whitening, need)
-        result = ranged(result, frame.bounding, frame.choice)
         result = replace(
             # errors are then up to 1 / (1 - hidden^2)^1/2 = 2 times too short, or more
             result.doubted(0.0, *["shape"] * (frame.shape.hidden**2 > 0.75)),
@@ -286,6 +285,13 @@ class SignRoute(Route[tuple[float, float], SurvivalEstimate]):
             by_signs=True,
         )
         cost, (point, *_) = self._plan.cost("check"), whole.points
+        if "bend" in self._plan.stages:
+            choice = quietest(frame.bounding, replace(frame.choice, radius=frame.radius), point)
+            result = straight(
+                self.curator, frame.bounding, choice, whitening, self._plan.cost("bend"), result
+            )
+        else:
+            result = ranged(result, frame.bounding, frame.choice)
         law = contrasted(self.curator, cost, placement, point, sigma_of(point))
         return doubted(result, law, frame.bounding, frame.choice, point)
 

@@ -255,7 +255,7 @@ class Stratified(GaussianRoute):
 
     def finish(self) -> SurvivalEstimate:
         layout = self.layout
-        result = straight(self, self._plan.cost("bend"), _estimated(self), layout)
+        result = straight(*self.place, self._plan.cost("bend"), _estimated(self), layout)
         placement, groups = self.bounding.placement, len(layout.shares)
         assert placement.problem.strata is not None
         # location coefficients are tied, and what moves one log sigma moves all
