@@ -18,6 +18,7 @@ from dpstats.estimators.hazards.problem import Problem
 from dpstats.estimators.hazards.shape import find_shape, smoothed
 from dpstats.estimators.row_scale import Box
 from dpstats.testing import SeededNoise, noise
+from tests.luck import fewest
 
 TIMES = np.linspace(0, 2, 41)
 SCHEMA = dps.Schema(
@@ -157,8 +158,8 @@ def test_sums_of_late_counts_that_are_few_keep_little_noise() -> None:
 
 def test_slopes_of_a_rising_hazard_are_not_drawn_to_zero_where_a_stratum_has_one_piece() -> None:
     """With an even clock estimates are .1 to .2, where .4 is right, with intervals of +-.09."""
-    apart = []
-    for seed in range(8):
+    apart, fits = [], 16
+    for seed in range(fits):
         draw = np.random.default_rng(seed)
         load, site = draw.normal(size=3000).clip(-4, 4), draw.integers(0, 3, 3000)
         life = 100 * np.exp(0.5 * (site - 1)) * (draw.exponential(size=3000) / np.exp(0.4 * load)) ** (1 / 2)
@@ -172,4 +173,4 @@ def test_slopes_of_a_rising_hazard_are_not_drawn_to_zero_where_a_stratum_has_one
         with noise(SeededNoise(seed)):
             fit = dps.coxph("Surv(days, failed) ~ load + strata(site)", data, SCHEMA).fit(dps.approx(1, 1e-6))
         apart.append(float((fit.params["load"] - 0.4) / fit.bse["load"]))
-    assert np.mean(np.abs(apart) < 1.96) >= 0.75 and np.median(np.abs(apart)) < 1.96
+    assert np.sum(np.abs(apart) < 1.96) >= fewest(fits, 0.88) and np.median(np.abs(apart)) < 1.96

@@ -463,14 +463,34 @@ MUTANTS = (
         "models/test_coxph.py::test_a_change_is_that_of_all_failures_though_late_ones_are_not_seen",
         (
             "estimators/hazards/checks.py",
-            "events, seen = (each.reshape(grid.strata, -1) for each in (grid.events, grid.seen))",
-            "events = seen = grid.events.reshape(grid.strata, -1)",
+            "for each in (grid.events, grid.seen))",
+            "for each in (grid.events, grid.events))",
+        ),
+        (
+            "estimators/hazards/checks.py",
+            "seen = grid.seen.reshape",
+            "seen = grid.events.reshape",
         ),
         (
             "estimators/hazards/checks.py",
             "shares = np.bincount(zones, grid.seen) / grid.seen.sum()",
             "shares = np.bincount(zones, grid.events) / grid.events.sum()",
         ),
+    ),
+    planted(
+        "late failures are left out as if effects never changed (hazards)",
+        "models/test_coxph.py::test_coefficients_are_those_of_cox_where_the_spread_of_lives_goes_with_age",
+        ("estimators/hazards/bounds.py", "_CHANGED, _FADED = 0.2, 1.0", "_CHANGED, _FADED = 0.0, 0.0"),
+    ),
+    planted(
+        "a choice of how long rows are observed forgets the pieces that it leaves (hazards)",
+        "models/test_coxph.py::test_rows_are_observed_for_no_longer_than_leaves_the_baseline_its_pieces",
+        ("estimators/hazards/bounds.py", "missed * new.coarseness, ", ""),
+    ),
+    planted(
+        "a choice of how long rows are observed takes the clock for known (hazards)",
+        "models/test_coxph.py::test_rows_are_observed_for_no_longer_than_the_clock_is_known",
+        ("estimators/hazards/bounds.py", ", new.unknown(moved), new.clock_error(moved)", ""),
     ),
     planted(
         "columns of levels are taken for independent (hazards)",

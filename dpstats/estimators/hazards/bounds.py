@@ -18,6 +18,9 @@ from dpstats.families.hazard_bounds import HazardBounds, hazard_bounds
 CUTS = ladder(1.0, 20.0)  # cumulative hazards to choose from; twice the first before anything is known
 # of the largest contribution of a matrix, against the largest distance of scores: it adds at most 12 % to it
 HAZARD_MATRIX_SHARE = 0.5
+# what effects of an sd are supposed to change by from the first failure to the last, in log hazards; and in
+# themselves, as one that is gone by then
+_CHANGED, _FADED = 0.2, 1.0
 
 
 @dataclass(frozen=True)
@@ -66,31 +69,60 @@ class Chooser:
         """Narrow ones, before anything is known."""
         return Bounds(self._radius(LENGTHS[0], whitening), 2 * CUTS[0])
 
-    def choose(self, whitening: np.ndarray, expected: np.ndarray, grid: Grid, spread: float) -> Bounds:
+    def choose(
+        self, whitening: np.ndarray, expected: np.ndarray, grid: Grid, slopes: np.ndarray, missed: float
+    ) -> Bounds:
         """The bounds of least variance, noise below `FREE` sampling sds not counted; and assumed bias.
 
         Variances are those along axes of the columns, of which logarithms are averaged. `expected` are second
         moments, of which whitening leaves little along rare levels, so that noise is large there. Long rows
-        of numbers, which may bend, are heard as far as the noise of others lets them.
+        of numbers, which may bend, are heard as far as the noise of others lets them. `slopes` are those of
+        whitened columns, and `missed` is what hazards that change within pieces move them by, as a share of
+        them, over the coarseness of the grid. A wrong clock makes c no smaller than noise does.
         """
         coded, own = np.outer(self.scale.binary, self.scale.binary), whitening @ expected @ whitening
-        squares = np.clip(np.linalg.eigvalsh(np.where(coded, own, np.eye(len(own)))), SMALLEST, 1.0)
-        lost = {c: grid.lost(c, spread) for c in CUTS}
-        return min(
-            (
-                (self._loss(length, bounds, squares, lost[c], float(grid.events.sum())), bounds)
+        values, axes = np.linalg.eigh(np.where(coded, own, np.eye(len(own))))
+        squares, along = np.clip(values, SMALLEST, 1.0), (axes.T @ slopes) ** 2
+        spread, events = float(np.linalg.norm(slopes)), float(grid.events.sum())
+        kept = {c: events * (1 - grid.lost(c, spread)) for c in CUTS}
+        early = {c: grid.earlier(c, spread) ** 2 * (_CHANGED**2 + _FADED**2 * along) for c in CUTS}
+
+        def ranked(bias: dict[float, np.ndarray] | dict[float, float]) -> list[tuple[float, float, float]]:
+            return sorted(
+                (self._loss(length, bounds, squares, kept[c], bias[c]), length, c)
                 for length in LENGTHS
                 for c in CUTS
                 if (bounds := Bounds(self._radius(length, whitening), c))
-            ),
-            key=lambda each: each[0],
-        )[1]
+            )
+
+        fewest = ranked(dict.fromkeys(CUTS, 0.0))[0][2]
+        best, least = self.first(whitening), math.inf
+        for loss, length, c in ranked(early):  # which pieces and the clock make more, and take time to find
+            if loss >= least:
+                break
+            if c < fewest:
+                continue
+            bounds = Bounds(self._radius(length, whitening), c)
+            new = self.divided(grid, bounds, spread)
+            moved = new.moved(np.zeros(new.count), c)
+            share = math.hypot(missed * new.coarseness, new.unknown(moved), new.clock_error(moved))
+            loss = self._loss(length, bounds, squares, kept[c], early[c] + along * share**2)
+            best, least = (bounds, loss) if loss < least else (best, least)
+        return best
+
+    def divided(self, grid: Grid, bounds: Bounds, spread: float) -> Grid:
+        """A grid in pieces by the failures that are seen."""
+        return grid.divided(bounds.c, spread, bounds.of_row.sensitivity / self.mu)
 
     def _radius(self, length: float, whitening: np.ndarray) -> float:
         return math.sqrt(min(length * len(whitening), longest_square(whitening, self.scale)))
 
-    def _loss(self, length: float, bounds: Bounds, squares: np.ndarray, lost: float, events: float) -> float:
-        kept, (weight, sensitivity) = (1 - lost) * events, bounds.of_row
+    def _loss(
+        self, length: float, bounds: Bounds, squares: np.ndarray, kept: float, bias: np.ndarray | float
+    ) -> float:
+        """Of so many failures that are kept, and squares of biases in log hazards for each sd."""
+        weight, sensitivity = bounds.of_row
         noise = sensitivity / (self.mu * np.sqrt(kept * squares))
         error = 2 * len(squares) * (noise / weight) ** 2 / (kept * squares) + of_weighting(length, kept)
-        return float(np.mean(np.log(1 + np.maximum(noise, FREE) ** 2 + error))) - math.log(1 - lost)
+        error += kept * squares * bias
+        return float(np.mean(np.log(1 + np.maximum(noise, FREE) ** 2 + error))) - math.log(kept)

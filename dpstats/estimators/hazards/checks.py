@@ -15,7 +15,7 @@ from dpstats.estimators.bent_times import Bent, Look
 from dpstats.estimators.engine.information import Information
 from dpstats.estimators.hazards.bounds import Bounds, watched
 from dpstats.estimators.hazards.estimate import HazardEstimate, to_user
-from dpstats.estimators.hazards.grid import Grid
+from dpstats.estimators.hazards.grid import Grid, middles
 from dpstats.estimators.row_scale import RowScale
 from dpstats.moments.baseline import Trend
 from dpstats.moments.roots import chi_square
@@ -156,10 +156,8 @@ def _in_zones(grid: Grid) -> tuple[np.ndarray, np.ndarray]:
     over what is seen is 0 in each, where slopes that noise moves move no score of it, and nothing is read off
     how strata differ. Ones, if all strata are one zone each.
     """
-    events, seen = (each.reshape(grid.strata, -1) for each in (grid.events, grid.seen))
-    spent, counted = (
-        (np.cumsum(each, axis=1) - each / 2) / each.sum(axis=1, keepdims=True) for each in (events, seen)
-    )
+    seen = grid.seen.reshape(grid.strata, -1)
+    spent, counted = (middles(each, grid.strata) for each in (grid.events, grid.seen))
     each = np.minimum((counted * _ZONES).astype(int), _ZONES - 1) + _ZONES * np.arange(grid.strata)[:, None]
     zones = np.unique(each.ravel(), return_inverse=True)[1]
     if zones[-1] + 1 == grid.strata:

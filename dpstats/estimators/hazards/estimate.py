@@ -12,7 +12,6 @@ from dpstats.estimators.engine.information import Information
 from dpstats.estimators.hazards.bounds import Bounds
 from dpstats.estimators.hazards.grid import Grid
 from dpstats.estimators.hazards.levels import read_levels
-from dpstats.estimators.hazards.problem import by_stratum
 from dpstats.estimators.levels import OPEN
 from dpstats.estimators.matrices import SMALLEST
 from dpstats.estimators.row_scale import SURE, RowScale
@@ -211,30 +210,19 @@ def _wrong(grid: Grid, log_hazards: np.ndarray, c: float) -> tuple[float, float,
     By what a larger budget tells, which has more pieces and sees rows at risk for longer; by hazards that
     change within cells; by sampling and noise in the clock; and by failures that come at once.
     """
-    moved = _moved(grid, log_hazards, c)
-    by_pieces, by_cells = _misfit(grid, log_hazards, c)
-    noise = math.hypot(by_pieces, *(grid.shifts @ moved), float(np.abs(moved[grid.hidden]).sum()))
-    by_cells = math.hypot(by_cells, grid.follows * grid.misplaced)
-    return noise, by_cells, _clock_error(grid, moved), _bursts(grid, c)
+    moved = grid.moved(log_hazards, c)
+    noise = math.hypot(grid.within(log_hazards), grid.unknown(moved))
+    by_cells = math.hypot(_in_cells(grid, c), grid.follows * grid.misplaced)
+    return noise, by_cells, grid.clock_error(moved), _bursts(grid, c)
 
 
-def _misfit(grid: Grid, log_hazards: np.ndarray, c: float) -> tuple[float, float]:
-    """Relative bias of slopes where hazards change within pieces otherwise than the clock says, and in cells.
+def _in_cells(grid: Grid, c: float) -> float:
+    """Relative bias of slopes where hazards change within cells, and in runs of them that noise hides.
 
-    The mean of a covariate among rows at risk falls by about its coefficient times its variance for each unit
-    of cumulative hazard; on a piece, while failures are seen, it goes with what the clock misses, whose
-    change is taken for that between its neighbours, if it has any: a covariance of a twelfth of both ranges.
-    Within a cell, and where noise hides in which cells rows fail within a run of them, hazards, which are
-    positive, change by twice their mean at most, if evenly: with any such change as likely, it is `_CELL`.
-    Rows are seen for a cumulative hazard of c of it.
+    There hazards, which are positive, change by twice their mean at most, if evenly: with any such change as
+    likely, it is `_CELL`. Rows are seen for a cumulative hazard of c of it.
     """
-    each = by_stratum(log_hazards, grid.stratum)
-    rises = np.abs(np.concatenate([np.gradient(own) if len(own) > 1 else [0.0] for own in each]))
-    spent = np.bincount(grid.pieces, grid.rates * grid.seen / grid.events)
-    return (
-        float(grid.shares @ (rises * spent)) / 12,
-        _CELL * float(np.minimum(grid.even, c) @ grid.seen) / float(grid.seen.sum()),
-    )
+    return _CELL * float(np.minimum(grid.even, c) @ grid.seen) / float(grid.seen.sum())
 
 
 def _bursts(grid: Grid, c: float) -> float:
@@ -251,28 +239,3 @@ def _bursts(grid: Grid, c: float) -> float:
     runs, firsts = np.split(lost, [-grid.strata])
     most = min(max(float(runs.max()), float(firsts.sum())), 1 - 1e-9)
     return most / (1 - most)
-
-
-def _moved(grid: Grid, log_hazards: np.ndarray, c: float) -> np.ndarray:
-    """By what share of itself a slope moves where the clock is wrong by a factor in one cell; shape (m,).
-
-    The mean of a covariate among rows at risk falls with the cumulative hazard as in `_misfit`, until rows
-    stop being observed. A cell in which the clock runs slow by a factor counts as that many failures too many
-    where this mean differs from that of its piece, whose own hazard makes the rest right.
-    """
-    gained = grid.hazards(log_hazards).reshape(grid.strata, -1)
-    spent = np.minimum(np.cumsum(gained, axis=1) - gained / 2, c).ravel()
-    mean = np.bincount(grid.pieces, spent * grid.seen) / np.bincount(grid.pieces, grid.seen)
-    return np.asarray((spent - mean[grid.pieces]) * grid.seen / grid.seen.sum())
-
-
-def _clock_error(grid: Grid, moved: np.ndarray) -> float:
-    """Relative sd of the bias of slopes by what sampling and noise make wrong in the clock, to first order.
-
-    Noise of a number of exits is in all numbers at risk until then.
-    """
-    turns = grid.steep / grid.at_risk
-    alone = np.maximum(grid.variances / grid.rates**2 - grid.counted * turns**2, 0.0)
-    until = np.cumsum((moved * turns).reshape(grid.strata, -1), axis=1)
-    exits = np.maximum(-np.diff(grid.counted.reshape(grid.strata, -1), axis=1, append=0.0), 0.0)
-    return math.sqrt(float(moved**2 @ alone) + float(np.sum(until**2 * exits)))

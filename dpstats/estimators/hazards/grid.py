@@ -170,12 +170,68 @@ class Grid:
         """Share of all events beyond c, as in `kept`."""
         return float(np.clip(1 - self.kept(c, spread) @ self.events / self.events.sum(), 0.0, 0.98))
 
+    def earlier(self, c: float, spread: float) -> float:
+        """By what share of the failures those before c, as in `kept`, are earlier than all, in the mean."""
+        spent, seen = middles(self.events, self.strata).ravel(), self.kept(c, spread) * self.events
+        return float(spent @ (self.events / self.events.sum() - seen / np.maximum(seen.sum(), 1e-300)))
+
+    def within(self, log_hazards: np.ndarray) -> float:
+        """Relative bias of slopes where hazards change within pieces otherwise than the clock says.
+
+        The mean of a covariate among rows at risk falls by about its coefficient times its variance for each
+        unit of cumulative hazard; on a piece, while failures are seen, it goes with what the clock misses,
+        whose change is taken for that between its neighbours, if it has any: a covariance of a twelfth of
+        both ranges.
+        """
+        each = by_stratum(log_hazards, self.stratum)
+        rises = np.abs(np.concatenate([np.gradient(own) if len(own) > 1 else [0.0] for own in each]))
+        spent = np.bincount(self.pieces, self.rates * self.seen / self.events)
+        return float(self.shares @ (rises * spent)) / 12
+
+    def moved(self, log_hazards: np.ndarray, c: float) -> np.ndarray:
+        """By what share of itself a slope moves where the clock is wrong by a factor in one cell, shape (m,).
+
+        The mean of a covariate among rows at risk falls with the cumulative hazard as in `within`, until rows
+        stop being observed. A cell in which the clock runs slow by a factor counts as that many failures too
+        many where this mean differs from that of its piece, whose own hazard makes the rest right.
+        """
+        gained = self.hazards(log_hazards).reshape(self.strata, -1)
+        spent = np.minimum(np.cumsum(gained, axis=1) - gained / 2, c).ravel()
+        mean = np.bincount(self.pieces, spent * self.seen) / np.bincount(self.pieces, self.seen)
+        return np.asarray((spent - mean[self.pieces]) * self.seen / self.seen.sum())
+
+    def unknown(self, moved: np.ndarray) -> float:
+        """Relative bias of slopes by the shape of the clock, and by cells of which noise tells nothing."""
+        return math.hypot(*(self.shifts @ moved), float(np.abs(moved[self.hidden]).sum()))
+
+    def clock_error(self, moved: np.ndarray) -> float:
+        """Relative sd of the bias of slopes by sampling and noise in the clock, to first order.
+
+        Noise of a number of exits is in all numbers at risk until then.
+        """
+        turns = self.steep / self.at_risk
+        alone = np.maximum(self.variances / self.rates**2 - self.counted * turns**2, 0.0)
+        until = np.cumsum((moved * turns).reshape(self.strata, -1), axis=1)
+        exits = np.maximum(-np.diff(self.counted.reshape(self.strata, -1), axis=1, append=0.0), 0.0)
+        return math.sqrt(float(moved**2 @ alone) + float(np.sum(until**2 * exits)))
+
+    @property
+    def coarseness(self) -> float:
+        """What `within` goes with, where as much of the same hazards is seen in more pieces or in fewer."""
+        return float(self.rates @ (self.seen / self.events)) / self.count**2
+
     def divided(self, c: float, spread: float, score_noise: float) -> "Grid":
         """In pieces anew, each with enough events before c, as in `kept`; its score has noise of this sd."""
         seen = np.maximum(self.kept(c, spread), _LEAST_SHARE) * self.events
         stratum = np.unique(self.runs, return_index=True)[1] // (len(self.rates) // self.strata)
         pieces = _runs(np.bincount(self.runs, seen), self.visible * score_noise, 0.0, stratum)
         return replace(self, pieces=pieces[self.runs], seen=seen)
+
+
+def middles(numbers: np.ndarray, strata: int) -> np.ndarray:
+    """Of the numbers of a stratum the share that is there in the middle of each cell, shape (strata, -1)."""
+    each = numbers.reshape(strata, -1)
+    return np.asarray((np.cumsum(each, axis=1) - each / 2) / each.sum(axis=1, keepdims=True))
 
 
 def find_grid(curator: Curator, plan: Plan, problem: Problem) -> Grid:

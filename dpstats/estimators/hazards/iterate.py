@@ -176,9 +176,10 @@ class _Steps(Newton[Scores, HazardEstimate]):
 
     def _choose(self) -> None:
         before, pieces, (law,) = self.bounds, self.grid.pieces, self._predictors(1.0)
-        spread = float(np.linalg.norm(np.linalg.solve(self.whitening, self.beta)))
-        self.bounds = self.chooser.choose(self.whitening, self.known.expected, self._counted, spread)
-        self._marginal = self._divided(spread)
+        slopes = np.linalg.solve(self.whitening, self.beta)
+        missed = self.grid.within(self.log_hazards) / self.grid.coarseness
+        self.bounds = self.chooser.choose(self.whitening, self.known.expected, self._counted, slopes, missed)
+        self._marginal = self._divided(float(np.linalg.norm(slopes)))
         grid = self._marginal.of_baseline(*law)
         sums = np.bincount(grid.pieces, self.log_hazards[pieces] * grid.seen)
         self.grid, self.point = grid, np.append(sums / np.bincount(grid.pieces, grid.seen), self.beta)
@@ -187,8 +188,7 @@ class _Steps(Newton[Scores, HazardEstimate]):
 
     def _divided(self, spread: float) -> Grid:
         """The clock of the counts, in pieces by the events that are seen."""
-        noise = self.bounds.of_row.sensitivity / self.chooser.mu
-        return self._counted.divided(self.bounds.c, spread, noise)
+        return self.chooser.divided(self._counted, self.bounds, spread)
 
     def _predictors(self, *sizes: float) -> list[tuple[np.ndarray, np.ndarray]]:
         """Linear predictors of those at risk, as far as they are known, of slopes so many times as large."""
