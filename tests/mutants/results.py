@@ -1702,6 +1702,12 @@ MUTANTS = (
         (BENT, "law.mean(left**2)[:, None] > ROUNDING", "law.mean(left**2)[:, None] >= 0"),
     ),
     planted(
+        "log sigma rests on the bulk where a line bends",
+        "models/test_survreg_signs.py::"
+        + "test_where_a_line_bends_log_sigma_is_not_that_of_the_bulk_alone[3.0]",
+        ("estimators/location_scale/checks.py", "moved[p:, p:] = (0.5 *", "moved[p:, p:] = (0.0 *"),
+    ),
+    planted(
         "fits by signs do not look for bends",
         "models/test_survreg_signs.py::"
         + "test_an_effect_of_a_skewed_dose_that_levels_off_is_not_silently_off[2000-1]",

@@ -338,6 +338,10 @@ def straight(
     params, moved = found.params.copy(), np.zeros_like(found.cov)
     params[:p] += unit * way @ bent.shift
     moved[:p, :p] = unit**2 * way @ bent.cov @ way.T
+    if not bounding.placement.problem.known_scale:
+        # the rows by which the line is moved lie as far off it, and spread residuals by the square
+        square = float((bent.shift**2 + np.diag(bent.cov)) @ np.append(1.0, scale.ratio))
+        moved[p:, p:] = (0.5 * math.log1p(square / bounding.placement.expected.residual_square)) ** 2
     # with strata there are other columns than coefficients
     told = (f"bends:{j}" if j and p == len(gamma) else "bends" for j in bent.told)
     return replace(found, params=params, looked=True).doubted(moved, *told)
