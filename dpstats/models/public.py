@@ -56,7 +56,7 @@ def public_moments(formula: str, frame: Any, schema: Schema, weights: str | None
     PublicMoments('PE ~ AT', 500 public rows, columns Intercept, AT)
     >>> fit = dps.ols("PE ~ AT", private, plant.schema, public=moments).fit(dps.zcdp(0.5))
     """
-    own = Schema(dict(as_schema(schema)))
+    own = Schema(as_schema(schema).variables)
     design = build_design(formula, own, weights)
     moments = _moments(open_rows(frame, design.schema, design.variables), design)
     with suppress(TypeError):  # a text, a list or a dict takes no weak reference
