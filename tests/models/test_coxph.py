@@ -826,23 +826,27 @@ def test_a_column_whose_spread_the_first_stage_did_not_tell_is_told_by_releases_
     assert found.seen.min() == 0 and np.sum(found.seen == 1) == 11  # of .11, it was seen before
 
 
-@pytest.mark.parametrize("seed", [0, 1])
-def test_columns_of_a_spline_that_go_together_cost_no_other_covariate(seed: int) -> None:
-    """Noise of a release is the same in all directions of its own coordinates, not in those of columns."""
-    data = rows(20_000, seed)
-    data["z"] = np.random.default_rng(100 + seed).normal(size=len(data)).clip(-4, 4)
-    schema = dps.Schema({**SCHEMA, "z": dps.bounded(-4, 4)})
-    fits = []
-    for spline in ("", " + bs(z, df=4)"):
-        with noise(SeededNoise(seed)):
-            fits.append(
-                dps.coxph(f"Surv(days, failed) ~ age{spline} + maker", data, schema).fit(dps.approx(1, 1e-6))
-            )
-    alone, beside = fits
-    names = list(alone.names)
-    assert not [text for code, text in beside.flags if "age" in text or "maker" in text]
-    assert (beside.bse[names] < 2.5 * alone.bse).all()
-    assert (np.abs(beside.params[names] - pd.Series(TRUTH)) < 3 * beside.bse[names]).all()
+def test_columns_of_a_spline_that_go_together_cost_no_other_covariate() -> None:
+    """Noise of a release is the same in all directions of its own coordinates, not in those of columns.
+
+    Of one fit the bound that is chosen moves errors by a factor of three either way, so that six are judged.
+    """
+    longer: list[pd.Series] = []
+    for seed in range(6):
+        data = rows(20_000, seed)
+        data["z"] = np.random.default_rng(100 + seed).normal(size=len(data)).clip(-4, 4)
+        schema = dps.Schema({**SCHEMA, "z": dps.bounded(-4, 4)})
+        fits = []
+        for spline in ("", " + bs(z, df=4)"):
+            with noise(SeededNoise(seed)):
+                model = dps.coxph(f"Surv(days, failed) ~ age{spline} + maker", data, schema)
+                fits.append(model.fit(dps.approx(1, 1e-6)))
+        alone, beside = fits
+        names = list(alone.names)
+        assert not [text for code, text in beside.flags if "age" in text or "maker" in text]
+        assert (np.abs(beside.params[names] - pd.Series(TRUTH)) < 3 * beside.bse[names]).all()
+        longer.append(np.log(beside.bse[names] / alone.bse))
+    assert np.exp(np.mean(longer)) < 1.7
 
 
 def test_failures_that_noise_may_have_made_leave_an_early_curve_at_one() -> None:
