@@ -75,9 +75,9 @@ from dpstats.results.record import INSPECTIONS, scale_names
 from dpstats.schema import Schema
 
 PURE_METHOD = "noisy Newton (pure epsilon)"
-PURE_RELEASED = ("columns", "event matrix", "score", "sizes of the information", "check of the law")
 COLUMNS = "columns"
 RELEASED = (COLUMNS, "event matrix", "score", "information", "check of the law", "check of the line")
+PURE_RELEASED = (*RELEASED[:3], "sizes of the information", *RELEASED[4:])
 SIGNS_METHOD = "signs of residuals (Gaussian)"
 SIGNS_RELEASED = (
     COLUMNS,

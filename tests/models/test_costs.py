@@ -186,6 +186,12 @@ def _entry_and_fit_agree(entry: Any, record: Any) -> None:
     assert set(getattr(record, "released", ())) <= set(told)
 
 
+def test_a_fit_of_times_under_pure_epsilon_names_all_that_it_paid_for() -> None:
+    with noise(SeededNoise(1)):
+        record = FITS["survreg"](dps.pure(1), None).record
+    assert record.released[-2:] == ("check of the law", "check of the line")
+
+
 def test_routes_of_survreg_are_all_among_these(tmp_path: Path) -> None:
     methods = set()
     for budget in BUDGETS:
