@@ -77,7 +77,7 @@ _WHOLE = {
     "separated": (
         "separated",
         "covariates nearly tell the response: where no row contradicts them their effects have no upper "
-        "limit, and intervals are too short; drop the covariate that says what the response says",
+        "limit, and intervals may be too short; drop the covariate that says what the response says",
     ),
     "published": (
         "published",

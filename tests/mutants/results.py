@@ -424,6 +424,21 @@ MUTANTS = (
         (LEVELS, "gone.append((direction, row))", "gone += []"),
     ),
     planted(
+        "intervals of effects that noise leaves any size end where Newton steps do (logit)",
+        "estimators/test_ray.py::test_slopes_of_rows_that_are_predicted_with_near_certainty_are_held",
+        ("estimators/newton/ray.py", "ray.error >= 1 or", "ray.error >= 0 or"),
+    ),
+    planted(
+        "rows that are predicted with certainty have scores that scatter",
+        "estimators/test_ray.py::test_sampling_alone_leaves_no_multiple_open",
+        ("estimators/newton/ray.py", " * scatter / scatter[0]", ""),
+    ),
+    planted(
+        "scores are taken to be read at the estimate, where they were read on the way to it",
+        "estimators/test_ray.py::test_points_that_have_not_arrived_leave_less_that_scores_can_say",
+        ("estimators/newton/ray.py", "(self.points, times)", "(self.points**0, times)"),
+    ),
+    planted(
         "a covariate that tells the response is not named (logit)",
         "models/test_glm.py::test_a_share_of_rows_that_contradict_decides_what_is_separated_under_any_link",
         ("estimators/newton/check.py", "_CONTRADICT * math", "0.0 * math"),

@@ -205,7 +205,7 @@ def checked(cost: float, problem: Problem, located: Located, read: Read, found: 
     if not cost:
         return found
     forth = located.to_user(problem.intercept)
-    back, line = np.linalg.inv(forth), _line(located, read, found)
+    back, line = np.linalg.inv(forth), released_line(located, read, found)
     share, score = min(FAR * line.unheard, 1.0), read.looked(problem.family, _NEARER)
     if not read.lost and read.score:
         ends = located.ends(line.beta, problem, read.score)
@@ -217,7 +217,7 @@ def checked(cost: float, problem: Problem, located: Located, read: Read, found: 
     return found.doubted(bend.square * forth @ line.moved @ forth.T, *("bends",) * bend.told)
 
 
-def _line(located: Located, read: Read, found: Estimate) -> ReleasedLine:
+def released_line(located: Located, read: Read, found: Estimate) -> ReleasedLine:
     """Of a fit with an intercept."""
     back = np.linalg.inv(located.to_user(True))
     return ReleasedLine(
@@ -243,7 +243,7 @@ def explained(cost: float, problem: Problem, located: Located, read: Read, found
     """
     if not problem.family.two_valued:
         return found
-    tells = problem.intercept and separated(problem.family, _line(located, read, found))
+    tells = problem.intercept and separated(problem.family, released_line(located, read, found))
     chances = np.clip([located.mean, 1 - located.mean], *CERTAIN)
     usual = _UNEXPLAINED * float(chances @ np.maximum(np.log(chances), _LOWEST))
     public = dict(low=_LOWEST - usual, high=-usual, usual=usual, family=problem.family)
@@ -280,4 +280,9 @@ def separated(family: GlmFamily, line: ReleasedLine) -> bool:
     errors = Z95 * np.sqrt(np.diag(line.cov))
     stand_out = (np.abs(line.slopes) > errors) | np.isinf(errors)
     spread = replace(line, beta=stand_out * line.slopes).whole_spread
+    return tell(family, spread)
+
+
+def tell(family: GlmFamily, spread: float) -> bool:
+    """Whether next to no rows contradict a linear predictor of this sd."""
     return family.contradicted < _CONTRADICT * math.sqrt(2 * math.pi) * spread

@@ -28,6 +28,7 @@ from dpstats.estimators.newton.levels import level_moments, stretched_no_further
 from dpstats.estimators.newton.located import Located, locate
 from dpstats.estimators.newton.plan import hearing_more
 from dpstats.estimators.newton.problem import Problem
+from dpstats.estimators.newton.ray import read_ray
 from dpstats.estimators.newton.steps import GlmSteps
 from dpstats.estimators.newton.unlike import unlike
 from dpstats.families.bounded_score import BoundedScore
@@ -86,7 +87,15 @@ def fit_newton(curator: Curator, problem: Problem, plan: Plan) -> GlmEstimate:
         explained(plan.cost("told"), problem, located, read, found),
         set_apart(plan.cost("apart"), problem, located, found),
     )
+    longer, endless = read_ray(problem, located, averaged, read, found, curator.n)
     found = by_one_pass(curator, checks, found)
+    told = ("separated",) * (endless and "separated" not in found.problems)
+    found = replace(
+        found,
+        cov=found.cov + longer,
+        cov_privacy=found.cov_privacy + longer,
+        problems=(*found.problems, *told),
+    )
     return replace(found, columns=located.columns, unasked=plan.unasked)
 
 
