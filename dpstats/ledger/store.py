@@ -104,8 +104,8 @@ def refuse_second_name(path: Path) -> None:
         raise LedgerError(
             f"the ledger {path} has {names} names (hard links), and a charge cut off under one would spoil "
             "the file under the other; remove all but one. A process that was killed while it began a ledger "
-            f"leaves one in a hidden folder beside it, such as .{path.name}.k3x8w_2q. Nothing was released. "
-            "A symbolic link is fine"
+            f"leaves one in a hidden folder beside it, such as {_draft_of(path)}k3x8w_2q. Nothing was "
+            "released. A symbolic link is fine"
         )
 
 
@@ -134,8 +134,13 @@ def tidy(path: Path) -> None:
     path = path.resolve()
     with alone(path) as locked, suppress(OSError):  # of a folder that may not be read
         for folder in path.parent.iterdir() if locked else ():
-            if folder.name[:-8] == f".{path.name}.":  # as `tempfile` names it, with eight letters of its own
+            if folder.name.startswith(_draft_of(path)) and not folder.is_symlink():
                 _remove_draft(folder / path.name)
+
+
+def _draft_of(path: Path) -> str:
+    """How the hidden folder of a ledger's draft begins; that of a copy that somebody keeps does not."""
+    return f".{path.name}.draft-"
 
 
 def _remove_draft(draft: Path) -> None:
@@ -269,7 +274,7 @@ def create(path: Path, dataset: str, total: Budget, created: str) -> None:
     It is written beside its place, not in a directory for temporary files, which may be another device. For a
     moment it has two names, which nobody sees. What a kill leaves, the next that opens the ledger removes.
     """
-    with alone(path), tempfile.TemporaryDirectory(dir=path.parent, prefix=f".{path.name}.") as beside:
+    with alone(path), tempfile.TemporaryDirectory(dir=path.parent, prefix=_draft_of(path)) as beside:
         draft = Path(beside) / path.name
         with told(path), closing(sqlite3.connect(draft, isolation_level=None)) as connection:
             _settle(connection)

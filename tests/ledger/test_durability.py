@@ -691,6 +691,19 @@ def test_what_is_left_by_a_process_killed_before_a_ledger_had_its_name_is_remove
     assert len([*(tmp_path / ".a.ledger.settings").iterdir()]) == 2
 
 
+def test_copies_that_somebody_keeps_beside_a_ledger_are_no_drafts(tmp_path: Path) -> None:
+    """The one of a ledger that is gone is the only one that knows its charges."""
+    path, other = tmp_path / "a.ledger", tmp_path / "other"
+    dps.Ledger(path, total=dps.zcdp(1)).charge(dps.zcdp(0.5), formula="y ~ x", method="m")
+    copies = [tmp_path / ".a.ledger.20261129" / "a.ledger", other / "a.ledger"]
+    for copy in copies:
+        copy.parent.mkdir()
+        shutil.copy(path, copy)
+    (tmp_path / ".a.ledger.draft-abcdefgh").symlink_to(other)
+    dps.Ledger(path)
+    assert all(copy.exists() for copy in copies)
+
+
 def test_a_draft_that_is_being_made_is_left_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Nor where the folder cannot be locked, so that nobody knows."""
     path, link, begun, go = tmp_path / "a.ledger", os.link, Event(), Event()

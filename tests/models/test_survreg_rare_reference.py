@@ -56,3 +56,14 @@ def test_of_many_levels_under_pure_epsilon_the_reference_is_counted_as_well_as_o
         far.append(np.abs(fit.params.iloc[1:40] - effects[1:]) > high - low)
     assert np.median(longer) < 4
     assert np.mean(far) < 0.01
+
+
+def test_a_fit_under_pure_epsilon_of_very_many_columns_is_given() -> None:
+    """So many that no table says which products are the same: it ended after it had been paid for."""
+    rng, n, names = np.random.default_rng(0), 2_000, [f"l{j}" for j in range(40)]
+    life = np.exp(2 + 0.5 * np.log(rng.exponential(size=n)))
+    data = dict(x=rng.uniform(-1, 2, n), f=rng.choice(names, n), t=np.clip(life, 1, 100), ev=(life < 100) * 1)
+    schema = dps.Schema(x=dps.bounded(-1, 2), f=dps.levels(*names), t=dps.bounded(1, 200), ev=dps.event())
+    with noise(SeededNoise(0)):
+        fit = dps.survreg("Surv(t, ev) ~ x * f", data, schema, dist="weibull").fit(dps.pure(4), force=True)
+    assert len(fit.params) == 81 and "not_estimable" in dict(fit.flags)

@@ -82,6 +82,11 @@ MUTANTS = (
         (STORE, "if not sound or made != (count,):", "if not sound:"),
     ),
     planted(
+        "a copy of a ledger that somebody keeps beside it is taken for a draft",
+        "ledger/test_durability.py::test_copies_that_somebody_keeps_beside_a_ledger_are_no_drafts",
+        (STORE, 'f".{path.name}.draft-"', 'f".{path.name}."'),
+    ),
+    planted(
         "a draft that is being made is removed",
         "ledger/test_durability.py::test_a_draft_that_is_being_made_is_left_alone",
         (STORE, "path.parent.iterdir() if locked else ()", "path.parent.iterdir()"),

@@ -15,6 +15,11 @@ def small(what: str, name: str, file: str, old: str, new: str, test: str = SEARC
 
 MUTANTS = (
     planted(
+        "the products of very many columns are looked up in a table that is empty",
+        "models/test_survreg_rare_reference.py::test_a_fit_under_pure_epsilon_of_very_many_columns_is_given",
+        ("estimators/gram/levels.py", "if alike.size:", "if True:"),
+    ),
+    planted(
         "a yes or no under a probit link: scores are clipped, where rows were to weigh less",
         "families/test_glm.py::test_weights_keep_both_scores_of_a_yes_or_no_below_a_limit[0.5-binomial(probit)]",
         (

@@ -33,11 +33,13 @@ def expected_moments(scale: RowScale) -> np.ndarray:
     found, alike = np.outer(mean, mean), scale.alike
     for (places, rows, _), share in zip(categories, shares, strict=True):
         found[np.ix_(places, places)] = (rows.T * share) @ rows
-    for j in range(lead * len(mean)):
-        found[alike == alike[0, j]] = mean[j]
-    for j in range(len(mean)):
-        found[alike == alike[j, j]] = square[j]
-    found[alike < 0] = 0.0
+    np.fill_diagonal(found, square)
+    if alike.size:  # of very many columns nobody asks which products are the same
+        for j in range(lead * len(mean)):
+            found[alike == alike[0, j]] = mean[j]
+        for j in range(len(mean)):
+            found[alike == alike[j, j]] = square[j]
+        found[alike < 0] = 0.0
     return np.asarray(way @ found @ way.T)
 
 
