@@ -17,7 +17,7 @@ def events(noise: float, slope: float = 2.0, lowered: float = 1.0) -> Events:
     """A line of slopes 2, and the moments of one direction as noise may have lowered them."""
     square = FRACTION * np.diag([1.0, 1.0, lowered])
     line = np.array([0.0, slope, slope])
-    return Events(FRACTION, square, square, noise, line, 0.05, 0.1, np.ones(K))
+    return Events(FRACTION, square, square, noise, line, 0.05, 0.1, np.eye(K))
 
 
 def crossed(events: Events, pivot_error: float, stretch: float = 1.0) -> float:

@@ -1444,8 +1444,8 @@ MUTANTS = (
         f"{BURST}lives_that_end_within_the_first_step_are_told[0.6]",
         (
             "estimators/hazards/estimate.py",
-            "_clock_error(grid, moved), _bursts(grid, c)",
-            "_clock_error(grid, moved), 0.0",
+            "grid.clock_error(moved), _bursts(grid, c)",
+            "grid.clock_error(moved), 0.0",
         ),
     ),
     planted(
@@ -1465,7 +1465,11 @@ MUTANTS = (
     planted(
         "cells tell where in them rows of high hazard lie",
         "models/test_coxph.py::test_rare_rows_of_which_cells_hide_where_they_lie_leave_an_honest_interval",
-        ("estimators/hazards/estimate.py", "by_cells, grid.follows * grid.misplaced)", "by_cells)"),
+        (
+            "estimators/hazards/estimate.py",
+            "_in_cells(grid, c), grid.follows * grid.misplaced)",
+            "_in_cells(grid, c))",
+        ),
     ),
     planted(
         "a step takes the clock for known, which slopes turn",
