@@ -16,7 +16,6 @@ from dpstats.estimators.newton.estimate import Averaged
 from dpstats.estimators.newton.located import Located
 from dpstats.estimators.newton.problem import Problem
 from dpstats.families.bounded_score import BoundedScore
-from dpstats.families.glm import BINOMIAL
 from dpstats.families.quantiles import even_shares
 from dpstats.moments.spread import Z95
 
@@ -100,7 +99,8 @@ def read_ray(
         Number of rows.
     """
     cov, params = without_lost(found.cov), np.where(np.isfinite(np.diag(found.cov)), found.params, 0.0)
-    if not (problem.intercept and problem.family is BINOMIAL and params.any()):
+    logit = problem.family.two_valued and problem.family.canonical
+    if not (problem.intercept and logit and params.any()):
         return 0 * cov, False
     line = released_line(located, read, replace(found, params=params))
     ray = _along(located, averaged, params, cov, without_lost(found.cov_privacy))
