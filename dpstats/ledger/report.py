@@ -169,9 +169,8 @@ def losses(epsilons: tuple[tuple[float, int], ...]) -> tuple[np.ndarray, np.ndar
         truths = np.arange(count + 1)
         logs = special.gammaln(count + 1) - special.gammaln(truths + 1) - special.gammaln(count - truths + 1)
         logs -= truths * math.log1p(math.exp(-epsilon)) + (count - truths) * np.logaddexp(0, epsilon)
-        most = (
-            special.gammaln(count + 1) + count + (count - truths) * epsilon
-        )  # that a term of the sum may be
+        # that a term of the sum may be
+        most = special.gammaln(count + 1) + count + (count - truths) * epsilon
         chance = np.exp(logs + 8 * _ULP * most)
         likely = chance > _NEVER / (count + 1)
         lost += _NEVER

@@ -35,9 +35,8 @@ def rounded_up(value: float, digits: int = 2) -> float:
 
 
 Fitted: TypeAlias = Callable[[float], tuple[Budget, int]]  # what is fitted, at a factor
-Step: TypeAlias = Callable[
-    [np.ndarray, np.ndarray, np.ndarray], np.ndarray
-]  # factor at which two parts come to an error
+# factor at which two parts come to an error
+Step: TypeAlias = Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]
 
 _NO_NOISE = 1000.0  # epsilon, or mu, at which noise is nothing
 _MOST_EPSILON = 100.0  # epsilon, or mu: a budget beyond promises nothing

@@ -1375,8 +1375,8 @@ MUTANTS = (
                 "doubt that a check finds is told and not counted",
                 "doubt_adds_to_all_uncertainty_and_not_to_that_of_noise",
                 "finish.py",
-                "cov=self.cov + cov",
-                "cov=self.cov",
+                "cov=self.cov + cov, bias",
+                "cov=self.cov, bias",
             ),
         )
     ),

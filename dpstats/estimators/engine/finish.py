@@ -85,6 +85,11 @@ class Estimate:
         problems = (*self.problems, *problems)
         return replace(self, cov=self.cov + cov, bias=self.bias + cov, problems=problems)
 
+    def noisier(self, cov: np.ndarray, *problems: str) -> Self:
+        """With more uncertainty, by what noise may hide, and what is to be said of it."""
+        problems = (*self.problems, *problems)
+        return replace(self, cov=self.cov + cov, cov_privacy=self.cov_privacy + cov, problems=problems)
+
     @property
     def possible_bias(self) -> np.ndarray:
         """Variances that are a possible bias, shape (k,)."""

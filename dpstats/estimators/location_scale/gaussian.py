@@ -203,7 +203,7 @@ class GaussianRoute(WhitenedNewton):
         longer = math.exp(-float(scipy.special.lambertw(-2 * falls * r).real))
         way = result.cov[:, -1] / r
         more = (longer**2 - 1) * np.outer(way, way)
-        return replace(result, cov=result.cov + more, cov_privacy=result.cov_privacy + more)
+        return result.noisier(more)
 
     @property
     def order(self) -> float:

@@ -144,7 +144,7 @@ def with_levels(
             params[:k] += way * (np.clip(far, -REACH * at.sigma, REACH * at.sigma) - far)
         more = (found.factor**2 - 1) * variance_along(scores.cov, line.row)
         added[:k, :k] += (0.0 if gone else OPEN * at.sigma**2 if open_ended else more) * np.outer(way, way)
-    return replace(result, params=params, cov=result.cov + added, cov_privacy=result.cov_privacy + added)
+    return replace(result, params=params).noisier(added)
 
 
 def widths(placement: Placement) -> np.ndarray:

@@ -89,13 +89,7 @@ def fit_newton(curator: Curator, problem: Problem, plan: Plan) -> GlmEstimate:
     )
     longer, endless = read_ray(problem, located, averaged, read, found, curator.n)
     found = by_one_pass(curator, checks, found)
-    told = ("separated",) * (endless and "separated" not in found.problems)
-    found = replace(
-        found,
-        cov=found.cov + longer,
-        cov_privacy=found.cov_privacy + longer,
-        problems=(*found.problems, *told),
-    )
+    found = found.noisier(longer, *("separated",) * (endless and "separated" not in found.problems))
     return replace(found, columns=located.columns, unasked=plan.unasked)
 
 

@@ -62,6 +62,7 @@ class Ray:
         Parameters
         ----------
         score : BoundedScore
+            Of a canonical link, by which scores of a yes and a no differ by 1.
         eta : array, shape (m,)
             Linear predictors of rows, at the estimate.
         most : float
@@ -69,8 +70,7 @@ class Ray:
         family, times = score.family, np.geomspace(1.0, most, _MULTIPLES)
         at, true = (np.clip(np.multiply.outer(each, eta), -END, END) for each in (self.points, times))
         mean = family.mean(true)
-        two = family.score(np.ones_like(eta), eta) - family.score(np.zeros_like(eta), eta)
-        kept = score.weight(eta) * two * eta
+        kept = score.weight(eta) * eta
         information = float(np.mean((score.weight(at) * family.curvature(at)) @ eta**2))
         said = (mean - family.mean(at).mean(axis=0)) @ kept / information - self.step
         scatter = (mean * (1 - mean)) @ kept**2

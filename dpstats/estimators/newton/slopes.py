@@ -4,7 +4,6 @@ See docs/theory/levels.md#numbers.
 """
 
 import math
-from dataclasses import replace
 
 import numpy as np
 from scipy.special import ndtri
@@ -75,7 +74,7 @@ def read_slopes(
             direction = row / (row @ row)
             direction[0] = -located.center[j] / located.scale[j] - middle
             added += (longer**2 - sd**2) * np.outer(direction, direction)
-    return replace(result, cov=result.cov + added, cov_privacy=result.cov_privacy + added)
+    return result.noisier(added)
 
 
 def _limits(curve: np.ndarray, slopes: np.ndarray, step: float, sd: float, sampling: float) -> np.ndarray:
