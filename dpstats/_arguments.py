@@ -3,8 +3,8 @@
 A message must not show a private value, and anything but a plain scalar may hold some: a column that is given
 where its name is meant, a frame where a schema is meant, the text of a file where its path is meant.
 
-Axes to draw on are made without pyplot: matplotlib is imported when a plot is asked for, and its global state
-is left alone.
+Matplotlib is imported when a plot is asked for, and pyplot never: where the caller has imported it, new
+figures are of those that it shows.
 """
 
 import os
@@ -12,6 +12,7 @@ import sys
 import warnings
 from collections.abc import Collection, Iterable, Mapping
 from difflib import get_close_matches
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -239,7 +240,7 @@ def beside(ax: Axes) -> dict[str, Any]:
 
 
 def axes(ax: Axes | None, width: float = 7.5, height: float = 4.5) -> Axes:
-    """Return `ax`, or the axes of a new figure that pyplot does not know.
+    """Return `ax`, or the axes of a new figure, which ``plt.show()`` shows if the caller has imported pyplot.
 
     Parameters
     ----------
@@ -271,8 +272,9 @@ def axes(ax: Axes | None, width: float = 7.5, height: float = 4.5) -> Axes:
     usual, now = (each["figure.figsize"] for each in (matplotlib.rcParamsDefault, matplotlib.rcParams))
     if list(now) != list(usual):
         width, height = float(now[0]), height * float(now[0]) / width
-    figure = ShownFigure(figsize=(width, height), layout="constrained")
-    new = figure.add_subplot(axes_class=ShownAxes)
+    pyplot = sys.modules.get("matplotlib.pyplot")
+    make = ShownFigure if pyplot is None else partial(pyplot.figure, FigureClass=ShownFigure)
+    new = make(figsize=(width, height), layout="constrained").add_subplot(axes_class=ShownAxes)
     new.spines[["top", "right"]].set_visible(False)  # as in papers
     return new
 

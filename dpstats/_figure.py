@@ -1,10 +1,11 @@
 """A figure and axes that show themselves in a notebook. Imports matplotlib: only `_arguments` comes here.
 
-Notebooks show what pyplot drew when a cell ends. Our figures are unknown to pyplot, so they say themselves
-how they look.
+Notebooks show what pyplot drew when a cell ends. Figures that pyplot does not know say themselves how
+they look.
 """
 
 import io
+import sys
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -24,4 +25,6 @@ class ShownAxes(Axes):
 
     def _repr_png_(self) -> bytes | None:
         figure = self.figure
-        return figure._repr_png_() if isinstance(figure, ShownFigure) else None
+        pyplot = sys.modules.get("matplotlib.pyplot")
+        shown = pyplot is not None and pyplot.fignum_exists(getattr(figure, "number", -1))
+        return figure._repr_png_() if isinstance(figure, ShownFigure) and not shown else None

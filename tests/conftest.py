@@ -1,8 +1,9 @@
 """Settings of all tests."""
 
 import re
+import sys
 import zlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 import pytest
@@ -35,6 +36,14 @@ def pytest_configure(config: pytest.Config) -> None:
             self._generator = np.random.default_rng([other, seed])
 
         SeededNoise.__init__ = init  # of all tests, those of fixtures of a module, too
+
+
+@pytest.fixture(autouse=True)
+def _no_picture_stays_open() -> Iterator[None]:
+    """Where a test imported pyplot, plots of all tests after it are pyplot's."""
+    yield
+    if pyplot := sys.modules.get("matplotlib.pyplot"):
+        pyplot.close("all")
 
 
 def _part(text: str) -> tuple[int, int]:

@@ -1,6 +1,7 @@
-"""Plots: lines, bands, labels and axes, and that pyplot never hears of them."""
+"""Plots: lines, bands, labels and axes, and what pyplot and notebooks show of them."""
 
 import pickle
+import subprocess
 import sys
 import warnings
 from dataclasses import replace
@@ -406,10 +407,27 @@ def plots() -> list[object]:
     return [fit.plot_coef(), *(getattr(fit, name)(USE) for name in LIFE), curve(not_private=True).plot()]
 
 
-def test_plots_leave_pyplot_alone_and_say_what_is_not_private() -> None:
-    before = pyplot.get_fignums()
+def test_plots_say_what_is_not_private() -> None:
     assert all(ax.get_title().startswith("NOT PRIVATE") for ax in plots())
-    assert pyplot.get_fignums() == before
+
+
+def test_pyplot_shows_and_saves_a_plot_where_it_is_imported() -> None:
+    ax = capacitor().plot_reliability(USE)
+    assert pyplot.gca() is ax
+    pyplot.title("Capacitors")
+    assert ax.get_title() == "Capacitors" and ax._repr_png_() is None  # a notebook shows it once
+    pyplot.close(ax.figure)
+    assert ax._repr_png_().startswith(b"\x89PNG")
+
+
+def test_pyplot_is_not_imported_by_a_plot() -> None:
+    lines = (
+        "import sys",
+        "from dpstats._arguments import axes",
+        "ax = axes(None)",
+        "assert 'matplotlib.pyplot' not in sys.modules and b'PNG' in ax._repr_png_()",
+    )
+    subprocess.run([sys.executable, "-c", "; ".join(lines)], check=True)
 
 
 def test_a_private_line_beside_what_is_not_private_keeps_the_mark() -> None:
@@ -430,7 +448,8 @@ def test_a_band_has_the_steps_of_its_line() -> None:
     assert all(x == x_ or y == y_ for (x, y), (x_, y_) in zip(ends, ends[1:], strict=False))
 
 
-def test_a_notebook_shows_a_plot_that_pyplot_does_not_know() -> None:
+def test_a_notebook_shows_a_plot_that_pyplot_does_not_know(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delitem(sys.modules, "matplotlib.pyplot")
     for ax in plots():
         assert ax._repr_png_().startswith(b"\x89PNG") and ax.figure._repr_png_().startswith(b"\x89PNG")
         assert pickle.loads(pickle.dumps(ax.figure)).axes[0].get_title() == ax.get_title()
