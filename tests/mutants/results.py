@@ -785,6 +785,11 @@ MUTANTS = (
         ),
     ),
     planted(
+        "amounts that are farther off than noise lets see are thought to lie where the box ends (glm)",
+        "models/test_glm.py::test_amounts_that_few_rows_have_are_not_clipped_where_noise_hides_how_far_beyond_0_they_lie",
+        ("estimators/newton/located.py", "sd = max(sd, mean * _beyond", "sd = max(sd, 0 * mean * _beyond"),
+    ),
+    planted(
         "scores of amounts that are mostly 0 are limited by the root of phi (glm)",
         "models/test_glm.py::test_intervals_of_amounts_that_are_mostly_zero_hold",
         ("estimators/newton/bounds.py", "max(dispersion / DISPERSIONS[1], 1.0)", "1.0"),

@@ -274,8 +274,7 @@ def locate(curator: Curator, first: Plan, octaves: float, problem: Problem, nois
     spread = _cleaned(counts, origin, varies[np.append(~problem.zero_or_one, True)])
     ends = (np.array([1.0, 0.0]) - middle[:, None]) / half[:d, None]
     spread = _with_levels(spread, problem.zero_or_one, shares, ends, noise_in_box / 2)
-    mean, sd = _response(spread.shares[d], spread.squares[d], (mean_in_box[d] + 1) / 2, noise_in_box / 2)
-    mean, sd = center[d] - half[d] + 2 * half[d] * mean, 2 * half[d] * sd
+    mean, sd = _of_response(problem, spread, mean_in_box[d], noise_in_box, (center[d], half[d]))
     if not (problem.family.two_valued or spread.visible[d]):
         unread = unread or bool(mean_in_box[d] + 1 < SEEN * noise_in_box)
     scales = np.array([_scale(spread.shares[j], spread.squares[j], noise, problem.k) for j in range(d)])
@@ -465,6 +464,27 @@ def weighted_square(shares: np.ndarray, squares: np.ndarray, longest: float, oth
     # a lone column may be 0 but for noise
     weights = np.minimum(1.0, longest / np.maximum(others + squares, 1e-9))
     return np.asarray((squares * weights) @ shares)
+
+
+def _of_response(
+    problem: Problem, spread: _Spread, mean_in_box: float, noise: float, box: tuple[float, float]
+) -> tuple[float, float]:
+    """Mean and sd of the response, in its own units; `box` is middle and half-width of where it was seen."""
+    (center, half), shares, squares = box, spread.shares[-1], spread.squares[-1]
+    mean, sd = _response(shares, squares, (mean_in_box + 1) / 2, noise / 2)
+    if problem.family.counts / 2 < half < problem.boxes[1][len(problem.lower)]:
+        sd = max(sd, mean * _beyond(shares, squares))
+    return center - half + 2 * half * mean, 2 * half * sd
+
+
+def _beyond(shares: np.ndarray, squares: np.ndarray) -> float:
+    """The sd of responses over their mean at least, where few are seen above 0, at the end of a shorter box.
+
+    Noise hides how far beyond these lie, which make up most of the mean. Amounts that are 0 but in a share p
+    of the rows, where their sd is their mean, have an sd of sqrt(2 / p - 1) means of all.
+    """
+    parts, few = shares * np.sqrt(squares), shares[0] < 1 - _CONSTANT < _CONSTANT < shares.max()
+    return math.sqrt(2 / shares[0] - 1) if few and parts[0] > parts.sum() / 2 else 0.0
 
 
 def _response(shares: np.ndarray, squares: np.ndarray, seen: float, noise: float) -> tuple[float, float]:
