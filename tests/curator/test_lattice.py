@@ -2,6 +2,7 @@
 
 import math
 from fractions import Fraction
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -348,6 +349,17 @@ def test_rounding_is_part_of_every_sensitivity(max_rows):
     assert max_rows * statistic.sensitivity < np.linalg.norm(apart) <= allowed.l2
     assert max_rows * statistic.sensitivity_l1 < apart.sum() <= allowed.l1
     assert allowed.head is not None and np.linalg.norm(apart[:-1]) <= allowed.head
+
+
+@pytest.mark.parametrize("max_rows", [1, 3])
+def test_rounding_is_part_of_the_sensitivity_of_eigenvalues(max_rows):
+    """All entries of a matrix may be off by as much in one direction, which is an eigenvalue of it."""
+    parts, n = [Part([1.0, 0.5, 2.0])], 64 * MAX_ROWS
+    of_rows = dict(ranges=None, sensitivity_l1=None, sensitivity_head=None)
+    statistic = SimpleNamespace(parts=parts, sensitivity=1.5, sensitivity_trace=2.0, **of_rows)
+    off = np.abs(np.linalg.eigvalsh(parts[0].unpack(slack(parts, n)))).sum()
+    assert off > 1e-6  # more than declared numbers are raised by
+    assert max_rows * (2.0 + off) <= Sensitivity.of(statistic, n, max_rows).trace
 
 
 def test_sums_of_cells_are_rounded_as_pythons_integers_are():

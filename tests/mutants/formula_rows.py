@@ -552,4 +552,19 @@ MUTANTS = (
         ("rows/grammar.py", "if not _NUMBER[mark].fullmatch(text):", "if text.isalpha() and text != b'inf':"),
         ("rows/grammar.py", "return value if math.isfinite(value) else math.nan", "return value"),
     ),
+    planted(
+        "many texts that are not declared make a declared one another",
+        "rows/test_rows.py::test_many_texts_that_are_not_declared_change_no_other_row",
+        (
+            "rows/encode.py",
+            "        table = np.array([self._text(",
+            "        if len(distinct.dictionary) > 4096:\n            return np.full(len(cells), self._fallback)\n"
+            "        table = np.array([self._text(",
+        ),
+    ),
+    planted(
+        "an error about the shape of a column shows its cells",
+        "rows/test_rows.py::test_a_table_that_cannot_be_used_says_why",
+        ("rows/sources.py", 'must have one dimension")', 'must have one dimension, not {column!r}")'),
+    ),
 )

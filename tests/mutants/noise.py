@@ -481,4 +481,9 @@ MUTANTS = (
             "return chunk + rest",
         ),
     ),
+    planted(
+        "rounding is no part of how far eigenvalues of neighbours lie apart",
+        "curator/test_lattice.py::test_rounding_is_part_of_the_sensitivity_of_eigenvalues",
+        (LAW, "RAISED + math.sqrt(2) * float(extra.sum()))", "RAISED)"),
+    ),
 )

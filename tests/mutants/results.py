@@ -2041,4 +2041,18 @@ MUTANTS = (
         "models/test_unread.py",
         ("estimators/newton/located.py", "        usable=usable,\n", ""),
     ),
+    planted(
+        "limits of a restricted mean count sampling alone (kaplan_meier)",
+        "results/test_curve_estimates.py::test_derivatives_of_the_restricted_mean",
+        (
+            "results/survival_curve.py",
+            "half = half_widths(errors.se, errors.one, level, self.budget.pure).max()",
+            "half = half_widths(np.sqrt(errors.se**2 - errors.se_privacy**2), errors.one, level).max()",
+        ),
+    ),
+    planted(
+        "a median has limits of 95 % whatever is asked for (kaplan_meier)",
+        "results/test_curve_estimates.py::test_limits_of_a_median_and_a_mean_have_the_level_that_is_asked_for",
+        ("results/survival_curve.py", "return self.quantile(0.5, level)", "return self.quantile(0.5)"),
+    ),
 )

@@ -18,6 +18,7 @@ from pyarrow import parquet
 
 import dpstats as dps
 from dpstats.rows import encode, grammar, lines, open_rows
+from dpstats.rows.files import FORMATS
 from tests.privacy.harness import violation
 from tests.rows.kinds import HOSTILE, KINDS
 from tests.rows.pairs import search
@@ -26,8 +27,8 @@ PAIRS_OF_A_TABLE, SHORTER = 40, 20
 # tables of each kind, 20,000 pairs in all; a twentieth of them are among the tests that are not long
 TABLES = {
     "csv": 120,
-    "parquet": 60,
-    "arrow file": 60,
+    "a Parquet file": 60,
+    "an Arrow file": 60,
     "arrow": 80,
     "polars": 60,
     "pandas": 50,
@@ -36,7 +37,8 @@ TABLES = {
 }
 
 
-def test_the_search_is_long_enough() -> None:
+def test_every_format_of_files_is_searched_for_long_enough() -> None:
+    assert {of.title for of in FORMATS.values()} <= set(TABLES)
     assert set(TABLES) == set(KINDS) and PAIRS_OF_A_TABLE * sum(TABLES.values()) >= 20_000
 
 

@@ -121,6 +121,9 @@ def test_derivatives_of_the_restricted_mean(until: float) -> None:
     found = made(counts).rmst(until).iloc[0]
     privacy = 0.25 * (gradient**2).sum()
     assert found["privacy_share"] * found["std_error"] ** 2 == pytest.approx(privacy, rel=1e-4)
+    errors = 1.959964 * found["std_error"]  # by sampling, noise and the grid
+    assert found["conf_low"] <= max(found["estimate"] - errors, 0.0)
+    assert found["conf_high"] >= min(found["estimate"] + errors, until)
     fine = np.linspace(0, until, 200_001)
     assert found["estimate"] == pytest.approx(np.trapezoid(made(counts).predict(fine)["survival"], fine))
 
@@ -235,6 +238,14 @@ def test_bands_are_drawn_from_time_to_time() -> None:
         j = int(time // 10)
         at = path[(path[:, 0] > time - 5.1) & (path[:, 0] < time + 5.1), 1]
         assert at.min() <= table["conf_low"][j] and at.max() >= ([1.0, *table["conf_high"]])[j] - 1e-12
+
+
+def test_limits_of_a_median_and_a_mean_have_the_level_that_is_asked_for() -> None:
+    fit = curve(rows(2000), times=FINE)
+    pd.testing.assert_frame_equal(fit.median(level=0.5), fit.quantile(0.5, level=0.5))
+    for found in (fit.median, lambda level: fit.rmst(50, level)):
+        wide, narrow = (found(level).iloc[0] for level in (0.95, 0.5))
+        assert wide["conf_low"] < narrow["conf_low"] < narrow["conf_high"] < wide["conf_high"]
 
 
 def test_laplace_noise_has_longer_limits() -> None:

@@ -524,10 +524,11 @@ def spoilt(rng: Random, line: bytes, sep: bytes) -> bytes:
     return bytes(rng.choice(_PLAIN, int(rng.integers(30))).astype(np.uint8)) if wild < 0.15 else line
 
 
+# formats of files by their titles, so that none is left out of the searches
 KINDS: dict[str, Maker] = {
     "csv": csv_file,
-    "parquet": parquet_file,
-    "arrow file": arrow_file,
+    "a Parquet file": parquet_file,
+    "an Arrow file": arrow_file,
     "arrow": arrow,
     "polars": polars_frame,
     "pandas": pandas_frame,

@@ -26,6 +26,7 @@ SCHEMA = Schema(
     f=flag(),
 )
 NAMES = list(SCHEMA)
+SECRET = 8.25  # a cell that no message may show
 FRAME = pd.DataFrame(
     {
         "unused": range(6),
@@ -53,6 +54,12 @@ EXPECTED = {
 def assert_column(table, name, expected):
     got = next(open_rows(table, SCHEMA, [name]).blocks())[name]
     np.testing.assert_array_equal(got, expected)
+
+
+def test_many_texts_that_are_not_declared_change_no_other_row():
+    """As many as there are rows in a block."""
+    cells = ["a", *[f"t{number}" for number in range(16_000)], "b"]
+    assert_column({"g": cells}, "g", [0, *[2] * 16_000, 1])
 
 
 def _written(path, name, content):
@@ -222,10 +229,10 @@ def test_a_csv_may_use_a_missing_value_s_name_as_a_level(tmp_path):
         ),
         (lambda path: 3, "a frame, a dict of arrays, the path"),
         (lambda path: FRAME[["x", "x", "k", "g"]], "more than one column 'x'"),
-        (lambda path: {"x": [1.0], "k": [1, 2], "g": ["a"]}, "different lengths"),
-        (lambda path: {"x": np.ones((2, 2)), "k": [1, 2], "g": ["a", "b"]}, "one dimension"),
+        (lambda path: {"x": [SECRET], "k": [1, 2], "g": ["a"]}, "different lengths"),
+        (lambda path: {"x": np.full((2, 2), SECRET), "k": [1, 2], "g": ["a", "b"]}, "one dimension"),
         (
-            lambda path: {"x": 1.0, "k": [1], "g": ["a"]},
+            lambda path: {"x": SECRET, "k": [1], "g": ["a"]},
             "'x' must be an array, a list or a series, not float;",
         ),
         (lambda path: FRAME.to_dict("records"), "not float; if each row is a dict, give pd.DataFrame"),
@@ -240,6 +247,7 @@ def test_a_table_that_cannot_be_used_says_why(make, words, tmp_path):
     with pytest.raises(DataError, match=words) as caught:
         open_rows(make(tmp_path), SCHEMA, ["x", "k", "g"])
     assert caught.value.__cause__ is None and caught.value.__context__ is None
+    assert str(SECRET) not in str(caught.value)
 
 
 @pytest.mark.parametrize(
