@@ -28,6 +28,13 @@ def test_cells_that_hold_rows_together_are_seen() -> None:
     assert near[:4].all() and not near[6:].any()
 
 
+def test_the_nearest_cells_are_seen_if_they_stand_out_most_together() -> None:
+    """One of them stood out alone, and nobody asked for the others."""
+    assert _seen(np.array([23.0, 24, 19, 35, 21, 20, -8, 1, 4]), "gaussian", 10.0)[:6].all()
+    # of a cell that stands out more alone nothing follows for those before
+    assert not _seen(np.array([9.0, 8, 9, 60, 2, -9]), "gaussian", 10.0)[:3].any()
+
+
 @pytest.mark.parametrize("law", ["gaussian", "laplace"])
 def test_noise_alone_is_seldom_taken_for_rows(law: str) -> None:
     """One release in 50 at most, by the bound on all windows."""

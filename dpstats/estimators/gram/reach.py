@@ -94,23 +94,27 @@ def of_hidden(moments: LinearMoments, place: Coordinates, limit: float) -> Linea
 
 
 def _seen(counts: np.ndarray, law: str, sd: float) -> np.ndarray:
-    """Cells that stand out from noise, alone or together; if none does, the nearest that do."""
-    seen, size = np.zeros(len(counts), dtype=bool), len(counts) * (len(_WINDOWS) + 1)
-    normal, least = (least_seen(name, size) for name in ("gaussian", law))
+    """Cells that stand out from noise, alone or together, and the nearest ones if they do so most together.
 
-    def told(cells: slice) -> bool:
+    The sums of all cells up to some one are few and go along with each other: judged by themselves, noise
+    alone still makes no more cells stand out. One that stands out more alone tells of none before it.
+    """
+    n = len(counts)
+    seen, widths = np.zeros(n, dtype=bool), np.arange(1, n + 1)
+    if not n:
+        return seen
+
+    def least(width: np.ndarray | int, sums: int) -> np.ndarray:
         # sums of noise with long tails have shorter ones
-        width = len(counts[cells])
-        return bool(counts[cells].sum() > (normal + (least - normal) * width**-0.75) * sd * math.sqrt(width))
+        normal, own = (least_seen(name, sums) for name in ("gaussian", law))
+        return np.asarray((normal + (own - normal) * width**-0.75) * sd * np.sqrt(width))
 
     for width in _WINDOWS:
         found = seen.copy()
-        for first in range(len(counts) - width + 1):
+        for first in range(n - width + 1):
             cells = slice(first, first + width)
             if not found[cells].any():
-                seen[cells] |= told(cells)
-    for last in range(1, len(counts) + 1):
-        if seen.any():
-            break
-        seen[:last] = told(slice(last))
-    return seen
+                seen[cells] |= counts[cells].sum() > least(width, n * (len(_WINDOWS) + 1))
+    over = np.cumsum(counts) / least(widths, n)
+    together = over.max() > max(1.0, float(np.max(counts / least(1, n))))
+    return seen | together & (widths <= 1 + over.argmax())
