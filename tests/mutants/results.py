@@ -1626,6 +1626,21 @@ MUTANTS = (
         ("moments/tails.py", "heavy**-_HEAVIER", "1"),
     ),
     planted(
+        "far rows beyond a limit move no slope",
+        HONEST + "a_slope_holds_least_squares_where_far_responses_become_more_along_its_covariate",
+        ("moments/linear.py", "far_square(self) * fit.inverse", "0 * fit.inverse"),
+    ),
+    planted(
+        "noise of a kurtosis is taken for far rows",
+        HONEST + "normal_errors_pay_hardly_anything_for_far_rows_that_there_might_be",
+        (SPREAD, "(excess**2 - noise**2) / excess", "excess"),
+    ),
+    planted(
+        "residuals of the nearest cells are not seen together where one of them is seen alone",
+        "estimators/test_reach.py::test_the_nearest_cells_are_seen_if_they_stand_out_most_together",
+        ("estimators/gram/reach.py", "return seen | together & (widths <= 1 + over.argmax())", "return seen"),
+    ),
+    planted(
         "a kurtosis that nobody released is taken to be normal errors'",
         "results/test_linear.py::test_a_kurtosis_of_which_nobody_tells_is_as_uncertain_as_one_that_noise_hides",
         (SPREAD, "math.inf if told is None", "0.0 if told is None"),
