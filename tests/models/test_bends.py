@@ -161,6 +161,20 @@ def test_under_a_link_that_stalls_a_dose_whose_effect_levels_off_is_not_silently
     assert sum(silent) <= most(24, 0.2)
 
 
+def test_two_half_lengths_of_a_dose_whose_effect_ends_reach_where_long_rows_say_that_it_does() -> None:
+    """Noise hides the end, and one in three was silent. Maximum likelihood of a million rows is .188."""
+    schema, silent = dps.Schema(dose=dps.bounded(0, 100), z=dps.flag(), y=dps.flag()), []
+    for seed in range(48):
+        rng = np.random.default_rng([seed, 43])
+        dose, z = rng.exponential(2, 3_000), rng.integers(0, 2, 3_000)
+        hazard = np.exp(-1.2 + np.minimum(dose, 3) / 2 + 0.3 * z)
+        data = dict(dose=dose, z=z, y=(rng.exponential(size=3_000) < hazard) * 1.0)
+        with noise(SeededNoise(seed)):
+            fit = dps.glm("y ~ dose + z", data, schema, "binomial", link="cloglog").fit(approx(1))
+        silent.append(not fit.flags and abs(fit.params["dose"] - 0.188) > 2 * 1.96 * fit.bse["dose"])
+    assert sum(silent) <= most(48, 0.06)
+
+
 def test_steps_that_can_only_lie_on_one_side_are_told_from_chance_by_that_side() -> None:
     sds = np.array([[1.0, 2.0, 2.0]])
     sure, usual = _by_chance("gaussian", 0.5, sds, np.array([[False, False, True]]))

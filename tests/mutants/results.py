@@ -720,6 +720,15 @@ MUTANTS = (
         ("estimators/newton/iterate.py", "plan = hearing_more(plan)", "pass"),
     ),
     planted(
+        "of an effect that ends no more is excluded than what long rows surely say (glm)",
+        "models/test_bends.py::test_two_half_lengths_of_a_dose_whose_effect_ends_reach_where_long_rows_say_that_it_does",
+        (
+            "estimators/newton/far.py",
+            "np.where(further, np.minimum(",
+            "np.where(False & further, np.minimum(",
+        ),
+    ),
+    planted(
         "far rows of numbers that hold one value in most rows are thought to be as many as of others",
         "models/test_bends.py::test_an_effect_of_few_rows_that_levels_off_is_not_silent",
         ("estimators/newton/far.py", "0.25, 4.0, 8.0", "0.25, 4.0, 4.0"),
