@@ -119,9 +119,21 @@ class Baseline(Arrays):
         times = self.on_axis(times, stratum)
         cell = np.clip(np.searchsorted(self.edges, times) - 1, 0, len(self.pieces) - 1)
         inside = np.clip((times - self.edges[cell]) / np.diff(self.edges)[cell], 0.0, 1.0)
-        gained = rates[cell] * np.exp(self.log_hazards[self.pieces[cell]])
-        within = 4 * _ANY_TIME * inside * (1 - inside) * gained**2
+        within = 4 * _ANY_TIME * self._apart(rates * np.exp(self.log_hazards[self.pieces]), cell, inside) ** 2
         return np.asarray(np.maximum(variance, 0.0) @ np.exp(2 * self.log_hazards) + within)
+
+    def _apart(self, gained: np.ndarray, cell: np.ndarray, inside: np.ndarray) -> np.ndarray:
+        """How far off an even hazard may be within a cell, this share of it after its beginning.
+
+        It may come at any time of the cell, and one that is higher in a neighbour may reach into it.
+        """
+        steep = np.pad((gained / np.diff(self.edges)).reshape(self.strata, -1), ((0, 0), (1, 1)))
+        own, ways = gained[cell], (inside, 1 - inside)
+        found = own * np.sqrt(inside * (1 - inside))
+        for near, (here, rest) in ((steep[:, :-2], ways), (steep[:, 2:], ways[::-1])):
+            reaching = (near.ravel() * np.diff(self.edges))[cell]
+            found = np.maximum(found, np.minimum(here * (reaching - own), rest * own))
+        return np.asarray(found)
 
     def _begin(self, stratum: np.ndarray) -> np.ndarray:
         return np.asarray(self.edges[stratum * (len(self.times) - 1)])
@@ -165,7 +177,7 @@ class Baseline(Arrays):
 
 @dataclass(frozen=True, eq=False)
 class Trend(Arrays):
-    """By what coefficients change from the first failure to the last, were it in proportion to their share.
+    """By what coefficients change until all rows alike have failed, were it in proportion to their share.
 
     Attributes
     ----------

@@ -229,8 +229,8 @@ class HazardFit(Fit, models=("coxph",)):
     def proportional_test(self, level: float = 0.95) -> Estimates:
         """Test whether hazards are proportional, as R's ``cox.zph(fit)``.
 
-        A coefficient is let change in proportion to the share of the failures that have happened, as R's
-        ``transform = "rank"`` does.
+        A coefficient is let change in proportion to the share of rows alike that have failed since they
+        entered, by the fit. R's ``transform = "rank"`` takes the share of all failures that have happened.
 
         Parameters
         ----------
@@ -240,9 +240,9 @@ class HazardFit(Fit, models=("coxph",)):
         Returns
         -------
         Estimates
-            In ``.frame``: ``term``, ``estimate``, by what the coefficient is larger at the last failure than
-            at the first, ``conf_low``, ``conf_high``, ``statistic`` (chi-square), ``df`` and ``p_value``. The
-            last row, ``GLOBAL``, tests all together. Noise counts in all of it.
+            In ``.frame``: ``term``, ``estimate``, by what the coefficient is larger when nearly all rows
+            alike have failed than when none has, ``conf_low``, ``conf_high``, ``statistic`` (chi-square),
+            ``df`` and ``p_value``. The last row, ``GLOBAL``, tests all together. Noise counts in all of it.
 
         Examples
         --------

@@ -474,23 +474,19 @@ MUTANTS = (
         ("estimators/row_scale.py", "own), rows, longest)", "scale), rows[:0], longest[:0])"),
     ),
     planted(
-        "failures that are not seen tell that effects do not change (hazards)",
-        "models/test_coxph.py::test_a_change_is_that_of_all_failures_though_late_ones_are_not_seen",
-        (
-            "estimators/hazards/checks.py",
-            "for each in (grid.events, grid.seen))",
-            "for each in (grid.events, grid.events))",
-        ),
-        (
-            "estimators/hazards/checks.py",
-            "seen = grid.seen.reshape",
-            "seen = grid.events.reshape",
-        ),
-        (
-            "estimators/hazards/checks.py",
-            "shares = np.bincount(zones, grid.seen) / grid.seen.sum()",
-            "shares = np.bincount(zones, grid.events) / grid.events.sum()",
-        ),
+        "failures that are not seen tell of effects that change (hazards)",
+        "models/test_coxph.py::test_what_failures_tell_of_a_change_is_that_of_rows_that_are_drawn",
+        ("estimators/hazards/failing.py", " * (spent <= c)", ""),
+    ),
+    planted(
+        "a check of hazards takes the clock for known",
+        "models/test_coxph.py::test_a_change_along_the_line_counts_what_moves_its_scores",
+        ("estimators/hazards/trend.py", " + clock**2)", ")"),
+    ),
+    planted(
+        "hazards of the next cell begin where that begins",
+        "models/test_coxph.py::test_a_higher_hazard_of_the_next_cell_may_begin_before_it",
+        ("moments/baseline.py", "here * (reaching - own)", "0 * here"),
     ),
     planted(
         "late failures are left out as if effects never changed (hazards)",

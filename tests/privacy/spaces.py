@@ -229,10 +229,12 @@ def hazards(c: float, radius: float, share: float, half: float) -> Build:
     return public
 
 
-def trends(c: float, radius: float, trend: tuple[float, ...], half: float) -> Build:
+def trends(c: float, radius: float, middle: float, half: float) -> Build:
     """The same rows."""
     build = hazards(c, radius, 1.0, half)
-    return lambda d: {name: at for name, at in build(d).items() if name != "matrix_share"} | {"trend": trend}
+    return lambda d: (
+        {name: at for name, at in build(d).items() if name != "matrix_share"} | {"middle": middle}
+    )
 
 
 def of_ways(ways: np.ndarray, span: float) -> dict[str, Any]:
@@ -254,8 +256,10 @@ def bent_hazards(c: float, *columns: int, span: float) -> Build:
     """The same of rows of which half have a hazard of c."""
 
     def public(d: int) -> dict[str, Any]:
-        build = trends(c, 1.0, (0.0,), 3.0)(d)
-        return {name: build[name] for name in build if name not in ("trend", "whitening", "radius")} | dict(
+        build = hazards(c, 1.0, 1.0, 3.0)(d)
+        return {
+            name: build[name] for name in build if name not in ("matrix_share", "whitening", "radius")
+        } | dict(
             beta=np.append(np.zeros(d - 1), 0.4),
             **of_ways(2.0 * np.eye(d)[[at for at in columns if at < d]], span),
         )
@@ -586,15 +590,9 @@ SPACES = {
             )
         ),
     ],
-    # the pair that attains it lies at the same jump
     "hazard_trend": [
-        *(
-            Space(trends(c, radius, trend, 3 * radius), 3 * radius, reach, delayed=delayed)
-            for c, radius, trend, reach, delayed in (
-                (2.0, 2.0, (-0.4, -0.1, 0.1, 0.4), 0.45, False),
-                (1.5, 0.6, (0.5, -0.5, -0.5, 0.5), 0.59, True),
-            )
-        ),
+        Space(trends(2.0, 2.0, 0.45, 6.0), 6.0, 0.9),
+        Space(trends(1.5, 0.6, 0.6, 1.8), 1.8, 0.9, delayed=True),
     ],
     "location_bend": [
         Space(bent_location(score(SEV, 1.34), 1, span=1.0), 60.0),

@@ -197,10 +197,12 @@ class HazardScore(HazardTimes):
 
 
 class HazardTrend(HazardTimes):
-    """Weighted scores of covariates that may act more or less as time goes by, one array of shape (d,).
+    """Weighted scores of covariates that act more or less the later a row is, one array of shape (d,).
 
-    With u and the whitened covariates of :class:`HazardScore`, w = min(1, (radius / |x|)^2) and a public
-    number g_j for each piece, a row gives w x sum_j g_j u_j. At the truth its mean is 0.
+    With the whitened covariates x and w = min(1, (radius / |x|)^2) of :class:`HazardScore`, and L the hazard
+    that a row has had when it fails or is observed no longer, s(L) = 1 - e^-L is the share of rows like it
+    that have failed by then. With g = s - middle a row gives w x (g(L) d - G(L)), G the integral of g from 0
+    on; d is 1 if it is seen to fail, else 0. At the truth its mean is 0.
 
     Parameters
     ----------
@@ -208,17 +210,16 @@ class HazardTrend(HazardTimes):
     whitening : array_like, shape (d, d)
     radius : float
         R: no row counts as longer.
-    trend : sequence of float, length J
-        g_j.
+    middle : float
+        Between 0 and 1.
     **times
         See :class:`HazardTimes`.
 
     Notes
     -----
-    Sensitivity: 2 R q, q the largest |sum_j g_j u_j|. w |x| <= R, and the sum is convex in the hazards a of a
-    row, so that its size is largest at a corner of what they may be: 0, or c on one piece, which is no later
-    than that of a failure. So q is the largest of |g_K|, c |g_j| and |g_K - c g_j| with j <= K. Attained by
-    antiparallel rows of length R, in the limit of hazards that lie in one piece.
+    Sensitivity: 2 R q, q the largest size of -G(L) and g(L) - G(L) for L from 0 to c, as w |x| <= R. That
+    of the first is at c or where g is 0, and that of the second at 0, at c, or where 2 e^-L = 1 - middle.
+    Attained by antiparallel rows of length R.
     """
 
     name = "hazard_trend"
@@ -230,24 +231,29 @@ class HazardTrend(HazardTimes):
         *,
         whitening: np.ndarray,
         radius: float,
-        trend: Sequence[float],
+        middle: float,
         **times: object,
     ) -> None:
         super().__init__(design, **times)  # type: ignore[arg-type]
-        self._trend = np.asarray(trend, dtype=float)
-        if self._trend.shape != (self._pieces,) or not (np.isfinite(self._trend).all() and self._trend.any()):
-            raise ValueError("trend must hold a finite number for each piece, not all of them 0")
+        if not 0 < middle < 1:
+            raise ValueError("the middle of a trend must be between 0 and 1")
         check_positive(radius=radius)
         self._radius, self._whitened = radius, RowProducts(whitening / self._map.scale, self._map.scale)
-        both = np.abs(self._trend[:, None] - self._c * self._trend)  # failure by hazard
-        most = max(float(np.tril(both).max()), max(self._c, 1.0) * float(np.abs(self._trend).max()))
+        self._middle = middle
+        turns = np.log([1.0, 1 / (1 - middle), 2 / (1 - middle)])
+        at = np.minimum(np.append(turns, self._c), self._c)
+        most = max(float(np.abs(self._trend(at, d)).max()) for d in (0.0, 1.0))
         self.parts = (Part(np.full(len(self._beta), radius), np.array([most])),)
         self.sensitivity = 2 * radius * most
+
+    def _trend(self, hazard: np.ndarray, failed: np.ndarray | float) -> np.ndarray:
+        share = -np.expm1(-hazard)
+        return np.asarray((share - self._middle) * failed - (hazard * (1 - self._middle) - share))
 
     def factors(self, block: Block, scratch: Scratch) -> tuple[Factor, ...]:
         centred, hazards, piece = self._watched(block, scratch)
         x = scratch("whitened", *centred.shape)
         self._map.filled(self._whitened, centred, block, x, scratch)
         np.multiply(x, np.minimum(1.0, self._radius**2 / squared_norms(x, scratch)), out=x)
-        seen = self._trend[np.maximum(piece, 0)] * (piece >= 0)
-        return (Factor(x.T, (seen - predictor(self._trend, hazards, scratch))[:, None]),)
+        whole = np.add.accumulate(hazards, axis=0)[-1]
+        return (Factor(x.T, self._trend(whole, piece >= 0)[:, None]),)

@@ -168,30 +168,6 @@ def _uncertain(
     return sampling, privacy, guess, unsettled
 
 
-def find_follows(
-    grid: Grid, log_hazards: np.ndarray, law: tuple[np.ndarray, np.ndarray], turn: np.ndarray, c: float
-) -> float:
-    """By what share of themselves slopes grow where the clock is turned by slopes that are twice as large.
-
-    To the first order. Linear predictors have a law, values and weights, and the clock gains more in each
-    cell by `turn`, shape (m,). The mean of predictors among rows that fail falls as time goes by, those of
-    high hazard being the first, until rows stop being observed. A cell in which the clock gains more by a
-    share lacks as many failures, where this mean differs from that of its piece, whose own hazard makes the
-    rest right.
-    """
-    gained, (values, weights) = grid.hazards(log_hazards).reshape(grid.strata, -1), law
-    spent = np.outer(np.cumsum(gained, axis=1) - gained / 2, np.exp(values))
-    fails = weights * np.exp(values - np.minimum(spent, c)) * (spent <= c)
-    seen = grid.seen * (fails.sum(axis=1) > 0)
-    fails /= np.maximum(fails.sum(axis=1, keepdims=True), 1e-300)
-    mean, number = fails @ values, np.maximum(np.bincount(grid.pieces, seen), 1e-300)
-    middle = np.bincount(grid.pieces, seen * mean) / number
-    variance = seen @ (fails @ values**2) - number @ middle**2
-    if not variance > 0:  # of one predictor, no mean of which falls
-        return 0.0
-    return float(np.clip((seen * (middle[grid.pieces] - mean)) @ turn / variance, 0.0, _MOST))
-
-
 def followed(information: Information, slopes: np.ndarray, share: float) -> np.ndarray:
     """From a step that takes the clock for known to one that it follows, in whitened coordinates.
 

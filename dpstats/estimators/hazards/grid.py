@@ -183,10 +183,19 @@ class Grid:
         whose change is taken for that between its neighbours, if it has any: a covariance of a twelfth of
         both ranges.
         """
-        each = by_stratum(log_hazards, self.stratum)
-        rises = np.abs(np.concatenate([np.gradient(own) if len(own) > 1 else [0.0] for own in each]))
         spent = np.bincount(self.pieces, self.rates * self.seen / self.events)
-        return float(self.shares @ (rises * spent)) / 12
+        return float(self.shares @ (self._rises(log_hazards) * spent)) / 12
+
+    def within_by(self, moved: np.ndarray, log_hazards: np.ndarray) -> float:
+        """What moves as much where the clock is wrong by a factor in one cell, as in `within`."""
+        whole, until = np.bincount(self.pieces, self.rates), np.cumsum(self.rates) - self.rates / 2
+        place = (until - (np.cumsum(whole) - whole / 2)[self.pieces]) / whole[self.pieces]
+        return float(np.abs(np.bincount(self.pieces, moved * place)) @ self._rises(log_hazards))
+
+    def _rises(self, log_hazards: np.ndarray) -> np.ndarray:
+        """By how much they change on each piece, by its neighbours in its stratum."""
+        each = by_stratum(log_hazards, self.stratum)
+        return np.abs(np.concatenate([np.gradient(own) if len(own) > 1 else [0.0] for own in each]))
 
     def moved(self, log_hazards: np.ndarray, c: float) -> np.ndarray:
         """By what share of itself a slope moves where the clock is wrong by a factor in one cell, shape (m,).

@@ -17,13 +17,15 @@ from dpstats.estimators.engine.plan import Plan
 from dpstats.estimators.engine.route import CHOOSE, DAMPING, LONGEST, Newton, Scores, capped, iterated
 from dpstats.estimators.gram.levels import expected_moments
 from dpstats.estimators.hazards.bounds import HAZARD_MATRIX_SHARE, Chooser, watched
-from dpstats.estimators.hazards.checks import bends, checked, straightened
-from dpstats.estimators.hazards.estimate import HazardEstimate, estimate, find_follows, followed
+from dpstats.estimators.hazards.checks import bends, straightened
+from dpstats.estimators.hazards.estimate import HazardEstimate, estimate, followed
+from dpstats.estimators.hazards.failing import Failing, find_follows
 from dpstats.estimators.hazards.grid import Grid, find_grid
 from dpstats.estimators.hazards.information import Known
 from dpstats.estimators.hazards.levels import bent, few_events
 from dpstats.estimators.hazards.predictors import misplaced, predictors
 from dpstats.estimators.hazards.problem import Problem
+from dpstats.estimators.hazards.trend import checked
 from dpstats.estimators.matrices import SMALLEST, not_noise, symmetric_power
 from dpstats.estimators.newton.information import drawn, usable
 from dpstats.estimators.row_scale import RowScale, with_levels
@@ -144,7 +146,8 @@ class _Steps(Newton[Scores, HazardEstimate]):
         found, levels = estimate(steps, self.axes, parts, self.curator.n, few, self._two_values)
         bent = bends(self.curator, self._plan.cost("bend"), self.whitening, parts, found)
         # at the root, which a line that is taken for a bend is not
-        found = checked(self.curator, self._plan.cost("check"), (steps.information, self.axes), parts, found)
+        seen, (law,) = (steps.information, self.axes), self._predictors(1.0)
+        found = checked(self.curator, self._plan.cost("check"), seen, parts, law, found, levels)
         return straightened(found, bent, levels)
 
     def _informed(self) -> Information:
@@ -158,7 +161,8 @@ class _Steps(Newton[Scores, HazardEstimate]):
         law, *others = self._predictors(1.0, 1 + _GROWS, 1 - _GROWS)
         larger, smaller = (self._marginal.of_baseline(*other).rates for other in others)
         turn = np.log(larger / smaller) / (2 * _GROWS)
-        return find_follows(self.grid, self.log_hazards, law, turn, self.bounds.c)
+        failing = Failing.before(self.bounds.c, self.grid, self.log_hazards, law)
+        return find_follows(failing, self.grid.pieces, turn)
 
     def _step(self, read: Scores) -> np.ndarray:
         """Newton's, in the coordinates of `axes`, and what the clock makes of it."""
