@@ -78,6 +78,8 @@ PURE_METHOD = "noisy Newton (pure epsilon)"
 COLUMNS = "columns"
 RELEASED = (COLUMNS, "event matrix", "score", "information", "check of the law", "check of the line")
 PURE_RELEASED = (*RELEASED[:3], "sizes of the information", *RELEASED[4:])
+# How failures share what the columns leave, these decide.
+PURE_LATER = ", ".join(PURE_RELEASED[1:])
 SIGNS_METHOD = "signs of residuals (Gaussian)"
 SIGNS_RELEASED = (
     COLUMNS,
@@ -276,7 +278,8 @@ class Survreg(Plannable):
             pure_plan = make_pure_plan(budget.epsilon, curator.n, k - (self.scale is None)).after(
                 share_of_middles(self.design)
             )
-            facts = pay(curator, self.design, budget, ledger, PURE_METHOD, first | pure_plan.costs)
+            spent = {COLUMNS: pure_plan.cost("columns"), PURE_LATER: after_columns(pure_plan)}
+            facts = pay(curator, self.design, budget, ledger, PURE_METHOD, first | spent)
             curator, design = about_middles(curator, self.design, budget)
             result = fit_location_scale(curator, self._problem(design), pure_plan)
             return self._publish(facts, of_formula(result, design), (*first, *PURE_RELEASED))

@@ -14,7 +14,9 @@ from dpstats.estimators.location_scale.plan import (
     SIGN_STEPS,
     TAIL_STEPS,
     in_fewer_steps,
+    make_pure_plan,
     make_sign_plan,
+    with_few_failures,
 )
 from dpstats.estimators.newton import count_steps
 from dpstats.estimators.newton import make_plan as newton_plan
@@ -43,6 +45,19 @@ def test_fewer_steps_cost_the_same() -> None:
     assert (len(fewer["early"]), len(fewer["tail"])) == (6, 6)
     assert (np.diff(fewer["early"]) >= 0).all()
     assert fewer.costs == pytest.approx(plan.costs, rel=1e-12)
+
+
+@given(st.floats(1e-6, 1e6), st.integers(1, 10**8), st.integers(1, 60))
+def test_few_failures_change_what_follows_the_columns_alone(epsilon: float, n: int, k: int) -> None:
+    plan = make_pure_plan(epsilon, n, k)
+    few = with_few_failures(plan)
+    parts = [cost for stage in few.stages for cost in few[stage]]
+    assert min(parts) >= 0
+    assert sum(parts) == pytest.approx(epsilon, rel=1e-12)
+    same = ("columns", "location", "spread", "check", "bend")
+    assert [few[stage] for stage in same] == [plan[stage] for stage in same]
+    assert after_columns(few) == pytest.approx(epsilon - few.cost("columns"), rel=1e-12)
+    assert few.cost("matrix") > plan.cost("matrix") and len(few["early"]) == len(few["sizes"]) == 2
 
 
 @given(st.floats(1e-6, 1e6), st.integers(2, 60), st.booleans())

@@ -119,6 +119,31 @@ def test_a_rare_reference_holds_or_is_flagged():
     assert known([0.02, *[0.245] * 4], dps.pure(3), 8) >= 0.9
 
 
+def test_few_failures_leave_as_much_as_they_can_tell() -> None:
+    """Of 2,000 failures in 10,000 rows noise of the event matrix hid directions, and steps by it went astray.
+
+    Shared as where rows are many, half-lengths were .40 in the geometric mean, with errors of .070.
+    """
+    names, slopes, halves, errors = [f"x{j}" for j in range(7)], np.resize([0.5, -0.5], 7), [], []
+    schema = dps.Schema(
+        time=dps.bounded(0.001, 1000), failed=dps.event(), **dict.fromkeys(names, dps.bounded(-5, 5))
+    )
+    for seed in range(6):
+        draw = np.random.default_rng(seed)
+        x = draw.normal(size=(10_000, 7))
+        life = np.exp(x @ slopes + 0.5 * np.log(draw.exponential(size=len(x))))
+        end = np.quantile(life, 0.2) * draw.uniform(0.5, 1.5, size=len(x))
+        time = np.clip(np.minimum(life, end), 0.001, 1000)
+        data = dict(zip(names, x.T, strict=True)) | dict(time=time, failed=(life <= end).astype(int))
+        with noise(SeededNoise(seed)):
+            fit = dps.survreg("Surv(time, failed) ~ " + " + ".join(names), data, schema).fit(dps.pure(1.5))
+        low, high = fit.conf_int().iloc[1:8].to_numpy().T
+        halves.append(np.log(np.median(high - low) / 2))
+        errors.append(np.log(np.mean((fit.params.iloc[1:8] - slopes) ** 2)) / 2)
+    assert np.exp(np.mean(halves)) < 0.28
+    assert np.exp(np.mean(errors)) < 0.05
+
+
 @pytest.mark.long
 def test_noise_alone_is_seldom_taken_for_steps_that_have_not_settled():
     """A few coordinates of noise scatter more about their mean square than many do."""

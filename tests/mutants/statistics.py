@@ -39,6 +39,11 @@ MUTANTS = (
         ("estimators/location_scale/pure_bounds.py", "FREE = 0.2", "FREE = 0.35"),
     ),
     planted(
+        "under pure epsilon few failures share a budget as many do",
+        "estimators/test_survreg_pure.py::test_few_failures_leave_as_much_as_they_can_tell",
+        ("estimators/location_scale/driver.py", "failures < FEW_FAILURES[1]", "failures < 0"),
+    ),
+    planted(
         "under pure epsilon rows of a reference level are as short as no column makes them",
         "models/test_survreg_rare_reference.py::test_of_many_levels_under_pure_epsilon_the_reference_is_counted_as_well_as_others",
         ("estimators/location_scale/pure.py", "whitening = _of_levels(scale, radius)", "whitening = None"),

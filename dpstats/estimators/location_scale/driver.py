@@ -14,7 +14,13 @@ from dpstats.estimators.engine.plan import Plan
 from dpstats.estimators.engine.route import Route, iterated
 from dpstats.estimators.location_scale.estimate import SurvivalEstimate
 from dpstats.estimators.location_scale.gaussian import GaussianRoute
-from dpstats.estimators.location_scale.plan import after_columns, in_fewer_steps, make_sign_plan
+from dpstats.estimators.location_scale.plan import (
+    FEW_FAILURES,
+    after_columns,
+    in_fewer_steps,
+    make_sign_plan,
+    with_few_failures,
+)
 from dpstats.estimators.location_scale.problem import SurvivalProblem
 from dpstats.estimators.location_scale.pure import PureRoute
 from dpstats.estimators.location_scale.signs import SignRoute
@@ -55,17 +61,20 @@ def _route(
     curator: Curator, problem: SurvivalProblem, plan: Plan, scale: RowScale
 ) -> Route[Any, SurvivalEstimate]:
     """By the kind of noise, by strata, and by what the columns say of how much there is of it."""
+    signal, k = curator.n * curator.cost_per_row(plan.total), len(scale.center) + 1
+    failures = signal * scale.fraction / k**1.5
+    if plan.pure and FEW_FAILURES[0] <= failures < FEW_FAILURES[1]:
+        plan = with_few_failures(plan)
     plan = looking(plan, "last" if plan.pure else "tail", scale, curator.n)
     if plan.pure:
         return PureRoute(curator, problem, plan, scale)
     if problem.strata is not None:
         return Stratified(curator, problem, plan, scale)
-    signal, k = curator.n * curator.cost_per_row(plan.total), len(scale.center) + 1
     noisy = problem.shrinks and is_noisy(signal, scale)
     if noisy and scale.fraction > _LEAST_FRACTION and len(scale.center):
         return SignRoute(curator, problem, make_sign_plan(after_columns(plan), k, any_skewed(scale)), scale)
     told = not (problem.intervals or problem.delayed)
-    if told and signal * scale.fraction > _FEW_STEPS * k**1.5:
+    if told and failures > _FEW_STEPS:
         plan = in_fewer_steps(plan)
     return GaussianRoute(curator, problem, plan, scale, noisy)
 

@@ -46,6 +46,10 @@ PURE_SHARES = (
     (0.0, 2, 0.08, 0.25, 0.06, 0.20),
 )
 PURE_LOCATION, PURE_LOCATION_STEPS = 0.01, 2
+# Multiples of k^1.5 for failures times epsilon, between which noise of the event matrix, and not that of
+# scores, is what lengthens intervals; and shares that matrix, sizes and two early steps then have of what
+# they and the last step have together. With fewer failures hardly anything is told.
+FEW_FAILURES, _FEW_SHARES, _FEW_STEPS = (60.0, 600.0), (0.41, 0.06, 0.23), 2
 PURE_SPREAD = 0.03  # what looks for another spread along rows, off the early steps
 
 
@@ -95,9 +99,26 @@ def in_fewer_steps(plan: Plan) -> Plan:
     return replace(plan, stages=plan.stages | fewer)
 
 
+def with_few_failures(plan: Plan) -> Plan:
+    """The same, of pure epsilon, with more for the event matrix, and two early steps.
+
+    Failures alone tell of the information. Where its matrix is mostly noise, directions are hidden, and steps
+    by it lead astray.
+    """
+    pooled = ("matrix", "sizes", "early", "spread", "last")
+    whole, spread = sum(plan.stages[name].share for name in pooled), plan.stages["spread"].share
+    matrix, sizes, early = (share * whole for share in _FEW_SHARES)
+    shares = dict(matrix=matrix, sizes=sizes, early=early - spread, last=whole - matrix - sizes - early)
+    stages = {name: plan.stages[name]._replace(share=share) for name, share in shares.items()}
+    stages["sizes"] = stages["sizes"]._replace(weights=alike(_FEW_STEPS))
+    stages["early"] = stages["early"]._replace(weights=growing(_FEW_STEPS))
+    return replace(plan, stages=plan.stages | stages)
+
+
 def after_columns(plan: Plan) -> float:
-    """mu of all that follows the columns."""
-    return math.sqrt(max(plan.total**2 - plan.cost("columns") ** 2, 0.0))
+    """epsilon, or mu, of all that follows the columns."""
+    first = plan.cost("columns")
+    return plan.total - first if plan.pure else math.sqrt(max(plan.total**2 - first**2, 0.0))
 
 
 def make_sign_plan(mu: float, k: int, skewed: bool = False) -> Plan:
