@@ -201,12 +201,6 @@ class GlmFamily:
         return self.support == (0.0, 1.0)
 
     @property
-    def canonical(self) -> bool:
-        """Whether the link is the canonical one, so that a score is the response less its mean."""
-        one, none = (float(self.score(np.full(1, y), np.full(1, 0.5))[0]) for y in (1.0, 0.0))
-        return math.isclose(one - none, 1.0)
-
-    @property
     def contradicted(self) -> float:
         """Of a 0 or 1, rows with the rarer answer, if one lies at each unit of the linear predictor."""
         mean = self.mean(np.linspace(-_EVENLY, _EVENLY, 100 * int(_EVENLY) + 1))

@@ -207,8 +207,3 @@ def test_scores_of_rows_do_not_depend_on_who_asked_before(family, other):
 def test_limits_are_checked():
     with pytest.raises(ValueError, match="positive and finite"):
         BoundedScore(BINOMIAL, math.inf, 0.25)
-
-
-def test_links_by_which_a_score_is_the_response_less_its_mean_are_canonical() -> None:
-    canonical = {name for name, family in FAMILIES.items() if family.canonical}
-    assert canonical == {"gaussian", "binomial", "poisson"}

@@ -27,6 +27,8 @@ LAW, EVENTS = "estimators/location_scale/event_law.py", "estimators/test_event_l
 BURST = "models/test_coxph.py::test_"
 NEWTON, SCALE = "estimators/newton/estimate.py", "estimators/location_scale/estimate.py"
 LINES = "estimators/location_scale/levels.py"
+RAY = "estimators/newton/ray.py"
+HELD = "estimators/test_ray.py::test_slopes_of_rows_that_are_predicted_with_near_certainty_are_held["
 LEVELS, ALONE = "estimators/newton/levels.py", "estimators/test_levels_alone.py::test_"
 SPREAD, HONEST = "moments/spread.py", "models/test_linear_honest.py::test_"
 DEBIASED, BIAS = "estimators/objective/debiased.py", "estimators/objective/debiased.py"
@@ -424,19 +426,44 @@ MUTANTS = (
         (LEVELS, "gone.append((direction, row))", "gone += []"),
     ),
     planted(
-        "intervals of effects that noise leaves any size end where Newton steps do (logit)",
-        "estimators/test_ray.py::test_slopes_of_rows_that_are_predicted_with_near_certainty_are_held",
-        ("estimators/newton/ray.py", "ray.error >= 1 or", "ray.error >= 0 or"),
+        "intervals of effects that noise leaves any size end where Newton steps do",
+        (
+            f"{HELD}logit-budget0]",
+            f"{HELD}probit-budget1]",
+            f"{HELD}cloglog-budget2]",
+            f"{HELD}logit-budget3]",
+        ),
+        (RAY, "return added, times >= most or", "return 0 * added, times >= most or"),
+    ),
+    planted(
+        "scores tell multiples apart by an information that is taken for exact",
+        f"{HELD}probit-budget1]",
+        (RAY, " + (self.vague * said) ** 2", ""),
+    ),
+    planted(
+        "all multiples are asked of ordinary lines whose predictors reach far",
+        "estimators/test_ray.py::test_only_of_a_line_that_leaves_little_of_the_log_likelihood_all_multiples_are_asked",
+        (RAY, "left.share - left.sd > NEARLY_TOLD", "False"),
+    ),
+    planted(
+        "an effect so large that no information is seen is taken for noise",
+        "estimators/test_ray.py::test_scores_on_the_way_say_together_whether_an_effect_is_no_noise",
+        (NEWTON, "total > _RISES", "total < -_RISES"),
+    ),
+    planted(
+        "an effect so large that no information is seen is put back at the start",
+        "estimators/test_ray.py::test_an_effect_so_large_that_no_information_is_seen_is_kept",
+        (NEWTON, "return point if averaged.on_the_way", "return point if not averaged.on_the_way"),
     ),
     planted(
         "rows that are predicted with certainty have scores that scatter",
         "estimators/test_ray.py::test_sampling_alone_leaves_no_multiple_open",
-        ("estimators/newton/ray.py", " * scatter / scatter[0]", ""),
+        (RAY, " * scatter / scatter[0]", ""),
     ),
     planted(
         "scores are taken to be read at the estimate, where they were read on the way to it",
         "estimators/test_ray.py::test_points_that_have_not_arrived_leave_less_that_scores_can_say",
-        ("estimators/newton/ray.py", "(self.points, times)", "(self.points**0, times)"),
+        (RAY, "(self.points, times)", "(self.points**0, times)"),
     ),
     planted(
         "a covariate that tells the response is not named (logit)",
@@ -2024,7 +2051,11 @@ MUTANTS = (
     planted(
         "a log-likelihood that covariates have brought to 0 tells nothing (glm)",
         "models/test_glm.py::test_a_number_that_tells_whether_there_is_any_is_separated",
-        ("estimators/newton/check.py", "told = (tells or explains)", "told = tells"),
+        (
+            "estimators/newton/check.py",
+            "told = tells or endless or left.share + SURE * left.sd",
+            "told = tells or 1 + left.share",
+        ),
     ),
     planted(
         "groups of amounts that are more skewed are not priced (gamma)",

@@ -1,9 +1,9 @@
 """Do responses follow the line, and their law? Scores against its square, and what their limit takes away."""
 
 import math
-from collections.abc import Generator, Iterable, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
@@ -42,7 +42,10 @@ _NEARER = 0.5
 _CONTRADICT = 0.123
 # no log-likelihood of a row is lower, when it is asked how much covariates explain; and the share of what it
 # is without any that they leave at least
-_LOWEST, _UNEXPLAINED = -3.0, 0.2
+_LOWEST, _UNEXPLAINED = -2.0, 0.2
+# what a normal predictor leaves of the log-likelihood, of rows no lower, that so few rows contradict: .34 to
+# .36, or .31 to .39 of a complementary log-log link where one answer is rarer
+NEARLY_TOLD = 0.35
 
 
 @dataclass(frozen=True)
@@ -100,6 +103,16 @@ def by_one_pass(curator: Curator, checks: Iterable[Check[E]], found: E) -> E:
         except StopIteration as end:
             found = end.value
     return found
+
+
+class Left(NamedTuple):
+    """Share of the log-likelihood that covariates leave, and the sd of its noise.
+
+    Where rows have weights of less than 1, it lies nearer to `NEARLY_TOLD`, and on the same side.
+    """
+
+    share: float
+    sd: float
 
 
 def tailed(cost: float, located: Located, read: Read, found: E) -> Check[E]:
@@ -234,23 +247,36 @@ def released_line(located: Located, read: Read, found: Estimate) -> ReleasedLine
     )
 
 
-def explained(cost: float, problem: Problem, located: Located, read: Read, found: E) -> Check[E]:
+def explained(
+    cost: float,
+    problem: Problem,
+    located: Located,
+    read: Read,
+    found: E,
+    reaches: Callable[[E, Left], tuple[np.ndarray, bool]],
+) -> Check[E]:
     """A fit that tells by the caution "separated" if covariates leave next to nothing of a yes or no.
 
     Where a covariate tells the response, its effect has no limit, and the log-likelihood of the rows rises
     towards 0: it is compared with what it is where no covariate has an effect, row by row, so that weights
-    count in both alike. Large effects tell it, too.
+    count in both alike. Large effects tell it, too. `reaches` takes the fit before all checks, and what is
+    left, to what its covariance lacks, and whether to say so.
     """
     if not problem.family.two_valued:
         return found
     tells = problem.intercept and separated(problem.family, released_line(located, read, found))
     chances = np.clip([located.mean, 1 - located.mean], *CERTAIN)
-    usual = _UNEXPLAINED * float(chances @ np.maximum(np.log(chances), _LOWEST))
+    whole = float(chances @ np.maximum(np.log(chances), _LOWEST))
+    usual, before = NEARLY_TOLD * whole, found
     public = dict(low=_LOWEST - usual, high=-usual, usual=usual, family=problem.family)
     release, found = yield "log_likelihood", cost, public | {"params": found.params}
-    explains = float(release.values[0][0]) > SURE * float(release.sds[0][0])
-    told = (tells or explains) and "hopeless" not in found.problems
-    return found.doubted(0.0, *("separated",) * told)
+    (more,), (sd,) = release.values[0].tolist(), release.sds[0].tolist()
+    rows = release.n * located.usable
+    left = Left((more / rows + usual) / whole, sd / rows / abs(whole))
+    longer, endless = reaches(before, left)
+    told = tells or endless or left.share + SURE * left.sd < _UNEXPLAINED
+    told &= "hopeless" not in found.problems
+    return found.noisier(longer, *("separated",) * told)
 
 
 def set_apart(cost: float, problem: Problem, located: Located, found: E) -> Check[E]:

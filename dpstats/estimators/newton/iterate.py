@@ -21,14 +21,14 @@ from dpstats.estimators.matrices import SMALLEST, longest_image, not_noise, symm
 from dpstats.estimators.newton.bounds import Bounds, Chooser
 from dpstats.estimators.newton.check import Read, by_one_pass, checked, explained, set_apart, tailed
 from dpstats.estimators.newton.dispersion import ALPHAS, Uneven, told_alpha
-from dpstats.estimators.newton.estimate import Averaged, GlmEstimate, estimate
+from dpstats.estimators.newton.estimate import Averaged, GlmEstimate, OnTheWay, estimate
 from dpstats.estimators.newton.far import long_rows
 from dpstats.estimators.newton.information import dispersion, drawn, past
 from dpstats.estimators.newton.levels import level_moments, stretched_no_further
 from dpstats.estimators.newton.located import Located, locate
 from dpstats.estimators.newton.plan import hearing_more
 from dpstats.estimators.newton.problem import Problem
-from dpstats.estimators.newton.ray import read_ray
+from dpstats.estimators.newton.ray import Along, reaches
 from dpstats.estimators.newton.steps import GlmSteps
 from dpstats.estimators.newton.unlike import unlike
 from dpstats.families.bounded_score import BoundedScore
@@ -81,15 +81,14 @@ def fit_newton(curator: Curator, problem: Problem, plan: Plan) -> GlmEstimate:
         long_rows(plan.cost("far"), problem, located, read, found),
         checked(plan.cost("check"), problem, located, read, found),
     )
+    farther = functools.partial(reaches, problem, located, Along.of_steps(averaged), read, curator.n)
     checks = (
         tailed(plan.cost("beyond"), located, read, found),
         *((far, bends) if problem.family.two_valued else (bends, far)),
-        explained(plan.cost("told"), problem, located, read, found),
+        explained(plan.cost("told"), problem, located, read, found, farther),
         set_apart(plan.cost("apart"), problem, located, found),
     )
-    longer, endless = read_ray(problem, located, averaged, read, found, curator.n)
     found = by_one_pass(curator, checks, found)
-    found = found.noisier(longer, *("separated",) * (endless and "separated" not in found.problems))
     return replace(found, columns=located.columns, unasked=plan.unasked)
 
 
@@ -152,6 +151,7 @@ class _Steps(GlmSteps):
         self.plan, self.chooser = plan, chooser
         self._all, self._from = curator, len(self.early) - last
         self._scatter: _Squares | None = None
+        self._on_the_way: list[OnTheWay] = []
         self.level, self.dispersion = chooser.start_level, chooser.start_dispersion
 
     @property
@@ -195,6 +195,7 @@ class _Steps(GlmSteps):
 
     def towards(self, read: Scores) -> None:
         information = self.information
+        self._on_the_way.append(OnTheWay(self.whitening, read.scores, float(read.noise)))
         self.level = self._level()
         if self.bounds.score is not None:
             self.dispersion = self._dispersion()
@@ -207,6 +208,10 @@ class _Steps(GlmSteps):
         curved = not self.chooser.problem.family.free_dispersion
         self.released.forget(past(self.released, information, self.whitening) if curved else FORGET)
         self.variability.forget(FORGET)
+
+    def finish(self) -> Averaged:
+        kept = self._on_the_way if self.chooser.problem.family.two_valued else ()
+        return replace(super().finish(), on_the_way=kept)
 
     def _squares(self) -> _Squares | None:
         """How counts scatter about the line where the iteration stands, if that is asked."""

@@ -8,6 +8,7 @@ what was declared. Then one minimum is released, and its curvature.
 
 import math
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
@@ -25,6 +26,7 @@ from dpstats.estimators.newton.information import Public
 from dpstats.estimators.newton.levels import moved_alone, read_levels, row_moments
 from dpstats.estimators.newton.located import Located, locate
 from dpstats.estimators.newton.problem import Problem
+from dpstats.estimators.newton.ray import Along, reaches
 from dpstats.estimators.objective.bounds import (
     NODES,
     WEIGHTS,
@@ -90,10 +92,13 @@ def fit_debiased(
     # rows are long or not in the coordinates of columns of their own scales
     square = matrices.floored * ball.radius**2
     unturned = replace(read, whitening=ball.turned, radius=ball.radius, information=square)
+    farther = partial(
+        reaches, problem, located, _along(ball, problem, located, minimum, matrices), read, curator.n
+    )
     checks = (
         long_rows(plan.cost("far"), problem, located, unturned, found),
         checked(plan.cost("check"), problem, located, read, found),
-        explained(plan.cost("told"), problem, located, read, found),
+        explained(plan.cost("told"), problem, located, read, found, farther),
     )
     lacking = doubt_of_spread(ball, problem, located, minimum, found)
     return replace(by_one_pass(curator, checks, found).doubted(lacking), columns=located.columns)
@@ -127,6 +132,20 @@ def _read(ball: UnitBall, matrices: Matrices) -> Read:
     moments = back @ matrices.floored @ back
     lost = 1 - mean_weight(ball.k, ball.radius) if float(ball.reach @ ball.reach) > 1 + 1e-9 else 0.0
     return Read(symmetric_power(moments / moments[0, 0], -0.5), lost)
+
+
+def _along(ball: UnitBall, problem: Problem, located: Located, minimum: Minimum, matrices: Matrices) -> Along:
+    """What the minimum says of scores: their sum is what the penalty pulls, but for the tilt."""
+    way = ball.turned.T / ball.radius
+    back = np.linalg.inv(way)
+    step = penalty_step(ball, problem, located, minimum, matrices)
+
+    def vague(params: np.ndarray) -> float:
+        own = back @ params
+        length = float(np.linalg.norm(own))
+        return length**2 * float(matrices.noise_along(own[:, None] / length)[0])
+
+    return Along((way @ minimum.params)[None], way @ step, back.T @ matrices.floored @ back, vague)
 
 
 def doubt_of_spread(
@@ -205,6 +224,14 @@ def _farther(
     return np.asarray(lacking * np.sqrt(1 + math.sqrt(noise) * ratio))
 
 
+def penalty_step(
+    ball: UnitBall, problem: Problem, located: Located, minimum: Minimum, matrices: Matrices
+) -> np.ndarray:
+    """What takes the penalty off to first order, in the coordinates of the ball."""
+    pulled = minimum.ridge / minimum.n * (minimum.params - start_of(located, problem) * ball.radius)
+    return np.asarray(symmetric_power(matrices.floored, -1.0) @ pulled)
+
+
 def without_penalty(
     ball: UnitBall,
     problem: Problem,
@@ -214,9 +241,9 @@ def without_penalty(
     tuning: Tuning = TUNING,
 ) -> MarginEstimate:
     """The minimum without its penalty, and what is uncertain of it."""
-    n, ratio, scores = minimum.n, minimum.ridge / minimum.n, matrices.scores
+    n, scores = minimum.n, matrices.scores
     inverse = symmetric_power(matrices.floored, -1.0)
-    moved = ratio * inverse @ (minimum.params - start_of(located, problem) * ball.radius)
+    moved = penalty_step(ball, problem, located, minimum, matrices)
     by_curvature = inverse @ matrices.noise_of_product(np.outer(moved, moved)) @ inverse
     sampling = inverse if scores is None else inverse @ with_floor(scores, 0.0) @ inverse
     information, steep = seen_curvature(matrices, tuning)
