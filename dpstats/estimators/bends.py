@@ -25,7 +25,7 @@ WORTH = 2.0  # standard errors that a coefficient may be moved by before it is s
 FAR = 16.0
 _CERTAIN = 50.0  # log odds
 # of a bend, before any look: with 1 intervals of right lines of skewed columns are a tenth longer
-ODDS = 1 / 3
+_ODDS = 1 / 3
 
 
 class Square(NamedTuple):
@@ -228,15 +228,15 @@ def judged(release: Release, line: ReleasedLine, limit: float, curve: Square, sh
     return Bend(told, scale**2 * more * (2 * abs(found) - more))
 
 
-def believed(found: Any, sd: Any, levelled: Any, before: float = ODDS) -> tuple[Any, Any]:
+def believed(found: Any, sd: Any, levelled: Any) -> tuple[Any, Any]:
     """What share of a sum of scores is a bend, if there is one, and how probable that is.
 
-    One line of four bends, or as the odds `before` have it. A bend has sums with mean 0, and an sd of what
-    they are where an effect is `levelled` off, or of what was found beyond chance, if that is more.
+    One line of four bends. A bend has sums with mean 0, and an sd of what they are where an effect is
+    `levelled` off, or of what was found beyond chance, if that is more.
     """
     square = np.maximum(levelled**2, found**2 - sd**2)
     known = square / (square + sd**2)
-    odds = before * np.sqrt(1 - known) * np.exp(np.minimum(known * (found / sd) ** 2 / 2, _CERTAIN))
+    odds = _ODDS * np.sqrt(1 - known) * np.exp(np.minimum(known * (found / sd) ** 2 / 2, _CERTAIN))
     return known, odds / (1 + odds)
 
 

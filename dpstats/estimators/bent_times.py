@@ -9,11 +9,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dpstats.curator import Release
-from dpstats.estimators.bends import EDGE, FAR, NEAR, ODDS, WORTH, ReleasedLine, believed, by_chance, judged
+from dpstats.estimators.bends import EDGE, FAR, NEAR, WORTH, ReleasedLine, believed, by_chance, judged
 from dpstats.estimators.column_law import CROOKED, OCTAVE, ColumnLaw
 from dpstats.estimators.engine.bounds import base_square
 from dpstats.estimators.engine.plan import Plan
 from dpstats.estimators.matrices import ROUNDING
+from dpstats.estimators.one_bend import Bends, MeanScore
 from dpstats.estimators.row_scale import RowScale
 from dpstats.families.bounded_score import square_weight
 
@@ -31,10 +32,6 @@ _LOOSELY = 1.5, 16.0
 # sd of how far maximum likelihood lies from the line of weighted rows where an effect levels off, over what a
 # square says that goes on straight: in the middle half of 72 fits .5 to 1.3 times as far
 _OTHER_BENDS = 0.6
-# By signs, whose lines are those of the bulk, as many lines bend as do not, and an effect that levels off is
-# not believed to have a sum beyond so many sds: few that are straight would else be known from many that bend
-# less. Of 90 fits to 1,000 rows, epsilon 1, 3 and not 7 were two half-lengths off without a caution.
-_BY_SIGNS, _HARDLY_HIDDEN = 1.0, 4.0
 
 
 class Bent(NamedTuple):
@@ -65,13 +62,15 @@ class Look:
     chosen : array of int, shape (m,)
         The skewed columns, among those that are no constant.
     law, tail : ColumnLaw
-        Of these, with rows that noise may hide in the next octave, and in all octaves beyond.
+        Of these, with rows that noise may hide in the next octave (by signs with none), and in all octaves
+        beyond.
     events : float
         How many failures are heard.
     radius : float
         Beyond which whitened rows weigh less.
-    by_signs : bool
-        Whether these are rows without a constant that are shortened once, by their scores alone.
+    by_signs : MeanScore, optional
+        Of maximum likelihood, if the rows are those of a fit by signs: without a constant, and shortened
+        once, by their scores alone.
     """
 
     line: ReleasedLine
@@ -81,14 +80,19 @@ class Look:
     tail: ColumnLaw
     events: float
     radius: float
-    by_signs: bool = False
+    by_signs: MeanScore | None = None
 
     @classmethod
     def along(
-        cls, line: ReleasedLine, scale: RowScale, events: float, radius: float, by_signs: bool = False
+        cls,
+        line: ReleasedLine,
+        scale: RowScale,
+        events: float,
+        radius: float,
+        by_signs: MeanScore | None = None,
     ) -> "Look":
         """What is skewed, or may be, of the columns that are not of two values."""
-        return cls(line, scale, *_skewed(scale, by_signs), events, radius, by_signs)
+        return cls(line, scale, *_skewed(scale, by_signs is not None), events, radius, by_signs)
 
     def public(self) -> dict[str, Any]:
         """Public parameters of the curves, along forms of (1, x~)."""
@@ -110,13 +114,12 @@ class Look:
         found, noise = release.values[0].ravel(), float(release.sds[0].max())
         sds = self._sds(noise, float(release.values[1].item()) / square_weight(limit * self._span))
         sure = np.array([by_chance(release.law, noise, sd, len(sds))[0] for sd in sds])
+        if self.by_signs is not None:
+            return self._bends_once(found, sds, np.abs(found) > sure, limit, self.by_signs)
         slopes, own = line.beta[self._axes], (np.arange(len(sds)), self._axes)
         on, ends = ShapedEffects.of(self, self.law, _goes_on), ShapedEffects.of(self, self.tail, _ends)
         near, far = self._per_score(on), self._per_score(ends)
-        levelled, odds = _over(ends.sums, ends.heard[1]) * slopes * self._roots, ODDS
-        if self.by_signs:
-            levelled, odds = np.minimum(np.abs(levelled), _HARDLY_HIDDEN * sds), _BY_SIGNS
-        known, bent = believed(found, sds, levelled, odds)
+        known, bent = believed(found, sds, _over(ends.sums, ends.heard[1]) * slopes * self._roots)
         goes_on = (known * found)[:, None] * near
         # what rises ever faster may end, too, and loses no more than rows that noise may hide make of it
         most = np.maximum(np.abs(slopes) * (1 - _over(ends.whole[1], ends.heard[1])), np.abs(goes_on[own]))
@@ -129,6 +132,27 @@ class Look:
         unknown = bent * (1 - moved + _OTHER_BENDS**2 * (moved > 0)), bent / 3, bent * known * sds**2
         cov = sum(by.T * square @ by for square, by in zip(unknown, (middle, half, noisy), strict=True))
         return Bent(moved @ middle, np.asarray(cov), tuple(self._axes[told].tolist()))
+
+    def _bends_once(
+        self, found: np.ndarray, sds: np.ndarray, seen: np.ndarray, limit: float, likelihood: MeanScore
+    ) -> Bent:
+        """What the sums say if each effect is a line, or bends anywhere: `seen` sums are not chance."""
+        k, bounded, told = len(self.line.beta), MeanScore.bounded(limit), list[int]()
+        shift, cov, errors = np.zeros(k), np.zeros((k, k)), WORTH * np.sqrt(np.diag(self.line.cov))
+        laws = [(law, self.weights(law), self.shortened(law)) for law in (self.law, self.tail)]
+        for j, (axis, root) in enumerate(zip(self._axes, self._roots, strict=True)):
+            sides = [
+                Bends.of(law.at[j], law.shares[j], weights[j], curves[j], bounded, likelihood)
+                for law, weights, curves in laws
+            ]
+            sums, moves = (np.concatenate(each) for each in zip(*sides, strict=True))
+            mean, square = Bends(self.events * sums, moves).told(found[j], sds[j])
+            way = np.zeros((k, 2))
+            way[0, 0], way[axis, 1] = 1.0, 1 / root
+            shift, cov = shift + way @ mean, cov + way @ (square - np.outer(mean, mean)) @ way.T
+            if seen[j] and (np.sqrt(np.diag(way @ square @ way.T)) > errors).any():
+                told.append(int(axis))
+        return Bent(shift, cov, tuple(told))
 
     @property
     def _axes(self) -> np.ndarray:
@@ -174,7 +198,8 @@ class Look:
         """Of rows at the points, whitened as weighted rows are."""
         heard = np.diag(self.line.moments)[self._axes] / self.line.moments[0, 0]
         squares = law.at**2 * (self.scale.ratio[self.chosen] / heard)[:, None]
-        lengths, power = squares + len(self.line.beta) - 1 - self.by_signs, 0.5 if self.by_signs else 1.0
+        once = self.by_signs is not None
+        lengths, power = squares + len(self.line.beta) - 1 - once, 0.5 if once else 1.0
         return np.asarray(np.minimum(1.0, (self.radius**2 / np.maximum(lengths, ROUNDING)) ** power))
 
 
@@ -204,8 +229,10 @@ def _skewed(scale: RowScale, by_signs: bool) -> tuple[np.ndarray, ColumnLaw, Col
     chosen = np.flatnonzero(~scale.binary & ~(scale.unknown if by_signs else scale.hardly_varies))
     near, missed = scale.near_end[chosen], scale.missed[chosen]
     seen, (least, room) = ColumnLaw.counted(scale, chosen, near), _LOOSELY if by_signs else (_SKEWED, 0.0)
+    # by signs noise may hide more rows than there are: one law has none of these, and the other all
+    by_next = 0.0 if by_signs else missed
     bare, law, tail = (
-        _farther(seen, scale, chosen, *beyond) for beyond in ((0.0, 1), (missed, 1), (missed, _OCTAVES))
+        _farther(seen, scale, chosen, *beyond) for beyond in ((0.0, 1), (by_next, 1), (missed, _OCTAVES))
     )
     skewed = np.abs(bare.mean(bare.at**3)) > least * np.maximum(bare.mean(bare.at**2), 1.0) ** 1.5
     skewed |= (2 > _SKEWED * np.abs(near)) | (scale.sided[chosen] > room)

@@ -13,10 +13,14 @@ from dpstats.estimators.bent_times import Bent, Look, ShapedEffects, _ends, _goe
 from dpstats.estimators.column_law import ColumnLaw
 from dpstats.estimators.engine.plan import Plan
 from dpstats.estimators.location_scale.plan import make_plan, make_pure_plan
+from dpstats.estimators.one_bend import MeanScore
 from dpstats.estimators.row_scale import RowScale
+from dpstats.families import NORMAL as NORMAL_TIMES
+from dpstats.families import SEV, Family
 
 EVENTS, RADIUS = 1e6, 2.0
 ENDS = np.array([-4, -2, -1, -0.75, -0.5, -0.25, 0, 0.25, 0.5, 0.75, 1, 1.5, 2, 3, 4, 6, 8, 12])
+ANY = MeanScore.bounded(1.0)
 SKEWED, NORMAL, EVEN = stats.expon(-1), stats.norm(), stats.uniform(-np.sqrt(3), 2 * np.sqrt(3))
 
 
@@ -213,7 +217,7 @@ def test_columns_are_looked_at_that_are_skewed_by_counts_or_bounds(where: RowSca
 )
 def test_by_signs_ordinary_columns_pay_for_no_look(where: RowScale, looked_at: bool) -> None:
     assert any_skewed(where) == looked_at
-    assert len(replace(look(where), by_signs=True).chosen) >= looked_at
+    assert len(replace(look(where), by_signs=ANY).chosen) >= looked_at
 
 
 def test_by_signs_a_column_is_looked_at_that_may_hold_one_value_alone() -> None:
@@ -223,16 +227,39 @@ def test_by_signs_a_column_is_looked_at_that_may_hold_one_value_alone() -> None:
 
 
 def test_by_signs_rows_are_shortened_once() -> None:
-    by = replace(look(scale(SKEWED)), by_signs=True)
+    by = replace(look(scale(SKEWED)), by_signs=ANY)
     lengths = np.maximum(np.abs(by.law.at), 1e-9)
     assert by.weights(by.law) == pytest.approx(np.minimum(1.0, RADIUS / lengths))
 
 
-def test_by_signs_a_bend_that_noise_hardly_hides_is_not_excluded_by_chance() -> None:
-    """A sum of 1.5 sds, where what levels off has many more, says little against few more."""
-    by = replace(look(scale(SKEWED)), events=1e5)
-    shifts = [told(replace(by, by_signs=signs), -325.0).shift[1] for signs in (False, True)]
-    assert shifts[1] < 10 * shifts[0] < 0
+def bending_once(at: float, size: float, likelihood: MeanScore) -> tuple[Bent, np.ndarray, np.ndarray]:
+    """What a look by signs says of such an effect, how far the line of all rows lies, and sds of that where
+    noise hides all."""
+    by = replace(look(scale(SKEWED), slope=1e-9), by_signs=likelihood)
+    law, bounded = by.law, MeanScore.bounded(2.0)
+    effect = size * np.maximum(law.at - at, 0)
+    fitted, whole = (
+        score.line(law.at[0], law.shares[0] * weights, effect)
+        for score, weights in ((bounded, by.weights(law)[0]), (likelihood, 1.0))
+    )
+    off = effect[0] - fitted[0, 0] - fitted[0, 1] * law.at[0]
+    found = EVENTS * float(law.mean(by.shortened(law) * bounded(off))[0])
+    hidden, clear = (np.sqrt(np.diag(told(by, 0.0, noise).cov)) for noise in (1e9, 1.0))
+    assert (clear < 0.02 * hidden).all()
+    return told(by, found), (whole - fitted)[0], hidden
+
+
+@pytest.mark.parametrize("family", [NORMAL_TIMES, SEV])
+@pytest.mark.parametrize(("at", "size"), [(0.0, 0.8), (1.0, -1.0), (2.0, 0.9)])
+def test_by_signs_a_line_is_moved_to_that_of_all_rows_wherever_an_effect_bends(
+    family: Family, at: float, size: float
+) -> None:
+    """What noise hides is in the interval, what it leaves moves the line, and a straight one stays."""
+    found, far, hidden = bending_once(at, size, MeanScore.likelihood(family, 1.0))
+    left, sds = np.abs(found.shift - far), np.sqrt(np.diag(found.cov))
+    assert found.told == (1,)
+    assert (left < 2 * sds).all()
+    assert (sds < 2 * hidden).all() and (np.abs(far) < 5 * hidden).all()
 
 
 def test_what_is_not_seen_lies_where_bounds_leave_room_for_it() -> None:

@@ -190,6 +190,45 @@ def test_an_effect_of_a_skewed_dose_that_levels_off_is_not_silently_off(n: int, 
     assert n == 1000 or np.mean(bends) > 0.7
 
 
+def bent(seed: int, dist: str, n: int) -> dict[str, Any]:
+    """Times of a dose that matters from 3 on alone, log-normal ones, or up to 2 alone, Weibull ones."""
+    generator = np.random.default_rng([seed, 53])
+    z = generator.normal(size=n).clip(-4, 4)
+    if dist == "lognormal":
+        dose = generator.lognormal(0, 0.8, n).clip(0, 15)
+        effect, error, end = (
+            -0.5 * np.maximum(dose - 3, 0),
+            0.7 * generator.normal(size=n),
+            generator.uniform(0, 6000, n),
+        )
+    else:
+        dose = generator.chisquare(1, n).clip(0, 15)
+        effect, error, end = -0.7 * np.minimum(dose, 2), 0.5 * np.log(generator.exponential(size=n)), 1e5
+    time = np.exp(6 + effect + 0.3 * z + error)
+    return dict(t=np.clip(np.minimum(time, end), 0.01, 1e5), e=1.0 * (time <= end), x=dose, z=z)
+
+
+@pytest.mark.parametrize(
+    ("dist", "n", "epsilon", "truth"), [("lognormal", 2000, 1.0, -0.219), ("weibull", 2500, 0.5, -0.218)]
+)
+def test_intervals_hold_what_a_look_cannot_exclude_where_an_effect_bends(
+    dist: str, n: int, epsilon: float, truth: float
+) -> None:
+    """By signs; the truth is the slope of maximum likelihood. Of 16 intervals each 1 or none held it where
+    only what levels off, and only by a square, moved a line."""
+    schema = dps.Schema(t=dps.bounded(0.01, 1e5), e=dps.event(), x=dps.bounded(0, 15), z=dps.bounded(-4, 4))
+    held, silent = [], []
+    for seed in range(16):
+        with noise(SeededNoise(seed)):
+            model = dps.survreg("Surv(t, e) ~ x + z", bent(seed, dist, n), schema, dist)
+            fit = model.fit(dps.approx(epsilon, 1e-6))
+        low, high = fit.conf_int().loc["x"]
+        assert fit.record.method == SIGNS_METHOD
+        held.append(low <= truth <= high)
+        silent.append(abs(fit.params["x"] - truth) > high - low and not fit.flags)
+    assert sum(silent) <= 2 and np.mean(held) > 0.3
+
+
 @pytest.mark.parametrize("end", [3.0, 100.0])
 def test_where_a_line_bends_log_sigma_is_not_that_of_the_bulk_alone(end: float) -> None:
     """By Newton's steps; of all rows it is -.374 where an effect ends at 3, and was in none of six intervals.

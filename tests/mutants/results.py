@@ -36,6 +36,7 @@ UNIT_BALL, CORRECTION = "estimators/objective/bounds.py", "estimators/test_objec
 CURVES = "estimators/test_curves.py::"
 COLUMNS_LAW = "estimators/column_law.py"
 BENT, BENT_TIMES = "estimators/bent_times.py", "estimators/test_bent_times.py::"
+ONCE, ONE_BEND = "estimators/one_bend.py", "estimators/test_one_bend.py::"
 GRAM, DOUBT = "estimators/gram/estimate.py", "estimators/test_gram_doubt.py::test_"
 SECOND_ORDER, SETTLED = "estimators/test_second_order.py::test_", "estimators/test_settled.py::test_"
 
@@ -1797,17 +1798,37 @@ MUTANTS = (
     planted(
         "rows of signs are taken to be shortened twice",
         BENT_TIMES + "test_by_signs_rows_are_shortened_once",
-        (BENT, "0.5 if self.by_signs else 1.0", "1.0"),
+        (BENT, "0.5 if once else 1.0", "1.0"),
     ),
     planted(
-        "noise that hides a part of a bend excludes it by signs",
-        BENT_TIMES + "test_by_signs_a_bend_that_noise_hardly_hides_is_not_excluded_by_chance",
-        (BENT, "_BY_SIGNS, _HARDLY_HIDDEN = 1.0, 4.0", "_BY_SIGNS, _HARDLY_HIDDEN = 1.0, 1e9"),
+        "by signs a bend that noise hides is in no interval",
+        ONE_BEND + "test_of_a_sum_that_is_all_noise_half_of_what_a_bend_may_do_is_left",
+        (ONCE, "chances[:-1] /= len(self.sums)", "chances[:-1] = 0.0"),
+    ),
+    planted(
+        "by signs a sum that is seen is one of the bends that were reckoned",
+        BENT_TIMES + "test_by_signs_a_line_is_moved_to_that_of_all_rows_wherever_an_effect_bends",
+        (ONCE, "        sd = math.hypot(sd, CROOKED * found)\n", ""),
+    ),
+    planted(
+        "by signs maximum likelihood is least squares",
+        ONE_BEND + "test_the_line_is_that_of_maximum_likelihood",
+        (ONCE, "for _ in range(_STEPS)", "for _ in range(0)"),
+    ),
+    planted(
+        "effects bend where few rows lie",
+        ONE_BEND + "test_bends_lie_towards_the_long_rows",
+        (ONCE, "up = math.copysign(1.0, shares @ at**3)", "up = 1.0"),
+    ),
+    planted(
+        "by signs an effect bends by little",
+        "models/test_survreg_signs.py::test_intervals_hold_what_a_look_cannot_exclude_where_an_effect_bends",
+        (ONCE, "3.0]), 0.3", "3.0]), 0.03"),
     ),
     planted(
         "what chance may make of a sum moves a line",
         BENT_TIMES + "test_what_a_look_cannot_exclude_is_in_the_interval_and_what_it_excludes_is_not",
-        ("estimators/bends.py", "\nODDS = 1 / 3", "\nODDS = 1e9"),
+        ("estimators/bends.py", "\n_ODDS = 1 / 3", "\n_ODDS = 1e9"),
     ),
     planted(
         "what noise hides of a bend is in no interval",
@@ -1817,7 +1838,7 @@ MUTANTS = (
     planted(
         "a look that would have seen a bend excludes none",
         BENT_TIMES + "test_what_a_look_cannot_exclude_is_in_the_interval_and_what_it_excludes_is_not",
-        ("estimators/bends.py", "before * np.sqrt(1 - known)", "before"),
+        ("estimators/bends.py", "_ODDS * np.sqrt(1 - known)", "_ODDS"),
     ),
     planted(
         "noise hides rows in the next octave alone",
@@ -1872,7 +1893,7 @@ MUTANTS = (
     planted(
         "rows that noise may hide make columns skewed",
         BENT_TIMES + "test_columns_are_looked_at_that_are_skewed_by_counts_or_bounds",
-        (BENT, "((0.0, 1), (missed, 1)", "((missed, 1), (missed, 1)"),
+        (BENT, "((0.0, 1), (by_next, 1)", "((missed, 1), (by_next, 1)"),
     ),
     planted(
         "fits under pure epsilon do not look for bends",

@@ -25,6 +25,7 @@ from dpstats.estimators.location_scale.event_law import EventLaw
 from dpstats.estimators.location_scale.placement import Placement
 from dpstats.estimators.location_scale.problem import LOG_SIGMA_RANGE, sigma_of
 from dpstats.estimators.location_scale.strata_layout import Layout
+from dpstats.estimators.one_bend import MeanScore
 from dpstats.families import Family
 from dpstats.families.quantiles import even_shares
 from dpstats.families.score_bounds import Truncation
@@ -322,7 +323,8 @@ def straight(
         np.zeros(len(gamma)),
     )
     where = bounding.truncation(choice, np.append(gamma, np.log(unit)))
-    look = Look.along(line, scale, curator.n * scale.fraction * kept, choice.radius, found.by_signs)
+    likelihood = MeanScore.likelihood(family, scale.fraction) if found.by_signs else None
+    look = Look.along(line, scale, curator.n * scale.fraction * kept, choice.radius, likelihood)
     release = curator.release(
         "location_bend",
         cost,
