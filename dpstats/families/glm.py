@@ -251,47 +251,41 @@ def _count_clipped_mean(eta: np.ndarray, limit: np.ndarray, dispersion: float) -
     dispersion y) f(y).
     """
     mean = np.asarray(_exp(eta), dtype=float)
-
-    def at(count: np.ndarray) -> np.ndarray:
-        """m (1 + dispersion count) f(count), and F(count)."""
-        some, found = count >= 0, np.zeros((2, *count.shape))
-        inside, m = count[some], mean[some]
-        if dispersion < _NEARLY_POISSON:
-            log = special.xlogy(inside, m) - m - special.gammaln(inside + 1)
-            longer, below = np.ones_like(inside), special.pdtr(inside, m)
-        else:
-            shape, more = 1 / dispersion, dispersion * m
-            log = special.xlogy(inside, more / (1 + more)) - shape * np.log1p(more)
-            log -= np.log(inside + shape) + special.betaln(shape, inside + 1)
-            longer, below = 1 + dispersion * inside, special.betainc(shape, inside + 1, 1 / (1 + more))
-        found[:, some] = m * longer * np.exp(log), below
-        return found
-
-    (least, below), (most, up_to) = at(np.ceil(mean - limit) - 1), at(np.floor(mean + limit))
+    least, below = _count_at(np.ceil(mean - limit) - 1, mean, dispersion)
+    most, up_to = _count_at(np.floor(mean + limit), mean, dispersion)
     return np.asarray(least - most + limit * (1 - up_to - below))
+
+
+def _count_at(count: np.ndarray, mean: np.ndarray, dispersion: float) -> np.ndarray:
+    """m (1 + dispersion count) f(count), and F(count)."""
+    some, found = count >= 0, np.zeros((2, *count.shape))
+    inside, m = count[some], mean[some]
+    if dispersion < _NEARLY_POISSON:
+        log = special.xlogy(inside, m) - m - special.gammaln(inside + 1)
+        longer, below = np.ones_like(inside), special.pdtr(inside, m)
+    else:
+        shape, more = 1 / dispersion, dispersion * m
+        log = special.xlogy(inside, more / (1 + more)) - shape * np.log1p(more)
+        log -= np.log(inside + shape) + special.betaln(shape, inside + 1)
+        longer, below = 1 + dispersion * inside, special.betainc(shape, inside + 1, 1 / (1 + more))
+    found[:, some] = m * longer * np.exp(log), below
+    return found
 
 
 def count_clipped_square(mean: np.ndarray, below: np.ndarray, above: np.ndarray, alpha: float) -> np.ndarray:
     """E clip(Y - m, -below, above)^2 of a count Y with mean m and variance m + alpha m^2.
 
-    With laws of one more and two more of the size 1 / alpha, of cdfs F1 and F2, E[Y; Y <= u] = m F1(u - 1)
-    and E[Y (Y - 1); Y <= u] = m^2 (1 + alpha) F2(u - 2); under a Poisson law all three are one.
+    E[(Y - m)^2; Y <= u] = (m + alpha m^2) F(u) - m (1 + alpha u) f(u) (u + 1 - (1 - alpha) m), by what
+    `_count_clipped_mean` says of y f(y), for E[Y; Y <= u] and once more for E[Y (Y - 1); Y <= u].
     """
 
-    def up_to(most: np.ndarray, more: int) -> np.ndarray:
-        some, found = most >= 0, np.zeros(most.shape)
-        inside, m = most[some], mean[some]
-        if alpha < _NEARLY_POISSON:
-            found[some] = special.pdtr(inside, m)
-        else:
-            found[some] = special.betainc(1 / alpha + more, inside + 1, 1 / (1 + alpha * m))
-        return found
+    def up_to(most: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """E[(Y - m)^2; Y <= most], and how likely that is."""
+        edge, chance = _count_at(most, mean, alpha)
+        return mean * (1 + alpha * mean) * chance - edge * (most + 1 - (1 - alpha) * mean), chance
 
-    low, high = np.ceil(mean - below) - 1, np.floor(mean + above)
-    under, until = ([up_to(end - j, j) for j in range(3)] for end in (low, high))
-    inside, first, second = (all_of - those for all_of, those in zip(until, under, strict=True))
-    square = mean**2 * ((1 + alpha) * second - 2 * first + inside) + mean * first
-    return np.asarray(square + below**2 * under[0] + above**2 * (1 - until[0]))
+    (least, under), (most, until) = up_to(np.ceil(mean - below) - 1), up_to(np.floor(mean + above))
+    return np.asarray(most - least + below**2 * under + above**2 * (1 - until))
 
 
 def _count_variance(mean: np.ndarray, alpha: float) -> np.ndarray:

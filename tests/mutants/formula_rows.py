@@ -19,6 +19,11 @@ MUTANTS = (
         ("rows/parts.py", "return 8 * len(piece.asked.columns) * piece.rows", "return piece.stamp.size"),
     ),
     planted(
+        "of many levels a number has the code of the next",
+        "rows/test_rows.py::test_numbers_have_the_codes_of_their_levels_however_many_these_are",
+        (CODES, "np.where(keys[nearest] == values, nearest + 1, 0)", "nearest + 1"),
+    ),
+    planted(
         "a product about a middle keeps the bounds of the product",
         "formula/test_middles.py::test_spans_are_the_same_and_bounds_hold",
         ("formula/middles.py", "(bounds_of(whole, self._schema),)", "factors[code].bounds"),

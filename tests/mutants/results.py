@@ -804,6 +804,11 @@ MUTANTS = (
         ("families/glm.py", "limit * fall(eta)", "limit"),
     ),
     planted(
+        "squares of clipped counts forget what clipping takes of their mean (glm)",
+        "families/test_negative_binomial.py::test_squares_of_bounded_scores_are_those_of_the_law",
+        ("families/glm.py", "- edge * (most + 1 - (1 - alpha) * mean)", ""),
+    ),
+    planted(
         "what clipping takes is put back by a Poisson law (glm)",
         "families/test_negative_binomial.py::test_bounded_scores_have_mean_zero_and_keep_their_limits",
         ("families/glm.py", "max(alpha + more, 0.0)) / fall(eta)", "0.0) / fall(eta)"),

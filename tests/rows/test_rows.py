@@ -321,3 +321,12 @@ def test_a_number_is_the_level_that_spells_it_as_it_is_written():
     for data in (numbers, texts):
         (block,) = open_rows(data, schema, ["code"]).blocks()
         assert block["code"].tolist() == [1, 2]
+
+
+@pytest.mark.parametrize("declared", [2, 30, 3000])
+def test_numbers_have_the_codes_of_their_levels_however_many_these_are(declared):
+    numbers = np.arange(declared)[::-1] / 2
+    schema = dps.Schema(code=dps.levels(*(f"{number:g}" for number in numbers)))
+    cells = np.concatenate([numbers, numbers + 0.25, [-0.5, declared / 2, np.nan, np.inf, -np.inf]])
+    (block,) = open_rows({"code": cells}, schema, ["code"]).blocks()
+    assert block["code"].tolist() == [*range(declared), *[-1] * (declared + 5)]
