@@ -404,6 +404,11 @@ MUTANTS = (
         "steps[max(end - 1, 0) : end + 1]",
         "steps[max(end - 1, 0) : max(end, 1)]",
     ),
+    planted(
+        "contrasts of hazards: a row collects at the rate of its last zone from the start on",
+        "curator/test_statistics.py::test_failures_are_expected_between_entry_and_end_only",
+        ("curator/statistics/at_residuals.py", " - self._begins.take(zone))", ")"),
+    ),
     small(
         "contrasts of hazards: rows that enter late collect no more than others",
         "hazard_contrasts",

@@ -123,10 +123,13 @@ class HazardContrasts(AtResiduals):
         **point: Any,
     ) -> None:
         super().__init__(design, **point)
-        self._upper, self._steps = np.asarray(edges, dtype=float), np.asarray(contrasts, dtype=float)
-        self._lower = np.concatenate([[0.0], self._upper[:-1]])
-        if not (self._upper > self._lower).all():
+        self._upper, steps = np.asarray(edges, dtype=float), np.asarray(contrasts, dtype=float)
+        self._begins = np.append(0.0, self._upper)  # of zones, and of what lies beyond the last
+        widths = np.diff(self._begins)
+        if not (widths > 0).all():
             raise ValueError("the edges of the zones must be positive and increase")
+        self._rates = np.pad(steps, ((0, 0), (0, 1)))
+        self._areas = np.pad(np.cumsum(steps * widths, axis=1), ((0, 0), (1, 0)))
         corners = np.array(list(self._corners(design.delayed)))
         apart = corners[:, None] - corners
         most, self.ranges = np.abs(corners).max(axis=0), np.ptp(corners, axis=0)
@@ -142,38 +145,36 @@ class HazardContrasts(AtResiduals):
 
     def _corners(self, delayed: bool) -> Iterator[np.ndarray]:
         """Values of rows that enter and leave at edges, without an event and with one on either side."""
-        steps = self._steps.T
-        sums = np.vstack([np.zeros(len(self._steps)), np.cumsum(steps * self._widths[:, None], axis=0)])
+        steps, sums = self._rates.T, self._areas.T
         for end in range(len(sums)):
             for start in range(end + 1) if delayed else (0,):
                 without = sums[start] - sums[end]
                 yield without
                 yield from (without + step for step in steps[max(end - 1, 0) : end + 1])
 
-    @property
-    def _widths(self) -> np.ndarray:
-        return self._upper - self._lower
-
     def factors(self, block: Block, scratch: Scratch) -> tuple[Factor, ...]:
         centred, (z, event, entry, known) = self.watched(block, scratch)
         hazard = self._family.cumulative_hazard(z)
-        since = 0.0 if entry is None else self._family.cumulative_hazard(np.minimum(entry, z))
-        last = None if known is None else self._family.cumulative_hazard(known.upper)
-        right = scratch("contrasts", len(self._steps), len(z))
-        right.fill(0.0)
-        for lower, upper, steps in zip(self._lower, self._upper, self._steps.T, strict=True):
-            beyond = event * ((hazard > lower) & (hazard <= upper))
-            first = np.clip(hazard, lower, upper)
-            beyond -= first - np.clip(since, lower, upper)
-            if known is not None and last is not None:
-                beyond += (np.clip(last, lower, upper) - first) * known.odds
-            right += steps[:, None] * beyond
+        rate, area = self._until(hazard)
+        right = np.subtract(rate * event, area, out=scratch("contrasts", *area.shape))
+        if entry is not None:
+            right += self._until(self._family.cumulative_hazard(np.minimum(entry, z)))[1]
+        if known is not None:
+            right += (self._until(self._family.cumulative_hazard(known.upper))[1] - area) * known.odds
         if self._whitened is not None:
             x = scratch("row", self.parts[0].size - len(right) + 1, len(z))
             self._map.filled(self._whitened, centred, block, x, scratch)
             np.multiply(x, shorten(x, self._radius, scratch) / self._radius * right[-1], out=x)
             right = np.vstack([right[:-1], x])
         return (each_row(right),)
+
+    def _until(self, hazard: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """a(H) and A(H) of each contrast and row, shape (K, B)."""
+        zone = np.zeros(len(hazard), dtype=np.int16)
+        for upper in self._upper:
+            zone += hazard > upper
+        rate, area = (np.take(each, zone, axis=1) for each in (self._rates, self._areas))
+        return rate, area + rate * (np.minimum(hazard, self._upper[-1]) - self._begins.take(zone))
 
 
 # an event before the median weighs its h, which is at most exp(log 2), once or squared

@@ -332,7 +332,7 @@ class RowsApart(_Reach):
             return y
         offset = block.offset if self._map.design.offset_bounds != (0.0, 0.0) else 0.0
         more = predictor(self._line, block.exog.T, scratch) + offset - self._usual
-        return np.multiply(y, np.exp(-np.maximum(more, 0.0)), out=y)
+        return y * np.exp(-np.maximum(more, 0.0))
 
     def factors(self, block: Block, scratch: Scratch) -> tuple[Factor, ...]:
         columns = self._boxed(block, scratch)
