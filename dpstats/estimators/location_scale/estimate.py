@@ -75,7 +75,7 @@ class SurvivalEstimate(Estimate):
         Number of failures, with the noise of the release that placed columns where rows fail.
     law : Quantity, optional
         Failures that come at other times than the family says, as a share of all: of the contrasts that
-        :mod:`.hazard_calibration` releases, the one that stands out most.
+        :mod:`.checks` asks for, the one that stands out most.
     """
 
     by_signs: bool = False

@@ -106,7 +106,10 @@ class Located:
         Of numbers with rare long values that hold one value in most rows, how far the others lie on this
         scale; else 0.
     tails : dict of int to (array, array)
-        The same of each covariate but levels of which noise lets something be seen, by its place.
+        By its place, of each covariate that is no level and of which noise lets something be seen: shares of
+        the rows in its octaves, and their squares on this scale.
+    skewed : tuple of int
+        Columns whose long rows lie on one side, by their declared bounds.
     mean, sd : float
         Of the response.
     flat : bool
