@@ -9,6 +9,8 @@ from dpstats.budget import pure
 from dpstats.curator import Curator
 from dpstats.estimators.engine.plan import Plan, Stage, alike
 from dpstats.estimators.location_scale import fit_location_scale, make_pure_plan
+from dpstats.estimators.location_scale.pure import _unrelated
+from dpstats.estimators.row_scale import RowScale
 from dpstats.formula import build_design
 from dpstats.rows import open_rows
 from dpstats.testing import NoNoise, SeededNoise, noise
@@ -142,6 +144,32 @@ def test_few_failures_leave_as_much_as_they_can_tell() -> None:
         errors.append(np.log(np.mean((fit.params.iloc[1:8] - slopes) ** 2)) / 2)
     assert np.exp(np.mean(halves)) < 0.28
     assert np.exp(np.mean(errors)) < 0.05
+
+
+def test_correlations_that_may_be_none_are_found_in_groups() -> None:
+    """Of two numbers, a category of four levels and one of three; a product ties what it is made of."""
+    levels = np.full((7, 7), np.nan)
+    levels[:4, 1:4] = [[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]]
+    levels[4:, 4:6] = [[0, 0], [1, 0], [0, 1]]
+    zero, one, empty = np.zeros(7), np.ones(7), np.zeros((7, 0))
+    binary, ends = ~np.isnan(levels).all(axis=0), (-np.ones(8), np.ones(8))
+    of = (zero, one, 0.0, 1.0, False, 1.0, 0.0, binary, *ends, one, zero, empty, empty)
+    scale = RowScale(*of, levels=levels)
+
+    def groups(alone):
+        found = _unrelated(scale, np.array(alone))
+        return [sorted(tuple(sorted(pair)) for pair in zip(*each, strict=True)) for each in found]
+
+    own = [True, False, False, False, False, False, True]
+    numbers, *others = groups(own)
+    assert numbers == [
+        (0, 1),
+        (0, 7),
+        (1, 7),
+    ]  # with the intercept: means
+    assert [(1, 2), (1, 3), (1, 4)] in others and [(5, 7), (6, 7)] in others
+    assert [(a, b) for a in (2, 3, 4) for b in (5, 6)] in others and len(others) == 5
+    assert groups([False, *own[1:]]) == [[(0, 7)], *([each for each in others if each[0][0] != 1])]
 
 
 @pytest.mark.long

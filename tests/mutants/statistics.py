@@ -44,6 +44,11 @@ MUTANTS = (
         ("estimators/location_scale/driver.py", "failures < FEW_FAILURES[1]", "failures < 0"),
     ),
     planted(
+        "under pure epsilon what noise makes of levels and numbers is taken for correlations",
+        "estimators/test_survreg_pure.py::test_correlations_that_may_be_none_are_found_in_groups",
+        ("estimators/location_scale/pure.py", "in enumerate(categories):", "in enumerate(categories[:0]):"),
+    ),
+    planted(
         "under pure epsilon rows of a reference level are as short as no column makes them",
         "models/test_survreg_rare_reference.py::test_of_many_levels_under_pure_epsilon_the_reference_is_counted_as_well_as_others",
         ("estimators/location_scale/pure.py", "whitening = _of_levels(scale, radius)", "whitening = None"),

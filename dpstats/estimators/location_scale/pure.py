@@ -6,6 +6,7 @@ the shape enters only by what the last step moves. See docs/theory/survival.md#p
 """
 
 import math
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -251,15 +252,16 @@ def _events(curator: Curator, cost: float, scale: RowScale, problem: SurvivalPro
         public["whitening"] = whitening
     release = curator.release("event_matrix", cost, **public, radius=radius, limit=limit)
     matrix, noise = release.values[0] / release.n, release.sd / release.n
-    off = ~np.eye(k + 1, dtype=bool)
-    off[k, :] = off[:, k] = False
-    if problem.shrinks:
-        matrix[off] *= not_noise(np.sum(matrix[off] ** 2), off.sum() * noise**2 / 2)
     left, structure = 1.0, Structure.of(scale.alike)
     if structure is not None:
         way = of_levels(scale) if whitening is None else whitening @ of_levels(scale)
         matrix[:k, :k] = structure.nearest(matrix[:k, :k], way)
         left = structure.numbers / (k * (k + 1) / 2)
+    for first, second in _unrelated(scale, problem.alone):
+        part = matrix[first, second] * not_noise(
+            np.sum(matrix[first, second] ** 2), first.size * noise**2 / 2
+        )
+        matrix[first, second] = matrix[second, first] = part
     events = events_of(matrix, noise, scale, release.n, left)
     least = _LEAST_RESIDUAL * noise * (1 + float(events.line @ events.line))
     events = replace(events, residual=max(events.residual, least))
@@ -268,6 +270,23 @@ def _events(curator: Curator, cost: float, scale: RowScale, problem: SurvivalPro
     events = levels_in_full(events, scale, problem.levels, radius**2)
     events = in_full(events, scale, problem.alone, radius**2)
     return events if whitening is None else events.above_noise(whitening)
+
+
+def _unrelated(scale: RowScale, alone: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Places of moments of (1, x~) of which nothing public says that they are not 0, in groups.
+
+    One is that of columns that are `alone`, and of these with the intercept; others are of a category with
+    each of them, and with another category. So a number that is strongly correlated with another stands out
+    however many levels there are.
+    """
+    own = 1 + np.flatnonzero(alone)
+    free = np.append(0, own)
+    first, second = np.triu_indices(len(free), 1)
+    yield free[first], free[second]
+    categories = [places for places, _, _ in sums_of_levels(scale) if len(places) > 1]
+    for number, places in enumerate(categories):
+        for others in [*own[:, None], *categories[:number]]:
+            yield np.repeat(places, len(others)), np.tile(others, len(places))
 
 
 def _of_levels(scale: RowScale, radius: float) -> np.ndarray | None:
