@@ -139,7 +139,8 @@ def test_an_interval_reaches_a_limit_where_scores_level_off_and_one_by_their_ben
     assert _reaching(np.array([-0.2, 4.0]), 0.5, 1.0, 4.0) == pytest.approx(3.5 / 1.96, rel=1e-3)
     assert _reaching(np.array([-4.0, 0.9]), 0.5, 1.0, 4.0) == pytest.approx(4.5 / 1.96, rel=1e-3)
     assert _reaching(np.array([-0.2, 4.0]), 0.5, 2.0, 4.0) == 2.0
-    assert _reaching(np.array([-0.2, 3.9]), 0.5, 1.0, 4.0) == 1.0
+    assert _reaching(np.array([-0.2, 4.0]), 0.5, 1.0, 4.0, opened=False) == 1.0
+    assert _reaching(np.array([-0.2, 3.0]), 0.5, 1.0, 4.0) == 1.0
     assert _reaching(np.array([-0.2, 3.9]), 0.5, 0.5, 4.0) == pytest.approx(3.4 / 1.96, rel=1e-3)
     assert _reaching(np.array([-0.2, 3.9]), 0.5, np.inf, 4.0) == np.inf
 

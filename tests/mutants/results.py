@@ -1014,7 +1014,17 @@ MUTANTS = (
     planted(
         "limits by scores that bend are never told (generalised linear)",
         "estimators/test_slopes.py::test_an_interval_reaches_a_limit_where_scores_level_off_and_one_by_their_bend_that_is_far_off",
-        ("estimators/newton/slopes.py", "_FAR_OFF = 3.0", "_FAR_OFF = 1e9"),
+        ("estimators/newton/slopes.py", "_FAR_OFF = 1.5", "_FAR_OFF = 1e9"),
+    ),
+    planted(
+        "an end that levels off is open where rows lie all over a number's range (probit, logit)",
+        "estimators/test_slopes.py::test_an_interval_reaches_a_limit_where_scores_level_off_and_one_by_their_bend_that_is_far_off",
+        ("estimators/newton/slopes.py", "if opened and longer > sd", "if longer > sd"),
+    ),
+    planted(
+        "rows of a rare answer are thought to say as much as those of even odds (glm)",
+        "models/test_rare_answers.py::test_a_rare_answer_has_as_many_steps_as_few_rows[0.01-16]",
+        ("estimators/newton/iterate.py", "* 2 * min(located.mean, 1 - located.mean)", "* 1.0"),
     ),
     planted(
         "slopes that noise hides may be as steep as linear predictors go (logit)",

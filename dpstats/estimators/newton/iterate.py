@@ -26,7 +26,7 @@ from dpstats.estimators.newton.far import long_rows
 from dpstats.estimators.newton.information import dispersion, drawn, past
 from dpstats.estimators.newton.levels import level_moments, stretched_no_further
 from dpstats.estimators.newton.located import Located, locate
-from dpstats.estimators.newton.plan import hearing_more
+from dpstats.estimators.newton.plan import count_steps, hearing_more, stepping
 from dpstats.estimators.newton.problem import Problem
 from dpstats.estimators.newton.ray import Along, reaches
 from dpstats.estimators.newton.steps import GlmSteps
@@ -64,6 +64,9 @@ def fit_newton(curator: Curator, problem: Problem, plan: Plan) -> GlmEstimate:
     located = locate(some, plan.columns, plan.cost("octaves"), problem, noise)
     if problem.family.two_valued:
         some = early_rows(curator, plan.total, problem.k, located.telling(problem))
+        # a step is as noisy as if there were no more rows than answers of even odds
+        even = curator.n * located.usable * 2 * min(located.mean, 1 - located.mean)
+        plan = stepping(plan, *count_steps(even, curator.cost_per_row(plan.total), problem.k))
     plan = located.found(problem).spent(plan, "tail")
     if located.skewed and problem.family.two_valued:
         plan = hearing_more(plan)
