@@ -67,14 +67,13 @@ class Blocks(HoldsRows):
     A fit passes over its rows two dozen times, and reading is a quarter of its work. A design of up to
     128 MiB is therefore read once. Whether it is kept depends on its size alone, which is public, and a pass
     yields the same numbers either way: statistics read blocks and write to their `Scratch`. Where there is
-    room for it, rows about a public centre and on a public grid, and responses on a public scale, are kept
-    beside it (`Scratch.kept`), as steps of a fit ask for them again and again. What is kept lives and dies
-    with the curator, as the rows do.
+    room for it, rows about a public centre and on a public grid are kept beside it (`Scratch.kept`), as steps
+    of a fit ask for them again and again. What is kept lives and dies with the curator, as the rows do.
 
     Attributes
     ----------
     standing : dict or None
-        For what statistics make of blocks that stay; None without room for two like exog and two columns.
+        For what statistics make of blocks that stay; None without room for two like exog and a column more.
     """
 
     def __init__(self, rows: RowSource, design: RowReader, size: int) -> None:
@@ -84,7 +83,7 @@ class Blocks(HoldsRows):
         self._keep = rows.n * 8 * width <= _KEPT_BYTES
         # Half of it: with all of it a fit of 100,000 rows and 30 columns took 79 MB beyond its frame, where
         # benchmarks/speed.py allows 70. It takes 39 now, and up to an eighth more time.
-        room = rows.n * 8 * (width + 2 * len(design.names) + 2) <= _KEPT_BYTES // 2
+        room = rows.n * 8 * (width + 2 * len(design.names) + 1) <= _KEPT_BYTES // 2
         self._piece = min(rows.n * 8 * width, _PIECE_BYTES)
         self.standing = Standing(self._piece) if room else None
         self._kept: list[Block] | None = None

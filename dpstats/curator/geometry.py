@@ -156,11 +156,7 @@ class Map:
         return _switched_off(out, block)
 
     def y(self, block: Block, scratch: Scratch) -> np.ndarray:
-        """y~ of each row, shape (B,), not to be changed. Rows that are not ok are zero."""
-        key = (self.y_center, self.y_scale, self.log, self.apart)
-        return scratch.kept("y", block, key, functools.partial(self._y, block))
-
-    def _y(self, block: Block, scratch: Scratch) -> np.ndarray:
+        """y~ of each row, shape (B,); a reused array. Rows that are not ok are zero."""
         out = scratch("y", 1, len(block.ok))
         response(block, self.log, out[0])
         return self._scaled(out, block)

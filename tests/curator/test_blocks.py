@@ -74,19 +74,6 @@ def test_rows_that_are_kept_are_those_of_the_centre_asked_for(name, monkeypatch)
     assert (kept[0] != kept[1]).any() and (kept[0] == kept[2]).all()
 
 
-@pytest.mark.parametrize("other", [{"y_center": 0.4}, {"y_scale": 3.0}, {"log": False}])
-def test_responses_that_are_kept_are_those_of_the_scale_asked_for(other):
-    """Of one scale, another, and the first again, as of a curator that was asked for no other."""
-    public = PUBLIC["martingale_score"]
-
-    def released(*asked):
-        curator = Curator(MadeRows(COLUMNS), MadeDesign(2), gdp(100), noise=NoNoise(), block_rows=20)
-        return [release_of(curator, "martingale_score", public | changed) for changed in asked]
-
-    first, moved, again = released({}, other, {})
-    assert (first == again).all() and (first != moved).any() and (moved == released(other)[0]).all()
-
-
 @pytest.mark.parametrize("name", ["martingale_score", "sign_score"])
 def test_rows_that_are_kept_are_rounded_once(name, monkeypatch):
     """Those of three blocks, by the first of two steps."""

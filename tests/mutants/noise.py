@@ -236,11 +236,6 @@ MUTANTS = (
         ("curator/statistics/glm.py", "root.max() * ROUNDED", "root.min() * ROUNDED"),
     ),
     planted(
-        "responses that are kept are those of another scale",
-        "curator/test_blocks.py::test_responses_that_are_kept_are_those_of_the_scale_asked_for",
-        ("curator/geometry.py", "key = (self.y_center, self.y_scale,", "key = (self.y_center,"),
-    ),
-    planted(
         "the ends of columns about a center are those of the columns",
         "curator/test_position.py::test_no_product_of_rows_about_a_center_is_larger_than_is_said",
         ("curator/geometry.py", "entries[self.first :] - self.center)", "entries[self.first :])"),
