@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import partial
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -195,15 +195,19 @@ class FitPlan(Shown):
         """
         wanted = self._targets("half_width", half_width, positive=True)
         floor = max(
-            self._trial.run(self._noiseless(), self.n, quick=True).half_width[self.names.index(name)] / value
-            for name, value in wanted.items()
+            self._noiseless.without_noise[self.names.index(name)] / value for name, value in wanted.items()
         )
         most, fitted = _MOST_EPSILON / measure(self.budget), lambda f: (scaled(self.budget, f), self.n)
         factor = self._factor(wanted, fitted, _of_budget, most) if floor < 1 else None
         if factor is None:
+            why = (
+                f"without noise it is {floor:.3g} times as wide"
+                if floor >= 1
+                else f"only one with epsilon or mu above {_MOST_EPSILON:g} would, which promises nothing"
+            )
             raise BudgetError(
-                f"no budget reaches this half width with n = {self.n}: without noise it is {floor:.3g} times "
-                "as wide; n_for says how many rows would do with this budget"
+                f"no budget reaches this half width with n = {self.n}: {why}; n_for says how many rows would "
+                "do with this budget"
             )
         found = scaled(self.budget, factor)
         return scaled(found, rounded_up(found.amount) / found.amount)
@@ -332,9 +336,7 @@ class FitPlan(Shown):
             for f in factors
         ]
         half = np.array([self._quick(*each)[places] for each in tried])
-        floors = self._quick(self._noiseless(), self.n)[places] / np.sqrt(factors)[:, None] ** (
-            against == ROWS
-        )
+        floors = self._floors[places] / np.sqrt(factors)[:, None] ** (against == ROWS)
         at = [n if against == ROWS else budget.amount for budget, n in tried]
         return draw(
             chosen,
@@ -410,17 +412,27 @@ class FitPlan(Shown):
 
     def _quick(self, budget: Budget, n: int) -> np.ndarray:
         """Half widths by a few fits, corrected by what more fits say where the plan is."""
-        return self._trial.run(budget, n, quick=True).half_width * self._correction
+        few = self._trial.run(self.budget, self.n, quick=True)
+        widths = self._trial.run(budget, n, quick=True).half_width
+        return widths * _corrected(self._found.half_width, few.half_width)
 
-    @cached_property
-    def _correction(self) -> np.ndarray:
-        """What the plan's fits say over what a few do; 1 where either has no interval."""
-        with np.errstate(all="ignore"):
-            ratio = self._found.half_width / self._trial.run(self.budget, self.n, quick=True).half_width
-        return np.where(np.isfinite(ratio) & (ratio > 0), ratio, 1.0)
+    @property
+    def _floors(self) -> np.ndarray:
+        """Half widths without noise by a few fits, corrected in the same way by their part of sampling."""
+        few = self._trial.run(self.budget, self.n, quick=True)
+        return self._noiseless.without_noise * _corrected(self._found.without_noise, few.without_noise)
 
-    def _noiseless(self) -> Budget:
-        return scaled(self.budget, _NO_NOISE / measure(self.budget))
+    @property
+    def _noiseless(self) -> Outlook:
+        """What a few fits come to under a noise that is nothing."""
+        return self._trial.run(scaled(self.budget, _NO_NOISE / measure(self.budget)), self.n, quick=True)
+
+
+def _corrected(more: np.ndarray, few: np.ndarray) -> np.ndarray:
+    """What the plan's fits say over what a few do; 1 where either has no interval."""
+    with np.errstate(all="ignore"):
+        ratio = more / few
+    return np.where(np.isfinite(ratio) & (ratio > 0), ratio, 1.0)
 
 
 def _of_rows(sampling: np.ndarray, privacy: np.ndarray, error: np.ndarray) -> np.ndarray:

@@ -137,6 +137,15 @@ class Outlook:
         """Of intervals of level .95, as short in half of the fits: of what a fit loses it is infinite."""
         return np.where(self.lost > 0.5, np.inf, Z95 * self.reach * np.median(self.errors, axis=0))
 
+    @property
+    def without_noise(self) -> np.ndarray:
+        """Half widths that sampling alone leaves; infinite of what most fits lose.
+
+        What a fit adds to an interval where it doubts its model is counted as privacy, and does not vanish
+        with the noise: fewer rows at a larger budget have as much of it as themselves, not as all rows.
+        """
+        return np.where(self.lost > 0.5, np.inf, self.half_width * np.sqrt(1 - self.share))
+
     def cov(self, errors: np.ndarray) -> np.ndarray:
         """Covariance of estimates with these errors; infinite variances of what most fits lose."""
         lost = self.lost > 0.5

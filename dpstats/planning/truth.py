@@ -293,6 +293,12 @@ class TimeLaw:
         self._design, self._dist, self._known, self._response = design, dist, known, design.response
         entry = design.response.entry
         self._hazards, self._entry = hazards, (entry.name or "") if entry else ""
+        if hazards and design.strata_terms:
+            raise SpecificationError(
+                "plan knows no strata() of coxph; plan the model with "
+                f"{' and '.join(design.strata_terms)} among the covariates in its place, and expect the fit "
+                "with strata() to be less certain"
+            )
         if design.delayed and (hazards or not self._entry):
             raise SpecificationError(
                 "plan knows late entries of survreg, where the entry is a variable as it stands; plan the "
@@ -354,8 +360,9 @@ class TimeLaw:
         events = 1.0 if self._response.all_failed else asked.events
         if INTERCEPT not in asked.coef or (events is None and math.isnan(asked.longest)):
             raise SpecificationError(
-                "a plan of rows that enter late needs the Intercept in coef=, and events=, the share of "
-                "failures, or lengths in watches="
+                "a plan of rows that enter late needs the Intercept in coef=, which is "
+                f"{'about the log of the typical life' if self._dist.log else 'about the typical life'} of a "
+                "unit whose covariates are all 0, and events=, the share of failures, or lengths in watches="
             )
         if events is None or events == 1:
             return replace(law, end=asked.longest if events is None else law.end)

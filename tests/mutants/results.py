@@ -1988,6 +1988,11 @@ MUTANTS = (
         ("planning/trials.py", "<= _KNOWN * math.sqrt(len(logs))", "<= np.inf"),
     ),
     planted(
+        "a plan takes what fits add where they doubt their model for what is left without noise",
+        "planning/test_search.py::test_what_fits_that_doubt_their_model_add_is_not_left_without_noise",
+        ("planning/trials.py", "self.half_width * np.sqrt(1 - self.share))", "self.half_width)"),
+    ),
+    planted(
         "types of censoring that are plain make another formula",
         "ledger/test_reuse.py::test_every_response_has_one_spelling_and_none_has_that_of_another",
         ("formula/response.py", 'if kind in ("interval2", "left"):', "if True:"),

@@ -230,8 +230,17 @@ def test_made_up_responses_have_the_mean_or_share_that_was_told(model: Any, law:
         (dps.logit("smokes ~ x", None, SCHEMA), {"events": 1.0}, "below 1"),
         (dps.ols("I(y + w) ~ x", None, SCHEMA), {}, "several"),
         (dps.ols("np.abs(z) ~ x", None, SCHEMA), {}, "rises or falls"),
-        (dps.survreg("Surv(w, time, failed) ~ x", None, SCHEMA), {"events": 0.3}, "enter late needs"),
+        (
+            dps.survreg("Surv(w, time, failed) ~ x", None, SCHEMA),
+            {"events": 0.3},
+            "enter late needs .* the log of the typical",
+        ),
         (dps.coxph("Surv(w, time, failed) ~ x", None, SCHEMA), {"events": 0.3}, "late entries"),
+        (
+            dps.coxph("Surv(time, failed) ~ x + strata(g)", None, SCHEMA),
+            {},
+            r"strata\(\) of coxph.* with g among",
+        ),
     ],
 )
 def test_a_law_that_cannot_be_is_refused(model: Any, law: dict, words: str) -> None:

@@ -18,6 +18,7 @@ from dpstats.planning.trials import Z95, Outlook
 ROWS, SAMPLING, NOISE = 10_000, 10.0, 3000.0  # an error of .1 without noise, and of .3 by noise of mu = 1
 FITS = 12
 ANY = 7.65
+FREE = 1000.0  # a mu at which noise is nothing
 
 
 @dataclass
@@ -26,16 +27,19 @@ class Told:
 
     Below n mu = `gone` all fits lose the coefficient, and at `losing` times that a quarter of them still do.
     Below `untold` it is not told, and its error is `ANY`, that of noise of some size, at any budget.
+    A few fits without noise add `doubted` to their error, as if it were noise.
     """
 
     gone: float = 0.0
     losing: float = 1.0
     untold: float = 0.0
+    doubted: float = 0.0
     runs: int = 0
 
     def run(self, budget: Budget, n: int, quick: bool = False) -> Outlook:
         size = n * measure(budget)
         sampling, noise = (0.0, ANY) if size < self.untold else (SAMPLING / n**0.5, NOISE / size)
+        noise += self.doubted if quick and measure(budget) >= FREE else 0.0
         errors, one = np.full((FITS, 1), np.hypot(sampling, noise)), np.ones(1)
         errors[: FITS if size < self.gone else FITS // 4 if size < self.gone * self.losing else 0] = np.inf
         self.runs += not quick
@@ -102,7 +106,16 @@ def test_a_width_below_what_is_left_without_noise_takes_rows_and_no_budget_is_na
     assert rows > ROWS
 
 
+def test_what_fits_that_doubt_their_model_add_is_not_left_without_noise() -> None:
+    """Many rows are told by fewer, whose intervals are longer where they doubt their model, at any budget."""
+    told, width = Told(doubted=0.3), 0.15 * Z95
+    ahead = planned(told, dps.gdp(1))
+    assert reaches(told, ahead.budget_for({"x": width}), ROWS, width)
+    floor = ahead.plot().lines[1].get_ydata()
+    np.testing.assert_allclose(floor, SAMPLING / ROWS**0.5 * Z95)
+
+
 def test_no_budget_is_named_that_promises_nothing() -> None:
     """Where all fits lose the coefficient below a mu of 150, which leaks everything, there is none."""
-    with pytest.raises(dps.BudgetError, match="no budget reaches"):
+    with pytest.raises(dps.BudgetError, match="no budget reaches .* above 100 would, which promises nothing"):
         planned(Told(gone=150 * ROWS), dps.gdp(1)).budget_for({"x": 1.0})
