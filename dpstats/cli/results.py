@@ -249,6 +249,8 @@ def _frame(result: Any, level: float, more: dict[str, Any] | None = None) -> pd.
         return result.table(level)
     if isinstance(result, Description):
         return result.tidy(level)
+    if isinstance(result, Estimate | WaldTest):
+        return pd.DataFrame([{k: v for k, v in dataclasses.asdict(result).items() if k != "banner" or v}])
     for name in ("result_frame", "summary_frame", "frame"):
         if (found := getattr(result, name, None)) is not None:
             frame = found() if callable(found) else found
@@ -260,8 +262,6 @@ def _frame(result: Any, level: float, more: dict[str, Any] | None = None) -> pd.
         return result if own else result.reset_index(names=result.index.name or "term")
     if isinstance(result, Document):
         raise SpecificationError("a summary is text; dpstats show FIT has its numbers")
-    if isinstance(result, Estimate | WaldTest):
-        return pd.DataFrame([{k: v for k, v in dataclasses.asdict(result).items() if k != "banner" or v}])
     return pd.DataFrame({"value": [result] if np.ndim(result) == 0 else list(result)})
 
 

@@ -61,6 +61,13 @@ class WaldTest(Marked):
     pvalue: float
     null: str
 
+    @property
+    @marked
+    def frame(self) -> pd.DataFrame:
+        """The test as one row: ``statistic``, ``df``, ``pvalue`` and ``null``."""
+        row = {"statistic": self.statistic, "df": self.df, "pvalue": self.pvalue, "null": self.null}
+        return pd.DataFrame([row])
+
     def __repr__(self) -> str:
         lost = math.isnan(self.statistic)
         test = chi_square_text(self.statistic, self.df, self.pvalue)
@@ -99,6 +106,11 @@ class ContrastTest(Result):
     null: tuple[str, ...]
     cov: np.ndarray
     tails: Tails | None = None
+
+    @property
+    def frame(self) -> pd.DataFrame:
+        """One row per contrast, with 95 % limits; see `summary_frame`."""
+        return self.summary_frame()
 
     def conf_int(self, level: float = 0.95, joint: Joint = None) -> np.ndarray:
         """Return limits of the effects, shape (r, 2).
@@ -307,6 +319,11 @@ class PairwiseTest(ContrastTest):
         frame = self.summary_frame()
         reject = self.adjusted <= 0.05
         return frame.assign(**{f"pvalue-{self.method}": self.adjusted, f"reject-{self.method}": reject})
+
+    @property
+    def frame(self) -> pd.DataFrame:
+        """The same as `result_frame`."""
+        return self.result_frame
 
     def _page(self) -> Document:
         table = self._table("pair", "difference")

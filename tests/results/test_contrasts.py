@@ -205,3 +205,13 @@ def test_pairs_over_several_points_are_contrasts_of_marginal_means() -> None:
     gradient[[fit.names.index("sex"), fit.names.index("age:sex")]] = 1, points["age"].mean()
     sd = np.sqrt(gradient @ fit.record.cov @ gradient)
     assert fit.t_test_pairwise("sex", newdata=listed).sd == pytest.approx([sd])
+
+
+def test_every_test_has_its_numbers_in_a_frame() -> None:
+    fit = glm("gaussian")
+    single, pairs, joint = fit.t_test("age = 0"), fit.t_test_pairwise("status"), fit.wald_test("age = 0")
+    assert single.frame.equals(single.summary_frame())
+    assert pairs.frame.equals(pairs.result_frame) and "pvalue-hs" in pairs.frame
+    assert joint.frame.to_dict("records") == [
+        {"statistic": joint.statistic, "df": 1, "pvalue": joint.pvalue, "null": joint.null}
+    ]
