@@ -207,6 +207,11 @@ def test_schema_new_writes_what_python_does(folder: Path, capsys: pytest.Capture
     assert main(["schema", "new", "drives.csv", "--out", "new.toml"]) == 2
     assert main(["schema", "check", "new.toml"]) == 2
     assert "kind is still '?'" in capsys.readouterr().err
+    Path("semicolons.csv").write_text("life;site\n1;north\n")
+    assert main(["schema", "new", "semicolons.csv"]) == 2
+    assert "say what separates them, with --sep ';'\n" in capsys.readouterr().err
+    assert main(["schema", "check", "drives.toml", "semicolons.csv"]) == 2
+    assert capsys.readouterr().err.endswith("Say it with --sep ';'\n")
 
 
 def test_schema_check_shows_unusable_cells_when_it_is_asked(

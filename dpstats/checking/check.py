@@ -75,6 +75,7 @@ def _of_csv(files: Sequence[CsvFile], name: str, where: np.ndarray) -> list[Any]
 
 MISSING, INFINITE = "missing", "an infinite number"
 NO_BLANK = "with a no-break space, or another that is no plain blank, at its end: remove it"
+_TEXT = "a text: write a number, or nothing where there is none"
 _ABSENT = {"", "na", "nil", "none", "null", "missing", "unknown", "notavailable", "nodata"}
 _GROUPED = re.compile(r"[+-]?\d{1,3}([,.' \u2019\u00a0\u202f])\d{3}(?:\1\d{3})*(?:[.,]\d*)?")
 _COMMA = re.compile(r"[+-]?\d*,\d+")
@@ -118,7 +119,7 @@ def reason(cell: Any, variable: Variable, decimal: str = ".") -> str:
             "a limit of detection, no value: of a response give both ends as numbers, type='interval2', and "
             "of a covariate one number for all of them, such as half the limit"
         )
-    return "a number with a sign or unit: keep the number alone" if _WITH_UNIT.fullmatch(text) else "a text"
+    return "a number with a sign or unit: keep the number alone" if _WITH_UNIT.fullmatch(text) else _TEXT
 
 
 def _of_object(cell: Any, variable: Variable) -> str:

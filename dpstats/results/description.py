@@ -39,6 +39,7 @@ from dpstats.results.table import (
     level_percent,
     plain_facts,
     read_facts,
+    weighing,
 )
 from dpstats.schema import Bounded, Levels, Schema, Variable
 
@@ -146,6 +147,7 @@ _GRID = (
     "lie in heaps, as whole numbers do, it may be anywhere there, which no budget changes."
 )
 _PAIRS = "Correlations are over the rows that have both numbers."
+_BESIDE = "Those without weight are among the rows above, but neither usable nor missing."
 
 
 QUANTILES = dict(zip(("5 %", "25 %", "median", "75 %", "95 %"), PROBABILITIES, strict=True))
@@ -349,7 +351,7 @@ class Description(Facts, Shown, Stored):
     @property
     def document(self) -> Document:
         """The printed tables."""
-        frame, pairs = self.frame, pairs_table(self.correlations())
+        frame, pairs, whose = self.frame, pairs_table(self.correlations()), self.schema.privacy_unit
         tables = []
         for name in self.names:
             rows = frame[frame["variable"] == name].itertuples()
@@ -359,7 +361,11 @@ class Description(Facts, Shown, Stored):
             banner=banner(self),
             head=tuple(asked_and_paid(self)),
             tables=(*tables, *pairs),
-            notes=(_NOTE + _GRID * bool((frame["grid_share"] > LEAST_SHARE).any()), *[_PAIRS] * len(pairs)),
+            notes=(
+                _NOTE + _GRID * bool((frame["grid_share"] > LEAST_SHARE).any()),
+                *[_PAIRS] * len(pairs),
+                *[f"{weighing(whose)} {_BESIDE}"] * bool(whose.column),
+            ),
         )
 
     def summary(self) -> Document:

@@ -5,6 +5,7 @@ What any of them has saved is read back here, and several stand side by side in 
 """
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
@@ -347,7 +348,9 @@ def compare(*fits: Fit, names: Sequence[str] | None = None, level: float = 0.95)
 
 def _document(fits: Sequence[Fit], heads: list[str]) -> Document:
     records = [fit.record for fit in fits]
-    terms = list(dict.fromkeys(name for record in records for name in record.names))
+    terms: dict[str, str] = {}
+    for name in (name for record in records for name in record.names):
+        terms.setdefault(_plain(name), name)
     widest = max(
         map(len, [*heads, *(name for record in records for name in (record.model, _family(record)))])
     )
@@ -372,21 +375,27 @@ def _about(fit: Fit) -> str:
     )
 
 
-def _table(records: list[Record], heads: list[str], terms: list[str]) -> Table:
-    """Return two lines for each term that one of the fits has, then facts."""
+def _table(records: list[Record], heads: list[str], terms: dict[str, str]) -> Table:
+    """Return two lines for each term that one of the fits has, as the first spells it, then facts."""
     rows: list[tuple[str, ...]] = []
-    for term in terms:
-        cells = [_cells(record, term) for record in records]
+    for plain, term in terms.items():
+        cells = [_cells(record, plain) for record in records]
         if any(first for first, _ in cells):
             rows += zip((term, ""), *cells, strict=True)
     rows += [(label, *values) for label, values in _facts(records)]
     return Table((Column("", "l"), *map(Column, heads)), tuple(rows))
 
 
+def _plain(term: str) -> str:
+    """One name of a function that formulas know under two, as ``log1p(x)`` and ``np.log1p(x)``."""
+    return re.sub(r"(?<![\w.])np\.(?=\w+\()", "", term)
+
+
 def _cells(record: Record, term: str) -> tuple[str, str]:
-    if term not in record.names:
+    names = [*map(_plain, record.names)]
+    if term not in names:
         return "", ""
-    j = record.names.index(term)
+    j = names.index(term)
     se = float(bse(record)[j])
     if math.isinf(se):
         return NOT_ESTIMABLE, ""

@@ -139,7 +139,7 @@ HABITS: dict[str, tuple[Way, ...]] = {
     ),
     "predict_partial_hazard": (("fit.predict(newdata, type='risk')", _COX),),
     **dict.fromkeys(
-        ("basehaz", "baseline_hazard_", "baseline_cumulative_hazard_"),
+        ("basehaz", "baseline_hazard", "baseline_hazard_", "baseline_cumulative_hazard_"),
         (("fit.cumulative_hazard(newdata)", _COX),),
     ),
     "baseline_survival_": (("fit.survival(newdata)", _COX),),
@@ -253,6 +253,7 @@ NOT_RELEASED: dict[str, Reason] = {
             "info_criteria",
             "prsquared",
             "pseudo_rsquared",
+            "pseudo_r2",
             "AICc",
             "loglik2",
             "log_likelihood_ratio_test",
@@ -264,7 +265,7 @@ NOT_RELEASED: dict[str, Reason] = {
         ("sums over the private rows, and the sum was not released", _DISPERSION),
     ),
     **dict.fromkeys(
-        ("concordance", "concordance_index_", "concordance_index"),
+        ("concordance", "concordance_index_", "concordance_index", "roc_auc", "auc"),
         (
             "compares each private row with every other, and was not released",
             "With public rows, compare fit.predict(newdata) with their responses.",
@@ -331,7 +332,7 @@ NOT_RELEASED: dict[str, Reason] = {
         "Use fit.sigma (statsmodels' scale of a linear fit is its square), fit.dispersion (its scale of a "
         "GLM), fit.shape, fit.eta(newdata) or fit.parameters().",
     ),
-    "get_margeff": ("averages over the training rows", _POINTS),
+    **dict.fromkeys(("get_margeff", "margeff"), ("averages over the training rows", _POINTS)),
     "cov_robust": (
         "needs the outer product of the private scores, which was not released",
         "fit.cov_params() counts sampling and privacy noise.",

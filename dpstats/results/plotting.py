@@ -16,7 +16,7 @@ from dpstats.errors import SpecificationError
 from dpstats.results.document import NOT_ESTIMABLE
 from dpstats.results.intervals import bias_share, limits, privacy_share
 from dpstats.results.record import Record, is_scale
-from dpstats.results.table import Facts, level_percent, percent, plain, price, titled
+from dpstats.results.table import Facts, level_percent, one_of, percent, plain, price, titled
 
 STYLES = ("-", "--", ":", "-.")  # the next one when the colours are used up
 Step = Literal["post"] | None
@@ -107,8 +107,7 @@ def entitled(ax: Axes, title: str, *shown: Facts, **look: Any) -> None:
 
 def per(unit: str) -> str:
     """Return a unit of time as that of a rate: ``" per hour"`` of ``"hours"``."""
-    one = unit[:-1] if unit.endswith("s") and len(unit) > 2 else unit
-    return f" per {one}" if unit else " per unit of time"
+    return f" per {one_of(unit)}" if unit else " per unit of time"
 
 
 def legend(ax: Axes, named: int = 1) -> None:

@@ -43,6 +43,7 @@ from dpstats.results.table import (
     percent,
     plain,
     titled,
+    weighing,
     z_value,
 )
 from dpstats.schema import ROW, Bounded, Count, Event, Flag, Levels, Unit, Variable
@@ -250,8 +251,7 @@ def _biased(record: Record) -> str:
 
 
 def _of_units(record: Record, whose: Unit) -> str:
-    some = "one row has" if whose.max_rows == 1 else f"{whose.max_rows} rows have"
-    text = f"Of each {whose.column} at most {some} weight, chosen by a hash; rows without one have none."
+    text = weighing(whose)
     # stretches of time, or a yes or no in each period
     if "entry" in record.settings or (record.is_glm and record.family.two_valued):
         text += " Where a failure ends the rows of a unit, this holds only if none has more: of long"

@@ -13,6 +13,7 @@ from typing import Any
 
 from dpstats._stored import text
 from dpstats.budget import Budget, from_dict, worded
+from dpstats.schema import Unit
 
 DIGITS = 4
 WIDEST = 10  # characters; keeps four columns of figures within a 79-column page
@@ -105,6 +106,17 @@ def bracket(low: float, high: float, decimals: int | None = None) -> str:
 def in_unit(what: str, unit: str | None) -> str:
     """Write the head of a column or the name of an axis, with its unit where one is declared."""
     return f"{what} ({unit})" if unit else what
+
+
+def one_of(unit: str) -> str:
+    """Write a unit in the singular: ``hour`` of ``hours``, but ``celsius`` and ``m/s`` as they are."""
+    return unit[:-1] if re.fullmatch(r"[A-Za-z ]{2,}(?<![sui])s", unit) else unit
+
+
+def weighing(whose: Unit) -> str:
+    """Say which rows of a unit of privacy weigh."""
+    some = "one row has" if whose.max_rows == 1 else f"{whose.max_rows} rows have"
+    return f"Of each {whose.column} at most {some} weight, chosen by a hash; rows without one have none."
 
 
 def chi_square_text(statistic: float, df: int, p: float) -> str:

@@ -15,7 +15,7 @@ from dpstats._arguments import among, near, number, shown, word
 from dpstats.errors import SpecificationError
 from dpstats.formula.reader import variable_in
 from dpstats.results.record import Record, factors_of
-from dpstats.results.table import plain
+from dpstats.results.table import one_of, plain
 from dpstats.schema import Bounded, Count
 
 Units: TypeAlias = Mapping[str, float]
@@ -90,4 +90,5 @@ def _is_number(record: Record, name: str) -> bool:
 
 def _label(record: Record, variable: str, many: float = 1.0) -> str:
     unit = getattr(record.schema[variable], "unit", None)
+    unit = one_of(unit) if unit and many == 1 else unit
     return f"{variable} (per {plain(many)}{f' {unit}' if unit else ''})"

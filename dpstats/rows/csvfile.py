@@ -90,13 +90,13 @@ def names_in(line: bytes, sep: str, encoding: str) -> list[str]:
     except ValueError:
         why = (
             f"its first line is not in {encoding.removesuffix('-sig')}; say which encoding it has, as in "
-            "dps.read_csv(path, encoding='latin-1'), or --encoding latin-1 on the command line"
+            "dps.read_csv(path, encoding='latin-1')"
         )
     except csv.Error:
         why = (
             "its first line has a null character, or a quotation mark that is not closed or that "
             "something follows; take it out, or say what separates the names, with dps.read_csv(path, "
-            "sep=';') or --sep ';'"
+            "sep=';')"
         )
     if not why and not any(names):
         why = "its first line is blank; take out the lines above the names of the columns"

@@ -190,7 +190,7 @@ class Asked:
                 f"the data have no column {lacking}{_near(missing, columns)} "
                 + _RENAME
                 + (_TITLE if named == 1 < len(self.columns) else _HEADER)
-                + "(dps.read_csv(path, sep=';'), or --sep ';' on the command line)"
+                + "Say it with dps.read_csv(path, sep=';')"
             )
         twice = [name for name in self.columns if columns.count(name) > 1]
         if twice:
@@ -211,7 +211,7 @@ _RENAME = (
 _HEADER = "does the first line hold the names? is the separator right? "
 _TITLE = (
     "its first line has one name alone, and may be a title, then take out all lines above the names of the "
-    "columns; or something else separates them "
+    "columns; or something else separates them. "
 )
 
 

@@ -109,13 +109,13 @@ def _names(names: list[str]) -> dict[Any, str | None]:
         sep = r"\t" if "\t" in alone[0] else ";"
         raise DataError(
             "the first line of the file holds one name alone: take out all lines above the names of the "
-            f"columns, or say what separates them, with dps.read_csv(path, sep='{sep}') or --sep '{sep}'"
+            f"columns, or say what separates them, with dps.read_csv(path, sep='{sep}')"
         )
     if any(re.match(r"[-+.,$€£\s]*\d", name) for name in names):
         raise DataError(
             "the first line of the file holds numbers, so it may be a record: put the names of the columns "
-            "above it, each beginning with a letter, or say how the file is written, with dps.read_csv or "
-            "--sep"
+            "above it, each beginning with a letter, or say how the file is written, with "
+            "dps.read_csv(path, sep=';')"
         )
     if len(set(alone)) < len(alone):
         raise DataError(

@@ -30,7 +30,7 @@ COLUMNS: dict[str, list[Any]] = {
 WHY = {
     "days": "1 digits in groups: dps.read_csv(path, thousands=',') ('1,234'); 1 a decimal comma: "
     "dps.read_csv(path, decimal=',') ('5,5'); 1 a date: give days since one origin "
-    "('2024-01-31'); 1 a text ('a while'); 1 missing",
+    "('2024-01-31'); 1 a text: write a number, or nothing where there is none ('a while'); 1 missing",
     "maker": "1 'HGST' in another spelling ('hgst'); 1 'Western Digital' in another spelling "
     "('western-digital'); 1 not declared ('WDC'); 1 missing",
     "failed": "1 'dead' in another spelling ('Dead'); 1 not declared ('1'); 1 missing",
@@ -125,7 +125,8 @@ def test_with_a_formula_an_open_end_is_no_loss_and_swapped_ends_are() -> None:
     assert int((~build_design(BETWEEN, VISITS).read(block).ok).sum()) == 2
     assert dps.check(ENDS, VISITS).frame["unusable"].tolist() == [1, 2]
     typed = {**ENDS, "upper": ["2O0", "200", "300", ""]}  # a fit takes the first for a unit that still works
-    assert dps.check(typed, VISITS, BETWEEN).frame["why"][1] == "1 a text ('2O0'); 1 missing"
+    why = dps.check(typed, VISITS, BETWEEN).frame["why"][1]
+    assert why == "1 a text: write a number, or nothing where there is none ('2O0'); 1 missing"
     assert dps.check({**ENDS, "a": [1] * 4}, {**VISITS, "a": dps.count(3)}, BETWEEN).frame.shape[0] == 2
 
 

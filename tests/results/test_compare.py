@@ -168,3 +168,15 @@ def test_cautions_of_each_fit_are_named() -> None:
     doubtful = capacitor(flags=(("law", "failures come at other times"), ("weak", "noise hides")))
     text = " ".join(str(dps.compare(capacitor(), doubtful)).split())
     assert text.count("Caution: ") == 1 and "unit one row. Caution: law, weak (see its summary)" in text
+
+
+def test_a_function_under_its_two_names_is_one_line() -> None:
+    fit, names = glm("gaussian"), ("np.log(hours)", "log(hours)")
+    assert names[0] in fit.names
+    other = glm("gaussian", names=tuple(name.removeprefix("np.") for name in fit.names))
+    table = dps.compare(fit, other)
+    (line,) = (line for line in table.as_text().splitlines() if line.strip().startswith(names))
+    assert line.split()[0] == names[0]
+    value = fit.params[names[0]]
+    assert [float(each) for each in line.split()[1:]] == pytest.approx([value] * 2, rel=1e-3)
+    assert set(names) <= set(table.frame["term"])

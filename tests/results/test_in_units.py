@@ -114,3 +114,16 @@ def test_ratios_say_what_they_are_per_and_take_other_units() -> None:
         fit.time_ratios({"voltage": 50})
     with pytest.raises(SpecificationError, match=".loc.name. of them is one"):
         fit.hazard_ratios("voltage")
+
+
+@pytest.mark.parametrize(
+    ("unit", "one"),
+    [("years", "year"), ("celsius", "celsius"), ("m/s", "m/s"), ("engine hours", "engine hour")],
+)
+def test_a_ratio_of_one_unit_is_per_one_of_it(unit: str, one: str) -> None:
+    fit = glm("binomial")
+    schema = fit.schema.to_dict()
+    schema["age"]["unit"] = unit
+    fit = glm("binomial", schema=dps.Schema.from_dict(schema))
+    assert f"age (per 1 {one}) " in str(fit.odds_ratios())
+    assert f"age (per 10 {unit}) " in str(fit.odds_ratios(units={"age": 10}))

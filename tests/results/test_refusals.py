@@ -13,7 +13,8 @@ LINEAR = ("ols", "ridge")
 WANTED = (
     "resid fittedvalues mu wresid get_influence hat_matrix_diag cooks_distance outlier_test llf aic bic "
     "deviance pearson_chi2 concordance f_test compare_lr_test anova scale fit_history converged n_iter data "
-    "endog exog remove_data get_margeff random_state nevents summary2"
+    "endog exog remove_data get_margeff random_state nevents summary2 "
+    "pseudo_r2 roc_auc margeff"
 ).split()
 ROWWISE = ("predict", "get_prediction", "augment", "residuals", "simulate")
 

@@ -113,7 +113,7 @@ def test_a_line_of_title_is_not_taken_for_a_name(tmp_path: Path) -> None:
     with pytest.raises(dps.DataError, match="one name alone: take out all lines above .* sep=';'"):
         dps.Schema.template(path)
     path.write_text("cost\tage\n1\t2\n")
-    with pytest.raises(dps.DataError, match=r"or --sep '\\t'"):
+    with pytest.raises(dps.DataError, match=r"sep='\\t'"):
         dps.Schema.template(path)
 
 
