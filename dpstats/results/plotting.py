@@ -21,6 +21,7 @@ from dpstats.results.table import Facts, level_percent, one_of, percent, plain, 
 STYLES = ("-", "--", ":", "-.")  # the next one when the colours are used up
 Step = Literal["post"] | None
 BAND = 0.15  # opacity
+LINES, LINES_SMALL = 4, 6  # of a legend, small and smallest, for each inch of the height of a figure
 FOOTER = "footer"  # what marks a text as one
 EXPOSED = "not-private"  # what marks axes that show what is not private
 NOTHING_DRAWN = "nothing-drawn"  # what marks a text that says so
@@ -113,7 +114,8 @@ def per(unit: str) -> str:
 def legend(ax: Axes, named: int = 1) -> None:
     """Put a legend to axes where more than `named` things have a label, or a text where no line is drawn.
 
-    It stands beside axes that are alone in their figure, where it hides no line, and else inside.
+    It stands beside axes that are alone in their figure, where it hides no line, and else inside. That of
+    more lines than its figure is high for is small and in columns.
     """
     _mark_wide_bands(ax)
     labels = ax.get_legend_handles_labels()[1]
@@ -124,7 +126,12 @@ def legend(ax: Axes, named: int = 1) -> None:
         ax.text(*middle, transform=ax.transAxes, ha="center", va="center", gid=NOTHING_DRAWN)
     if len(labels) <= named:
         return
-    ax.legend(fontsize="small", frameon=False, **beside(ax))
+    look: dict[str, Any] = {"fontsize": "small"}
+    inches = ax.figure.bbox.height / ax.figure.dpi
+    if len(labels) > LINES * inches:  # matplotlib would press the axes flat
+        columns = math.ceil(len(labels) / (LINES_SMALL * inches))
+        look = {"fontsize": "xx-small", "ncols": columns, "columnspacing": 1.0, "handlelength": 1.5}
+    ax.legend(frameon=False, **look, **beside(ax))
 
 
 def finished(

@@ -539,3 +539,16 @@ def test_of_several_groups_twelve_times_are_printed_and_all_events_are_among_the
     assert "12 of 40 times are printed; table() has all" in " ".join(str(two).split())
     assert sum(float(row[2]) for row in two.document.tables[0].rows) == 400 and len(two.table()) == 80
     assert two.document.tables[0].columns[0].head == "time (hours)"
+
+
+@pytest.mark.parametrize("groups", [15, 30, 60])
+def test_many_curves_have_a_legend_that_leaves_axes_their_height(groups: int) -> None:
+    """Of one column of 30 names matplotlib gave up the layout, or cut it off."""
+    counts = np.repeat(curve().counts, groups, axis=0)
+    names = tuple(f"M{i}" for i in range(groups))
+    with warnings.catch_warnings(action="error"):
+        ax = curve(names, counts=counts, sds=np.full_like(counts, 2.0)).plot()
+        ax.figure.canvas.draw()
+    legend = ax.get_legend().get_window_extent()
+    assert 0 <= legend.y0 < legend.y1 <= ax.figure.bbox.y1 and legend.x1 <= ax.figure.bbox.x1
+    assert ax.get_position().height > 0.7 and ax.get_position().width > 0.5
