@@ -17,7 +17,7 @@ from dpstats.models import LinearModel, Survreg
 from dpstats.models.skeleton import NO_ROWS, Plannable, check_budget
 from dpstats.moments import PublicMoments
 from dpstats.planning.knowledge import of_subset, read_known, told_of
-from dpstats.planning.printed import BUDGET, ROWS, document, draw
+from dpstats.planning.printed import BUDGET, MOST_DRAWN, ROWS, document, draw
 from dpstats.planning.trials import Z95, Outlook, Planned, Setting, Trial, counted, with_rows
 from dpstats.planning.truth import EVEN, read_asked
 from dpstats.results import SurvivalFit
@@ -138,9 +138,7 @@ class FitPlan(Shown):
         """The printed table."""
         model, known = self._setting.model, self._setting.known
         penalised = isinstance(model, LinearModel) and model.alpha > 0
-        return document(
-            model.design.formula, self.budget, self.n, self.table(), known, self._trial.law, penalised
-        )
+        return document(model.design, self.budget, self.n, self.table(), known, self._trial.law, penalised)
 
     @counted()
     def power(self, effects: Mapping[str, float]) -> pd.Series:
@@ -309,7 +307,8 @@ class FitPlan(Shown):
         Parameters
         ----------
         terms : sequence of str, optional
-            Default: all but the intercept and ``Log(scale)``.
+            Default: all but the intercept and ``Log(scale)``; of more than ten, the ten with the widest
+            intervals.
         ax : matplotlib Axes, optional
             Draw here; default: the axes of a new figure.
         against : {"budget", "rows"}
@@ -328,7 +327,7 @@ class FitPlan(Shown):
         asked = [
             one for one in (terms if isinstance(terms, list | tuple) else [terms]) if isinstance(one, str)
         ]
-        chosen = self._slopes() if terms is None else list(self._targets("terms", dict.fromkeys(asked, 1.0)))
+        chosen = self._widest if terms is None else list(self._targets("terms", dict.fromkeys(asked, 1.0)))
         places = [self.names.index(name) for name in chosen]
         factors = 2.0 ** np.arange(-3, 4)
         tried = [
@@ -341,11 +340,19 @@ class FitPlan(Shown):
         return draw(
             chosen,
             np.array(at),
-            half,
+            np.maximum(half, floors),  # a few fits err, and no interval is shorter than without noise
             floors * np.ones_like(half),
             ROWS if against == ROWS else self.budget.unit,
             ax,
+            len(self._slopes()) if terms is None else len(chosen),
         )
+
+    @property
+    def _widest(self) -> list[str]:
+        """Names of at most ten coefficients of covariates, those with the widest intervals."""
+        half, slopes = dict(zip(self.names, self._found.half_width, strict=True)), self._slopes()
+        widest = sorted(slopes, key=half.__getitem__, reverse=True)[:MOST_DRAWN]
+        return [name for name in slopes if name in widest]
 
     def _slopes(self) -> list[str]:
         """Names of the coefficients of covariates; of all if there are none."""

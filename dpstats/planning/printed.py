@@ -7,9 +7,11 @@ import pandas as pd
 
 from dpstats._arguments import Axes, axes
 from dpstats.budget import Budget, worded
+from dpstats.formula import Design
 from dpstats.planning.knowledge import Knowledge
 from dpstats.planning.truth import ResponseLaw
 from dpstats.results.document import NOT_ESTIMABLE, Document
+from dpstats.results.plotting import legend
 from dpstats.results.table import BANNER, Column, Table, figures, percent
 
 _HEADS = {
@@ -40,7 +42,7 @@ _AROUND = "sds x1.5 and sds /1.5 are the half width where the true sds are 1.5 t
 
 
 def document(
-    formula: str,
+    design: Design,
     budget: Budget,
     n: int,
     table: pd.DataFrame,
@@ -52,10 +54,13 @@ def document(
     heads = _HEADS_AROUND if "half_low" in table else _HEADS
     heads = {name: head for name, head in heads.items() if name in table}
     columns = (Column("", "l"), *(Column(head, ".") for head in heads.values()))
+    whose = design.schema.privacy_unit
+    rows = f", of which {whose.max_rows} rows have weight" * (whose.max_rows > 1)
+    unit = ((("Unit", whose.short + rows),),) if whose.column else ()
     return Document(
-        title=f"Plan of a private fit: {formula}",
+        title=f"Plan of a private fit: {design.formula}",
         banner=BANNER if known.not_private else "",
-        head=((("Rows", f"{n} (planned)"),), (("Budget", worded(budget)),)),
+        head=((("Rows", f"{n} (planned)"),), (("Budget", worded(budget)),), *unit),
         tables=(Table(columns, tuple(_row(row, heads) for _, row in table.iterrows())),),
         notes=(*_notes(known, law, "half_low" in table, penalised), *_doubts(table)),
     )
@@ -140,14 +145,21 @@ def _doubts(table: pd.DataFrame) -> list[str]:
 
 
 BUDGET, ROWS = "budget", "rows"  # what a plot may be against
+MOST_DRAWN = 10  # terms, unless they are chosen: as many as there are colours
 
 
 def draw(
-    terms: Sequence[str], at: np.ndarray, half: np.ndarray, floor: np.ndarray, unit: str, ax: Axes | None
+    terms: Sequence[str],
+    at: np.ndarray,
+    half: np.ndarray,
+    floor: np.ndarray,
+    unit: str,
+    ax: Axes | None,
+    of: int,
 ) -> Axes:
     """One line for each term, of shape (places, terms), and a dashed one where noise is nothing.
 
-    The place in the middle is the plan's.
+    The place in the middle is the plan's. The title says if there are more terms, `of` in all.
     """
     from matplotlib.ticker import LogLocator, StrMethodFormatter
 
@@ -160,17 +172,19 @@ def draw(
         ax.plot(at[known], half[known, j], "o-", color=f"C{j}", markersize=4, label=term + lost)
         ax.plot(at, floor[:, j], color=f"C{j}", linestyle="--", linewidth=0.9)
     ax.axvline(at[len(at) // 2], color="0.6", linewidth=0.8, zorder=0)
+    title = f"What {'rows buy' if unit == ROWS else 'a budget buys'} (dashed: without noise)"
+    left = f"\nthe {len(terms)} of {of} terms with the widest intervals; terms= chooses" * (len(terms) < of)
     ax.set(
         xscale="log",
         yscale="log",
         xlabel=unit,
         ylabel="half width of the 95 % interval",
-        title=f"What {'rows buy' if unit == ROWS else 'a budget buys'} (dashed: without noise)",
+        title=title + left,
     )
     # at the places that were tried, in plain numbers
     ax.set_xticks(at, names)
     ax.minorticks_off()
     ax.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
     ax.yaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
-    ax.legend()
+    legend(ax, 0)
     return ax

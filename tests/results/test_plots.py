@@ -353,7 +353,7 @@ def test_the_ridge_path_names_a_coefficient_that_is_lost() -> None:
 
 def test_a_plan_names_what_is_lost_and_at_which_budgets() -> None:
     half = np.array([[np.inf, np.inf, 1.0], [np.inf, 2.0, 1.0]])
-    ax = draw_plan(["a", "b", "c"], np.array([0.5, 1.0]), half, np.ones((2, 3)), "rho", None)
+    ax = draw_plan(["a", "b", "c"], np.array([0.5, 1.0]), half, np.ones((2, 3)), "rho", None, 3)
     labels = ax.get_legend_handles_labels()[1]
     assert labels == ["a: not estimable", "b: not estimable at 0.5", "c"]
 
