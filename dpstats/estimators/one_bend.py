@@ -21,9 +21,8 @@ from dpstats.families.quantiles import even_shares
 # of 8 of Weibull times that level off, where maximum likelihood goes farthest; right lines have intervals 4 %
 # longer.
 _PLACES, _EFFECT = np.array([-0.5, 0.0, 0.5, 1.0, 1.5, 2.0, 3.0]), 0.3
-_BEYOND = np.exp(
-    -1 - _PLACES
-)  # of an exponential column; a hinge has its square twice, less that of its mean
+# Mean of what lies beyond, of an exponential column; its mean square is twice that.
+_BEYOND = np.exp(-1 - _PLACES)
 _CHANGES = np.multiply.outer(_EFFECT / np.sqrt(_BEYOND * (2 - _BEYOND)), stdtrit(2.0, even_shares(21)))
 _OFFSETS = np.linspace(-8.0, 8.0, 321)  # of rows from a line, in sigmas
 _STEPS, _LONGEST = 40, 1.0  # Newton's, and how far one moves a line at most, in sigmas
