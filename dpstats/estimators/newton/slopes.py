@@ -164,7 +164,8 @@ def said(
 
     Both are in the scale of the column. The intercept makes up for a change so that its own score stays 0.
     """
-    family, slopes, (places, shares) = score.family, params * located.scale, rows
+    # most octaves have no row
+    family, slopes, (places, shares) = score.family, params * located.scale, np.array(rows)[:, rows[1] > 0]
     others = math.sqrt(float(np.sum(np.delete(slopes**2 * located.squares, [0, j]))))
     middle = float(params[0] + params[1:] @ located.center[1:]) + located.offset
     at = np.repeat(places, len(_OTHERS))
@@ -173,7 +174,7 @@ def said(
     mean, information = family.mean(eta), kept * family.curvature(eta)
     kept *= family.score(np.ones_like(eta), eta) - family.score(np.zeros_like(eta), eta)
     moved = eta[:, None] + np.multiply.outer(at, shifts)
-    most = 2 * float(np.abs(at).max()) * np.abs(shifts)
+    most = 2 * float(np.abs(rows[0]).max()) * np.abs(shifts)
     intercept = halved(lambda each: kept @ (family.mean(moved + each) - mean[:, None]) <= 0, -most, most)
     heart = float(information @ at / information.sum())
     far = at - heart
