@@ -5,7 +5,7 @@ import pickle
 import pytest
 
 from dpstats.errors import SchemaError
-from dpstats.schema import ROW, Schema, bounded, event
+from dpstats.schema import ROW, Schema, bounded, event, levels
 
 PLAIN = Schema(time=bounded(1, 4000), failed=event())
 SCHEMA = PLAIN.unit("serial", max_rows=2)
@@ -111,7 +111,10 @@ def test_max_rows_is_a_whole_number_from_1(rows):
         (lambda: PLAIN.unit(None, max_rows=1), "must be a text such as 'serial'"),
         (lambda: PLAIN.unit("row", max_rows=1), "rename the column 'row'"),
         (lambda: PLAIN.unit("time", max_rows=1), "'time' is declared as bounded, so it cannot name the unit"),
-        (lambda: Schema(SCHEMA, serial=bounded(0, 1)), "'serial' is declared twice"),
+        (lambda: Schema(SCHEMA, serial=bounded(0, 1)), "'serial' is declared as bounded, so it cannot name"),
+        (lambda: Schema({**SCHEMA, "serial": levels("a", "b")}), "'serial' is declared as levels, so it"),
+        (lambda: Schema(dict(SCHEMA) | {"serial": bounded(0, 1)}), "'serial' is declared as bounded, so it"),
+        (lambda: Schema({**SCHEMA, "serial": {"kind": "unit", "max_rows": 3}}), "both declared as unit"),
         (lambda: SCHEMA.replace(serial=bounded(0, 1)), "no variable 'serial'; declared are time, failed"),
         (lambda: SCHEMA.replace(tine=bounded(0, 1)), r"'tine'; did you mean 'time'.*schema \| {...} adds"),
         (lambda: SCHEMA.replace(PLAIN.unit("site", max_rows=3)), "replace is of variables alone"),

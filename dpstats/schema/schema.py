@@ -250,26 +250,33 @@ class Schema(Mapping[str, Variable]):
         """The unit and the norms as plain tables, the unit by its column."""
         unit = self.privacy_unit
         tables = {unit.column: {"kind": unit.kind, "max_rows": unit.max_rows}} if unit.column else {}
-        norms = {
-            str(norm): {"kind": norm.kind, "columns": list(norm.columns), "radius": norm.radius}
-            for norm in self.norms
-        }
-        return tables | norms
+        for norm in self.norms:
+            name = str(norm)
+            while name in self._variables or name in tables:
+                name += "'"
+            tables[name] = {"kind": norm.kind, "columns": list(norm.columns), "radius": norm.radius}
+        return tables
+
+    def _named(self) -> dict[str, Any]:
+        """The variables, and the unit and the norms by names that no column has."""
+        parts = (*([self._unit] if self._unit.column else []), *self._norms)
+        return self._variables | {repr(part): part for part in parts}
 
     def keys(self) -> KeysView[str]:
         """The names of the variables, and of the unit and the norms, so that ``{**schema}`` keeps them.
 
-        A loop over the schema, ``in``, ``len`` and ``items()`` are of the variables alone.
+        The unit's is not that of its column: a dict that declares this as a variable, too, is refused. A loop
+        over the schema, ``in``, ``len`` and ``items()`` are of the variables alone.
         """
-        return (self._variables | self._together()).keys()
+        return self._named().keys()
 
     def __getitem__(self, name: str) -> Variable:
         if name in self._variables:
             return self._variables[name]
-        together = self._together()
-        if name not in together:
+        named = self._together() | self._named()
+        if name not in named:
             raise _Undeclared(name, tuple(self._variables))
-        return together[name]
+        return named[name]
 
     def __contains__(self, name: object) -> bool:
         return name in self._variables
@@ -469,8 +476,11 @@ def _parse(path: str | Path, parse: Callable[[str], Any]) -> Any:
 
 def _names_of(kind: type[Unit] | type[Norm], declared: Mapping[str, Any]) -> list[str]:
     """The names of what is declared as a unit, or as a norm."""
-    tables = ((name, value) for name, value in declared.items() if isinstance(value, Mapping))
-    return [name for name, table in tables if among(table.get("kind"), (kind.kind,))]
+    return [
+        name
+        for name, value in declared.items()
+        if isinstance(value, kind) or (isinstance(value, Mapping) and among(value.get("kind"), (kind.kind,)))
+    ]
 
 
 def _table_of(declared: dict[str, Any], name: str, needs: tuple[str, ...], what: str) -> dict[str, Any]:
@@ -491,6 +501,8 @@ def _unit_of(declared: dict[str, Any]) -> Unit:
         raise SchemaError(f"{' and '.join(map(repr, names))} are both declared as unit; keep one")
     unit = ROW
     for name in names:
+        if isinstance(declared[name], Unit):
+            return declared.pop(name)
         unit = Unit(name, **_table_of(declared, name, ("max_rows",), f"variable {name!r}: a unit"))
     return unit
 
@@ -498,7 +510,10 @@ def _unit_of(declared: dict[str, Any]) -> Unit:
 def _norms_of(declared: dict[str, Any]) -> Iterator[Norm]:
     """The norms among the declarations, which lose them."""
     for name in _names_of(Norm, declared):
-        yield Norm(**_table_of(declared, name, ("columns", "radius"), f"{name!r}: a norm"))
+        if isinstance(declared[name], Norm):
+            yield declared.pop(name)
+        else:
+            yield Norm(**_table_of(declared, name, ("columns", "radius"), f"{name!r}: a norm"))
 
 
 def _check_unit_and_texts(unit: Unit, variables: Mapping[str, Variable]) -> None:

@@ -438,8 +438,6 @@ def check_norms(norms: Sequence[Norm], variables: Mapping[str, Variable]) -> Non
     """
     seen: set[str] = set()
     for norm in norms:
-        if str(norm) in variables:
-            raise SchemaError(f"a variable cannot be called as a norm is, {str(norm)!r}; rename the column")
         for name in norm.columns:
             if name not in variables:
                 raise SchemaError(f"the {norm} needs {name!r} to be declared; declare it as bounded()")
