@@ -173,7 +173,7 @@ class Coxph(Plannable):
             share_of_middles(self.design)
         )
         costs = costs_of_middles(self.design, budget) | plan.costs
-        facts = pay(curator, self.design, budget, ledger, NEWTON_METHOD, costs)
+        facts = pay(curator, self.design, budget, ledger, NEWTON_METHOD, costs, "coxph")
         curator, design = about_middles(curator, self.design, budget)
         result = of_formula(fit_hazards(curator, _problem(design, self.times), plan), design)
         entry = _response(self.design).entry

@@ -135,6 +135,7 @@ class _Look(HoldsRows):
             ledger,
             f"noisy counts and moments ({'pure epsilon' if budget.pure else 'Gaussian'})",
             plan.costs,
+            "describe",
         )
         known = design.inside is None and rows.unit.column is None
         found, products = describe_columns(curator, plan, asked, rows.n if known else None)

@@ -43,7 +43,7 @@ def fit_by_functional(
     """
     epsilon = _checked(design, budget)
     method = PAPER_METHOD if compat else METHOD
-    facts = pay(curator, design, budget, ledger, method, {_WHAT: epsilon})
+    facts = pay(curator, design, budget, ledger, method, {_WHAT: epsilon}, f"survreg {dist.name}")
     found = (fit_quadratic if compat else fit_functional)(curator, box, dist.log, dist.family, epsilon)
     return publish(
         SurvivalFit,

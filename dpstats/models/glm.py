@@ -408,7 +408,7 @@ class GlmModel(Plannable):
         if moves:
             least = YES_NO if self.family.two_valued else SCORES
             check_worth(curator, budget, self._problem.k, least, force)
-        facts = pay(curator, self.design, budget, ledger, named, costs)
+        facts = pay(curator, self.design, budget, ledger, named, costs, f"{self._name} {self.family.name}")
         curator, design = about_middles(curator, self.design, budget) if moves else (curator, self.design)
         problem = replace(problem_of(design, self.family, self._name), robust=robust)
         result = estimated(curator, method, problem, self._public, plan)

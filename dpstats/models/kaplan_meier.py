@@ -160,7 +160,7 @@ class KaplanMeier(Unfitted):
             name: measure(budget) * (share if pure else math.sqrt(share)) for name, share in shares.items()
         }
         sd = self._noise(curator, budget, costs["exit counts"], force)
-        facts = pay(curator, self.design, budget, ledger, method, costs)
+        facts = pay(curator, self.design, budget, ledger, method, costs, "kaplan_meier")
         times = self._found(curator, costs, sd)
         release = curator.release("exit_counts", costs["exit counts"], edges=times, groups=len(self.groups))
         most = self.design.max_weight

@@ -240,7 +240,7 @@ class LinearModel(Plannable):
             plan = plan.after(share_of_middles(self.design))
         first = costs_of_middles(self.design, budget) if moves else {}
         released = dict(zip(PMT_RELEASED, costs(budget.mu), strict=True)) if pmt else first | plan.costs
-        facts = pay(curator, self.design, budget, ledger, named, released)
+        facts = pay(curator, self.design, budget, ledger, named, released, self._name)
         curator, design = about_middles(curator, self.design, budget) if moves else (curator, self.design)
         estimate, unasked = (
             (self._pmt(curator, budget.mu, compat), ()) if pmt else self._gram(curator, design, plan)

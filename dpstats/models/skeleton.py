@@ -298,6 +298,7 @@ def pay(
     ledger: Ledger | str | Path | None,
     method: str,
     costs: Mapping[str, float | Pure | Gdp],
+    model: str,
 ) -> dict[str, Any]:
     """Charge the whole budget of a fit; return what its record says of that, beside its estimate.
 
@@ -313,6 +314,8 @@ def pay(
         The algorithm in words.
     costs : mapping of str to cost
         Of each kind of release.
+    model : str
+        The model and its family or distribution in words, which the ledger keeps beside the method.
 
     Raises
     ------
@@ -321,7 +324,7 @@ def pay(
     """
     rows = ((name, getattr(design, name)) for name in ("weights", "subset"))
     asked = ", ".join([design.formula, *(f"{name}={text!r}" for name, text in rows if text)])
-    line = curator.pay(ledger, formula=asked, method=method, costs=costs)
+    line = curator.pay(ledger, formula=asked, method=f"{model}, {method}", costs=costs)
     return {
         "formula": design.formula,
         "subset": design.subset,

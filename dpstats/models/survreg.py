@@ -279,7 +279,9 @@ class Survreg(Plannable):
                 share_of_middles(self.design)
             )
             spent = {COLUMNS: pure_plan.cost("columns"), PURE_LATER: after_columns(pure_plan)}
-            facts = pay(curator, self.design, budget, ledger, PURE_METHOD, first | spent)
+            facts = pay(
+                curator, self.design, budget, ledger, PURE_METHOD, first | spent, f"survreg {self.dist}"
+            )
             curator, design = about_middles(curator, self.design, budget)
             result = fit_location_scale(curator, self._problem(design), pure_plan)
             return self._publish(facts, of_formula(result, design), (*first, *PURE_RELEASED))
@@ -292,7 +294,7 @@ class Survreg(Plannable):
         newton: tuple[str, ...] = INSPECTED if inspected else RELEASED
         routes, later = (NEWTON_METHOD, ", ".join(INSPECTED[1:])) if inspected else (ROUTES, LATER)
         costs = {**first, COLUMNS: plan.cost("columns"), later: after_columns(plan), **more}
-        facts = pay(curator, self.design, budget, ledger, routes, costs)
+        facts = pay(curator, self.design, budget, ledger, routes, costs, f"survreg {self.dist}")
         curator, design = about_middles(curator, self.design, budget)
         result = fit_location_scale(curator, self._problem(design), plan)
         # by signs the line is asked about where columns are skewed
@@ -311,7 +313,9 @@ class Survreg(Plannable):
             share_of_middles(self.design)
         )
         costs = {COLUMNS: plan.cost("columns"), ", ".join(RELEASED[1:]): after_columns(plan)}
-        facts = pay(curator, self.design, budget, ledger, NEWTON_METHOD, first | costs)
+        facts = pay(
+            curator, self.design, budget, ledger, NEWTON_METHOD, first | costs, f"survreg {self.dist}"
+        )
         middles = found_middles(curator, self.design, budget) if first else {}
         moved, wide = self.design.about(middles), scales.design.about(middles)
         problem = replace(self._problem(wide), strata=_strata(scales, moved, wide))

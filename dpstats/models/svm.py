@@ -134,9 +134,9 @@ def fit_margin(
     hidden = 0.0 if compat else hidden_share(curator, ball, loss, plan, sides)
     wanted = hidden * curator.n * measure(budget)
     check_enough(curator, budget, wanted, f"{ball.k} coefficient{'s' * (ball.k > 1)}", force)
-    named = METHODS[method] + (" as published" if compat else "")
+    named, called = METHODS[method] + " as published" * bool(compat), f"{asked.model} {asked.dist}"
 
-    facts = pay(curator, design, budget, ledger, _named(named, budget), plan.costs)
+    facts = pay(curator, design, budget, ledger, _named(named, budget), plan.costs, called)
     if compat:
         result = fit_published_minimum(curator, ball, loss, ridge, plan, tilted)
     else:
@@ -190,7 +190,7 @@ def fit_debiased_logit(
     check_debiased(curator, problem, plan)
     costs = costs_of_middles(design, budget) | plan.costs
 
-    facts = pay(curator, design, budget, ledger, _named(DEBIASED, budget), costs)
+    facts = pay(curator, design, budget, ledger, _named(DEBIASED, budget), costs, f"{model} binomial")
     curator, moved = about_middles(curator, design, budget)
     first = int(problem.intercept)
     lower, upper = moved.bounds[first:].T

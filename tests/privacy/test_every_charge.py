@@ -94,6 +94,7 @@ def check(case: Case, ledger: Ledger, unit: str, records: list[Record]) -> None:
     """One charge: the budget as it is, and Gaussian where all its noise is."""
     (entry,) = ledger.entries()
     assert (entry.budget, entry.unit) == (BUDGETS[case.budget], unit)
+    assert entry.method.startswith(" ".join(filter(None, (case.model, case.law))))
     assert entry.gaussian == all(record.law.name == "gaussian" for record in records)
     assert entry.gaussian == (case.budget != "pure") or case.compat
     spent, left = ledger.spent, ledger.left
