@@ -16,7 +16,7 @@ from dpstats.moments.interval_counts import CumulativeHazard, comparison, cumula
 from dpstats.results.curve_estimates import Hazard, LogRankTest, half_widths, logrank_test, restricted_mean
 from dpstats.results.document import NOT_ESTIMABLE, Document, Shown, limit_columns, marked, point_columns
 from dpstats.results.notreleased import NOT_RELEASED, missing, refusal
-from dpstats.results.plotting import band, entitled, footer, left_out, legend, style
+from dpstats.results.plotting import band, entitled, footer, left_out, legend, some_of, style
 from dpstats.results.summary import UNSURE
 from dpstats.results.survival_quantities import check_times, failed_fractions
 from dpstats.results.table import (
@@ -412,7 +412,13 @@ class CurveFit(Facts, Shown, Stored):
         return bool(failed.sum() <= UNSURE * np.sqrt((sds**2).sum()))
 
     def plot(
-        self, level: float = 0.95, ax: Axes | None = None, *, of: str = "survival", steps: bool = False
+        self,
+        level: float = 0.95,
+        ax: Axes | None = None,
+        *,
+        of: str = "survival",
+        steps: bool = False,
+        groups: Sequence[str] | None = None,
     ) -> Axes:
         """Plot the fraction that survives, or the cumulative hazard, from time 0 on. Needs matplotlib.
 
@@ -427,6 +433,8 @@ class CurveFit(Facts, Shown, Stored):
         steps : bool
             Draw steps from time to time, as survfit does; else lines, as nothing says that units fail at the
             times of the grid.
+        groups : sequence of str, optional
+            Levels of the factor whose curves are drawn, in this order; default: all.
 
         Returns
         -------
@@ -435,7 +443,7 @@ class CurveFit(Facts, Shown, Stored):
         Raises
         ------
         SpecificationError
-            For another `of`.
+            For another `of`, or a group that the curve does not have.
 
         Examples
         --------
@@ -445,10 +453,14 @@ class CurveFit(Facts, Shown, Stored):
             raise SpecificationError(f"of must be one of {', '.join(PLOTTED)}; got {shown(of)}")
         new, in_steps = ax is None, truth("steps", steps)
         ax = axes(ax)
-        for i, (group, hazard) in enumerate(zip(self.groups, self._lines(level), strict=True)):
-            look = style(i)
+        lines = dict(zip(self.groups, self._lines(level), strict=True))
+        drawn = self.groups
+        if groups is not None:
+            drawn = some_of("groups", groups, self.groups, "groups of the curve")
+        for i, group in enumerate(drawn):
+            look, hazard = style(i), lines[group]
             if not new:  # beside lines of a fit: in its order of colours, or grey where there is one curve
-                look = {"color": look["color"] if len(self.groups) > 1 else "0.25", "linestyle": ":"}
+                look = {"color": look["color"] if len(drawn) > 1 else "0.25", "linestyle": ":"}
             label = ", ".join(
                 part for part in ("" if new else "Kaplan-Meier", named(self.factor, group)) if part
             )
@@ -459,8 +471,8 @@ class CurveFit(Facts, Shown, Stored):
             value, low, high = (
                 np.exp(-line) if of == "survival" else line for line in (hazard.value, *limits)
             )
-            drawn = "steps-post" if in_steps else "default"
-            ax.plot(hazard.times, value, **look, marker=".", label=label or "all rows", drawstyle=drawn)
+            way = "steps-post" if in_steps else "default"
+            ax.plot(hazard.times, value, **look, marker=".", label=label or "all rows", drawstyle=way)
             band(ax, times, (low, high), look, "post" if in_steps else None)
         if new:
             ax.set(
@@ -469,7 +481,8 @@ class CurveFit(Facts, Shown, Stored):
                 xlim=(0, None if ax.collections else self.times[-1]),
                 xlabel=in_unit("time", self.time_unit),
             )
-            footer(ax, self, self.table(level)["privacy_share"])
+            table = self.table(level)
+            footer(ax, self, table["privacy_share"][table["group"].isin(drawn)])
         if new or self.not_private:
             entitled(ax, f"{PLOTTED[of][1]}, {level_percent(level)} band" if new else ax.get_title(), self)
         legend(ax)

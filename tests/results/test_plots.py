@@ -275,6 +275,24 @@ def texts(ax: object) -> list[str]:
     return [text.get_text() for text in ax.texts]
 
 
+def test_groups_that_are_asked_for_are_drawn_in_their_order_and_no_others() -> None:
+    found = curve(
+        ("A", "B", "C"), formula="Surv(time, failed) ~ maker", sds=np.full((3, 9), [[2.0], [9], [30]])
+    )
+    some, whole = found.plot(groups=["C", "A"]), found.plot()
+    labels = [[line.get_label() for line in ax.lines] for ax in (some, whole, found.plot(groups="B"))]
+    assert labels == [["maker = C", "maker = A"], ["maker = A", "maker = B", "maker = C"], ["maker = B"]]
+    np.testing.assert_array_equal(some.lines[0].get_ydata(), whole.lines[2].get_ydata())
+    noise = [ax.texts[-1].get_text() for ax in (found.plot(groups="A"), found.plot(groups="C"))]
+    assert noise[0] != noise[1], "of the groups that are drawn"
+    for wrong, words in (
+        ("b", r"\(A, B, C\), got 'b'; did you mean 'B'"),
+        ([], r"\(A, B, C\), got a list of 0 items"),
+    ):
+        with pytest.raises(SpecificationError, match=f"groups must be groups of the curve {words}"):
+            found.plot(groups=wrong)
+
+
 def test_limits_of_a_survival_curve_never_rise() -> None:
     whole, at = hazards(), EVERY["coxph"][1]
     baseline = replace(whole.record.baseline, cov=np.diag([0.04, 4.0, 0.02, 0.01, 0.001]))
