@@ -193,7 +193,7 @@ class Design(Filler):
             exog = np.column_stack([np.ones(size), exog])
         return exog[ok]
 
-    def new_rows(self, newdata: Any, clip: bool, asked: str = "newdata") -> NewRows:
+    def new_rows(self, newdata: Any, clip: bool, asked: str = "newdata", gaps: bool = False) -> NewRows:
         """Rows of the design and offsets for new, public data.
 
         Parameters
@@ -206,6 +206,8 @@ class Design(Filler):
             basis of a spline is constant beyond its boundary knots.
         asked : str
             The argument that has them, which errors name.
+        gaps : bool
+            Leave out rows that lack a value; else they are refused.
 
         Raises
         ------
@@ -213,17 +215,18 @@ class Design(Filler):
             If a covariate is missing, a value is missing or has an undeclared level, or a term is not defined
             where a value is.
         """
-        block, size, outside = covariate_block(newdata, self.schema, self.covariates, asked)
+        block, whole, outside = covariate_block(newdata, self.schema, self.covariates, asked, gaps)
+        size = int(whole.sum())
         exog, offset, ok, values = self._predictor(block, size, clip)
         stratum = self._strata.codes(values, ok) if self._strata else np.zeros(size, dtype=int)
         if not ok.all():
             raise RowError(
                 asked,
-                int(np.argmin(ok)),
+                int(np.flatnonzero(whole)[np.argmin(ok)]),
                 ": a value lies outside its public bounds, where a term of the formula is not defined; "
                 "clip=True moves values to their bounds",
             )
-        return NewRows(exog, offset, values, stratum, outside)
+        return NewRows(exog, offset, values, stratum, outside, whole)
 
     def linear_constraint(
         self, text: Any, names: Sequence[str] | None = None

@@ -29,6 +29,8 @@ class NewRows:
         The number of each row's stratum; zeros without strata.
     outside : bool array of shape (m,)
         Which rows came with a value outside its public bounds, or longer than a declared norm.
+    whole : bool array
+        Which of the rows that were given these are: all, or those that lack no value.
     """
 
     exog: np.ndarray
@@ -36,6 +38,7 @@ class NewRows:
     values: dict[str, np.ndarray]
     stratum: np.ndarray
     outside: np.ndarray
+    whole: np.ndarray
 
 
 class RowError(SpecificationError):
@@ -52,11 +55,12 @@ class RowError(SpecificationError):
 
 
 def covariate_block(
-    newdata: Any, schema: Schema, names: Sequence[str], asked: str
-) -> tuple[dict[str, np.ndarray], int, np.ndarray]:
-    """The covariates of new data, their number of rows, and which rows are outside the public bounds.
+    newdata: Any, schema: Schema, names: Sequence[str], asked: str, gaps: bool
+) -> tuple[dict[str, np.ndarray], np.ndarray, np.ndarray]:
+    """The covariates of new data, which of its rows they are, and which of these are outside public bounds.
 
-    `asked` is the name of the argument that has them.
+    `asked` is the name of the argument that has them. With `gaps` the rows that lack a value are left out;
+    else they are refused.
 
     Raises
     ------
@@ -73,27 +77,29 @@ def covariate_block(
             + (f"; is it {like} there?" if like else "")
         )
     if not names:
-        return {}, len(frame), np.zeros(len(frame), dtype=bool)
+        return {}, np.ones(len(frame), dtype=bool), np.zeros(len(frame), dtype=bool)
     # new data are public: they need no unit of privacy
     block = next(open_rows(frame, Schema(schema.variables), names).blocks(max(1, len(frame))), None)
     if block is None:
         raise SpecificationError(f"{asked} have no rows")
     outside = np.zeros(len(frame), dtype=bool)
+    empty = frame[list(names)].isna()
+    whole = ~empty.any(axis=1).to_numpy() | (not gaps)
     for name, values in block.items():
         variable = schema[name]
-        if np.any(bad := ~usable(values, variable)):
+        if np.any(bad := ~usable(values, variable) & whole):
             row = int(np.argmax(bad))
             # by no label of an index, which may be a name
             iloc = " (as .iloc counts)" * (not frame.index.equals(pd.RangeIndex(len(frame))))
             lacks = f" lacks a value of {name!r}; each row needs {', '.join(names)}"
-            empty = pd.isna(frame[name]).iloc[row]
-            raise RowError(asked, row, lacks if empty else f": {name} must be {expected(variable)}", iloc)
+            wrong = lacks if empty[name].iloc[row] else f": {name} must be {expected(variable)}"
+            raise RowError(asked, row, wrong, iloc)
         if not isinstance(variable, Levels):
             outside |= (values < variable.bounds[0]) | (values > variable.bounds[1])
     for norm in schema.norms:
         if norm.read(names):
             outside |= norm.stretch(block, names) > 1 + _ROUNDING
-    return block, len(frame), outside
+    return {name: values[whole] for name, values in block.items()}, whole, outside[whole]
 
 
 def expected(variable: Variable) -> str:

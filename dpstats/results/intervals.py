@@ -104,7 +104,7 @@ def level_of(alpha: float | None, level: float) -> float:
 
 def by_slope(slope: np.ndarray, se: np.ndarray) -> np.ndarray:
     """Return slope * se; what is not estimable stays infinite, also where the slope is 0."""
-    known = np.isfinite(se)
+    known = ~np.isinf(se)
     return np.where(known, slope * np.where(known, se, 0.0), np.inf)
 
 

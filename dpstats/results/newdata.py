@@ -1,8 +1,8 @@
 """Points of new data: the rows of a design that a user supplies, with the words to name them."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, TypeAlias
+from dataclasses import dataclass, replace
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -15,6 +15,7 @@ from dpstats.results.table import plain
 from dpstats.schema import Bounded, Count
 
 NewData: TypeAlias = Mapping[str, Any] | Sequence[Mapping[str, Any]] | pd.DataFrame
+Found = TypeVar("Found", pd.Series, pd.DataFrame)
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +24,8 @@ class Points:
 
     `beyond` has, for each covariate that is a number, how far each row lies above its public bounds or, below
     0, beneath them; `outside` (m,) says which rows have such a value, or are longer than a declared norm.
-    `stratum` (m,) has the numbers of their strata, zeros without any.
+    `stratum` (m,) has the numbers of their strata, zeros without any. `left` has the rows that were
+    given and lack a value, by their places among all that were given.
     """
 
     exog: np.ndarray
@@ -33,6 +35,7 @@ class Points:
     beyond: pd.DataFrame
     outside: np.ndarray
     stratum: np.ndarray
+    left: pd.DataFrame
 
     @property
     def covariates(self) -> pd.DataFrame:
@@ -75,15 +78,21 @@ class Points:
         """Return these rows, in this order."""
         frame = self.frame.iloc[rows].reset_index(drop=True)
         beyond = self.beyond.iloc[rows].reset_index(drop=True)
-        return Points(
-            self.exog[rows],
-            self.offset[rows],
-            frame,
-            self.names,
-            beyond,
-            self.outside[rows],
-            self.stratum[rows],
-        )
+        arrays = {name: getattr(self, name)[rows] for name in ("exog", "offset", "outside", "stratum")}
+        return replace(self, frame=frame, beyond=beyond, **arrays)
+
+    def _placed(self, found: Found) -> Found:
+        every = pd.RangeIndex(len(found) + len(self.left))
+        return found.set_axis(every.difference(self.left.index))
+
+    def among_given(self, found: Found) -> Found:
+        """Return what was found at the points for every row that was given, NaN where one lacks a value."""
+        return self._placed(found).reindex(range(len(found) + len(self.left)))
+
+    def given(self) -> pd.DataFrame:
+        """Return every row that was given, and which are extrapolated, if any is."""
+        whole = self.marked(self.frame)
+        return pd.concat([self._placed(whole), self.left]).sort_index() if len(self.left) else whole
 
 
 def _plain(value: object) -> str:
@@ -95,7 +104,13 @@ def _far(beyond: float) -> str:
 
 
 def points(
-    record: Record, newdata: NewData | None, asked: str, clip: bool = False, name: str = "newdata"
+    record: Record,
+    newdata: NewData | None,
+    asked: str,
+    clip: bool = False,
+    name: str = "newdata",
+    *,
+    gaps: bool = False,
 ) -> Points:
     """Build the design for `newdata`, saying how many of its rows are outside the public bounds.
 
@@ -110,6 +125,8 @@ def points(
         Move values to their public bounds; else they are where they are, and the fit is extrapolated.
     name : str
         The argument that has `newdata`, which errors and warnings name.
+    gaps : bool
+        Leave out rows that lack a value, which a warning says; else they are refused.
 
     Raises
     ------
@@ -127,10 +144,12 @@ def points(
             f"Pass {name}: values of {', '.join(record.covariates)}.",
         )
     whole = frame_of(newdata, asked=name)  # with columns that the fit does not have, such as ages
-    rows = design.new_rows(whole, truth("clip", clip), name)
+    rows = design.new_rows(whole, truth("clip", clip), name, gaps)
+    if not rows.whole.all():
+        warn(f"{int((~rows.whole).sum())} row(s) of {name} lack a value and have no prediction")
     if rows.outside.any():
         _warn(int(rows.outside.sum()), clip, name)
-    table = whole.reset_index(drop=True)
+    table, left = whole[rows.whole].reset_index(drop=True), whole.reset_index(drop=True)[~rows.whole]
     named = tuple(column for column in table if column in record.covariates)
     bounds = {
         column: variable.bounds
@@ -145,7 +164,7 @@ def points(
     outside = rows.outside & (not clip)
     exog = np.asarray(rows.exog, dtype=float)
     far = pd.DataFrame(beyond, index=table.index)
-    return Points(exog, rows.offset, table, named, far, outside, rows.stratum)
+    return Points(exog, rows.offset, table, named, far, outside, rows.stratum, left)
 
 
 def _warn(count: int, clip: bool, name: str) -> None:

@@ -164,7 +164,7 @@ def where_estimable(record: Record, values: np.ndarray, se: np.ndarray) -> np.nd
     R and statsmodels leave such coefficients out, or say NA. A fit without any errors keeps its values.
     """
     lost = np.isinf(se) & (record.no_errors is None)
-    warn_of_lost(lost.reshape(len(lost), -1).any(axis=1))
+    warn_of_lost(lost.any(axis=tuple(range(1, lost.ndim))))
     return np.where(lost, np.nan, values)
 
 
@@ -289,7 +289,7 @@ class Predictions(Coefficients):
         Returns
         -------
         Series of m values; with `se_fit` a DataFrame with columns ``predicted`` and ``se_fit``.
-            NaN where a row rests on a coefficient that is not estimable, which a warning says.
+            NaN where a row lacks a value or rests on a coefficient that is not estimable, which warnings say.
 
         Raises
         ------
@@ -310,11 +310,11 @@ class Predictions(Coefficients):
             raise SpecificationError(
                 f"type must be one of {kinds}; got {shown(type)}{near(type, self._predicts)}"
             )
-        at = points(self.record, newdata, "predict", clip)
+        at = points(self.record, newdata, "predict", clip, gaps=True)
         if type == "quantile":
             raise refusal("quantile", TIMES_ONLY[0].format(model=self.record.model), "Use predict().")
         values, errors = self._predicted(at, type != "response")
-        found = pd.DataFrame({"predicted": values, "se_fit": errors})
+        found = at.among_given(pd.DataFrame({"predicted": values, "se_fit": errors}))
         return found if truth("se_fit", se_fit) else found["predicted"]
 
     def get_prediction(
@@ -330,12 +330,13 @@ class Predictions(Coefficients):
         average : bool
             Average the mean over the rows, which then stand for a population: one value with its error, as
             in statsmodels. With a level set for all of them it is the standardised mean of that level;
-            `marginal_effects` has the differences.
+            `marginal_effects` has the differences. No row may lack a value then.
 
         Returns
         -------
         Prediction
-            With ``predicted_mean``, ``se_mean``, ``conf_int(level)`` and ``summary_frame(level)``.
+            With ``predicted_mean``, ``se_mean``, ``conf_int(level)`` and ``summary_frame(level)``. NaN where
+            a row lacks a value, which a warning says.
 
         Examples
         --------
@@ -344,9 +345,12 @@ class Predictions(Coefficients):
         >>> fit.get_prediction([point, {"education": 16, "region": "south"}], average=True).se_mean.shape
         (1,)
         """
-        return self._prediction(
-            points(self.record, newdata, "get_prediction", clip), truth("average", average)
-        )
+        at = points(self.record, newdata, "get_prediction", clip, gaps=not truth("average", average))
+        found = self._prediction(at, average)
+        if average:
+            return found
+        every = at.among_given(pd.DataFrame({"linear": found.linear, "se": found.se_linear}))
+        return replace(found, linear=every["linear"].to_numpy(), se_linear=every["se"].to_numpy())
 
     def augment(
         self, newdata: NewData | None = None, level: float = 0.95, *, clip: bool = False
@@ -370,7 +374,7 @@ class Predictions(Coefficients):
         >>> list(fit.augment(point).columns)
         ['education', 'region', '.fitted', '.se_fit', '.lower', '.upper']
         """
-        at = points(self.record, newdata, "augment", clip)
+        at = points(self.record, newdata, "augment", clip, gaps=True)
         frame = self._prediction(at).summary_frame(level).iloc[:, :4]
         frame.columns = pd.Index([".fitted", ".se_fit", ".lower", ".upper"])
-        return pd.concat([at.marked(at.frame), frame], axis=1)
+        return pd.concat([at.given(), at.among_given(frame)], axis=1)

@@ -252,7 +252,8 @@ class SurvivalFit(Reliability, PlotsOfTime, LawFit, models=("survreg",)):
         -------
         Series of m values; for several `p` or `times` a DataFrame with one column for each.
             With `se_fit` a DataFrame with columns ``predicted`` and ``se_fit``, each of them such a Series or
-            DataFrame. What noise hides has an infinite standard error.
+            DataFrame. What noise hides has an infinite standard error; NaN where a row lacks a value, which
+            a warning says.
 
         Raises
         ------
@@ -272,8 +273,9 @@ class SurvivalFit(Reliability, PlotsOfTime, LawFit, models=("survreg",)):
         if type is not None and not among(type, self._predicts):
             return super().predict(newdata, type, clip=clip)
         kind = kind_asked(type, "response", p, times)
-        at = points(self.record, newdata, "predict", clip)
-        return predicted(self.record, *predictions(self.record, at, kind, p, times), se_fit)
+        at = points(self.record, newdata, "predict", clip, gaps=True)
+        found = predicted(self.record, *predictions(self.record, at, kind, p, times), se_fit)
+        return at.among_given(found)
 
     def forecast(
         self,

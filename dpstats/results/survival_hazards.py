@@ -364,7 +364,8 @@ class HazardFit(Fit, models=("coxph",)):
         -------
         Series of m values; for several `times` a DataFrame with one column for each.
             With `se_fit` a DataFrame with columns ``predicted`` and ``se_fit``, each of them such a Series or
-            DataFrame. What noise hides has an infinite standard error.
+            DataFrame. What noise hides has an infinite standard error; NaN where a row lacks a value, which
+            a warning says.
 
         Raises
         ------
@@ -382,18 +383,18 @@ class HazardFit(Fit, models=("coxph",)):
         if type is not None and not among(type, self._predicts):
             return super().predict(newdata, type, clip=clip)
         kind = kind_asked(type, "lp", times=times, of_times=CURVES)
-        at = points(self.record, newdata, "predict", clip)
+        at = points(self.record, newdata, "predict", clip, gaps=True)
         if kind in CURVES:
             times = () if times is None else times
             asked = self._times(times, f"type={kind!r}")
             one = partial(self._at_time, at, kind)
-            return predicted(self.record, one, asked, np.ndim(times) == 0, se_fit)
+            return at.among_given(predicted(self.record, one, asked, np.ndim(times) == 0, se_fit))
         linear, gradient = linear_predictor(self.record, at)
         line = linear, standard_errors(gradient, self.record)
         if kind in ("risk", "response"):
             _check_risks(*line)
             line = np.exp(linear), by_slope(np.exp(linear), line[1])
-        return predicted(self.record, lambda _: line, np.zeros(1), True, se_fit)
+        return at.among_given(predicted(self.record, lambda _: line, np.zeros(1), True, se_fit))
 
     def plot_survival(
         self,

@@ -68,5 +68,5 @@ class SvmFit(EffectsFit, models=("svm",)):
         1   ...
         Name: decision, dtype: float64
         """
-        at = points(self.record, newdata, "decision_function")
-        return pd.Series(prediction(self.record, at, None).linear, name="decision")
+        at = points(self.record, newdata, "decision_function", gaps=True)
+        return at.among_given(pd.Series(prediction(self.record, at, None).linear, name="decision"))

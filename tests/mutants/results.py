@@ -82,7 +82,7 @@ MUTANTS = (
         "test_schema_unit.py::test_a_change_of_one_declaration_keeps_the_unit_and_the_norms",
         (
             "schema/schema.py",
-            "return (self._variables | self._together()).keys()",
+            "return self._named().keys()",
             "return self._variables.keys()",
         ),
     ),
@@ -2146,5 +2146,38 @@ MUTANTS = (
         "a median has limits of 95 % whatever is asked for (kaplan_meier)",
         "results/test_curve_estimates.py::test_limits_of_a_median_and_a_mean_have_the_level_that_is_asked_for",
         ("results/survival_curve.py", "return self.quantile(0.5, level)", "return self.quantile(0.5)"),
+    ),
+    planted(
+        "predictions stand beside the rows before those that lack a value",
+        "results/test_gaps.py",
+        ("results/newdata.py", "every.difference(self.left.index)", "every[: len(found)]"),
+    ),
+    planted(
+        "a row that lacks a value is predicted as one at a bound",
+        "results/test_gaps.py",
+        (
+            "formula/newdata.py",
+            "~empty.any(axis=1).to_numpy() | (not gaps)",
+            "~empty.any(axis=1).to_numpy() | True",
+        ),
+        (
+            "formula/newdata.py",
+            "bad := ~usable(values, variable) & whole",
+            "bad := ~usable(values, variable) & ~gaps",
+        ),
+    ),
+    planted(
+        "a dict of a schema that declares the column of its unit protects one row",
+        "test_schema_unit.py::test_each_mistake_is_named",
+        (
+            "schema/schema.py",
+            "parts = (*([self._unit] if self._unit.column else []), *self._norms)",
+            "parts = self._norms",
+        ),
+    ),
+    planted(
+        "a ledger does not say which law a fit has",
+        "privacy/test_every_charge.py::test_the_whole_cost_is_charged_before_the_first_draw_and_stays[survreg-weibull-newton-zcdp]",
+        ("models/skeleton.py", 'method=f"{model}, {method}"', "method=method"),
     ),
 )

@@ -76,6 +76,7 @@ def test_gradients_are_derivatives(dist: str, quantity: str) -> None:
         pd.DataFrame(),
         np.zeros(3, dtype=bool),
         np.zeros(3, dtype=int),
+        pd.DataFrame(),
     )
     times = np.array([40.0, 400.0, 1500.0]) if DISTS[dist].log else np.array([6.0, 6.5, 7.5])
     functions = {

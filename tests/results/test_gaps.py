@@ -1,0 +1,90 @@
+"""Rows of new data that lack a value: NaN beside predictions of the others, as R and statsmodels have it."""
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from dpstats.errors import SpecificationError
+from dpstats.results import Fit, SvmFit
+from tests.results.every import EVERY
+
+LACKS = "1 row\\(s\\) of newdata lack a value and have no prediction"
+
+
+def rows_of(at: dict[str, Any], lost: str) -> pd.DataFrame:
+    """The same point three times, with a column of names; the second row lacks one value."""
+    rows = pd.DataFrame([at] * 3, index=["x", "y", "z"]).assign(who=["Ann", "Bo", "Cy"])
+    rows[lost] = rows[lost].where([True, False, True])
+    return rows
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_a_row_that_lacks_a_value_has_no_prediction_and_the_others_keep_theirs(name: str) -> None:
+    fit, at = EVERY[name]
+    alone = fit.predict(at, se_fit=True).to_numpy()[0]
+    for lost in fit.record.covariates:
+        with pytest.warns(UserWarning, match=LACKS):
+            found = fit.predict(rows_of(at, lost), se_fit=True)
+        np.testing.assert_allclose(found, [alone, [np.nan] * 2, alone])
+        assert found.index.equals(pd.RangeIndex(3))
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_errors_and_limits_of_such_a_row_are_missing_too(name: str) -> None:
+    fit, at = EVERY[name]
+    if isinstance(fit, SvmFit):
+        with pytest.warns(UserWarning, match=LACKS):
+            assert fit.decision_function(rows_of(at, "x")).isna().tolist() == [False, True, False]
+        return
+    rows = rows_of(at, fit.record.covariates[0])
+    with pytest.warns(UserWarning, match=LACKS):
+        found = fit.get_prediction(rows).summary_frame()
+    alone = fit.get_prediction(at).summary_frame().to_numpy()[0]
+    np.testing.assert_allclose(found, [alone, np.full(len(alone), np.nan), alone])
+    with pytest.warns(UserWarning, match=LACKS):
+        beside = fit.augment(rows)
+    pd.testing.assert_frame_equal(beside[rows.columns], rows.reset_index(drop=True))
+    np.testing.assert_allclose(beside.iloc[:, -4:], found.iloc[:, :4])
+
+
+@pytest.mark.parametrize("name", ["survreg-weibull", "coxph"])
+def test_several_times_have_a_gap_in_each_column(name: str) -> None:
+    fit, at = EVERY[name]
+    alone = fit.predict(at, times=[200, 400]).to_numpy()[0]
+    with pytest.warns(UserWarning, match=LACKS):
+        found = fit.predict(rows_of(at, fit.record.covariates[0]), times=[200, 400])
+    np.testing.assert_allclose(found, [alone, [np.nan] * 2, alone])
+
+
+@pytest.mark.parametrize("name", ["ols", "svm", "coxph", "survreg-weibull"])
+def test_where_every_row_lacks_a_value_no_prediction_is_left(name: str) -> None:
+    fit, at = EVERY[name]
+    with pytest.warns(UserWarning, match=LACKS):
+        assert fit.predict(dict.fromkeys(fit.record.covariates)).isna().tolist() == [True]
+
+
+def refused(fit: Fit, rows: pd.DataFrame, **options: Any) -> str:
+    with pytest.raises(SpecificationError) as error:
+        fit.get_prediction(rows, **options)
+    return str(error.value)
+
+
+def test_a_mean_over_all_rows_needs_them_all() -> None:
+    fit, at = EVERY["ols"]
+    lost = fit.record.covariates[0]
+    assert f"row 1 (as .iloc counts) lacks a value of {lost!r}" in refused(
+        fit, rows_of(at, lost), average=True
+    )
+
+
+def test_what_else_is_wrong_is_named_by_its_place_among_all_rows() -> None:
+    fit, at = EVERY["ols"]
+    (lost, *_), number = (
+        fit.record.covariates,
+        next(name for name, value in at.items() if not isinstance(value, str)),
+    )
+    rows = rows_of(at, lost).iloc[[1, 0, 2]].astype({number: float})
+    rows.loc["z", number] = np.inf
+    assert f"row 2 (as .iloc counts): {number} must be a finite number" in refused(fit, rows)
