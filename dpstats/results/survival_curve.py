@@ -456,7 +456,7 @@ class CurveFit(Facts, Shown, Stored):
         lines = dict(zip(self.groups, self._lines(level), strict=True))
         drawn = self.groups
         if groups is not None:
-            drawn = some_of("groups", groups, self.groups, "groups of the curve")
+            drawn = some_of("groups", groups, self.groups, "some of fit.groups")
         for i, group in enumerate(drawn):
             look, hazard = style(i), lines[group]
             if not new:  # beside lines of a fit: in its order of colours, or grey where there is one curve
