@@ -270,12 +270,10 @@ def chosen(record: Record, terms: Sequence[str] | None) -> tuple[str, ...]:
     if terms is None:
         kept = tuple(name for name in record.names if name != "Intercept" and not is_scale(name))
         return kept or record.names
-    return some_of("terms", terms, record.names, f"coefficients of the fit ({', '.join(record.names)})")
-
-
-def some_of(argument: str, given: object, known: Sequence[str], what: str) -> tuple[str, ...]:
-    """Return the names that an argument has of those that are `known`; `what` they are stands in errors."""
-    wanted = listed(given)
-    if not wanted or not all(among(one, known) for one in wanted):
-        raise SpecificationError(f"{argument} must be {what}, got {shown(given)}{near(given, known)}")
+    wanted = listed(terms)
+    if not wanted or not all(among(term, record.names) for term in wanted):
+        raise SpecificationError(
+            f"terms must be coefficients of the fit ({', '.join(record.names)}), got {shown(terms)}"
+            f"{near(terms, record.names)}"
+        )
     return wanted

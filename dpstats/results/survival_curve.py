@@ -8,7 +8,7 @@ from typing import Any, NoReturn
 import numpy as np
 import pandas as pd
 
-from dpstats._arguments import Axes, among, axes, count, frozen, number, shown, truth
+from dpstats._arguments import Axes, among, axes, count, frozen, listed, number, shown, truth
 from dpstats._private import forgetful
 from dpstats._stored import Stored, text
 from dpstats.errors import SpecificationError
@@ -16,7 +16,7 @@ from dpstats.moments.interval_counts import CumulativeHazard, comparison, cumula
 from dpstats.results.curve_estimates import Hazard, LogRankTest, half_widths, logrank_test, restricted_mean
 from dpstats.results.document import NOT_ESTIMABLE, Document, Shown, limit_columns, marked, point_columns
 from dpstats.results.notreleased import NOT_RELEASED, missing, refusal
-from dpstats.results.plotting import band, entitled, footer, left_out, legend, some_of, style
+from dpstats.results.plotting import band, entitled, footer, left_out, legend, style
 from dpstats.results.summary import UNSURE
 from dpstats.results.survival_quantities import check_times, failed_fractions
 from dpstats.results.table import (
@@ -454,9 +454,9 @@ class CurveFit(Facts, Shown, Stored):
         new, in_steps = ax is None, truth("steps", steps)
         ax = axes(ax)
         lines = dict(zip(self.groups, self._lines(level), strict=True))
-        drawn = self.groups
-        if groups is not None:
-            drawn = some_of("groups", groups, self.groups, "some of fit.groups")
+        drawn = self.groups if groups is None else listed(groups)
+        if not drawn or not all(among(group, self.groups) for group in drawn):
+            raise SpecificationError(f"groups must be some of fit.groups, got {shown(groups)}")
         for i, group in enumerate(drawn):
             look, hazard = style(i), lines[group]
             if not new:  # beside lines of a fit: in its order of colours, or grey where there is one curve
