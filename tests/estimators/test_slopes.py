@@ -6,7 +6,7 @@ from scipy.special import expit, ndtr
 
 import dpstats as dps
 from dpstats.estimators.levels import SHIFTS, slope_in_middle
-from dpstats.estimators.newton.slopes import _limits, _reaching, placed, said, sides_of_most
+from dpstats.estimators.newton.slopes import _limits, _near, _reaching, _told, placed, said, sides_of_most
 from dpstats.families.bounded_score import BoundedScore
 from dpstats.families.glm import CLOGLOG
 from dpstats.testing import SeededNoise, noise
@@ -133,6 +133,27 @@ def test_limits_lie_where_error_moves_the_score_and_no_farther_than_slopes_of_a_
     root = np.log(2)
     found = _limits(levels_off, slopes, 1 - np.exp(-root), 0.2, 0.2)
     assert found == pytest.approx(-np.log(0.5 + np.array([0.196, -0.196])), abs=0.02)
+
+
+@pytest.mark.parametrize(
+    ("bent", "sd", "asked"), [(0.01, 0.1, [15]), (3.0, 0.1, [15, 161]), (3.0, 9.0, [161] * 2)]
+)
+def test_all_slopes_are_asked_where_those_near_do_not_tell_the_limits(
+    bent: float, sd: float, asked: list[int]
+) -> None:
+    """Limits are the same by few slopes as by all."""
+    slopes, point, sizes = np.linspace(-4.0, 4.0, 161), 0.2, []
+
+    def curved(shifts: np.ndarray) -> np.ndarray:
+        return (1 - np.exp(-bent * shifts)) / bent
+
+    def of_shifts(shifts: np.ndarray) -> tuple[np.ndarray, float]:
+        sizes.append(len(shifts))
+        return curved(shifts), 0.7
+
+    found, middle = _told(of_shifts, slopes, _near(slopes, 0.3, sd), point, 0.1, sd, sd / 2)
+    assert found == pytest.approx(_limits(curved(slopes - point), slopes, 0.1, sd, sd / 2), abs=1e-12)
+    assert middle == 0.7 and sizes == asked
 
 
 def test_an_interval_reaches_a_limit_where_scores_level_off_and_one_by_their_bend_that_is_far_off() -> None:

@@ -1017,6 +1017,15 @@ MUTANTS = (
         ("estimators/newton/slopes.py", "_FAR_OFF = 1.5", "_FAR_OFF = 1e9"),
     ),
     planted(
+        "limits beyond the slopes that were asked first lie at the last of these (probit, logit)",
+        "estimators/test_slopes.py::test_all_slopes_are_asked_where_those_near_do_not_tell_the_limits",
+        (
+            "estimators/newton/slopes.py",
+            "if some[1] < limits[0] and limits[1] < some[-2]:",
+            "if limits[0] < limits[1]:",
+        ),
+    ),
+    planted(
         "an end that levels off is open where rows lie all over a number's range (probit, logit)",
         "estimators/test_slopes.py::test_an_interval_reaches_a_limit_where_scores_level_off_and_one_by_their_bend_that_is_far_off",
         ("estimators/newton/slopes.py", "if opened and longer > sd", "if longer > sd"),

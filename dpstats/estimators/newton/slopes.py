@@ -4,12 +4,14 @@ See docs/theory/levels.md#numbers.
 """
 
 import math
+from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 from scipy.special import ndtri
 
 from dpstats.estimators.engine.finish import E
-from dpstats.estimators.halving import halved
+from dpstats.estimators.halving import rooted
 from dpstats.estimators.levels import FARTHEST, REACH, SHIFTS, LevelScores
 from dpstats.estimators.newton.located import Located
 from dpstats.estimators.newton.problem import Problem
@@ -26,6 +28,7 @@ _MOST = 0.5
 # half-lengths from the estimate, beyond which a limit of scores that bend and do not level off is told: told
 # from 1 on, intervals of rare answers are 15 % longer in the median, and hold too often
 _FAR_OFF = 1.5
+_ROUNDED = 2.0**-45  # of a sum, which rounding may leave of it
 
 
 def read_slopes(
@@ -66,9 +69,9 @@ def read_slopes(
         slope, sd = float(row @ result.params), located.scale[j] * math.sqrt(result.cov[j, j])
         ways = []
         for below, above in sides or [ends]:
-            rows = placed(shares, at, below, above)
-            curve, middle = said(j, rows, located, point, score, slopes - row @ point)
-            limits = _limits(curve, slopes, *scores.along(row)[1:])
+            of_shifts = partial(said, j, placed(shares, at, below, above), located, point, score)
+            near = _near(slopes, slope, sd)
+            limits, middle = _told(of_shifts, slopes, near, row @ point, *scores.along(row)[1:])
             ways.append((_reaching(limits, slope, sd, steepest, opened), middle))
         longer, middle = max(ways)
         if longer > sd:
@@ -76,6 +79,31 @@ def read_slopes(
             direction[0] = -located.center[j] / located.scale[j] - middle
             added += (longer**2 - sd**2) * np.outer(direction, direction)
     return result.noisier(added)
+
+
+def _near(slopes: np.ndarray, slope: float, sd: float) -> np.ndarray:
+    """Which slopes tell limits that are not far off: those that are not, and two beyond."""
+    cell = slopes[1] - slopes[0]
+    return np.asarray(np.abs(slopes - np.clip(slope, *slopes[[0, -1]])) < _FAR_OFF * Z95 * sd + 2 * cell)
+
+
+def _told(
+    of_shifts: Callable[[np.ndarray], tuple[np.ndarray, float]],
+    slopes: np.ndarray,
+    near: np.ndarray,
+    point: float,
+    *error: float,
+) -> tuple[np.ndarray, float]:
+    """The limits that scores give, and where rows tell the intercept.
+
+    Few slopes are asked where these tell all: limits between them depend on none of the others.
+    """
+    for some in slopes[near], slopes:
+        curve, middle = of_shifts(some - point)
+        limits = _limits(curve, some, *error)
+        if some[1] < limits[0] and limits[1] < some[-2]:
+            break
+    return limits, middle
 
 
 def _limits(curve: np.ndarray, slopes: np.ndarray, step: float, sd: float, sampling: float) -> np.ndarray:
@@ -174,9 +202,15 @@ def said(
     mean, information = family.mean(eta), kept * family.curvature(eta)
     kept *= family.score(np.ones_like(eta), eta) - family.score(np.zeros_like(eta), eta)
     moved = eta[:, None] + np.multiply.outer(at, shifts)
-    most = 2 * float(np.abs(rows[0]).max()) * np.abs(shifts)
-    intercept = halved(lambda each: kept @ (family.mean(moved + each) - mean[:, None]) <= 0, -most, most)
+
+    def off(intercept: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        means = family.mean(moved + intercept)
+        slopes = np.sqrt(family.curvature(moved + intercept) * family.variance(means))
+        return kept @ (means - mean[:, None]), kept @ slopes
+
     heart = float(information @ at / information.sum())
+    low, high = np.sort(np.multiply.outer([-at.max(), -at.min()], shifts), axis=0)
+    intercept = rooted(off, -heart * shifts, low, high, _ROUNDED * float(kept.sum()))
     far = at - heart
     steps = (kept * far) @ (family.mean(moved + intercept) - mean[:, None])
     return np.maximum.accumulate(steps / float(information @ far**2)), heart
