@@ -29,11 +29,16 @@ def test_intervals_hold_a_slope_where_noise_of_a_step_hides_all_rare_answers() -
     assert sum(held) >= fewest(60, 0.9)
 
 
-@pytest.mark.parametrize(("share", "steps"), [(0.4, 10), (0.01, 16)])
-def test_a_rare_answer_has_as_many_steps_as_few_rows(share: float, steps: int) -> None:
-    draw = np.random.default_rng(1)
-    data = dict(x=draw.uniform(-1, 1, 20_000), y=(draw.random(20_000) < share) * 1)
+@pytest.mark.parametrize(
+    ("share", "columns", "steps"), [(0.4, 1, 10), (0.01, 1, 16), (0.15, 10, 10), (0.02, 10, 16)]
+)
+def test_a_rare_answer_has_as_many_steps_as_few_rows(share: float, columns: int, steps: int) -> None:
+    """Noise of a step grows with the columns, and hides more of the rarer answers; others are not rare."""
+    draw, names = np.random.default_rng(1), [f"x{j}" for j in range(columns)]
+    data = {name: draw.uniform(-1, 1, 20_000) for name in names}
+    data["y"] = (draw.random(20_000) < share) * 1
+    schema = dps.Schema(y=dps.flag(), **dict.fromkeys(names, dps.bounded(-1, 1)))
     recording = Recording(SeededNoise(1))
     with noise(recording):
-        dps.logit("y ~ x", data, SCHEMA).fit(dps.gdp(0.3))
+        dps.logit("y ~ " + " + ".join(names), data, schema).fit(dps.gdp(0.3))
     assert sum(record.name == "logistic_score" for record in recording.records) == steps

@@ -1032,8 +1032,13 @@ MUTANTS = (
     ),
     planted(
         "rows of a rare answer are thought to say as much as those of even odds (glm)",
-        "models/test_rare_answers.py::test_a_rare_answer_has_as_many_steps_as_few_rows[0.01-16]",
-        ("estimators/newton/iterate.py", "* 2 * min(located.mean, 1 - located.mean)", "* 1.0"),
+        "models/test_rare_answers.py::test_a_rare_answer_has_as_many_steps_as_few_rows",
+        ("estimators/newton/iterate.py", "* min(located.mean, 1 - located.mean)", "/ 2"),
+    ),
+    planted(
+        "answers of which there are many have the steps of rare ones (logit)",
+        "models/test_rare_answers.py::test_a_rare_answer_has_as_many_steps_as_few_rows",
+        ("estimators/newton/iterate.py", "_RARE = 4.0", "_RARE = 40.0"),
     ),
     planted(
         "slopes that noise hides may be as steep as linear predictors go (logit)",

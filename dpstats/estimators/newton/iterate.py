@@ -26,7 +26,7 @@ from dpstats.estimators.newton.far import long_rows
 from dpstats.estimators.newton.information import dispersion, drawn, past
 from dpstats.estimators.newton.levels import level_moments, stretched_no_further
 from dpstats.estimators.newton.located import Located, locate
-from dpstats.estimators.newton.plan import count_steps, hearing_more, stepping
+from dpstats.estimators.newton.plan import hearing_more, stepping
 from dpstats.estimators.newton.problem import Problem
 from dpstats.estimators.newton.ray import Along, reaches
 from dpstats.estimators.newton.steps import GlmSteps
@@ -41,6 +41,7 @@ _ALIKE = 1.25  # bounds that differ by no more give matrices that may be mixed
 # Sampling sds: where noise is less, one early step of all rows would not take back what some rows are off by,
 # of scores that grow with the exponential of the line
 _QUIET = 0.1
+_RARE = 4.0  # sds of noise of the first early step, below which scores of all rarer answers are rare
 _LOST = 1 / 16  # share of weight that rows of large means may have lost where scores are limited
 
 
@@ -64,9 +65,10 @@ def fit_newton(curator: Curator, problem: Problem, plan: Plan) -> GlmEstimate:
     located = locate(some, plan.columns, plan.cost("octaves"), problem, noise)
     if problem.family.two_valued:
         some = early_rows(curator, plan.total, problem.k, located.telling(problem))
-        # a step is as noisy as if there were no more rows than answers of even odds
-        even = curator.n * located.usable * 2 * min(located.mean, 1 - located.mean)
-        plan = stepping(plan, *count_steps(even, curator.cost_per_row(plan.total), problem.k))
+        # rows of unit score and length in all columns, as which noise of the first step is as large
+        noisy = 2 * math.sqrt(1.25 * problem.k) / curator.cost_per_row(plan["early"][0])
+        if curator.n * located.usable * min(located.mean, 1 - located.mean) < _RARE * noisy:
+            plan = stepping(plan)
     plan = located.found(problem).spent(plan, "tail")
     if located.skewed and problem.family.two_valued:
         plan = hearing_more(plan)

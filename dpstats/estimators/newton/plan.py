@@ -21,7 +21,7 @@ TOLD = 0.01  # whether covariates tell a yes or no
 _STEPS = ((3000.0, (6, 3)), (60.0, (6, 4)))
 
 
-def count_steps(n: float, mu: float, k: int) -> tuple[int, int]:
+def count_steps(n: int, mu: float, k: int) -> tuple[int, int]:
     """Early and averaged steps of a fit of k coefficients to n rows; `mu` is the cost per row."""
     return next((steps for least, steps in _STEPS if n * mu / k**1.5 > least), (EARLY_STEPS, TAIL_STEPS))
 
@@ -60,10 +60,9 @@ def make_plan(
     return Plan(mu, False, stages)
 
 
-def stepping(plan: Plan, early_steps: int, tail_steps: int) -> Plan:
-    """The plan with so many steps at least, which cost the same together."""
-    early, tail = max(early_steps, len(plan["early"])), max(tail_steps, len(plan["tail"]))
-    weights = dict(early=growing(early), tail=alike(tail))
+def stepping(plan: Plan) -> Plan:
+    """The plan with as many steps as few rows have, which cost the same together."""
+    weights = dict(early=growing(EARLY_STEPS), tail=alike(TAIL_STEPS))
     steps = {name: plan.stages[name]._replace(weights=each) for name, each in weights.items()}
     return replace(plan, stages=plan.stages | steps)
 
