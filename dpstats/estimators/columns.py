@@ -99,10 +99,19 @@ def zoom_in(
 
 
 def _normed(scale: RowScale, box: Box) -> RowScale:
-    """With the covariates of each norm on the scale on which a row of full length has mean square 1."""
+    """With the covariates of each norm on the scale on which a row of full length has mean square 1.
+
+    On average their variances there are 1 at most, which is what is expected of one that noise hides, give or
+    take as much.
+    """
     center, size, binary = scale.center.copy(), scale.scale.copy(), scale.binary.copy()
+    ratio, error = scale.ratio.copy(), scale.error.copy()
     for group, radius in box.tight:
         center[group], size[group], binary[group] = 0.0, radius / math.sqrt(len(group)), False
+        found = ratio[group] * (scale.scale[group] / size[group]) ** 2
+        noise = np.maximum(error[group] * found, 1e-12)
+        ratio[group] = by_precision(found, noise, 1.0, 1.0)
+        error[group] = 1 / np.hypot(1, 1 / noise) / ratio[group]
     lower, upper = scale.lower.copy(), scale.upper.copy()
     lower[:-1], upper[:-1] = (box.lower[:-1] - center) / size, (box.upper[:-1] - center) / size
     return replace(
@@ -110,6 +119,8 @@ def _normed(scale: RowScale, box: Box) -> RowScale:
         center=center,
         scale=size,
         binary=binary,
+        ratio=ratio,
+        error=error,
         lower=lower,
         upper=upper,
         norms=tuple((group, math.sqrt(len(group))) for group, _ in box.tight),

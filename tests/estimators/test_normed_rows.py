@@ -1,9 +1,13 @@
 """A declared norm in linear fits: how long rows can be, and what knowing it brings."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
 
 import dpstats as dps
+from dpstats.estimators.columns import _normed
 from dpstats.estimators.row_scale import Box, RowScale, longest_square
 from dpstats.testing import SeededNoise, noise
 
@@ -67,6 +71,22 @@ def test_only_a_norm_that_is_shorter_than_the_box_is_used() -> None:
     group = tuple(range(6))
     assert Box(lower, upper, norms=((group, 1.0),)).tight == (([*group], 1.0),)
     assert Box(lower, upper, norms=((group, 2.4),)).tight == ()
+
+
+def test_variances_are_told_on_the_scale_of_the_norm_and_are_1_where_noise_hides_them() -> None:
+    lower, upper = -np.ones(7), np.ones(7)
+    box = Box(lower, upper, norms=((tuple(range(5)), 1.0),))
+    seen = replace(
+        scale(True, 1.0),
+        scale=np.full(6, 0.4),
+        ratio=np.array([0.8, 0.8, 0.02, 0.02, 1.0, 0.3]),
+        error=np.array([1e-3, 1.0, 1e-3, 1e6, 1e12, 0.1]),
+        norms=(),
+    )
+    found = _normed(seen, box)
+    assert_allclose(found.scale, [0.2**0.5] * 5 + [0.4])
+    assert_allclose(found.ratio, [0.64, 0.7446, 0.016, 1, 1, 0.3], 1e-3)
+    assert_allclose(found.error, [1e-3, 1 / np.hypot(1, 1 / 0.64) / found.ratio[1], 1e-3, 1, 1, 0.1], 1e-3)
 
 
 def test_a_declared_norm_makes_a_better_line() -> None:
