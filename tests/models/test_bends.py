@@ -175,6 +175,38 @@ def test_two_half_lengths_of_a_dose_whose_effect_ends_reach_where_long_rows_say_
     assert sum(silent) <= most(48, 0.06)
 
 
+def doses(seed: int, mostly_zero: bool) -> tuple[dict[str, np.ndarray], float, float]:
+    """Counts whose share of zeros falls, or that follow the line; their maximum likelihood and its error."""
+    rng, n = np.random.default_rng([seed, 44]), 22_000
+    dose = np.minimum(0.1 * np.exp(0.8 * rng.normal(size=n)), 15)
+    y = rng.poisson(np.exp(0.5 + 1.85 * dose) if mostly_zero else np.exp(2.5 * dose - 0.9))
+    if mostly_zero:
+        y *= rng.uniform(size=n) < 1 / (1 + np.exp(1.2 - 1.85 * dose))
+    whole = sm.GLM(y, sm.add_constant(dose), sm.families.Poisson()).fit(cov_type="HC0")
+    return {"dose": dose, "y": y.astype(float)}, whole.params[1], whole.bse[1]
+
+
+def test_where_the_share_of_zeros_grows_a_few_rows_decide_and_intervals_reach_where_they_may() -> None:
+    """Twenty rows of 22,000 hold the line of all down, noise hides them, and two in three were silent."""
+    schema, silent = dps.Schema(dose=dps.bounded(0, 15), y=dps.count(10_000)), []
+    for seed in range(24):
+        data, whole, _ = doses(seed, mostly_zero=True)
+        with noise(SeededNoise(seed)):
+            fit = dps.glm("y ~ dose", data, schema, "poisson").fit(approx(4))
+        silent.append(not fit.flags and abs(fit.params["dose"] - whole) > 2 * 1.96 * fit.bse["dose"])
+    assert sum(silent) <= most(24, 0.08)
+
+
+def test_counts_that_scatter_as_their_law_says_are_taken_to_follow_the_line() -> None:
+    """Half-lengths are three times those without privacy; what a few rows may do would make them twenty."""
+    schema, longer = dps.Schema(dose=dps.bounded(0, 15), y=dps.count(10_000)), []
+    for seed in range(12):
+        data, _, bse = doses(seed, mostly_zero=False)
+        with noise(SeededNoise(seed)):
+            longer.append(dps.glm("y ~ dose", data, schema, "poisson").fit(approx(4)).bse["dose"] / bse)
+    assert np.median(longer) < 6
+
+
 def test_steps_that_can_only_lie_on_one_side_are_told_from_chance_by_that_side() -> None:
     sds = np.array([[1.0, 2.0, 2.0]])
     sure, usual = _by_chance("gaussian", 0.5, sds, np.array([[False, False, True]]))

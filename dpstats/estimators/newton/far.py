@@ -7,8 +7,10 @@ import numpy as np
 from dpstats.estimators.bends import WORTH, by_chance, standardised
 from dpstats.estimators.engine.finish import E, Estimate, without_lost
 from dpstats.estimators.newton.check import Check, Read, level_variance
+from dpstats.estimators.newton.ending import lost_by_ends
 from dpstats.estimators.newton.located import Located
 from dpstats.estimators.newton.problem import Problem
+from dpstats.estimators.row_scale import SURE
 from dpstats.families.bounded_score import square_weight
 from dpstats.moments.spread import Z95
 
@@ -86,6 +88,12 @@ def long_rows(cost: float, problem: Problem, located: Located, read: Read, found
     # how far out rows are that draw an effect to 0 is not known: it may be 0 where they count in full
     drawn = np.any(toward > usual, axis=0)
     ends = np.where(drawn, effects, np.minimum(back_to_0, effects))
+    if problem.intercept and score.family.counts and read.phi > 1 + SURE * read.phi_sd:
+        # beyond the last rows that are seen a few may decide
+        look = score, reach, public["ends"]
+        for j in set(located.skewed) & {i + 1 for i in located.tails} & set(np.flatnonzero(~few)):
+            most = toward[:, j] + usual[:, j]
+            ends[j] = max(ends[j], min(lost_by_ends(j, located, line, read, look, most), effects[j]))
     # and the level of a normal column then rises by half the square of its effect, as log means do
     ends[: int(problem.intercept)] = np.sum(located.squares * effects**2, where=drawn) / 2
     return _wide_enough(found, ends, forth)
