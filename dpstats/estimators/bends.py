@@ -23,9 +23,6 @@ WORTH = 2.0  # standard errors that a coefficient may be moved by before it is s
 # A row that counts for nothing lies about 4 sds out, where the square is some 16 more than its mean: what of
 # a bend moves the line is so many times the share of weight that is lost. In 45 real fits .1 to 25 times.
 FAR = 16.0
-_CERTAIN = 50.0  # log odds
-# of a bend, before any look: with 1 intervals of right lines of skewed columns are a tenth longer
-_ODDS = 1 / 3
 
 
 class Square(NamedTuple):
@@ -226,18 +223,6 @@ def judged(release: Release, line: ReleasedLine, limit: float, curve: Square, sh
     told = bool(abs(found) > sure and scale * abs(found) > WORTH * min(errors))
     more = max(abs(found) - usual, 0.0)  # whose square, unlike that of `usual`, is a number
     return Bend(told, scale**2 * more * (2 * abs(found) - more))
-
-
-def believed(found: Any, sd: Any, levelled: Any) -> tuple[Any, Any]:
-    """What share of a sum of scores is a bend, if there is one, and how probable that is.
-
-    One line of four bends. A bend has sums with mean 0, and an sd of what they are where an effect is
-    `levelled` off, or of what was found beyond chance, if that is more.
-    """
-    square = np.maximum(levelled**2, found**2 - sd**2)
-    known = square / (square + sd**2)
-    odds = _ODDS * np.sqrt(1 - known) * np.exp(np.minimum(known * (found / sd) ** 2 / 2, _CERTAIN))
-    return known, odds / (1 + odds)
 
 
 def by_chance(

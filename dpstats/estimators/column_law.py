@@ -9,6 +9,7 @@ from scipy import special
 from dpstats.estimators.bends import EDGE
 from dpstats.estimators.matrices import ROUNDING
 from dpstats.estimators.row_scale import RowScale
+from dpstats.families.quantiles import even_shares
 
 OCTAVE = 2.0
 # mean of a curve, and its covariance with its column, as far as octaves may be wrong of them: a tenth of what
@@ -43,7 +44,7 @@ class ColumnLaw:
         shares = scale.shares[chosen]
         more = (0, 0), (0, max(_POINTS - at.shape[1], 0))
         at, shares = np.pad(at, more), np.pad(shares, more)
-        chances, near = (np.arange(at.shape[1]) + 0.5) / at.shape[1], np.broadcast_to(near, len(at))[:, None]
+        chances, near = even_shares(at.shape[1]), np.broadcast_to(near, len(at))[:, None]
         far = np.maximum(np.where(np.isinf(near), 1.0, np.abs(near)), _LEAST_NEAR)
         gamma = np.sign(near) * (special.gammaincinv(far**2, chances) / far - far)
         usual = np.where(np.isinf(near), special.ndtri(chances), gamma)

@@ -13,7 +13,8 @@ from scipy.special import stdtrit
 
 from dpstats.estimators.column_law import CROOKED
 from dpstats.families import Family
-from dpstats.families.quantiles import even_shares
+from dpstats.families.quantiles import EARLIEST, MOST_FAILED, even_shares
+from dpstats.families.tapers import Taper
 
 # Where an effect may bend, in sds from the mean towards the long rows. A change of slope there has Student's
 # law with two degrees of freedom; its unit is that whose effect has this sd, in sigmas, if the column is
@@ -41,20 +42,24 @@ class MeanScore:
     values: np.ndarray
 
     @classmethod
-    def bounded(cls, limit: float) -> "MeanScore":
-        """About that of a score up to a limit, whose slope at 0 is 1."""
-        return cls(limit * np.tanh(_OFFSETS / limit))
+    @functools.lru_cache(maxsize=64)
+    def of(cls, family: Family, cut: Taper, fraction: float) -> "MeanScore":
+        """That of scores with a cut, of rows all watched to where a fraction fails on the line."""
+        z = np.linspace(EARLIEST, family.quantile(min(fraction, MOST_FAILED)), 400)
+        true, heard = z - _OFFSETS[:, None], np.prod(cut.at(z)[:2], axis=0)
+        more = family.sf(true) * heard * (family.hazard(z) - family.hazard(true))
+        return cls._of_unit_slope(np.trapezoid(more, z, axis=1))
 
     @classmethod
-    @functools.lru_cache(maxsize=64)
-    def likelihood(cls, family: Family, fraction: float) -> "MeanScore":
-        """That of maximum likelihood, of rows all watched to where a fraction fails on the line."""
-        end = float(family.quantile(min(fraction, 0.999)))
-        at = _OFFSETS[:, None] + family.quantile(even_shares(64))
-        seen = np.minimum(at, end)
-        scores = family.hazard(seen) - np.where(at < end, family.log_hazard_slope(seen), 0.0)
-        means = scores.mean(axis=1)
-        return cls(means - np.interp(0.0, _OFFSETS, means))
+    def of_hazards(cls, fraction: float, c: float = math.inf) -> "MeanScore":
+        """The same of a log hazard, of rows that are observed until a cumulative hazard of c."""
+        hazard = min(-math.log1p(-min(fraction, MOST_FAILED)), c) * np.exp(_OFFSETS)
+        return cls._of_unit_slope(np.expm1(-hazard) * np.expm1(-_OFFSETS))
+
+    @classmethod
+    def _of_unit_slope(cls, means: np.ndarray) -> "MeanScore":
+        """With a slope of 1 on the line, where it is 0."""
+        return cls(means / np.gradient(means, _OFFSETS)[len(means) // 2])
 
     def __call__(self, off: np.ndarray) -> np.ndarray:
         return np.interp(off, _OFFSETS, self.values)
@@ -123,14 +128,14 @@ class Bends(NamedTuple):
         off = effects - fitted[:, :1] - fitted[:, 1:] * at
         return cls(bounded(off) @ (shares * curve), whole - fitted)
 
-    def told(self, found: float, sd: float) -> Told:
-        """By a sum with this sd, if a line bends as likely as not.
+    def told(self, found: float, sd: float, odds: float = 1.0) -> Told:
+        """By a sum with this sd, where a line bends with these odds before any look.
 
         Of a bend of another shape a sum is another one, which is not known better than its column.
         """
         sd = math.hypot(sd, CROOKED * found)
         logs = -(((found - np.append(self.sums, 0.0)) / sd) ** 2) / 2
         chances = np.exp(logs - logs.max())
-        chances[:-1] /= len(self.sums)
+        chances[:-1] *= odds / len(self.sums)
         chances = chances[:-1] / chances.sum()
         return Told(chances @ self.moves, (self.moves.T * chances) @ self.moves)

@@ -1789,37 +1789,6 @@ MUTANTS = (
         ("estimators/gram/curves.py", "self.mean(self.at**3) > 0", "self.mean(self.at**3) < 0"),
     ),
     planted(
-        "what rises ever faster is moved as what levels off",
-        BENT_TIMES + "test_what_rises_ever_faster_is_not_moved_and_may_go_on_or_end",
-        (BENT, "np.where(goes_on[own] * slopes < 0, bent, 0.0)", "bent"),
-    ),
-    planted(
-        "what levels off is told by the sign of a bend, whatever that of the slope",
-        BENT_TIMES + "test_what_rises_ever_faster_is_not_moved_and_may_go_on_or_end",
-        (BENT, "goes_on[own] * slopes < 0", "goes_on[own] < 0"),
-    ),
-    planted(
-        "other bends than squares count in no interval",
-        BENT_TIMES + "test_what_levels_off_is_moved_between_what_goes_on_and_what_ends",
-        (BENT, "_OTHER_BENDS = 0.6", "_OTHER_BENDS = 0.0"),
-    ),
-    planted(
-        "a square goes on as one beyond where rows are heard",
-        BENT_TIMES + "test_what_levels_off_is_moved_between_what_goes_on_and_what_ends",
-        (BENT, "np.where(size > EDGE, EDGE * (2 * size - EDGE), at**2)", "at**2"),
-    ),
-    planted(
-        "scores are summed about the truth, and not about the line of the fit",
-        BENT_TIMES + "test_what_levels_off_is_moved_between_what_goes_on_and_what_ends",
-        (BENT, "left = values - heard[0][:, None] - heard[1][:, None] * law.at", "left = values"),
-    ),
-    planted(
-        "an effect that is a line where rows lie moves coefficients by a quotient of rounding",
-        BENT_TIMES
-        + "test_where_noise_leaves_no_row_at_the_end_of_an_effect_only_the_square_that_goes_on_moves_a_line",
-        (BENT, "law.mean(left**2)[:, None] > ROUNDING", "law.mean(left**2)[:, None] >= 0"),
-    ),
-    planted(
         "log sigma rests on the bulk where a line bends",
         "models/test_survreg_signs.py::"
         + "test_where_a_line_bends_log_sigma_is_not_that_of_the_bulk_alone[3.0]",
@@ -1847,19 +1816,29 @@ MUTANTS = (
         (BENT, "0.5 if once else 1.0", "1.0"),
     ),
     planted(
-        "by signs a bend that noise hides is in no interval",
+        "a bend that noise hides is in no interval",
         ONE_BEND + "test_of_a_sum_that_is_all_noise_half_of_what_a_bend_may_do_is_left",
-        (ONCE, "chances[:-1] /= len(self.sums)", "chances[:-1] = 0.0"),
+        (ONCE, "chances[:-1] *= odds / len(self.sums)", "chances[:-1] = 0.0"),
     ),
     planted(
-        "by signs a sum that is seen is one of the bends that were reckoned",
-        BENT_TIMES + "test_by_signs_a_line_is_moved_to_that_of_all_rows_wherever_an_effect_bends",
+        "a sum that is seen is one of the bends that were reckoned",
+        BENT_TIMES + "test_a_line_is_moved_to_that_of_all_rows_wherever_an_effect_bends",
         (ONCE, "        sd = math.hypot(sd, CROOKED * found)\n", ""),
     ),
     planted(
-        "by signs maximum likelihood is least squares",
+        "of effects that bend maximum likelihood is least squares",
         ONE_BEND + "test_the_line_is_that_of_maximum_likelihood",
         (ONCE, "for _ in range(_STEPS)", "for _ in range(0)"),
+    ),
+    planted(
+        "a look that would have seen a bend excludes none",
+        BENT_TIMES + "test_what_a_look_cannot_exclude_is_in_the_interval_and_what_it_excludes_is_not",
+        (ONCE, "chances = np.exp(logs - logs.max())", "chances = np.ones(len(logs))"),
+    ),
+    planted(
+        "rows are watched for as long, whatever their hazard",
+        ONE_BEND + "test_scores_of_log_hazards_are_those_of_weibull_times",
+        (ONCE, ", c) * np.exp(_OFFSETS)", ", c)"),
     ),
     planted(
         "effects bend where few rows lie",
@@ -1874,17 +1853,7 @@ MUTANTS = (
     planted(
         "what chance may make of a sum moves a line",
         BENT_TIMES + "test_what_a_look_cannot_exclude_is_in_the_interval_and_what_it_excludes_is_not",
-        ("estimators/bends.py", "\n_ODDS = 1 / 3", "\n_ODDS = 1e9"),
-    ),
-    planted(
-        "what noise hides of a bend is in no interval",
-        BENT_TIMES + "test_what_a_look_cannot_exclude_is_in_the_interval_and_what_it_excludes_is_not",
-        (BENT, "bent * known * sds**2", "0.0 * sds"),
-    ),
-    planted(
-        "a look that would have seen a bend excludes none",
-        BENT_TIMES + "test_what_a_look_cannot_exclude_is_in_the_interval_and_what_it_excludes_is_not",
-        ("estimators/bends.py", "_ODDS * np.sqrt(1 - known)", "_ODDS"),
+        (BENT, "\n_ODDS = 1 / 3", "\n_ODDS = 1e9"),
     ),
     planted(
         "noise hides rows in the next octave alone",

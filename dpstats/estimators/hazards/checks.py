@@ -8,11 +8,12 @@ from dataclasses import replace
 import numpy as np
 
 from dpstats.curator import Curator
-from dpstats.estimators.bends import ReleasedLine, standardised
+from dpstats.estimators.bends import standardised
 from dpstats.estimators.bent_times import Bent, Look
 from dpstats.estimators.hazards.bounds import Bounds, watched
 from dpstats.estimators.hazards.estimate import HazardEstimate, to_user
 from dpstats.estimators.hazards.grid import Grid
+from dpstats.estimators.one_bend import MeanScore
 from dpstats.estimators.row_scale import RowScale
 
 
@@ -44,21 +45,13 @@ def bends(
     moments = np.eye(d + 1)
     moments[1:, 1:] = np.linalg.matrix_power(np.linalg.inv(whitening), 2)
     way, lost = level @ back, np.isinf(np.diag(found.cov)).any()
-    cov, cov_privacy = standardised(way, baseline.cov, baseline.cov_privacy)
+    cov, privacy = standardised(way, baseline.cov, baseline.cov_privacy)
     kept = 1 - grid.lost(bounds.c, float(np.linalg.norm(np.linalg.solve(whitening, point[j:]))))
-    line = ReleasedLine(
-        np.append(0.0, scale.center),
-        np.append(1.0, scale.scale),
-        level @ point,
-        moments,
-        np.full_like(cov, np.inf) if lost else cov,
-        cov_privacy,
-        None,
-        1.0,
-        1 - kept * (1 - scale.lost_along(point[j:], bounds.radius**2)),
-        np.zeros(d + 1),
-    )
-    look = Look.along(line, scale, kept * float(grid.events.sum()), bounds.radius)
+    covs = np.full_like(cov, np.inf) if lost else cov, privacy
+    events = float(grid.events.sum())
+    failed = min(events / curator.n, 1.0)
+    scores = MeanScore.of_hazards(failed, bounds.c), MeanScore.of_hazards(failed)
+    look = Look.along(level @ point, moments, covs, scale, events, kept, bounds.radius, scores)
     curves = look.public()
     curves["ways"] = curves["ways"][:, 1:]
     release = curator.release("hazard_bend", cost, **watched(*parts, point), curves=curves)

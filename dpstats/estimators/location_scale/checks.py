@@ -15,18 +15,19 @@ from scipy import optimize, special
 
 from dpstats.curator import Curator
 from dpstats.estimators.apart import exceeded
-from dpstats.estimators.bends import ReleasedLine, standardised
+from dpstats.estimators.bends import standardised
 from dpstats.estimators.bent_times import Look
 from dpstats.estimators.engine.finish import to_user
 from dpstats.estimators.location_scale.bounds import CUTS, Bounding, Choice
 from dpstats.estimators.location_scale.estimate import SurvivalEstimate
 from dpstats.estimators.location_scale.event_expectations import MOST_SEEN, expected
-from dpstats.estimators.location_scale.event_law import EventLaw
+from dpstats.estimators.location_scale.event_law import UNSEEN, WHOLE, EventLaw
 from dpstats.estimators.location_scale.placement import Placement
 from dpstats.estimators.location_scale.problem import LOG_SIGMA_RANGE, sigma_of
 from dpstats.estimators.location_scale.strata_layout import Layout
 from dpstats.estimators.one_bend import MeanScore
 from dpstats.families import Family
+from dpstats.families.martingale import taper
 from dpstats.families.quantiles import even_shares
 from dpstats.families.score_bounds import Truncation
 from dpstats.moments import Quantity
@@ -310,21 +311,12 @@ def straight(
     unit = float(np.mean(sigma**-2.0) ** -0.5)
     gamma = back @ (found.params[:p] - scale.y_center * np.eye(p)[0])
     parts = (each[:p, :p] / unit**2 for each in (found.cov, found.cov_privacy))
-    kept = bounding.placement.expected.kept(choice.c)
-    line = ReleasedLine(
-        np.append(0.0, scale.center),
-        np.append(1.0, scale.scale),
-        gamma / unit,
-        np.linalg.matrix_power(np.linalg.inv(whitening), 2),
-        *standardised(back, *parts),
-        None,
-        1.0,
-        1 - kept * (1 - scale.lost_along(gamma[1:], choice.radius**2)),
-        np.zeros(len(gamma)),
-    )
     where = bounding.truncation(choice, np.append(gamma, np.log(unit)))
-    likelihood = MeanScore.likelihood(family, scale.fraction) if found.by_signs else None
-    look = Look.along(line, scale, curator.n * scale.fraction * kept, choice.radius, likelihood)
+    cuts = where.cut, taper(family, WHOLE, -UNSEEN)
+    both = MeanScore.of(family, cuts[0], scale.fraction), MeanScore.of(family, cuts[1], scale.fraction)
+    kept, events = bounding.placement.expected.kept(choice.c), curator.n * scale.fraction
+    line = gamma / unit, np.linalg.matrix_power(np.linalg.inv(whitening), 2), standardised(back, *parts)
+    look = Look.along(*line, scale, events, kept, choice.radius, both, found.by_signs)
     release = curator.release(
         "location_bend",
         cost,
