@@ -10,6 +10,7 @@ from dpstats.estimators.engine.average import Steps, uncertain
 from dpstats.estimators.engine.finish import Estimate, guessed, lacking, told_beside, weak
 from dpstats.estimators.engine.information import Information
 from dpstats.estimators.hazards.bounds import Bounds
+from dpstats.estimators.hazards.failing import MOST_LOST
 from dpstats.estimators.hazards.grid import Grid
 from dpstats.estimators.hazards.levels import read_levels
 from dpstats.estimators.levels import OPEN
@@ -19,7 +20,6 @@ from dpstats.moments import Quantity
 from dpstats.moments.baseline import Baseline, Trend
 
 _PRIOR = 1.0  # variance of the linear predictor along a direction that is not seen
-_MOST = 0.9  # of a slope that may be lost by a wrong clock: beyond, nothing is known of it
 _CELL = 0.1  # 2 / 12 over the root of 3
 
 Parts: TypeAlias = tuple[RowScale, Grid, Bounds]
@@ -80,7 +80,7 @@ def estimate(
     )
     center, point = user @ np.append(np.zeros(j), point[j:]), user @ point
     # squares of the true slopes, of which an estimate that is drawn to 0 has the less
-    drawn = min(SURE * math.hypot(by_noise, by_cells, by_clock), _MOST)
+    drawn = min(SURE * math.hypot(by_noise, by_cells, by_clock), MOST_LOST)
     slopes = np.outer(center, center) / (1 - drawn) ** 2
     privacy += slopes * by_noise**2
     known = sampling + privacy + slopes * (by_cells**2 + by_clock**2)

@@ -10,7 +10,7 @@ import numpy as np
 
 from dpstats.estimators.hazards.grid import Grid
 
-_MOST = 0.9  # of a slope that may be lost by a wrong clock: beyond, nothing is known of it
+MOST_LOST = 0.9  # of a slope that may be lost by a wrong clock: beyond, nothing is known of it
 
 Law: TypeAlias = tuple[np.ndarray, np.ndarray]  # linear predictors, and how many rows have each
 
@@ -76,4 +76,4 @@ def find_follows(failing: Failing, pieces: np.ndarray, turn: np.ndarray) -> floa
     if not variance > 0:  # of one predictor, no mean of which falls
         return 0.0
     apart = middle[pieces] * failing.sums(1.0, cells) - failing.sums(values, cells)
-    return float(np.clip(apart @ turn / variance, 0.0, _MOST))
+    return float(np.clip(apart @ turn / variance, 0.0, MOST_LOST))

@@ -25,6 +25,7 @@ from dpstats.estimators.location_scale.event_law import FLOOR_BIAS, LEAST_KEPT, 
 from dpstats.estimators.location_scale.events import Whitening
 from dpstats.estimators.location_scale.placement import Placement, declared_range
 from dpstats.estimators.location_scale.problem import sigma_of
+from dpstats.estimators.row_scale import longest_square
 from dpstats.families.score_bounds import ScoreBounds, Truncation, score_bounds
 
 P = TypeVar("P", bound=Placement, covariant=True)
@@ -171,7 +172,7 @@ class Bounding(Generic[P]):
     def _widest(self, whitening: Whitening, point: np.ndarray) -> Choice:
         """Bounds that no row of the declared box reaches, save by a cumulative hazard beyond the last cut."""
         floor = self.placement.expectations(point).floors[-1]
-        radius = math.sqrt(whitening.longest_square(self.placement.scale))
+        radius = math.sqrt(longest_square(whitening.matrix, self.placement.scale))
         choice = Choice(CUTS[-1], radius, floor.z, math.inf, 0.0, 0.0)
         bounds = self.bounds(self.truncation(choice, point))
         noise = bounds.sensitivity * radius / self._events_mu / floor.size
@@ -216,7 +217,7 @@ class Bounding(Generic[P]):
     ) -> tuple[float, Choice] | None:
         """The criterion and the choice, or None where noise alone exceeds the least criterion so far."""
         count, usual = self.n * self.placement.events.fraction, self.placement.expectations(point)
-        lengths, box = np.array(LENGTHS), whitening.longest_square(self.placement.scale)
+        lengths, box = np.array(LENGTHS), longest_square(whitening.matrix, self.placement.scale)
         squares = np.minimum(self.k * lengths, box)
         choice = Choice(c, 0.0, floor.z, USUAL_WIDTH, 0.0, 0.0)
         bounds = self.bounds(self.truncation(choice, point))

@@ -21,6 +21,7 @@ from dpstats.estimators.location_scale.event_law import (
     EventLaw,
     Floor,
     residuals,
+    watched,
 )
 from dpstats.families import Family
 
@@ -136,6 +137,10 @@ class ExpectedEvents(Expectations):
 
     @abstractmethod
     def _centre(self) -> None: ...
+
+    def watched(self, fraction: float | None = None) -> EventLaw:
+        """Events of rows watched to the hazard by which a fraction has failed, by default f."""
+        return watched(self.family, self.fraction if fraction is None else fraction, self.offset)
 
     def kept(self, c: float) -> float:
         cut = self.family.cut

@@ -23,6 +23,7 @@ import numpy as np
 from dpstats.estimators.engine.bounds import ladder
 from dpstats.families import Family
 from dpstats.families.martingale import taper
+from dpstats.families.quantiles import MOST_FAILED, even_shares
 from dpstats.families.tapers import Taper
 
 # noise can put the line anywhere; beyond these there is nothing to be said
@@ -36,8 +37,7 @@ FLOOR_BIAS = 0.016
 # distance of the floor from the mean of the events' z, in their sds
 _FLOORS = ladder(1.0, 8.0)
 FIRST = 2  # of these, for the first steps
-# of the rows, as the last of them may live for ever; and residuals, or points of an integral over them
-MOST_FAILED, POINTS = 0.999, 400
+POINTS = 400  # residuals, or of an integral over them
 WHOLE = 64.0  # a cut that takes away hardly anything
 # Residuals of all rows, for means over a law whose failures are all seen: its density is below 1e-17 beyond.
 _ALL = np.linspace(-40.0, 160.0, 4001)
@@ -213,4 +213,4 @@ def watched(family: Family, fraction: float, centred: float) -> EventLaw:
 
 def residuals(family: Family, fraction: float) -> np.ndarray:
     """Residuals of events of rows watched to that hazard, at even shares."""
-    return family.quantile(min(fraction, MOST_FAILED) * (np.arange(POINTS) + 0.5) / POINTS)
+    return family.quantile(min(fraction, MOST_FAILED) * even_shares(POINTS))

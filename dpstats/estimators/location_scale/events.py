@@ -20,7 +20,6 @@ from dpstats.estimators.row_scale import (
     STRETCH,
     RowScale,
     categories,
-    longest_square,
     shortened,
     unstretched,
     with_levels,
@@ -373,10 +372,6 @@ class Whitening:
         gamma = point[:-1] + sigma_of(point) * (self.matrix @ (damping * location) - pivot * log_sigma)
         point = np.append(gamma, float(np.clip(point[-1] + log_sigma, *LOG_SIGMA_RANGE)))
         return point, bool(short or abs(step[-1]) > largest)
-
-    def longest_square(self, scale: RowScale) -> float:
-        """Upper bound of |W x~|^2 over the declared box."""
-        return longest_square(self.matrix, scale)
 
     def longest_level(self, scale: RowScale) -> float:
         """The largest |W x~|^2 of levels of categories, 0 without any."""

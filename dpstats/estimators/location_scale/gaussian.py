@@ -113,8 +113,7 @@ class GaussianRoute(WhitenedNewton):
         if self.arrived:
             placement, mu = self.bounding.placement, self._plan.cost("check")
             steep = self.need(self.order) <= 1
-            step, noise = self._moved
-            off = off_line(step, noise, self.information, sigma_of(self.typical), self.bounding.k)
+            off = off_line(*self.moved, self.information, sigma_of(self.typical), self.bounding.k)
             where = placement, self.typical, self.sigma, steep, self._ways(), off
             self._law = contrasted(self.curator, mu, *where)
             self.bounding = replace(self.bounding, doubt=self._law.clear)
@@ -147,11 +146,9 @@ class GaussianRoute(WhitenedNewton):
     def _release(self, mu: float) -> Reading:
         return release_scores(self.curator, mu, self.bounding, self.choice, self.whitening.matrix, self.point)
 
-    def towards(self, read: WhitenedScores) -> None:
-        inverse = self.information.inverse
-        self._moved = inverse @ read.scores, (inverse * read.noise**2) @ inverse
+    def towards(self, read: WhitenedScores, damping: float = 1.0) -> None:
         halved = self.choice.location_noise < _QUIET or self.bounding.placement.problem.intervals
-        self.move(self.information.shrunk(read.scores, read.noise), read, _EARLY_DAMPING if halved else 1.0)
+        super().towards(read, _EARLY_DAMPING if halved else damping)
 
     def about(self, read: WhitenedScores) -> bool:
         # few go as far together as many

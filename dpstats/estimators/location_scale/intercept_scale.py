@@ -13,13 +13,13 @@ import numpy as np
 
 from dpstats.curator import Curator
 from dpstats.estimators.location_scale.bounds import Bounding, Choice
-from dpstats.estimators.location_scale.event_law import MOST_FAILED, watched
 from dpstats.estimators.location_scale.placement import Placement
 from dpstats.estimators.location_scale.problem import LARGEST_LOG_SIGMA
 from dpstats.estimators.location_scale.route import release_scores
 from dpstats.estimators.location_scale.sign_tuning import TUNING
 from dpstats.estimators.matrices import by_precision
 from dpstats.families.martingale import scores
+from dpstats.families.quantiles import MOST_FAILED, even_shares
 from dpstats.families.score_bounds import Truncation
 
 # typical rows; steps of the solver, and of its numerical derivative
@@ -62,7 +62,7 @@ def _information(
 ) -> np.ndarray:
     """Released and expected one, by precision, no eigenvalue far below what is expected."""
     usual = bounding.placement.expected
-    guess = usual.fraction * watched(where.family, usual.fraction, usual.offset).left(where.cut).matrix
+    guess = usual.fraction * usual.watched().left(where.cut).matrix
     guess = guess[: len(seen), : len(seen)]
     size = np.sqrt(np.diag(guess))
     guess_sd = TUNING.level_structure * np.outer(size, size)
@@ -101,7 +101,7 @@ class _Typical:
     def __init__(self, level: LevelRelease, fraction: float) -> None:
         self._where = level.where
         f = min(fraction, MOST_FAILED)
-        failed = f * (np.arange(_ROWS) + 0.5) / _ROWS
+        failed = f * even_shares(_ROWS)
         self._quantiles = self._where.family.quantile(np.append(failed, f))
         self._weights = np.append(np.full(_ROWS, f / _ROWS), 1 - f)
         self._event = np.append(np.ones(_ROWS), 0.0)

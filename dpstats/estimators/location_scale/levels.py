@@ -29,11 +29,11 @@ from dpstats.estimators.location_scale.placement import Placement
 from dpstats.estimators.matrices import ROUNDING, by_precision
 from dpstats.estimators.row_scale import RowScale, sums_of_levels, sums_of_values
 from dpstats.families import Family
+from dpstats.families.quantiles import EARLIEST, MOST_FAILED
 from dpstats.families.tapers import Taper
 from dpstats.moments.roots import variance_along
 
 _FARTHEST = 1e3  # sigmas; of a level that lies further off, no more is to be said
-_EARLIEST = -14.0  # residual at which hardly any row has failed
 _LATEST = 8.0  # end of watching, whatever noise makes of a coefficient
 _END = 0.1  # steps of the residual at which watching ends, so that a curve serves many levels
 
@@ -199,7 +199,7 @@ def level_curve(family: Family, cut: Taper, fraction: float, slope: float) -> np
     slope : float
         Coefficient of the level, in sigmas.
     """
-    end = np.clip(family.quantile(min(fraction, 0.999)) - slope, -_LATEST, _LATEST)
+    end = np.clip(family.quantile(min(fraction, MOST_FAILED)) - slope, -_LATEST, _LATEST)
     return _curve(family, cut, round(float(end) / _END))
 
 
@@ -211,7 +211,7 @@ def _curve(family: Family, cut: Taper, end: int) -> np.ndarray:
     all rows together, of the events' own as much as the cut leaves of rows that are well predicted, and by
     what the cut leaves where these rows fail: it is taken for the larger of the two.
     """
-    z = np.linspace(_EARLIEST, end * _END, POINTS)
+    z = np.linspace(EARLIEST, end * _END, POINTS)
     true = z - SHIFTS[:, None]
     living, hazard = family.sf(true), family.hazard(true)
     h1 = np.prod(cut.at(z)[:2], axis=0)

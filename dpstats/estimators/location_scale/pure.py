@@ -101,7 +101,7 @@ class PureRoute(WhitenedNewton):
         super().prepare(t)
         self.bounding = replace(self.bounding, placement=replace(self.bounding.placement, events=self._known))
         if self.arrived and self.bounding.k > 1:
-            self._along = self._checked("spread", *self._moved, self.information, self.whitening.matrix[1:])
+            self._along = self._checked("spread", *self.moved, self.information, self.whitening.matrix[1:])
             self.bounding = replace(self.bounding, doubt=self._along.clear)
         self.choice = self.bounding.choose(self.whitening, self.point)
         self.information = self._informed(self._sizes[t])
@@ -131,11 +131,6 @@ class PureRoute(WhitenedNewton):
         where = placement, self.point, sigma, True, ways, off, 2 if ways is None else 0
         return contrasted(self.curator, self._plan.cost(stage), *where)
 
-    def towards(self, read: WhitenedScores) -> None:
-        inverse = self.information.inverse
-        self._moved = inverse @ read.scores, (inverse * read.noise**2) @ inverse
-        self.move(self.information.shrunk(read.scores, read.noise), read)
-
     def about(self, read: WhitenedScores) -> bool:
         if self._kept:
             return self.move(np.linalg.solve(self.information.matrix, read.scores), read)
@@ -154,18 +149,18 @@ class PureRoute(WhitenedNewton):
         return doubted(result, law, self.bounding, self.choice, self.point)
 
     def _informed(self, cost: float) -> Information:
-        """Shape of the event matrix, times released sizes; which tell of the residuals, too."""
-        if self.bounding.placement.problem.known_scale:
-            return self._location_informed(cost)
-        release = self.curator.release("information_sizes", cost, **self._public())
-        where, events = self.bounding.truncation(self.choice, self.point), self.events
-        unit, usual = score_bounds(where, 1.0).log_sigma_unit, self.bounding.placement.expected
-        (trace, square, cross), (trace_sd, square_sd, cross_sd) = release.values[0], release.sds[0]
-        share = self._share(trace, trace_sd, release.n)
-        square, square_sd = square / release.n / unit**2, square_sd / release.n / unit**2
+        """Shape of the event matrix, times released sizes; those of an unknown sigma tell of residuals."""
+        release, k = self.curator.release("information_sizes", cost, **self._public()), self.bounding.k
+        (trace, *found), (trace_sd, *sds) = release.values[0].ravel(), release.sds[0].ravel()
+        share, events = self._share(trace, trace_sd, release.n), self.events
+        if not found:
+            nothing = KnownMatrix(np.zeros((k, k)), self._axes, np.full((k, k), _UNTOLD))
+            return estimated(nothing, events, self.whitening, None, share)
+        where, usual = self.bounding.truncation(self.choice, self.point), self.bounding.placement.expected
+        unit = score_bounds(where, 1.0).log_sigma_unit ** np.array([2, 1])
+        (square, cross), (square_sd, cross_sd) = np.array([found, sds]) / release.n / unit
         guess = events.fraction * self.bounding.log_sigma_square(where)
         square = max(by_precision(square, square_sd, guess, _SQUARE_SD * guess), _LEAST_SQUARE * guess)
-        cross, cross_sd = cross / release.n / unit, cross_sd / release.n / unit
         size = math.sqrt(share * events.fraction * square)
         guess, guess_sd = self.bounding.correlation(where)
         cross = by_precision(cross, cross_sd, guess * size, guess_sd * size)
@@ -173,13 +168,6 @@ class PureRoute(WhitenedNewton):
         excess = -_PIVOT_EXCESS * share * self.bounding.placement.pivot(self.point)[1:]
         shape = self._crossed(np.append(cross / events.fraction, excess), size)
         return estimated(shape, events, self.whitening, square, share)
-
-    def _location_informed(self, cost: float) -> Information:
-        """The same where sigma is known: one size."""
-        release, k = self.curator.release("information_sizes", cost, **self._public()), self.bounding.k
-        share = self._share(release.values[0].item(), release.sd, release.n)
-        nothing = KnownMatrix(np.zeros((k, k)), self._axes, np.full((k, k), _UNTOLD))
-        return estimated(nothing, self.events, self.whitening, None, share)
 
     def _share(self, trace: float, sd: float, n: int) -> float:
         """E[h1*^2] of the events, from the trace of the information over R^2 and its noise sd."""

@@ -12,9 +12,10 @@ from scipy import special
 
 from dpstats.estimators.engine.bounds import LENGTHS, ladder
 from dpstats.estimators.location_scale.bounds import USUAL_WIDTH, Bounding, Choice
-from dpstats.estimators.location_scale.event_law import FLOOR_BIAS, EventLaw, Floor, watched
+from dpstats.estimators.location_scale.event_law import FLOOR_BIAS, Floor
 from dpstats.estimators.location_scale.events import Whitening
 from dpstats.estimators.location_scale.placement import PlacedByLine
+from dpstats.estimators.row_scale import longest_square
 from dpstats.families.score_bounds import LOG_SIGMA_SHARE, ScoreBounds, Truncation
 
 _LENGTHS = ladder(LENGTHS[0] / 2, LENGTHS[-1])
@@ -67,7 +68,7 @@ class PureBounding(Bounding[PlacedByLine]):
     ) -> tuple[float, Choice] | None:
         """Of the least variance, and squared bias, of a coefficient."""
         count = self.n * self.placement.events.fraction
-        k, box = self.k, whitening.longest_square(self.placement.scale)
+        k, box = self.k, longest_square(whitening.matrix, self.placement.scale)
         # a level whose rows weigh less than others' is not seen as well as the events' matrix has it
         levels = whitening.longest_level(self.placement.scale)
         choice = Choice(c, 0.0, floor.z, USUAL_WIDTH, 0.0, 0.0)
@@ -102,7 +103,7 @@ class PureBounding(Bounding[PlacedByLine]):
     def log_sigma_square(self, where: Truncation) -> float:
         """Mean square of the log sigma score of an event, as the model has it."""
         f = self.placement.events.fraction
-        return (f + _MIXED * (1 - f)) * self._watched(f).left(where.cut).log_sigma
+        return (f + _MIXED * (1 - f)) * self.placement.expected.watched().left(where.cut).log_sigma
 
     def correlation(self, where: Truncation) -> tuple[float, float]:
         """Of the scores of intercept and log sigma: a guess, and its sd.
@@ -110,17 +111,12 @@ class PureBounding(Bounding[PlacedByLine]):
         The pivot takes it away, and the cut brings it back: by little if all rows are censored at one hazard,
         by much if at any hazard.
         """
-        one, every = (
-            self._watched(f).left(where.cut).correlation for f in (self.placement.events.fraction, 1.0)
-        )
+        one, every = (self.placement.expected.watched(f).left(where.cut).correlation for f in (None, 1.0))
         return one + _TOWARDS_ANY * (every - one), 0.3 * abs(one - every) + 0.05
-
-    def _watched(self, fraction: float) -> EventLaw:
-        return watched(self.placement.problem.family, fraction, self.placement.expected.offset)
 
     def _left(self, where: Truncation) -> tuple[float, float]:
         """Share of the location information that is left, as slope and as variance of the score."""
-        law = self._watched(self.placement.events.fraction)
+        law = self.placement.expected.watched()
         g, slope, _ = where.cut.at(law.z)
         return law.slope_and_variance(g * slope, law.slope)
 

@@ -80,11 +80,14 @@ class WhitenedNewton(engine.Newton[WhitenedScores, SurvivalEstimate]):
     bounding : Bounding
     choice : Choice
     whitening : Whitening
+    moved : tuple of array
+        The last early step, whitened, and the covariance of its noise.
     """
 
     bounding: Bounding[PlacedByLine]
     choice: Choice
     whitening: Whitening
+    moved: tuple[np.ndarray, np.ndarray]
 
     @property
     def events(self) -> Events:
@@ -94,6 +97,12 @@ class WhitenedNewton(engine.Newton[WhitenedScores, SurvivalEstimate]):
     def place(self) -> tuple[Curator, Bounding[PlacedByLine], Choice, np.ndarray]:
         """What a look at the end of the fit needs."""
         return self.curator, self.bounding, self.choice, self.whitening.matrix
+
+    def towards(self, read: WhitenedScores, damping: float = 1.0) -> None:
+        """Move by an early step, and keep what it was, and the covariance of its noise."""
+        inverse = self.information.inverse
+        self.moved = inverse @ read.scores, (inverse * read.noise**2) @ inverse
+        self.move(self.information.shrunk(read.scores, read.noise), read, damping)
 
     def move(self, step: np.ndarray, read: WhitenedScores, damping: float = 1.0) -> bool:
         """Move by a whitened step, no longer than the caps; whether one was binding."""

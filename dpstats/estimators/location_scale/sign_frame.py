@@ -13,7 +13,6 @@ import numpy as np
 from dpstats.curator import Curator
 from dpstats.estimators.engine.plan import Plan
 from dpstats.estimators.location_scale.bounds import CUTS, Bounding, Choice
-from dpstats.estimators.location_scale.event_law import watched
 from dpstats.estimators.location_scale.events import EventSquares
 from dpstats.estimators.location_scale.placement import PlacedByFamily
 from dpstats.estimators.location_scale.problem import SurvivalProblem, sigma_of
@@ -172,7 +171,7 @@ def _choice(bounding: Bounding[PlacedByFamily]) -> Choice:
 
     def noise(choice: Choice) -> float:
         where = bounding.truncation(choice, point)
-        bounds, law = bounding.bounds(where), watched(where.family, usual.fraction, usual.offset)
+        bounds, law = bounding.bounds(where), usual.watched()
         inverse = np.linalg.inv(law.left(where.cut).matrix)
         return bounds.sensitivity * float(np.linalg.norm(inverse @ np.diag([1, 1 / bounds.log_sigma_weight])))
 

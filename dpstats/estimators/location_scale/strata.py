@@ -164,10 +164,10 @@ class Stratified(GaussianRoute):
         own = scipy.linalg.block_diag(self.layout.tied, np.eye(len(self.layout.shares)))
         return np.linalg.solve(to_params, own)
 
-    def towards(self, read: WhitenedScores) -> None:
+    def towards(self, read: WhitenedScores, damping: float = 1.0) -> None:
         step = self._step(read)
-        self._moved = step.whitened, step.tied @ step.noise @ step.tied.T
-        self.move(step.shrunk(len(self.layout.shares)), read)
+        self.moved = step.whitened, step.tied @ step.noise @ step.tied.T
+        self.move(step.shrunk(len(self.layout.shares)), read, damping)
 
     def about(self, read: WhitenedScores) -> bool:
         return self.move(self._step(read).whitened, read, DAMPING)
