@@ -15,7 +15,7 @@ import numpy as np
 from dpstats.moments.noisy import NoisyMoments, NormalEquations, read_only
 from dpstats.moments.roots import root_of
 from dpstats.moments.shrinkage import Pulled
-from dpstats.moments.solution import Solution, judged, of_coefficients
+from dpstats.moments.solution import Before, Solution, judged, of_coefficients
 from dpstats.moments.spread import (
     Quantity,
     clipped_line,
@@ -145,10 +145,11 @@ class LinearMoments(NoisyMoments):
         """
         sampling, privacy, guess, before, bias, open_ended = parts
         rel = of_coefficients(fit.rel, fit.vectors, fit.guess, way @ self.map)
-        left = None if fit.before is None else before
-        found = replace(
-            judged(params, sampling, privacy + open_ended, guess, rel, left, told), bias=np.diag(bias)
-        )
+        left, way = None if fit.before is None else Before(before), way @ self.map
+        if self.first is not None:
+            left = Before(way @ self.first @ way.T, 1.0)
+        found = judged(params, sampling, privacy + open_ended, guess, rel, left, told)
+        found = replace(found, bias=np.diag(bias))
         known = np.flatnonzero(np.isfinite(np.diag(found.cov)))
         return replace(found, weak=tuple(map(int, known))) if self.guessed else found
 

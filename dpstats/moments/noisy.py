@@ -143,6 +143,8 @@ class NoisyMoments(Arrays):
         row of an intercept of their means.
     prior : array, shape (d, d), optional
         Covariance of delta before this release, up to a factor, see :mod:`dpstats.moments.posterior`.
+    first : array, shape (d, d), optional
+        That before any release, where `gram` comes from one of the first.
     origin : array, shape (d,)
     map : array, shape (d, d)
     scale : float
@@ -183,6 +185,7 @@ class NoisyMoments(Arrays):
     heaviest: float = 1.0
     kept: float = 1.0
     prior: np.ndarray | None = None
+    first: np.ndarray | None = None
     expected: np.ndarray | None = None
     numbers: int | None = None
     shape: np.ndarray | None = None
@@ -294,20 +297,23 @@ class NoisyMoments(Arrays):
             guess, wide, along = self._unseen(delta, np.maximum(values, size), values, vectors)
             found = delta, self.gram, inverse, inverse, guess, np.maximum(rel, along), vectors, fitted
             return NormalEquations(*found, wider=wide)
-        gram, gain, guess, before = posterior(
+        told = posterior(
             self.gram,
             self.noise_gram,
             self.cross,
             self.noise_cross,
             self.prior,
             most_explained(self.square, self.noise_square),
-            Expected(self.expected, self.numbers),
+            Expected(self.expected, self.numbers, self.shape),
         )
         own, axes = np.linalg.eigh(self.gram)
-        inverse, delta = (axes / np.maximum(own, size)) @ axes.T, gain @ self.cross
+        inverse, delta = (axes / np.maximum(own, size)) @ axes.T, told.gain @ self.cross
+        gram, gain, left, before, unseen = told
+        if unseen is not None:
+            left, rel, vectors = left - unseen.left, unseen.rel, unseen.vectors
         fitted = self.noise_cross**2 * float(2 * np.trace(gain) - np.sum(gain * (gram @ gain)))
-        fitted -= float(np.sum(gram * guess))
-        return NormalEquations(delta, gram, inverse, gain, guess, rel, vectors, fitted, before)
+        fitted -= float(np.sum(gram * left))
+        return NormalEquations(delta, gram, inverse, gain, told.left, rel, vectors, fitted, before)
 
     def of_columns(self: _Moments, way: np.ndarray) -> _Moments:
         """Moments of the same lines by other columns, to whose coefficients `way` takes the user's."""
@@ -405,6 +411,7 @@ _ARRAYS = dict(  # axes
     constant=1,
     meat=2,
     prior=2,
+    first=2,
     shape=2,
     whole=2,
     whole_error=2,

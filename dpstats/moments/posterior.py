@@ -14,6 +14,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from dpstats.moments.solution import BELIEVED, HOPELESS, believed, hidden
+
 # P is known up to a factor f, whose root is half Cauchy before the release.
 _FACTORS = 2.0 ** np.arange(-14, 9)
 _USUAL = -np.log(1 / np.sqrt(_FACTORS) + np.sqrt(_FACTORS))
@@ -21,6 +23,8 @@ _USUAL = -np.log(1 / np.sqrt(_FACTORS) + np.sqrt(_FACTORS))
 # that of a rare level. Without it 4 % of 200 fits with rare levels were two half-lengths off without a word,
 # and 1 % of 100 are; at twice the chances of the larger factors none of 200, with longer intervals.
 _OWN, _OFTEN = np.array([1.0, 16.0, 256.0]), np.array([0.95, 0.04, 0.01])
+# `rel` of an eigenvalue that noise along its eigenvector may have made is what is too much where it begins to
+_MADE = HOPELESS * BELIEVED
 
 
 class Expected(NamedTuple):
@@ -28,6 +32,7 @@ class Expected(NamedTuple):
 
     moments: np.ndarray | None
     numbers: int | None
+    shape: np.ndarray | None = None
 
 
 class Posterior(NamedTuple):
@@ -35,16 +40,30 @@ class Posterior(NamedTuple):
 
     `gram` is G without its noise as far as that can be told; `left` is the covariance of what of delta the
     gain leaves out, (1 - gain G) delta, and `before` that of delta, with P's factor as it was found.
+    `unseen`, where noise has a shape, is what `left` has along directions that noise may have made.
     """
 
     gram: np.ndarray
     gain: np.ndarray
     left: np.ndarray
     before: np.ndarray
+    unseen: "Unseen | None" = None
+
+
+class Unseen(NamedTuple):
+    """Directions that noise may have made: a covariance, `rel` of each, and these, in columns."""
+
+    left: np.ndarray
+    rel: np.ndarray
+    vectors: np.ndarray
 
 
 def denoised(
-    matrix: np.ndarray, noise: float, expected: np.ndarray | None = None, numbers: int | None = None
+    matrix: np.ndarray,
+    noise: float,
+    expected: np.ndarray | None = None,
+    numbers: int | None = None,
+    shape: np.ndarray | None = None,
 ) -> tuple[np.ndarray, float]:
     """A noisy positive matrix shrunk towards a multiple of what was expected, and how far it was not.
 
@@ -60,8 +79,17 @@ def denoised(
         By earlier releases, up to a factor; the identity if not given.
     numbers : int, optional
         How many numbers the matrix is, where not all of its entries are free.
+    shape : array, shape (k, k), optional
+        S where the noise is noise S^1/2 Z S^1/2, as of :func:`noise_of_product`; matrices are compared where
+        it is Z.
     """
     k = len(matrix)
+    if shape is not None:
+        root = np.linalg.cholesky(shape)
+        back = np.linalg.inv(root)
+        usual = back @ (np.eye(k) if expected is None else expected) @ back.T
+        found, trust = denoised(back @ matrix @ back.T, noise, usual, numbers)
+        return root @ found @ root.T, trust
     total = 0.0 if expected is None else float(np.trace(expected))
     usual = np.eye(k) if expected is None or total <= 0 else expected * k / total
     middle = max(float(np.trace(matrix)) / k, noise / math.sqrt(k), 1e-12) * usual
@@ -122,18 +150,23 @@ def posterior(
     Notes
     -----
     With L L' = P and G L = U s V', U'c has independent entries of variance f g s^2 + v at a factor f of P and
-    a factor g of each entry's own; v is the noise of c and that of (M - G) delta, for delta of the size that
-    f P gives. Factors weigh by the density of U'c, their priors, and whether they explain more of the
-    residuals than there is. What is left out counts at the mean factors, and with how much factors disagree
-    about the mean.
+    a factor g of each entry's own; v is the noise of c and that of (M - G) delta along U, for delta of the
+    size that f P gives. Factors weigh by the density of U'c, their priors, and whether they explain more of
+    the residuals than there is. What is left out counts at the mean factors, and with how much factors
+    disagree about the mean.
+
+    Where noise has a shape, all of delta is left along eigenvectors of G whose eigenvalues it may have made:
+    that U'c is next to 0 there tells of them and not of delta.
     """
-    gram, trust = denoised(matrix, noise_matrix, *(expected or ()))
+    known = expected or Expected(None, None)
+    gram, trust = denoised(matrix, noise_matrix, *known)
     values, vectors = np.linalg.eigh(prior)
     root = vectors * np.sqrt(np.maximum(values, 0.0))
     left, sizes, right = np.linalg.svd(gram @ root)
     seen, sizes = (left.T @ cross) ** 2, sizes**2
-    noise = noise_cross**2 + trust * noise_matrix**2 / 2 * _FACTORS * float(np.trace(prior))
-    noise = np.maximum(noise, 1e-30)[:, None, None]
+    shape = np.eye(len(gram)) if known.shape is None else known.shape
+    moved = noise_matrix**2 / 2 * float(np.sum(prior * shape)) * np.sum(left * (shape @ left), axis=0)
+    noise = np.maximum(noise_cross**2 + trust * _FACTORS[:, None] * moved, 1e-30)[:, :, None]
     signal = _FACTORS[:, None, None] * sizes[:, None] * _OWN
     way = root @ right.T
     explained = np.sum(way * (gram @ way), axis=0)[:, None] / most
@@ -149,6 +182,18 @@ def posterior(
     taken, sizes = np.sum(own * each, axis=(0, 2)), np.maximum(sizes, 1e-300)
     size = np.sum(own * _FACTORS[:, None, None] * _OWN, axis=(0, 2))
     apart = np.sum(own * (each - taken[:, None]) ** 2, axis=(0, 2))
-    hidden = size * (1 - taken) ** 2 + apart * seen / sizes
+    out = size * (1 - taken) ** 2 + apart * seen / sizes
     gain = (way * (taken / np.sqrt(sizes))) @ left.T
-    return Posterior(gram, gain, (way * hidden) @ way.T, (way * size) @ way.T)
+    out, before = (way * out) @ way.T, (way * size) @ way.T
+    if known.shape is None:
+        return Posterior(gram, gain, out, before)
+    unseen = _unseen(gram, trust * noise_matrix, known.shape, before)
+    return Posterior(gram, gain, out + unseen.left, before, unseen)
+
+
+def _unseen(gram: np.ndarray, noise: float, shape: np.ndarray, before: np.ndarray) -> Unseen:
+    """Eigenvectors of G, of which noise of this size and shape is left."""
+    values, vectors = np.linalg.eigh(gram)
+    sizes = np.maximum(believed(noise * np.sum(vectors * (shape @ vectors), axis=0)), 1e-12)
+    left = hidden(values, vectors, sizes, np.sum(vectors * (before @ vectors), axis=0))
+    return Unseen(left, _MADE * sizes / np.maximum(values, 1e-12), vectors)

@@ -1,6 +1,7 @@
 """Coefficients from noisy normal equations, and whether the noise leaves anything of them."""
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -20,6 +21,8 @@ _LEANING, _RESTING, _STILL, _MOST = 0.65, 0.85, 0.5, 0.5
 # nearly collinear columns 2 are then off by more than 5 se; at 2.2 sds, 5 of 700. At 2.8, more slopes of a
 # plain design that noise half hides are called not estimable (k = 8, n = 20,000, epsilon = 1: .19, not .17).
 _ALONE = 2.5
+# Where it is hidden altogether, and believed altogether, over that
+_HIDDEN, BELIEVED = 0.75, 1.25
 
 
 @dataclass(frozen=True)
@@ -47,13 +50,28 @@ class Solution:
     bias: np.ndarray | None = None
 
 
+class Before(NamedTuple):
+    """What was open before a release.
+
+    Attributes
+    ----------
+    cov : array, shape (d, d)
+    resting : float
+        Share of a variance that may rest on it; all, where `cov` is from before any release, and what of it
+        is left tells by itself what is not estimable.
+    """
+
+    cov: np.ndarray
+    resting: float = _RESTING
+
+
 def judged(
     params: np.ndarray,
     sampling: np.ndarray,
     privacy: np.ndarray,
     guess: np.ndarray,
     rel: float | np.ndarray,
-    before: np.ndarray | None = None,
+    before: Before | None = None,
     seen: bool | np.ndarray = True,
 ) -> Solution:
     """Coefficients with their covariance, the sum of three parts, and what of it to believe.
@@ -65,10 +83,9 @@ def judged(
         Covariance due to rows, to noise, and to what noise hides, see :func:`hidden`.
     rel : float or array, shape (d,)
         As in :class:`Solution`; of each coefficient, see :func:`of_coefficients`.
-    before : array, shape (d, d), optional
-        Covariance before the release, where earlier ones tell, see :mod:`dpstats.moments.posterior`. Where
-        noise hides some direction, a coefficient that rests on it is not estimable, nor is one of which most
-        is still left.
+    before : Before, optional
+        Where earlier releases tell, see :mod:`dpstats.moments.posterior`. Where noise hides some direction, a
+        coefficient that rests on it is not estimable, nor is one of which most is still left.
     seen : bool or array of bool, shape (d,)
         Whether there are rows at all, and such that differ, as far as releases tell; else nothing is
         estimable.
@@ -77,8 +94,8 @@ def judged(
     share = np.diag(guess) / np.maximum(np.diag(cov), np.finfo(float).tiny)  # of wild rows all may be 0
     lost, leaning = (share > 0.5) & (rel > HOPELESS), (share > 0.1) & (rel > WEAK)
     if before is not None:
-        left = (np.diag(guess) > _STILL * np.diag(before)) & (share > _MOST)
-        lost = ((share > _RESTING) | left) & (rel > _SEEN)
+        left = (np.diag(guess) > _STILL * np.diag(before.cov)) & (share > _MOST)
+        lost = ((share > before.resting) | left) & (rel > _SEEN)
         leaning = (share > _LEANING) & (rel > HOPELESS)
     lost |= ~np.asarray(seen)
     for matrix in (cov, cov_privacy):
@@ -126,7 +143,7 @@ def hidden(
 
 def seen_share(values: np.ndarray, size: float | np.ndarray) -> np.ndarray:
     """From 0 to 1: whether eigenvalues exceed what noise of this size, as an operator, may make."""
-    return np.asarray(np.clip((values / size - 0.75) / 0.5, 0.0, 1.0))
+    return np.asarray(np.clip((values / size - _HIDDEN) / (BELIEVED - _HIDDEN), 0.0, 1.0))
 
 
 def believed(along: np.ndarray) -> np.ndarray:

@@ -7,6 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dpstats.budget import pure
+from dpstats.estimators.gram import make_plan as linear_plan
 from dpstats.estimators.location_scale import after_columns, make_plan
 from dpstats.estimators.location_scale.plan import (
     EARLY_STEPS,
@@ -89,3 +91,16 @@ def test_newton_steps_fall_with_the_rows_and_cost_the_same(rows: int, steps: tup
 def test_newton_steps_are_few_only_where_one_row_in_a_unit_says_little() -> None:
     assert count_steps(100_000, 1.0, 10) != count_steps(100_000, 0.01, 10)
     assert count_steps(100_000, 1.0, 10) != count_steps(100_000, 1.0, 40)
+
+
+@pytest.mark.parametrize("public", [False, True])
+@pytest.mark.parametrize("k", [2, 5, 6, 40])
+def test_a_linear_fit_under_pure_epsilon_spends_all_and_less_on_a_matrix_that_is_clear(
+    k: int, public: bool
+) -> None:
+    plan = linear_plan(pure(2.0), 20_000, k, public)
+    assert math.fsum(plan.costs.values()) == pytest.approx(2.0)
+    clear = 20_000 * 2.0 >= 1600 * k**2
+    if not public:
+        assert plan.cost("matrix") == pytest.approx(0.28 if clear else 0.42)
+        assert plan.cost("final") == pytest.approx(0.58 if clear else 0.44)

@@ -5,7 +5,7 @@ import pytest
 
 import dpstats as dps
 from dpstats.moments.posterior import Expected, denoised, posterior
-from dpstats.moments.solution import judged
+from dpstats.moments.solution import HOPELESS, Before, judged
 from dpstats.moments.tails import grown_kurtosis, tail_mean, tail_rate
 from dpstats.testing import SeededNoise, noise
 
@@ -94,6 +94,37 @@ def test_one_effect_far_larger_than_the_others_is_held() -> None:
         variance = np.diag(0.01**2 * told.gain @ told.gain.T + told.left)
         covered.append(abs(error[-1]) < 1.96 * np.sqrt(variance[-1]))
     assert np.mean(covered) > 0.9
+
+
+SHAPE = np.diag([1.0, 1.0, 1.0, 1.0, 1.0, 9.0])
+
+
+def test_noise_that_has_a_shape_is_taken_off_as_where_it_has_none() -> None:
+    """With the same numbers in coordinates in which it is even; as it is there, it is nearer."""
+    rng, back, usual, shaped = np.random.default_rng(6), np.diag(np.diag(SHAPE) ** -0.5), [], []
+    for _ in range(200):
+        noisy = np.eye(6) + SHAPE**0.5 @ _noise(6, 0.1, rng) @ SHAPE**0.5
+        found, trust = denoised(noisy, 0.1, np.eye(6), None, SHAPE)
+        even, told = denoised(back @ noisy @ back, 0.1, back @ back)
+        assert trust == pytest.approx(told) and back @ found @ back == pytest.approx(even)
+        shaped.append(np.sum((found - np.eye(6)) ** 2))
+        usual.append(np.sum((denoised(noisy, 0.1 * np.mean(np.diag(SHAPE)))[0] - np.eye(6)) ** 2))
+    assert np.mean(shaped) < np.mean(usual)
+
+
+@pytest.mark.parametrize("value", [0.001, 1.0])
+def test_where_noise_may_have_made_an_eigenvalue_all_that_was_open_still_is(value: float) -> None:
+    """Next to nothing of a large effect is heard there, as if there were none."""
+    rng = np.random.default_rng(7)
+    gram, delta = np.diag([1.0] * 5 + [value]), np.array([0.0] * 5 + [0.5])
+    cross = gram @ delta + 0.01 * rng.normal(size=6)
+    noisy = gram + np.diag([0.0] * 5 + [0.25 * (value < 1)])
+    others = _noise(6, 0.02, rng) + 0.2 * (1 - np.eye(6))  # by which the release is believed
+    known = Expected(np.eye(6), None, SHAPE)
+    told = posterior(noisy + others, 0.02, cross, 0.01, 0.01 * np.eye(6), 1.0, known)
+    assert told.unseen is not None
+    share = told.left[-1, -1] / told.before[-1, -1]
+    assert (share > 0.9 and told.unseen.rel.max() > HOPELESS) if value < 1 else share < 0.3
 
 
 def test_clipping_moves_no_mean_of_normal_residuals_and_more_with_heavier_tails() -> None:
@@ -186,6 +217,15 @@ def test_what_rests_on_earlier_releases_stands_where_all_directions_are_seen(
 ) -> None:
     """It is a caution where one is hidden; where one surely is, what rests on it by over 85 % is lost."""
     before = 10 * np.eye(2)
-    found = judged(np.zeros(2), 0.02 * np.eye(2), 0.28 * np.eye(2), size * np.eye(2), rel, before)
+    found = judged(np.zeros(2), 0.02 * np.eye(2), 0.28 * np.eye(2), size * np.eye(2), rel, Before(before))
     lost = size > 1 and rel > 3
     assert np.isinf(np.diag(found.cov)).all() == lost and found.weak == (() if lost else told)
+
+
+@pytest.mark.parametrize("left", [0.04, 4.0])
+def test_what_is_known_far_better_than_before_any_release_stands_whatever_it_rests_on(left: float) -> None:
+    """With a caution; what is as open as it was at first is lost."""
+    found = judged(
+        np.zeros(2), 0.001 * np.eye(2), 0 * np.eye(2), left * np.eye(2), 9.0, Before(5 * np.eye(2), 1.0)
+    )
+    assert np.isinf(np.diag(found.cov)).all() == (left > 1) and found.weak == (() if left > 1 else (0, 1))

@@ -34,6 +34,26 @@ MUTANTS = (
         ("families/bounded_score.py", "spread = self.limit / self.spread if", "spread = 1.0 if"),
     ),
     planted(
+        "a linear fit under pure epsilon: noise that breaks what is public of levels stays in their matrix",
+        "models/test_linear_levels.py::test_under_pure_epsilon_levels_are_told_though_noise_hides_directions_of_their_matrix",
+        ("estimators/gram/pure.py", "first.obeying(unit @ gram @ unit.T)", "unit @ gram @ unit.T"),
+    ),
+    planted(
+        "a linear fit under pure epsilon: scores are read as if nothing were known of the line",
+        "models/test_linear_levels.py::test_under_pure_epsilon_levels_are_told_though_noise_hides_directions_of_their_matrix",
+        ("estimators/gram/pure.py", "prior=None if matrix.known is None else place.prior", "prior=None"),
+    ),
+    planted(
+        "a linear fit under pure epsilon: an eigenvalue that noise may have made is believed",
+        "models/test_nearly_collinear.py::test_an_eigenvalue_that_noise_may_have_made_is_not_believed[40]",
+        ("moments/posterior.py", "out + unseen.left", "out"),
+    ),
+    planted(
+        "a linear fit under pure epsilon: what scores are off by is judged by the line so far, not by none",
+        "models/test_about_middles.py::test_a_response_is_found_in_bounds_a_thousand_times_too_wide_where_a_number_is",
+        ("moments/linear.py", "if self.first is not None:", "if False:"),
+    ),
+    planted(
         "under pure epsilon as much noise is free as in other models",
         "estimators/test_survreg_pure.py::test_where_budgets_are_large_noise_lengthens_intervals_by_little",
         ("estimators/location_scale/pure_bounds.py", "FREE = 0.2", "FREE = 0.35"),

@@ -161,19 +161,23 @@ class Coordinates:
     ) -> "Coordinates":
         """Residuals about the line that released second moments give, in coordinates that whiten them.
 
-        Those were clipped at `limit`, which took of their mean square what was counted beyond.
+        Those were clipped at `limit`, which took of their mean square what was counted beyond. What else
+        is known of `gram` follows from these coordinates, unless it is that of an earlier release.
         """
         tail = self.reach.clipped(square, SURE * noise.square, limit, self.told)
         most = most_explained(square, noise.square)
-        gram = self.obeying(gram)
-        known = Expected(self.expecting(gram, noise.gram), self.numbers)
+        known = noise.known
+        if known is None:
+            gram = self.obeying(gram)
+            known = Expected(self.expecting(gram, noise.gram), self.numbers)
         told = posterior(gram, noise.gram, cross, noise.cross, self.open(gram, noise.gram), most, known)
         delta = told.gain @ cross
         left = square - 2 * float(delta @ cross) + float(delta @ told.gram @ delta)
         # what the noise of delta seems to explain
-        error = noise.cross**2 + (noise.gram**2 / 2) * float(delta @ delta)
+        shape = np.eye(len(gram)) if known.shape is None else known.shape
+        error = noise.cross**2 * np.eye(len(gram)) + noise.gram**2 / 2 * float(delta @ shape @ delta) * shape
         sure = max(left - SURE * noise.square, 0.0)
-        left = max(left, 0.0) + tail.beyond(limit) + 2 * error * float(np.trace(told.gain))
+        left = max(left, 0.0) + tail.beyond(limit) + 2 * float(np.sum(told.gain * error))
         sigma = math.sqrt(max(left, 2 * noise.square, 1e-6)) if noise.square < 0.5 else 1.0
         whitening = self._whitening(told.gram, noise.gram) if whiten else self.whitening
         line = self.line + self.sigma * self.whitening @ delta
@@ -181,7 +185,7 @@ class Coordinates:
         back = np.linalg.inv(way)
         expected, way = back.T @ told.gram @ back, way / sigma
         # weights and limits change from one release to the next, and move the line within its sampling error
-        prior = way @ (error * told.gain @ told.gain.T + told.left) @ way.T + np.eye(len(gram)) / n
+        prior = way @ (told.gain @ error @ told.gain.T + told.left) @ way.T + np.eye(len(gram)) / n
         seen, tail = (sure / sigma**2, limit / sigma), tail.over(1 / self.sigma)
         return Coordinates(self.scale, whitening, line, self.sigma * sigma, prior, expected, tail, seen)
 
@@ -231,11 +235,15 @@ class Coordinates:
 
 @dataclass(frozen=True)
 class GramNoise:
-    """sds of released second moments per row, off-diagonal entries of `gram` having 1 / sqrt 2 of it."""
+    """sds of released second moments per row, off-diagonal entries of `gram` having 1 / sqrt 2 of it.
+
+    And what is `known` of it, where that is the matrix of an earlier release.
+    """
 
     gram: float
     cross: float
     square: float
+    known: Expected | None = None
 
 
 def second_moments(

@@ -13,7 +13,11 @@ BENDS = 0.02
 # Public moments may be wrong; one pilot finds out, before residuals are clipped about their line.
 PUBLIC_PILOT = 0.15
 PILOT, _FEW = 0.2, 400.0
-PURE_COLUMNS, PURE_MATRIX, PURE_PILOTS, PURE_LENGTHS = 0.26, 0.14, (0.08, 0.11), 0.08
+PURE_COLUMNS, PURE_PILOTS, PURE_LENGTHS = 0.26, (0.05, 0.08), 0.08
+# Of the matrix, whose noise as an operator grows as k^2 / (n epsilon): the second where the number of rows
+# times epsilon is at least so many k^2, as noise of the last score then is what is left to make less.
+PURE_MATRIX = 0.21, 0.14
+_CLEAR = 1600.0
 
 
 def make_plan(budget: Budget, n: int, k: int, public: bool = False, constant: bool = True) -> Plan:
@@ -32,9 +36,10 @@ def make_plan(budget: Budget, n: int, k: int, public: bool = False, constant: bo
     """
     check = BENDS * constant
     if budget.pure:
-        left = 1 - (PURE_COLUMNS + PURE_MATRIX) * public
-        rest = 1 - PURE_COLUMNS - PURE_MATRIX - sum(PURE_PILOTS) - PURE_LENGTHS - 2 * LOOK - 2 * check
-        first = {"columns": Stage(PURE_COLUMNS, "columns"), "matrix": Stage(PURE_MATRIX, "matrix")}
+        matrix = PURE_MATRIX[n * budget.epsilon >= _CLEAR * k**2]
+        left = 1 - (PURE_COLUMNS + matrix) * public
+        rest = 1 - PURE_COLUMNS - matrix - sum(PURE_PILOTS) - PURE_LENGTHS - 2 * LOOK - 2 * check
+        first = {"columns": Stage(PURE_COLUMNS, "columns"), "matrix": Stage(matrix, "matrix")}
         later = dict(
             pilots=Stage(sum(PURE_PILOTS) / left, "pilot score", PURE_PILOTS),
             reach=Stage(LOOK / left, "reach of residuals"),

@@ -9,6 +9,7 @@ See docs/theory/linear.md#pure-epsilon.
 
 import math
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -24,6 +25,7 @@ from dpstats.estimators.gram.reach import with_reach
 from dpstats.estimators.row_scale import Box
 from dpstats.moments import LinearMoments, PublicMoments
 from dpstats.moments.normal_rows import kept_square, mean_weight
+from dpstats.moments.posterior import Expected
 from dpstats.moments.spread import residual_variance
 from dpstats.moments.tails import grown_kurtosis
 
@@ -39,20 +41,19 @@ def fit_pure(
     """Release a matrix and scores; see :func:`dpstats.estimators.gram.fit_gram`."""
     if public is not None:
         place = public_coordinates(public, box, constant)
-        k, first = len(place.line), None
-        gram, damping, noise, shape = np.eye(k), np.zeros((k, k)), math.sqrt(2 / public.n), np.eye(k)
+        matrix = _Matrix(np.eye(len(place.line)), math.sqrt(2 / public.n))
     else:
-        place, gram, damping, noise, shape, first = _matrix(curator, box, constant, plan)
-        k = len(place.line)
+        place, matrix = _matrix(curator, box, constant, plan)
+    k = len(place.line)
     for step, cost in enumerate(plan["pilots"], 1):
         if step == len(plan["pilots"]):
             place = with_reach(curator, plan.cost("reach"), place, weighted)
         mu, n = _equivalent(curator, cost, place), place.scale.rows(curator.n)
         before = pilot_bounds(n, mu, k, place.allowed, place.reach)
         pilot = _Score(curator.release("residual_score", cost, **place.public(before)), before, n)
-        place = pilot.improved(place, (gram + damping) * kept_square(k, before.radius), noise)
+        place = pilot.improved(place, matrix.kept(kept_square(k, before.radius)))
     own = public is None and not weighted
-    long = count_lengths(curator, plan.cost("lengths"), place, _white(place, first if own else None))
+    long = count_lengths(curator, plan.cost("lengths"), place, _white(place, matrix.first if own else None))
     curves = look_for_curves(curator, plan.cost("curves"), place, long)
     final = curves.spent(plan).cost("final")
     mu = _equivalent(curator, final, place)
@@ -63,19 +64,26 @@ def fit_pure(
     longer = long.axes * (long.heard(bounds.radius) - 1) @ long.axes.T * own
     way = place.to_user()
     constant_row = way["constant"]
-    share = 1.0 if constant_row is None else float(np.clip(constant_row @ gram @ constant_row, 0.05, 1.0))
+    share = 1.0
+    if constant_row is not None:
+        share = float(np.clip(constant_row @ matrix.gram @ constant_row, 0.05, 1.0))
+    heard, known = matrix.kept(kept), matrix.known or Expected(None, None, np.eye(k))
     moments = LinearMoments(
         n=n,
-        gram=gram * kept + longer,
+        gram=heard.gram + longer,
         cross=score.cross,
         square=score.square,
-        noise_gram=noise * kept,
+        noise_gram=heard.noise,
         noise_cross=score.noise_cross,
         noise_square=score.noise_square,
         weight=weight / kept,
         doubt=math.hypot((1 - weight) / 2, 1 - place.scale.fraction / place.scale.present),
         share=share,
-        shape=shape,
+        prior=None if matrix.known is None else place.prior,
+        first=None if matrix.open is None else matrix.open / place.sigma**2,
+        expected=known.moments,
+        numbers=known.numbers,
+        shape=known.shape,
         uneven=1 - kept,
         limit=bounds.limit,
         **way,
@@ -83,7 +91,7 @@ def fit_pure(
     moments = replace(_with_kurtosis(moments, before, bounds, pilot), **place.reach.known(bounds.limit))
     if public is not None:
         moments = replace(moments, rows=score.square / max(score.noise_square, 1e-12))
-    elif not constant:
+    else:
         moments = replace(moments, rows=place.scale.fraction / max(place.scale.fraction_sd, 1e-12))
     return moments, place, bounds, long, curves
 
@@ -123,10 +131,34 @@ def _with_kurtosis(moments: LinearMoments, before: Bounds, bounds: Bounds, pilot
     return replace(moments, fourth=kurtosis * unit, noise_fourth=error * unit)
 
 
-def _matrix(
-    curator: Curator, box: Box, constant: bool, plan: Plan
-) -> tuple[Coordinates, np.ndarray, np.ndarray, float, np.ndarray, np.ndarray]:
-    """Coordinates from a noisy matrix; it, what damps it, size and shape of its noise there; the first W."""
+class _Matrix(NamedTuple):
+    """Second moments of a as released, the size of their noise and, unless rows were public, what is known.
+
+    Attributes
+    ----------
+    gram : array, shape (k, k)
+    noise : float
+    known : Expected, optional
+        Before the release, and the shape of the noise.
+    first : array, shape (k, k), optional
+        W of the rows that were shortened in it.
+    open : array, shape (k, k), optional
+        Covariance of the line before any release, in units of a and the response.
+    """
+
+    gram: np.ndarray
+    noise: float
+    known: Expected | None = None
+    first: np.ndarray | None = None
+    open: np.ndarray | None = None
+
+    def kept(self, share: float) -> "_Matrix":
+        """Those of rows that are shortened, which leaves this share of them."""
+        return self._replace(gram=self.gram * share, noise=self.noise * share)
+
+
+def _matrix(curator: Curator, box: Box, constant: bool, plan: Plan) -> tuple[Coordinates, _Matrix]:
+    """Coordinates from a noisy matrix, and what it is in them."""
     first = Coordinates.of_scale(find_columns(curator, plan.columns, box, False, constant))
     scale, k, n = first.scale, len(first.line), first.scale.rows(curator.n)
     radius = min(math.sqrt(base_square(k + 1)), math.hypot(first.farthest, first.widest / NEARLY_ALL))
@@ -138,16 +170,19 @@ def _matrix(
     left = np.array([mean_weight(k, radius)] * constant + [kept] * (k - constant))
     unit = whitening / np.sqrt(left) @ np.linalg.inv(whitening)
     gram, cross, square, noise = second_moments(release, Bounds(1.0, NEARLY_ALL, NEARLY_ALL), n)
-    gram, cross, square = unit @ gram @ unit.T, unit @ cross / math.sqrt(kept), square / kept
+    gram = first.obeying(unit @ gram @ unit.T)
+    cross, square = unit @ cross / math.sqrt(kept), square / kept
     noise = GramNoise(noise.gram / kept, noise.cross / kept, noise.square / kept)
-    # An eigenvalue that noise made too small would let later steps jump too far, again and again. With a part
-    # of the noise's size added, steps rather fall short, by less with every step.
-    damping = _DAMPING * noise.gram * math.sqrt(2 * k) * np.eye(k)
-    place = first.improved(gram + damping, cross, square, noise, n, limit=NEARLY_ALL * radius)
+    # An eigenvalue that noise made too small would whiten too much, and let the first step jump too far.
+    damped = gram + _DAMPING * noise.gram * math.sqrt(2 * k) * np.eye(k)
+    place = first.improved(damped, cross, square, noise, n, limit=NEARLY_ALL * radius)
     turn = place.whitening @ np.linalg.inv(first.whitening)
-    gram, damping, shape = (turn @ matrix @ turn.T for matrix in (gram, damping, np.eye(k)))
+    parts = gram, first.expecting(gram, noise.gram), np.eye(k)
+    gram, expected, shape = (turn @ part @ turn.T for part in parts)
     size = math.sqrt(float(np.mean(np.diag(shape) ** 2)))
-    return place, gram, damping, noise.gram * size, shape / size, whitening
+    known = Expected(expected, first.numbers, shape / size)
+    back = np.linalg.inv(turn)
+    return place, _Matrix(gram, noise.gram * size, known, whitening, back.T @ first.prior @ back)
 
 
 class _Score:
@@ -164,7 +199,8 @@ class _Score:
         self.noise_cross = float(release.sds[0].max()) / n
         self.noise_square = float(release.sds[1][0]) / (n * c)
 
-    def improved(self, place: Coordinates, gram: np.ndarray, noise: float) -> Coordinates:
+    def improved(self, place: Coordinates, matrix: _Matrix) -> Coordinates:
         """The same whitening about a better line."""
-        sds = GramNoise(noise, self.noise_cross, self.noise_square)
-        return place.improved(gram, self.cross, self.square, sds, self.n, whiten=False, limit=self.limit)
+        sds = GramNoise(matrix.noise, self.noise_cross, self.noise_square, matrix.known)
+        told = matrix.gram, self.cross, self.square, sds, self.n
+        return place.improved(*told, whiten=False, limit=self.limit)
