@@ -19,7 +19,6 @@ from dpstats.moments.solution import Before, Solution, judged, of_coefficients
 from dpstats.moments.spread import (
     Quantity,
     clipped_line,
-    far_square,
     residual_variance,
     score_covariance,
     share_explained,
@@ -193,7 +192,6 @@ class LinearMoments(NoisyMoments):
             sampling, privacy, bias = (fit.wider @ part @ fit.wider.T for part in (sampling, privacy, bias))
         for moved in (self.uneven * fit.delta[:, None], clipped_line(self, between)):
             bias = bias + moved @ moved.T
-        bias = bias + far_square(self) * fit.inverse
         before = 0 * fit.guess if fit.before is None else fit.before
         open_ended = 0 * before if self.open_ended is None else self.open_ended
         return fit, (sampling + bias, privacy, fit.guess, before, bias, open_ended)

@@ -236,24 +236,6 @@ def _clipped_mean(moments: NoisyMoments, size: float) -> float:
     return min(size * tail_mean(moments.limit / size, kurtosis), most)
 
 
-def far_square(moments: NoisyMoments) -> float:
-    """Square of what clipping may have taken of the mean of r times a number of mean square 1.
-
-    As many rows may be at the limit as the kurtosis tells beyond a normal one, and beyond what its noise
-    explains by James and Stein's rule. If a share y^-2 of them is farther than y limits, clipping takes one
-    limit of each in the mean; counts of residuals may tell that it is less. Nobody tells on which side of
-    the line they lie, nor along which covariate they become more.
-    """
-    if moments.limit is None or moments.meat is None or not moments.fourth or not moments.noise_fourth:
-        return 0.0
-    square = max(moments.square / moments.mean_weight, 0.05)
-    limit, unit = moments.limit / math.sqrt(square), moments.mean_weight * square**2
-    noise = moments.noise_fourth / unit
-    excess = max(moments.fourth / unit - tail_rate(limit)[1], noise)
-    lost = (excess**2 - noise**2) / excess / limit**4 * moments.limit
-    return (lost if moments.most_lost is None else min(lost, moments.most_lost)) ** 2
-
-
 def score_covariance(moments: NoisyMoments, fit: NormalEquations) -> np.ndarray:
     """Covariance of a r between rows: the released one as far as it can be told from s^2 M_aa.
 

@@ -218,10 +218,10 @@ SPEC_PUBLIC = dict(
 )
 
 
-def released(columns: dict[str, np.ndarray]) -> Any:
+def released(columns: dict[str, np.ndarray], **more: float) -> Any:
     design = build_design("y ~ 0 + u + x", SPEC)
     curator = Curator(open_rows(columns, SPEC, design.variables), design, dps.gdp(1), NoNoise())
-    return curator.release("residual_moments", 1.0, **SPEC_PUBLIC)
+    return curator.release("residual_moments", 1.0, **SPEC_PUBLIC, **more)
 
 
 def test_the_example_of_the_spec() -> None:
@@ -263,3 +263,18 @@ def test_the_pair_of_the_spec_attains_the_sensitivity() -> None:
     )
     apart = np.linalg.norm(first.values[0] - second.values[0])
     assert apart == pytest.approx(5.6568542495, rel=1e-5) == pytest.approx(first.sensitivity, rel=1e-4)
+
+
+@pytest.mark.parametrize("meat", [0.0, 0.7, 1.0])
+@pytest.mark.parametrize("kept", [0.2, 0.5, 0.9])
+def test_a_far_row_and_one_that_is_hardly_not_attain_the_sensitivity(kept: float, meat: float) -> None:
+    """Of full length, both at the limit but for its last digit, and at the angle that is worst for them."""
+    cosine = -kept / (1 + meat**2)
+    others = np.sqrt(2) * np.array([1.0, cosine]), np.sqrt(2) * np.array([0.0, np.sqrt(1 - cosine**2)])
+    more = dict(meat=meat, meat_limit=1.0, spread=1e-6, kept=kept)
+    first, second = (
+        released({"u": others[0][[row]], "x": others[1][[row]], "y": np.array([y])}, **more)
+        for row, y in enumerate([4.0, 4.0 - 1e-9])
+    )
+    square = sum(np.sum((one - other) ** 2) for one, other in zip(first.values, second.values, strict=True))
+    assert np.sqrt(square) == pytest.approx(first.sensitivity, rel=1e-4)

@@ -38,6 +38,7 @@ COLUMNS_LAW = "estimators/column_law.py"
 BENT, BENT_TIMES = "estimators/bent_times.py", "estimators/test_bent_times.py::"
 ONCE, ONE_BEND = "estimators/one_bend.py", "estimators/test_one_bend.py::"
 GRAM, DOUBT = "estimators/gram/estimate.py", "estimators/test_gram_doubt.py::test_"
+FAR = "estimators/gram/far.py"
 SECOND_ORDER, SETTLED = "estimators/test_second_order.py::test_", "estimators/test_settled.py::test_"
 
 
@@ -1707,12 +1708,17 @@ MUTANTS = (
     planted(
         "far rows beyond a limit move no slope",
         HONEST + "a_slope_holds_least_squares_where_far_responses_become_more_along_its_covariate",
-        ("moments/linear.py", "far_square(self) * fit.inverse", "0 * fit.inverse"),
+        (FAR, "missing, reach = (_MEAN - KEPT) * limit, _MEAN * limit", "missing = reach = 0.0 * limit"),
     ),
     planted(
-        "noise of a kurtosis is taken for far rows",
+        "all far rows may go along with any covariate whatever was told",
+        HONEST + "errors_with_a_tail_that_goes_along_with_no_covariate_hardly_lengthen_intervals",
+        (FAR, "missing**2 * self.sides_sd**2 * trust", "missing**2 * prior"),
+    ),
+    planted(
+        "noise of their number is taken for far rows",
         HONEST + "normal_errors_pay_hardly_anything_for_far_rows_that_there_might_be",
-        (SPREAD, "(excess**2 - noise**2) / excess", "excess"),
+        (FAR, "told - noise**2 / told", "told"),
     ),
     planted(
         "residuals of the nearest cells are not seen together where one of them is seen alone",

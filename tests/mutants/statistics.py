@@ -272,6 +272,22 @@ MUTANTS = (
         "math.sqrt(6 + extra)",
     ),
     small(
+        "residual moments: far rows keep all of their score",
+        "residual_moments",
+        "pilot",
+        "1 - (1 - self._kept) * far",
+        "1",
+        at="3-1",
+    ),
+    small(
+        "residual moments: the number of far rows is free whatever else they add",
+        "residual_moments",
+        "pilot",
+        "lost * (2 / (1 + meat**2) - lost)",
+        "lost * 2 / (1 + meat**2)",
+        at="3-1",
+    ),
+    small(
         "residual score: one row more, not one replaced",
         "residual_score",
         "pilot",

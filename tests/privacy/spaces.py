@@ -509,6 +509,7 @@ SPACES = {
         Space(pilot(0.9, 2.0), 60.0, 0.97),
         Space(pilot(0.9, 2.0, meat=0.7, meat_limit=1.0, fourth=0.7), 60.0, 0.97),
         Space(pilot(0.9, 2.0, meat=0.5, meat_limit=1.8, fourth=0.7), 60.0, 0.97),
+        Space(pilot(0.9, 2.0, meat=0.7, meat_limit=1.0, fourth=0.7, kept=0.5), 60.0, 0.97),
     ],
     "residual_counts": [
         Space(lambda d: dict(shape(d), line=np.full(d + 1, 0.3), sigma=0.8, edges=np.array([0.5, 2.0])), 3.0)

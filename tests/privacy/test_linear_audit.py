@@ -26,8 +26,8 @@ RUNS, MISS = {GAUSSIAN: 120, PURE: 60}, 1e-3
 SCHEMA = dps.Schema(x=dps.bounded(-9, 9), y=dps.bounded(-600, 600))
 GENERATOR = np.random.default_rng(0)
 NORMAL = {"x": GENERATOR.normal(size=300), "y": GENERATOR.normal(size=300)}
-# which coordinate changes its sign between the rows (8, 600) and (-8, 600)
-CROSS = {"residual_moments": 1, "residual_score": 0}
+# which coordinates change their signs between the rows (8, 600) and (-8, 600), which are far
+CROSS = {"residual_moments": (1, 8), "residual_score": (0,)}
 
 
 class Sound(SeededNoise):
@@ -52,8 +52,8 @@ def model(side: int) -> Any:
 def mirrored(name: str, exact: np.ndarray) -> np.ndarray:
     """The exact sums of the other row."""
     other = exact.copy()
-    if name in CROSS:
-        other[CROSS[name]] *= -1
+    for each in CROSS.get(name, ()):
+        other[each : each + 1] *= -1  # pilots have no sums of far rows
     return other
 
 
@@ -87,7 +87,7 @@ def losses(side: int, budget: Any, source: Any) -> np.ndarray:
 
 def spent(budget: Any, source: type[Sound] | type[Halved]) -> float:
     """The largest loss; or the mu that the runs refute, right with probability 1 - MISS."""
-    first, second = (losses(side, budget, source(side + 2)) for side in (1, -1))
+    first, second = (losses(side, budget, source(side + 12)) for side in (1, -1))
     if budget is PURE:
         return float(max(first.max(), -second.min()))
     events, others, runs = (first > 0).sum(), (second > 0).sum(), RUNS[budget]

@@ -69,7 +69,10 @@ class PilotRow:
         return out
 
     def read(self, block: Block, scratch: Scratch) -> tuple[np.ndarray, np.ndarray]:
-        """a and, last, r of each row, shape (k + 1, B), a reused array; and what no entry of a exceeds."""
+        """a and, last, r of each row, shape (k + 1, B), a reused array; and what no entry of a exceeds.
+
+        Where r lies beyond the limit it is the limit, with its sign.
+        """
         x, k = self._map.centred(block, scratch), self.k
         row = scratch("row", k + 1, len(block.ok))
         row[k] = self._map.residuals(x, block, scratch, self._line, self._sigma)
@@ -96,12 +99,15 @@ class PilotRow:
 
 
 class ResidualMoments(Statistic):
-    """Of rows a = W x~ and residuals r = (y~ - line'x~) / sigma: the sums of z z', u u', q and e e'.
+    """Of rows a = W x~ and residuals r = (y~ - line'x~) / sigma: the sums of z z', u u', q, e e' and v.
 
     With the rows of :class:`PilotRow`, z = (a, c r) with c = radius / limit; u = a r, shortened to
     |u| <= meat_limit and brought to |u|^2 <= k radius^2; q = f radius^2 (r / limit)^4, with k = `meat` and
     f = `fourth`; e = sqrt(h) radius (y~ / spread_limit, 1/2), its first entry clipped to sqrt(h) radius and
     all times the square root of the row's weight, with h = `spread`.
+
+    A row at the limit, of the sign t, is far. With j = `kept` its z is (a, c j r), so that it moves a line
+    less, and what that takes is released by itself: v = radius (sqrt(2 (1 - j^2)) t a, g radius).
 
     Parameters
     ----------
@@ -114,6 +120,8 @@ class ResidualMoments(Statistic):
         f, positive with k and at most sqrt 1/2.
     spread, spread_limit : float
         h and the limit of y~, positive with k.
+    kept : float
+        j, positive; at 1 no row is far.
     **pilot
         The rows, see :class:`dpstats.curator.statistics.pilot.PilotRow`.
 
@@ -147,6 +155,20 @@ class ResidualMoments(Statistic):
     and the like, and |ee' - e'e''|^2 = |e|^4 + |e'|^4 - 2 (e.e')^2, a convex function of w^2 and w'^2. At
     w = w' = 1 it is (p^2 - p'^2)^2 + (p - p')^2 / 2, at most 2 (p = 1 = -p'); at w' = 0, (p^2 + 1/4)^2 < 2.
     A pair attains both, as y~ = line'x~ + sigma r may be large of either sign where r = limit.
+
+    *Far rows*, with m = 1 - j^2 and g^2 = m (2 / (1 + k^2) - m), which is positive. Two of them, v = v' = 1,
+    differ by as much as without j: where they add c r a to z z' and nothing else, they now add j and sqrt m
+    times as much to the two sums, whose squares add up to 1, and 1 - m to the square of r, equally. One and a
+    row that is not far, T' and v' <= 1, differ by
+
+        T^2 + T'^2 - 2 T T' s^2 + 2 (T + T' v' - 2 j sqrt(T T' v') s) + (v' - j^2)^2 + g^2
+        + k^2 (M^2 + M'^2 - 2 M M' s^2) + f^2 (1 - v'^2)^2,
+
+    over s at most that with 2 j^2 v' T T' / (T T' + K) for the terms in s. It grows with T and T' as F does,
+    as K / (T T' + K) falls; take T = T' = 1. It grows with v': 2 M' k^2 dM'/dv' outweighs what K takes, and
+    the rest of the slope is at least 2 + 2 (v' - j^2) - 4 f^2 v' (1 - v'^2) >= 2 m. At v' = 1 it is
+    6 + 2 k^2 + 2 j^2 / (1 + k^2) + m^2 + g^2, which is 8 + 2 k^2 - 2 k^2 / (1 + k^2) by the choice of g. One
+    and a row that weighs nothing: T^2 + 2 T + j^4 + g^2 + k^2 + f^2, less than 7.
     """
 
     name = "residual_moments"
@@ -160,9 +182,10 @@ class ResidualMoments(Statistic):
         fourth: float = 0.7,
         spread: float = 0.35,
         spread_limit: float = 4.0,
+        kept: float = 1.0,
         **pilot: Any,
     ) -> None:
-        self._rows = PilotRow(design, **pilot)
+        self._rows, self._kept = PilotRow(design, **pilot), float(kept)
         self._meat, self._meat_limit, self._fourth = float(meat), float(meat_limit), float(fourth)
         self._spread, self._spread_limit = float(spread), float(spread_limit)
         self._check()
@@ -174,10 +197,18 @@ class ResidualMoments(Statistic):
                 Part(np.full(1, math.sqrt(fourth) * radius)),
                 Part(math.sqrt(spread) * radius * np.array([1.0, 0.5])),
             )
+        if kept < 1:
+            lost = 1 - kept**2
+            self._along, self._one = (
+                radius**2 * math.sqrt(square) for square in (2 * lost, lost * (2 / (1 + meat**2) - lost))
+            )
+            self.parts += (Part(np.append(np.full(k, self._along), self._one), np.ones(1)),)
         extra = 2 * meat**4 / (1 + meat**2) + 2 * spread**2 if meat else 0.0
         self.sensitivity = radius**2 * math.sqrt(8 + extra)
 
     def _check(self) -> None:
+        if not 0 < self._kept <= 1:
+            raise ValueError("kept must be positive and at most 1")
         most = self._rows.radius * self._rows.limit * (1 + 1e-12)
         if not 0 <= self._meat <= 1 or (self._meat and not 0 < self._meat_limit <= most):
             raise ValueError("meat must lie between 0 and 1, meat_limit between 0 and radius * limit")
@@ -187,7 +218,9 @@ class ResidualMoments(Statistic):
 
     def factors(self, block: Block, scratch: Scratch) -> tuple[Factor, ...]:
         (row, most), k = self._rows.read(block, scratch), self._rows.k
-        extra = (*self._extra(row, scratch), self._response(block, scratch)) if self._meat else ()
+        extra = [*self._extra(row, scratch), self._response(block, scratch)] if self._meat else []
+        if self._kept < 1:
+            extra.append(self._beyond(row, most, scratch))
         np.multiply(row[k], self._rows.radius / self._rows.limit, out=row[k])
         return (Factor(row.T, most=np.append(most, np.abs(row[k]).max())), *extra)
 
@@ -200,6 +233,17 @@ class ResidualMoments(Statistic):
         q = np.multiply(row[k:], row[k:], out=scratch("q", 1, size))
         np.multiply(q, math.sqrt(self._fourth) * self._rows.radius / self._rows.limit**2, out=q)
         return Factor(u.T), Factor(q.T)
+
+    def _beyond(self, row: np.ndarray, most: np.ndarray, scratch: Scratch) -> Factor:
+        """v of each row that is far, whose r then becomes j times as large."""
+        k, limit = self._rows.k, self._rows.limit
+        far = np.greater_equal(np.abs(row[k]), limit, out=scratch("far", 1, row.shape[1])[0])
+        v = scratch("v", k + 1, row.shape[1])
+        size = self._along / self._rows.radius
+        np.multiply(row[:k], np.sign(row[k]) * size, out=v[:k])
+        v[k] = self._one
+        np.multiply(row[k], 1 - (1 - self._kept) * far, out=row[k])
+        return Factor(v.T, far[:, None], np.append(most * size, self._one))
 
     def _response(self, block: Block, scratch: Scratch) -> Factor:
         """e of each row."""

@@ -30,6 +30,7 @@ from dpstats.estimators.gram.bounds import (
 )
 from dpstats.estimators.gram.coordinates import Coordinates, public_coordinates, second_moments
 from dpstats.estimators.gram.curves import MOVED, Curves, look_for_curves, may_bend
+from dpstats.estimators.gram.far import KEPT, FarRows
 from dpstats.estimators.gram.lengths import LongRows, count_lengths, slopes_of
 from dpstats.estimators.gram.levels import may_be_constant
 from dpstats.estimators.gram.pure import fit_pure
@@ -106,8 +107,11 @@ def fit_gram(
     own = public is None and not weighted
     if plan.pure:
         moments, place, bounds, long, curves = fit_pure(curator, box, constant, plan, public, weighted)
+        clipped = moments
     else:
-        moments, place, bounds, long, curves = _gaussian(curator, box, constant, plan, public, weighted)
+        moments, clipped, place, bounds, long, curves = _gaussian(
+            curator, box, constant, plan, public, weighted
+        )
     moments = of_hidden(moments, place, bounds.limit)
     if own:
         moments = moments.bending(_followed(moments, place, bounds, long, curves))
@@ -122,7 +126,7 @@ def fit_gram(
     if max_weight is not None:
         moments = _rated(moments, max_weight, bounds.radius)
     limit = bounds.limit if "residual" in settings else math.inf
-    moments = _without_unknown(moments, place, limit, box.binary)
+    moments = _without_unknown(moments, clipped, place, limit, box.binary)
     problems = []
     if place.found.loose.any():
         release = curator.release("rows_apart", plan.cost("apart"), **place.found.public())
@@ -228,8 +232,11 @@ def _followed(
 
 def _gaussian(
     curator: Curator, box: Box, constant: bool, plan: Plan, public: PublicMoments | None, weighted: bool
-) -> tuple[LinearMoments, Coordinates, Bounds, LongRows, Curves]:
-    """Release moments, the last of them in the coordinates that the others give."""
+) -> tuple[LinearMoments, LinearMoments, Coordinates, Bounds, LongRows, Curves]:
+    """Release moments, the last of them in the coordinates that the others give.
+
+    And the same of residuals that are clipped.
+    """
     # whether the scale of those is that of these rows: not of public ones, nor without their weights
     own = public is None and not weighted
     # public moments are no look at these rows: how many there are, and how they differ, all of them tell
@@ -258,6 +265,7 @@ def _gaussian(
     if place.tail.any:
         farthest = max(bounds.spread_limit, bounds.limit * place.sigma)
         bounds = replace(bounds, spread_limit=farthest)
+    far = bounds.limit < place.widest
     release = curator.release(
         "residual_moments",
         final,
@@ -266,16 +274,23 @@ def _gaussian(
         fourth=FOURTH,
         spread=SPREAD,
         spread_limit=bounds.spread_limit,
+        kept=KEPT if far else 1.0,
         **place.public(bounds),
     )
-    moments = replace(_moments(release, place, bounds), **place.reach.known(bounds.limit))
-    return moments, place, bounds, long, curves
+    moments = clipped = _moments(release, place, bounds)
+    if far:
+        rows = FarRows.of(release, bounds, n)
+        moments, clipped = rows.heard(moments, bounds.limit), rows.clipped(moments, bounds.limit)
+    moments = replace(moments, **place.reach.known(bounds.limit))
+    return moments, clipped, place, bounds, long, curves
 
 
 def _without_unknown(
-    moments: LinearMoments, place: Coordinates, limit: float, two_values: np.ndarray
+    moments: LinearMoments, clipped: LinearMoments, place: Coordinates, limit: float, two_values: np.ndarray
 ) -> LinearMoments:
     """Moments that know what no release tells: of columns in which rows may be alike, and of levels.
+
+    Whether the residuals of a level are all beyond the limit, those of `clipped` ones tell.
 
     Nothing bounds a slope of a column that noise hides, nor one within a level of which nothing is known;
     the response bounds effects of columns that are declared to hold `two_values`.
@@ -284,7 +299,7 @@ def _without_unknown(
     # whose mean squares about their middle noise hides
     square, noise = (np.sum(back * (part @ back), axis=0) for part in (moments.gram, np.eye(len(back))))
     alike = scale.hardly_varies & (square <= SEEN * moments.noise_gram * noise)[lead:]
-    ways, moves = open_levels(moments, place, limit, alike & two_values)
+    ways, moves = open_levels(clipped, place, limit, alike & two_values)
     slopes = (alike | moves) & ~two_values
     slopes |= (scale.within >= 0) & (scale.within != np.arange(len(alike))) & moves[scale.within]
     blind = np.append(np.full(lead, may_be_constant(scale, alike & ~two_values)), slopes)
