@@ -42,6 +42,7 @@ _NO_NOISE = 1000.0  # epsilon, or mu, at which noise is nothing
 _MOST_EPSILON = 100.0  # epsilon, or mu: a budget beyond promises nothing
 _MOST_ROWS = 1e9
 _FAR = 4.0  # factor of a budget or rows by which to go on where fits do not say how far
+_WALK = 6  # such steps, each by a few fits, from a plan to where more fits are worth their time
 _NEAR = 1.25  # factor within which errors shrink as is known to 4 %
 
 
@@ -398,13 +399,29 @@ class FitPlan(Shown):
                 low = max(low, there)
             if high <= low * _NEAR or (losing and high == factor and near):
                 break
+            begun = factor == 1.0 and known and not losing and not near
             factor *= max(move, _FAR if 1 < before < short * _NEAR else _NEAR) if low == factor else move
+            if begun and low < (walked := self._walked(factor, places, asked, fit, step)) < min(high, most):
+                factor = walked
             factor = factor if low < factor < high else math.sqrt(low * high)
             tried = fit(min(factor, most))
             found = self._trial.run(*tried, quick=not known)
             if not known and np.isfinite(found.half_width[places]).all():
                 found = self._trial.run(*tried)
         return high if high <= most else None
+
+    def _walked(self, factor: float, places: list[int], asked: np.ndarray, fit: Fitted, step: Step) -> float:
+        """A factor nearer to what is asked, by a few fits at a time; 0 where these lose a coefficient."""
+        for _ in range(_WALK):
+            few = self._trial.run(*fit(factor), quick=True)
+            if few.lost[places].any():
+                return 0.0
+            error = few.error[places] * asked / few.half_width[places]
+            move = float(np.max(step(few.sampling[places], few.privacy[places], error)))
+            factor *= move
+            if max(move, 1 / move) < _NEAR:
+                break
+        return factor
 
     def _under(self, trial: Trial, places: list[int]) -> Outlook:
         """What fits under another law come to: errors of the plan's, by what a few fits under both say.
