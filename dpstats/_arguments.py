@@ -239,14 +239,14 @@ def beside(ax: Axes) -> dict[str, Any]:
     return {"loc": "upper left", "bbox_to_anchor": (1.01, 1), "borderaxespad": 0} if alone else {}
 
 
-def axes(ax: Axes | None, width: float = 7.5, height: float = 4.5) -> Axes:
+def axes(ax: Axes | None, height: float = 4.5) -> Axes:
     """Return `ax`, or the axes of a new figure, which ``plt.show()`` shows if the caller has imported pyplot.
 
     Parameters
     ----------
     ax : matplotlib Axes, optional
-    width, height : float
-        Of a new figure, in inches, but where a style of matplotlib says its width: then height in proportion.
+    height : float
+        Of a new figure that is 7.5 inches wide; of another, as a style of matplotlib has it, in proportion.
 
     Raises
     ------
@@ -270,11 +270,10 @@ def axes(ax: Axes | None, width: float = 7.5, height: float = 4.5) -> Axes:
     from dpstats._figure import ShownAxes, ShownFigure
 
     usual, now = (each["figure.figsize"] for each in (matplotlib.rcParamsDefault, matplotlib.rcParams))
-    if list(now) != list(usual):
-        width, height = float(now[0]), height * float(now[0]) / width
+    width = 7.5 if list(now) == list(usual) else float(now[0])
     pyplot = sys.modules.get("matplotlib.pyplot")
     make = ShownFigure if pyplot is None else partial(pyplot.figure, FigureClass=ShownFigure)
-    new = make(figsize=(width, height), layout="constrained").add_subplot(axes_class=ShownAxes)
+    new = make(figsize=(width, height * width / 7.5), layout="constrained").add_subplot(axes_class=ShownAxes)
     new.spines[["top", "right"]].set_visible(False)  # as in papers
     return new
 

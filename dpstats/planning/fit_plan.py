@@ -28,10 +28,10 @@ from dpstats.results.record import is_scale
 from dpstats.results.reliability import B_LIVES
 
 
-def rounded_up(value: float, digits: int = 2) -> float:
-    """To significant digits."""
-    unit = 10.0 ** (math.floor(math.log10(value)) - digits + 1)
-    return float(f"{math.ceil(value / unit * (1 - 1e-9)) * unit:.{digits + 2}g}")
+def rounded_up(value: float) -> float:
+    """To two significant digits."""
+    unit = 10.0 ** (math.floor(math.log10(value)) - 1)
+    return float(f"{math.ceil(value / unit * (1 - 1e-9)) * unit:.4g}")
 
 
 Fitted: TypeAlias = Callable[[float], tuple[Budget, int]]  # what is fitted, at a factor

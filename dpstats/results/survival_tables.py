@@ -13,6 +13,7 @@ import pandas as pd
 from dpstats.results import survival_quantities as numbers
 from dpstats.results.document import (
     NOT_ESTIMABLE,
+    WIDTH,
     Document,
     Estimates,
     cells,
@@ -219,10 +220,10 @@ def _at(what: str, label: str) -> str:
     return f"{what} at {label}" if what else f"At {label}"
 
 
-def _packed(items: list[str], width: int = 78) -> list[str]:
+def _packed(items: list[str]) -> list[str]:
     lines: list[str] = []
     for item in items:
-        if lines and len(lines[-1]) + 3 + len(item) <= width:
+        if lines and len(lines[-1]) + 3 + len(item) <= WIDTH:
             lines[-1] += "   " + item
         else:
             lines.append(item)

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 import dpstats as dps
 from dpstats.budget import Budget
 from dpstats.testing import SeededNoise, noise
-from tests.models.test_survreg_wild import WILD, silence
+from tests.models.test_survreg_wild import WILD
+from tests.silent import silence
 
 SCHEMA = dps.Schema(
     y=dps.bounded(-5, 30),

@@ -1,10 +1,6 @@
 """A fit of any frame is a fit: no exception, warning, output or changed shape depends on values (T9)."""
 
 import contextlib
-import io
-import logging
-import warnings
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -16,6 +12,7 @@ import dpstats as dps
 from dpstats.families import DISTS
 from dpstats.testing import SeededNoise, noise
 from tests.models.drives import FORMULA, SCHEMA, drives
+from tests.silent import silence
 
 LATE = "Surv(temp, time, failed) ~ load + maker"
 FORMULAS = {
@@ -32,24 +29,6 @@ BUDGETS = [dps.zcdp(0.01), dps.zcdp(1.0), dps.approx(3, 1e-6), dps.gdp(1e-5), dp
 PURE = [dps.pure(1e-6), dps.pure(1.0), dps.pure(1e4)]  # not for late entries
 WILD = [0.0, -0.0, 1, -1, np.nan, np.inf, -np.inf, 1e300, 5e-324, "x", "", None, 2**60, 10, 50.0, 4000, True]
 CONSTANT = {"time": 100.0, "failed": 1.0, "temp": 30.0, "load": 0.5, "maker": "B"}
-
-
-@contextlib.contextmanager
-def silence() -> Iterator[None]:
-    """Warnings are errors, and nothing may be printed or logged."""
-    said, handler = io.StringIO(), logging.StreamHandler(io.StringIO())
-    logging.getLogger().addHandler(handler)
-    try:
-        with (
-            warnings.catch_warnings(),
-            contextlib.redirect_stdout(said),
-            contextlib.redirect_stderr(said),
-        ):
-            warnings.simplefilter("error")
-            yield
-    finally:
-        logging.getLogger().removeHandler(handler)
-    assert said.getvalue() == handler.stream.getvalue() == ""
 
 
 def fitted(data: dict[str, Any], formula: str, dist: str, budget: Any, source: Any) -> dps.Fit:

@@ -31,7 +31,6 @@ SCHEMA = dps.Schema(
     maker=dps.levels("A", "B", other=True),
 )
 DESIGN = build_design("Surv(time, failed) ~ temp + maker", SCHEMA)  # Intercept, two makers, temp
-COVARIATES = len(DESIGN.names) - 1
 TOTAL = dps.gdp(10)
 MAP = dict(center=np.r_[0.5, 0.5, 30.0], scale=np.r_[0.5, 0.5, 20.0], y_center=2.3, y_scale=0.6, log=True)
 LINE = np.r_[0.5, 0.2, -0.2, 0.1]
@@ -101,6 +100,15 @@ def neighbours(draw: st.DrawFn) -> tuple[Data, Data]:
 def curator(data: Data, budget: dps.budget.Budget = TOTAL) -> Curator:
     columns = {name: np.array(values, dtype=object) for name, values in data.items()}
     return Curator(open_rows(columns, SCHEMA, DESIGN.variables), DESIGN, budget)
+
+
+def release_everything(asking: Curator) -> None:
+    """Each registered statistic, and one whose public parameters come from an earlier release."""
+    for name in sorted(PUBLIC):
+        asking.release(name.split()[0], 1.0, **PUBLIC[name])
+    moments = asking.release("event_moments", 1.0, **PUBLIC["event_moments"])
+    adapted = {**MAP, "y_center": float(np.clip(moments.values[0][-1], -5, 5))}
+    asking.release("event_matrix", 1.0, radius=2.0, limit=3.0, **adapted)
 
 
 class Run(NamedTuple):

@@ -4,12 +4,6 @@ Order of rows and size of blocks change only last bits, other rows with the same
 wild rows say nothing.
 """
 
-import contextlib
-import io
-import logging
-import warnings
-from collections.abc import Iterator
-
 import numpy as np
 import pytest
 
@@ -19,26 +13,13 @@ from dpstats.testing import Replay, SeededNoise
 from tests.privacy.catalogue import ROWS, SCHEMA, SHORT, Case, made
 from tests.privacy.harness import run
 from tests.privacy.test_every_replay import WILD, wild_row, with_rows
+from tests.silent import silence
 
 DATA = made(seed=2)
 LAST_BITS = 1e-10  # in units of the sensitivity: a few hundred sums of a few hundred rows
 ORDER = np.random.default_rng(0).permutation(ROWS)
 SHUFFLED = {name: column[ORDER] for name, column in DATA.items()}
 OTHER = {name: column[::-1] for name, column in made(seed=4).items()} | {"time": made(seed=3)["time"] / 3}
-
-
-@contextlib.contextmanager
-def silence() -> Iterator[None]:
-    """Warnings are errors, and nothing may be printed or logged."""
-    said, handler = io.StringIO(), logging.StreamHandler(io.StringIO())
-    logging.getLogger().addHandler(handler)
-    try:
-        with warnings.catch_warnings(), contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
-            warnings.simplefilter("error")
-            yield
-    finally:
-        logging.getLogger().removeHandler(handler)
-    assert said.getvalue() == handler.stream.getvalue() == ""
 
 
 @pytest.mark.parametrize("case", SHORT)

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 
 from dpstats.curator import statistics
 from dpstats.curator.statistics.moments import EventMoments
-from tests.privacy.harness import MAP, PUBLIC, curator, neighbours, table, violation
+from tests.privacy.harness import PUBLIC, curator, neighbours, release_everything, table, violation
 
 WORST = (  # opposite corners of the declared box, both events
     table([dict(time=100.0, failed=1, temp=50.0, maker="B"), dict(time=3.0, failed=1, temp=20.0, maker="A")]),
@@ -20,13 +20,7 @@ INVALID = table(
 
 
 def everything(data):
-    """Each registered statistic, and one whose public parameters come from an earlier release."""
-    asking = curator(data)
-    for name in sorted(PUBLIC):
-        asking.release(name.split()[0], 1.0, **PUBLIC[name])
-    moments = asking.release("event_moments", 1.0, **PUBLIC["event_moments"])
-    adapted = {**MAP, "y_center": float(np.clip(moments.values[0][-1], -5, 5))}
-    asking.release("event_matrix", 1.0, radius=2.0, limit=3.0, **adapted)
+    release_everything(curator(data))
 
 
 @settings(max_examples=75, deadline=None)

@@ -12,7 +12,7 @@ from dpstats.curator.law import Sensitivity
 from dpstats.rows import open_rows
 from dpstats.rows import rows as opening
 from dpstats.testing import NoNoise, Recording, SeededNoise, noise
-from tests.privacy.harness import DESIGN, MAP, PUBLIC, SCHEMA, Data, rows, violation
+from tests.privacy.harness import DESIGN, PUBLIC, SCHEMA, Data, release_everything, rows, violation
 
 CORNER = dict(time=100.0, failed=1, temp=50.0, maker="B")
 BLANK = dict(time=None, failed=None, temp=None, maker=None, serial=None)
@@ -29,17 +29,7 @@ def curator(data: Data, max_rows: int, total: float = 10.0) -> Curator:
 
 
 def everything(max_rows):
-    """Each registered statistic, and one whose public parameters come from an earlier release."""
-
-    def ask(data):
-        asking = curator(data, max_rows)
-        for name in sorted(PUBLIC):
-            asking.release(name.split()[0], 1.0, **PUBLIC[name])
-        moments = asking.release("event_moments", 1.0, **PUBLIC["event_moments"])
-        adapted = {**MAP, "y_center": float(np.clip(moments.values[0][-1], -5, 5))}
-        asking.release("event_matrix", 1.0, radius=2.0, limit=3.0, **adapted)
-
-    return ask
+    return lambda data: release_everything(curator(data, max_rows))
 
 
 def mixed(draw, mine, others):

@@ -5,8 +5,6 @@ the same to the bit, the number of rows too, and nothing may be raised, warned, 
 """
 
 import contextlib
-import io
-import logging
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -19,6 +17,7 @@ from dpstats.rows import open_rows, sizes
 from dpstats.rows import rows as opening
 from dpstats.schema import WEIGHS
 from tests.rows.kinds import KINDS, NAMES, ROWS, SCHEMA, UNIT, Random, Record, one
+from tests.silent import silence
 
 
 class Reading(NamedTuple):
@@ -50,26 +49,6 @@ def compare(before: Reading, after: Reading, place: int) -> None:
     for mine in (before.ids[place], after.ids[place]):
         others &= (before.ids != mine).any(axis=1)
     assert (before.weighs == after.weighs)[others].all(), f"other units weigh differently with row {place}"
-
-
-@contextlib.contextmanager
-def silence() -> Iterator[None]:
-    """Warnings are errors, and nothing may be printed or logged."""
-    said = io.StringIO()
-    handler = logging.StreamHandler(said)
-    logging.getLogger().addHandler(handler)
-    try:
-        with (
-            warnings.catch_warnings(),
-            contextlib.redirect_stdout(said),
-            contextlib.redirect_stderr(said),
-            np.errstate(all="warn"),
-        ):
-            warnings.simplefilter("error")
-            yield
-    finally:
-        logging.getLogger().removeHandler(handler)
-    assert said.getvalue() == ""
 
 
 def search(kind: str, seed: int, folder: Path) -> int:
