@@ -78,7 +78,11 @@ def instead_in(code: str) -> str | None:
     return next((said for said in map(_INSTEAD.get, words) if said), None)
 
 
-_KELVIN = ("k", "kelvin", "kelvins")  # what a unit of absolute temperature is called
+_DEGREES = re.compile(r"deg(rees?)?|[°º\s_.]")  # what may stand beside the name of a scale of temperature
+# how degrees Celsius follow from other scales, by what a declared unit may call these
+_CELSIUS_OF = dict.fromkeys(("k", "kelvin", "kelvins"), f"{{}} - {ZERO_CELSIUS:g}") | dict.fromkeys(
+    ("f", "℉", "fahrenheit"), "({} - 32) / 1.8"
+)
 
 ALLOWED = (
     "a formula has arithmetic, comparisons with a number, and row-wise functions such as log, sqrt, exp, "
@@ -286,12 +290,13 @@ def _call(tree: ast.Call, schema: Schema, text: str) -> Expression:
 
 
 def _check_celsius(of: Expression, schema: Schema) -> None:
-    """Kelvins would be raised by those of 0 degrees Celsius a second time, and the energy come out wrong."""
+    """Read as degrees Celsius, kelvins or degrees Fahrenheit would make a wrong energy without a word."""
     unit = getattr(schema[of.name], "unit", None) if isinstance(of, Leaf) else None
-    if unit is not None and unit.strip().casefold() in _KELVIN:
+    scale = _DEGREES.sub("", (unit or "").casefold())
+    if scale in _CELSIUS_OF:
         raise FormulaError(
             f"arrhenius() takes degrees Celsius, and {of.text} is declared in {unit}; "
-            f"write arrhenius({of.text} - {ZERO_CELSIUS:g})"
+            f"write arrhenius({_CELSIUS_OF[scale].format(of.text)})"
         )
 
 

@@ -195,6 +195,13 @@ def test_stress_has_bounds_where_it_has_a_meaning():
     with pytest.raises(FormulaError, match=r"v is declared in K; write arrhenius\(v - 273.15\)"):
         build_design("y ~ arrhenius(v)", kelvins)
     build_design("y ~ arrhenius(v - 273.15)", kelvins)
+    for unit in ("F", "°F", "degF", "deg. F", "Fahrenheit", "degrees Fahrenheit"):
+        other = Schema(y=bounded(0, 1), v=bounded(0, 140, unit=unit))
+        with pytest.raises(FormulaError, match=r"write arrhenius\(\(v - 32\) / 1.8\)"):
+            build_design("y ~ arrhenius(v)", other)
+    build_design("y ~ arrhenius((v - 32) / 1.8)", other)
+    for unit in ("C", "°C", "degrees Celsius", "centigrade"):
+        build_design("y ~ arrhenius(v)", Schema(y=bounded(0, 1), v=bounded(0, 140, unit=unit)))
     for name in ("power", "inverse_power"):
         with pytest.raises(FormulaError, match=f"{name} needs values > 0"):
             build_design(f"y ~ {name}(v)", zero)
