@@ -78,7 +78,7 @@ class Reliability(Fit):
     def shape(self) -> Estimate:
         """Shape beta = 1 / sigma, above 1 for wear-out if Weibull; 95 % interval on the log scale.
 
-        With strata, each of which has its own, `parameters` has them.
+        With strata, each of which has its own, `parameters` has them, and at other levels too.
         """
         _, log_sigma, se = self._log_sigmas[0]
         return log_estimate("shape", -log_sigma, se, 0.95)
@@ -443,8 +443,8 @@ class Reliability(Fit):
         use : dict
             One point.
         stress : dict, list of dict, or DataFrame, optional
-            Default: the use level with each number of the formula at the public bound that is farther from
-            it, one by one, and then all of them.
+            Default: the use level with each number of the formula at the public bound at which the fit has
+            the shorter life, one by one, and then all of them.
         level : float
         clip : bool
             As in `predict`.
@@ -469,7 +469,7 @@ class Reliability(Fit):
         base = points(record, use, "acceleration_factors", clip, "use")
         if len(base.exog) != 1:
             raise SpecificationError(f"use must be one point, such as {{'tempC': 55}}; got {shown(use)}")
-        given = _farthest(record, base.frame.iloc[0].to_dict()) if stress is None else stress
+        given = _harshest(record, base.frame.iloc[0].to_dict()) if stress is None else stress
         at = points(record, given, "acceleration_factors", clip, "stress")
         (centre, gradient), (other, its_gradient) = (linear_predictor(record, each) for each in (base, at))
         columns = with_limits((centre - other, gradient - its_gradient), record, level, np.exp)
@@ -506,14 +506,19 @@ def stress_rows(record: Record, level: float) -> list[tuple[str, ...]]:
     return rows
 
 
-def _farthest(record: Record, use: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return a use level with its stresses at the farther of their bounds, one by one and all of them."""
+def _line_at(record: Record, point: dict[str, Any]) -> float:
+    """Return x'b at a point, without the warning that it may be beyond the bounds."""
+    row = record.design.new_rows(point, False)
+    return float((row.exog @ record.params[: record.n_location] + row.offset)[0])
+
+
+def _harshest(record: Record, use: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return a use level with its stresses at their harsher bounds, one by one and all of them."""
     design, terms, moved = record.design, stress_terms(record), {}
     read = [each for column, each in zip(design.names, design.reads, strict=True) if column in terms]
     for name in (each for each in design.covariates if not read or any(each in one for one in read)):
         variable = record.schema[name]
         if isinstance(variable, Bounded | Count) and name in use:
-            low, high = variable.bounds
-            moved[name] = low if float(use[name]) - low > high - float(use[name]) else high
+            moved[name] = min(variable.bounds, key=lambda bound: _line_at(record, use | {name: bound}))
     single = [use | {name: bound} for name, bound in moved.items()]
     return [*single, use | moved] if len(single) > 1 else single or [use]

@@ -65,7 +65,7 @@ def test_factors_are_those_of_the_laws() -> None:
     assert np.log(frame["conf_high"] / frame["estimate"])[0] == pytest.approx(1.959964 * error)
 
 
-def test_stress_is_the_farther_bound_of_each_and_of_all() -> None:
+def test_stress_is_the_harsher_bound_of_each_and_of_all() -> None:
     with pytest.warns(UserWarning, match="extrapolated"):
         found = bench().acceleration_factors({"tempC": 55, "volts": 12})
     assert found.frame["tempC"].tolist() == [125, 55, 125] and found.frame["volts"].tolist() == [12, 20, 20]
@@ -74,6 +74,14 @@ def test_stress_is_the_farther_bound_of_each_and_of_all() -> None:
     plain = capacitor().acceleration_factors(USE)
     assert plain.frame["voltage"].tolist() == [350, 200, 350]
     assert plain.frame["estimate"].iloc[-1] == pytest.approx(capacitor().acceleration(USE, STRESS).estimate)
+
+
+def test_stress_is_the_harsher_bound_also_where_the_other_is_farther() -> None:
+    """Taking the farther bound, factors of .05 called cold and idle units stressed."""
+    near = bench().acceleration_factors({"tempC": 110, "volts": 17})
+    assert near.frame["tempC"].tolist() == [125, 110, 125] and near.frame["volts"].tolist() == [17, 20, 20]
+    cooled = bench(params=[-6.0, -0.7, 2.5, -0.6]).acceleration_factors({"tempC": 90, "volts": 17})
+    assert cooled.frame["tempC"].tolist() == [85, 90, 85] and (cooled.frame["estimate"] > 1).all()
 
 
 def test_a_summary_names_energies_and_powers() -> None:
