@@ -4,6 +4,7 @@ Failures that are known to lie between two times are seen at inspections, or are
 """
 
 import ast
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -256,8 +257,24 @@ def unit_of(time: Expression, schema: Schema) -> str:
     return getattr(schema.get(time.name or ""), "unit", None) or ""
 
 
+def _multiple(time: Expression, schema: Schema) -> tuple[str, float] | None:
+    """The unit of the one variable that a time is a multiple of, and which multiple; None of other times."""
+    unit = getattr(schema[next(iter(time.variables))], "unit", None) if len(time.variables) == 1 else None
+    if not unit:
+        return None
+    with np.errstate(all="ignore"):
+        zero, one, two = np.broadcast_to(time.values(dict.fromkeys(time.variables, np.arange(3.0))), 3)
+    return (unit, float(one)) if zero == 0 and one > 0 and math.isclose(two, 2 * one) else None
+
+
 def _in_one_unit(first: Expression, last: Expression, code: str, schema: Schema) -> None:
-    """Refuse two times whose declared units differ."""
+    """Refuse two times whose declared units differ, or of which the formula converts one alone."""
+    began, ended = (_multiple(time, schema) for time in (first, last))
+    if began and ended and began[0] == ended[0] and not math.isclose(began[1], ended[1]):
+        raise FormulaError(
+            f"{code!r}: {first.text!r} and {last.text!r} are of variables in {began[0]}, and one of them is "
+            "converted alone; both must be in one unit"
+        )
     one, other = (unit_of(time, schema) for time in (first, last))
     if one and other and one != other:
         raise FormulaError(

@@ -179,6 +179,15 @@ def test_two_times_of_different_units_are_refused(left):
         read_response(left, UNITS)
 
 
+@pytest.mark.parametrize("left", ["Surv(time, ended / 24, dead)", "Surv(time / 24, ended, type='interval2')"])
+def test_two_times_of_one_unit_are_not_converted_apart(left):
+    """Ages in hours beside lives in days were fitted without a word."""
+    with pytest.raises(FormulaError, match="are of variables in h, and one of them is converted alone"):
+        read_response(left, UNITS)
+    for both in ("Surv(time / 24, ended / 24, dead)", "Surv(time, time + ended, dead)"):
+        read_response(both, UNITS)
+
+
 @pytest.mark.parametrize(
     ("left", "unit"),
     [
