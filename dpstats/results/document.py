@@ -255,6 +255,10 @@ class Estimates(Result):
     frame: pd.DataFrame
     layout: Callable[[], Document]
 
+    def __getattr__(self, name: str) -> NoReturn:
+        own = f"; its numbers are a frame: .frame.{name}" if hasattr(pd.DataFrame, name) else ""
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}{own}")
+
     def _page(self) -> Document:
         return self.layout()
 

@@ -15,7 +15,7 @@ import math
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Literal, TypeAlias
+from typing import Literal, NoReturn, TypeAlias
 
 import numpy as np
 import scipy
@@ -179,6 +179,10 @@ class Estimate(Marked):
     level: float = 0.95
     privacy_share: float = math.nan
 
+    def __getattr__(self, name: str) -> NoReturn:
+        own = "; its limits are .conf_low and .conf_high, of .level" * (name == "conf_int")
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}{own}")
+
     def __float__(self) -> float:
         return self.estimate
 
@@ -216,6 +220,15 @@ def transformed(
     with np.errstate(over="ignore"):
         estimate, one, other = back(centre), back(middle - half), back(middle + half)
     return estimate, np.minimum(one, other), np.maximum(one, other)
+
+
+_FAR = 1e10  # so many times an estimate is beyond any time, scale or ratio that could be true of it
+
+
+def says_nothing(estimate: float, low: float, high: float) -> bool:
+    """Whether limits exclude nothing: the whole line, all positive numbers, or twenty decades about 1."""
+    far = 0 < low * _FAR < estimate < high / _FAR and low < 1 < high
+    return far or (low in (0.0, -np.inf) and high == np.inf)
 
 
 def log_estimate(

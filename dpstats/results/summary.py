@@ -26,6 +26,7 @@ from dpstats.results.intervals import (
     off_the_law,
     p_values,
     privacy_share,
+    says_nothing,
     standard_errors,
     z_values,
 )
@@ -38,6 +39,7 @@ from dpstats.results.table import (
     asked_and_paid,
     figures,
     heading,
+    one_of,
     p_value,
     penalty_text,
     percent,
@@ -55,7 +57,7 @@ LABELS = (Column("", "l"), Column("", "l"))
 
 def ratio_row(kind: str, value: Estimate, words: str) -> tuple[str, ...]:
     """Return the row of one estimate with its limits, and what it means in words."""
-    known = not np.isinf(value.std_error)
+    known = not (np.isinf(value.std_error) or says_nothing(value.estimate, value.conf_low, value.conf_high))
     numbers = interval_cells(value.estimate, value.conf_low, value.conf_high, known)
     return kind, value.name, *numbers, *([words] if known else [])
 
@@ -123,7 +125,8 @@ def _per(record: Record, name: str) -> tuple[float, str]:
     steps = 10.0 ** math.floor(math.log10((high - low) / STEPS))
     step = steps if steps > 1 else 1.0
     many = f"{plain(step)} " if step > 1 else ""
-    return step, f"per {many}{variable.unit or ('units' if many else 'unit')}"
+    unit = variable.unit or "units"
+    return step, f"per {many}{unit if many else one_of(unit)}"
 
 
 def _of_product(record: Record, name: str) -> str:

@@ -53,8 +53,9 @@ def failed_fractions(failed: float | Sequence[float]) -> np.ndarray:
         Unless all are strictly between 0 and 1.
     """
     fractions = np.atleast_1d(numbers("failed", failed))
-    if fractions.ndim != 1 or not ((fractions > 0) & (fractions < 1)).all():
-        wrong = shown(failed)
+    bad = ~((fractions > 0) & (fractions < 1))
+    if fractions.ndim != 1 or bad.any():
+        wrong = f"{fractions[bad][0]:g}" if bad.any() else shown(failed)
         percent = fractions.size and (fractions >= 1).any() and (fractions < 100).all()
         raise SpecificationError(
             f"failed fractions are between 0 and 1, e.g. 0.1 for B10; got {wrong}"

@@ -23,7 +23,7 @@ from dpstats.results.document import (
     with_interval,
     with_limits,
 )
-from dpstats.results.intervals import critical, standard_errors
+from dpstats.results.intervals import critical, says_nothing, standard_errors
 from dpstats.results.newdata import Points, beside
 from dpstats.results.prediction import linear_predictor
 from dpstats.results.record import Record
@@ -76,7 +76,7 @@ def _life_table(frame: pd.DataFrame, level: float, title: str, aside: str, remar
     rows: list[tuple[str, ...]] = []
     for name, q, *values in frame.itertuples(index=False):
         share = "" if np.isnan(q) else level_percent(q)
-        if np.isnan(values[0]) or _unknown(values[1], values[2]):
+        if np.isnan(values[0]) or says_nothing(*values):
             rows.append((name, share, NOT_ESTIMABLE))
         elif np.isnan(values[1]):
             rows.append((name, share, times(values[0])))
@@ -129,7 +129,7 @@ def by_time(
 
 
 def _rate(estimate: float, low: float, high: float) -> str:
-    return NOT_ESTIMABLE if _unknown(low, high) else f"{figures(estimate)} {bracket(low, high)}"
+    return NOT_ESTIMABLE if says_nothing(estimate, low, high) else f"{figures(estimate)} {bracket(low, high)}"
 
 
 def _probability(estimate: float, low: float, high: float) -> str:
@@ -147,13 +147,16 @@ def by_point(name: str, at: Points, columns: Columns, level: float, unit: str) -
 
     def rows() -> Iterator[tuple[str, ...]]:
         for i, values in enumerate(zip(*columns.values(), strict=True)):
-            known = not (np.isnan(values[0]) or _unknown(*values[1:]))
+            known = not (np.isnan(values[0]) or says_nothing(*values))
             yield at.label(i) or name, *cells(values[: 1 if np.isnan(values[1]) else 3], known, times)
 
     return Estimates(
         beside(at, pd.DataFrame(columns)),
         lambda: Document(tables=(with_interval("", [in_unit(name, unit)], rows(), level),)),
     )
+
+
+_AT_ZERO = "eta is that where all columns are 0. That of a unit is fit.eta(newdata)."
 
 
 def parameters(record: Record, level: float, of_time: bool) -> Estimates:
@@ -171,7 +174,9 @@ def parameters(record: Record, level: float, of_time: bool) -> Estimates:
     if not of_time:
         location = with_limits(linear, record, level, np.array)
         columns = {name: np.append(location[name][:p], columns[name][p:]) for name in columns}
-    return terms("parameter", names, columns, standard_errors(linear[1], record), level)
+    printed = [in_unit(name, record.time_unit) if name == "eta" else name for name in names]
+    note = _AT_ZERO * ("eta" in names and p > 1)
+    return terms("parameter", names, columns, standard_errors(linear[1], record), level, printed, note)
 
 
 def location(record: Record) -> numbers.Linear:
@@ -198,20 +203,21 @@ def ratios(
 
 
 def terms(
-    head: str, names: list[str], columns: Columns, se: np.ndarray, level: float, labels: Sequence[str] = ()
+    head: str,
+    names: list[str],
+    columns: Columns,
+    se: np.ndarray,
+    level: float,
+    labels: Sequence[str] = (),
+    note: str = "",
 ) -> Estimates:
     """Lay out one quantity for each of several terms, which have their names or other labels in print."""
     rows = (
-        (name, *interval_cells(estimate, low, high, not np.isinf(s)))
+        (name, *interval_cells(estimate, low, high, not (np.isinf(s) or says_nothing(estimate, low, high))))
         for name, s, estimate, low, high in zip(labels or names, se, *columns.values(), strict=True)
     )
-    document = Document(tables=(with_interval(head, ["estimate"], rows, level),))
+    document = Document(tables=(with_interval(head, ["estimate"], rows, level),), notes=(note,) * bool(note))
     return Estimates(pd.DataFrame({"term": names, **columns}), lambda: document)
-
-
-def _unknown(low: float, high: float) -> bool:
-    """Whether limits say nothing: the whole line, or all positive numbers."""
-    return bool(low in (0.0, -np.inf) and high == np.inf)
 
 
 def _at(what: str, label: str) -> str:

@@ -127,3 +127,6 @@ def test_a_ratio_of_one_unit_is_per_one_of_it(unit: str, one: str) -> None:
     fit = glm("binomial", schema=dps.Schema.from_dict(schema))
     assert f"age (per 1 {one}) " in str(fit.odds_ratios())
     assert f"age (per 10 {unit}) " in str(fit.odds_ratios(units={"age": 10}))
+    schema["age"]["upper"] = schema["age"]["lower"] + 20
+    narrow = glm("binomial", schema=dps.Schema.from_dict(schema))
+    assert f" per {one} at sex = F" in " ".join(str(narrow.summary()).split())

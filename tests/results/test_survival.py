@@ -215,6 +215,34 @@ def test_both_parametrisations() -> None:
     assert list(capacitor(dist="sev").parameters().frame["term"])[-1] == "sigma"
 
 
+def test_the_scale_of_time_has_its_unit_and_says_of_which_unit_it_is() -> None:
+    text = str(capacitor().parameters())
+    assert "eta (hours) " in text and "eta is that where all columns are 0" in text
+    assert "eta" not in str(capacitor().parameters("sev"))
+
+
+def test_limits_twenty_decades_apart_are_not_estimable() -> None:
+    """A sigma from 1e-24 to 1e22 had four digits and a word on wear."""
+    wide = np.array(capacitor().record.cov)
+    wide[:, 3] = wide[3] = 0.0
+    wide[3, 3] = 27.0**2
+    fit = capacitor(cov=wide, cov_privacy=0.5 * wide)
+    assert "not estimable" in str(fit.parameters()) and "not estimable" in str(fit.parameters("sev"))
+    assert "beta = 1" not in str(fit.summary())
+    wide[3, 3] = 5.0**2
+    known = capacitor(cov=wide, cov_privacy=0.5 * wide)
+    assert "not estimable" not in str(known.parameters()) and "beta = 1" in str(known.summary())
+
+
+def test_a_method_of_a_frame_or_a_fit_is_said_to_be_elsewhere() -> None:
+    with pytest.raises(AttributeError, match=r"its numbers are a frame: \.frame\.to_csv"):
+        capacitor().life(USE).to_csv("lives.csv")  # type: ignore[attr-defined]
+    with pytest.raises(AttributeError, match=r"\.conf_low and \.conf_high, of \.level"):
+        capacitor().shape.conf_int(0.9)
+    with pytest.raises(AttributeError, match="no attribute 'plots'$"):
+        capacitor().life(USE).plots  # type: ignore[attr-defined]  # noqa: B018
+
+
 def test_a_lost_coefficient_hides_only_what_depends_on_it() -> None:
     cov = np.array(capacitor().cov_params())
     cov[1, 1] = np.inf
@@ -258,6 +286,7 @@ def test_an_infinite_mean_that_is_not_estimable() -> None:
     ("call", "word"),
     [
         (lambda f: f.life(USE, failed=1.0), "between 0 and 1"),
+        (lambda f: f.life(USE, failed=[0.1, 10]), "got 10; 10 % is 0.1"),
         (lambda f: f.life(USE, level=95), "level"),
         (lambda f: f.reliability(USE, []), "times"),
         (lambda f: f.reliability(USE, -1), "times"),
