@@ -64,6 +64,11 @@ def test_a_limit_that_leaves_less_than_half_of_what_is_told_has_clipped_the_rest
         assert NO_TAIL.clipped(square, error, limit, told) is NO_TAIL
 
 
+def test_noise_that_makes_a_mean_square_negative_tells_of_no_rows() -> None:
+    """Nothing was told of residuals, which may reach anywhere: a share of 0 there had no mean square."""
+    assert SPIKE.clipped(-0.9, 0.8, 3.0, (0.0, np.inf)) is SPIKE
+
+
 def test_a_line_may_explain_a_tail() -> None:
     assert not SPIKE.clipped(0.2, 0.05, 8.0, (0.0, 12.0)).any
     assert SPIKE.clipped(0.8, 0.05, 8.0, (0.0, 12.0)) is SPIKE is SPIKE.clipped(0.2, 0.05, 3.0, (0.0, 12.0))

@@ -1721,6 +1721,11 @@ MUTANTS = (
         (FAR, "told - noise**2 / told", "told"),
     ),
     planted(
+        "a mean square that noise made negative tells of rows beyond all that was seen",
+        "estimators/test_reach.py::test_noise_that_makes_a_mean_square_negative_tells_of_no_rows",
+        ("estimators/gram/tail.py", "max(square + error, 0.0) >= sure", "square + error >= sure"),
+    ),
+    planted(
         "residuals of the nearest cells are not seen together where one of them is seen alone",
         "estimators/test_reach.py::test_the_nearest_cells_are_seen_if_they_stand_out_most_together",
         ("estimators/gram/reach.py", "return seen | together & (widths <= 1 + over.argmax())", "return seen"),

@@ -62,7 +62,7 @@ class Tail:
             and square + error < MOST_SQUARE * self.square
         ):
             return replace(self, shares=NO_TAIL.shares, lower=NO_TAIL.lower, upper=NO_TAIL.upper)
-        if square >= MOST_SQUARE or square + error >= sure or limit >= far:
+        if square >= MOST_SQUARE or max(square + error, 0.0) >= sure or limit >= far:
             return self
         share = np.array([(1 - square) / (limit * (far - limit))])
         return replace(self, shares=share, lower=np.array([limit]), upper=np.array([far]))
