@@ -90,7 +90,8 @@ class Budget(ABC):
             """Noise of pure epsilon that it buys, rounded down, if that is what it buys."""
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, self.unit, _amount(self.unit, vars(self)[self.unit]))
+        unit, amount = next(iter(vars(self).items()))
+        object.__setattr__(self, unit, _amount(unit, amount))
 
     def __truediv__(self, other: object) -> NoReturn:
         raise BudgetError("a budget is divided by split: a, b = budget.split(0.5, 0.5) gives its halves")
@@ -134,7 +135,7 @@ class Budget(ABC):
     @property
     def amount(self) -> float:
         """Epsilon, rho or mu."""
-        return float(vars(self)[self.unit])
+        return float(next(iter(vars(self).values())))
 
     def _same_kind(self: _Kind, other: object) -> _Kind:
         if not isinstance(other, type(self)):

@@ -94,7 +94,7 @@ class ReleasedLine:
         each = self.slopes**2 * self.squares
         return bool(each[list(self.skewed)].sum() > each.sum() / 2)
 
-    @property
+    @cached_property
     def slopes(self) -> np.ndarray:
         """`beta` without the intercept."""
         return np.append(0.0, self.beta[1:])

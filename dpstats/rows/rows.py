@@ -159,15 +159,15 @@ class Rows(HoldsRows):
         self._encoder = Encoder(schema, names)
         self._columns: dict[str, np.ndarray] | None = None if source else {}
         self._parts: tuple[TablePart, ...] | None = None  # not known yet: to know may be to run a query
-        self._n: int | None = None  # of the rows in parts
+        self._n: int | None = None  # not known yet, as to know may be to read
 
     @property
     def n(self) -> int:
         """Number of rows, all counted, usable or not. It is public."""
-        if not self.parts():
-            return len(next(iter(self._coded().values()), ()))
-        if self._n is None:
+        if self._n is None and self.parts():
             self._n = sum(part.rows for part in self.parts())
+        elif self._n is None:
+            self._n = len(next(iter(self._coded().values()), ()))
         return self._n
 
     def parts(self) -> tuple[TablePart, ...]:

@@ -107,6 +107,13 @@ class _Score(Statistic):
         """The bounded score psi of each row, and its expected information h."""
 
 
+@functools.lru_cache(maxsize=64)  # most steps of a fit release the same
+def _parts(k: int, radius: float, limit: float, *scales: float) -> tuple[Part, ...]:
+    """Scores within a limit of rows of k entries, and symmetric matrices whose rows have these entries."""
+    scores = Part(np.full(k, radius), np.array([limit]))
+    return scores, *(Part(np.full(k, scale)) for scale in scales)
+
+
 class LogisticScore(_Score):
     """Weighted scores and information of a logistic regression, released jointly.
 
@@ -158,10 +165,7 @@ class LogisticScore(_Score):
     def __init__(self, design: PublicDesign, *, radius: float, **row: Any) -> None:
         super().__init__(design, radius=radius, **row)
         self._tau = logistic_information_weight(radius)
-        self.parts = (
-            Part(np.full(self._k, radius), np.ones(1)),
-            Part(np.full(self._k, math.sqrt(self._tau * 0.25) * radius)),
-        )
+        self.parts = _parts(self._k, radius, 1.0, radius * math.sqrt(self._tau * 0.25))
         self.sensitivity = 2 * radius
 
     def factors(self, block: Block, scratch: Scratch) -> tuple[Factor, ...]:
@@ -223,12 +227,8 @@ class GlmScore(_Score):
         self._bounded = score
         limit, steepest = score.limit, score.curvature_limit
         self._tau, self._kappa = score.matrix_weights(radius)
-        full = np.full(self._k, radius)
-        self.parts = (
-            Part(full, np.array([limit])),
-            Part(full * math.sqrt(self._tau * steepest)),
-            Part(full * math.sqrt(self._kappa) * limit),
-        )
+        tau, kappa = math.sqrt(self._tau * steepest), math.sqrt(self._kappa)
+        self.parts = _parts(self._k, radius, limit, radius * tau, radius * kappa * limit)
         self.sensitivity = math.sqrt(4.5) * radius * limit
 
     def factors(self, block: Block, scratch: Scratch) -> tuple[Factor, ...]:

@@ -210,12 +210,12 @@ class Accumulator:
         return self._means[whitening.tobytes()]
 
     def _mean(self, whitening: np.ndarray) -> np.ndarray:
-        back = np.linalg.inv(whitening)
-        turns = [seen.whitening @ back for seen in self.releases]
-        pairs = list(zip(self.releases, turns, strict=True))
-        metrics = np.array([math.sqrt(seen.weight) * turn.T @ turn for seen, turn in pairs])
-        right = sum(seen.weight * turn.T @ seen.matrix @ turn for seen, turn in pairs)
-        return _solved(metrics, np.asarray(right), self.releases[-1].matrix)
+        turns = np.array([seen.whitening for seen in self.releases]) @ np.linalg.inv(whitening)
+        weights = np.array([seen.weight for seen in self.releases])[:, None, None]
+        weighed = weights * np.array([seen.matrix for seen in self.releases])
+        back = turns.swapaxes(1, 2)
+        right = np.sum(back @ weighed @ turns, axis=0)
+        return _solved(np.sqrt(weights) * back @ turns, right, self.releases[-1].matrix)
 
     def sds(self, whitening: np.ndarray, vectors: np.ndarray) -> np.ndarray:
         """Noise sd along each of the unit vectors, shape (k,)."""

@@ -94,5 +94,7 @@ def _squares(lacking: np.ndarray, seen: np.ndarray) -> np.ndarray:
     np.fill_diagonal(others, 0.0)
     squares = np.ones(len(seen))
     for _ in range(_TURNS):
-        squares = np.minimum(1.0, (seen**2 + _LEAST**2 + others @ squares) / own)
+        before, squares = squares, np.minimum(1.0, (seen**2 + _LEAST**2 + others @ squares) / own)
+        if (squares == before).all():
+            break
     return squares
