@@ -137,6 +137,7 @@ warm        flag     true = True, false = False"""
         (lambda: levels(*range(40_000)), "at most"),
         (lambda: event(failed=1, censored=1), "the same code '1'"),
         (lambda: flag(true=1, false=True), "the same code '1'"),
+        (lambda: flag("yes", 0), r"flag\('yes'\) has the number 0 for a no; say both"),
         (lambda: event(failed=None), "must be a text"),
     ],
 )
@@ -321,6 +322,13 @@ def test_what_is_no_declaration_is_not_joined_to_a_schema(other):
     with pytest.raises(SchemaError, match=r"joined by \| with a schema or a dict, not") as refused:
         Schema(age=bounded(18, 90)) | other
     assert "31.5" not in str(refused.value)
+
+
+def test_a_file_that_is_nested_too_deeply_is_refused(tmp_path):
+    path = tmp_path / "s.json"
+    path.write_text("[" * 10**5)
+    with pytest.raises(SchemaError, match="s.json cannot be read: it is nested too deeply"):
+        Schema.load(path)
 
 
 def test_an_empty_name_is_no_text_of_one_type():

@@ -119,6 +119,11 @@ class Coefficients(Released):
         return None if self.record.nobs is None else self.record.nobs - self.record.n_estimated
 
     @property
+    def _response(self) -> str:
+        """Name of the quantity of which a coefficient is a change."""
+        return "mean"
+
+    @property
     def _ratio(self) -> str:
         """What exp of a coefficient is called; empty where it means nothing."""
         return "exp(coefficient)"
@@ -263,7 +268,7 @@ class Coefficients(Released):
         record = self.record
         if not self._ratio:
             if record.link is IDENTITY:
-                own = f"{record.dist!r} models {'time' if record.is_survival else 'the mean'} itself"
+                own = f"{record.dist!r} models the {self._response} itself"
             else:
                 own = f"exp of a coefficient means nothing under a link of {record.link.name}"
             raise SpecificationError(

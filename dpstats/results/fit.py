@@ -86,11 +86,6 @@ class Fit(Predictions):
         return self.record.title or self._title
 
     @property
-    def _response(self) -> str:
-        """Name of the quantity of which a coefficient is a change."""
-        return "mean"
-
-    @property
     def _last_remark(self) -> str:
         """Sentences at the end of the first note of a summary, each with a blank before it."""
         return ""

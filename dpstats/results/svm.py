@@ -23,6 +23,7 @@ class SvmFit(EffectsFit, models=("svm",)):
     __slots__ = ()
     _title = "support vector machine, Huber hinge"
     _response = "decision function"
+    _ratio = ""
     _last_remark = " The sign of x'coef is the label; there are no probabilities."
     _needs = (
         "needs a support vector machine, and this is {model}",

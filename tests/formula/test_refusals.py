@@ -6,7 +6,7 @@ import pytest
 
 from dpstats.errors import FormulaError, SchemaError, SpecificationError
 from dpstats.formula import build_design
-from dpstats.schema import Schema, bounded, event
+from dpstats.schema import Schema, bounded, event, levels
 from tests.formula.strategies import SCHEMA
 
 
@@ -248,6 +248,7 @@ def test_comparisons_are_numbers_as_the_errors_tell(term):
         ("Surv(t, dead) ~ x", "'dead' has no public bounds"),
         ("Surv(t, x > 0) ~ x", "must be a variable declared as event"),
         ("Surv(t, censored=e) ~ x", r"write Surv\(time, e\)"),
+        ("Surv(t, event=e, censored=e) ~ x", "needs an event indicator of one kind"),
         ("Surv(t, e, 1, 2) ~ x", "too many arguments"),
         (3, "a formula is a text"),
     ],
@@ -261,6 +262,9 @@ def test_a_design_needs_a_schema_and_a_sensible_size():
     with pytest.raises(SchemaError, match="dps.Schema"):
         build_design("y ~ x", [("y", bounded(0, 1)), ("x", bounded(0, 1))])
     assert build_design("y ~ x", {"y": bounded(0, 1), "x": bounded(0, 1)}).names == ("Intercept", "x")
+    many = Schema(t=bounded(1, 9), e=event(), **{name: levels(*map(str, range(20))) for name in "abc"})
+    with pytest.raises(FormulaError, match="makes 8000 strata, more than 4096"):
+        build_design("Surv(t, e) ~ 1 + strata(a, b, c)", many, baseline=True)
     with pytest.raises(FormulaError, match="columns, more than 4096"):
         build_design("y ~ " + ":".join(f"bs({v}, df=50)" for v in "xzw"), SCHEMA)
     for deep in ("(" * 500 + "x" + ")" * 500, "x" + " + x" * 5000, "-" * 3000 + "x"):

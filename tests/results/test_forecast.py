@@ -204,6 +204,10 @@ def test_plots_show_the_numbers_of_the_table() -> None:
         ({"horizon": 5, "units": "temperature", "fleet": FLEET.assign(temperature=170.5)}, "whole numbers"),
         ({"horizon": 5, "units": "n", "fleet": FLEET.assign(n=-1.0)}, "whole numbers of units, not negative"),
         ({"horizon": 5, "fleet": FLEET.assign(age=-1.0)}, "age needs finite times of at least 0"),
+        (
+            {"horizon": 5, "fleet": FLEET.assign(age=np.inf)},
+            "age must be ages, in the unit of .*, and finite",
+        ),
         ({"horizon": 5, "age": "voltage"}, "'voltage' is a covariate of the fit.*age='...'"),
         ({"horizon": 5, "fleet": FLEET.drop(columns="voltage")}, "fleet lacks 'voltage'"),
     ],

@@ -15,8 +15,10 @@ from dpstats.cli import main
 from dpstats.errors import NotReleased, SpecificationError
 from dpstats.families import FAMILIES, LINKS
 from dpstats.results import NOT_RELEASED, Fit
+from tests.results.every import svm
 from tests.results.fits import capacitor
 from tests.results.glms import AT, POINTS, RESPONSES, coded, glm, statsmodels_fit, wide
+from tests.results.linear import linear
 
 FAMILY_NAMES = list(RESPONSES)
 RATIOS = {
@@ -102,6 +104,9 @@ def test_ratios_need_a_model_that_has_them() -> None:
         capacitor().odds_ratios()
     with pytest.raises(SpecificationError, match="'gaussian' models the mean itself"):
         glm("gaussian").tidy(exponentiate=True)
+    with pytest.raises(SpecificationError, match="'huber' models the decision function itself"):
+        svm().tidy(exponentiate=True)
+    assert linear().tidy(exponentiate=True)["estimate"].tolist() == np.exp(linear().params).tolist()
     assert list(glm("binomial", model="glm").odds_ratios().frame) == [
         "term",
         "estimate",

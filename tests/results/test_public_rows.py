@@ -50,6 +50,7 @@ def test_residuals_of_times() -> None:
         ((USE, [np.nan]), "1 finite"),
         ((USE, [1.0], None, "pearson"), "martingale"),
         ((USE, [1.0], [1, 1]), "event must be 1"),
+        ((USE, "time"), r"y is the responses themselves, such as rows\['time'\], and not their name"),
     ],
 )
 def test_mistakes_are_named(arguments: tuple[object, ...], word: str) -> None:
@@ -95,3 +96,5 @@ def test_what_has_no_law_of_a_response_simulates_none() -> None:
         weighted.simulate({"alcohol": 12, "sulphates": 0.5, "acidity": 7})
     with pytest.raises(SpecificationError, match="nsim"):
         capacitor().simulate(USE, nsim=0)
+    with pytest.raises(SpecificationError, match="seed must be a whole number from 0, or None, got -1"):
+        capacitor().simulate(USE, seed=-1)
