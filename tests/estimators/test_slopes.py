@@ -5,12 +5,23 @@ import pytest
 from scipy.special import expit, ndtr
 
 import dpstats as dps
+from dpstats.estimators.engine.information import Accumulator
 from dpstats.estimators.levels import SHIFTS, slope_in_middle
-from dpstats.estimators.newton.slopes import _limits, _near, _reaching, _told, placed, said, sides_of_most
+from dpstats.estimators.newton.slopes import (
+    _limits,
+    _near,
+    _reaching,
+    _told,
+    leaning,
+    placed,
+    said,
+    sides_of_most,
+)
 from dpstats.families.bounded_score import BoundedScore
-from dpstats.families.glm import CLOGLOG
+from dpstats.families.glm import CLOGLOG, PROBIT
 from dpstats.testing import SeededNoise, noise
 from tests.estimators.test_rare_levels import LOCATED
+from tests.luck import fewest
 
 OCTAVES = 2.6 * 2.0 ** -np.arange(8)  # root mean squares of distances, up to 3.4
 
@@ -186,6 +197,54 @@ def test_rows_are_placed_by_octaves_and_declared_ends() -> None:
         places, found = placed(np.array([0.08, 0.3, 0.3, 0.17, 0.09, 0.04, 0.02, 0]), OCTAVES, *ends)
         assert found.sum() == pytest.approx(1)
         assert places @ found == pytest.approx(0, abs=0.02)
+
+
+@pytest.mark.long
+def test_a_slope_of_a_dose_whose_rows_nearly_all_say_no_by_other_columns_has_no_short_interval() -> None:
+    """Those that may say yes lie at the edge of those with a dose: of 40 slopes 26 were held."""
+    bounds = dict(dose=dps.bounded(0, 500), x=dps.bounded(-75, 15), z=dps.bounded(0, 50))
+    schema, held = dps.Schema(**bounds, y=dps.flag()), []
+    for seed in range(5):
+        rng, n = np.random.default_rng([seed, 46]), 27_000
+        ill = rng.normal(size=n)
+        old = 0.95 * ill + 0.31 * rng.normal(size=n)
+        x, dose = (
+            np.sign(old) * np.abs(old) ** 1.8,
+            np.where(ill > 1, 10 * np.exp(0.7 * rng.normal(size=n)), 0),
+        )
+        z = np.round(4 * ndtr(0.95 * old + 0.31 * rng.normal(size=n))) + 1
+        chance = ndtr(2.05 * z - 7.1 - 0.32 * dose - 3.7 * x)
+        data = dict(dose=dose, x=x, z=z, y=(rng.random(n) < chance) * 1.0)
+        model = dps.glm("y ~ dose + x + z", data, schema, "binomial", link="probit")
+        for own in range(8):
+            with noise(SeededNoise(100 * seed + own)):
+                fit = model.fit(dps.approx(1, 1e-6))
+            held.append(abs(fit.params["dose"] + 0.32) < 1.96 * fit.bse["dose"])
+    assert sum(held) >= fewest(40, 0.95)
+
+
+def test_columns_lean_to_where_their_product_with_all_others_surely_is() -> None:
+    """Of three that go with each other by .4 and .1, where the noise of a product is .08."""
+    moments = np.eye(4) + np.diag([0, 0.4, 0.1], 1) + np.diag([0, 0.4, 0.1], -1)
+    first, line = Accumulator(), np.array([-2.0, 1.0, -1.0, 1.0])
+    first.add(moments, 0.08, np.eye(4))
+    assert leaning(first, np.eye(4), line, True).tolist() == [0, -1, 1, 0]
+    assert leaning(first, np.eye(4), -line, True).tolist() == [0, 1, -1, 0]
+    assert not leaning(first, np.eye(4), line, False).any()
+    assert not leaning(Accumulator(), np.eye(4), line, True).any()
+
+
+@pytest.mark.parametrize("lean", [-1.0, 1.0])
+def test_scores_of_rows_that_lie_on_one_side_by_other_columns_level_off_there(lean: float) -> None:
+    """Towards that side: rows that all say no hold no slope, and others bend as those about the middle do."""
+    rows, params = (np.array([-0.5, 2.0]), np.array([0.8, 0.2])), np.array([0.0, 0.1, 4.0])
+    score = BoundedScore(PROBIT, 2.0, 0.6366)
+    evenly, _ = said(1, rows, LOCATED, params, score, SHIFTS)
+    beside, _ = said(1, rows, LOCATED, params, score, SHIFTS, lean)
+    far, near = (0, -1) if lean < 0 else (-1, 0)
+    assert abs(beside[far]) < 0.5 * abs(evenly[far])
+    assert abs(beside[near]) > abs(evenly[near])
+    assert slope_in_middle(beside) == pytest.approx(1, abs=0.1)
 
 
 def test_what_scores_say_levels_off_where_all_rows_far_away_say_yes() -> None:

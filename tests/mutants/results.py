@@ -1007,6 +1007,23 @@ MUTANTS = (
         ("estimators/newton/slopes.py", "_MOST = 0.5", "_MOST = 1.5"),
     ),
     planted(
+        "rows of a dose are thought to lie about the middle by all other columns (probit)",
+        "estimators/test_slopes.py::"
+        "test_a_slope_of_a_dose_whose_rows_nearly_all_say_no_by_other_columns_has_no_short_interval",
+        ("estimators/newton/slopes.py", "float(leans()[j]) if sides else 0.0", "0.0"),
+    ),
+    planted(
+        "rows of a dose are thought to lean away from where they do (probit)",
+        "estimators/test_slopes.py::"
+        "test_scores_of_rows_that_lie_on_one_side_by_other_columns_level_off_there[1.0]",
+        ("estimators/newton/slopes.py", "-lean * np.sign(places[most])", "lean * np.sign(places[most])"),
+    ),
+    planted(
+        "columns lean where noise makes them (glm)",
+        "estimators/test_slopes.py::test_columns_lean_to_where_their_product_with_all_others_surely_is",
+        ("estimators/newton/slopes.py", "(np.abs(found) > SURE * noise)", "(np.abs(found) > 0 * noise)"),
+    ),
+    planted(
         "numbers with rows all over their range are taken for a dose that few rows have (probit)",
         "estimators/test_slopes.py::test_a_probit_of_a_number_that_is_not_at_one_end_in_most_rows_keeps_its_interval",
         ("estimators/newton/slopes.py", "_MOST = 0.5", "_MOST = 0.0"),

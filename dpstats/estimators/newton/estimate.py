@@ -2,7 +2,8 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,7 +26,7 @@ from dpstats.estimators.newton.information import dispersion
 from dpstats.estimators.newton.levels import read_levels, row_moments
 from dpstats.estimators.newton.located import Located
 from dpstats.estimators.newton.problem import Problem
-from dpstats.estimators.newton.slopes import read_slopes
+from dpstats.estimators.newton.slopes import leaning, read_slopes
 from dpstats.families.bounded_score import BoundedScore
 from dpstats.families.glm import GlmFamily
 from dpstats.moments import Quantity
@@ -70,6 +71,8 @@ class Averaged:
         Where the iteration began: no covariate has an effect.
     on_the_way : sequence of OnTheWay
         Of early steps, where they are kept.
+    first : Accumulator
+        Information where the iteration began, of rows of one curvature, if it is kept.
     """
 
     steps: Steps
@@ -78,6 +81,7 @@ class Averaged:
     variability: Accumulator
     start: np.ndarray
     on_the_way: Sequence[OnTheWay] = ()
+    first: Accumulator = field(default_factory=Accumulator)
 
 
 @dataclass(frozen=True)
@@ -122,7 +126,8 @@ def estimate(averaged: Averaged, problem: Problem, located: Located, bounds: Bou
     result = guessed(result, guess, located.before(user), problem.intercept, bool(problem.usual.all()))
     result = result.hopeless() if located.unread or not information.stands_out else result
     result = read_levels(problem, located, result, read)
-    result = read_slopes(problem, located, result, read, bounds.score)
+    leans = partial(leaning, averaged.first, averaged.whitening, points.mean(axis=0), problem.intercept)
+    result = read_slopes(problem, located, result, read, bounds.score, leans)
     return replace(result, problems=(*result.problems, *tail, *lacking(located.usable, located.usable_sd)))
 
 

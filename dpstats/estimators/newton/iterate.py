@@ -13,7 +13,7 @@ import numpy as np
 
 from dpstats.curator import Curator
 from dpstats.estimators.engine.bounds import LENGTHS
-from dpstats.estimators.engine.information import FORGET
+from dpstats.estimators.engine.information import FORGET, Accumulator
 from dpstats.estimators.engine.plan import Plan
 from dpstats.estimators.engine.route import CHOOSE, DAMPING, LONGEST, Scores, iterated
 from dpstats.estimators.engine.some import early_rows, some_rows
@@ -200,6 +200,8 @@ class _Steps(GlmSteps):
 
     def towards(self, read: Scores) -> None:
         information = self.information
+        if not self._on_the_way:
+            self._first = Accumulator(self.released.releases[-1:])
         self._on_the_way.append(OnTheWay(self.whitening, read.scores, float(read.noise)))
         self.level = self._level()
         if self.bounds.score is not None:
@@ -215,8 +217,9 @@ class _Steps(GlmSteps):
         self.variability.forget(FORGET)
 
     def finish(self) -> Averaged:
-        kept = self._on_the_way if self.chooser.problem.family.two_valued else ()
-        return replace(super().finish(), on_the_way=kept)
+        if not self.chooser.problem.family.two_valued:
+            return super().finish()
+        return replace(super().finish(), on_the_way=self._on_the_way, first=self._first)
 
     def _squares(self) -> _Squares | None:
         """How counts scatter about the line where the iteration stands, if that is asked."""

@@ -6,21 +6,26 @@ See docs/theory/levels.md#numbers.
 import math
 from collections.abc import Callable
 from functools import partial
+from itertools import product
 
 import numpy as np
 from scipy.special import ndtri
 
 from dpstats.estimators.engine.finish import E
+from dpstats.estimators.engine.information import Accumulator
 from dpstats.estimators.halving import rooted
 from dpstats.estimators.levels import FARTHEST, REACH, SHIFTS, LevelScores
 from dpstats.estimators.newton.located import Located
 from dpstats.estimators.newton.problem import Problem
+from dpstats.estimators.row_scale import SURE
 from dpstats.families.bounded_score import BoundedScore
 from dpstats.families.quantiles import even_shares
 from dpstats.moments.spread import Z95
 
 # linear predictors of rows that are alike in a column, in sds
 _OTHERS = ndtri(even_shares(4))
+# the same on one side of their middle
+_ONE_SIDE = ndtri((1 + even_shares(4)) / 2)
 # of an octave, its root mean square over its lower end
 _INNER = math.sqrt(7 / 3)
 # share of the rows in one octave, from which on a number has as few others as a flag that is rare
@@ -32,7 +37,12 @@ _ROUNDED = 2.0**-45  # of a sum, which rounding may leave of it
 
 
 def read_slopes(
-    problem: Problem, located: Located, result: E, scores: LevelScores, score: BoundedScore | None
+    problem: Problem,
+    located: Located,
+    result: E,
+    scores: LevelScores,
+    score: BoundedScore | None,
+    leans: Callable[[], np.ndarray],
 ) -> E:
     """A fit in which intervals of slopes reach the limits that scores give, where these level off or bend.
 
@@ -40,8 +50,9 @@ def read_slopes(
     log-log link a Newton step towards it is exp(-eta) long, so that steps stop short where noise hides them.
     Those of a probit and a logit are longer, and short enough but where most rows hold one value and the
     others are few and far. Scores bend under every link, the most where one answer is rare and its rows lie
-    far from the middle of a number. Heights of a spline are of a usual size. Without an intercept nothing is
-    done.
+    far from the middle of a number. Where most rows hold one value and the others lean to one side of the
+    middle by all other columns, these may all lie there. Heights of a spline are of a usual size. Without an
+    intercept nothing is done.
 
     Parameters
     ----------
@@ -52,6 +63,8 @@ def read_slopes(
     scores : LevelScores
     score : BoundedScore, optional
         None of a logistic regression.
+    leans : callable
+        What :func:`leaning` tells.
     """
     if not (problem.intercept and problem.family.two_valued):
         return result
@@ -68,8 +81,9 @@ def read_slopes(
         slopes = np.linspace(-steepest, steepest, len(SHIFTS))
         slope, sd = float(row @ result.params), located.scale[j] * math.sqrt(result.cov[j, j])
         ways = []
-        for below, above in sides or [ends]:
-            of_shifts = partial(said, j, placed(shares, at, below, above), located, point, score)
+        for (below, above), lean in product(sides or [ends], {0.0, float(leans()[j]) if sides else 0.0}):
+            rows = placed(shares, at, below, above)
+            of_shifts = partial(said, j, rows, located, point, score, lean=lean)
             near = _near(slopes, slope, sd)
             limits, middle = _told(of_shifts, slopes, near, row @ point, *scores.along(row)[1:])
             ways.append((_reaching(limits, slope, sd, steepest, opened), middle))
@@ -79,6 +93,25 @@ def read_slopes(
             direction[0] = -located.center[j] / located.scale[j] - middle
             added += (longer**2 - sd**2) * np.outer(direction, direction)
     return result.noisier(added)
+
+
+def leaning(first: Accumulator, whitening: np.ndarray, line: np.ndarray, intercept: bool) -> np.ndarray:
+    """The sign of each column's product with the predictor by all others, shape (k,); 0 if it may be noise.
+
+    `first` is information where all rows have one curvature, so that it holds mean products of the columns. W
+    takes whitened coefficients to those of standardised columns, as `line` has.
+    """
+    if not (intercept and first.releases):
+        return np.zeros(len(line))
+    slopes = np.append(0.0, line[1:])
+    own = np.linalg.inv(whitening).T
+    others = own @ (slopes[:, None] - np.diag(slopes))
+    found = np.sum(own * (first.mean(whitening) @ others), axis=0)
+    noise = np.ones(len(line))
+    for part in (own, others):
+        lengths = np.maximum(np.linalg.norm(part, axis=0), 1e-300)
+        noise *= lengths * np.sqrt(first.sds(whitening, part / lengths))
+    return np.asarray(np.sign(found) * (np.abs(found) > SURE * noise))
 
 
 def _near(slopes: np.ndarray, slope: float, sd: float) -> np.ndarray:
@@ -187,17 +220,23 @@ def said(
     params: np.ndarray,
     score: BoundedScore,
     shifts: np.ndarray,
+    lean: float = 0.0,
 ) -> tuple[np.ndarray, float]:
     """Newton steps of a slope if the true one lies further by `shifts`, and where rows tell the intercept.
 
     Both are in the scale of the column. The intercept makes up for a change so that its own score stays 0.
+    By all other columns rows lie evenly about the middle; or all but those of the value that most hold do so
+    on the side to which the product of the two has them `lean`.
     """
     # most octaves have no row
     family, slopes, (places, shares) = score.family, params * located.scale, np.array(rows)[:, rows[1] > 0]
     others = math.sqrt(float(np.sum(np.delete(slopes**2 * located.squares, [0, j]))))
     middle = float(params[0] + params[1:] @ located.center[1:]) + located.offset
     at = np.repeat(places, len(_OTHERS))
-    eta = middle + slopes[j] * at + others * np.tile(_OTHERS, len(places))
+    beside, most = np.tile(_OTHERS, (len(places), 1)), int(np.argmax(shares))
+    if lean:
+        beside[np.arange(len(places)) != most] = -lean * np.sign(places[most]) * _ONE_SIDE
+    eta = middle + slopes[j] * at + others * beside.ravel()
     kept = score.weight(eta) * np.repeat(shares, len(_OTHERS))
     mean, information = family.mean(eta), kept * family.curvature(eta)
     kept *= family.score(np.ones_like(eta), eta) - family.score(np.zeros_like(eta), eta)
