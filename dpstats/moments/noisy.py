@@ -13,7 +13,7 @@ import numpy as np
 
 from dpstats._stored import Arrays
 from dpstats.errors import SpecificationError
-from dpstats.moments.posterior import Expected, most_explained, noise_of_product, posterior
+from dpstats.moments.posterior import Expected, denoised, most_explained, noise_of_product, posterior
 from dpstats.moments.solution import believed, hidden, positive, seen_share, wider
 
 # Rows are not seen to be there if their number, or mean weight, is below so many sds of its noise
@@ -391,13 +391,20 @@ class NoisyMoments(Arrays):
         shrunk = self.penalised[:, None] * self.map
         return strength * shrunk.T @ shrunk, strength * shrunk.T @ (self.penalised * self.origin)
 
+    @cached_property
+    def _noisy_share(self) -> float:
+        """Of the variance of noise of `gram`, what is left where that is shrunk; all, where nothing tells."""
+        if self.prior is None:
+            return 1.0
+        return denoised(self.gram, self.noise_gram, self.expected, self.numbers, self.shape)[1]
+
     def noise_at(self, delta: np.ndarray) -> np.ndarray:
         """Covariance of the privacy noise of M_ar - M_aa delta."""
         second = np.outer(delta, delta)
         if self.shape is None:
             by_gram = noise_of_product(self.noise_gram, np.eye(len(delta)), second)
         else:
-            by_gram = noise_of_product(self.noise_gram, self.shape, _SAME * second)
+            by_gram = noise_of_product(self.noise_gram, self.shape, _SAME * self._noisy_share * second)
         return np.asarray(self.noise_cross**2 * np.eye(len(delta)) + by_gram)
 
 

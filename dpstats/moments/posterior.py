@@ -187,7 +187,7 @@ def posterior(
     out, before = (way * out) @ way.T, (way * size) @ way.T
     if known.shape is None:
         return Posterior(gram, gain, out, before)
-    unseen = _unseen(gram, trust * noise_matrix, known.shape, before)
+    unseen = _unseen(gram, math.sqrt(trust) * noise_matrix, known.shape, before)
     return Posterior(gram, gain, out + unseen.left, before, unseen)
 
 

@@ -5,7 +5,7 @@ import pytest
 
 import dpstats as dps
 from dpstats.moments.posterior import Expected, denoised, posterior
-from dpstats.moments.solution import HOPELESS, Before, judged
+from dpstats.moments.solution import HOPELESS, Before, believed, judged
 from dpstats.moments.tails import grown_kurtosis, tail_mean, tail_rate
 from dpstats.testing import SeededNoise, noise
 
@@ -125,6 +125,18 @@ def test_where_noise_may_have_made_an_eigenvalue_all_that_was_open_still_is(valu
     assert told.unseen is not None
     share = told.left[-1, -1] / told.before[-1, -1]
     assert (share > 0.9 and told.unseen.rel.max() > HOPELESS) if value < 1 else share < 0.3
+
+
+def test_of_noise_that_is_shrunk_its_share_is_left() -> None:
+    """Of its variance t, where t of what the matrix and the expected one differ by is kept."""
+    rng, k, sd = np.random.default_rng(8), 8, 0.1
+    noisy, shape = np.eye(k) + _noise(k, sd, rng) + 0.05 * (1 - np.eye(k)), np.eye(k)
+    trust = denoised(noisy, sd, np.eye(k), None, shape)[1]
+    assert 0.1 < trust < 0.8
+    told = posterior(noisy, sd, np.zeros(k), 0.01, shape, 1.0, Expected(np.eye(k), None, shape))
+    values = np.linalg.eigvalsh(told.gram)
+    assert told.unseen is not None
+    assert told.unseen.rel * values == pytest.approx(1.25 * HOPELESS * believed(np.sqrt(trust) * sd))
 
 
 def test_clipping_moves_no_mean_of_normal_residuals_and_more_with_heavier_tails() -> None:

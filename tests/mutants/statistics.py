@@ -44,6 +44,11 @@ MUTANTS = (
         ("estimators/gram/pure.py", "prior=None if matrix.known is None else place.prior", "prior=None"),
     ),
     planted(
+        "a linear fit under pure epsilon: all noise of a matrix counts though most of it was shrunk away",
+        "models/test_linear_levels.py::test_under_pure_epsilon_levels_are_told_though_noise_hides_directions_of_their_matrix",
+        ("moments/noisy.py", "_SAME * self._noisy_share * second", "_SAME * second"),
+    ),
+    planted(
         "a linear fit under pure epsilon: an eigenvalue that noise may have made is believed",
         "models/test_nearly_collinear.py::test_an_eigenvalue_that_noise_may_have_made_is_not_believed[40]",
         ("moments/posterior.py", "out + unseen.left", "out"),
