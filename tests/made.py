@@ -47,6 +47,7 @@ class MadeBlock:
     ends: tuple[np.ndarray, np.ndarray] | None = None
     weight: np.ndarray | None = None
     stratum: np.ndarray | None = None
+    kept: np.ndarray | None = None
     span = Block.span
 
 
@@ -62,6 +63,7 @@ class MadeDesign:
     delayed: bool = False
     intervals: bool = False
     strata: int = 1
+    subset: str | None = None
 
     @property
     def counts_units(self) -> bool:

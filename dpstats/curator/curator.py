@@ -134,6 +134,11 @@ class Curator(HoldsRows):
         return self._rows.unit
 
     @property
+    def leaves_out(self) -> bool:
+        """Whether rows may be left out on purpose: by a subset, or those of a unit that are too many."""
+        return bool(self.unit.column) or self._design.subset is not None
+
+    @property
     def offset_bounds(self) -> tuple[float, float]:
         """Public bounds of the offset."""
         return self._design.offset_bounds

@@ -35,6 +35,7 @@ class Folded:
         self.offset_bounds = (low + float(ends[0]), high + float(ends[1]))
         self.delayed, self.intervals, self.weights = design.delayed, design.intervals, design.weights
         self.counts_units, self.strata = design.counts_units, design.strata
+        self.subset = design.subset
 
     def read(self, columns: dict[str, np.ndarray], memory: Scratch | None = None) -> Block:
         """As the design's, with the covariates in the offset."""

@@ -90,7 +90,7 @@ def summed(
         for statistic, lattice, scratch in sums:
             factors = statistic.factors(block, scratch)
             weighed = design.counts_units and statistic.by_unit
-            lattice.add(_times(factors, block.weight) if weighed else factors, block.ok)
+            lattice.add(_times(factors, block.weight) if weighed else factors, statistic.counted(block))
     return PassTotals(tuple(lattice.total for _, lattice, _ in sums))
 
 

@@ -50,7 +50,9 @@ _MOST = 0.5
 _VALUES = 101
 
 
-def find_columns(curator: Curator, costs: Plan, box: Box, log: bool, constant: bool = True) -> RowScale:
+def find_columns(
+    curator: Curator, costs: Plan, box: Box, log: bool, constant: bool = True, lost: bool = False
+) -> RowScale:
     """Release where the columns lie and how far they spread.
 
     Parameters
@@ -63,19 +65,26 @@ def find_columns(curator: Curator, costs: Plan, box: Box, log: bool, constant: b
         Whether the response is log time.
     constant : bool
         Whether the model has an intercept; without one, nothing is centred.
+    lost : bool
+        Whether first counts are to tell how many rows cannot be used, as n does not where some are left out.
     """
     chosen = np.append(~box.binary, True)
     for group, _ in box.tight:
         chosen[group] = False
     public = dict(center=box.center, half=box.half, log=log)
-    zoomed, last = zoom_in(curator, costs, public, chosen)
+    zoomed, last = zoom_in(curator, costs, public, chosen, lost=lost)
     public["center"], public["half"] = box.center + box.half * zoomed.center, box.half * zoomed.half
     scale = row_scale(curator.release("event_moments", last, **public), zoomed, box, log, constant)
     return _normed(scale, box) if box.tight else scale
 
 
 def zoom_in(
-    curator: Curator, costs: Plan, public: dict[str, Any], chosen: np.ndarray, low: bool = False
+    curator: Curator,
+    costs: Plan,
+    public: dict[str, Any],
+    chosen: np.ndarray,
+    low: bool = False,
+    lost: bool = False,
 ) -> tuple[Zoomed, float]:
     """Release where in their declared boxes columns lie, if that would be seen; and what is left for moments.
 
@@ -90,10 +99,12 @@ def zoom_in(
         Which covariates to look at, and whether to look for the response, the last, which is seen with these.
     low : bool
         Whether the response lies near the lower end of its box, if anywhere.
+    lost : bool
+        Whether first counts are to tell how many rows cannot be used, of those that are meant to count.
     """
     asked = dict(public, chosen=chosen[:-1])
     if would_see(curator, costs.cost("octaves"), asked):
-        zoomed, left = zoom(curator, costs, asked, bool(chosen[-1]), low)
+        zoomed, left = zoom(curator, costs, asked, bool(chosen[-1]), low, lost)
         return zoomed.among(np.append(chosen[:-1], True)), left
     return unzoomed(len(chosen)), costs.total
 
@@ -183,7 +194,7 @@ def row_scale(moments: Release, zoomed: Zoomed, box: Box, log: bool, constant: b
         middle_error=mean_error[:-1],
         miscounted=miscounted,
         missed=zoomed.missed[:-1],
-        usable=max(map(tuple, zoomed.counted[:-1]), key=lambda one: one[1], default=(1.0, 0.0)),
+        usable=max(map(tuple, zoomed.counted), key=lambda one: one[1]),
     )
 
 

@@ -136,8 +136,8 @@ class RowScale:
     missed : array, shape (d,)
         Share of the rows that noise may hide in a cell of a column where none was seen.
     usable : (float, float)
-        Valid rows per row, with and without an event, as cells of a covariate count them, and the noise of
-        that; 1 and 0 where no covariate was looked at.
+        Valid rows, with and without an event, of those that are meant to count, and the noise of that; 1 and
+        0 where no count tells.
     """
 
     center: np.ndarray

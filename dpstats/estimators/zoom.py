@@ -68,8 +68,8 @@ class Zoomed:
     missed : array, shape (m,)
         Share of the rows that noise may hide in a cell where none was seen.
     counted : array, shape (m, 2)
-        Rows that were counted (of the response, those with an event), per row, and the noise of that; 1 and 0
-        of columns that were not looked at.
+        Rows that can be used, of those that are meant to count, and the noise of that; 1 and 0 where no count
+        tells.
     """
 
     center: np.ndarray
@@ -105,11 +105,12 @@ class Zoomed:
         return Zoomed(*parts)
 
     def replaced(self, where: np.ndarray, others: "Zoomed") -> "Zoomed":
-        """With `others` in the place of some columns."""
+        """With `others` in the place of some columns; what was counted stays, as first counts are of all."""
         parts = {part.name: getattr(self, part.name).copy() for part in fields(self)}
+        del parts["counted"]
         for name, values in parts.items():
             values[where] = getattr(others, name)
-        return Zoomed(**parts)
+        return replace(self, **parts)
 
     def places(self, middle: np.ndarray, sds: np.ndarray) -> np.ndarray:
         """Root mean squares of even cells, with their sign, in sds from the middle; shape (m, cells)."""
@@ -141,7 +142,12 @@ def in_cells(counts: Release, origin: np.ndarray) -> Zoomed:
 
 
 def zoom(
-    curator: Curator, plan: Plan, public: dict[str, Any], response: bool, low: bool = False
+    curator: Curator,
+    plan: Plan,
+    public: dict[str, Any],
+    response: bool,
+    low: bool = False,
+    lost: bool = False,
 ) -> tuple[Zoomed, float]:
     """Release counts, and where they lie close together means and counts again; find where most rows are.
 
@@ -156,6 +162,8 @@ def zoom(
         Whether it is asked where the response lies.
     low : bool
         Whether it lies near the lower end of its box if anywhere, from which its octaves are counted.
+    lost : bool
+        Whether the first counts tell how many rows cannot be used, of those that are meant to count.
 
     Returns
     -------
@@ -166,7 +174,8 @@ def zoom(
     """
     origin = np.full(int(public["chosen"].sum()) + 1, np.nan)
     origin[-1] = -1.0 if low else np.nan
-    counts = _counts(curator, plan.cost("cells"), public, EQUAL_CELLS, origin)
+    asked = dict(public, lost=True) if lost else public
+    counts = _counts(curator, plan.cost("cells"), asked, EQUAL_CELLS, origin)
     found, close = _seen(counts, origin, low), _held_by_a_quarter(counts)
     close[-1] &= response
     if not close.any():
@@ -318,7 +327,6 @@ def _seen(counts: Release, origin: np.ndarray, low: bool) -> Zoomed:
     cells = np.where(visible, counts.values[0], 0.0)
     seen = cells.sum(axis=1)
     rest = total - seen + SURE * counts.sd * math.sqrt(cells.shape[1] - 1)
-    noise = counts.sd * math.sqrt(cells.shape[1] / max(len(total) - 1, 1))  # of covariates' common total
     narrow = upper - lower <= 2 / EQUAL_CELLS
     some, found = seen > 0, seen > _MOST * np.clip(total, counts.sd, counts.n)
     reach = np.where(some, FARTHER * np.maximum(upper - origin, origin - lower), 2.0)
@@ -352,8 +360,23 @@ def _seen(counts: Release, origin: np.ndarray, low: bool) -> Zoomed:
         np.pad(edges, more, mode="edge"),
         apart,
         np.minimum(HIDDEN * counts.sd / np.clip(total, counts.sd, counts.n), 1.0),
-        np.column_stack([total, np.full(len(total), noise)]) / counts.n,
+        _counted(counts),
     )
+
+
+def _counted(counts: Release) -> np.ndarray:
+    """Rows that can be used of those that are meant to count, and the noise of that; shape (m, 2)."""
+    total, cells = _total(counts), counts.values[0].shape[1]
+    if len(counts.values) > 1:
+        valid, lost = total[-1] + counts.values[1][0], counts.values[1][1]
+        rows = max(valid + lost, counts.sd)
+        share = min(max(valid / rows, 0.0), 1.0)
+        sd = counts.sd / rows * math.hypot(share, (1 - share) * math.sqrt(cells + 1))
+        return np.tile([share, sd], (len(total), 1))
+    noise = counts.sd * math.sqrt(cells / max(len(total) - 1, 1))  # of covariates' common total
+    found = np.column_stack([total, np.full(len(total), noise)]) / counts.n
+    found[-1] = 1.0, 0.0  # those with an event alone
+    return found
 
 
 def _total(counts: Release) -> np.ndarray:

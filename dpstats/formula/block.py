@@ -40,6 +40,9 @@ class Block:
         Between which times each row failed, where a failure may lie between two; ``endog`` is its point then.
     stratum : int array of shape (rows,)
         The number of each row's stratum, any where it is switched off; zeros without strata.
+    kept : bool array of shape (rows,)
+        Which rows are meant to count: those inside the subset that weigh by their unit of privacy. Of these,
+        the ones that are not ``ok`` lack something.
     ok : bool array of shape (rows,)
         False where a row is switched off.
     offset : array of shape (rows,)
@@ -58,6 +61,7 @@ class Block:
     weight: np.ndarray
     ends: Ends | None = None
     stratum: np.ndarray = field(default_factory=lambda: np.zeros(1, dtype=np.intp))
+    kept: np.ndarray = field(default_factory=lambda: np.ones(1, dtype=bool))
 
     @property
     def time(self) -> np.ndarray:
@@ -115,14 +119,17 @@ class Filler(Columns):
         """
         response, strata = self.response, self._strata
         size = len(next(iter(raw.values())))
-        ok = np.array(raw[WEIGHS]) if WEIGHS in raw else np.ones(size, dtype=bool)
+        kept = np.array(raw[WEIGHS]) if WEIGHS in raw else np.ones(size, dtype=bool)
+        ok = kept.copy()
         with np.errstate(all="ignore"):
             exog = (memory or fresh)("exog", len(self._columns), size).T
             weighing = self._weights.variables if self._weights else ()
             needed = {*self.covariates, *weighing, *self.subsetting, *(response.variables - response.open)}
             leaves = self._leaves(raw, exog, ok, needed)
             if self._subset:
-                self._subset.fill(leaves, ok)
+                self._subset.fill(leaves, kept)
+                kept &= np.all([usable(raw[name], self.schema[name]) for name in self.subsetting], axis=0)
+                ok &= kept
             observed = response.read(raw, leaves, ok)
             stratum = strata.codes(leaves, ok) if strata else np.broadcast_to(0, len(ok))
             endog, event, entry, ends = self._axis.laid(observed, stratum) if self._axis else observed
@@ -130,7 +137,7 @@ class Filler(Columns):
             offset = _column(self.offset, 0.0, leaves, ok)
             weight = _column(self._weights, 1.0, leaves, ok)
             _switch_off(exog, ok)
-        return Block(exog, endog, event, entry, ok, offset, weight, ends, stratum)
+        return Block(exog, endog, event, entry, ok, offset, weight, ends, stratum, kept)
 
     def by_stratum(self) -> tuple[np.ndarray | None, ...]:
         """Values of each column by the number of the stratum, None where rows of one have several.

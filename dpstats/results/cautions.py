@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from dpstats.formula import Design
+from dpstats.formula import Design, NumericResponse
 from dpstats.moments import Solution
 
 CODES = ("not_estimable", "beside", "weak")  # of a solution of a linear model
@@ -133,14 +133,19 @@ _SWAPPED = (
 
 UNUSABLE = (
     "unusable",
-    "about {} % of the rows have no weight: a cell is missing, or codes and levels are not spelt as in the "
-    "data; dps.check(data, schema, formula) shows which, to you alone",
+    "about {} % of the rows that no subset or max_rows leaves out have no weight: a cell is missing, or "
+    "codes and levels are not spelt as in the data; "
+    "dps.check(data, schema, formula) shows which, to you alone",
 )
 
 
 def of_whole_table(problems: Sequence[str], design: Design) -> tuple[str, ...]:
-    """Problems without what may be meant: rows outside a subset, of little weight or of long units."""
-    meant = design.subset is not None or design.weights is not None or design.schema.privacy_unit.column
+    """Problems without what may be meant: rows of little weight, outside a subset or of long units.
+
+    Of those last two survival models do not count any.
+    """
+    left_out = design.subset is not None or bool(design.schema.privacy_unit.column)
+    meant = design.weights is not None or (isinstance(design.response, NumericResponse) and left_out)
     return tuple(one for one in problems if not (meant and one.startswith("unusable:")))
 
 

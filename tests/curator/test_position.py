@@ -72,7 +72,7 @@ def bank(d, n=BANK, seed=3):
     x[::5] = np.rint(x[::5])
     time = np.where(draw.uniform(size=n) < 0.2, draw.integers(0, 2, n), np.exp(draw.normal(0, 2, n)))
     event = draw.integers(0, 2, n).astype(float)
-    return dict(
+    rows = dict(
         exog=np.column_stack([np.ones(n), x]),
         endog=time,
         event=event,
@@ -84,6 +84,7 @@ def bank(d, n=BANK, seed=3):
         lower=time * np.where(event > 0, draw.choice([0.0, 0.5, 1.0], n), 1.0),
         upper=np.where(event > 0, time, np.inf),
     )
+    return rows | {"kept": rows["ok"] | (draw.uniform(size=n) < 0.5)}
 
 
 def block_of(columns):
@@ -108,12 +109,12 @@ def moved(statistic, rows, sizes=SIZES):
     n = len(rows["ok"])
     shuffled = np.random.default_rng(1).permutation(n)
     alone = np.vstack([made_of(statistic, rows, [i]) for i in range(n)])
-    changes = 0
+    counted, changes = statistic.counted(block_of(rows)), 0
     for size in sizes:
         for places in (np.resize(np.roll(shuffled, size), size), np.full(size, size % n)):
             found, expected = made_of(statistic, rows, places), alone[places]
             same = (found.view(np.int64) == expected.view(np.int64)) | np.isnan(expected)
-            changes += int((~same.all(axis=1) & rows["ok"][places]).sum())
+            changes += int((~same.all(axis=1) & counted[places]).sum())
     return changes
 
 
@@ -126,7 +127,7 @@ def sums(statistic, rows):
     lattice, scratch = LatticeSum(statistic.parts), Scratch()
     with np.errstate(all="ignore"):
         for _ in range(2):
-            lattice.add(statistic.factors(block, scratch), block.ok)
+            lattice.add(statistic.factors(block, scratch), statistic.counted(block))
             yield vector(lattice)
 
 

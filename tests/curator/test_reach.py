@@ -1,5 +1,7 @@
 """Means and counts of columns in their boxes, against numpy."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -7,7 +9,7 @@ import dpstats as dps
 from dpstats.curator import Curator
 from dpstats.curator.statistics.columns import ReachCounts, RowsApart
 from dpstats.testing import NoNoise
-from tests.made import MadeDesign, MadeRows, made_columns
+from tests.made import MadeBlock, MadeDesign, MadeRows, made_columns
 
 D, N = 3, 5000
 CHOSEN = np.array([True, False, True])
@@ -84,6 +86,30 @@ def test_each_row_counts_in_one_cell_of_a_column_and_a_censored_one_in_none_of_t
         at = cell_of(column, start, cells)
         np.testing.assert_allclose(count, np.bincount(at, weights, minlength=cells))
     assert (counts[:2].sum(axis=1) == N).all() and counts[2].sum() == columns["event"].sum()
+
+
+def test_rows_that_cannot_be_used_count_by_themselves_and_those_left_out_nowhere() -> None:
+    columns = made_columns(N, D)
+    columns["x"][:700, 1] = np.nan
+    columns["event"][500:1500] = 2.0
+    events, usable = columns["event"] == 1.0, (np.arange(N) >= 1500)
+    for kept in (np.ones(N, dtype=bool), np.arange(N) % 3 > 0):
+        design = KeepingSome(D)
+        rows = MadeRows(columns | {"kept": kept})
+        curator = Curator(rows, design, dps.gdp(2.0), noise=NoNoise())
+        release = curator.release("reach_counts", 1.0, cells=6, origin=ORIGIN, lost=True, **BOX)
+        lost = [(kept & usable & ~events).sum(), (kept & ~usable).sum()]
+        np.testing.assert_allclose(release.values[1], lost, atol=1e-6)
+        sums = [(kept & usable).sum()] * 2 + [(kept & usable & events).sum()]
+        np.testing.assert_allclose(release.values[0].sum(axis=1), sums, atol=1e-6)
+
+
+class KeepingSome(MadeDesign):
+    """Of rows that are not `kept` none counts."""
+
+    def read(self, block: dict[str, np.ndarray], memory: object = None) -> MadeBlock:
+        made = super().read(block)
+        return replace(made, ok=made.ok & block["kept"], kept=block["kept"])
 
 
 @pytest.mark.parametrize(

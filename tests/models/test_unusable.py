@@ -69,6 +69,52 @@ def test_codes_of_events_that_are_not_as_declared_are_told(budget: Budget) -> No
         assert abs(int(said.split()[1]) - 100 * np.mean(rows["sick"] == 2)) < (12 if budget.pure else 7)
 
 
+TIMES = {name: model for name, model in MODELS.items() if name in ("survreg", "coxph")}
+
+
+def of_units(rows: pd.DataFrame, name: str, max_rows: int, subset: str | None) -> Any:
+    """Of units of one row to eight, of which so many weigh, if any are declared."""
+    rng, schema = np.random.default_rng(6), SCHEMA.unit("who", max_rows) if max_rows else SCHEMA
+    sizes = rng.integers(1, 9, N)
+    rows["who"] = np.repeat(np.arange(N), sizes)[:N]
+    model = {"survreg": dps.survreg, "coxph": dps.coxph}[name]
+    return model("Surv(time, sick) ~ x", rows, schema, subset=subset)
+
+
+LEFT_OUT = [(1, None), (3, None), (0, "visits > 2"), (2, "visits > 2")]
+
+
+@pytest.mark.parametrize(("max_rows", "subset"), LEFT_OUT)
+@pytest.mark.parametrize("name", TIMES)
+def test_rows_of_long_units_and_outside_a_subset_are_meant_and_others_are_told(
+    name: str, max_rows: int, subset: str | None
+) -> None:
+    """A half to nine tenths of the rows are left out; of the others a part lacks a cell or is miscoded."""
+    assert "unusable" not in flags(of_units(table(0.0), name, max_rows, subset))
+    assert "unusable" not in flags(of_units(table(0.03), name, max_rows, subset))
+    said = flags(of_units(table(0.3), name, max_rows, subset))["unusable"]
+    assert 24 <= int(said.split()[1]) <= 36
+    rows = table(0.0)
+    rows["sick"] += 1
+    assert "unusable" in flags(of_units(rows, name, max_rows, subset))
+
+
+def test_of_levels_alone_rows_of_a_unit_are_counted_too() -> None:
+    rows = table(0.0)
+    rows["maker"], rows["who"] = np.where(rows["x"] > 40, "A", "B"), np.arange(N) // 3
+    schema = (SCHEMA | dps.Schema(maker=dps.levels("A", "B"))).unit("who", 1)
+    assert "unusable" not in flags(dps.survreg("Surv(time, sick) ~ maker", rows, schema))
+    rows.loc[::4, "maker"] = "a"
+    assert "unusable" in flags(dps.survreg("Surv(time, sick) ~ maker", rows, schema))
+
+
+def test_a_missing_cell_of_a_subset_leaves_its_row_out() -> None:
+    """Nobody knows whether it is inside."""
+    rows = table(0.0)
+    rows["visits"] = rows["visits"].where(np.arange(N) % 3 > 0)
+    assert "unusable" not in flags(dps.survreg("Surv(time, sick) ~ x", rows, SCHEMA, subset="visits >= 0"))
+
+
 def test_rows_whose_entry_is_within_their_life_can_be_used() -> None:
     """A late entry is no missing cell."""
     rows = table(0.0)

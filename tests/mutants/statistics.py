@@ -144,6 +144,21 @@ MUTANTS = (
         "np.full(cells * self._count, 0.5)",
         RANGES,
     ),
+    planted(
+        "rows that a subset or a unit leaves out count as lost",
+        "models/test_unusable.py::test_rows_of_long_units_and_outside_a_subset_are_meant_and_others_are_told[survreg-1-None]",
+        ("formula/block.py", "stratum, kept)", "stratum, np.ones_like(ok))"),
+    ),
+    planted(
+        "where units have several rows nobody counts those that cannot be used",
+        "models/test_unusable.py::test_rows_of_long_units_and_outside_a_subset_are_meant_and_others_are_told[survreg-3-None]",
+        ("estimators/location_scale/driver.py", "lost=curator.leaves_out", "lost=False"),
+    ),
+    planted(
+        "rows that cannot be used are switched off where it is asked how many there are",
+        "curator/test_reach.py::test_rows_that_cannot_be_used_count_by_themselves_and_those_left_out_nowhere",
+        ("curator/partial.py", "statistic.counted(block))", "block.ok)"),
+    ),
     small(
         "rows apart: a row that lies between adds nothing where it replaces one that is apart",
         "rows_apart",

@@ -151,7 +151,8 @@ def test_estimators_plan_with_the_noise_that_is_drawn():
     data = made(400, 2)
     unit = data.assign(serial=np.arange(len(data)))  # each row a unit, so that all weigh
     fits = []
-    for schema, mu in ((SCHEMA, 2.0), (SCHEMA.unit("serial", max_rows=2), 4.0)):
+    for most, mu in ((1, 2.0), (2, 4.0)):
+        schema = SCHEMA.unit("serial", max_rows=most)
         with noise(SeededNoise(3)):
             fits.append(dps.survreg("Surv(time, failed) ~ temp", unit, schema).fit(dps.gdp(mu)))
     one, two = (fit.record for fit in fits)
@@ -167,7 +168,12 @@ def test_a_unit_of_one_row_each_changes_no_release(tmp_path):
         with noise(recording):
             fits.append(dps.survreg("Surv(time, status) ~ temp", drives.data, schema).fit(dps.gdp(0.3)))
         traces.append(recording.records)
-    for first, second in zip(*traces, strict=True):
+    # with two counts more: of rows without an event, and of those that cannot be used
+    whole, lost = (trace[0] for trace in traces)
+    assert lost.name == whole.name == "reach_counts" and lost.cost == whole.cost
+    assert lost.exact[:-2].tobytes() == whole.exact.tobytes()
+    assert lost.exact[-1] == 0 and lost.exact[-2:].sum() == len(drives.data) - whole.exact[-32:].sum()
+    for first, second in zip(*(trace[1:] for trace in traces), strict=True):
         assert (first.name, first.sensitivity, first.cost) == (second.name, second.sensitivity, second.cost)
         assert first.exact.tobytes() == second.exact.tobytes()
     assert (fits[0].record.unit, fits[0].record.adjacency) == ("one row", "replace one row")

@@ -34,15 +34,17 @@ first, and in others by the long tests."""
 
 
 def factors_of(statistic: Statistic, rows: np.ndarray) -> tuple[np.ndarray, Sequence[Factor]]:
-    """Which rows (x, y, stay, event, ok) are ok, and what they give.
+    """Which rows (x, y, stay, event, ok) may add anything, and what they give.
 
-    A row enters `stay` before y, where the design has entries.
+    A row enters `stay` before y, where the design has entries. One that is not ok is meant to count where it
+    has an event, and else left out.
     """
     ok, y = rows[:, -1] > 0.5, rows[:, -4]
     exog = np.asfortranarray(np.column_stack([ok, rows[:, :-4] * ok[:, None]]))
     block = MadeBlock(exog, y, (rows[:, -2] > 0.5).astype(float), ok, y - np.abs(rows[:, -3]))
+    block.kept = ok | (block.event == 1.0)
     with np.errstate(all="ignore"):
-        return ok, statistic.factors(block, Scratch())
+        return statistic.counted(block), statistic.factors(block, Scratch())
 
 
 def contributions(statistic: Statistic, rows: np.ndarray) -> np.ndarray:

@@ -72,6 +72,10 @@ class Statistic(ABC):
         are filled anew for each block. The statistic holds public numbers only.
         """
 
+    def counted(self, block: Block) -> np.ndarray:
+        """Which rows may add anything, shape (B,): the valid ones, unless it is asked how many are not."""
+        return block.ok
+
     def unpack(self, vector: np.ndarray) -> tuple[np.ndarray, ...]:
         """Released coordinates as one array for each part, in natural shape, or all in one.
 

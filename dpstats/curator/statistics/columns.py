@@ -194,6 +194,10 @@ class ReachCounts(_Reach):
     origin < 2^(j - h + 2), in cell h where a is nearer, and as far below in cell h - 1 - j. A row at the
     upper end of a box counts in the last cell. Rows without an event do not count in the response.
 
+    Where it is asked how many rows are `lost`, the response has two cells more: that of valid rows without an
+    event, and that of rows which are meant to count, as the subset and the unit's choice leave them, and are
+    not valid. They are released by themselves, shape (2,).
+
     Where both sides count together, h = cells, and a row counts in cell j if 2^(j - h + 1) <= |a - origin| <
     2^(j - h + 2), in cell 0 where a is nearer, and in the last if it is 2 away.
 
@@ -207,12 +211,18 @@ class ReachCounts(_Reach):
         In [-1, 1]; NaN for equal cells, of the first columns.
     together : bool
         Whether rows on both sides of an origin count together.
+    lost : bool
+        Whether it is asked how many rows cannot be used.
 
     Notes
     -----
     Sensitivity: sqrt(2 m); 2 m in the L1 norm; range 1. A row adds 1 to at most one cell of a column, so two
     rows differ by at most two entries of 1 in each column, attained by events that share no cell. A row that
     weighs nothing adds to none: at most one entry a column. Which cell it is depends on the one value alone.
+
+    Of `lost` rows it is the same: whether a row has an event, has none, or is not valid, excludes the others,
+    so that it is still in one cell of the response at most; and a row that is not valid is in no other cell.
+    A row that the subset or its unit leaves out is in none, whatever it holds. Attained by the same events.
     """
 
     name = "reach_counts"
@@ -224,6 +234,7 @@ class ReachCounts(_Reach):
         cells: int,
         origin: np.ndarray,
         together: bool = False,
+        lost: bool = False,
         **public: Any,
     ) -> None:
         super().__init__(design, **public)
@@ -235,10 +246,14 @@ class ReachCounts(_Reach):
             raise ValueError("columns of equal cells come first")
         if cells % 2 or not 2 <= cells <= _MOST_CELLS:
             raise ValueError(f"cells must be an even number up to {_MOST_CELLS}")
-        self._cells, self._origin = cells, origin
-        self.parts = (Part(np.ones(1), np.ones(cells)),) * self._count
+        self._cells, self._origin, self._lost = cells, origin, lost
+        own = Part(np.ones(1), np.ones(cells))
+        self.parts = (own,) * (self._count - 1) + (Part(np.ones(1), np.ones(cells + 2 * lost)),)
         self.sensitivity, self.sensitivity_l1 = math.sqrt(2 * self._count), 2.0 * self._count
-        self.ranges = np.ones(cells * self._count)
+        self.ranges = np.ones(cells * self._count + 2 * lost)
+
+    def counted(self, block: Block) -> np.ndarray:
+        return block.kept if self._lost else block.ok
 
     def factors(self, block: Block, scratch: Scratch) -> tuple[Factor, ...]:
         counted = [block.ok] * (self._count - 1) + [events(block, scratch) == 1.0]
@@ -246,6 +261,9 @@ class ReachCounts(_Reach):
         cells = scratch("cells", *columns.shape, dtype=np.int8)
         self._equal(columns[: self._even], cells[: self._even])
         self._octaves(columns[self._even :], cells[self._even :], scratch)
+        if self._lost:
+            cells[-1] = np.where(counted[-1], cells[-1], np.where(block.ok, self._cells, self._cells + 1))
+            counted[-1] = block.kept
         return tuple(Factor(rows[:, None], column) for rows, column in zip(counted, cells, strict=True))
 
     def _equal(self, columns: np.ndarray, cells: np.ndarray) -> None:
@@ -277,7 +295,8 @@ class ReachCounts(_Reach):
         np.copyto(cells, self._cells - 1, where=last)
 
     def unpack(self, vector: np.ndarray) -> tuple[np.ndarray, ...]:
-        return (vector.reshape(self._count, -1),)
+        ends = self._cells * self._count
+        return vector[:ends].reshape(self._count, -1), *[vector[ends:]] * self._lost
 
 
 class RowsApart(_Reach):

@@ -68,7 +68,7 @@ class _Steps(Newton[Scores, HazardEstimate]):
 
     def __init__(self, curator: Curator, problem: Problem, plan: Plan) -> None:
         box = problem.box
-        scale = find_columns(curator, plan.columns, box, False)
+        scale = find_columns(curator, plan.columns, box, False, lost=curator.leaves_out)
         self.scale = replace(scale, constant=False, levels=box.levels, alike=box.alike)
         self._two_values = box.binary
         self._plan = plan = looking(plan, "tail", self.scale, curator.n)

@@ -51,7 +51,7 @@ def fit_location_scale(curator: Curator, problem: SurvivalProblem, plan: Plan) -
     SurvivalEstimate
         Of strata, the formula's coefficients, and a log sigma for each.
     """
-    scale = find_columns(curator, plan.columns, problem.box, problem.log)
+    scale = find_columns(curator, plan.columns, problem.box, problem.log, lost=curator.leaves_out)
     found = iterated(_route(curator, problem, plan, scale))
     # of a cell that noise has made wide, or seem full, the times may spread as usual
     return found.doubted(0.0, *["constant"] * (scale.rare and scale.once), *lacking(*scale.usable))
