@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from dpstats.curator import Release
-from dpstats.estimators.gram.bounds import MEAT, Bounds
+from dpstats.estimators.gram.bounds import MEAT, Bounds, moved_share
 from dpstats.moments import LinearMoments
 
 # Share of the limit that a far row keeps in the score of the line. The noise of rows at 1 / KEPT limits is
@@ -68,11 +68,11 @@ class FarRows:
     def heard(self, moments: LinearMoments, limit: float) -> LinearMoments:
         """Moments in whose score these rows count as far as it was told where they lie.
 
-        Sides are taken to be as those of so many rows that all lie on one side, along any covariate, as far
-        as noise does not tell: their prior has the second moments of a, times the square of the share.
+        Sides are taken to be those of so many rows that all lie on one side and move two of the k entries of
+        a line, as far as noise does not tell: any direction may be one of these, with a chance of 2 / k.
         """
         gram = moments.positive_gram
-        prior = self.share**2 * gram
+        prior = moved_share(len(gram)) * self.share**2 * gram
         trust = np.linalg.solve(prior + self.sides_sd**2 * np.eye(len(gram)), prior)
         told = trust @ self.sides
         missing, reach = (_MEAN - KEPT) * limit, _MEAN * limit
