@@ -351,6 +351,10 @@ _LOST = (
     " PROBLEM: where a failure ends the rows of a unit, as in Surv(start, stop, event), those that are kept "
     "are no fair sample of its life; give max_rows the most rows that one can have, or make fewer of each."
 )
+_BY_LOT = (
+    " Several rows of {} of them failed, so that a failure does not end the rows of one: those that are kept "
+    "are a fair sample where how many rows each {} has says nothing of its response."
+)
 
 
 def _of_units(data: Any, schema: Schema, names: list[str], off: np.ndarray) -> tuple[str, ...]:
@@ -362,13 +366,24 @@ def _of_units(data: Any, schema: Schema, names: list[str], off: np.ndarray) -> t
     told = f"{several} nothing for their {unit.column}, whatever their cells"
     if isinstance(data, Iterator):
         return (f"{told}: they have none, or more than {unit.limit} of it.",)
-    every = open_rows(data, schema.unit(unit.column, MOST_ROWS), names).blocks()
-    nobody = sum(int((~block[WEIGHS]).sum()) for block in every)
+    every, nobody, failed = open_rows(data, schema.unit(unit.column, MOST_ROWS), names).blocks(), 0, []
+    events = [name for name in names if isinstance(schema[name], Event)]
+    for block in every:
+        nobody += int((~block[WEIGHS]).sum())
+        failed.append(block[WEIGHS] & np.any([block[name] == 1 for name in events], axis=0))
+    ids = written(data, unit.column, np.ones(len(off), bool)) or ()
+    more = "" if idle <= nobody or not events else _of_failures(unit.column, ids, np.concatenate(failed))
     return (
-        f"{told}: {nobody} without one, and {idle - nobody} beyond {unit.limit} of each."
-        + _LOST * (idle > nobody and any(isinstance(one, Event) for one in schema.values())),
-        *_of_spellings(unit.column, written(data, unit.column, np.ones(len(off), bool)) or ()),
+        f"{told}: {nobody} without one, and {idle - nobody} beyond {unit.limit} of each.{more}",
+        *_of_spellings(unit.column, ids),
     )
+
+
+def _of_failures(column: str, ids: Sequence[Any], failed: np.ndarray) -> str:
+    """Whether a failure may end the rows of a unit, as it does of none of which several failed."""
+    times = Counter(compress(ids, failed))
+    several = sum(count > 1 for count in times.values())
+    return _BY_LOT.format(several, column) if several else _LOST
 
 
 _NUMBERED = re.compile(r"^0*(\d+)(\.0*)?$")

@@ -29,7 +29,7 @@ _GRID = np.linspace(-40.0, 40.0, 4001)
 
 
 def check_release(
-    release: Sequence[str], able: bool, model: str, known: tuple[str, ...] = (NAME,)
+    release: Sequence[str], able: bool, model: str, way_out: str = "", known: tuple[str, ...] = (NAME,)
 ) -> frozenset[str]:
     """Return what is asked for, of what is known.
 
@@ -48,7 +48,7 @@ def check_release(
     if wanted and not able:
         raise SpecificationError(
             f"{model} has no log-likelihood that is bounded, by which release={sorted(wanted)} is answered; "
-            "leave release out"
+            f"leave release out{way_out}"
         )
     return frozenset(wanted)
 

@@ -249,7 +249,8 @@ class Plannable(Unfitted):
         budget : Budget
             The budget of the fit to come.
         n : int, optional
-            The number of its rows. Default: that of the model's data, which is public.
+            The number of its rows. Default: that of the model's data, which is public; of a table whose units
+            have more rows than weigh, give how many weigh.
         covariates, coef, scale, events, inspections, watches : optional
             What is known, as :func:`dpstats.plan` takes it.
 

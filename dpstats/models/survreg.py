@@ -330,15 +330,20 @@ class Survreg(Plannable):
         """What else it was given, for :mod:`dpstats.models.reuse`."""
         return {"dist": self.dist, **({} if self.scale is None else {"scale": self.scale})}
 
-    def _has_log_likelihood(self, budget: Budget, method: str) -> tuple[bool, str]:
-        """Whether there is a bounded one, and what to call the fit where there is none."""
+    def _has_log_likelihood(self, budget: Budget, method: str) -> tuple[bool, str, str]:
+        """Whether there is a bounded one; without one what to call the fit, and what else may help."""
         if method == "functional":
-            return False, "survreg by the functional mechanism"
+            return False, "survreg by the functional mechanism", ""
         if budget.pure:
-            return False, "survreg under pure epsilon"
+            return False, "survreg under pure epsilon", ""
         if self.design.weights is not None:
-            return False, "survreg with weights"
-        return not self.design.delayed, "survreg with late entries"
+            return False, "survreg with weights", ""
+        entry = _times(self.design).entry
+        if entry is None:
+            return True, "", ""
+        text = f"subset={f'{entry.text} <= 0'!r}"
+        way_out = f", or fit units that are watched from new alone, by {text} and Surv without its entry"
+        return False, "survreg with late entries", way_out
 
     def _asked_for(
         self, curator: Curator, design: Design, mu: float, params: np.ndarray, asked: frozenset[str]

@@ -223,7 +223,7 @@ class FitPlan(Shown):
         Returns
         -------
         int
-            Rounded up to two digits.
+            Rounded up to two digits. Where the schema declares a unit, it is of rows that weigh.
 
         Raises
         ------
@@ -502,7 +502,8 @@ def plan(  # noqa: PLR0913 - what a user may know; public
     budget : Budget
         The budget of the fit to come.
     n : int
-        The number of its rows.
+        The number of its rows; where the schema declares a unit, of those that weigh: at most max_rows for
+        each.
     covariates : dict, DataFrame or PublicMoments, optional
         What is known of variables: ``{"temp": (25, 6)}`` is mean and sd; of a flag give the share of ones,
         of a category a dict of the shares of its levels. ``("temp", "load"): 0.3`` is a correlation, which

@@ -13,6 +13,7 @@ from dpstats.planning.truth import ResponseLaw
 from dpstats.results.document import NOT_ESTIMABLE, Document
 from dpstats.results.plotting import legend
 from dpstats.results.table import BANNER, Column, Table, figures, percent
+from dpstats.schema import Unit
 
 _HEADS = {
     "coef": "planned",
@@ -55,14 +56,19 @@ def document(
     heads = {name: head for name, head in heads.items() if name in table}
     columns = (Column("", "l"), *(Column(head, ".") for head in heads.values()))
     whose = design.schema.privacy_unit
-    rows = f", of which {whose.max_rows} rows have weight" * (whose.max_rows > 1)
+    many = "1 row has" if whose.max_rows == 1 else f"{whose.max_rows} rows have"
+    rows = f", of which at most {many} weight"
     unit = ((("Unit", whose.short + rows),),) if whose.column else ()
     return Document(
         title=f"Plan of a private fit: {design.formula}",
         banner=BANNER if known.not_private else "",
         head=((("Rows", f"{n} (planned)"),), (("Budget", worded(budget)),), *unit),
         tables=(Table(columns, tuple(_row(row, heads) for _, row in table.iterrows())),),
-        notes=(*_notes(known, law, "half_low" in table, penalised), *_doubts(table)),
+        notes=(
+            *_notes(known, law, "half_low" in table, penalised),
+            *_of_units(whose, n),
+            *_doubts(table),
+        ),
     )
 
 
@@ -127,6 +133,17 @@ def _notes(known: Knowledge, law: ResponseLaw, around: bool, penalised: bool) ->
         (law.assumed, f"Assumed: {'; '.join(law.assumed)}."),
     ]
     return [*notes, *(note for holds, note in told if holds)]
+
+
+def _of_units(whose: Unit, n: int) -> list[str]:
+    """What to say of rows of a unit beyond those that weigh: nothing public tells how many they are."""
+    if whose.column is None:
+        return []
+    return [
+        f"All {n} rows are taken for rows that weigh. Of a table whose units have more, fewer do, and "
+        f"intervals are wider: give in n= how many, at most {whose.max_rows} for each {whose.column}. How "
+        "many units there are is not public; say what you know without the table."
+    ]
 
 
 def _doubts(table: pd.DataFrame) -> list[str]:

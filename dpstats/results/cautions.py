@@ -37,7 +37,9 @@ _WHOLE = {
     "law": (
         "law",
         "failures come at other times than this distribution says: the scale and quantiles such as B10 rest "
-        "on it and depend on the bounds of the score (see Estimand); try another dist",
+        "on it and depend on the bounds of the score (see Estimand); try another dist, or, if units fail in "
+        "several ways, such as by seals and by bearings, fit each as an event of its own: no dist is that of "
+        "a mixture",
     ),
     "burst": (
         "burst",

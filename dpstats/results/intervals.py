@@ -399,15 +399,15 @@ def criterion(record: Record, name: str) -> Estimate:
     return Estimate(name, value, sd, value - half, value + half, 0.95, 1.0)
 
 
-def off_the_law(record: Record) -> Estimate:
+def off_the_law(record: Record, level: float = 0.95) -> Estimate:
     """Return the share of failures at other times than the distribution says, where it was released.
 
     It is that of the clearer of two contrasts, and limits allow for both.
     """
     found = given(record.law)
-    half = critical(1 - 0.05 / 2) * found.se
+    half = critical((1 + level) / 2) * found.se
     share = (found.se_privacy / found.se) ** 2
-    return Estimate("law", found.value, found.se, found.value - half, found.value + half, 0.95, share)
+    return Estimate("law", found.value, found.se, found.value - half, found.value + half, level, share)
 
 
 def failures(record: Record) -> Estimate:

@@ -256,9 +256,11 @@ def _biased(record: Record) -> str:
 def _of_units(record: Record, whose: Unit) -> str:
     text = weighing(whose)
     # stretches of time, or a yes or no in each period
-    if "entry" in record.settings or (record.is_glm and record.family.two_valued):
-        text += " Where a failure ends the rows of a unit, this holds only if none has more: of long"
-        text += " ones rows are lost, of those that fail early none. dps.check(data, schema) counts the lost."
+    yes = record.is_glm and record.family.two_valued
+    if "entry" in record.settings or yes:
+        text += f" Where a {'yes' if yes else 'failure'} ends the rows of a unit, this holds only if none has"
+        text += " more: of long ones rows are lost, of those that fail early none. dps.check(data, schema)"
+        text += " counts the lost."
     return text if whose.max_rows == 1 else text + " std err takes the rows of one as independent."
 
 
@@ -295,8 +297,9 @@ UNSEEN = (
     "unit of the times? A time above them is censored there"
 )
 SEVERAL = (
-    ". Noise hides {1} rows of one {0}, so that it is {1} times that for a row: give each {0} fewer rows, "
-    "such as one where no covariate changes in its time, and lower max_rows"
+    ". Noise hides {1} rows of one {0}, so that it is {1} times that for a row. Lower max_rows where how "
+    "many rows each {0} has says nothing of its response; where a failure ends them, give each {0} fewer "
+    "rows first, such as one if no covariate changes in its time"
 )
 STRETCHES = (
     "One row is protected, not a unit: if units have several rows, such as stretches of a life, declare "

@@ -33,6 +33,7 @@ from dpstats.results.survival_quantities import AT_TIMES, OF_QUANTILES, kind_ask
 from dpstats.results.survival_tables import contenders, of_rivals
 from dpstats.results.table import Table, capital
 
+_SURELY = 0.99  # level at which an interval of what is off the law excludes 0, for a summary to say so
 _EACH = "is of fits with one scale for all rows, and each stratum has its own here"
 OF_ONE_SCALE = {
     "sigma": (_EACH, "Use fit.parameters(), or fit.parameters('sev') for scales of a Weibull's log time."),
@@ -144,7 +145,21 @@ class SurvivalFit(Reliability, PlotsOfTime, LawFit, models=("survreg",)):
         said = [
             words.format(setting_text(settings[name])) for name, words in CODES.items() if name in settings
         ]
-        return f" Estimand: {', '.join(said)}." if said else ""
+        return (f" Estimand: {', '.join(said)}." if said else "") + self._doubtful_law
+
+    @property
+    def _doubtful_law(self) -> str:
+        """Return what was found of the law, if that is doubtful, and no caution says so."""
+        if self.record.law is None or "law" in dict(self.record.flags):
+            return ""
+        found = off_the_law(self.record, _SURELY)
+        if found.conf_low <= 0 <= found.conf_high:
+            return ""
+        share, *ends = (f"{100 * value:.3g}" for value in (found.estimate, found.conf_low, found.conf_high))
+        return (
+            f" The law is in doubt (fit.law): {share} % of the failures, {' to '.join(ends)} at "
+            f"{100 * _SURELY:.0f} %, come at other times than it says; B lives rest on it: try another dist."
+        )
 
     @property
     def _ratio(self) -> str:

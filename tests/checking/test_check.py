@@ -152,6 +152,8 @@ def test_rows_that_do_not_weigh_for_their_unit_are_counted() -> None:
     lives = schema | dps.Schema(e=dps.event(failed=1, censored=0))
     assert dps.check(data | {"e": [0] * 6}, lives).notes[-1].startswith(f"{counted} PROBLEM: where a failure")
     assert dps.check(data, schema.unit("id", max_rows=4)).notes[-1].endswith("rows of each.")
+    repaired = dps.check(data | {"e": [1, 0, 1, 1, 1, 0]}, lives).notes[-1]
+    assert repaired.startswith(f"{counted} Several rows of 1 of them failed") and "PROBLEM" not in repaired
     once = dps.check((pd.DataFrame(data) for _ in range(1)), schema)
     assert any(note.startswith(words) for note in once.notes)
 

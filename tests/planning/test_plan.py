@@ -383,7 +383,10 @@ def test_units_of_privacy_and_weights_are_planned() -> None:
     unit = SCHEMA.unit("person", max_rows=3)
     units = dps.plan(dps.ols("y ~ z", None, unit), BUDGET, 5000, covariates={"z": (0, 1)}, scale=20)
     assert units.table()["privacy"][1] > 1.5 * plain.table()["privacy"][1]
-    assert "Unit       one person, of which 3 rows have weight\n" in str(units) and "Unit" not in str(plain)
+    shown = " ".join(str(units).split())
+    assert "Unit one person, of which at most 3 rows have weight" in shown and "Unit" not in str(plain)
+    assert "All 5000 rows are taken for rows that weigh" in shown and "at most 3 for each person" in shown
+    assert "rows that weigh" not in str(plain)
     weighted = dps.ols("y ~ z", None, dps.Schema(SCHEMA, w=dps.bounded(0, 2)), weights="w")
     known = {"z": (0, 1), "w": (1, 0.4)}
     assert dps.plan(weighted, BUDGET, 5000, covariates=known, scale=20).table()["sampling"][1] > 0
