@@ -1,6 +1,7 @@
 """Do times follow the line, or bend along skewed columns? docs/theory/survival.md#whether-times-bend."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -65,8 +66,8 @@ class Look:
         How many failures are heard.
     radius : float
         Beyond which whitened rows weigh less.
-    scores : tuple of MeanScore
-        Of the fit, and of maximum likelihood.
+    scores : sequence of MeanScore
+        Two, of the fit and of maximum likelihood.
     by_signs : bool
         Whether the rows are those of a fit by signs: without a constant, and shortened once, by their scores
         alone.
@@ -79,7 +80,7 @@ class Look:
     tail: ColumnLaw
     events: float
     radius: float
-    scores: tuple[MeanScore, MeanScore]
+    scores: Sequence[MeanScore]
     by_signs: bool = False
 
     @classmethod
@@ -92,7 +93,7 @@ class Look:
         events: float,
         kept: float,
         radius: float,
-        scores: tuple[MeanScore, MeanScore],
+        scores: Sequence[MeanScore],
         by_signs: bool = False,
     ) -> "Look":
         """What is skewed, or may be, of the columns that are not of two values.

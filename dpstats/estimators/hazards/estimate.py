@@ -75,9 +75,7 @@ def estimate(
     ways = ((sampling, turned), (noise, turned), (hidden, axes))
     sampling, noise, hidden = (wide @ way @ part @ way.T @ wide.T for part, way in ways)
     privacy = noise + hidden
-    by_noise, by_cells, by_clock, by_bursts = (
-        each / (1 - grid.follows) for each in _wrong(grid, point[:j], bounds.c)
-    )
+    by_noise, by_cells, by_clock, by_bursts = _wrong(grid, point[:j], bounds.c)
     center, point = user @ np.append(np.zeros(j), point[j:]), user @ point
     # squares of the true slopes, of which an estimate that is drawn to 0 has the less
     drawn = min(SURE * math.hypot(by_noise, by_cells, by_clock), MOST_LOST)
@@ -180,8 +178,8 @@ def followed(information: Information, slopes: np.ndarray, share: float) -> np.n
     return np.asarray(np.eye(len(inverse)) + np.outer(inverse[:, -d:] @ within, along) * share / (1 - share))
 
 
-def _wrong(grid: Grid, log_hazards: np.ndarray, c: float) -> tuple[float, float, float, float]:
-    """By what a wrong clock may move slopes, as shares of them.
+def _wrong(grid: Grid, log_hazards: np.ndarray, c: float) -> np.ndarray:
+    """By what a wrong clock, that follows them, may move slopes, as shares of them; shape (4,).
 
     By what a larger budget tells, which has more pieces and sees rows at risk for longer; by hazards that
     change within cells; by sampling and noise in the clock; and by failures that come at once.
@@ -189,7 +187,7 @@ def _wrong(grid: Grid, log_hazards: np.ndarray, c: float) -> tuple[float, float,
     moved = grid.moved(log_hazards, c)
     noise = math.hypot(grid.within(log_hazards), grid.unknown(moved))
     by_cells = math.hypot(_in_cells(grid, c), grid.follows * grid.misplaced)
-    return noise, by_cells, grid.clock_error(moved), _bursts(grid, c)
+    return np.array([noise, by_cells, grid.clock_error(moved), _bursts(grid, c)]) / (1 - grid.follows)
 
 
 def _in_cells(grid: Grid, c: float) -> float:

@@ -313,7 +313,7 @@ def straight(
     parts = (each[:p, :p] / unit**2 for each in (found.cov, found.cov_privacy))
     where = bounding.truncation(choice, np.append(gamma, np.log(unit)))
     cuts = where.cut, taper(family, WHOLE, -UNSEEN)
-    both = MeanScore.of(family, cuts[0], scale.fraction), MeanScore.of(family, cuts[1], scale.fraction)
+    both = [MeanScore.of(family, cut, scale.fraction) for cut in cuts]
     kept, events = bounding.placement.expected.kept(choice.c), curator.n * scale.fraction
     line = gamma / unit, np.linalg.matrix_power(np.linalg.inv(whitening), 2), standardised(back, *parts)
     look = Look.along(*line, scale, events, kept, choice.radius, both, found.by_signs)
