@@ -395,6 +395,8 @@ def test_an_error_about_new_units_names_the_row_of_the_file(
         command, kept, *rest = asked
         assert main([command, kept, "wrong.csv", *rest]) == 2
         assert "wrong.csv row 4 below the header: voltage" in capsys.readouterr().err
+    assert main(["life", "drives.fit.json", "--new", "wrong.csv"]) == 2
+    assert "wrong.csv row 1 below the header lacks a value of 'voltage'" in capsys.readouterr().err
 
 
 def test_times_alone_ask_for_survival_of_any_fit_that_has_it(

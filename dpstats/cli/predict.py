@@ -39,13 +39,13 @@ def _table(fit: Fit, new: pd.DataFrame, options: argparse.Namespace) -> pd.DataF
     """The rows with predictions beside them, which are empty where a row lacks a value."""
     lacking = _lacking(new, fit.record.covariates, "have no prediction")
     whole = new[~lacking]
-    with _rows_of(options.new, whole):
+    with rows_of(options.new, whole):
         columns = predicted(fit, whole, options.type, options.p, options.times, options.clip)
     return new.assign(**pd.DataFrame(columns, index=whole.index).reindex(new.index))
 
 
 @contextmanager
-def _rows_of(path: Path, kept: pd.DataFrame) -> Iterator[None]:
+def rows_of(path: Path, kept: pd.DataFrame) -> Iterator[None]:
     """Let errors name a row by its place in the file: a fit counts from 0 the rows that it was given."""
     try:
         yield
@@ -151,7 +151,7 @@ def forecast(options: argparse.Namespace) -> None:
             raise SpecificationError(f"{options.fleet} has no column {shown(name)}; name it, {option} COLUMN")
     needed = [*fit.record.covariates, *filter(None, (options.age, options.units))]
     whole = fleet[~_lacking(fleet, needed, "are left out: their failures are not counted")]
-    with _rows_of(options.fleet, whole):
+    with rows_of(options.fleet, whole):
         found = fit.forecast(
             whole,
             horizon,

@@ -14,6 +14,7 @@ import pandas as pd
 
 from dpstats.cli.files import new_file, public_table, write
 from dpstats.cli.parser import FORMATS
+from dpstats.cli.predict import rows_of
 from dpstats.errors import NotReleased, SpecificationError
 from dpstats.results import CurveFit, Description, Fit, compare, load
 from dpstats.results.document import Document, Shown
@@ -144,8 +145,10 @@ def _called(fit: Saved, name: str, options: argparse.Namespace, given: dict[str,
     empty = inspect.Parameter.empty
     if lacking := [each for each, one in known.items() if one.default is empty and each not in given]:
         raise SpecificationError(f"{name} needs {lacking[0]}: --with {lacking[0]}=...")
+    new = next((given[each] for each in _POINTS if each in given), None)
     try:
-        return member(**given)
+        with rows_of(options.new, new) if options.new else nullcontext():
+            return member(**given)
     except NotReleased:
         if not isinstance(fit, Fit) or "newdata" not in known or "newdata" in given:
             raise

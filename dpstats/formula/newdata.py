@@ -10,8 +10,10 @@ import pandas as pd
 from dpstats._arguments import alike
 from dpstats.errors import SpecificationError
 from dpstats.rows import open_rows
+from dpstats.rows.grammar import MISSING_TEXTS
 from dpstats.schema import Event, Flag, Levels, Schema, Variable, usable
 
+_WORDS = frozenset(text.casefold() for text in MISSING_TEXTS)
 _ROUNDING = 1e-12  # by which a row of a length as declared may seem longer
 
 
@@ -83,23 +85,39 @@ def covariate_block(
     if block is None:
         raise SpecificationError(f"{asked} have no rows")
     outside = np.zeros(len(frame), dtype=bool)
-    empty = frame[list(names)].isna()
-    whole = ~empty.any(axis=1).to_numpy() | (not gaps)
+    bad = {name: ~usable(values, schema[name]) for name, values in block.items()}
+    empty = {name: _empty(frame[name], where) for name, where in bad.items()}
+    whole = ~np.any([*empty.values()], axis=0) | (not gaps)
+    if wrong := {int(np.argmax(where & whole)): name for name, where in bad.items() if np.any(where & whole)}:
+        row = min(wrong)
+        name = wrong[row]
+        # by no label of an index, which may be a name
+        iloc = " (as .iloc counts)" * (not frame.index.equals(pd.RangeIndex(len(frame))))
+        lacks = f" lacks a value of {name!r}; each row needs {', '.join(names)}"
+        raise RowError(
+            asked, row, lacks if empty[name][row] else f": {name} must be {expected(schema[name])}", iloc
+        )
     for name, values in block.items():
         variable = schema[name]
-        if np.any(bad := ~usable(values, variable) & whole):
-            row = int(np.argmax(bad))
-            # by no label of an index, which may be a name
-            iloc = " (as .iloc counts)" * (not frame.index.equals(pd.RangeIndex(len(frame))))
-            lacks = f" lacks a value of {name!r}; each row needs {', '.join(names)}"
-            wrong = lacks if empty[name].iloc[row] else f": {name} must be {expected(variable)}"
-            raise RowError(asked, row, wrong, iloc)
         if not isinstance(variable, Levels):
             outside |= (values < variable.bounds[0]) | (values > variable.bounds[1])
     for norm in schema.norms:
         if norm.read(names):
             outside |= norm.stretch(block, names) > 1 + _ROUNDING
     return {name: values[whole] for name, values in block.items()}, whole, outside[whole]
+
+
+def _empty(cells: pd.Series, bad: np.ndarray) -> np.ndarray:
+    """Which of the cells that are not usable hold nothing, or a word for it, as rows of a fit may."""
+    empty = np.zeros(len(bad), dtype=bool)
+    empty[bad] = [_is_nothing(cell) for cell in cells[bad]]
+    return empty
+
+
+def _is_nothing(cell: object) -> bool:
+    if isinstance(cell, str):
+        return cell.strip().casefold() in _WORDS
+    return bool(pd.api.types.is_scalar(cell) and pd.isna(cell))
 
 
 def expected(variable: Variable) -> str:

@@ -2185,14 +2185,19 @@ MUTANTS = (
         "results/test_gaps.py",
         (
             "formula/newdata.py",
-            "~empty.any(axis=1).to_numpy() | (not gaps)",
-            "~empty.any(axis=1).to_numpy() | True",
+            "~np.any([*empty.values()], axis=0) | (not gaps)",
+            "~np.any([*empty.values()], axis=0) | True",
         ),
         (
             "formula/newdata.py",
-            "bad := ~usable(values, variable) & whole",
-            "bad := ~usable(values, variable) & ~gaps",
+            "if np.any(where & whole)}",
+            "if np.any(where & (not gaps))}",
         ),
+    ),
+    planted(
+        "a word for a missing value stops a prediction",
+        "results/test_gaps.py",
+        ("formula/newdata.py", "return cell.strip().casefold() in _WORDS", "return False"),
     ),
     planted(
         "a dict of a schema that declares the column of its unit protects one row",

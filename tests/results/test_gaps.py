@@ -65,6 +65,27 @@ def test_where_every_row_lacks_a_value_no_prediction_is_left(name: str) -> None:
         assert fit.predict(dict.fromkeys(fit.record.covariates)).isna().tolist() == [True]
 
 
+@pytest.mark.parametrize("word", ["n/a", " NA ", "null", "", None])
+def test_a_word_for_nothing_is_a_missing_value(word: str | None) -> None:
+    """Files had it for one; a frame with it stopped all predictions."""
+    fit, at = EVERY["survreg-weibull"]
+    lost = fit.record.covariates[0]
+    alone = fit.predict(at).to_numpy()[0]
+    with pytest.warns(UserWarning, match=LACKS):
+        found = fit.predict(pd.DataFrame([at, at | {lost: word}, at]))
+    np.testing.assert_allclose(found, [alone, np.nan, alone])
+    assert f"row 1 lacks a value of {lost!r}" in refused(
+        fit, pd.DataFrame([at, at | {lost: word}]), average=True
+    )
+
+
+def test_the_first_row_that_is_wrong_is_named_whatever_its_column() -> None:
+    fit, at = EVERY["ols"]
+    first, *_, last = fit.record.covariates
+    rows = pd.DataFrame([at, at | {last: None}, at | {first: None}])
+    assert f"row 1 lacks a value of {last!r}" in refused(fit, rows, average=True)
+
+
 def refused(fit: Fit, rows: pd.DataFrame, **options: Any) -> str:
     with pytest.raises(SpecificationError) as error:
         fit.get_prediction(rows, **options)
