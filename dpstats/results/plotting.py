@@ -78,15 +78,15 @@ def _mark_wide_bands(ax: Axes) -> None:
                 line.set_label(label + HARDLY_KNOWN)
 
 
-def footer(ax: Axes, facts: Facts, share: ArrayLike | None = None) -> None:
-    """Write below new axes of which rows numbers are, their cost, and how much of their variance is noise."""
+def footer(ax: Axes, facts: Facts, share: ArrayLike | None = None, more: str = "") -> None:
+    """Write below new axes of which rows numbers are, their cost, the part of noise, and `more`."""
     said = [*[f"rows with {facts.subset}"] * bool(facts.subset), f"{price(facts)}, {facts.adjacency}"]
     known = np.asarray([] if share is None else share, dtype=float)
     if np.isfinite(known).any():
         said.append(f"privacy share of variance {percent(float(np.nanmedian(known)))}")
     above = sum(text.get_gid() == FOOTER for text in ax.texts)  # of other fits on the same axes
     ax.annotate(
-        "; ".join(said),
+        "; ".join([*said, *[more] * bool(more)]),
         (1, 0),
         gid=FOOTER,
         xytext=(0, -34 - 9 * above),  # points: below the label of the axis

@@ -35,6 +35,7 @@ from dpstats.results.table import (
     read_facts,
 )
 
+BANDS = 6  # curves whose bands can be told apart on one plot
 PRINTED = 12  # times of each of several groups; of one all are printed
 NOTE = (
     "At risk and events are noisy counts, since the time of the line before. Of the square of std err "
@@ -426,6 +427,7 @@ class CurveFit(Facts, Shown, Stored):
         ----------
         level : float
             Of the bands, point by point; between times of the grid they hold whatever the curve does there.
+            More than six curves have none.
         ax : matplotlib Axes, optional
             Draw here, such as on ``fit.plot_reliability(...)``.
         of : {"survival", "cumhaz"}
@@ -457,6 +459,7 @@ class CurveFit(Facts, Shown, Stored):
         drawn = self.groups if groups is None else listed(groups)
         if not drawn or not all(among(group, self.groups) for group in drawn):
             raise SpecificationError(f"groups must be some of fit.groups, got {shown(groups)}")
+        bands = not new or len(drawn) <= BANDS
         for i, group in enumerate(drawn):
             look, hazard = style(i), lines[group]
             if not new:  # beside lines of a fit: in its order of colours, or grey where there is one curve
@@ -473,7 +476,8 @@ class CurveFit(Facts, Shown, Stored):
             )
             way = "steps-post" if in_steps else "default"
             ax.plot(hazard.times, value, **look, marker=".", label=label or "all rows", drawstyle=way)
-            band(ax, times, (low, high), look, "post" if in_steps else None)
+            if bands:
+                band(ax, times, (low, high), look, "post" if in_steps else None)
         if new:
             ax.set(
                 ylabel=PLOTTED[of][0],
@@ -482,9 +486,11 @@ class CurveFit(Facts, Shown, Stored):
                 xlabel=in_unit("time", self.time_unit),
             )
             table = self.table(level)
-            footer(ax, self, table["privacy_share"][table["group"].isin(drawn)])
+            more = "" if bands else f"no bands of more than {BANDS} curves: choose some by groups="
+            footer(ax, self, table["privacy_share"][table["group"].isin(drawn)], more)
         if new or self.not_private:
-            entitled(ax, f"{PLOTTED[of][1]}, {level_percent(level)} band" if new else ax.get_title(), self)
+            band_of = f", {level_percent(level)} band" * bands
+            entitled(ax, f"{PLOTTED[of][1]}{band_of}" if new else ax.get_title(), self)
         legend(ax)
         return ax
 

@@ -290,6 +290,16 @@ def test_groups_that_are_asked_for_are_drawn_in_their_order_and_no_others() -> N
             found.plot(groups=wrong)
 
 
+def test_so_many_curves_that_bands_hide_each_other_have_none_and_the_footer_says_so() -> None:
+    counts = np.repeat(curve().counts, 7, axis=0)
+    found = curve(tuple("ABCDEFG"), counts=counts, sds=np.full_like(counts, 2.0))
+    many, few = found.plot(), found.plot(groups=list("ABCDEF"))
+    assert not many.collections and len(few.collections) == 6
+    assert any("no bands of more than 6 curves: choose some by groups=" in text for text in texts(many))
+    assert "band" not in many.get_title() and "95 % band" in few.get_title()
+    assert not any("no bands" in text for text in texts(few))
+
+
 def test_limits_of_a_survival_curve_never_rise() -> None:
     whole, at = hazards(), EVERY["coxph"][1]
     baseline = replace(whole.record.baseline, cov=np.diag([0.04, 4.0, 0.02, 0.01, 0.001]))
