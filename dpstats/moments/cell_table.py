@@ -29,6 +29,7 @@ _HEAPS, _APART, _NARROWER = 3, 0.25, 30.0
 # a cell has one heap or spike where it is narrower than this share of what is between the outer quantiles or,
 # where these are alike, of the bounds: rounds that find one value come as near to it
 _NARROW, _SPIKE = 0.1, 1e-6
+_FLAT = 1e-6  # a fall of density, or what is left of it, below which it is none
 _BELOW = 0.1  # of a step: prices end in .9, .95 or .99 and not in .00
 
 
@@ -314,7 +315,7 @@ class CellTable:
         if evenly:
             return left + share * (right - left)
         if not self._even(cell, side):
-            return {-1: left, 0: self._likely(cell, left, right), 1: right}[side]
+            return {-1: left, 0: self._likely(cell, left, right, share), 1: right}[side]
         share = _sloped(share, (self._rise(cell, -1) + self._rise(cell, 1)) / 2)
         place = left + share * (right - left)
         return min(max(_outwards(place, self._step(cell), side), left), right)
@@ -408,8 +409,8 @@ class CellTable:
             NOISE * self.noise.sd * math.sqrt(1.0 + cells * ratio**2),
         )
 
-    def _likely(self, cell: int, left: float, right: float) -> float:
-        """Where in an uneven cell most rows may be: in its middle, or at the side of the denser neighbour.
+    def _likely(self, cell: int, left: float, right: float, below: float) -> float:
+        """Where in an uneven cell a share of its rows lies below: in its middle, if neither side is denser.
 
         Heaps, and spikes far denser than both neighbours, are at a round number, if the cell is narrow.
         """
@@ -418,7 +419,9 @@ class CellTable:
         own, *beside = (float(max(counts[at], 0.0) / (ends[at + 1] - ends[at])) for at in (cell, *around))
         share = 0.5
         if around and own < max(beside):
-            share = 0.0 if around[int(np.argmax(beside))] < cell else 1.0
+            falls = around[int(np.argmax(beside))] < cell
+            near = _fallen(below if falls else 1 - below, own / max(beside))
+            share = near if falls else 1 - near
         five, rest = np.searchsorted(self._below(), self.usable * np.array(PROBABILITIES)[[0, -1]])
         spread = max(_NARROW * (ends[rest] - ends[five - 1]), _SPIKE * (ends[-1] - ends[0]))
         spike = own > _DENSER * max([0.0, *beside]) and counts[cell] > NOISE * self.noise.sd
@@ -452,6 +455,16 @@ def _sloped(share: float, rise: float) -> float:
     """
     root = math.sqrt(max((1 - rise) ** 2 + 4 * rise * share, 0.0))
     return 2 * share / max(1 - rise + root, 1e-300)
+
+
+def _fallen(share: float, ratio: float) -> float:
+    """Where in a cell a share of its rows lies below, if the density falls exponentially from its left end.
+
+    Its mean is this ratio, below 1, of what it is there: (1 - exp(-u)) / u, u the logarithm of the fall.
+    """
+    most = 1 / max(ratio, _FLAT)
+    u = most + float(special.lambertw(-most * math.exp(-most)).real)
+    return -math.log1p(max(share * math.expm1(-u), _FLAT - 1)) / u if u > _FLAT else share
 
 
 def spread_of_normal(

@@ -414,6 +414,20 @@ def _normal_counts(sd: float) -> CellTable:
     return CellTable((-9.0, 9.0), edges, np.append(counts, 0.0), law, 2000.0)
 
 
+@pytest.mark.parametrize("mirrored", [False, True])
+def test_a_quantile_in_a_cell_of_a_long_tail_is_where_a_falling_density_has_it(mirrored: bool) -> None:
+    """It was the end of the cell beside the denser one, which was its own lower limit, too."""
+    edges = np.array([20.0, 50, 100, 150, 250, 900])
+    counts = np.diff(stats.expon.cdf([0, *edges, 2000], scale=100)) * 10_000
+    if mirrored:
+        edges, counts = 2000 - edges[::-1], counts[::-1]
+    table = CellTable((0.0, 2000.0), edges, np.append(counts, 0.0), Noise("gaussian", 8, 1.0), 10_000.0)
+    found = table.quantile(0.05 if mirrored else 0.95, 0.95)
+    true = stats.expon.ppf(0.95, scale=100)
+    assert found.estimate == pytest.approx(2000 - true if mirrored else true, abs=25)
+    assert found.low < found.estimate < found.high
+
+
 def test_a_limit_has_the_chance_of_both_where_noise_leaves_the_other_at_the_bound() -> None:
     """A twentieth of the rows may be noise in one cell; by half of the chance the other limit is at .5."""
     low, high = (_normal_counts(100.0).quantile(p, 0.95) for p in (0.05, 0.95))

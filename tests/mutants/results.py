@@ -2176,6 +2176,11 @@ MUTANTS = (
         ("results/survival_curve.py", "return self.quantile(0.5, level)", "return self.quantile(0.5)"),
     ),
     planted(
+        "a quantile in a cell of a long tail is the end of the cell",
+        "models/test_describe.py::test_a_quantile_in_a_cell_of_a_long_tail_is_where_a_falling_density_has_it",
+        ("moments/cell_table.py", "share = near if falls else 1 - near", "share = 0.0 if falls else 1.0"),
+    ),
+    planted(
         "predictions stand beside the rows before those that lack a value",
         "results/test_gaps.py",
         ("results/newdata.py", "every.difference(self.left.index)", "every[: len(found)]"),
