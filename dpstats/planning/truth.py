@@ -359,10 +359,12 @@ class TimeLaw:
         """The longest watch, from the entry on, at which so many fail."""
         events = 1.0 if self._response.all_failed else asked.events
         if INTERCEPT not in asked.coef or (events is None and math.isnan(asked.longest)):
+            usual = float(np.median(rows.exog @ law.coef)) - asked.coef.get(INTERCEPT, 0.0)
             raise SpecificationError(
                 "a plan of rows that enter late needs the Intercept in coef=, which is "
-                f"{'about the log of the typical life' if self._dist.log else 'about the typical life'} of a "
-                "unit whose covariates are all 0, and events=, the share of failures, or lengths in watches="
+                f"{'about the log of the typical life' if self._dist.log else 'about the typical life'} less "
+                f"{usual:.4g}, what coef= of the other columns gives usual rows, and events=, the share of "
+                "failures, or lengths in watches="
             )
         if events is None or events == 1:
             return replace(law, end=asked.longest if events is None else law.end)
