@@ -14,6 +14,16 @@ LINE = "privacy/test_every_replay.py::test_a_line_that_is_replaced[ols-gram-pure
 
 MUTANTS = (
     planted(
+        "degrees Fahrenheit are read as degrees Celsius",
+        "formula/test_functions.py::test_stress_has_bounds_where_it_has_a_meaning",
+        ("formula/reader.py", '("f", "℉", "fahrenheit")', '("℉",)'),
+    ),
+    planted(
+        "an entry in hours stands beside a time that is converted to days",
+        "formula/test_response.py::test_two_times_of_one_unit_are_not_converted_apart",
+        ("formula/response.py", "not math.isclose(began[1], ended[1])", "began[1] == math.inf"),
+    ),
+    planted(
         "the bytes of a file decide whether its rows are kept",
         "rows/test_parts.py::test_how_long_a_record_is_does_not_decide_whether_rows_are_kept",
         ("rows/parts.py", "return 8 * len(piece.asked.columns) * piece.rows", "return piece.stamp.size"),

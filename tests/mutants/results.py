@@ -2181,6 +2181,16 @@ MUTANTS = (
         ("moments/cell_table.py", "share = near if falls else 1 - near", "share = 0.0 if falls else 1.0"),
     ),
     planted(
+        "factors of acceleration lead to the gentler bound",
+        "results/test_accelerated.py::test_stress_is_the_harsher_bound_also_where_the_other_is_farther",
+        ("results/reliability.py", "moved[name] = min(variable.bounds", "moved[name] = max(variable.bounds"),
+    ),
+    planted(
+        "a scale whose limits are tens of decades apart has a word on wear",
+        "results/test_survival.py::test_limits_twenty_decades_apart_are_not_estimable",
+        ("results/intervals.py", "return far or (low in", "return (low in"),
+    ),
+    planted(
         "predictions stand beside the rows before those that lack a value",
         "results/test_gaps.py",
         ("results/newdata.py", "every.difference(self.left.index)", "every[: len(found)]"),
