@@ -9,8 +9,7 @@ import pandas as pd
 
 from dpstats._arguments import alike
 from dpstats.errors import SpecificationError
-from dpstats.rows import open_rows
-from dpstats.rows.grammar import MISSING_TEXTS
+from dpstats.rows import MISSING_TEXTS, open_rows
 from dpstats.schema import Event, Flag, Levels, Schema, Variable, usable
 
 _WORDS = frozenset(text.casefold() for text in MISSING_TEXTS)

@@ -8,7 +8,18 @@ See docs/theory/rows.md#one-record-one-row.
 
 from dpstats.rows.csvfile import CsvFile, read_csv
 from dpstats.rows.files import column_names
+from dpstats.rows.grammar import MISSING_TEXTS
 from dpstats.rows.rows import Rows, open_rows, shared
 from dpstats.rows.sql import SqlQuery, read_sql
 
-__all__ = ["CsvFile", "Rows", "SqlQuery", "column_names", "open_rows", "read_csv", "read_sql", "shared"]
+__all__ = [
+    "MISSING_TEXTS",
+    "CsvFile",
+    "Rows",
+    "SqlQuery",
+    "column_names",
+    "open_rows",
+    "read_csv",
+    "read_sql",
+    "shared",
+]
