@@ -59,8 +59,8 @@ MUTANTS = (
         ("formula/block.py", "*weighing, *self.subsetting, *(", "*weighing, *("),
         (
             "formula/block.py",
-            "self._subset.fill(leaves, ok)\n            observed",
-            "self._subset.fill(raw, ok)\n            observed",
+            "self._subset.fill(leaves, kept)\n                kept &= np.all([usable(raw[name], self.schema[name]) for name in self.subsetting], axis=0)",
+            "self._subset.fill(raw, kept)",
         ),
     ),
     planted(
