@@ -214,7 +214,7 @@ def test_the_ledger_says_what_was_released(case: str, tmp_path: Path) -> None:
     assert entry.gaussian == (not isinstance(budget, dps.budget.Pure))
     asked = [name for name in parts if name != "rows apart in loose bounds"]  # of which there are none
     assert entry.released == parts and list(fit.record.released) == asked
-    assert entry.method == fit.record.method
+    assert entry.method == f"ridge, {fit.record.method}"
 
 
 def test_every_penalty_is_charged_once(tmp_path: Path) -> None:
