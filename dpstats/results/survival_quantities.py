@@ -55,11 +55,10 @@ def failed_fractions(failed: float | Sequence[float]) -> np.ndarray:
     fractions = np.atleast_1d(numbers("failed", failed))
     bad = ~((fractions > 0) & (fractions < 1))
     if fractions.ndim != 1 or bad.any():
-        wrong = f"{fractions[bad][0]:g}" if bad.any() else shown(failed)
-        percent = fractions.size and (fractions >= 1).any() and (fractions < 100).all()
+        # not the number, which may be a cell of a table
+        which = f", whose item {int(np.argmax(bad)) + 1} is none" * (np.ndim(failed) == 1 and bool(bad.any()))
         raise SpecificationError(
-            f"failed fractions are between 0 and 1, e.g. 0.1 for B10; got {wrong}"
-            + f"; {fractions.max():g} % is {fractions.max() / 100:g}" * bool(percent)
+            f"failed fractions are between 0 and 1, where 10 % is 0.1, as for B10; got {shown(failed)}{which}"
         )
     return fractions
 

@@ -94,7 +94,8 @@ def check(case: Case, ledger: Ledger, unit: str, records: list[Record]) -> None:
     """One charge: the budget as it is, and Gaussian where all its noise is."""
     (entry,) = ledger.entries()
     assert (entry.budget, entry.unit) == (BUDGETS[case.budget], unit)
-    assert entry.method.startswith(" ".join(filter(None, (case.model, case.law))))
+    linear = (case.model, case.law) == ("glm", "gaussian")  # which is ols
+    assert entry.method.startswith("ols" if linear else " ".join(filter(None, (case.model, case.law))))
     assert entry.gaussian == all(record.law.name == "gaussian" for record in records)
     assert entry.gaussian == (case.budget != "pure") or case.compat
     spent, left = ledger.spent, ledger.left
@@ -133,7 +134,9 @@ def two_rows(row: list[Record], unit: list[Record]) -> None:
         first = next(record for record in row if record.name == second.name)
         assert second.sensitivity == pytest.approx(2 * first.sensitivity, rel=1e-12)
     elif first.name != "minimum":  # whose tilt has a law of its own
-        assert second.sensitivity == pytest.approx(2 * first.sensitivity, rel=1e-12)
+        # counts of a unit have two cells more, of rows that cannot be used, whose rounding counts, too
+        apart = len(second.exact) != len(first.exact)
+        assert second.sensitivity == pytest.approx(2 * first.sensitivity, rel=1e-9 if apart else 1e-12)
         assert second.law.cost == first.law.cost
 
 

@@ -286,7 +286,8 @@ def test_an_infinite_mean_that_is_not_estimable() -> None:
     ("call", "word"),
     [
         (lambda f: f.life(USE, failed=1.0), "between 0 and 1"),
-        (lambda f: f.life(USE, failed=[0.1, 10]), "got 10; 10 % is 0.1"),
+        (lambda f: f.life(USE, failed=10), "10 % is 0.1, as for B10; got 10"),
+        (lambda f: f.life(USE, failed=[0.1, 10]), "a list of 2 items, whose item 2 is none"),
         (lambda f: f.life(USE, level=95), "level"),
         (lambda f: f.reliability(USE, []), "times"),
         (lambda f: f.reliability(USE, -1), "times"),
