@@ -35,6 +35,18 @@ def events(block: Block, scratch: Scratch) -> np.ndarray:
     return np.logical_and(block.event == 1.0, block.ok, out=scratch("events", len(block.ok)))
 
 
+def weights_of(block: Block, weighted: bool) -> np.ndarray:
+    """The weight of each row, 0 of one that is not valid; shape (B,)."""
+    return np.where(block.ok, block.weight, 0.0) if weighted else block.ok
+
+
+def weighed(values: np.ndarray, block: Block, weighted: bool, root: bool = False) -> np.ndarray:
+    """The same of rows, shape (..., B), times their weights or the roots of these, in place."""
+    if weighted:
+        np.multiply(values, np.sqrt(block.weight) if root else block.weight, out=values)
+    return values
+
+
 def shorten(columns: np.ndarray, length: float, scratch: Scratch) -> np.ndarray:
     """What brings each vector ``columns[:, i]`` to at most `length`: min(1, length / norm), shape (B,)."""
     norm = squared_norms(columns, scratch)
@@ -115,6 +127,19 @@ class Map:
     def unit(self) -> np.ndarray:
         """What x~ is to be multiplied with for `centred`, shape (k,)."""
         return np.append(np.ones(int(self.constant)), self.scale)
+
+    def whitened(self, whitening: np.ndarray) -> RowProducts:
+        """What takes rows from :meth:`centred` to W x~, by the transpose of W, shape (k, k).
+
+        Raises
+        ------
+        ValueError
+            For another shape.
+        """
+        way = np.asarray(whitening, dtype=float)
+        if way.shape != (self.k, self.k):
+            raise ValueError(f"whitening must have {self.k} columns")
+        return RowProducts(way.T / self.unit, self.unit)
 
     def x(self, block: Block, scratch: Scratch) -> np.ndarray:
         """x~ of each row, shape (k, B); a reused array. Rows that are not ok are all zero."""

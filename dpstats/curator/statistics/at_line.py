@@ -9,6 +9,7 @@ import functools
 import numpy as np
 
 from dpstats.curator.blocks import Block, PublicDesign, Scratch
+from dpstats.curator.geometry import weighed
 from dpstats.curator.lattice import Factor, Part
 from dpstats.curator.products import predictor
 from dpstats.curator.statistics.base import Statistic, check_positive, each_row
@@ -120,8 +121,7 @@ class PredictorBend(AtLine):
         psi = self._score.of(rows)
         right = scratch("bend", 2, len(block.ok))
         np.multiply(psi, t**2 - self._edge**2 / 2, out=right[0])
-        if self._weighted:
-            np.multiply(right[0], block.weight, out=right[0])
+        weighed(right[0], block, self._weighted)
         np.multiply(self._kappa, right[0] ** 2, out=right[1])
         return (each_row(right),)
 
@@ -171,6 +171,4 @@ class ScoreTails(AtLine):
     def factors(self, block: Block, scratch: Scratch) -> tuple[Factor, ...]:
         rows = self.rows(self._score.family, block, scratch)
         v = np.clip(self._wider.of(rows) - self._score.of(rows), *self._range)
-        if self._weighted:
-            np.multiply(v, block.weight, out=v)
-        return (each_row(v[None]),)
+        return (each_row(weighed(v, block, self._weighted)[None]),)

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from dpstats.curator.blocks import Block, PublicDesign, Scratch
-from dpstats.curator.geometry import Map, shorten
+from dpstats.curator.geometry import Map, shorten, weighed
 from dpstats.curator.lattice import Factor, Part
 from dpstats.curator.products import RowProducts, predictor, squared_norms
 from dpstats.curator.statistics.base import Statistic, check_positive, each_row
@@ -114,11 +114,8 @@ class ColumnBends(Statistic):
 
     def factors(self, block: Block, scratch: Scratch) -> tuple[Factor, ...]:
         centred = self._map.centred(block, scratch)
-        r = np.clip(
-            self._map.residuals(centred, block, scratch, self._line, self._sigma), -self._limit, self._limit
-        )
-        if self._weighted:
-            np.multiply(r, block.weight, out=r)
+        r = self._map.residuals(centred, block, scratch, self._line, self._sigma)
+        r = weighed(np.clip(r, -self._limit, self._limit), block, self._weighted)
         t, square = scratch("bends", 2, len(self._at), len(r))
         for column, unit, own in zip(self._at, self._unit, t, strict=True):
             np.divide(centred[column], unit, out=own)

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dpstats.curator.blocks import Block, PublicDesign, Scratch
+from dpstats.curator.geometry import weighed
 from dpstats.curator.lattice import Factor, Part
 from dpstats.curator.products import ROUNDED, RowProducts, squared_norms
 from dpstats.curator.statistics.base import Statistic, each_row
@@ -312,9 +313,7 @@ class FarScores(GlmScore):
         kept = np.minimum(1.0, (self._radius / lengths) ** 2)
         if self._bounded.family.stalls:
             kept *= self._bounded.weight_of(margin)
-        share = np.minimum(1 - kept, self._reach / lengths)
-        if self._weighted:
-            np.multiply(share, block.weight, out=share)
+        share = weighed(np.minimum(1 - kept, self._reach / lengths), block, self._weighted)
         square = self._kappa * (psi * share * lengths) ** 2
         far = np.multiply(rows, share, out=scratch("far", *rows.shape))
         apart = np.arange(len(self._ends))[:, None] == np.searchsorted(self._ends, lengths, side="right") - 1

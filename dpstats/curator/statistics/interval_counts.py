@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from dpstats.curator.blocks import Block, PublicDesign, Scratch
-from dpstats.curator.geometry import events
+from dpstats.curator.geometry import events, weights_of
 from dpstats.curator.lattice import Factor
 from dpstats.curator.products import predictor
 from dpstats.curator.statistics.at_residuals import AtResiduals
@@ -63,8 +63,7 @@ class ExitCounts(Counts):
         beyond = (interval >= intervals) | (censored & (block.time >= self._edges[-1]))
         kind = np.where(beyond, 3 * intervals - 1, inside + intervals * (censored * 1 + at_end))
         cell = self._group(block, scratch) * 3 * intervals + kind
-        weight = np.where(block.ok, block.weight, 0.0) if self._weighted else block.ok
-        return (Factor(weight[:, None], cell),)
+        return (Factor(weights_of(block, self._weighted)[:, None], cell),)
 
     def _group(self, block: Block, scratch: Scratch) -> np.ndarray:
         if self._groups == 1:
@@ -106,8 +105,8 @@ class EntryCounts(Counts):
         self.lay_out(len(self._edges))
 
     def factors(self, block: Block, scratch: Scratch) -> tuple[Factor, ...]:
-        weight = np.where(block.ok, block.weight, 0.0) if self._weighted else block.ok
-        return (Factor(weight[:, None], np.searchsorted(self._edges[:-1], block.entry)),)
+        cell = np.searchsorted(self._edges[:-1], block.entry)
+        return (Factor(weights_of(block, self._weighted)[:, None], cell),)
 
 
 class InspectionCounts(Counts, AtResiduals):

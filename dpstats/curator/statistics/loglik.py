@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from dpstats.curator.blocks import Block, PublicDesign, Scratch
-from dpstats.curator.geometry import on_scale, response
+from dpstats.curator.geometry import on_scale, response, weights_of
 from dpstats.curator.lattice import Factor, Part
 from dpstats.curator.products import predictor
 from dpstats.curator.statistics.base import Statistic, each_row
@@ -101,7 +101,7 @@ class LogLikelihood(Statistic):
             assert isinstance(self._family, GlmFamily) and self._family.log_likelihood
             rows = self._family.log_likelihood(response(block, self._log, scratch("y", len(block.ok))), eta)
         ones = scratch("ones", 1, len(rows))
-        ones[0] = np.where(block.ok, block.weight, 0.0) if self._weighted else block.ok
+        ones[0] = weights_of(block, self._weighted)
         return (Factor(ones.T, np.clip(rows - self._usual, *self._ends)[:, None]),)
 
 

@@ -10,9 +10,8 @@ from typing import Any
 import numpy as np
 
 from dpstats.curator.blocks import Block, PublicDesign, Scratch
-from dpstats.curator.geometry import Map, events, shorten
+from dpstats.curator.geometry import Map, events, shorten, weighed
 from dpstats.curator.lattice import Factor, Part
-from dpstats.curator.products import RowProducts
 from dpstats.curator.statistics.base import Statistic, check_positive
 
 
@@ -111,9 +110,7 @@ class EventMatrix(Statistic):
         check_positive(radius=radius, limit=limit)
         self._map = Map(design, **row)
         self._radius, self._limit = radius, limit
-        k, self._whitened = self._map.k, None
-        if whitening is not None:
-            self._whitened = _products(whitening, self._map)
+        k, self._whitened = self._map.k, None if whitening is None else self._map.whitened(whitening)
         # the leading 1 is shortened too, so it never exceeds min(1, radius)
         first = radius if whitening is not None else min(1.0, radius)
         entry = np.concatenate([[first], np.full(k - 1, radius), [self.Y_CLIP]])
@@ -133,14 +130,6 @@ class EventMatrix(Statistic):
         np.multiply(row, weight, out=row)
         np.multiply(row, shorten(row, self._limit, scratch), out=row)
         return (Factor(row.T),)
-
-
-def _products(whitening: np.ndarray, rows: Map) -> RowProducts:
-    """W x~ of rows, by the transpose of W."""
-    whitening = np.asarray(whitening, dtype=float)
-    if whitening.shape != (rows.k, rows.k):
-        raise ValueError(f"whitening must have {rows.k} columns")
-    return RowProducts(whitening.T / rows.unit, rows.unit)
 
 
 class BallMoments(Statistic):
@@ -169,7 +158,7 @@ class BallMoments(Statistic):
     def __init__(self, design: PublicDesign, *, whitening: np.ndarray, radius: float, **row: Any) -> None:
         self._map, self._weighted = Map(design, **row), design.weights is not None
         check_positive(radius=radius)
-        self._whitened = _products(whitening, self._map)
+        self._whitened = self._map.whitened(whitening)
         self._radius = float(radius)
         self.parts = (Part(np.full(self._map.k + 1, self._radius)),)
         self.sensitivity, self.sensitivity_trace = math.sqrt(2) * self._radius**2, 2 * self._radius**2
@@ -179,7 +168,6 @@ class BallMoments(Statistic):
         row = scratch("row", k + 1, len(block.ok))
         self._map.filled(self._whitened, self._map.centred(block, scratch), block, row[:k], scratch)
         row[k] = self._map.y(block, scratch)
-        if self._weighted:
-            np.multiply(row, np.sqrt(block.weight), out=row)
+        weighed(row, block, self._weighted, root=True)
         np.multiply(row, shorten(row, self._radius, scratch), out=row)
         return (Factor(row.T),)

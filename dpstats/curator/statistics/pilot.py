@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 
 from dpstats.curator.blocks import Block, PublicDesign, Scratch
-from dpstats.curator.geometry import Map, shorten
+from dpstats.curator.geometry import Map, shorten, weighed, weights_of
 from dpstats.curator.lattice import Factor, Part
-from dpstats.curator.products import RowProducts, squared_norms
+from dpstats.curator.products import squared_norms
 from dpstats.curator.statistics.base import Counts, Statistic, cells_between, check_positive
 
 
@@ -53,10 +53,9 @@ class PilotRow:
     ) -> None:
         self._map, self._weighted, self._whole = Map(design, **row), design.weights is not None, whole
         self.k = k = self._map.k
-        whitening, self._line = np.asarray(whitening, dtype=float), np.asarray(line, dtype=float)
-        if whitening.shape != (k, k) or self._line.shape != (k,):
-            raise ValueError(f"whitening and line must have {k} columns")
-        self._whitened = RowProducts(whitening.T / self._map.unit, self._map.unit)
+        self._whitened, self._line = self._map.whitened(whitening), np.asarray(line, dtype=float)
+        if self._line.shape != (k,):
+            raise ValueError(f"line must have {k} entries")
         self._sigma, self.radius, self.limit = float(sigma), float(radius), float(limit)
         check_positive(sigma=sigma, radius=radius, limit=limit)
 
@@ -64,9 +63,7 @@ class PilotRow:
         """sqrt(weight) (y~, 1) of each row, shape (2, B); a reused array."""
         out = scratch("response", 2, len(block.ok))
         out[0], out[1] = self._map.y(block, scratch), 1.0
-        if self._weighted:
-            np.multiply(out, np.sqrt(block.weight), out=out)
-        return out
+        return weighed(out, block, self._weighted, root=True)
 
     def read(self, block: Block, scratch: Scratch) -> tuple[np.ndarray, np.ndarray]:
         """a and, last, r of each row, shape (k + 1, B), a reused array; and what no entry of a exceeds.
@@ -90,8 +87,7 @@ class PilotRow:
         """Fill in a, from x, and shorten the row, which may have r as well; what no entry of a exceeds."""
         a = row[: self.k]
         most = self._map.filled(self._whitened, x, block, a, scratch)
-        if self._weighted:
-            np.multiply(row, np.sqrt(block.weight), out=row)
+        weighed(row, block, self._weighted, root=True)
         if not most @ most <= self.radius**2:  # else no row is longer
             long = row if self._whole else a
             np.multiply(long, shorten(a, self.radius, scratch), out=long)
@@ -337,10 +333,8 @@ class ResidualCounts(Counts):
     def factors(self, block: Block, scratch: Scratch) -> tuple[Factor, ...]:
         centred = self._map.centred(block, scratch)
         r = np.abs(self._map.residuals(centred, block, scratch, self._line, self._sigma))
-        if self._weighted:
-            np.multiply(r, np.sqrt(block.weight), out=r)
-        weight = np.where(block.ok, block.weight, 0.0) if self._weighted else block.ok
-        return (Factor(weight[:, None], np.searchsorted(self._edges, r, side="right")),)
+        cell = np.searchsorted(self._edges, weighed(r, block, self._weighted, root=True), side="right")
+        return (Factor(weights_of(block, self._weighted)[:, None], cell),)
 
 
 class RowReach(Statistic):
@@ -370,13 +364,10 @@ class RowReach(Statistic):
 
     def __init__(self, design: PublicDesign, *, whitening: np.ndarray, edges: np.ndarray, **row: Any) -> None:
         self._map, self._weighted = Map(design, **row), design.weights is not None
-        k = self._map.k
-        whitening, self._edges = np.asarray(whitening, dtype=float), cells_between(edges, apart=False)
-        if whitening.shape != (k, k):
-            raise ValueError(f"whitening must have {k} columns")
+        self._whitened, self._edges = self._map.whitened(whitening), cells_between(edges, apart=False)
         if not self._edges[0] > 1e-150:
             raise ValueError("edges hold numbers of which no square underflows")
-        self._whitened = RowProducts(whitening.T / self._map.unit, self._map.unit)
+        k = self._map.k
         self.parts = (Part(np.ones(k), np.ones(len(self._edges))),)
         self.sensitivity, self.sensitivity_l1 = math.sqrt(2), 2.0
         self.ranges = np.ones(k * len(self._edges))
@@ -385,8 +376,7 @@ class RowReach(Statistic):
         size, cells = len(block.ok), len(self._edges)
         a = scratch("row", self._map.k, size)
         self._map.filled(self._whitened, self._map.centred(block, scratch), block, a, scratch)
-        if self._weighted:
-            np.multiply(a, np.sqrt(block.weight), out=a)
+        weighed(a, block, self._weighted, root=True)
         square = squared_norms(a, scratch)
         inside = np.greater_equal(square, (self._edges**2)[:, None], out=scratch("cells", cells, size))
         inside[:-1] -= inside[1:]

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from dpstats.curator.blocks import Block, PublicDesign, Scratch
-from dpstats.curator.geometry import Map, shorten
+from dpstats.curator.geometry import Map, shorten, weighed
 from dpstats.curator.lattice import Factor, Part
-from dpstats.curator.products import RowProducts, predictor
+from dpstats.curator.products import predictor
 from dpstats.curator.statistics.base import Statistic, check_positive
 from dpstats.curator.statistics.pilot import PilotRow
 from dpstats.families.glm import GlmFamily
@@ -135,11 +135,11 @@ class _TruncatedGlm(Statistic):
         self._map, self._family = Map(design, **row), family
         self._weighted, self._offset = design.weights is not None, design.offset_bounds != (0.0, 0.0)
         self._k = k = self._map.k
-        whitening, self._beta = np.asarray(whitening, dtype=float), np.asarray(beta, dtype=float)
-        if whitening.shape != (k, k) or self._beta.shape != (k,):
-            raise ValueError(f"whitening and beta must have {k} columns")
+        self._beta = np.asarray(beta, dtype=float)
+        if self._beta.shape != (k,):
+            raise ValueError(f"beta must have {k} entries")
         check_positive(radius=radius, most=most)
-        self._whitened = RowProducts(whitening.T / self._map.unit, self._map.unit)
+        self._whitened = self._map.whitened(whitening)
         self._radius, self._most = float(radius), float(most)
 
     def _rows(self, block: Block, scratch: Scratch) -> tuple[np.ndarray, np.ndarray]:
@@ -151,9 +151,7 @@ class _TruncatedGlm(Statistic):
         return rows, np.add(eta, block.offset, out=eta) if self._offset else eta
 
     def _bounded(self, values: np.ndarray, block: Block) -> np.ndarray:
-        if self._weighted:
-            np.multiply(values, block.weight, out=values)
-        return np.clip(values, -self._most, self._most, out=values)
+        return np.clip(weighed(values, block, self._weighted), -self._most, self._most, out=values)
 
 
 class TruncatedScore(_TruncatedGlm):
