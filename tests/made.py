@@ -1,13 +1,16 @@
 """Made-up rows and a small design, for tests of the curator that should not depend on the formula engine."""
 
 from collections.abc import Iterator
+from contextlib import nullcontext
 from dataclasses import dataclass
 
 import numpy as np
 
-from dpstats.budget import gdp
+from dpstats.budget import Budget, gdp
 from dpstats.curator import Curator
+from dpstats.curator.blocks import RowReader, RowSource
 from dpstats.curator.lattice import LatticeSum, coordinates
+from dpstats.curator.noise import NoiseSource
 from dpstats.families import SEV
 from dpstats.families.score_bounds import Truncation
 from dpstats.formula.block import Block
@@ -121,6 +124,19 @@ def public_parameters(d: int) -> dict[str, dict[str, object]]:
     }
 
 
+def under(
+    source: NoiseSource | None,
+    rows: RowSource,
+    design: RowReader,
+    budget: Budget,
+    block_rows: int | None = None,
+) -> Curator:
+    """A curator under noise of tests, or that of its context; it may read fewer rows at a time."""
+    kind = Curator if block_rows is None else type("Small", (Curator,), {"block_rows": block_rows})
+    with noise(source) if source else nullcontext():
+        return kind(rows, design, budget)
+
+
 def vector(lattice: LatticeSum) -> np.ndarray:
     """The sums so far."""
     return coordinates(lattice._parts, lattice.total)
@@ -131,5 +147,5 @@ def exact(columns: dict[str, np.ndarray], name: str, block_rows: int = 2**14, **
     recording = Recording(NoNoise())
     with noise(recording):
         design = MadeDesign(columns["x"].shape[1])
-        Curator(MadeRows(columns), design, gdp(2.0), block_rows=block_rows).release(name, 1.0, **public)
+        under(None, MadeRows(columns), design, gdp(2.0), block_rows).release(name, 1.0, **public)
     return recording.records[0].exact

@@ -8,14 +8,14 @@ import operator
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, ClassVar, NamedTuple, TypeVar
 
 import numpy as np
 
 from dpstats import running
 from dpstats._private import HoldsRows, protected
 from dpstats.budget import Budget, Pure
-from dpstats.curator import noise as noise_setting
+from dpstats.curator import noise
 from dpstats.curator.account import GUARD, Account, Price, guarded
 from dpstats.curator.blocks import Block, Blocks, RowReader, RowSource, Scratch
 from dpstats.curator.engines import chosen, gathered
@@ -30,7 +30,6 @@ from dpstats.curator.law import (
     gaussian_law,
     pure_law,
 )
-from dpstats.curator.noise import NoiseSetting, NoiseSource, Recorder
 from dpstats.curator.objective import PASSES, Objective, Planned, Slope, Slopes
 from dpstats.curator.partial import Task, WorkError, statistic_of, summed
 from dpstats.curator.progress import Bar
@@ -72,9 +71,9 @@ class Curator(HoldsRows):
         The total, also when each release is chosen after seeing the last; see
         :mod:`dpstats.curator.account`. A cost is a number, in epsilon under a pure budget and else in mu of
         Gaussian noise, or says itself what it is: ``Pure(epsilon)`` or ``Gdp(mu)``.
-    noise, recorder : optional
-        For tests and studies, see :mod:`dpstats.testing`. Any but the defaults make the curator
-        `not_private`.
+
+    Attributes
+    ----------
     block_rows : int
         Rows read at a time, at most 16384; releases depend on it by their last bits.
 
@@ -104,21 +103,16 @@ class Curator(HoldsRows):
     bound for one row.
     """
 
+    block_rows: ClassVar[int] = MAX_ROWS
+
     def __init__(
         self,
         rows: RowSource,
         design: RowReader,
         budget: Budget,
-        noise: NoiseSource | None = None,
-        recorder: Recorder | None = None,
-        block_rows: int = MAX_ROWS,
     ) -> None:
-        if not 1 <= block_rows <= MAX_ROWS:
-            raise ValueError(f"block_rows must lie between 1 and {MAX_ROWS}, got {block_rows}")
-        ambient = noise_setting.current()
-        self._setting = NoiseSetting(noise or ambient.noise, recorder or ambient.recorder)
-        self._rows, self._design, self._blocks = rows, design, Blocks(rows, design, block_rows)
-        self._block_rows, self._passes = block_rows, 0
+        self._setting, self._passes = noise.current(), 0
+        self._rows, self._design, self._blocks = rows, design, Blocks(rows, design, self.block_rows)
         self._engine = chosen(running.current(), rows.parts())
         self._account = Account(budget, rows.unit.short)
         self._scratch: dict[str, Scratch] = {}  # of the statistics that were released last
@@ -193,7 +187,7 @@ class Curator(HoldsRows):
         if share > _LEAST_SAVED or self._rows.parts():
             return self
         rows = Sample(self._rows, share, self._setting.noise.coins)
-        return self._with(_rows=rows, _blocks=Blocks(rows, self._design, self._block_rows))
+        return self._with(_rows=rows, _blocks=Blocks(rows, self._design, self.block_rows))
 
     def _with(self, **own: Any) -> Curator:
         """One on the same account that differs in these attributes."""
@@ -393,7 +387,7 @@ class Curator(HoldsRows):
             for name in (statistic.name for statistic in statistics)
         }
         scratches = [self._scratch[statistic.name] for statistic in statistics]
-        task = Task.of(self._design, [(one.statistic.name, one.public) for one in sums], self._block_rows)
+        task = Task.of(self._design, [(one.statistic.name, one.public) for one in sums], self.block_rows)
         found = self._swept(task, lambda blocks: summed(self._design, statistics, blocks, scratches))
         noisy = []
         for one, total in zip(sums, found.totals, strict=True):
@@ -410,7 +404,7 @@ class Curator(HoldsRows):
         """
         self._passes += not silent
         parts = self._rows.parts()
-        with closing(Bar(self.n, self._block_rows, self._passes, shown=not silent)) as bar:
+        with closing(Bar(self.n, self.block_rows, self._passes, shown=not silent)) as bar:
             if self._engine is None:
                 found: Any = here(bar.over(self._blocks))
             else:
@@ -447,7 +441,7 @@ class Curator(HoldsRows):
 
         def at(params: np.ndarray) -> Slope:
             found = functools.partial(objective.slope, params)
-            task = Task(self._design, "minimum", found, self._block_rows)
+            task = Task(self._design, "minimum", found, self.block_rows)
             here = functools.partial(found, scratch=scratch)
             return self._swept(task, here, silent=next(passes) > PASSES)
 

@@ -5,12 +5,12 @@ import pytest
 
 import dpstats as dps
 from dpstats.budget import gdp
-from dpstats.curator import Curator, blocks
+from dpstats.curator import blocks
 from dpstats.curator.products import RowProducts
 from dpstats.formula import build_design
 from dpstats.rows import open_rows
 from dpstats.testing import NoNoise
-from tests.made import MadeDesign, MadeRows, made_columns, public_parameters
+from tests.made import MadeDesign, MadeRows, made_columns, public_parameters, under
 
 COLUMNS = made_columns(50, 2)
 PUBLIC = public_parameters(2)
@@ -29,7 +29,7 @@ class Counting(MadeDesign):
 
 def releases(design):
     """Each statistic twice, in blocks of 20, 20 and 10 rows."""
-    curator = Curator(MadeRows(COLUMNS), design, gdp(100), noise=NoNoise(), block_rows=20)
+    curator = under(NoNoise(), MadeRows(COLUMNS), design, gdp(100), 20)
     found = [curator.release(name, 1.0, **public).values for name, public in [*PUBLIC.items()] * 2]
     return [np.concatenate([value.ravel() for value in values]) for values in found]
 
@@ -64,7 +64,7 @@ def test_rows_that_are_kept_are_those_of_the_centre_asked_for(name, monkeypatch)
     """Of one centre, another, and the first again; rows that each pass makes anew give the same."""
 
     def three():
-        curator = Curator(MadeRows(COLUMNS), MadeDesign(2), gdp(100), noise=NoNoise(), block_rows=20)
+        curator = under(NoNoise(), MadeRows(COLUMNS), MadeDesign(2), gdp(100), 20)
         return [release_of(curator, name, public) for public in (PUBLIC[name], other_centre(name)) * 2]
 
     kept = three()
@@ -84,7 +84,7 @@ def test_rows_that_are_kept_are_rounded_once(name, monkeypatch):
         return rounded(products, columns, scratch, span)
 
     monkeypatch.setattr(RowProducts, "rounded", counted)
-    curator = Curator(MadeRows(COLUMNS), MadeDesign(2), gdp(100), noise=NoNoise(), block_rows=20)
+    curator = under(NoNoise(), MadeRows(COLUMNS), MadeDesign(2), gdp(100), 20)
     for _ in range(2):
         release_of(curator, name, PUBLIC[name])
     assert len(asked) == 3

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 import dpstats as dps
-from dpstats.curator import Curator
 from dpstats.curator.statistics.cells import CellCounts, PresentMoments, PresentProducts
 from dpstats.formula.variables import VariableColumns
 from dpstats.rows import open_rows
 from dpstats.testing import NoNoise
+from tests.made import under
 
 SCHEMA = dps.Schema(x=dps.bounded(-2, 2), g=dps.levels("a", "b"), z=dps.bounded(0, 1), k=dps.count(5))
 DESIGN = VariableColumns(SCHEMA, tuple(SCHEMA))
@@ -29,7 +29,7 @@ def made() -> dict[str, Any]:
 
 def released(name: str, data: dict[str, Any], schema: dps.Schema = SCHEMA, **public: Any) -> tuple[Any, ...]:
     design = VariableColumns(schema, tuple(SCHEMA))
-    curator = Curator(open_rows(data, schema, design.names), design, dps.gdp(2.0), noise=NoNoise())
+    curator = under(NoNoise(), open_rows(data, schema, design.names), design, dps.gdp(2.0))
     return curator.release(name, 1.0, **public).values
 
 

@@ -4,10 +4,9 @@ import numpy as np
 import pytest
 
 import dpstats as dps
-from dpstats.curator import Curator
 from dpstats.curator.statistics.bends import ColumnBends
 from dpstats.testing import NoNoise
-from tests.made import MadeDesign, MadeRows, made_columns
+from tests.made import MadeDesign, MadeRows, made_columns, under
 
 D, N = 3, 5000
 LINE = np.array([0.3, 0.5, -0.2, 0.4])
@@ -27,7 +26,7 @@ CURVES = dict(
 
 def test_residuals_times_bounded_squares_of_columns() -> None:
     columns = made_columns(N, D)
-    curator = Curator(MadeRows(columns), MadeDesign(D), dps.gdp(2.0), noise=NoNoise())
+    curator = under(NoNoise(), MadeRows(columns), MadeDesign(D), dps.gdp(2.0))
     release = curator.release("column_bends", 1.0, **CURVES, **MAP)
     x = np.clip(columns["x"], -1, 1) / 0.7
     y = (np.log(np.clip(columns["time"], 1, 100)) - 2.0) / 0.5

@@ -14,14 +14,14 @@ from dpstats.curator import Curator, Release
 from dpstats.curator.mechanisms import SecureNoise
 from dpstats.errors import BudgetError
 from dpstats.testing import NoNoise, Recording, Replay, SeededNoise, noise
-from tests.made import MadeDesign, MadeRows, made_columns, public_parameters
+from tests.made import MadeDesign, MadeRows, made_columns, public_parameters, under
 
 COLUMNS = made_columns(50, 2)
 PUBLIC = public_parameters(2)["event_moments"]
 
 
-def curator(total=1.0, **options):
-    return Curator(MadeRows(COLUMNS), MadeDesign(2), gdp(total), **options)
+def curator(total=1.0, source=None):
+    return under(source, MadeRows(COLUMNS), MadeDesign(2), gdp(total))
 
 
 def test_a_release_says_what_is_public_about_it():
@@ -68,7 +68,7 @@ def test_releases_by_one_pass_are_those_of_one_pass_each():
 
     def seeded():
         rows, recording = Counted(COLUMNS), Recording(SeededNoise(1))
-        made = Curator(rows, MadeDesign(2), gdp(2), noise=recording, recorder=recording.record, block_rows=7)
+        made = under(recording, rows, MadeDesign(2), gdp(2), 7)
         made._blocks._keep = False
         return rows, made, recording
 
@@ -107,7 +107,7 @@ def test_shares_of_the_total_fit_and_never_overspend(weights, total):
             spent.append(Fraction(mu) ** 2)
             return super().gaussian(value, sensitivity, mu)
 
-    spending = Curator(MadeRows(made_columns(1, 2)), MadeDesign(2), gdp(total), noise=Spy())
+    spending = under(Spy(), MadeRows(made_columns(1, 2)), MadeDesign(2), gdp(total))
     for weight in weights:
         spending.release("event_moments", total * math.sqrt(weight / math.fsum(weights)), **PUBLIC)
     assert sum(spent) <= Fraction(total) ** 2
@@ -131,8 +131,6 @@ def test_a_total_is_a_budget():
 def test_unknown_statistics_and_blocks_are_refused():
     with pytest.raises(ValueError, match="there are .*event_matrix, event_moments"):
         curator().release("mean", 0.1)
-    with pytest.raises(ValueError, match="block_rows"):
-        curator(block_rows=20_000)
 
 
 class Quieter(SecureNoise):
@@ -144,21 +142,20 @@ class Quieter(SecureNoise):
 
 def test_only_secure_noise_without_a_recorder_is_private():
     assert not curator().not_private
-    assert curator(noise=NoNoise()).not_private
-    assert curator(noise=Quieter()).not_private
-    assert curator(recorder=lambda *_: None).not_private
-    for source in (NoNoise(), SeededNoise(1), Replay([]), Recording(NoNoise())):
+    for source in (NoNoise(), Quieter(), SeededNoise(1), Replay([]), Recording(NoNoise())):
         with noise(source):
             assert curator().not_private
+    with noise(SecureNoise(), lambda *_: None):
+        assert curator().not_private
     assert not curator().not_private
 
 
 def test_private_noise_differs_each_time_and_seeded_noise_does_not():
-    def value(**options):
-        return curator(**options).release("event_moments", 0.5, **PUBLIC).values[0]
+    def value(source=None):
+        return curator(source=source).release("event_moments", 0.5, **PUBLIC).values[0]
 
     assert (value() != value()).all()
-    assert (value(noise=SeededNoise(3)) == value(noise=SeededNoise(3))).all()
+    assert (value(SeededNoise(3)) == value(SeededNoise(3))).all()
 
 
 class Failing(MadeDesign):
@@ -170,10 +167,10 @@ class Failing(MadeDesign):
         raise self.error
 
 
-def failure(error, **options):
+def failure(error, source=None):
     design = Failing(2)
     design.error = error
-    failing = Curator(MadeRows(COLUMNS), design, gdp(1), **options)
+    failing = under(source, MadeRows(COLUMNS), design, gdp(1))
     with pytest.raises(type(error) if not isinstance(error, Exception) else RuntimeError) as caught:
         failing.release("event_moments", 0.9, **PUBLIC)
     return failing, caught.value

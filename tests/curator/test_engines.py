@@ -26,6 +26,7 @@ from dpstats.curator.partial import Failure, Task, WorkError, partial
 from dpstats.errors import DataError, SpecificationError
 from dpstats.running import Running
 from dpstats.testing import NoNoise, Recording, SeededNoise, noise
+from tests.made import under
 from tests.rows.test_parts import DESIGN, PUBLIC, SCHEMA, TABLE, N, changed, rows_of, stream
 
 MATRIX = dict(
@@ -115,7 +116,7 @@ def test_partitions_of_spark_are_added_once_each(parts):
 
 def test_processes_release_the_bits_of_one_process(path):
     def released():
-        curator = Curator(rows_of(path), DESIGN, dps.gdp(9), noise=NoNoise())
+        curator = under(NoNoise(), rows_of(path), DESIGN, dps.gdp(9))
         asked = ("event_moments", 1.0, PUBLIC), ("event_matrix", 1.0, MATRIX)
         return [release.values for _ in range(2) for release in curator.release_together(*asked)]
 
@@ -389,11 +390,11 @@ def test_no_bar_tells_how_many_passes_the_rows_asked_for(x, more, tmp_path, monk
 def test_a_cluster_releases_the_bits_of_one_process_whatever_dies(path, tmp_path):
     distributed = pytest.importorskip("distributed")
     (tmp_path / "flags").mkdir()
-    here = Curator(rows_of(path), DESIGN, dps.gdp(9), noise=NoNoise()).release("event_moments", 1.0, **PUBLIC)
+    here = under(NoNoise(), rows_of(path), DESIGN, dps.gdp(9)).release("event_moments", 1.0, **PUBLIC)
     cluster = distributed.LocalCluster(2, threads_per_worker=1, dashboard_address=None)
     with cluster, distributed.Client(cluster) as client:
         with dps.options(client=client):
-            curator = Curator(rows_of(path), DESIGN, dps.gdp(9), noise=NoNoise())
+            curator = under(NoNoise(), rows_of(path), DESIGN, dps.gdp(9))
         there = curator.release("event_moments", 1.0, **PUBLIC)
         assert all((a == b).all() for a, b in zip(here.values, there.values, strict=True))
         results = Cluster(client).results(killing(str(tmp_path / "flags" / "f"), 1), "abcd")

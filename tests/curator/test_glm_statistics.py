@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 
 from dpstats.budget import gdp
-from dpstats.curator import Curator, blocks
+from dpstats.curator import blocks
 from dpstats.curator.blocks import Scratch
 from dpstats.curator.statistics import REGISTRY
 from dpstats.curator.statistics.columns import ColumnMeans
 from dpstats.families.bounded_score import BoundedScore, logistic_information_weight, square_weight
 from dpstats.families.glm import CLOGLOG, POISSON, PROBIT, GlmFamily, Of
 from dpstats.testing import NoNoise
-from tests.made import MadeBlock, MadeDesign, MadeRows, made_columns
+from tests.made import MadeBlock, MadeDesign, MadeRows, made_columns, under
 
 X = np.array([[1.0, 0.0], [1.0, 1.0], [1.0, -1.0], [1.0, 2.0]])
 Y = np.array([0.0, 1.0, 0.0, 1.0])
@@ -40,7 +40,7 @@ def test_logistic_numbers_of_the_specification():
 
 def test_noise_of_the_logistic_step():
     """n = 1000, mu = .5, R^2 = 2: sd .00566 of a score and .00163 of the information, per row."""
-    curator = Curator(MadeRows(made_columns(1000, 1)), MadeDesign(1), gdp(1.0), noise=NoNoise())
+    curator = under(NoNoise(), MadeRows(made_columns(1000, 1)), MadeDesign(1), gdp(1.0))
     release = curator.release("logistic_score", 0.5, radius=math.sqrt(2), **ROW)
     assert release.sd / 1000 == pytest.approx(0.0056568542, rel=1e-4)
     tau = logistic_information_weight(math.sqrt(2))
@@ -106,7 +106,7 @@ def test_the_squares_beside_the_bend_are_as_heavy_as_they_may_be():
 
 def test_columns_are_located_in_their_boxes():
     columns = made_columns(5000, 3)
-    curator = Curator(MadeRows(columns), MadeDesign(3), gdp(2.0), noise=NoNoise())
+    curator = under(NoNoise(), MadeRows(columns), MadeDesign(3), gdp(2.0))
     box = dict(center=np.array([0, 0, 0, 50.5]), half=np.array([1, 1, 1, 49.5]))
     means = curator.release("column_means", 1.0, **box).values[0] / 5000
     rows = np.column_stack([np.clip(columns["x"], -1, 1), np.clip(columns["time"], 1, 100)])
@@ -131,11 +131,11 @@ def test_means_of_levels_that_exclude_each_other_are_not_shortened():
     levels = np.eye(3)[np.arange(3000) % 3]
     columns = made_columns(3000, 4) | {"x": np.column_stack([levels, np.full(3000, 0.5)])}
     box = dict(center=np.array([0.5, 0.5, 0.5, 0, 50]), half=np.array([0.5, 0.5, 0.5, 1, 50]))
-    curator = Curator(MadeRows(columns), MadeDesign(4), gdp(2.0), noise=NoNoise())
+    curator = under(NoNoise(), MadeRows(columns), MadeDesign(4), gdp(2.0))
     means = curator.release("column_means", 1.0, levels=[np.arange(3)], **box).values[0] / 3000
     np.testing.assert_allclose(means[:4], [2 / 3, 2 / 3, 2 / 3, 0.5], atol=1e-6)
     columns["x"][:, :3] = 1.0
-    curator = Curator(MadeRows(columns), MadeDesign(4), gdp(2.0), noise=NoNoise())
+    curator = under(NoNoise(), MadeRows(columns), MadeDesign(4), gdp(2.0))
     means = curator.release("column_means", 1.0, levels=[np.arange(3)], **box).values[0] / 3000
     np.testing.assert_allclose(means[:4], [2 / 3, 2 / 3, 2 / 3, 0.5], atol=1e-6)
 
@@ -170,7 +170,7 @@ def test_statistics_about_one_line_work_out_its_means_once(monkeypatch, room):
     bend = dict(line, score=replace(score, limit=1.0, spread=1.5), middle=0.1, spread=1.0, edge=2.0)
     together = ("score_tails", 1.0, tails), ("predictor_bend", 1.0, bend)
     columns = made_columns(50, 1)
-    curator = Curator(MadeRows(columns), MadeDesign(1), gdp(9.0), noise=NoNoise(), block_rows=20)
+    curator = under(NoNoise(), MadeRows(columns), MadeDesign(1), gdp(9.0), 20)
     alone = [curator.release(name, cost, **public) for name, cost, public in together]
     asked = 0
     found = curator.release_together(*together)

@@ -6,10 +6,9 @@ import numpy as np
 import pytest
 
 import dpstats as dps
-from dpstats.curator import Curator
 from dpstats.curator.statistics.columns import ReachCounts, RowsApart
 from dpstats.testing import NoNoise
-from tests.made import MadeBlock, MadeDesign, MadeRows, made_columns
+from tests.made import MadeBlock, MadeDesign, MadeRows, made_columns, under
 
 D, N = 3, 5000
 CHOSEN = np.array([True, False, True])
@@ -18,7 +17,7 @@ ORIGIN = np.array([np.nan, 0.3, -1.0])
 
 
 def released(name: str, columns: dict[str, np.ndarray], **public: object) -> np.ndarray:
-    curator = Curator(MadeRows(columns), MadeDesign(D), dps.gdp(2.0), noise=NoNoise())
+    curator = under(NoNoise(), MadeRows(columns), MadeDesign(D), dps.gdp(2.0))
     return curator.release(name, 1.0, **public).values[0]
 
 
@@ -96,7 +95,7 @@ def test_rows_that_cannot_be_used_count_by_themselves_and_those_left_out_nowhere
     for kept in (np.ones(N, dtype=bool), np.arange(N) % 3 > 0):
         design = KeepingSome(D)
         rows = MadeRows(columns | {"kept": kept})
-        curator = Curator(rows, design, dps.gdp(2.0), noise=NoNoise())
+        curator = under(NoNoise(), rows, design, dps.gdp(2.0))
         release = curator.release("reach_counts", 1.0, cells=6, origin=ORIGIN, lost=True, **BOX)
         lost = [(kept & usable & ~events).sum(), (kept & ~usable).sum()]
         np.testing.assert_allclose(release.values[1], lost, atol=1e-6)

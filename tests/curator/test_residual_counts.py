@@ -4,10 +4,9 @@ import numpy as np
 import pytest
 
 import dpstats as dps
-from dpstats.curator import Curator
 from dpstats.curator.statistics.pilot import ResidualCounts
 from dpstats.testing import NoNoise
-from tests.made import MadeDesign, MadeRows, made_columns
+from tests.made import MadeDesign, MadeRows, made_columns, under
 
 D, N = 3, 5000
 LINE, EDGES = np.array([0.3, 0.5, -0.2, 0.1]), np.array([0.5, 2.0, 3.0])
@@ -16,7 +15,7 @@ MAP = dict(center=np.zeros(D), scale=np.ones(D), y_center=2.0, y_scale=0.5, log=
 
 def test_each_row_counts_once_however_large_its_residual() -> None:
     columns = made_columns(N, D)
-    curator = Curator(MadeRows(columns), MadeDesign(D), dps.gdp(2.0), noise=NoNoise())
+    curator = under(NoNoise(), MadeRows(columns), MadeDesign(D), dps.gdp(2.0))
     release = curator.release("residual_counts", 1.0, line=LINE, sigma=0.7, edges=EDGES, **MAP)
     y = (np.log(np.clip(columns["time"], 1, 100)) - 2.0) / 0.5
     r = np.abs(y - np.column_stack([np.ones(N), np.clip(columns["x"], -1, 1)]) @ LINE) / 0.7

@@ -4,10 +4,9 @@ import numpy as np
 import pytest
 
 import dpstats as dps
-from dpstats.curator import Curator
 from dpstats.curator.statistics.pilot import RowReach
 from dpstats.testing import NoNoise
-from tests.made import MadeDesign, MadeRows, made_columns
+from tests.made import MadeDesign, MadeRows, made_columns, under
 
 D, N = 3, 5000
 WHITENING, EDGES = np.eye(D + 1) + 0.2 * np.triu(np.ones((D + 1, D + 1)), 1), np.array([0.9, 1.3, 1.7])
@@ -16,7 +15,7 @@ MAP = dict(center=np.zeros(D), scale=np.full(D, 0.7), y_center=2.0, y_scale=0.5,
 
 def test_long_rows_count_once_shared_out_among_their_coordinates() -> None:
     columns = made_columns(N, D)
-    curator = Curator(MadeRows(columns), MadeDesign(D), dps.gdp(2.0), noise=NoNoise())
+    curator = under(NoNoise(), MadeRows(columns), MadeDesign(D), dps.gdp(2.0))
     release = curator.release("row_reach", 1.0, whitening=WHITENING, edges=EDGES, **MAP)
     a = np.column_stack([np.ones(N), np.clip(columns["x"], -1, 1) / 0.7]) @ WHITENING
     lengths = np.linalg.norm(a, axis=1)

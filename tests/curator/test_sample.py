@@ -19,7 +19,7 @@ from dpstats.errors import BudgetError
 from dpstats.estimators.engine import some
 from dpstats.schema import Unit
 from dpstats.testing import NoNoise, Recording, SeededNoise, noise
-from tests.made import MadeDesign, MadeRows, made_columns
+from tests.made import MadeDesign, MadeRows, made_columns, under
 from tests.privacy.totals import Totals, registered
 
 SHARE = 0.25
@@ -47,7 +47,7 @@ def exact(columns: dict[str, np.ndarray], coins: bytes, unit: Unit | None = None
     recording = Recording(Coins(coins))
     rows = MadeRows(columns, unit) if unit else MadeRows(columns)
     with registered(Totals), noise(recording):
-        curator = Curator(rows, MadeDesign(2), gdp(1), block_rows=64)
+        curator = under(None, rows, MadeDesign(2), gdp(1), 64)
         curator.sampled(SHARE).release("totals", 1.0, **SCALE)
     return recording.records[0].exact, recording.records[0].sensitivity
 
@@ -73,7 +73,7 @@ def test_a_row_is_drawn_if_its_coin_says_so() -> None:
 
 def test_coins_are_told_how_many_rows_there_are_and_nothing_else() -> None:
     coins = Coins(thrown(1))
-    Curator(MadeRows(COLUMNS), MadeDesign(2), gdp(1), noise=coins).sampled(SHARE)
+    under(coins, MadeRows(COLUMNS), MadeDesign(2), gdp(1)).sampled(SHARE)
     assert coins.asked == [(400,)]
 
 

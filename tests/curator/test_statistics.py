@@ -7,14 +7,13 @@ import numpy as np
 import pytest
 
 from dpstats.budget import gdp
-from dpstats.curator import Curator
 from dpstats.families import SEV
 from dpstats.families.martingale import integrands, taper
 from dpstats.families.score_bounds import Truncation, score_bounds
 from dpstats.families.signs import largest_slope
 from dpstats.testing import NoNoise, Recording
 from tests.families.laws import EVERY_LAW, LAWS
-from tests.made import MadeDesign, MadeRows, made_columns, public_parameters
+from tests.made import MadeDesign, MadeRows, made_columns, public_parameters, under
 
 D = 2
 COLUMNS = made_columns(300, D, seed=4)
@@ -30,7 +29,7 @@ TOLERANCE = dict(rel=1e-4, abs=300 * 2e-5)  # the grid of the lattice, for scale
 
 
 def values(name, columns=COLUMNS, d=D, **changes):
-    curator = Curator(MadeRows(columns), MadeDesign(d), gdp(2), noise=NoNoise())
+    curator = under(NoNoise(), MadeRows(columns), MadeDesign(d), gdp(2))
     return curator.release(name, 1.0, **(public_parameters(d)[name] | changes)).values
 
 
@@ -40,7 +39,7 @@ def distance(name, d, row, other, **changes):
     for x, time, event in (row, other):
         columns = {"x": np.array([x]), "time": np.array([time]), "event": np.array([event])}
         recording = Recording(NoNoise())
-        curator = Curator(MadeRows(columns), MadeDesign(d, bound=10.0), gdp(2), recording, recording.record)
+        curator = under(recording, MadeRows(columns), MadeDesign(d, bound=10.0), gdp(2))
         curator.release(name, 1.0, **(public_parameters(d)[name] | changes))
         exact.append(recording.records[0].exact)
     return np.linalg.norm(exact[0] - exact[1])
@@ -95,7 +94,7 @@ def test_location_bend():
         np.array([0.2, -0.4]),
     )
     curves = dict(ways=ways, level=level, tilt=tilt, edge=1.5, span=1.2)
-    curator = Curator(MadeRows(COLUMNS), MadeDesign(D), gdp(2), noise=NoNoise())
+    curator = under(NoNoise(), MadeRows(COLUMNS), MadeDesign(D), gdp(2))
     found = curator.release("location_bend", 1.0, **public, curves=curves).values
     x, z = scored(public)
     cut = taper(SEV, public["c"])
@@ -153,7 +152,7 @@ SIGNS = dict(SCALE, gamma=np.array([0.2, 0.3, -0.4]), sigma=0.8, whitening=W, ra
 @EVERY_LAW
 def test_sign_score_and_its_sizes(family):
     """Rows before and beyond their medians, events and censored ones, shortened and not."""
-    rows = Curator(MadeRows(COLUMNS), MadeDesign(D), gdp(2), noise=NoNoise())
+    rows = under(NoNoise(), MadeRows(COLUMNS), MadeDesign(D), gdp(2))
     public = SIGNS | dict(family=family)
     (score,) = rows.release("sign_score", 1.0, **public).values
     (sizes,) = rows.release("sign_sizes", 1.0, **public, longest=1.5).values
@@ -176,7 +175,7 @@ def test_sign_score_and_its_sizes(family):
 
 @pytest.mark.filterwarnings("ignore:divide by zero")
 def test_sign_score_of_rows_that_enter_late():
-    rows = Curator(MadeRows(WATCHED), LATE, gdp(2), noise=NoNoise())
+    rows = under(NoNoise(), MadeRows(WATCHED), LATE, gdp(2))
     (score,) = rows.release("sign_score", 1.0, **SIGNS, family=SEV).values
     block = LATE.read(WATCHED)
     on = block.ok
@@ -192,8 +191,8 @@ def test_sign_score_of_rows_that_enter_late():
 
 def test_designs_without_an_intercept_use_all_their_columns():
     columns = {**COLUMNS, "x": COLUMNS["x"][:, :1]}
-    with_one = Curator(MadeRows(columns), MadeDesign(1), gdp(2), noise=NoNoise())
-    without = Curator(MadeRows(columns), MadeDesign(1, has_intercept=False), gdp(2), noise=NoNoise())
+    with_one = under(NoNoise(), MadeRows(columns), MadeDesign(1), gdp(2))
+    without = under(NoNoise(), MadeRows(columns), MadeDesign(1, has_intercept=False), gdp(2))
     public = public_parameters(1)["event_matrix"]
     released = [curator.release("event_matrix", 1.0, **public).values[0] for curator in (with_one, without)]
     assert (released[0] == released[1]).all()
@@ -241,7 +240,7 @@ def test_location_bend_attains_its_sensitivity():
     for x in (0.0, 2.0):
         row = {"x": np.array([[x]]), "time": np.array([BIG_TIME]), "event": np.zeros(1)}
         recording = Recording(NoNoise())
-        curator = Curator(MadeRows(row), MadeDesign(1, bound=10.0), gdp(2), recording, recording.record)
+        curator = under(recording, MadeRows(row), MadeDesign(1, bound=10.0), gdp(2))
         curator.release("location_bend", 1.0, **public)
         found.append(recording.records[0].exact)
     top = float(taper(SEV, public["c"]).integrals(np.array([np.inf])).location[0])
@@ -271,7 +270,7 @@ def test_public_parameters_are_checked(name, change, message):
 def late(name, **changes):
     """Sums where rows enter late; and x~, z, z at the entry, and event of the rows that are watched."""
     public = PUBLIC[name] | changes
-    released = Curator(MadeRows(WATCHED), LATE, gdp(2), noise=NoNoise()).release(name, 1.0, **public).values
+    released = under(NoNoise(), MadeRows(WATCHED), LATE, gdp(2)).release(name, 1.0, **public).values
     block = LATE.read(WATCHED)
     x, y = np.hstack([np.ones((300, 1)), block.exog[:, 1:] / 0.5]), np.log([block.time, block.entry])
     z, entry = ((y - math.log(10)) / 0.5 - x @ public["gamma"]) / public["sigma"]
@@ -313,7 +312,7 @@ def test_failures_are_expected_between_entry_and_end_only():
     shape = dict(gamma=gamma, sigma=0.8, family=SEV, edges=(0.1, 0.5, 4.0), contrasts=steps)
     scale = ("center", "scale", "y_center", "y_scale", "log")
     shape |= {name: PUBLIC["event_matrix"][name] for name in scale}
-    rows = Curator(MadeRows(WATCHED), LATE, gdp(2), noise=NoNoise())
+    rows = under(NoNoise(), MadeRows(WATCHED), LATE, gdp(2))
     found = rows.release("hazard_contrasts", 1.0, **shape).values[0]
     _, (_, z, entry, event) = late("location_score")
     lower, upper = np.array([0, 0.1, 0.5]), np.array([0.1, 0.5, 4.0])
@@ -323,7 +322,7 @@ def test_failures_are_expected_between_entry_and_end_only():
 
 
 def test_the_bounds_of_the_scores_must_allow_for_entries():
-    curator = Curator(MadeRows(WATCHED), LATE, gdp(2), noise=NoNoise())
+    curator = under(NoNoise(), MadeRows(WATCHED), LATE, gdp(2))
     with pytest.raises(ValueError, match="must allow for the entries"):
         curator.release("martingale_score", 1.0, **PUBLIC["martingale_score"])
 

@@ -13,7 +13,7 @@ from dpstats.estimators.columns import find_columns
 from dpstats.estimators.engine.plan import first_stage
 from dpstats.estimators.row_scale import Box, RowScale
 from dpstats.testing import NoNoise, SeededNoise
-from tests.made import MadeDesign, MadeRows
+from tests.made import MadeDesign, MadeRows, under
 
 ROWS = 4000
 FIRST = "cells", "means", "octaves", "moments"
@@ -33,7 +33,7 @@ def found(x: np.ndarray, box: Box, mu: float, source: Any, constant: bool = True
     """Columns as they are found; no bound of the design is nearer than the box."""
     rows = MadeRows({"x": x, "time": Y[: len(x)], "event": np.ones(len(x))})
     design = MadeDesign(x.shape[1], bound=np.inf)
-    curator = Curator(rows, design, dps.gdp(10 * mu), source)
+    curator = under(source, rows, design, dps.gdp(10 * mu))
     return find_columns(curator, first_stage(mu, False), box, False, constant)
 
 

@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 
 import dpstats as dps
-from dpstats.curator import Curator
 from dpstats.estimators.gram.bounds import FOURTH, MEAT, SPREAD, Bounds
 from dpstats.estimators.gram.far import KEPT, FarRows
 from dpstats.formula import build_design
 from dpstats.rows import open_rows
 from dpstats.testing import NoNoise, SeededNoise
+from tests.made import under
 
 SCHEMA = dps.Schema(u=dps.bounded(-1, 1), x=dps.bounded(-2, 2), y=dps.bounded(-50, 50))
 BOUNDS = Bounds(1.5, 4.0, 3.0)
@@ -24,7 +24,7 @@ ROWS = {
 
 def told(mu: float, source: NoNoise | SeededNoise) -> FarRows:
     design = build_design("y ~ 0 + u + x", SCHEMA)
-    curator = Curator(open_rows(ROWS, SCHEMA, design.variables), design, dps.gdp(mu), source)
+    curator = under(source, open_rows(ROWS, SCHEMA, design.variables), design, dps.gdp(mu))
     extra = dict(meat=MEAT, meat_limit=BOUNDS.meat_limit, fourth=FOURTH, spread=SPREAD, kept=KEPT)
     row = dict(center=[0, 0], scale=[1, 1], y_center=0, y_scale=1, log=False, constant=False)
     place = dict(whitening=np.eye(2), line=np.zeros(2), sigma=1.0, radius=BOUNDS.radius, limit=BOUNDS.limit)

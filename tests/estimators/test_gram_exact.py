@@ -13,12 +13,12 @@ import statsmodels.formula.api as smf
 from statsmodels.regression.linear_model import RegressionResultsWrapper
 
 import dpstats as dps
-from dpstats.curator import Curator
 from dpstats.formula import build_design
 from dpstats.moments import LinearMoments
 from dpstats.moments.spread import residual_variance
 from dpstats.rows import open_rows
 from dpstats.testing import NoNoise, noise
+from tests.made import under
 
 N = 800
 UNLIMITED = dps.gdp(1e12)
@@ -220,7 +220,7 @@ SPEC_PUBLIC = dict(
 
 def released(columns: dict[str, np.ndarray], **more: float) -> Any:
     design = build_design("y ~ 0 + u + x", SPEC)
-    curator = Curator(open_rows(columns, SPEC, design.variables), design, dps.gdp(1), NoNoise())
+    curator = under(NoNoise(), open_rows(columns, SPEC, design.variables), design, dps.gdp(1))
     return curator.release("residual_moments", 1.0, **SPEC_PUBLIC, **more)
 
 

@@ -23,6 +23,7 @@ from dpstats.families.signs import signs
 from dpstats.formula import build_design
 from dpstats.rows import open_rows
 from dpstats.testing import NoNoise
+from tests.made import under
 
 ROWS, D = 20_000, 4
 NAMES = [f"x{j}" for j in range(D)]
@@ -47,7 +48,7 @@ def frame(mu: float, correlation: float = 0.0) -> tuple[SignFrame, Curator]:
     x, y = rows(correlation)
     data = {name: x[:, j] for j, name in enumerate(NAMES)} | {"y": y}
     opened = open_rows(data, DESIGN.schema, DESIGN.variables)
-    curator = Curator(opened, DESIGN, dps.gdp(10 * mu), NoNoise())
+    curator = under(NoNoise(), opened, DESIGN, dps.gdp(10 * mu))
     scale = find_columns(curator, first_stage(mu, False), PROBLEM.box, False)
     return framed(curator, PROBLEM, make_sign_plan(mu, D + 1), scale), curator
 

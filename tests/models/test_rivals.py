@@ -14,6 +14,7 @@ from dpstats.formula import build_design
 from dpstats.models.loglik import DIST_SHARE, LIMIT, contest_costs
 from dpstats.rows import open_rows
 from dpstats.testing import NoNoise, Recording, SeededNoise, noise
+from tests.made import under
 
 SCHEMA = dps.Schema(
     time=dps.bounded(1, 4000), failed=dps.event(), x=dps.bounded(-3, 3), maker=dps.levels("A", "B")
@@ -78,7 +79,7 @@ def test_times_that_are_not_logarithms_have_rivals_of_their_own() -> None:
 def test_the_sums_are_those_of_clipped_differences() -> None:
     data = rows("weibull", 500)
     design = build_design(FORMULA, SCHEMA)
-    curator = Curator(open_rows(data, SCHEMA, design.variables), design, dps.gdp(1), noise=NoNoise())
+    curator = under(NoNoise(), open_rows(data, SCHEMA, design.variables), design, dps.gdp(1))
     params, sigmas = np.array([[5.0, -0.3, 0.4], [4.8, -0.3, 0.4], [4.9, -0.2, 0.5]]), np.r_[0.7, 0.9, 0.5]
     families = [DISTS[name].family for name in ("weibull", "lognormal", "loglogistic")]
     public = dict(params=params, sigmas=sigmas, families=families, log=True, limit=0.3)
@@ -101,7 +102,7 @@ def test_folded_covariates_are_an_offset() -> None:
         build_design("Surv(time, failed) ~ offset(0.4 * x)", SCHEMA),
     )
     first, second = (
-        Curator(open_rows(data, SCHEMA, each.variables), each, dps.gdp(1), noise=NoNoise())
+        under(NoNoise(), open_rows(data, SCHEMA, each.variables), each, dps.gdp(1))
         for each in (design, written)
     )
     folded = first.folded(design.bounds[1:], np.array([0.4]))

@@ -12,9 +12,8 @@ import pytest
 from scipy import stats
 
 from dpstats.budget import approx
-from dpstats.curator import Curator
 from dpstats.curator.mechanisms import SecureNoise
-from tests.made import MadeDesign, MadeRows
+from tests.made import MadeDesign, MadeRows, under
 
 CLAIM = approx(epsilon=2, delta=0.05)
 RUNS = 2000
@@ -40,7 +39,7 @@ def outputs(row, noise):
     rows, design = MadeRows(columns), MadeDesign(1, bound=4.0)
     released = []
     for _ in range(RUNS):
-        curator = Curator(rows, design, CLAIM, noise)
+        curator = under(noise, rows, design, CLAIM)
         released.append(curator.release("event_matrix", CLAIM.mu, **PUBLIC).values[0])
     return np.array(released)
 

@@ -15,7 +15,7 @@ from dpstats.curator import Curator
 from dpstats.curator.lattice import Factor, LatticeSum, Part, slack
 from dpstats.curator.mechanisms import gaussian
 from dpstats.testing import NoNoise
-from tests.made import MadeDesign, MadeRows, made_columns, public_parameters, vector
+from tests.made import MadeDesign, MadeRows, made_columns, public_parameters, under, vector
 
 DRAWS = 4000
 
@@ -84,7 +84,7 @@ def test_scales_beyond_floats_are_refused_before_rows_are_read(size):
 def test_shares_that_overshoot_in_floats_are_paid_for():
     """Ten shares that exceed the total in exact arithmetic fit: each costs a little less than it asks."""
     share = math.nextafter(math.sqrt(0.1), 1)
-    spending = Curator(MadeRows(made_columns(3, 2)), MadeDesign(2), gdp(1), noise=NoNoise())
+    spending = under(NoNoise(), MadeRows(made_columns(3, 2)), MadeDesign(2), gdp(1))
     for _ in range(10):
         release = spending.release("event_moments", share, **public_parameters(2)["event_moments"])
         assert release.sd >= release.sensitivity / share

@@ -7,11 +7,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dpstats.budget import gdp
-from dpstats.curator import Curator
 from dpstats.curator.lattice import slack
 from dpstats.curator.statistics import REGISTRY
 from dpstats.rows import open_rows
 from dpstats.testing import NoNoise, Recording
+from tests.made import under
 from tests.privacy.harness import DESIGN, PUBLIC, SCHEMA
 
 
@@ -30,7 +30,7 @@ def exact(data, block_rows=8192):
     for name in sorted(PUBLIC):
         recording = Recording(NoNoise())
         rows = open_rows(data, SCHEMA, DESIGN.variables)
-        curator = Curator(rows, DESIGN, gdp(2), recording, recording.record, block_rows)
+        curator = under(recording, rows, DESIGN, gdp(2), block_rows)
         curator.release(name.split()[0], 1.0, **PUBLIC[name])
         vectors.append(recording.records[0].exact)
     return np.concatenate(vectors)

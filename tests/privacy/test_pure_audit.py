@@ -5,11 +5,10 @@ import pytest
 from scipy import stats
 
 from dpstats.budget import pure
-from dpstats.curator import Curator
 from dpstats.curator.knorm import pure as pure_noise
 from dpstats.curator.law import Sensitivity, pure_law
 from dpstats.curator.mechanisms import SecureNoise
-from tests.made import MadeDesign, MadeRows
+from tests.made import MadeDesign, MadeRows, under
 from tests.privacy.totals import Totals, registered
 
 pytestmark = pytest.mark.long
@@ -56,7 +55,7 @@ def audited(law, source):
         columns = {"x": corner[None], "time": np.ones(1), "event": np.ones(1)}
         released = []
         for _ in range(runs):
-            asking = Curator(MadeRows(columns), MadeDesign(2), pure(1), source)
+            asking = under(source, MadeRows(columns), MadeDesign(2), pure(1))
             released.append(asking.release("totals", 1.0, scale=scale, declared=declared))
         assert released[0].law == law
         sides.append(np.array([release.values[0] for release in released]))

@@ -14,7 +14,7 @@ from dpstats.curator.law import Law, Sensitivity, pure_law
 from dpstats.errors import BudgetError
 from dpstats.schema import Unit
 from dpstats.testing import NoNoise, Recording, Replay, SeededNoise, noise
-from tests.made import MadeDesign, MadeRows, made_columns
+from tests.made import MadeDesign, MadeRows, made_columns, under
 from tests.privacy.harness import PUBLIC, Data, neighbours, violation
 from tests.privacy.harness import curator as harnessed
 from tests.privacy.totals import Totals, registered
@@ -28,9 +28,9 @@ def totals():
         yield
 
 
-def curator(d=3, budget=pure(1), n=40, unit=None, **options):  # noqa: B008
+def curator(d=3, budget=pure(1), n=40, unit=None, source=None):  # noqa: B008
     rows = MadeRows(made_columns(n, d), **({"unit": unit} if unit else {}))
-    return Curator(rows, MadeDesign(d), budget, **options)
+    return under(source, rows, MadeDesign(d), budget)
 
 
 CHOICES = [
@@ -166,7 +166,7 @@ def test_what_exceeds_the_total_is_refused_in_epsilon():
 def test_shares_of_the_total_fit_and_never_overspend(weights, total):
     with registered(Totals):
         recording = Recording(NoNoise())
-        spending = curator(1, pure(total), 1, noise=recording, recorder=recording.record)
+        spending = curator(1, pure(total), 1, source=recording)
         for weight in weights:
             spending.release("totals", total * (weight / math.fsum(weights)), scale=[1.0])
         assert sum(Fraction(record.cost) for record in recording.records) <= Fraction(total)
@@ -256,7 +256,7 @@ def test_replayed_and_seeded_noise():
     answers = []
     for source in (recording, Replay(recording.answers)):
         with noise(source):
-            asking = curator(noise=None)
+            asking = curator()
             answers.append(asking.release("totals", 1.0, scale=np.ones(3)).values[0])
             assert asking.not_private
     assert (answers[0] == answers[1]).all()

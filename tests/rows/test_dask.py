@@ -23,6 +23,7 @@ from dpstats.running import Running
 from dpstats.schema import WEIGHS
 from dpstats.testing import NoNoise, Recording, noise
 from tests.curator.test_engines import fatal
+from tests.made import under
 from tests.rows.resized import resize
 from tests.rows.test_parts import DESIGN, PUBLIC, SCHEMA, TABLE, N, joined, rows_of
 
@@ -46,7 +47,7 @@ def frame(partitions=5):
 
 
 def released(data):
-    curator = Curator(rows_of(data), DESIGN, dps.gdp(9), noise=NoNoise())
+    curator = under(NoNoise(), rows_of(data), DESIGN, dps.gdp(9))
     return [curator.release("event_moments", 1.0, **PUBLIC).values for _ in range(2)], curator.n
 
 
@@ -256,7 +257,7 @@ def test_a_cluster_brings_the_rows_of_a_unit_together_and_hands_none_out(client,
     schema = SCHEMA.unit("unit", max_rows=2)
 
     def released(data):
-        curator = Curator(rows_of(data, schema), DESIGN, dps.gdp(9), noise=NoNoise())
+        curator = under(NoNoise(), rows_of(data, schema), DESIGN, dps.gdp(9))
         asked = ("event_moments", 1.0, PUBLIC)
         return [release.values for release in curator.release_together(asked, asked)], curator.n
 

@@ -26,6 +26,7 @@ from dpstats.errors import DataError
 from dpstats.rows.spark import Arrived, SparkFrame, UnitFrame
 from dpstats.running import Running
 from dpstats.testing import NoNoise, Recording, SeededNoise, noise
+from tests.made import under
 from tests.rows.resized import resize
 from tests.rows.test_parts import DESIGN, PUBLIC, SCHEMA, TABLE, N, joined, rows_of, stream
 from tests.rows.test_unit_parts import HELD
@@ -75,7 +76,7 @@ def frame(spark, folder):
 
 def exact(data):
     recording = Recording(NoNoise())
-    curator = Curator(rows_of(data), DESIGN, dps.gdp(9), recording, recording.record)
+    curator = under(recording, rows_of(data), DESIGN, dps.gdp(9))
     for _ in range(2):
         curator.release("event_moments", 1.0, **PUBLIC)
     assert curator.n == N
@@ -202,8 +203,8 @@ def test_spark_brings_the_rows_of_a_unit_together_and_hands_none_out(partitions,
     for refused in ("batches", "_coded"):
         monkeypatch.setattr(UnitFrame, refused, None)
     recording = Recording(NoNoise())
-    curator = Curator(rows, DESIGN, dps.gdp(9), recording, recording.record)
-    here = Curator(rows_of(HELD, UNITS), DESIGN, dps.gdp(9), recording, recording.record)
+    curator = under(recording, rows, DESIGN, dps.gdp(9))
+    here = under(recording, rows_of(HELD, UNITS), DESIGN, dps.gdp(9))
     for one in (curator, curator, here):
         one.release("event_moments", 1.0, **PUBLIC)
     first, second, expected = (record.exact for record in recording.records)
@@ -219,7 +220,7 @@ def test_spark_brings_the_rows_of_a_unit_together_and_hands_none_out(partitions,
 def test_a_worker_that_is_killed_while_units_are_summed_changes_no_bit(units, tmp_path, monkeypatch):
     def sums():
         recording = Recording(NoNoise())
-        curator = Curator(rows_of(units, UNITS), DESIGN, dps.gdp(9), recording, recording.record)
+        curator = under(recording, rows_of(units, UNITS), DESIGN, dps.gdp(9))
         curator.release("event_moments", 1.0, **PUBLIC)
         return recording.records[0].exact
 

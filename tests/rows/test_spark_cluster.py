@@ -19,9 +19,9 @@ import pytest
 from pyarrow import parquet
 
 import dpstats as dps
-from dpstats.curator import Curator
 from dpstats.curator.engines import Spark
 from dpstats.testing import NoNoise, Recording
+from tests.made import under
 from tests.rows.test_parts import DESIGN, PUBLIC, SCHEMA, N, rows_of
 from tests.rows.test_unit_parts import HELD, UNITS
 
@@ -89,7 +89,7 @@ def frame(spark, tmp_path_factory):
 
 def exact(data, schema):
     recording = Recording(NoNoise())
-    curator = Curator(rows_of(data, schema), DESIGN, dps.gdp(9), recording, recording.record)
+    curator = under(recording, rows_of(data, schema), DESIGN, dps.gdp(9))
     curator.release("event_moments", 1.0, **PUBLIC)
     return recording.records[0].exact.tobytes()
 

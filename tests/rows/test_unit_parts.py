@@ -28,6 +28,7 @@ from dpstats.rows import unit_parts
 from dpstats.rows.unit_parts import MarkedRows
 from dpstats.schema import WEIGHS
 from dpstats.testing import NoNoise, Recording, SeededNoise, noise
+from tests.made import under
 from tests.rows import test_parts as tables
 from tests.rows.resized import resize
 from tests.rows.test_parts import DESIGN, PUBLIC, SCHEMA, TABLE, N, changed, joined, rows_of
@@ -75,7 +76,7 @@ def write(table, path):
 
 def exact(data):
     recording = Recording(NoNoise())
-    curator = Curator(rows_of(data, UNITS), DESIGN, dps.gdp(9), recording, recording.record)
+    curator = under(recording, rows_of(data, UNITS), DESIGN, dps.gdp(9))
     for _ in range(2):
         curator.release("event_moments", 1.0, **PUBLIC)
     assert curator.n == N
