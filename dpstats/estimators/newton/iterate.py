@@ -17,7 +17,7 @@ from dpstats.estimators.engine.information import FORGET, Accumulator
 from dpstats.estimators.engine.plan import Plan
 from dpstats.estimators.engine.route import CHOOSE, DAMPING, LONGEST, Scores, iterated
 from dpstats.estimators.engine.some import early_rows, some_rows
-from dpstats.estimators.matrices import SMALLEST, longest_image, not_noise, symmetric_power
+from dpstats.estimators.matrices import SMALLEST, by_precision, longest_image, not_noise, symmetric_power
 from dpstats.estimators.newton.bounds import Bounds, Chooser
 from dpstats.estimators.newton.check import Read, by_one_pass, checked, explained, set_apart, tailed
 from dpstats.estimators.newton.dispersion import ALPHAS, Uneven, told_alpha
@@ -242,7 +242,8 @@ class _Steps(GlmSteps):
         self.level = max(self.level, self.chooser.start_level)
         curvature = self.level / self.located.usable
         seen = 1 + (alpha - (score.family.alpha or 0.0)) * curvature
-        self.dispersion = _known(seen, noise * curvature, self.dispersion, _DISPERSION_SD)
+        known = self.dispersion, _DISPERSION_SD * self.dispersion
+        self.dispersion = by_precision(seen, noise * curvature, *known)
 
     def _choose(self) -> None:
         """Bounds, for the family whose alpha releases tell, if one is sought."""
@@ -265,14 +266,15 @@ class _Steps(GlmSteps):
             squares = (information.vectors.T @ np.linalg.solve(self.whitening, np.eye(k)[0])) ** 2
         seen = float(squares @ information.values)
         noise = float(np.linalg.norm(squares * information.sds))
-        return max(_known(seen, noise, self.level, _LEVEL_SD), self.chooser.least_level)
+        return max(by_precision(seen, noise, self.level, _LEVEL_SD * self.level), self.chooser.least_level)
 
     def _dispersion(self) -> float:
         """Variability over information of a row of weight 1, by their traces; no less than its noise."""
         weight, expected = self.located.weights.own, self.chooser.start_dispersion
         found = dispersion(self.variability, self.information, self.whitening)
         seen, noise = (each / weight for each in found)
-        return max(_known(seen, noise, expected, _DISPERSION_SD), min(noise, expected), 0.05 * expected)
+        known = by_precision(seen, noise, expected, _DISPERSION_SD * expected)
+        return max(known, min(noise, expected), 0.05 * expected)
 
 
 def _rewhitened(
@@ -293,10 +295,3 @@ def _changed(before: Bounds, after: Bounds) -> bool:
         pairs.append((before.score.limit, after.score.limit))
         pairs.append((before.score.curvature_limit, after.score.curvature_limit))
     return any(not 1 / _ALIKE < new / old < _ALIKE for old, new in pairs)
-
-
-def _known(seen: float, noise: float, expected: float, relative: float) -> float:
-    """What was seen, with an sd of its noise, and what is expected, of a relative sd, by their precision."""
-    prior = relative * expected
-    weight = prior**2 / (prior**2 + noise**2)
-    return weight * seen + (1 - weight) * expected

@@ -17,6 +17,7 @@ from dpstats.estimators.engine.bounds import LENGTHS
 from dpstats.estimators.engine.finish import to_user
 from dpstats.estimators.engine.plan import Plan
 from dpstats.estimators.gram.levels import shares_of
+from dpstats.estimators.matrices import by_precision
 from dpstats.estimators.newton.looks import OCTAVES, at_once, in_turn
 from dpstats.estimators.newton.problem import Problem
 from dpstats.estimators.row_scale import SURE, one_sided
@@ -372,7 +373,7 @@ def _usable(octaves: Release) -> tuple[float, float, bool]:
     columns, cells = octaves.values[0].shape
     seen = float(octaves.values[0].sum()) / columns / octaves.n
     sd = octaves.sd * math.sqrt(cells / columns) / octaves.n
-    share = (seen / sd**2 + 1 / _USABLE_SD**2) / (sd**-2 + _USABLE_SD**-2)
+    share = by_precision(seen, sd, 1.0, _USABLE_SD)
     return float(np.clip(share, min(sd, 1.0), 1.0)), sd, seen < SEEN * sd < SEEN * _USABLE_SD
 
 
