@@ -13,6 +13,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import product
 from typing import Any, ClassVar
 
 import numpy as np
@@ -53,8 +54,7 @@ def _monotone(
             remedy = f"declare a lower bound above 0{such}, or write np.log1p of a covariate"
             said = needs or f"values {'>' if strict else '>='} {above:g}"
             raise Unbounded(f"{name} needs {said}", *[remedy] * bool(zero))
-        ends = array(lower), array(upper)
-        return np.minimum(*ends), np.maximum(*ends)
+        return _corners(array, x)
 
     return Function(name, array, interval)
 
@@ -62,8 +62,8 @@ def _monotone(
 def _abs(x: Interval) -> Interval:
     lower, upper = x
     inside = (lower <= 0) & (upper >= 0)
-    ends = np.abs(lower), np.abs(upper)
-    return np.where(inside, 0.0, np.minimum(*ends)), np.maximum(*ends)
+    least, most = _corners(np.abs, x)
+    return np.where(inside, 0.0, least), most
 
 
 def _wave(name: str, array: Callable[..., Any], crest: float) -> Function:
@@ -77,17 +77,17 @@ def _wave(name: str, array: Callable[..., Any], crest: float) -> Function:
 
     def interval(x: Interval) -> Interval:
         lower, upper = x
-        ends = array(lower), array(upper)
+        least, most = _corners(array, x)
         return (
-            np.where(meets(lower, upper, crest + np.pi), -1.0, np.minimum(*ends)),
-            np.where(meets(lower, upper, crest), 1.0, np.maximum(*ends)),
+            np.where(meets(lower, upper, crest + np.pi), -1.0, least),
+            np.where(meets(lower, upper, crest), 1.0, most),
         )
 
     return Function(name, array, interval)
 
 
-def _corners(combine: Callable[..., Any], x: Interval, y: Interval) -> Interval:
-    values = [combine(a, b) for a in x for b in y]
+def _corners(combine: Callable[..., Any], *boxes: Interval) -> Interval:
+    values = [combine(*corner) for corner in product(*boxes)]
     return np.minimum.reduce(values), np.maximum.reduce(values)
 
 
@@ -110,8 +110,7 @@ def power(exponent: float) -> Function:
             raise Unbounded(f"the power {exponent:g} needs values >= 0")
         if exponent < 0 and np.any((lower <= 0) & (upper >= 0)):
             raise Unbounded(f"the power {exponent:g} needs values other than 0")
-        ends = array(lower), array(upper)
-        least, most = np.minimum(*ends), np.maximum(*ends)
+        least, most = _corners(array, x)
         if whole and exponent % 2 == 0 and exponent > 0:
             least = np.where((lower <= 0) & (upper >= 0), 0.0, least)
         return least, most

@@ -1,6 +1,6 @@
 """Survival curves without a model: noisy counts of exits, and what follows from them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, NoReturn
@@ -216,13 +216,13 @@ class CurveFit(Facts, Shown, Stored):
         np.True_
         """
         asked = check_times(times, "predict")
-        frames = []
-        for group, hazard in zip(self.groups, self._lines(level), strict=True):
+
+        def columns(hazard: Hazard) -> dict[str, np.ndarray]:
             value, low, high = hazard.at(asked)
-            columns = {"group": group, "time": asked, "survival": np.exp(-value), "conf_low": np.exp(-high)}
-            columns |= {"conf_high": np.exp(-low), "cumulative_hazard": value}
-            frames.append(pd.DataFrame(columns | {"hazard_low": low, "hazard_high": high}))
-        return pd.concat(frames, ignore_index=True)
+            survival = {"survival": np.exp(-value), "conf_low": np.exp(-high), "conf_high": np.exp(-low)}
+            return survival | {"cumulative_hazard": value, "hazard_low": low, "hazard_high": high}
+
+        return self._of_groups(level, "time", asked, columns)
 
     def quantile(self, p: float | Sequence[float] = (0.25, 0.5, 0.75), level: float = 0.95) -> pd.DataFrame:
         """Return times by which fractions have failed, as R's ``quantile(survfit)``.
@@ -251,13 +251,11 @@ class CurveFit(Facts, Shown, Stored):
         >>> fit.quantile(0.05).columns.tolist()
         ['group', 'failed', 'estimate', 'conf_low', 'conf_high']
         """
-        failed = failed_fractions(p)
-        frames = []
-        for group, hazard in zip(self.groups, self._lines(level), strict=True):
-            estimate, low, high = hazard.reached(-np.log1p(-failed))
-            columns = {"group": group, "failed": failed, "estimate": estimate}
-            frames.append(pd.DataFrame(columns | {"conf_low": low, "conf_high": high}))
-        return pd.concat(frames, ignore_index=True)
+        failed, heads = failed_fractions(p), ("estimate", "conf_low", "conf_high")
+        reached = -np.log1p(-failed)
+        return self._of_groups(
+            level, "failed", failed, lambda hazard: dict(zip(heads, hazard.reached(reached), strict=True))
+        )
 
     def median(self, level: float = 0.95) -> pd.DataFrame:
         """Return the time by which half have failed, of each group; see `quantile`.
@@ -343,6 +341,14 @@ class CurveFit(Facts, Shown, Stored):
                 "logrank compares groups, and this curve has one: fit 'Surv(...) ~ factor' for several"
             )
         return logrank_test(self.groups, comparison(self.counts, self.sds))
+
+    def _of_groups(
+        self, level: float, asked: str, values: np.ndarray, told: Callable[[Hazard], dict[str, np.ndarray]]
+    ) -> pd.DataFrame:
+        """What the curve of each group tells of what was asked, one group after the other."""
+        groups = zip(self.groups, self._lines(level), strict=True)
+        frames = [pd.DataFrame({"group": group, asked: values, **told(hazard)}) for group, hazard in groups]
+        return pd.concat(frames, ignore_index=True)
 
     def _lines(self, level: float) -> list[Hazard]:
         return [Hazard.of(self.times, found, level, self.budget.pure) for found in self._hazards]
