@@ -12,7 +12,7 @@ from dpstats.estimators.engine.information import Information, together
 from dpstats.estimators.levels import FARTHEST, LevelScores
 from dpstats.estimators.location_scale.bounds import Bounding, Choice
 from dpstats.estimators.location_scale.information import SEEN
-from dpstats.estimators.location_scale.levels import Reader, few_events, lines, widths, with_levels
+from dpstats.estimators.location_scale.levels import Reader, few_events, lines, read_levels, widths
 from dpstats.estimators.location_scale.placement import PlacedByFamily, Placement
 from dpstats.estimators.location_scale.problem import LOG_SIGMA_RANGE, SurvivalProblem, sigma_of
 from dpstats.estimators.matrices import ROUNDING
@@ -161,7 +161,7 @@ def estimate(
     cut = bounding.truncation(choice, mean).cut
     at = Reader(bounding.placement, cut, scale.y_scale * math.exp(log_sigma))
     if "hopeless" not in result.problems:
-        result = with_levels(result, lines(at.placement), scores, hidden[:k, :k], at, blind, few)
+        result = read_levels(result, lines(at.placement), scores, hidden[:k, :k], at, blind, few)
         result = result.lost(np.flatnonzero(blind & ~np.append(False, at.placement.problem.binary)))
     return result.doubted(0.0, *(f"weak:{j}" for j in weak(vague, result.cov[:m, :m])))
 

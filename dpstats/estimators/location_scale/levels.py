@@ -113,7 +113,7 @@ def lines(placement: Placement) -> Iterator[LevelRows]:
         yield LevelRows(width * axis, way, (1 - share) * width * axis, share)
 
 
-def with_levels(
+def read_levels(
     result: E,
     moved: Iterable[LevelRows],
     scores: LevelScores,

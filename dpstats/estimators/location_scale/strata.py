@@ -38,7 +38,7 @@ from dpstats.estimators.location_scale.event_law import LEAST_SAID
 from dpstats.estimators.location_scale.events import Whitening
 from dpstats.estimators.location_scale.gaussian import GaussianRoute
 from dpstats.estimators.location_scale.information import KnownMatrix, stretch, structure_sd
-from dpstats.estimators.location_scale.levels import LevelRows, Reader, few_events, lines, with_levels
+from dpstats.estimators.location_scale.levels import LevelRows, Reader, few_events, lines, read_levels
 from dpstats.estimators.location_scale.placement import PlacedByLine, declared_range
 from dpstats.estimators.location_scale.problem import (
     LARGEST_LOG_SIGMA,
@@ -314,7 +314,7 @@ def _estimated(state: Stratified) -> SurvivalEstimate:
     said = LevelScores(points, (to_user @ step)[:p], *parts)
     blind, few, sigma = np.zeros(p, dtype=bool), np.zeros((p, 0)), scale.y_scale * sigma_of(state.typical)
     at = Reader(bounding.placement, bounding.truncation(state.choice, state.typical).cut, sigma)
-    result = with_levels(result, _lines(bounding.placement), said, guess[:p, :p], at, blind, few)
+    result = read_levels(result, _lines(bounding.placement), said, guess[:p, :p], at, blind, few)
     return result.wider(_factors(state, need))
 
 
