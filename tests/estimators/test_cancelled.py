@@ -1,11 +1,10 @@
-"""Which directions that noise hides are of columns that cancel each other, of which survreg tells."""
+"""Which directions that noise hides are of columns that cancel each other, of which survival models tell."""
 
 import numpy as np
 import pytest
 
 from dpstats.estimators.engine.information import Information
-from dpstats.estimators.location_scale.estimate import _cancelled
-from dpstats.estimators.location_scale.information import usable
+from dpstats.estimators.location_scale.information import SEEN, usable
 
 HALF = np.sqrt(0.5)
 DIFFERENCE = np.array([[0, 1, 0, 0], [HALF, 0, HALF, 0], [-HALF, 0, HALF, 0], [0, 0, 0, 1]])
@@ -14,8 +13,8 @@ DIFFERENCE = np.array([[0, 1, 0, 0], [HALF, 0, HALF, 0], [-HALF, 0, HALF, 0], [0
 def of_difference(used: float, other: float, seen: float = 0.0, binary: bool = False) -> bool:
     """Whether two columns cancel whose difference and whose sum have this much information."""
     values, known = np.array([used, 1.0, other, 1.0]), np.array([seen, 1.0, 1.0, 1.0])
-    information = Information(values, DIFFERENCE, values, 0.01 * values, known, np.ones(4))
-    return bool(_cancelled(information, np.eye(4), np.array([False, binary]))[0])
+    information = Information(values, DIFFERENCE, values, values / SEEN[0], known, np.ones(4))
+    return bool(information.cancelled(np.eye(4), slice(1, 3), np.array([False, binary]), 4, 0.0)[0])
 
 
 @pytest.mark.parametrize("binary", [False, True])
@@ -43,7 +42,7 @@ def found(correlation: float, d: int, sd: float, seed: int) -> bool:
     sds = np.full((k, k), sd / np.sqrt(2))
     np.fill_diagonal(sds, sd)
     information = usable(truth + (error + error.T) / 2, sds, np.eye(k), np.ones(k))
-    return bool(_cancelled(information, np.eye(k), np.zeros(d, dtype=bool)).any())
+    return bool(information.cancelled(np.eye(k), slice(1, 1 + d), np.zeros(d, dtype=bool), k, 0.0).any())
 
 
 @pytest.mark.parametrize("d", [2, 5, 10, 25])

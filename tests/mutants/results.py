@@ -1275,15 +1275,29 @@ MUTANTS = (
         "columns of little information are taken for such as cancel each other (survreg)",
         "estimators/test_cancelled.py::test_columns_that_all_have_little_information_do_not_cancel",
         (
-            SCALE,
-            "own[:, None] * np.abs(to_params @ information.vectors)[columns]",
-            "np.abs(to_params @ information.vectors)[columns]",
+            "estimators/engine/information.py",
+            "own[:, None] * np.abs(to_params @ self.vectors)[columns]",
+            "np.abs(to_params @ self.vectors)[columns]",
         ),
     ),
     planted(
         "what noise leaves of uncorrelated columns is taken for such as cancel each other (survreg)",
         "estimators/test_cancelled.py::test_noise_makes_no_columns_that_cancel_of_uncorrelated_ones",
-        (SCALE, "left < SEEN[0] / (SEEN[0] + math.sqrt(2 * len(root)))", "left < 0.5"),
+        (
+            "estimators/engine/information.py",
+            "least = self.used / (self.used + math.sqrt(2 * noisy) * self.sds)",
+            "least = 0.5",
+        ),
+    ),
+    planted(
+        "an interval of hazards that counts a guess of usual effects is under a caution, too",
+        "models/test_coxph.py::test_noise_that_hides_some_of_independent_columns_is_told_by_their_intervals_alone",
+        ("estimators/hazards/estimate.py", "blind(_PRIOR * cancelled)", "blind(_PRIOR)"),
+    ),
+    planted(
+        "covariates of hazards that nearly repeat each other are not told",
+        "models/test_coxph.py::test_columns_that_nearly_repeat_each_other_are_told_where_noise_hides_their_difference",
+        ("estimators/hazards/estimate.py", "blind(_PRIOR * cancelled)", "blind(0.0)"),
     ),
     planted(
         "rows at the end of a part of a box are taken for one of two values",

@@ -142,6 +142,35 @@ class Information:
         """
         return (self.vectors * ((1 - self.seen) * variance)) @ self.vectors.T
 
+    def cancelled(
+        self, to_params: np.ndarray, columns: slice, binary: np.ndarray, noisy: int, most_seen: float = 1.0
+    ) -> np.ndarray:
+        """Directions in which columns do less together than noise makes of uncorrelated ones; (k,).
+
+        What each column alone does is its own part of the information. Of uncorrelated columns noise takes at
+        most the operator norm of the error from a direction. What is left, or is used in its place, is no
+        less than a share of what they have.
+
+        Parameters
+        ----------
+        to_params : array, shape (k, k)
+            From whitened steps to parameters.
+        columns : slice
+            Which of these are the coefficients of columns, m of them.
+        binary : array of bool, shape (m,)
+            Columns of two values.
+        noisy : int
+            Rows of the block of the matrix that has the error.
+        most_seen : float
+            How far a direction may be seen.
+        """
+        root = np.sqrt(self.used)
+        own = np.linalg.norm(root[:, None] * (self.vectors.T @ np.linalg.inv(to_params)), axis=0)[columns]
+        alone = own[:, None] * np.abs(to_params @ self.vectors)[columns]
+        _, left = together(alone[~binary], alone[binary], root)
+        least = self.used / (self.used + math.sqrt(2 * noisy) * self.sds)
+        return np.asarray((self.seen <= most_seen) & (left < least))
+
     def unbounded(self, axes: np.ndarray, vague: np.ndarray) -> np.ndarray:
         """Next to any variance for coefficients of columns of unknown spread that are not surely seen.
 

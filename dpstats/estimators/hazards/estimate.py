@@ -63,6 +63,9 @@ def estimate(
     scale, grid, bounds = parts
     j, vague = grid.count, scale.hardly_varies & ~two_values
     sampling, noise, hidden, unsettled = _uncertain(steps, axes, vague, n)
+    # along which effects may be larger than the guess
+    cancelled = steps.information.cancelled(axes, slice(j, None), two_values, len(vague))
+    larger = steps.information.blind(_PRIOR * cancelled)
     mean = np.linalg.solve(axes, steps.points.mean(axis=0))
     turned = axes @ followed(steps.information, mean[j:], grid.follows)
     point, factors, levels = _read(steps, turned, scale, (sampling + noise, sampling), few)
@@ -72,8 +75,8 @@ def estimate(
     wide = np.diag(np.append(np.ones(j), factors)) @ user
     wide = wide @ told_beside(*levels)
     # what is not seen tells nothing of the clock
-    ways = ((sampling, turned), (noise, turned), (hidden, axes))
-    sampling, noise, hidden = (wide @ way @ part @ way.T @ wide.T for part, way in ways)
+    ways = ((sampling, turned), (noise, turned), (hidden, axes), (larger, axes))
+    sampling, noise, hidden, larger = (wide @ way @ part @ way.T @ wide.T for part, way in ways)
     privacy = noise + hidden
     by_noise, by_cells, by_clock, by_bursts = _wrong(grid, point[:j], bounds.c)
     center, point = user @ np.append(np.zeros(j), point[j:]), user @ point
@@ -84,7 +87,7 @@ def estimate(
     known = sampling + privacy + slopes * (by_cells**2 + by_clock**2)
     # of a slope that is drawn towards 0 errors are as much too short
     wider = np.append(np.ones(j), np.full(len(point) - j, 1 + by_bursts))
-    sampling, privacy, hidden = (np.outer(wider, wider) * part for part in (sampling, privacy, hidden))
+    sampling, privacy, larger = (np.outer(wider, wider) * part for part in (sampling, privacy, larger))
     bias = slopes * ((by_cells + by_bursts) ** 2 + ((1 + by_bursts) * by_clock) ** 2)
     cov = sampling + privacy + bias
     burst = bool((np.diag(cov)[j:] > 2 * np.diag(known)[j:]).any())
@@ -94,7 +97,7 @@ def estimate(
     slopes = cov[j:, j:]
     strata = {"strata": grid.strata} if grid.strata > 1 else {}
     problems = ["unsettled"] * unsettled + ["constant"] * grid.constant + ["burst"] * burst
-    resting = weak((hidden + law)[j:, j:], slopes + open_ended[j:, j:])
+    resting = weak((larger + law)[j:, j:], slopes + open_ended[j:, j:])
     problems += [*(f"weak:{i}" for i in resting), *lacking(*scale.usable)]
     found = HazardEstimate(
         point[j:],

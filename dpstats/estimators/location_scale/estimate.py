@@ -11,7 +11,6 @@ from dpstats.estimators.engine.finish import Estimate, to_user, weak
 from dpstats.estimators.engine.information import Information, together
 from dpstats.estimators.levels import FARTHEST, LevelScores
 from dpstats.estimators.location_scale.bounds import Bounding, Choice
-from dpstats.estimators.location_scale.information import SEEN
 from dpstats.estimators.location_scale.levels import Reader, few_events, lines, read_levels, widths
 from dpstats.estimators.location_scale.placement import PlacedByFamily, Placement
 from dpstats.estimators.location_scale.problem import LOG_SIGMA_RANGE, SurvivalProblem, sigma_of
@@ -216,23 +215,8 @@ def unseen(
     levels *= np.maximum(share, 1 - largest / np.maximum(flags, ROUNDING))
     ends = np.vstack([along[:1] / level, levels, share * largest, along[bounding.k :]])
     variance = np.max(ends, axis=0) ** -2
-    return information.blind(variance), information.blind(
-        variance * _cancelled(information, to_params, binary)
-    )
-
-
-def _cancelled(information: Information, to_params: np.ndarray, binary: np.ndarray) -> np.ndarray:
-    """Hidden directions in which columns do less together than noise makes of uncorrelated ones; shape (m,).
-
-    What each column alone does is its own part of the information. Of uncorrelated columns noise takes at
-    most the operator norm of the error from a direction, which it hides if what is left is below its floor:
-    so it is raised to no less than a share of what they have.
-    """
-    root, columns = np.sqrt(information.used), slice(1, 1 + len(binary))
-    own = np.linalg.norm(root[:, None] * (information.vectors.T @ np.linalg.inv(to_params)), axis=0)[columns]
-    alone = own[:, None] * np.abs(to_params @ information.vectors)[columns]
-    _, left = together(alone[~binary], alone[binary], root)
-    return (information.seen == 0) & (left < SEEN[0] / (SEEN[0] + math.sqrt(2 * len(root))))
+    cancelled = information.cancelled(to_params, slice(1, bounding.k), binary, len(along), most_seen=0.0)
+    return information.blind(variance), information.blind(variance * cancelled)
 
 
 def _with_known_scale(result: SurvivalEstimate, problem: SurvivalProblem) -> SurvivalEstimate:
