@@ -100,8 +100,9 @@ _WHOLE = {
     ),
     "tail": (
         "tail",
-        "counts scatter far more than a Poisson law allows and far ones are clipped (see Estimand): the "
-        "coefficients rest on a negative binomial tail, and describe the bulk where it is longer",
+        "counts scatter more than any negative binomial law explains, as where most are 0 and the others "
+        "large, and far ones are clipped (see Estimand): coefficients may describe the bulk; fit by logit "
+        "which counts are above 0, or take more rows or budget",
     ),
 }
 _NAMED = {

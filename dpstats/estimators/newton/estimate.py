@@ -35,8 +35,7 @@ from dpstats.moments import Quantity
 _MISSPECIFIED = 0.3
 # sds of noise that scores surely exceed: of 17 ordinary logits that noise had drawn none had more than 2.4
 _RISES = 3.0
-# counts with this dispersion have a tail, which matters if scores are limited to fewer sds
-_SCATTERED, _TAIL = 1.5, 8.0
+_SCATTERED = 1.5  # dispersion of counts that surely scatter
 
 
 class OnTheWay(NamedTuple):
@@ -162,7 +161,7 @@ def _scattered(
         settings["alpha"], told["excess"] = family.alpha, excess(found, phi, family.alpha)
     if family.seek is not None:
         told["family"] = family.seek(phi.value, found.curvature)
-    return told, ("tail",) * (family.counts and _rests_on_tail(found, phi, score))
+    return told, ("tail",) * (family.counts and _lawless(found, phi, score))
 
 
 def _second_order(averaged: Averaged, step: np.ndarray) -> np.ndarray:
@@ -190,14 +189,14 @@ def _without_unseen(averaged: Averaged, point: np.ndarray) -> np.ndarray:
     return point if averaged.on_the_way and rises(averaged.on_the_way, way) else np.asarray(point - way)
 
 
-def _rests_on_tail(found: SeenScatter, phi: Quantity, score: BoundedScore) -> bool:
-    """Whether counts surely scatter more than their law allows, and scores are clipped in their tail.
+def _lawless(found: SeenScatter, phi: Quantity, score: BoundedScore) -> bool:
+    """Whether counts surely scatter more than any negative binomial law says, and scores are clipped.
 
-    That of no law that was found has no end. Counts that are bounded by declaration have none where the limit
-    is beyond the bound.
+    Where a law is found, what it puts back for clipping counts as error as far as its phi is not known.
+    Counts that are bounded by declaration have no tail where the limit is beyond the bound.
     """
-    tail = _TAIL * math.sqrt(phi.value * found.curvature) if math.isfinite(phi.se) else math.inf
-    return score.limit < min(tail, score.top - found.curvature) and surely_scattered(found, score, _SCATTERED)
+    clipped = score.limit < score.top - found.curvature
+    return math.isinf(phi.se) and clipped and surely_scattered(found, score, _SCATTERED)
 
 
 def _variability(averaged: Averaged) -> np.ndarray:
