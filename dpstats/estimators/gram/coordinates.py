@@ -27,6 +27,8 @@ from dpstats.moments.posterior import Expected, most_explained, posterior
 
 # the least that a reference level is taken to hold before a release of moments, over an even share
 _LEAST_SHARE = 0.5
+# Of the mean square that a column's scale makes, where it has surely less: half, or all, hold as many intervals.
+_LESS = 0.5
 
 
 @dataclass(frozen=True)
@@ -190,13 +192,16 @@ class Coordinates:
         return Coordinates(self.scale, whitening, line, self.sigma * sigma, prior, expected, tail, seen)
 
     def open(self, gram: np.ndarray, noise: float) -> np.ndarray:
-        """The prior, with what columns that surely vary by this release alone may explain of the response.
+        """The prior, with what columns of few values that are not alike may explain of the response.
 
-        In earlier ones they may have held one value, as far as noise told: slopes by these are of noise.
+        A column that held one value, as far as the first stage told, has a scale that others may reach. If
+        this release tells that it surely varies, and has surely less than half of the mean square of that
+        scale, earlier ones may not have told so, and slopes by these are of noise.
         """
         back = np.linalg.inv(self.whitening)[:, int(self.scale.constant) :][:, ~self.scale.varies]
         square, least = np.sum(back * (gram @ back), axis=0), SEEN * noise * np.sum(back**2, axis=0)
-        return self.prior + (back * (square > least) / (len(gram) * np.maximum(square, least))) @ back.T
+        opened = (square > least) & (square + least < _LESS)
+        return self.prior + (back * opened / (len(gram) * np.maximum(square, least))) @ back.T
 
     @property
     def _edge(self) -> float:
