@@ -2025,6 +2025,16 @@ MUTANTS = (
         ("estimators/gram/reach.py", "_COLLAPSED = 0.2", "_COLLAPSED = 0.0"),
     ),
     planted(
+        "noise hides more rows than there are",
+        "models/test_linear_noisy.py::test_a_line_of_noise_alone_errs_no_more_than_no_line",
+        ("estimators/gram/reach.py", "return min(hidden, NEARLY_ALL**-2)", "return hidden"),
+    ),
+    planted(
+        "pilots are forgotten wherever a column varies",
+        "models/test_linear_noisy.py::test_pilots_are_not_forgotten_where_columns_have_the_scale_that_they_were_told",
+        ("estimators/gram/coordinates.py", "(square + least < _LESS)", "(square > least)"),
+    ),
+    planted(
         "times of a survival curve are advised wherever few are left",
         "models/test_kaplan_meier.py::test_no_times_are_advised_where_noise_hides_nearly_all_rows_at_any",
         ("moments/interval_counts.py", "left - sd > FEWEST * np.sqrt(self.noise[-1])", "left > -np.inf"),
