@@ -27,7 +27,7 @@ from dpstats.moments.posterior import Expected, most_explained, posterior
 
 # the least that a reference level is taken to hold before a release of moments, over an even share
 _LEAST_SHARE = 0.5
-# Of the mean square that a column's scale makes, where it has surely less: half, or all, hold as many intervals.
+# Of the mean square that a column's scale makes: half, or all, hold as many intervals where it has less.
 _LESS = 0.5
 
 
