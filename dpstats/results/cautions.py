@@ -100,9 +100,9 @@ _WHOLE = {
     ),
     "tail": (
         "tail",
-        "counts scatter more than any negative binomial law explains, as where most are 0 and the others "
-        "large, and far ones are clipped (see Estimand): coefficients may describe the bulk; fit by logit "
-        "which counts are above 0, or take more rows or budget",
+        "counts scatter far more than their law allows, far ones are clipped (see Estimand), and it is not "
+        "known well what that takes away: coefficients may describe the bulk; fit by logit which counts are "
+        "above 0, or take more rows or budget",
     ),
 }
 _NAMED = {

@@ -136,6 +136,20 @@ def test_counts_whose_scatter_a_law_explains_have_intervals_that_hold_and_no_cau
     assert told == 0 and np.mean(held) > 0.85
 
 
+def test_where_what_clipping_takes_is_not_known_to_two_standard_errors_a_caution_says_so() -> None:
+    """Slopes are up to three half-lengths off, as the error of what is put back is one of the level alone."""
+    told, silent, n = 0, 0, 3000
+    for seed in range(10):
+        generator = np.random.default_rng([seed, 42])
+        x, z = np.clip(generator.normal(size=(2, n)), -4, 4)
+        times = np.exp(generator.normal(-0.72, 1.2, n))
+        counts = generator.poisson(np.exp(1.8 + 0.5 * x - 0.3 * z) * times).clip(0, 1000)
+        fit = fitted("poisson", {"x": x, "z": z, "y": 1.0 * counts}, 0.25, SeededNoise(seed))
+        told += "tail" in dict(fit.flags)
+        silent += not fit.flags and bool((np.abs(fit.params - [1.8, 0.5, -0.3]) > 2 * 1.96 * fit.bse).any())
+    assert told >= 7 and silent <= 1
+
+
 def mostly_none(share: float, mean: float, n: int, seed: int) -> dict[str, np.ndarray]:
     """Counts of this mean in a share of the rows, geometric, and 0 in the others."""
     generator = np.random.default_rng([seed, n, 7])

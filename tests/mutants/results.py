@@ -804,6 +804,11 @@ MUTANTS = (
         (NEWTON, "math.isinf(phi.se) and clipped", "clipped"),
     ),
     planted(
+        "that what clipping takes of counts is hardly known is not told (glm)",
+        "estimators/test_dispersion.py::test_where_what_clipping_takes_is_not_known_to_two_standard_errors_a_caution_says_so",
+        ("estimators/newton/check.py", "scatters and bool(rows * drift > worth)", "False"),
+    ),
+    planted(
         "counts whose scatter no law explains have no tail (glm)",
         "estimators/test_dispersion.py::test_counts_beyond_any_negative_binomial_law_carry_a_caution",
         (
