@@ -278,3 +278,33 @@ def test_a_far_row_and_one_that_is_hardly_not_attain_the_sensitivity(kept: float
     )
     square = sum(np.sum((one - other) ** 2) for one, other in zip(first.values, second.values, strict=True))
     assert np.sqrt(square) == pytest.approx(first.sensitivity, rel=1e-4)
+
+
+@pytest.mark.parametrize("code", [((1.0, 0.0), (0.8, 0.8)), ((1.0, 0.0), (-0.6, 0.8))])
+def test_a_code_of_distances_that_the_proof_does_not_have_is_refused(code: Any) -> None:
+    """Two rows at opposite codes would differ by more than the sensitivity, as would one at a longer one."""
+    with pytest.raises(ValueError, match="code"):
+        released(SPEC_ROWS, kept=0.5, edges=(5.0,), code=code)
+
+
+def test_rows_at_two_distances_differ_by_no_more_than_those_at_one() -> None:
+    """Of full length, on two sides or one, at any angle; nearly as much where codes are hardly apart."""
+    found = []
+    for turn in (1e-4, 0.3, 0.5 * np.pi):
+        code = np.array([[1.0, 0.0], [np.cos(turn), np.sin(turn)]])
+        more = dict(meat=0.7, meat_limit=1.0, spread=1e-6, kept=0.5, edges=(5.0,), code=code)
+        squares = []
+        for cosine in np.linspace(-1, 1, 81):
+            others = (
+                np.sqrt(2) * np.array([1.0, cosine]),
+                np.sqrt(2) * np.array([0.0, np.sqrt(1 - cosine**2)]),
+            )
+            first, second = (
+                released({"u": others[0][[row]], "x": others[1][[row]], "y": np.array([y])}, **more)
+                for row, y in enumerate([4.5, 9.0])
+            )
+            squares.append(
+                sum(np.sum((a - b) ** 2) for a, b in zip(first.values, second.values, strict=True))
+            )
+        found.append(np.sqrt(max(squares)) / first.sensitivity)
+    assert found == sorted(found, reverse=True) and found[0] == pytest.approx(1, rel=1e-3)

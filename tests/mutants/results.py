@@ -1749,7 +1749,26 @@ MUTANTS = (
     planted(
         "far rows beyond a limit move no slope",
         HONEST + "a_slope_holds_least_squares_where_far_responses_become_more_along_its_covariate",
-        (FAR, "missing, reach = (_MEAN - KEPT) * limit, _MEAN * limit", "missing = reach = 0.0 * limit"),
+        (
+            FAR,
+            "moved, unknown, share = near[0] + farther[0], near[1] + farther[1], near[2] + farther[2]",
+            "moved, unknown, share = 0.0 * near[0], 0.0 * near[1], 0.0",
+        ),
+    ),
+    planted(
+        "rows farther than twice a limit are taken to lie at a place that nobody told",
+        HONEST + "a_line_holds_least_squares_where_few_amounts_far_beyond_its_limit_go_along_with_an_age",
+        (FAR, "_MEAN * self.distances.edges", "_MEAN * _NEAR * np.ones(len(self.distances.edges))"),
+    ),
+    planted(
+        "rows farther than twice a limit are believed in whether a release is likelier with them or not",
+        "estimators/test_far.py::test_farther_rows_that_may_be_noise_move_nothing",
+        (FAR, "_LIKELIER / math.exp", "0.0 / math.exp"),
+    ),
+    planted(
+        "a code of distances may be of any length",
+        "estimators/test_gram_exact.py::test_a_code_of_distances_that_the_proof_does_not_have_is_refused",
+        ("curator/statistics/pilot.py", " or ((self._code**2).sum(axis=1) > 1 + 1e-12).any()", ""),
     ),
     planted(
         "all far rows may go along with any covariate whatever was told",
@@ -1759,7 +1778,7 @@ MUTANTS = (
     planted(
         "noise of their number is taken for far rows",
         HONEST + "normal_errors_pay_hardly_anything_for_far_rows_that_there_might_be",
-        (FAR, "told - noise**2 / told", "told"),
+        (FAR, "told - self.share_sd**2 / told", "told"),
     ),
     planted(
         "a mean square that noise made negative tells of rows beyond all that was seen",

@@ -295,8 +295,8 @@ MUTANTS = (
         "residual moments: far rows keep all of their score",
         "residual_moments",
         "pilot",
-        "1 - (1 - self._kept) * far",
-        "1",
+        "        row[k, far] *= self._kept\n",
+        "",
         at="3-1",
     ),
     small(

@@ -267,7 +267,10 @@ def bent_hazards(c: float, *columns: int, span: float) -> Build:
     return public
 
 
-def pilot(radius: float, limit: float, **more: float) -> Build:
+ANGLES = ((1.0, 0.0, 0.0), (0.0, 0.8, 0.6), (0.0, 0.0, 1.0))
+
+
+def pilot(radius: float, limit: float, **more: Any) -> Build:
     """Some pilot fit; in two dimensions and more, rows of full length reach any angle."""
 
     def public(d: int) -> dict[str, Any]:
@@ -511,6 +514,9 @@ SPACES = {
         Space(pilot(0.9, 2.0, meat=0.7, meat_limit=1.0, fourth=0.7), 60.0, 0.97),
         Space(pilot(0.9, 2.0, meat=0.5, meat_limit=1.8, fourth=0.7), 60.0, 0.97),
         Space(pilot(0.9, 2.0, meat=0.7, meat_limit=1.0, fourth=0.7, kept=0.5), 60.0, 0.97),
+        Space(
+            pilot(0.9, 2.0, meat=0.7, meat_limit=1.0, kept=0.5, edges=(9.0, 20.0), code=ANGLES), 60.0, 0.97
+        ),
     ],
     "residual_counts": [
         Space(lambda d: dict(shape(d), line=np.full(d + 1, 0.3), sigma=0.8, edges=np.array([0.5, 2.0])), 3.0)

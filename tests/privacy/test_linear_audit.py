@@ -27,7 +27,7 @@ SCHEMA = dps.Schema(x=dps.bounded(-9, 9), y=dps.bounded(-600, 600))
 GENERATOR = np.random.default_rng(0)
 NORMAL = {"x": GENERATOR.normal(size=300), "y": GENERATOR.normal(size=300)}
 # which coordinates change their signs between the rows (8, 600) and (-8, 600), which are far
-CROSS = {"residual_moments": (1, 8), "residual_score": (0,)}
+CROSS = {"residual_moments": (1, 8, 9, 10), "residual_score": (0,)}
 
 
 class Sound(SeededNoise):

@@ -70,12 +70,16 @@ class PilotRow:
 
         Where r lies beyond the limit it is the limit, with its sign.
         """
+        row, most = self.unclipped(block, scratch)
+        np.clip(row[self.k], -self.limit, self.limit, out=row[self.k])
+        return row, most
+
+    def unclipped(self, block: Block, scratch: Scratch) -> tuple[np.ndarray, np.ndarray]:
+        """As `read`, with r as large as it is."""
         x, k = self._map.centred(block, scratch), self.k
         row = scratch("row", k + 1, len(block.ok))
         row[k] = self._map.residuals(x, block, scratch, self._line, self._sigma)
-        most = self._bounded(x, row, block, scratch)
-        np.clip(row[k], -self.limit, self.limit, out=row[k])
-        return row, most
+        return row, self._bounded(x, row, block, scratch)
 
     def rows(self, block: Block, scratch: Scratch) -> np.ndarray:
         """a of each row alone, shape (k, B); a reused array."""
@@ -103,7 +107,8 @@ class ResidualMoments(Statistic):
     all times the square root of the row's weight, with h = `spread`.
 
     A row at the limit, of the sign t, is far. With j = `kept` its z is (a, c j r), so that it moves a line
-    less, and what that takes is released by itself: v = radius (sqrt(2 (1 - j^2)) t a, g radius).
+    less, and what that takes is released by itself, as the sum of v w' with
+    v = radius (sqrt(2 (1 - j^2)) t a, g radius). w is the row of `code` for how far r lies beyond the limit.
 
     Parameters
     ----------
@@ -118,6 +123,10 @@ class ResidualMoments(Statistic):
         h and the limit of y~, positive with k.
     kept : float
         j, positive; at 1 no row is far.
+    edges : array_like, shape (cells - 1,)
+        Between the cells of sizes beyond the limit, not decreasing.
+    code : array_like, shape (cells, m)
+        The w of each cell: not negative, and of a length of at most 1.
     **pilot
         The rows, see :class:`dpstats.curator.statistics.pilot.PilotRow`.
 
@@ -153,9 +162,17 @@ class ResidualMoments(Statistic):
     A pair attains both, as y~ = line'x~ + sigma r may be large of either sign where r = limit.
 
     *Far rows*, with m = 1 - j^2 and g^2 = m (2 / (1 + k^2) - m), which is positive. Two of them, v = v' = 1,
-    differ by as much as without j: where they add c r a to z z' and nothing else, they now add j and sqrt m
-    times as much to the two sums, whose squares add up to 1, and 1 - m to the square of r, equally. One and a
-    row that is not far, T' and v' <= 1, differ by
+    of the same w, |w| = 1, differ by as much as without j: where they add c r a to z z' and nothing else,
+    they now add j and sqrt m times as much to the two sums, whose squares add up to 1, and 1 - m to the
+    square of r, equally. For any w and w', with p = w'w' between 0 and 1, they differ by at most
+
+        T^2 + T'^2 - 2 T T' s^2 + 2 (T + T' - 2 (1 - m (1 - p)) sqrt(T T') s) + 2 g^2 (1 - p)
+        + k^2 (M^2 + M'^2 - 2 M M' s^2),
+
+    over s at most that with 2 (1 - m (1 - p))^2 T T' / (T T' + K) for the terms in s, which grows with T and
+    T' as F does. At T = T' = 1 it is 6 + 2 k^2 + 2 (1 - m (1 - p))^2 / (1 + k^2) + 2 g^2 (1 - p), convex in p
+    and at p = 1 what it was. At p = 0, m^2 / (1 + k^2) - 2 m / (1 + k^2) + g^2 is added to half of that:
+    m^2 (1 / (1 + k^2) - 1), which is not positive. One and a row that is not far, T' and v' <= 1, differ by
 
         T^2 + T'^2 - 2 T T' s^2 + 2 (T + T' v' - 2 j sqrt(T T' v') s) + (v' - j^2)^2 + g^2
         + k^2 (M^2 + M'^2 - 2 M M' s^2) + f^2 (1 - v'^2)^2,
@@ -169,7 +186,7 @@ class ResidualMoments(Statistic):
 
     name = "residual_moments"
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - all that is public of one release
         self,
         design: PublicDesign,
         *,
@@ -179,11 +196,14 @@ class ResidualMoments(Statistic):
         spread: float = 0.35,
         spread_limit: float = 4.0,
         kept: float = 1.0,
+        edges: Any = (),
+        code: Any = ((1.0,),),
         **pilot: Any,
     ) -> None:
         self._rows, self._kept = PilotRow(design, **pilot), float(kept)
         self._meat, self._meat_limit, self._fourth = float(meat), float(meat_limit), float(fourth)
         self._spread, self._spread_limit = float(spread), float(spread_limit)
+        self._edges, self._code = cells_between(edges, apart=False), np.asarray(code, dtype=float)
         self._check()
         k, radius = self._rows.k, self._rows.radius
         self.parts = (Part(np.full(k + 1, radius)),)
@@ -198,13 +218,15 @@ class ResidualMoments(Statistic):
             self._along, self._one = (
                 radius**2 * math.sqrt(square) for square in (2 * lost, lost * (2 / (1 + meat**2) - lost))
             )
-            self.parts += (Part(np.append(np.full(k, self._along), self._one), np.ones(1)),)
+            self.parts += (Part(np.append(np.full(k, self._along), self._one), self._code.max(axis=0)),)
         extra = 2 * meat**4 / (1 + meat**2) + 2 * spread**2 if meat else 0.0
         self.sensitivity = radius**2 * math.sqrt(8 + extra)
 
     def _check(self) -> None:
         if not 0 < self._kept <= 1:
             raise ValueError("kept must be positive and at most 1")
+        if (self._code < 0).any() or ((self._code**2).sum(axis=1) > 1 + 1e-12).any():
+            raise ValueError("a row of code has a length of at most 1, and no negative entry")
         most = self._rows.radius * self._rows.limit * (1 + 1e-12)
         if not 0 <= self._meat <= 1 or (self._meat and not 0 < self._meat_limit <= most):
             raise ValueError("meat must lie between 0 and 1, meat_limit between 0 and radius * limit")
@@ -213,10 +235,12 @@ class ResidualMoments(Statistic):
         check_positive(spread=self._spread, spread_limit=self._spread_limit)
 
     def factors(self, block: Block, scratch: Scratch) -> tuple[Factor, ...]:
-        (row, most), k = self._rows.read(block, scratch), self._rows.k
+        (row, most), k, limit = self._rows.unclipped(block, scratch), self._rows.k, self._rows.limit
+        size = np.abs(row[k], out=scratch("size", 1, row.shape[1])[0])
+        np.clip(row[k], -limit, limit, out=row[k])
         extra = [*self._extra(row, scratch), self._response(block, scratch)] if self._meat else []
         if self._kept < 1:
-            extra.append(self._beyond(row, most, scratch))
+            extra.append(self._beyond(row, most, size, scratch))
         np.multiply(row[k], self._rows.radius / self._rows.limit, out=row[k])
         return (Factor(row.T, most=np.append(most, np.abs(row[k]).max())), *extra)
 
@@ -230,16 +254,16 @@ class ResidualMoments(Statistic):
         np.multiply(q, math.sqrt(self._fourth) * self._rows.radius / self._rows.limit**2, out=q)
         return Factor(u.T), Factor(q.T)
 
-    def _beyond(self, row: np.ndarray, most: np.ndarray, scratch: Scratch) -> Factor:
-        """v of each row that is far, whose r then becomes j times as large."""
-        k, limit = self._rows.k, self._rows.limit
-        far = np.greater_equal(np.abs(row[k]), limit, out=scratch("far", 1, row.shape[1])[0])
-        v = scratch("v", k + 1, row.shape[1])
-        size = self._along / self._rows.radius
-        np.multiply(row[:k], np.sign(row[k]) * size, out=v[:k])
-        v[k] = self._one
-        np.multiply(row[k], 1 - (1 - self._kept) * far, out=row[k])
-        return Factor(v.T, far[:, None], np.append(most * size, self._one))
+    def _beyond(self, row: np.ndarray, most: np.ndarray, size: np.ndarray, scratch: Scratch) -> Factor:
+        """v and w of each row that is far, whose r, of this size before, then becomes j times as large."""
+        k, far = self._rows.k, np.flatnonzero(size >= self._rows.limit)
+        v, w = scratch("v", k + 1, len(size)), scratch("w", self._code.shape[1], len(size))
+        along = self._along / self._rows.radius
+        np.multiply(row[:k], np.sign(row[k]) * along, out=v[:k])
+        v[k], w[:] = self._one, 0.0
+        w[:, far] = self._code[np.searchsorted(self._edges, size[far], side="right")].T
+        row[k, far] *= self._kept
+        return Factor(v.T, w.T, np.append(most * along, self._one))
 
     def _response(self, block: Block, scratch: Scratch) -> Factor:
         """e of each row."""

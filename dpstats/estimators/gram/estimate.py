@@ -30,7 +30,7 @@ from dpstats.estimators.gram.bounds import (
 )
 from dpstats.estimators.gram.coordinates import Coordinates, public_coordinates, second_moments
 from dpstats.estimators.gram.curves import MOVED, Curves, look_for_curves, may_bend
-from dpstats.estimators.gram.far import KEPT, FarRows
+from dpstats.estimators.gram.far import KEPT, Distances, FarRows
 from dpstats.estimators.gram.lengths import LongRows, count_lengths, slopes_of
 from dpstats.estimators.gram.levels import may_be_constant
 from dpstats.estimators.gram.pure import fit_pure
@@ -265,7 +265,7 @@ def _gaussian(
     if place.tail.any:
         farthest = max(bounds.spread_limit, bounds.limit * place.sigma)
         bounds = replace(bounds, spread_limit=farthest)
-    far = bounds.limit < place.widest
+    far, distances = bounds.limit < place.widest, Distances.within(place.widest / bounds.limit)
     release = curator.release(
         "residual_moments",
         final,
@@ -275,11 +275,12 @@ def _gaussian(
         spread=SPREAD,
         spread_limit=bounds.spread_limit,
         kept=KEPT if far else 1.0,
+        **distances.public(bounds.limit),
         **place.public(bounds),
     )
     moments = clipped = _moments(release, place, bounds)
     if far:
-        rows = FarRows.of(release, bounds, n)
+        rows = FarRows.of(release, bounds, n, distances)
         moments, clipped = rows.heard(moments, bounds.limit), rows.clipped(moments, bounds.limit)
     moments = replace(moments, **place.reach.known(bounds.limit))
     return moments, clipped, place, bounds, long, curves

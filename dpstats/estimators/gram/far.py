@@ -1,14 +1,15 @@
 """Rows whose residuals lie beyond the limit: what they move a line by, told from a release of them alone.
 
 A limit takes from a line what such rows would make of it, and nobody knows beforehand along which covariates.
-Where the final release tells how many there are and where they lie, the line is moved by what they are
-likely to hold, and intervals count what is not known of it.
+Where the final release tells how many there are, where they lie and how far, the line is moved by what they
+are likely to hold, and intervals count what is not known of it.
 
 See docs/theory/linear.md#far-rows.
 """
 
 import math
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -16,12 +17,57 @@ from dpstats.curator import Release
 from dpstats.estimators.gram.bounds import MEAT, Bounds, moved_share
 from dpstats.moments import LinearMoments
 
-# Share of the limit that a far row keeps in the score of the line. The noise of rows at 1 / KEPT limits is
-# then least; rows that noise hides lose the rest.
-KEPT = 0.7
-# The mean of |r| of far rows, in limits, and the sd of what is not known of it, as a share. If a share y^-2
-# of them is farther than y limits it is 2, for exponential errors 1.2.
-_MEAN, _DOUBT = 1.75, 0.5
+# Share of the limit that a far row keeps in the score of the line. The less, the more is told of where far
+# rows lie, and the more of those that noise hides is lost.
+KEPT = 0.6
+# Up to so many limits rows are told apart from those that lie farther.
+_NEAR = 2.0
+# The mean of |r| of rows up to there, in limits, and the sd of what is not known of it, as a share. Between
+# 1 and 2 limits it is 1.39 if a share y^-2 is farther than y limits, and for exponential errors at a limit of
+# 3 sds 1.28.
+_NEAR_MEAN, _NEAR_DOUBT = 1.3, 0.15
+# The mean of |r| of farther rows over the exponential of its mean logarithm, and the sd of what is not known
+# of it, as a share. If all are alike it is 1, for exponential errors 1.8.
+_MEAN, _DOUBT = 1.3, 0.5
+# How much likelier a release has to be with farther rows than without. By chance alone it is so in one of so
+# many fits at most.
+_LIKELIER = 5.0
+# sizes of the number of farther rows that are weighed, from half of its noise on
+_SIZES, _LEAST, _MOST = 14, 0.5, 8.0
+_COUNTED = 0.85  # of sums over cosines and sines of angles, which add up to 1 to 1.41
+
+
+class Distances(NamedTuple):
+    """How far rows beyond a limit lie, as the final release tells it.
+
+    Those up to `_NEAR` limits are summed by themselves. Of the others, in half octaves up to what the
+    declared bounds allow, each adds the cosine and the sine of an angle that grows with the logarithm.
+
+    Attributes
+    ----------
+    edges : array, shape (cells,)
+        In limits: where the cells begin that lie farther than `_NEAR`.
+    code : array, shape (1 + cells, m)
+        What a row of each cell, and of that before them, adds to.
+    """
+
+    edges: np.ndarray
+    code: np.ndarray
+
+    @classmethod
+    def within(cls, widest: float) -> "Distances":
+        """Of residuals of at most so many limits."""
+        cells = max(math.ceil(2 * math.log2(widest / _NEAR)), 0)
+        sums = min(cells, 2)
+        angles = np.linspace(0, math.pi / 2, max(cells, 2))[:cells]
+        code = np.zeros((1 + cells, 1 + sums))
+        code[0, 0] = 1.0
+        code[1:, 1:] = np.column_stack([np.cos(angles), np.sin(angles)])[:, :sums]
+        return cls(_NEAR * math.sqrt(2) ** np.arange(cells), code)
+
+    def public(self, limit: float) -> dict[str, np.ndarray]:
+        """Parameters of a release."""
+        return dict(edges=limit * self.edges, code=self.code)
 
 
 @dataclass(frozen=True)
@@ -30,61 +76,99 @@ class FarRows:
 
     Attributes
     ----------
-    share : float
-        Of the rows, beyond what noise explains by James and Stein's rule.
+    shares : array, shape (m,)
+        Of the rows, by the code of distances.
     share_sd : float
-        Noise of it.
-    sides : array, shape (k,)
-        Mean over all rows of a times the sign of r, and 0 for other rows.
+        Noise of each.
+    sides : array, shape (k, m)
+        Mean over all rows of a times the sign of r, by the code of distances, and 0 for other rows.
     sides_sd : float
         Noise of each entry.
+    distances : Distances
     """
 
-    share: float
+    shares: np.ndarray
     share_sd: float
     sides: np.ndarray
     sides_sd: float
+    distances: Distances
 
     @classmethod
-    def of(cls, release: Release, bounds: Bounds, n: int) -> "FarRows":
+    def of(cls, release: Release, bounds: Bounds, n: int, distances: Distances) -> "FarRows":
         """From what a release says of n rows that count."""
-        lost = 1 - KEPT**2
+        lost, found = 1 - KEPT**2, release.values[4]
         along = n * bounds.radius * math.sqrt(2 * lost)
         one = n * bounds.radius**2 * math.sqrt(lost * (2 / (1 + MEAT**2) - lost))
-        *sides, count = release.values[4][:, 0]
-        noise, told = release.sd / one, max(float(count) / one, release.sd / one)
-        share = min(told - noise**2 / told, 1.0)
-        return cls(share, noise * share / told, np.array(sides) / along, release.sd / along)
+        return cls(found[-1] / one, release.sd / one, found[:-1] / along, release.sd / along, distances)
 
     def clipped(self, moments: LinearMoments, limit: float) -> LinearMoments:
         """Moments in whose score these rows are at the limit."""
+        weights = np.array([1.0, _COUNTED, _COUNTED])[: len(self.shares)]
         rest = (1 - KEPT) * limit
         return replace(
             moments,
-            cross=moments.cross + rest * self.sides,
-            noise_cross=math.hypot(moments.noise_cross, rest * self.sides_sd),
+            cross=moments.cross + rest * self.sides @ weights,
+            noise_cross=math.hypot(moments.noise_cross, rest * self.sides_sd * np.linalg.norm(weights)),
         )
 
     def heard(self, moments: LinearMoments, limit: float) -> LinearMoments:
-        """Moments in whose score these rows count as far as it was told where they lie.
-
-        Sides are taken to be those of so many rows that all lie on one side and move two of the k entries of
-        a line, as far as noise does not tell: any direction may be one of these, with a chance of 2 / k.
-        """
+        """Moments in whose score these rows count as far as it was told where they lie, and how far."""
         gram = moments.positive_gram
-        prior = moved_share(len(gram)) * self.share**2 * gram
-        trust = np.linalg.solve(prior + self.sides_sd**2 * np.eye(len(gram)), prior)
-        told = trust @ self.sides
-        missing, reach = (_MEAN - KEPT) * limit, _MEAN * limit
-        unknown = missing**2 * self.sides_sd**2 * trust + (_DOUBT * reach) ** 2 * np.outer(told, told)
-        # so many rows have residuals of that size, where sampling was reckoned with those at the limit
-        sampling = (reach**2 - limit**2) * self.share / moments.n * trust @ gram @ trust
+        near, farther = self._near(gram, moments.n), self._farther(gram, moments.n)
+        moved, unknown, share = near[0] + farther[0], near[1] + farther[1], near[2] + farther[2]
         lost = (1 - KEPT**2) * limit**2
+        noise = lost * self.share_sd * math.sqrt(len(self.shares))
         found = replace(
             moments,
-            cross=moments.cross + missing * told,
-            square=moments.square + lost * self.share,
-            noise_square=math.hypot(moments.noise_square, lost * self.share_sd),
+            cross=moments.cross + limit * moved,
+            square=moments.square + lost * share,
+            noise_square=math.hypot(moments.noise_square, noise),
         )
         inverse = found.normal_equations().inverse
-        return found.bending(inverse @ (unknown + sampling) @ inverse)
+        return found.bending(limit**2 * inverse @ unknown @ inverse)
+
+    def _near(self, gram: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray, float]:
+        """What rows up to `_NEAR` limits move A'r by, in limits, its covariance, and their share.
+
+        The share is what noise does not explain of it, by James and Stein's rule. Sides are taken to be
+        those of so many rows that all lie on one side and move two of the k entries of a line, as far as
+        noise does not tell: any direction may be one of these, with a chance of 2 / k.
+        """
+        told = max(float(self.shares[0]), self.share_sd)
+        share = min(told - self.share_sd**2 / told, 1.0)
+        prior = moved_share(len(gram)) * share**2 * gram
+        trust = np.linalg.solve(prior + self.sides_sd**2 * np.eye(len(gram)), prior)
+        moved, missing = trust @ self.sides[:, 0], _NEAR_MEAN - KEPT
+        unknown = missing**2 * self.sides_sd**2 * trust + _NEAR_DOUBT**2 * np.outer(moved, moved)
+        # so many rows have residuals of that size, where sampling was reckoned with those at the limit
+        sampling = (_NEAR_MEAN**2 - 1) * share / n * trust @ gram @ trust
+        return missing * moved, unknown + sampling, share
+
+    def _farther(self, gram: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray, float]:
+        """The same of rows that lie farther, as far as the release is likelier with them than without.
+
+        Each share and each distance is weighed by what it says of counts and sides: a half-Cauchy prior of
+        the share, on the scale of its noise, and one over the distance.
+        """
+        if not len(self.distances.edges):
+            return np.zeros(len(gram)), np.zeros_like(gram), 0.0
+        spread, axes = np.linalg.eigh(gram)
+        code, reach = self.distances.code[1:, 1:], _MEAN * self.distances.edges
+        count, side = code @ self.shares[1:] / self.share_sd, code @ self.sides[:, 1:].T @ axes
+        sizes = np.geomspace(_LEAST, max(2 * count.max(), _MOST), _SIZES)
+        gain = moved_share(len(gram)) * np.outer((sizes * self.share_sd / self.sides_sd) ** 2, spread)
+        trust = gain / (1 + gain)
+        likely = np.outer(sizes, count) - sizes[:, None] ** 2 / 2
+        likely += (trust @ (side.T / self.sides_sd) ** 2 - np.log1p(gain).sum(axis=1, keepdims=True)) / 2
+        prior = np.outer(sizes / (1 + sizes**2), 1 / reach)
+        weights, most = prior / prior.sum() * np.exp(likely - likely.max()), float(likely.max())
+        chance = max(1 - _LIKELIER / math.exp(min(most + math.log(weights.sum()), 100.0)), 0.0)
+        weights *= chance / weights.sum()
+        told, missing = trust[:, None] * side, reach - KEPT
+        moved = np.einsum("sr,srk->k", weights * missing, told)
+        square = np.einsum("sr,srj,srk->jk", weights * (missing**2 + (_DOUBT * reach) ** 2), told, told)
+        noise = self.sides_sd**2 * np.einsum("sr,sk->k", weights * missing**2, trust)
+        many = sizes * self.share_sd
+        sampling = spread / n * np.einsum("sr,s,sk->k", weights * reach**2, many, trust**2)
+        unknown = square - np.outer(moved, moved) + np.diag(noise + sampling)
+        return axes @ moved, axes @ unknown @ axes.T, float(weights.sum(axis=1) @ many)
