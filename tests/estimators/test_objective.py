@@ -10,7 +10,7 @@ from scipy import special
 
 import dpstats as dps
 from dpstats.curator import Curator, Minimum
-from dpstats.estimators.matrices import noise_edge
+from dpstats.estimators.gram.unrelated import NoiseLeft
 from dpstats.estimators.newton.located import Located
 from dpstats.estimators.newton.problem import Problem
 from dpstats.estimators.objective import (
@@ -30,7 +30,7 @@ from dpstats.families import LOGISTIC_LOSS, huber_hinge
 from dpstats.families.glm import BINOMIAL
 from dpstats.formula import build_design
 from dpstats.moments.mixture import Tails
-from dpstats.moments.solution import seen_share
+from dpstats.moments.solution import believed
 from dpstats.rows import open_rows
 from dpstats.testing import NoNoise, SeededNoise, noise
 
@@ -232,7 +232,8 @@ def corrected(
         np.array([0.0, moved]), RIDGE, "spherical", 500 * one, "none", 0 * one, dps.pure(1), ROWS
     )
     problem = Problem(BINOMIAL, np.array([-1.0]), np.array([1.0]), (0.0, 1.0))
-    matrices = Matrices(curvature, "spherical", np.full((2, 2), sd), None)
+    left = NoiseLeft(np.ones((2, 2)), None)
+    matrices = Matrices(curvature, "spherical", np.full((2, 2), sd), None, left)
     return without_penalty(ball, problem, located, minimum, matrices, tuning)
 
 
@@ -247,24 +248,29 @@ def test_what_a_correction_may_lack_is_uncertain():
 
 @pytest.mark.parametrize("far", [0.5, TUNING.far, 4.0])
 def test_noise_of_the_curvature_is_noise_of_the_correction(far):
-    """As much as half of what some sds of it make of the correction, which falls with the curvature."""
+    """As much as half of what some sds of it make of the correction, which falls with the curvature.
+
+    And what the inverse of the curvature has made of all other errors is as uncertain as that is.
+    """
     sd, moved, tuning = 1e-3, 2.0, replace(TUNING, far=far)
     fits = corrected(sd=sd, moved=moved, tuning=tuning), corrected(moved=moved, tuning=tuning)
     more = np.diag(fits[0].cov_privacy - fits[1].cov_privacy)
     ratio, inverse = RIDGE / ROWS, 1 / CURVATURE[1, 1]
     less = CURVATURE[1, 1] / (CURVATURE[1, 1] - far * sd)
-    assert more == pytest.approx([(ratio * inverse**2 * moved * sd * less) ** 2] * 2, rel=1e-3)
+    own = (ratio * inverse**2 * moved * sd * less) ** 2
+    # of sampling, and of noise of the minimum, which the inverse has carried
+    known = inverse / ROWS + (500 * inverse / ROWS) ** 2
+    assert more == pytest.approx(np.array([0.5, 1.0]) * own + known * (2 * sd * inverse) ** 2, rel=1e-3)
 
 
 def test_what_noise_hides_of_the_curvature_is_as_uncertain_as_before():
     """Of a direction that is half seen, half; what it lacks is an error of both by noise of the curvature."""
-    edge, values = noise_edge(np.full((2, 2), 1e-2)), np.linspace(0, 0.1, 1000)
-    half = values[np.searchsorted(seen_share(values, edge), 0.5)]
+    half = float(believed(np.array([1e-2]))[0])
     small, large = (corrected(np.diag([0.2, half]), 1e-2, prior=prior) for prior in (20.0, 60.0))
     more = np.diag(large.cov_privacy - small.cov_privacy)
     lacking = (60 - 20) / 4
     assert more == pytest.approx(
-        [lacking * (1e-2 / 0.2) ** 2, lacking * (1 + 0.5 * (1e-2 / half) ** 2)], rel=0.02
+        [lacking * (1e-2 / 0.2) ** 2 / 2, lacking * (1 + 0.5 * (1e-2 / half) ** 2)], rel=0.02
     )
 
 

@@ -62,6 +62,29 @@ MUTANTS = (
         ("estimators/objective/debiased.py", "(asked - np.clip(asked, *ends))", "0.0"),
     ),
     planted(
+        "noise along one direction tells whether several that have no curvature are believed",
+        "estimators/test_unrelated.py::test_an_eigenvalue_that_noise_alone_has_made_is_seldom_believed",
+        ("estimators/objective/curvature.py", "np.maximum(believed(noise), edges)", "believed(noise)"),
+    ),
+    planted(
+        "noise that was taken off pairs without a correlation counts as if it were left",
+        "estimators/test_unrelated.py::test_noise_that_is_taken_off_does_not_count",
+        (
+            "estimators/gram/unrelated.py",
+            "kept[first, second] = kept[second, first] = left",
+            "kept[first, second] = kept[second, first] = 1.0",
+        ),
+    ),
+    planted(
+        "all pairs of columns are shrunk alike",
+        "estimators/test_unrelated.py::test_one_correlation_among_many_pairs_is_not_shrunk_with_them",
+        (
+            "estimators/gram/unrelated.py",
+            "gain = each @ gains",
+            "gain = np.full(len(each), max(0.0, 1 - 1 / float(seen.mean())))",
+        ),
+    ),
+    planted(
         "errors across the straight part are taken on the user's scale",
         "models/test_far_from_0.py::test_a_column_far_from_0_has_the_fit_of_the_shifted_column[svm-x]",
         (

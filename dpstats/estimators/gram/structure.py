@@ -98,9 +98,12 @@ class Left:
 
     def along(self, vectors: np.ndarray) -> np.ndarray:
         """Its variance along each of these unit vectors, in columns; shape (m,)."""
-        turned = (self._way.T @ vectors).T
-        found = self._told(np.outer(one, one) for one in turned)
+        found = self._told(np.outer(one, one) for one in (self._way.T @ vectors).T)
         return np.clip(np.sum(found**2, axis=0), _LEAST_LEFT, 1.0)  # rounding may make it 0, or less
+
+    def told(self, matrices: Iterable[np.ndarray]) -> np.ndarray:
+        """Whose inner products are covariances of <M, N> of these matrices M with the noise N, in columns."""
+        return self._told(self._way.T @ one @ self._way for one in matrices)
 
     def of_product(self, second: np.ndarray) -> np.ndarray:
         """Covariance of N v for v with these second moments, shape (k, k)."""
@@ -111,6 +114,6 @@ class Left:
         return np.asarray(sum((part.T @ part for part in parts), np.zeros_like(second)))
 
     def _told(self, matrices: Iterable[np.ndarray]) -> np.ndarray:
-        """Whose inner products are covariances of the noise along these matrices, in columns."""
+        """The same of matrices that are in the columns of the structure."""
         rows = np.array([self._structure.summed(one) for one in matrices]) / self._size
         return np.asarray(scipy.linalg.solve_triangular(self._root, rows.T, lower=True))

@@ -22,7 +22,6 @@ from dpstats.estimators.matrices import SMALLEST, symmetric_power, with_floor
 from dpstats.estimators.newton.check import Read, by_one_pass, checked, explained
 from dpstats.estimators.newton.far import long_rows
 from dpstats.estimators.newton.hidden import hidden
-from dpstats.estimators.newton.information import Public
 from dpstats.estimators.newton.levels import moved_alone, read_levels, row_moments
 from dpstats.estimators.newton.located import Located, locate
 from dpstats.estimators.newton.problem import Problem
@@ -36,7 +35,7 @@ from dpstats.estimators.objective.bounds import (
     start_of,
     unit_ball,
 )
-from dpstats.estimators.objective.curvature import Matrices, released, seen_curvature
+from dpstats.estimators.objective.curvature import Matrices, known_of, released, steep
 from dpstats.estimators.objective.penalised import MarginEstimate, estimate
 from dpstats.estimators.objective.plan import least_ridge
 from dpstats.estimators.objective.tuning import TUNING, Tuning
@@ -84,9 +83,11 @@ def fit_debiased(
         origin=origin,
         **ball.public(),
     )
-    error = noise_share(curator, ball, plan, level_of(located, problem, tuning))
+    level = level_of(located, problem, tuning)
+    error = noise_share(curator, ball, plan, level)
     cut = Cut.of(problem, located, ball.turned.T @ minimum.params / ball.radius, error, tuning)
-    matrices = released(curator, ball, plan, minimum, robust, Public.of(problem, located), cut)
+    known = known_of(problem, located, ball, level)
+    matrices = released(curator, ball, plan, minimum, robust, known, cut)
     found = without_penalty(ball, problem, located, minimum, matrices, tuning)
     read = _read(ball, matrices)
     # rows are long or not in the coordinates of columns of their own scales
@@ -227,9 +228,9 @@ def _farther(
 def penalty_step(
     ball: UnitBall, problem: Problem, located: Located, minimum: Minimum, matrices: Matrices
 ) -> np.ndarray:
-    """What takes the penalty off to first order, in the coordinates of the ball."""
+    """What takes the penalty off to first order, in the coordinates of the ball, as far as noise lets it."""
     pulled = minimum.ridge / minimum.n * (minimum.params - start_of(located, problem) * ball.radius)
-    return np.asarray(symmetric_power(matrices.floored, -1.0) @ pulled)
+    return matrices.information.solve(pulled)
 
 
 def without_penalty(
@@ -241,13 +242,13 @@ def without_penalty(
     tuning: Tuning = TUNING,
 ) -> MarginEstimate:
     """The minimum without its penalty, and what is uncertain of it."""
-    n, scores = minimum.n, matrices.scores
-    inverse = symmetric_power(matrices.floored, -1.0)
+    n, scores, information = minimum.n, matrices.scores, matrices.information
+    inverse, inflate = information.inverse, information.inflation
     moved = penalty_step(ball, problem, located, minimum, matrices)
     by_curvature = inverse @ matrices.noise_of_product(np.outer(moved, moved)) @ inverse
     sampling = inverse if scores is None else inverse @ with_floor(scores, 0.0) @ inverse
-    information, steep = seen_curvature(matrices, tuning)
-    by_curvature = steep @ by_curvature @ steep
+    steeper = steep(matrices, tuning)
+    by_curvature = steeper @ by_curvature @ steeper + (inflate @ sampling @ inflate.T - sampling) / n
     change = _change(ball, matrices, moved, tuning)
     back = ball.to_user @ moved
     moments = row_moments(information, ball.turned, located, problem.intercept)
@@ -261,7 +262,7 @@ def without_penalty(
         minimum,
         minimum.params + moved,
         sampling=sampling / n,
-        carried=inverse / n,
+        carried=inflate @ inverse / n,
         more=by_curvature + guess + larger,
     )
     guess, larger, sampled = (ball.to_user @ part @ ball.to_user.T for part in (guess, larger, sampling / n))
