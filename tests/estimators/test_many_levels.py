@@ -80,7 +80,7 @@ def test_pure_noise_that_breaks_what_is_public_of_levels_is_taken_off() -> None:
     with noise(SeededNoise(0)):
         curator = Curator(open_rows(data, schema, design.variables), design, dps.pure(1))
         scale = find_columns(curator, plan.columns, facts.box, facts.log)
-        events = pure_events(curator, plan.cost("matrix"), scale, facts)
+        events, _ = pure_events(curator, plan.cost("matrix"), scale, facts)
     back = np.linalg.inv(of_levels(scale))
     found = back @ events.square @ back.T
     at = [design.names.index(name) for name in design.names if "[T." in name]

@@ -9,7 +9,8 @@ from dpstats.budget import pure
 from dpstats.curator import Curator
 from dpstats.estimators.engine.plan import Plan, Stage, alike
 from dpstats.estimators.location_scale import fit_location_scale, make_pure_plan
-from dpstats.estimators.location_scale.pure import _unrelated
+from dpstats.estimators.location_scale.estimate import LastSteps
+from dpstats.estimators.location_scale.pure import PureRoute, _combined, _pairs, _with_rows_apart
 from dpstats.estimators.row_scale import RowScale
 from dpstats.formula import build_design
 from dpstats.rows import open_rows
@@ -157,19 +158,63 @@ def test_correlations_that_may_be_none_are_found_in_groups() -> None:
     scale = RowScale(*of, levels=levels)
 
     def groups(alone):
-        found = _unrelated(scale, np.array(alone))
+        found = _pairs(scale, np.array(alone))
         return [sorted(tuple(sorted(pair)) for pair in zip(*each, strict=True)) for each in found]
 
     own = [True, False, False, False, False, False, True]
-    numbers, *others = groups(own)
-    assert numbers == [
-        (0, 1),
-        (0, 7),
-        (1, 7),
-    ]  # with the intercept: means
+    numbers, means, *others = groups(own)
+    assert numbers == [(1, 7)] and means == [(0, 1), (0, 7)]
     assert [(1, 2), (1, 3), (1, 4)] in others and [(5, 7), (6, 7)] in others
     assert [(a, b) for a in (2, 3, 4) for b in (5, 6)] in others and len(others) == 5
     assert groups([False, *own[1:]]) == [[(0, 7)], *([each for each in others if each[0][0] != 1])]
+
+
+def test_events_far_from_the_one_value_of_a_column_are_not_weighed_away() -> None:
+    """A cost of 3 % of the rows, 0 in others, which the first stage does not see and the events' matrix does.
+
+    Steps were a quarter of the way, and 5 of 12 slopes silently more than two half-lengths off.
+    """
+    names, off = [f"x{j}" for j in range(3)], []
+    ends = dict(time=dps.bounded(1e-4, 1e5), cost=dps.bounded(0, 5))
+    schema = dps.Schema(**ends, **dict.fromkeys(names, dps.bounded(-4, 4)))
+    for seed in range(12):
+        draw, n = np.random.default_rng(seed), 15_000
+        cost = np.where(draw.uniform(size=n) < 0.03, draw.exponential(size=n), 0.0).clip(0, 4.5)
+        x = draw.normal(size=(n, 3)).clip(-4, 4)
+        time = np.exp(cost + 0.5 * np.log(draw.exponential(size=n))).clip(1e-4, 1e5)
+        with noise(SeededNoise(seed)):
+            data = dict(time=time, cost=cost) | dict(zip(names, x.T, strict=True))
+            fit = dps.survreg("Surv(time) ~ cost + x0 + x1 + x2", data, schema).fit(dps.pure(2))
+        low, high = fit.conf_int().loc["cost"]
+        off.append(abs(fit.params["cost"] - 1) / (high - low) * 2)
+    assert np.sum(np.array(off) > 2) <= 1 and np.sum(np.array(off) > 1) <= 4
+
+
+@pytest.mark.parametrize("mean", [0.02, 0.2])
+def test_an_ordinary_column_is_not_taken_for_one_of_few_values(mean: float) -> None:
+    """Its square is too large for rows that few events are, whatever noise makes of its mean."""
+    zero, one, empty = np.zeros(1), np.ones(1), np.zeros((1, 0))
+    of = (zero, one, 0.0, 1.0, False, 1.0, 0.0, zero > 0, np.full(2, -9.0), np.full(2, 9.0), one, zero)
+    scale = RowScale(*of, empty, empty, varies=zero > 0, away=zero)
+    assert not _with_rows_apart(scale, np.array([mean]), np.array([1.2]), 0.01, 2.0)[1].any()
+    found, apart = _with_rows_apart(scale, np.array([mean]), np.array([3 * mean]), 0.01, 2.0)
+    assert apart.all() == (mean < 0.2) and (found.away == pytest.approx(3.0) or mean == 0.2)
+
+
+def test_an_error_of_the_matrix_counts_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Scores have their own noise, where sigma is known; an error of the matrix counts with the step."""
+    kept = []
+
+    def combined(route: PureRoute) -> LastSteps:
+        kept.append((route.steps.noise, _combined(route)))
+        return kept[-1][1]
+
+    monkeypatch.setattr("dpstats.estimators.location_scale.pure._combined", combined)
+    with noise(SeededNoise(0)):
+        dps.survreg(FORMULA, drives(20_000), SCHEMA, scale=0.5).fit(dps.pure(3))
+    (first, last), found = kept[0]
+    weight = first[0] ** -2 / (first[0] ** -2 + last[0] ** -2)
+    assert found.noise == pytest.approx((weight * first) ** 2 + ((1 - weight) * last) ** 2)
 
 
 @pytest.mark.long

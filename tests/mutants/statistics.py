@@ -71,7 +71,30 @@ MUTANTS = (
     planted(
         "under pure epsilon what noise makes of levels and numbers is taken for correlations",
         "estimators/test_survreg_pure.py::test_correlations_that_may_be_none_are_found_in_groups",
-        ("estimators/location_scale/pure.py", "in enumerate(categories):", "in enumerate(categories[:0]):"),
+        ("estimators/gram/unrelated.py", "in enumerate(categories):", "in enumerate(categories[:0]):"),
+    ),
+    planted(
+        "under pure epsilon events far from the one value of a column are whitened as others are",
+        "estimators/test_survreg_pure.py::test_events_far_from_the_one_value_of_a_column_are_not_weighed_away",
+        (
+            "estimators/location_scale/pure.py",
+            "apart = seen & (counted < _FEW)",
+            "apart = seen & (counted < 0)",
+        ),
+    ),
+    planted(
+        "under pure epsilon any column is taken for one of few values",
+        "estimators/test_survreg_pure.py::test_an_ordinary_column_is_not_taken_for_one_of_few_values[0.02]",
+        ("estimators/location_scale/pure.py", "apart = seen & (counted < _FEW)", "apart = seen"),
+    ),
+    planted(
+        "under pure epsilon an error of the matrix counts with the scores and with the step",
+        "estimators/test_survreg_pure.py::test_an_error_of_the_matrix_counts_once",
+        (
+            "estimators/location_scale/pure.py",
+            "variances[1] + route.pivot_error(step, sigma)",
+            "variances[1] + route.shape_error(step, sigma)",
+        ),
     ),
     planted(
         "under pure epsilon rows of a reference level are as short as no column makes them",

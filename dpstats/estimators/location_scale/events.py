@@ -13,6 +13,7 @@ from dpstats.curator import Curator
 from dpstats.estimators.engine.route import LONGEST, capped
 from dpstats.estimators.gram.levels import of_levels
 from dpstats.estimators.gram.structure import Structure
+from dpstats.estimators.gram.unrelated import NoiseLeft
 from dpstats.estimators.location_scale.event_expectations import expected
 from dpstats.estimators.location_scale.problem import LOG_SIGMA_RANGE, SurvivalProblem, sigma_of
 from dpstats.estimators.matrices import SMALLEST, by_precision, not_noise, symmetric_power, with_floor
@@ -68,6 +69,8 @@ class Events(EventSquares):
         The noise of `square` is way N way', of N with an sd of `noise` on the diagonal.
     shrunk : bool
         Whether `square` and `line` were shrunk by what noise alone makes of them.
+    left : NoiseLeft, optional
+        Of N, where some was taken off.
     """
 
     square: np.ndarray
@@ -78,6 +81,21 @@ class Events(EventSquares):
     way: np.ndarray
     fraction_error: float = 0.0
     shrunk: bool = False
+    left: NoiseLeft | None = None
+
+    def noise_along(self, vectors: np.ndarray) -> np.ndarray:
+        """Variance of what noise adds to `square` along these vectors, in columns; shape (m,)."""
+        return self.noise**2 * self._noise_left.along(self.way.T @ vectors)
+
+    def noise_of_product(self, vector: np.ndarray) -> np.ndarray:
+        """Covariance of the product of that with a vector, shape (k, k)."""
+        moved = self.way.T @ vector
+        found = self._noise_left.of_product(np.outer(moved, moved))
+        return self.noise**2 * self.way @ found @ self.way.T
+
+    @property
+    def _noise_left(self) -> NoiseLeft:
+        return self.left or NoiseLeft(np.ones_like(self.square), None)
 
     @property
     def slope_noise(self) -> float:

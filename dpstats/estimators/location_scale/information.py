@@ -8,7 +8,9 @@ See docs/theory/survival.md#steps-and-covariance.
 """
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -21,6 +23,8 @@ from dpstats.estimators.location_scale.events import Events, Whitening
 from dpstats.estimators.matrices import SMALLEST
 from dpstats.estimators.row_scale import RowScale
 
+# takes vectors, in columns, to the variance of an error along them
+NoiseAlong = Callable[[np.ndarray], np.ndarray]
 # sd of the structure's error, per event: correlations that bounding brings in, the truth of the model
 _STRUCTURE = 0.1
 _LOG_SIGMA_STRUCTURE = 0.25
@@ -48,13 +52,15 @@ class KnownMatrix(NamedTuple):
     sds: np.ndarray
     left: Left | None = None
 
-    def mixed(self, expected: np.ndarray, sds: np.ndarray, unit: np.ndarray) -> Information:
-        """With what is expected of the matrix, whose error has these sds; both in the axes."""
+    def mixed(
+        self, expected: np.ndarray, sds: np.ndarray, unit: np.ndarray, noise: NoiseAlong | None = None
+    ) -> Information:
+        """With what is expected of the matrix, whose error has these sds, both in the axes; and `noise`."""
         single = np.where(np.eye(len(unit)) > 0, 1.0, 1 / math.sqrt(2))
         released, total = (self.sds * single) ** -2.0, (self.sds * single) ** -2.0 + (sds * single) ** -2.0
         share, turn = released / total, self.axes
         matrix = turn @ (share * (turn.T @ self.mean @ turn) + (1 - share) * expected) @ turn.T
-        return usable(matrix, total**-0.5 / single, turn, unit, self.left)
+        return usable(matrix, total**-0.5 / single, turn, unit, self.left, noise)
 
     def alone(self, unit: float) -> Information:
         """Without what is expected, of events the square of whose score is that of the unit."""
@@ -142,11 +148,19 @@ def estimated(
     # noise may have made small what whitening made 1
     least[:k] = np.clip(events.noise * location_share * stretched**2, least[:k], unit[:k])
     size = np.maximum(np.diag(structure), least)
+    noise = None
+    if events.left is not None:
+        noise = partial(_noise_along, events, whitening.matrix, location_share)
     sds = unsure * structure_sd(events, stretched, size, location_share)
     # where columns are correlated the pivot errs along what is stretched, and the scores are correlated there
     sds[:k, k:] = np.hypot(sds[:k, k:], location_share * events.fraction * pivot_error * stretched[:, None])
     sds[k:, :k] = sds[:k, k:].T
-    return known.mixed(structure, sds, np.sqrt(unit))
+    return known.mixed(structure, sds, np.sqrt(unit), noise)
+
+
+def _noise_along(events: Events, whitening: np.ndarray, share: float, vectors: np.ndarray) -> np.ndarray:
+    """Variance of what noise of the events' matrix adds along these vectors, in columns."""
+    return share**2 * events.noise_along(whitening @ vectors[: len(whitening)])
 
 
 def stretch(events: Events, axes: np.ndarray) -> np.ndarray:
@@ -170,7 +184,7 @@ def structure_sd(
         As of :func:`estimated`.
     """
     k = len(stretched)
-    noise = events.noise * location_share * np.outer(stretched, stretched)
+    noise = (events.left is None) * events.noise * location_share * np.outer(stretched, stretched)
     sd = math.hypot(_STRUCTURE, events.fraction_error) * np.sqrt(np.outer(size, size))
     sd[:k, :k] = np.hypot(noise, sd[:k, :k])
     own = np.arange(k, len(size))
@@ -179,7 +193,12 @@ def structure_sd(
 
 
 def usable(
-    matrix: np.ndarray, error: np.ndarray, axes: np.ndarray, unit: np.ndarray, left: Left | None = None
+    matrix: np.ndarray,
+    error: np.ndarray,
+    axes: np.ndarray,
+    unit: np.ndarray,
+    left: Left | None = None,
+    noise_along: NoiseAlong | None = None,
 ) -> Information:
     """Raise eigenvalues that their own error could explain; `error` holds sds in the basis `axes`.
 
@@ -196,6 +215,8 @@ def usable(
         own, location = squares[: left.order], vectors[: left.order]
         off = 1 - left.along(location / np.maximum(np.linalg.norm(location, axis=0), SMALLEST))
         whole -= off * np.sum(own * (variances[: left.order, : left.order] @ own), axis=0)
+    if noise_along is not None:
+        whole += noise_along(vectors / unit[:, None])
     noise = np.sqrt(whole)
     used = np.maximum(values, np.maximum(SEEN[0] * noise, SMALLEST))
     seen = np.clip((values / noise - SEEN[0]) / (SEEN[1] - SEEN[0]), 0.0, 1.0)

@@ -40,11 +40,12 @@ FOUND, _MOST_COLUMNS = 300.0, 0.2
 # columns in bounds 150 sds wide a place that is not theirs, at n epsilon of 200 and 340 k^1.5, where all
 # are lost instead.
 PURE_SHARES = (
-    (4000.0, 12, 0.10, 0.10, 0.09, 0.34),
-    (1000.0, 6, 0.20, 0.12, 0.06, 0.24),
-    (400.0, 2, 0.25, 0.20, 0.05, 0.15),
+    (4000.0, 12, 0.10, 0.10, 0.09, 0.40),
+    (1000.0, 6, 0.20, 0.12, 0.06, 0.30),
+    (400.0, 2, 0.25, 0.20, 0.05, 0.19),
     (0.0, 2, 0.08, 0.25, 0.06, 0.20),
 )
+_TO_LAST = 3.0  # times the weight that an early step would have in its place
 PURE_LOCATION, PURE_LOCATION_STEPS = 0.01, 2
 # Multiples of k^1.5 for failures times epsilon, between which noise of the event matrix, and not that of
 # scores, is what lengthens intervals; and shares that matrix, sizes and two early steps then have of what
@@ -149,6 +150,17 @@ def make_sign_plan(mu: float, k: int, skewed: bool = False) -> Plan:
     return Plan(mu, False, stages | bend)
 
 
+def before_last(steps: int) -> tuple[float, ...]:
+    """Weights of early steps under pure epsilon, the last of which leads to where the last score is read.
+
+    What is left of the way from there, noise of that step above all, is as uncertain as the matrix it is
+    taken by: of ten coefficients it counts by about .4. The sum of both variances is least where this step
+    has half of the last one's epsilon.
+    """
+    *first, last = growing(steps)
+    return (*first, _TO_LAST * last)
+
+
 def make_pure_plan(epsilon: float, n: int, k: int) -> Plan:
     """Split a pure budget over the releases of a fit of n rows and k location coefficients.
 
@@ -163,7 +175,7 @@ def make_pure_plan(epsilon: float, n: int, k: int) -> Plan:
         matrix=Stage(matrix, "event matrix"),
         location=Stage(PURE_LOCATION, "location score", alike(PURE_LOCATION_STEPS)),
         sizes=Stage(sizes, "sizes of the information", alike(steps)),
-        early=Stage(early - spread, "score", growing(steps)),
+        early=Stage(early - spread, "score", before_last(steps)),
         spread=Stage(spread, "check of the law"),
         last=Stage(1 - columns - matrix - sizes - early - PURE_LOCATION - 2 * LOOK, "score"),
         check=Stage(LOOK, "check of the law"),

@@ -6,7 +6,6 @@ the shape enters only by what the last step moves. See docs/theory/survival.md#p
 """
 
 import math
-from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -18,6 +17,7 @@ from dpstats.estimators.engine.information import Information
 from dpstats.estimators.engine.plan import Plan
 from dpstats.estimators.gram.levels import expected_moments, of_levels
 from dpstats.estimators.gram.structure import Structure
+from dpstats.estimators.gram.unrelated import Known, pairs
 from dpstats.estimators.location_scale.checks import Contrasted, contrasted, doubted, straight
 from dpstats.estimators.location_scale.estimate import LastSteps, SurvivalEstimate, estimate, off_line
 from dpstats.estimators.location_scale.events import (
@@ -34,7 +34,7 @@ from dpstats.estimators.location_scale.placement import PlacedByLine
 from dpstats.estimators.location_scale.problem import SurvivalProblem, sigma_of
 from dpstats.estimators.location_scale.pure_bounds import PureBounding
 from dpstats.estimators.location_scale.route import WhitenedNewton, WhitenedScores
-from dpstats.estimators.matrices import by_precision, noise_of_product, not_noise, symmetric_power
+from dpstats.estimators.matrices import by_precision, symmetric_power
 from dpstats.estimators.row_scale import STRETCH, RowScale, shortened, sums_of_levels
 from dpstats.families.score_bounds import score_bounds
 
@@ -50,6 +50,8 @@ _CROSS_SD, _CROSS_ENTERS = 0.1, 0.03
 # noise of the eigenvalues of the events' matrix, per event, up to which rows may be longer than is expected;
 # and the square that a response adds
 _AFFORDABLE, _RESPONSE = 0.03, 6.0
+# share of the events in which a column may differ from its one value, if the first stage saw none of them
+_FEW = 0.1
 _UNTOLD = 1e150  # sd of what was not released
 # share of the pivot's slopes that is too much once rows are cut and weighted, as the events' line is not:
 # 0.28 to 0.49 of them with 30 and 60 % censored, in all families
@@ -68,7 +70,7 @@ class PureRoute(WhitenedNewton):
         *early, before_last = plan["early"]
         super().__init__(curator, early, (before_last, *plan["last"]))
         self._sizes, self._plan = plan["sizes"], plan
-        events = _events(curator, plan.cost("matrix"), scale, problem)
+        events, scale = _events(curator, plan.cost("matrix"), scale, problem)
         point = problem.held(starting_values(events, problem), scale)
         if problem.family.bounded:
             # slopes of that line are about f of the model's, f the fraction of events, in simulations of 30
@@ -191,20 +193,22 @@ class PureRoute(WhitenedNewton):
 
     def shape_error(self, step: np.ndarray, sigma: float) -> np.ndarray:
         """Variance of the scores that an error of the information makes of a step."""
+        w, k = self.whitening.matrix, self.bounding.k
+        share = self.information.unit[0] ** 2 / self.events.fraction
+        location = share**2 * np.diag(w @ self.events.noise_of_product(w @ step[:k]) @ w)
+        return np.pad(location, (0, len(step) - k)) + self.pivot_error(step, sigma)
+
+    def pivot_error(self, step: np.ndarray, sigma: float) -> np.ndarray:
+        """The part of that by the pivot, whose error leaves scores of location and log sigma correlated."""
         events, w, k, information = self.events, self.whitening.matrix, self.bounding.k, self.information
-        noise = information.unit[0] ** 2 / events.fraction * events.noise
-        sds = np.full((k, k), noise / math.sqrt(2))
-        np.fill_diagonal(sds, noise)
-        way = w @ events.way
-        moved = way.T @ step[:k]
-        location = np.diag(way @ noise_of_product(sds, np.outer(moved, moved)) @ way.T)
         if len(step) == k:
-            return location
-        # an error of the line is one of the pivot, which no longer takes the scores' correlation away
+            return np.zeros(k)
+        # an error of the line is one of the pivot
         steep = math.sqrt((1 + float(events.line @ events.line)) / 2)
-        line = np.linalg.norm(way, axis=1) * noise * steep / sigma
+        noise = information.unit[0] ** 2 / events.fraction * events.noise
+        line = np.linalg.norm(w @ events.way, axis=1) * noise * steep / sigma
         pivot = line**2 + _CROSS_SD**2 * information.matrix[0, 0] * information.matrix[-1, -1]
-        return np.append(location + pivot * float(step[-1]) ** 2, pivot @ step[:k] ** 2)
+        return np.append(pivot * float(step[-1]) ** 2, pivot @ step[:k] ** 2)
 
 
 def _combined(route: PureRoute) -> LastSteps:
@@ -220,19 +224,25 @@ def _combined(route: PureRoute) -> LastSteps:
     spread = float(np.mean((last - first + information.matrix @ moved) ** 2 / explained))
     weight = noise[0, 0] ** -2 / (noise[0, 0] ** -2 + noise[1, 0] ** -2)
     weights = np.array([weight, 1 - weight])
-    by_shape = route.shape_error(np.linalg.solve(information.matrix, last), sigma)
+    step = information.inverse @ (weights @ [first, last])
     return LastSteps(
         np.array([weights @ points]),
-        information.inverse @ (weights @ [first, last]),
-        weights[0] ** 2 * variances[0] + weights[1] ** 2 * variances[1] + by_shape,
+        step,
+        # what else an error of the information does to the step is that of any iteration
+        weights[0] ** 2 * variances[0] + weights[1] ** 2 * variances[1] + route.pivot_error(step, sigma),
         information,
         max(1.0, spread / float(special.chdtri(len(first), _CHANCE) / len(first))),
         False,  # noise makes steps that are cut short, and what the two scatter beyond theirs is counted
     )
 
 
-def _events(curator: Curator, cost: float, scale: RowScale, problem: SurvivalProblem) -> Events:
-    """The event matrix; correlations, if they may be none, are shrunk by what noise makes of none."""
+def _events(
+    curator: Curator, cost: float, scale: RowScale, problem: SurvivalProblem
+) -> tuple[Events, RowScale]:
+    """The event matrix, and the scale with what it tells of that.
+
+    Correlations that may be none are shrunk by what noise makes of none.
+    """
     k, public = len(scale.center) + 1, scale.public()
     radius, limit = _event_lengths(curator, cost, scale)
     whitening = _of_levels(scale, radius)
@@ -240,41 +250,53 @@ def _events(curator: Curator, cost: float, scale: RowScale, problem: SurvivalPro
         public["whitening"] = whitening
     release = curator.release("event_matrix", cost, **public, radius=radius, limit=limit)
     matrix, noise = release.values[0] / release.n, release.sd / release.n
-    left, structure = 1.0, Structure.of(scale.alike)
+    structure, way = Structure.of(scale.alike), None
     if structure is not None:
         way = of_levels(scale) if whitening is None else whitening @ of_levels(scale)
-        matrix[:k, :k] = structure.nearest(matrix[:k, :k], way)
-        left = structure.numbers / (k * (k + 1) / 2)
-    for first, second in _unrelated(scale, problem.alone):
-        part = matrix[first, second] * not_noise(
-            np.sum(matrix[first, second] ** 2), first.size * noise**2 / 2
-        )
-        matrix[first, second] = matrix[second, first] = part
-    events = events_of(matrix, noise, scale, release.n, left)
+    scale, apart = _with_rows_apart(scale, matrix[0, 1:k], np.diag(matrix)[1:k], noise, radius)
+    known = Known(_pairs(scale, problem.alone & ~apart), scale.present, structure, way)
+    matrix[:k, :k], left = known.read(matrix[:k, :k], noise)
+    events = replace(events_of(matrix, noise, scale, release.n, left.free), left=left)
     least = _LEAST_RESIDUAL * noise * (1 + float(events.line @ events.line))
     events = replace(events, residual=max(events.residual, least))
     if whitening is not None:
         events = events.unwhitened(whitening)
     events = levels_in_full(events, scale, problem.levels, radius**2)
     events = in_full(events, scale, problem.alone, radius**2)
-    return events if whitening is None else events.above_noise(whitening)
+    return events if whitening is None else events.above_noise(whitening), scale
 
 
-def _unrelated(scale: RowScale, alone: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Places of moments of (1, x~) of which nothing public says that they are not 0, in groups.
+def _with_rows_apart(
+    scale: RowScale, sums: np.ndarray, squares: np.ndarray, noise: float, radius: float
+) -> tuple[RowScale, np.ndarray]:
+    """The scale with columns of one value as far as it knew, but for events far away; and which these are.
 
-    One is that of columns that are `alone`, and of these with the intercept; others are of a category with
-    each of them, and with another category. So a number that is strongly correlated with another stands out
-    however many levels there are.
+    Were their squares whitened as others' are, those rows would be so long that scores weigh them away, and
+    the information, which counts them, would say that a step has gone all of a way that it has begun. How far
+    they lie is their square over their mean, by which they are a few of the events.
+
+    Parameters
+    ----------
+    scale : RowScale
+    sums, squares : array, shape (d,)
+        Of x~ and its square over the events, per row, rows being shortened to `radius`.
+    noise : float
+        sd of a square.
+    radius : float
     """
-    own = 1 + np.flatnonzero(alone)
-    free = np.append(0, own)
-    first, second = np.triu_indices(len(free), 1)
-    yield free[first], free[second]
+    seen = ~scale.varies & ~scale.binary & (np.abs(sums) > noise / math.sqrt(2)) & (squares > 0)
+    away = np.where(seen, squares / np.maximum(np.abs(sums), 1e-300), 1.0)
+    away = np.minimum(away, np.maximum(-scale.lower, scale.upper)[:-1])
+    counted = squares * (len(sums) + away**2) / (radius * away) ** 2 / scale.present
+    apart = seen & (counted < _FEW)
+    ratio = np.where(apart, np.minimum(squares / scale.present, 1.0), scale.ratio)
+    return replace(scale, away=np.where(apart, away, scale.away), ratio=ratio), apart
+
+
+def _pairs(scale: RowScale, alone: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Places of moments of (1, x~) of which nothing public says that they are not 0, in groups."""
     categories = [places for places, _, _ in sums_of_levels(scale) if len(places) > 1]
-    for number, places in enumerate(categories):
-        for others in [*own[:, None], *categories[:number]]:
-            yield np.repeat(places, len(others)), np.tile(others, len(places))
+    return pairs(1, 1 + np.flatnonzero(alone), categories, None)
 
 
 def _of_levels(scale: RowScale, radius: float) -> np.ndarray | None:
