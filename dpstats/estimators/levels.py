@@ -53,6 +53,8 @@ class LevelScores:
         Takes a change of the coefficients to the curvature of all rows along it, and the sd of its noise.
     moments : array, shape (k, k)
         Second moments of rows, by what they weigh, where these tell what goes along with a level.
+    rarer : float
+        All rows that give the rarer answer of a yes or no, in sds of the noise of the first step.
     """
 
     points: np.ndarray
@@ -61,6 +63,7 @@ class LevelScores:
     sampling: np.ndarray
     curvature: Callable[[np.ndarray], tuple[float, float]] | None = None
     moments: np.ndarray = field(default_factory=lambda: np.eye(0))
+    rarer: float = math.inf
 
     def along(self, row: np.ndarray) -> tuple[np.ndarray, float, float, float]:
         """Points, step and the sds of its error for the linear predictor of a row."""

@@ -1026,7 +1026,11 @@ MUTANTS = (
         "rows of a dose are thought to lean away from where they do (probit)",
         "estimators/test_slopes.py::"
         "test_scores_of_rows_that_lie_on_one_side_by_other_columns_level_off_there[1.0]",
-        ("estimators/newton/slopes.py", "-lean * np.sign(places[most])", "lean * np.sign(places[most])"),
+        (
+            "estimators/newton/slopes.py",
+            "-doubt.lean * np.sign(places[most])",
+            "doubt.lean * np.sign(places[most])",
+        ),
     ),
     planted(
         "columns lean where noise makes them (glm)",
@@ -1078,7 +1082,17 @@ MUTANTS = (
     planted(
         "rows of a rare answer are thought to say as much as those of even odds (glm)",
         "models/test_rare_answers.py::test_a_rare_answer_has_as_many_steps_as_few_rows",
-        ("estimators/newton/iterate.py", "* min(located.mean, 1 - located.mean)", "/ 2"),
+        ("estimators/newton/located.py", "* min(self.mean, 1 - self.mean)", "/ 2"),
+    ),
+    planted(
+        "an end that few rarer answers leave open is closed (probit, logit)",
+        "models/test_rare_answers.py::test_a_slope_that_few_rare_answers_leave_open_is_not_silently_short",
+        ("estimators/newton/slopes.py", "rare, levels = scores.rarer < SURE", "rare, levels = False"),
+    ),
+    planted(
+        "a line may expect any number of rare answers (yes or no)",
+        "estimators/test_rarer.py::test_a_steeper_line_expects_no_more_rare_answers_than_there_surely_are",
+        ("estimators/newton/rarer.py", "return point - ", "return point - 0 * "),
     ),
     planted(
         "answers of which there are many have the steps of rare ones (logit)",

@@ -72,6 +72,8 @@ class Averaged:
         Of early steps, where they are kept.
     first : Accumulator
         Information where the iteration began, of rows of one curvature, if it is kept.
+    rarer : float
+        All rows that give the rarer answer of a yes or no, in sds of the noise of the first step.
     """
 
     steps: Steps
@@ -81,6 +83,7 @@ class Averaged:
     start: np.ndarray
     on_the_way: Sequence[OnTheWay] = ()
     first: Accumulator = field(default_factory=Accumulator)
+    rarer: float = math.inf
 
 
 @dataclass(frozen=True)
@@ -116,7 +119,9 @@ def estimate(averaged: Averaged, problem: Problem, located: Located, bounds: Bou
     axes = user @ averaged.whitening
     sampling, privacy, guess, larger = (axes @ part @ axes.T for part in (sampling, privacy, guess, larger))
     rows = row_moments(information, averaged.whitening, located, problem.intercept)
-    read = LevelScores(points @ user.T, axes @ step, sampling + privacy, sampling, moments=rows)
+    read = LevelScores(
+        points @ user.T, axes @ step, sampling + privacy, sampling, moments=rows, rarer=averaged.rarer
+    )
     privacy = privacy + guess + larger
     cov = sampling + privacy
     problems = ("unsettled",) * unsettled + tuple(f"weak:{j}" for j in weak(larger, cov))

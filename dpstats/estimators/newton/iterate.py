@@ -28,9 +28,11 @@ from dpstats.estimators.newton.levels import level_moments, stretched_no_further
 from dpstats.estimators.newton.located import Located, locate
 from dpstats.estimators.newton.plan import hearing_more, stepping
 from dpstats.estimators.newton.problem import Problem
+from dpstats.estimators.newton.rarer import expecting_no_more
 from dpstats.estimators.newton.ray import Along, reaches
 from dpstats.estimators.newton.steps import GlmSteps
 from dpstats.estimators.newton.unlike import unlike
+from dpstats.estimators.row_scale import SURE
 from dpstats.families.bounded_score import BoundedScore
 from dpstats.moments.normal_rows import mean_weight
 
@@ -41,6 +43,9 @@ _ALIKE = 1.25  # bounds that differ by no more give matrices that may be mixed
 # Sampling sds: where noise is less, one early step of all rows would not take back what some rows are off by,
 # of scores that grow with the exponential of the line
 _QUIET = 0.1
+# share of the rows that give the rarer answer, from which on they are not few whatever noise hides: of 296
+# such designs 1 was silently off, by chance
+_FEW = 0.05
 _RARE = 4.0  # sds of noise of the first early step, below which scores of all rarer answers are rare
 _LOST = 1 / 16  # share of weight that rows of large means may have lost where scores are limited
 
@@ -61,19 +66,22 @@ def fit_newton(curator: Curator, problem: Problem, plan: Plan) -> GlmEstimate:
     """
     # privacy noise of a coefficient in sampling sds, if scores were limited to 4 sds
     noise = 2 * 4 * math.sqrt(1.25 * problem.k / curator.n) / curator.cost_per_row(plan.cost("tail"))
-    some = some_rows(curator, plan.total, problem.k)
+    some, rarer = some_rows(curator, plan.total, problem.k), math.inf
     located = locate(some, plan.columns, plan.cost("octaves"), problem, noise)
     if problem.family.two_valued:
         some = early_rows(curator, plan.total, problem.k, located.telling(problem))
         # rows of unit score and length in all columns, as which noise of the first step is as large
         noisy = 2 * math.sqrt(1.25 * problem.k) / curator.cost_per_row(plan["early"][0])
-        if curator.n * located.usable * min(located.mean, 1 - located.mean) < _RARE * noisy:
+        rarer = curator.n * located.rarer / noisy
+        if rarer < _RARE:
             plan = stepping(plan)
+        rarer = rarer if located.rarer < _FEW * located.usable else math.inf
     plan = located.found(problem).spent(plan, "tail")
     if located.skewed and problem.family.two_valued:
         plan = hearing_more(plan)
     chooser = Chooser(problem, located, curator.n, curator.cost_per_row(plan.cost("tail")))
-    steps = _Steps(some, curator, plan, chooser, 1 + (noise < _QUIET and not problem.family.two_valued))
+    last = 1 + (noise < _QUIET and not problem.family.two_valued)
+    steps = _Steps(some, curator, plan, chooser, last, rarer)
     del some  # lest both are in memory
     averaged = iterated(steps)
     plan, problem = steps.plan, steps.chooser.problem
@@ -139,8 +147,10 @@ class _Steps(GlmSteps):
 
     damping = DAMPING
 
-    def __init__(self, some: Curator, curator: Curator, plan: Plan, chooser: Chooser, last: int) -> None:
-        """Of some rows until so many of the early steps are left."""
+    def __init__(
+        self, some: Curator, curator: Curator, plan: Plan, chooser: Chooser, last: int, rarer: float
+    ) -> None:
+        """Of some rows until so many of the early steps are left; `rarer` as of :class:`Averaged`."""
         problem, located = chooser.problem, chooser.located
         whitening = _rewhitened(
             np.eye(problem.k),
@@ -154,7 +164,7 @@ class _Steps(GlmSteps):
         costs = plan["early"], plan["tail"]
         super().__init__(some, costs, problem, located, start, whitening, chooser.first(whitening))
         self.plan, self.chooser = plan, chooser
-        self._all, self._from = curator, len(self.early) - last
+        self._all, self._from, self._rarer = curator, len(self.early) - last, rarer
         self._scatter: _Squares | None = None
         self._on_the_way: list[OnTheWay] = []
         self.level, self.dispersion = chooser.start_level, chooser.start_dispersion
@@ -216,10 +226,16 @@ class _Steps(GlmSteps):
         self.released.forget(past(self.released, information, self.whitening) if curved else FORGET)
         self.variability.forget(FORGET)
 
+    def move(self, step: np.ndarray) -> bool:
+        short = super().move(step)
+        if self._rarer < SURE and self.chooser.problem.intercept and not self.arrived:
+            self.point = expecting_no_more(self.point, self.located, self.chooser.problem.family)
+        return short
+
     def finish(self) -> Averaged:
         if not self.chooser.problem.family.two_valued:
             return super().finish()
-        return replace(super().finish(), on_the_way=self._on_the_way, first=self._first)
+        return replace(super().finish(), on_the_way=self._on_the_way, first=self._first, rarer=self._rarer)
 
     def _squares(self) -> _Squares | None:
         """How counts scatter about the line where the iteration stands, if that is asked."""

@@ -26,7 +26,7 @@ from dpstats.estimators.levels import (
 from dpstats.estimators.matrices import SMALLEST
 from dpstats.estimators.newton.located import Located, level_shares
 from dpstats.estimators.newton.problem import Problem
-from dpstats.estimators.row_scale import STRETCH
+from dpstats.estimators.row_scale import STRETCH, SURE
 from dpstats.families.glm import GlmFamily
 from dpstats.moments.noisy import SEEN
 from dpstats.moments.roots import variance_along
@@ -53,6 +53,8 @@ def read_levels(problem: Problem, located: Located, result: E, scores: LevelScor
     if not problem.intercept:
         return result
     params, added, moved = result.params.copy(), 0.0 * scores.cov, list(moved_alone(problem, scores.moments))
+    if scores.rarer < SURE and not problem.categories:
+        moved.append((scores.moments[0] / scores.moments[0, 0], np.eye(problem.k)[0]))
     gone: list[tuple[np.ndarray, np.ndarray]] = []
     for row, direction in moved:
         points, step, sd, sampling = scores.along(row)

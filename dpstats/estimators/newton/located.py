@@ -193,6 +193,11 @@ class Located:
         """Rows that tell of a line as much as the most telling answer does; per row."""
         return self.usable * problem.family.level_at(self.mean) / problem.family.most_curved
 
+    @property
+    def rarer(self) -> float:
+        """Rows that give the rarer answer of a yes or no, per row."""
+        return self.usable * min(self.mean, 1 - self.mean)
+
     def found(self, problem: Problem) -> Whereabouts:
         """Where covariates lie, and the response, to tell whether rows may be apart.
 

@@ -7,6 +7,7 @@ import math
 from collections.abc import Callable
 from functools import partial
 from itertools import product
+from typing import NamedTuple
 
 import numpy as np
 from scipy.special import ndtri
@@ -14,7 +15,7 @@ from scipy.special import ndtri
 from dpstats.estimators.engine.finish import E
 from dpstats.estimators.engine.information import Accumulator
 from dpstats.estimators.halving import rooted
-from dpstats.estimators.levels import FARTHEST, REACH, SHIFTS, LevelScores
+from dpstats.estimators.levels import END, FARTHEST, REACH, SHIFTS, LevelScores
 from dpstats.estimators.newton.located import Located
 from dpstats.estimators.newton.problem import Problem
 from dpstats.estimators.row_scale import SURE
@@ -33,7 +34,19 @@ _MOST = 0.5
 # half-lengths from the estimate, beyond which a limit of scores that bend and do not level off is told: told
 # from 1 on, intervals of rare answers are 15 % longer in the median, and hold too often
 _FAR_OFF = 1.5
+# of the error of a slope and of that of the level of all rows, as far off as both together are
+_BOTH = math.sqrt(0.5)
 _ROUNDED = 2.0**-45  # of a sum, which rounding may leave of it
+
+
+class Doubt(NamedTuple):
+    """What may be otherwise than points say: the side to which rows lean, and a step of the level of all."""
+
+    lean: float = 0.0
+    level: float = 0.0
+
+
+NONE = Doubt()
 
 
 def read_slopes(
@@ -49,10 +62,11 @@ def read_slopes(
     Where all rows that lie far on one side say yes, a slope may be any that is steeper. Under a complementary
     log-log link a Newton step towards it is exp(-eta) long, so that steps stop short where noise hides them.
     Those of a probit and a logit are longer, and short enough but where most rows hold one value and the
-    others are few and far. Scores bend under every link, the most where one answer is rare and its rows lie
-    far from the middle of a number. Where most rows hold one value and the others lean to one side of the
-    middle by all other columns, these may all lie there. Heights of a spline are of a usual size. Without an
-    intercept nothing is done.
+    others are few and far, or where few rows give the rarer answer, of which there may be fewer still than
+    points expect. Scores bend under every link, the most where one answer is rare and its rows lie far from
+    the middle of a number. Where most rows hold one value
+    and the others lean to one side of the middle by all other columns, these may all lie there. Heights of a
+    spline are of a usual size. Without an intercept nothing is done.
 
     Parameters
     ----------
@@ -70,22 +84,26 @@ def read_slopes(
         return result
     score = score or BoundedScore.unclipped(problem.family)
     point, added = scores.points.mean(axis=0), 0.0 * scores.cov
+    rare, levels = scores.rarer < SURE, {0.0, _fewer(scores, located) if scores.rarer < 1 else 0.0}
     for covariate, (shares, squares) in located.tails.items():
         j = covariate + 1
         row = located.scale[j] * np.eye(problem.k)[j]
         at, ends = np.sqrt(squares), (-located.lower[j], located.upper[j])
         sides = [] if problem.usual[covariate] else sides_of_most(shares, at, *ends)
-        opened = bool(sides) or problem.family.stalls
+        opened = bool(sides) or problem.family.stalls or rare
         # no slope is steeper than those of a usual size, of the rows that tell it or of an sd
-        steepest = REACH / _far(shares, squares) if sides else FARTHEST
+        far = _far(shares, squares) if sides else math.sqrt(located.squares[j])
+        steepest = REACH / far if sides or rare else FARTHEST
         slopes = np.linspace(-steepest, steepest, len(SHIFTS))
         slope, sd = float(row @ result.params), located.scale[j] * math.sqrt(result.cov[j, j])
         ways = []
-        for (below, above), lean in product(sides or [ends], {0.0, float(leans()[j]) if sides else 0.0}):
+        leaned = {0.0, float(leans()[j]) if sides else 0.0}
+        for (below, above), lean, level in product(sides or [ends], leaned, levels):
             rows = placed(shares, at, below, above)
-            of_shifts = partial(said, j, rows, located, point, score, lean=lean)
-            near = _near(slopes, slope, sd)
-            limits, middle = _told(of_shifts, slopes, near, row @ point, *scores.along(row)[1:])
+            of_shifts = partial(said, j, rows, located, point, score, doubt=Doubt(lean, level))
+            step, *errors = scores.along(row)[1:]
+            errors = [(_BOTH if level else 1.0) * each for each in errors]
+            limits, middle = _told(of_shifts, slopes, _near(slopes, slope, sd), row @ point, step, *errors)
             ways.append((_reaching(limits, slope, sd, steepest, opened), middle))
         longer, middle = max(ways)
         if longer > sd:
@@ -93,6 +111,13 @@ def read_slopes(
             direction[0] = -located.center[j] / located.scale[j] - middle
             added += (longer**2 - sd**2) * np.outer(direction, direction)
     return result.noisier(added)
+
+
+def _fewer(scores: LevelScores, located: Located) -> float:
+    """The step of the level of all rows if as few give the rarer answer as noise allows."""
+    _, step, sd, _ = scores.along(scores.moments[0] / scores.moments[0, 0])
+    side = 1.0 if located.mean < 0.5 else -1.0
+    return side * min(side * step - _BOTH * Z95 * sd, 0.0)
 
 
 def leaning(first: Accumulator, whitening: np.ndarray, line: np.ndarray, intercept: bool) -> np.ndarray:
@@ -220,13 +245,14 @@ def said(
     params: np.ndarray,
     score: BoundedScore,
     shifts: np.ndarray,
-    lean: float = 0.0,
+    doubt: Doubt = NONE,
 ) -> tuple[np.ndarray, float]:
     """Newton steps of a slope if the true one lies further by `shifts`, and where rows tell the intercept.
 
-    Both are in the scale of the column. The intercept makes up for a change so that its own score stays 0.
-    By all other columns rows lie evenly about the middle; or all but those of the value that most hold do so
-    on the side to which the product of the two has them `lean`.
+    Both are in the scale of the column. The intercept makes up for a change so that its own score stays 0, or
+    what makes a step of `level`; where that is of fewer answers than none it is as far off as any may be. By
+    all other columns rows lie evenly about the middle; or all but those of the value that most hold do so on
+    the side to which the product of the two has them `lean`.
     """
     # most octaves have no row
     family, slopes, (places, shares) = score.family, params * located.scale, np.array(rows)[:, rows[1] > 0]
@@ -234,8 +260,8 @@ def said(
     middle = float(params[0] + params[1:] @ located.center[1:]) + located.offset
     at = np.repeat(places, len(_OTHERS))
     beside, most = np.tile(_OTHERS, (len(places), 1)), int(np.argmax(shares))
-    if lean:
-        beside[np.arange(len(places)) != most] = -lean * np.sign(places[most]) * _ONE_SIDE
+    if doubt.lean:
+        beside[np.arange(len(places)) != most] = -doubt.lean * np.sign(places[most]) * _ONE_SIDE
     eta = middle + slopes[j] * at + others * beside.ravel()
     kept = score.weight(eta) * np.repeat(shares, len(_OTHERS))
     mean, information = family.mean(eta), kept * family.curvature(eta)
@@ -245,10 +271,11 @@ def said(
     def off(intercept: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         means = family.mean(moved + intercept)
         slopes = np.sqrt(family.curvature(moved + intercept) * family.variance(means))
-        return kept @ (means - mean[:, None]), kept @ slopes
+        return kept @ (means - mean[:, None]) - doubt.level * information.sum(), kept @ slopes
 
     heart = float(information @ at / information.sum())
     low, high = np.sort(np.multiply.outer([-at.max(), -at.min()], shifts), axis=0)
+    low, high = low - 2 * END * (doubt.level < 0), high + 2 * END * (doubt.level > 0)
     intercept = rooted(off, -heart * shifts, low, high, _ROUNDED * float(kept.sum()))
     far = at - heart
     steps = (kept * far) @ (family.mean(moved + intercept) - mean[:, None])
