@@ -1,7 +1,9 @@
 """Charging a ledger: what is refused, in which words, and what it says was spent."""
 
+import math
 import pickle
 import time
+from dataclasses import replace
 from fractions import Fraction
 from itertools import product
 from pathlib import Path
@@ -127,6 +129,30 @@ def test_amounts_are_the_decimals_that_users_write(tmp_path: Path) -> None:
         ledger.charge(dps.pure(epsilon), **FOR)
     assert ledger.entries()[-1].spent == (Fraction(3, 10),)
     assert (ledger.spent, ledger.left) == (dps.pure(0.3), None)
+
+
+@pytest.mark.parametrize(
+    ("total", "first", "rest", "amount"),
+    [
+        (dps.pure(1), dps.pure(0.5), dps.pure(0.5), "epsilon"),
+        (dps.zcdp(1), dps.zcdp(0.25), dps.zcdp(0.75), "rho"),
+        (dps.gdp(1), dps.gdp(0.6), dps.gdp(0.8), "mu"),
+        (dps.approx(3, 1e-6), dps.pure(1.5), dps.pure(1.5), "epsilon"),
+        (dps.approx(3, 1e-6), dps.approx(1, 5e-7), dps.approx(2, 5e-7), "epsilon"),
+        (dps.approx(3, 1e-6), dps.approx(1, 5e-7), dps.approx(2, 5e-7), "delta"),
+    ],
+)
+def test_a_limit_is_kept_to_the_last_digit(
+    tmp_path: Path, total: Budget, first: Budget, rest: Budget, amount: str
+) -> None:
+    """Where a charge fits exactly, the next number above its amount is too much."""
+    ledger = dps.Ledger(tmp_path / "a.ledger", total=total)
+    ledger.charge(first, **FOR)
+    above = replace(rest, **{amount: math.nextafter(getattr(rest, amount), math.inf)})
+    with pytest.raises(BudgetError):
+        ledger.charge(above, **FOR)
+    ledger.charge(rest, **FOR)
+    assert ledger.left is None
 
 
 @pytest.mark.parametrize("total", [dps.zcdp(0.3), dps.gdp(0.7), dps.approx(3, 1e-6)])

@@ -17,7 +17,7 @@ from benchmarks.ledger_composition import excess, random_ledger
 from dpstats._conversions import delta_of_mu
 from dpstats.budget import Budget
 from dpstats.budget.rules import Charge, by_pair, by_rho, by_square
-from dpstats.ledger import Report
+from dpstats.ledger import Report, report
 from dpstats.ledger.report import PooledCharges, hockey_stick, losses
 
 FOR = {"formula": "y ~ x", "method": "m"}
@@ -170,6 +170,21 @@ def test_many_different_charges_are_pooled_upwards_and_stay_near() -> None:
     gaussian = math.sqrt(sum(e * e for e in epsilons))  # the limit of many small responses
     limit = dps.gdp(gaussian).to_approx(1e-6).epsilon
     assert limit * 0.99 < total.epsilon(1e-6) < limit * 1.02
+
+
+@pytest.mark.parametrize("delta", [1e-3, 1e-6])
+def test_pooled_charges_amount_to_no_less_than_each_for_itself(
+    delta: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of a few more epsilons than are kept apart."""
+    steps = np.linspace(math.log(0.1), math.log(0.2), report._KINDS + 6)
+    charges = PooledCharges.of(Charge(dps.pure(math.exp(step))) for step in steps)
+    pooled = charges.epsilon(delta)
+    monkeypatch.setattr(report, "_KINDS", len(steps))
+    losses.cache_clear()
+    apart = charges.epsilon(delta)
+    losses.cache_clear()
+    assert apart < pooled < apart * 1.01
 
 
 @pytest.mark.parametrize("mu", [0.01, 1.0, 30.0])

@@ -505,6 +505,17 @@ MUTANTS = (
         (CODES, 'axis=0, mode="clip")', "axis=0)"),
     ),
     planted(
+        "how a number is written decides about numbers in other records",
+        "rows/test_grammar.py::test_digits_in_groups_are_no_matter_for_other_cells",
+        (
+            "rows/grammar.py",
+            '    plain = pc.replace_substring(cells, thousands, "")\n',
+            "    if not pc.any(pc.match_substring(cells, thousands)).as_py():\n"
+            '        return parse(pc.replace_substring(cells, mark, "."))\n'
+            '    plain = pc.replace_substring(cells, thousands, "")\n',
+        ),
+    ),
+    planted(
         "a decimal with a scale is the text that it prints as, which is no code",
         "rows/test_same_content.py::test_a_decimal_is_the_number_nearest_to_it_in_every_reader",
         (CELLS, "    if pa.types.is_decimal(form):", "    if False:"),

@@ -127,6 +127,25 @@ MUTANTS = (
         (LEDGER, 'truth("gaussian", gaussian)', "gaussian"),
     ),
     planted(
+        "a ledger takes a billionth more than its total",
+        "ledger/test_charging.py::test_a_limit_is_kept_to_the_last_digit",
+        (
+            LEDGER,
+            "fits = covers(rule.limit, add(spent, cost))",
+            "fits = all(x >= y * (1 - Fraction(1, 10**9)) for x, y in zip(rule.limit, add(spent, cost)))",
+        ),
+        (LEDGER, "from pathlib import Path\n", "from fractions import Fraction\nfrom pathlib import Path\n"),
+    ),
+    planted(
+        "epsilons of many charges are pooled downwards",
+        "ledger/test_composition.py::test_pooled_charges_amount_to_no_less_than_each_for_itself",
+        (
+            "ledger/report.py",
+            "math.exp(math.ceil(math.log(epsilon) * 200) / 200)",
+            "math.exp(math.floor(math.log(epsilon) * 200) / 200)",
+        ),
+    ),
+    planted(
         "a charge of too little to be told spoils the report",
         "ledger/test_charging.py::test_what_was_charged_can_be_told_however_little_or_much",
         ("ledger/report.py", "return kind(max(amount, LEAST)) if", "return kind(amount) if"),

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from pyarrow import parquet
 
 import dpstats as dps
-from dpstats.rows import encode, grammar, lines, open_rows
+from dpstats.rows import encode, grammar, lines, open_rows, weighing
 from dpstats.rows.files import FORMATS
 from tests.privacy.harness import violation
 from tests.rows.kinds import HOSTILE, KINDS
@@ -75,6 +75,13 @@ def _sorted_levels(self: Any, cells: Any) -> np.ndarray:
     return found.indices.fill_null(-1).to_numpy().astype(np.int16)
 
 
+def _by_what_the_part_has(cells: Any, thousands: str, mark: str) -> np.ndarray:
+    """Numbers, also with the usual decimal mark if no cell has digits in groups."""
+    if pa.compute.any(pa.compute.match_substring(cells, thousands)).as_py():
+        return grammar.parse_grouped(cells, thousands, mark)
+    return grammar.parse(pa.compute.replace_substring(cells, mark, "."))
+
+
 @pytest.mark.parametrize(
     "owner, name, fault, kind",
     [
@@ -84,8 +91,9 @@ def _sorted_levels(self: Any, cells: Any) -> np.ndarray:
         (lines.Lines, "_is_regular", lambda self, chunk, found: np.ones(len(found), dtype=bool), "csv"),
         (lines, "_without_long_lines", lambda chunk: chunk, "csv"),
         (lines, "_lines", lambda chunk: pa.array(chunk.splitlines(keepends=True), pa.large_binary()), "csv"),
+        (lines, "parse_grouped", _by_what_the_part_has, "csv"),
         pytest.param(  # this and the next are found after many pairs
-            encode,
+            weighing,
             "_words",
             lambda values: (
                 values.astype(np.float32).view(np.int32).astype(np.uint64)

@@ -457,15 +457,20 @@ def csv_file(rng: Random, folder: Path) -> Kind:
     path, order = folder / f"d.csv{packed}", [str(name) for name in rng.permutation([*COLUMNS, "unused"])]
     good = rng.uniform(0, 1)
     quoted, filling = rng.uniform(0, 1) * rng.integers(2), one(rng, FILLING)
-    thousands = one(rng, [None, None, *{",", ".", " ", "'"} - {sep, decimal}])
+    thousands = one(rng, [None, None, *(mark for mark in ",. '" if mark not in (sep, decimal))])
+    grouped = one(rng, [0.2, 0.02])  # so that parts of a file have no such cell
     opened = functools.cache(
         lambda: dps.read_csv(path, sep=sep, decimal=decimal, encoding=encoding, thousands=thousands)
     )
 
     def field(name: str) -> bytes:
-        text = one(rng, GOOD.get(name, TEXTS) if rng.uniform() < 0.9 else TEXTS).replace(".", decimal)
-        if thousands and rng.uniform() < 0.2:
-            text = one(rng, GROUPED).replace(".", decimal).replace("_", thousands)
+        text = one(rng, GOOD.get(name, TEXTS) if rng.uniform() < 0.9 else TEXTS)
+        if in_groups := thousands is not None and rng.uniform() < grouped:
+            text = one(rng, GROUPED)
+        if rng.uniform() < 0.9:  # the others keep a mark that is not the file's
+            text = text.replace(".", decimal)
+        if in_groups:
+            text = text.replace("_", thousands)
         if name == "unused":  # fills lines up to the length from which on they are too long
             text = filling * int(rng.integers(100))
         if rng.uniform() < quoted:

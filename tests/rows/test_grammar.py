@@ -76,7 +76,10 @@ def test_a_decimal_comma(text, value):
     assert repr(grammar.number(text, ",")) == repr(value)
 
 
-@pytest.mark.parametrize("thousands, mark", [(",", "."), (".", ","), (" ", "."), ("'", ","), ("\u202f", ",")])
+MARKS = [(",", "."), (".", ","), (" ", "."), ("'", ","), ("\u202f", ",")]
+
+
+@pytest.mark.parametrize("thousands, mark", MARKS)
 @pytest.mark.parametrize(
     "text, value",
     [
@@ -102,3 +105,12 @@ def test_digits_in_groups_of_three(text, value, thousands, mark):
     for kind in (pa.binary(), pa.large_binary()):
         read = grammar.parse_grouped(pa.array([b"7", cell, None, b"\xff"], kind), thousands, mark)
         np.testing.assert_array_equal(read, [7.0, value, math.nan, math.nan])
+
+
+@pytest.mark.parametrize("thousands, mark", MARKS)
+def test_digits_in_groups_are_no_matter_for_other_cells(thousands, mark):
+    cells, grouped = [b"7", b"1.5", b"1,5", b"1'5", b"x"], f"1{thousands}234".encode()
+    alone = grammar.parse_grouped(pa.array(cells), thousands, mark)
+    beside = grammar.parse_grouped(pa.array([*cells, grouped]), thousands, mark)
+    np.testing.assert_array_equal(alone, beside[:-1])
+    assert beside[-1] == 1234 and (alone == 1.5).sum() == 1
