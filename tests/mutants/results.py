@@ -2295,4 +2295,55 @@ MUTANTS = (
         "privacy/test_every_charge.py::test_the_whole_cost_is_charged_before_the_first_draw_and_stays[survreg-weibull-newton-zcdp]",
         ("models/skeleton.py", 'method=f"{model}, {method}"', "method=method"),
     ),
+    *(
+        planted(
+            f"limits have not the quantile that is asked for, or not the error that is stated ({where})",
+            f"results/test_limits.py::test_limits_{found}",
+            (f"results/{file}.py", old, new),
+        )
+        for where, found, file, old, new in (
+            (
+                "sds of columns",
+                "are_quantiles_of_the_stated_error",
+                "column_moments",
+                "        factor = np.exp(z * found.sd_error)\n",
+                "        factor = np.exp(z * np.sqrt(np.maximum(found.sd_error**2 - found.sd_noise**2, 0)))\n",
+            ),
+            (
+                "correlations of columns",
+                "are_quantiles_of_the_stated_error",
+                "column_moments",
+                "max(rho - z * error, -1.0), min(rho + z * error, 1.0)",
+                "*np.clip(rho + np.array([-z, z]) * max(error**2 - noises[i, j] ** 2, 0) ** 0.5, -1, 1)",
+            ),
+            (
+                "changes of hazards",
+                "are_quantiles_of_the_stated_error",
+                "survival_hazards",
+                "change, half = np.where(known, trend.change, np.nan), critical(level)",
+                "change, half = np.where(known, trend.change, np.nan), critical(0.95)",
+            ),
+            (
+                "rivals",
+                "are_quantiles_of_the_stated_error",
+                "survival_tables",
+                "half = [critical(level) * sd for",
+                "half = [critical(level) * sd / 2 for",
+            ),
+            (
+                "R-squared",
+                "are_quantiles_of_the_stated_error",
+                "intervals",
+                "_log_limits(1 - found.value, found.se, level)",
+                "_log_limits(1 - found.value, found.se, 0.95)",
+            ),
+            (
+                "the clock of hazards",
+                "of_hazards_hold_what_noise_of_the_clock_may_be",
+                "survival_hazards",
+                "moved = critical(level) * np.sqrt(np.expm1(clock))",
+                "moved = critical(level) * np.sqrt(np.expm1(clock)) / 2",
+            ),
+        )
+    ),
 )

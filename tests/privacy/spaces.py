@@ -363,9 +363,9 @@ def levels(d: int) -> dict[str, Any]:
     return dict(columns(d), levels=[np.arange(d)])
 
 
-def weighed(d: int) -> dict[str, Any]:
+def weighed(build: Build) -> Build:
     """Weights beside them."""
-    return dict(columns(d), weights=True)
+    return lambda d: dict(build(d), weights=True)
 
 
 def boxes(d: int) -> dict[str, Any]:
@@ -433,7 +433,11 @@ def turned_margin(d: int) -> dict[str, Any]:
 
 
 SPACES = {
-    "column_means": [Space(levels, 3.0), Space(columns, 1.5), Space(weighed, 1.5, weighted=True)],
+    "column_means": [
+        Space(levels, 3.0),
+        Space(columns, 1.5),
+        *(Space(weighed(build), half, weighted=True) for build, half in ((columns, 1.5), (levels, 3.0))),
+    ],
     # rows as long as the radius, and no longer, weigh most; without the large intercept of the first, scores
     # on the wrong side all point one way
     "logistic_score": [Space(glm(20.0, 12.0, 0.0), 30.0, 0.97), Space(glm(9.0, 1.0, 0.2), 15.0, 0.5)],

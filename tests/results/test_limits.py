@@ -1,0 +1,193 @@
+"""Every interval is an estimate, or what a scale makes of it, plus and minus quantiles of its stated error.
+
+The methods are all public ones that take a level, of fits of every kind and of what fits return.
+"""
+
+import inspect
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import special
+
+import dpstats as dps
+from dpstats.moments.linear import Quantity
+from dpstats.results.document import Document
+from dpstats.results.intervals import Estimate, critical, positive, rsquared
+from dpstats.results.record import given
+from dpstats.testing import SeededNoise, noise
+from tests.results.every import EVERY, MARGIN_AT, hazards
+from tests.results.fits import USE, capacitor
+from tests.results.linear import linear
+
+LEVELS = 0.6, 0.8  # of limits that hardly ever end at a bound
+NEAR = 1e-6
+NAMES = {
+    "estimate": ("estimate", "coef", "mean", ".fitted", "expected"),
+    "se": ("std_error", "std err", "mean_se", ".se_fit"),
+    "low": ("conf_low", "mean_ci_lower", ".lower", 0),
+    "high": ("conf_high", "mean_ci_upper", ".upper", 1),
+}
+SCALES: tuple[Callable[[float], float], ...] = (
+    lambda x: x,
+    math.log,
+    lambda x: -math.log(1 - x),
+    lambda x: -math.log(-math.log(x)),
+    lambda x: math.log(x / (1 - x)),
+    lambda x: float(special.ndtri(x)),
+)
+# effects on curved means, whose limits are the ends of a curve, lie about as far from the estimate
+CURVED, ABOUT = ("logit", "glm-poisson", "glm-gamma"), 0.1
+
+
+class Row(NamedTuple):
+    """An estimate, its standard error, NaN where none is stated, and its limits."""
+
+    estimate: float
+    se: float
+    low: float
+    high: float
+
+    @property
+    def limits(self) -> tuple[float, float]:
+        return self.low, self.high
+
+
+def _holders() -> Iterator[tuple[str, Any, dict[str, Any]]]:
+    for name, (fit, at) in EVERY.items():
+        yield name, fit, at
+        yield f"{name} predicted", fit.get_prediction(at), at
+        yield f"{name} tested", fit.t_test(f"{fit.names[1]} = 0"), at
+    yield "rivals", capacitor(rivals=(("lognormal", -3.0, 1.2), ("loglogistic", 2.0, 0.7))), USE
+    yield "moments", linear().moments, {}
+
+
+def _asked(method: Callable[..., Any], at: dict[str, Any]) -> dict[str, Any]:
+    """Good arguments for those that a method needs."""
+    fit = getattr(method, "__self__", None)
+    time = 7.0 if getattr(fit, "dist", None) in ("sev", "logistic", "gaussian") else 300.0
+    stress = {name: value * 1.01 for name, value in at.items() if not isinstance(value, str)}
+    known = {"newdata": at, "use": at, "stress": stress, "times": time, "age": time / 6, "conf_int": True}
+    return {name: each for name, each in known.items() if name in inspect.signature(method).parameters}
+
+
+def _cases() -> Iterator[Any]:
+    """Tables by their level, of methods whose limits are quantiles of a normal law."""
+    for holder, owner, at in _holders():
+        other = ("marginal_effects",) if holder in CURVED else ("forecast",)
+        for name in dir(type(owner)):
+            method = None if name.startswith(("_", "plot")) else getattr(owner, name, None)
+            if callable(method) and "level" in inspect.signature(method).parameters and name not in other:
+                asked = _asked(method, at)
+                yield pytest.param(
+                    lambda level, m=method, a=asked: m(**a, level=level), id=f"{holder} {name}"
+                )
+    found = Quantity(0.4, 0.03, 0.02)
+    yield pytest.param(lambda level: rsquared(found, level), id="rsquared")
+    yield pytest.param(lambda level: positive("", found, level), id="positive")
+
+
+def rows(table: Any) -> list[Row]:
+    """Of a table in any form; none of a page, which prints the tables."""
+    table = getattr(table, "frame", table)
+    if isinstance(table, Document):
+        return []
+    if isinstance(table, Estimate):
+        return [Row(table.estimate, table.std_error, table.conf_low, table.conf_high)]
+    frame = pd.DataFrame(table)
+    chosen = {
+        part: next((frame[name] for name in names if name in frame), np.nan) for part, names in NAMES.items()
+    }
+    return [Row(*map(float, row)) for row in pd.DataFrame(chosen, frame.index).itertuples(index=False)]
+
+
+def halves(row: Row, scale: Callable[[float], float], level: float) -> np.ndarray:
+    """Standard errors on this scale as the stated one and the lower and the upper limit have them; NaN where
+    there is none."""
+    try:
+        low, high = scale(row.low), scale(row.high)
+        middle = (low + high) / 2 if math.isnan(row.estimate) else scale(row.estimate)
+    except ValueError:
+        return np.full(3, np.nan)
+    step = NEAR * abs(row.estimate)
+    stated = math.nan
+    if not math.isnan(row.se):
+        stated = abs(scale(row.estimate + step) - scale(row.estimate - step)) / (2 * step) * row.se
+    return np.array([stated, (middle - low) / critical(level), (high - middle) / critical(level)])
+
+
+def agreed(both: Sequence[Row]) -> bool:
+    """Whether there is a scale on which two limits, at each of two levels, have one standard error."""
+    for scale in SCALES:
+        found = np.array([halves(row, scale, level) for row, level in zip(both, LEVELS, strict=True)])
+        told = found[~np.isnan(found)]
+        if len(told) >= 4 and np.ptp(told) <= NEAR * told.max():
+            return True
+    return False
+
+
+@pytest.mark.parametrize("table", list(_cases()))
+def test_limits_are_quantiles_of_the_stated_error(table: Callable[[float], Any]) -> None:
+    for both in zip(*(rows(table(level)) for level in LEVELS), strict=True):
+        if np.isfinite([row.limits for row in both]).all() and both[0].low < both[0].high:
+            assert agreed(both), both
+
+
+@pytest.mark.parametrize("name", CURVED)
+def test_limits_of_effects_on_a_curve_are_about_as_wide(name: str) -> None:
+    fit, at = EVERY[name]
+    for level in LEVELS:
+        for row in rows(fit.marginal_effects(at, level=level)):
+            assert row.low < row.estimate < row.high
+            assert abs((row.high - row.low) / (2 * critical(level) * row.se) - 1) < ABOUT
+
+
+@pytest.fixture(scope="module")
+def described() -> dict[str, Any]:
+    """A curve and a description, whose limits have laws of their own, and a forecast."""
+    rng = np.random.default_rng(1)
+    time = rng.exponential(30, 2000)
+    failed, x = (time < 60).astype(int), rng.normal(size=2000)
+    data = pd.DataFrame({"time": time.clip(1, 60), "failed": failed, "x": x})
+    schema = dps.Schema(time=dps.bounded(1, 60), failed=dps.event(), x=dps.bounded(-5, 5))
+    with noise(SeededNoise(2)):
+        curve = dps.kaplan_meier("Surv(time, failed) ~ 1", data, schema).fit(dps.zcdp(0.5))
+        look = dps.describe(data, schema, dps.zcdp(0.5))
+    return {
+        "median": curve.median,
+        "quantile": lambda level: curve.quantile(level=level),
+        "rmst": lambda level: curve.rmst(40, level),
+        "predict": lambda level: curve.predict([10, 30], level),
+        "table": curve.table,
+        "tidy": look.tidy,
+        "correlations": look.correlations,
+        "forecast": lambda level: capacitor().forecast(USE | {"age": 50.0}, 300.0, age="age", level=level),
+    }
+
+
+@pytest.mark.parametrize(
+    "name", ["median", "quantile", "rmst", "predict", "table", "tidy", "correlations", "forecast"]
+)
+def test_limits_widen_with_the_level(name: str, described: dict[str, Any]) -> None:
+    """And hold those of a smaller one."""
+    fewer, more = (rows(described[name](level)) for level in LEVELS)
+    known = [(less, row) for less, row in zip(fewer, more, strict=True) if np.isfinite(less.limits).all()]
+    assert all(row.low <= less.low and less.high <= row.high for less, row in known)
+    assert any(row.low < less.low and less.high < row.high for less, row in known)
+
+
+@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize("variance", [1e-4, 1e-2, 1.0])
+def test_limits_of_hazards_hold_what_noise_of_the_clock_may_be(level: float, variance: float) -> None:
+    """It may have made up all failures, or hide as many, where its error is several times what was seen."""
+    fit = hazards(baseline=replace(given(hazards().record.baseline), variances=np.full(3, variance)))
+    baseline, time = given(fit.record.baseline).levelled[1], np.array([100.0])
+    error, whole = baseline.clock_variances(time, np.array([0])) ** 0.5, baseline.hazards(time, np.array([0]))
+    moved = critical(level) * float(error[0] / whole.sum())
+    (row,) = rows(fit.cumulative_hazard(MARGIN_AT, times=time, level=level))
+    assert row.low <= row.estimate * max(1 - moved, NEAR) * (1 + NEAR)
+    assert row.high >= row.estimate * (1 + moved) * (1 - NEAR)
