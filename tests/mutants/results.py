@@ -700,6 +700,11 @@ MUTANTS = (
         ("moments/posterior.py", "[1.0, 16.0, 256.0]", "[1.0, 1.0, 1.0]"),
     ),
     planted(
+        "all that octaves tell of a square is lost by rows that weigh less",
+        "models/test_bends.py::test_a_curved_yes_or_no_whose_rows_all_count_is_no_news",
+        ("estimators/newton/check.py", "_SURELY = 7 / 3", "_SURELY = 0.0"),
+    ),
+    planted(
         "what a skewed column loses of its spread is nothing (glm)",
         "models/test_bends.py::test_a_logarithm_of_a_column_of_a_very_far_tail_is_seen",
         ("estimators/newton/check.py", "min(FAR * line.unheard, 1.0)", "min(FAR * line.lost, 1.0)"),

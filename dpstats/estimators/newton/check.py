@@ -46,6 +46,9 @@ _LOWEST, _UNEXPLAINED = -2.0, 0.2
 # what a normal predictor leaves of the log-likelihood, of rows no lower, that so few rows contradict: .34 to
 # .36, or .31 to .39 of a complementary log-log link where one answer is rarer
 NEARLY_TOLD = 0.35
+# Octaves take squares of their rows for 7 / 12 of the largest, which may be 1 / 4 of it: what they tell of a
+# column's square is surely more than rows that were weighted have by this factor
+_SURELY = 7 / 3
 
 
 @dataclass(frozen=True)
@@ -237,16 +240,18 @@ def checked(cost: float, problem: Problem, located: Located, read: Read, found: 
 def released_line(located: Located, read: Read, found: Estimate) -> ReleasedLine:
     """Of a fit with an intercept."""
     back = np.linalg.inv(located.to_user(True))
+    moments = np.linalg.matrix_power(np.linalg.inv(read.whitening), 2)
+    heard = np.diag(moments) / moments[0, 0]
     return ReleasedLine(
         located.center,
         located.scale,
         back @ found.params,
-        np.linalg.matrix_power(np.linalg.inv(read.whitening), 2),
+        moments,
         *standardised(back, found.cov, found.cov_privacy),
         located.offset,
         read.phi,
         read.lost,
-        located.squares,
+        np.where(located.squares > _SURELY * heard, located.squares, heard),
         skewed=located.skewed,
     )
 
