@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from dpstats.curator.statistics import REGISTRY
+
 ROOT = Path(__file__).parents[1]
 FOLDERS = ("dpstats", "tests", "benchmarks")
 CODE = [path for folder in FOLDERS for path in sorted((ROOT / folder).rglob("*.py"))]
@@ -86,6 +88,13 @@ def test_what_a_page_links_to_is_there(page: Path) -> None:
             found = None if (page.parent / link.partition("#")[0]).exists() else f"{link}: no such file"
         wrong += [found] if found else []
     assert wrong == []
+
+
+def test_each_statistic_of_the_curator_has_an_entry_in_the_theory() -> None:
+    """By the name of its class, or that of its releases."""
+    theory = "\n".join(path.read_text(encoding="utf-8") for path in ROOT.glob("docs/theory/*.md"))
+    named = set(re.findall(r"`(\w+)`", theory))
+    assert not {name: kind.__name__ for name, kind in REGISTRY.items() if not named & {name, kind.__name__}}
 
 
 def test_the_theory_is_cited_from_every_part_that_has_some() -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from dpstats.curator.statistics import REGISTRY
 from tests.mutants import MUTANTS
 from tests.mutants.__main__ import main
 from tests.mutants.mutant import ROOT, Bench, Mutant
@@ -32,6 +33,12 @@ def misplaced(mutant: Mutant) -> str | None:
     except (ValueError, SyntaxError) as error:
         return str(error)
     return "nothing is changed" if any(edit.new == edit.old for edit in mutant.edits) else None
+
+
+def test_each_statistic_of_the_curator_has_one() -> None:
+    """Which its own search for worse neighbours finds."""
+    tests = [test for mutant in MUTANTS for test in mutant.tests]
+    assert not [name for name in REGISTRY if not any(f"[{name}-" in test for test in tests)]
 
 
 @cache

@@ -9,6 +9,7 @@ instead of attained: no pair lies beyond it, and one comes within 10 percent of 
 against the leading 1 of every row, which keeps two rows from pointing exactly apart.
 """
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -113,6 +114,24 @@ def test_the_search_reaches_the_sensitivity_and_never_passes_it(name, space, d):
     found = search(statistic, d, space.half, np.random.default_rng(d))
     assert found <= statistic.sensitivity * (1 + 1e-9)
     assert found >= space.reach * statistic.sensitivity
+
+
+@pytest.mark.parametrize("name", sorted(SPACES))
+def test_no_weights_of_rows_pass_the_sensitivity(name):
+    """In each space of rows that are all there and alike in all else; where nothing reads weights, it is as
+    above."""
+    for space in SPACES[name]:
+        if space.blank < math.inf or space.delayed or space.intervals or space.strata > 1:
+            continue
+        weighted, rows = (
+            space._replace(weighted=True),
+            candidates(1, space.half, np.random.default_rng(0), 200),
+        )
+        both = [contributions(each.statistic(name, 1), rows) for each in (space, weighted)]
+        if space.weighted or not np.array_equal(*both, equal_nan=True):
+            statistic = weighted.statistic(name, 1)
+            found = search(statistic, 1, space.half, np.random.default_rng(1))
+            assert 0 < found <= statistic.sensitivity * (1 + 1e-9)
 
 
 SAYING = (
