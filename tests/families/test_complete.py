@@ -10,6 +10,7 @@ import pytest
 import dpstats as dps
 from dpstats.errors import SpecificationError
 from dpstats.families import DISTS, FAMILIES, LOGISTIC, NORMAL, SEV, Dist
+from dpstats.families.glm import CLOGLOG
 from tests.families.complete import faults_of_family, faults_of_glm_family
 from tests.families.laws import EVERY_LAW
 from tests.privacy.catalogue import SCHEMA, made
@@ -50,6 +51,17 @@ def test_who_stalls_is_told():
     yes_or_no = [family for family in FAMILIES.values() if family.two_valued]
     wrong = [replace(family, stalls=not family.stalls) for family in yes_or_no]
     assert len(wrong) > 2 and all("stalls" in faults_of_glm_family(family) for family in wrong)
+
+
+def test_a_link_that_stalls_at_a_no_stalls():
+    """As loglog, which is cloglog with yes and no in each other's place."""
+    loglog = replace(
+        CLOGLOG,
+        score=lambda y, eta: -CLOGLOG.score(1 - y, -eta),
+        curvature=lambda eta: CLOGLOG.curvature(-eta),
+    )
+    assert "stalls" not in faults_of_glm_family(loglog)
+    assert "stalls" in faults_of_glm_family(replace(loglog, stalls=False))
 
 
 def spoiled(family, free):
