@@ -26,9 +26,9 @@ from dpstats.formula import Design, build_design
 from dpstats.results.document import Document, Shown
 from dpstats.results.table import Column, Table
 from dpstats.rows import CsvFile, open_rows
-from dpstats.rows.files import FORMATS
+from dpstats.rows.files import FORMATS, in_lines
 from dpstats.rows.grammar import BLANKS, MISSING_TEXTS
-from dpstats.rows.paths import SEPARATORS, data_files, kind_of
+from dpstats.rows.paths import data_files, kind_of
 from dpstats.schema import WEIGHS, Event, Schema, Variable, as_schema, usable
 from dpstats.schema.variables import MOST_ROWS
 
@@ -44,9 +44,10 @@ def written(data: Any, name: str, where: np.ndarray) -> list[Any] | None:
 def _column(data: Any, name: str, where: np.ndarray) -> list[Any] | None:
     if isinstance(data, str | os.PathLike):
         files = data_files(Path(data))
-        if (kind := kind_of(files[0])) in SEPARATORS:
-            return _of_csv([CsvFile(path, SEPARATORS[kind]) for path in files], name, where)
-        data = pd.concat([FORMATS[kind].frame(path, columns=[name]) for path in files], ignore_index=True)
+        if lines := [found for path in files if (found := in_lines(path))]:
+            return _of_csv(lines, name, where)
+        read = FORMATS[kind_of(files[0])].frame
+        data = pd.concat([read(path, columns=[name]) for path in files], ignore_index=True)
     if isinstance(data, CsvFile):
         return _of_csv([data], name, where)
     if hasattr(data, "__arrow_c_stream__") and not isinstance(data, pd.DataFrame):

@@ -17,9 +17,9 @@ from dpstats.cli.streams import DASH, leave_quietly
 from dpstats.errors import DataError, SpecificationError
 from dpstats.results import CurveFit, Description, Fit
 from dpstats.rows import CsvFile, SqlQuery, read_csv, read_sql
-from dpstats.rows.files import FORMATS
+from dpstats.rows.files import FORMATS, in_lines
 from dpstats.rows.links import is_address
-from dpstats.rows.paths import SEPARATORS, data_files, kind_of
+from dpstats.rows.paths import data_files, kind_of
 
 _OPTIONS = ("sep", "decimal", "thousands", "encoding")
 _TABS = ("tab", "\\t")  # a tab is hard to type in a shell
@@ -41,7 +41,7 @@ def data(place: Path | str, options: argparse.Namespace) -> SqlQuery | CsvFile |
     files = data_files(path)
     if len(files) == 1:
         return table(files[0], options)
-    return [table(file, options) for file in files] if kind_of(files[0]) in SEPARATORS else path
+    return [table(file, options) for file in files] if in_lines(files[0]) else path
 
 
 def table(path: Path, options: argparse.Namespace) -> CsvFile | Path:
@@ -57,7 +57,7 @@ def table(path: Path, options: argparse.Namespace) -> CsvFile | Path:
         given["sep"] = "\t"
     if given and path.suffix.lower() not in FORMATS:
         return read_csv(path, **given)
-    return read_csv(path) if kind_of(path) in SEPARATORS else path
+    return in_lines(path) or path
 
 
 def public_table(path: Path, options: argparse.Namespace) -> pd.DataFrame:

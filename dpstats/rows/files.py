@@ -40,35 +40,40 @@ def of_path(path: Path, asked: Asked) -> Source:
 
 
 def _parts(path: Path, asked: Asked) -> list[TablePart]:
+    lines = in_lines(path)
+    if lines is not None:
+        return list(lines.parts(asked))
+    check_arrow(_schema(path), asked)
+    return list(FORMATS[kind_of(path)].parts(path, asked))
+
+
+def in_lines(path: Path) -> CsvFile | None:
+    """The file at a path as one of lines of text; None where it is of a `Format`."""
     kind = kind_of(path)
-    if kind in SEPARATORS:
-        return list(CsvFile(path, SEPARATORS[kind]).parts(asked))
-    check_arrow(_schema(path, kind), asked)
-    return list(FORMATS[kind].parts(path, asked))
+    return None if kind in FORMATS else CsvFile(path, SEPARATORS[kind])
 
 
 def column_names(path: Path) -> list[str]:
     """The names of the columns of a file, or of the first in a folder; no record is read."""
-    first, found = data_files(path)[0], type_of_columns(path)
-    return list(CsvFile(first, SEPARATORS[kind_of(first)]).names if found is None else found.names)
+    first = data_files(path)[0]
+    return list((in_lines(first) or _schema(first)).names)
 
 
 def type_of_columns(path: Path) -> pa.Schema | None:
     """The names and types of the columns of a file, or of the first in a folder; None of a CSV file."""
     first = data_files(path)[0]
-    kind = kind_of(first)
-    return None if kind in SEPARATORS else _schema(first, kind)
+    return _schema(first) if in_lines(first) is None else None
 
 
-def _schema(path: Path, kind: str) -> pa.Schema:
-    schema = None
+def _schema(path: Path) -> pa.Schema:
+    schema, form = None, FORMATS[kind_of(path)]
     try:
-        found = FORMATS[kind].schema(path)
+        found = form.schema(path)
         schema = found if found.names else None  # names that are no text raise here
     except Exception:
         pass  # the exception of a reader may quote what it read
     if schema is None:
-        raise DataError(f"{path} cannot be read as {FORMATS[kind].title}")
+        raise DataError(f"{path} cannot be read as {form.title}")
     return schema
 
 

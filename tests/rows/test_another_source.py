@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -59,3 +60,15 @@ def test_its_header_is_checked_as_any() -> None:
         fit(Records(("y", "z"), np.column_stack([TABLE["y"], TABLE["x"]])))
     with pytest.raises(DataError, match="data must be a frame"):
         fit(object())
+
+
+def test_one_place_decides_whether_a_file_is_of_lines() -> None:
+    """So that a format whose records tell the types is added there."""
+    package = Path(dps.__file__).parent
+    named = {
+        str(path.relative_to(package)): path.read_text().count("SEPARATORS[")
+        for path in package.rglob("*.py")
+    }
+    asking = [path for path in package.rglob("*.py") if "SEPARATORS" in path.read_text()]
+    assert {path.name for path in asking} == {"paths.py", "files.py"}
+    assert sum(named.values()) == 1
