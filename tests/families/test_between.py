@@ -123,19 +123,24 @@ def test_the_information_is_the_covariance_of_scores_between_inspections(family:
 @EVERY_LAW
 @pytest.mark.parametrize("lower", [-2.0, 0.2, NEVER])
 def test_a_narrow_interval_is_a_failure_in_it(family: Family, lower: float) -> None:
-    """Next to the least hazard for which differences are taken, both ways agree to its square."""
+    """Next to the least hazard for which differences are taken, these are the mean of failures within.
+
+    The row is taken for one where log H has its mean.
+    """
     cut = taper(family, 8.0, floor_of(family, -1.3))
     hazard_there = np.exp(family.log_cumulative_hazard(np.array(lower)))
     ends = [family.quantile(-np.expm1(-(hazard_there + NARROW * times))) for times in (0.999, 1.001)]
     seen, wide = (read(family, cut, lower, end, 0.1, (-5.0, 2.0)) for end in ends)
     with np.errstate(all="ignore"):
-        sides = [between(family, np.array([lower]), np.array([end])).seen[0] for end in ends]
-    assert sides == [True, False]
-    # a floor is a bend of h1*
-    near = 0.02 if lower == NEVER and not family.bounded else 2e-3
-    for one, other in zip(seen[:2], wide[:2], strict=True):
-        assert one[0] == pytest.approx(other[0], rel=near, abs=near)
-    assert np.sqrt(seen.kept[0]) * seen.location[0] == pytest.approx(wide.location[0], rel=near)
+        sides = [between(family, np.array([lower]), np.array([end])) for end in ends]
+    assert [side.seen[0] for side in sides] == [True, False]
+    hazards = hazard_there + NARROW * (np.arange(1000) + 0.5) / 1000
+    within = family.quantile(-np.expm1(-hazards))
+    failures = read(family, cut, within, within, 0.1, (-5.0, 2.0))
+    for each, other in zip(failures[:2], wide[:2], strict=True):
+        assert each.mean() == pytest.approx(other[0], rel=2e-3, abs=2e-3)
+    assert family.log_cumulative_hazard(sides[0].z)[0] == pytest.approx(np.log(hazards).mean(), abs=2e-3)
+    assert np.sqrt(seen.kept[0]) * seen.location[0] == pytest.approx(wide.location[0], rel=2e-3)
 
 
 @EVERY_LAW

@@ -384,6 +384,11 @@ MUTANTS = (
         ("families/between.py", "seen = hazard < NARROW", "seen = hazard < 0"),
     ),
     planted(
+        "a row that failed in a narrow interval failed in its middle",
+        "families/test_between.py::test_a_narrow_interval_is_a_failure_in_it",
+        ("families/between.py", "np.exp(apart / np.expm1(apart) - 1)", "(1 + np.exp(-apart)) / 2"),
+    ),
+    planted(
         "failures between two times: an interval ends at the bound of times, survivors beyond it do not",
         "formula/test_intervals.py::test_an_end_out_of_bounds_stays_where_it_is",
         ("formula/response.py", "np.inf, upper)\n", "np.inf, np.fmin(upper, self.time_bounds[1]))\n"),
