@@ -505,6 +505,11 @@ MUTANTS = (
         (CODES, 'axis=0, mode="clip")', "axis=0)"),
     ),
     planted(
+        "an Arrow file on the standard input is taken for a CSV file",
+        "rows/test_same_content.py::test_each_format_is_known_wherever_formats_are_named",
+        ("cli/streams.py", 'b"ARROW1": ".arrow", ', ""),
+    ),
+    planted(
         "how a number is written decides about numbers in other records",
         "rows/test_grammar.py::test_digits_in_groups_are_no_matter_for_other_cells",
         (

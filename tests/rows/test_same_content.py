@@ -1,6 +1,8 @@
 """The same content is the same rows, to the bit, in whatever table or file it is written."""
 
 import decimal
+from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -10,6 +12,8 @@ import pytest
 from pyarrow import feather, parquet
 
 import dpstats as dps
+from dpstats.cli import options, streams
+from dpstats.errors import DataError
 from dpstats.rows import open_rows
 from dpstats.rows.files import FORMATS
 from dpstats.schema import WEIGHS
@@ -180,3 +184,19 @@ def test_every_reader_gives_the_same_bits(maker, tmp_path):
         same = block[name].view(np.uint8).reshape(N, -1) == column.view(np.uint8).reshape(N, -1)
         missing = np.isnan(block[name]) & np.isnan(column)
         assert (same.all(axis=1) | missing).all(), name
+
+
+@pytest.mark.parametrize("title", sorted({of.title for of in FORMATS.values()}))
+def test_each_format_is_known_wherever_formats_are_named(title, tmp_path, monkeypatch):
+    """By the standard input, in a file with the name of a CSV file, in messages, helps and pages."""
+    suffix, word = min(name for name, of in FORMATS.items() if of.title == title), title.split()[1]
+    path = in_format(tmp_path / f"d{suffix}")
+    monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=path.open("rb")))
+    assert FORMATS[streams._kept(tmp_path).suffix].title == title
+    with pytest.raises(DataError, match=word):
+        open_rows(path.rename(tmp_path / "d.csv"), SCHEMA, ["x"])
+    with pytest.raises(DataError, match=word):
+        open_rows(7, SCHEMA, ["x"])
+    assert word in open_rows.__doc__
+    told = [Path(options.__file__).read_text(), (Path(__file__).parents[2] / "docs" / "data.md").read_text()]
+    assert all(any(name in text for name, of in FORMATS.items() if of.title == title) for text in told)
