@@ -20,7 +20,7 @@ from dpstats.results.document import Document
 from dpstats.results.intervals import Estimate, critical, positive, rsquared
 from dpstats.results.record import given
 from dpstats.testing import SeededNoise, noise
-from tests.results.every import EVERY, MARGIN_AT, hazards
+from tests.results.every import EVERY, MARGIN_AT, hazards, svm
 from tests.results.fits import USE, capacitor
 from tests.results.linear import linear
 
@@ -75,17 +75,23 @@ def _asked(method: Callable[..., Any], at: dict[str, Any]) -> dict[str, Any]:
     return {name: each for name, each in known.items() if name in inspect.signature(method).parameters}
 
 
+def tables(owner: Any, at: dict[str, Any]) -> dict[str, Callable[[float], Any]]:
+    """Tables of a holder by their level, but forecasts, whose numbers have a law of their own."""
+    found = {}
+    for name in dir(type(owner)):
+        method = None if name.startswith(("_", "plot", "forecast")) else getattr(owner, name, None)
+        if callable(method) and "level" in inspect.signature(method).parameters:
+            asked = _asked(method, at)
+            found[name] = lambda level, method=method, asked=asked: method(**asked, level=level)
+    return found
+
+
 def _cases() -> Iterator[Any]:
-    """Tables by their level, of methods whose limits are quantiles of a normal law."""
+    """Those of all holders whose limits are quantiles of a normal law."""
     for holder, owner, at in _holders():
-        other = ("marginal_effects",) if holder in CURVED else ("forecast",)
-        for name in dir(type(owner)):
-            method = None if name.startswith(("_", "plot")) else getattr(owner, name, None)
-            if callable(method) and "level" in inspect.signature(method).parameters and name not in other:
-                asked = _asked(method, at)
-                yield pytest.param(
-                    lambda level, m=method, a=asked: m(**a, level=level), id=f"{holder} {name}"
-                )
+        for name, table in tables(owner, at).items():
+            if holder not in CURVED or name != "marginal_effects":
+                yield pytest.param(table, id=f"{holder} {name}")
     found = Quantity(0.4, 0.03, 0.02)
     yield pytest.param(lambda level: rsquared(found, level), id="rsquared")
     yield pytest.param(lambda level: positive("", found, level), id="positive")
@@ -135,6 +141,48 @@ def test_limits_are_quantiles_of_the_stated_error(table: Callable[[float], Any])
     for both in zip(*(rows(table(level)) for level in LEVELS), strict=True):
         if np.isfinite([row.limits for row in both]).all() and both[0].low < both[0].high:
             assert agreed(both), both
+
+
+LEFT = 0.7  # of the variances, where the others have noise
+
+
+def _less(make: Callable[..., dps.Fit], **changes: Any) -> dps.Fit:
+    cov = make().record.cov
+    return make(cov=LEFT * cov, cov_privacy=0 * cov, **changes)
+
+
+def _less_of_hazards() -> dps.Fit:
+    record = hazards().record
+    baseline, trend = given(record.baseline), given(record.trend)
+    left = replace(baseline, cov=LEFT * baseline.cov, cov_privacy=0 * baseline.cov)
+    return _less(hazards, baseline=left, trend=replace(trend, cov=LEFT * trend.cov))
+
+
+def _less_of_moments() -> Any:
+    moments = linear().moments
+    found = moments._found
+    names = ("mean_noise", "sd_noise", "corr_noise")
+    return replace(moments, _found=replace(found, **{name: 0 * getattr(found, name) for name in names}))
+
+
+@pytest.mark.parametrize(
+    "name, owner, less",
+    [
+        ("survreg-weibull", capacitor(), _less(capacitor)),
+        ("svm", svm(), _less(svm)),
+        ("coxph", hazards(), _less_of_hazards()),
+        ("ols", linear().moments, _less_of_moments()),
+    ],
+    ids=["survreg", "svm", "coxph", "moments"],
+)
+def test_noise_widens_all_limits(name: str, owner: Any, less: Any) -> None:
+    at = EVERY[name][1]
+    with_noise, without = tables(owner, at), tables(less, at)
+    assert set(with_noise) == set(without)
+    for table in with_noise:
+        both = zip(rows(with_noise[table](0.8)), rows(without[table](0.8)), strict=True)
+        known = [(row, other) for row, other in both if np.isfinite(row.limits).all()]
+        assert all(row.high - row.low > other.high - other.low for row, other in known), table
 
 
 @pytest.mark.parametrize("name", CURVED)
