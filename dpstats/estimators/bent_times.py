@@ -179,7 +179,9 @@ class Look:
         return np.asarray(np.sqrt(squares + noise**2 + self.events**2 * off))
 
     def weights(self, law: ColumnLaw) -> np.ndarray:
-        """Of rows at the points, whitened as weighted rows are."""
+        """Of rows at the points, whitened as weighted rows are; 1 where counts that hide none lose none."""
+        if max(self.line.lost, self.scale.missed.max(initial=0.0)) < ROUNDING:
+            return np.ones_like(law.at)
         heard = np.diag(self.line.moments)[self._axes] / self.line.moments[0, 0]
         squares = law.at**2 * (self.scale.ratio[self.chosen] / heard)[:, None]
         once = self.by_signs
