@@ -7,9 +7,9 @@ import dpstats as dps
 from dpstats.estimators.gram.bounds import FOURTH, MEAT, SPREAD, Bounds
 from dpstats.estimators.gram.far import KEPT, Distances, FarRows
 from dpstats.formula import build_design
-from dpstats.moments import LinearMoments
 from dpstats.rows import open_rows
 from dpstats.testing import NoNoise, SeededNoise
+from tests.estimators.plain import plain_moments
 from tests.made import under
 
 SCHEMA = dps.Schema(u=dps.bounded(-1, 1), x=dps.bounded(-2, 2), y=dps.bounded(-64, 64))
@@ -72,21 +72,7 @@ def heard(distance: float, noise: float) -> tuple[np.ndarray, np.ndarray]:
         noise,
         distances,
     )
-    moments = LinearMoments(
-        n=10_000,
-        gram=np.eye(2),
-        cross=np.zeros(2),
-        square=1.0,
-        noise_gram=0.0,
-        noise_cross=0.0,
-        noise_square=0.0,
-        origin=np.zeros(2),
-        map=np.eye(2),
-        scale=1.0,
-        penalised=np.ones(2),
-        constant=[1, 0],
-    )
-    found = rows.heard(moments, 3.0)
+    found = rows.heard(plain_moments(10_000, np.eye(2), np.zeros(2), 1.0, constant=[1, 0]), 3.0)
     assert found.bend is not None
     return found.cross, np.sqrt(np.diag(found.bend))
 

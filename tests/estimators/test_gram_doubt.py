@@ -10,6 +10,7 @@ from dpstats.estimators.gram.estimate import _rated, open_levels
 from dpstats.estimators.row_scale import RowScale
 from dpstats.moments import LinearMoments
 from dpstats.testing import SeededNoise, noise
+from tests.estimators.plain import plain_moments
 from tests.luck import most
 
 LAWS = {
@@ -50,19 +51,8 @@ def test_the_variance_of_rows_whose_weights_measure_precision_is_within_its_doub
     weights = np.exp(spread * np.random.default_rng(2).normal(size=50_000))
     left = np.minimum(1, cut * np.mean(weights) / weights)
     share, kept = np.mean(weights), np.mean(weights * left)
-    plain = LinearMoments(
-        n=len(weights),
-        gram=[[kept / share]],
-        cross=[0.0],
-        square=np.mean(left) / share,
-        noise_gram=0.0,
-        noise_cross=0.0,
-        noise_square=0.0,
-        origin=[0.0],
-        map=[[1.0]],
-        scale=1.0,
-        penalised=[0.0],
-        constant=[1.0],
+    plain = plain_moments(
+        len(weights), [[kept / share]], [0.0], np.mean(left) / share, penalised=[0.0], constant=[1.0]
     )
     told = _rated(plain, 1.0, 1.0)
     assert told.unit == 1.0 and plain.gram_weight == pytest.approx(kept / share)
@@ -144,20 +134,8 @@ def flagged(share: float, mean: float, error: float) -> tuple[LinearMoments, Coo
     )
     few = min(share, 1 - share)
     ways = np.array([share, sd, 0.0, 0.0]) if share < 0.5 else np.array([1 - share, -sd, 0.0, 0.0])
-    gram = np.eye(4)
-    moments = LinearMoments(
-        n=10**9,
-        gram=gram,
-        cross=ways * few * mean / float(ways @ ways),
-        square=1.0,
-        noise_gram=0.0,
-        noise_cross=error * few / float(np.linalg.norm(ways)),
-        noise_square=0.0,
-        origin=np.zeros(4),
-        map=np.eye(4),
-        scale=1.0,
-        penalised=np.ones(4),
-    )
+    cross, noise_cross = ways * few * mean / float(ways @ ways), error * few / float(np.linalg.norm(ways))
+    moments = plain_moments(10**9, np.eye(4), cross, 1.0, noise_cross=noise_cross)
     return moments, Coordinates(scale, np.eye(4), np.zeros(4), 1.0, np.eye(4), np.eye(4))
 
 
@@ -210,24 +188,12 @@ def test_a_rare_flag_of_a_large_effect_is_right_or_lost(
 
 @pytest.mark.parametrize("weight", [0.8, 1.0])
 def test_sigma_counts_the_noise_of_the_mean_weight_by_which_it_is_divided(weight: float) -> None:
-    noise, k, errors, told = 0.02, 2, [], []
+    noise, errors, told = 0.02, [], []
     for draw in np.random.default_rng(7).normal(size=400):
         gram = np.diag([weight + noise * draw, weight])
-        moments = LinearMoments(
-            n=10**6,
-            gram=gram,
-            cross=np.zeros(k),
-            square=weight,
-            noise_gram=noise,
-            noise_cross=1e-9,
-            noise_square=1e-9,
-            origin=np.zeros(k),
-            map=np.eye(k),
-            scale=1.0,
-            penalised=np.array([0.0, 1.0]),
-            constant=np.array([1.0, 0.0]),
-        )
-        sigma = moments.sigma()
+        noises = dict(noise_gram=noise, noise_cross=1e-9, noise_square=1e-9)
+        sides = dict(penalised=np.array([0.0, 1.0]), constant=np.array([1.0, 0.0]))
+        sigma = plain_moments(10**6, gram, np.zeros(2), weight, **noises, **sides).sigma()
         errors.append(sigma.value - 1)
         told.append(sigma.se_privacy)
     assert np.sqrt(np.mean(np.square(told)) / np.mean(np.square(errors))) == pytest.approx(1, abs=0.15)

@@ -14,10 +14,10 @@ from statsmodels.regression.linear_model import RegressionResultsWrapper
 
 import dpstats as dps
 from dpstats.formula import build_design
-from dpstats.moments import LinearMoments
 from dpstats.moments.spread import residual_variance
 from dpstats.rows import open_rows
 from dpstats.testing import NoNoise, noise
+from tests.estimators.plain import plain_moments
 from tests.made import under
 
 N = 800
@@ -234,20 +234,7 @@ def test_the_example_of_the_spec() -> None:
     off = ~np.eye(3, dtype=bool)
     assert np.diag(release.sds[0]) / 4 == pytest.approx(1.4142135624, rel=1e-5)
     assert release.sds[0][off] / 4 == pytest.approx(1.0, rel=1e-5)
-    moments = LinearMoments(
-        n=4,
-        gram=matrix[:2, :2],
-        cross=matrix[:2, 2] / c,
-        square=matrix[2, 2] / c**2,
-        noise_gram=0.0,
-        noise_cross=0.0,
-        noise_square=0.0,
-        origin=np.zeros(2),
-        map=np.eye(2),
-        scale=1.0,
-        penalised=np.ones(2),
-        constant=[1, 0],
-    )
+    moments = plain_moments(4, matrix[:2, :2], matrix[:2, 2] / c, matrix[2, 2] / c**2, constant=[1, 0])
     assert moments.solve().params == pytest.approx([0.6947969186, 2.0843907559], abs=1e-4)
     assert moments.mean_weight == pytest.approx(0.85, abs=1e-5)
     # the spec's is per row, ours per unit of weight and over n - d
