@@ -702,7 +702,7 @@ MUTANTS = (
     planted(
         "all that octaves tell of a square is lost by rows that weigh less",
         "models/test_bends.py::test_a_curved_yes_or_no_whose_rows_all_count_is_no_news",
-        ("estimators/newton/check.py", "_SURELY = 7 / 3", "_SURELY = 0.0"),
+        ("estimators/newton/check.py", "_BY_OCTAVES = 7 / 3", "_BY_OCTAVES = 0.0"),
     ),
     planted(
         "what a skewed column loses of its spread is nothing (glm)",

@@ -107,14 +107,16 @@ def posterior(entries: np.ndarray, noise: float, most: float) -> tuple[np.ndarra
     sizes, seen = _SIZES[_SIZES <= max((most / noise) ** 2, _SIZES[0])], (entries / noise) ** 2
     logs = -(np.log1p(sizes) + seen[:, None] / (1 + sizes)) / 2
     likely = np.exp(logs - logs.max(axis=1, keepdims=True))
+
+    def chances(weights: np.ndarray) -> np.ndarray:
+        each = likely * weights
+        return each / each.sum(axis=1, keepdims=True)
+
     weights = np.full(len(sizes), 1 / len(sizes))
     for _ in range(_ROUNDS):
-        each = likely * weights
-        each /= each.sum(axis=1, keepdims=True)
-        weights = each.sum(axis=0) + _BEFORE
+        weights = chances(weights).sum(axis=0) + _BEFORE
         weights /= weights.sum()
-    each = likely * weights
-    each /= each.sum(axis=1, keepdims=True)
+    each = chances(weights)
     gains = sizes / (1 + sizes)
     gain = each @ gains
     return gain * entries, gain + (each @ gains**2 - gain**2) * seen
