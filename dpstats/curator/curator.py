@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import functools
 import itertools
+import math
 import operator
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple, TypeVar
 
@@ -19,7 +21,6 @@ from dpstats.curator import noise
 from dpstats.curator.account import GUARD, Account, Price, guarded
 from dpstats.curator.blocks import Block, Blocks, RowReader, RowSource, Scratch
 from dpstats.curator.engines import chosen, gathered
-from dpstats.curator.folded import Folded
 from dpstats.curator.lattice import MAX_ROWS, coordinates
 from dpstats.curator.law import (
     LEAST_MU,
@@ -32,13 +33,146 @@ from dpstats.curator.law import (
 )
 from dpstats.curator.objective import PASSES, Objective, Planned, Slope, Slopes
 from dpstats.curator.partial import Task, WorkError, statistic_of, summed
-from dpstats.curator.progress import Bar
+from dpstats.curator.products import predictor
 from dpstats.curator.release import Minimum, Release
-from dpstats.curator.sample import Sample
 from dpstats.curator.statistics import Statistic
 from dpstats.errors import BudgetError, DataError
 from dpstats.ledger import Ledger
+from dpstats.rows.parts import TablePart, cut
 from dpstats.schema import Unit
+
+_LEAST_SHOWN = 2**17  # rows: a pass over fewer takes hardly so long as a bar waits
+
+
+class Bar:
+    """Shows how many rows of a pass are summed, by tqdm, if it is there and the options want it.
+
+    Whether there is a bar, and what it counts by, follows from n alone: how many rows a part of a file has,
+    and whether a file has parts, follows from how long its records are.
+
+    Parameters
+    ----------
+    n : int
+        Rows of a pass.
+    step : int
+        Rows that are told of at a time.
+    number : int
+        Of the pass.
+    shown : bool
+        Whether there is a bar at all.
+    """
+
+    def __init__(self, n: int, step: int, number: int, shown: bool) -> None:
+        many = shown and n >= _LEAST_SHOWN
+        self._bar = (
+            running.bar(total=n, desc=f"pass {number}", unit=" rows", unit_scale=True) if many else None
+        )
+        self._n, self._step, self._summed, self._told = n, step, 0, 0
+
+    def __call__(self, rows: int) -> None:
+        """So many more are summed."""
+        self._summed += rows
+        while self._bar is not None and self._told < self._n and self._summed >= self._next():
+            told, self._told = self._told, self._next()
+            self._bar.update(self._told - told)
+
+    def _next(self) -> int:
+        return min(self._told + self._step, self._n)
+
+    def over(self, blocks: Iterable[Block]) -> Iterator[Block]:
+        """Blocks, of which each is summed when the next is asked for."""
+        for block in blocks:
+            yield block
+            self(len(block.ok))
+
+    def close(self) -> None:
+        """The pass is over."""
+        if self._bar is not None:
+            self._bar.close()
+
+
+_SIDES = 2**8  # of the coin of a row, a byte
+
+
+class Sample(HoldsRows):
+    """The rows that are drawn by a coin for each, once; see :meth:`dpstats.curator.Curator.sampled`.
+
+    Parameters
+    ----------
+    rows : RowSource
+        Kept in memory, so that each pass has them in the same order.
+    share : float
+        The chance of a row, of which the next multiple of 1 / 256 is taken.
+    coins : callable
+        So many random bytes. It is told how many rows there are, and nothing else of them.
+
+    Attributes
+    ----------
+    n : int
+        Number of rows that were drawn. It follows from coins alone.
+    """
+
+    def __init__(self, rows: RowSource, share: float, coins: Callable[[int], bytes]) -> None:
+        self._rows = rows
+        self._drawn = np.frombuffer(coins(rows.n), dtype=np.uint8) < math.ceil(_SIDES * share)
+        self.n = int(np.count_nonzero(self._drawn))
+
+    @property
+    def unit(self) -> Unit:
+        """That of all rows."""
+        return self._rows.unit
+
+    def parts(self) -> Sequence[TablePart]:
+        """None: they are kept."""
+        return ()
+
+    def hold(self) -> None:
+        """Nothing changes what was drawn."""
+
+    def blocks(self, size: int = MAX_ROWS) -> Iterator[dict[str, np.ndarray]]:
+        """The rows that were drawn, at most ``size`` at a time."""
+        starts = range(0, self._rows.n, size)
+        places = (np.flatnonzero(self._drawn[start : start + size]) for start in starts)
+        blocks = zip(self._rows.blocks(size), places, strict=True)
+        return cut(({name: values[at] for name, values in block.items()} for block, at in blocks), size)
+
+
+class Folded:
+    """A design of an intercept alone, to whose offset covariates are added times public slopes.
+
+    A row of it depends on the same row of the design and on public numbers alone, and its offset is moved
+    into bounds that follow from those of the columns. So it is a design like any other, for which every
+    statistic is proved.
+
+    Parameters
+    ----------
+    design : RowReader
+        With an intercept, its first column.
+    bounds : array, shape (d, 2)
+        Of its d covariates.
+    slopes : array, shape (d,)
+        Released.
+    """
+
+    names = ("Intercept",)
+    has_intercept = True
+
+    def __init__(self, design: RowReader, bounds: np.ndarray, slopes: np.ndarray) -> None:
+        self._design, self._slopes = design, np.append(0.0, slopes)
+        ends = np.sort(np.asarray(bounds) * np.asarray(slopes)[:, None], axis=1).sum(axis=0)
+        low, high = design.offset_bounds
+        self.offset_bounds = (low + float(ends[0]), high + float(ends[1]))
+        self.delayed, self.intervals, self.weights = design.delayed, design.intervals, design.weights
+        self.counts_units, self.strata = design.counts_units, design.strata
+        self.subset = design.subset
+
+    def read(self, columns: dict[str, np.ndarray], memory: Scratch | None = None) -> Block:
+        """As the design's, with the covariates in the offset."""
+        rows = self._design.read(columns, memory)
+        offset = predictor(self._slopes, rows.exog.T, Scratch()) + rows.offset
+        exog = np.asfortranarray(rows.exog[:, :1])
+        return replace(rows, exog=exog, offset=np.clip(offset, *self.offset_bounds))
+
 
 T = TypeVar("T")
 

@@ -20,7 +20,8 @@ from pyarrow import parquet
 
 import dpstats as dps
 from dpstats import running
-from dpstats.curator import Curator, progress
+from dpstats.curator import Curator
+from dpstats.curator.curator import Bar
 from dpstats.curator.engines import Cluster, Processes, Spark, chosen, gathered
 from dpstats.curator.objective import PASSES, Objective
 from dpstats.curator.partial import Failure, Task, WorkError, partial
@@ -342,7 +343,7 @@ def test_workers_without_loky_are_refused_before_there_is_a_table(monkeypatch):
 def shown_at_once(monkeypatch):
     """A bar for each pass, however short it is."""
     monkeypatch.setattr(running, "_DELAY", 0)
-    monkeypatch.setattr(progress, "_LEAST", 0)
+    monkeypatch.setattr("dpstats.curator.curator._LEAST_SHOWN", 0)
 
 
 @pytest.mark.parametrize("n", [1, 7, 8, 20, 24])
@@ -352,8 +353,8 @@ def test_a_bar_tells_nothing_of_how_rows_lie_in_parts(n, monkeypatch):
     said = {}
     for parts in ([n], [1] * n, [n // 3, n - n // 3], [n - n // 5, n // 5]):
         told = []
-        monkeypatch.setattr(progress, "bar", lambda told=told, **_: SimpleNamespace(update=told.append))
-        bar = progress.Bar(n, 8, 1, shown=True)
+        monkeypatch.setattr("dpstats.running.bar", lambda told=told, **_: SimpleNamespace(update=told.append))
+        bar = Bar(n, 8, 1, shown=True)
         for rows in parts:
             bar(rows)
         assert sum(told) == n

@@ -22,8 +22,7 @@ from dpstats.estimators.objective import (
     make_plan,
 )
 from dpstats.estimators.objective.bounds import Cut
-from dpstats.estimators.objective.curvature import Matrices
-from dpstats.estimators.objective.debiased import _farther, _scores, without_penalty
+from dpstats.estimators.objective.debiased import Matrices, _farther, _scores, without_penalty
 from dpstats.estimators.objective.plan import least_ridge
 from dpstats.estimators.objective.tuning import TUNING, Tuning
 from dpstats.families import LOGISTIC_LOSS, huber_hinge

@@ -9,7 +9,7 @@ import pytest
 import dpstats as dps
 from dpstats.estimators.gram.structure import Structure
 from dpstats.estimators.gram.unrelated import Known, NoiseLeft, pairs, posterior
-from dpstats.estimators.objective.curvature import Matrices
+from dpstats.estimators.objective.debiased import Matrices
 from dpstats.testing import SeededNoise, noise
 
 LEVELS = np.array([[0, 1, 2, 3], [1, 1, -1, 4], [2, -1, 2, 5], [3, 4, 5, 6]])

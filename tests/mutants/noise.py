@@ -6,7 +6,7 @@ from tests.mutants.mutant import planted
 CURATOR, ACCOUNT, PRIVATE = "curator/curator.py", "curator/account.py", "_private.py"
 LAW, LATTICE = "curator/law.py", "curator/lattice.py"
 NOISE, KNORM, WISHART = "curator/mechanisms.py", "curator/knorm.py", "curator/wishart.py"
-SAMPLE, GAUSSIAN = "curator/sample.py", "estimators/location_scale/gaussian.py"
+SAMPLE, GAUSSIAN = "curator/curator.py", "estimators/location_scale/gaussian.py"
 
 MUTANTS = (
     planted(
@@ -456,7 +456,7 @@ MUTANTS = (
     planted(
         "a bar tells how many rows each part of a file has",
         "curator/test_engines.py::test_a_bar_tells_nothing_of_how_rows_lie_in_parts",
-        ("curator/progress.py", "self._bar.update(self._told - told)", "self._bar.update(rows)"),
+        ("curator/curator.py", "self._bar.update(self._told - told)", "self._bar.update(rows)"),
     ),
     planted(
         "what an exception of a worker says, which may be a cell, is told",

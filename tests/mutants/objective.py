@@ -64,7 +64,7 @@ MUTANTS = (
     planted(
         "noise along one direction tells whether several that have no curvature are believed",
         "estimators/test_unrelated.py::test_an_eigenvalue_that_noise_alone_has_made_is_seldom_believed",
-        ("estimators/objective/curvature.py", "np.maximum(believed(noise), edges)", "believed(noise)"),
+        ("estimators/objective/debiased.py", "np.maximum(believed(noise), edges)", "believed(noise)"),
     ),
     planted(
         "noise that was taken off pairs without a correlation counts as if it were left",
