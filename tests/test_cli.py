@@ -123,7 +123,7 @@ def test_help_shows_the_whole_way(capsys: pytest.CaptureFixture[str]) -> None:
         (fit(out="a.xlsx"), "must end in .json, not as a.xlsx does"),
         (["demo", "--out", "new.csv"], "new.csv exists"),
         (fit(sep="ab"), "sep must be one ASCII character"),
-        (fit(decimal=","), "sep and decimal are both ','"),
+        (fit(decimal=";"), "decimal must be '.' or ','"),
         (fit(encoding="utf-16"), "encoding must be one in which ASCII"),
         (fit("drives.xlsx"), "there is no file"),
         (fit("time ~ voltage", formula="drives.csv"), "the order is: dpstats fit FORMULA DATA"),
@@ -699,7 +699,7 @@ def test_only_our_own_warnings_are_shown(capsys: pytest.CaptureFixture[str]) -> 
 def test_arguments_of_functions_are_told_as_options_of_the_command() -> None:
     options = argparse.Namespace(reuse=None, coef=None, sep=None, thousands=None, as_text=None, formula=None)
     for told, says in (
-        ("declare their version, such as reuse='2026-11'", "declare their version, such as --reuse 2026-11"),
+        ("say reuse='2026-11'", "say --reuse 2026-11"),
         ("give coef=.", "give --coef."),
         ("write as_text=True", "write --as-text"),
         ("dps.read_csv(path, sep=';', thousands='.')", "--sep ';', --thousands ."),

@@ -190,6 +190,7 @@ def test_life_is_that_of_python(kept: Path, capsys: pytest.CaptureFixture[str]) 
         (["t_test", "--with", "hypothesis=voltage = 0"], lambda fit: fit.t_test("voltage = 0").document),
         (["shape"], lambda fit: fit.shape),
         (["time_ratios", "--level", "0.9"], lambda fit: fit.time_ratios(level=0.9)),
+        (["time_ratios", "--with", "units=voltage=10"], lambda fit: fit.time_ratios(units={"voltage": 10})),
         (
             ["reliability", "--at", "voltage=250", "--with", "times=10,100"],
             lambda fit: fit.reliability({"voltage": 250}, times=[10, 100]),

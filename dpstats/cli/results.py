@@ -29,7 +29,7 @@ DPI = 150  # of a picture in dots: a figure of 7.5 inches is as wide as most scr
 _NO_TABLES = ("save", "load", "to_dict", "from_dict", "record", "design", "schema", "model", "document")
 _MARKS = re.compile(r":\w+:(?=`)|`+")  # those of reStructuredText
 _POINTS = ("newdata", "fleet")  # what methods call new units
-_OWN_POINTS = ("use", "stress")  # new units that are written beside --with
+_OF_NAMES = ("use", "stress", "units")  # what is by name: --with use=temp=30,load=2
 
 Saved = Fit | CurveFit | Description
 
@@ -198,7 +198,7 @@ def _words(options: argparse.Namespace) -> dict[str, Any]:
             raise SpecificationError(
                 f"new units are given by --at NAME=VALUE,... or --new FILE, not by {name}="
             )
-        if name in _OWN_POINTS:
+        if name in _OF_NAMES:
             found[name] = {
                 key: _value(value) for key, _, value in (p.partition("=") for p in text.split(","))
             }

@@ -279,8 +279,8 @@ def _in_one_unit(first: Expression, last: Expression, code: str, schema: Schema)
     if one and other and one != other:
         raise FormulaError(
             f"{code!r}: {first.text!r} is declared in {one} and {last.text!r} in {other}, and both must "
-            "be in one unit; convert one of them in the formula, such as Surv(entry * 24, time, event), or "
-            "declare one unit for both"
+            "be in one unit; convert one of them in the formula, such as Surv(entry * 24, time, event) of "
+            "days and hours, or declare one unit for both"
         )
 
 

@@ -211,8 +211,8 @@ def _tell_of_reuse(kept: _Kept) -> None:
         warn(f"{about}, of the version {kept.version!r} of the data")
     else:
         warn(
-            f"{about}. If values have changed since, leave out reuse, or declare their version, such as "
-            "reuse='2026-11'"
+            f"{about}. If values have changed since, leave out reuse=True; in Python a text in its place "
+            "declares a version of the data"
         )
 
 

@@ -308,10 +308,14 @@ def read_known(given: Any, design: Design, response: str | None, inside: bool = 
         )
     told = dict(given or {})
     pairs = {key: told.pop(key) for key in list(told) if isinstance(key, tuple)}
-    if not set(told) <= readable:
+    if unread := set(told) - readable:
+        left = design.response
         raise SpecificationError(
-            "covariates= names something that the formula does not read; it reads "
-            f"{', '.join(sorted(readable)) or 'no variable'}{near(set(told) - readable, sorted(readable))}"
+            f"{left.text!r} is of another scale than its variable: leave it out of covariates= and give "
+            f"scale=, the sd of residuals of {left.text!r}"
+            if unread <= {left.text, *left.variables}
+            else "covariates= names something that the formula does not read; it reads "
+            f"{', '.join(sorted(readable)) or 'no variable'}{near(unread, sorted(readable))}"
         )
     mine = _of_response(response, told, design.schema)
     spreads, shares, assumed = _marginals(told, names, design.schema)

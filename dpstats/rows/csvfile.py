@@ -9,6 +9,7 @@ import csv
 import gzip
 import io
 import os
+import re
 import string
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
@@ -187,7 +188,7 @@ class CsvFile:
             text = line.removesuffix(b"\r").decode("utf-8" if self.is_utf8 else self.encoding)
             found = fields(text, self.sep)
         except ValueError:
-            return f"is not written in {self.encoding}; encoding='latin-1' (--encoding) may be right"
+            return f"is not written in {self.encoding}; encoding={_western(line)!r} (--encoding) may be right"
         except csv.Error:
             return (
                 "has a null character, a quotation mark or a carriage return out of place, or an end of line "
@@ -293,7 +294,8 @@ def read_csv(
     sep : str, optional
         The character between fields. Default: a tab if the name ends in ``.tsv`` or ``.tab``, else a comma.
     decimal : str
-        ``"."`` or ``","``.
+        ``"."`` or ``","``. Where it is `sep`, too, numbers with a decimal comma stand in quotation
+        marks.
     encoding : str
         An encoding in which ASCII characters are themselves, such as ``"latin-1"``.
     thousands : str, optional
@@ -327,8 +329,8 @@ def read_csv(
         raise DataError(f"sep must be one ASCII character such as ',', ';' or a tab, not {shown(sep)}")
     if not among(decimal, (".", ",")):
         raise DataError(f"decimal must be '.' or ',', not {shown(decimal)}")
-    if sep == decimal:
-        raise DataError(f"sep and decimal are both {sep!r}; in a file with decimal commas, sep is often ';'")
+    if isinstance(encoding, str) and encoding.lower().replace("_", "-") in _MARKED:
+        raise DataError("leave encoding out: a mark of byte order before UTF-8 is skipped in any case")
     if not _is_ascii_based(encoding):
         raise DataError(
             f"encoding must be one in which ASCII characters are themselves, such as 'utf-8' or "
@@ -343,10 +345,16 @@ def read_csv(
     return CsvFile(path, sep, decimal, encoding, thousands)
 
 
+_MARKED = ("utf-8-sig", "utf8-sig")  # what Python and pandas users call UTF-8 with a mark of byte order
 _BETWEEN_GROUPS = (",", ".", " ", "'", "\u2019", "\u00a0", "\u202f")
 
 
 _NO_SEPARATOR = frozenset(string.ascii_letters + string.digits + '+-"\r\n\0')
+
+
+def _western(line: bytes) -> str:
+    """What a line that is not UTF-8 may be in; some of its bytes are letters in Windows alone."""
+    return "cp1252" if re.search(rb"[\x80-\x9f]", line) else "latin-1"
 
 
 def _is_ascii_based(encoding: object) -> bool:

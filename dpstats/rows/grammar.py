@@ -29,16 +29,19 @@ def _number_pattern(mark: str) -> re.Pattern[bytes]:
 _NUMBER = {".": _number_pattern(r"\."), ",": _number_pattern(",")}
 
 
-def simple_number(mark: str = ".") -> str:
+def simple_number(mark: str | None = ".") -> str:
     """A pattern of RE2 for numbers that every bulk parser reads, and that cannot overflow.
 
-    Without blanks and a plus sign, at most 20 digits before the decimal mark, and an exponent of at most two
-    digits: far inside the range of float64. Digits after the mark are not counted, because a count would give
-    the automaton of a whole line hundreds of states; a bulk parser rounds any number of them correctly, down
-    to zero. Other numbers are converted one by one.
+    It is of whole numbers if there is no mark. Without blanks and a plus sign, at most 20 digits before the
+    decimal mark, and an exponent of at most two digits: far inside the range of float64. Digits after it are
+    not counted, because a count would give the automaton of a whole line hundreds of states; a bulk parser
+    rounds any number of them correctly, down to zero. Other numbers are converted one by one.
     """
+    whole, exponent = "[0-9]{1,20}", "(?:[eE][+-]?[0-9]{1,2})?"
+    if mark is None:
+        return f"-?{whole}{exponent}"
     mark = re.escape(mark)
-    return f"-?(?:[0-9]{{1,20}}(?:{mark}[0-9]*)?|{mark}[0-9]+)(?:[eE][+-]?[0-9]{{1,2}})?"
+    return f"-?(?:{whole}(?:{mark}[0-9]*)?|{mark}[0-9]+){exponent}"
 
 
 def number(cell: bytes, mark: str = ".") -> float:

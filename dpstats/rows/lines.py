@@ -133,8 +133,11 @@ class Lines:
         sep, blank = re.escape(self._sep), "[" + " \t".replace(self._sep, "") + "]"
         text = f'(?:[^{sep}"\\r\\n\\x00]*|"(?:[^"\\r\\n\\x00]|"")*")'
         missing = "|".join(re.escape(text) for text in MISSING_TEXTS if self._sep not in text)
-        plain = f"{blank}*(?:{simple_number(self._decimal)}){blank}*|{missing}"
-        numeric = f'(?:{plain}|"(?:{plain})")'
+        bare = simple_number(None if self._decimal == self._sep else self._decimal)
+        unquoted, quoted = (
+            f"{blank}*(?:{one}){blank}*|{missing}" for one in (bare, simple_number(self._decimal))
+        )
+        numeric = f'(?:{unquoted}|"(?:{quoted})")'
         numbers = {self._places[name] for name in self._numbers}
         return "\\A" + sep.join(numeric if i in numbers else text for i in range(self._width)) + "\\r?\\n\\z"
 

@@ -14,11 +14,16 @@ from dpstats.errors import DataError
 
 SEPARATORS = {".csv": ",", ".txt": ",", ".tsv": "\t", ".tab": "\t"}
 COMPRESSIONS = (".gz", ".zst")
-_DATABASE = "open a connection and give dps.read_sql('SELECT ...', connection)"
+_DATABASE = (
+    "save the table as Parquet or CSV, or open a connection and give dps.read_sql('SELECT ...', connection)"
+)
 _OTHERS = {
     **dict.fromkeys((".db", ".sqlite", ".sqlite3"), f"{_DATABASE}, with sqlite3.connect(path)"),
     **dict.fromkeys((".bz2", ".xz", ".zip", ".7z", ".tar"), "unpack it, or compress it by gzip"),
-    **dict.fromkeys((".json", ".jsonl", ".ndjson"), "give a frame, such as pd.read_json(path)"),
+    **dict.fromkeys(
+        (".jsonl", ".ndjson"), "give a frame, pd.read_json(path, lines=True), or save it as Parquet"
+    ),
+    ".json": "give a frame, such as pd.read_json(path), or save it as Parquet",
     **dict.fromkeys((".pkl", ".pickle"), "give a frame, pd.read_pickle(path)"),
     **dict.fromkeys((".rds", ".rda", ".rdata"), "write it as Parquet or CSV in R"),
     ".duckdb": "give a relation, duckdb.connect(path, read_only=True).sql('SELECT ...')",

@@ -188,6 +188,7 @@ class Asked:
             named = sum(bool(name.strip()) for name in columns)
             raise DataError(
                 f"the data have no column {lacking}{_near(missing, columns)} "
+                + ("" if self.schema.privacy_unit.column not in missing else _UNIT)
                 + _RENAME
                 + (_TITLE if named == 1 < len(self.columns) else _HEADER)
                 + "Say it with dps.read_csv(path, sep=';')"
@@ -206,7 +207,11 @@ class Asked:
 
 _RENAME = (
     "Rename the column, or the variable in the formula and in the schema, or leave out of the schema what no "
-    "model needs. Of a file: "
+    "model needs. Of a file of text: "
+)
+_UNIT = (
+    "The schema says that it holds the unit of privacy: without it a guarantee is of one row, and not of all "
+    "rows of a unit. "
 )
 _HEADER = "does the first line hold the names? is the separator right? "
 _TITLE = (

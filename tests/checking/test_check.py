@@ -338,6 +338,12 @@ def test_lines_of_a_csv_file_that_hold_no_record_say_why(tmp_path: Path) -> None
     assert "1 not with a decimal comma, which decimal=',' says that numbers have ('1.5')" in first
 
 
+def test_a_line_with_the_euro_of_windows_is_said_to_be_of_windows(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_bytes(b"x,y\n1,\x80 2\n")
+    found = dps.check(tmp_path / "a.csv", dps.Schema(x=dps.bounded(0, 9), y=dps.bounded(0, 9)))
+    assert "encoding='cp1252'" in str(found) and "latin" not in str(found)
+
+
 def test_what_is_wrong_with_several_variables_is_told_once(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text("x,y\n1,2\n\n")
     found = dps.check(tmp_path / "a.csv", dps.Schema(x=dps.bounded(0, 9), y=dps.bounded(0, 9)))

@@ -443,6 +443,13 @@ def test_a_misspelt_variable_is_answered_with_the_one_it_is_like() -> None:
     assert "did you mean" not in str(refused.value)
 
 
+@pytest.mark.parametrize("name", ["y", "log(y)"])
+def test_a_transformed_response_is_told_by_its_scale(name: str) -> None:
+    model = dps.ols("log(y) ~ load", None, dps.Schema(y=dps.bounded(1, 10), load=dps.bounded(0, 10)))
+    with pytest.raises(SpecificationError, match=r"give scale=, the sd of residuals of 'log\(y\)'"):
+        dps.plan(model, dps.zcdp(0.5), 1000, covariates={name: (5, 2)})
+
+
 @pytest.mark.long
 def test_looks_at_a_unit_are_told() -> None:
     inspected, law = MODELS["inspected"]

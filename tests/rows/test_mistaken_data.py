@@ -249,6 +249,15 @@ def test_which_of_several_tables_is_at_fault_is_named(tmp_path) -> None:
         open_rows([FRAME, FRAME[["maker"]]], SCHEMA, ["time"])
 
 
+def test_a_lacking_column_of_the_unit_is_said_to_be_that() -> None:
+    schema = SCHEMA.unit("customer", max_rows=3)
+    with pytest.raises(DataError, match="no column 'customer'.*holds the unit of privacy"):
+        open_rows(FRAME, schema, ["time"])
+    with pytest.raises(DataError, match="no column 'time'") as refused:
+        open_rows(FRAME[["maker"]].assign(customer=1), schema, ["time"])
+    assert "unit of privacy" not in str(refused.value)
+
+
 def test_what_a_frame_of_several_lacks_is_told_also_where_a_ledger_is_charged(tmp_path) -> None:
     frames = (frame for frame in (FRAME, FRAME[["maker"]]))
     model = dps.ols("time ~ maker", frames, SCHEMA)

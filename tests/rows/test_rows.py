@@ -224,6 +224,10 @@ def test_a_csv_may_use_a_missing_value_s_name_as_a_level(tmp_path):
             "no table of text or Arrow: give a frame, such as pd.read_json",
         ),
         (
+            lambda path: _written(path, "d.jsonl", "x"),
+            r"pd.read_json\(path, lines=True\), or save it as Parquet",
+        ),
+        (
             lambda path: dps.read_csv(_written(path, "d.pkl", "x")),
             "no table of text or Arrow: give .* pd.read_pickle",
         ),
