@@ -98,31 +98,30 @@ def rho_of_approx(epsilon: float, delta: float) -> float:
     return bisected(lambda rho: epsilon_of_zcdp(rho, delta) <= epsilon, 1e-60, 1e32)
 
 
+def stepped(near: float, short: Callable[[float], bool], end: float) -> float:
+    """The float at `near`, or the first one from there towards `end`, that falls not short any more."""
+    while short(near):
+        near = math.nextafter(near, end)
+    return near
+
+
 def sum_up(a: float, b: float) -> float:
     """a + b rounded up."""
-    total = a + b
-    return total if Fraction(total) >= Fraction(a) + Fraction(b) else math.nextafter(total, math.inf)
+    return stepped(a + b, lambda x: Fraction(x) < Fraction(a) + Fraction(b), math.inf)
 
 
 def hypot_up(a: float, b: float) -> float:
     """sqrt(a^2 + b^2) rounded up."""
-    total = math.hypot(a, b)
-    while Fraction(total) ** 2 < Fraction(a) ** 2 + Fraction(b) ** 2:
-        total = math.nextafter(total, math.inf)
-    return total
+    return stepped(
+        math.hypot(a, b), lambda x: Fraction(x) ** 2 < Fraction(a) ** 2 + Fraction(b) ** 2, math.inf
+    )
 
 
 def sqrt_down(square: float) -> float:
     """Square root rounded down."""
-    root = math.sqrt(square)
-    while Fraction(root) ** 2 > Fraction(square):
-        root = math.nextafter(root, 0)
-    return root
+    return stepped(math.sqrt(square), lambda x: Fraction(x) ** 2 > Fraction(square), 0.0)
 
 
 def half_square_up(root: float) -> float:
     """root^2 / 2 rounded up."""
-    half = root * root / 2
-    while 2 * Fraction(half) < Fraction(root) ** 2:
-        half = math.nextafter(half, math.inf)
-    return half
+    return stepped(root * root / 2, lambda x: 2 * Fraction(x) < Fraction(root) ** 2, math.inf)

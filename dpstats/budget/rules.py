@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from dpstats._conversions import bisected
+from dpstats._conversions import bisected, stepped
 from dpstats.errors import BudgetError
 
 if TYPE_CHECKING:
@@ -40,26 +40,17 @@ def exact(value: float) -> Fraction:
 
 def up(value: Fraction) -> float:
     """Smallest float not below `value`, as decimals."""
-    number = float(value)
-    while exact(number) < value:
-        number = math.nextafter(number, math.inf)
-    return number
+    return stepped(float(value), lambda x: exact(x) < value, math.inf)
 
 
 def down(value: Fraction) -> float:
     """Largest float not above `value`, as decimals."""
-    number = float(value)
-    while exact(number) > value:
-        number = math.nextafter(number, -math.inf)
-    return number
+    return stepped(float(value), lambda x: exact(x) > value, -math.inf)
 
 
 def root_up(square: Fraction) -> float:
     """Square root, rounded up."""
-    root = math.sqrt(square)
-    while exact(root) ** 2 < square:
-        root = math.nextafter(root, math.inf)
-    return root
+    return stepped(math.sqrt(square), lambda x: exact(x) ** 2 < square, math.inf)
 
 
 def add(a: Amount, b: Amount) -> Amount:

@@ -373,18 +373,14 @@ def _of_units(data: Any, schema: Schema, names: list[str], off: np.ndarray) -> t
         nobody += int((~block[WEIGHS]).sum())
         failed.append(block[WEIGHS] & np.any([block[name] == 1 for name in events], axis=0))
     ids = written(data, unit.column, np.ones(len(off), bool)) or ()
-    more = "" if idle <= nobody or not events else _of_failures(unit.column, ids, np.concatenate(failed))
+    more = ""
+    if idle > nobody and events:  # where several rows of one failed, a failure does not end its rows
+        often = sum(times > 1 for times in Counter(compress(ids, np.concatenate(failed))).values())
+        more = _BY_LOT.format(often, unit.column) if often else _LOST
     return (
         f"{told}: {nobody} without one, and {idle - nobody} beyond {unit.limit} of each.{more}",
         *_of_spellings(unit.column, ids),
     )
-
-
-def _of_failures(column: str, ids: Sequence[Any], failed: np.ndarray) -> str:
-    """Whether a failure may end the rows of a unit, as it does of none of which several failed."""
-    times = Counter(compress(ids, failed))
-    several = sum(count > 1 for count in times.values())
-    return _BY_LOT.format(several, column) if several else _LOST
 
 
 _NUMBERED = re.compile(r"^0*(\d+)(\.0*)?$")

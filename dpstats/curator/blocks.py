@@ -90,10 +90,6 @@ class Blocks(HoldsRows):
         self.standing = Standing(self._piece) if room else None
         self._kept: list[Block] | None = None
 
-    def read_as(self, design: RowReader) -> Blocks:
-        """The same rows in blocks of the same size, through another design."""
-        return Blocks(self._rows, design, self._size)
-
     def __iter__(self) -> Iterator[Block]:
         if self._kept is not None:
             yield from self._kept

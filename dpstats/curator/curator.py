@@ -1,7 +1,5 @@
 """The one way out for anything computed from rows (docs/theory/privacy.md#the-one-way-out)."""
 
-from __future__ import annotations
-
 import functools
 import itertools
 import math
@@ -271,7 +269,7 @@ class Curator(HoldsRows):
         """Public bounds of the offset."""
         return self._design.offset_bounds
 
-    def folded(self, bounds: np.ndarray, slopes: np.ndarray) -> Curator:
+    def folded(self, bounds: np.ndarray, slopes: np.ndarray) -> "Curator":
         """A curator of the same rows, of an intercept alone: the covariates, times slopes, are in the offset.
 
         It draws on the same account, so that what it spends counts in the same total and plan.
@@ -285,14 +283,14 @@ class Curator(HoldsRows):
         """
         return self.reading(Folded(self._design, bounds, slopes))
 
-    def reading(self, design: RowReader) -> Curator:
+    def reading(self, design: RowReader) -> "Curator":
         """A curator of the same rows through another design, of the same variables and response.
 
         It draws on the same account. Public numbers and earlier releases alone say what the design is.
         """
-        return self._with(_design=design, _blocks=self._blocks.read_as(design))
+        return self._with(_design=design, _blocks=Blocks(self._rows, design, self.block_rows))
 
-    def sampled(self, share: float) -> Curator:
+    def sampled(self, share: float) -> "Curator":
         """A curator of some of the rows, of which each is drawn by a coin of its own; else of all of them.
 
         It draws on the same account, and its `n` is that of the rows that were drawn. Rows that are read
@@ -323,7 +321,7 @@ class Curator(HoldsRows):
         rows = Sample(self._rows, share, self._setting.noise.coins)
         return self._with(_rows=rows, _blocks=Blocks(rows, self._design, self.block_rows))
 
-    def _with(self, **own: Any) -> Curator:
+    def _with(self, **own: Any) -> "Curator":
         """One on the same account that differs in these attributes."""
         other: Curator = object.__new__(type(self))
         vars(other).update(vars(self) | own | {"_scratch": {}})
@@ -340,7 +338,7 @@ class Curator(HoldsRows):
 
     def sensitivity(self, name: str, **public: Any) -> float:
         """L2 sensitivity of the sum that `release` would noise, rounding included; no row is read."""
-        return self._sensitivity(self._statistic(name, public)).l2
+        return self._bounded(name, public)[1].l2
 
     def pay(
         self,
@@ -362,9 +360,8 @@ class Curator(HoldsRows):
 
     def noise(self, name: str, cost: float | Price, **public: Any) -> tuple[str, tuple[np.ndarray, ...]]:
         """Law and sds of the noise that `release` would add; no row is read and nothing is spent."""
-        statistic = self._statistic(name, public)
-        law = self._law(statistic, self._sensitivity(statistic), self._account.price(name, cost))
-        return law.name, statistic.unpack(law.sds)
+        asked = self._sum(name, cost, public)
+        return asked.law.name, asked.statistic.unpack(asked.law.sds)
 
     def release(self, name: str, cost: float | Price, **public: Any) -> Release:
         """Sum a registered statistic over all rows and add noise.
@@ -420,8 +417,7 @@ class Curator(HoldsRows):
         return tuple(self._released(*one) for one in zip(sums, noisy, strict=True))
 
     def _sum(self, name: str, cost: float | Price, public: Mapping[str, Any]) -> _Sum:
-        statistic = self._statistic(name, public)
-        sensitivity = self._sensitivity(statistic)
+        statistic, sensitivity = self._bounded(name, public)
         price = self._account.price(name, cost)
         return _Sum(statistic, public, sensitivity, price, self._law(statistic, sensitivity, price))
 
@@ -483,12 +479,13 @@ class Curator(HoldsRows):
             self._drawable(law)
         return planned
 
-    def _statistic(self, name: str, public: Mapping[str, Any]) -> Statistic:
-        return statistic_of(self._design, name, public)
+    def _bounded(self, name: str, public: Mapping[str, Any]) -> tuple[Statistic, Sensitivity]:
+        """A statistic, and what replacing a whole unit changes of it; proved in the notes of the class.
 
-    def _sensitivity(self, statistic: Statistic) -> Sensitivity:
-        """Of replacing a whole unit; proved in the notes of the class. Nothing else scales with the unit."""
-        return Sensitivity.of(statistic, self.n, self.unit.max_rows)
+        Nothing else scales with the unit.
+        """
+        statistic = statistic_of(self._design, name, public)
+        return statistic, Sensitivity.of(statistic, self.n, self.unit.max_rows)
 
     def _law(self, statistic: Statistic, sensitivity: Sensitivity, price: Price) -> Law:
         """Of the noise for a release, from public numbers alone."""

@@ -7,8 +7,6 @@ A worker is asked for the sums of one part by a description that holds no row. N
 its text may quote a row: it answers with the exception's type and the line of this package that it came from.
 """
 
-from __future__ import annotations
-
 import functools
 import operator
 import pickle
@@ -43,7 +41,7 @@ class PassTotals:
         """Number of rows."""
         return self.totals[0].count
 
-    def __add__(self, other: PassTotals) -> PassTotals:
+    def __add__(self, other: "PassTotals") -> "PassTotals":
         return PassTotals(tuple(map(operator.add, self.totals, other.totals)))
 
 
@@ -113,7 +111,7 @@ class Failure:
     told: str = ""
 
     @staticmethod
-    def of(error: Exception) -> Failure:
+    def of(error: Exception) -> "Failure":
         """What may be said of an exception."""
         kind = type(error)
         named = kind.__name__ if kind.__module__ in ("builtins", "dpstats.errors") else "an exception"
@@ -148,7 +146,7 @@ class Task:
     size: int
 
     @staticmethod
-    def of(design: RowReader, asked: Sequence[Named], size: int) -> Task:
+    def of(design: RowReader, asked: Sequence[Named], size: int) -> "Task":
         """The sums of registered statistics."""
         name = " and ".join(name for name, _ in asked)
         return Task(design, name, functools.partial(partial, design, asked), size)

@@ -9,8 +9,6 @@ can be told about middles.
 See docs/theory/first_stage.md.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass, replace
 from typing import Any
@@ -198,7 +196,7 @@ def row_scale(moments: Release, zoomed: Zoomed, box: Box, log: bool, constant: b
     )
 
 
-def _mixed(found: _Moments, zoomed: Zoomed) -> _Moments:
+def _mixed(found: "_Moments", zoomed: Zoomed) -> "_Moments":
     """Means and variances in the parts of the box, mixed by precision with what to expect of them."""
     prior = _prior(found, zoomed)
     first_sd = np.where(zoomed.apart, np.inf, found.first_sd)  # rows apart are clipped to the ends
@@ -213,7 +211,7 @@ def _mixed(found: _Moments, zoomed: Zoomed) -> _Moments:
     return _Moments(mean, mean_sd, variance, variance_sd, found.binary)
 
 
-def _sizes(found: _Moments, told: _Moments, zoomed: Zoomed) -> tuple[np.ndarray, np.ndarray]:
+def _sizes(found: "_Moments", told: "_Moments", zoomed: Zoomed) -> tuple[np.ndarray, np.ndarray]:
     """Sds that a scale takes columns for; and how far away rows are that differ from most, in these."""
     sds = np.sqrt(np.clip(told.second, np.clip(found.second_sd, 1e-8, 0.1), 1.0))  # no smaller than noise
     # where the rows are that differ: at an end of the box, or as far as their squares say over themselves
@@ -245,7 +243,7 @@ class _Moments:
     binary: np.ndarray
 
     @classmethod
-    def of(cls, release: Release, count: float, box: Box, whole: np.ndarray) -> _Moments:
+    def of(cls, release: Release, count: float, box: Box, whole: np.ndarray) -> "_Moments":
         first, first_sd = (part[0] / count for part in (release.values, release.sds))
         second, second_sd = (part[1] / 1.6 / count for part in (release.values, release.sds))
         first = np.clip(first, -1.0, 1.0)

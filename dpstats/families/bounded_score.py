@@ -11,8 +11,6 @@ the estimating equation has its root at the truth however narrow the limits. No 
 declared end: c counts what the law has between the limit and the score there, and nothing beyond.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
@@ -80,7 +78,7 @@ class BoundedScore:
             raise ValueError("limits must be positive and finite, and spread not negative")
 
     @classmethod
-    def unclipped(cls, family: GlmFamily) -> BoundedScore:
+    def unclipped(cls, family: GlmFamily) -> "BoundedScore":
         """Of a family whose own scores and curvature are bounded."""
         return cls(family, family.largest_score, family.most_curved)
 
@@ -147,7 +145,7 @@ class BoundedScore:
             lost = lost - self.family.clipped_mean(eta, np.maximum(limit, most), self.dispersion)
         return weight * lost
 
-    def gain(self, wider: BoundedScore) -> tuple[float, float]:
+    def gain(self, wider: "BoundedScore") -> tuple[float, float]:
         """Least and most that a wider limit adds to a score.
 
         Where no score lies below -limit, the least is the difference of what is put back for clipping, which
@@ -190,7 +188,7 @@ class BoundedScore:
         return unit**2 * counts - 2 * weight * moved * back + back**2
 
     @cached_property
-    def _table(self) -> PredictorTable | float:
+    def _table(self) -> "PredictorTable | float":
         """c at equally spaced eta; one number where it is the same for all."""
         return _tabulated(self)
 
@@ -199,7 +197,7 @@ class BoundedScore:
         """The same as numbers."""
         return self._table if isinstance(self._table, float) else self._table.values
 
-    def interpolated(self, table: PredictorTable, rows: RowsOf) -> np.ndarray:
+    def interpolated(self, table: "PredictorTable", rows: RowsOf) -> np.ndarray:
         """From values at tabulated predictors."""
         return table.at(*rows.once(("places", self.predictors), lambda: self._places(rows.eta)))
 

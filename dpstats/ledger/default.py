@@ -36,11 +36,6 @@ def require_none_entered() -> None:
         )
 
 
-def use(ledger: Ledger | None) -> None:
-    """Have fits charge this ledger from now on, or none."""
-    _used[:] = [] if ledger is None else [ledger]
-
-
 def enter(ledger: Ledger) -> None:
     """Have fits charge this ledger until it is left."""
     _entered.append(ledger)
@@ -108,7 +103,7 @@ def use_ledger(
     require_none_entered()
     _check_there(current(), path)
     ledger = path if path is None or isinstance(path, Ledger) else Ledger(path, total, dataset)
-    use(ledger)
+    _used[:] = [] if ledger is None else [ledger]
     return ledger
 
 

@@ -1,7 +1,5 @@
 """Private regression of hazards without a distribution of the time."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -49,7 +47,7 @@ def coxph(
     schema: Schema,
     times: Sequence[float] | None = None,
     subset: str | None = None,
-) -> Coxph:
+) -> "Coxph":
     """Describe a regression of hazards, as R's coxph does: no distribution of the time is assumed.
 
     Parameters
@@ -114,7 +112,9 @@ class Coxph(Plannable):
         self.design = told_apart(design)
         low, high = _response(design).time_bounds
         check_offset(design)
-        self.times = _told_apart(_grid(low, high, times), design, times is not None)
+        inner = public_times(low, high, EVEN) if times is None else times_within(times, low, high)
+        # with both bounds: shorter times are moved to the lower, where all are at risk
+        self.times = _told_apart(np.unique([low, *inner, high]), design, times is not None)
         self._rows = rows_of(data, design)
 
     @reusable(HazardFit)
@@ -213,13 +213,6 @@ def _response(design: Design) -> SurvResponse:
             "if every row is a failure"
         )
     return response
-
-
-def _grid(low: float, high: float, times: Sequence[float] | None) -> np.ndarray:
-    """Times between the bounds, with both: shorter ones are moved to the lower, where all are at risk."""
-    if times is None:
-        return np.append(low, public_times(low, high, EVEN))
-    return np.unique([low, *times_within(times, low, high), high])
 
 
 def _told_apart(grid: np.ndarray, design: Design, given: bool) -> np.ndarray:

@@ -1,7 +1,5 @@
 """Private logistic regression and generalised linear models, and which options go with which family."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import replace
@@ -51,7 +49,7 @@ from dpstats.models.skeleton import (
     rows_of,
     share_of_middles,
 )
-from dpstats.models.svm import METHODS, MarginModel, fit_debiased_logit, fit_margin, said
+from dpstats.models.svm import METHODS, fit_debiased_logit, fit_margin, said
 from dpstats.moments import PublicColumns
 from dpstats.results import GlmFit
 from dpstats.schema import Count, Event, Flag, Schema
@@ -181,7 +179,7 @@ def logit(
     public: Any = None,
     weights: str | None = None,
     subset: str | None = None,
-) -> GlmModel:
+) -> "GlmModel":
     """Describe a logistic regression, as statsmodels' logit and R's glm(family = binomial) do.
 
     Parameters
@@ -236,7 +234,7 @@ def glm(  # noqa: PLR0913 - what a model may be given; public
     weights: str | None = None,
     subset: str | None = None,
     link: str | None = None,
-) -> GlmModel | LinearModel:
+) -> "GlmModel | LinearModel":
     """Describe a generalised linear model.
 
     Parameters
@@ -386,8 +384,8 @@ class GlmModel(Plannable):
         able = newton and told and self.design.weights is None
         asked = bool(check_release(release, able, f"{self._name} ({self._law}, method={shown(method)})"))
         if self.family is BINOMIAL and among(method, METHODS):
-            margin = MarginModel(self.design, self._rows, LOGISTIC_LOSS, self._name, self.family.name, c)
-            return fit_margin(GlmFit, margin, budget, method, ledger, compat, force)
+            of = (self._name, self.family.name)
+            return fit_margin(GlmFit, self, LOGISTIC_LOSS, of, c, budget, method, ledger, compat, force)
         check_options(self.family, self._public, method, compat, c, robust)
         check_budget(budget, self._rows.n)
         if self.family is BINOMIAL and method == "auto" and budget.pure:

@@ -1,7 +1,5 @@
 """Private survival curves without a model."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -42,7 +40,7 @@ def kaplan_meier(
     times: Sequence[float] | None = None,
     subset: str | None = None,
     weights: str | None = None,
-) -> KaplanMeier:
+) -> "KaplanMeier":
     """Describe Kaplan-Meier curves at public times, as R's survfit does.
 
     Parameters

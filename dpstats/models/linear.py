@@ -1,7 +1,5 @@
 """Private linear and ridge regression."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 
@@ -57,7 +55,7 @@ def ols(
     public: Any = None,
     weights: str | None = None,
     subset: str | None = None,
-) -> LinearModel:
+) -> "LinearModel":
     """Describe a linear regression, as R's lm and statsmodels' ols do.
 
     Parameters
@@ -113,7 +111,7 @@ def ridge(
     public: Any = None,
     weights: str | None = None,
     subset: str | None = None,
-) -> LinearModel:
+) -> "LinearModel":
     """Describe a ridge regression: half the mean squared error plus alpha / 2 times the squared coefficients.
 
     The normalisation is that of statsmodels' ``fit_regularized(L1_wt=0)``, but the intercept is not

@@ -5,8 +5,6 @@ asks of one before anything is charged, and the two ends of a fit stand here. Fi
 show that they are hopeless are refused before they spend (docs/theory/intervals.md#refusals).
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
@@ -241,7 +239,7 @@ class Plannable(Unfitted):
         events: float | None = None,
         inspections: float | Sequence[float] | None = None,
         watches: str | float | Sequence[float] = "even",
-    ) -> FitPlan:
+    ) -> "FitPlan":
         """Say what a fit will be worth, before its budget is spent; no row is read.
 
         Parameters

@@ -1,7 +1,5 @@
 """Private parametric regression for right-, interval- and left-censored time to failure."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import replace
@@ -26,7 +24,6 @@ from dpstats.estimators.location_scale import (
     make_pure_plan,
 )
 from dpstats.estimators.published.functional import as_published, fit_quadratic
-from dpstats.estimators.row_scale import Box
 from dpstats.families import DISTS, Dist
 from dpstats.formula import (
     Design,
@@ -97,6 +94,8 @@ DIST = "dist"
 SHARES = {NAME: SHARE, DIST: DIST_SHARE}
 """Of mu^2, of what a user may ask for besides."""
 LATER = f"{', '.join(RELEASED[1:])}; or {', '.join(SIGNS_RELEASED[1:])}"
+FUNCTIONAL_METHOD = "functional mechanism (pure epsilon)"
+PAPER_METHOD, WEIGHTS = "functional mechanism, as published", "weights of a quadratic likelihood"
 # of failures between two times, for which there is one route
 INSPECTED = (COLUMNS, "event matrix", INSPECTIONS, *RELEASED[2:])
 
@@ -110,7 +109,7 @@ def survreg(
     subset: str | None = None,
     scale: float | None = None,
     weights: str | None = None,
-) -> Survreg:
+) -> "Survreg":
     """Describe a location-scale regression of a censored time, as R's survreg does.
 
     Parameters
@@ -270,9 +269,8 @@ class Survreg(Plannable):
             return self._fit_strata(self._scales, budget, ledger, force)
         curator, first = Curator(self._rows, self.design, budget), costs_of_middles(self.design, budget)
         if method == "functional":
-            _check_functional(self.design, self.scale)
-            box = self._problem(self.design).box
-            return fit_by_functional(curator, self.design, DISTS[self.dist], box, budget, ledger, compat)
+            _check_functional(self.design, self.scale, budget)
+            return self._fit_functional(curator, budget, ledger, compat)
         k = len(self.design.names) + (self.scale is None)  # and log sigma
         if budget.pure:
             _check_pure(self.design)
@@ -324,9 +322,50 @@ class Survreg(Plannable):
         result = fit_location_scale(curator.reading(wide), problem, plan)
         return self._publish(facts, of_formula(result, moved), (*first, *RELEASED))
 
+    def _fit_functional(
+        self, curator: Curator, budget: Budget, ledger: Ledger | str | Path | None, compat: str | None
+    ) -> SurvivalFit:
+        """Pay, release once and publish: uncensored times under pure epsilon."""
+        design, dist, box = self.design, DISTS[self.dist], self._problem(self.design).box
+        method = PAPER_METHOD if compat else FUNCTIONAL_METHOD
+        facts = pay(
+            curator, design, budget, ledger, method, {WEIGHTS: budget.epsilon}, f"survreg {dist.name}"
+        )
+        fitted = fit_quadratic if compat else fit_functional
+        found = fitted(curator, box, dist.log, dist.family, budget.epsilon)
+        return publish(
+            SurvivalFit,
+            facts,
+            design,
+            replace(found, problems=(*found.problems, *["published"] * bool(compat))),
+            (WEIGHTS,),
+            names=(*design.names, *scale_names(())),
+            model="survreg",
+            dist=dist.name,
+            settings=_settings(None if compat else as_published(found, box, dist.family)),
+        )
+
     def _problem(self, design: Design) -> SurvivalProblem:
-        """Public facts in the estimator's terms."""
-        return _problem(design, DISTS[self.dist], self.scale)
+        """Public facts in the estimator's terms; the intercept is its own."""
+        dist, times, offset = DISTS[self.dist], np.asarray(_times(design).time_bounds), design.offset_bounds
+        response = (np.log(times) if dist.log else times) - offset[::-1]  # what rows give: y - offset
+        lower, upper = np.vstack([design.bounds[1:], response]).T
+        levels = design.levels[:, 1:]
+        return SurvivalProblem(
+            dist.family,
+            dist.log,
+            lower,
+            upper,
+            design.delayed,
+            design.own[1:],
+            levels,
+            design.binary[1:],
+            self.scale,
+            design.intervals,
+            design.max_weight,
+            alike=design.alike(),
+            likely=np.vstack([design.likely[1:], response]),
+        )
 
     def _stated(self) -> dict[str, Any]:
         """What else it was given, for :mod:`dpstats.models.reuse`."""
@@ -466,95 +505,14 @@ def _check_strata(design: Design, budget: Budget, method: str, asked: frozenset[
         )
 
 
-def _check_functional(design: Design, scale: float | None) -> None:
+def _check_functional(design: Design, scale: float | None, budget: Budget) -> None:
+    """Refuse what the method knows nothing of, before anything is spent."""
     if scale is not None:
         raise SpecificationError(
             "method='functional' estimates the scale, and this model knows it; take the default method"
         )
     if design.weights is not None:
         raise SpecificationError("method='functional' takes no weights; take the default method")
-
-
-def _strata(scales: Scales, moved: Design, wide: Design) -> ScaleGroups:
-    """Strata in columns about middles, of the formula and of the design with their levels."""
-    inside = np.linalg.solve(wide.way, scales.inside.T).T
-    return ScaleGroups(inside, np.linalg.solve(wide.way, scales.tied @ moved.way))
-
-
-def _times(design: Design) -> SurvResponse | IntervalResponse:
-    if isinstance(design.response, NumericResponse):
-        raise FormulaError(
-            "survreg needs Surv(time, event) left of ~, for example 'Surv(time, failed) ~ temp', or "
-            "Surv(time) if every row is a failure. For a number take dps.ols, for a yes or no dps.logit; "
-            "on the command line --model ols or --model logit"
-        )
-    return design.response
-
-
-def _problem(design: Design, dist: Dist, scale: float | None) -> SurvivalProblem:
-    """Public facts in the estimator's terms; the intercept is its own."""
-    times, offset = np.asarray(_times(design).time_bounds), design.offset_bounds
-    response = (np.log(times) if dist.log else times) - offset[::-1]  # what rows give: y - offset
-    lower, upper = np.vstack([design.bounds[1:], response]).T
-    levels = design.levels[:, 1:]
-    return SurvivalProblem(
-        dist.family,
-        dist.log,
-        lower,
-        upper,
-        design.delayed,
-        design.own[1:],
-        levels,
-        design.binary[1:],
-        scale,
-        design.intervals,
-        design.max_weight,
-        alike=design.alike(),
-        likely=np.vstack([design.likely[1:], response]),
-    )
-
-
-METHOD, PAPER_METHOD = "functional mechanism (pure epsilon)", "functional mechanism, as published"
-_WHAT = "weights of a quadratic likelihood"
-
-
-def fit_by_functional(
-    curator: Curator,
-    design: Design,
-    dist: Dist,
-    box: Box,
-    budget: Budget,
-    ledger: Ledger | str | Path | None,
-    compat: str | None,
-) -> SurvivalFit:
-    """Check, pay, release once and publish; `survreg` has the words for users.
-
-    Raises
-    ------
-    SpecificationError
-        If rows may be censored; nothing is spent then.
-    BudgetError
-        If the budget is not pure or exceeds what the ledger has left; nothing is spent then.
-    """
-    epsilon = _checked(design, budget)
-    method = PAPER_METHOD if compat else METHOD
-    facts = pay(curator, design, budget, ledger, method, {_WHAT: epsilon}, f"survreg {dist.name}")
-    found = (fit_quadratic if compat else fit_functional)(curator, box, dist.log, dist.family, epsilon)
-    return publish(
-        SurvivalFit,
-        facts,
-        design,
-        replace(found, problems=(*found.problems, *["published"] * bool(compat))),
-        (_WHAT,),
-        names=(*design.names, "Log(scale)"),
-        model="survreg",
-        dist=dist.name,
-        settings=_settings(None if compat else as_published(found, box, dist.family)),
-    )
-
-
-def _checked(design: Design, budget: Budget) -> float:
-    """Epsilon, if the method can use the budget on these rows."""
     if not budget.pure:
         raise BudgetError(
             "method='functional' adds Laplace noise, which is for a budget of pure epsilon; give pure(...), "
@@ -572,7 +530,6 @@ def _checked(design: Design, budget: Budget) -> float:
             "method='functional' takes every row as watched from its start, so that an entry would be left "
             "out and survivors would make life look long. Use method='newton', which handles entries"
         )
-    return budget.epsilon
 
 
 def _settings(published: np.ndarray | None) -> dict[str, str | float]:
@@ -581,3 +538,19 @@ def _settings(published: np.ndarray | None) -> dict[str, str | float]:
         return {"line": "as published", **MOVED}
     intercept, sigma = float(published[0]), math.exp(published[-1])
     return {"line": "least squares", **MOVED, "published sigma": sigma, "published intercept": intercept}
+
+
+def _strata(scales: Scales, moved: Design, wide: Design) -> ScaleGroups:
+    """Strata in columns about middles, of the formula and of the design with their levels."""
+    inside = np.linalg.solve(wide.way, scales.inside.T).T
+    return ScaleGroups(inside, np.linalg.solve(wide.way, scales.tied @ moved.way))
+
+
+def _times(design: Design) -> SurvResponse | IntervalResponse:
+    if isinstance(design.response, NumericResponse):
+        raise FormulaError(
+            "survreg needs Surv(time, event) left of ~, for example 'Surv(time, failed) ~ temp', or "
+            "Surv(time) if every row is a failure. For a number take dps.ols, for a yes or no dps.logit; "
+            "on the command line --model ols or --model logit"
+        )
+    return design.response

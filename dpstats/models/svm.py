@@ -3,10 +3,8 @@
 These are what `svm` and `logit(method="objective" | "output")` have in common.
 """
 
-from __future__ import annotations
-
 import math
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -66,45 +64,31 @@ TARGET = (
 )
 
 
-def check_labels(design: Design, model: str) -> None:
-    """Refuse a response that is not yes or no."""
-    response = design.response
-    if not (isinstance(response, NumericResponse) and response.bounds == (0.0, 1.0)):
-        raise FormulaError(f"{model} needs a variable declared as flag() left of ~, its codes for 1 and 0")
-
-
-@dataclass(frozen=True, repr=False)
-class MarginModel(Unfitted):
-    """A loss of a margin on the rows of a design, what the record calls it, and its penalty if one is given.
-
-    The fit minimises the mean loss + c |theta|^2. Default: as small as the budget allows, for "output" and
-    compat="paper" the paper's 0.001.
-    """
-
-    design: Design
-    rows: Rows
-    loss: MarginLoss
-    model: str
-    dist: str
-    c: float | None
-
-
-def fit_margin(
+def fit_margin(  # noqa: PLR0913 - what a fit may be asked for
     kind: type[K],
-    asked: MarginModel,
+    asked: Unfitted,
+    loss: MarginLoss,
+    named: tuple[str, str],
+    c: float | None,
     budget: Budget,
     method: str,
     ledger: Ledger | str | Path | None,
     compat: str | None,
     force: bool,
 ) -> K:
-    """Spend a budget on the penalised minimum of a loss of a margin.
+    """Spend a budget on the penalised minimum of a loss of a margin, mean loss + c |theta|^2.
 
     Parameters
     ----------
     kind : {GlmFit, SvmFit}
         Of the result.
-    asked : MarginModel
+    asked : Unfitted
+        The model, whose rows are read.
+    loss : MarginLoss
+    named : tuple
+        Model and distribution, as the record names them.
+    c : float, optional
+        Default: as small as the budget allows, for "output" and compat="paper" the paper's 0.001.
     budget : Budget
     method : {"objective", "output"}
     ledger, compat, force
@@ -115,7 +99,7 @@ def fit_margin(
     SpecificationError
         Before anything is spent.
     """
-    design, rows, loss, c = asked.design, asked.rows, asked.loss, asked.c
+    design, rows, (model, dist) = asked.design, asked._rows, named
     _check_weights(design, METHODS.get(method, method))
     _check(method, c, compat, budget)
     check_budget(budget, rows.n)
@@ -134,9 +118,9 @@ def fit_margin(
     hidden = 0.0 if compat else hidden_share(curator, ball, loss, plan, sides)
     wanted = hidden * curator.n * measure(budget)
     check_enough(curator, budget, wanted, f"{ball.k} coefficient{'s' * (ball.k > 1)}", force)
-    named, called = METHODS[method] + " as published" * bool(compat), f"{asked.model} {asked.dist}"
+    how = _named(METHODS[method] + " as published" * bool(compat), budget)
 
-    facts = pay(curator, design, budget, ledger, _named(named, budget), plan.costs, called)
+    facts = pay(curator, design, budget, ledger, how, plan.costs, f"{model} {dist}")
     if compat:
         result = fit_published_minimum(curator, ball, loss, ridge, plan, tilted)
     else:
@@ -147,8 +131,8 @@ def fit_margin(
         design,
         result,
         plan.costs,
-        model=asked.model,
-        dist=asked.dist,
+        model=model,
+        dist=dist,
         tails=result.tails,
         settings={"loss": loss.title},
         target=TARGET.format(result.penalty, len(design.names)),
@@ -258,7 +242,7 @@ def svm(
     h: float = 0.5,
     c: float | None = None,
     subset: str | None = None,
-) -> Svm:
+) -> "Svm":
     """Describe a linear support vector machine whose hinge is rounded, so that it has standard errors.
 
     Parameters
@@ -312,7 +296,8 @@ class Svm(Unfitted):
     def __init__(self, design: Design, data: Any, h: float, c: float | None) -> None:
         self._h, self._loss, self._c = h, huber_hinge(h), c
         self.design = design
-        check_labels(self.design, "svm")
+        if not (isinstance(design.response, NumericResponse) and design.response.bounds == (0.0, 1.0)):
+            raise FormulaError("svm needs a variable declared as flag() left of ~, its codes for 1 and 0")
         self._rows = open_rows(data, design.schema, design.variables)
 
     @reusable(SvmFit)
@@ -369,8 +354,8 @@ class Svm(Unfitted):
         """
         check_named(method, ("auto", "objective", "output"))
         method = "objective" if method == "auto" else method
-        asked = MarginModel(self.design, self._rows, self._loss, "svm", "huber", self._c)
-        return fit_margin(SvmFit, asked, budget, method, ledger, compat, force)
+        of = ("svm", "huber")
+        return fit_margin(SvmFit, self, self._loss, of, self._c, budget, method, ledger, compat, force)
 
     def _stated(self) -> dict[str, Any]:
         """What else it was given, for :mod:`dpstats.models.reuse`."""

@@ -1,7 +1,5 @@
 """What a user knows of variables before any row is read: spreads and correlations, or public rows."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -60,7 +58,9 @@ def of_public(moments: PublicMoments, design: Design, response: str | None) -> d
     return of_columns(design.schema, own, mean[1:], sd[1:], corr[1:, 1:])
 
 
-def of_table(frame: pd.DataFrame, names: tuple[str, ...], design: Design, response: str | None) -> Knowledge:
+def of_table(
+    frame: pd.DataFrame, names: tuple[str, ...], design: Design, response: str | None
+) -> "Knowledge":
     """Public rows, those without a gap, and what they say of the response or its event.
 
     Raises
@@ -226,7 +226,7 @@ class Knowledge:
     not_private: bool = False
     response: Spread | None = None
 
-    def stretched(self, factor: float) -> Knowledge:
+    def stretched(self, factor: float) -> "Knowledge":
         """The same with other sds of the numbers of which nothing is known."""
         spreads = {
             name: Spread(one.mean, one.sd * factor, assumed=True) if one.assumed else one
@@ -239,7 +239,7 @@ class Knowledge:
         """Whether there are numbers or flags whose correlations are not told."""
         return not self.correlations and len(self.spreads) > 1
 
-    def tied(self, rho: float) -> Knowledge:
+    def tied(self, rho: float) -> "Knowledge":
         """The same with this correlation of all numbers and flags."""
         return replace(self, correlations=dict.fromkeys(itertools.combinations(self.spreads, 2), rho))
 

@@ -100,17 +100,6 @@ def read_inspections(given: Any) -> np.ndarray | None:
     return times
 
 
-def seen_by(response: SurvResponse | IntervalResponse, schema: Schema) -> See:
-    """How rows say what became of a unit.
-
-    Raises
-    ------
-    SpecificationError
-        If a time is of several variables, or failures had happened before.
-    """
-    return _between(response, schema) if isinstance(response, IntervalResponse) else _until(response, schema)
-
-
 def _until(response: SurvResponse, schema: Schema) -> See:
     variable, undo = undone(response.measured, schema)
 
@@ -441,7 +430,8 @@ class TimeLaw:
                 "plan knows late entries of survreg, where the entry is a variable as it stands; plan the "
                 "model without the entry"
             )
-        self._see = seen_by(design.response, design.schema)
+        seen: Callable[..., See] = _between if design.intervals else _until
+        self._see = seen(design.response, design.schema)
 
     def settle(self, asked: AskedLaw, rows: Drawn) -> ResponseLaw:
         """Fill in what was not said, for rows such as these."""

@@ -1,7 +1,5 @@
 """Coefficients and what follows from them: standard errors, tests, intervals, tidy tables."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 
@@ -56,7 +54,7 @@ def _likelihood(record: Record) -> dict[str, object]:
 def by_name(name: str, of: Callable[[Record], np.ndarray], says: str) -> Any:
     """A property of a fit: a number of each coefficient."""
 
-    def values(fit: Coefficients) -> pd.Series:
+    def values(fit: "Coefficients") -> pd.Series:
         return pd.Series(np.array(of(fit.record)), index=list(fit.record.names), name=name)
 
     values.__doc__ = says

@@ -433,12 +433,9 @@ def _covariance(name: str, value: object, k: int) -> tuple[np.ndarray, bool]:
     cov = np.array(_frozen(name, value, (k, k)))
     variances = np.diagonal(cov)
     estimable = np.isfinite(variances) & (variances >= 0)
-    lost = np.where(estimable, variances, np.inf)
     inner = np.ix_(estimable, estimable)
     block = np.where(np.isfinite(cov[inner]), cov[inner], 0.0)
-    changed = False
-    if not np.array_equal(block, block.T):
-        block = (block + block.T) / 2
+    block, changed = (block + block.T) / 2, False
     sd = np.sqrt(np.diagonal(block))
     unit = np.where(sd > 0, sd, 1.0)
     values, vectors = np.linalg.eigh(block / np.outer(unit, unit))
@@ -447,9 +444,8 @@ def _covariance(name: str, value: object, k: int) -> tuple[np.ndarray, bool]:
         block, changed = (block + block.T) / 2, True
     cov = np.zeros((k, k))
     cov[inner] = block
-    cov[~estimable, ~estimable] = lost[~estimable]
-    cov.setflags(write=False)
-    return cov, changed
+    cov[~estimable, ~estimable] = np.inf
+    return frozen(cov), changed
 
 
 def _root(root: np.ndarray, cov: np.ndarray) -> np.ndarray | None:

@@ -1,7 +1,5 @@
 """Base of every kind of fit: one record, read-only, and reasons for what is not there."""
 
-from __future__ import annotations
-
 from collections import ChainMap
 from collections.abc import Callable, Mapping
 from dataclasses import FrozenInstanceError
@@ -43,7 +41,7 @@ class Offered:
     def __set_name__(self, owner: type, name: str) -> None:
         self.name = name
 
-    def __get__(self, fit: Released | None, owner: type | None = None) -> Any:
+    def __get__(self, fit: "Released | None", owner: type | None = None) -> Any:
         if fit is not None and not self.when(fit.record):
             raise fit._refusal(self.name)
         return self.member.__get__(fit, owner)
@@ -70,7 +68,7 @@ def value_where(when: Callable[[Record], bool]) -> Callable[[Callable[[Any], T]]
 def of_record(name: str, says: str) -> Any:
     """A property of a fit: the value that its record has under this name."""
 
-    def value(fit: Released) -> Any:
+    def value(fit: "Released") -> Any:
         return getattr(fit.record, name)
 
     value.__doc__ = says
@@ -86,7 +84,7 @@ class Released(Stored):
     __slots__ = ("record",)
     record: Record
 
-    _kinds: ClassVar[dict[str, type[Released]]] = {}
+    _kinds: "ClassVar[dict[str, type[Released]]]" = {}
     _needs: ClassVar[Reason]  # what else a fit has to be, to have what only this kind has
     _refused: ClassVar[Mapping[str, Reason]] = {
         "sigma": ("was not released by this {model} fit", "dps.ols and dps.survreg release it."),

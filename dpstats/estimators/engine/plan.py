@@ -1,7 +1,5 @@
 """How a fit shares its budget among its releases, as data: public before any row is read."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass, replace
 from typing import NamedTuple
@@ -80,25 +78,25 @@ class Plan:
         costs = [cost for name in names for cost in self[name]]
         return sum(costs) if self.pure else math.hypot(*costs)
 
-    def given(self, name: str, to: str) -> Plan:
+    def given(self, name: str, to: str) -> "Plan":
         """With the share of one stage, which is not needed, in another."""
         spare, stage = self.stages[name], self.stages[to]
         moved = {name: spare._replace(share=0.0), to: stage._replace(share=stage.share + spare.share)}
         return replace(self, stages=self.stages | moved)
 
-    def lent(self, name: str, to: str, cost: float) -> Plan:
+    def lent(self, name: str, to: str, cost: float) -> "Plan":
         """With a release of this cost, for which another stage pays what it lacks."""
         giver, stage = self.stages[name], self.stages[to]
         share = cost / self.total if self.pure else (cost / self.total) ** 2
         paid = giver._replace(share=giver.share + stage.share - share)
         return replace(self, stages=self.stages | {name: paid, to: stage._replace(share=share)})
 
-    def after(self, share: float) -> Plan:
+    def after(self, share: float) -> "Plan":
         """The same stages of what is left when a share of the total is spent first."""
         return replace(self, total=left(self.total, share, self.pure))
 
     @property
-    def columns(self) -> Plan:
+    def columns(self) -> "Plan":
         """Of where the columns lie."""
         return first_stage(self.cost("columns"), self.pure)
 
