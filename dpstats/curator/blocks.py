@@ -1,16 +1,17 @@
-"""What the curator needs of rows and of a design, blocks of them that stay, and arrays to work in."""
+"""What the curator needs of rows and designs, some of the rows, blocks that stay, and arrays to work in."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol, TypeAlias, TypeVar
 
 import numpy as np
 
 from dpstats._private import HoldsRows
 from dpstats.formula.block import Block
-from dpstats.rows.parts import TablePart
+from dpstats.rows.parts import BLOCK_ROWS, TablePart, cut
+from dpstats.rows.rows import Rows
 from dpstats.schema import Unit
 
 T = TypeVar("T")
@@ -42,25 +43,60 @@ class PublicDesign(Protocol):
     def subset(self) -> str | None: ...
 
 
-class RowSource(Protocol):
-    """Rows that can be read more than once; `parts` describes all of them, or nothing if they are here."""
-
-    @property
-    def n(self) -> int: ...
-    @property
-    def unit(self) -> Unit: ...
-
-    def parts(self) -> Sequence[TablePart]: ...
-
-    def hold(self) -> None: ...
-
-    def blocks(self, size: int = ...) -> Iterator[dict[str, np.ndarray]]: ...
-
-
 class RowReader(PublicDesign, Protocol):
     """A design: public facts, and a row-wise function of a block, which may be written to reused memory."""
 
     def read(self, block: dict[str, np.ndarray], memory: Scratch | None = None) -> Block: ...
+
+
+_SIDES = 2**8  # of the coin of a row, a byte
+
+
+class Sample(HoldsRows):
+    """The rows that are drawn by a coin for each, once; see :meth:`dpstats.curator.Curator.sampled`.
+
+    Parameters
+    ----------
+    rows : RowSource
+        Kept in memory, so that each pass has them in the same order.
+    share : float
+        The chance of a row, of which the next multiple of 1 / 256 is taken.
+    coins : callable
+        So many random bytes. It is told how many rows there are, and nothing else of them.
+
+    Attributes
+    ----------
+    n : int
+        Number of rows that were drawn. It follows from coins alone.
+    """
+
+    def __init__(self, rows: RowSource, share: float, coins: Callable[[int], bytes]) -> None:
+        self._rows = rows
+        self._drawn = np.frombuffer(coins(rows.n), dtype=np.uint8) < math.ceil(_SIDES * share)
+        self.n: int = int(np.count_nonzero(self._drawn))
+
+    @property
+    def unit(self) -> Unit:
+        """That of all rows."""
+        return self._rows.unit
+
+    def parts(self) -> Sequence[TablePart]:
+        """None: they are kept."""
+        return ()
+
+    def hold(self) -> None:
+        """Nothing changes what was drawn."""
+
+    def blocks(self, size: int = BLOCK_ROWS) -> Iterator[dict[str, np.ndarray]]:
+        """The rows that were drawn, at most ``size`` at a time."""
+        starts = range(0, self._rows.n, size)
+        places = (np.flatnonzero(self._drawn[start : start + size]) for start in starts)
+        blocks = zip(self._rows.blocks(size), places, strict=True)
+        return cut(({name: values[at] for name, values in block.items()} for block, at in blocks), size)
+
+
+RowSource: TypeAlias = Rows | Sample
+"""Rows that can be read more than once; `parts` describes all of them, or nothing if they are here."""
 
 
 class Blocks(HoldsRows):

@@ -1,7 +1,6 @@
 """A total budget on disk: what was spent on a data set, on what, when; charged before noise is drawn."""
 
-from dpstats.ledger.default import current, uncharged, use_ledger
-from dpstats.ledger.ledger import Ledger
+from dpstats.ledger.ledger import Ledger, current, uncharged, use_ledger
 from dpstats.ledger.report import Report
 from dpstats.ledger.store import Entry
 

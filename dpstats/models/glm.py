@@ -1,5 +1,6 @@
 """Private logistic regression and generalised linear models, and which options go with which family."""
 
+import math
 import re
 from collections.abc import Sequence
 from dataclasses import replace
@@ -8,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from dpstats._arguments import among, expression_of, shown
+from dpstats._arguments import among, expression_of, near, number, shown
 from dpstats._private import always_shown, forgetful, forgetting
 from dpstats.budget import Budget, as_budget
 from dpstats.contributors import Plan as ContributionPlan
@@ -18,12 +19,18 @@ from dpstats.estimators.engine.plan import Plan, left
 from dpstats.estimators.newton import MANY, GlmEstimate, Problem, count_steps, fit_newton, make_plan
 from dpstats.estimators.pmt import fit_pmt_glm, glm_costs
 from dpstats.estimators.published.truncated import PUBLISHED, fit_truncated_glm, truncated_glm_costs
-from dpstats.families import IDENTITY, LOGISTIC_LOSS
-from dpstats.families.glm import BINOMIAL, GAUSSIAN, GlmFamily
+from dpstats.families import FAMILIES, IDENTITY, LOGISTIC_LOSS
+from dpstats.families.glm import (
+    BINOMIAL,
+    EXCESSES,
+    GAUSSIAN,
+    NEGATIVE_BINOMIAL_NAME,
+    GlmFamily,
+    negative_binomial,
+)
 from dpstats.formula import Design, NumericResponse, build_design, told_apart
 from dpstats.ledger import Ledger
 from dpstats.models.contributed import fit_logistic
-from dpstats.models.law_names import family_named
 from dpstats.models.linear import LinearModel, ols
 from dpstats.models.loglik import LOGLIK, SHARE, check_release, cost, log_likelihood
 from dpstats.models.public import as_columns, check_apart, stated
@@ -53,6 +60,91 @@ from dpstats.models.svm import METHODS, fit_debiased_logit, fit_margin, said
 from dpstats.moments import PublicColumns
 from dpstats.results import GlmFit
 from dpstats.schema import Count, Event, Flag, Schema
+
+_STATSMODELS = "statsmodels.genmod.families"
+_WITH_EXCESS = re.compile(r"(.*\w)\s*\(\s*(?:(alpha|theta|size)\s*=\s*)?([0-9.e+-]+)\s*\)")
+_WITH_LINK = re.compile(r"(\w+)\s*\(\s*(?:link\s*=\s*)?['\"]?(\w+)['\"]?\s*\)")
+_NEGATIVE_BINOMIAL = re.compile(r"neg(ative)?[ _.]?bin(om)?(ial)?|n[ _.]?b(2|inom)?|(glm[ _.])?nb")
+
+
+def family_named(given: object, link: object = None) -> GlmFamily:
+    """A family by its name, in whatever case and with its link or without, or by that of statsmodels.
+
+    A negative binomial one may say its alpha, or R's theta, which is 1 / alpha; else a fit finds it.
+
+    Raises
+    ------
+    SpecificationError
+        If there is no such family, or it has not this link.
+    """
+    alpha = _excess(given)
+    kind, own = _read(given if alpha is None else NEGATIVE_BINOMIAL_NAME)
+    if kind in ("quasibinomial", "quasi binomial"):
+        raise SpecificationError(
+            f"family={shown(given)} is 'binomial' here, fitted with robust=True: its standard errors then do "
+            "not rest on the law, as in dps.logit(formula, data, schema).fit(budget, robust=True)"
+        )
+    of_kind = {family.link_name: family for family in FAMILIES.values() if family.kind == kind}
+    if not of_kind:
+        kinds = dict.fromkeys(family.kind for family in FAMILIES.values())
+        listed = ", ".join(kinds)
+        raise SpecificationError(f"family must be one of {listed}, got {shown(given)}{near(kind, kinds)}")
+    named = own if link is None else _link_named(link)
+    if isinstance(given, str) and own not in (None, named):
+        raise SpecificationError(
+            f"family={shown(given)} has the link {own!r}, and link= says {shown(named)}: say one of them"
+        )
+    usual = next(iter(of_kind))
+    asked = named or usual
+    if asked not in of_kind:
+        listed = " or ".join(map(repr, of_kind))
+        instead = dict(of_kind[usual].instead).get(asked, f"write family={kind!r}, link={usual!r}")
+        raise SpecificationError(f"family {kind} has the link {listed} here, not {shown(asked)}; {instead}")
+    return of_kind[asked] if alpha is None else negative_binomial(alpha)
+
+
+def _excess(given: object) -> float | None:
+    """The alpha of a negative binomial family that says one."""
+    if type(given).__module__.startswith(_STATSMODELS):
+        return _checked_excess(given, getattr(given, "alpha", None))
+    found = _WITH_EXCESS.fullmatch(given.strip().lower()) if isinstance(given, str) else None
+    if found is None or not _NEGATIVE_BINOMIAL.fullmatch(found[1]):
+        return None
+    if found[2] is None:
+        raise SpecificationError(
+            f"family={shown(given)} does not say what its number is: write 'negativebinomial(alpha=0.5)', of "
+            "a variance m + alpha m^2 as in statsmodels, or R's theta, 1 / alpha, as in "
+            "'negativebinomial(theta=2)'"
+        )
+    value = number("alpha of family=", found[3])
+    return _checked_excess(given, value if found[2] == "alpha" else 1 / value if value else math.inf)
+
+
+def _checked_excess(given: object, alpha: float | None) -> float | None:
+    if alpha is None or EXCESSES[0] <= alpha <= EXCESSES[1]:
+        return alpha
+    raise SpecificationError(
+        f"family={shown(given)}: alpha is from {EXCESSES[0]:g}, which is Poisson, to {EXCESSES[1]:g}"
+    )
+
+
+def _read(given: object) -> tuple[str, str | None]:
+    """The name of a family in small letters, and of its link if there is one."""
+    if type(given).__module__.startswith(_STATSMODELS):
+        return type(given).__name__.lower(), _link_named(getattr(given, "link", None))
+    name = given.strip().lower() if isinstance(given, str) else ""
+    found = _WITH_LINK.fullmatch(name)
+    kind, own = found.groups() if found else (name.removesuffix("()"), None)
+    if _NEGATIVE_BINOMIAL.fullmatch(kind):
+        return NEGATIVE_BINOMIAL_NAME, own
+    return next((family.kind for family in FAMILIES.values() if kind in family.aka), kind), own
+
+
+def _link_named(given: object) -> str:
+    if isinstance(given, str):
+        return given.strip().lower()
+    own = given if isinstance(given, type) else type(given)
+    return own.__name__.lower() if own.__module__.startswith(_STATSMODELS) else shown(given)
 
 
 def check_options(

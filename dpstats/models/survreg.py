@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from dpstats._arguments import number, shown
+from dpstats._arguments import near, number, shown
 from dpstats._private import always_shown, forgetful, forgetting
 from dpstats.budget import Budget
 from dpstats.curator import Curator
@@ -36,7 +36,6 @@ from dpstats.formula import (
     told_apart,
 )
 from dpstats.ledger import Ledger
-from dpstats.models.law_names import dist_named
 from dpstats.models.loglik import (
     DIST_SHARE,
     LOGLIK,
@@ -192,7 +191,7 @@ class Survreg(Plannable):
         scale: float | None = None,
         weights: str | None = None,
     ) -> None:
-        law = dist_named(dist, DISTS)
+        law = dist_named(dist)
         check_complete(f"dist={law.name!r}", law.family)
         self.dist, self.scale = law.name, _known(scale, law)
         self.design: Design = build_design(formula, schema, weights, subset, scales=True)
@@ -411,6 +410,21 @@ class Survreg(Plannable):
     def __repr__(self) -> str:
         known = "" if self.scale is None else f", scale = {self.scale:g}"
         return f"survreg, dist = {self.dist!r}{known}: {self.design!r}"
+
+
+def dist_named(given: object) -> Dist:
+    """A distribution of a time by its name, in whatever case.
+
+    Raises
+    ------
+    SpecificationError
+    """
+    if not isinstance(given, str) or given.lower() not in DISTS:
+        name = given.lower() if isinstance(given, str) else ""
+        said = [each.remark or f"it is {each.name!r} here" for each in DISTS.values() if name in each.aka]
+        meant = f"; {said[0]}" if said else near(name, DISTS)
+        raise SpecificationError(f"dist must be one of {', '.join(DISTS)}, got {shown(given)}{meant}")
+    return DISTS[given.lower()]
 
 
 def _signal(curator: Curator, design: Design, mu: float) -> float:

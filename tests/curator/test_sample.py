@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import dpstats as dps
 from dpstats.budget import gdp
 from dpstats.curator import Curator
-from dpstats.curator.curator import Sample
+from dpstats.curator.blocks import Sample
 from dpstats.curator.mechanisms import SecureNoise
 from dpstats.errors import BudgetError
 from dpstats.estimators.engine import some

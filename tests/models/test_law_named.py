@@ -6,7 +6,8 @@ import statsmodels.api as sm
 import dpstats as dps
 from dpstats.errors import SpecificationError
 from dpstats.families import DISTS, FAMILIES, Dist, GlmFamily
-from dpstats.models.law_names import dist_named, family_named
+from dpstats.models.glm import family_named
+from dpstats.models.survreg import dist_named
 
 LINKS, LAWS = sm.families.links, sm.families
 
@@ -136,4 +137,4 @@ def test_what_others_call_a_law_leads_to_it(law: Dist | GlmFamily) -> None:
             assert family_named(name, law.link_name).kind == law.kind
         else:
             with pytest.raises(SpecificationError, match=f"{name}'; .*{law.name!r}"):
-                dist_named(name, DISTS)
+                dist_named(name)

@@ -6,7 +6,7 @@ from tests.mutants.mutant import planted
 CURATOR, ACCOUNT, PRIVATE = "curator/curator.py", "curator/account.py", "_private.py"
 LAW, LATTICE = "curator/law.py", "curator/lattice.py"
 NOISE, KNORM, WISHART = "curator/mechanisms.py", "curator/knorm.py", "curator/wishart.py"
-SAMPLE, GAUSSIAN = "curator/curator.py", "estimators/location_scale/gaussian.py"
+SAMPLE, GAUSSIAN = "curator/blocks.py", "estimators/location_scale/gaussian.py"
 
 MUTANTS = (
     planted(
