@@ -122,7 +122,7 @@ class Account:
     ) -> str:
         """Charge a ledger; return its line."""
         book = ledger if isinstance(ledger, Ledger) else Ledger(ledger)
-        released = {name: _told(price) for name, price in prices.items()}
+        released = {name: _in_words(price) for name, price in prices.items()}
         entry = book.charge(
             self._budget,
             formula=formula,
@@ -160,13 +160,13 @@ class Account:
                 planned[kind] -= amount
             if amount > left:
                 there = f"epsilon = {float(left):g}" if self.pure else f"mu = {math.sqrt(left):g}"
-                raise BudgetError(f"release {name!r} costs {_told(price)}, but only {there} is left")
+                raise BudgetError(f"release {name!r} costs {_in_words(price)}, but only {there} is left")
             spent += amount
         self._spent = spent
         if self._planned is not None:
             self._planned = planned
 
 
-def _told(price: Price) -> str:
+def _in_words(price: Price) -> str:
     """In words, such as ``mu = 0.25``."""
     return f"{price.unit} = {price.amount:.4g}"

@@ -63,17 +63,17 @@ class Bar:
         self._bar = (
             running.bar(total=n, desc=f"pass {number}", unit=" rows", unit_scale=True) if many else None
         )
-        self._n, self._step, self._summed, self._told = n, step, 0, 0
+        self._n, self._step, self._summed, self._shown = n, step, 0, 0
 
     def __call__(self, rows: int) -> None:
         """So many more are summed."""
         self._summed += rows
-        while self._bar is not None and self._told < self._n and self._summed >= self._next():
-            told, self._told = self._told, self._next()
-            self._bar.update(self._told - told)
+        while self._bar is not None and self._shown < self._n and self._summed >= self._next():
+            shown, self._shown = self._shown, self._next()
+            self._bar.update(self._shown - shown)
 
     def _next(self) -> int:
-        return min(self._told + self._step, self._n)
+        return min(self._shown + self._step, self._n)
 
     def over(self, blocks: Iterable[Block]) -> Iterator[Block]:
         """Blocks, of which each is summed when the next is asked for."""

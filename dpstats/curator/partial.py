@@ -108,7 +108,7 @@ class Failure:
 
     kind: str
     where: str
-    told: str = ""
+    text: str = ""
 
     @staticmethod
     def of(error: Exception) -> "Failure":
@@ -120,13 +120,13 @@ class Failure:
             for frame, line in walk_tb(error.__traceback__)
             if PACKAGE in Path(frame.f_code.co_filename).parents
         ]
-        told = str(error) if kind is DataError and is_own(error) else ""
-        return Failure(named, lines[-1] if lines else "code of another package", told)
+        text = str(error) if kind is DataError and is_own(error) else ""
+        return Failure(named, lines[-1] if lines else "code of another package", text)
 
     def error(self, name: str) -> Exception:
         """What the curator raises."""
-        if self.told:
-            return DataError(self.told)
+        if self.text:
+            return DataError(self.text)
         return WorkError(
             f"release {name!r} failed on a worker: {self.kind}, in {self.where}. More is not shown, because "
             "it may depend on private values; what was charged is spent"

@@ -116,10 +116,10 @@ def _searched(
     for _ in range(TRIALS):
         trial = at(point.params + length * step)
         moved, slope = trial.params - point.params, float(trial.gradient @ step)
-        lost = tolerance.rounding(trial.params) + _DOTS * trial.size
+        rounding = tolerance.rounding(trial.params) + _DOTS * trial.size
         if trial.size <= level / 10:
             return trial
-        if -float(trial.gradient @ moved) - lost * float(np.linalg.norm(moved)) >= enough:
+        if -float(trial.gradient @ moved) - rounding * float(np.linalg.norm(moved)) >= enough:
             found, low, below, above = trial, length, slope, above / 2
             if slope >= start / 2 or not math.isfinite(high):
                 return found

@@ -114,11 +114,11 @@ def _null(exog: np.ndarray) -> np.ndarray | None:
 def _message(design: Design, parts: np.ndarray, constant: bool) -> str:
     *others, last = (design.names[j] for j in np.flatnonzero(parts))
     more = [f"{len(others) - _NAMED} more"] * (len(others) > _NAMED) + [_LEVEL] * constant
-    told = ", ".join(others[:_NAMED] + more)
+    parts_of = ", ".join(others[:_NAMED] + more)
     terms = [name for name, at in design.terms if parts[at].any() and name != "Intercept"]
     by, inside = ("formula, subset=", _INSIDE) if design.subset else ("formula", "")
     return (
         f"no row tells all coefficients apart: by {by} and schema {last} "
-        f"{f'follows from {told}' if told else 'is always 0'}; leave out or change "
+        f"{f'follows from {parts_of}' if parts_of else 'is always 0'}; leave out or change "
         f"{'one of the terms ' * (len(terms) > 1)}{', '.join(terms)}{inside}"
     )

@@ -224,13 +224,13 @@ def _times(one: Expression, other: Expression) -> Expression:
 
 def _below(own: Counter[str], moving: Mapping[str, float]) -> Iterator[tuple[Counter[str], float]]:
     """The lower powers of a product of numbers about middles, and what each is multiplied by."""
-    for lost in itertools.product(*(range(own[name] + 1) for name in moving)):
-        if any(lost):
+    for taken in itertools.product(*(range(own[name] + 1) for name in moving)):
+        if any(taken):
             weight = math.prod(
                 math.comb(own[name], n) * (-middle) ** n
-                for n, (name, middle) in zip(lost, moving.items(), strict=True)
+                for n, (name, middle) in zip(taken, moving.items(), strict=True)
             )
-            yield own - Counter(dict(zip(moving, lost, strict=True))), weight
+            yield own - Counter(dict(zip(moving, taken, strict=True))), weight
 
 
 def _is_flag(name: str, part: Expression, schema: Schema) -> bool:

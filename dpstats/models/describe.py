@@ -100,8 +100,8 @@ class _Look(HoldsRows):
 
     def _stated(self) -> dict[str, Any]:
         """The names, where commas or blanks in them hide which are asked; :mod:`dpstats.models.reuse`."""
-        told = {"".join(name.split()) for name in self.design.schema}
-        hidden = len(told) < len(self.design.schema) or "," in "".join(told)
+        joined = {"".join(name.split()) for name in self.design.schema}
+        hidden = len(joined) < len(self.design.schema) or "," in "".join(joined)
         return {"columns": self.design.names} if hidden else {}
 
     @reusable(Description)

@@ -472,8 +472,8 @@ class GlmModel(Plannable):
         if not isinstance(robust, bool):
             raise SpecificationError(f"robust must be True or False, got {shown(robust)}")
         newton = among(method, ("auto", "newton")) and not as_budget("budget", budget).pure
-        told = self.family.log_likelihood is not None and self.family.seek is None
-        able = newton and told and self.design.weights is None
+        has_likelihood = self.family.log_likelihood is not None and self.family.seek is None
+        able = newton and has_likelihood and self.design.weights is None
         asked = bool(check_release(release, able, f"{self._name} ({self._law}, method={shown(method)})"))
         if self.family is BINOMIAL and among(method, METHODS):
             of = (self._name, self.family.name)

@@ -121,11 +121,11 @@ class _Kept:
         """All that decides which fit it is, as JSON reads it again, or as an earlier version kept it."""
         if self._begun is None and (first := next(iter(self.book.entries()), None)):
             self._begun = f"{first.at}, {first.formula}"  # by this fit, perhaps
-        earlier, read = (told | {"ledger begun": self._begun} for told in self._told)
+        earlier, read = (asked | {"ledger begun": self._begun} for asked in self._written_and_read)
         return earlier if self._file(earlier).exists() else read
 
     @cached_property
-    def _told(self) -> list[dict[str, Any]]:
+    def _written_and_read(self) -> list[dict[str, Any]]:
         """All of it but the ledger's beginning: as it is written, and what of that is read.
 
         Blanks are not, nor variables of the schema that neither formula nor weights nor subset have, nor how

@@ -351,8 +351,8 @@ def of_moments(
     """
     moments = moments.beside(design.partners())
     fields = fields_of(moments.solve(alpha), design.names)
-    told = cautions((*of_whole_table(problems, design), *beside(design, fields["cov"])), design.names)
-    return fields | {"linear": moments, "flags": (*told, *fields["flags"])}
+    flags = cautions((*of_whole_table(problems, design), *beside(design, fields["cov"])), design.names)
+    return fields | {"linear": moments, "flags": (*flags, *fields["flags"])}
 
 
 def publish(
@@ -501,7 +501,7 @@ def check_enough(
         f"{_enough(budget, each / curator.n)}, or n = {math.ceil(each / measure(budget))},"
         for each in (wanted, max(well, 1.0) * wanted)
     )
-    told = (
+    enough = (
         f"is not refused, but nine in ten coefficients are lost there; with {most} most fits have all "
         "under bounds as most are, and dps.plan(model, budget, n, covariates=...) tells it for yours"
         if well
@@ -509,7 +509,7 @@ def check_enough(
     )
     raise BudgetError(
         f"{budget} buys too little for {what} from n = {curator.n} rows: noise would hide nearly all of "
-        f"it. At the least {least} {told}{more}; force=True (--force) spends the budget all the same"
+        f"it. At the least {least} {enough}{more}; force=True (--force) spends the budget all the same"
     )
 
 

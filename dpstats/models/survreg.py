@@ -326,10 +326,8 @@ class Survreg(Plannable):
     ) -> SurvivalFit:
         """Pay, release once and publish: uncensored times under pure epsilon."""
         design, dist, box = self.design, DISTS[self.dist], self._problem(self.design).box
-        method = PAPER_METHOD if compat else FUNCTIONAL_METHOD
-        facts = pay(
-            curator, design, budget, ledger, method, {WEIGHTS: budget.epsilon}, f"survreg {dist.name}"
-        )
+        how = PAPER_METHOD if compat else FUNCTIONAL_METHOD
+        facts = pay(curator, design, budget, ledger, how, {WEIGHTS: budget.epsilon}, f"survreg {dist.name}")
         fitted = fit_quadratic if compat else fit_functional
         found = fitted(curator, box, dist.log, dist.family, budget.epsilon)
         return publish(

@@ -63,9 +63,9 @@ def _far_groups(table: CellTable, ends: np.ndarray) -> list[np.ndarray]:
         cells = [side[at : at + 1] for at in range(1, len(side))]
         nearest = np.minimum(np.abs(ends[side]), np.abs(ends[side + 1]))
         several = side[nearest >= NEAR - _ROUNDING]
-        seen = [one for one in cells if _noise_sds(table, one) > _STANDS_OUT]
+        surely = [one for one in cells if _noise_sds(table, one) > _STANDS_OUT]
         together = [np.sort(several)] if len(several) and _noise_sds(table, several) > _MAY_BE else []
-        found += seen or together
+        found += surely or together
     return found
 
 
@@ -97,7 +97,7 @@ class _Law(NamedTuple):
     ----------
     median, start : float
         The median, and the distance of the end of the box from it.
-    rows, doubt, seen : float
+    rows, doubt, most : float
         Their number as counted, the sd of its noise, and the larger of both.
     rate : float
     """
@@ -106,12 +106,12 @@ class _Law(NamedTuple):
     start: float
     rows: float
     doubt: float
-    seen: float
+    most: float
     rate: float
 
     def last(self, left: float) -> float:
         """The y beyond which so many rows are left."""
-        return float(max(self.seen / left, 1.0) ** (1 / self.rate))
+        return float(max(self.most / left, 1.0) ** (1 / self.rate))
 
 
 def _nearer(ends: np.ndarray, side: int, groups: list[np.ndarray]) -> np.ndarray:
@@ -125,10 +125,10 @@ def _law(table: CellTable, ends: np.ndarray, side: int, cells: np.ndarray) -> _L
     median, quantile = (side * _place(table, ends, p) for p in (0.5, PROBABILITIES[0 if side < 0 else -1]))
     start = max(1.0 - median, _ROUNDING)
     rows, doubt = max(float(table.counts[cells].sum()), 0.0), math.sqrt(table.noise_of(cells))
-    seen = max(rows, doubt, 1.0)
+    most = max(rows, doubt, 1.0)
     apart = max(math.log(start / max(quantile - median, _ROUNDING)), _APART)
-    rate = min(max(math.log(max(PROBABILITIES[0] * table.usable / seen, 1.0)) / apart, _RATES[0]), _RATES[1])
-    return _Law(median, start, rows, doubt, seen, rate)
+    rate = min(max(math.log(max(PROBABILITIES[0] * table.usable / most, 1.0)) / apart, _RATES[0]), _RATES[1])
+    return _Law(median, start, rows, doubt, most, rate)
 
 
 def reach(table: CellTable, ends: np.ndarray) -> tuple[float, float]:

@@ -48,8 +48,8 @@ class NumberAndInterval(NamedTuple):
 
     def within(self, least: float, most: float) -> "NumberAndInterval":
         """Of a number that lies from `least` to `most`; no estimate, where the limits are these."""
-        told = self.low > least or self.high < most
-        return self if told else self._replace(estimate=math.nan, std_error=math.inf)
+        excludes = self.low > least or self.high < most
+        return self if excludes else self._replace(estimate=math.nan, std_error=math.inf)
 
 
 class Noise(NamedTuple):
@@ -160,10 +160,10 @@ class CellTable:
     @property
     def counts(self) -> np.ndarray:
         """The best that both releases and the public number of rows say of the counts."""
-        return self._told[0]
+        return self._combined[0]
 
     @cached_property
-    def _told(self) -> tuple[np.ndarray, np.ndarray]:
+    def _combined(self) -> tuple[np.ndarray, np.ndarray]:
         """Counts by least squares, and a root of the covariance of their noise.
 
         Each column of the root is what one released number errs by in all counts. Coarse counts are sums of
@@ -202,7 +202,7 @@ class CellTable:
 
     def noise_of(self, cells: np.ndarray) -> float:
         """Variance of the noise of the sum of the counts of some cells."""
-        return float(np.sum(self._told[1][cells].sum(axis=0) ** 2))
+        return float(np.sum(self._combined[1][cells].sum(axis=0) ** 2))
 
     @property
     def usable_variance(self) -> float:
@@ -213,7 +213,7 @@ class CellTable:
         """Rows with a value; where the number that weigh is not public, limits are of the noise alone."""
         if self.rows is None:
             noise = self.usable_variance
-            one = _one(self._told[1][:-1].sum(axis=0))
+            one = _one(self._combined[1][:-1].sum(axis=0))
             half = self.noise.widening(level, noise, noise, one) * math.sqrt(noise)
             return NumberAndInterval(
                 self.usable, math.sqrt(noise), max(self.usable - half, 0.0), self.usable + half, 1.0
@@ -225,7 +225,7 @@ class CellTable:
 
     def share(self, cell: int, level: float) -> NumberAndInterval:
         """Of the usable rows, those in one cell; -1 for missing values, of all rows."""
-        counts, root = self._told
+        counts, root = self._combined
         missing = cell in (-1, len(counts) - 1)
         of = slice(None) if missing else slice(-1)
         rows = self.weighing if missing else self.usable
@@ -250,7 +250,7 @@ class CellTable:
     def quantile(self, p: float, level: float) -> NumberAndInterval:
         """Where the noisy distribution function passes p, and where it may."""
         ends, below = self._ends(), self._below()
-        root = np.cumsum(self._told[1][:-1], axis=0)
+        root = np.cumsum(self._combined[1][:-1], axis=0)
         root = root[:-1] - p * root[-1]
         private = np.sum(root**2, axis=1)
         sampling = self.usable * p * (1 - p)
@@ -359,8 +359,8 @@ class CellTable:
             places = ends * 10.0**-exponent
             multiples = np.diff(np.append(np.ceil(places[:-1]), np.floor(places[-1]) + 1))
             more = near * multiples / np.maximum(around(multiples), 1.0) - usual
-            told = float(np.sum(more**2 * weights))
-            if np.sum(more * (counts - usual) * weights) >= told - max(told / 2, NOISE * math.sqrt(told)):
+            size = float(np.sum(more**2 * weights))
+            if np.sum(more * (counts - usual) * weights) >= size - max(size / 2, NOISE * math.sqrt(size)):
                 return exponent
         return finest
 
@@ -386,8 +386,8 @@ class CellTable:
         """
         own, usual, ratio, doubt = self._beside(cell, beside)
         more = beside * side * (usual - own) if side else abs(usual - own)
-        seen = beside * side < 0 or ratio <= _WIDER or doubt <= usual
-        return seen and more - doubt <= (_DENSER - 1) * max(min(own, usual), 0.0)
+        known = beside * side < 0 or ratio <= _WIDER or doubt <= usual
+        return known and more - doubt <= (_DENSER - 1) * max(min(own, usual), 0.0)
 
     def _beside(self, cell: int, side: int) -> tuple[float, float, float, float]:
         """Rows of a cell, those of one as dense as the next on a side, its width over theirs, and noise.

@@ -99,14 +99,14 @@ class DesignMoments(Arrays):
         variance = np.maximum(np.diag(cov), np.maximum(np.diag(error), np.finfo(float).eps))
         sd = np.sqrt(variance)
         size = np.outer(sd, sd)
-        told = np.where(free, np.clip(cov / size, -1.0, 1.0), 1.0)
+        mixed = np.where(free, np.clip(cov / size, -1.0, 1.0), 1.0)
         return replace(
             self,
             mean=origin + self.mean @ back,
             mean_noise=np.sqrt(self.mean_noise**2 @ squares),
             sd=unit * sd,
             sd_noise=np.diag(error) / variance / 2,
-            corr=told if know else None,
+            corr=mixed if know else None,
             corr_noise=free * np.minimum(error / size, 1.0) if know else None,
         )
 

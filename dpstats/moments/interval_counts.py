@@ -82,9 +82,9 @@ class CumulativeHazard:
     @cached_property
     def each(self) -> Errors:
         """Errors at each time; NaN where there is no value."""
-        lost = np.where(np.isnan(self.value), np.nan, 0.0)
+        unknown = np.where(np.isnan(self.value), np.nan, 0.0)
         found = self.errors(np.eye(len(self.value)))
-        return Errors(*(getattr(found, part.name) + lost for part in fields(found)))
+        return Errors(*(getattr(found, part.name) + unknown for part in fields(found)))
 
     @property
     def cut_short(self) -> bool:
@@ -92,10 +92,10 @@ class CumulativeHazard:
 
         They have to be more by an sd of their noise, which is that of all later counts.
         """
-        lost = np.isnan(self.value)
-        later = _at_risk(len(lost))[1][lost.argmax()]
+        unknown = np.isnan(self.value)
+        later = _at_risk(len(unknown))[1][unknown.argmax()]
         left, sd = later @ self.counts, np.sqrt(later @ self.noise)
-        return bool(lost.any() and left - sd > FEWEST * np.sqrt(self.noise[-1]))
+        return bool(unknown.any() and left - sd > FEWEST * np.sqrt(self.noise[-1]))
 
     def errors(self, weights: np.ndarray) -> Errors:
         """Return errors of sums of the values.
@@ -136,8 +136,8 @@ def cumulative_hazard(counts: np.ndarray, sds: np.ndarray) -> CumulativeHazard:
     increments = (events * by_first)[:, None] * entering + (events * by_last)[:, None] * leaving
     increments[np.arange(j), np.arange(j)] += inverse
     changing = _CHANGING * np.maximum(events * counts[j : 2 * j], 0.0) / (first * last)
-    lost = np.where(usable, 0.0, np.nan)
-    value = _rising(np.cumsum(events * inverse) + lost)
+    unknown = np.where(usable, 0.0, np.nan)
+    value = _rising(np.cumsum(events * inverse) + unknown)
     gradient = np.cumsum(increments, axis=0)  # of each sum in all counts
     return CumulativeHazard(at_risk, events, value, gradient, counts, noise, changing)
 

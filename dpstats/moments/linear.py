@@ -154,12 +154,12 @@ class Pulled:
         weight, known = self.moments.gram_weight, every.moments.whole_error
         heard, whole = np.diag(self.within), np.maximum(np.diag(every.within), 1e-300)
         first, usual = len(apart) - len(whole), heard * (1 / kept_at(len(apart), weight) - 1 + _UNSURE)
-        lost = np.maximum(whole - heard - usual, 0.0)
+        unheard = np.maximum(whole - heard - usual, 0.0)
         noise = whole * (0.0 if known is None else float(np.min(np.diag(known)[first:] / whole)))
-        sure = np.maximum(lost - noise * (noise / np.maximum(lost, 1e-12 * whole)), 0.0)
+        sure = np.maximum(unheard - noise * (noise / np.maximum(unheard, 1e-12 * whole)), 0.0)
         both = np.outer(np.sqrt(sure), np.sqrt(sure + usual))
-        both = np.maximum(np.sqrt(np.outer(lost, lost)), np.maximum(both, both.T))
-        means = np.tile(np.sqrt(math.hypot(1 - weight, weight_noise(self.moments)) * lost), (first, 1))
+        both = np.maximum(np.sqrt(np.outer(unheard, unheard)), np.maximum(both, both.T))
+        means = np.tile(np.sqrt(math.hypot(1 - weight, weight_noise(self.moments)) * unheard), (first, 1))
         return self._by_errors(np.vstack([means, _OTHERWISE * both]), apart)
 
     def _by_errors(self, errors: np.ndarray, apart: np.ndarray) -> np.ndarray:
@@ -215,7 +215,7 @@ class LinearMoments(NoisyMoments):
         way = np.eye(len(params))
         if alpha > 0 and self.penalised.any():
             params, parts, way = self._penalised(fit, alpha, params, parts)
-        return self._judged(fit, params, parts, self._told, way)
+        return self._judged(fit, params, parts, self._columns_seen, way)
 
     def errors_of_sums(self, rows: np.ndarray) -> np.ndarray:
         """Standard errors of sums of coefficients without a penalty, each judged by itself; shape (m,).
@@ -231,12 +231,12 @@ class LinearMoments(NoisyMoments):
         rows : array, shape (m, d)
         """
         fit, params, parts = self._line
-        told, errors = self.seen & ~(rows[:, ~self._told & (self.penalised > 0)] != 0).any(axis=1), []
+        seen, errors = self.seen & ~(rows[:, ~self._columns_seen & (self.penalised > 0)] != 0).any(axis=1), []
         for some in np.array_split(np.arange(len(rows)), len(rows) // _FEW + 1):
             few = rows[some]
             along = [few @ part @ few.T for part in parts]
             still_open = np.maximum(np.diag(along[3] - along[2]), 0.0)
-            found = self._judged(fit, few @ params, along, told[some], few)
+            found = self._judged(fit, few @ params, along, seen[some], few)
             errors.append(np.sqrt(np.diag(found.cov) + still_open))
         return np.concatenate(errors)
 
@@ -264,7 +264,7 @@ class LinearMoments(NoisyMoments):
         kept = np.ix_(~dropped, ~dropped)
         chosen = [part[kept] for part in (sampling, privacy, *hidden, bias + long, open_ended)]
         return self._judged(
-            fit, (params - apart)[~dropped], chosen, self._told[~dropped], pulled.way[~dropped]
+            fit, (params - apart)[~dropped], chosen, self._columns_seen[~dropped], pulled.way[~dropped]
         )
 
     def beside(self, partners: np.ndarray) -> "LinearMoments":
@@ -283,7 +283,7 @@ class LinearMoments(NoisyMoments):
         return replace(self, blind=np.maximum(blind, beside))
 
     @property
-    def _told(self) -> np.ndarray:
+    def _columns_seen(self) -> np.ndarray:
         """Coefficients of which releases may tell anything."""
         return self.seen & (np.ones(len(self.origin), bool) if self.blind is None else self.blind == 0)
 
@@ -292,7 +292,7 @@ class LinearMoments(NoisyMoments):
         fit: NormalEquations,
         params: np.ndarray,
         parts: list[np.ndarray],
-        told: np.ndarray,
+        seen: np.ndarray,
         way: np.ndarray,
     ) -> Solution:
         """The solution of these parts; `way` takes coefficients without a penalty to these.
@@ -304,7 +304,7 @@ class LinearMoments(NoisyMoments):
         left, way = None if fit.before is None else Before(before), way @ self.map
         if self.first is not None:
             left = Before(way @ self.first @ way.T, 1.0)
-        found = judged(params, sampling, privacy + open_ended, guess, rel, left, told)
+        found = judged(params, sampling, privacy + open_ended, guess, rel, left, seen)
         found = replace(found, bias=np.diag(bias))
         known = np.flatnonzero(np.isfinite(np.diag(found.cov)))
         return replace(found, weak=tuple(map(int, known))) if self.guessed else found
@@ -326,7 +326,7 @@ class LinearMoments(NoisyMoments):
     def _solved(self) -> Solution:
         """Coefficients without a penalty, judged, which nearly everything asks for, too."""
         fit, params, parts = self._line
-        found = self._judged(fit, params, parts, self._told, np.eye(len(params)))
+        found = self._judged(fit, params, parts, self._columns_seen, np.eye(len(params)))
         read_only([found.cov, found.cov_privacy])
         return found
 

@@ -297,7 +297,7 @@ class NoisyMoments(Arrays):
             guess, wide, along = self._unseen(delta, np.maximum(values, size), values, vectors)
             found = delta, self.gram, inverse, inverse, guess, np.maximum(rel, along), vectors, fitted
             return NormalEquations(*found, wider=wide)
-        told = posterior(
+        after = posterior(
             self.gram,
             self.noise_gram,
             self.cross,
@@ -307,13 +307,13 @@ class NoisyMoments(Arrays):
             Expected(self.expected, self.numbers, self.shape),
         )
         own, axes = np.linalg.eigh(self.gram)
-        inverse, delta = (axes / np.maximum(own, size)) @ axes.T, told.gain @ self.cross
-        gram, gain, left, before, unseen = told
+        inverse, delta = (axes / np.maximum(own, size)) @ axes.T, after.gain @ self.cross
+        gram, gain, left, before, unseen = after
         if unseen is not None:
             left, rel, vectors = left - unseen.left, unseen.rel, unseen.vectors
         fitted = self.noise_cross**2 * float(2 * np.trace(gain) - np.sum(gain * (gram @ gain)))
         fitted -= float(np.sum(gram * left))
-        return NormalEquations(delta, gram, inverse, gain, told.left, rel, vectors, fitted, before)
+        return NormalEquations(delta, gram, inverse, gain, after.left, rel, vectors, fitted, before)
 
     def of_columns(self: _Moments, way: np.ndarray) -> _Moments:
         """Moments of the same lines by other columns, to whose coefficients `way` takes the user's."""

@@ -163,14 +163,14 @@ def posterior(
     values, vectors = np.linalg.eigh(prior)
     root = vectors * np.sqrt(np.maximum(values, 0.0))
     left, sizes, right = np.linalg.svd(gram @ root)
-    seen, sizes = (left.T @ cross) ** 2, sizes**2
+    signals, sizes = (left.T @ cross) ** 2, sizes**2
     shape = np.eye(len(gram)) if known.shape is None else known.shape
     moved = noise_matrix**2 / 2 * float(np.sum(prior * shape)) * np.sum(left * (shape @ left), axis=0)
     noise = np.maximum(noise_cross**2 + trust * _FACTORS[:, None] * moved, 1e-30)[:, :, None]
     signal = _FACTORS[:, None, None] * sizes[:, None] * _OWN
     way = root @ right.T
     explained = np.sum(way * (gram @ way), axis=0)[:, None] / most
-    own = np.log(_OFTEN) - (np.log(signal + noise) + seen[:, None] / (signal + noise)) / 2
+    own = np.log(_OFTEN) - (np.log(signal + noise) + signals[:, None] / (signal + noise)) / 2
     own -= np.maximum(_FACTORS[:, None, None] * _OWN * explained - 1, 0.0)
     both = np.logaddexp.reduce(own, axis=2)
     own = np.exp(own - both[:, :, None])
@@ -182,7 +182,7 @@ def posterior(
     taken, sizes = np.sum(own * each, axis=(0, 2)), np.maximum(sizes, 1e-300)
     size = np.sum(own * _FACTORS[:, None, None] * _OWN, axis=(0, 2))
     apart = np.sum(own * (each - taken[:, None]) ** 2, axis=(0, 2))
-    out = size * (1 - taken) ** 2 + apart * seen / sizes
+    out = size * (1 - taken) ** 2 + apart * signals / sizes
     gain = (way * (taken / np.sqrt(sizes))) @ left.T
     out, before = (way * out) @ way.T, (way * size) @ way.T
     if known.shape is None:

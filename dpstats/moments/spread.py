@@ -185,8 +185,8 @@ def _tail(moments: NoisyMoments) -> tuple[float, float, float]:
     if moments.limit is None:
         return 0.0, 0.0, 0.0
     limit = moments.limit / math.sqrt(max(moments.square / moments.mean_weight, 0.05))
-    kurtosis, told = _kurtosis(moments), moments.noise_fourth
-    noise = math.inf if told is None else told * moments.mean_weight / max(moments.square, 0.05) ** 2
+    kurtosis, sd = _kurtosis(moments), moments.noise_fourth
+    noise = math.inf if sd is None else sd * moments.mean_weight / max(moments.square, 0.05) ** 2
     noise = min(noise, _UNTOLD)
     rate, normal = tail_rate(limit)
     tail = rate * max(kurtosis - normal, 0.0)

@@ -179,8 +179,8 @@ class Outlook:
         """
         with np.errstate(all="ignore"):
             logs = np.log(self.errors / other.errors)
-            told = logs.std(axis=0, ddof=1) <= _KNOWN * math.sqrt(len(logs))
-            return np.where(told, np.exp(logs.mean(axis=0)), np.nan)
+            alike = logs.std(axis=0, ddof=1) <= _KNOWN * math.sqrt(len(logs))
+            return np.where(alike, np.exp(logs.mean(axis=0)), np.nan)
 
     @property
     def longest(self) -> np.ndarray:

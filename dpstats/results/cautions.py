@@ -178,9 +178,9 @@ def cautions(
         head = code + ":"
         which = [names[int(problem.removeprefix(head))] for problem in problems if problem.startswith(head)]
         if which:
-            told = "all coefficients" if 1 < len(which) == len(names) else ", ".join(which)
+            named = "all coefficients" if 1 < len(which) == len(names) else ", ".join(which)
             rests = "its interval rests" if len(which) == 1 else "their intervals rest"
-            found.append((code, words.format(told, rests)))
+            found.append((code, words.format(named, rests)))
     return tuple(found)
 
 

@@ -49,7 +49,7 @@ _PRODUCTS = ("sums", "missing", "sums_sd", "missing_sd")
 
 def _plain_column(column: ColumnSums) -> dict[str, Any]:
     table, sums = column.table, column.sums
-    told = {} if sums is None else {name: getattr(sums, name) for name in _SUMS}
+    numbers = {} if sums is None else {name: getattr(sums, name) for name in _SUMS}
     return {
         "edges": table.edges.tolist(),
         "counts": table.raw.tolist(),
@@ -66,7 +66,7 @@ def _plain_column(column: ColumnSums) -> dict[str, Any]:
                 }
             }
         ),
-        "sums": None if sums is None else {"noise": list(sums.noise), **told},
+        "sums": None if sums is None else {"noise": list(sums.noise), **numbers},
     }
 
 

@@ -333,8 +333,8 @@ def _privacy_cells(row: Any, grid: bool) -> tuple[str, ...]:
         limits = [figures(row.conf_low), figures(row.conf_high)]
         return NOT_ESTIMABLE, *["", *[""] * (1 + grid), *limits] * bool(np.isfinite(row.conf_high))
     shares = [row.privacy_share, row.grid_share] if grid else [row.privacy_share]
-    told, *limits = (figures(x, error=row.std_error) for x in (row.estimate, row.conf_low, row.conf_high))
-    return told, figures(row.std_error), *map(percent, shares), *limits
+    estimate, *limits = (figures(x, error=row.std_error) for x in (row.estimate, row.conf_low, row.conf_high))
+    return estimate, figures(row.std_error), *map(percent, shares), *limits
 
 
 def interval_cells(estimate: float, low: float, high: float, known: bool) -> tuple[str, ...]:

@@ -177,14 +177,14 @@ class Fit(Predictions):
         scaled = in_units(self.record, units)
         lost = dead(self.record)
         tables = () if lost else (coefficient_table(scaled, level), *self._tables(level, scaled))
-        told = notes(self.record, self._remark(), self._last_remark, tables)
+        said = notes(self.record, self._remark(), self._last_remark, tables)
         return Document(
             width=None if width is None else width_of(width),
             title=heading(self.record, self._heading),
             banner=banner(self.record),
             head=lines_of(self.record, estimand(self.record, self._bounds)),
             tables=tables,
-            notes=tuple(told[1:] if lost else told),
+            notes=tuple(said[1:] if lost else said),
         )
 
     def _plain(self) -> dict[str, Any]:

@@ -274,13 +274,13 @@ def fleet_of(record: Record, units: NewData | None, age: str, number_of: str | N
             "unit has been in service; give it as a column of its own and name that, age='...'"
         )
     at = points(record, units, "forecast", clip, "fleet")
-    told = _column(at.frame, "age", age, "ages, in the unit of the response")
-    each = np.ones(len(told))
+    ages = _column(at.frame, "age", age, "ages, in the unit of the response")
+    each = np.ones(len(ages))
     if number_of is not None:
         each = _column(at.frame, "units", number_of, "numbers of units")
         if not ((each == np.round(each)) & (each >= 0)).all():
             raise SpecificationError(f"fleet: {number_of} must be whole numbers of units, not negative")
-    return Fleet(at, quantities.check_times(told.tolist(), f"fleet: {age}", link=record.link), each)
+    return Fleet(at, quantities.check_times(ages.tolist(), f"fleet: {age}", link=record.link), each)
 
 
 def _column(frame: pd.DataFrame, argument: str, name: str, what: str) -> np.ndarray:

@@ -240,7 +240,7 @@ def log_estimate(
     return Estimate(name, float(value), std_error, float(low), float(high), level, privacy_share)
 
 
-def told(found: Estimate, most: float) -> Estimate:
+def estimable_within(found: Estimate, most: float) -> Estimate:
     """Return what lies from 0 to `most`: not estimable where its interval is all that, to three decimals."""
     excludes = round((found.conf_high - found.conf_low) / most, 3) < 1
     return found if excludes else replace(found, estimate=math.nan, std_error=math.inf)
@@ -251,7 +251,7 @@ def rsquared(found: Quantity, level: float = 0.95) -> Estimate:
     low, high = (1 - left for left in _log_limits(1 - found.value, found.se, level)[::-1])
     value = min(max(found.value, 0.0), 1.0)
     low, high = max(min(low, value), 0.0), min(max(high, value), 1.0)  # 1 - (1 - x) may miss x by a bit
-    return told(Estimate("R-squared", value, found.se, low, high, level, _share(found)), 1.0)
+    return estimable_within(Estimate("R-squared", value, found.se, low, high, level, _share(found)), 1.0)
 
 
 def positive(name: str, found: Quantity, level: float = 0.95, most: float = math.inf) -> Estimate:

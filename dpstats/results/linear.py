@@ -21,7 +21,7 @@ from dpstats.moments.linear import LinearMoments
 from dpstats.moments.solution import Solution
 from dpstats.results.cautions import CODES, beside, cautions, cautions_of_solution
 from dpstats.results.document import Document, Estimates, cells, limit_columns, point_columns
-from dpstats.results.intervals import Estimate, critical, least_root, positive, rsquared, told
+from dpstats.results.intervals import Estimate, critical, estimable_within, least_root, positive, rsquared
 from dpstats.results.newdata import Points
 from dpstats.results.plotting import plot_path
 from dpstats.results.prediction import Prediction
@@ -262,7 +262,9 @@ class LinearFit(MeanFit, models=("ols", "ridge")):
     def _sigma(self, level: float = 0.95) -> Estimate:
         most = self.record.widest
         found = given(self.record.linear).sigma(most)
-        return told(replace(positive("sigma", found, level, most), conf_low=least_root(found, level)), most)
+        return estimable_within(
+            replace(positive("sigma", found, level, most), conf_low=least_root(found, level)), most
+        )
 
     def _explained(self, level: float = 0.95) -> Estimate:
         return rsquared(given(self.record.linear).rsquared(self.record.widest), level)

@@ -151,8 +151,8 @@ def _where(record: Record, name: str) -> str:
     for each in record.names:
         parts = {_factor(part): part for part in factors_of(each)}
         held |= {factor: part for factor, part in parts.items() if own < set(parts) and factor not in own}
-    told = ", ".join(f"{factor} = {_reference(record, part)}" for factor, part in held.items())
-    return f" at {told}" if told else ""
+    said = ", ".join(f"{factor} = {_reference(record, part)}" for factor, part in held.items())
+    return f" at {said}" if said else ""
 
 
 def _factor(part: str) -> str:
@@ -248,9 +248,9 @@ def _biased(record: Record) -> str:
         return BENT if FOR_BENDS in record.released else ""
     shares = np.nan_to_num(bias_share(record))
     worst = [j for j in np.argsort(-shares, kind="stable") if shares[j] > WORTH_TELLING]
-    told = [f"{percent(float(shares[j]))} of {record.names[j]}" for j in worst[:MOST_TOLD]]
+    said = [f"{percent(float(shares[j]))} of {record.names[j]}" for j in worst[:MOST_TOLD]]
     others = [f"less of {len(worst) - MOST_TOLD} more"] * (len(worst) > MOST_TOLD)
-    return BIASED.format(", ".join(told + others)) if told else ""
+    return BIASED.format(", ".join(said + others)) if said else ""
 
 
 def _of_units(record: Record, whose: Unit) -> str:
@@ -456,8 +456,8 @@ def _more(code: str, record: Record) -> str:
         return ""
     found = off_the_law(record)
     share, errors = abs(found.estimate), abs(found.estimate) / found.std_error
-    told = f"{100 * share:.1f} % of the failures" if share < 1 else _BEYOND
-    return f" ({errors:.1f} standard errors off, {told})"
+    said = f"{100 * share:.1f} % of the failures" if share < 1 else _BEYOND
+    return f" ({errors:.1f} standard errors off, {said})"
 
 
 def _failures(record: Record) -> str:

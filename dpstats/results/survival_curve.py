@@ -343,11 +343,13 @@ class CurveFit(Facts, Shown, Stored):
         return logrank_test(self.groups, comparison(self.counts, self.sds))
 
     def _of_groups(
-        self, level: float, asked: str, values: np.ndarray, told: Callable[[Hazard], dict[str, np.ndarray]]
+        self, level: float, asked: str, values: np.ndarray, columns: Callable[[Hazard], dict[str, np.ndarray]]
     ) -> pd.DataFrame:
         """What the curve of each group tells of what was asked, one group after the other."""
         groups = zip(self.groups, self._lines(level), strict=True)
-        frames = [pd.DataFrame({"group": group, asked: values, **told(hazard)}) for group, hazard in groups]
+        frames = [
+            pd.DataFrame({"group": group, asked: values, **columns(hazard)}) for group, hazard in groups
+        ]
         return pd.concat(frames, ignore_index=True)
 
     def _lines(self, level: float) -> list[Hazard]:

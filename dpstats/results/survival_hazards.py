@@ -131,10 +131,10 @@ def curve(
     limit is that of the last time before.
     """
     back, last = _survival if kind == "survival" else np.exp, given(record.baseline).last(at.stratum)
-    beyond, seen = times > last, np.minimum(times, last)
+    beyond, until = times > last, np.minimum(times, last)
     estimate = np.where(beyond, np.nan, back(log_hazard(record, at, times)[0]))
-    line, se = log_hazard(record, at, seen)
-    clock = _of_clock(record, at, seen)
+    line, se = log_hazard(record, at, until)
+    clock = _of_clock(record, at, until)
     # a log-normal of this mean has its median below
     _, low, high = transformed(line - clock / 2, se, level, back)
     # noise may have made up all failures that are less than its error, or hide as many; of a log-normal whose
@@ -437,9 +437,9 @@ class HazardFit(Fit, models=("coxph",)):
                 continue
             one = at.rows(np.full(len(edges), i))
             estimate, low, high = curve(record, one, edges, level, "survival")
-            told = np.isfinite(estimate)  # a band beyond, down to 0, would look like a fall
-            falling = np.sort(low[told])[::-1], np.sort(high[told])[::-1]
-            line_with_band(made, edges[told], estimate[told], falling, label, style(i))
+            known = np.isfinite(estimate)  # a band beyond, down to 0, would look like a fall
+            falling = np.sort(low[known])[::-1], np.sort(high[known])[::-1]
+            line_with_band(made, edges[known], estimate[known], falling, label, style(i))
         made.set(xlabel=in_unit("time", record.time_unit), ylabel="survival")
         made.set(xlim=(0, edges[-1]), ylim=(-0.02, 1.02))
         title = f"Survival{f' at {at.alike()}' if at.alike() else ''}, {level_percent(level)} intervals"

@@ -257,8 +257,8 @@ def of_rivals(record: Record, level: float) -> Estimates:
             strict=True,
         )
     ]
-    told = f"Preferred: {' or '.join(contenders(record, level))}"
-    table = with_interval("", ["log-lik", "std err"], rows, level, title=told)
+    preferred = f"Preferred: {' or '.join(contenders(record, level))}"
+    table = with_interval("", ["log-lik", "std err"], rows, level, title=preferred)
     return Estimates(frame, lambda: Document(tables=(table,), notes=(_NOTE,)))
 
 
@@ -273,5 +273,7 @@ def contenders(record: Record, level: float = 0.95) -> list[str]:
 
 def line_of(record: Record) -> str:
     """Return what a summary says of it."""
-    told = ", ".join(f"{name} {value:+.0f} (sd of noise {figures(sd)})" for name, value, sd in record.rivals)
-    return f"{' or '.join(contenders(record))}; log-likelihood against {record.dist}: {told}; rows clipped"
+    others = ", ".join(
+        f"{name} {value:+.0f} (sd of noise {figures(sd)})" for name, value, sd in record.rivals
+    )
+    return f"{' or '.join(contenders(record))}; log-likelihood against {record.dist}: {others}; rows clipped"

@@ -92,10 +92,10 @@ def data_files(path: Path) -> tuple[Path, ...]:
     else:
         return (existing(path),)
     found = [file for file in found if not (file.is_dir() or _hidden(file.relative_to(base)))]
-    lost = next((file for file in found if not file.is_file()), None)
-    if lost:
+    missing = next((file for file in found if not file.is_file()), None)
+    if missing:
         raise DataError(
-            f"{lost} is no file, or a link that leads nowhere; a part of the rows would be missing"
+            f"{missing} is no file, or a link that leads nowhere; a part of the rows would be missing"
         )
     if not found:
         raise DataError(f"there is no data file in the folder or of the pattern {path}")

@@ -227,8 +227,8 @@ def _near(missing: Sequence[str], columns: Sequence[str]) -> str:
     """
     named = {_as_read(name): name for name in columns if any(map(str.isalpha, name))}
     close = [near for name in missing for near in get_close_matches(_as_read(name), named, 1, _ALIKE)]
-    told = ", ".join(_in_signs(named[name]) for name in dict.fromkeys(close))
-    return f"; is it the column {told}?" if close else "."
+    alike = ", ".join(_in_signs(named[name]) for name in dict.fromkeys(close))
+    return f"; is it the column {alike}?" if close else "."
 
 
 def _as_read(name: str) -> str:

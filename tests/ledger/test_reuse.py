@@ -178,9 +178,9 @@ def test_a_fit_that_an_earlier_version_kept_is_found(
     ledger: dps.Ledger, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It told formula and schema as they were written."""
-    told = _Kept._told.func
+    both = _Kept._written_and_read.func
     with monkeypatch.context() as earlier:
-        earlier.setattr(_Kept, "_told", property(lambda self: [told(self)[0]] * 2))
+        earlier.setattr(_Kept, "_written_and_read", property(lambda self: [both(self)[0]] * 2))
         first = fit("cost  ~ temp")
     assert fit("cost  ~ temp", reuse=True).to_dict() == first.to_dict() and len(ledger.entries()) == 1
     assert len(kept(tmp_path)) == 1 and '"cost  ~ temp"' in kept(tmp_path)[0].read_text()

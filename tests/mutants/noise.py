@@ -32,10 +32,10 @@ MUTANTS = (
         "curator/test_sample.py::test_no_pair_of_neighbours_passes_the_sensitivity",
         (
             SAMPLE,
-            "        self.n = int(np.count_nonzero(self._drawn))",
+            "        self.n: int = int(np.count_nonzero(self._drawn))",
             "        whole = next(rows.blocks(rows.n))\n"
             "        self._drawn = np.roll(self._drawn, int(1e6 * np.sum(whole['x'])) % rows.n)\n"
-            "        self.n = int(np.count_nonzero(self._drawn))",
+            "        self.n: int = int(np.count_nonzero(self._drawn))",
         ),
     ),
     planted(
@@ -456,15 +456,15 @@ MUTANTS = (
     planted(
         "a bar tells how many rows each part of a file has",
         "curator/test_engines.py::test_a_bar_tells_nothing_of_how_rows_lie_in_parts",
-        ("curator/curator.py", "self._bar.update(self._told - told)", "self._bar.update(rows)"),
+        ("curator/curator.py", "self._bar.update(self._shown - shown)", "self._bar.update(rows)"),
     ),
     planted(
         "what an exception of a worker says, which may be a cell, is told",
         "curator/test_engines.py::test_an_exception_of_a_worker_is_told_by_its_type_and_line",
         (
             "curator/partial.py",
-            "told = str(error) if kind is DataError and is_own(error) else",
-            "told = str(error) or",
+            "text = str(error) if kind is DataError and is_own(error) else",
+            "text = str(error) or",
         ),
     ),
     planted(

@@ -19,8 +19,8 @@ PAYS = {  # what a page pays with, and where it publishes that
     "kaplan_meier": ("budget, ledger, method", "**facts"),
     "linear": ("budget, ledger, named", "**facts"),
     "glm": ("budget, ledger, named", "            facts,\n"),
-    "functional": ("budget, ledger, method", "        facts,\n        design"),
-    "svm": ("budget, ledger, _named(named", "        kind,\n        facts"),
+    "functional": ("budget, ledger, how", "            facts,\n            design"),
+    "svm": ("budget, ledger, how", "        kind,\n        facts"),
 }
 FACTS = "models/skeleton.py"
 LAW, EVENTS = "estimators/location_scale/event_law.py", "estimators/test_event_law.py::test_"
@@ -42,11 +42,15 @@ FAR = "estimators/gram/far.py"
 SECOND_ORDER, SETTLED = "estimators/test_second_order.py::test_", "estimators/test_settled.py::test_"
 
 
+def _file(model: str) -> str:
+    return f"models/{'survreg' if model == 'functional' else model}.py"
+
+
 def unpaid(model: str, case: str) -> Mutant:
     return planted(
         f"a fit is not charged to its ledger ({model})",
         f"{WHOLE}[{case}]",
-        (f"models/{model}.py", PAYS[model][0], PAYS[model][0].replace("ledger", "None")),
+        (_file(model), PAYS[model][0], PAYS[model][0].replace("ledger", "None")),
     )
 
 
@@ -57,8 +61,8 @@ def late(model: str, case: str) -> Mutant:
     return planted(
         f"the ledger is charged after the noise ({model})",
         f"{WHOLE}[{case}]",
-        (f"models/{model}.py", f"facts = {start}", f"paid = lambda: {start}"),
-        (f"models/{model}.py", shown, shown.replace("facts", "paid()")),
+        (_file(model), f"facts = {start}", f"paid = lambda: {start}"),
+        (_file(model), shown, shown.replace("facts", "paid()")),
         ("curator/account.py", "if self._spent or self._planned is not None:", "if False:"),
         (
             "curator/account.py",
@@ -344,8 +348,8 @@ MUTANTS = (
         f"{TRACE}[svm-objective-pure]",
         (
             "models/svm.py",
-            "_named(named, budget), plan.costs",
-            "_keeping(_named(named, budget), curator), plan.costs",
+            "how, plan.costs",
+            "_keeping(how, curator), plan.costs",
         ),
         (
             "models/svm.py",
@@ -1812,7 +1816,7 @@ MUTANTS = (
     planted(
         "a kurtosis that nobody released is taken to be normal errors'",
         "results/test_linear.py::test_a_kurtosis_of_which_nobody_tells_is_as_uncertain_as_one_that_noise_hides",
-        (SPREAD, "math.inf if told is None", "0.0 if told is None"),
+        (SPREAD, "math.inf if sd is None", "0.0 if sd is None"),
     ),
     planted(
         "what a kurtosis that nobody released tells of far rows is that of exponential errors",

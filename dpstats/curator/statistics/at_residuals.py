@@ -235,8 +235,8 @@ class SignScore(AtResiduals):
 
     def _read(self, block: Block, scratch: Scratch) -> tuple[np.ndarray, np.ndarray, SignScores]:
         """W x~, the residual and the score of each row."""
-        centred, seen = self.watched(block, scratch)
-        z, found = seen.z, signs(self._family, seen.z, seen.event, seen.entry)
+        centred, watched = self.watched(block, scratch)
+        z, found = watched.z, signs(self._family, watched.z, watched.event, watched.entry)
         x = scratch("row", self._width, len(z))
         self._map.filled(self._whitened, centred, block, x, scratch)
         return x, z, found

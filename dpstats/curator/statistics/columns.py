@@ -277,8 +277,8 @@ class ReachCounts(_Reach):
         """Numbers of octaves, on both sides or of both together; columns are overwritten."""
         half = self._cells if self._together else self._cells // 2
         e = scratch("e", *columns.shape, dtype=np.int32)
-        told = scratch("told", 3, *columns.shape, dtype=np.int8)
-        last, some, below = told.view(bool)
+        bits = scratch("bits", 3, *columns.shape, dtype=np.int8)
+        last, some, below = bits.view(bool)
         np.equal(columns, 1.0, out=last)
         np.subtract(columns, self._origin[self._even :, None], out=columns)
         np.not_equal(columns, 0.0, out=some)
@@ -290,7 +290,7 @@ class ReachCounts(_Reach):
         np.multiply(cells, some, out=cells)
         if self._together:
             return
-        np.bitwise_xor(cells, np.negative(told[2], out=told[2]), out=cells)  # ~j = -1 - j
+        np.bitwise_xor(cells, np.negative(bits[2], out=bits[2]), out=cells)  # ~j = -1 - j
         np.add(cells, half, out=cells)
         np.copyto(cells, self._cells - 1, where=last)
 

@@ -24,8 +24,8 @@ def of_time(
     Of a row that failed between two times it is the logarithm of the chance of that.
     """
     z = (response(block, log, scratch("y", len(block.ok))) - eta) / sigma
-    seen, hazard = block.event > 0.5, family.cumulative_hazard(z)
-    found = np.asarray(seen * (family.log_hazard(z) - np.log(sigma)) - hazard)
+    failed, hazard = block.event > 0.5, family.cumulative_hazard(z)
+    found = np.asarray(failed * (family.log_hazard(z) - np.log(sigma)) - hazard)
     if block.ends is None:
         return found
     lower, upper = ((on_scale(end, log, np.empty(len(end))) - eta) / sigma for end in block.ends)

@@ -213,7 +213,7 @@ class MarginSandwich(_AtParams):
         np.multiply(rows.signed, rows.weight * slope, out=score)
         if self._member is None:
             return Factor(score.T), Factor(curved.T)
-        lost = rows.weight * (1 - slope)
-        within = self._member(block.exog.T, scratch("within", self.parts[2].size, len(lost)), scratch) > 0.5
+        missed = rows.weight * (1 - slope)
+        within = self._member(block.exog.T, scratch("within", self.parts[2].size, len(missed)), scratch) > 0.5
         share = within / np.sqrt(np.maximum(within.sum(axis=0), self._overlap))
-        return Factor(score.T), Factor(curved.T), Factor(lost[:, None], share.T)
+        return Factor(score.T), Factor(curved.T), Factor(missed[:, None], share.T)

@@ -161,7 +161,7 @@ class MartingaleScore(AtResiduals):
         super().__init__(design, family=where.family, sigma=sigma, **point)
         self._where, self._cut = where, where.cut
         self._pivot, self._radius = np.asarray(pivot, dtype=float), radius
-        self._products = RowProducts(self._told(whitening) / self._map.unit, self._map.unit)
+        self._products = RowProducts(self._directions(whitening) / self._map.unit, self._map.unit)
         bounds = score_bounds(where, matrix_share)
         self._width = len(whitening)
         self._unit = radius * bounds.log_sigma_unit
@@ -170,7 +170,7 @@ class MartingaleScore(AtResiduals):
         self.parts = self._parts(bounds)
         self.sensitivity = radius * bounds.sensitivity
 
-    def _told(self, whitening: np.ndarray) -> np.ndarray:
+    def _directions(self, whitening: np.ndarray) -> np.ndarray:
         """What rows are multiplied with: W and, last, the coefficients of the pivot."""
         return np.vstack([whitening, self._pivot])
 
@@ -183,12 +183,12 @@ class MartingaleScore(AtResiduals):
         return location, log_sigma, Part(np.append(slopes, root * bounds.column))
 
     def factors(self, block: Block, scratch: Scratch) -> tuple[Factor, ...]:
-        centred, seen = self.watched(block, scratch)
+        centred, at = self.watched(block, scratch)
         k, size = self._width, len(block.ok)
         row, curved = scratch("row", k + 1, size), scratch("curved", k + 1, size)
         pivot, most = self._read(centred, row, block, scratch)
         x, pivot = row[:k], np.clip(pivot, *self._where.pivots)
-        found = scores(self._cut, seen.z, seen.event, pivot, self._where.limits, seen.entry, seen.known)
+        found = scores(self._cut, at.z, at.event, pivot, self._where.limits, at.entry, at.known)
         weight, long = np.ones(size), not most @ most <= self._radius**2
         if long:  # as some rows may be
             np.minimum(1.0, self._radius**2 / squared_norms(x, scratch), out=weight)

@@ -88,10 +88,10 @@ class InformationSizes(MartingaleScore):
         s = bounds.slope
         unit = s * bounds.log_sigma_unit
         down, up = max(0.0, -1 - low * s) * unit, (1 + max(0.0, high) * s) * unit
-        first, second, told = s**2, bounds.column**2, slice(1 if self._where.known_scale else 3)
-        self.parts = (Part(np.ones(1), np.array([first, second, max(down, up)])[told]),)
-        self._lowest = np.array([0.0, 0.0, -down])[told]
-        self._highest = np.array([first, second, up])[told]
+        first, second, shown = s**2, bounds.column**2, slice(1 if self._where.known_scale else 3)
+        self.parts = (Part(np.ones(1), np.array([first, second, max(down, up)])[shown]),)
+        self._lowest = np.array([0.0, 0.0, -down])[shown]
+        self._highest = np.array([first, second, up])[shown]
         self.ranges = self._highest - self._lowest
         self.sensitivity = float(np.linalg.norm(self.ranges))
         self._to_slope = np.linalg.inv(score["whitening"])[0]
@@ -160,7 +160,7 @@ class StrataScore(MartingaleScore):
             raise ValueError("sigma, pivot and stretch must hold a number for each stratum, positive ones")
         super().__init__(design, **score)
 
-    def _told(self, whitening: np.ndarray) -> np.ndarray:
+    def _directions(self, whitening: np.ndarray) -> np.ndarray:
         return whitening
 
     def _parts(self, bounds: ScoreBounds) -> tuple[Part, ...]:
