@@ -288,6 +288,8 @@ class SurvivalFit(Reliability, PlotsOfTime, LawFit, models=("survreg",)):
         if type is not None and not among(type, self._predicts):
             return super().predict(newdata, type, clip=clip)
         kind = kind_asked(type, "response", p, times)
+        if kind in Fit._predicts:
+            return super().predict(newdata, kind, se_fit=se_fit, clip=clip)
         at = points(self.record, newdata, "predict", clip, gaps=True)
         found = predicted(self.record, *predictions(self.record, at, kind, p, times), se_fit)
         return at.among_given(found)

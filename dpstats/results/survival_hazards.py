@@ -383,18 +383,14 @@ class HazardFit(Fit, models=("coxph",)):
         if type is not None and not among(type, self._predicts):
             return super().predict(newdata, type, clip=clip)
         kind = kind_asked(type, "lp", times=times, of_times=CURVES)
+        if kind not in CURVES:
+            kind = "response" if kind == "risk" else kind
+            return super().predict(newdata, kind, se_fit=se_fit, clip=clip)
         at = points(self.record, newdata, "predict", clip, gaps=True)
-        if kind in CURVES:
-            times = () if times is None else times
-            asked = self._times(times, f"type={kind!r}")
-            one = partial(self._at_time, at, kind)
-            return at.among_given(predicted(self.record, one, asked, np.ndim(times) == 0, se_fit))
-        linear, gradient = linear_predictor(self.record, at)
-        line = linear, standard_errors(gradient, self.record)
-        if kind in ("risk", "response"):
-            _check_risks(*line)
-            line = np.exp(linear), by_slope(np.exp(linear), line[1])
-        return at.among_given(predicted(self.record, lambda _: line, np.zeros(1), True, se_fit))
+        times = () if times is None else times
+        asked = self._times(times, f"type={kind!r}")
+        one = partial(self._at_time, at, kind)
+        return at.among_given(predicted(self.record, one, asked, np.ndim(times) == 0, se_fit))
 
     def plot_survival(
         self,

@@ -196,7 +196,7 @@ def predictions(
     p: float | Sequence[float] | None,
     times: float | Sequence[float] | None,
 ) -> tuple[Callable[[float], Errors], np.ndarray, bool]:
-    """Return what predicts m points with their errors, at which times or fractions, and whether at one.
+    """Return what predicts m points with their errors at times or fractions, at which, and whether at one.
 
     Raises
     ------
@@ -207,16 +207,12 @@ def predictions(
         times = () if times is None else times
         asked = check_times(times, f"type={kind!r}", kind == "hazard", record.link)
         return lambda time: _at_time(record, at, kind, time), asked, np.ndim(times) == 0
-    if kind in OF_QUANTILES:
-        p = 0.5 if kind == "median" else USUAL if p is None else p
-        return (
-            lambda q: _transformed(record, quantile(record, at, np.array(q)), record.link),
-            failed_fractions(p),
-            np.ndim(p) == 0,
-        )
-    linear = linear_predictor(record, at)
-    back = record.link if kind == "response" else IDENTITY
-    return lambda _: _transformed(record, linear, back), np.zeros(1), True
+    p = 0.5 if kind == "median" else USUAL if p is None else p
+    return (
+        lambda q: _transformed(record, quantile(record, at, np.array(q)), record.link),
+        failed_fractions(p),
+        np.ndim(p) == 0,
+    )
 
 
 def _at_time(record: Record, at: Points, kind: str, time: float) -> Errors:
