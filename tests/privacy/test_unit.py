@@ -88,8 +88,13 @@ def test_the_sensitivity_is_reached_with_max_rows_and_more_do_not_add(max_rows, 
 def test_a_curator_that_forgets_the_unit_is_caught(monkeypatch):
     pair = worst(3)
     assert violation(everything(2), *pair) is None
-    one_row = lambda self, statistic: Sensitivity.of(statistic, self.n, 1)  # noqa: E731
-    monkeypatch.setattr(Curator, "_sensitivity", one_row)
+    bounded = Curator._bounded
+
+    def one_row(self, name, public):
+        statistic, _ = bounded(self, name, public)
+        return statistic, Sensitivity.of(statistic, self.n, 1)
+
+    monkeypatch.setattr(Curator, "_bounded", one_row)
     assert "moved beyond" in violation(everything(2), *pair)
 
 
