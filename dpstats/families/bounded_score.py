@@ -136,13 +136,13 @@ class BoundedScore:
         half = math.sqrt(0.5) / radius
         return half * self.limit / self.curvature_limit, half / self.limit
 
-    def correction(self, eta: np.ndarray) -> np.ndarray:
-        """c(eta), from the closed form."""
-        weight = self.weight(eta)
+    def correction(self, eta: np.ndarray, dispersion: float | None = None) -> np.ndarray:
+        """c(eta), from the closed form, under the law that is assumed or one of this dispersion."""
+        weight, law = self.weight(eta), self.dispersion if dispersion is None else dispersion
         limit, most = self.limit / weight, self.family.score(np.full_like(eta, self.top), eta)
-        lost = self.family.clipped_mean(eta, limit, self.dispersion)
+        lost = self.family.clipped_mean(eta, limit, law)
         if math.isfinite(self.top):
-            lost = lost - self.family.clipped_mean(eta, np.maximum(limit, most), self.dispersion)
+            lost = lost - self.family.clipped_mean(eta, np.maximum(limit, most), law)
         return weight * lost
 
     def gain(self, wider: "BoundedScore") -> tuple[float, float]:
@@ -164,14 +164,13 @@ class BoundedScore:
             return -most, most
         return max(-most, min(0.0, float(np.min(self._put_back - wider._put_back)))), most
 
-    def put_back(self, dispersion: float, eta: float = 0.0) -> float:
-        """Mean of a score whose dispersion is this, and not what was put back for."""
+    def put_back(self, dispersion: float, eta: float) -> float:
+        """Mean of a score whose dispersion is this, and not what was put back for.
+
+        No more than there may be below the declared end of the response: nothing, if no score is clipped.
+        """
         at = np.array([eta])
-        weight = self.weight(at)
-        means = (
-            self.family.clipped_mean(at, self.limit / weight, phi) for phi in (dispersion, self.dispersion)
-        )
-        return float((weight * (next(means) - next(means)))[0])
+        return float((self.correction(at, dispersion) - self.correction(at))[0])
 
     def squares(self, alpha: float) -> np.ndarray:
         """Mean squares of the scores of counts whose variance is m + alpha m^2, at tabulated predictors.

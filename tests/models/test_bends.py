@@ -85,6 +85,26 @@ def test_a_curved_yes_or_no_whose_rows_all_count_is_no_news(budget: Budget) -> N
         assert not fit.flags and (fit.bse < 2 * exact.bse).all()
 
 
+@pytest.mark.parametrize("family", ["poisson", "gamma"])
+def test_curved_counts_and_amounts_whose_rows_nearly_all_count_are_no_news(family: str) -> None:
+    """A sixteenth of the weight was taken for lost: intervals were 4 to 9 times as long, under a caution."""
+    longer, flagged, schema = [], 0, dps.Schema(x=SCHEMA["x"], z=SCHEMA["z"], y=dps.bounded(0, 500))
+    law = sm.families.Poisson() if family == "poisson" else sm.families.Gamma(sm.families.links.Log())
+    for seed in range(8):
+        rng = np.random.default_rng([seed, 11])
+        x, z = rng.normal(size=(2, N)).clip(-8, 8)
+        eta = 2 + 0.3 * x + 0.2 * z + 0.2 * (0.3 * x + 0.2 * z) ** 2
+        y = rng.poisson(np.exp(eta)) if family == "poisson" else np.exp(eta) * rng.gamma(4, 0.25, N)
+        exact = sm.GLM(y, np.column_stack([np.ones(N), x, z]), family=law).fit()
+        with noise(SeededNoise(seed)):
+            fit = dps.glm("y ~ x + z", {"x": x, "z": z, "y": y}, schema, family).fit(approx(3))
+        assert (abs(fit.params - exact.params) < 1.96 * fit.bse).all()
+        longer.append(fit.bse / exact.bse)
+        flagged += bool(fit.flags)
+    assert flagged <= 1
+    assert (np.median(longer, axis=0) < 3).all()
+
+
 @FITS
 def test_a_straight_one_is_not(family: str, budget: Callable[[float], Budget]) -> None:
     """One fit in 1,000 is flagged by chance: two of 15, once in 10,000 runs."""

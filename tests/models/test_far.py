@@ -6,7 +6,7 @@ import pytest
 import dpstats as dps
 from dpstats.estimators.bends import by_chance
 from dpstats.families.bounded_score import BoundedScore
-from dpstats.families.glm import GAMMA, GAUSSIAN
+from dpstats.families.glm import GAMMA, GAUSSIAN, POISSON
 from dpstats.testing import SeededNoise, noise
 
 SCHEMA = dps.Schema(x=dps.bounded(-5, 5), y=dps.bounded(0, 2000))
@@ -45,6 +45,16 @@ def test_chances_of_a_look_may_be_others() -> None:
     usual = by_chance("gaussian", 1.0, 2.0)
     assert by_chance("gaussian", 1.0, 2.0, doubtful=0.01) == (pytest.approx(2 * 2.5758, rel=1e-4), usual[1])
     assert usual[0] == pytest.approx(2 * 3.2905, rel=1e-4)
+
+
+def test_no_more_is_put_back_than_there_may_be_below_the_declared_end() -> None:
+    """The law goes on beyond a limit of 10 and an end of 16; of responses up to that none is clipped."""
+    free, ended, whole = (BoundedScore(POISSON, 10.0, 50.0, top=top) for top in (np.inf, 16.0, 12.0))
+    at = float(np.log(2.0))
+    assert free.put_back(3.0, at) < 1.5 * ended.put_back(3.0, at) < 0
+    assert whole.put_back(3.0, at) == 0
+    mean = free.family.clipped_mean(np.array([at]), np.array([14.0]), 3.0)[0]
+    assert free.put_back(3.0, at) - ended.put_back(3.0, at) == pytest.approx(mean)
 
 
 def test_what_a_wider_limit_adds() -> None:

@@ -711,7 +711,12 @@ MUTANTS = (
     planted(
         "what a skewed column loses of its spread is nothing (glm)",
         "models/test_bends.py::test_a_logarithm_of_a_column_of_a_very_far_tail_is_seen",
-        ("estimators/newton/check.py", "min(FAR * line.unheard, 1.0)", "min(FAR * line.lost, 1.0)"),
+        ("estimators/newton/check.py", "FAR * line.unheard * bool", "FAR * line.lost * bool"),
+    ),
+    planted(
+        "of counts and amounts a sixteenth of the weight is lost at least (glm)",
+        "models/test_bends.py::test_curved_counts_and_amounts_whose_rows_nearly_all_count_are_no_news",
+        ("estimators/newton/iterate.py", "_LOST * (problem.family.two_valued and ", "_LOST * ("),
     ),
     planted(
         "where no row is long all count alike (glm)",
@@ -855,8 +860,31 @@ MUTANTS = (
         "models/test_glm.py::test_intervals_of_amounts_that_are_mostly_zero_hold",
         (
             "estimators/newton/bounds.py",
-            "return max(located.sd**2 / float(family.variance(np.array(located.mean))), DISPERSIONS[0])",
-            "return float(np.clip(located.sd**2 / family.variance(np.array(located.mean)), *DISPERSIONS))",
+            "return max(located.sd**2 / float(family.variance(np.array(located.mean))), LEAST_DISPERSED)",
+            "return float(np.clip(located.sd**2 / family.variance(np.array(located.mean)), 0.05, MOST_DISPERSED))",
+        ),
+    ),
+    planted(
+        "amounts differ by a fifth at least (glm)",
+        "models/test_glm.py::test_intervals_of_amounts_that_differ_by_little_are_as_short_as_these_differ",
+        (
+            "estimators/newton/bounds.py",
+            "LEAST_DISPERSED, MOST_DISPERSED = 1e-6",
+            "LEAST_DISPERSED, MOST_DISPERSED = 0.05",
+        ),
+    ),
+    planted(
+        "scores of amounts vary by a twentieth at least (glm)",
+        "models/test_glm.py::test_intervals_of_amounts_that_differ_by_little_are_as_short_as_these_differ",
+        ("estimators/newton/estimate.py", "phi = max(dispersion(", "phi = max(0.05, *dispersion("),
+    ),
+    planted(
+        "counts beyond the declared end are in doubt (glm)",
+        "models/test_glm.py::test_counts_of_which_none_is_beyond_the_limit_are_in_no_doubt_by_clipping",
+        (
+            "families/bounded_score.py",
+            "if math.isfinite(self.top):",
+            "if dispersion is None and math.isfinite(self.top):",
         ),
     ),
     planted(
@@ -867,7 +895,7 @@ MUTANTS = (
     planted(
         "scores of amounts that are mostly 0 are limited by the root of phi (glm)",
         "models/test_glm.py::test_intervals_of_amounts_that_are_mostly_zero_hold",
-        ("estimators/newton/bounds.py", "max(dispersion / DISPERSIONS[1], 1.0)", "1.0"),
+        ("estimators/newton/bounds.py", "max(dispersion / MOST_DISPERSED, 1.0)", "1.0"),
     ),
     planted(
         "amounts are expected to scatter as counts do, whatever their unit (glm)",

@@ -33,8 +33,8 @@ _HEAVY = 2.0
 _LEAST_LEVEL = 1e-3
 # of the variance of all counts over that at their mean, what is taken for their dispersion before it is told
 _SCATTER = 1 / 32
-# dispersions that amounts of which few are 0 may have, before any release
-DISPERSIONS = (0.05, 4.0)
+# dispersions that amounts of which few are 0 may have, before any release: they differ by .001
+LEAST_DISPERSED, MOST_DISPERSED = 1e-6, 4.0
 # of the scores of a 0 or 1 under another link than the logit
 LIMITS = ladder(0.8, 16.0)
 # linear predictors that are assumed for the choice among these, about that of the mean response
@@ -143,7 +143,7 @@ class Chooser:
         if not family.free_dispersion:
             own = family.counts and family.alpha is None
             return max(1.0, _SCATTER * self._of_responses) if own else 1.0
-        return max(located.sd**2 / float(family.variance(np.array(located.mean))), DISPERSIONS[0])
+        return max(located.sd**2 / float(family.variance(np.array(located.mean))), LEAST_DISPERSED)
 
     def _least_dispersion(self, level: float) -> float:
         """Of counts that scatter as a Poisson law's, at this curvature."""
@@ -279,7 +279,7 @@ class Chooser:
             excess = excess if abs(excess) > 1e-3 else 0.0
             return BoundedScore(family, limit, steepest, NEARLY_ALL, excess, predictors, top)
         # amounts that are 0 in most rows have others of about phi times the mean, and not its root
-        limit = spread * math.sqrt(dispersion * max(dispersion / DISPERSIONS[1], 1.0)) * family.longer_tail
+        limit = spread * math.sqrt(dispersion * max(dispersion / MOST_DISPERSED, 1.0)) * family.longer_tail
         return BoundedScore(family, limit, 1.0, 0.0, dispersion, predictors, top)
 
     def _weighted(self, radius: float, level: float) -> tuple[BoundedScore, float]:

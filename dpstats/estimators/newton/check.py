@@ -21,7 +21,7 @@ from dpstats.estimators.bends import (
     standardised,
 )
 from dpstats.estimators.engine.finish import E, Estimate
-from dpstats.estimators.newton.bounds import DISPERSIONS
+from dpstats.estimators.newton.bounds import LEAST_DISPERSED, MOST_DISPERSED
 from dpstats.estimators.newton.located import Located
 from dpstats.estimators.newton.problem import Problem
 from dpstats.estimators.row_scale import SURE
@@ -138,7 +138,7 @@ def tailed(cost: float, located: Located, read: Read, found: E) -> Check[E]:
     (total,), (noise,) = release.values[0].tolist(), release.sds[0].tolist()
     rows = release.n * located.usable * located.weights.mean
     row = np.linalg.solve(read.whitening, np.eye(len(back))[0])
-    law = _Tail.of(score, wider, float(row @ read.information @ row) / located.usable)
+    law = _Tail.of(score, wider, float(row @ read.information @ row) / located.usable, located.mean)
     sampling = rows * law.variance(read.phi, abs(total) / rows)
     drift, added = np.max([law.put_back(phi) for phi in _plausible(read)], axis=0)
     chance = by_chance(release.law, noise, math.sqrt(noise**2 + sampling), doubtful=2 * FALSE)
@@ -176,9 +176,10 @@ class _Tail:
     eta: float
 
     @classmethod
-    def of(cls, score: BoundedScore, wider: BoundedScore, curvature: float) -> Self:
+    def of(cls, score: BoundedScore, wider: BoundedScore, curvature: float, mean: float) -> Self:
+        """`mean` is that of all responses, about."""
         if score.family.free_dispersion:
-            return cls(score, wider, 1.0, 0.0)
+            return cls(score, wider, 1.0, float(score.family.link(np.array(max(mean, CERTAIN[0])))))
         return cls(score, wider, curvature, math.log(score.family.mean_at(curvature, score.predictors)))
 
     def put_back(self, phi: float) -> tuple[float, float]:
@@ -203,10 +204,11 @@ class _Tail:
 
 
 def _plausible(read: Read) -> tuple[float, ...]:
-    """Dispersions that there may be: two sds to either side, or any where nothing is known."""
+    """Dispersions that there may be: two sds to either side, or any on its side of what can be told."""
     if math.isinf(read.phi_sd):
-        return DISPERSIONS
-    return tuple(max(read.phi + sds * read.phi_sd, DISPERSIONS[0]) for sds in (-2, 0, 2))
+        assumed = read.score.dispersion if read.score and read.score.family.free_dispersion else 0.0
+        return (read.phi, max(read.phi, MOST_DISPERSED) if read.phi > assumed else LEAST_DISPERSED)
+    return tuple(max(read.phi + sds * read.phi_sd, LEAST_DISPERSED) for sds in (-2, 0, 2))
 
 
 def level_variance(back: np.ndarray, cov: np.ndarray) -> float:
@@ -226,14 +228,15 @@ def checked(cost: float, problem: Problem, located: Located, read: Read, found: 
         return found
     forth = located.to_user(problem.intercept)
     back, line = np.linalg.inv(forth), released_line(located, read, found)
-    share, score = min(FAR * line.unheard, 1.0), read.looked(problem.family, _NEARER)
-    if not read.lost and read.score:
+    share, score = FAR * line.unheard * bool(read.lost), read.looked(problem.family, _NEARER)
+    if read.score:
         ends = located.ends(line.beta, problem, read.score)
-        share = read.score.square_moves(line.middle + located.offset, line.some_spread, ends)
+        share += read.score.square_moves(line.middle + located.offset, line.some_spread, ends)
     square = WIDE if problem.family.two_valued else NEAR
     release, found = yield "predictor_bend", cost, bend_public(line, score, square)
     cov, cov_privacy = standardised(back, found.cov, found.cov_privacy)
-    bend = judged(release, replace(line, cov=cov, cov_privacy=cov_privacy), score.limit, square, share)
+    line = replace(line, cov=cov, cov_privacy=cov_privacy)
+    bend = judged(release, line, score.limit, square, min(share, 1.0))
     return found.doubted(bend.square * forth @ line.moved @ forth.T, *("bends",) * bend.told)
 
 

@@ -218,7 +218,7 @@ def _variability(averaged: Averaged) -> np.ndarray:
     root = (vectors * np.sqrt(values)) @ vectors.T
     back = (vectors / np.sqrt(values)) @ vectors.T
     k = len(values)
-    phi = max(dispersion(averaged.variability, information, averaged.whitening)[0], 0.05)
+    phi = max(dispersion(averaged.variability, information, averaged.whitening))  # no less than its noise
     relative = back @ averaged.variability.mean(averaged.whitening) @ back
     sd = float(np.mean(averaged.variability.sds(averaged.whitening, vectors) / values))
     trust = (_MISSPECIFIED * phi) ** 2

@@ -18,7 +18,7 @@ from dpstats.estimators.engine.plan import Plan
 from dpstats.estimators.engine.route import CHOOSE, DAMPING, LONGEST, Scores, iterated
 from dpstats.estimators.engine.some import early_rows, some_rows
 from dpstats.estimators.matrices import SMALLEST, by_precision, longest_image, not_noise, symmetric_power
-from dpstats.estimators.newton.bounds import Bounds, Chooser
+from dpstats.estimators.newton.bounds import LEAST_DISPERSED, Bounds, Chooser
 from dpstats.estimators.newton.check import Read, by_one_pass, checked, explained, set_apart, tailed
 from dpstats.estimators.newton.dispersion import ALPHAS, Uneven, told_alpha
 from dpstats.estimators.newton.estimate import Averaged, GlmEstimate, OnTheWay, estimate
@@ -47,7 +47,7 @@ _QUIET = 0.1
 # such designs 1 was silently off, by chance
 _FEW = 0.05
 _RARE = 4.0  # sds of noise of the first early step, below which scores of all rarer answers are rare
-_LOST = 1 / 16  # share of weight that rows of large means may have lost where scores are limited
+_LOST = 1 / 16  # share of weight that rows of a yes or no may have lost where scores are limited
 
 
 def fit_newton(curator: Curator, problem: Problem, plan: Plan) -> GlmEstimate:
@@ -183,7 +183,8 @@ class _Steps(GlmSteps):
         longest = longest_image(self.whitening, located.lower, located.upper)
         if self.bounds.radius**2 >= longest * (1 - 1e-9):
             return 0.0
-        return max(1 - mean_weight(problem.k, self.bounds.radius), _LOST * problem.family.unlimited)
+        least = _LOST * (problem.family.two_valued and problem.family.unlimited)
+        return max(1 - mean_weight(problem.k, self.bounds.radius), least)
 
     def prepare(self, t: int) -> None:
         super().prepare(t)
@@ -290,7 +291,7 @@ class _Steps(GlmSteps):
         found = dispersion(self.variability, self.information, self.whitening)
         seen, noise = (each / weight for each in found)
         known = by_precision(seen, noise, expected, _DISPERSION_SD * expected)
-        return max(known, min(noise, expected), 0.05 * expected)
+        return max(known, min(noise, expected), LEAST_DISPERSED)
 
 
 def _rewhitened(

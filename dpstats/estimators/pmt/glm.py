@@ -14,7 +14,7 @@ from dpstats.estimators.engine.bounds import NEARLY_ALL
 from dpstats.estimators.engine.information import FORGET
 from dpstats.estimators.engine.plan import left
 from dpstats.estimators.engine.route import Scores, iterated
-from dpstats.estimators.newton.bounds import DISPERSIONS, Bounds
+from dpstats.estimators.newton.bounds import LEAST_DISPERSED, MOST_DISPERSED, Bounds
 from dpstats.estimators.newton.estimate import GlmEstimate, estimate
 from dpstats.estimators.newton.information import dispersion
 from dpstats.estimators.newton.located import Located
@@ -98,7 +98,7 @@ class _Steps(GlmSteps):
     def _phi(self) -> float:
         """The dispersion that scores showed so far, as far as noise allows; else 1."""
         seen, noise = dispersion(self.variability, self.information, self.whitening)
-        return float(np.clip((seen + noise**2) / (1 + noise**2), *DISPERSIONS))
+        return float(np.clip((seen + noise**2) / (1 + noise**2), LEAST_DISPERSED, MOST_DISPERSED))
 
 
 def _located(curator: Curator, problem: Problem, where: Frame, mu: float | None) -> Located:
