@@ -66,9 +66,13 @@ class Offset:
         """The variables that are read."""
         return self._expression.variables
 
+    def columns(self, leaves: Mapping[str, np.ndarray]) -> list[np.ndarray]:
+        """The sum in a block, as a column."""
+        return [self._expression.values(leaves)]
+
     def fill(self, leaves: Mapping[str, np.ndarray], ok: np.ndarray, out: np.ndarray) -> None:
         """Write the sum into ``out``, inside its bounds; ``ok`` loses the rows that lack a value."""
-        clip_into(self._expression.values(leaves), self.bounds, ok, out)
+        clip_into(*self.columns(leaves), self.bounds, ok, out)
 
 
 def split_offset(terms: Terms, schema: Schema) -> tuple[Terms, Offset | None]:

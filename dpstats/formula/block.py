@@ -7,7 +7,7 @@ place and used from there in interactions.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Protocol
 
 import numpy as np
@@ -15,11 +15,14 @@ import numpy as np
 from dpstats.errors import FormulaError
 from dpstats.formula.beside import Offset, Subset, Weights
 from dpstats.formula.expressions import ANYWHERE, clip_into
-from dpstats.formula.factors import CategoricalFactor, NumericFactor, PolynomialFactor, SplineFactor
+from dpstats.formula.factors import CategoricalFactor, Factor, NumericFactor, PolynomialFactor, SplineFactor
+from dpstats.formula.jumps import jumps
 from dpstats.formula.layout import Atom, Columns
 from dpstats.formula.response import Ends, Response
 from dpstats.formula.strata import Axis, Strata
 from dpstats.schema import WEIGHS, Levels, usable
+
+LINES = 20  # rows that hold the other variables of an expression where its jumps are looked for
 
 
 @dataclass(frozen=True, repr=False)
@@ -171,6 +174,24 @@ class Filler(Columns):
                     f"{known}, or the same levels in both"
                 )
         return values
+
+    def steps(self, name: str, leaves: Mapping[str, np.ndarray]) -> tuple[str, ...]:
+        """Factors and the offset, if they jump as one number alone changes, at some of the rows `leaves`."""
+        parts = [*self._factors.items(), *([(self.offset.text, self.offset)] if self.offset else [])]
+        found = (code for code, part in parts if name in part.variables and self._jumps(part, name, leaves))
+        return tuple(found)
+
+    def _jumps(self, part: Factor | Offset, name: str, leaves: Mapping[str, np.ndarray]) -> bool:
+        rows = np.unique(np.linspace(0, len(leaves[name]) - 1, LINES).astype(int))
+        if len(part.variables) == 1:
+            rows = rows[:1]
+
+        def at(row: int, values: np.ndarray) -> Sequence[np.ndarray]:
+            held = {each: np.full(len(values), leaves[each][row]) for each in part.variables}
+            return part.columns(held | {name: values})
+
+        with np.errstate(all="ignore"):
+            return any(jumps(partial(at, row), self.schema[name].bounds) for row in rows)
 
     @property
     def subsetting(self) -> frozenset[str]:

@@ -201,5 +201,9 @@ class CategoricalFactor:
             codes = np.searchsorted(self.breaks, self.expression.values(leaves), side="right")
         return codes if self.order is None else np.append(np.argsort(self.order), -1)[codes]
 
+    def columns(self, leaves: Mapping[str, np.ndarray]) -> list[np.ndarray]:
+        """The codes in a block, as a column."""
+        return [self.codes(leaves)]
+
 
 Factor = NumericFactor | SplineFactor | PolynomialFactor | CategoricalFactor

@@ -29,7 +29,7 @@ from dpstats.results.newdata import NewData, Points, beside, points
 from dpstats.results.notreleased import refusal
 from dpstats.results.record import Record
 from dpstats.results.released import method_where
-from dpstats.results.table import level_percent
+from dpstats.results.table import level_percent, plain
 
 At: TypeAlias = tuple[np.ndarray, np.ndarray | float]
 """Columns of points, and their offsets."""
@@ -214,14 +214,31 @@ def _effects(record: Record, design: Design, at: Points, name: str, pairs: bool)
 
     variable = record.schema[name]
     if not variable.all:
+        _refuse_steps(record, name, design.steps(name, design.new_rows(at.frame, clip=True).values))
         slopes = derivatives(
             lambda index, values: rows(at.frame.iloc[index].assign(**{name: values})),
-            np.clip(at.frame[name].to_numpy(dtype=float), *variable.bounds),
+            values := np.clip(at.frame[name].to_numpy(dtype=float), *variable.bounds),
             variable.bounds,
         )
+        if (steep := np.isnan(slopes).any(axis=1)).any():
+            raise SpecificationError(
+                f"the mean has no derivative where {name} = {plain(values[np.argmax(steep)])}; "
+                "give a point beside it"
+            )
         return [_of_number(record, name, (at.exog, at.offset), slopes)]
     found = np.array([rows(at.frame.assign(**{name: level})) for level in variable.all])
     return _of_levels(record, name, (found[..., :-1], found[..., -1]), pairs)
+
+
+def _refuse_steps(record: Record, name: str, steps: Sequence[str]) -> None:
+    """Refuse a derivative of what has none."""
+    if steps:
+        others = [each for each in record.covariates if each != name]
+        rest = f"; variables={others} has the effects of the others" if others else ""
+        raise SpecificationError(
+            f"{name!r} enters by steps, {' and '.join(steps)}, where a derivative says nothing: "
+            f"get_prediction() has the means on both sides of a step, and t_test() its coefficient{rest}"
+        )
 
 
 def _layout(frame: pd.DataFrame, titles: Sequence[str], level: float) -> Document:
@@ -292,7 +309,8 @@ class EffectsFit(Fit):
         NotReleased
             Without `newdata`, or `at` where the fit has no means.
         SpecificationError
-            For variables that are no covariates, or another `at`.
+            For variables that are no covariates, for a number that enters by steps, such as ``x > 0`` and
+            ``cut(x, [1, 2])``, or has no derivative at a point, and for another `at`.
 
         Examples
         --------
@@ -315,13 +333,14 @@ class EffectsFit(Fit):
 
 NODES = np.array([-1.0, -0.5, 0.0, 0.5, 1.0])
 REACHES = 4.0 ** -np.arange(3, 20)  # half-widths of the stencil over the width of the bounds
+ROUNDED = 100.0  # roundings of a value that a difference of nothing may be, over the reach
 AT_ONCE = 500  # points; bounds the memory
 
 Columns = Callable[[np.ndarray, np.ndarray], np.ndarray]
 
 
 def derivatives(columns: Columns, at: np.ndarray, bounds: tuple[float, float]) -> np.ndarray:
-    """Return d columns / d variable, shape (m, q).
+    """Return d columns / d variable, shape (m, q); NaN where steps of no size agree on half of it.
 
     Parameters
     ----------
@@ -347,8 +366,12 @@ def _of_block(columns: Columns, at: np.ndarray, block: np.ndarray, bounds: tuple
     change = np.abs(np.diff(found, axis=1))
     rounding = np.finfo(float).eps * np.abs(values).max(axis=2) / reach[:, None]
     doubt = np.maximum(change[:, :-1], change[:, 1:]) + rounding[:, 1:-1]
-    best = np.argmin(doubt, axis=1)[:, None, :] + 1
-    return np.take_along_axis(found, best, axis=1)[:, 0, :]
+    best = np.argmin(doubt, axis=1)[:, None, :]
+    least, rounded, slopes = (
+        np.take_along_axis(each, best, axis=1)[:, 0, :]
+        for each in (doubt, ROUNDED * rounding[:, 1:-1], found[:, 1:-1])
+    )
+    return np.where(least > np.maximum(np.abs(slopes) / 2, rounded), np.nan, slopes)
 
 
 def _weights(t: np.ndarray) -> np.ndarray:

@@ -292,6 +292,47 @@ def test_a_curve_is_followed_up_to_the_bounds() -> None:
     assert beyond["estimate"][0] == pytest.approx(2 / (1 + 1e6))
 
 
+STEPS = ("I(x > 0)", "cut(x, [1, 2])", "np.floor(x)", "np.sign(x - 2)", "bs(x, degree=0, knots=[1, 2])")
+RAMPS = ("np.maximum(x, 1)", "I((x - 1)*(x > 1))", "np.exp(x)", "bs(x, degree=1, knots=[2])", "poly(x, 2)")
+
+
+def stepped(term: str) -> Fit:
+    schema = dps.Schema(y=dps.count(50), x=dps.bounded(0, 4), z=dps.bounded(0, 4))
+    names = dps.glm(f"y ~ {term} + z", None, schema, "poisson").design.names
+    whole = np.eye(len(names))
+    formula = f"y ~ {term} + z"
+    params = np.ones(len(names)) / 10
+    return glm(
+        "poisson", schema=schema, formula=formula, names=names, params=params, cov=whole, cov_privacy=whole
+    )
+
+
+@pytest.mark.parametrize("term", [*STEPS, "I(z * (x > 1))", "x:I(x > 1)", "x + offset(np.floor(x))"])
+def test_what_enters_by_steps_has_no_derivative(term: str) -> None:
+    fit = stepped(term)
+    for x in (0.0, 1.0, 1.7):
+        with pytest.raises(SpecificationError, match=r"'x' enters by steps, .* variables=\['z'\] has the"):
+            fit.marginal_effects([{"x": x, "z": z} for z in (0.0, 1.0)], average=True)
+    if "z *" not in term:
+        assert fit.marginal_effects({"x": 1.0, "z": 1.0}, "z").frame["estimate"][0] > 0
+
+
+@pytest.mark.parametrize("term", RAMPS)
+def test_a_bend_is_no_step(term: str) -> None:
+    fit, h = stepped(term), 1e-5
+    effect = fit.marginal_effects({"x": 1.5, "z": 1.0}, "x").frame["estimate"][0]
+    there, here = fit.predict([{"x": x, "z": 1.0} for x in (1.5 + h, 1.5 - h)])
+    assert effect == pytest.approx((there - here) / (2 * h), rel=1e-5)
+    assert np.isfinite(fit.marginal_effects({"x": 1.0, "z": 1.0}, "x").frame["estimate"][0])
+
+
+def test_a_slope_without_end_is_refused() -> None:
+    fit = stepped("np.sqrt(x)")
+    with pytest.raises(SpecificationError, match="no derivative where x = 0; give a point beside it"):
+        fit.marginal_effects([{"x": x, "z": 1.0} for x in (1.0, 0.0)], "x")
+    assert fit.marginal_effects({"x": 1e-3, "z": 1.0}, "x").frame["estimate"][0] > 0
+
+
 def test_long_names_do_not_break_the_page() -> None:
     long = {"x" * 90: dps.bounded(0, 1), "g": dps.levels("a" * 100, "b" * 100)}
     names = ("Intercept", f"g[T.{'b' * 100}]", "x" * 90)
