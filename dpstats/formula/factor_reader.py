@@ -1,6 +1,7 @@
 """Reading a whole factor: a number, a spline basis, or a category with its contrast."""
 
 import ast
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -53,6 +54,14 @@ def read_factor(code: str, schema: Schema) -> Factor:
     if is_comparison(expression):
         return CategoricalFactor(code, (False, True), expression=expression)
     return NumericFactor(code, expression, (usable_bounds(expression, schema),))
+
+
+def category(code: str, schema: Schema) -> CategoricalFactor | None:
+    """The category that is written so, such as ``C(maker, Treatment("WDC"))``; None of anything else."""
+    with suppress(FormulaError):
+        factor = read_factor(code, schema)
+        return factor if isinstance(factor, CategoricalFactor) else None
+    return None
 
 
 def _category(tree: ast.Call, code: str, schema: Schema) -> CategoricalFactor:

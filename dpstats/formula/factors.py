@@ -193,6 +193,13 @@ class CategoricalFactor:
             return self.expression.variables
         return frozenset((self.variable,)) if self.variable is not None else frozenset()
 
+    @property
+    def reference(self) -> str:
+        """The level with which a contrast of treatments compares the others."""
+        told = getattr(self.contrast, "reference", None)
+        first = self.levels[told or 0] if type(told) in (int, type(None)) else told
+        return str(first)
+
     def codes(self, leaves: Mapping[str, np.ndarray]) -> np.ndarray:
         """The code of each row of a block; -1 where the level is missing."""
         if self.expression is None:

@@ -111,6 +111,7 @@ class Fit(Predictions):
         ax: Axes | None = None,
         *,
         exponentiate: bool = False,
+        units: Units | None = None,
     ) -> Axes:
         """Plot coefficients with intervals, the part due to privacy noise in a lighter colour.
 
@@ -129,25 +130,35 @@ class Fit(Predictions):
             Draw here; default: the axes of a new figure, ``plot_coef().figure``.
         exponentiate : bool
             Draw ratios on a logarithmic axis, of a model that has them.
+        units : dict, optional
+            Of some covariates, how many units a line is of, as in `summary`: ``{"age": 10}``.
 
         Returns
         -------
         matplotlib Axes
 
+        Raises
+        ------
+        SpecificationError
+            For unknown terms, for ratios of a model that has none, and for `units` with `across_range`.
+
         Examples
         --------
         >>> fit.plot_coef(["education"]).figure.savefig("education.png")
         """
-        record, names, label = self.record, chosen(self.record, terms), "coefficient"
+        record, label = in_units(self.record, units), "coefficient"
+        names = [record.names[self.record.names.index(term)] for term in chosen(self.record, terms)]
         widths = np.ones(len(record.names))
         if truth("across_range", across_range):
+            if units is not None:
+                raise SpecificationError("across_range=True is of all units in the bounds; leave units= out")
             widths[: record.n_location] = np.diff(record.design.bounds).ravel()
             label = f"change of the {self._response} across the public range"
         if truth("exponentiate", exponentiate):
             self._check_ratios()
             span = "across the public range" if across_range else "per unit"
             label = f"{self._ratio} {span}, logarithmic axis"
-        return plot_coef(record, names, widths, label, level, ax, exponentiate)
+        return plot_coef(record, names, widths, label, level, ax, self._ratio if exponentiate else "")
 
     def summary(
         self, level: float = 0.95, *, units: Units | None = None, width: int | None = None

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 
 from dpstats._arguments import Axes, among, axes, beside, listed, near, shown
 from dpstats.errors import SpecificationError
+from dpstats.formula.factor_reader import category
 from dpstats.results.document import NOT_ESTIMABLE
 from dpstats.results.intervals import bias_share, limits, privacy_share
 from dpstats.results.record import Record, is_scale
@@ -192,12 +193,12 @@ def plot_coef(  # noqa: PLR0913 - what is drawn, and where
     label: str,
     level: float,
     ax: Axes | None,
-    exponentiate: bool = False,
+    ratio: str = "",
 ) -> Axes:
     """Draw one line for each of `terms`, the first on top, its coefficient times a width, shape (k,).
 
-    Of a fit without standard errors it is a point. With `exponentiate` ratios are written at the axis, as
-    far apart as their logarithms.
+    Of a fit without standard errors it is a point. Of ratios, if they have a name, what is written at the
+    axis is as far apart as their logarithms.
     """
     where = [record.names.index(term) for term in terms]
     low, high = ((limit * widths)[where] for limit in limits(record, level))
@@ -223,15 +224,24 @@ def plot_coef(  # noqa: PLR0913 - what is drawn, and where
         )
     ax.axvline(0, color="0.6", linewidth=0.8, zorder=0)
     _cut_off(ax, middle, left, right, known)
-    half = (LONGEST - 3) // 2  # of a long name the factor's beginning and the level's end are told
-    names = [term if len(term) <= LONGEST else f"{term[:half]}...{term[-half:]}" for term in terms]
-    ax.set_yticks(rows, names)
+    ax.set_yticks(rows, [_short(record, term) for term in terms])
     ax.set(xlabel=label, ylim=(len(where) - 0.5, -0.5))
     ax.locator_params(axis="x", nbins=5)  # more labels of five signs overlap beside long names
-    if exponentiate:
+    if ratio:
         _as_ratios(ax)
     counted = "no standard errors" if record.no_errors else f"{level_percent(level)} intervals"
-    return finished(ax, f"Coefficients, {counted}", record, share=share[known])
+    what = f"{ratio.capitalize()}s" if ratio and " " in ratio else ratio or "Coefficients"
+    return finished(ax, f"{what}, {counted}", record, share=share[known])
+
+
+def _short(record: Record, term: str) -> str:
+    """Return the name of a coefficient, in a long one the variable for its coding, or no middle."""
+    code, bracket, level = term.partition("[T.")
+    factor = category(code, record.schema) if bracket else None
+    if len(term) > LONGEST and factor is not None and factor.variable is not None:
+        term = f"{factor.variable}[T.{level}"
+    half = (LONGEST - 3) // 2  # of a long name the factor's beginning and the level's end are told
+    return term if len(term) <= LONGEST else f"{term[:half]}...{term[-half:]}"
 
 
 def _cut_off(ax: Axes, middle: np.ndarray, left: np.ndarray, right: np.ndarray, known: np.ndarray) -> None:
@@ -253,6 +263,8 @@ def _cut_off(ax: Axes, middle: np.ndarray, left: np.ndarray, right: np.ndarray, 
 
 def _as_ratios(ax: Axes) -> None:
     """Write ratios at the ticks of their logarithms, of a wide range at those of some powers of ten."""
+    from matplotlib.ticker import MaxNLocator
+
     low, high = ax.get_xlim()
     powers = range(math.ceil(low / math.log(10)), math.floor(high / math.log(10)) + 1)
     marks = [m * 10.0**k for k in range(powers.start - 1, powers.stop) for m in (1, 2, 5)]
@@ -260,8 +272,9 @@ def _as_ratios(ax: Axes) -> None:
     if len(inside) > MANY:
         step = math.ceil(len(powers) / MANY)
         inside = [10.0**k for k in powers if k % step == 0]
-    if len(inside) < 3:  # a narrow range: ticks of its own
-        inside = [float(f"{np.exp(at):.3g}") for at in ax.get_xticks() if low <= at <= high]
+    if len(inside) < 3:  # a narrow range: multiples of a round number, of which 1 is one
+        ticks = MaxNLocator(MANY, steps=[1, 2, 5, 10]).tick_values(*np.exp([low, high]))
+        inside = [tick for tick in ticks if low <= np.log(tick) <= high]
     ax.set_xticks([np.log(mark) for mark in inside], [plain(mark) for mark in inside])
 
 

@@ -4,7 +4,6 @@ Below the coefficients stand ratios, how far responses scatter, and notes on wha
 public about the variables.
 """
 
-import math
 import textwrap
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from itertools import groupby
@@ -13,6 +12,7 @@ from typing import TypeAlias
 import numpy as np
 
 from dpstats.formula import SurvResponse
+from dpstats.formula.factor_reader import category
 from dpstats.formula.reader import variable_in
 from dpstats.results.document import FIXED, NOT_ESTIMABLE, WIDTH, interval_cells, limit_columns, point_columns
 from dpstats.results.intervals import (
@@ -48,9 +48,8 @@ from dpstats.results.table import (
     weighing,
     z_value,
 )
-from dpstats.schema import ROW, Bounded, Count, Event, Flag, Levels, Unit, Variable
+from dpstats.schema import ROW, Event, Flag, Levels, Unit, Variable
 
-STEPS = 5  # of the power of ten that a ratio is of, that fit into the public range: age 18 to 90 has 10 years
 LONGEST_REFERENCE = 20  # characters of a level that is named beside a ratio
 LABELS = (Column("", "l"), Column("", "l"))
 
@@ -69,9 +68,8 @@ def ratio_rows(
     rows: list[tuple[str, ...]] = []
     for name, value, se in zip(record.names[: record.n_location], record.params, bse(record), strict=False):
         if name != "Intercept" and name not in without:
-            step, words = _per(record, name)
-            words += _where(record, name)
-            ratio = log_estimate(name, step * float(value), step * float(se), level)
+            ratio = log_estimate(name, float(value), float(se), level)
+            words = _compared(record, name) + _where(record, name)
             rows.append(ratio_row("" if rows else kind, ratio, words))
     return rows
 
@@ -95,11 +93,11 @@ def table_of_scatter(quantities: dict[str, Estimate], level: float) -> Table:
 
 def reference_of(record: Record, name: str) -> tuple[str, str] | None:
     """Return the factor of a coefficient such as ``maker[T.WDC]``, and the level that it is compared with."""
-    factor, bracket, level = name.partition("[T.")
-    variable = _variable(record, factor)
-    if not bracket or not isinstance(variable, Levels) or level[:-1] not in variable.all:
+    code, bracket, level = name.partition("[T.")
+    factor = category(code, record.schema) if bracket else None
+    if factor is None or level[:-1] not in map(str, factor.levels):
         return None  # the name of a product, too, goes on behind its first level
-    return factor, variable.all[0]
+    return code, factor.reference
 
 
 def _variable(record: Record, text: str) -> Variable | None:
@@ -107,26 +105,20 @@ def _variable(record: Record, text: str) -> Variable | None:
     return record.schema.get(variable_in(text) or "")
 
 
-def _per(record: Record, name: str) -> tuple[float, str]:
-    """Return how many units of a column a ratio is of, and what it compares, in words."""
+def _compared(record: Record, name: str) -> str:
+    """Return what a ratio compares, in words: two levels, or two values a unit apart."""
     if (found := reference_of(record, name)) and len(found[1]) <= LONGEST_REFERENCE:
-        return 1.0, f"v {found[1]}"
+        return f"v {found[1]}"
     variable = _variable(record, name)
     if variable is None and "[" in name:
         treated = "vs reference" if "[T." in name else ""
-        return 1.0, _of_product(record, name) if len(factors_of(name)) > 1 else treated
+        return _of_product(record, name) if len(factors_of(name)) > 1 else treated
     if variable is None and "(per " in name:
-        return 1.0, ""
+        return ""
     if isinstance(variable, Flag | Event):
-        return 1.0, " v ".join(variable.codes)
-    if not isinstance(variable, Bounded | Count):
-        return 1.0, "per unit"
-    low, high = variable.bounds
-    steps = 10.0 ** math.floor(math.log10((high - low) / STEPS))
-    step = steps if steps > 1 else 1.0
-    many = f"{plain(step)} " if step > 1 else ""
-    unit = variable.unit or "units"
-    return step, f"per {many}{unit if many else one_of(unit)}"
+        return " v ".join(variable.codes)
+    unit = getattr(variable, "unit", None)
+    return f"per {one_of(unit) if unit else 'unit'}"
 
 
 def _of_product(record: Record, name: str) -> str:
@@ -267,7 +259,7 @@ def _of_units(record: Record, whose: Unit) -> str:
 def _public(name: str, variable: Variable, beyond: str) -> str:
     if isinstance(variable, Levels):
         if len(variable.all) > SHOWN_LEVELS:
-            return f"{name} {len(variable.all)} levels, reference {variable.all[0]}"
+            return f"{name} {len(variable.all)} levels ({variable.all[0]} first)"
         return f"{name} {{{', '.join(variable.all)}}}"
     if isinstance(variable, Event):
         return f"{name} ({variable.codes[0]} = failed, {variable.codes[1]} = censored)"

@@ -208,24 +208,44 @@ def test_ratios_stand_on_a_logarithmic_axis() -> None:
         capacitor(dist="sev").plot_coef(exponentiate=True)
 
 
-@pytest.mark.parametrize("exponentiate", [False, True])
-def test_an_interval_of_which_next_to_nothing_is_known_does_not_shrink_the_others(exponentiate: bool) -> None:
+@pytest.mark.parametrize("sd", [3e-4, 0.03, 0.25, 3.0, 30.0])
+def test_ratios_at_the_axis_are_round_and_one_is_among_them(sd: float) -> None:
+    fit = capacitor(params=[0.0, 0.0, sd / 2, 0.0], cov=np.eye(4) * sd**2, cov_privacy=np.eye(4) * sd**2 / 2)
+    ax = fit.plot_coef(exponentiate=True)
+    texts = [label.get_text() for label in ax.get_xticklabels()]
+    assert "1" in texts and 3 <= len(set(texts)) == len(texts)
+    shares = np.array([float(text) for text in texts])
+    assert np.log(shares) == pytest.approx(ax.get_xticks(), abs=1e-9)
+    steps = np.diff(shares) if sd < 1 else shares
+    assert all(f"{step:.0e}"[0] in "125" and step == pytest.approx(float(f"{step:.0e}")) for step in steps)
+    assert ax.get_title() == "Time ratios, 95 % intervals"
+
+
+def test_coefficients_are_drawn_per_so_many_units() -> None:
+    one, many = (capacitor().plot_coef(["voltage"], units=units) for units in (None, {"voltage": 50}))
+    ends = [ax.collections[0].get_segments()[0][:, 0] for ax in (one, many)]
+    assert ends[1] == pytest.approx(50 * ends[0])
+    assert [label.get_text() for label in many.get_yticklabels()] == ["voltage (per 50 V)"]
+    with pytest.raises(SpecificationError, match="across_range=True is of all units in the bounds"):
+        capacitor().plot_coef(across_range=True, units={"voltage": 50})
+
+
+@pytest.mark.parametrize("ratio", ["", "odds ratio"])
+def test_an_interval_of_which_next_to_nothing_is_known_does_not_shrink_the_others(ratio: str) -> None:
     whole, terms = wide().record, ["temp", "load", "age", "runs"]
     where = [whole.names.index(term) for term in terms]
     params, cov = np.zeros(len(whole.names)), np.eye(len(whole.names)) * 0.01
     params[where] = 0.5, -0.7, 0.2, 0.1
-    usual = plot_coef(
-        replace(whole, params=params, cov=cov), terms, np.ones(30), "", 0.95, None, exponentiate
-    )
+    usual = plot_coef(replace(whole, params=params, cov=cov), terms, np.ones(30), "", 0.95, None, ratio)
     assert [line.get_marker() for line in usual.lines if line.get_marker() in "<>"] == []
     cov[where[3], where[3]] = 4.7**2
-    ax = plot_coef(replace(whole, params=params, cov=cov), terms, np.ones(30), "", 0.95, None, exponentiate)
+    ax = plot_coef(replace(whole, params=params, cov=cov), terms, np.ones(30), "", 0.95, None, ratio)
     low, high = ax.get_xlim()
     assert -1.9 < low < -0.9 and 0.7 < high < 1.7
     arrows = {line.get_marker(): line.get_xydata()[0] for line in ax.lines if line.get_marker() in "<>"}
     assert arrows["<"] == pytest.approx([low, 3]) and arrows[">"] == pytest.approx([high, 3])
     cov[where, where] = 4.7**2
-    ax = plot_coef(replace(whole, params=params, cov=cov), terms, np.ones(30), "", 0.95, None, exponentiate)
+    ax = plot_coef(replace(whole, params=params, cov=cov), terms, np.ones(30), "", 0.95, None, ratio)
     assert ax.get_xlim()[1] > 9 and 2 < len(ax.get_xticks()) < 10
 
 

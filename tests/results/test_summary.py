@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 import dpstats as dps
 from dpstats.errors import SpecificationError
+from dpstats.formula.factor_reader import category
 from dpstats.results import Fit
 from dpstats.results.cautions import cautions
 from dpstats.results.summary import ratio_rows
@@ -93,7 +94,7 @@ def test_the_table_has_the_numbers_of_the_specification() -> None:
         "-1.011 0.1523 52 % -6.64 <0.001 -1.310 -0.7125",
         "sigma 0.3638 0.2699 0.4904",
         "beta=1/sigma 2.749 2.039 3.705 wear-out (beta > 1)",
-        "voltage 0.9426 0.9236 0.9620 per 10 V",
+        "voltage 0.9941 0.9921 0.9961 per V",
         "temperature 0.9715 0.9473 0.9964",
     ):
         assert row in " ".join(text.split())
@@ -133,9 +134,58 @@ def test_html_says_what_the_text_says(fit: Fit) -> None:
 def test_levels_stand_under_their_factor_and_flags_and_units_are_named() -> None:
     text = str(glm("binomial").summary())
     assert "status         against married\n  [T.single]   -0.6074" in text
-    assert "v married" in text and "M v F" in text and "per 10 year" in text
-    ten = glm("binomial").odds_ratios().frame.set_index("term").loc["age", "estimate"] ** 10
-    assert f"age                  {ten:.3f}" in text
+    assert "v married" in text and "M v F" in text and "per year" in text
+
+
+def test_ratios_of_a_summary_are_those_of_its_table_of_ratios_whatever_the_bounds() -> None:
+    """Bounds that are far too wide are no reason for another scale."""
+    fit = glm("binomial")
+    schema = fit.schema.to_dict()
+    schema["age"]["upper"] = 1e5
+    for each in (fit, glm("binomial", schema=dps.Schema.from_dict(schema))):
+        ratio = each.odds_ratios().frame.set_index("term").loc["age", "estimate"]
+        assert f"age {ratio:.3f} " in " ".join(str(each.summary()).split())
+
+
+RELEVELED = "C(status, Treatment('widowed'))"
+
+
+def releveled() -> Fit:
+    names = ("Intercept", *(f"{RELEVELED}[T.{level}]" for level in ("married", "single")), "age")
+    cov = np.eye(4) / 100
+    params = [0.1, 0.2, 0.3, 0.4]
+    formula = f"{glm('binomial').formula.partition('~')[0]}~ {RELEVELED} + age"
+    return glm("binomial", formula=formula, names=names, params=params, cov=cov, cov_privacy=cov / 2)
+
+
+def test_a_reference_that_the_formula_names_is_told() -> None:
+    text = str(releveled().summary(width=100))
+    assert f"{RELEVELED}  against widowed\n  [T.married] " in text
+    assert text.count("v widowed") == 2 and "vs reference" not in text
+    shown = [label.get_text() for label in releveled().plot_coef().get_yticklabels()]
+    assert shown == ["status[T.married]", "status[T.single]", "age"]
+
+
+@pytest.mark.parametrize(
+    ("code", "reference"),
+    [
+        ("g", "a"),
+        ("C(g, Treatment(1))", "b"),
+        ("C(g, Treatment('b'))", "b"),
+        ("C(g, levels=['b', 'a'])", "b"),
+        ("C(g, Treatment)", "a"),
+        ("cut(x, [1, 2])", "[0, 1)"),
+        ("I(x > 1)", "False"),
+        ("C(I(x > 1), Treatment(True))", "True"),
+    ],
+)
+def test_the_reference_is_the_level_without_a_column(code: str, reference: str) -> None:
+    schema = dps.Schema(y=dps.flag(), x=dps.bounded(0, 4), g=dps.levels("a", "b"))
+    design = dps.logit(f"y ~ {code}", None, schema).design
+    found = category(code, schema)
+    assert found is not None and found.reference == reference
+    told = [name.partition("[T.")[2][:-1] for name in design.names[1:]]
+    assert sorted([reference, *told]) == sorted(map(str, found.levels))
 
 
 def test_a_page_is_as_wide_as_its_labels_need_up_to_100() -> None:
@@ -310,9 +360,9 @@ def test_stretches_say_that_one_row_is_protected_and_rows_of_a_unit_what_they_co
         ),
         (
             ("shift[T.14:00]", "oil", "oil:shift[T.14:00]"),
-            ("v 06:00 at oil = 0", "per 10 F at shift = 06:00", ""),
+            ("v 06:00 at oil = 0", "per F at shift = 06:00", ""),
         ),
-        (("Q('oil')", "oil", "Q('oil'):vendor[T.b]"), ("per 10 F at vendor = a", "per 10 F", "")),
+        (("Q('oil')", "oil", "Q('oil'):vendor[T.b]"), ("per F at vendor = a", "per F", "")),
     ],
 )
 def test_a_ratio_of_a_product_says_what_it_compares(names, words):
