@@ -47,9 +47,17 @@ class NumberAndInterval(NamedTuple):
     grid: float = 0.0
 
     def within(self, least: float, most: float) -> "NumberAndInterval":
-        """Of a number that lies from `least` to `most`; no estimate, where the limits are these."""
-        excludes = self.low > least or self.high < most
-        return self if excludes else self._replace(estimate=math.nan, std_error=math.inf)
+        """Of a number that lies from `least` to `most`; no estimate, where the limits are these.
+
+        An estimate beyond an end is moved there with its limits, which then hold what they held before.
+        """
+        if not (self.low > least or self.high < most):
+            return self._replace(estimate=math.nan, std_error=math.inf)
+        beyond = min(self.estimate - least, 0.0) + max(self.estimate - most, 0.0)
+        if not beyond:
+            return self
+        low, high = (min(max(end - beyond, least), most) for end in (self.low, self.high))
+        return self._replace(estimate=self.estimate - beyond, low=low, high=high)
 
 
 class Noise(NamedTuple):
@@ -216,7 +224,7 @@ class CellTable:
             one = _one(self._combined[1][:-1].sum(axis=0))
             half = self.noise.widening(level, noise, noise, one) * math.sqrt(noise)
             return NumberAndInterval(
-                self.usable, math.sqrt(noise), max(self.usable - half, 0.0), self.usable + half, 1.0
+                self.usable, math.sqrt(noise), self.usable - half, self.usable + half, 1.0
             )
         none = self.share(-1, level)
         ends = (self.rows * (1 - end) for end in (none.estimate, none.high, none.low))

@@ -18,6 +18,7 @@ from dpstats.moments.solution import believed, hidden, positive, seen_share, wid
 
 # Rows are not seen to be there if their number, or mean weight, is below so many sds of its noise
 SEEN = 3.0
+_MANY = 0.05  # share of the rows, surely beyond which it is said that some have no weight
 # A line that residuals are about, and that no prior is known of, came from releases with at least this many
 # times the noise of the last: the largest share of a budget before the last is half of that
 _BEFORE = 2.0
@@ -26,6 +27,17 @@ _BEFORE = 2.0
 _SAME = 5.0
 
 _Moments = TypeVar("_Moments", bound="NoisyMoments")
+
+
+def lacking(share: float, sd: float) -> tuple[str, ...]:
+    """Tell what part of the rows surely has no weight: "unusable:17", in a hundred.
+
+    Parameters
+    ----------
+    share, sd : float
+        Rows that were counted, per row, and the noise of that.
+    """
+    return (f"unusable:{100 * min(1 - share, 1):.0f}",) if 1 - share > _MANY + SEEN * sd else ()
 
 
 def read_only(kept: Iterable[object]) -> None:

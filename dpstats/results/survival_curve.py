@@ -13,6 +13,8 @@ from dpstats._private import forgetful
 from dpstats._stored import Stored, text
 from dpstats.errors import SpecificationError
 from dpstats.moments.interval_counts import CumulativeHazard, comparison, cumulative_hazard
+from dpstats.moments.noisy import lacking
+from dpstats.results.cautions import cautions
 from dpstats.results.curve_estimates import Hazard, LogRankTest, half_widths, logrank_test, restricted_mean
 from dpstats.results.document import NOT_ESTIMABLE, Document, Shown, limit_columns, marked, point_columns
 from dpstats.results.notreleased import NOT_RELEASED, missing, refusal
@@ -34,6 +36,7 @@ from dpstats.results.table import (
     plain_facts,
     read_facts,
 )
+from dpstats.schema import ROW
 
 BANDS = 6  # curves whose bands can be told apart on one plot
 PRINTED = 12  # times of each of several groups; of one all are printed
@@ -128,6 +131,14 @@ class CurveFit(Facts, Shown, Stored):
     def __dir__(self) -> list[str]:
         return [name for name in object.__dir__(self) if name != "logrank" or len(self.groups) > 1]
 
+    @property
+    def flags(self) -> tuple[tuple[str, str], ...]:
+        """Cautions found from released numbers: (code, message)."""
+        if self.weights or self.subset or self.unit != str(ROW):
+            return ()  # rows without weight are meant
+        counted, noise = self.counts.sum() / self.nobs, np.sqrt((self.sds**2).sum()) / self.nobs
+        return cautions(lacking(counted, noise), ())
+
     def table(self, level: float = 0.95) -> pd.DataFrame:
         """Return one row for each group and time, of those that were named if any were.
 
@@ -140,7 +151,8 @@ class CurveFit(Facts, Shown, Stored):
         Returns
         -------
         DataFrame
-            ``group``, ``time``, noisy ``at_risk`` and ``events`` since the line before,
+            ``group``, ``time``, noisy ``at_risk`` and ``events`` since the line before, within those of the
+            table,
             ``survival``, ``std_error``, ``conf_low``, ``conf_high``, ``privacy_share``, ``grid_share`` (of
             the variance, by what is not known of where between two times rows leave, which more times
             lessen) and ``cumulative_hazard`` with its ``hazard_error``. NaN where too few are left at risk.
@@ -178,6 +190,8 @@ class CurveFit(Facts, Shown, Stored):
                 "at_risk": found.at_risk[since],
                 "events": np.add.reduceat(found.events[: shown[-1] + 1], since),
             }
+            most = np.inf if self.weights else self.nobs
+            counts = {name: np.clip(values, 0.0, most) for name, values in counts.items()}
             columns = {name: values[shown] for name, values in columns.items()}
             frames.append(pd.DataFrame({"group": group, "time": self.times[shown], **counts, **columns}))
         return pd.concat(frames, ignore_index=True)
@@ -406,7 +420,10 @@ class CurveFit(Facts, Shown, Stored):
         return Document(
             title=heading(self, "Kaplan-Meier curve"),
             banner=banner(self),
-            head=tuple(asked_and_paid(self, self.weights)),
+            head=(
+                *asked_and_paid(self, self.weights),
+                *((("Caution", message),) for _, message in self.flags),
+            ),
             tables=tuple(
                 Table(heads, _rows(block), 1, title=str(group), aside=f"{level_percent(level)} intervals")
                 for group, block in frame.groupby("group", sort=False)

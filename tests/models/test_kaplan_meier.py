@@ -488,3 +488,50 @@ def test_a_flag_has_a_curve_for_each_of_its_codes() -> None:
         alone = curve(data[data["hot"] == code], times=TIMES).frame
         assert block["survival"].to_numpy() == pytest.approx(alone["survival"].to_numpy(), abs=5e-3)
         assert block["events"].to_numpy() == pytest.approx(alone["events"].to_numpy(), rel=1e-12)
+
+
+CODED = dps.Schema(time=dps.bounded(1, 100), failed=dps.event(), maker=dps.levels("A", "B", "C"))
+
+
+@pytest.mark.parametrize("budget", [dps.approx(1, 1e-6), dps.pure(2)])
+def test_rows_without_weight_are_told_and_others_are_not(budget: dps.budget.Budget) -> None:
+    """R's codes 1 and 2 are read as failed and unknown: what fails is left out, and the curve is wrong."""
+    for seed in range(8):
+        data = rows(4000, seed)
+        told = []
+        for codes in ((0, 1), (1, 2)):
+            coded = data.assign(failed=np.array(codes)[data["failed"]])
+            with noise(SeededNoise(seed)):
+                told.append(dps.kaplan_meier("Surv(time, failed) ~ maker", coded, CODED).fit(budget))
+        right, wrong = told
+        lost = 100 * data["failed"].mean()
+        assert right.flags == () and "Caution" not in str(right)
+        ((code, message),) = wrong.flags
+        assert code == "unusable" and "% of the rows that no subset or max_rows leaves out" in message
+        sd = 100 * np.sqrt((wrong.sds**2).sum()) / 4000
+        assert float(message.split()[1]) == pytest.approx(lost, abs=1 + 4 * sd)
+        assert "Caution" in str(wrong) and CurveFit.from_dict(wrong.to_dict()).flags == wrong.flags
+
+
+def test_rows_that_are_left_out_on_purpose_are_no_caution() -> None:
+    data = rows(4000).assign(weight=0.5, id=np.arange(4000) // 2)
+    for schema, more in (
+        (CODED, {"subset": "maker == 'A'"}),
+        (dps.Schema(**CODED, weight=dps.bounded(0, 1)), {"weights": "weight"}),
+        (CODED.unit("id", max_rows=1), {}),
+    ):
+        with noise(SeededNoise(1)):
+            fit = dps.kaplan_meier("Surv(time, failed) ~ 1", data, schema, **more).fit(dps.zcdp(1))
+        assert fit.flags == ()
+
+
+def test_numbers_of_rows_are_none_beyond_those_of_the_table() -> None:
+    data = rows(300)
+    seen = []
+    for seed in range(30):
+        with noise(SeededNoise(seed)):
+            fit = dps.kaplan_meier("Surv(time, failed) ~ 1", data, SCHEMA, times=TIMES).fit(dps.pure(0.3))
+        table = fit.table()
+        assert table[["at_risk", "events"]].min().min() >= 0 and table["at_risk"].max() <= 300
+        seen.append(table["at_risk"][0])
+    assert 5 < sum(value == 300 for value in seen) < 25, "noise is on both sides"

@@ -7,25 +7,12 @@ import numpy as np
 from scipy.linalg import block_diag
 
 from dpstats.moments.design import DesignMoments
-from dpstats.moments.noisy import SEEN
 from dpstats.moments.roots import root_of
 
 # shares of the variance before any data: of a coefficient of which hardly anything is known, and of one that
 # nothing bounds
 _HIDDEN, _UNBOUNDED = 0.5, 100.0
-_MANY = 0.05  # share of the rows, surely beyond which it is said that some have no weight
 WEAK_SHARE = 0.5  # of a variance that is a guess, from which on it is said to be
-
-
-def lacking(share: float, sd: float) -> tuple[str, ...]:
-    """Tell what part of the rows surely has no weight: "unusable:17", in a hundred.
-
-    Parameters
-    ----------
-    share, sd : float
-        Rows that were counted, per row, and the noise of that.
-    """
-    return (f"unusable:{100 * min(1 - share, 1):.0f}",) if 1 - share > _MANY + SEEN * sd else ()
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,6 @@ from dpstats.estimators.apart import Apart
 from dpstats.estimators.bends import WIDE, ReleasedLine, bend_public, judged, standardised
 from dpstats.estimators.columns import find_columns
 from dpstats.estimators.engine.bounds import base_square
-from dpstats.estimators.engine.finish import lacking
 from dpstats.estimators.engine.plan import Plan
 from dpstats.estimators.engine.some import some_rows
 from dpstats.estimators.gram.bounds import (
@@ -41,7 +40,7 @@ from dpstats.estimators.row_scale import Box, RowScale, sums_of_values
 from dpstats.families.bounded_score import BoundedScore
 from dpstats.families.glm import GAUSSIAN
 from dpstats.moments import LinearMoments, PublicMoments
-from dpstats.moments.noisy import SEEN
+from dpstats.moments.noisy import SEEN, lacking
 from dpstats.moments.normal_rows import kept_square, mean_weight
 from dpstats.moments.spread import Z95, error_up_to
 

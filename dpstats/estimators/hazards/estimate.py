@@ -7,7 +7,7 @@ from typing import TypeAlias
 import numpy as np
 
 from dpstats.estimators.engine.average import Steps, uncertain
-from dpstats.estimators.engine.finish import Estimate, guessed, lacking, told_beside, weak
+from dpstats.estimators.engine.finish import Estimate, guessed, told_beside, weak
 from dpstats.estimators.engine.information import Information
 from dpstats.estimators.hazards.bounds import Bounds
 from dpstats.estimators.hazards.failing import MOST_LOST
@@ -18,6 +18,7 @@ from dpstats.estimators.matrices import SMALLEST
 from dpstats.estimators.row_scale import SURE, RowScale
 from dpstats.moments import Quantity
 from dpstats.moments.baseline import Baseline, Trend
+from dpstats.moments.noisy import lacking
 
 _PRIOR = 1.0  # variance of the linear predictor along a direction that is not seen
 _CELL = 0.1  # 2 / 12 over the root of 3

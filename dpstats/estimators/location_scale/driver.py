@@ -9,7 +9,6 @@ from typing import Any
 from dpstats.curator import Curator
 from dpstats.estimators.bent_times import any_skewed, looking
 from dpstats.estimators.columns import find_columns
-from dpstats.estimators.engine.finish import lacking
 from dpstats.estimators.engine.plan import Plan
 from dpstats.estimators.engine.route import Route, iterated
 from dpstats.estimators.location_scale.estimate import SurvivalEstimate
@@ -26,6 +25,7 @@ from dpstats.estimators.location_scale.pure import PureRoute
 from dpstats.estimators.location_scale.signs import SignRoute
 from dpstats.estimators.location_scale.strata import Stratified
 from dpstats.estimators.row_scale import RowScale
+from dpstats.moments.noisy import lacking
 
 # Newton needs this many times k^2 events times mu, and this many for any k. With less, and if more than this
 # share of rows fails, the slopes follow the signs of residuals, which say little of fewer failures.

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dpstats.estimators.engine.average import Steps, uncertain
-from dpstats.estimators.engine.finish import Estimate, guessed, lacking, weak
+from dpstats.estimators.engine.finish import Estimate, guessed, weak
 from dpstats.estimators.engine.information import Accumulator
 from dpstats.estimators.levels import LevelScores
 from dpstats.estimators.newton.bounds import Bounds
@@ -30,6 +30,7 @@ from dpstats.estimators.newton.slopes import leaning, read_slopes
 from dpstats.families.bounded_score import BoundedScore
 from dpstats.families.glm import GlmFamily
 from dpstats.moments import Quantity
+from dpstats.moments.noisy import lacking
 
 # how far variability may lie from dispersion times information, by direction
 _MISSPECIFIED = 0.3
