@@ -72,7 +72,7 @@ class Offset:
 
     def fill(self, leaves: Mapping[str, np.ndarray], ok: np.ndarray, out: np.ndarray) -> None:
         """Write the sum into ``out``, inside its bounds; ``ok`` loses the rows that lack a value."""
-        clip_into(*self.columns(leaves), self.bounds, ok, out)
+        clip_into(self.columns(leaves)[0], self.bounds, ok, out)
 
 
 def split_offset(terms: Terms, schema: Schema) -> tuple[Terms, Offset | None]:

@@ -52,10 +52,10 @@ class NumberAndInterval(NamedTuple):
         An estimate beyond an end is moved there with its limits, which then hold what they held before.
         """
         if not (self.low > least or self.high < most):
-            return self._replace(estimate=math.nan, std_error=math.inf)
-        beyond = min(self.estimate - least, 0.0) + max(self.estimate - most, 0.0)
-        if not beyond:
+            return self._replace(estimate=math.nan, std_error=math.inf, low=least, high=most)
+        if math.isnan(self.estimate):
             return self
+        beyond = min(self.estimate - least, 0.0) + max(self.estimate - most, 0.0)
         low, high = (min(max(end - beyond, least), most) for end in (self.low, self.high))
         return self._replace(estimate=self.estimate - beyond, low=low, high=high)
 

@@ -414,11 +414,11 @@ def failures(record: Record) -> Estimate:
     """Return the number of failures, where it was released; limits are of the noise.
 
     A fit takes no number of failures to be below two sds of its noise: at that, there may be none. What noise
-    puts beyond none or all rows is there, and limits are as far from it.
+    puts beyond all rows is there, and limits are as far from it.
     """
     found = given(record.nevents)
     half = max(critical(0.95) * found.se, found.value if found.value <= 2 * found.se else 0.0)
     most = math.inf if record.nobs is None else record.nobs * record.design.max_weight
-    value = min(max(found.value, 0.0), most)
+    value = min(found.value, most)
     low, high = max(value - half, 0.0), min(value + half, most)
     return Estimate("nevents", value, found.se, low, high, 0.95, 1.0)

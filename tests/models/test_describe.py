@@ -164,6 +164,18 @@ def test_a_unit_of_several_rows_has_a_number_of_rows_that_is_noisy_too() -> None
     assert "weight" not in str(look(data, dps.gdp(2), seed=1))
 
 
+def test_a_number_of_rows_is_none_beyond_that_of_the_table_and_has_limits() -> None:
+    data = frame(1000).assign(person=np.arange(1000) // 2)
+    schema, ends = SCHEMA.unit("person", max_rows=6), []
+    for seed in range(20):
+        found = look(data, dps.gdp(2), seed, schema, columns=["smokes"]).frame
+        row = found[found["quantity"] == "usable"].iloc[0]
+        assert row["conf_low"] < row["estimate"] <= row["conf_high"] <= 1000
+        ends.append((row["estimate"] == 1000, row["conf_high"] == 1000))
+    beyond, held = np.sum(ends, axis=0)
+    assert 2 < beyond < 18 and held >= fewest(20, 0.95), "all rows are usable, and noise is on both sides"
+
+
 def test_it_is_saved_and_loaded_and_edited_files_are_refused(tmp_path: Path) -> None:
     found = look(frame(), dps.gdp(1), seed=1)
     found.save(tmp_path / "look.json")

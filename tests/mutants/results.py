@@ -1160,6 +1160,47 @@ MUTANTS = (
         ),
     ),
     planted(
+        "a comparison and an interval of cut() are taken for slopes",
+        "results/test_glm_effects.py::test_what_enters_by_steps_has_no_derivative",
+        ("formula/jumps.py", "LEAST = 1e-6", "LEAST = 2.0"),
+    ),
+    planted(
+        "the units of a ratio in a summary are those of the bounds",
+        "results/test_summary.py::test_ratios_of_a_summary_are_those_of_its_table_of_ratios_whatever_the_bounds",
+        (
+            "results/summary.py",
+            "log_estimate(name, float(value), float(se), level)",
+            "log_estimate(name, 10 * float(value), 10 * float(se), level)",
+        ),
+    ),
+    planted(
+        "the reference of a factor is the first level of the variable, whatever the formula says",
+        "results/test_summary.py::test_the_reference_is_the_level_without_a_column",
+        (
+            "formula/factors.py",
+            "self.levels[told or 0] if type(told) in (int, type(None)) else told",
+            "self.levels[0]",
+        ),
+    ),
+    planted(
+        "rows that a subset or a unit leaves out are a caution of a curve",
+        "models/test_kaplan_meier.py::test_rows_that_are_left_out_on_purpose_are_no_caution",
+        (
+            "results/survival_curve.py",
+            "if self.weights or self.subset or self.unit != str(ROW):",
+            "if self.weights:",
+        ),
+    ),
+    planted(
+        "a number of rows that noise puts beyond those of the table is an interval of one number (describe)",
+        "models/test_describe.py::test_a_number_of_rows_is_none_beyond_that_of_the_table_and_has_limits",
+        (
+            "moments/cell_table.py",
+            "(min(max(end - beyond, least), most) for end",
+            "(min(max(end, least), most) for end",
+        ),
+    ),
+    planted(
         "limits of a mean of predictions are the ends of the way along its gradient (glm)",
         "results/test_glm_effects.py::test_the_limits_of_a_mean_are_its_extremes_on_the_way_along_its_gradient",
         ("results/prediction.py", "np.linspace(-1.0, 1.0, 17)", "np.array([1.0])"),

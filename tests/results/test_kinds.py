@@ -162,6 +162,8 @@ def test_the_number_of_failures_lies_between_none_and_all() -> None:
     )
     assert capacitor(nevents=(10.0, 5.0, 5.0)).nevents.conf_low == 0  # as few as noise lets a fit say
     assert capacitor(nevents=(10.1, 5.0, 5.0)).nevents.conf_low == pytest.approx(0.3, abs=0.01)
+    more = capacitor(nevents=(80.0, 5.0, 5.0)).nevents
+    assert (more.estimate, more.conf_high) == (64, 64) and more.conf_low == pytest.approx(64 - 9.8, abs=0.01)
     kept = capacitor(nevents=(30.0, 5.0, 5.0))
     assert type(kept).from_dict(kept.to_dict()).nevents == kept.nevents
     assert "nevents" in dir(kept) and "nevents" not in dir(capacitor())
