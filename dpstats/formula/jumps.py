@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-CELLS = 1024  # of the bounds; two jumps that undo each other within one are not seen
+LOOKS = 1024  # of the bounds; two jumps that undo each other within one are not seen
 LEAST = 1e-6  # share of a function's range that a jump is
 
 
@@ -19,7 +19,7 @@ def jumps(columns: Callable[[np.ndarray], Sequence[np.ndarray]], bounds: tuple[f
         Takes values of the number, shape (n,); gives q arrays of this shape.
     bounds : (low, high)
     """
-    grid = np.linspace(*bounds, CELLS + 1)
+    grid = np.linspace(*bounds, LOOKS + 1)
     values = np.array(columns(grid), dtype=float)
     least = LEAST * np.ptp(values, axis=1)
     changes = np.abs(np.diff(values)) > least[:, None]
