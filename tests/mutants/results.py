@@ -772,8 +772,14 @@ MUTANTS = (
     ),
     planted(
         "long rows of a skewed column are heard no better than others (glm)",
-        "models/test_bends.py::test_long_rows_of_a_skewed_column_are_heard_for_what_others_save[30]",
-        ("estimators/newton/iterate.py", "plan = hearing_more(plan)", "pass"),
+        "models/test_bends.py::test_long_rows_of_a_skewed_column_are_heard_for_what_others_save[30-poisson]",
+        ("estimators/newton/iterate.py", "plan = hearing_more(plan, problem.family.two_valued)", "pass"),
+    ),
+    planted(
+        "an effect that long rows draw to 0 stays where others have it (glm)",
+        "models/test_bends.py::"
+        "test_where_long_rows_draw_an_effect_to_0_an_estimate_lies_between_their_line_and_0",
+        ("estimators/newton/far.py", "-np.sign(line) * ends / 2", "0 * line"),
     ),
     planted(
         "of an effect that ends no more is excluded than what long rows surely say (glm)",

@@ -1,6 +1,7 @@
 """Do long rows, which count less, say what the others say? docs/theory/glm.md#what-long-rows-say."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 
@@ -96,13 +97,25 @@ def long_rows(cost: float, problem: Problem, located: Located, read: Read, found
             ends[j] = max(ends[j], min(lost_by_ends(j, located, line, read, look, most), effects[j]))
     # and the level of a normal column then rises by half the square of its effect, as log means do
     ends[: int(problem.intercept)] = np.sum(located.squares * effects**2, where=drawn) / 2
-    return _wide_enough(found, ends, forth)
+    surer = np.clip((toward - usual) / (sure - usual), 0.0, 1.0).max(axis=0)
+    return _wide_enough(_between(found, problem, located, surer * ends, forth), ends, forth)
 
 
 def _by_chance(law: str, noise: float, sds: np.ndarray, alone: np.ndarray) -> tuple[np.ndarray, ...]:
     """What steps of these sds exceed by chance once in 1,000 fits, and in 22; of some on one side alone."""
     both, one = (by_chance(law, noise, 1.0, len(sds), sides=sides) for sides in (2, 1))
     return tuple(np.where(alone, *pair) * sds for pair in zip(one, both, strict=True))
+
+
+def _between(found: E, problem: Problem, located: Located, ends: np.ndarray, forth: np.ndarray) -> E:
+    """A fit half of the way to where effects end that long rows draw to 0, as far as they surely do.
+
+    How far they end is not known, and the middle of what is left open is nearest to all of it.
+    """
+    line = np.linalg.solve(forth, found.params)
+    moved = -np.sign(line) * ends / 2
+    moved[: int(problem.intercept)] = float(located.squares[1:] @ ends[1:] ** 2) / 4
+    return replace(found, params=found.params + forth @ moved)
 
 
 def _wide_enough(found: E, ends: np.ndarray, forth: np.ndarray) -> E:

@@ -77,8 +77,8 @@ def fit_newton(curator: Curator, problem: Problem, plan: Plan) -> GlmEstimate:
             plan = stepping(plan)
         rarer = rarer if located.rarer < _FEW * located.usable else math.inf
     plan = located.found(problem).spent(plan, "tail")
-    if located.skewed and problem.family.two_valued:
-        plan = hearing_more(plan)
+    if located.skewed:
+        plan = hearing_more(plan, problem.family.two_valued)
     chooser = Chooser(problem, located, curator.n, curator.cost_per_row(plan.cost("tail")))
     last = 1 + (noise < _QUIET and not problem.family.two_valued)
     steps = _Steps(some, curator, plan, chooser, last, rarer)

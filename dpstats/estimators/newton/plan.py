@@ -11,8 +11,9 @@ from dpstats.estimators.engine.plan import EARLY_STEPS, LOOK, TAIL_STEPS, Plan, 
 # Shares of mu^2, beside those of looks; the averaged steps have what the others leave, and that of rows
 # apart where the declared bounds are too near for any.
 EARLY, FAR = 0.24, 0.06
-# The same where a column of a yes or no is skewed: early steps pay for the first, averaged ones for the rest.
-_HEARD = {"early": 0.15, "tail": 0.18}
+# The same where a column is skewed: early steps pay for the first, and of a yes or no averaged ones for the
+# second.
+_HEARD, _HEARD_BY_ALL = 0.15, 0.18
 # Rows times mu from which it is released how counts scatter: of fewer, noise hides what it would be good for
 MANY = 3000.0
 TOLD = 0.01  # whether covariates tell a yes or no
@@ -67,8 +68,10 @@ def stepping(plan: Plan) -> Plan:
     return replace(plan, stages=plan.stages | steps)
 
 
-def hearing_more(plan: Plan) -> Plan:
-    """The plan of a fit to a yes or no of a skewed column, whose long rows are few and lie far out."""
-    for giver, share in _HEARD.items():
-        plan = plan.lent(giver, "far", plan.total * math.sqrt(share))
-    return plan
+def hearing_more(plan: Plan, two_valued: bool) -> Plan:
+    """The plan of a fit with a skewed column, whose long rows are few and lie far out.
+
+    Intervals of counts and amounts are as short as averaged steps are exact, and these keep what they have.
+    """
+    plan = plan.lent("early", "far", plan.total * math.sqrt(_HEARD))
+    return plan.lent("tail", "far", plan.total * math.sqrt(_HEARD_BY_ALL)) if two_valued else plan
