@@ -15,10 +15,9 @@ what is written here.
 
 from __future__ import annotations
 
-import dataclasses
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -226,4 +225,4 @@ def _implied(amount: Fraction | None, missing: str) -> Fraction:
 
 def _resized(budget: Budget, amount: float) -> Budget:
     """The same promise of another size, at the same delta."""
-    return dataclasses.replace(budget, **{budget.unit: amount})  # type: ignore[type-var]
+    return replace(budget, **{budget.unit: amount})  # type: ignore[type-var]

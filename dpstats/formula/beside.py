@@ -6,7 +6,6 @@ as one with a missing value is: it stays, and n with it (rule 9).
 """
 
 import ast
-import functools
 import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -116,7 +115,7 @@ def _sum(codes: Sequence[str], schema: Schema) -> Offset:
     text = " + ".join(codes)
     calls = (cast(ast.Call, parse(code)) for code in codes)
     terms = (read_number(Arguments(call, "x").tree("x"), schema) for call in calls)
-    total = functools.reduce(lambda one, other: Apply(OPERATORS[ast.Add], (one, other), text), terms)
+    total = reduce(lambda one, other: Apply(OPERATORS[ast.Add], (one, other), text), terms)
     return Offset(text, usable_bounds(total, schema), total)
 
 

@@ -17,7 +17,6 @@ from dpstats.formula.block import Filler
 from dpstats.formula.expressions import bounds_of
 from dpstats.formula.factor_reader import read_factor
 from dpstats.formula.factors import NumericFactor
-from dpstats.formula.grammar import Terms, check_operators, notes_on
 from dpstats.formula.layout import Columns, column_bounds, columns, radius
 from dpstats.formula.middles import MiddledProducts
 from dpstats.formula.newdata import NewRows, RowError, covariate_block
@@ -357,7 +356,7 @@ def _built(  # noqa: PLR0913 - what a design is built of
     middles: tuple[tuple[str, tuple[float, float, float]], ...],
 ) -> Design:
     """A design of a schema spelt so: an equal one may list its variables in another order."""
-    check_operators(formula)
+    grammar.check_operators(formula)
     left, right = grammar.parse_formula(formula)
     response = read_response(_one_response(left, formula), schema)
     _check_norms(response, schema)
@@ -388,7 +387,7 @@ def _built(  # noqa: PLR0913 - what a design is built of
         bounds,
         longest,
         any(not subterm.factors for subterm in coding.subterms),
-        notes_on(formula),
+        grammar.notes_on(formula),
         weights,
         subset,
         weighing.bounds[1] if weighing else 1.0,
@@ -412,7 +411,7 @@ def _check_text(formula: object) -> None:
         )
 
 
-def _products(terms: Terms, schema: Schema, formula: str, baseline: bool) -> MiddledProducts:
+def _products(terms: grammar.Terms, schema: Schema, formula: str, baseline: bool) -> MiddledProducts:
     """The columns of the terms."""
     factors = {code: read_factor(code, schema) for term in terms for code in term}
     grammar.check_removed(formula)
@@ -425,8 +424,8 @@ def _products(terms: Terms, schema: Schema, formula: str, baseline: bool) -> Mid
 
 
 def _split_groups(
-    terms: Terms, schema: Schema, response: Response, baseline: bool
-) -> tuple[Terms, Strata | None, Axis | None]:
+    terms: grammar.Terms, schema: Schema, response: Response, baseline: bool
+) -> tuple[grammar.Terms, Strata | None, Axis | None]:
     """Take ``strata()`` out of the terms; for a `baseline` of each, on one axis of time."""
     terms, strata = split_strata(terms, schema)
     if not baseline or strata is None:
@@ -456,7 +455,7 @@ def _check_norms(response: Response, schema: Schema) -> None:
             )
 
 
-def _one_response(left: Terms, formula: str) -> str:
+def _one_response(left: grammar.Terms, formula: str) -> str:
     if len(left) == 1 and len(left[0]) == 1:
         return left[0][0]
     raise FormulaError(

@@ -21,7 +21,6 @@ from dpstats.budget.rules import Amount, Charge, Rule, add, covers, subtract
 from dpstats.errors import BudgetError, LedgerError, SpecificationError
 from dpstats.ledger import store
 from dpstats.ledger.report import Report
-from dpstats.ledger.store import Entry
 from dpstats.schema import ROW
 
 _MOST_TEXT = 10**5  # characters of a formula or another text that a charge keeps
@@ -64,7 +63,7 @@ def absolute(path: Path) -> Path:
 
 
 # by path and by what a ledger says of itself, the last charge that this process has seen there
-_SEEN: dict[tuple[Path, tuple[str, Budget, str]], Entry] = {}
+_SEEN: dict[tuple[Path, tuple[str, Budget, str]], store.Entry] = {}
 
 _LEFT = ("remaining", "balance", "available", "rest")
 
@@ -155,7 +154,7 @@ class Ledger:
         released: Iterable[str] | Mapping[str, object] = (),
         gaussian: bool = False,
         unit: str = ROW.short,
-    ) -> Entry:
+    ) -> store.Entry:
         """Write a cost, for good, before anything is released.
 
         Parameters
@@ -206,7 +205,7 @@ class Ledger:
             spent = ends[-1].spent if ends else rule.zero
             cost = self._cost(rule, wanted, spent)
             fits = covers(rule.limit, add(spent, cost))
-            entry = Entry(
+            entry = store.Entry(
                 ends[-1].seq + 1 if ends else 1,
                 store.now(),
                 budget,
@@ -229,13 +228,13 @@ class Ledger:
         """Of what was seen of this ledger: by its path, and by where links of the path lead now."""
         return {(self.path, self._head), (self.path.resolve(), self._head)}
 
-    def _saw(self, entries: list[Entry]) -> None:
+    def _saw(self, entries: list[store.Entry]) -> None:
         """Keep the last charge in mind; another thread may have seen a later one meanwhile."""
         with store.HELD:
             for key in self._keys() if entries else ():
                 _SEEN[key] = max(entries[-1], _SEEN.get(key, entries[-1]), key=lambda entry: entry.seq)
 
-    def _ends(self, connection: Connection) -> list[Entry]:
+    def _ends(self, connection: Connection) -> list[store.Entry]:
         """First and last charge of the file that is there now, which has all that this process has seen."""
         seen = [entry for key in self._keys() if (entry := _SEEN.get(key))]
         lacks = any(store.entries(connection, f"WHERE seq = {entry.seq}") != [entry] for entry in seen)
@@ -305,16 +304,16 @@ class Ledger:
         rule, spent = self._state()
         return rule.left_of(spent)
 
-    def line(self, entry: Entry | None = None) -> str:
+    def line(self, entry: store.Entry | None = None) -> str:
         """``1.00 of 3.00 spent on 'fleet'``, now or just after `entry`; with a unit that is not epsilon."""
-        if not isinstance(entry, Entry | None):
+        if not isinstance(entry, store.Entry | None):
             raise SpecificationError(f"entry must be one of the entries of a ledger, got {shown(entry)}")
         rule, spent = self._state()
         amount = _first(rule.in_units(entry.spent if entry else spent))
         unit = "" if self.total.unit == "epsilon" else f"{self.total.unit} "
         return f"{unit}{_decimal(amount)} of {_decimal(_first(self.total))} spent on {self.dataset!r}"
 
-    def entries(self) -> list[Entry]:
+    def entries(self) -> list[store.Entry]:
         """All charges, in the order they were made."""
         with store.reading(self.path) as connection:
             self._ends(connection)

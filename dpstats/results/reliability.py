@@ -23,7 +23,6 @@ from dpstats.results.prediction import linear_predictor
 from dpstats.results.record import Record
 from dpstats.results.released import method_where, value_where
 from dpstats.results.summary import ratio_row
-from dpstats.results.survival_quantities import check_times, failed_fractions
 from dpstats.results.table import plain
 from dpstats.results.units import Units
 from dpstats.schema import Bounded, Count
@@ -31,7 +30,7 @@ from dpstats.schema import Bounded, Count
 
 def _ages(age: float | Sequence[float], m: int, record: Record) -> np.ndarray:
     """Return one age for each of m points, refusing another number of them."""
-    ages = check_times(age, "conditional_reliability: age", link=record.link)
+    ages = quantities.check_times(age, "conditional_reliability: age", link=record.link)
     if len(ages) not in (1, m):
         raise SpecificationError(f"age must be one number, or one for each of {m} row(s); got {shown(age)}")
     return np.broadcast_to(ages, (m,))
@@ -169,7 +168,7 @@ class Reliability(Fit):
         Life at temp = 30    95 % intervals, log scale
         ...
         """
-        fractions = failed_fractions(failed)
+        fractions = quantities.failed_fractions(failed)
         return tables.life(self.record, points(self.record, newdata, "life", clip), fractions, level)
 
     def mttf(self, newdata: NewData | None = None, level: float = 0.95, *, clip: bool = False) -> Estimates:
@@ -314,7 +313,7 @@ class Reliability(Fit):
         >>> fit.reliability(at, times=[500, 1000]).frame["time"].tolist()
         [500.0, 1000.0]
         """
-        values = check_times(times, "reliability", link=self.record.link)
+        values = quantities.check_times(times, "reliability", link=self.record.link)
         family = self.record.distribution.family
         at, asked = self._at_times(newdata, values, "reliability", clip)
         columns = with_limits(quantities.standardized(self.record, at, asked), self.record, level, family.sf)
@@ -359,7 +358,7 @@ class Reliability(Fit):
         At temp = 30...
         R(200 more | 500) = 0...
         """
-        values = check_times(times, "conditional_reliability")
+        values = quantities.check_times(times, "conditional_reliability")
         at, asked = self._at_times(newdata, values, "conditional_reliability", clip)
         start = _ages(age, len(asked) // len(values), self.record).repeat(len(values))
         linear = quantities.log_conditional_hazard(self.record, at, start, asked)
@@ -394,7 +393,7 @@ class Reliability(Fit):
         >>> fit.hazard(at, times=[500, 1000]).frame["time"].tolist()
         [500.0, 1000.0]
         """
-        values = check_times(times, "hazard", True, self.record.link)
+        values = quantities.check_times(times, "hazard", True, self.record.link)
         at, asked = self._at_times(newdata, values, "hazard", clip)
         columns = with_limits(quantities.log_hazard(self.record, at, asked), self.record, level, np.exp)
         return tables.by_time(

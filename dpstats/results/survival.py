@@ -29,7 +29,6 @@ from dpstats.results.released import method_where, value_where
 from dpstats.results.reliability import Reliability, stress_rows, stress_terms
 from dpstats.results.summary import ratio_row, ratio_rows, setting_text, table_of_ratios
 from dpstats.results.survival_plots import PlotsOfTime
-from dpstats.results.survival_quantities import AT_TIMES, OF_QUANTILES, kind_asked, predictions
 from dpstats.results.survival_tables import contenders, of_rivals
 from dpstats.results.table import Table, capital
 
@@ -87,7 +86,7 @@ class SurvivalFit(Reliability, PlotsOfTime, LawFit, models=("survreg",)):
         "R": lambda radius: f"covariates beyond {radius:.3g} sds count less",
     }
     _needs = TIMES_ONLY
-    _predicts = (*Fit._predicts, *OF_QUANTILES, *AT_TIMES)
+    _predicts = (*Fit._predicts, *quantities.OF_QUANTILES, *quantities.AT_TIMES)
     _refused = {
         "alpha": (
             "is the scale of a Weibull distribution in some programs, and a penalty here",
@@ -287,11 +286,11 @@ class SurvivalFit(Reliability, PlotsOfTime, LawFit, models=("survreg",)):
         """
         if type is not None and not among(type, self._predicts):
             return super().predict(newdata, type, clip=clip)
-        kind = kind_asked(type, "response", p, times)
+        kind = quantities.kind_asked(type, "response", p, times)
         if kind in Fit._predicts:
             return super().predict(newdata, kind, se_fit=se_fit, clip=clip)
         at = points(self.record, newdata, "predict", clip, gaps=True)
-        found = predicted(self.record, *predictions(self.record, at, kind, p, times), se_fit)
+        found = predicted(self.record, *quantities.predictions(self.record, at, kind, p, times), se_fit)
         return at.among_given(found)
 
     def forecast(

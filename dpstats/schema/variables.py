@@ -4,11 +4,10 @@ Besides, how long several numbers of one row are together at most, and whose pri
 or all rows of one person, machine or household.
 """
 
-import dataclasses
 import math
 import sys
 from collections.abc import Iterable, Mapping, MutableMapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from types import EllipsisType
 from typing import ClassVar
 
@@ -120,7 +119,7 @@ class _TwoCodes:
     @property
     def codes(self) -> tuple[str, str]:
         """The texts that are read as 1 and as 0."""
-        one, zero = (level_text(getattr(self, f.name)) for f in dataclasses.fields(self))
+        one, zero = (level_text(getattr(self, f.name)) for f in fields(self))
         return one, zero
 
     @property
@@ -134,11 +133,11 @@ class _TwoCodes:
         return 0.0, 1.0
 
     def __post_init__(self) -> None:
-        for field in dataclasses.fields(self):
+        for field in fields(self):
             object.__setattr__(self, field.name, plain(getattr(self, field.name)))
         texts = [_AS_DIGITS.get(text, text) for text in self.codes]
         if texts[0] == texts[1]:
-            first, second = (f.name for f in dataclasses.fields(self))
+            first, second = (f.name for f in fields(self))
             raise SchemaError(f"{first} and {second} have the same code {shown(self.codes[0])}")
 
 
@@ -213,10 +212,10 @@ def usable(values: np.ndarray, variable: Variable) -> np.ndarray:
 def narrowed(variable: Variable, lower: float, upper: float) -> Variable:
     """A number with bounds within its own that lie about these; a variable of another kind as it is."""
     if isinstance(variable, Count):
-        return dataclasses.replace(variable, upper=min(max(math.ceil(upper), 1), variable.upper))
+        return replace(variable, upper=min(max(math.ceil(upper), 1), variable.upper))
     if isinstance(variable, Bounded):
         lower, upper = max(lower, variable.lower), min(upper, variable.upper)
-        return dataclasses.replace(variable, lower=lower, upper=upper) if lower < upper else variable
+        return replace(variable, lower=lower, upper=upper) if lower < upper else variable
     return variable
 
 

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from scipy import special
 
 from dpstats.budget import Budget, Gdp, Pure
-from dpstats.estimators.engine import plan as engine
-from dpstats.estimators.engine.plan import Stage, left
+from dpstats.estimators.engine.plan import Plan, Stage, left
 from dpstats.estimators.objective.tuning import TUNING, Tuning
 from dpstats.families import MarginLoss
 
@@ -52,7 +51,7 @@ def make_plan(budget: Budget, pure_tilt: bool = False) -> MinimumPlan:
 
 def make_debiased_plan(
     epsilon: float, robust: bool = False, constant: bool = True, tuning: Tuning = TUNING
-) -> engine.Plan:
+) -> Plan:
     """Split a pure budget for a fit without penalty.
 
     Parameters
@@ -74,7 +73,7 @@ def make_debiased_plan(
         check=Stage(shares.check * constant, "check for bends"),
         told=Stage(shares.told, "check for separation"),
     )
-    return engine.Plan(epsilon, True, stages)
+    return Plan(epsilon, True, stages)
 
 
 def least_ridge(
