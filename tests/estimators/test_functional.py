@@ -12,7 +12,7 @@ from scipy import integrate
 import dpstats as dps
 from dpstats.curator.lattice import Part
 from dpstats.curator.statistics import REGISTRY
-from dpstats.estimators.functional.estimate import Moments, _weak, least_squares, solved
+from dpstats.estimators.functional import Moments, _weak, least_squares, solved
 from dpstats.estimators.published.functional import quadratic_maximum
 from dpstats.estimators.row_scale import Box
 from dpstats.families import DISTS, LOGISTIC, SEV

@@ -245,7 +245,7 @@ MUTANTS = (
         "what noise hides of a slope is left out of the covariance (functional)",
         "estimators/test_functional.py::test_intervals_hold_the_truth_that_noise_hides",
         (
-            "estimators/functional/estimate.py",
+            "estimators/functional.py",
             "    if line.hidden.any():\n        total",
             "    if False:\n        total",
         ),
@@ -254,7 +254,7 @@ MUTANTS = (
         "a sigma that is lost leaves the intercept sure of itself (functional)",
         "estimators/test_functional.py::test_an_intercept_takes_its_share_of_a_sigma_that_is_lost",
         (
-            "estimators/functional/estimate.py",
+            "estimators/functional.py",
             "    if _sigma_lost(line):\n        variance[0, 0]",
             "    if False:\n        variance[0, 0]",
         ),

@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from dpstats.curator import Curator, Release
-from dpstats.estimators.functional.estimate import FunctionalFit, Moments, on_user_scale, solved
+from dpstats.estimators.functional import FunctionalFit, Moments, on_user_scale, solved
 from dpstats.estimators.row_scale import Box
 from dpstats.families import Family
 

@@ -1,7 +1,7 @@
-"""One release, the line it gives, and how uncertain that is: by fits of made-up releases of its moments.
+"""Location-scale regression by the functional mechanism (docs/theory/functional.md).
 
-All of these follow from released and public numbers, so that they are post-processing. See
-docs/theory/functional.md#intervals.
+One release, the line it gives, and how uncertain that is: by fits of made-up releases of its moments. All of
+these follow from released and public numbers, so that they are post-processing.
 """
 
 import math
