@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from dpstats._arguments import Axes, among, axes, beside, listed, near, shown
+from dpstats._arguments import Axes, among, axes, beside, listed, near, shown, warn
 from dpstats.errors import SpecificationError
 from dpstats.formula.factor_reader import category
 from dpstats.results.document import NOT_ESTIMABLE
@@ -27,6 +27,7 @@ FOOTER = "footer"  # what marks a text as one
 EXPOSED = "not-private"  # what marks axes that show what is not private
 NOTHING_DRAWN = "nothing-drawn"  # what marks a text that says so
 BAND_OF = "band of "  # what marks a band, before the label of its line
+HOLDS = "holds "  # what marks a line of a model, before the variables that it holds at one value
 FILLED, HARDLY_KNOWN = 0.8, ": hardly known"  # share of the axes from which a band tells next to nothing
 
 
@@ -53,16 +54,60 @@ def line_with_band(
     ax.collections[-1].set_gid(BAND_OF + label)
 
 
+def of_model(i: int, held: Sequence[str]) -> dict[str, Any]:
+    """Return the style of the i-th line, of a model that holds variables at one value."""
+    return {**style(i), "gid": HOLDS + "\n".join(held)}
+
+
+def held_in(ax: Axes) -> list[str]:
+    """Return the variables that lines of models on these axes hold at one value."""
+    marks = (str(line.get_gid()) for line in ax.lines)
+    names = (mark.removeprefix(HOLDS).split("\n") for mark in marks if mark.startswith(HOLDS))
+    return list(dict.fromkeys(name for each in names for name in each if name))
+
+
+def colour_beside(ax: Axes, label: str, curve: bool) -> dict[str, Any]:
+    """Return the colour that rows of this label have already: a curve that of a model's line, or a model its.
+
+    Lines of two models differ, since their labels are of the same rows.
+    """
+    for line in ax.lines:
+        same = str(line.get_label()).removesuffix(HARDLY_KNOWN) == label
+        if same and str(line.get_gid()).startswith(HOLDS) == curve:
+            return {"color": line.get_color()}
+    return {}
+
+
+def warn_of_pooled(names: Sequence[str], points: str) -> None:
+    """Say that a curve is of all values of variables of which lines beside it have one."""
+    if names:
+        warn(
+            f"{points} of all values of {', '.join(names)} together, and each line holds at one: they "
+            "need not agree, even where the model is right"
+        )
+
+
 def left_out(ax: Axes, label: str) -> None:
     """Name in the legend a line that is not drawn, because noise hides where it is."""
     ax.plot(np.nan, np.nan, " ", label=f"{label}: {NOT_ESTIMABLE}")
 
 
-def band(
-    ax: Axes, x: ArrayLike, limits: tuple[ArrayLike, ArrayLike], look: dict[str, Any], step: Step = None
+def band(  # noqa: PLR0913 - what is drawn, and where
+    ax: Axes,
+    x: ArrayLike,
+    limits: tuple[ArrayLike, ArrayLike],
+    look: dict[str, Any],
+    step: Step = None,
+    others: int = 0,
 ) -> None:
-    """Draw a band of the colour of its line between its limits, in steps as the line."""
-    ax.fill_between(x, *limits, color=look["color"], alpha=BAND, linewidth=0, step=step)
+    """Draw a band of the colour of its line between its limits, in steps as the line.
+
+    With more than one of `others` it is lighter and has edges, by which they are told apart.
+    """
+    color, opacity = look["color"], BAND / max(others, 1)
+    ax.fill_between(x, *limits, color=color, alpha=opacity, linewidth=0, step=step)
+    if others > 1:
+        ax.fill_between(x, *limits, facecolor="none", edgecolor=color, alpha=0.5, linewidth=0.6, step=step)
 
 
 def _mark_wide_bands(ax: Axes) -> None:

@@ -18,7 +18,17 @@ from dpstats.results.cautions import cautions
 from dpstats.results.curve_estimates import Hazard, LogRankTest, half_widths, logrank_test, restricted_mean
 from dpstats.results.document import NOT_ESTIMABLE, Document, Shown, limit_columns, marked, point_columns
 from dpstats.results.notreleased import NOT_RELEASED, missing, refusal
-from dpstats.results.plotting import band, entitled, footer, left_out, legend, style
+from dpstats.results.plotting import (
+    band,
+    colour_beside,
+    entitled,
+    footer,
+    held_in,
+    left_out,
+    legend,
+    style,
+    warn_of_pooled,
+)
 from dpstats.results.summary import UNSURE
 from dpstats.results.survival_quantities import check_times, failed_fractions
 from dpstats.results.table import (
@@ -485,13 +495,17 @@ class CurveFit(Facts, Shown, Stored):
         if not drawn or not all(among(group, self.groups) for group in drawn):
             raise SpecificationError(f"groups must be some of fit.groups, got {shown(groups)}")
         bands = not new or len(drawn) <= BANDS
+        if not new:
+            warn_of_pooled([name for name in held_in(ax) if name != self.factor], "curves are")
+        first = len(ax.get_legend_handles_labels()[1])
         for i, group in enumerate(drawn):
-            look, hazard = style(i), lines[group]
-            if not new:  # beside lines of a fit: in its order of colours, or grey where there is one curve
-                look = {"color": look["color"] if len(drawn) > 1 else "0.25", "linestyle": ":"}
-            label = ", ".join(
-                part for part in ("" if new else "Kaplan-Meier", named(self.factor, group)) if part
-            )
+            look, hazard, rows = style(first + i), lines[group], named(self.factor, group)
+            if (
+                not new
+            ):  # beside lines of a fit: in the colour of the same rows, or grey where there is one curve
+                own = {"color": look["color"] if len(drawn) > 1 else "0.25"}
+                look = {**own, **colour_beside(ax, rows, curve=True), "linestyle": ":"}
+            label = ", ".join(part for part in ("" if new else "Kaplan-Meier", rows) if part)
             if not (hazard.times > 0).any():
                 left_out(ax, label or "all rows")
                 continue
@@ -502,7 +516,7 @@ class CurveFit(Facts, Shown, Stored):
             way = "steps-post" if in_steps else "default"
             ax.plot(hazard.times, value, **look, marker=".", label=label or "all rows", drawstyle=way)
             if bands:
-                band(ax, times, (low, high), look, "post" if in_steps else None)
+                band(ax, times, (low, high), look, "post" if in_steps else None, len(drawn) - 1)
         if new:
             ax.set(
                 ylabel=PLOTTED[of][0],

@@ -10,14 +10,23 @@ from collections.abc import Callable
 
 import numpy as np
 
-from dpstats._arguments import Axes, axes, numbers, shown, warn
+from dpstats._arguments import Axes, axes, numbers, shown
 from dpstats.errors import SpecificationError
 from dpstats.results import survival_quantities as life
 from dpstats.results.fit import Fit
 from dpstats.results.intervals import privacy_share, standard_errors, transformed
 from dpstats.results.newdata import NewData, Points
 from dpstats.results.newdata import points as points_of
-from dpstats.results.plotting import finished, left_out, line_with_band, per, style
+from dpstats.results.plotting import (
+    colour_beside,
+    finished,
+    left_out,
+    line_with_band,
+    of_model,
+    per,
+    style,
+    warn_of_pooled,
+)
 from dpstats.results.prediction import warn_of_lost
 from dpstats.results.record import Record
 from dpstats.results.survival_curve import CurveFit, named
@@ -86,7 +95,8 @@ def draw(
         one = at.rows(np.full(len(grid), i))
         centre, gradient = of(record, one, grid)
         estimate, low, high = transformed(centre, standard_errors(gradient, record), level, back)
-        line_with_band(ax, grid, estimate, (low, high), label, style(first + i))
+        look = of_model(first + i, at.names) | colour_beside(ax, at.apart(i), curve=False)
+        line_with_band(ax, grid, estimate, (low, high), label, look)
     return first
 
 
@@ -102,11 +112,8 @@ def draw_points(
         raise SpecificationError(f"points must be a curve of kaplan_meier(...).fit, not {shown(curve)}")
     colours = _colours(at, curve, first)
     pooled = [name for name in record.covariates if name != curve.factor]
-    if pooled and not (colours and curve.factor not in record.covariates):
-        warn(
-            f"points are of all values of {', '.join(pooled)} together, and each line holds at one: they "
-            "need not agree, even where the model is right"
-        )
+    if not (colours and curve.factor not in record.covariates):
+        warn_of_pooled(pooled, "points are")
     quantile = record.distribution.family.quantile
     table = curve.table(level)
     inside = table["time"].between(*ends) & table["survival"].between(0, 1, inclusive="neither")

@@ -12,13 +12,14 @@ import pandas as pd
 import pytest
 from matplotlib import pyplot
 from matplotlib.collections import LineCollection
+from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 
 import dpstats as dps
 from dpstats.errors import NotReleased, SpecificationError
 from dpstats.families import DISTS
 from dpstats.planning.printed import draw as draw_plan
-from dpstats.results import CurveFit
+from dpstats.results import CurveFit, Fit
 from dpstats.results.plotting import legend, plot_coef, plot_path
 from tests.results.every import EVERY, hazards
 from tests.results.fits import STRESS, USE, capacitor, wide
@@ -90,6 +91,62 @@ def test_a_possible_bias_is_drawn_between_sampling_and_noise() -> None:
     assert np.divide(inner, outer) == pytest.approx(1 - privacy - share[1:3])
     words = ["with privacy noise", "with possible bias", "sampling alone", "estimate"]
     assert ax.get_legend_handles_labels()[1] == words
+
+
+def armed(fit: Fit) -> Fit:
+    """A fit whose first covariate is an arm, A or B."""
+    schema = dps.Schema(**{**fit.schema, "arm": dps.levels("A", "B")})
+    formula = f"{fit.formula.partition('~')[0]}~ arm + temperature"
+    content = fit.to_dict() | {"schema": schema.to_dict(), "formula": formula}
+    names = [name.replace("voltage", "arm[T.B]") for name in fit.names]
+    return type(fit).from_dict(content | {"names": names})
+
+
+ARMS = [{"arm": "B", "temperature": 175}, {"arm": "A", "temperature": 175}]
+
+
+def colours(ax: object, of: str) -> dict[str, str]:
+    lines = {line.get_label(): line.get_color() for line in ax.lines}
+    places = {to_rgb(f"C{place}"): f"C{place}" for place in range(4)}
+    return {label[-1]: places[to_rgb(color)] for label, color in lines.items() if label.startswith(of)}
+
+
+def test_rows_of_one_label_have_one_colour_on_an_axis_whichever_is_drawn_first() -> None:
+    fit, points = armed(capacitor()), curve(("A", "B"), formula="Surv(time, failed) ~ arm")
+    with pytest.warns(UserWarning, match="^curves are of all values of temperature together, and each line"):
+        ax = points.plot(ax=fit.plot_reliability(ARMS))
+    assert colours(ax, "arm") == colours(ax, "Kaplan-Meier") == {"A": "C1", "B": "C0"}
+    ax = fit.plot_reliability(ARMS, ax=points.plot())
+    assert colours(ax, "arm") == colours(ax, "weibull") == {"A": "C0", "B": "C1"}
+    other = fit.plot_reliability(ARMS, ax=fit.plot_reliability(ARMS))
+    assert len({line.get_color() for line in other.lines}) == 4, "two models differ"
+
+
+def test_colours_go_on_where_those_of_other_rows_ended() -> None:
+    points = curve(("P", "Q"), formula="Surv(time, failed) ~ other")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        ax = points.plot(ax=armed(capacitor()).plot_reliability(ARMS))
+    assert colours(ax, "Kaplan-Meier") == {"P": "C2", "Q": "C3"}
+
+
+def test_a_curve_of_the_only_covariate_is_not_pooled() -> None:
+    fit, points = armed(capacitor()), curve(("A", "B"), formula="Surv(time, failed) ~ arm")
+    ax = fit.plot_reliability(ARMS)
+    for line in ax.lines:
+        line.set_gid("holds arm")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        points.plot(ax=ax)
+
+
+def test_bands_of_several_curves_have_edges() -> None:
+    for count, edges in ((2, 0), (5, 5)):
+        ax = curve(tuple("abcde"[:count])).plot()
+        hollow = [each for each in ax.collections if not len(each.get_facecolor())]
+        assert len(hollow) == edges and len(ax.collections) == count + edges
+    filled = {each.get_alpha() for each in ax.collections} - {0.5}
+    assert filled == {0.15 / 4}
 
 
 def test_coefficients_of_columns_in_different_units_share_an_axis_across_their_ranges() -> None:
@@ -314,7 +371,7 @@ def test_so_many_curves_that_bands_hide_each_other_have_none_and_the_footer_says
     counts = np.repeat(curve().counts, 7, axis=0)
     found = curve(tuple("ABCDEFG"), counts=counts, sds=np.full_like(counts, 2.0))
     many, few = found.plot(), found.plot(groups=list("ABCDEF"))
-    assert not many.collections and len(few.collections) == 6
+    assert not many.collections and len(few.collections) == 2 * 6
     assert any("no bands of more than 6 curves: choose some by groups=" in text for text in texts(many))
     assert "band" not in many.get_title() and "95 % band" in few.get_title()
     assert not any("no bands" in text for text in texts(few))
