@@ -3,6 +3,7 @@
 import dataclasses
 import re
 from collections.abc import Mapping
+from decimal import ROUND_CEILING, Context
 
 from dpstats._arguments import shown
 from dpstats._private import forgetting
@@ -148,9 +149,14 @@ def stated_delta(budget: Budget) -> float:
 
 
 def worded(budget: Budget) -> str:
-    """In words for tables, which say of one that does not bind that it does not."""
-    weak = budget.to_approx(stated_delta(budget)).epsilon > _NEXT_TO_NOTHING
-    return f"{budget}, protects next to nothing" if weak else str(budget)
+    """In words for tables: with the epsilon that rho and mu come to, or that it does not bind."""
+    implied = budget.to_approx(stated_delta(budget))
+    if implied.epsilon > _NEXT_TO_NOTHING:
+        return f"{budget}, protects next to nothing"
+    if "epsilon" in vars(budget):
+        return str(budget)
+    above = Context(prec=3, rounding=ROUND_CEILING).create_decimal(implied.epsilon)
+    return f"{budget}: epsilon = {float(above):g} at delta = {implied.delta:g}"
 
 
 def scaled(budget: Budget, factor: float, digits: int = 15) -> Budget:

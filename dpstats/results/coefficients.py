@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 
 from dpstats._arguments import truth
+from dpstats.budget import stated_delta
 from dpstats.errors import SpecificationError
 from dpstats.families import IDENTITY
 from dpstats.results.document import Estimates
@@ -276,6 +277,8 @@ class Coefficients(Released):
     def glance(self) -> pd.DataFrame:
         """Return one row about the whole fit: model, size, budget, neighbours, flags.
 
+        Of a budget in rho or mu, ``epsilon`` is what it comes to at ``delta``, one in a million.
+
         That of a linear fit has ``alpha``, ``sigma`` and ``rsquared``, too; of a GLM ``family``, ``link`` and
         ``dispersion``; where the log-likelihood was released, ``loglik``, its ``loglik_error`` and ``aic``.
 
@@ -290,6 +293,7 @@ class Coefficients(Released):
         """
         record = self.record
         spent = record.budget.to_dict()
+        implied = {} if "epsilon" in spent else record.budget.to_approx(stated_delta(record.budget)).to_dict()
         facts = {
             "model": record.model,
             "dist": record.dist,
@@ -298,7 +302,7 @@ class Coefficients(Released):
             **self._facts(),
             **_likelihood(record),
             "method": record.method,
-            **{unit: spent.get(unit, np.nan) for unit in ("epsilon", "delta", "rho", "mu")},
+            **{unit: (implied | spent).get(unit, np.nan) for unit in ("epsilon", "delta", "rho", "mu")},
             "adjacency": record.adjacency,
             "unit": record.unit,
             "flags": ", ".join(code for code, _ in record.flags),

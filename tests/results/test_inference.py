@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from scipy import stats
 from statsmodels.iolib.summary2 import summary_col
 
+import dpstats as dps
 from dpstats.errors import SpecificationError
 from dpstats.results import Fit
 from dpstats.results.table import align_points, figures, p_value, percent, times, z_value
@@ -55,6 +56,18 @@ def test_glance_is_one_row_in_the_users_units() -> None:
     assert (row["epsilon"], row["delta"], row["nobs"], row["df"]) == (1, 1e-6, 64, 4)
     assert np.isnan(row["rho"]) and row["adjacency"] == "replace one row"
     assert wide().glance()["flags"][0] == "not_estimable, below_budget"
+
+
+@pytest.mark.parametrize("budget", [dps.gdp(0.541483), dps.zcdp(0.1), dps.approx(1, 1e-6).split(0.5, 0.5)[0]])
+def test_what_a_budget_in_mu_or_rho_comes_to_is_told_and_rounded_up(budget: dps.budget.Budget) -> None:
+    fit, implied = capacitor(budget=budget), budget.to_approx(1e-6)
+    row = fit.glance().iloc[0]
+    assert (row["epsilon"], row["delta"]) == (implied.epsilon, 1e-6)
+    assert [row[unit] for unit in ("mu", "rho") if unit in vars(budget)] == [budget.amount]
+    (line,) = (line for line in str(fit.summary()).splitlines() if line.startswith("Privacy"))
+    told = line.partition("epsilon = ")[2].partition(" at delta = 1e-06")[0]
+    assert implied.epsilon <= float(told) < 1.01 * implied.epsilon and len(told) <= 5
+    assert str(capacitor().summary()).count("epsilon = ") == 1
 
 
 def test_predictions_with_errors() -> None:
