@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -62,8 +62,8 @@ class Look:
     law, tail : ColumnLaw
         Of these, with rows that noise may hide in the next octave (by signs with none), and in all octaves
         beyond.
-    events : float
-        How many failures are heard.
+    rows, failed, events : float
+        How many rows there are, what share of them fails, and how many failures are heard.
     radius : float
         Beyond which whitened rows weigh less.
     scores : sequence of MeanScore
@@ -78,6 +78,8 @@ class Look:
     chosen: np.ndarray
     law: ColumnLaw
     tail: ColumnLaw
+    rows: float
+    failed: float
     events: float
     radius: float
     scores: Sequence[MeanScore]
@@ -90,7 +92,8 @@ class Look:
         moments: np.ndarray,
         covs: tuple[np.ndarray, np.ndarray],
         scale: RowScale,
-        events: float,
+        rows: float,
+        failed: float,
         kept: float,
         radius: float,
         scores: Sequence[MeanScore],
@@ -101,10 +104,14 @@ class Look:
         Of coefficients of standardised rows with these second moments as they were weighted, and their
         covariance and the part of noise in it. The cut leaves a share `kept` of what the failures say.
         """
+        # how far failures spread where the first stage does not know, those that weigh tell
+        heard = np.diag(moments)[1:] / moments[0, 0]
+        scale = replace(scale, ratio=np.where(scale.unknown, heard, scale.ratio))
         lost = 1 - kept * (1 - scale.lost_along(beta[1:], radius**2))
-        rows = np.append(0.0, scale.center), np.append(1.0, scale.scale), beta, moments
-        line = ReleasedLine(*rows, *covs, offset=None, phi=1.0, lost=lost, squares=np.zeros(len(beta)))
-        return cls(line, scale, *_skewed(scale, by_signs), kept * events, radius, scores, by_signs)
+        columns = np.append(0.0, scale.center), np.append(1.0, scale.scale), beta, moments
+        line = ReleasedLine(*columns, *covs, offset=None, phi=1.0, lost=lost, squares=np.zeros(len(beta)))
+        found = *_skewed(scale, by_signs), rows, failed, kept * failed * rows
+        return cls(line, scale, *found, radius, scores, by_signs)
 
     def public(self) -> dict[str, Any]:
         """Public parameters of the curves, along forms of (1, x~)."""
@@ -131,12 +138,13 @@ class Look:
         shift, cov, errors = np.zeros(k), np.zeros((k, k)), WORTH * np.sqrt(np.diag(line.cov))
         laws = [(law, self.weights(law), self.shortened(law)) for law in (self.law, self.tail)]
         for j, (axis, root) in enumerate(zip(self._axes, self._roots, strict=True)):
-            sides = [
-                Bends.of(law.at[j], law.shares[j], weights[j], curves[j], *self.scores)
-                for law, weights, curves in laws
-            ]
+            rise, sides = line.beta[axis] * root, []
+            for law, weights, curves in laws:
+                at, shares = law.at[j], law.shares[j]
+                ends = self.scores[0].ends(self.failed, at, shares, rise)
+                sides.append(Bends.of(at, shares, weights[j], curves[j], self.scores, ends, rise))
             sums, moves = (np.concatenate(each) for each in zip(*sides, strict=True))
-            mean, square = Bends(self.events * sums, moves).told(found[j], sds[j], odds)
+            mean, square = Bends(self.rows * sums, moves).told(found[j], sds[j], odds)
             way = np.zeros((k, 2))
             way[0, 0], way[axis, 1] = 1.0, 1 / root
             shift, cov = shift + way @ mean, cov + way @ (square - np.outer(mean, mean)) @ way.T
@@ -182,11 +190,13 @@ class Look:
         """Of rows at the points, whitened as weighted rows are; 1 where counts that hide none lose none."""
         if max(self.line.lost, self.scale.missed.max(initial=0.0)) < ROUNDING:
             return np.ones_like(law.at)
-        heard = np.diag(self.line.moments)[self._axes] / self.line.moments[0, 0]
-        squares = law.at**2 * (self.scale.ratio[self.chosen] / heard)[:, None]
-        once = self.by_signs
-        lengths, power = squares + len(self.line.beta) - 1 - once, 0.5 if once else 1.0
-        return np.asarray(np.minimum(1.0, (self.radius**2 / np.maximum(lengths, ROUNDING)) ** power))
+        once, others, lengths = self.by_signs, len(self.line.beta) - 2, []
+        for at, axis, root in zip(law.at, self._axes, self._roots, strict=True):
+            own, rows = [0, axis][once:], np.column_stack([np.ones_like(at), root * at])[:, once:]
+            block = self.line.moments[np.ix_(own, own)] / self.line.moments[0, 0] ** once
+            lengths.append(np.sum(rows @ np.linalg.pinv(block) * rows, axis=1) + others)
+        power = 0.5 if once else 1.0
+        return np.minimum(1.0, (self.radius**2 / np.maximum(lengths, ROUNDING)) ** power)
 
 
 def looking(plan: Plan, last: str, scale: RowScale, n: int) -> Plan:
@@ -212,7 +222,7 @@ def _skewed(scale: RowScale, by_signs: bool) -> tuple[np.ndarray, ColumnLaw, Col
 
     The laws with rows in the next octave, and in all octaves beyond.
     """
-    chosen = np.flatnonzero(~scale.binary & ~(scale.unknown if by_signs else scale.hardly_varies))
+    chosen = np.flatnonzero(~scale.binary & (scale.varies | (by_signs & ~scale.unknown)))
     near, missed = scale.near_end[chosen], scale.missed[chosen]
     seen, (least, room) = ColumnLaw.counted(scale, chosen, near), _LOOSELY if by_signs else (_SKEWED, 0.0)
     # by signs noise may hide more rows than there are: one law has none of these, and the other all

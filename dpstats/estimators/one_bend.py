@@ -5,83 +5,147 @@ See docs/theory/survival.md#whether-times-bend.
 
 import functools
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
+from scipy import integrate, ndimage
 from scipy.special import stdtrit
 
 from dpstats.estimators.column_law import CROOKED
-from dpstats.families import Family
-from dpstats.families.quantiles import EARLIEST, MOST_FAILED, even_shares
+from dpstats.estimators.halving import halved
+from dpstats.families import SEV, Family
+from dpstats.families.quantiles import EARLIEST, even_shares
 from dpstats.families.tapers import Taper
 
-# Where an effect may bend, in sds from the mean towards the long rows. A change of slope there has Student's
-# law with two degrees of freedom; its unit is that whose effect has this sd, in sigmas, if the column is
-# exponential. Of 49 fits that bend 46 intervals hold, and with a normal law and .4 44, but 1 of 16 and not 4
-# of 8 of Weibull times that level off, where maximum likelihood goes farthest; right lines have intervals 4 %
-# longer.
+# Where an effect may bend, in sds of all rows from their mean towards the long ones. A change of slope there
+# has Student's law with two degrees of freedom; its unit is that whose effect has this sd, in sigmas, if the
+# column is exponential, and the slope of the line beside it. Of 49 fits that bend 46 intervals hold, and with
+# a normal law and .4 44, but 1 of 16 and not 4 of 8 of Weibull times that level off, where maximum likelihood
+# goes farthest; right lines have intervals 4 % longer.
 _PLACES, _EFFECT = np.array([-0.5, 0.0, 0.5, 1.0, 1.5, 2.0, 3.0]), 0.3
 # Mean of what lies beyond, of an exponential column; its mean square is twice that.
 _BEYOND = np.exp(-1 - _PLACES)
-_CHANGES = np.multiply.outer(_EFFECT / np.sqrt(_BEYOND * (2 - _BEYOND)), stdtrit(2.0, even_shares(21)))
-_OFFSETS = np.linspace(-8.0, 8.0, 321)  # of rows from a line, in sigmas
-_STEPS, _LONGEST = 40, 1.0  # Newton's, and how far one moves a line at most, in sigmas
+_UNITS, _CHANGES = _EFFECT / np.sqrt(_BEYOND * (2 - _BEYOND)), stdtrit(2.0, even_shares(21))
+# Offsets of rows from a line, and residuals to which they are watched, in sigmas: the same distance apart
+_GRID = 0.1
+_OFFSETS, _ENDS = np.arange(-12.0, 12.0 + _GRID / 2, _GRID), np.arange(EARLIEST, 8.0, _GRID)
+_STEPS, _NEAR = 40, 1e-3  # Newton's, and the shortest, in sigmas
 
 
 @dataclass(frozen=True)
 class MeanScore:
-    """Mean score of a row by how far its location lies beyond a line, in sigmas.
+    """Mean score of a row by how far its location lies beyond a line, and until when it is watched.
 
     Attributes
     ----------
     values : array
-        At `_OFFSETS`, rising.
+        At `_OFFSETS`, rising, and of rows watched to `_ENDS` on the line.
+    family : Family
+        Of the residuals.
+    up : float
+        How far an end moves as a line rises by 1: a residual falls, and a log hazard rises.
     """
 
     values: np.ndarray
+    family: Family
+    up: float = -1.0
 
     @classmethod
-    @functools.lru_cache(maxsize=64)
-    def of(cls, family: Family, cut: Taper, fraction: float) -> "MeanScore":
-        """That of scores with a cut, of rows all watched to where a fraction fails on the line."""
-        z = np.linspace(EARLIEST, family.quantile(min(fraction, MOST_FAILED)), 400)
-        true, heard = z - _OFFSETS[:, None], np.prod(cut.at(z)[:2], axis=0)
-        more = family.sf(true) * heard * (family.hazard(z) - family.hazard(true))
-        return cls._of_unit_slope(np.trapezoid(more, z, axis=1))
+    @functools.lru_cache(maxsize=32)
+    def of(cls, family: Family, cut: Taper) -> "MeanScore":
+        """That of scores with a cut."""
+        true, heard = _ENDS - _OFFSETS[:, None], np.prod(cut.at(_ENDS)[:2], axis=0)
+        more = family.sf(true) * heard * (family.hazard(_ENDS) - family.hazard(true))
+        values = integrate.cumulative_trapezoid(more, dx=_GRID, axis=1, initial=0.0)
+        return cls(_spread(values, family), family)
 
     @classmethod
-    def of_hazards(cls, fraction: float, c: float = math.inf) -> "MeanScore":
+    def of_hazards(cls, c: float = math.inf) -> "MeanScore":
         """The same of a log hazard, of rows that are observed until a cumulative hazard of c."""
-        hazard = min(-math.log1p(-min(fraction, MOST_FAILED)), c) * np.exp(_OFFSETS)
-        return cls._of_unit_slope(np.expm1(-hazard) * np.expm1(-_OFFSETS))
+        hazard = np.multiply.outer(np.exp(_OFFSETS), np.minimum(np.exp(_ENDS), c))
+        return cls(_spread(np.expm1(-hazard) * np.expm1(-_OFFSETS)[:, None], SEV), SEV, 1.0)
 
-    @classmethod
-    def _of_unit_slope(cls, means: np.ndarray) -> "MeanScore":
-        """With a slope of 1 on the line, where it is 0."""
-        return cls(means / np.gradient(means, _OFFSETS)[len(means) // 2])
+    def ends(self, failed: float, at: np.ndarray, shares: np.ndarray, rise: float) -> np.ndarray:
+        """Residuals to which rows at these points are watched, all to one time, on a line that rises so.
 
-    def __call__(self, off: np.ndarray) -> np.ndarray:
-        return np.interp(off, _OFFSETS, self.values)
+        By that time a share of them has `failed`.
+        """
+        failing, moved = _spread(self.family.cdf(_ENDS), self.family), self.up * rise * at
 
-    def slope(self, off: np.ndarray) -> np.ndarray:
-        """Of the score, not quite 0 where it is flat."""
-        return np.interp(off, _OFFSETS, np.maximum(np.gradient(self.values, _OFFSETS), 1e-3))
+        def too_few(end: np.ndarray) -> np.ndarray:
+            return np.asarray(shares @ np.interp(end + moved, _ENDS, failing) < failed * shares.sum())
 
-    def line(self, at: np.ndarray, shares: np.ndarray, effects: np.ndarray) -> np.ndarray:
-        """Intercept and slope about which scores of effects at these points are 0; shape (m, 2) of m."""
-        rows = np.column_stack([np.ones_like(at), at])
-        gram = (rows.T * shares) @ rows + np.diag([0.0, 1e-9])
-        found = np.linalg.solve(gram, (rows.T * shares) @ effects.T).T
+        first, last = np.array([_ENDS[0] - moved.max()]), np.array([_ENDS[-1] - moved.min()])
+        return halved(too_few, first, last) + moved
+
+    def __call__(self, off: np.ndarray, ends: np.ndarray) -> np.ndarray:
+        return _between(self.values, *_places(off, ends))
+
+    @cached_property
+    def _slopes(self) -> tuple[np.ndarray, np.ndarray]:
+        """Of the score, not quite 0 where it is flat: in the offset, and as a line moves ends, too."""
+        by_off, by_end = np.gradient(self.values, _GRID)
+        return np.maximum(by_off, 1e-6), np.maximum(by_off - self.up * by_end, 1e-6)
+
+    def line(
+        self,
+        at: np.ndarray,
+        shares: np.ndarray,
+        effects: np.ndarray,
+        ends: np.ndarray,
+        moves: bool = False,
+    ) -> np.ndarray:
+        """Intercept and slope about which scores of effects at these points are 0; shape (m, 2) of m.
+
+        Rows are watched to these ends on the line that is found or, if it `moves`, on the line of 0.
+        """
+        rows, slopes = np.column_stack([np.ones_like(at), at]), self._slopes[moves]
+        products = np.einsum("ia,ib->iab", rows, rows)
+
+        def about(line: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+            along = line @ rows.T
+            where = _places(effects - along, ends + moves * self.up * along)
+            score, slope = (shares * _between(table, *where) for table in (self.values, slopes))
+            return score @ rows, np.tensordot(slope, products, axes=1) + 1e-9 * np.eye(2)
+
+        found, reach = np.zeros((len(effects), 2)), np.ones((len(effects), 1))
+        score, slope = about(found)
         for _ in range(_STEPS):
-            off = effects - found @ rows.T
-            curved = np.einsum("mi,ia,ib->mab", shares * self.slope(off), rows, rows)
-            step = np.linalg.solve(curved + 1e-9 * np.eye(2), ((shares * self(off)) @ rows)[:, :, None])[
-                :, :, 0
-            ]
+            step = np.linalg.solve(slope, score[:, :, None])[:, :, 0]
             longest = np.abs(step @ rows.T).max(axis=1, keepdims=True)
-            found = found + step * np.minimum(1.0, _LONGEST / np.maximum(longest, _LONGEST))
+            if longest.max() < _NEAR:
+                break
+            step *= np.minimum(1.0, reach / np.maximum(longest, _NEAR))
+            tried, curved = about(found + step)
+            # a step is not gone that leads far beyond where scores along it are 0
+            on = np.sum((tried + score / 2) * step, axis=1, keepdims=True) > 0
+            found, score = np.where(on, found + step, found), np.where(on, tried, score)
+            slope, reach = np.where(on[:, :, None], curved, slope), reach * np.where(on, 2.0, 0.25)
         return found
+
+
+def _spread(values: np.ndarray, family: Family) -> np.ndarray:
+    """Means over ends that differ as residuals do, as not all rows are watched to one time."""
+    return np.asarray(ndimage.gaussian_filter1d(values, family.sd / _GRID, mode="nearest"))
+
+
+def _places(off: np.ndarray, ends: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Of offsets and ends: the first of the four numbers about them in a table, and how far beyond it."""
+    (i, high), (j, late) = (
+        np.divmod(np.clip(np.nan_to_num((each - grid[0]) / _GRID), 0.0, len(grid) - 1.001), 1.0)
+        for each, grid in ((off, _OFFSETS), (ends, _ENDS))
+    )
+    return (i * len(_ENDS) + j).astype(np.intp), high, late
+
+
+def _between(table: np.ndarray, first: np.ndarray, high: np.ndarray, late: np.ndarray) -> np.ndarray:
+    """Values of a table at places, and beyond its edges those at the edges."""
+    flat = table.ravel()
+    near, far = ((1 - late) * flat[first + row] + late * flat[first + row + 1] for row in (0, len(_ENDS)))
+    return np.asarray((1 - high) * near + high * far)
 
 
 class Told(NamedTuple):
@@ -107,8 +171,9 @@ class Bends(NamedTuple):
         shares: np.ndarray,
         weights: np.ndarray,
         curve: np.ndarray,
-        bounded: MeanScore,
-        likelihood: MeanScore,
+        scores: Sequence[MeanScore],
+        ends: np.ndarray,
+        rise: float = 0.0,
     ) -> "Bends":
         """Of a column whose rows lie at these points.
 
@@ -118,15 +183,24 @@ class Bends(NamedTuple):
             In sds of the column.
         weights, curve : array, shape (p,)
             Of rows in the fit, and what scores are held against.
-        bounded, likelihood : MeanScore
-            Of the fit and the sums, and of maximum likelihood.
+        scores : sequence of MeanScore
+            Two: of the fit and the sums, and of maximum likelihood.
+        ends : array, shape (p,)
+            Residuals on the line of the fit to which rows are watched.
+        rise : float
+            Slope of that line, in sigmas: an effect may end, so that slopes may change by as much.
         """
-        up = math.copysign(1.0, shares @ at**3)
-        beyond = np.maximum(up * at - _PLACES[:, None], 0.0)
-        effects = (_CHANGES[:, :, None] * beyond[:, None]).reshape(-1, len(at))
-        fitted, whole = bounded.line(at, shares * weights, effects), likelihood.line(at, shares, effects)
-        off = effects - fitted[:, :1] - fitted[:, 1:] * at
-        return cls(bounded(off) @ (shares * curve), whole - fitted)
+        bounded, likelihood = scores
+        up, off = math.copysign(1.0, shares @ at**3), at - shares @ at
+        sd = math.sqrt(float(shares @ off**2))
+        beyond = np.maximum(up * off - sd * _PLACES[:, None], 0.0)
+        changes = np.multiply.outer(np.hypot(_UNITS / sd, rise), _CHANGES)
+        effects = (changes[:, :, None] * beyond[:, None]).reshape(-1, len(at))
+        fitted = bounded.line(at, shares * weights, effects, ends)
+        left = effects - fitted[:, :1] - fitted[:, 1:] * at
+        return cls(
+            bounded(left, ends) @ (shares * curve), likelihood.line(at, shares, left, ends, moves=True)
+        )
 
     def told(self, found: float, sd: float, odds: float = 1.0) -> Told:
         """By a sum with this sd, where a line bends with these odds before any look.

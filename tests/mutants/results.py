@@ -1977,7 +1977,7 @@ MUTANTS = (
     planted(
         "columns that may hold one value are not looked at by signs",
         BENT_TIMES + "test_by_signs_a_column_is_looked_at_that_may_hold_one_value_alone",
-        (BENT, "scale.unknown if by_signs else", "scale.hardly_varies if by_signs else"),
+        (BENT, "(by_signs & ~scale.unknown)", "(by_signs & ~scale.hardly_varies)"),
     ),
     planted(
         "rows of signs are taken to be shortened twice",
@@ -2007,12 +2007,37 @@ MUTANTS = (
     planted(
         "rows are watched for as long, whatever their hazard",
         ONE_BEND + "test_scores_of_log_hazards_are_those_of_weibull_times",
-        (ONCE, ", c) * np.exp(_OFFSETS)", ", c)"),
+        (ONCE, "np.multiply.outer(np.exp(_OFFSETS),", "np.multiply.outer(np.ones_like(_OFFSETS),"),
     ),
     planted(
         "effects bend where few rows lie",
         ONE_BEND + "test_bends_lie_towards_the_long_rows",
         (ONCE, "up = math.copysign(1.0, shares @ at**3)", "up = 1.0"),
+    ),
+    planted(
+        "an effect ends where its line is flat alone",
+        ONE_BEND + "test_the_steeper_a_line_the_more_of_its_effect_may_end",
+        (ONCE, "np.hypot(_UNITS / sd, rise)", "np.hypot(_UNITS / sd, 0.0)"),
+    ),
+    planted(
+        "rows that a steep line expects to live long are watched as long as others",
+        ONE_BEND + "test_rows_are_watched_to_one_time_by_which_as_many_fail_as_do",
+        (ONCE, "self.up * rise * at", "0.0 * at"),
+    ),
+    planted(
+        "no step to the line of effects that bend moves a far row farther than any",
+        ONE_BEND + "test_a_line_is_found_where_a_few_rows_lie_far_away",
+        (ONCE, "np.where(on, 2.0, 0.25)", "1.0"),
+    ),
+    planted(
+        "rows are as long as their squares where those that fail lie far from the middle",
+        BENT_TIMES + "test_rows_are_as_long_as_their_distance_from_the_middle_of_those_that_fail",
+        (BENT, "np.column_stack([np.ones_like(at), root * at])", "np.column_stack([0.0 * at, root * at])"),
+    ),
+    planted(
+        "a column is not looked at where failures do not tell how far it varies",
+        BENT_TIMES + "test_a_column_that_surely_varies_is_looked_at_though_failures_do_not_tell_how_far",
+        (BENT, "scale.varies | (", "~scale.hardly_varies | ("),
     ),
     planted(
         "by signs an effect bends by little",
@@ -2048,7 +2073,7 @@ MUTANTS = (
     planted(
         "rows are as long as if all of them weighed as much",
         BENT_TIMES + "test_lengths_are_those_of_rows_whitened_as_they_were_weighted",
-        (BENT, "(self.scale.ratio[self.chosen] / heard)[:, None]", "self.scale.ratio[self.chosen][:, None]"),
+        (BENT, "np.linalg.pinv(block)", "np.eye(len(own))"),
     ),
     planted(
         "long rows lie on the side to which no column is skewed, of times",

@@ -48,10 +48,9 @@ def bends(
     cov, privacy = standardised(way, baseline.cov, baseline.cov_privacy)
     kept = 1 - grid.lost(bounds.c, float(np.linalg.norm(np.linalg.solve(whitening, point[j:]))))
     covs = np.full_like(cov, np.inf) if lost else cov, privacy
-    events = float(grid.events.sum())
-    failed = min(events / curator.n, 1.0)
-    scores = MeanScore.of_hazards(failed, bounds.c), MeanScore.of_hazards(failed)
-    look = Look.along(level @ point, moments, covs, scale, events, kept, bounds.radius, scores)
+    failed = min(float(grid.events.sum()) / curator.n, 1.0)
+    scores, rows = (MeanScore.of_hazards(bounds.c), MeanScore.of_hazards()), (curator.n, failed, kept)
+    look = Look.along(level @ point, moments, covs, scale, *rows, bounds.radius, scores)
     curves = look.public()
     curves["ways"] = curves["ways"][:, 1:]
     release = curator.release("hazard_bend", cost, **watched(*parts, point), curves=curves)

@@ -313,10 +313,10 @@ def straight(
     parts = (each[:p, :p] / unit**2 for each in (found.cov, found.cov_privacy))
     where = bounding.truncation(choice, np.append(gamma, np.log(unit)))
     cuts = where.cut, taper(family, WHOLE, -UNSEEN)
-    both = [MeanScore.of(family, cut, scale.fraction) for cut in cuts]
-    kept, events = bounding.placement.expected.kept(choice.c), curator.n * scale.fraction
+    both = [MeanScore.of(family, cut) for cut in cuts]
+    rows = curator.n, scale.fraction, bounding.placement.expected.kept(choice.c)
     line = gamma / unit, np.linalg.matrix_power(np.linalg.inv(whitening), 2), standardised(back, *parts)
-    look = Look.along(*line, scale, events, kept, choice.radius, both, found.by_signs)
+    look = Look.along(*line, scale, *rows, choice.radius, both, found.by_signs)
     release = curator.release(
         "location_bend",
         cost,
