@@ -191,7 +191,8 @@ class Bends(NamedTuple):
             Slope of that line, in sigmas: an effect may end, so that slopes may change by as much.
         """
         bounded, likelihood = scores
-        up, off = math.copysign(1.0, shares @ at**3), at - shares @ at
+        up = math.copysign(1.0, shares @ at**3)
+        off = at - shares @ at
         sd = math.sqrt(float(shares @ off**2))
         beyond = np.maximum(up * off - sd * _PLACES[:, None], 0.0)
         changes = np.multiply.outer(np.hypot(_UNITS / sd, rise), _CHANGES)
