@@ -31,7 +31,7 @@ _BEYOND = np.exp(-1 - _PLACES)
 _UNITS, _CHANGES = _EFFECT / np.sqrt(_BEYOND * (2 - _BEYOND)), stdtrit(2.0, even_shares(21))
 # Offsets of rows from a line, and residuals to which they are watched, in sigmas: the same distance apart
 _GRID = 0.1
-_OFFSETS, _ENDS = np.arange(-12.0, 12.0 + _GRID / 2, _GRID), np.arange(EARLIEST, 8.0, _GRID)
+_OFFSETS, _WATCHED = np.arange(-12.0, 12.0 + _GRID / 2, _GRID), np.arange(EARLIEST, 8.0, _GRID)
 _STEPS, _NEAR = 40, 1e-3  # Newton's, and the shortest, in sigmas
 
 
@@ -42,7 +42,7 @@ class MeanScore:
     Attributes
     ----------
     values : array
-        At `_OFFSETS`, rising, and of rows watched to `_ENDS` on the line.
+        At `_OFFSETS`, rising, and of rows watched to `_WATCHED` on the line.
     family : Family
         Of the residuals.
     up : float
@@ -57,15 +57,15 @@ class MeanScore:
     @functools.lru_cache(maxsize=32)
     def of(cls, family: Family, cut: Taper) -> "MeanScore":
         """That of scores with a cut."""
-        true, heard = _ENDS - _OFFSETS[:, None], np.prod(cut.at(_ENDS)[:2], axis=0)
-        more = family.sf(true) * heard * (family.hazard(_ENDS) - family.hazard(true))
+        true, heard = _WATCHED - _OFFSETS[:, None], np.prod(cut.at(_WATCHED)[:2], axis=0)
+        more = family.sf(true) * heard * (family.hazard(_WATCHED) - family.hazard(true))
         values = integrate.cumulative_trapezoid(more, dx=_GRID, axis=1, initial=0.0)
         return cls(_spread(values, family), family)
 
     @classmethod
     def of_hazards(cls, c: float = math.inf) -> "MeanScore":
         """The same of a log hazard, of rows that are observed until a cumulative hazard of c."""
-        hazard = np.multiply.outer(np.exp(_OFFSETS), np.minimum(np.exp(_ENDS), c))
+        hazard = np.multiply.outer(np.exp(_OFFSETS), np.minimum(np.exp(_WATCHED), c))
         return cls(_spread(np.expm1(-hazard) * np.expm1(-_OFFSETS)[:, None], SEV), SEV, 1.0)
 
     def ends(self, failed: float, at: np.ndarray, shares: np.ndarray, rise: float) -> np.ndarray:
@@ -73,12 +73,12 @@ class MeanScore:
 
         By that time a share of them has `failed`.
         """
-        failing, moved = _spread(self.family.cdf(_ENDS), self.family), self.up * rise * at
+        failing, moved = _spread(self.family.cdf(_WATCHED), self.family), self.up * rise * at
 
         def too_few(end: np.ndarray) -> np.ndarray:
-            return np.asarray(shares @ np.interp(end + moved, _ENDS, failing) < failed * shares.sum())
+            return np.asarray(shares @ np.interp(end + moved, _WATCHED, failing) < failed * shares.sum())
 
-        first, last = np.array([_ENDS[0] - moved.max()]), np.array([_ENDS[-1] - moved.min()])
+        first, last = np.array([_WATCHED[0] - moved.max()]), np.array([_WATCHED[-1] - moved.min()])
         return halved(too_few, first, last) + moved
 
     def __call__(self, off: np.ndarray, ends: np.ndarray) -> np.ndarray:
@@ -136,15 +136,15 @@ def _places(off: np.ndarray, ends: np.ndarray) -> tuple[np.ndarray, np.ndarray, 
     """Of offsets and ends: the first of the four numbers about them in a table, and how far beyond it."""
     (i, high), (j, late) = (
         np.divmod(np.clip(np.nan_to_num((each - grid[0]) / _GRID), 0.0, len(grid) - 1.001), 1.0)
-        for each, grid in ((off, _OFFSETS), (ends, _ENDS))
+        for each, grid in ((off, _OFFSETS), (ends, _WATCHED))
     )
-    return (i * len(_ENDS) + j).astype(np.intp), high, late
+    return (i * len(_WATCHED) + j).astype(np.intp), high, late
 
 
 def _between(table: np.ndarray, first: np.ndarray, high: np.ndarray, late: np.ndarray) -> np.ndarray:
     """Values of a table at places, and beyond its edges those at the edges."""
     flat = table.ravel()
-    near, far = ((1 - late) * flat[first + row] + late * flat[first + row + 1] for row in (0, len(_ENDS)))
+    near, far = ((1 - late) * flat[first + row] + late * flat[first + row + 1] for row in (0, len(_WATCHED)))
     return np.asarray((1 - high) * near + high * far)
 
 
