@@ -88,7 +88,8 @@ def test_where_noise_leaves_nothing_of_rows_the_law_of_a_column_is_of_numbers(lo
 def long_rows(share: float) -> LongRows:
     """So many along the second of two axes, between 4 and 8 long, and none elsewhere."""
     shares = np.array([[0.0, 0.0], [0.0, share]])
-    return LongRows(np.eye(2), shares, np.array([2.0, 4.0]), np.array([4.0, 8.0]), 0.0, 4.0, 1000, np.ones(2))
+    lower = np.array([2.0, 4.0])
+    return LongRows(np.eye(2), shares, lower, 2 * lower, 0.0, 4.0, 1000, np.ones(2), 0 * shares)
 
 
 def law(at: np.ndarray) -> Law:

@@ -336,6 +336,22 @@ def test_of_a_line_that_bends_where_few_rows_count_less_intervals_are_little_lon
     assert (np.median(longer, axis=0) < 8).all()
 
 
+def test_noise_of_a_matrix_is_no_lost_weight_of_a_line_that_bends() -> None:
+    """No row is long, and intervals were 28 times as long as those of least squares."""
+    longer, off = [], []
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        x = rng.uniform(-1, 1, 10_000)
+        y = x + x**2 + rng.normal(0, 0.3, 10_000)
+        exact = sm.OLS(y, sm.add_constant(x)).fit()
+        schema = dps.Schema(x=dps.bounded(-1.5, 1.5), y=dps.bounded(-3, 4))
+        with noise(SeededNoise(seed)):
+            fit = dps.ols("y ~ x", dict(x=x, y=y), schema).fit(dps.pure(2))
+        longer.append(fit.bse["x"] / exact.bse[1])
+        off.append((fit.params["x"] - exact.params[1]) / fit.bse["x"])
+    assert np.median(longer) < 17 and np.abs(off).max() < 1
+
+
 @pytest.mark.parametrize("epsilon", [1, 1e4])
 @pytest.mark.parametrize("source", [NoNoise(), SeededNoise(1)], ids=["exact", "noisy"])
 def test_an_offset_that_has_nothing_to_do_with_the_response_is_no_bend(

@@ -2128,6 +2128,25 @@ MUTANTS = (
         ("estimators/gram/lengths.py", "_LEVELLED = 0.5", "_LEVELLED = 0.0"),
     ),
     planted(
+        "rows that noise hides beyond long ones are taken for none",
+        "estimators/test_lengths.py::test_rows_that_noise_hides_count_however_far_their_residuals_lie",
+        ("estimators/gram/lengths.py", "(found + unseen * along) / whole", "(found + 0 * along) / whole"),
+    ),
+    planted(
+        "a step that heard longer rows tells nothing of whether their effect levels off",
+        "estimators/test_lengths.py::test_a_step_tells_how_much_of_an_effect_levels_off",
+        ("estimators/gram/lengths.py", "(_LEVELLED * step) ** 2 / noise", "0 * step / noise"),
+    ),
+    planted(
+        "noise of the matrix is weight that a line has lost",
+        "models/test_bends.py::test_noise_of_a_matrix_is_no_lost_weight_of_a_line_that_bends",
+        (
+            GRAM,
+            "1 - mean_weight(len(place.line), bounds.radius) + long.lost(bounds.radius)",
+            "1 - float(moments.constant @ moments.gram @ moments.constant) / moments.share",
+        ),
+    ),
+    planted(
         "under pure epsilon lengths are chosen as if all rows were normal",
         "estimators/test_lengths.py::test_a_skewed_column_is_known_better_where_its_long_rows_count_under_pure_epsilon",
         ("estimators/gram/pure.py", "may_bend(long, curves, place, own), weighted", "STRAIGHT, weighted"),

@@ -137,8 +137,8 @@ def fit_gram(
         problems += curves.told(bounds.radius, moments) or ["bends"] * told
     if "R" in settings:
         moments = moments.moved(curves.shift(bounds.radius)).bending(curves.variance(bounds.radius))
-        levelled = long.levelled(bounds.radius, moments.gram, *slopes_of(place, _line(moments, place)))
-        moments = moments.bending(levelled)
+        chance, slopes = _chance(moments, place) if own else None, slopes_of(place, _line(moments, place))
+        moments = moments.bending(long.levelled(bounds.radius, moments.gram, *slopes, chance))
     problems += lacking(place.scale.fraction, place.scale.fraction_sd)
     return LinearFit(moments, settings, tuple(problems), curves.spent(plan).unasked)
 
@@ -163,7 +163,7 @@ def _look(
         *standardised(back, found.cov, found.cov_privacy),
         None,  # a line of the response less its offset
         moments.residual_sd() ** 2,
-        _lost(moments, bounds.radius),
+        1 - mean_weight(len(place.line), bounds.radius) + long.lost(bounds.radius),
         squares,
         moments.scale,
     )
@@ -223,10 +223,14 @@ def _followed(
     moments: LinearMoments, place: Coordinates, bounds: Bounds, long: LongRows, curves: Curves
 ) -> np.ndarray:
     """See :meth:`dpstats.estimators.gram.lengths.LongRows.followed`."""
-    fit = moments.normal_equations()
-    known = place.prior + moments.noise_cross**2 * fit.gain @ fit.gain.T
-    left = curves.left(bounds.radius, long.lower[0])
-    return long.followed(bounds, moments.gram, fit.delta, known, left)
+    step, left = moments.normal_equations().delta, curves.left(bounds.radius, long.lower[0])
+    return long.followed(bounds, moments.gram, step, _chance(moments, place), left)
+
+
+def _chance(moments: LinearMoments, place: Coordinates) -> np.ndarray:
+    """Covariance by chance of the step from the line of `place`, of rows of the usual radius."""
+    gain = moments.normal_equations().gain
+    return np.asarray(place.prior + moments.noise_cross**2 * gain @ gain.T)
 
 
 def _gaussian(
@@ -347,13 +351,6 @@ def open_levels(
         error += np.maximum(share, 0.0) / moments.n
         found |= limit * share - np.abs(ways.T @ moments.cross) <= Z95 * np.sqrt(error)
     return ways[:, found], moved[:, found].any(axis=1)
-
-
-def _lost(moments: LinearMoments, radius: float) -> float:
-    """Share of weight that long rows have lost: as the release shows, or as it would be of normal rows."""
-    u = moments.constant
-    assert u is not None
-    return max(1 - float(u @ moments.gram @ u) / moments.share, 1 - mean_weight(len(u), radius))
 
 
 def _rated(moments: LinearMoments, max_weight: float, radius: float) -> LinearMoments:
