@@ -280,6 +280,22 @@ def test_where_long_rows_draw_an_effect_to_0_an_estimate_lies_between_their_line
     assert (np.abs(np.median(off, axis=0)) < 0.4).all()
 
 
+def test_where_long_rows_draw_a_log_odds_ratio_to_0_it_lies_about_as_far_as_they_say() -> None:
+    """Odds follow a logarithm: estimates were 1.5 times as steep as the line of all rows."""
+    schema, errors, halves = dps.Schema(x=dps.bounded(0, 100), y=dps.flag()), [], []
+    for seed in range(24):
+        rng = np.random.default_rng([seed, 5])
+        x = np.exp(rng.normal(0, 1.2, 12_000)).clip(0, 100)
+        y = rng.random(12_000) < 1 / (1 + np.exp(1.2 - 0.21 * np.log(x)))
+        whole = sm.Logit(y, sm.add_constant(x)).fit(disp=0).params[1]
+        with noise(SeededNoise(seed)):
+            fit = dps.logit("y ~ x", {"x": x, "y": y}, schema).fit(approx(2.5))
+        errors.append(fit.params["x"] / whole - 1)
+        halves.append(1.96 * fit.bse["x"] / whole)
+    assert np.sqrt(np.mean(np.square(errors))) < 0.36 and np.median(halves) < 0.65
+    assert sum(np.abs(errors) < halves) >= fewest(24, 0.9)
+
+
 def line(bend: float, seed: int, n: int = 20_000) -> dict[str, np.ndarray]:
     rng = np.random.default_rng([seed, 12])
     x, z = rng.normal(size=n), rng.gamma(2, 1, n) - 2

@@ -776,6 +776,11 @@ MUTANTS = (
         ("estimators/newton/iterate.py", "plan = hearing_more(plan, problem.family.two_valued)", "pass"),
     ),
     planted(
+        "log odds that long rows draw to 0 stay where others have them (logit)",
+        "models/test_bends.py::test_where_long_rows_draw_a_log_odds_ratio_to_0_it_lies_about_as_far_as_they_say",
+        ("estimators/newton/far.py", "np.where(levels, _nearer_to_0(", "np.where(levels, 0 * _nearer_to_0("),
+    ),
+    planted(
         "an effect that long rows draw to 0 stays where others have it (glm)",
         "models/test_bends.py::"
         "test_where_long_rows_draw_an_effect_to_0_an_estimate_lies_between_their_line_and_0",
