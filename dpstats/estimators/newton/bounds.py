@@ -33,8 +33,8 @@ _HEAVY = 2.0
 _LEAST_LEVEL = 1e-3
 # of the variance of all counts over that at their mean, what is taken for their dispersion before it is told
 _SCATTER = 1 / 32
-# dispersions that amounts of which few are 0 may have, before any release: they differ by .001
-LEAST_DISPERSED, MOST_DISPERSED = 1e-6, 4.0
+# dispersions that amounts of which few are 0 may have, before any release: they differ by .00001
+LEAST_DISPERSED, MOST_DISPERSED = 1e-10, 4.0
 # of the scores of a 0 or 1 under another link than the logit
 LIMITS = ladder(0.8, 16.0)
 # linear predictors that are assumed for the choice among these, about that of the mean response

@@ -31,7 +31,7 @@ from dpstats.estimators.newton.problem import Problem
 from dpstats.estimators.newton.rarer import expecting_no_more
 from dpstats.estimators.newton.ray import Along, reaches
 from dpstats.estimators.newton.steps import GlmSteps
-from dpstats.estimators.newton.unlike import unlike
+from dpstats.estimators.newton.unlike import uneven_levels, unlike
 from dpstats.estimators.row_scale import SURE
 from dpstats.families.bounded_score import BoundedScore
 from dpstats.moments.normal_rows import mean_weight
@@ -47,7 +47,7 @@ _QUIET = 0.1
 # such designs 1 was silently off, by chance
 _FEW = 0.05
 _RARE = 4.0  # sds of noise of the first early step, below which scores of all rarer answers are rare
-_LOST = 1 / 16  # share of weight that rows of a yes or no may have lost where scores are limited
+_LOST = 1 / 16  # share of weight that rows may have lost whose information grows with their means
 
 
 def fit_newton(curator: Curator, problem: Problem, plan: Plan) -> GlmEstimate:
@@ -102,6 +102,8 @@ def fit_newton(curator: Curator, problem: Problem, plan: Plan) -> GlmEstimate:
         set_apart(plan.cost("apart"), problem, located, found),
     )
     found = by_one_pass(curator, checks, found)
+    for group in uneven_levels(averaged, problem, located, steps.bounds.score, curator.n):
+        found = found.doubted(np.outer(group, group))
     return replace(found, columns=located.columns, unasked=plan.unasked)
 
 
@@ -183,7 +185,7 @@ class _Steps(GlmSteps):
         longest = longest_image(self.whitening, located.lower, located.upper)
         if self.bounds.radius**2 >= longest * (1 - 1e-9):
             return 0.0
-        least = _LOST * (problem.family.two_valued and problem.family.unlimited)
+        least = _LOST * (problem.family.unlimited and not problem.family.free_dispersion)
         return max(1 - mean_weight(problem.k, self.bounds.radius), least)
 
     def prepare(self, t: int) -> None:

@@ -4,14 +4,17 @@ See docs/theory/glm.md#levels-of-unlike-scatter.
 """
 
 import math
+from dataclasses import replace
 
 import numpy as np
 
+from dpstats.estimators.newton.dispersion import SeenScatter, overdispersion
 from dpstats.estimators.newton.estimate import Averaged
 from dpstats.estimators.newton.information import of_row
 from dpstats.estimators.newton.located import Located
 from dpstats.estimators.newton.problem import Problem
 from dpstats.estimators.row_scale import SURE
+from dpstats.families.bounded_score import BoundedScore
 
 
 def unlike(averaged: Averaged, problem: Problem, located: Located, limit: float, n: int) -> list[np.ndarray]:
@@ -25,17 +28,48 @@ def unlike(averaged: Averaged, problem: Problem, located: Located, limit: float,
     """
     if not problem.intercept or problem.family.support[0] < 0:
         return []
-    forth, axes = located.to_user(True), np.eye(problem.k)
-    turn = np.linalg.solve(averaged.whitening.T, np.linalg.inv(forth))
+    turn = _turn(averaged, located)
     whole, _, every = _square(averaged, turn[:, 0], limit, n)
     found = []
-    for j in problem.levels:
-        pairs = (axes[j], axes[j]), (axes[0] - axes[j], axes[0] - axes[j])
-        for column, direction in pairs:
-            square, sd, rows = _square(averaged, turn @ column, limit, n)
-            if square - SURE * sd > whole:
-                found.append(direction * every / rows)
+    for group in _groups(problem):
+        square, sd, rows = _square(averaged, turn @ group, limit, n)
+        if square - SURE * sd > whole:
+            found.append(group * every / rows)
     return found
+
+
+def uneven_levels(
+    averaged: Averaged, problem: Problem, located: Located, score: BoundedScore | None, n: int
+) -> list[np.ndarray]:
+    """What clipping moves the user's coefficients by, of groups whose counts surely scatter more than all.
+
+    Groups as of `unlike`. What is put back for clipping is that of the law of all counts. That of a group has
+    the mean square of its scores.
+    """
+    if score is None or not (problem.intercept and problem.family.counts):
+        return []
+    turn, shares = _turn(averaged, located), np.append(1.0, located.center[1:])
+    found = []
+    for group in _groups(problem):
+        square, sd, rows = _square(averaged, turn @ group, score.limit, n)
+        curvature = rows / (max(float(group @ shares), located.noise) * located.usable)
+        lowest = SeenScatter(square - SURE * sd, 0.0, 0.0, curvature, n * rows)
+        if overdispersion(lowest, score).value > 1:
+            phi = overdispersion(replace(lowest, ratio=square), score).value
+            eta = math.log(score.family.mean_at(curvature, score.predictors))
+            found.append(group * score.put_back((phi - 1) / curvature, eta) / curvature)
+    return found
+
+
+def _turn(averaged: Averaged, located: Located) -> np.ndarray:
+    """What takes 0/1 columns of the user's to whitened rows."""
+    return np.asarray(np.linalg.solve(averaged.whitening.T, np.linalg.inv(located.to_user(True))))
+
+
+def _groups(problem: Problem) -> list[np.ndarray]:
+    """Of each level the column that tells its rows, and one that tells all others."""
+    axes = np.eye(problem.k)
+    return [group for j in problem.levels for group in (axes[j], axes[0] - axes[j])]
 
 
 def _square(averaged: Averaged, row: np.ndarray, limit: float, n: int) -> tuple[float, float, float]:
