@@ -8,7 +8,9 @@ figures are of those that it shows.
 """
 
 import os
+import re
 import sys
+import unicodedata
 import warnings
 from collections.abc import Collection, Iterable, Mapping
 from difflib import get_close_matches
@@ -139,6 +141,11 @@ def near(given: object, known: Iterable[str], least: float = 0.6) -> str:
     """
     close = ", ".join(map(repr, alike(given, known, least)))
     return f"; did you mean {close}?" if close else ""
+
+
+def folded(text: str) -> str:
+    """A text without capitals, accents, blanks and punctuation, by which spellings are alike."""
+    return re.sub(r"[\W_]+", "", unicodedata.normalize("NFKD", text)).casefold()
 
 
 def alike(given: object, known: Iterable[str], least: float = 0.6) -> list[str]:

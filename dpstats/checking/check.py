@@ -20,6 +20,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
+from dpstats._arguments import folded
 from dpstats._private import forgetful, forgetting
 from dpstats.errors import SpecificationError
 from dpstats.formula import Design, build_design
@@ -99,7 +100,7 @@ def reason(cell: Any, variable: Variable, decimal: str = ".") -> str:
     if text in MISSING_TEXTS or text != text.strip():
         return MISSING if text in MISSING_TEXTS else NO_BLANK
     if variable.all:
-        alike = [one for one in variable.all if _folded(one) == _folded(text)]
+        alike = [one for one in variable.all if folded(one) == folded(text)]
         another = f"{alike[0]!r} in another spelling" if alike else "not declared"
         return "as declared" if text in variable.all else another
     if grouped := _GROUPED.fullmatch(text):
@@ -113,7 +114,7 @@ def reason(cell: Any, variable: Variable, decimal: str = ".") -> str:
         return "a minus sign of print: replace it by '-'" if plain != text else "too large a number"
     if _DATE.fullmatch(text):
         return "a date: give days since one origin"
-    if _folded(text) in _ABSENT:
+    if folded(text) in _ABSENT:
         return "a text that may mean missing, and is read as missing"
     if text[0] in "<>" and _WITH_UNIT.fullmatch(text):
         return (
@@ -129,10 +130,6 @@ def _of_object(cell: Any, variable: Variable) -> str:
     if isinstance(cell, float | np.floating) and np.isinf(cell):
         return INFINITE
     return f"of type {type(cell).__name__}"
-
-
-def _folded(text: str) -> str:
-    return re.sub(r"[\W_]+", "", unicodedata.normalize("NFKD", text)).casefold()
 
 
 BANNER = "NOT PRIVATE: exact counts, and cells of the data. DO NOT PUBLISH."

@@ -1,5 +1,6 @@
 """New data for predictions. No message quotes a cell of them: they may be rows that are not public, too."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -7,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from dpstats._arguments import alike
+from dpstats._arguments import alike, folded
 from dpstats.errors import SpecificationError
 from dpstats.rows import MISSING_TEXTS, open_rows
 from dpstats.schema import Event, Flag, Levels, Schema, Variable, usable
@@ -47,12 +48,12 @@ class RowError(SpecificationError):
 
     Its arguments are the name of the table that was given, the row's place in it, from 0, and what is wrong,
     in words that follow its place: who knows where the row stands elsewhere may say so instead. A fourth says
-    how rows are counted, where a table could be read in another way.
+    how rows are counted, where a table could be read in another way, and a fifth what may be meant.
     """
 
     def __str__(self) -> str:
-        asked, row, what, *counted = self.args
-        return f"{asked} row {row}{''.join(counted)}{what}"
+        asked, row, what, counted, meant = (*self.args, "", "")[:5]
+        return f"{asked} row {row}{counted}{what}{meant}"
 
 
 def covariate_block(
@@ -93,9 +94,10 @@ def covariate_block(
         # by no label of an index, which may be a name
         iloc = " (as .iloc counts)" * (not frame.index.equals(pd.RangeIndex(len(frame))))
         lacks = f" lacks a value of {name!r}; each row needs {', '.join(names)}"
-        raise RowError(
-            asked, row, lacks if empty[name][row] else f": {name} must be {expected(schema[name])}", iloc
-        )
+        if empty[name][row]:
+            raise RowError(asked, row, lacks, iloc)
+        meant = _meant(frame[name].iloc[row], schema[name])
+        raise RowError(asked, row, f": {name} must be {expected(schema[name])}", iloc, meant)
     for name, values in block.items():
         variable = schema[name]
         if not isinstance(variable, Levels):
@@ -117,6 +119,25 @@ def _is_nothing(cell: object) -> bool:
     if isinstance(cell, str):
         return cell.strip().casefold() in _WORDS
     return bool(pd.api.types.is_scalar(cell) and pd.isna(cell))
+
+
+def _meant(cell: object, variable: Variable) -> str:
+    """What a cell that is not usable may be, without its text."""
+    if not isinstance(cell, str):
+        return ""
+    if variable.all:
+        alike = [one for one in variable.all if folded(one) == folded(cell)]
+        return f"; it is {alike[0]!r} in another spelling" if alike else ""
+    return "; with a decimal comma it is a text: write a point" if re.search(r"\d,\d", cell) else ""
+
+
+def coded(cells: Any, variable: Variable) -> Any:
+    """The numbers 1 and 0 of cells that are codes of a flag or event; other cells as they are."""
+    texts = np.asarray(cells)
+    if not isinstance(variable, Flag | Event) or texts.dtype.kind not in "OUS":
+        return cells
+    frame, schema = pd.DataFrame({"y": texts}), Schema(y=variable)
+    return next(open_rows(frame, schema, ["y"]).blocks(max(1, len(frame))))["y"]
 
 
 def expected(variable: Variable) -> str:
@@ -152,6 +173,6 @@ def frame_of(newdata: Any, names: Sequence[str] = (), asked: str = "newdata") ->
             f"{asked} cannot be read as a table: give columns of one length, or single values beside them"
         ) from None
     raise SpecificationError(
-        f"{asked} must be a frame, a dict of values or columns, or a list of dicts, "
-        f"not {type(newdata).__name__}"
+        f"{asked} must be a frame, such as pandas.read_csv gives, a dict of values or columns, or a list of "
+        f"dicts, not {type(newdata).__name__}"
     )

@@ -1,6 +1,7 @@
 """Coefficients and what follows from them: standard errors, tests, intervals, tidy tables."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -245,9 +246,7 @@ class Coefficients(Released):
         ...
         """
         record = in_units(self.record, units)
-        if truth("exponentiate", exponentiate):
-            self._check_ratios()
-        back = np.exp if exponentiate else np.array
+        back = np.exp if self._ratio_if(exponentiate) else np.array
         columns: dict[str, object] = {
             "term": list(record.names),
             "estimate": back(record.params),
@@ -310,25 +309,33 @@ class Coefficients(Released):
         }
         return pd.DataFrame({name: [value] for name, value in facts.items()})
 
-    def t_test(self, hypothesis: Hypothesis) -> ContrastTest:
+    def t_test(self, hypothesis: Hypothesis, *, exponentiate: bool = False) -> ContrastTest:
         """Test each row of a linear hypothesis by itself.
 
         Parameters
         ----------
         hypothesis : str, list of str, or array of shape (r, k)
             ``"maker[T.WDC] = 0"``, ``"temp = 2 * volt, Log(scale) = 0"``, or contrast rows tested against 0.
+        exponentiate : bool
+            Report ratios, such as odds ratios, and their limits; ``sd`` stays on the scale of coefficients.
 
         Returns
         -------
         ContrastTest
             With ``effect``, ``sd``, ``pvalue``, ``conf_int()`` and ``summary_frame()``.
 
+        Raises
+        ------
+        SpecificationError
+            If the hypothesis cannot be read, or ratios mean nothing in this model.
+
         Examples
         --------
         >>> fit.t_test("education = 0.1, region[T.south] = region[T.west]").null
         ('education = 0.1', 'region[T.south] - region[T.west] = 0')
         """
-        return contrasts(self.record, *constraint(self.record, hypothesis))
+        test = contrasts(self.record, *constraint(self.record, hypothesis))
+        return replace(test, ratio=self._ratio_if(exponentiate))
 
     def wald_test(self, hypothesis: Hypothesis) -> WaldTest:
         """Test all rows of a linear hypothesis together by a Wald chi-square statistic.
@@ -372,7 +379,14 @@ class Coefficients(Released):
         """
         return wald_test_terms(self.record)
 
-    def t_test_pairwise(self, term: str, newdata: NewData | None = None, method: str = "hs") -> PairwiseTest:
+    def t_test_pairwise(
+        self,
+        term: str,
+        newdata: NewData | None = None,
+        method: str = "hs",
+        *,
+        exponentiate: bool = False,
+    ) -> PairwiseTest:
         """Test the difference between any two levels of a factor.
 
         Parameters
@@ -385,6 +399,8 @@ class Coefficients(Released):
             that is.
         method : str
             Adjustment of the p-values, a name of statsmodels' ``multipletests``: ``"hs"`` is Holm-Sidak.
+        exponentiate : bool
+            As in `t_test`.
 
         Returns
         -------
@@ -401,4 +417,10 @@ class Coefficients(Released):
         >>> fit.t_test_pairwise("region").result_frame.shape[0]  # of four levels
         6
         """
-        return pairwise(self.record, term, newdata, method)
+        return replace(pairwise(self.record, term, newdata, method), ratio=self._ratio_if(exponentiate))
+
+    def _ratio_if(self, exponentiate: bool) -> str:
+        """What exp of a coefficient is called, if that is asked for and means something."""
+        if truth("exponentiate", exponentiate):
+            self._check_ratios()
+        return self._ratio if exponentiate else ""

@@ -302,7 +302,9 @@ NOTE = (
 
 
 @forgetting
-def compare(*fits: Fit, names: Sequence[str] | None = None, level: float = 0.95) -> Estimates:
+def compare(
+    *fits: Fit, names: Sequence[str] | None = None, level: float = 0.95, exponentiate: bool = False
+) -> Estimates:
     """Lay out fits side by side: coefficients, standard errors in parentheses, and budgets.
 
     Parameters
@@ -313,6 +315,8 @@ def compare(*fits: Fit, names: Sequence[str] | None = None, level: float = 0.95)
         The heads of their columns; default: (1), (2), ...
     level : float
         The level of the limits in ``.frame``.
+    exponentiate : bool
+        Report ratios, as in `Fit.tidy`; standard errors stay those of coefficients.
 
     Returns
     -------
@@ -322,7 +326,7 @@ def compare(*fits: Fit, names: Sequence[str] | None = None, level: float = 0.95)
     Raises
     ------
     SpecificationError
-        If there is nothing to compare, or names and fits differ in number.
+        If there is nothing to compare, names and fits differ in number, or one has no ratios.
 
     Examples
     --------
@@ -343,16 +347,19 @@ def compare(*fits: Fit, names: Sequence[str] | None = None, level: float = 0.95)
         wrong = shown(names)
         raise SpecificationError(f"names must be {len(fits)} different texts, one for each fit, got {wrong}")
     frames = [
-        fit.tidy(conf_int=True, level=level).assign(fit=head) for fit, head in zip(fits, heads, strict=True)
+        fit.tidy(conf_int=True, level=level, exponentiate=exponentiate).assign(fit=head)
+        for fit, head in zip(fits, heads, strict=True)
     ]
     frame = pd.concat(frames, ignore_index=True)
-    found = Estimates(frame[["fit", *frames[0].columns.drop("fit")]], lambda: _document(fits, heads))
+    found = Estimates(
+        frame[["fit", *frames[0].columns.drop("fit")]], lambda: _document(fits, heads, exponentiate)
+    )
     if any(fit.record.not_private for fit in fits):
         found = exposed(found)
     return found
 
 
-def _document(fits: Sequence[Fit], heads: list[str]) -> Document:
+def _document(fits: Sequence[Fit], heads: list[str], exponentiate: bool) -> Document:
     records = [fit.record for fit in fits]
     terms: dict[str, str] = {}
     for name in (name for record in records for name in record.names):
@@ -362,11 +369,14 @@ def _document(fits: Sequence[Fit], heads: list[str]) -> Document:
     )
     beside = min(BESIDE, max((COMFORTABLE - LABEL) // (widest + GAP), 1))
     tables = [
-        _table(records[start : start + beside], heads[start : start + beside], terms)
+        _table(records[start : start + beside], heads[start : start + beside], terms, exponentiate)
         for start in range(0, len(records), beside)
     ]
     lines = tuple(((head, _about(fit)),) for head, fit in zip(heads, fits, strict=True))
-    return Document(title="Fits side by side", head=lines, tables=tuple(tables), notes=(NOTE,))
+    what = [fit._ratio if exponentiate else fit._response for fit in fits]
+    told = ", ".join(f"{head} {one}" for head, one in zip(heads, what, strict=True))
+    notes = (NOTE, *([f"Coefficients are not of one thing: {told}."] if len(set(what)) > 1 else []))
+    return Document(title="Fits side by side", head=lines, tables=tuple(tables), notes=notes)
 
 
 def _about(fit: Fit) -> str:
@@ -381,11 +391,11 @@ def _about(fit: Fit) -> str:
     )
 
 
-def _table(records: list[Record], heads: list[str], terms: dict[str, str]) -> Table:
+def _table(records: list[Record], heads: list[str], terms: dict[str, str], exponentiate: bool) -> Table:
     """Return two lines for each term that one of the fits has, as the first spells it, then facts."""
     rows: list[tuple[str, ...]] = []
     for plain, term in terms.items():
-        cells = [_cells(record, plain) for record in records]
+        cells = [_cells(record, plain, exponentiate) for record in records]
         if any(first for first, _ in cells):
             rows += zip((term, ""), *cells, strict=True)
     rows += [(label, *values) for label, values in _facts(records)]
@@ -397,7 +407,7 @@ def _plain(term: str) -> str:
     return re.sub(r"(?<![\w.])np\.(?=\w+\()", "", term)
 
 
-def _cells(record: Record, term: str) -> tuple[str, str]:
+def _cells(record: Record, term: str, exponentiate: bool) -> tuple[str, str]:
     names = [*map(_plain, record.names)]
     if term not in names:
         return "", ""
@@ -405,7 +415,8 @@ def _cells(record: Record, term: str) -> tuple[str, str]:
     se = float(bse(record)[j])
     if math.isinf(se):
         return NOT_ESTIMABLE, ""
-    return figures(float(record.params[j])), f"({figures(se)})"
+    value = float(record.params[j])
+    return figures(math.exp(value) if exponentiate else value), f"({figures(se)})"
 
 
 def _family(record: Record) -> str:

@@ -7,12 +7,12 @@ from typing import Any, TypeAlias, TypeVar
 import numpy as np
 import pandas as pd
 
-from dpstats._arguments import truth, warn
+from dpstats._arguments import folded, truth, warn
 from dpstats.formula.newdata import frame_of
 from dpstats.results.notreleased import refusal
 from dpstats.results.record import Record
 from dpstats.results.table import plain
-from dpstats.schema import Bounded, Count
+from dpstats.schema import Bounded, Count, Levels, Variable
 
 NewData: TypeAlias = Mapping[str, Any] | Sequence[Mapping[str, Any]] | pd.DataFrame
 Found = TypeVar("Found", pd.Series, pd.DataFrame)
@@ -147,6 +147,8 @@ def points(
     rows = design.new_rows(whole, truth("clip", clip), name, gaps)
     if not rows.whole.all():
         warn(f"{int((~rows.whole).sum())} row(s) of {name} lack a value and have no prediction")
+    for each in (one for one in whole if one in design.covariates):
+        _warn_of_spelling(whole[rows.whole][each], rows.values[each], record.schema[each], name)
     if rows.outside.any():
         _warn(int(rows.outside.sum()), clip, name)
     table, left = whole[rows.whole].reset_index(drop=True), whole.reset_index(drop=True)[~rows.whole]
@@ -174,6 +176,20 @@ def _warn(count: int, clip: bool, name: str) -> None:
         else "where the fit is extrapolated; predict(..., clip=True) moves them to their bounds"
     )
     warn(f"{count} row(s) of {name} have values outside the public bounds, {what}")
+
+
+def _warn_of_spelling(cells: pd.Series, codes: np.ndarray, variable: Variable, asked: str) -> None:
+    """Say which declared levels the catch-all has taken in another spelling; it shows no cell."""
+    if not isinstance(variable, Levels) or not variable.other:
+        return
+    known = {folded(level): level for level in variable.levels}
+    others = [folded(str(cell)) for cell in cells[codes == len(variable.levels)]]
+    if found := [text for text in others if text in known]:
+        levels = ", ".join(repr(known[text]) for text in sorted(set(found)))
+        warn(
+            f"{len(found)} row(s) of {asked} have {cells.name} in another spelling of {levels}, and are "
+            f"taken for {variable.all[-1]!r}"
+        )
 
 
 def beside(at: Points, frame: pd.DataFrame) -> pd.DataFrame:

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 
 from dpstats._arguments import among, numbers, shown
 from dpstats.errors import SpecificationError
+from dpstats.formula.newdata import coded
 from dpstats.results.fit import Fit
 from dpstats.results.intervals import root
 from dpstats.results.marginal_effects import EffectsFit
@@ -50,8 +51,9 @@ def public_responses(
         raise SpecificationError(
             f"y is the responses themselves, such as rows[{shown(y)}], and not their name"
         )
-    at = points(record, newdata, "residuals")
-    return at, finite_numbers("y", y, len(at.exog))
+    at, response = points(record, newdata, "residuals"), record.design.response.measured.name
+    values = coded(y, record.schema[response]) if response else y
+    return at, finite_numbers("y", values, len(at.exog))
 
 
 def finite_numbers(name: str, values: ArrayLike, m: int) -> np.ndarray:
@@ -183,7 +185,7 @@ class MeanFit(EffectsFit, LawFit):
         ----------
         newdata : dict, list of dict, or DataFrame of m rows
         y : array of m numbers
-            Responses as the left side of the formula has them: values, or 1 and 0.
+            Responses as the left side of the formula has them: values, or 1 and 0, or their codes.
         type : {"response", "pearson", "deviance"}
             "response" is y less the prediction; the others as in statsmodels.
 

@@ -88,6 +88,8 @@ class ContrastTest(Result):
         Of the effects.
     tails : Tails, optional
         Law of noise that is not normal, for contrasts of one coefficient.
+    ratio : str
+        What exp of an effect is, where limits and tables are of that; `effect` and `sd` are of its logarithm.
 
     Examples
     --------
@@ -106,6 +108,7 @@ class ContrastTest(Result):
     null: tuple[str, ...]
     cov: np.ndarray
     tails: Tails | None = None
+    ratio: str = ""
 
     @property
     def frame(self) -> pd.DataFrame:
@@ -132,7 +135,10 @@ class ContrastTest(Result):
         """
         refuse_alpha(level)
         half = half_widths(level, self.cov, joint, self.tails)
-        return np.column_stack([self.effect - half, self.effect + half])
+        return self._told(np.column_stack([self.effect - half, self.effect + half]))
+
+    def _told(self, effects: np.ndarray) -> np.ndarray:
+        return np.exp(effects) if self.ratio else effects
 
     def summary_frame(self, level: float = 0.95, joint: Joint = None) -> pd.DataFrame:
         """Return one row per contrast: coef, std err, z, P>|z| and limits.
@@ -154,7 +160,7 @@ class ContrastTest(Result):
         low, high = self.conf_int(level, joint).T
         return pd.DataFrame(
             {
-                "coef": self.effect,
+                "coef": self._told(self.effect),
                 "std err": self.sd,
                 "z": self.tvalue,
                 "P>|z|": self.pvalue,
@@ -165,7 +171,7 @@ class ContrastTest(Result):
         )
 
     def _page(self) -> Document:
-        return Document(tables=(self._table("null", "difference"),))
+        return Document(tables=(self._table("null", self.ratio or "difference"),))
 
     def _table(self, label: str, effect: str) -> Table:
         rows: list[tuple[str, ...]] = []
@@ -326,7 +332,7 @@ class PairwiseTest(ContrastTest):
         return self.result_frame
 
     def _page(self) -> Document:
-        table = self._table("pair", "difference")
+        table = self._table("pair", self.ratio or "difference")
         rows = tuple(
             row if row[-1] == NOT_ESTIMABLE else (*row[:4], p_value(float(p)), *row[5:])
             for row, p in zip(table.rows, self.adjusted, strict=True)

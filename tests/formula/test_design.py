@@ -208,11 +208,15 @@ def test_one_new_row_and_broadcast_scalars():
             r"row 1 \(as .iloc counts\) lacks a value of 'temp'; each row needs temp, maker$",
         ),
         ({"temp": "hot", "maker": "WDC"}, "newdata row 0: temp must be a finite number$"),
+        (
+            {"temp": "12,5", "maker": "WDC"},
+            "finite number; with a decimal comma it is a text: write a point$",
+        ),
         ({"temp": 30, "maker": None}, "row 0 lacks a value of 'maker'; each row needs temp, maker"),
         ({"temp": [1, float("inf")], "maker": "WDC"}, "newdata row 1: temp must be a finite number$"),
         ({"temp": [30, 31], "maker": ["WDC"]}, "cannot be read as a table"),
         ({"temp": [], "maker": []}, "newdata have no rows"),
-        ("temp=30", "a dict of values or columns"),
+        ("temp=30", "a frame, such as pandas.read_csv gives, a dict of values or columns"),
         (3, "a dict of values or columns"),
     ],
 )
@@ -226,6 +230,8 @@ def test_a_code_that_is_not_declared_is_named_in_new_data():
     np.testing.assert_array_equal(design.new_rows({"my flag": ["y", "n"]}, clip=True).exog[:, 1], [1, 0])
     with pytest.raises(SpecificationError, match="row 0: my flag must be one of the codes y and n$"):
         design.new_rows({"my flag": "z"}, clip=True)
+    with pytest.raises(SpecificationError, match="codes y and n; it is 'y' in another spelling$"):
+        design.new_rows({"my flag": " Y."}, clip=True)
 
 
 def test_linear_hypotheses_use_the_names_of_columns():

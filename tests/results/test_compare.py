@@ -5,6 +5,7 @@ import pickle
 from itertools import product
 
 import maketables
+import numpy as np
 import pytest
 from statsmodels.iolib.summary2 import summary_col
 
@@ -180,3 +181,23 @@ def test_a_function_under_its_two_names_is_one_line() -> None:
     value = fit.params[names[0]]
     assert [float(each) for each in line.split()[1:]] == pytest.approx([value] * 2, rel=1e-3)
     assert set(names) <= set(table.frame["term"])
+
+
+def test_what_coefficients_are_of_is_told_where_it_differs() -> None:
+    mixed, alike = dps.compare(capacitor(), glm("poisson")), dps.compare(capacitor(), capacitor())
+    text = " ".join(str(mixed).split())
+    assert "Coefficients are not of one thing: (1) log time, (2) log mean." in text
+    assert "not of one thing" not in str(alike)
+
+
+def test_fits_are_compared_by_their_ratios() -> None:
+    fits = capacitor(), glm("poisson")
+    found = dps.compare(*fits, exponentiate=True)
+    assert found.frame["estimate"].to_numpy() == pytest.approx(
+        np.exp(dps.compare(*fits).frame["estimate"].to_numpy())
+    )
+    text = " ".join(str(found).split())
+    assert "(1) time ratio, (2) rate ratio" in text
+    assert f"{np.exp(fits[1].params['sex']):.3f}" in text and f"{fits[1].params['sex']:.3f}" not in text
+    with pytest.raises(SpecificationError, match="exponentiate=True needs a link"):
+        dps.compare(glm("poisson"), capacitor(dist="sev"), exponentiate=True)

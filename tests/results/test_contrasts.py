@@ -215,3 +215,19 @@ def test_every_test_has_its_numbers_in_a_frame() -> None:
     assert joint.frame.to_dict("records") == [
         {"statistic": joint.statistic, "df": 1, "pvalue": joint.pvalue, "null": joint.null}
     ]
+
+
+def test_contrasts_are_ratios_where_that_is_asked_for() -> None:
+    fit = glm("binomial")
+    for test, plain, name in (
+        (fit.t_test("age = 0", exponentiate=True), fit.t_test("age = 0"), "odds ratio"),
+        (fit.t_test_pairwise("status", exponentiate=True), fit.t_test_pairwise("status"), "odds ratio"),
+    ):
+        told, before = test.frame, plain.frame
+        for column in ("coef", "conf_low", "conf_high"):
+            assert told[column].to_numpy() == pytest.approx(np.exp(before[column].to_numpy()))
+        assert (told["std err"] == before["std err"]).all() and (told["P>|z|"] == before["P>|z|"]).all()
+        assert test.conf_int(0.9) == pytest.approx(np.exp(plain.conf_int(0.9)))
+        assert name in str(test) and "difference" not in str(test) and "difference" in str(plain)
+    with pytest.raises(SpecificationError, match="exponentiate=True needs a link of log"):
+        glm("gaussian").t_test("age = 0", exponentiate=True)

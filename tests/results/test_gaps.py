@@ -1,13 +1,16 @@
 """Rows of new data that lack a value: NaN beside predictions of the others, as R and statsmodels have it."""
 
+import warnings
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
 
+import dpstats as dps
 from dpstats.errors import SpecificationError
 from dpstats.results import Fit, SvmFit
+from dpstats.testing import NoNoise, noise
 from tests.results.every import EVERY
 
 LACKS = "1 row\\(s\\) of newdata lack a value and have no prediction"
@@ -109,3 +112,30 @@ def test_what_else_is_wrong_is_named_by_its_place_among_all_rows() -> None:
     rows = rows_of(at, lost).iloc[[1, 0, 2]].astype({number: float})
     rows.loc["z", number] = np.inf
     assert f"row 2 (as .iloc counts): {number} must be a finite number" in refused(fit, rows)
+
+
+def test_a_declared_level_in_another_spelling_is_told_where_the_catch_all_takes_it() -> None:
+    schema = dps.Schema(y=dps.bounded(0, 9), g=dps.levels("Surgery", "ENT", other=True))
+    data = {"y": [1.0, 2.0, 3.0] * 400, "g": ["Surgery", "ENT", "Burns"] * 400}
+    with noise(NoNoise()):
+        fit = dps.ols("y ~ g", data, schema).fit(dps.gdp(1))
+    said = r"^2 row\(s\) of newdata have g in another spelling of 'Surgery', and are taken for 'other'$"
+    with pytest.warns(UserWarning, match=said):
+        found = fit.predict({"g": ["surgery ", "SURGERY", "Surgery", "Burns", "secret"]})
+    assert found[0] == found[1] == found[3] != found[2]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        fit.predict({"g": ["Surgery", " ENT", "Burns", "secret", "other"]})
+
+
+def test_responses_of_residuals_may_be_codes() -> None:
+    schema = dps.Schema(y=dps.flag(true="Y", false="N"), x=dps.bounded(0, 1))
+    rng = np.random.default_rng(1)
+    data = {"y": np.where(rng.uniform(size=500) < 0.3, "Y", "N"), "x": rng.uniform(size=500)}
+    with noise(NoNoise()):
+        fit = dps.logit("y ~ x", data, schema).fit(dps.gdp(1))
+    at = {"x": [0.1, 0.5, 0.9]}
+    codes, numbers = fit.residuals(at, y=["Y", "N", "Y"]), fit.residuals(at, y=[1, 0, 1])
+    assert codes.tolist() == numbers.tolist()
+    with pytest.raises(SpecificationError, match="y must be 3 finite numbers"):
+        fit.residuals(at, y=["Y", "N", "yes"])
