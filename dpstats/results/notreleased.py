@@ -84,6 +84,11 @@ HABITS: dict[str, tuple[Way, ...]] = {
                 "fit.t_test_pairwise('x')",
                 _ANY,
             ),
+            (
+                "fit.logrank() for all groups together; of two that of another fit, whose schema declares "
+                "these alone: schema.replace(x=dps.levels('a', 'b')); or t_test_pairwise('x') of a coxph fit",
+                _CURVE,
+            ),
         ),
     ),
     "Anova": (("fit.wald_test_terms()", _ANY),),

@@ -535,3 +535,17 @@ def test_numbers_of_rows_are_none_beyond_those_of_the_table() -> None:
         assert table[["at_risk", "events"]].min().min() >= 0 and table["at_risk"].max() <= 300
         seen.append(table["at_risk"][0])
     assert 5 < sum(value == 300 for value in seen) < 25, "noise is on both sides"
+
+
+def test_a_curve_says_how_two_groups_are_compared() -> None:
+    data = rows(600)
+    fit = curve(data, "maker", times=[10.0, 40.0])
+    with pytest.raises(AttributeError, match="fit.logrank.* of two that of another fit.* of a coxph fit$"):
+        fit.pairwise()
+    with noise(NoNoise()):
+        schema = SCHEMA.replace(maker=dps.levels("A", "B"))
+        two = dps.kaplan_meier("Surv(time, failed) ~ maker", data, schema, times=[10.0, 40.0]).fit(LARGE)
+    assert two.logrank().df == 1 and two.groups == ("A", "B")
+    pair = data[data["maker"] != "C"]
+    alone = curve(pair, "maker", times=[10.0, 40.0]).table()
+    assert two.table()["survival"].to_numpy() == pytest.approx(alone["survival"].to_numpy()[:4])
