@@ -1,11 +1,14 @@
 """What the moments of a linear fit take for granted of shortened rows, and how far that may be off."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 import dpstats as dps
 from dpstats.budget import Budget
-from dpstats.estimators.gram.coordinates import Coordinates
+from dpstats.estimators.gram.bounds import square_of_normal
+from dpstats.estimators.gram.coordinates import Coordinates, GramNoise
 from dpstats.estimators.gram.estimate import _rated, open_levels
 from dpstats.estimators.row_scale import RowScale
 from dpstats.moments import LinearMoments
@@ -197,3 +200,25 @@ def test_sigma_counts_the_noise_of_the_mean_weight_by_which_it_is_divided(weight
         errors.append(sigma.value - 1)
         told.append(sigma.se_privacy)
     assert np.sqrt(np.mean(np.square(told)) / np.mean(np.square(errors))) == pytest.approx(1, abs=0.15)
+
+
+def test_a_line_of_clipped_residuals_is_off_along_the_constant_if_they_are_skewed() -> None:
+    """By what exponential ones lose; and by what is surely missing of their square, along any column.
+
+    Where bounds leave no residual beyond the limit nothing is lost.
+    """
+    _, place = flagged(0.3, 0.0, 0.5)
+    place = replace(place, told=(1.0, np.inf))
+
+    def more(square: float, limit: float) -> np.ndarray:
+        noise = GramNoise(1e-6, 1e-6, 1e-6)
+        found = place.improved(np.eye(4), np.zeros(4), square, noise, 10**9, limit=limit)
+        return found.prior * found.sigma**2
+
+    usual = more(square_of_normal(3.0), 3.0)
+    assert usual[0, 0] == pytest.approx(np.exp(-8), rel=0.05)
+    np.testing.assert_allclose(usual - np.diag(np.diag(usual)), 0, atol=1e-9)
+    assert np.diag(usual)[1:].max() < 1e-5
+    skewed = more(0.6, 2.0)
+    np.testing.assert_allclose(np.diag(skewed)[1:], ((square_of_normal(2.0) - 0.6) / 4) ** 2 / 2, rtol=0.05)
+    assert np.diag(more(1.0, place.widest)).max() < 1e-5

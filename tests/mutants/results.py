@@ -2158,7 +2158,7 @@ MUTANTS = (
     planted(
         "under pure epsilon lengths are chosen as if all rows were normal",
         "estimators/test_lengths.py::test_a_skewed_column_is_known_better_where_its_long_rows_count_under_pure_epsilon",
-        ("estimators/gram/pure.py", "may_bend(long, curves, place, own), weighted", "STRAIGHT, weighted"),
+        ("estimators/gram/pure.py", "bent = may_bend(long, curves, place, own)", "bent = STRAIGHT"),
         (
             "estimators/gram/pure.py",
             "from dpstats.estimators.gram.bounds import Bounds,",
@@ -2203,6 +2203,35 @@ MUTANTS = (
         "noise hides more rows than there are",
         "models/test_linear_noisy.py::test_a_line_of_noise_alone_errs_no_more_than_no_line",
         ("estimators/gram/reach.py", "return min(hidden, NEARLY_ALL**-2)", "return hidden"),
+    ),
+    planted(
+        "far rows are as little known as if none were told when limits are chosen",
+        "estimators/test_reach.py::test_limits_are_nearer_where_far_rows_are_told_and_farther_the_less_noise_there_is",
+        ("estimators/gram/bounds.py", "residuals.missing(limits)", "lost_of_mean(limits)"),
+    ),
+    planted(
+        "a pilot's line is taken for one of residuals that are not clipped, where far rows lie",
+        "estimators/test_far.py::test_what_a_pilot_clipped_it_is_not_trusted_in_where_far_rows_lie",
+        ("estimators/gram/far.py", "moments.prior + times**2 * np.outer(moved, moved)", "moments.prior"),
+    ),
+    planted(
+        "a pilot's line is taken for one of residuals that are not clipped, along the constant",
+        "estimators/test_gram_doubt.py::test_a_line_of_clipped_residuals_is_off_along_the_constant_if_they_are_skewed",
+        (
+            "estimators/gram/coordinates.py",
+            "if self.constant is not None:\n            more",
+            "if False:\n            more",
+        ),
+    ),
+    planted(
+        "sigma is told from what a near limit leaves",
+        "models/test_linear_limits.py::test_rows_that_a_near_limit_takes_make_no_interval_long",
+        ("estimators/gram/coordinates.py", "max(tail.beyond(limit), taken)", "tail.beyond(limit)"),
+    ),
+    planted(
+        "a near limit of the last pilot is no gain",
+        "models/test_linear_limits.py::test_a_near_limit_of_the_last_pilot_makes_slopes_better",
+        ("estimators/gram/bounds.py", "\nNEAR = 2.0", "\nNEAR = 3.0"),
     ),
     planted(
         "pilots are forgotten wherever a column varies",

@@ -18,9 +18,11 @@ from dpstats.estimators.engine.bounds import FREE, NEARLY_ALL, NOTHING, base_squ
 from dpstats.estimators.gram.tail import MOST_SQUARE, NO_TAIL, Tail
 
 _MOST_LIMIT = 12.0  # residual sds: e^-13 of one, which it may move an intercept by, is an error of 10^11 rows
-# Residual sds at which residuals may be clipped. What that moves the intercept by is taken to be e^-(L + 1)
-# of them, as with exponential errors.
+# residual sds at which residuals may be clipped
 _LIMITS = np.arange(1.5, _MOST_LIMIT + 0.01, 0.05)
+# Where the last pilot clips residuals, in their sds, if none were counted beyond their bulk. Of normal ones
+# its line has a third less noise than at `NEARLY_ALL`; what skewed ones lose there, its prior knows.
+NEAR = 2.0
 # of k entries, what is clipped moves those along the constant and along the predictor
 _MOVED = 2.0
 # Below `FREE` sampling sds noise matters little, and rows and residuals may be longer, so that under a wrong
@@ -66,6 +68,19 @@ class Bounds:
     spread_limit: float = _LEAST_SPREAD
 
 
+def lost_of_mean(limit: float | np.ndarray) -> np.ndarray:
+    """How far clipping at so many sds moves the mean of exponential errors, in sds."""
+    return np.asarray(np.exp(-(np.asarray(limit) + 1)))
+
+
+def square_of_normal(limit: float | np.ndarray) -> np.ndarray:
+    """Mean square of standard normal residuals that are clipped there."""
+    limit = np.asarray(limit)
+    kept = 1 - 2 * special.ndtr(-limit)
+    density = np.exp(-(limit**2) / 2) / math.sqrt(2 * math.pi)
+    return np.asarray(kept - 2 * limit * density + limit**2 * (1 - kept))
+
+
 class Bent(NamedTuple):
     """What is known, before the last release, of how far long rows of less weight may move a line.
 
@@ -83,7 +98,26 @@ class Bent(NamedTuple):
     variances: Callable[[np.ndarray, np.ndarray], np.ndarray] = lambda radii, noise: np.ones((len(radii), 1))
 
 
-STRAIGHT = Bent()
+class Residuals(NamedTuple):
+    """What is known, before the last release, of residuals beyond a limit.
+
+    Attributes
+    ----------
+    tail : Tail
+        What was counted beyond their bulk.
+    weighted : bool
+        Whether rows have weights of their own: residuals of heavy rows may then be many sds large.
+    missing : callable
+        What takes limits to how far they move an intercept, in residual sds, for all that is told of rows
+        beyond them.
+    """
+
+    tail: Tail = NO_TAIL
+    weighted: bool = False
+    missing: Callable[[np.ndarray], np.ndarray] = lost_of_mean
+
+
+STRAIGHT, USUAL = Bent(), Residuals()
 
 
 def longest_normal(n: int, k: int) -> float:
@@ -102,8 +136,7 @@ def choose_bounds(
     k: int,
     allowed: tuple[float, float],
     bent: Bent = STRAIGHT,
-    weighted: bool = False,
-    tail: Tail = NO_TAIL,
+    residuals: Residuals = USUAL,
 ) -> Bounds:
     """Bounds for n rows of k coordinates and a release of cost mu.
 
@@ -115,10 +148,8 @@ def choose_bounds(
         The longest row and the largest residual that the declared bounds allow.
     bent : Bent
         What is known of lines that bend.
-    weighted : bool
-        Whether rows have weights of their own: residuals of heavy rows may then be many sds large.
-    tail : Tail
-        What was counted beyond the bulk of residuals.
+    residuals : Residuals
+        What is known of these.
     """
     farthest, widest = allowed
 
@@ -129,7 +160,7 @@ def choose_bounds(
     if noise(farthest, widest) <= NOTHING:
         return Bounds(farthest, widest, farthest * widest, spread)
     radius = math.sqrt(base_square(k))
-    limit = _best_limit(n, noise(radius, 1.0), tail, moved_share(k))
+    limit = _best_limit(n, noise(radius, 1.0), residuals, moved_share(k))
     room = FREE / noise(radius, limit)
     quiet = radius * math.sqrt(_MATRIX_NOISE * n * mu / (4 * math.sqrt(k) * base_square(k)))
     longer = radius * max(_best_length(n, k, noise(radius, limit), bent.lost), room)
@@ -139,16 +170,26 @@ def choose_bounds(
         longer = _best_radius(noise(1.0, limit), bent, ends)
         if longer <= usual:
             break
-        radius, limit = longer, _best_limit(n, noise(longer, 1.0), tail, moved_share(k))
+        radius, limit = longer, _best_limit(n, noise(longer, 1.0), residuals, moved_share(k))
     limit = max(limit, min(limit * FREE / noise(radius, limit), _MOST_LIMIT))
     radius, limit = min(radius, farthest), min(limit, widest)
-    most = limit if weighted or tail.any else NEARLY_ALL
+    most = limit if residuals.weighted or residuals.tail.any else NEARLY_ALL
     return Bounds(radius, limit, _meat_limit(n, mu, k, radius, limit, most), spread)
 
 
-def pilot_bounds(n: int, mu: float, k: int, allowed: tuple[float, float], tail: Tail = NO_TAIL) -> Bounds:
-    """Bounds for a release that only improves the coordinates of the next; see :func:`choose_bounds`."""
-    radius, limit = math.sqrt(base_square(k)), NEARLY_ALL
+def pilot_bounds(
+    n: int,
+    mu: float,
+    k: int,
+    allowed: tuple[float, float],
+    tail: Tail = NO_TAIL,
+    limit: float = NEARLY_ALL,
+) -> Bounds:
+    """Bounds for a release that only improves the coordinates of the next; see :func:`choose_bounds`.
+
+    Residuals are clipped at `limit`, or farther out where what was counted there is most of their spread.
+    """
+    radius = math.sqrt(base_square(k))
     if tail.square > MOST_SQUARE:
         limits = np.append(limit, np.maximum(tail.upper, limit))
         error = (2 * radius / mu * limits) ** 2 + (n * tail.lost(limits)) ** 2
@@ -174,18 +215,19 @@ def _best_radius(noise: float, bent: Bent, ends: tuple[float, float]) -> float:
     return float(radii[np.argmin(np.concatenate(sizes))])
 
 
-def _best_limit(n: int, noise: float, tail: Tail, moved: float) -> float:
+def _best_limit(n: int, noise: float, residuals: Residuals, moved: float) -> float:
     """L of least error: what noise and sampling make of an entry of the score, and n times a squared bias.
 
-    The bias is what exponential errors lose, or what counted rows do, in a share `moved` of entries.
+    The bias is what is missing of exponential errors, or what counted rows lose, in a share `moved` of
+    entries.
 
     In units of the variance of an entry of the score of normal residuals, whose slope clipping at L makes
     P(|z| < L); `noise` is the sd of the noise over that of sampling at L = 1.
     """
+    tail = residuals.tail
     limits = np.append(_LIMITS, tail.upper)
-    kept = 1 - 2 * special.ndtr(-limits)
-    left = kept - 2 * limits * np.exp(-(limits**2) / 2) / math.sqrt(2 * math.pi) + limits**2 * (1 - kept)
-    lost = np.maximum(np.exp(-(limits + 1)), math.sqrt(moved) * tail.lost(limits))
+    kept, left = 1 - 2 * special.ndtr(-limits), square_of_normal(limits)
+    lost = np.maximum(residuals.missing(limits), math.sqrt(moved) * tail.lost(limits))
     error = (left + (noise * limits) ** 2) / np.maximum(kept, 1e-6) ** 2 + n * lost**2
     return float(limits[np.argmin(error)])
 

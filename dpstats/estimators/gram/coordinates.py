@@ -1,7 +1,7 @@
 """Coordinates of a release of second moments: where rows are nearly white and residuals small."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -10,7 +10,14 @@ import numpy as np
 from dpstats.curator import Release
 from dpstats.estimators.apart import Whereabouts
 from dpstats.estimators.engine.finish import to_user
-from dpstats.estimators.gram.bounds import Bounds, base_square
+from dpstats.estimators.gram.bounds import (
+    NEAR,
+    Bounds,
+    base_square,
+    lost_of_mean,
+    moved_share,
+    square_of_normal,
+)
 from dpstats.estimators.gram.levels import (
     expected_moments,
     of_levels,
@@ -179,7 +186,10 @@ class Coordinates:
         shape = np.eye(len(gram)) if known.shape is None else known.shape
         error = noise.cross**2 * np.eye(len(gram)) + noise.gram**2 / 2 * float(delta @ shape @ delta) * shape
         sure = max(left - SURE * noise.square, 0.0)
-        left = max(left, 0.0) + tail.beyond(limit) + 2 * float(np.sum(told.gain * error))
+        # what residuals surely have, and a near limit leaves not of them, as it would of normal ones
+        usual = float(square_of_normal(limit)) * (limit <= NEAR)
+        taken = max(self.told[0] * usual - square - SURE * noise.square, 0.0)
+        left = max(left, 0.0) + max(tail.beyond(limit), taken) + 2 * float(np.sum(told.gain * error))
         sigma = math.sqrt(max(left, 2 * noise.square, 1e-6)) if noise.square < 0.5 else 1.0
         whitening = self._whitening(told.gram, noise.gram) if whiten else self.whitening
         line = self.line + self.sigma * self.whitening @ delta
@@ -189,7 +199,22 @@ class Coordinates:
         # weights and limits change from one release to the next, and move the line within its sampling error
         prior = way @ (told.gain @ error @ told.gain.T + told.left) @ way.T + np.eye(len(gram)) / n
         seen, tail = (sure / sigma**2, limit / sigma), tail.over(1 / self.sigma)
-        return Coordinates(self.scale, whitening, line, self.sigma * sigma, prior, expected, tail, seen)
+        found = Coordinates(self.scale, whitening, line, self.sigma * sigma, prior, expected, tail, seen)
+        return found if noise.known else found._clipped(limit / sigma, taken / sigma**2)
+
+    def _clipped(self, limit: float, taken: float) -> "Coordinates":
+        """With what a limit of residuals may have moved the line by.
+
+        Along the constant what exponential ones lose, e^-(limit + 1). A share `taken` of their square is that
+        of rows beyond, whose means lose taken / 2 limit at most, along whatever they go with.
+        """
+        if limit >= self.widest:
+            return self
+        k = len(self.line)
+        more = moved_share(k) * (taken / (2 * limit)) ** 2 * np.eye(k)
+        if self.constant is not None:
+            more += float(lost_of_mean(limit)) ** 2 * np.outer(self.constant, self.constant)
+        return replace(self, prior=self.prior + more)
 
     def open(self, gram: np.ndarray, noise: float) -> np.ndarray:
         """The prior, with what columns of few values that are not alike may explain of the response.

@@ -16,20 +16,22 @@ from dpstats.curator import Curator, Release
 from dpstats.estimators.apart import Apart
 from dpstats.estimators.bends import WIDE, ReleasedLine, bend_public, judged, standardised
 from dpstats.estimators.columns import find_columns
-from dpstats.estimators.engine.bounds import base_square
+from dpstats.estimators.engine.bounds import NEARLY_ALL, base_square
 from dpstats.estimators.engine.plan import Plan
 from dpstats.estimators.engine.some import some_rows
 from dpstats.estimators.gram.bounds import (
     FOURTH,
     MEAT,
+    NEAR,
     SPREAD,
     Bounds,
+    Residuals,
     choose_bounds,
     pilot_bounds,
 )
 from dpstats.estimators.gram.coordinates import Coordinates, public_coordinates, second_moments
 from dpstats.estimators.gram.curves import MOVED, Curves, look_for_curves, may_bend
-from dpstats.estimators.gram.far import KEPT, Distances, FarRows
+from dpstats.estimators.gram.far import KEPT, Distances, FarRows, missing
 from dpstats.estimators.gram.lengths import LongRows, count_lengths, slopes_of
 from dpstats.estimators.gram.levels import may_be_constant
 from dpstats.estimators.gram.pure import fit_pure
@@ -249,12 +251,14 @@ def _gaussian(
     else:
         place = Coordinates.of_scale(find_columns(some, plan.columns, box, False, constant))
     k = len(place.line)
+    limit = NEARLY_ALL
     for step, cost in enumerate(plan["pilots"], 1):
         if step == len(plan["pilots"]):
             place = with_reach(some, plan.cost("reach"), place, weighted)
             some = curator  # whose line has hardly an error of its own, where columns are looked at for bends
+            limit = NEAR if own and not place.tail.any else NEARLY_ALL
         mu, n = some.cost_per_row(cost), place.scale.rows(some.n)
-        bounds = pilot_bounds(n, mu, k, place.allowed, place.reach)
+        bounds = pilot_bounds(n, mu, k, place.allowed, place.reach, limit)
         release = some.release("residual_moments", cost, **place.public(bounds))
         gram, cross, square, noise = second_moments(release, bounds, n)
         place = place.improved(gram, cross, square, noise, n, limit=bounds.limit)
@@ -264,7 +268,8 @@ def _gaussian(
     curves = look_for_curves(curator, plan.cost("curves"), place, long)
     final = curves.spent(plan).cost("final")
     mu = curator.cost_per_row(final)
-    bounds = choose_bounds(n, mu, k, place.allowed, may_bend(long, curves, place, own), weighted, place.reach)
+    bent, residuals = may_bend(long, curves, place, own), Residuals(place.reach, weighted, missing)
+    bounds = choose_bounds(n, mu, k, place.allowed, bent, residuals)
     if place.tail.any:
         farthest = max(bounds.spread_limit, bounds.limit * place.sigma)
         bounds = replace(bounds, spread_limit=farthest)
@@ -284,6 +289,7 @@ def _gaussian(
     moments = clipped = _moments(release, place, bounds)
     if far:
         rows = FarRows.of(release, bounds, n, distances)
+        moments = rows.doubting(moments, bounds.limit, place.told[1])
         moments, clipped = rows.heard(moments, bounds.limit), rows.clipped(moments, bounds.limit)
     moments = replace(moments, **place.reach.known(bounds.limit))
     return moments, clipped, place, bounds, long, curves

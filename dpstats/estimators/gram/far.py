@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from dpstats.curator import Release
-from dpstats.estimators.gram.bounds import MEAT, Bounds, moved_share
+from dpstats.estimators.gram.bounds import MEAT, Bounds, lost_of_mean, moved_share
 from dpstats.moments import LinearMoments
 
 # Share of the limit that a far row keeps in the score of the line. The less, the more is told of where far
@@ -34,6 +34,10 @@ _MEAN, _DOUBT = 1.3, 0.5
 _LIKELIER = 5.0
 # sizes of the number of farther rows that are weighed, from half of its noise on
 _SIZES, _LEAST, _MOST = 14, 0.5, 8.0
+# How far a limit moves a line where errors differ in spread, over what it takes of their mean. A slope of
+# exponential errors whose sd changes by 3 / 10 over that of a column is moved .9 and 1.2 times as far as the
+# intercept by limits of two and three sds, and the line thus 1.3 and 1.6 times.
+_SPREAD = 2.0
 _COUNTED = 0.85  # of sums over cosines and sines of angles, which add up to 1 to 1.41
 
 
@@ -70,6 +74,16 @@ class Distances(NamedTuple):
         return dict(edges=limit * self.edges, code=self.code)
 
 
+def missing(limit: np.ndarray) -> np.ndarray:
+    """How far the mean of exponential errors may be off at a limit, in sds, once far rows were told.
+
+    Of those up to `_NEAR` limits it is not known how far they lie; farther ones noise may hide.
+    """
+    farther = np.exp(-(_NEAR * limit + 1))
+    near = _NEAR_DOUBT * (_NEAR_MEAN - KEPT) * limit * (lost_of_mean(limit) - farther)
+    return np.hypot(near, ((_NEAR - 1) * limit + 1) * farther)
+
+
 @dataclass(frozen=True)
 class FarRows:
     """What was released of rows beyond the limit.
@@ -101,15 +115,32 @@ class FarRows:
         one = n * bounds.radius**2 * math.sqrt(lost * (2 / (1 + MEAT**2) - lost))
         return cls(found[-1] / one, release.sd / one, found[:-1] / along, release.sd / along, distances)
 
+    @property
+    def _weights(self) -> np.ndarray:
+        """What adds up the codes of distances to about 1, whatever the distance."""
+        return np.array([1.0, _COUNTED, _COUNTED])[: len(self.shares)]
+
     def clipped(self, moments: LinearMoments, limit: float) -> LinearMoments:
         """Moments in whose score these rows are at the limit."""
-        weights = np.array([1.0, _COUNTED, _COUNTED])[: len(self.shares)]
         rest = (1 - KEPT) * limit
         return replace(
             moments,
-            cross=moments.cross + rest * self.sides @ weights,
-            noise_cross=math.hypot(moments.noise_cross, rest * self.sides_sd * np.linalg.norm(weights)),
+            cross=moments.cross + rest * self.sides @ self._weights,
+            noise_cross=math.hypot(moments.noise_cross, rest * self.sides_sd * np.linalg.norm(self._weights)),
         )
+
+    def doubting(self, moments: LinearMoments, limit: float, before: float) -> LinearMoments:
+        """Moments whose prior knows what the limit of the last pilot, `before`, may have moved its line by.
+
+        Of exponential errors e^(limit - before) times as many lay beyond that limit, on the same sides. A
+        line is moved so by no more than `_SPREAD` times what errors of one spread lose of their mean: the
+        noise of sides would say more. Where rows are white, that is as far as their sides go.
+        """
+        moved = self.sides @ self._weights
+        size = max(float(np.linalg.norm(moved)), 1e-300)
+        times = min(math.exp(limit - before), _SPREAD * float(lost_of_mean(before)) / size)
+        assert moments.prior is not None
+        return replace(moments, prior=moments.prior + times**2 * np.outer(moved, moved))
 
     def heard(self, moments: LinearMoments, limit: float) -> LinearMoments:
         """Moments in whose score these rows count as far as it was told where they lie, and how far."""

@@ -17,7 +17,7 @@ from dpstats.curator import Curator, Release
 from dpstats.estimators.columns import find_columns
 from dpstats.estimators.engine.bounds import NEARLY_ALL, base_square
 from dpstats.estimators.engine.plan import Plan
-from dpstats.estimators.gram.bounds import Bounds, choose_bounds, pilot_bounds
+from dpstats.estimators.gram.bounds import Bounds, Residuals, choose_bounds, pilot_bounds
 from dpstats.estimators.gram.coordinates import Coordinates, GramNoise, public_coordinates, second_moments
 from dpstats.estimators.gram.curves import Curves, look_for_curves, may_bend
 from dpstats.estimators.gram.lengths import LongRows, axes_of, count_lengths
@@ -57,7 +57,8 @@ def fit_pure(
     curves = look_for_curves(curator, plan.cost("curves"), place, long)
     final = curves.spent(plan).cost("final")
     mu = _equivalent(curator, final, place)
-    bounds = choose_bounds(n, mu, k, place.allowed, may_bend(long, curves, place, own), weighted, place.reach)
+    bent = may_bend(long, curves, place, own)
+    bounds = choose_bounds(n, mu, k, place.allowed, bent, Residuals(place.reach, weighted))
     release = curator.release("residual_score", final, **place.public(bounds))
     score = _Score(release, bounds, n)
     kept, weight = kept_square(k, bounds.radius), mean_weight(k, bounds.radius)
