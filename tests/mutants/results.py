@@ -706,7 +706,7 @@ MUTANTS = (
     planted(
         "all that octaves tell of a square is lost by rows that weigh less",
         "models/test_bends.py::test_a_curved_yes_or_no_whose_rows_all_count_is_no_news",
-        ("estimators/newton/check.py", "_BY_OCTAVES = 7 / 3", "_BY_OCTAVES = 0.0"),
+        ("estimators/newton/check.py", "BY_OCTAVES = 7 / 3", "BY_OCTAVES = 0.0"),
     ),
     planted(
         "what a skewed column loses of its spread is nothing (glm)",
@@ -795,9 +795,24 @@ MUTANTS = (
         "models/test_bends.py::test_two_half_lengths_of_a_dose_whose_effect_ends_reach_where_long_rows_say_that_it_does",
         (
             "estimators/newton/far.py",
-            "np.where(further, np.minimum(",
-            "np.where(False & further, np.minimum(",
+            "& problem.family.unlimited | unheard",
+            "& False | unheard",
         ),
+    ),
+    planted(
+        "rows that the line foretells are thought to hold all that may move it (glm)",
+        "models/test_bends.py::test_where_the_line_foretells_far_rows_the_few_that_contradict_may_move_it",
+        ("estimators/newton/far.py", "contradict.min() < 1", "False"),
+    ),
+    planted(
+        "all rows of which a line has heard little are thought to be foretold (glm)",
+        "models/test_bends.py::test_a_rare_answer_that_far_rows_may_give_is_not_foretold",
+        ("estimators/newton/far.py", "contradict.min() < 1", "True"),
+    ),
+    planted(
+        "a line is thought to have heard little of any column (glm)",
+        "models/test_bends.py::test_far_rows_of_a_column_of_which_the_line_has_heard_are_not_foretold",
+        ("estimators/newton/far.py", "> BY_OCTAVES * heard[j]", "> 0.0"),
     ),
     planted(
         "far rows of numbers that hold one value in most rows are thought to be as many as of others",

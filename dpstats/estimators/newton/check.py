@@ -48,7 +48,7 @@ _LOWEST, _UNEXPLAINED = -2.0, 0.2
 NEARLY_TOLD = 0.35
 # Octaves take squares of their rows for 7 / 12 of the largest, which may be 1 / 4 of it: what they tell of a
 # column's square is surely more than rows that were weighted have by this factor
-_BY_OCTAVES = 7 / 3
+BY_OCTAVES = 7 / 3
 
 
 @dataclass(frozen=True)
@@ -254,7 +254,7 @@ def released_line(located: Located, read: Read, found: Estimate) -> ReleasedLine
         located.offset,
         read.phi,
         read.lost,
-        np.where(located.squares > _BY_OCTAVES * heard, located.squares, heard),
+        np.where(located.squares > BY_OCTAVES * heard, located.squares, heard),
         skewed=located.skewed,
     )
 
