@@ -132,12 +132,15 @@ def _meant(cell: object, variable: Variable) -> str:
 
 
 def coded(cells: Any, variable: Variable) -> Any:
-    """The numbers 1 and 0 of cells that are codes of a flag or event; other cells as they are."""
-    texts = np.asarray(cells)
-    if not isinstance(variable, Flag | Event) or texts.dtype.kind not in "OUS":
+    """The numbers 1 and 0 of texts that are codes of a flag or event, NaN of others; all else as it is."""
+    several = isinstance(cells, list | tuple | pd.Series) or (
+        isinstance(cells, np.ndarray) and cells.ndim == 1
+    )
+    texts = several and len(cells) > 0 and all(isinstance(cell, str) for cell in cells)
+    if not texts or not isinstance(variable, Flag | Event):
         return cells
-    frame, schema = pd.DataFrame({"y": texts}), Schema(y=variable)
-    return next(open_rows(frame, schema, ["y"]).blocks(max(1, len(frame))))["y"]
+    frame, schema = pd.DataFrame({"y": list(cells)}), Schema(y=variable)
+    return next(open_rows(frame, schema, ["y"]).blocks(len(frame)))["y"]
 
 
 def expected(variable: Variable) -> str:
