@@ -33,6 +33,7 @@ ALLOWED = {
     "models/glm.py": {"BINOMIAL": "logit is of it and has methods of its own", "GAUSSIAN": "it is dps.ols"},
     "estimators/published/truncated.py": {"BINOMIAL": "of the paper", "POISSON": "of the paper"},
     "estimators/gram/estimate.py": {"GAUSSIAN": "scores of a linear model"},
+    "estimators/one_bend.py": {"SEV": "of proportional hazards, as log times have it"},
     "estimators/location_scale/signs.py": {"NORMAL": "as what predictions are taken for"},
     "planning/trials.py": {"GAUSSIAN": "the law of a linear model", "BINOMIAL": "how long logit takes"},
     "planning/truth.py": {"POISSON": "counts whose alpha is sought are made up of it"},
