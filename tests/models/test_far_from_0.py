@@ -165,9 +165,15 @@ def test_a_column_far_from_0_has_the_fit_of_the_shifted_column(name: str, formul
             unit = np.array([half if each == "x" else 1.0 for each in slopes])
             shift = (fit.params[slopes] * unit - near.params[slopes]) / near.bse[slopes]
             errors = fit.bse[slopes] * unit / near.bse[slopes]
-            assert np.abs(shift).max() < 0.01 and errors.min() > 0.97
-            if abs(far) < 1e7 * half:  # farther out, errors are long where rounding hides them
-                assert errors.max() < 1.03 and [*dict(fit.flags)] == [*dict(near.flags)]
+            assert np.abs(shift).max() < 0.03 and errors.min() > 0.97
+            if (
+                abs(far) < 1e7 * half
+            ):  # farther out, errors are long where rounding hides them, and hide bends
+                assert (
+                    np.abs(shift).max() < 0.01
+                    and errors.max() < 1.03
+                    and [*dict(fit.flags)] == [*dict(near.flags)]
+                )
             if "Intercept" in near.params.index:
                 at = [each.t_test(_row(each, x)).sd[0] for each, x in ((near, 0.0), (fit, far))]
                 assert at[0] * 0.97 < at[1] < np.inf

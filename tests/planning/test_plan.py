@@ -302,7 +302,7 @@ def test_a_plot_has_a_line_and_a_floor_for_each_term() -> None:
         floor = ax.lines[1].get_ydata()
         assert places[3] == at and (half >= floor).all()
         assert floor[0] / floor[-1] == pytest.approx(8 if against == "rows" else 1)
-        assert half[0] > half[3] > half[-1]
+        assert half[0] > half[2] > half[-1]  # from the budget of the fit on they are as without noise
     with pytest.raises(SpecificationError, match="against= is 'budget' or 'rows', not 'time'"):
         ahead.plot(against="time")
 
@@ -599,18 +599,21 @@ def test_what_was_described_of_a_subset_is_planned_for_the_rows_of_it() -> None:
     schema = dps.Schema(z=SCHEMA["z"], y=SCHEMA["y"], m=dps.levels("a", "b"))
     with testing.noise(testing.SeededNoise(1)):
         found = dps.describe(rows, schema, dps.zcdp(0.5), columns=["z", "y"], subset="m == 'b'")
-        fit = dps.ols("y ~ z", rows, schema, subset="m=='b'").fit(dps.zcdp(0.5))
-    for told in (found, fit.moments):
+        paid = dps.ols("y ~ z", rows, schema, subset="m=='b'")
+        fits = [paid.fit(dps.zcdp(0.5)) for _ in range(9)]
+    for told in (found, fits[0].moments):
         model = dps.ols("y ~ z", None, schema, subset='"b" == m')
         ahead = model.plan(dps.zcdp(0.5), N, covariates=told, scale=1)
-        np.testing.assert_allclose(ahead.table()["std_error"], fit.bse, rtol=0.1)
+        np.testing.assert_allclose(
+            ahead.table()["std_error"], np.median([fit.bse for fit in fits], axis=0), rtol=0.1
+        )
         said = re.search(r"(\d+) % of the rows are in the subset", " ".join(str(ahead.summary()).split()))
         assert said and abs(int(said[1]) - 30) <= 3  # the noise of the description
         for other in (None, "m == 'a'"):
             ahead = dps.plan(dps.ols("y ~ z", None, schema, subset=other), dps.zcdp(0.5), N, told, scale=1)
             assert told.subset is not None
             assert f"is of the rows with {told.subset}" in " ".join(str(ahead.summary()).split())
-    assert "Subset" in str(fit.moments) and "m=='b'" in str(fit.moments)
+    assert "Subset" in str(fits[0].moments) and "m=='b'" in str(fits[0].moments)
 
 
 @pytest.mark.parametrize("alpha", [0.0, 0.5])

@@ -343,7 +343,9 @@ def test_without_a_unit_no_row_is_looked_at():
 
 
 def test_a_table_without_the_column_of_the_unit_says_so():
-    with pytest.raises(DataError, match="no column 'number'. The schema says that it holds the unit of privacy"):
+    with pytest.raises(
+        DataError, match="no column 'number'. The schema says that it holds the unit of privacy"
+    ):
         open_rows(FRAME, SCHEMA.unit("number", max_rows=1), NAMES)
 
 

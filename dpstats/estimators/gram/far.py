@@ -193,8 +193,7 @@ class FarRows:
         likely += (trust @ (side.T / self.sides_sd) ** 2 - np.log1p(gain).sum(axis=1, keepdims=True)) / 2
         prior = np.outer(sizes / (1 + sizes**2), 1 / reach)
         weights, most = prior / prior.sum() * np.exp(likely - likely.max()), float(likely.max())
-        likelier = float(np.clip(most + math.log(weights.sum()), -100.0, 100.0))
-        chance = max(1 - _LIKELIER * math.exp(-likelier), 0.0)
+        chance = max(1 - _LIKELIER * math.exp(-np.clip(most + math.log(weights.sum()), -100, 100)), 0.0)
         weights *= chance / weights.sum()
         told, missing = trust[:, None] * side, reach - KEPT
         moved = np.einsum("sr,srk->k", weights * missing, told)
