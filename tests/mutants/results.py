@@ -1885,7 +1885,7 @@ MUTANTS = (
     planted(
         "rows farther than twice a limit are believed in whether a release is likelier with them or not",
         "estimators/test_far.py::test_farther_rows_that_may_be_noise_move_nothing",
-        (FAR, "_LIKELIER / math.exp", "0.0 / math.exp"),
+        (FAR, "_LIKELIER * math.exp", "0.0 * math.exp"),
     ),
     planted(
         "a code of distances may be of any length",
