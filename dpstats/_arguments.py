@@ -148,14 +148,19 @@ def folded(text: str) -> str:
     return re.sub(r"[\W_]+", "", unicodedata.normalize("NFKD", text)).casefold()
 
 
+def spelt_as(text: str, known: Iterable[str]) -> str | None:
+    """The first of the texts that is this one in another spelling, or itself; None if there is none."""
+    return next((one for one in known if folded(one) == folded(text)), None)
+
+
 def alike(given: object, known: Iterable[str], least: float = 0.6) -> list[str]:
     """The options that texts are like, of one text or of as many as a person types, which are no options."""
-    folded, several, found = {one.casefold(): one for one in known}, listed(given)[:MOST_SHOWN], []
+    spelling_of, several, found = {one.casefold(): one for one in known}, listed(given)[:MOST_SHOWN], []
     texts = {one.casefold() for one in several if isinstance(one, str)}
-    for text in sorted(one for one in texts if folded.get(one) not in several):
-        close = get_close_matches(text, folded, cutoff=least)
+    for text in sorted(one for one in texts if spelling_of.get(one) not in several):
+        close = get_close_matches(text, spelling_of, cutoff=least)
         close.sort(key=lambda one: sorted(one) != sorted(text))  # letters in another order first
-        found += [folded[one] for one in close[:1]]
+        found += [spelling_of[one] for one in close[:1]]
     return list(dict.fromkeys(found))
 
 

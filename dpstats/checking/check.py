@@ -20,7 +20,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from dpstats._arguments import folded
+from dpstats._arguments import folded, spelt_as
 from dpstats._private import forgetful, forgetting
 from dpstats.errors import SpecificationError
 from dpstats.formula import Design, build_design
@@ -100,8 +100,8 @@ def reason(cell: Any, variable: Variable, decimal: str = ".") -> str:
     if text in MISSING_TEXTS or text != text.strip():
         return MISSING if text in MISSING_TEXTS else NO_BLANK
     if variable.all:
-        alike = [one for one in variable.all if folded(one) == folded(text)]
-        another = f"{alike[0]!r} in another spelling" if alike else "not declared"
+        alike = spelt_as(text, variable.all)
+        another = f"{alike!r} in another spelling" if alike is not None else "not declared"
         return "as declared" if text in variable.all else another
     if grouped := _GROUPED.fullmatch(text):
         comma = "decimal=',', " if grouped[1] == "." or (grouped[1] != "," and "," in text) else ""

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from dpstats._arguments import alike, folded
+from dpstats._arguments import alike, spelt_as
 from dpstats.errors import SpecificationError
 from dpstats.rows import MISSING_TEXTS, open_rows
 from dpstats.schema import Event, Flag, Levels, Schema, Variable, usable
@@ -126,8 +126,8 @@ def _meant(cell: object, variable: Variable) -> str:
     if not isinstance(cell, str):
         return ""
     if variable.all:
-        alike = [one for one in variable.all if folded(one) == folded(cell)]
-        return f"; it is {alike[0]!r} in another spelling" if alike else ""
+        meant = spelt_as(cell, variable.all)
+        return "" if meant is None else f"; it is {meant!r} in another spelling"
     return "; with a decimal comma it is a text: write a point" if re.search(r"\d,\d", cell) else ""
 
 

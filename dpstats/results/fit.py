@@ -415,8 +415,8 @@ def _cells(record: Record, term: str, exponentiate: bool) -> tuple[str, str]:
     se = float(bse(record)[j])
     if math.isinf(se):
         return NOT_ESTIMABLE, ""
-    value = float(record.params[j])
-    return figures(math.exp(value) if exponentiate else value), f"({figures(se)})"
+    value = np.exp(record.params[j]) if exponentiate else record.params[j]
+    return figures(float(value)), f"({figures(se)})"
 
 
 def _family(record: Record) -> str:

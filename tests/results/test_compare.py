@@ -2,6 +2,7 @@
 
 import importlib
 import pickle
+from dataclasses import replace
 from itertools import product
 
 import maketables
@@ -201,3 +202,10 @@ def test_fits_are_compared_by_their_ratios() -> None:
     assert f"{np.exp(fits[1].params['sex']):.3f}" in text and f"{fits[1].params['sex']:.3f}" not in text
     with pytest.raises(SpecificationError, match="exponentiate=True needs a link"):
         dps.compare(glm("poisson"), capacitor(dist="sev"), exponentiate=True)
+
+
+@pytest.mark.filterwarnings("error::RuntimeWarning")
+def test_a_ratio_beyond_all_numbers_is_infinite_as_in_other_tables() -> None:
+    fit = glm("poisson")
+    steep = fit._of(replace(fit.record, params=np.full(len(fit.record.params), 800.0)))
+    assert "inf" in str(dps.compare(steep, exponentiate=True)).split()
