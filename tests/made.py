@@ -8,7 +8,7 @@ import numpy as np
 
 from dpstats.budget import Budget, gdp
 from dpstats.curator import Curator
-from dpstats.curator.blocks import RowReader, RowSource
+from dpstats.curator.blocks import PublicDesign, RowSource
 from dpstats.curator.lattice import LatticeSum, coordinates
 from dpstats.curator.noise import NoiseSource
 from dpstats.families import SEV
@@ -127,7 +127,7 @@ def public_parameters(d: int) -> dict[str, dict[str, object]]:
 def under(
     source: NoiseSource | None,
     rows: RowSource,
-    design: RowReader,
+    design: PublicDesign,
     budget: Budget,
     block_rows: int | None = None,
 ) -> Curator:

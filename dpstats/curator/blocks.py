@@ -4,51 +4,28 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, Protocol, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import numpy as np
 
 from dpstats._private import HoldsRows
+from dpstats.formula import Design
 from dpstats.formula.block import Block
+from dpstats.formula.variables import VariableColumns
 from dpstats.rows.parts import BLOCK_ROWS, TablePart, cut
 from dpstats.rows.rows import Rows
 from dpstats.schema import Unit
+
+if TYPE_CHECKING:
+    from dpstats.curator.curator import Folded
 
 T = TypeVar("T")
 _KEPT_BYTES = 2**27
 _PIECE_BYTES = 2**24  # more than large pages need, and no more than allocators keep for the next fit
 _CACHE_LINE = 64  # bytes
 
-
-class PublicDesign(Protocol):
-    """What a statistic may know of the design."""
-
-    @property
-    def names(self) -> tuple[str, ...]: ...
-    @property
-    def has_intercept(self) -> bool: ...
-    @property
-    def delayed(self) -> bool: ...
-    @property
-    def intervals(self) -> bool: ...
-    @property
-    def offset_bounds(self) -> tuple[float, float]: ...
-    @property
-    def weights(self) -> str | None: ...
-    @property
-    def counts_units(self) -> bool: ...
-    @property
-    def strata(self) -> int: ...
-    @property
-    def subset(self) -> str | None: ...
-
-
-class RowReader(PublicDesign, Protocol):
-    """A design: public facts, and a row-wise function of a block, which may be written to reused memory."""
-
-    def read(self, block: dict[str, np.ndarray], memory: Scratch | None = None) -> Block: ...
-
-
+PublicDesign: TypeAlias = "Design | VariableColumns | Folded"
+"""What blocks are read through. A statistic may know the public facts that all of these have in common."""
 _SIDES = 2**8  # of the coin of a row, a byte
 
 
@@ -114,7 +91,7 @@ class Blocks(HoldsRows):
         For what statistics make of blocks that stay; None without room for two like exog and a column more.
     """
 
-    def __init__(self, rows: RowSource, design: RowReader, size: int) -> None:
+    def __init__(self, rows: RowSource, design: PublicDesign, size: int) -> None:
         self._rows, self._design, self._size = rows, design, size
         width = len(design.names) + 5 + design.delayed + 2 * design.intervals  # with the response
         width += design.strata > 1
@@ -142,7 +119,7 @@ class Blocks(HoldsRows):
         self._kept = kept  # a whole pass, or nothing
 
 
-def passed(design: RowReader, blocks: Iterable[dict[str, np.ndarray]]) -> Iterator[Block]:
+def passed(design: PublicDesign, blocks: Iterable[dict[str, np.ndarray]]) -> Iterator[Block]:
     """Blocks through a design, in memory that is used again: each holds until the next is asked for.
 
     Where memory is handed back at once, as glibc does for the workers of Dask, whose environment asks for it,

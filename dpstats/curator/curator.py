@@ -16,7 +16,7 @@ from dpstats._private import HoldsRows, protected
 from dpstats.budget import Budget, Pure
 from dpstats.curator import noise
 from dpstats.curator.account import GUARD, Account, Price, guarded
-from dpstats.curator.blocks import Block, Blocks, RowReader, RowSource, Sample, Scratch
+from dpstats.curator.blocks import Block, Blocks, PublicDesign, RowSource, Sample, Scratch
 from dpstats.curator.engines import chosen, gathered
 from dpstats.curator.lattice import MAX_ROWS, coordinates
 from dpstats.curator.law import (
@@ -96,7 +96,7 @@ class Folded:
 
     Parameters
     ----------
-    design : RowReader
+    design : PublicDesign
         With an intercept, its first column.
     bounds : array, shape (d, 2)
         Of its d covariates.
@@ -106,12 +106,18 @@ class Folded:
 
     names = ("Intercept",)
     has_intercept = True
+    delayed: bool
+    intervals: bool
+    counts_units: bool
+    strata: int
+    weights: str | None
+    subset: str | None
 
-    def __init__(self, design: RowReader, bounds: np.ndarray, slopes: np.ndarray) -> None:
+    def __init__(self, design: PublicDesign, bounds: np.ndarray, slopes: np.ndarray) -> None:
         self._design, self._slopes = design, np.append(0.0, slopes)
         ends = np.sort(np.asarray(bounds) * np.asarray(slopes)[:, None], axis=1).sum(axis=0)
         low, high = design.offset_bounds
-        self.offset_bounds = (low + float(ends[0]), high + float(ends[1]))
+        self.offset_bounds: tuple[float, float] = (low + float(ends[0]), high + float(ends[1]))
         self.delayed, self.intervals, self.weights = design.delayed, design.intervals, design.weights
         self.counts_units, self.strata = design.counts_units, design.strata
         self.subset = design.subset
@@ -149,7 +155,7 @@ class Curator(HoldsRows):
     ----------
     rows : RowSource
         Rows of the declared columns, :func:`dpstats.rows.open_rows`.
-    design : RowReader
+    design : PublicDesign
         From :func:`dpstats.formula.build_design`.
     budget : Budget
         The total, also when each release is chosen after seeing the last; see
@@ -192,7 +198,7 @@ class Curator(HoldsRows):
     def __init__(
         self,
         rows: RowSource,
-        design: RowReader,
+        design: PublicDesign,
         budget: Budget,
     ) -> None:
         self._setting, self._passes = noise.current(), 0
@@ -235,7 +241,7 @@ class Curator(HoldsRows):
         """
         return self.reading(Folded(self._design, bounds, slopes))
 
-    def reading(self, design: RowReader) -> "Curator":
+    def reading(self, design: PublicDesign) -> "Curator":
         """A curator of the same rows through another design, of the same variables and response.
 
         It draws on the same account. Public numbers and earlier releases alone say what the design is.

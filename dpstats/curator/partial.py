@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from dpstats._private import is_own
-from dpstats.curator.blocks import Block, Passing, PublicDesign, RowReader, Scratch, passed
+from dpstats.curator.blocks import Block, Passing, PublicDesign, Scratch, passed
 from dpstats.curator.lattice import Factor, LatticeSum, Total
 from dpstats.curator.statistics import REGISTRY, Statistic
 from dpstats.errors import DataError
@@ -140,13 +140,13 @@ class Task:
     Two such sums add up by ``+`` in whatever order, and count their rows; `name` is that of the release.
     """
 
-    design: RowReader
+    design: PublicDesign
     name: str
     summed: Callable[[Iterable[Block]], Any]
     size: int
 
     @staticmethod
-    def of(design: RowReader, asked: Sequence[Named], size: int) -> "Task":
+    def of(design: PublicDesign, asked: Sequence[Named], size: int) -> "Task":
         """The sums of registered statistics."""
         name = " and ".join(name for name, _ in asked)
         return Task(design, name, functools.partial(partial, design, asked), size)
