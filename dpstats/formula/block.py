@@ -5,7 +5,7 @@ The buffer is column-major, so that each column is written once and contiguously
 place and used from there in interactions.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import Protocol
@@ -16,12 +16,13 @@ from dpstats.errors import FormulaError
 from dpstats.formula.beside import Offset, Subset, Weights
 from dpstats.formula.expressions import ANYWHERE, clip_into
 from dpstats.formula.factors import CategoricalFactor, Factor, NumericFactor, PolynomialFactor, SplineFactor
-from dpstats.formula.jumps import jumps
 from dpstats.formula.layout import Atom, Columns
 from dpstats.formula.response import Ends, Response
 from dpstats.formula.strata import Axis, Strata
 from dpstats.schema import WEIGHS, Levels, usable
 
+LOOKS = 1024  # of the bounds; two jumps that undo each other within one are not seen
+LEAST = 1e-6  # share of a function's range that a jump is
 LINES = 20  # rows that hold the other variables of an expression where its jumps are looked for
 
 
@@ -335,3 +336,33 @@ def _write(
         out[:] = values[atom.factor, atom.index]
     else:  # a missing level (-1) takes the first row of the table; its row is switched off
         np.take(atom.table, codes[atom.factor], out=out, mode="clip")
+
+
+def jumps(columns: Callable[[np.ndarray], Sequence[np.ndarray]], bounds: tuple[float, float]) -> bool:
+    """Whether one of the columns changes at once somewhere between the bounds.
+
+    Comparisons, intervals of `cut` and roundings do, and hinges do not. Cells are halved while a function
+    changes in them, and what changes between neighbouring floats jumps.
+
+    Parameters
+    ----------
+    columns : callable
+        Takes values of the number, shape (n,); gives q arrays of this shape.
+    bounds : (low, high)
+    """
+    grid = np.linspace(*bounds, LOOKS + 1)
+    values = np.array(columns(grid), dtype=float)
+    least = LEAST * np.ptp(values, axis=1)
+    changes = np.abs(np.diff(values)) > least[:, None]
+    own, at = np.nonzero(changes)
+    low, high = grid[at], grid[at + 1]
+    while len(own):
+        middle = low + (high - low) / 2
+        if ((middle == low) | (middle == high)).any():
+            return True
+        left, right = np.concatenate([low, middle]), np.concatenate([middle, high])
+        own, each = np.tile(own, 2), np.arange(2 * len(own))
+        start, end = (np.array(columns(ends), dtype=float)[own, each] for ends in (left, right))
+        kept = np.abs(end - start) > least[own]
+        own, low, high = own[kept], left[kept], right[kept]
+    return False

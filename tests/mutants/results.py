@@ -514,7 +514,7 @@ MUTANTS = (
     planted(
         "a check of hazards takes the clock for known",
         "models/test_coxph.py::test_a_change_along_the_line_counts_what_moves_its_scores",
-        ("estimators/hazards/trend.py", " + clock**2)", ")"),
+        ("estimators/hazards/checks.py", " + clock**2)", ")"),
     ),
     planted(
         "hazards of the next cell begin where that begins",
@@ -1192,7 +1192,7 @@ MUTANTS = (
     planted(
         "a comparison and an interval of cut() are taken for slopes",
         "results/test_glm_effects.py::test_what_enters_by_steps_has_no_derivative",
-        ("formula/jumps.py", "LEAST = 1e-6", "LEAST = 2.0"),
+        ("formula/block.py", "LEAST = 1e-6", "LEAST = 2.0"),
     ),
     planted(
         "the units of a ratio in a summary are those of the bounds",

@@ -408,13 +408,13 @@ MUTANTS = (
     planted(
         "strata: the information on log sigma grows with the length of a row",
         f"{SEARCH}[strata_score-0-1]",
-        ("curator/statistics/martingale_parts.py", "/ np.sqrt(weight[:, 0])", "/ weight[:, 0]"),
+        ("curator/statistics/martingale.py", "/ np.sqrt(weight[:, 0])", "/ weight[:, 0]"),
     ),
     planted(
         "strata: a row's score goes to the first of them",
         "models/test_survreg_strata.py::test_a_row_is_of_its_own_stratum_alone",
         (
-            "curator/statistics/martingale_parts.py",
+            "curator/statistics/martingale.py",
             "Factor(chi, block.stratum)",
             "Factor(chi, 0 * block.stratum)",
         ),
@@ -422,14 +422,14 @@ MUTANTS = (
     small(
         "score alone: its last entry is free",
         "score_alone",
-        "martingale_parts",
+        "martingale",
         "2 * size, math.hypot(2 * size, last)",
         "2 * size, 1.2 * size",
     ),
     small(
         "sizes of the information: only the first moves",
         "information_sizes",
-        "martingale_parts",
+        "martingale",
         "self.sensitivity = float(np.linalg.norm(self.ranges))",
         "self.sensitivity = float(self.ranges[0])",
     ),
@@ -444,7 +444,7 @@ MUTANTS = (
     small(
         "scores of a known scale alone: one row more, not one replaced",
         "score_alone",
-        "martingale_parts",
+        "martingale",
         "self.sensitivity, last = 2 * size",
         "self.sensitivity, last = size",
         at="5-1",
@@ -452,7 +452,7 @@ MUTANTS = (
     small(
         "size of a known scale: no floor of the normal",
         "information_sizes",
-        "martingale_parts",
+        "martingale",
         "self.sensitivity = float(np.linalg.norm(self.ranges))",
         "self.sensitivity = min(float(np.linalg.norm(self.ranges)), 1.0)",
         at="6-1",

@@ -14,9 +14,10 @@ from dpstats.curator.statistics.hazard_score import HazardScore, HazardTrend
 from dpstats.curator.statistics.interval_counts import EntryCounts, ExitCounts, InspectionCounts
 from dpstats.curator.statistics.loglik import LikelihoodContrasts, LogLikelihood
 from dpstats.curator.statistics.margin import MarginCurvature, MarginSandwich, MarginScores
-from dpstats.curator.statistics.martingale import LocationScore, MartingaleScore
-from dpstats.curator.statistics.martingale_parts import (
+from dpstats.curator.statistics.martingale import (
     InformationSizes,
+    LocationScore,
+    MartingaleScore,
     ScoreAlone,
     StrataScore,
 )
