@@ -1,4 +1,4 @@
-"""Fits of times to failure: summary, predictions, and residuals of public rows."""
+"""Fits of times to failure: summary, predictions, plots, and residuals of public rows."""
 
 import math
 from collections.abc import Sequence
@@ -7,7 +7,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from dpstats._arguments import among
+from dpstats._arguments import Axes, among, axes
+from dpstats.results import survival_plots as plots
 from dpstats.results import survival_quantities as quantities
 from dpstats.results.document import FIXED, Estimates
 from dpstats.results.fit import Fit
@@ -22,15 +23,16 @@ from dpstats.results.intervals import (
 )
 from dpstats.results.newdata import NewData, Points, points
 from dpstats.results.notreleased import refusal
+from dpstats.results.plotting import per
 from dpstats.results.prediction import TIMES_ONLY, linear_predictor, predicted, where_estimable
 from dpstats.results.public_rows import LawFit, finite_numbers, public_responses
 from dpstats.results.record import Record
 from dpstats.results.released import method_where, value_where
 from dpstats.results.reliability import Reliability, stress_rows, stress_terms
 from dpstats.results.summary import ratio_row, ratio_rows, setting_text, table_of_ratios
-from dpstats.results.survival_plots import PlotsOfTime
+from dpstats.results.survival_curve import CurveFit
 from dpstats.results.survival_tables import contenders, of_rivals
-from dpstats.results.table import Table, capital
+from dpstats.results.table import Table, capital, price
 
 _SURELY = 0.99  # level at which an interval of what is off the law excludes 0, for a summary to say so
 _EACH = "is of fits with one scale for all rows, and each stratum has its own here"
@@ -65,7 +67,7 @@ def wear(shape: Estimate) -> str:
     return "beta = 1 not excluded"
 
 
-class SurvivalFit(Reliability, PlotsOfTime, LawFit, models=("survreg",)):
+class SurvivalFit(Reliability, LawFit, models=("survreg",)):
     """A time to failure with a location-scale distribution: lives, reliability and ratios.
 
     Examples
@@ -400,6 +402,153 @@ class SurvivalFit(Reliability, PlotsOfTime, LawFit, models=("survreg",)):
         if type in ("cox-snell", "martingale"):
             found = np.exp(self.record.distribution.family.log_cumulative_hazard(found))
         return pd.Series(failed - found if type == "martingale" else found, name="residual")
+
+    def plot_life(
+        self,
+        newdata: NewData | None = None,
+        times: plots.Range | None = None,
+        level: float = 0.95,
+        points: CurveFit | None = None,
+        ax: Axes | None = None,
+        *,
+        clip: bool = False,
+    ) -> Axes:
+        """Plot failed fractions against time on probability paper, where fits are straight lines.
+
+        Needs matplotlib.
+
+        Parameters
+        ----------
+        newdata : dict, list of dict, or DataFrame
+            One line with its band for each row.
+        times : (float, float), optional
+            Where lines begin and end; default: within the public bounds of the time, from 0.5 % to 99 %
+            failed.
+        level : float
+            Of the bands, point by point.
+        points : CurveFit, optional
+            Of :func:`dpstats.kaplan_meier`, drawn as points with limits. It has a budget of its own; without
+            it there are no points, because the times of the rows are private. Where `newdata` have a column
+            of the factor of the curve, such as a stress level, each line has the points of its own group. A
+            warning says which covariates of the fit the curve does not hold fixed, as lines do.
+        ax : matplotlib Axes, optional
+            Draw here; default: the axes of a new figure, ``plot_life(...).figure``.
+        clip : bool
+            As in `predict`.
+
+        Returns
+        -------
+        matplotlib Axes
+            Its vertical coordinate is z, the quantile of the standard variable.
+
+        Examples
+        --------
+        >>> curve = dps.kaplan_meier("Surv(time, status) ~ 1", drives.data, drives.schema).fit(dps.zcdp(0.1))
+        >>> fit.plot_life([at, {"temp": 40}], points=curve).figure.savefig("life.png")
+        """
+        record, at, ends, ax = self._lines("plot_life", newdata, times, ax, clip)
+        dist = record.distribution
+        grid = np.geomspace(*ends, plots.STEPS) if dist.log else np.linspace(*ends, plots.STEPS)
+        first = plots.draw(record, at, grid, quantities.standardized, np.array, level, ax)
+        if points is not None:
+            plots.draw_points(record, at, points, ends, level, ax, first)
+        plots.probability_paper(record, ends, ax)
+        if dist.log:
+            ax.axhline(0, color="0.6", linewidth=0.8, linestyle=":", zorder=0)
+        ax.set_ylabel("failed")
+        note = plots.NO_POINTS if points is None else f"points: Kaplan-Meier, {price(points)}"
+        ax.annotate(note, (0.98, 0.02), xycoords="axes fraction", ha="right", fontsize=8, color="0.35")
+        return plots.finish(record, at, capital(f"{dist.title} probability plot"), level, ax, points)
+
+    def plot_reliability(
+        self,
+        newdata: NewData | None = None,
+        times: plots.Range | None = None,
+        level: float = 0.95,
+        ax: Axes | None = None,
+        *,
+        clip: bool = False,
+    ) -> Axes:
+        """Plot R(t), the fraction that survives, against time. Needs matplotlib.
+
+        Parameters
+        ----------
+        newdata : dict, list of dict, or DataFrame
+        times : (float, float), optional
+        level : float
+        ax : matplotlib Axes, optional
+        clip : bool
+            As in `plot_life`.
+
+        Returns
+        -------
+        matplotlib Axes
+
+        Examples
+        --------
+        >>> fit.plot_reliability(at, times=(100, 2000)).get_ylabel()
+        'reliability'
+        """
+        record, at, ends, ax = self._lines("plot_reliability", newdata, times, ax, clip)
+        dist = record.distribution
+        start = 0.0 if dist.log and times is None else ends[0]  # all survive until time 0
+        plots.draw(
+            record,
+            at,
+            np.linspace(start, ends[1], plots.STEPS),
+            quantities.standardized,
+            dist.family.sf,
+            level,
+            ax,
+        )
+        ax.set(ylabel="reliability", ylim=(-0.02, 1.02), xlim=(start, ends[1]))
+        return plots.finish(record, at, "Reliability", level, ax)
+
+    def plot_hazard(
+        self,
+        newdata: NewData | None = None,
+        times: plots.Range | None = None,
+        level: float = 0.95,
+        ax: Axes | None = None,
+        *,
+        clip: bool = False,
+    ) -> Axes:
+        """Plot the hazard, the failure rate per unit of time, against time. Needs matplotlib.
+
+        Parameters
+        ----------
+        newdata : dict, list of dict, or DataFrame
+        times : (float, float), optional
+        level : float
+        ax : matplotlib Axes, optional
+        clip : bool
+            As in `plot_life`.
+
+        Returns
+        -------
+        matplotlib Axes
+
+        Examples
+        --------
+        >>> fit.plot_hazard(at).get_ylabel()
+        'hazard per day'
+        """
+        record, at, ends, ax = self._lines("plot_hazard", newdata, times, ax, clip)
+        plots.draw(record, at, np.linspace(*ends, plots.STEPS), quantities.log_hazard, np.exp, level, ax)
+        ax.set(ylabel=f"hazard{per(record.time_unit)}", xlim=ends)
+        last = [float(np.asarray(line.get_ydata(), dtype=float)[-1]) for line in ax.get_lines()]
+        last = [value for value in last if value > 0]
+        if last and max(last) > plots.DECADE * min(last):
+            ax.set_yscale("log")
+        else:
+            ax.ticklabel_format(axis="y", scilimits=(-3, 4))
+        return plots.finish(record, at, "Hazard", level, ax)
+
+    def _lines(
+        self, asked: str, newdata: NewData | None, times: plots.Range | None, ax: Axes | None, clip: bool
+    ) -> tuple[Record, Points, plots.Range, Axes]:
+        at = points(self.record, newdata, asked, clip)
+        return self.record, at, plots.time_range(self.record, at, times), axes(ax)
 
     def _draw(self, eta: np.ndarray, at: Points, rng: np.random.Generator) -> np.ndarray:
         z = self.record.distribution.family.quantile(rng.uniform(size=eta.shape))

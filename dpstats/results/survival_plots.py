@@ -10,27 +10,24 @@ from collections.abc import Callable
 
 import numpy as np
 
-from dpstats._arguments import Axes, axes, numbers, shown
+from dpstats._arguments import Axes, numbers, shown
 from dpstats.errors import SpecificationError
 from dpstats.results import survival_quantities as life
-from dpstats.results.fit import Fit
 from dpstats.results.intervals import privacy_share, standard_errors, transformed
-from dpstats.results.newdata import NewData, Points
-from dpstats.results.newdata import points as points_of
+from dpstats.results.newdata import Points
 from dpstats.results.plotting import (
     colour_beside,
     finished,
     left_out,
     line_with_band,
     of_model,
-    per,
     style,
     warn_of_pooled,
 )
 from dpstats.results.prediction import warn_of_lost
 from dpstats.results.record import Record
 from dpstats.results.survival_curve import CurveFit, named
-from dpstats.results.table import capital, in_unit, level_percent, plain, price
+from dpstats.results.table import in_unit, level_percent, plain
 
 # ticks of probability paper; where there is no room for all, the first ones stay
 FAILED = (0.1, 0.5, 0.01, 0.9, 0.001, 0.99, 0.0001, 0.999, 0.05, 0.02, 0.2, 0.7, 0.3, 0.95, 0.005)
@@ -191,148 +188,3 @@ def finish(
     share = privacy_share(record)[: record.n_location]
     title += f", {level_percent(level)} band"
     return finished(ax, title, *shown, share=share, fontsize="medium", wrap=True)
-
-
-class PlotsOfTime(Fit):
-    """Plots of a location-scale model of time."""
-
-    __slots__ = ()
-
-    def plot_life(
-        self,
-        newdata: NewData | None = None,
-        times: Range | None = None,
-        level: float = 0.95,
-        points: CurveFit | None = None,
-        ax: Axes | None = None,
-        *,
-        clip: bool = False,
-    ) -> Axes:
-        """Plot failed fractions against time on probability paper, where fits are straight lines.
-
-        Needs matplotlib.
-
-        Parameters
-        ----------
-        newdata : dict, list of dict, or DataFrame
-            One line with its band for each row.
-        times : (float, float), optional
-            Where lines begin and end; default: within the public bounds of the time, from 0.5 % to 99 %
-            failed.
-        level : float
-            Of the bands, point by point.
-        points : CurveFit, optional
-            Of :func:`dpstats.kaplan_meier`, drawn as points with limits. It has a budget of its own; without
-            it there are no points, because the times of the rows are private. Where `newdata` have a column
-            of the factor of the curve, such as a stress level, each line has the points of its own group. A
-            warning says which covariates of the fit the curve does not hold fixed, as lines do.
-        ax : matplotlib Axes, optional
-            Draw here; default: the axes of a new figure, ``plot_life(...).figure``.
-        clip : bool
-            As in `predict`.
-
-        Returns
-        -------
-        matplotlib Axes
-            Its vertical coordinate is z, the quantile of the standard variable.
-
-        Examples
-        --------
-        >>> curve = dps.kaplan_meier("Surv(time, status) ~ 1", drives.data, drives.schema).fit(dps.zcdp(0.1))
-        >>> fit.plot_life([at, {"temp": 40}], points=curve).figure.savefig("life.png")
-        """
-        record, at, ends, ax = self._lines("plot_life", newdata, times, ax, clip)
-        dist = record.distribution
-        grid = np.geomspace(*ends, STEPS) if dist.log else np.linspace(*ends, STEPS)
-        first = draw(record, at, grid, life.standardized, np.array, level, ax)
-        if points is not None:
-            draw_points(record, at, points, ends, level, ax, first)
-        probability_paper(record, ends, ax)
-        if dist.log:
-            ax.axhline(0, color="0.6", linewidth=0.8, linestyle=":", zorder=0)
-        ax.set_ylabel("failed")
-        note = NO_POINTS if points is None else f"points: Kaplan-Meier, {price(points)}"
-        ax.annotate(note, (0.98, 0.02), xycoords="axes fraction", ha="right", fontsize=8, color="0.35")
-        return finish(record, at, capital(f"{dist.title} probability plot"), level, ax, points)
-
-    def plot_reliability(
-        self,
-        newdata: NewData | None = None,
-        times: Range | None = None,
-        level: float = 0.95,
-        ax: Axes | None = None,
-        *,
-        clip: bool = False,
-    ) -> Axes:
-        """Plot R(t), the fraction that survives, against time. Needs matplotlib.
-
-        Parameters
-        ----------
-        newdata : dict, list of dict, or DataFrame
-        times : (float, float), optional
-        level : float
-        ax : matplotlib Axes, optional
-        clip : bool
-            As in `plot_life`.
-
-        Returns
-        -------
-        matplotlib Axes
-
-        Examples
-        --------
-        >>> fit.plot_reliability(at, times=(100, 2000)).get_ylabel()
-        'reliability'
-        """
-        record, at, ends, ax = self._lines("plot_reliability", newdata, times, ax, clip)
-        dist = record.distribution
-        start = 0.0 if dist.log and times is None else ends[0]  # all survive until time 0
-        draw(record, at, np.linspace(start, ends[1], STEPS), life.standardized, dist.family.sf, level, ax)
-        ax.set(ylabel="reliability", ylim=(-0.02, 1.02), xlim=(start, ends[1]))
-        return finish(record, at, "Reliability", level, ax)
-
-    def plot_hazard(
-        self,
-        newdata: NewData | None = None,
-        times: Range | None = None,
-        level: float = 0.95,
-        ax: Axes | None = None,
-        *,
-        clip: bool = False,
-    ) -> Axes:
-        """Plot the hazard, the failure rate per unit of time, against time. Needs matplotlib.
-
-        Parameters
-        ----------
-        newdata : dict, list of dict, or DataFrame
-        times : (float, float), optional
-        level : float
-        ax : matplotlib Axes, optional
-        clip : bool
-            As in `plot_life`.
-
-        Returns
-        -------
-        matplotlib Axes
-
-        Examples
-        --------
-        >>> fit.plot_hazard(at).get_ylabel()
-        'hazard per day'
-        """
-        record, at, ends, ax = self._lines("plot_hazard", newdata, times, ax, clip)
-        draw(record, at, np.linspace(*ends, STEPS), life.log_hazard, np.exp, level, ax)
-        ax.set(ylabel=f"hazard{per(record.time_unit)}", xlim=ends)
-        last = [float(np.asarray(line.get_ydata(), dtype=float)[-1]) for line in ax.get_lines()]
-        last = [value for value in last if value > 0]
-        if last and max(last) > DECADE * min(last):
-            ax.set_yscale("log")
-        else:
-            ax.ticklabel_format(axis="y", scilimits=(-3, 4))
-        return finish(record, at, "Hazard", level, ax)
-
-    def _lines(
-        self, asked: str, newdata: NewData | None, times: Range | None, ax: Axes | None, clip: bool
-    ) -> tuple[Record, Points, Range, Axes]:
-        at = points_of(self.record, newdata, asked, clip)
-        return self.record, at, time_range(self.record, at, times), axes(ax)

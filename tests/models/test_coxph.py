@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 import dpstats as dps
-from dpstats.estimators.hazards import trend
+from dpstats.estimators.hazards import checks
 from dpstats.estimators.hazards.bounds import Chooser
 from dpstats.estimators.hazards.estimate import HazardEstimate, _bursts, _in_cells
 from dpstats.estimators.hazards.grid import Grid, _faster
@@ -999,9 +999,9 @@ def checked(
     Log hazards and slopes have errors by privacy, and scores along the ray one by a wrong clock.
     """
     d = len(matrix) - 2
-    told = trend.Change(0.5, 0.25, 0.16, np.array([0.1, -0.2, 0.3]), np.zeros(2))
-    monkeypatch.setattr(trend, "to_user", lambda scale, j: np.eye(2 + d))
-    monkeypatch.setattr(trend, "watched", lambda *parts: {})
+    told = checks.Change(0.5, 0.25, 0.16, np.array([0.1, -0.2, 0.3]), np.zeros(2))
+    monkeypatch.setattr(checks, "to_user", lambda scale, j: np.eye(2 + d))
+    monkeypatch.setattr(checks, "watched", lambda *parts: {})
     monkeypatch.setattr(trend.Failing, "before", lambda *parts: None)
     monkeypatch.setattr(trend.Change, "of", lambda *parts: told)
     grid = SimpleNamespace(count=2, pieces=np.arange(2), within_by=lambda *parts: clock)
@@ -1012,7 +1012,7 @@ def checked(
     curator = SimpleNamespace(release=lambda *args, **public: released)
     parts = (SimpleNamespace(scale=np.ones(d)), grid, SimpleNamespace(radius=2.0, c=1.0))
     seen, law = (SimpleNamespace(matrix=matrix), np.eye(2 + d)), (np.zeros(1), np.ones(1))
-    return trend.checked(curator, 1.0, seen, parts, law, found, 0 * privacy), found
+    return checks.checked(curator, 1.0, seen, parts, law, found, 0 * privacy), found
 
 
 def test_a_change_of_which_noise_leaves_no_variance_is_no_error(monkeypatch: pytest.MonkeyPatch) -> None:
