@@ -343,7 +343,7 @@ def test_what_failures_tell_of_a_change_is_that_of_rows_that_are_drawn() -> None
         seen=np.bincount(cells[failed], minlength=80) + 1e-9,
     )
     law = np.array([-0.5, 1.0]), np.array([0.7, 0.3])
-    found = trend.Change.of(trend.Failing.before(c, grid, np.zeros(2), law), pieces)
+    found = checks.Change.of(checks.Failing.before(c, grid, np.zeros(2), law), pieces)
     u, s, cells = (each[failed] for each in (u, s, cells))
     u, g = u / np.sqrt(np.mean(u**2)), s - s.mean()
     here = np.eye(2)[pieces[cells]]
@@ -1002,8 +1002,8 @@ def checked(
     told = checks.Change(0.5, 0.25, 0.16, np.array([0.1, -0.2, 0.3]), np.zeros(2))
     monkeypatch.setattr(checks, "to_user", lambda scale, j: np.eye(2 + d))
     monkeypatch.setattr(checks, "watched", lambda *parts: {})
-    monkeypatch.setattr(trend.Failing, "before", lambda *parts: None)
-    monkeypatch.setattr(trend.Change, "of", lambda *parts: told)
+    monkeypatch.setattr(checks.Failing, "before", lambda *parts: None)
+    monkeypatch.setattr(checks.Change, "of", lambda *parts: told)
     grid = SimpleNamespace(count=2, pieces=np.arange(2), within_by=lambda *parts: clock)
     grid.unknown = grid.clock_error = lambda moved: clock
     released = SimpleNamespace(values=[np.full(d, 0.1)], n=100, sd=0.1)
