@@ -53,6 +53,22 @@ def test_import_and_help_load_nothing_that_they_do_not_use() -> None:
         assert not heavy & set(run.stdout.split())
 
 
+def test_models_load_the_solvers_of_scipy_where_a_fit_needs_them() -> None:
+    names = ("ols", "logit", "glm", "svm", "survreg", "coxph", "kaplan_meier", "describe")
+    run = subprocess.run(
+        [
+            sys.executable,
+            "-c",
+            f"import sys, dpstats; {', '.join(f'dpstats.{name}' for name in names)}; print(*sys.modules)",
+        ],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    solvers = {"integrate", "interpolate", "linalg", "ndimage", "optimize", "stats"}
+    assert not {"statsmodels", *(f"scipy.{name}" for name in solvers)} & set(run.stdout.split())
+
+
 def test_what_is_forgotten_or_misspelt_is_said_with_its_remedy() -> None:
     import dpstats as dps
 

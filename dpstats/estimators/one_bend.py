@@ -11,7 +11,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
-from scipy import integrate, ndimage
+import scipy
 from scipy.special import stdtrit
 
 from dpstats.estimators.column_law import CROOKED
@@ -59,7 +59,7 @@ class MeanScore:
         """That of scores with a cut."""
         true, heard = _WATCHED - _OFFSETS[:, None], np.prod(cut.at(_WATCHED)[:2], axis=0)
         more = family.sf(true) * heard * (family.hazard(_WATCHED) - family.hazard(true))
-        values = integrate.cumulative_trapezoid(more, dx=_GRID, axis=1, initial=0.0)
+        values = scipy.integrate.cumulative_trapezoid(more, dx=_GRID, axis=1, initial=0.0)
         return cls(_spread(values, family), family)
 
     @classmethod
@@ -129,7 +129,7 @@ class MeanScore:
 
 def _spread(values: np.ndarray, family: Family) -> np.ndarray:
     """Means over ends that differ as residuals do, as not all rows are watched to one time."""
-    return np.asarray(ndimage.gaussian_filter1d(values, family.sd / _GRID, mode="nearest"))
+    return np.asarray(scipy.ndimage.gaussian_filter1d(values, family.sd / _GRID, mode="nearest"))
 
 
 def _places(off: np.ndarray, ends: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -12,7 +12,8 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 import numpy as np
-from scipy import optimize, special
+import scipy
+from scipy import special
 
 from dpstats.families.links import logistic_slope, softplus
 
@@ -229,7 +230,7 @@ class GlmFamily:
             return float(self.curvature(np.array(eta))) - curvature
 
         low, high = map(beyond, ends)
-        eta = ends[low < 0] if low * high >= 0 else optimize.brentq(beyond, *ends, xtol=1e-12)
+        eta = ends[low < 0] if low * high >= 0 else scipy.optimize.brentq(beyond, *ends, xtol=1e-12)
         return float(self.mean(np.array(eta)))
 
     @property

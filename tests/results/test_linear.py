@@ -1,6 +1,7 @@
 """Linear fits: sigma, R-squared, and every ridge penalty from one release."""
 
 import json
+import math
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -8,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+import scipy
 import statsmodels.api as sm
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -17,7 +19,7 @@ from statsmodels.iolib.summary2 import summary_col
 from dpstats.cli import main
 from dpstats.errors import NotReleased, SpecificationError
 from dpstats.moments import LinearMoments
-from dpstats.moments.tails import _tail_rate, power_variance
+from dpstats.moments.tails import _clipped_exponential, _tail_rate, power_variance
 from dpstats.results import NOT_RELEASED, Fit
 from tests.results.fits import USE, capacitor
 from tests.results.linear import AT, BUDGET, NAMES, linear, moments, rows
@@ -115,6 +117,13 @@ def test_what_is_beyond_exponential_errors_may_have_the_tail_of_a_power() -> Non
     squares = share * limit**2 * np.trapezoid(y**-2 * 2 * y, y)
     assert power_variance(limit, kurtosis, n) == pytest.approx(squares, rel=1e-3)
     assert power_variance(limit, 3.5, n) == 0
+
+
+@pytest.mark.parametrize("limit", [1.5, 2.0, 4.0, 12.0])
+def test_what_clipping_leaves_of_exponential_errors_is_its_integral(limit: float) -> None:
+    for power, found in zip((2, 4), _clipped_exponential(limit), strict=True):
+        inside, _ = scipy.integrate.quad(lambda e, power=power: e**power * math.exp(-e - 1), -1.0, limit)
+        assert found == pytest.approx(inside + limit**power * math.exp(-limit - 1), rel=1e-12)
 
 
 def test_all_kurtosis_that_noise_does_not_explain_may_be_of_such_rows_where_nobody_released_it() -> None:

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Self, TypeVar
 
 import numpy as np
-from scipy.linalg import block_diag
+import scipy
 
 from dpstats.moments.design import DesignMoments
 from dpstats.moments.roots import root_of
@@ -103,7 +103,7 @@ class Estimate:
         p = way.shape[1]
         if np.array_equal(way, np.eye(*way.shape)):
             return self
-        whole = block_diag(way[:p], np.eye(len(self.params) - p))
+        whole = scipy.linalg.block_diag(way[:p], np.eye(len(self.params) - p))
         cov = carried(self.cov, whole)
         weakly, lost = _named("weak", self.problems), np.isinf(np.diag(cov))
         part = whole[:, weakly] @ np.nan_to_num(self.cov[np.ix_(weakly, weakly)], posinf=0.0)

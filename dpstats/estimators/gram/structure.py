@@ -9,7 +9,7 @@ See docs/theory/linear.md#levels.
 from collections.abc import Iterable
 
 import numpy as np
-import scipy.linalg
+import scipy
 
 from dpstats.estimators.matrices import ROUNDING, conjugate_gradients
 

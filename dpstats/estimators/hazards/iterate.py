@@ -7,7 +7,7 @@ early. See docs/theory/coxph.md#steps.
 from dataclasses import replace
 
 import numpy as np
-from scipy.linalg import block_diag
+import scipy
 
 from dpstats.curator import Curator
 from dpstats.estimators.bent_times import looking
@@ -94,7 +94,7 @@ class _Steps(Newton[Scores, HazardEstimate]):
     @property
     def axes(self) -> np.ndarray:
         """From coordinates in which the information is nearly that of all events, times 1, to a point."""
-        return block_diag(np.diag(self.grid.shares**-0.5), self.whitening)
+        return scipy.linalg.block_diag(np.diag(self.grid.shares**-0.5), self.whitening)
 
     def prepare(self, t: int) -> None:
         super().prepare(t)

@@ -10,8 +10,8 @@ from dataclasses import replace
 from typing import NamedTuple, Self
 
 import numpy as np
-import scipy.linalg
-from scipy import optimize, special
+import scipy
+from scipy import special
 
 from dpstats.curator import Curator
 from dpstats.estimators.apart import exceeded
@@ -225,7 +225,7 @@ def _tilted(family: Family, fraction: float) -> _Contrasts:
     most = np.vstack(
         [stays, np.eye(len(edges)) - stays, np.eye(len(edges)) - np.vstack([0 * edges, stays[:-1]])]
     )
-    found = optimize.linprog(
+    found = scipy.optimize.linprog(
         -(within @ (1 + law.rho * law.slope)),
         A_ub=np.vstack([most, -most]),
         b_ub=np.ones(2 * len(most)),

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 
 import numpy as np
 import scipy
-import scipy.interpolate
 from scipy import special
 
 from dpstats.curator import Release
