@@ -1,14 +1,10 @@
 """The ledger of a data set, and what it is given: budgets, paths, and texts that its file can keep.
 
-A fit that is given none charges one for the process, or for what stands in a ``with``. ``with ledger:``
-counts in the thread or task that entered it. One that entered none charges the ledger that any other
-entered last, or else that of ``use_ledger``, rather than none: what nobody counts cannot be undone.
+Which one a fit charges that is given none says :mod:`dpstats.ledger.default`.
 """
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Iterable, Mapping
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context
 from pathlib import Path
 from sqlite3 import Connection
@@ -20,6 +16,7 @@ from dpstats.budget import Approx, Budget, as_budget
 from dpstats.budget.rules import Amount, Charge, Rule, add, covers, subtract
 from dpstats.errors import BudgetError, LedgerError, SpecificationError
 from dpstats.ledger import store
+from dpstats.ledger.default import DEFAULT
 from dpstats.ledger.report import Report
 from dpstats.schema import ROW
 
@@ -128,11 +125,11 @@ class Ledger:
             raise LedgerError(f"the ledger {path} is of data set {self.dataset!r}, not {shown(dataset)}")
 
     def __enter__(self) -> "Ledger":
-        enter(self)
+        DEFAULT.enter(self)
         return self
 
     def __exit__(self, *error: object) -> None:
-        leave(self)
+        DEFAULT.leave(self)
 
     def _begin(self, total: Budget, dataset: str) -> None:
         self._head = dataset, total, store.now()
@@ -359,53 +356,6 @@ def _decimal(value: float) -> str:
     return f"{value:.2f}" if value == 0 or value >= 0.095 else f"{value:.2g}"
 
 
-_own: ContextVar[tuple[Ledger, ...]] = ContextVar("ledgers entered here", default=())  # the innermost last
-_made_up: ContextVar[bool] = ContextVar("rows are made up here", default=False)
-_entered: list[Ledger] = []  # by ``with`` anywhere
-_used: list[Ledger] = []  # at most one
-
-
-def current() -> Ledger | None:
-    """The ledger of the innermost ``with``, else that of ``use_ledger``, else None."""
-    known = _own.get() or _entered or _used
-    if _made_up.get():
-        return None
-    return known[-1] if known else None
-
-
-def require_none_entered() -> None:
-    """Raise LedgerError inside a ``with``, whose ledger is charged whatever is used."""
-    if known := _own.get() or _entered:
-        raise LedgerError(
-            f"fits charge {known[-1].dataset!r}, whose 'with' has not ended; call use_ledger after it"
-        )
-
-
-def enter(ledger: Ledger) -> None:
-    """Have fits charge this ledger until it is left."""
-    _entered.append(ledger)
-    _own.set((*_own.get(), ledger))
-
-
-@contextmanager
-def uncharged() -> Iterator[None]:
-    """Have no ledger as the default here, for fits of made-up rows."""
-    token = _made_up.set(True)
-    try:
-        yield
-    finally:
-        _made_up.reset(token)
-
-
-def leave(ledger: Ledger) -> None:
-    """Undo the last `enter` of this ledger."""
-    for stack in (_entered, own := list(_own.get())):
-        last = next((i for i in reversed(range(len(stack))) if stack[i] is ledger), None)
-        if last is not None:
-            del stack[last]
-    _own.set(tuple(own))
-
-
 @forgetting
 def use_ledger(
     path: str | Path | Ledger | None, total: Budget | None = None, dataset: str | None = None
@@ -445,10 +395,10 @@ def use_ledger(
         raise LedgerError(
             "total and dataset are of a ledger's file: give its path, or leave them out with None or a Ledger"
         )
-    require_none_entered()
-    _check_there(current(), path)
+    DEFAULT.require_none_entered()
+    _check_there(DEFAULT.current(), path)
     ledger = path if path is None or isinstance(path, Ledger) else Ledger(path, total, dataset)
-    _used[:] = [] if ledger is None else [ledger]
+    DEFAULT.use(ledger)
     return ledger
 
 
