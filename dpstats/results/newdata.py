@@ -74,6 +74,10 @@ class Points:
         """Return every row `times` times, one after the other."""
         return self.rows(np.repeat(np.arange(len(self.exog)), times))
 
+    def at_each(self, values: np.ndarray) -> "tuple[Points, np.ndarray]":
+        """Return every row at each of several values, such as times, and these."""
+        return self.repeated(len(values)), np.tile(values, len(self.exog))
+
     def rows(self, rows: np.ndarray) -> "Points":
         """Return these rows, in this order."""
         frame = self.frame.iloc[rows].reset_index(drop=True)

@@ -18,7 +18,7 @@ from dpstats.results import survival_tables as tables
 from dpstats.results.document import Document, Estimates, cells, with_interval, with_limits
 from dpstats.results.fit import Fit
 from dpstats.results.intervals import Estimate, bse, limits, log_estimate, standard_errors
-from dpstats.results.newdata import NewData, Points, beside, points
+from dpstats.results.newdata import NewData, beside, points
 from dpstats.results.prediction import linear_predictor
 from dpstats.results.record import Record
 from dpstats.results.released import method_where, value_where
@@ -276,13 +276,6 @@ class Reliability(Fit):
         far = ", extrapolated" if any(at.outside.any() for at in pair) else ""
         return log_estimate(f"Acceleration factor{far}", float((centre - other)[0]), float(se[0]), level)
 
-    def _at_times(
-        self, newdata: NewData | None, times: np.ndarray, asked: str, clip: bool
-    ) -> tuple[Points, np.ndarray]:
-        """Return each point of new data at each time."""
-        at = points(self.record, newdata, asked, clip)
-        return at.repeated(len(times)), np.tile(times, len(at.exog))
-
     def reliability(
         self,
         newdata: NewData | None = None,
@@ -315,7 +308,7 @@ class Reliability(Fit):
         """
         values = quantities.check_times(times, "reliability", link=self.record.link)
         family = self.record.distribution.family
-        at, asked = self._at_times(newdata, values, "reliability", clip)
+        at, asked = points(self.record, newdata, "reliability", clip).at_each(values)
         columns = with_limits(quantities.standardized(self.record, at, asked), self.record, level, family.sf)
         return tables.by_time(
             [f"R({plain(time)})" for time in asked],
@@ -359,7 +352,7 @@ class Reliability(Fit):
         R(200 more | 500) = 0...
         """
         values = quantities.check_times(times, "conditional_reliability")
-        at, asked = self._at_times(newdata, values, "conditional_reliability", clip)
+        at, asked = points(self.record, newdata, "conditional_reliability", clip).at_each(values)
         start = _ages(age, len(asked) // len(values), self.record).repeat(len(values))
         linear = quantities.log_conditional_hazard(self.record, at, start, asked)
         columns = with_limits(linear, self.record, level, lambda v: np.exp(-np.exp(v)))
@@ -394,7 +387,7 @@ class Reliability(Fit):
         [500.0, 1000.0]
         """
         values = quantities.check_times(times, "hazard", True, self.record.link)
-        at, asked = self._at_times(newdata, values, "hazard", clip)
+        at, asked = points(self.record, newdata, "hazard", clip).at_each(values)
         columns = with_limits(quantities.log_hazard(self.record, at, asked), self.record, level, np.exp)
         return tables.by_time(
             [f"h({plain(time)})" for time in asked], at, {"time": asked}, columns, level, "log"

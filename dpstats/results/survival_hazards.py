@@ -462,8 +462,7 @@ class HazardFit(Fit, models=("coxph",)):
     ) -> Estimates:
         record, default = self.record, given(self.record.baseline).times[1:]
         asked = default if isinstance(times, tuple) and not times else self._times(times, kind)
-        at = points(record, newdata, kind, clip)
-        every, each = at.repeated(len(asked)), np.tile(asked, len(at.exog))
+        every, each = points(record, newdata, kind, clip).at_each(asked)
         estimate, low, high = curve(record, every, each, level, kind)
         columns = {"estimate": estimate, "conf_low": low, "conf_high": high}
         head, scale = ("S", "cloglog") if kind == "survival" else ("H", "log")

@@ -12,7 +12,7 @@ import numpy as np
 
 from dpstats._arguments import Axes, numbers, shown
 from dpstats.errors import SpecificationError
-from dpstats.results import survival_quantities as life
+from dpstats.results import survival_quantities as quantities
 from dpstats.results.intervals import privacy_share, standard_errors, transformed
 from dpstats.results.newdata import Points
 from dpstats.results.plotting import (
@@ -38,7 +38,7 @@ DECADE = 10.0  # between hazards at the end of lines, beyond which their axis is
 MARKERS = "osD^v<>"
 NO_POINTS = "line only: the times of the rows are private"
 Range = tuple[float, float]
-Function = Callable[[Record, Points, np.ndarray], life.Linear]
+Function = Callable[[Record, Points, np.ndarray], quantities.Linear]
 
 
 def time_range(record: Record, at: Points, times: Range | None) -> Range:
@@ -59,10 +59,10 @@ def time_range(record: Record, at: Points, times: Range | None) -> Range:
             raise SpecificationError(f"times must be two times, {least}, the first the smaller; got {wrong}")
         return float(given[0]), float(given[1])
     first, last = record.design.time_bounds
-    known = at.rows(np.flatnonzero(~life.hidden(record, at)))
+    known = at.rows(np.flatnonzero(~quantities.hidden(record, at)))
     if not len(known.exog):
         return first, last
-    ends = [record.link.inverse(life.quantile(record, known, np.array(q))[0]) for q in SHOWN]
+    ends = [record.link.inverse(quantities.quantile(record, known, np.array(q))[0]) for q in SHOWN]
     low, high = max(float(ends[0].min()), first), min(float(ends[1].max()), last)
     return (low, high) if low < high else (first, last)
 
@@ -80,7 +80,7 @@ def draw(
 
     What is not estimable is named and not drawn. Returns how many lines were there before.
     """
-    hidden = life.hidden(record, at)
+    hidden = quantities.hidden(record, at)
     warn_of_lost(hidden, "and have no line")
     first = len(ax.get_legend_handles_labels()[1])
     fit = f"{record.dist}, {record.formula.partition('~')[0].strip()}" if first or at.names else "all rows"

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 import numpy as np
 import pandas as pd
 
-from dpstats.results import survival_quantities as numbers
+from dpstats.results import survival_quantities as quantities
 from dpstats.results.document import (
     NOT_ESTIMABLE,
     WIDTH,
@@ -39,7 +39,7 @@ def life(record: Record, at: Points, failed: np.ndarray, level: float) -> Estima
     names = [*(f"B{100 * q:.6g}" for q in failed), "eta" if log else "mu", "mean"]
     fractions = np.append(failed, family.cdf(0.0))
     m, q = len(at.exog), len(fractions)
-    linear = numbers.quantile(record, at.repeated(q), np.tile(fractions, m))
+    linear = quantities.quantile(record, *at.at_each(fractions))
     quantiles = with_limits(linear, record, level, record.link.inverse)
     location, gradient = linear_predictor(record, at)
     location_se = standard_errors(gradient, record)
@@ -63,7 +63,7 @@ def life(record: Record, at: Points, failed: np.ndarray, level: float) -> Estima
 
 def mean(record: Record, at: Points, level: float) -> Columns:
     """Return the mean life with its limits; NaN where noise hides it, and limits of an infinite mean."""
-    centre, gradient = numbers.mean(record, at)
+    centre, gradient = quantities.mean(record, at)
     columns = with_limits((centre, gradient), record, level, record.link.inverse)
     hidden, infinite = np.isinf(standard_errors(gradient, record)), np.isinf(centre)
     return {
@@ -179,7 +179,7 @@ def parameters(record: Record, level: float, of_time: bool) -> Estimates:
     return terms("parameter", names, columns, standard_errors(linear[1], record), level, printed, note)
 
 
-def location(record: Record) -> numbers.Linear:
+def location(record: Record) -> quantities.Linear:
     """Return the location coefficients with their gradient."""
     p = record.n_location
     return record.params[:p], np.eye(p, len(record.names))
@@ -190,7 +190,7 @@ def ratios(
     head: str,
     level: float,
     units: Units | None,
-    of: Callable[[Record], numbers.Linear] = location,
+    of: Callable[[Record], quantities.Linear] = location,
 ) -> Estimates:
     """Lay out exp of every location coefficient but the intercept, or of what `of` makes of them."""
     record = in_units(record, units)

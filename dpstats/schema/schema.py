@@ -235,11 +235,8 @@ class Schema(Mapping[str, Variable]):
         return new
 
     def _with(self, unit: Unit, norms: tuple[Norm, ...]) -> Schema:
-        _check_unit_and_texts(unit, self._variables)
-        check_norms(norms, self._variables)
-        new = Schema(self._variables)
-        new._unit, new._norms = unit, norms
-        return new
+        declared: dict[Any, Any] = {**self._variables, **dict(enumerate((unit, *norms)))}
+        return Schema(declared)
 
     @property
     def variables(self) -> dict[str, Variable]:
