@@ -7,22 +7,26 @@ What any of them has saved is read back here, and several stand side by side in 
 import math
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
 
-from dpstats._arguments import Axes, shown, truth
+from dpstats._arguments import Axes, among, near, shown, truth
 from dpstats._private import always_shown, forgetting
 from dpstats._stored import read_object
 from dpstats.errors import SpecificationError
+from dpstats.results.coefficients import Coefficients
 from dpstats.results.column_moments import ColumnMoments, has_columns, moments_of
 from dpstats.results.description import Description
 from dpstats.results.document import COMFORTABLE, NOT_ESTIMABLE, Document, Estimates, exposed, width_of
 from dpstats.results.intervals import bse, limits, p_values, privacy_share, refuse_alpha, z_values
+from dpstats.results.newdata import NewData, Points, points
+from dpstats.results.notreleased import refusal
 from dpstats.results.plotting import chosen, plot_coef
-from dpstats.results.prediction import Predictions
+from dpstats.results.prediction import TIMES_ONLY, Prediction, averaged, prediction
 from dpstats.results.record import Record, described_record, record_of
 from dpstats.results.released import value_where
 from dpstats.results.summary import (
@@ -39,7 +43,7 @@ from dpstats.results.table import Column, Table, banner, figures, heading, perce
 from dpstats.results.units import Units, in_units
 
 
-class Fit(Predictions):
+class Fit(Coefficients):
     """A private fit: estimates with intervals that count the noise, and what follows from them.
 
     It holds names, estimates, covariances and public declarations (see `Record`, whose fields are the
@@ -61,6 +65,7 @@ class Fit(Predictions):
 
     __slots__ = ()
     _bounds: ClassVar[Mapping[str, Words]] = {}  # setting that bounds a score or a row: how to say so
+    _predicts: ClassVar[tuple[str, ...]] = ("response", "lp", "link")
 
     def __new__(cls, **released: Any) -> "Fit":
         kind = cls._kinds.get(released.get("model", ""))
@@ -102,6 +107,138 @@ class Fit(Predictions):
     def moments(self) -> ColumnMoments:
         """Means, sds and, where they were released, correlations of the columns, with intervals."""
         return moments_of(self.record)
+
+    def _sd_obs(self) -> float | None:
+        """Sd of a response about its mean, where errors are taken as normal and it was released."""
+        return None
+
+    def _prediction(self, at: Points, average: bool = False) -> Prediction:
+        return averaged(self.record, at) if average else prediction(self.record, at, self._sd_obs())
+
+    def _predicted(self, at: Points, link: bool) -> tuple[np.ndarray, np.ndarray]:
+        """Return predictions of the mean, or of the linear predictor, and their standard errors."""
+        if link:
+            found = prediction(self.record, at, None)
+            return found.linear, found.se_linear
+        found = self._prediction(at)
+        return found.predicted_mean, found.se_mean
+
+    def predict(
+        self,
+        newdata: NewData | None = None,
+        type: str = "response",
+        *,
+        se_fit: bool = False,
+        clip: bool = False,
+    ) -> pd.Series | pd.DataFrame:
+        """Predict at new data.
+
+        Parameters
+        ----------
+        newdata : dict, list of dict, or DataFrame of m rows
+        type : {"response", "lp", "link"}
+            As in R: "response" is the linear predictor on the scale of the response (the mean of a GLM, a
+            probability for logit; the label, 1 or 0, of a support vector machine; of a linear model moved to
+            the public bounds of the response, which a warning says), "lp" or "link" the linear predictor,
+            offset included.
+        se_fit : bool
+            Add standard errors by the delta method, on the scale of what is predicted; `get_prediction` has
+            intervals.
+        clip : bool
+            Move values to their public bounds. Else the fit is extrapolated, and a warning says so.
+
+        Returns
+        -------
+        Series of m values; with `se_fit` a DataFrame with columns ``predicted`` and ``se_fit``.
+            NaN where a row lacks a value or rests on a coefficient that is not estimable, which warnings say.
+
+        Raises
+        ------
+        NotReleased
+            Without `newdata`: predictions for the training rows would reveal them.
+        SpecificationError
+            For an unknown `type`.
+
+        Examples
+        --------
+        >>> fit.predict([point, {"education": 16, "region": "south"}])
+        0    ...
+        1    ...
+        Name: predicted, dtype: float64
+        """
+        if not among(type, (*self._predicts, "quantile")):
+            kinds = ", ".join(self._predicts)
+            raise SpecificationError(
+                f"type must be one of {kinds}; got {shown(type)}{near(type, self._predicts)}"
+            )
+        at = points(self.record, newdata, "predict", clip, gaps=True)
+        if type == "quantile":
+            raise refusal("quantile", TIMES_ONLY[0].format(model=self.record.model), "Use predict().")
+        values, errors = self._predicted(at, type != "response")
+        found = at.among_given(pd.DataFrame({"predicted": values, "se_fit": errors}))
+        return found if truth("se_fit", se_fit) else found["predicted"]
+
+    def get_prediction(
+        self, newdata: NewData | None = None, *, clip: bool = False, average: bool = False
+    ) -> Prediction:
+        """Return predictions on the scale of the response with standard errors and limits.
+
+        Parameters
+        ----------
+        newdata : dict, list of dict, or DataFrame of m rows
+        clip : bool
+            As in `predict`.
+        average : bool
+            Average the mean over the rows, which then stand for a population: one value with its error, as
+            in statsmodels. With a level set for all of them it is the standardised mean of that level;
+            `marginal_effects` has the differences. No row may lack a value then.
+
+        Returns
+        -------
+        Prediction
+            With ``predicted_mean``, ``se_mean``, ``conf_int(level)`` and ``summary_frame(level)``. NaN where
+            a row lacks a value, which a warning says.
+
+        Examples
+        --------
+        >>> fit.get_prediction(point).conf_int(level=0.9).shape
+        (1, 2)
+        >>> fit.get_prediction([point, {"education": 16, "region": "south"}], average=True).se_mean.shape
+        (1,)
+        """
+        at = points(self.record, newdata, "get_prediction", clip, gaps=not truth("average", average))
+        found = self._prediction(at, average)
+        if average:
+            return found
+        every = at.among_given(pd.DataFrame({"linear": found.linear, "se": found.se_linear}))
+        return replace(found, linear=every["linear"].to_numpy(), se_linear=every["se"].to_numpy())
+
+    def augment(
+        self, newdata: NewData | None = None, level: float = 0.95, *, clip: bool = False
+    ) -> pd.DataFrame:
+        """Return new data with broom's columns ``.fitted``, ``.se_fit``, ``.lower`` and ``.upper``.
+
+        Parameters
+        ----------
+        newdata : dict, list of dict, or DataFrame of m rows
+            Required: broom's ``augment()`` of the training rows would reveal them.
+        level : float
+        clip : bool
+            As in `predict`.
+
+        Returns
+        -------
+        DataFrame of m rows
+
+        Examples
+        --------
+        >>> list(fit.augment(point).columns)
+        ['education', 'region', '.fitted', '.se_fit', '.lower', '.upper']
+        """
+        at = points(self.record, newdata, "augment", clip, gaps=True)
+        frame = self._prediction(at).summary_frame(level).iloc[:, :4]
+        frame.columns = pd.Index([".fitted", ".se_fit", ".lower", ".upper"])
+        return pd.concat([at.given(), at.among_given(frame)], axis=1)
 
     def plot_coef(
         self,

@@ -3,19 +3,16 @@
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import ClassVar
 
 import numpy as np
 import pandas as pd
 
-from dpstats._arguments import among, near, shown, truth, warn
+from dpstats._arguments import truth, warn
 from dpstats._private import always_shown, forgetful
-from dpstats.errors import SpecificationError
 from dpstats.families import IDENTITY, Link
-from dpstats.results.coefficients import Coefficients
 from dpstats.results.document import marked
 from dpstats.results.intervals import by_slope, standard_errors, transformed
-from dpstats.results.newdata import NewData, Points, points
+from dpstats.results.newdata import Points
 from dpstats.results.notreleased import refusal
 from dpstats.results.record import Record
 from dpstats.results.table import Marked
@@ -239,142 +236,3 @@ def _mean_limit(
         bent = np.maximum(side * (each - (outer + inner) / 2), 0.0).mean()
         limit = each.mean() + side * np.hypot(np.max(side * (np.array(means) - each.mean())), bent)
     return np.array([(np.fmin if side > 0 else np.fmax)(outer.mean(), limit)])
-
-
-class Predictions(Coefficients):
-    """Predictions at new data, which all fits make; nothing is predicted for training rows."""
-
-    __slots__ = ()
-    _predicts: ClassVar[tuple[str, ...]] = ("response", "lp", "link")
-
-    def _sd_obs(self) -> float | None:
-        """Sd of a response about its mean, where errors are taken as normal and it was released."""
-        return None
-
-    def _prediction(self, at: Points, average: bool = False) -> Prediction:
-        return averaged(self.record, at) if average else prediction(self.record, at, self._sd_obs())
-
-    def _predicted(self, at: Points, link: bool) -> tuple[np.ndarray, np.ndarray]:
-        """Return predictions of the mean, or of the linear predictor, and their standard errors."""
-        if link:
-            found = prediction(self.record, at, None)
-            return found.linear, found.se_linear
-        found = self._prediction(at)
-        return found.predicted_mean, found.se_mean
-
-    def predict(
-        self,
-        newdata: NewData | None = None,
-        type: str = "response",
-        *,
-        se_fit: bool = False,
-        clip: bool = False,
-    ) -> pd.Series | pd.DataFrame:
-        """Predict at new data.
-
-        Parameters
-        ----------
-        newdata : dict, list of dict, or DataFrame of m rows
-        type : {"response", "lp", "link"}
-            As in R: "response" is the linear predictor on the scale of the response (the mean of a GLM, a
-            probability for logit; the label, 1 or 0, of a support vector machine; of a linear model moved to
-            the public bounds of the response, which a warning says), "lp" or "link" the linear predictor,
-            offset included.
-        se_fit : bool
-            Add standard errors by the delta method, on the scale of what is predicted; `get_prediction` has
-            intervals.
-        clip : bool
-            Move values to their public bounds. Else the fit is extrapolated, and a warning says so.
-
-        Returns
-        -------
-        Series of m values; with `se_fit` a DataFrame with columns ``predicted`` and ``se_fit``.
-            NaN where a row lacks a value or rests on a coefficient that is not estimable, which warnings say.
-
-        Raises
-        ------
-        NotReleased
-            Without `newdata`: predictions for the training rows would reveal them.
-        SpecificationError
-            For an unknown `type`.
-
-        Examples
-        --------
-        >>> fit.predict([point, {"education": 16, "region": "south"}])
-        0    ...
-        1    ...
-        Name: predicted, dtype: float64
-        """
-        if not among(type, (*self._predicts, "quantile")):
-            kinds = ", ".join(self._predicts)
-            raise SpecificationError(
-                f"type must be one of {kinds}; got {shown(type)}{near(type, self._predicts)}"
-            )
-        at = points(self.record, newdata, "predict", clip, gaps=True)
-        if type == "quantile":
-            raise refusal("quantile", TIMES_ONLY[0].format(model=self.record.model), "Use predict().")
-        values, errors = self._predicted(at, type != "response")
-        found = at.among_given(pd.DataFrame({"predicted": values, "se_fit": errors}))
-        return found if truth("se_fit", se_fit) else found["predicted"]
-
-    def get_prediction(
-        self, newdata: NewData | None = None, *, clip: bool = False, average: bool = False
-    ) -> Prediction:
-        """Return predictions on the scale of the response with standard errors and limits.
-
-        Parameters
-        ----------
-        newdata : dict, list of dict, or DataFrame of m rows
-        clip : bool
-            As in `predict`.
-        average : bool
-            Average the mean over the rows, which then stand for a population: one value with its error, as
-            in statsmodels. With a level set for all of them it is the standardised mean of that level;
-            `marginal_effects` has the differences. No row may lack a value then.
-
-        Returns
-        -------
-        Prediction
-            With ``predicted_mean``, ``se_mean``, ``conf_int(level)`` and ``summary_frame(level)``. NaN where
-            a row lacks a value, which a warning says.
-
-        Examples
-        --------
-        >>> fit.get_prediction(point).conf_int(level=0.9).shape
-        (1, 2)
-        >>> fit.get_prediction([point, {"education": 16, "region": "south"}], average=True).se_mean.shape
-        (1,)
-        """
-        at = points(self.record, newdata, "get_prediction", clip, gaps=not truth("average", average))
-        found = self._prediction(at, average)
-        if average:
-            return found
-        every = at.among_given(pd.DataFrame({"linear": found.linear, "se": found.se_linear}))
-        return replace(found, linear=every["linear"].to_numpy(), se_linear=every["se"].to_numpy())
-
-    def augment(
-        self, newdata: NewData | None = None, level: float = 0.95, *, clip: bool = False
-    ) -> pd.DataFrame:
-        """Return new data with broom's columns ``.fitted``, ``.se_fit``, ``.lower`` and ``.upper``.
-
-        Parameters
-        ----------
-        newdata : dict, list of dict, or DataFrame of m rows
-            Required: broom's ``augment()`` of the training rows would reveal them.
-        level : float
-        clip : bool
-            As in `predict`.
-
-        Returns
-        -------
-        DataFrame of m rows
-
-        Examples
-        --------
-        >>> list(fit.augment(point).columns)
-        ['education', 'region', '.fitted', '.se_fit', '.lower', '.upper']
-        """
-        at = points(self.record, newdata, "augment", clip, gaps=True)
-        frame = self._prediction(at).summary_frame(level).iloc[:, :4]
-        frame.columns = pd.Index([".fitted", ".se_fit", ".lower", ".upper"])
-        return pd.concat([at.given(), at.among_given(frame)], axis=1)
