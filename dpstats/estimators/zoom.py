@@ -37,6 +37,9 @@ _BY_CELLS = 0.5
 UNSEEN_SD = 1 / 3
 # least variance of a column in the box where it is seen
 LEAST_VARIANCE = 1e-3
+# share of the responses at one end of their bounds or beyond, more than which is told, and the chance that
+# noise alone tells it: a line of clipped responses is about as much too flat
+CUT, _FALSE_CUT = 1 / 4, 0.001
 # a column seen in one cell alone may have so many noise sds of rows elsewhere, rare values far away
 HIDDEN = 1.5
 
@@ -70,6 +73,9 @@ class Zoomed:
     counted : array, shape (m, 2)
         Rows that can be used, of those that are meant to count, and the noise of that; 1 and 0 where no count
         tells.
+    ended : array, shape (m, 2)
+        Of the response, shares of the rows at the lower and the upper end of its box or beyond, where these
+        surely are more than :data:`CUT`; else 0.
     """
 
     center: np.ndarray
@@ -85,6 +91,7 @@ class Zoomed:
     apart: np.ndarray
     missed: np.ndarray
     counted: np.ndarray
+    ended: np.ndarray
 
     @property
     def varies(self) -> np.ndarray:
@@ -94,8 +101,8 @@ class Zoomed:
 
     def among(self, chosen: np.ndarray) -> "Zoomed":
         """With the columns that were not `chosen` as they were declared."""
-        numbers = 0.0, 1.0, 0.0, UNSEEN_SD**2, 1.0, 0.0, 0.0, False, 0.0, 0.0, False, 0.0, (1.0, 0.0)
-        usual = Zoomed(*map(np.array, numbers))
+        numbers = 0.0, 1.0, 0.0, UNSEEN_SD**2, 1.0, 0.0, 0.0, False, 0.0, 0.0, False, 0.0
+        usual = Zoomed(*map(np.array, (*numbers, (1.0, 0.0), (0.0, 0.0))))
         parts = []
         for part in fields(self):
             own = getattr(self, part.name)
@@ -107,7 +114,7 @@ class Zoomed:
     def replaced(self, where: np.ndarray, others: "Zoomed") -> "Zoomed":
         """With `others` in the place of some columns; what was counted stays, as first counts are of all."""
         parts = {part.name: getattr(self, part.name).copy() for part in fields(self)}
-        del parts["counted"]
+        del parts["counted"], parts["ended"]
         for name, values in parts.items():
             values[where] = getattr(others, name)
         return replace(self, **parts)
@@ -128,16 +135,21 @@ def would_see(curator: Curator, octaves: float, public: dict[str, Any]) -> bool:
 def unzoomed(count: int) -> Zoomed:
     """`count` columns as they were declared."""
     none = np.zeros(0)
-    cells = none > 0, np.zeros((0, 1)), np.zeros((0, 2)), none > 0
-    return Zoomed(*(none,) * 7, *cells, none, np.zeros((0, 2))).among(np.zeros(count, dtype=bool))
+    cells, pairs = (none > 0, np.zeros((0, 1)), np.zeros((0, 2)), none > 0), np.zeros((0, 2))
+    return Zoomed(*(none,) * 7, *cells, none, pairs, pairs).among(np.zeros(count, dtype=bool))
 
 
-def in_cells(counts: Release, origin: np.ndarray) -> Zoomed:
-    """Where counts stand out, how many, and as `held` what share of the rows; nothing else is told."""
-    lower, upper, visible = _visible(counts, _edges(counts, origin))
+def in_cells(counts: Release, origin: np.ndarray, ends: bool = False) -> Zoomed:
+    """Where counts stand out, how many, and as `held` what share of the rows; nothing else is told.
+
+    But of counts that tell responses at the `ends`, how many those are.
+    """
+    lower, upper, visible = _visible(counts, _edges(counts, origin, ends))
     half = np.maximum((upper - lower) / 2, 2.0**-_OCTAVES)
     held = np.clip(counts.values[0].sum(axis=1), counts.sd, counts.n) / counts.n
     found = unzoomed(len(origin))
+    if ends:
+        found = replace(found, ended=_ended(counts, origin))
     return replace(found, center=(lower + upper) / 2, half=half, held=held, shares=visible * counts.values[0])
 
 
@@ -174,14 +186,15 @@ def zoom(
     """
     origin = np.full(int(public["chosen"].sum()) + 1, np.nan)
     origin[-1] = -1.0 if low else np.nan
-    asked = dict(public, lost=True) if lost else public
+    asked = dict(public, ends=True, **{"lost": True} if lost else {})
     counts = _counts(curator, plan.cost("cells"), asked, EQUAL_CELLS, origin)
-    found, close = _seen(counts, origin, low), _held_by_a_quarter(counts)
+    found, close = _seen(counts, origin, low, ends=True), _held_by_a_quarter(counts)
+    found = replace(found, ended=_ended(counts, origin))
     close[-1] &= response
     if not close.any():
         return found, plan.cost("means", "octaves", "moments")
     close[-1] = True  # the response is looked at whenever any column is
-    fullest = tuple(part[close] for part in _fullest(counts, origin))
+    fullest = tuple(part[close] for part in _fullest(counts, origin, ends=True))
     counts, origin = _about_means(curator, plan, public, close, fullest, low)
     found, alike = found.replaced(close, _seen(counts, origin, low)), _near(counts, _edges(counts, origin))[1]
     if not alike[:-1].any():  # residuals of the response are counted later
@@ -233,12 +246,35 @@ def _counts(curator: Curator, cost: float, public: dict[str, Any], cells: int, o
     return curator.release("reach_counts", cost, cells=cells, origin=origin, **public)
 
 
-def _edges(counts: Release, origin: np.ndarray) -> np.ndarray:
-    """Of the cells of each column, shape (m, cells + 1)."""
+def _edges(counts: Release, origin: np.ndarray, ends: bool = False) -> np.ndarray:
+    """Of the cells of each column, shape (m, cells + 1); of the response, whether its `ends` have cells."""
     cells = counts.values[0].shape[1]
-    ends = 2.0 ** (1 - np.arange(cells // 2))
-    octaves = np.clip(origin[:, None] + np.concatenate([-ends, [0.0], ends[::-1]]), -1, 1)
-    return np.where(np.isnan(origin)[:, None], np.linspace(-1, 1, cells + 1), octaves)
+    away = 2.0 ** (1 - np.arange(cells // 2))
+    octaves = np.clip(origin[:, None] + np.concatenate([-away, [0.0], away[::-1]]), -1, 1)
+    edges = np.where(np.isnan(origin)[:, None], np.linspace(-1, 1, cells + 1), octaves)
+    if ends:
+        edges[-1, [_first(counts, origin) + 1, -2]] = -1.0, 1.0
+    return edges
+
+
+def _first(counts: Release, origin: np.ndarray) -> int:
+    """The first cell in which responses may lie, of equal ones or of octaves from the lower end."""
+    return 0 if np.isnan(origin[-1]) else counts.values[0].shape[1] // 2
+
+
+def _ended(counts: Release, origin: np.ndarray) -> np.ndarray:
+    """Shares of the responses at the lower and the upper end of the box, shape (m, 2); see :class:`Zoomed`.
+
+    Of a few values, such as marks, most may be the least or the largest. Then no cell beside that end holds
+    any, and others do. Of numbers that bounds cut, either that cell holds some, or the end nearly all.
+    """
+    cells, found = counts.values[0][-1, _first(counts, origin) :], np.zeros((len(origin), 2))
+    seen = cells > least_seen(counts.law, cells.size) * counts.sd
+    sure = exceeded(counts.law, _FALSE_CUT) * counts.sd * math.hypot(1 - CUT, CUT * math.sqrt(len(cells) - 1))
+    for side, (end, beside) in enumerate(((0, 1), (-1, -2))):
+        if cells[end] - CUT * cells.sum() > sure and (seen[beside] or seen.sum() == 1):
+            found[-1, side] = min(cells[end] / cells.sum(), 1.0)
+    return found
 
 
 def least_seen(law: str, size: int) -> float:
@@ -257,12 +293,14 @@ def _visible(
     return np.where(found, edges[rows, first], -1.0), np.where(found, edges[rows, last], 1.0), visible
 
 
-def _fullest(counts: Release, origin: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _fullest(
+    counts: Release, origin: np.ndarray, ends: bool = False
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Middle and half-width of the cells side by side where most rows are seen, or of all cells seen.
 
     And what rows that are seen elsewhere add to a sum of values in half-widths, clipped there.
     """
-    edges = _edges(counts, origin)
+    edges = _edges(counts, origin, ends)
     lower, upper, visible = _visible(counts, edges)
     rows, columns = np.where(visible, counts.values[0], 0.0), np.arange(len(edges))
     run = np.cumsum(np.diff(visible, axis=1, prepend=False), axis=1)  # cells side by side, all seen or none
@@ -317,8 +355,8 @@ def _near(counts: Release, edges: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return np.hstack([inner[:, ::-1], inner]), away_from_most.any(axis=1) & ~apart.any(axis=1)
 
 
-def _seen(counts: Release, origin: np.ndarray, low: bool) -> Zoomed:
-    edges = _edges(counts, origin)
+def _seen(counts: Release, origin: np.ndarray, low: bool, ends: bool = False) -> Zoomed:
+    edges = _edges(counts, origin, ends)
     total = _total(counts)
     _, _, visible = _visible(counts, edges)
     near = _near(counts, edges)[0] | np.isnan(origin)[:, None]
@@ -327,7 +365,7 @@ def _seen(counts: Release, origin: np.ndarray, low: bool) -> Zoomed:
     cells = np.where(visible, counts.values[0], 0.0)
     seen = cells.sum(axis=1)
     rest = total - seen + SURE * counts.sd * math.sqrt(cells.shape[1] - 1)
-    narrow = upper - lower <= 2 / EQUAL_CELLS
+    narrow = np.isnan(origin) | (upper - lower <= 2 / EQUAL_CELLS)
     some, found = seen > 0, seen > _MOST * np.clip(total, counts.sd, counts.n)
     reach = np.where(some, FARTHER * np.maximum(upper - origin, origin - lower), 2.0)
     ends = found & ~np.isnan(origin)  # those of equal cells are the box's
@@ -361,6 +399,7 @@ def _seen(counts: Release, origin: np.ndarray, low: bool) -> Zoomed:
         apart,
         np.minimum(HIDDEN * counts.sd / np.clip(total, counts.sd, counts.n), 1.0),
         _counted(counts),
+        np.zeros((len(origin), 2)),
     )
 
 

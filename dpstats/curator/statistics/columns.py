@@ -107,6 +107,8 @@ class ColumnMeans(_Columns):
 
 
 _MOST_CELLS = 126  # numbered by bytes with a sign
+# of a half-width, from which on a value is at an end, as rounding leaves one that is declared to be there
+_AT_END = 1 - 2.0**-20
 
 
 class _Reach(Statistic):
@@ -198,6 +200,9 @@ class ReachCounts(_Reach):
     event, and that of rows which are meant to count, as the subset and the unit's choice leave them, and are
     not valid. They are released by themselves, shape (2,).
 
+    Where it is asked how many responses are at the `ends`, the first cell of the response that may hold any
+    and the last are of values at an end of the box or beyond, and each cell beside them reaches up to it.
+
     Where both sides count together, h = cells, and a row counts in cell j if 2^(j - h + 1) <= |a - origin| <
     2^(j - h + 2), in cell 0 where a is nearer, and in the last if it is 2 away.
 
@@ -213,12 +218,15 @@ class ReachCounts(_Reach):
         Whether rows on both sides of an origin count together.
     lost : bool
         Whether it is asked how many rows cannot be used.
+    ends : bool
+        Whether it is asked how many responses are at the ends, those of equal cells or of octaves from -1.
 
     Notes
     -----
     Sensitivity: sqrt(2 m); 2 m in the L1 norm; range 1. A row adds 1 to at most one cell of a column, so two
     rows differ by at most two entries of 1 in each column, attained by events that share no cell. A row that
-    weighs nothing adds to none: at most one entry a column. Which cell it is depends on the one value alone.
+    weighs nothing adds to none: at most one entry a column. Which cell it is depends on the one value alone,
+    at an end or not.
 
     Of `lost` rows it is the same: whether a row has an event, has none, or is not valid, excludes the others,
     so that it is still in one cell of the response at most; and a row that is not valid is in no other cell.
@@ -235,6 +243,7 @@ class ReachCounts(_Reach):
         origin: np.ndarray,
         together: bool = False,
         lost: bool = False,
+        ends: bool = False,
         **public: Any,
     ) -> None:
         super().__init__(design, **public)
@@ -246,7 +255,10 @@ class ReachCounts(_Reach):
             raise ValueError("columns of equal cells come first")
         if cells % 2 or not 2 <= cells <= _MOST_CELLS:
             raise ValueError(f"cells must be an even number up to {_MOST_CELLS}")
-        self._cells, self._origin, self._lost = cells, origin, lost
+        self._first = 0 if self._even == self._count else cells // 2  # that the response may lie in
+        if ends and (together or cells - self._first < 4 or (self._first and origin[-1] != -1)):
+            raise ValueError("ends are told of equal cells, or octaves from -1 to one side, four or more")
+        self._cells, self._origin, self._lost, self._ends = cells, origin, lost, ends
         own = Part(np.ones(1), np.ones(cells))
         self.parts = (own,) * (self._count - 1) + (Part(np.ones(1), np.ones(cells + 2 * lost)),)
         self.sensitivity, self.sensitivity_l1 = math.sqrt(2 * self._count), 2.0 * self._count
@@ -258,9 +270,13 @@ class ReachCounts(_Reach):
     def factors(self, block: Block, scratch: Scratch) -> tuple[Factor, ...]:
         counted = [block.ok] * (self._count - 1) + [events(block, scratch) == 1.0]
         columns = self._boxed(block, scratch)
+        ends = columns[-1] <= -_AT_END, columns[-1] >= _AT_END
         cells = scratch("cells", *columns.shape, dtype=np.int8)
         self._equal(columns[: self._even], cells[: self._even])
         self._octaves(columns[self._even :], cells[self._even :], scratch)
+        if self._ends:
+            np.clip(cells[-1], self._first + 1, self._cells - 2, out=cells[-1])
+            cells[-1][ends[0]], cells[-1][ends[1]] = self._first, self._cells - 1
         if self._lost:
             cells[-1] = np.where(counted[-1], cells[-1], np.where(block.ok, self._cells, self._cells + 1))
             counted[-1] = block.kept

@@ -24,7 +24,8 @@ _SHARP = 2.0**-15
 
 class Looks(NamedTuple):
     """Boxes in which rows were looked at, and octaves told; where these begin; which covariates are mostly 0,
-    as far as noise tells; which columns were seen to vary; and the two releases there."""
+    as far as noise tells; which columns were seen to vary; shares of the responses that are clipped at either
+    end; and the two releases there."""
 
     center: np.ndarray
     half: np.ndarray
@@ -32,6 +33,7 @@ class Looks(NamedTuple):
     origin: np.ndarray
     zero: np.ndarray
     varies: np.ndarray
+    ended: np.ndarray
     means: Release
     octaves: Release
 
@@ -51,7 +53,7 @@ def in_turn(curator: Curator, costs: Plan, octaves: float, problem: Problem) -> 
     middle[:d][zero] = -(center / half)[:d][zero]
     public = _octaves(middle, problem, center, half, reach)
     found = curator.release("reach_counts", octaves, **public)
-    return Looks(center, half, reach, public["origin"], zero, zoomed.varies, means, found)
+    return Looks(center, half, reach, public["origin"], zero, zoomed.varies, zoomed.ended[-1], means, found)
 
 
 def at_once(curator: Curator, costs: Plan, octaves: float, problem: Problem) -> Looks | None:
@@ -69,11 +71,11 @@ def at_once(curator: Curator, costs: Plan, octaves: float, problem: Problem) -> 
         (
             "reach_counts",
             costs.cost("cells"),
-            dict(asked, chosen=chosen[:-1], cells=EQUAL_CELLS, origin=start),
+            dict(asked, chosen=chosen[:-1], cells=EQUAL_CELLS, origin=start, ends=True),
         ),
         ("column_means", first, public),
     )
-    seen = in_cells(counts, start)
+    seen = in_cells(counts, start, ends=True)
     zoomed = seen.among(chosen)
     center, half = _boxes(problem, zoomed, chosen)
     middle = whole + width * means.values[0] / means.n / seen.held.mean()
@@ -83,9 +85,8 @@ def at_once(curator: Curator, costs: Plan, octaves: float, problem: Problem) -> 
         ("column_means", costs.cost("moments"), _means(problem, center, half)),
         ("reach_counts", octaves, near),
     )
-    return Looks(
-        center, half, reach, near["origin"], np.zeros(len(problem.lower), bool), zoomed.varies, means, found
-    )
+    zero = np.zeros(len(problem.lower), bool)
+    return Looks(center, half, reach, near["origin"], zero, zoomed.varies, seen.ended[-1], means, found)
 
 
 def _looked_for(problem: Problem) -> tuple[dict[str, Any], np.ndarray]:
