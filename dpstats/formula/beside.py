@@ -35,6 +35,8 @@ from dpstats.formula.expressions import (
 from dpstats.formula.grammar import Terms
 from dpstats.formula.reader import (
     NARROWEST,
+    among_levels,
+    listed,
     parse,
     read_number,
     require_declared,
@@ -271,7 +273,8 @@ class _Reader:
         for side, other in ((left, right), (right, left)):
             name = variable_name(side)
             if name is not None and isinstance(self._schema.get(name), Levels):
-                return self._of_levels(name, other, how, turned=side is right)
+                self.variables.add(name)
+                return among_levels(name, other, how, self._schema, turned=side is right)
             coded = isinstance(other, ast.Constant) and isinstance(other.value, str)
             if name is not None and coded and isinstance(self._schema.get(name), Flag | Event):
                 raise FormulaError(
@@ -279,7 +282,7 @@ class _Reader:
                     f"{ast.unparse(side)}"
                 )
         if isinstance(how, ast.In | ast.NotIn):
-            equal = [self._compared(left, one, ast.Eq()) for one in _listed(right)]
+            equal = [self._compared(left, one, ast.Eq()) for one in listed(right)]
             found = _joined(np.maximum, equal)
             return found if isinstance(how, ast.In) else _not(found)
         if isinstance(how, ast.NotEq):
@@ -294,20 +297,6 @@ class _Reader:
             bounds_of(expression, self._schema)  # refuses what is not defined everywhere
         self.variables |= expression.variables
         return expression
-
-    def _of_levels(self, name: str, other: ast.expr, how: ast.cmpop, turned: bool) -> Expression:
-        several = isinstance(how, ast.In | ast.NotIn)
-        if not several and not isinstance(how, ast.Eq | ast.NotEq) or several and turned:
-            raise FormulaError(f"{name!r} is a category, which has no order: compare it by ==, != or in")
-        levels = self._declared(name).all
-        codes = [_code(name, levels, one) for one in (_listed(other) if several else [other])]
-        inside = isinstance(how, ast.Eq | ast.In)
-
-        def held(code: Any) -> Any:
-            return (np.isin(code, codes) == inside).astype(float)
-
-        among = Function("", held, lambda x: (held(x[0]), held(x[1])))  # boxes are single levels
-        return Apply(among, (Leaf(name, name),), "")
 
 
 def _refuse_bound(side: ast.expr) -> None:
@@ -329,18 +318,3 @@ def _joined(both: Callable[[Any, Any], Any], parts: Iterable[Expression]) -> Exp
 
 def _not(condition: Expression) -> Expression:
     return Apply(OPERATORS[ast.Sub], (Constant(1.0, ""), condition), "")
-
-
-def _listed(tree: ast.expr) -> list[ast.expr]:
-    if isinstance(tree, ast.Tuple | ast.List | ast.Set) and tree.elts:
-        return tree.elts
-    raise FormulaError(f"{ast.unparse(tree)!r} must be a list of values in brackets; {_ALLOWED}")
-
-
-def _code(name: str, levels: tuple[str, ...], tree: ast.expr) -> int:
-    if isinstance(tree, ast.Constant) and tree.value in levels:
-        return levels.index(tree.value)
-    raise FormulaError(
-        f"{ast.unparse(tree)} is no level of {name!r}; they are {', '.join(map(repr, levels))}, and are "
-        "written in quotes"
-    )

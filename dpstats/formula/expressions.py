@@ -134,6 +134,7 @@ OPERATORS: dict[type[ast.AST], Function] = {
     ast.UAdd: Function("+", np.positive, lambda x: x),
 }
 
+AMONG = "in"  # of a category and some of its levels
 COMPARISONS: dict[type[ast.AST], Function] = {
     ast.Lt: _compare("<", np.less),
     ast.LtE: _compare("<=", np.less_equal),

@@ -8,11 +8,15 @@ import ast
 import functools
 import re
 from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
 
 from dpstats._arguments import near
 from dpstats.errors import FormulaError
 from dpstats.formula.expressions import (
     ACCELERATIONS,
+    AMONG,
     COMPARISONS,
     FUNCTIONS,
     MAXIMUM,
@@ -23,6 +27,7 @@ from dpstats.formula.expressions import (
     Arguments,
     Constant,
     Expression,
+    Function,
     Leaf,
     bounds_of,
     number,
@@ -166,7 +171,9 @@ def require_declared(name: str, schema: Schema, kind: str = "bounded(lower, uppe
 
 def is_comparison(expression: Expression) -> bool:
     """Whether an expression is true or false."""
-    return isinstance(expression, Apply) and expression.function in COMPARISONS.values()
+    return isinstance(expression, Apply) and (
+        expression.function in COMPARISONS.values() or expression.function.name == AMONG
+    )
 
 
 def read_number(tree: ast.expr, schema: Schema) -> Expression:
@@ -249,12 +256,16 @@ def _binary(tree: ast.BinOp, schema: Schema, text: str) -> Expression:
 
 
 def _comparison(tree: ast.Compare, schema: Schema, text: str) -> Expression:
+    if len(tree.ops) == 1:
+        for side, other in ((tree.left, tree.comparators[0]), (tree.comparators[0], tree.left)):
+            name = variable_in(ast.unparse(side))
+            if name is not None and isinstance(schema.get(name), Levels):
+                return among_levels(name, other, tree.ops[0], schema, turned=side is not tree.left, text=text)
     if len(tree.ops) == 1 and isinstance(tree.ops[0], ast.Eq | ast.NotEq):
         raise refuse(
             tree,
-            "is not a single comparison by <, <=, > or >=, and == is written in subset= alone; a flag(...) "
-            "is a term or a response by its name, and a variable declared by levels(...) is a term itself, "
-            "with a column for each level after the first",
+            "is not a single comparison by <, <=, > or >=; == compares a category with one of its levels, as "
+            "in I(maker == 'WDC'), and numbers in subset= alone; a flag(...) is a term by its name",
         )
     if len(tree.ops) != 1 or type(tree.ops[0]) not in COMPARISONS:
         raise refuse(
@@ -264,6 +275,46 @@ def _comparison(tree: ast.Compare, schema: Schema, text: str) -> Expression:
     if sum(bool(side.variables) for side in sides) != 1:
         raise refuse(tree, "must compare an expression of variables with a number, as in x > 0.5")
     return Apply(COMPARISONS[type(tree.ops[0])], sides, text)
+
+
+def among_levels(  # noqa: PLR0913 - two sides and how they are compared
+    name: str, other: ast.expr, how: ast.cmpop, schema: Schema, turned: bool, text: str = ""
+) -> Expression:
+    """Whether a category is one of the levels that are written, or is none of them.
+
+    Raises
+    ------
+    FormulaError
+        If it is compared in another way than by ==, != or in, or with what is no level of it.
+    """
+    several = isinstance(how, ast.In | ast.NotIn)
+    if not several and not isinstance(how, ast.Eq | ast.NotEq) or several and turned:
+        raise FormulaError(f"{name!r} is a category, which has no order: compare it by ==, != or in")
+    levels = schema[name].all
+    codes = [_code(name, levels, one) for one in (listed(other) if several else [other])]
+    inside = isinstance(how, ast.Eq | ast.In)
+
+    def held(code: Any) -> Any:
+        return (np.isin(code, codes) == inside).astype(float)
+
+    among = Function(AMONG, held, lambda x: (held(x[0]), held(x[1])))  # boxes are single levels
+    return Apply(among, (Leaf(name, name),), text)
+
+
+def listed(tree: ast.expr) -> list[ast.expr]:
+    """The values of a list in brackets."""
+    if isinstance(tree, ast.Tuple | ast.List | ast.Set) and tree.elts:
+        return tree.elts
+    raise FormulaError(f"{ast.unparse(tree)!r} must be a list of values in brackets, such as ['a', 'b']")
+
+
+def _code(name: str, levels: tuple[str, ...], tree: ast.expr) -> int:
+    if isinstance(tree, ast.Constant) and tree.value in levels:
+        return levels.index(tree.value)
+    raise FormulaError(
+        f"{ast.unparse(tree)} is no level of {name!r}; they are {', '.join(map(repr, levels))}, and are "
+        "written in quotes"
+    )
 
 
 def _call(tree: ast.Call, schema: Schema, text: str) -> Expression:

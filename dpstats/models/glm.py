@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from dpstats._arguments import among, expression_of, near, number, shown
+from dpstats._arguments import among, expression_of, folded, near, number, shown
 from dpstats._private import always_shown, forgetful, forgetting
 from dpstats.budget import Budget, as_budget
 from dpstats.contributors import Plan as ContributionPlan
@@ -64,6 +64,12 @@ from dpstats.schema import Count, Event, Flag, Schema
 _STATSMODELS = "statsmodels.genmod.families"
 _WITH_EXCESS = re.compile(r"(.*\w)\s*\(\s*(?:(alpha|theta|size)\s*=\s*)?([0-9.e+-]+)\s*\)")
 _WITH_LINK = re.compile(r"(\w+)\s*\(\s*(?:link\s*=\s*)?['\"]?(\w+)['\"]?\s*\)")
+_OTHERS = {
+    "inversegaussian": "; inverse Gaussian is none of them: 'gamma' is of positive amounts as well, and its "
+    "standard errors do not rest on its law",
+    "tweedie": "; Tweedie is none of them: 'poisson' takes amounts of which many are 0, too, and its "
+    "standard errors do not rest on its law",
+}
 _NEGATIVE_BINOMIAL = re.compile(r"neg(ative)?[ _.]?bin(om)?(ial)?|n[ _.]?b(2|inom)?|(glm[ _.])?nb")
 
 
@@ -88,7 +94,9 @@ def family_named(given: object, link: object = None) -> GlmFamily:
     if not of_kind:
         kinds = dict.fromkeys(family.kind for family in FAMILIES.values())
         listed = ", ".join(kinds)
-        raise SpecificationError(f"family must be one of {listed}, got {shown(given)}{near(kind, kinds)}")
+        others = (words for name, words in _OTHERS.items() if folded(kind).startswith(name))
+        instead = next(others, near(kind, kinds))
+        raise SpecificationError(f"family must be one of {listed}, got {shown(given)}{instead}")
     named = own if link is None else _link_named(link)
     if isinstance(given, str) and own not in (None, named):
         raise SpecificationError(

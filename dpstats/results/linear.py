@@ -296,6 +296,11 @@ class LinearFit(MeanFit, models=("ols", "ridge")):
         """R-squared of a fit without penalty; 95 % interval on the scale of log(1 - R-squared)."""
         return self._explained()
 
+    @value_where(has_moments)
+    def rsquared_adj(self) -> Estimate:
+        """:attr:`rsquared`, which is adjusted: the variance about the line is that by degrees of freedom."""
+        return self._explained()
+
     @method_where(has_moments)
     def at_alpha(self, alpha: float) -> "LinearFit":
         """Return the fit under another ridge penalty, from the same release.

@@ -288,12 +288,15 @@ NOT_RELEASED: dict[str, Reason] = {
         "With public rows, compare fit.predict(newdata) with their responses.",
     ),
     **dict.fromkeys(
-        ("rsquared_adj", "ess", "ssr", "centered_tss", "mse_resid", "mse_model"),
+        ("ess", "ssr", "centered_tss", "mse_resid", "mse_model"),
         ("is a sum of squares of the private data", "A linear fit has fit.sigma and fit.rsquared."),
     ),
-    "rsquared": (
-        "follows from the moments of a linear fit, and this fit has none",
-        "dps.ols releases it; of what drop() or update() left, fit the formula anew.",
+    **dict.fromkeys(
+        ("rsquared", "rsquared_adj"),
+        (
+            "follows from the moments of a linear fit, and this fit has none",
+            "dps.ols releases it; of what drop() or update() left, fit the formula anew.",
+        ),
     ),
     **dict.fromkeys(
         (

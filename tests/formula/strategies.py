@@ -84,6 +84,7 @@ SHARED_FACTORS = st.one_of(
     st.builds("C({}{})".format, st.sampled_from("gh"), st.sampled_from(_CONTRASTS)),
     st.sampled_from(("C(g, levels=['c', 'a', 'b'])", "C(g, Sum, levels=['b', 'a', 'c'])")),
     EXPRESSIONS.map("I({})".format),
+    st.sampled_from(("I(g == 'a')", "g != 'c'", "C(h == 'other')", "I(1 * (g == 'b'))")),
     st.builds("I({} > {})".format, st.sampled_from(("x", "z - w", "np.sin(t)")), _number(-0.9, 0.9)),
     st.builds(
         "bs(z, knots=[20, {}], degree={}, include_intercept={}, lower_bound=0, upper_bound=100)".format,

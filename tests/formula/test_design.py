@@ -46,6 +46,32 @@ No row was read."""
     assert "Response: time between 1 and 4000" in repr(build_design("time ~ temp", DRIVES))
 
 
+@pytest.mark.parametrize(
+    ("condition", "yes"),
+    [
+        ("maker == 'WDC'", ["WDC"]),
+        ("'WDC' == maker", ["WDC"]),
+        ("maker != 'WDC'", ["HGST", "other"]),
+        ("maker == 'other'", ["other"]),
+        ("maker in ('WDC', 'other')", ["WDC", "other"]),
+        ("maker not in ['WDC']", ["HGST", "other"]),
+    ],
+)
+def test_a_level_against_the_others_is_a_term(condition: str, yes: list[str]) -> None:
+    """It is a function of one record, in a product and as a number as well; an unread cell has no weight."""
+    cells = ["HGST", "WDC", "Seagate", None]
+    read = ["HGST", "WDC", "other"]
+    frame = pd.DataFrame({"time": 20.0, "maker": cells, "temp": 30.0})
+    design = build_design(f"time ~ I({condition}) + temp:I(2 * ({condition}))", DRIVES)
+    assert design.names[1].startswith("I(") and design.names[1].endswith("[T.True]")
+    block = next(open_rows(frame, DRIVES, list(design.variables)).blocks())
+    rows = design.read(block)
+    assert rows.ok.tolist() == [True, True, True, False]
+    told = np.isin(read, yes).astype(float)
+    np.testing.assert_array_equal(rows.exog[:3], np.column_stack([np.ones(3), told, 60 * told]))
+    np.testing.assert_array_equal(design.bounds, [[1, 1], [0, 1], [0, 100]])
+
+
 def test_a_design_is_its_formula_and_schema():
     again = pickle.loads(pickle.dumps(DESIGN))
     assert again == DESIGN and hash(again) == hash(DESIGN) and again.names == DESIGN.names

@@ -90,6 +90,22 @@ def test_what_is_no_family_is_refused(given: object) -> None:
         family_named(given)
 
 
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ("inverse.gaussian", "inverse Gaussian is none of them: 'gamma'"),
+        ("Inverse_Gaussian(log)", "inverse Gaussian is none of them: 'gamma'"),
+        (LAWS.InverseGaussian(), "inverse Gaussian is none of them: 'gamma'"),
+        ("tweedie", "Tweedie is none of them: 'poisson'"),
+        ("gausian", "did you mean 'gaussian'"),
+    ],
+)
+def test_a_family_that_there_is_not_is_said_to_be_none(given: object, said: str) -> None:
+    """An inverse Gaussian is not spelt like a Gaussian by mistake."""
+    with pytest.raises(SpecificationError, match=f"got .*; {said}"):
+        family_named(given)
+
+
 LINKS_OF_A_MODEL = [("probit", "probit"), ("CLogLog", "cloglog"), (LINKS.Probit(), "probit"), (None, "logit")]
 
 
