@@ -9,14 +9,14 @@ of ``fit.moments``; the point is a released one, and its own error is no part of
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
 import pandas as pd
 
-from dpstats._arguments import among, listed, shown, truth
+from dpstats._arguments import among, listed, shown, truth, warn
 from dpstats.errors import SpecificationError
 from dpstats.families import IDENTITY
 from dpstats.formula import Design
@@ -214,7 +214,8 @@ def _effects(record: Record, design: Design, at: Points, name: str, pairs: bool)
 
     variable = record.schema[name]
     if not variable.all:
-        _refuse_steps(record, name, design.steps(name, design.new_rows(at.frame, clip=True).values))
+        if steps := _steps(record, name, design.new_rows(at.frame, clip=True).values):
+            raise SpecificationError(f"there is no effect of {_by_steps(name, steps)}")
         slopes = derivatives(
             lambda index, values: rows(at.frame.iloc[index].assign(**{name: values})),
             values := np.clip(at.frame[name].to_numpy(dtype=float), *variable.bounds),
@@ -230,15 +231,26 @@ def _effects(record: Record, design: Design, at: Points, name: str, pairs: bool)
     return _of_levels(record, name, (found[..., :-1], found[..., -1]), pairs)
 
 
-def _refuse_steps(record: Record, name: str, steps: Sequence[str]) -> None:
-    """Refuse a derivative of what has none."""
-    if steps:
-        others = [each for each in record.covariates if each != name]
-        rest = f"; variables={others} has the effects of the others" if others else ""
-        raise SpecificationError(
-            f"{name!r} enters by steps, {' and '.join(steps)}, where a derivative says nothing: "
-            f"get_prediction() has the means on both sides of a step, and t_test() its coefficient{rest}"
-        )
+def without_steps(record: Record, at: Points, names: Sequence[str]) -> Sequence[str]:
+    """Leave out numbers that enter by steps, with a warning; but all names if all of them do."""
+    values = record.design.new_rows(at.frame, clip=True).values
+    found = {name: _steps(record, name, values) for name in names}
+    rest = [name for name in names if not found[name]]
+    if 0 < len(rest) < len(names):
+        left = "; ".join(_by_steps(name, steps) for name, steps in found.items() if steps)
+        warn(f"marginal_effects() leaves out {left}")
+    return rest or names
+
+
+def _steps(record: Record, name: str, values: Mapping[str, np.ndarray]) -> Sequence[str]:
+    return () if record.schema[name].all else record.design.steps(name, values)
+
+
+def _by_steps(name: str, steps: Sequence[str]) -> str:
+    return (
+        f"{name!r}, which enters by steps, {' and '.join(steps)}, where a derivative says nothing: "
+        "get_prediction() has the means on both sides of a step, and t_test() its coefficient"
+    )
 
 
 def _layout(frame: pd.DataFrame, titles: Sequence[str], level: float) -> Document:
@@ -282,7 +294,8 @@ class EffectsFit(Fit):
         newdata : dict, list of dict, or DataFrame of m rows
             Public points, such as one of typical values.
         variables : str or sequence of str, optional
-            Covariates of the fit, those of its offset included; default: all.
+            Covariates of the fit, those of its offset included; default: all, but for numbers that enter by
+            steps, such as ``x > 0`` and ``cut(x, [1, 2])``, which a warning names.
         level : float
             Confidence level. Standard errors are by the delta method; intervals follow the curve of the link,
             and need not be symmetric.
@@ -309,8 +322,8 @@ class EffectsFit(Fit):
         NotReleased
             Without `newdata`, or `at` where the fit has no means.
         SpecificationError
-            For variables that are no covariates, for a number that enters by steps, such as ``x > 0`` and
-            ``cut(x, [1, 2])``, or has no derivative at a point, and for another `at`.
+            For variables that are no covariates, for a number that is asked for and enters by steps, or that
+            has no derivative at a point, and for another `at`.
 
         Examples
         --------
@@ -321,6 +334,8 @@ class EffectsFit(Fit):
         asked = truth("average", average), truth("pairs", pairs)
         if at is None:
             found = points(self.record, newdata, "marginal_effects", clip=True)
+            if variables is None:
+                names = tuple(without_steps(self.record, found, names))
             return effects(self.record, found, names, level, *asked)
         if not among(at, ("mean",)) or newdata is not None or asked[0]:
             raise SpecificationError(

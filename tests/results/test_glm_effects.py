@@ -311,10 +311,29 @@ def stepped(term: str) -> Fit:
 def test_what_enters_by_steps_has_no_derivative(term: str) -> None:
     fit = stepped(term)
     for x in (0.0, 1.0, 1.7):
-        with pytest.raises(SpecificationError, match=r"'x' enters by steps, .* variables=\['z'\] has the"):
-            fit.marginal_effects([{"x": x, "z": z} for z in (0.0, 1.0)], average=True)
+        with pytest.raises(SpecificationError, match="no effect of 'x', which enters by steps, .* t_test"):
+            fit.marginal_effects([{"x": x, "z": z} for z in (0.0, 1.0)], "x", average=True)
     if "z *" not in term:
         assert fit.marginal_effects({"x": 1.0, "z": 1.0}, "z").frame["estimate"][0] > 0
+
+
+def test_others_have_effects_beside_what_enters_by_steps() -> None:
+    fit = stepped("I(x > 0)")
+    with pytest.warns(UserWarning, match="leaves out 'x', which enters by steps, I"):
+        found = fit.marginal_effects({"x": 1.0, "z": 1.0}).frame
+    assert found["variable"].tolist() == ["z"]
+    schema, whole = dps.Schema(y=dps.count(50), x=dps.bounded(0, 4)), np.eye(2)
+    alone = glm(
+        "poisson",
+        schema=schema,
+        formula="y ~ I(x > 0)",
+        names=("Intercept", "I(x > 0)[T.True]"),
+        params=np.ones(2),
+        cov=whole,
+        cov_privacy=whole,
+    )
+    with pytest.raises(SpecificationError, match="no effect of 'x'"):
+        alone.marginal_effects({"x": 1.0})
 
 
 @pytest.mark.parametrize("term", RAMPS)
