@@ -2,7 +2,7 @@
 
 import functools
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -226,12 +226,6 @@ class Design(Filler):
                 "clip=True moves values to their bounds",
             )
         return NewRows(exog, offset, values, stratum, outside, whole)
-
-    def linear_constraint(
-        self, text: Any, names: Sequence[str] | None = None
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Linear hypotheses such as ``"x = 0, g[T.b] = 0"`` as ``L params = q``; see `grammar`."""
-        return grammar.linear_constraint(text, self.names if names is None else names)
 
     def __repr__(self) -> str:
         rows = [

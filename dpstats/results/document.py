@@ -19,9 +19,7 @@ import pandas as pd
 from dpstats._arguments import is_line, number, shown
 from dpstats._private import forgetful, forgetting
 from dpstats.errors import SpecificationError
-from dpstats.results.intervals import Transform, standard_errors, transformed
 from dpstats.results.markup import comma_separated, fitting, html, latex, markdown, text
-from dpstats.results.record import Record
 from dpstats.results.table import BANNER, Column, Marked, Page, Table, figures, level_percent, percent
 
 T = TypeVar("T")
@@ -269,18 +267,6 @@ class Estimates(Result):
 
 def _laid_out(frame: pd.DataFrame, document: Document) -> Estimates:
     return Estimates(frame, lambda: document)
-
-
-def with_limits(
-    linear: tuple[np.ndarray, np.ndarray], record: Record, level: float, back: Transform
-) -> dict[str, np.ndarray]:
-    """Return columns ``estimate``, NaN if not estimable, ``conf_low`` and ``conf_high`` of back(centre).
-
-    `linear` has centres and their gradients.
-    """
-    centre, se = linear[0], standard_errors(linear[1], record)
-    estimate, low, high = transformed(centre, se, level, back)
-    return {"estimate": np.where(np.isinf(se), np.nan, estimate), "conf_low": low, "conf_high": high}
 
 
 def limit_columns(level: float) -> tuple[Column, Column]:

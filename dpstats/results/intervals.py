@@ -222,6 +222,18 @@ def transformed(
     return estimate, np.minimum(one, other), np.maximum(one, other)
 
 
+def with_limits(
+    linear: tuple[np.ndarray, np.ndarray], record: Record, level: float, back: Transform
+) -> dict[str, np.ndarray]:
+    """Return columns ``estimate``, NaN if not estimable, ``conf_low`` and ``conf_high`` of back(centre).
+
+    `linear` has centres and their gradients.
+    """
+    centre, se = linear[0], standard_errors(linear[1], record)
+    estimate, low, high = transformed(centre, se, level, back)
+    return {"estimate": np.where(np.isinf(se), np.nan, estimate), "conf_low": low, "conf_high": high}
+
+
 _FAR = 1e10  # so many times an estimate is beyond any time, scale or ratio that could be true of it
 
 

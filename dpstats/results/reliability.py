@@ -15,9 +15,9 @@ from dpstats._arguments import among, shown
 from dpstats.errors import SpecificationError
 from dpstats.results import survival_quantities as quantities
 from dpstats.results import survival_tables as tables
-from dpstats.results.document import Document, Estimates, cells, with_interval, with_limits
+from dpstats.results.document import Document, Estimates, cells, with_interval
 from dpstats.results.fit import Fit
-from dpstats.results.intervals import Estimate, bse, limits, log_estimate, standard_errors
+from dpstats.results.intervals import Estimate, bse, limits, log_estimate, standard_errors, with_limits
 from dpstats.results.newdata import NewData, beside, points
 from dpstats.results.prediction import linear_predictor
 from dpstats.results.record import Record

@@ -13,7 +13,7 @@ import numpy as np
 from dpstats._arguments import Axes, numbers, shown
 from dpstats.errors import SpecificationError
 from dpstats.results import survival_quantities as quantities
-from dpstats.results.intervals import privacy_share, standard_errors, transformed
+from dpstats.results.intervals import privacy_share, with_limits
 from dpstats.results.newdata import Points
 from dpstats.results.plotting import (
     colour_beside,
@@ -90,8 +90,7 @@ def draw(
             left_out(ax, label)
             continue
         one = at.rows(np.full(len(grid), i))
-        centre, gradient = of(record, one, grid)
-        estimate, low, high = transformed(centre, standard_errors(gradient, record), level, back)
+        estimate, low, high = with_limits(of(record, one, grid), record, level, back).values()
         look = of_model(first + i, at.names) | colour_beside(ax, at.apart(i), curve=False)
         line_with_band(ax, grid, estimate, (low, high), label, look)
     return first

@@ -21,9 +21,8 @@ from dpstats.results.document import (
     limit_columns,
     point_columns,
     with_interval,
-    with_limits,
 )
-from dpstats.results.intervals import critical, says_nothing, standard_errors
+from dpstats.results.intervals import critical, says_nothing, standard_errors, with_limits
 from dpstats.results.newdata import Points, beside
 from dpstats.results.prediction import linear_predictor
 from dpstats.results.record import Record

@@ -20,6 +20,7 @@ from scipy import special
 from dpstats._arguments import near, numbers, shown
 from dpstats._private import forgetful
 from dpstats.errors import SpecificationError
+from dpstats.formula.grammar import linear_constraint
 from dpstats.formula.newdata import frame_of
 from dpstats.formula.reader import variable_in
 from dpstats.moments.mixture import Tails
@@ -194,7 +195,7 @@ def constraint(record: Record, hypothesis: Hypothesis) -> tuple[np.ndarray, np.n
     k = len(record.names)
     several = list(hypothesis) if isinstance(hypothesis, list | tuple) else []
     if isinstance(hypothesis, str) or (several and all(isinstance(each, str) for each in several)):
-        matrix, value = record.design.linear_constraint(several or hypothesis, record.names)
+        matrix, value = linear_constraint(several or hypothesis, record.names)
         value = value + 0.0  # patsy's -0 is 0
     else:
         matrix = np.atleast_2d(numbers("hypothesis", hypothesis))

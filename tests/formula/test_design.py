@@ -9,6 +9,7 @@ import pytest
 import dpstats as dps
 from dpstats.errors import SpecificationError
 from dpstats.formula import build_design
+from dpstats.formula.grammar import linear_constraint
 from dpstats.rows import open_rows
 from dpstats.schema import Schema, bounded, event, flag, levels
 from tests.formula.strategies import SCHEMA, inside
@@ -261,24 +262,24 @@ def test_a_code_that_is_not_declared_is_named_in_new_data():
 
 
 def test_linear_hypotheses_use_the_names_of_columns():
-    matrix, constants = DESIGN.linear_constraint("temp = 0.5, maker[T.WDC] = maker[T.other]")
+    matrix, constants = linear_constraint("temp = 0.5, maker[T.WDC] = maker[T.other]", DESIGN.names)
     np.testing.assert_array_equal(matrix, [[0, 0, 0, 1], [0, 1, -1, 0]])
     np.testing.assert_array_equal(constants, [0.5, 0])
-    matrix, _ = DESIGN.linear_constraint("Log(scale) = 0", (*DESIGN.names, "Log(scale)"))
+    matrix, _ = linear_constraint("Log(scale) = 0", (*DESIGN.names, "Log(scale)"))
     np.testing.assert_array_equal(matrix, [[0, 0, 0, 0, 1]])
     for text in ("tempo = 0", "temp = ", "temp * temp", 7):
         with pytest.raises(SpecificationError, match="the coefficients are Intercept, maker"):
-            DESIGN.linear_constraint(text)
+            linear_constraint(text, DESIGN.names)
     with pytest.raises(
         SpecificationError, match=r"'makerWDC' is no coefficient, did you mean 'maker\[T.WDC\]'"
     ):
-        DESIGN.linear_constraint("temp = 0, makerWDC = 1")
+        linear_constraint("temp = 0, makerWDC = 1", DESIGN.names)
     with pytest.raises(SpecificationError, match=r"'maker' has 2 coefficients, which fit.wald_test_terms"):
-        DESIGN.linear_constraint("maker = 0")
+        linear_constraint("maker = 0", DESIGN.names)
     with pytest.raises(SpecificationError, match=r"'load' is no .*, and enters as 'I\(load / 100\)'"):
-        DESIGN.linear_constraint("2 * load = 1", ("Intercept", "I(load / 100)"))
+        linear_constraint("2 * load = 1", ("Intercept", "I(load / 100)"))
     with pytest.raises(SpecificationError, match="write it like 'temp = 0', with one = and names"):
-        DESIGN.linear_constraint("temp == 0")
+        linear_constraint("temp == 0", DESIGN.names)
 
 
 @pytest.mark.parametrize(
@@ -294,7 +295,7 @@ def test_linear_hypotheses_use_the_names_of_columns():
 )
 def test_the_spaces_and_quotes_of_a_name_do_not_count_in_a_hypothesis(text: str, row: list[float]) -> None:
     names = ("I(x / 100)", "x", "x:z", "g[T.a b]", "g[T.ab]", "Q('x y')", 'g[T.a "b" c]')
-    np.testing.assert_array_equal(DESIGN.linear_constraint(text, names)[0], [row])
+    np.testing.assert_array_equal(linear_constraint(text, names)[0], [row])
 
 
 def test_the_levels_of_a_category_are_public_rows_of_its_columns():

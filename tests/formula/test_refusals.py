@@ -6,6 +6,7 @@ import pytest
 
 from dpstats.errors import FormulaError, SchemaError, SpecificationError
 from dpstats.formula import build_design
+from dpstats.formula.grammar import linear_constraint
 from dpstats.schema import Schema, bounded, event, levels
 from tests.formula.strategies import SCHEMA
 
@@ -347,10 +348,10 @@ def test_slips_are_answered_with_what_to_write(formula: str, words: str) -> None
 def test_a_hypothesis_of_no_coefficient_says_so() -> None:
     design = build_design("time ~ x", Schema(time=bounded(1, 9), x=bounded(1, 9)))
     with pytest.raises(SpecificationError, match="'temp=0': 'temp' is no coefficient; write it like"):
-        design.linear_constraint("temp=0")
+        linear_constraint("temp=0", design.names)
     for text in ("temp=0, " + "x = 0, " * 60, "temp=0,\nx = 0"):
         with pytest.raises(SpecificationError, match="cannot be read") as error:
-            design.linear_constraint(text)
+            linear_constraint(text, design.names)
         assert "temp" not in str(error.value)
 
 
