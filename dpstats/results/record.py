@@ -225,7 +225,6 @@ class Record(Facts):
         root = self.root
         if root is not None:
             root = _root(_frozen("root", root, (k, np.shape(root)[-1])), cov)
-        alpha = 0.0 if self.alpha is None and self.linear is not None else self.alpha
         flags = tuple((str(code), str(message)) for code, message in self.flags)
         if projected and PROJECTED not in flags:
             flags += (PROJECTED,)
@@ -243,7 +242,7 @@ class Record(Facts):
             ("messages", None if self.messages is None else _counts(self.messages)),
             ("rivals", tuple((str(name), float(value), float(sd)) for name, value, sd in self.rivals)),
             ("flags", flags),
-            ("alpha", None if alpha is None else penalty(alpha)),
+            ("alpha", self._penalty()),
             ("charged_alpha", None if self.charged_alpha is None else penalty(self.charged_alpha)),
             ("loglik", None if self.loglik is None else Quantity(*map(float, self.loglik))),
             ("nevents", None if self.nevents is None else _quantity("nevents", self.nevents)),
@@ -257,6 +256,11 @@ class Record(Facts):
     def rooted(self) -> np.ndarray | None:
         """`root`, or what the moments of a linear fit without a penalty tell of it."""
         return self.root if self.root is not None or self.linear is None or self.alpha else self.linear.root
+
+    def _penalty(self) -> float | None:
+        if self.alpha is None:
+            return None if self.linear is None else 0.0
+        return penalty(self.alpha)
 
     @property
     def is_survival(self) -> bool:
