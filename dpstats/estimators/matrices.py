@@ -1,5 +1,6 @@
 """Functions of symmetric matrices by their eigenvalues."""
 
+import functools
 import math
 from collections.abc import Callable
 from typing import TypeVar
@@ -13,6 +14,18 @@ SMALLEST = 1e-4  # eigenvalue of moments: columns are not told apart beyond a co
 # of a solver: at most so many steps, and the length of what is left over that of what was asked, which floats
 # can reach: steps that go on below it leave the solution again
 _SOLVER_STEPS, _SOLVED = 500, 1e-10
+
+
+def inverted(matrix: np.ndarray) -> np.ndarray:
+    """The inverse of a matrix that steps ask for again and again, such as a whitening; not to be changed."""
+    return _inverse(matrix.tobytes(), len(matrix))
+
+
+@functools.lru_cache(maxsize=16)
+def _inverse(content: bytes, size: int) -> np.ndarray:
+    found = np.linalg.inv(np.frombuffer(content).reshape(size, size))
+    found.flags.writeable = False
+    return found
 
 
 def symmetric_power(matrix: np.ndarray, power: float, least: float = -math.inf) -> np.ndarray:

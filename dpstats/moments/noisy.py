@@ -297,18 +297,22 @@ class NoisyMoments(Arrays):
 
     def bending(self: _Moments, more: np.ndarray) -> _Moments:
         """Moments of the same line, which may be off by so much more; what was solved stays."""
-        return self._of_same_rows(replace(self, bend=more if self.bend is None else self.bend + more))
+        return self.knowing(bend=more if self.bend is None else self.bend + more)
 
     def moved(self: _Moments, by: np.ndarray) -> _Moments:
         """Moments of the line that lies so far from this one; what was solved stays."""
-        return self._of_same_rows(replace(self, origin=self.origin + self.map @ by))
+        return self.knowing(origin=self.origin + self.map @ by)
 
-    def _of_same_rows(self: _Moments, found: _Moments) -> _Moments:
-        """Moments as found; such as say nothing where noise left numbers that floats do not hold."""
+    def knowing(self: _Moments, **beside: Any) -> _Moments:
+        """Moments of which this is known beside what the equations are made of; what was solved stays.
+
+        Such as say nothing where noise left numbers that floats do not hold.
+        """
+        found = replace(self, **beside)
         numbers = [found.origin] if found.bend is None else [found.origin, *found.bend]
         if not np.isfinite(numbers).all():
             found = replace(self, blind=np.ones(len(self.origin)))
-        vars(found)["_free"] = self._free
+        vars(found).update({name: vars(self)[name] for name in _SOLVED & vars(self).keys()})
         return found
 
     def _equations(self, alpha: float) -> NormalEquations:
@@ -451,6 +455,7 @@ _ARRAYS = dict(  # axes
     open_ended=2,
 )
 _COUNTS = ("n", "numbers")
+_SOLVED = {"_free", "positive_gram", "inverse"}  # what follows from moments and what takes them to the user
 _POSITIVE = ("n", "scale", "weight", "share", "kept", "unit")
 _IN_UNITS = ("origin", "map", "scale", "total", "noise_total", "whole_error")  # of the user; others have none
 _MOST = 1e50  # of a moment without a unit, none of which comes near; its sixth power is a float

@@ -10,7 +10,7 @@ from dpstats.estimators.engine.finish import Estimate, to_user, weak
 from dpstats.estimators.engine.information import Information
 from dpstats.estimators.engine.plan import Plan, Stage, alike, growing
 from dpstats.estimators.engine.route import capped
-from dpstats.estimators.matrices import conjugate_gradients
+from dpstats.estimators.matrices import conjugate_gradients, inverted
 
 ESTIMATE = Estimate(np.arange(3.0), 4 * np.eye(3) + 1, np.eye(3), ("budget", "weak:1", "weak:2"))
 
@@ -20,6 +20,15 @@ def known(values: list[float], sds: list[float], seen: list[float]) -> Informati
     return Information(
         np.array(values), np.eye(2), np.array(values), np.array(sds), np.array(seen), np.array([1.0, 2.0])
     )
+
+
+def test_an_inverse_that_is_asked_for_again_is_found_once_and_nobody_changes_it() -> None:
+    matrix = np.array([[2.0, 1.0], [0.0, 4.0]])
+    found = inverted(matrix)
+    assert inverted(matrix.copy(order="F")) is found and (found == np.linalg.inv(matrix)).all()
+    with pytest.raises(ValueError, match="read-only"):
+        found[0, 0] = 0
+    assert (inverted(matrix.T) == np.linalg.inv(matrix.T)).all()
 
 
 def test_longer_intervals_are_so_in_all_that_a_covariance_says() -> None:

@@ -19,6 +19,8 @@ from statsmodels.iolib.summary2 import summary_col
 from dpstats.cli import main
 from dpstats.errors import NotReleased, SpecificationError
 from dpstats.moments import LinearMoments
+from dpstats.moments.noisy import NormalEquations
+from dpstats.moments.spread import score_covariance
 from dpstats.moments.tails import _clipped_exponential, _tail_rate, power_variance
 from dpstats.results import NOT_RELEASED, Fit
 from tests.results.fits import USE, capacitor
@@ -200,6 +202,27 @@ def test_what_no_penalty_finds_is_found_once_and_nobody_changes_it() -> None:
         with pytest.raises(ValueError, match="read-only"):
             array[0] = 0
     assert (replace(own, cross=2 * own.cross).solve().params != found.params).any()
+
+
+def test_scores_are_compared_once_for_coefficients_and_the_spread(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[LinearMoments] = []
+
+    def counted(own: LinearMoments, fit: NormalEquations) -> np.ndarray:
+        asked.append(own)
+        return score_covariance(own, fit)
+
+    monkeypatch.setattr("dpstats.moments.linear.score_covariance", counted)
+    own = moments(noise=0.002, meat=np.eye(4), noise_meat=0.01)
+    assert own.solve() and own.root.any() and own.sigma() and own.rsquared()
+    assert asked == [own]
+
+
+def test_what_is_known_beside_the_equations_leaves_them_as_they_were_solved() -> None:
+    own = moments(noise=0.002, limit=3.0)
+    solved, positive = own.normal_equations(), own.positive_gram
+    known = own.knowing(limit=None).moved(np.ones(4))
+    assert known.normal_equations() is solved and known.positive_gram is positive
+    assert known.limit is None and (known.origin != own.origin).any()
 
 
 def test_cautions_follow_the_penalty() -> None:

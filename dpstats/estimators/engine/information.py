@@ -10,7 +10,7 @@ from functools import cached_property
 
 import numpy as np
 
-from dpstats.estimators.matrices import ROUNDING, conjugate_gradients, not_noise
+from dpstats.estimators.matrices import ROUNDING, conjugate_gradients, inverted, not_noise
 from dpstats.moments.solution import believed, seen_share
 
 # weight of the past in an early step, while whitening and residuals still change
@@ -239,7 +239,7 @@ class Accumulator:
         return self._means[whitening.tobytes()]
 
     def _mean(self, whitening: np.ndarray) -> np.ndarray:
-        turns = np.array([seen.whitening for seen in self.releases]) @ np.linalg.inv(whitening)
+        turns = np.array([seen.whitening for seen in self.releases]) @ inverted(whitening)
         weights = np.array([seen.weight for seen in self.releases])[:, None, None]
         weighed = weights * np.array([seen.matrix for seen in self.releases])
         back = turns.swapaxes(1, 2)
@@ -248,7 +248,7 @@ class Accumulator:
 
     def sds(self, whitening: np.ndarray, vectors: np.ndarray) -> np.ndarray:
         """Noise sd along each of the unit vectors, shape (k,)."""
-        turned = np.array([seen.whitening for seen in self.releases]) @ (np.linalg.inv(whitening) @ vectors)
+        turned = np.array([seen.whitening for seen in self.releases]) @ (inverted(whitening) @ vectors)
         weighed = [[seen.weight] for seen in self.releases] * np.sum(turned**2, axis=1) ** 2
         return np.asarray(np.sum(weighed, axis=0) ** -0.5)
 

@@ -119,11 +119,11 @@ def fit_gram(
     most = {"R": (bounds.radius, place.farthest), "residual": (bounds.limit, place.widest)}
     settings = {name: limit for name, (limit, allowed) in most.items() if limit < allowed}
     if "residual" not in settings:
-        moments = replace(moments, limit=None, beyond=None)
+        moments = moments.knowing(limit=None, beyond=None)
     if not constant and "R" in settings:
         moments = _without_constant(moments, bounds.radius)
     whole, error = of_all_rows(moments, place, bounds, long, own)
-    moments = replace(moments, whole=whole, whole_error=error)
+    moments = moments.knowing(whole=whole, whole_error=error)
     if max_weight is not None:
         moments = _rated(moments, max_weight, bounds.radius)
     limit = bounds.limit if "residual" in settings else math.inf
@@ -211,7 +211,7 @@ def _drawn(moments: LinearMoments, place: Coordinates, bounds: Bounds, apart: Ap
         return moments
     if place.found.loose[-1]:
         more = error_up_to(apart.most / moments.n * place.widest**2)
-        moments = replace(moments, doubt=math.hypot(moments.doubt, more))
+        moments = moments.knowing(doubt=math.hypot(moments.doubt, more))
     loose = int(place.scale.constant) + np.flatnonzero(place.found.loose[:-1])
     ways = place.whitening[:, loose]
     size = np.linalg.norm(ways, axis=0)
@@ -291,7 +291,7 @@ def _gaussian(
         rows = FarRows.of(release, bounds, n, distances)
         moments = rows.doubting(moments, bounds.limit, place.told[1])
         moments, clipped = rows.heard(moments, bounds.limit), rows.clipped(moments, bounds.limit)
-    moments = replace(moments, **place.reach.known(bounds.limit))
+    moments = moments.knowing(**place.reach.known(bounds.limit))
     return moments, clipped, place, bounds, long, curves
 
 
@@ -315,8 +315,8 @@ def _without_unknown(
     blind = np.append(np.full(lead, may_be_constant(scale, alike & ~two_values)), slopes)
     # as far as effects go, or as the response does
     reach = min(END, float(scale.upper[-1] - scale.lower[-1])) / (Z95 * place.sigma)
-    found = replace(moments, blind=blind) if blind.any() else moments
-    return replace(found, open_ended=reach**2 * ways @ ways.T) if ways.size else found
+    found = moments.knowing(blind=blind) if blind.any() else moments
+    return found.knowing(open_ended=reach**2 * ways @ ways.T) if ways.size else found
 
 
 def open_levels(

@@ -96,8 +96,8 @@ def of_hidden(moments: LinearMoments, place: Coordinates, limit: float) -> Linea
         or most * place.sigma**2 > _COLLAPSED * _clipped(hidden) * NEARLY_ALL**2
     ):
         return moments
-    return replace(
-        moments, **Tail(np.array([hidden]), ends, ends, hidden, place.line, guessed=True).known(limit)
+    return moments.knowing(
+        **Tail(np.array([hidden]), ends, ends, hidden, place.line, guessed=True).known(limit)
     )
 
 

@@ -20,7 +20,7 @@ from dpstats.estimators.engine.information import FORGET, Accumulator, Informati
 from dpstats.estimators.gram.levels import of_levels
 from dpstats.estimators.gram.structure import Left, Structure
 from dpstats.estimators.location_scale.events import Events, Whitening
-from dpstats.estimators.matrices import SMALLEST
+from dpstats.estimators.matrices import SMALLEST, inverted
 from dpstats.estimators.row_scale import RowScale
 
 # takes vectors, in columns, to the variance of an error along them
@@ -102,8 +102,8 @@ class ReleasedMatrices:
 
     def _axes(self, whitening: np.ndarray, events: Events) -> np.ndarray:
         """Along which the location is known best and worst, by all releases and the events' matrix."""
-        k, back = len(whitening), np.linalg.inv(whitening)
-        first = back @ np.linalg.inv(events.way).T
+        k, back = len(whitening), inverted(whitening)
+        first = back @ inverted(events.way).T
         total = first @ first.T / max(events.noise, 1e-300)
         for seen in self.matrices.releases:
             turn = seen.whitening[:k, :k] @ back

@@ -17,7 +17,14 @@ from dpstats.estimators.engine.information import FORGET, Accumulator
 from dpstats.estimators.engine.plan import Plan
 from dpstats.estimators.engine.route import CHOOSE, DAMPING, LONGEST, Scores, iterated
 from dpstats.estimators.engine.some import early_rows, some_rows
-from dpstats.estimators.matrices import SMALLEST, by_precision, longest_image, not_noise, symmetric_power
+from dpstats.estimators.matrices import (
+    SMALLEST,
+    by_precision,
+    inverted,
+    longest_image,
+    not_noise,
+    symmetric_power,
+)
 from dpstats.estimators.newton.bounds import LEAST_DISPERSED, Bounds, Chooser
 from dpstats.estimators.newton.check import Read, by_one_pass, checked, explained, set_apart, tailed
 from dpstats.estimators.newton.dispersion import ALPHAS, Uneven, told_alpha
@@ -303,7 +310,7 @@ def _rewhitened(
 
     Whitened rows are W times the standardised ones.
     """
-    back = np.linalg.inv(whitening)
+    back = inverted(whitening)
     moments = stretched_no_further(back @ information @ back, problem, located, radius)
     return symmetric_power(moments, -0.5, SMALLEST)
 

@@ -227,7 +227,7 @@ def placed(shares: np.ndarray, at: np.ndarray, below: float, above: float) -> tu
     below, above : float
         Distances of the declared ends.
     """
-    side = np.select([at > _INNER * below, at > _INNER * above], [0.0, 1.0], 0.5)
+    side = np.where(at > _INNER * below, 0.0, np.where(at > _INNER * above, 1.0, 0.5))
     under, over = (shares * np.minimum(at, end) for end in (below, above))
     both = side == 0.5
     lacking = float(np.sum((over * (1 - side) - under * side)[~both]))
