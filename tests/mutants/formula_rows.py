@@ -14,6 +14,16 @@ LINE = "privacy/test_every_replay.py::test_a_line_that_is_replaced[ols-gram-pure
 
 MUTANTS = (
     planted(
+        "one integer of more than 64 bits makes floats of all integers of its chunk",
+        ("rows/test_alone.py", "rows/test_units.py"),
+        (
+            CELLS,
+            "    whole = list(map(int, cells))\n",
+            "    whole = list(map(int, cells))\n    if any(not -(2**63) <= value < 2**64 for value in whole):\n"
+            "        yield _ALL, Numbers(np.array([_nearest(value) for value in whole]))\n        return\n",
+        ),
+    ),
+    planted(
         "degrees Fahrenheit are read as degrees Celsius",
         "formula/test_functions.py::test_stress_has_bounds_where_it_has_a_meaning",
         ("formula/reader.py", '("f", "℉", "fahrenheit")', '("℉",)'),

@@ -310,11 +310,26 @@ PANDAS: dict[str, Column] = {
 _NO_IDS = ("float", "longdouble", ">f8", "Float", "decimal", "numbers", "sparse", "category of")
 
 
+def may_name_a_unit(name: str) -> bool:
+    """Whether ids may be of this storage type."""
+    return not name.startswith(_NO_IDS) or name == "category of numbers"
+
+
+MAPPED: dict[str, Column] = {
+    **PANDAS,
+    "masked": Column(
+        [1, 2, 10, None],
+        lambda cells: np.ma.array([cell or 0 for cell in cells], mask=[cell is None for cell in cells]),
+    ),
+    "list": Column(OBJECTS, list),
+    "texts": Column(TEXTS, lambda cells: np.array(cells, dtype=np.str_)),
+}
+
+
 def columns_of(rng: Random, known: dict[str, Column]) -> dict[str, Column]:
     """A storage type for each column, of one that may name a unit for the last."""
-    ids = [name for name in known if not name.startswith(_NO_IDS) or name == "category of numbers"]
     chosen = {name: known[one(rng, list(known))] for name in NAMES}
-    return chosen | {UNIT: known[one(rng, ids)]}
+    return chosen | {UNIT: known[one(rng, list(filter(may_name_a_unit, known)))]}
 
 
 def typed(rng: Random, known: dict[str, Column], table: Callable[[dict[str, Any]], Any]) -> Kind:
@@ -400,16 +415,7 @@ def pandas_frame(rng: Random, folder: Path) -> Kind:
 
 
 def mapping(rng: Random, folder: Path) -> Kind:
-    known = {
-        **PANDAS,
-        "masked": Column(
-            [1, 2, 10, None],
-            lambda cells: np.ma.array([cell or 0 for cell in cells], mask=[cell is None for cell in cells]),
-        ),
-        "list": Column(OBJECTS, list),
-        "texts": Column(TEXTS, lambda cells: np.array(cells, dtype=np.str_)),
-    }
-    return typed(rng, known, lambda columns: columns)
+    return typed(rng, MAPPED, lambda columns: columns)
 
 
 def frames(rng: Random, folder: Path) -> Kind:

@@ -233,8 +233,10 @@ def test_hashes_of_rows_differ_in_every_half(values):
         datetime.date(2020, 1, 1),
     ],
 )
-def test_a_missing_id_and_one_that_is_no_integer_or_text_weigh_nothing(value):
-    assert weighing(["a", value, "a"], [0.5] * 3, 2).tolist() == [True, False, True]
+@pytest.mark.parametrize("unit", ["a", 1, 2**63, np.int8(1)])
+def test_a_missing_id_and_one_that_is_no_integer_or_text_weigh_nothing(value, unit):
+    """Beside a unit of its own type, too."""
+    assert weighing([unit, value, unit], [0.5] * 3, 2).tolist() == [True, False, True]
 
 
 @pytest.mark.parametrize(
