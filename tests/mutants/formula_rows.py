@@ -14,6 +14,20 @@ LINE = "privacy/test_every_replay.py::test_a_line_that_is_replaced[ols-gram-pure
 
 MUTANTS = (
     planted(
+        "an error shows a label of an index, which may be a value of a record",
+        "rows/test_secrets.py::test_no_error_quotes_a_cell_or_a_label",
+        (
+            "rows/sources.py",
+            '"the series of the data have indexes of their own, and',
+            'f"the series of the data have indexes of their own ({next(iter(index), None)!r}, ...), and',
+        ),
+    ),
+    planted(
+        "an error shows the cells of which a column was made",
+        "rows/test_secrets.py::test_no_error_quotes_a_cell_or_a_label",
+        ("rows/sources.py", "not {type(column).__name__}{remedy}", "not {column!r}{remedy}"),
+    ),
+    planted(
         "one integer of more than 64 bits makes floats of all integers of its chunk",
         ("rows/test_alone.py", "rows/test_units.py"),
         (
