@@ -6,7 +6,13 @@ import statsmodels.api as sm
 from scipy import stats
 
 import dpstats as dps
-from dpstats.estimators.newton.dispersion import SeenScatter, _counts, _shares, overdispersion
+from dpstats.estimators.newton.dispersion import (
+    SeenScatter,
+    _counts,
+    _of_counts,
+    _shares,
+    overdispersion,
+)
 from dpstats.families.bounded_score import BoundedScore
 from dpstats.families.glm import POISSON
 from dpstats.testing import NoNoise, SeededNoise, noise
@@ -114,6 +120,22 @@ def test_rare_counts_have_one_too(phi: float) -> None:
     ratio = float(law @ psi**2) / float(curvature[0])
     found = overdispersion(SeenScatter(ratio, 0.05, 0.0, mean, 60_000.0), score)
     assert found.value == pytest.approx(phi, rel=1e-6) and 0.04 < found.se_privacy < 0.5
+
+
+def test_laws_are_tried_once_and_no_farther_than_the_scatter_that_was_seen(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    tried: list[float] = []
+
+    def of_counts(score: BoundedScore, mean: float, phi: float) -> tuple[float, float]:
+        tried.append(phi)
+        return _of_counts(score, mean, phi)
+
+    monkeypatch.setattr("dpstats.estimators.newton.dispersion._of_counts", of_counts)
+    score = BoundedScore(POISSON, limit=8.0, curvature_limit=4.0, predictors=(-12.0, 3.0))
+    found = overdispersion(SeenScatter(1.5, 0.05, 0.0, 2.0, 10_000.0), score)
+    assert 1.4 < found.value < 2 and max(tried) < 1.2 * found.value
+    assert len(set(tried)) == len(tried)
 
 
 @pytest.mark.parametrize("law", ["gamma", "lognormal"])

@@ -3,6 +3,7 @@
 See docs/theory/glm.md#dispersion.
 """
 
+import functools
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -91,17 +92,20 @@ def overdispersion(seen: SeenScatter, score: BoundedScore) -> Quantity:
     seen, the smaller phi where there are two; below 1, in proportion to that of the family's law. The
     sampling error is that of the same law.
     """
+    mean = score.family.mean_at(seen.curvature, score.predictors)
+    of_counts = functools.cache(functools.partial(_of_counts, score, mean))
 
     def ratio(phi: float) -> float:
-        return _of_counts(score, seen.curvature, phi)[0]
+        return of_counts(phi)[0]
 
-    own, kurtosis = _of_counts(score, seen.curvature, 1.0)
+    own, kurtosis = of_counts(1.0)
     if seen.ratio <= own:
         return seen.quantity(seen.ratio / own, kurtosis, own)
     # clipped squares of rare counts grow with phi only so far: there are ever fewer counts, and far ones
-    sought = np.geomspace(1.0, _MOST, _SOUGHT)
-    phi, slope = _inverse(ratio, seen.ratio, (1.0, float(max(sought, key=ratio))))
-    return seen.quantity(phi, _of_counts(score, seen.curvature, phi)[1], slope)
+    sought = np.geomspace(1.0, _MOST, _SOUGHT).tolist()
+    beyond = (phi for phi in sought if ratio(phi) > seen.ratio)
+    phi, slope = _inverse(ratio, seen.ratio, (1.0, next(beyond, None) or max(sought, key=ratio)))
+    return seen.quantity(phi, of_counts(phi)[1], slope)
 
 
 def told_alpha(sums: np.ndarray, sds: np.ndarray) -> tuple[float, float]:
@@ -191,9 +195,8 @@ def _inverse(
     return at, (function(at * (1 + _STEP)) - function(at * (1 - _STEP))) / (2 * _STEP * at)
 
 
-def _of_counts(score: BoundedScore, level: float, phi: float) -> tuple[float, float]:
-    """Mean square of bounded scores over their curvature, and their kurtosis, where it is `level`."""
-    mean = score.family.mean_at(level, score.predictors)
+def _of_counts(score: BoundedScore, mean: float, phi: float) -> tuple[float, float]:
+    """Mean square of bounded scores over their curvature, and their kurtosis, of counts with this mean."""
     phi *= float(score.family.variance(np.array(mean))) / mean  # that of a Poisson law, from here
     counts, widths = _counts(mean, phi)
     shares = widths * _shares(counts, mean, phi)
