@@ -1,14 +1,17 @@
-"""What the codes of an estimator mean, in words for the table.
+"""What the codes of an estimator mean, in words for the table, and what that follows from a fit they touch.
 
 See docs/theory/intervals.md#cautions.
 """
 
+import re
 from collections.abc import Sequence
 
 import numpy as np
 
 from dpstats.formula import Design, IntervalResponse, NumericResponse
 from dpstats.moments import Solution
+from dpstats.results.intervals import off_the_law
+from dpstats.results.record import Record
 
 CODES = ("not_estimable", "beside", "weak")  # of a solution of a linear model
 _ALL = (
@@ -219,3 +222,59 @@ def cautions_of_solution(solution: Solution, names: Sequence[str]) -> tuple[tupl
     lost = np.flatnonzero(np.isinf(np.diagonal(solution.cov)))
     weak = [j for j in solution.weak if j not in lost]
     return cautions([f"not_estimable:{j}" for j in lost] + [f"weak:{j}" for j in weak], names)
+
+
+_OF_LAW = (
+    "life",
+    "mttf",
+    "eta",
+    "parameters",
+    "reliability",
+    "conditional_reliability",
+    "hazard",
+    "forecast",
+)
+_RATIOS = ("time_ratios", "hazard_ratios", "odds_ratios", "rate_ratios", "mean_ratios")
+_OF_LINE = (
+    "coefficients",
+    *_OF_LAW,
+    *_RATIOS,
+    *("acceleration_factors", "activation_energy", "survival", "cumulative_hazard", "marginal_effects"),
+)
+# codes of what no interval holds: what follows from a fit, by the method that has it, and `coefficients`
+_TOUCHES = {
+    "law": _OF_LAW,
+    **dict.fromkeys(
+        ("constant", "burst", "changing", "bends", "range", "separated", "apart", "far", "tail", "clipped"),
+        _OF_LINE,
+    ),
+}
+_SURELY = 0.99  # level at which an interval of what is off the law excludes 0, for a fit to say so
+
+
+def touching(record: Record, asked: str) -> tuple[str, ...]:
+    """Return what has to be said below what a method of a fit, `asked`, returns: a line for each caution.
+
+    What widens intervals alone is in them; a caution of the law, the line or the tails is not.
+    """
+    said = [
+        f"Caution ({code}): {re.split('[:;]', message)[0]}; see the summary of the fit."
+        for code, message in record.flags
+        if asked in _TOUCHES.get(code, ())
+    ]
+    doubt = doubtful_law(record) if asked in _OF_LAW else ""
+    return (*said, *[doubt] * bool(doubt))
+
+
+def doubtful_law(record: Record) -> str:
+    """Return what was found of the law, if that is doubtful, and no caution says so."""
+    if record.law is None or "law" in dict(record.flags):
+        return ""
+    found = off_the_law(record, _SURELY)
+    if found.conf_low <= 0 <= found.conf_high:
+        return ""
+    share, *ends = (f"{100 * value:.3g}" for value in (found.estimate, found.conf_low, found.conf_high))
+    return (
+        f"The law is in doubt (fit.law): {share} % of the failures, {' to '.join(ends)} at "
+        f"{100 * _SURELY:.0f} %, come at other times than it says; B lives rest on it: try another dist."
+    )

@@ -8,7 +8,7 @@ same numbers laid out to be read.
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import wraps
 from itertools import combinations
 from typing import Any, NoReturn, TypeVar, final
@@ -193,26 +193,45 @@ FIXED = "fixed"  # in the place of a standard error
 
 @dataclass(frozen=True, slots=True, repr=False, eq=False)
 class Result(Marked, Shown):
-    """Base of the tables that a fit's methods return, under the fit's banner if it has one."""
+    """Base of the tables that a fit's methods return, under the fit's banner if it has one.
+
+    Attributes
+    ----------
+    cautions : tuple of str
+        Of the fit, as far as they touch what is in the table, which ends with them.
+    """
+
+    cautions: tuple[str, ...] = field(default=(), kw_only=True)
 
     @abstractmethod
     def _page(self) -> Document:
-        """The printed table, without the banner."""
+        """The printed table, without the banner and the cautions."""
 
     @property
     @final
     def document(self) -> Document:
         """The printed table."""
         page = self._page()
-        return replace(page, banner=self.banner) if self.banner else page
+        return replace(page, banner=self.banner or page.banner, notes=(*page.notes, *self.cautions))
 
 
-def marked(ask: Callable[..., T]) -> Callable[..., T]:
-    """Have a method of a result without secret noise mark what it returns."""
+def _nothing(result: Any, asked: str) -> tuple[str, ...]:
+    return ()
+
+
+def marked(
+    ask: Callable[..., T], touching: Callable[[Any, str], tuple[str, ...]] = _nothing
+) -> Callable[..., T]:
+    """Have a method of a result without secret noise mark what it returns.
+
+    A table that it returns ends with what `touching` says of the result and of the name of the method.
+    """
 
     @wraps(ask)
     def asked(self: Any, *args: Any, **kwargs: Any) -> T:
         found = ask(self, *args, **kwargs)
+        if isinstance(found, Result) and (said := touching(self, ask.__name__)):
+            found = replace(found, cautions=said)
         is_frame = isinstance(found, pd.DataFrame | pd.Series)
         return exposed(found) if (is_frame or isinstance(found, Marked)) and self.not_private else found
 

@@ -240,9 +240,8 @@ class Forecast(Result):
             ax.vlines(middle, known["conf_low"], known["conf_high"], color="C0", linewidth=THICK, label=sure)
         what = "failures until then" if cumulative else "failures in the period"
         ax.set(xlabel=in_unit("from now", self.time_unit), ylabel=what, ylim=(0, None))
-        return finished(
-            ax, f"Forecast for {plain(self.units)} units", self.facts, fontsize="medium", wrap=True
-        )
+        title = f"Forecast for {plain(self.units)} units"
+        return finished(ax, title, self.facts, cautions=self.cautions, fontsize="medium", wrap=True)
 
 
 def fleet_of(record: Record, units: NewData | None, age: str, number_of: str | None, clip: bool) -> Fleet:

@@ -14,16 +14,18 @@ from numpy.typing import ArrayLike
 from dpstats._arguments import Axes, among, axes, beside, listed, near, shown, warn
 from dpstats.errors import SpecificationError
 from dpstats.formula.factor_reader import category
+from dpstats.results.cautions import touching
 from dpstats.results.document import NOT_ESTIMABLE
 from dpstats.results.intervals import bias_share, limits, privacy_share
 from dpstats.results.record import Record, is_scale
-from dpstats.results.table import Facts, level_percent, one_of, percent, plain, price, titled
+from dpstats.results.table import Facts, level_percent, one_of, percent, plain, price, titled, wrap
 
 STYLES = ("-", "--", ":", "-.")  # the next one when the colours are used up
 Step = Literal["post"] | None
 BAND = 0.15  # opacity
 LINES, LINES_SMALL = 4, 6  # of a legend, small and smallest, for each inch of the height of a figure
 FOOTER = "footer"  # what marks a text as one
+FOOTED = 100  # characters of a line of one
 EXPOSED = "not-private"  # what marks axes that show what is not private
 NOTHING_DRAWN = "nothing-drawn"  # what marks a text that says so
 BAND_OF = "band of "  # what marks a band, before the label of its line
@@ -124,15 +126,19 @@ def _mark_wide_bands(ax: Axes) -> None:
                 line.set_label(label + HARDLY_KNOWN)
 
 
-def footer(ax: Axes, facts: Facts, share: ArrayLike | None = None, more: str = "") -> None:
-    """Write below new axes of which rows numbers are, their cost, the part of noise, and `more`."""
+def footer(
+    ax: Axes, facts: Facts, share: ArrayLike | None = None, more: str = "", cautions: Sequence[str] = ()
+) -> None:
+    """Write below new axes of which rows numbers are, their cost, the part of noise, `more` and cautions."""
     said = [*[f"rows with {facts.subset}"] * bool(facts.subset), f"{price(facts)}, {facts.adjacency}"]
     known = np.asarray([] if share is None else share, dtype=float)
     if np.isfinite(known).any():
         said.append(f"privacy share of variance {percent(float(np.nanmedian(known)))}")
-    above = sum(text.get_gid() == FOOTER for text in ax.texts)  # of other fits on the same axes
+    # of other fits on the same axes
+    above = sum(1 + text.get_text().count("\n") for text in ax.texts if text.get_gid() == FOOTER)
+    lines = (line for caution in cautions for line in wrap(caution, FOOTED))
     ax.annotate(
-        "; ".join([*said, *[more] * bool(more)]),
+        "\n".join(["; ".join([*said, *[more] * bool(more)]), *lines]),
         (1, 0),
         gid=FOOTER,
         xytext=(0, -34 - 9 * above),  # points: below the label of the axis
@@ -180,13 +186,19 @@ def legend(ax: Axes, named: int = 1) -> None:
     ax.legend(frameon=False, **look, **beside(ax))
 
 
-def finished(
-    ax: Axes, title: str, *shown: Facts, share: ArrayLike | None = None, named: int = 1, **look: Any
+def finished(  # noqa: PLR0913 - what is written, and where
+    ax: Axes,
+    title: str,
+    *shown: Facts,
+    share: ArrayLike | None = None,
+    named: int = 1,
+    cautions: Sequence[str] = (),
+    **look: Any,
 ) -> Axes:
     """Write the title, a legend where more than `named` things have a label, and a footer."""
     entitled(ax, title, *shown, **look)
     legend(ax, named)
-    footer(ax, shown[0], share)
+    footer(ax, shown[0], share, cautions=cautions)
     return ax
 
 
@@ -276,7 +288,8 @@ def plot_coef(  # noqa: PLR0913 - what is drawn, and where
         _as_ratios(ax)
     counted = "no standard errors" if record.no_errors else f"{level_percent(level)} intervals"
     what = f"{ratio.capitalize()}s" if ratio and " " in ratio else ratio or "Coefficients"
-    return finished(ax, f"{what}, {counted}", record, share=share[known])
+    said = touching(record, "coefficients")
+    return finished(ax, f"{what}, {counted}", record, share=share[known], cautions=said)
 
 
 def _short(record: Record, term: str) -> str:

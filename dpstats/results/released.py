@@ -10,12 +10,18 @@ from dpstats._private import forgetful
 from dpstats._stored import Stored
 from dpstats.budget import Budget
 from dpstats.formula import Design
+from dpstats.results.cautions import touching
 from dpstats.results.document import marked
 from dpstats.results.notreleased import LIKELIHOODS, NOT_RELEASED, Reason, lacks, missing, refusal
 from dpstats.results.record import Record, Setting
 from dpstats.schema import Schema
 
 T = TypeVar("T")
+
+
+def _said(ask: Callable[..., T]) -> Callable[..., T]:
+    """Have a method of a fit mark what it returns, and say below a table which cautions touch it."""
+    return marked(ask, lambda fit, asked: touching(fit.record, asked))
 
 
 class ModelNames:
@@ -51,7 +57,7 @@ def method_where(when: Callable[[Record], bool]) -> Callable[[T], T]:
     """Decorator of a method that only some fits of a kind have."""
 
     def offered(function: T) -> T:
-        return cast(T, Offered(marked(cast(Any, function)), when))
+        return cast(T, Offered(_said(cast(Any, function)), when))
 
     return offered
 
@@ -60,7 +66,7 @@ def value_where(when: Callable[[Record], bool]) -> Callable[[Callable[[Any], T]]
     """Decorator of a property that only some fits of a kind have."""
 
     def offered(function: Callable[[Any], T]) -> T:
-        return cast(T, Offered(property(marked(function)), when))
+        return cast(T, Offered(property(_said(function)), when))
 
     return offered
 
@@ -124,7 +130,7 @@ class Released(Stored):
 
     def __init_subclass__(cls, models: tuple[str, ...] = ()) -> None:
         super().__init_subclass__()
-        forgetful(cls, marked)
+        forgetful(cls, _said)
         Released._kinds.update(dict.fromkeys(models, cls))
 
     def __init__(self, **released: Any) -> None:

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 from dpstats._arguments import Axes, among, axes
 from dpstats.results import survival_plots as plots
 from dpstats.results import survival_quantities as quantities
+from dpstats.results.cautions import doubtful_law
 from dpstats.results.document import FIXED, Estimates
 from dpstats.results.fit import Fit
 from dpstats.results.forecast import Forecast, ends_of, fleet_of, forecast
@@ -34,7 +35,6 @@ from dpstats.results.survival_curve import CurveFit
 from dpstats.results.survival_tables import contenders, of_rivals
 from dpstats.results.table import Table, capital, price
 
-_SURELY = 0.99  # level at which an interval of what is off the law excludes 0, for a summary to say so
 _EACH = "is of fits with one scale for all rows, and each stratum has its own here"
 OF_ONE_SCALE = {
     "sigma": (_EACH, "Use fit.parameters(), or fit.parameters('sev') for scales of a Weibull's log time."),
@@ -146,21 +146,8 @@ class SurvivalFit(Reliability, LawFit, models=("survreg",)):
         said = [
             words.format(setting_text(settings[name])) for name, words in CODES.items() if name in settings
         ]
-        return (f" Estimand: {', '.join(said)}." if said else "") + self._doubtful_law
-
-    @property
-    def _doubtful_law(self) -> str:
-        """Return what was found of the law, if that is doubtful, and no caution says so."""
-        if self.record.law is None or "law" in dict(self.record.flags):
-            return ""
-        found = off_the_law(self.record, _SURELY)
-        if found.conf_low <= 0 <= found.conf_high:
-            return ""
-        share, *ends = (f"{100 * value:.3g}" for value in (found.estimate, found.conf_low, found.conf_high))
-        return (
-            f" The law is in doubt (fit.law): {share} % of the failures, {' to '.join(ends)} at "
-            f"{100 * _SURELY:.0f} %, come at other times than it says; B lives rest on it: try another dist."
-        )
+        doubt = doubtful_law(self.record)
+        return (f" Estimand: {', '.join(said)}." if said else "") + f" {doubt}" * bool(doubt)
 
     @property
     def _ratio(self) -> str:

@@ -16,6 +16,7 @@ from dpstats._arguments import Axes, among, axes
 from dpstats.errors import SpecificationError
 from dpstats.moments.roots import chi_square
 from dpstats.results import survival_tables as tables
+from dpstats.results.cautions import touching
 from dpstats.results.document import NOT_ESTIMABLE, Document, Estimates, limit_columns, point_columns
 from dpstats.results.fit import Fit
 from dpstats.results.intervals import (
@@ -441,7 +442,8 @@ class HazardFit(Fit, models=("coxph",)):
         made.set(xlabel=in_unit("time", record.time_unit), ylabel="survival")
         made.set(xlim=(0, edges[-1]), ylim=(-0.02, 1.02))
         title = f"Survival{f' at {at.alike()}' if at.alike() else ''}, {level_percent(level)} intervals"
-        return finished(made, title, record, share=privacy_share(record), fontsize="medium")
+        share, said = privacy_share(record), touching(record, "survival")
+        return finished(made, title, record, share=share, cautions=said, fontsize="medium")
 
     def _prediction(self, at: Points, average: bool = False) -> Prediction:
         linear, gradient = linear_predictor(self.record, at)

@@ -13,6 +13,7 @@ import numpy as np
 from dpstats._arguments import Axes, numbers, shown
 from dpstats.errors import SpecificationError
 from dpstats.results import survival_quantities as quantities
+from dpstats.results.cautions import touching
 from dpstats.results.intervals import privacy_share, with_limits
 from dpstats.results.newdata import Points
 from dpstats.results.plotting import (
@@ -186,4 +187,5 @@ def finish(
     shown = (record,) if points is None else (record, points)
     share = privacy_share(record)[: record.n_location]
     title += f", {level_percent(level)} band"
-    return finished(ax, title, *shown, share=share, fontsize="medium", wrap=True)
+    said = touching(record, "reliability")
+    return finished(ax, title, *shown, share=share, cautions=said, fontsize="medium", wrap=True)

@@ -145,6 +145,16 @@ MUTANTS = (
         ),
     ),
     planted(
+        "lives of a fit whose law does not hold say nothing of it",
+        "results/test_touching.py::test_what_rests_on_the_law_says_once_that_it_does_not_hold[life]",
+        ("results/document.py", "found = replace(found, cautions=said)", "pass"),
+    ),
+    planted(
+        "a plot of a fit whose law does not hold says nothing of it",
+        "results/test_touching.py::test_a_plot_says_it_below_its_axes[plot_reliability]",
+        ("results/survival_plots.py", "cautions=said, ", ""),
+    ),
+    planted(
         "a budget that is too small to be drawn for is charged",
         CHARGE + "test_a_budget_of_which_no_part_can_be_drawn_is_refused_before_it_is_charged[ols-gram-zcdp]",
         ("curator/account.py", "        if amount < least:\n", "        if False:\n"),
