@@ -312,7 +312,7 @@ class LinearMoments(NoisyMoments):
     @cached_property
     def root(self) -> np.ndarray:
         """With root root' the covariance without a penalty where it is finite; terms of sums cancel in it."""
-        sampling, privacy, guess, *_, open_ended = self._plain[2]
+        sampling, privacy, guess, *_, open_ended = self._plain[1]
         return np.asarray(self.map @ root_of(sampling + privacy + guess + open_ended))
 
     @cached_property
@@ -332,19 +332,19 @@ class LinearMoments(NoisyMoments):
 
     def _found(self, alpha: float) -> tuple[NormalEquations, np.ndarray, list[np.ndarray]]:
         """The equations, coefficients, and parts of their covariance, on the user's scale."""
-        fit, _, inside = self._inside(alpha) if alpha else self._plain
+        fit, inside = self._inside(alpha) if alpha else self._plain
         parts = [self.map @ part @ self.map.T for part in inside]
         return fit, self.origin + self.map @ fit.delta, parts
 
     @cached_property
-    def _plain(self) -> tuple[NormalEquations, np.ndarray, tuple[np.ndarray, ...]]:
-        """What is inside without a penalty, which errors of the spread rest on, too."""
+    def _plain(self) -> tuple[NormalEquations, tuple[np.ndarray, ...]]:
+        """What is inside without a penalty."""
         found = self._inside(0.0)
-        read_only([found[1], *found[2]])
+        read_only(found[1])
         return found
 
-    def _inside(self, alpha: float) -> tuple[NormalEquations, np.ndarray, tuple[np.ndarray, ...]]:
-        """The equations, the covariance of scores between rows, and parts of that of what they give."""
+    def _inside(self, alpha: float) -> tuple[NormalEquations, tuple[np.ndarray, ...]]:
+        """The equations, and parts of the covariance of what they give."""
         fit = self.normal_equations(alpha)
         between = score_covariance(self, fit)
         sampling = fit.inverse @ (between / self.n) @ fit.inverse
@@ -358,7 +358,7 @@ class LinearMoments(NoisyMoments):
             bias = bias + moved @ moved.T
         before = 0 * fit.guess if fit.before is None else fit.before
         open_ended = 0 * before if self.open_ended is None else self.open_ended
-        return fit, between, (sampling + bias, privacy, fit.guess, before, bias, open_ended)
+        return fit, (sampling + bias, privacy, fit.guess, before, bias, open_ended)
 
     def _penalised(
         self, fit: NormalEquations, alpha: float, params: np.ndarray, parts: list[np.ndarray]
@@ -395,7 +395,7 @@ class LinearMoments(NoisyMoments):
 
         Of a row of weight 1, if rows have weights; `most` at most. Not estimable where no coefficient is.
         """
-        value, se, noise = self._estimable(spread(self, self._plain[1], most / self._size))
+        value, se, noise = self._estimable(spread(self, most / self._size))
         return Quantity(value * self._size, se * self._size, noise * self._size)
 
     def rsquared(self, most: float = math.inf) -> Quantity:
@@ -404,7 +404,7 @@ class LinearMoments(NoisyMoments):
         Of its mean square without an intercept; sigma is `most` at most. Not estimable where no coefficient
         is.
         """
-        return self._estimable(share_explained(self, self._plain[1], most / self._size))
+        return self._estimable(share_explained(self, most / self._size))
 
     @property
     def _size(self) -> float:

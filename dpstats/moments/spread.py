@@ -32,11 +32,10 @@ class Quantity(NamedTuple):
     se_privacy: float
 
 
-def spread(moments: NoisyMoments, between: np.ndarray, most: float = math.inf) -> Quantity:
+def spread(moments: NoisyMoments, most: float = math.inf) -> Quantity:
     """Root of the weighted mean of squared residuals, corrected for the clipping of heavy tails.
 
-    It is `most` at most, the largest that public bounds of the response allow. `between` is what
-    :func:`score_covariance` gives.
+    It is `most` at most, the largest that public bounds of the response allow.
     """
     fit = moments.normal_equations()
     tail, tail_noise, _ = _tail(moments)
@@ -44,27 +43,16 @@ def spread(moments: NoisyMoments, between: np.ndarray, most: float = math.inf) -
     noise = math.hypot(_variance_noise(moments, fit.delta), variance / (1 + tail) * weight_noise(moments))
     noise = math.hypot(noise * (1 + tail), tail_noise)
     sampling = variance**2 * (_kurtosis(moments) - 1) / (moments.n * moments.mean_weight)
-    sampling += (variance * _doubt(moments, between)) ** 2
+    sampling += (variance * _doubt(moments)) ** 2
     sigma, slope = math.sqrt(variance), moments.scale / (2 * math.sqrt(variance))
     return Quantity(min(sigma * moments.scale, most), slope * math.sqrt(noise**2 + sampling), slope * noise)
 
 
-def _doubt(moments: NoisyMoments, between: np.ndarray) -> float:
-    """What is not known of the residual variance, as a share: tails, powers too, and rows that count less.
-
-    Where V, the covariance of a r, is not s^2 M, residuals of long rows are as much larger or smaller; on the
-    heteroscedastic designs this was tried on, twice what the mean of M^-1 V / s^2 - 1 says.
-    """
+def _doubt(moments: NoisyMoments) -> float:
+    """What is not known of the residual variance, as a share: tails, powers too, and weights."""
     tail, _, unknown = _tail(moments)
-    uneven = 0.0
-    if moments.meat is not None:
-        variance = residual_variance(moments, moments.normal_equations())
-        model, floor = moments.positive_gram, moments.noise_size * np.eye(len(moments.gram))
-        apart = np.linalg.solve(model + floor, between / variance - model)
-        lost = 1 - min(moments.gram_weight / max(moments.share, 0.05), 1.0)
-        uneven = 2 * lost * abs(float(np.trace(apart))) / len(apart)
     beyond = (moments.beyond or 0.0) * moments.mean_weight / max(moments.square, 0.05)
-    return math.sqrt((unknown / (1 + tail)) ** 2 + uneven**2 + moments.doubt**2 + beyond**2)
+    return math.sqrt((unknown / (1 + tail)) ** 2 + moments.doubt**2 + beyond**2)
 
 
 def error_up_to(more: float) -> float:
@@ -72,13 +60,13 @@ def error_up_to(more: float) -> float:
     return math.log1p(more) / Z95
 
 
-def share_explained(moments: NoisyMoments, between: np.ndarray, most: float = math.inf) -> Quantity:
+def share_explained(moments: NoisyMoments, most: float = math.inf) -> Quantity:
     """Share of the response's variance that the fit explains; without an intercept, of its mean square."""
-    share, noise, slope = _share(moments, spread(moments, between, most))
+    share, noise, slope = _share(moments, spread(moments, most))
     # 4 R^2 (1 - R^2)^2 / n under joint normality, there for residuals of any kurtosis
     normal = 4 * (1 - share) + (_kurtosis(moments) + 1) * share
     sampling = share * (1 - share) ** 2 * normal / (moments.n * moments.gram_weight)
-    sampling += (slope * _doubt(moments, between)) ** 2
+    sampling += (slope * _doubt(moments)) ** 2
     return Quantity(share, math.sqrt(noise**2 + sampling), noise)
 
 

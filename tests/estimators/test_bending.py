@@ -3,30 +3,11 @@
 from dataclasses import replace
 
 import numpy as np
-import pytest
 
 import dpstats as dps
-from dpstats.estimators.gram.bounds import _BENDING, Bent, base_square, choose_bounds
 from dpstats.moments import LinearMoments
 from dpstats.testing import NoNoise, SeededNoise, noise
 from tests.estimators.test_posterior import WINE
-
-K = 6
-
-
-@pytest.mark.parametrize("n", [3000, 100_000])
-def test_length_of_rows_weighs_noise_against_what_may_bend(n: int) -> None:
-    """The sum of both is least at the radius chosen, unless another bound has a say."""
-    mu, lost = 0.5, 0.02
-    usual = choose_bounds(n, mu, K, (100.0, 100.0))
-    chosen = choose_bounds(n, mu, K, (100.0, 100.0), Bent(lost))
-    base = np.sqrt(base_square(K))
-    sizes = np.linspace(1, 5, 401)
-    price = (2 * base * sizes * chosen.limit / mu) ** 2 * K / n**2 + _BENDING * lost**2 / sizes**2
-    best = base * sizes[np.argmin(price)]
-    assert usual.radius < chosen.radius <= best * 1.01
-    assert chosen.radius == pytest.approx(best, rel=0.02) or n == 100_000
-    assert choose_bounds(n, mu, K, (100.0, 100.0), Bent(0.0)) == usual
 
 
 def test_a_line_that_bends_is_nearer_to_least_squares_than_rows_of_the_usual_length_put_it() -> None:

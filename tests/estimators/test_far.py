@@ -90,25 +90,3 @@ def test_farther_rows_that_may_be_noise_move_nothing(distance: float) -> None:
     """A bound that admits rows very far away would else make every interval as wide as it is."""
     moved, sd = heard(distance, 0.02)
     assert (moved == 0).all() and (sd < 0.02).all()
-
-
-def doubted(sides: list[float], limit: float, before: float) -> np.ndarray:
-    """What is added to the prior, by rows beyond `limit` that lie so, of two columns."""
-    distances = Distances.within(16.0)
-    code = np.zeros((2, distances.code.shape[1]))
-    code[:, 0] = sides
-    rows = FarRows(np.zeros(len(code[0])), 1e-3, code, 1e-3, distances)
-    moments = plain_moments(10_000, np.eye(2), np.zeros(2), 1.0, prior=np.eye(2))
-    found = rows.doubting(moments, limit, before).prior
-    assert found is not None
-    return found - np.eye(2)
-
-
-def test_what_a_pilot_clipped_it_is_not_trusted_in_where_far_rows_lie() -> None:
-    """Beyond two sds lie e as many as beyond three, if errors are exponential; never more than such lose."""
-    moved = np.array([0.002, -0.004]) * np.e
-    np.testing.assert_allclose(doubted([0.002, -0.004], 3.0, 2.0), np.outer(moved, moved), rtol=1e-6)
-    most = doubted([0.2, -0.4], 3.0, 2.0)
-    assert np.trace(most) == pytest.approx((2 * np.exp(-3)) ** 2)
-    assert most[0, 1] / most[0, 0] == pytest.approx(-2)
-    assert not doubted([0.0, 0.0], 3.0, 2.0).any()

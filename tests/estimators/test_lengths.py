@@ -1,7 +1,6 @@
 """Rows that hold a column's variance: what counts tell of them, and what a line counts for them."""
 
 from collections.abc import Callable
-from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -10,8 +9,8 @@ import pytest
 
 import dpstats as dps
 from dpstats.budget import Budget
-from dpstats.estimators.gram.bounds import Bent, Bounds, choose_bounds
-from dpstats.estimators.gram.lengths import LongRows, _hidden, _likely
+from dpstats.estimators.gram.bounds import Bounds, choose_bounds
+from dpstats.estimators.gram.lengths import LongRows, _likely
 from dpstats.testing import SeededNoise, noise
 
 N = 20_000
@@ -34,17 +33,6 @@ def test_rows_that_may_be_noise_are_no_more_than_go_with_those_before() -> None:
     assert likely([8, 30]) == [0, 2]
 
 
-@pytest.mark.parametrize(
-    "counts, unseen",
-    [([400, 0, 0], [0, 7.98, 1]), ([25, 0], [0, 2.5]), ([15, 0], [0, 0]), ([400, 60], [0, 0])],
-)
-def test_noise_hides_rows_beyond_cells_that_have_some(counts: list[float], unseen: list[float]) -> None:
-    """As many as go with the cell before, as likely as fewer: half of a normal law of 10 sds, or all."""
-    extra, noisy = np.array(counts, dtype=float), np.full(len(counts), 10.0)
-    found = np.array(likely(counts))
-    np.testing.assert_allclose(_hidden(found, extra, noisy, 4 * noisy), unseen, atol=0.15)
-
-
 TURN = np.array([[0.6, 0.8], [-0.8, 0.6]])
 
 
@@ -55,10 +43,9 @@ def counted(
     upper: np.ndarray,
     noise: float = 0.0,
     largest: float = 4.0,
-    white: float = 2.0,
 ) -> LongRows:
     """Of rows that are white where shortened to this length."""
-    return LongRows(axes, shares, lower, upper, noise, largest, N, np.full(2, white), 0 * shares)
+    return LongRows(axes, shares, lower, upper, noise, largest, N)
 
 
 def levelled(radius: float, slope: float, largest: float = 4.0, moved: float = 0.0) -> np.ndarray:
@@ -77,26 +64,6 @@ def test_a_line_may_lose_half_of_what_long_rows_hold_of_a_slope() -> None:
 def test_a_slope_levels_off_no_farther_than_residuals_reach() -> None:
     assert levelled(2.0, 30.0)[0, 0] == pytest.approx(levelled(2.0, 1.0)[0, 0])
     assert levelled(2.0, 30.0, 12.0)[0, 0] == pytest.approx(9 * levelled(2.0, 1.0)[0, 0])
-
-
-def test_rows_that_noise_hides_count_however_far_their_residuals_lie() -> None:
-    shares, at = np.array([[0.25], [0.0]]), np.array([4.0])
-    rows = replace(counted(TURN, 0 * shares, at, at), hidden=shares)
-    found = TURN.T @ rows.levelled(2.0, np.eye(2), TURN @ [30.0, 5.0], np.zeros(2)) @ TURN
-    np.testing.assert_allclose(found, [[(0.5 * 0.75 * 30) ** 2, 0], [0, 0]], atol=1e-9)
-
-
-def test_a_step_tells_how_much_of_an_effect_levels_off() -> None:
-    """Rows that it heard better than before hold 3.12 of a mean square of 3.4 along the first axis."""
-    shares = np.array([[0.25, 0.01], [0.0, 0.0]])
-    rows = counted(TURN, shares, np.array([2.0, 8.0]), np.array([8.0, 32.0]), largest=100.0)
-    one = (4.0, np.eye(2), TURN @ [0.4, 5.0], np.zeros(2))
-    before, told, vague = (
-        (TURN.T @ rows.levelled(*one, chance) @ TURN)[0, 0]
-        for chance in (None, 0.01 * np.eye(2), 1e6 * np.eye(2))
-    )
-    assert told == pytest.approx(before / (1 + (0.5 * 0.4 * 3.12 / 3.4) ** 2 / 0.01))
-    assert vague == pytest.approx(before)
 
 
 def test_weight_is_lost_by_rows_beyond_a_radius() -> None:
@@ -134,19 +101,19 @@ def test_rows_are_kept_longer_where_they_hold_a_variance_and_noise_lets_them() -
     short, long = (rows.variances(radius, 0.5, **line) for radius in (2.0, 4.0))
     assert long == pytest.approx([(4 + 0.25) / 16, 1.25])
     assert short == pytest.approx([1.25 + N * (0.5 * 0.75 * 0.4) ** 2, 1.25])
-    allowed, bent = (99.0, 99.0), Bent(variances=partial(rows.variances, **line))
+    allowed, bent = (99.0, 99.0), partial(rows.variances, **line)
     assert choose_bounds(N, 0.2, 2, allowed, bent).radius > 1.5 * choose_bounds(N, 0.2, 2, allowed).radius
     assert choose_bounds(N, 0.001, 2, allowed, bent) == choose_bounds(N, 0.001, 2, allowed)
 
 
-def test_rows_of_which_long_ones_weigh_more_or_less_than_where_they_are_white_have_other_squares() -> None:
+def test_rows_of_which_long_ones_weigh_more_or_less_than_before_have_other_squares() -> None:
     """A tenth has length 4, which shortened to 3 had nine of the square of 1 along the first axis."""
-    at = np.array([4.0])
-    rows = counted(np.eye(2), np.array([[0.1], [0.0]]), at, at, white=3.0)
+    ends = np.array([3.0]), np.array([16 / 3])
+    rows = counted(np.eye(2), np.array([[0.1], [0.0]]), *ends)
     assert rows.heard(3.0) == pytest.approx([1, 1])
     assert rows.heard(9.0) == pytest.approx([1 + 0.1 * (16 - 9), 1])
     assert rows.heard(2.0) == pytest.approx([1 - 0.1 * (9 - 4), 1])
-    more = counted(np.eye(2), np.array([[0.2], [0.0]]), at, at, white=3.0)
+    more = counted(np.eye(2), np.array([[0.2], [0.0]]), *ends)
     assert more.heard(0.3) == pytest.approx([0.1**2, 1]), "no less than of rows that are all as long"
 
 

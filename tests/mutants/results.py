@@ -2182,16 +2182,6 @@ MUTANTS = (
         ("estimators/gram/lengths.py", "_LEVELLED = 0.5", "_LEVELLED = 0.0"),
     ),
     planted(
-        "rows that noise hides beyond long ones are taken for none",
-        "estimators/test_lengths.py::test_rows_that_noise_hides_count_however_far_their_residuals_lie",
-        ("estimators/gram/lengths.py", "(found + unseen * along) / whole", "(found + 0 * along) / whole"),
-    ),
-    planted(
-        "a step that heard longer rows tells nothing of whether their effect levels off",
-        "estimators/test_lengths.py::test_a_step_tells_how_much_of_an_effect_levels_off",
-        ("estimators/gram/lengths.py", "(_LEVELLED * step) ** 2 / noise", "0 * step / noise"),
-    ),
-    planted(
         "noise of the matrix is weight that a line has lost",
         "models/test_bends.py::test_noise_of_a_matrix_is_no_lost_weight_of_a_line_that_bends",
         (
@@ -2203,12 +2193,7 @@ MUTANTS = (
     planted(
         "under pure epsilon lengths are chosen as if all rows were normal",
         "estimators/test_lengths.py::test_a_skewed_column_is_known_better_where_its_long_rows_count_under_pure_epsilon",
-        ("estimators/gram/pure.py", "bent = may_bend(long, curves, place, own)", "bent = STRAIGHT"),
-        (
-            "estimators/gram/pure.py",
-            "from dpstats.estimators.gram.bounds import Bounds,",
-            "from dpstats.estimators.gram.bounds import STRAIGHT, Bounds,",
-        ),
+        ("estimators/gram/pure.py", "bent = may_bend(long, curves, place)", "bent = None"),
     ),
     planted(
         "a response that noise hides has very long intervals and no caution",
@@ -2235,11 +2220,6 @@ MUTANTS = (
         ("estimators/gram/tail.py", "if square >= MOST_SQUARE or", "if square >= 0 or"),
     ),
     planted(
-        "residuals that limits have taken nearly all of are told to be small",
-        "models/test_spike.py::test_residuals_of_one_value_but_in_few_rows_are_not_told_to_be_small",
-        ("estimators/gram/reach.py", "or most > MOST_SQUARE\n", "or most > -1\n"),
-    ),
-    planted(
         "a line that fits all but few rows exactly clips these, each pilot nearer than the one before",
         "models/test_spike.py::test_a_line_that_fits_all_but_few_rows_exactly_does_not_clip_these",
         ("estimators/gram/reach.py", "_COLLAPSED = 0.2", "_COLLAPSED = 0.0"),
@@ -2253,11 +2233,6 @@ MUTANTS = (
         "far rows are as little known as if none were told when limits are chosen",
         "estimators/test_reach.py::test_limits_are_nearer_where_far_rows_are_told_and_farther_the_less_noise_there_is",
         ("estimators/gram/bounds.py", "residuals.missing(limits)", "lost_of_mean(limits)"),
-    ),
-    planted(
-        "a pilot's line is taken for one of residuals that are not clipped, where far rows lie",
-        "estimators/test_far.py::test_what_a_pilot_clipped_it_is_not_trusted_in_where_far_rows_lie",
-        ("estimators/gram/far.py", "moments.prior + times**2 * np.outer(moved, moved)", "moments.prior"),
     ),
     planted(
         "a pilot's line is taken for one of residuals that are not clipped, along the constant",

@@ -29,11 +29,6 @@ _MOVED = 2.0
 # model the estimate is that of least squares; but no row so long that the matrix has more noise than this, as
 # an operator
 _MATRIX_NOISE = 0.4
-# Rows weigh less than normal ones of these second moments would by a share e, and a line that bends is then
-# taken to lie this times e^2 from the least squares line, in residual variances. In the median it is 18 times
-# on 14 UCI sets, and 2 times on 20 other responses of real tables; mostly from .1 to 100. It falls about as
-# the square of the radius, from one to twice the usual one.
-_BENDING = 6.0
 # radii that are compared, in so many parts, and how often, as the limit of residuals follows them
 _RADII, _PARTS, _STEPS = 41, 6, 2
 # The noise of the matrix of r^2 a a', as an operator, that is afforded for longer rows. More of it hides
@@ -81,23 +76,6 @@ def square_of_normal(limit: float | np.ndarray) -> np.ndarray:
     return np.asarray(kept - 2 * limit * density + limit**2 * (1 - kept))
 
 
-class Bent(NamedTuple):
-    """What is known, before the last release, of how far long rows of less weight may move a line.
-
-    Attributes
-    ----------
-    lost : float
-        By how much rows weigh less at the usual radius than normal ones would, see
-        :meth:`dpstats.estimators.gram.lengths.LongRows.lost`.
-    variances : callable
-        What takes radii, and sds of noise at them over that of sampling, to variances of lines, see
-        :meth:`dpstats.estimators.gram.lengths.LongRows.variances`.
-    """
-
-    lost: float = 0.0
-    variances: Callable[[np.ndarray, np.ndarray], np.ndarray] = lambda radii, noise: np.ones((len(radii), 1))
-
-
 class Residuals(NamedTuple):
     """What is known, before the last release, of residuals beyond a limit.
 
@@ -117,7 +95,9 @@ class Residuals(NamedTuple):
     missing: Callable[[np.ndarray], np.ndarray] = lost_of_mean
 
 
-STRAIGHT, USUAL = Bent(), Residuals()
+USUAL = Residuals()
+# what takes radii, and sds of noise at them over that of sampling, to variances of lines
+Variances = Callable[[np.ndarray, np.ndarray], np.ndarray]
 
 
 def longest_normal(n: int, k: int) -> float:
@@ -135,7 +115,7 @@ def choose_bounds(
     mu: float,
     k: int,
     allowed: tuple[float, float],
-    bent: Bent = STRAIGHT,
+    variances: Variances | None = None,
     residuals: Residuals = USUAL,
 ) -> Bounds:
     """Bounds for n rows of k coordinates and a release of cost mu.
@@ -146,8 +126,9 @@ def choose_bounds(
         Number of rows, cost for a unit of one row, number of coordinates.
     allowed : tuple of float
         The longest row and the largest residual that the declared bounds allow.
-    bent : Bent
-        What is known of lines that bend.
+    variances : callable, optional
+        What is known of how far long rows of less weight may move a line, see
+        :meth:`dpstats.estimators.gram.lengths.LongRows.variances`.
     residuals : Residuals
         What is known of these.
     """
@@ -163,11 +144,10 @@ def choose_bounds(
     limit = _best_limit(n, noise(radius, 1.0), residuals, moved_share(k))
     room = FREE / noise(radius, limit)
     quiet = radius * math.sqrt(_MATRIX_NOISE * n * mu / (4 * math.sqrt(k) * base_square(k)))
-    longer = radius * max(_best_length(n, k, noise(radius, limit), bent.lost), room)
     ends = radius, max(quiet, radius)
-    usual = radius = max(min(longer, quiet, longest_normal(n, k)), radius)
-    for _ in range(_STEPS):
-        longer = _best_radius(noise(1.0, limit), bent, ends)
+    usual = radius = max(min(radius * room, quiet, longest_normal(n, k)), radius)
+    for _ in range(_STEPS * (variances is not None)):
+        longer = _best_radius(noise(1.0, limit), variances, ends)
         if longer <= usual:
             break
         radius, limit = longer, _best_limit(n, noise(longer, 1.0), residuals, moved_share(k))
@@ -198,20 +178,11 @@ def pilot_bounds(
     return Bounds(radius, limit, radius * limit)
 
 
-def _best_length(n: int, k: int, noise: float, lost: float) -> float:
-    """Radius over the usual one, at which noise and what rows that weigh less may move a line by are least.
-
-    In residual variances, noise is k (noise m)^2 / n at a radius m times the usual one, and what a line that
-    bends is moved by what it is at the usual one over m^2. By `lost` rows weigh less than normal ones would.
-    """
-    return float((_BENDING * lost**2 * n / (k * noise**2)) ** 0.25)
-
-
-def _best_radius(noise: float, bent: Bent, ends: tuple[float, float]) -> float:
+def _best_radius(noise: float, variances: Variances, ends: tuple[float, float]) -> float:
     """Radius at which variances of a line are least, on the scale of their logarithms."""
     radii = np.geomspace(*ends, _RADII)
     some = np.array_split(radii, _PARTS)  # of many columns all of them would take much memory
-    sizes = [np.mean(np.log(bent.variances(each, noise * each)), axis=-1) for each in some]
+    sizes = [np.mean(np.log(variances(each, noise * each)), axis=-1) for each in some]
     return float(radii[np.argmin(np.concatenate(sizes))])
 
 

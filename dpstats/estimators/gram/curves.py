@@ -15,7 +15,7 @@ from dpstats.estimators.bends import EDGE, WORTH, by_chance
 from dpstats.estimators.column_law import CROOKED, OCTAVE, ColumnLaw
 from dpstats.estimators.engine.bounds import base_square
 from dpstats.estimators.engine.plan import Plan
-from dpstats.estimators.gram.bounds import Bent, pilot_bounds
+from dpstats.estimators.gram.bounds import Variances, pilot_bounds
 from dpstats.estimators.gram.coordinates import Coordinates
 from dpstats.estimators.gram.lengths import LongRows, slopes_of
 from dpstats.estimators.matrices import ROUNDING
@@ -246,22 +246,12 @@ def look_for_curves(curator: Curator, cost: float, place: Coordinates, long: Lon
     return Curves(place, law, chosen, release.values[0] / per_square, sds / per_square, sure / per_square)
 
 
-def may_bend(long: LongRows, curves: Curves, place: Coordinates, own: bool) -> Bent:
-    """What counts, and columns that bend, tell of how far a line may move with its long rows.
-
-    Parameters
-    ----------
-    long : LongRows
-    curves : Curves
-    place : Coordinates
-    own : bool
-        Whether the scale of `place` is that of these rows: not of public ones, nor without their weights.
-    """
+def may_bend(long: LongRows, curves: Curves, place: Coordinates) -> Variances:
+    """What counts, and columns that bend, tell of how far a line may move with its long rows."""
     slopes, moved = slopes_of(place, place.line)
-    lost = long.lost(long.lower[0]) if own and place.scale.constant else 0.0
 
-    def variances(radius: float | np.ndarray, noise: float | np.ndarray) -> np.ndarray:
+    def variances(radius: np.ndarray, noise: np.ndarray) -> np.ndarray:
         bent = long.axes.T @ curves.variance(radius) @ long.axes
         return long.variances(radius, noise, slopes, moved) + long.n * np.diagonal(bent, axis1=-2, axis2=-1)
 
-    return Bent(lost, variances)
+    return variances

@@ -34,8 +34,8 @@ from dpstats.estimators.gram.curves import MOVED, Curves, look_for_curves, may_b
 from dpstats.estimators.gram.far import KEPT, Distances, FarRows, missing
 from dpstats.estimators.gram.lengths import LongRows, count_lengths, slopes_of
 from dpstats.estimators.gram.levels import may_be_constant
-from dpstats.estimators.gram.pure import fit_pure
-from dpstats.estimators.gram.reach import of_hidden, with_reach
+from dpstats.estimators.gram.pure import Released, fit_pure
+from dpstats.estimators.gram.reach import with_reach
 from dpstats.estimators.gram.whole import of_all_rows
 from dpstats.estimators.levels import END
 from dpstats.estimators.row_scale import Box, RowScale, sums_of_values
@@ -106,14 +106,8 @@ def fit_gram(
     """
     weighted = max_weight is not None
     own = public is None and not weighted
-    if plan.pure:
-        moments, place, bounds, long, curves = fit_pure(curator, box, constant, plan, public, weighted)
-        clipped = moments
-    else:
-        moments, clipped, place, bounds, long, curves = _gaussian(
-            curator, box, constant, plan, public, weighted
-        )
-    moments = of_hidden(moments, place, bounds.limit)
+    route = fit_pure if plan.pure else _gaussian
+    moments, clipped, place, bounds, long, curves = route(curator, box, constant, plan, public, weighted)
     if own:
         moments = moments.bending(_followed(moments, place, bounds, long, curves))
     most = {"R": (bounds.radius, place.farthest), "residual": (bounds.limit, place.widest)}
@@ -139,8 +133,8 @@ def fit_gram(
         problems += curves.told(bounds.radius, moments) or ["bends"] * told
     if "R" in settings:
         moments = moments.moved(curves.shift(bounds.radius)).bending(curves.variance(bounds.radius))
-        chance, slopes = _chance(moments, place) if own else None, slopes_of(place, _line(moments, place))
-        moments = moments.bending(long.levelled(bounds.radius, moments.gram, *slopes, chance))
+        slopes = slopes_of(place, _line(moments, place))
+        moments = moments.bending(long.levelled(bounds.radius, moments.gram, *slopes))
     problems += (*lacking(place.scale.fraction, place.scale.fraction_sd), *at_ends(place.scale.ended))
     return LinearFit(moments, settings, tuple(problems), curves.spent(plan).unasked)
 
@@ -225,23 +219,16 @@ def _followed(
     moments: LinearMoments, place: Coordinates, bounds: Bounds, long: LongRows, curves: Curves
 ) -> np.ndarray:
     """See :meth:`dpstats.estimators.gram.lengths.LongRows.followed`."""
-    step, left = moments.normal_equations().delta, curves.left(bounds.radius, long.lower[0])
-    return long.followed(bounds, moments.gram, step, _chance(moments, place), left)
-
-
-def _chance(moments: LinearMoments, place: Coordinates) -> np.ndarray:
-    """Covariance by chance of the step from the line of `place`, of rows of the usual radius."""
-    gain = moments.normal_equations().gain
-    return np.asarray(place.prior + moments.noise_cross**2 * gain @ gain.T)
+    found, left = moments.normal_equations(), curves.left(bounds.radius, long.lower[0])
+    # by chance, of the step from the line of `place`, of rows of the usual radius
+    chance = place.prior + moments.noise_cross**2 * found.gain @ found.gain.T
+    return long.followed(bounds, moments.gram, found.delta, chance, left)
 
 
 def _gaussian(
     curator: Curator, box: Box, constant: bool, plan: Plan, public: PublicMoments | None, weighted: bool
-) -> tuple[LinearMoments, LinearMoments, Coordinates, Bounds, LongRows, Curves]:
-    """Release moments, the last of them in the coordinates that the others give.
-
-    And the same of residuals that are clipped.
-    """
+) -> Released:
+    """Release moments, the last of them in the coordinates that the others give."""
     # whether the scale of those is that of these rows: not of public ones, nor without their weights
     own = public is None and not weighted
     # public moments are no look at these rows: how many there are, and how they differ, all of them tell
@@ -262,13 +249,11 @@ def _gaussian(
         release = some.release("residual_moments", cost, **place.public(bounds))
         gram, cross, square, noise = second_moments(release, bounds, n)
         place = place.improved(gram, cross, square, noise, n, limit=bounds.limit)
-    usual = math.sqrt(base_square(k))
-    white, size = np.full(k, usual), 1 / kept_square(k, usual)
-    long = count_lengths(curator, plan.cost("lengths"), place, white, size)
+    long = count_lengths(curator, plan.cost("lengths"), place, 1 / kept_square(k, math.sqrt(base_square(k))))
     curves = look_for_curves(curator, plan.cost("curves"), place, long)
     final = curves.spent(plan).cost("final")
     mu = curator.cost_per_row(final)
-    bent, residuals = may_bend(long, curves, place, own), Residuals(place.reach, weighted, missing)
+    bent, residuals = may_bend(long, curves, place), Residuals(place.reach, weighted, missing)
     bounds = choose_bounds(n, mu, k, place.allowed, bent, residuals)
     if place.tail.any:
         farthest = max(bounds.spread_limit, bounds.limit * place.sigma)
@@ -289,10 +274,9 @@ def _gaussian(
     moments = clipped = _moments(release, place, bounds)
     if far:
         rows = FarRows.of(release, bounds, n, distances)
-        moments = rows.doubting(moments, bounds.limit, place.told[1])
         moments, clipped = rows.heard(moments, bounds.limit), rows.clipped(moments, bounds.limit)
     moments = moments.knowing(**place.reach.known(bounds.limit))
-    return moments, clipped, place, bounds, long, curves
+    return Released(moments, clipped, place, bounds, long, curves)
 
 
 def _without_unknown(

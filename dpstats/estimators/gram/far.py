@@ -34,10 +34,6 @@ _MEAN, _DOUBT = 1.3, 0.5
 _LIKELIER = 5.0
 # sizes of the number of farther rows that are weighed, from half of its noise on
 _SIZES, _LEAST, _MOST = 14, 0.5, 8.0
-# How far a limit moves a line where errors differ in spread, over what it takes of their mean. A slope of
-# exponential errors whose sd changes by 3 / 10 over that of a column is moved .9 and 1.2 times as far as the
-# intercept by limits of two and three sds, and the line thus 1.3 and 1.6 times.
-_SPREAD = 2.0
 _COUNTED = 0.85  # of sums over cosines and sines of angles, which add up to 1 to 1.41
 
 
@@ -128,19 +124,6 @@ class FarRows:
             cross=moments.cross + rest * self.sides @ self._weights,
             noise_cross=math.hypot(moments.noise_cross, rest * self.sides_sd * np.linalg.norm(self._weights)),
         )
-
-    def doubting(self, moments: LinearMoments, limit: float, before: float) -> LinearMoments:
-        """Moments whose prior knows what the limit of the last pilot, `before`, may have moved its line by.
-
-        Of exponential errors e^(limit - before) times as many lay beyond that limit, on the same sides. A
-        line is moved so by no more than `_SPREAD` times what errors of one spread lose of their mean: the
-        noise of sides would say more. Where rows are white, that is as far as their sides go.
-        """
-        moved = self.sides @ self._weights
-        size = max(float(np.linalg.norm(moved)), 1e-300)
-        times = min(math.exp(limit - before), _SPREAD * float(lost_of_mean(before)) / size)
-        assert moments.prior is not None
-        return replace(moments, prior=moments.prior + times**2 * np.outer(moved, moved))
 
     def heard(self, moments: LinearMoments, limit: float) -> LinearMoments:
         """Moments in whose score these rows count as far as it was told where they lie, and how far."""

@@ -18,7 +18,6 @@ from dpstats.estimators.gram.coordinates import Coordinates
 from dpstats.estimators.gram.reach import BULK
 from dpstats.estimators.row_scale import SURE
 from dpstats.estimators.zoom import least_seen
-from dpstats.families.quantiles import even_shares
 from dpstats.moments.normal_rows import normal_squares
 
 _RATIO = 2.0  # of the ends of a cell
@@ -32,7 +31,6 @@ _LEVELLED = 0.5
 # that are most of a response would pay for it
 _SHAPE = 0.1
 _QUANTILES = 4000  # by which squares of normal rows are known
-_PARTS = 100  # of the numbers of rows that noise may hide, by which their mean is known
 
 
 @dataclass(frozen=True)
@@ -54,10 +52,6 @@ class LongRows:
         In residual sds, where residuals were seen.
     n : int
         Number of rows.
-    white : array, shape (k,)
-        Where rows are shortened along the axes if their mean squares are 1.
-    hidden : array, shape (k, cells)
-        Of the rows, those that noise is likely to hide beside these, where the cells before have some.
     """
 
     axes: np.ndarray
@@ -67,16 +61,14 @@ class LongRows:
     noise: float
     largest: float
     n: int
-    white: np.ndarray
-    hidden: np.ndarray
 
     def heard(self, radius: float | np.ndarray) -> np.ndarray:
         """Mean squares along the axes of rows shortened to a radius, or to each of some; shape (..., k).
 
-        Beside what normal rows lose, and no less than if all were as long as where they are white.
+        Beside what normal rows lose, and no less than if all were as long as the usual radius.
         """
-        more = self._lost(self.white) - self._lost(np.asarray(radius)[..., None])
-        least = np.minimum(np.asarray(radius)[..., None] / self.white, 1.0) ** 2
+        more = self._lost(self.lower[0]) - self._lost(np.asarray(radius)[..., None])
+        least = np.minimum(np.asarray(radius)[..., None] / self.lower[0], 1.0) ** 2
         return np.asarray(np.maximum(1 + more.sum(axis=-1), least))
 
     def lost(self, radius: float) -> float:
@@ -106,7 +98,6 @@ class LongRows:
         gram: np.ndarray,
         slopes: np.ndarray,
         moved: np.ndarray,
-        chance: np.ndarray | None = None,
     ) -> np.ndarray:
         """Covariance of a line by what effects that level off may move it by, in whitened coordinates.
 
@@ -120,26 +111,10 @@ class LongRows:
             Of the line, without its constant, in these coordinates.
         moved : array, shape (k,)
             By how much it is another than the one about which residuals were seen.
-        chance : array, shape (k, k), optional
-            Covariance by chance of its step from the line of rows of the usual radius, if that was of these
-            rows.
         """
         heard = np.maximum(np.diag(self.axes.T @ gram @ self.axes), 0.0)
-        unseen = self._lost(radius, self.hidden).sum(axis=1)
-        sds = self._levelled(radius, heard, slopes, moved, unseen)
-        if chance is not None:
-            sds = sds * self._untold(radius, heard, slopes, chance)
+        sds = self._levelled(radius, heard, slopes, moved)
         return np.asarray(self.axes * sds**2 @ self.axes.T)
-
-    def _untold(self, radius: float, heard: np.ndarray, slopes: np.ndarray, chance: np.ndarray) -> np.ndarray:
-        """sd of how much of an effect levels off, once the last step was seen, over what it was before; (k,).
-
-        Rows that count more than at the usual radius would have moved the line if theirs had.
-        """
-        lost, before = (self._lost(each).sum(axis=1) for each in (radius, self.lower[0]))
-        step = np.abs(self.axes.T @ slopes) * (before - lost) / np.maximum(heard + lost, 1e-12)
-        noise = np.maximum(np.diag(self.axes.T @ chance @ self.axes), 1e-300)
-        return np.asarray(1 / np.sqrt(1 + (_LEVELLED * step) ** 2 / noise))
 
     def variances(
         self, radius: float | np.ndarray, noise: float | np.ndarray, slopes: np.ndarray, moved: np.ndarray
@@ -200,31 +175,22 @@ class LongRows:
         heard: np.ndarray,
         slopes: np.ndarray,
         moved: np.ndarray,
-        unseen: np.ndarray | float = 0.0,
     ) -> np.ndarray:
-        """sds of a line along the axes, of which rows so shortened have these mean squares; (..., k).
-
-        Rows that noise hides lose what is `unseen`.
-        """
+        """sds of a line along the axes, of which rows so shortened have these mean squares; (..., k)."""
         lost, along = self._lost(np.asarray(radius)[..., None]), np.abs(self.axes.T @ slopes)
         # rows so long whose effect levelled off would have residuals that were not seen about the line before
         seen = self.largest / np.sqrt(self.lower * self.upper) + np.abs(self.axes.T @ moved)[:, None]
-        whole = np.maximum(lost.sum(axis=-1) + unseen + heard, 1e-12)
+        whole = np.maximum(lost.sum(axis=-1) + heard, 1e-12)
         found = (lost * np.minimum(along[:, None], seen)).sum(axis=-1)
-        return np.asarray(_LEVELLED * (found + unseen * along) / whole)
+        return np.asarray(_LEVELLED * found / whole)
 
-    def _lost(self, radius: float | np.ndarray, shares: np.ndarray | None = None) -> np.ndarray:
-        """What rows so shortened, to one radius or along each axis, have lost of mean squares, by cells.
-
-        Those that were found, or other `shares`.
-        """
+    def _lost(self, radius: float | np.ndarray) -> np.ndarray:
+        """What rows so shortened, to one radius or along each axis, have lost of mean squares, by cells."""
         beyond = np.maximum(self.lower * self.upper - np.asarray(radius)[..., None] ** 2, 0.0)
-        return np.asarray((self.shares if shares is None else shares) * beyond)
+        return np.asarray(self.shares * beyond)
 
 
-def count_lengths(
-    curator: Curator, cost: float, place: Coordinates, white: np.ndarray, size: float = 1.0
-) -> LongRows:
+def count_lengths(curator: Curator, cost: float, place: Coordinates, size: float = 1.0) -> LongRows:
     """Release how many rows are longer than usual, and say by how many more they are than normal rows.
 
     Parameters
@@ -232,8 +198,6 @@ def count_lengths(
     curator : Curator
     cost : float
     place : Coordinates
-    white : array, shape (k,)
-        As in :class:`LongRows`.
     size : float
         Mean square of a coordinate of all rows, if they are normal.
     """
@@ -254,11 +218,9 @@ def count_lengths(
     noise = np.sqrt(sd**2 + usual + (_SHAPE * usual) ** 2)
     sure = least_seen(release.law, counts.size) * noise
     found = [_likely(*each) for each in zip(counts, counts - usual, noise, sure, strict=True)]
-    hidden = [_hidden(*each) for each in zip(found, counts - usual, noise, sure, strict=True)]
     largest = float(np.max(place.reach.upper, initial=BULK))
     n = place.scale.rows(release.n)
-    shares, unseen = np.array(found) / n, np.array(hidden) / n
-    return LongRows(axes, shares, ends[:-1], ends[1:], sd / n, largest, n, white, unseen)
+    return LongRows(axes, np.array(found) / n, ends[:-1], ends[1:], sd / n, largest, n)
 
 
 def _usual(edges: np.ndarray, k: int, level: float, size: float) -> np.ndarray:
@@ -284,28 +246,6 @@ def _likely(counts: np.ndarray, extra: np.ndarray, noise: np.ndarray, sure: np.n
             found[cell] = min(found[cell], most)
         most = NEXT * (found[cell] if cell else max(counts[0], 0.0))
     return found
-
-
-def _hidden(found: np.ndarray, extra: np.ndarray, noise: np.ndarray, sure: np.ndarray) -> np.ndarray:
-    """Rows that noise is likely to hide beside those found, in cells beyond one with more than two sds of it.
-
-    Any number up to what goes with the cell before is as likely as any other, before it was counted.
-    """
-    hidden, most = np.zeros(len(extra)), 0.0
-    for cell, more in enumerate(extra):
-        if most and more < sure[cell]:
-            hidden[cell] = max(_mean_up_to(most, more, noise[cell]) - found[cell], 0.0)
-        if most or more > SURE * noise[cell]:
-            most = NEXT * (found[cell] + hidden[cell])
-    return hidden
-
-
-def _mean_up_to(most: float, told: float, noise: float) -> float:
-    """Mean of a number that is even on [0, most], once it was told with noise of this sd."""
-    numbers = most * even_shares(_PARTS)
-    weights = np.square((numbers - told) / noise) / 2
-    weights = np.exp(weights.min() - weights)
-    return float(numbers @ weights / weights.sum())
 
 
 def slopes_of(place: Coordinates, line: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

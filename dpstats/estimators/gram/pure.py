@@ -20,7 +20,7 @@ from dpstats.estimators.engine.plan import Plan
 from dpstats.estimators.gram.bounds import Bounds, Residuals, choose_bounds, pilot_bounds
 from dpstats.estimators.gram.coordinates import Coordinates, GramNoise, public_coordinates, second_moments
 from dpstats.estimators.gram.curves import Curves, look_for_curves, may_bend
-from dpstats.estimators.gram.lengths import LongRows, axes_of, count_lengths
+from dpstats.estimators.gram.lengths import LongRows, count_lengths
 from dpstats.estimators.gram.reach import with_reach
 from dpstats.estimators.row_scale import Box
 from dpstats.moments import LinearMoments, PublicMoments
@@ -35,9 +35,30 @@ _DAMPING = 0.5
 _UNEVEN_WEIGHT = 0.02
 
 
+class Released(NamedTuple):
+    """Moments of a linear fit, and how they were released.
+
+    Attributes
+    ----------
+    moments, clipped : LinearMoments
+        The second ones of residuals that are clipped, whatever was told of rows beyond the limit.
+    place : Coordinates
+    bounds : Bounds
+    long : LongRows
+    curves : Curves
+    """
+
+    moments: LinearMoments
+    clipped: LinearMoments
+    place: Coordinates
+    bounds: Bounds
+    long: LongRows
+    curves: Curves
+
+
 def fit_pure(
     curator: Curator, box: Box, constant: bool, plan: Plan, public: PublicMoments | None, weighted: bool
-) -> tuple[LinearMoments, Coordinates, Bounds, LongRows, Curves]:
+) -> Released:
     """Release a matrix and scores; see :func:`dpstats.estimators.gram.fit_gram`."""
     if public is not None:
         place = public_coordinates(public, box, constant)
@@ -53,11 +74,11 @@ def fit_pure(
         pilot = _Score(curator.release("residual_score", cost, **place.public(before)), before, n)
         place = pilot.improved(place, matrix.kept(kept_square(k, before.radius)))
     own = public is None and not weighted
-    long = count_lengths(curator, plan.cost("lengths"), place, _white(place, matrix.first if own else None))
+    long = count_lengths(curator, plan.cost("lengths"), place)
     curves = look_for_curves(curator, plan.cost("curves"), place, long)
     final = curves.spent(plan).cost("final")
     mu = _equivalent(curator, final, place)
-    bent = may_bend(long, curves, place, own)
+    bent = may_bend(long, curves, place)
     bounds = choose_bounds(n, mu, k, place.allowed, bent, Residuals(place.reach, weighted))
     release = curator.release("residual_score", final, **place.public(bounds))
     score = _Score(release, bounds, n)
@@ -94,16 +115,7 @@ def fit_pure(
         moments = replace(moments, rows=score.square / max(score.noise_square, 1e-12))
     else:
         moments = replace(moments, rows=place.scale.fraction / max(place.scale.fraction_sd, 1e-12))
-    return moments, place, bounds, long, curves
-
-
-def _white(place: Coordinates, first: np.ndarray | None) -> np.ndarray:
-    """Lengths along axes beyond which rows were shortened in the matrix; the usual one where none was."""
-    k = len(place.line)
-    if first is None:
-        return np.full(k, math.sqrt(base_square(k)))
-    back = first @ np.linalg.inv(place.whitening)
-    return np.asarray(math.sqrt(base_square(k + 1)) / np.linalg.norm(back @ axes_of(place), axis=0))
+    return Released(moments, moments, place, bounds, long, curves)
 
 
 def _equivalent(curator: Curator, cost: float, place: Coordinates) -> float:
@@ -141,8 +153,6 @@ class _Matrix(NamedTuple):
     noise : float
     known : Expected, optional
         Before the release, and the shape of the noise.
-    first : array, shape (k, k), optional
-        W of the rows that were shortened in it.
     open : array, shape (k, k), optional
         Covariance of the line before any release, in units of a and the response.
     """
@@ -150,7 +160,6 @@ class _Matrix(NamedTuple):
     gram: np.ndarray
     noise: float
     known: Expected | None = None
-    first: np.ndarray | None = None
     open: np.ndarray | None = None
 
     def kept(self, share: float) -> "_Matrix":
@@ -183,7 +192,7 @@ def _matrix(curator: Curator, box: Box, constant: bool, plan: Plan) -> tuple[Coo
     size = math.sqrt(float(np.mean(np.diag(shape) ** 2)))
     known = Expected(expected, first.numbers, shape / size)
     back = np.linalg.inv(turn)
-    return place, _Matrix(gram, noise.gram * size, known, whitening, back.T @ first.prior @ back)
+    return place, _Matrix(gram, noise.gram * size, known, back.T @ first.prior @ back)
 
 
 class _Score:

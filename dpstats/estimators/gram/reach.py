@@ -14,12 +14,10 @@ import numpy as np
 
 from dpstats.curator import Curator
 from dpstats.estimators.engine.bounds import NEARLY_ALL
-from dpstats.estimators.gram.bounds import moved_share
 from dpstats.estimators.gram.coordinates import Coordinates
 from dpstats.estimators.gram.tail import MOST_SQUARE, Tail
-from dpstats.estimators.row_scale import SURE, RowScale
+from dpstats.estimators.row_scale import RowScale
 from dpstats.estimators.zoom import HIDDEN, least_seen
-from dpstats.moments import LinearMoments
 
 # Cells, in sds: the bulk, and from there two an octave.
 _RATIO = math.sqrt(2)
@@ -35,17 +33,14 @@ _COLLAPSED = 0.2
 def with_reach(curator: Curator, cost: float, place: Coordinates, weighted: bool) -> Coordinates:
     """Release counts of residuals about the line of `place`, and say which cells are surely not empty.
 
-    Residuals have at least the sd of these cells alone. What pilots clipped was missing in their line. All
-    counts together tell how many rows there are, where no release has told that before; not so of rows with
-    weights, which they add up.
+    Residuals have at least the sd of these cells alone. All counts together tell how many rows there are,
+    where no release has told that before; not so of rows with weights, which they add up.
     """
     tail, scale = _counted(curator, cost, place, weighted)
     if tail.square < MOST_SQUARE * place.tail.square:  # noise hides what limits have surely taken
         tail = replace(place.tail, hidden=tail.hidden, about=tail.about)
     sigma = max(math.sqrt(tail.square), place.sigma)
-    missing = float(tail.lost(np.array([NEARLY_ALL * place.sigma]))[0]) / sigma
-    k = len(place.line)
-    prior = place.prior * (place.sigma / sigma) ** 2 + moved_share(k) * missing**2 * np.eye(k)
+    prior = place.prior * (place.sigma / sigma) ** 2
     told = place.told[0] * (place.sigma / sigma) ** 2, place.told[1] * place.sigma / sigma
     return replace(place, scale=scale, sigma=sigma, prior=prior, tail=tail, told=told)
 
@@ -80,25 +75,6 @@ def _clipped(hidden: float) -> float:
     By Chebyshev's inequality no more than 1 / c^2 of the responses lie c of their sds from their mean.
     """
     return min(hidden, NEARLY_ALL**-2)
-
-
-def of_hidden(moments: LinearMoments, place: Coordinates, limit: float) -> LinearMoments:
-    """Moments that know that rows which noise hides may lie anywhere, if limits were told from what is left.
-
-    So it is if the last two surely left something, the last less than half of what the one before did, and
-    less than hidden rows make where the first one clipped them.
-    """
-    noise, hidden, ends = SURE * moments.noise_square, place.tail.hidden, np.array([place.widest])
-    most = (moments.square + noise) / moments.mean_weight
-    if (
-        min(moments.square - noise, place.told[0]) <= 0
-        or most > MOST_SQUARE
-        or most * place.sigma**2 > _COLLAPSED * _clipped(hidden) * NEARLY_ALL**2
-    ):
-        return moments
-    return moments.knowing(
-        **Tail(np.array([hidden]), ends, ends, hidden, place.line, guessed=True).known(limit)
-    )
 
 
 def _seen(counts: np.ndarray, law: str, sd: float) -> np.ndarray:
