@@ -146,9 +146,8 @@ def choose_bounds(
     quiet = radius * math.sqrt(_MATRIX_NOISE * n * mu / (4 * math.sqrt(k) * base_square(k)))
     ends = radius, max(quiet, radius)
     usual = radius = max(min(radius * room, quiet, longest_normal(n, k)), radius)
-    for _ in range(_STEPS * (variances is not None)):
-        longer = _best_radius(noise(1.0, limit), variances, ends)
-        if longer <= usual:
+    for _ in range(_STEPS):
+        if variances is None or (longer := _best_radius(noise(1.0, limit), variances, ends)) <= usual:
             break
         radius, limit = longer, _best_limit(n, noise(longer, 1.0), residuals, moved_share(k))
     limit = max(limit, min(limit * FREE / noise(radius, limit), _MOST_LIMIT))
