@@ -447,6 +447,7 @@ def test_predictions_within_the_bounds_are_left_alone(recwarn: pytest.WarningsRe
 
 
 SINGULAR = {"gram": np.full((4, 4), 2.0**63).tolist(), "meat": np.eye(4).tolist(), "noise_meat": 1.0}
+SINGULAR |= {"limit": 3.0, "most_lost": 0.1}
 
 
 @pytest.mark.parametrize("wrong", [{"map": [[0.0] * 4] * 4}, {"total": 0.0}, {"total": -0.0}, SINGULAR])
