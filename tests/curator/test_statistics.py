@@ -338,3 +338,18 @@ def test_late_entries_attain_the_bound_of_the_scores():
     bounds, from_start = (score_bounds(at, 0.7) for at in (where, replace(where, delayed=False)))
     assert dip > start + 0.18
     assert dip <= bounds.chi <= 1.01 * dip and from_start.chi < dip
+
+
+def test_a_single_column_moves_its_truncated_square_by_as_much_as_is_declared() -> None:
+    """Spaces that are searched have an intercept, and so two columns or more."""
+    shape = dict(center=np.zeros(1), scale=np.ones(1), y_center=0.0, y_scale=1.0, log=False, constant=False)
+    public = dict(shape, whitening=np.eye(1), line=np.zeros(1), sigma=1.0, radius=0.5, limit=2.0)
+    design, sums = MadeDesign(1, has_intercept=False), []
+    for value in (1.0, 0.0):
+        columns = made_columns(5, 1)
+        columns["x"][0] = value
+        curator = under(NoNoise(), MadeRows(columns), design, gdp(2.0))
+        sums.append(curator.release("truncated_gram", 1.0, **public).values[0])
+    moved = float(np.abs(sums[0] - sums[1]).max())
+    declared = curator.sensitivity("truncated_gram", **public)
+    assert moved == pytest.approx(0.25) and moved <= declared < 1.01 * moved

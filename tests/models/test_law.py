@@ -4,6 +4,7 @@ from unittest.mock import Mock
 
 import numpy as np
 import pytest
+from scipy import stats
 
 import dpstats as dps
 from dpstats.budget import Budget
@@ -47,6 +48,9 @@ def test_limits_hold_for_the_clearer_of_two_contrasts(fits: int, most: int) -> N
 
 def test_it_is_kept_and_only_where_it_was_released() -> None:
     fit = fitted(600 * np.random.default_rng(1).weibull(1.5, N), dps.gdp(2), 1, "weibull")
+    half = stats.norm.ppf(1 - 0.05 / 4) * fit.law.std_error  # of two contrasts
+    limits = fit.law.estimate - half, fit.law.estimate + half
+    assert (fit.law.conf_low, fit.law.conf_high) == pytest.approx(limits, rel=1e-9)
     assert SurvivalFit.from_dict(fit.to_dict()).law == fit.law and 0 < fit.law.privacy_share < 1
 
 

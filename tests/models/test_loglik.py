@@ -88,6 +88,8 @@ def test_it_is_paid_from_the_same_budget_and_its_noise_is_told(name: str, tmp_pa
     assert last.name == "log_likelihood" and last.cost**2 == pytest.approx(0.4, rel=1e-6)
     assert fit.llf.std_error == pytest.approx(last.sensitivity / last.cost, rel=1e-6)
     assert fit.aic.std_error == pytest.approx(2 * fit.llf.std_error)
+    for one in (fit.llf, fit.aic, fit.bic):
+        assert one.conf_high - float(one) == pytest.approx(stats.norm.ppf(0.975) * one.std_error)
     assert abs(float(fit.llf) - directly(fit, rows())) < 5 * fit.llf.std_error
     assert "log-likelihood (mu = 0.6325)" in ledger.report().frame.loc[1, "released"]
     row = fit.glance().iloc[0]

@@ -2,6 +2,7 @@
 
 import datetime
 from decimal import Decimal
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -237,6 +238,13 @@ def test_hashes_of_rows_differ_in_every_half(values):
 def test_a_missing_id_and_one_that_is_no_integer_or_text_weigh_nothing(value, unit):
     """Beside a unit of its own type, too."""
     assert weighing([unit, value, unit], [0.5] * 3, 2).tolist() == [True, False, True]
+
+
+@pytest.mark.parametrize("odd", [2**64, -(2**63) - 1, 10**400])
+@pytest.mark.parametrize("made", [list, partial(np.array, dtype=object), partial(pd.Series, dtype=object)])
+def test_an_integer_that_has_no_64_bits_decides_about_its_own_row_alone(odd, made):
+    ids = made([1, 2, 3, 4, 5, odd])
+    assert weighing(ids, [0.5] * 6, 1).tolist() == [True] * 5 + [False]
 
 
 @pytest.mark.parametrize(
