@@ -97,10 +97,11 @@ def reason(cell: Any, variable: Variable, decimal: str = ".") -> str:
         is_nan = cell.is_nan if isinstance(cell, Decimal) else partial(pd.isna, cell)
         return MISSING if pd.api.types.is_scalar(cell) and is_nan() else _of_object(cell, variable)
     text = cell.strip(BLANKS.decode())
+    alike = spelt_as(text, variable.all) if folded(text) else None
     if text in MISSING_TEXTS or text != text.strip():
-        return MISSING if text in MISSING_TEXTS else NO_BLANK
+        absent = MISSING if alike is None else f"{alike!r} in another spelling, which means missing"
+        return absent if text in MISSING_TEXTS else NO_BLANK
     if variable.all:
-        alike = spelt_as(text, variable.all)
         another = f"{alike!r} in another spelling" if alike is not None else "not declared"
         return "as declared" if text in variable.all else another
     if grouped := _GROUPED.fullmatch(text):
@@ -133,6 +134,7 @@ def _of_object(cell: Any, variable: Variable) -> str:
 
 
 BANNER = "NOT PRIVATE: exact counts, and cells of the data. DO NOT PUBLISH."
+_MANY = 1 / 4  # of the values of a variable, as of responses of which a fit says that they are clipped
 _EXAMPLES = 3  # spellings that are shown of each reason
 _LONGEST = 24  # characters of one
 _AS_NUMBERS = "a text with marks between its digits: write the column as numbers"  # in a file that has types
@@ -329,10 +331,23 @@ def _notes(data: Any, schema: Schema, seen: _Seen, formula: str | None) -> tuple
         _TIMES
         if formula and re.match(r"\s*Surv\b", formula)
         else "Values beyond the bounds are moved to them.",
+        *_of_ends(schema, seen),
         *["There is no row below the names of the columns."] * (not n),
         *([_COPIES.format(seen.repeated, _OF_FORMULA * bool(formula))] if seen.repeated else []),
         *_of_units(data, schema, list(seen.lost), seen.idle),
     )
+
+
+def _of_ends(schema: Schema, seen: _Seen) -> Iterator[str]:
+    """Of variables of which more lie beyond a bound than a fit of them as a response says nothing of."""
+    for name, lost in seen.lost.items():
+        usable_cells = len(lost) - int(lost.sum())
+        for beyond, where in ((seen.below.get(name), "below"), (seen.above.get(name), "above")):
+            share = beyond.total() / max(usable_cells, 1) if beyond else 0.0
+            if share > _MANY:
+                unit = getattr(schema[name], "unit", None)
+                declared = f"the declared unit, {unit}," if unit else "the unit of the bounds"
+                yield f"{100 * share:.0f} % of {name} lie {where} its bounds: is {declared} that of the data?"
 
 
 _TIMES = (

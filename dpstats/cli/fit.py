@@ -86,12 +86,21 @@ def run(options: argparse.Namespace) -> None:
     """Everything that can be wrong is found before the budget is spent; the file is reserved first."""
     budget = parse_budget(options.budget)
     model = described(options, Schema.load(options.schema))
-    book = Ledger(options.ledger) if options.ledger else None
+    book = ledger_of(options)
     given = _asked(options, model)
     with engine(options):
         with new_file(options.out, JSON):
             fit = model.fit(budget, ledger=book, **given)
         save(fit, options.out)  # whatever happens to the workers then
+
+
+def ledger_of(options: argparse.Namespace) -> Ledger | None:
+    """The ledger that is charged, if one is named."""
+    if options.ledger:
+        return Ledger(options.ledger, charged_by=options.charged_by)
+    if options.charged_by:
+        raise SpecificationError("--charged-by says who charges a ledger; name that by --ledger")
+    return None
 
 
 def _asked(options: argparse.Namespace, model: Model) -> dict[str, Any]:
@@ -210,7 +219,7 @@ def _pair(option: str, word: str, mark: str) -> tuple[str, float]:
 def describe_table(options: argparse.Namespace) -> None:
     """Files are reserved before the budget is spent; what is described is kept, whatever else fails."""
     budget, schema = parse_budget(options.budget), Schema.load(options.schema)
-    rows, book = data(options.data, options), Ledger(options.ledger) if options.ledger else None
+    rows, book = data(options.data, options), ledger_of(options)
     how = dict(ledger=book, force=options.force, subset=options.subset, reuse=bool(options.reuse))
     with engine(options), ExitStack() as paid, new_file(options.suggest, SCHEMAS):
         with new_file(options.out, JSON):

@@ -36,6 +36,7 @@ _DATA = option(
 _SCHEMA = option("--schema", type=Path, required=True, help="what is public: a .toml or .json file")
 _BUDGET = option("--budget", required=True, help='for example "approx(1, 1e-6)"')
 _LEDGER = option("--ledger", type=Path, help="charge the budget to this ledger")
+_CHARGED_BY = option("--charged-by", metavar="NAME", help="who charges the ledger, as its report shows it")
 _REUSE = option(
     "--reuse", action="store_true", default=None, help="where the ledger paid for the same, return that"
 )
@@ -125,6 +126,7 @@ _SPENDING = (
         option("--columns", nargs="+", metavar="NAME", help="variables; default: all"),
         _SUBSET,
         _LEDGER,
+        _CHARGED_BY,
         _REUSE,
         option("--force", action="store_true", help="even where noise hides nearly everything"),
         option("--out", type=Path, help="keep the released numbers in this new .json file"),
@@ -164,6 +166,7 @@ _SPENDING = (
         ),
         _BUDGET,
         _LEDGER,
+        _CHARGED_BY,
         _REUSE,
         option(
             "--force", action="store_true", default=None, help="fit even where noise hides nearly everything"

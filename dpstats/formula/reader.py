@@ -349,6 +349,13 @@ def _check_celsius(of: Expression, schema: Schema) -> None:
             f"arrhenius() takes degrees Celsius, and {of.text} is declared in {unit}; "
             f"write arrhenius({_CELSIUS_OF[scale].format(of.text)})"
         )
+    if isinstance(of, Apply) and of.function is OPERATORS[ast.Add]:
+        for kelvins, celsius in (of.args, of.args[::-1]):
+            if isinstance(kelvins, Constant) and round(kelvins.value) == round(ZERO_CELSIUS):
+                raise FormulaError(
+                    f"arrhenius() takes degrees Celsius and adds {ZERO_CELSIUS:g} itself; write "
+                    f"arrhenius({celsius.text})"
+                )
 
 
 def _constant(value: float) -> Constant:

@@ -81,6 +81,9 @@ class Ledger:
         Most that may ever be spent. Starts a new ledger, or must equal the total of the one that is there.
     dataset : str, optional
         Name of the data set; default: the file's name without its suffix.
+    charged_by : str, optional
+        Who charges by this object, such as a project: its charges end their method in it. By default nobody
+        is named, as no login name is written down that its owner did not give.
 
     Raises
     ------
@@ -99,7 +102,17 @@ class Ledger:
     1.00 of 3.00 spent on 'plant'
     """
 
-    def __init__(self, path: str | Path, total: Budget | None = None, dataset: str | None = None) -> None:
+    def __init__(
+        self,
+        path: str | Path,
+        total: Budget | None = None,
+        dataset: str | None = None,
+        *,
+        charged_by: str | None = None,
+    ) -> None:
+        if not (charged_by is None or (isinstance(charged_by, str) and is_line(charged_by))):
+            raise LedgerError(f"charged_by must be a name on one line, not {shown(charged_by)}")
+        self.charged_by = charged_by
         self.path = absolute(path_of("path", path, LedgerError))
         name: object = dataset
         if name is not None and not (isinstance(name, str) and is_line(name)):
@@ -189,6 +202,7 @@ class Ledger:
         """
         budget = as_budget("budget", budget)
         formula, method, unit = text("formula", formula), text("method", method), text("unit", unit)
+        method += f", charged by {self.charged_by}" if self.charged_by else ""
         gaussian, told = truth("gaussian", gaussian), releases(released)
         if gaussian and budget.pure:
             raise BudgetError("Gaussian noise promises no pure epsilon; charge zcdp, gdp or approx")

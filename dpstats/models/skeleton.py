@@ -29,7 +29,7 @@ from dpstats.formula.variables import VariableColumns
 from dpstats.ledger import Ledger
 from dpstats.moments import LinearMoments
 from dpstats.results import Fit
-from dpstats.results.cautions import beside, cautions, of_whole_table
+from dpstats.results.cautions import beside, cautions, of_unit, of_whole_table
 from dpstats.results.linear import fields_of
 from dpstats.rows import Rows, open_rows
 from dpstats.schema import Event, Schema
@@ -352,7 +352,8 @@ def of_moments(
     moments = moments.beside(design.partners())
     fields = fields_of(moments.solve(alpha), design.names)
     flags = cautions((*of_whole_table(problems, design), *beside(design, fields["cov"])), design.names)
-    return fields | {"linear": moments, "flags": (*flags, *fields["flags"])}
+    whole = of_unit((*flags, *fields["flags"]), design.schema.privacy_unit)
+    return fields | {"linear": moments, "flags": whole}
 
 
 def publish(
@@ -382,6 +383,7 @@ def publish(
     """
     names = design.names if names is None else names
     problems = (*of_whole_table(result.problems, design), *beside(design, result.cov))
+    flags = cautions(problems, names, isinstance(design.response, IntervalResponse))
     return kind(
         schema=design.schema,
         weights=design.weights,
@@ -393,7 +395,7 @@ def publish(
         bias=result.possible_bias,
         released=tuple(name for name in released if name not in result.unasked),
         columns=result.columns,
-        flags=cautions(problems, names, isinstance(design.response, IntervalResponse)),
+        flags=of_unit(flags, design.schema.privacy_unit),
         **facts,
         **more,
     )

@@ -236,18 +236,19 @@ class FitPlan(Shown):
         True
         """
         wanted = self._targets("half_width", half_width, positive=True)
+        delta = delta_of(self.budget)
+        most = _MOST_ROWS if delta is None else min(_MOST_ROWS, 1 / delta)
         factor = self._factor(
-            wanted, lambda f: (self.budget, max(int(self.n * f), 1)), _of_rows, _MOST_ROWS / self.n
+            wanted, lambda f: (self.budget, max(int(self.n * f), 1)), _of_rows, most / self.n
         )
+        if factor is None and delta is not None and most < _MOST_ROWS:
+            raise BudgetError(
+                f"this half width needs more than {most:.0f} rows with this budget, for which delta = "
+                f"{delta:g} is too large; plan with a smaller delta, such as {delta / 100:.0e}"
+            )
         if factor is None:
             raise BudgetError("this half width needs more than a billion rows with this budget")
-        rows = int(rounded_up(self.n * factor))
-        if (delta := delta_of(self.budget)) is not None and delta > 1 / rows:
-            raise BudgetError(
-                f"about {rows} rows are needed, for which delta = {delta:g} is too large; plan "
-                f"with a delta below {1 / rows:.1g}"
-            )
-        return rows
+        return min(int(rounded_up(self.n * factor)), int(most))
 
     def life(
         self, newdata: NewData | None = None, failed: float | Sequence[float] = B_LIVES, level: float = 0.95

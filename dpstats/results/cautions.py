@@ -12,6 +12,7 @@ from dpstats.formula import Design, IntervalResponse, NumericResponse
 from dpstats.moments import Solution
 from dpstats.results.intervals import off_the_law
 from dpstats.results.record import Record
+from dpstats.schema.variables import Unit
 
 CODES = ("not_estimable", "beside", "weak")  # of a solution of a linear model
 _ALL = (
@@ -215,6 +216,14 @@ def cautions(
             rests = "its interval rests" if len(which) == 1 else "their intervals rest"
             found.append((code, words.format(named, rests)))
     return tuple(found)
+
+
+def of_unit(flags: Sequence[tuple[str, str]], unit: Unit) -> tuple[tuple[str, str], ...]:
+    """Cautions that advise more units of privacy where more rows of the same would not count."""
+    if unit.column is None:
+        return tuple(flags)
+    more = f"more of {unit.column} (of each at most {unit.max_rows} row(s) count), or more budget"
+    return tuple((code, words.replace("more rows or budget", more)) for code, words in flags)
 
 
 def cautions_of_solution(solution: Solution, names: Sequence[str]) -> tuple[tuple[str, str], ...]:

@@ -81,6 +81,24 @@ def test_a_blank_around_a_cell_is_told_as_the_reader_takes_it(blank: str) -> Non
     assert all(("no-break space" in why) != plain and "as declared" not in why for why in found["why"])
 
 
+def test_a_level_that_means_missing_in_another_spelling_is_told() -> None:
+    schema = dps.Schema(contract=dps.levels("none", "basic"))
+    found = dps.check({"contract": ["none", "None", "None", "basic", ""]}, schema).frame
+    assert found["why"][0] == "2 'none' in another spelling, which means missing ('None'); 1 missing"
+    assert found["unusable"][0] == 3
+
+
+def test_many_values_beyond_bounds_ask_for_the_unit() -> None:
+    """Of a temperature in degrees Fahrenheit that was declared in Celsius; a tail is no other unit."""
+    schema = dps.Schema(temp=dps.bounded(-10, 100, unit="C"), load=dps.bounded(5, 9))
+    data = {"temp": [60.0, 120, 140, 150], "load": [1.0, 2, 6, 7]}
+    said = " ".join(str(dps.check(data, schema)).split())
+    assert "75 % of temp lie above its bounds: is the declared unit, C, that of the data?" in said
+    assert "50 % of load lie below its bounds: is the unit of the bounds that of the data?" in said
+    few = {"temp": [60.0] * 8 + [120, 140], "load": [6.0] * 10}
+    assert "unit" not in str(dps.check(few, schema))
+
+
 def test_an_open_end_that_is_written_as_a_text_is_read_as_missing() -> None:
     schema = dps.Schema(lo=dps.bounded(1, 10), hi=dps.bounded(1, 10))
     said = str(dps.check({"lo": ["1", "2"], "hi": ["-", ">9"]}, schema, "Surv(lo, hi, type='interval2') ~ 1"))

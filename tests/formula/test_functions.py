@@ -195,6 +195,11 @@ def test_stress_has_bounds_where_it_has_a_meaning():
     with pytest.raises(FormulaError, match=r"v is declared in K; write arrhenius\(v - 273.15\)"):
         build_design("y ~ arrhenius(v)", kelvins)
     build_design("y ~ arrhenius(v - 273.15)", kelvins)
+    celsius = Schema(y=bounded(0, 1), v=bounded(25, 125, unit="C"))
+    for text in ("v + 273.15", "273 + v", "v + 273.16"):
+        with pytest.raises(FormulaError, match=r"adds 273.15 itself; write arrhenius\(v\)"):
+            build_design(f"y ~ arrhenius({text})", celsius)
+    build_design("y ~ arrhenius(v + 2)", celsius)
     for unit in ("F", "°F", "degF", "deg. F", "Fahrenheit", "degrees Fahrenheit"):
         other = Schema(y=bounded(0, 1), v=bounded(0, 140, unit=unit))
         with pytest.raises(FormulaError, match=r"write arrhenius\(\(v - 32\) / 1.8\)"):

@@ -41,6 +41,19 @@ def test_a_fit_is_charged_once_and_its_line_says_so(fleet: Ledger) -> None:
     assert fleet.report().frame.loc[1, "released"] == "score (mu = 0.2), moments (mu = 0.1)"
 
 
+def test_a_charge_says_who_made_it_if_that_was_given(tmp_path: Path, fleet: Ledger) -> None:
+    named = dps.Ledger(fleet.path, charged_by="claims team")
+    fleet.charge(dps.approx(1, 1e-6), **FOR, gaussian=True)
+    named.charge(dps.approx(1, 1e-6), **FOR, gaussian=True)
+    frame = fleet.report().frame
+    assert frame["method"].tolist() == ["newton", "newton, charged by claims team"]
+    said = str(dps.Ledger(fleet.path).report())
+    assert " ".join(said.split()).count("[newton, charged by claims team]") == 1
+    for wrong in (3, "two\nlines", ["claims"]):
+        with pytest.raises(LedgerError, match="charged_by must be a name on one line"):
+            dps.Ledger(fleet.path, charged_by=wrong)
+
+
 def test_the_line_is_of_its_own_charge_whoever_charges_next(fleet: Ledger) -> None:
     first = fleet.charge(dps.approx(1, 1e-6), **FOR, gaussian=True)
     fleet.charge(dps.approx(2, 1e-6), **FOR, gaussian=True)

@@ -75,3 +75,13 @@ def test_mistakes_end_with_2_and_one_line(
     output = capsys.readouterr()
     assert says in output.err and output.err.count("\n") == 1 and output.out == ""
     assert before == {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+def test_a_fit_says_who_charged(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    spends = ["--model", "survreg", "--budget", "approx(1, 1e-6)", "--force", "--charged-by", "claims team"]
+    assert main([*FIT, *spends, "--out", "fit.json"]) == 0
+    (entry,) = dps.Ledger("f.ledger").entries()
+    assert entry.method.endswith(", charged by claims team")
+    capsys.readouterr()
+    assert main([*FIT[:-2], *spends, "--out", "other.json"]) == 2
+    assert "--charged-by says who charges a ledger; name that by --ledger" in capsys.readouterr().err

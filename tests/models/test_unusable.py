@@ -121,3 +121,14 @@ def test_rows_whose_entry_is_within_their_life_can_be_used() -> None:
     rows["entry"] = rows["time"] * 0.6
     schema = SCHEMA | dps.Schema(entry=dps.bounded(0, 100))
     assert "unusable" not in flags(dps.survreg("Surv(entry, time, sick) ~ x", rows, schema))
+
+
+@pytest.mark.parametrize("name", ["ols", "logit"])
+def test_more_units_are_advised_where_further_rows_of_one_do_not_count(name: str) -> None:
+    rows = table(0.0)[:400]
+    rows["who"] = np.arange(400) // 10
+    formula = "y ~ x" if name == "ols" else "sick ~ x"
+    model = getattr(dps, name)(formula, rows, SCHEMA.unit("who", 1))
+    with noise(SeededNoise(3)):
+        said = dict(model.fit(dps.approx(0.2, 1e-6), force=True).flags)["not_estimable"]
+    assert "more of who (of each at most 1 row(s) count)" in said and "more rows" not in said
