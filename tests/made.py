@@ -51,6 +51,7 @@ class MadeBlock:
     weight: np.ndarray | None = None
     stratum: np.ndarray | None = None
     kept: np.ndarray | None = None
+    offset: np.ndarray | None = None
     span = Block.span
 
 

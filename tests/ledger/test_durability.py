@@ -315,6 +315,18 @@ def test_damage_to_a_ledger_of_an_earlier_format_is_given_no_digest(old: Path, w
     assert old.read_bytes() == before
 
 
+def test_a_refund_in_a_ledger_of_an_earlier_format_is_damage(old: Path) -> None:
+    """Though all sums are right: 3/20 - 1/10 is 1/20, to which 1/20000 is added."""
+    damage(
+        old,
+        "DROP TRIGGER no_change",
+        "UPDATE charges SET cost = '-1/10', spent = '1/20' WHERE seq = 2",
+        "UPDATE charges SET spent = '1001/20000' WHERE seq = 3",
+    )
+    with pytest.raises(LedgerError, match="fleet.ledger is damaged"):
+        dps.Ledger(old)
+
+
 def test_a_kill_while_a_ledger_is_brought_up_to_date_loses_and_adds_no_charge(old: Path) -> None:
     """At each statement of it, where SQLite has written into the file what it cannot keep in mind."""
     made, half, settle = [], 0, store._settle

@@ -8,6 +8,11 @@ LAW, MESSAGE, TOTALS = "contributors/law.py", "contributors/message.py", "contri
 
 MUTANTS = (
     planted(
+        "a refund in a file of an earlier format is no damage",
+        "ledger/test_durability.py::test_a_refund_in_a_ledger_of_an_earlier_format_is_damage",
+        (STORE, 'to_text(spent) == after and "-" not in cost', "to_text(spent) == after"),
+    ),
+    planted(
         "a charge is not synced to the disk",
         "ledger/test_durability.py::test_a_charge_is_synced_to_the_disk",
         (

@@ -6,6 +6,9 @@ from tests.mutants.mutant import Mutant, planted
 SEARCH = "privacy/test_worst_case.py::test_the_search_reaches_the_sensitivity_and_never_passes_it"
 RANGES = "privacy/test_worst_case.py::test_the_search_reaches_every_range_and_never_passes_it"
 L1 = "privacy/test_worst_case.py::test_the_search_reaches_the_l1_norm_and_never_passes_it"
+OTHER_COLUMNS = "privacy/test_every_option.py::test_no_norm_is_passed_by_rows_of_other_columns"
+OFFSET = "privacy/test_every_option.py::test_no_offset_of_rows_passes_a_norm"
+TURNED = "privacy/test_every_option.py::test_every_option_of_a_statistic_is_turned_by_its_spaces"
 
 
 def small(what: str, name: str, file: str, old: str, new: str, test: str = SEARCH, at: str = "0-1") -> Mutant:
@@ -14,6 +17,61 @@ def small(what: str, name: str, file: str, old: str, new: str, test: str = SEARC
 
 
 MUTANTS = (
+    planted(
+        "truncated_gram of one column: half of what one row adds",
+        f"{OTHER_COLUMNS}[truncated_gram]",
+        ("curator/statistics/truncated.py", "if self._rows.k > 1 else 1.0)", "if self._rows.k > 1 else 0.5)"),
+    ),
+    planted(
+        "matrices of margins of one column: a quarter of the trace",
+        f"{OTHER_COLUMNS}[margin_curvature]",
+        ("curator/statistics/margin.py", "(2 if len(scale) > 1 else 1)", "(2 if len(scale) > 1 else 0.25)"),
+    ),
+    planted(
+        "functional_weights without covariates: half of 4",
+        f"{OTHER_COLUMNS}[functional_weights]",
+        ("curator/statistics/functional.py", "(6.0 if d else 4.0)", "(6.0 if d else 2.0)"),
+    ),
+    small(
+        "functional_weights as published: a row that weighs nothing is forgotten",
+        "functional_weights",
+        "functional",
+        "max(2 * longest, longest + self._of_q)",
+        "2 * longest",
+        L1,
+        at="1-1",
+    ),
+    small(
+        "margin_curvature as published: half of twice the longest row",
+        "margin_curvature",
+        "margin",
+        "self.sensitivity, self.spherical = 2 * longest, True",
+        "self.sensitivity, self.spherical = longest, True",
+        at="4-1",
+    ),
+    planted(
+        "slopes of margins are bounded as if no row had an offset",
+        f"{OFFSET}[margin_scores]",
+        (
+            "curator/unit_rows.py",
+            "reach = longest * float(np.linalg.norm(params)) + self.most_offset",
+            "reach = longest * float(np.linalg.norm(params))",
+        ),
+    ),
+    planted(
+        "a statistic has an option that halves its sensitivity, and that no search turns",
+        f"{TURNED}[truncated_gram]",
+        (
+            "curator/statistics/truncated.py",
+            "    def __init__(self, design: PublicDesign, **pilot: Any) -> None:\n        self._rows = PilotRow(design, **pilot)\n        self.parts = (Part(np.full(self._rows.k, self._rows.radius)),)\n",
+            "    def __init__(self, design: PublicDesign, sides: bool = False, **pilot: Any) -> None:\n        self._rows = PilotRow(design, **pilot)\n        self.parts = (Part(np.full(self._rows.k, self._rows.radius)),)\n",
+        ),
+        (
+            "curator/statistics/truncated.py",
+            "if self._rows.k > 1 else 1.0) * self._rows.radius**2",
+            "if self._rows.k > 1 else 1.0) * self._rows.radius**2 / (1 + sides)",
+        ),
+    ),
     planted(
         "the products of very many columns are looked up in a table that is empty",
         "models/test_survreg_rare_reference.py::test_a_fit_under_pure_epsilon_of_very_many_columns_is_given",

@@ -44,7 +44,7 @@ class Space(NamedTuple):
 
     Where rows may enter late, their entry is searched too, and where failures may lie between two times, from
     when on they may. Covariates beyond `blank` are missing values. Of several strata, rows are of any. Where
-    rows are `weighted`, they have any weight up to 1.
+    rows are `weighted`, they have any weight up to 1, and where they are `shifted`, any offset in the box.
     """
 
     public: Build
@@ -56,16 +56,26 @@ class Space(NamedTuple):
     intervals: bool = False
     strata: int = 1
     weighted: bool = False
+    shifted: bool = False
 
     def statistic(self, name: str, d: int) -> Statistic:
-        options = dict(intervals=self.intervals, strata=self.strata, weights="w" if self.weighted else None)
+        offset = self.half if self.shifted else 0.0
+        options: dict[str, Any] = dict(intervals=self.intervals, strata=self.strata)
+        options |= dict(weights="w" if self.weighted else None, offset_bounds=(-offset, offset))
         made = REGISTRY[name](MadeDesign(d, delayed=self.delayed, **options), **self.public(d))
-        if self.blank < math.inf or self.intervals or self.strata > 1 or self.weighted:
+        if self.blank < math.inf or self.intervals or self.strata > 1 or self.weighted or self.shifted:
             factors = made.factors
             made.factors = lambda block, scratch: factors(self._changed(block), scratch)  # type: ignore[method-assign]
         return made
 
+    @property
+    def plain(self) -> bool:
+        """Whether rows are all there and alike in all but covariates, response and event."""
+        return not (self.delayed or self.intervals or self.strata > 1 or self.blank < math.inf)
+
     def _changed(self, block: Any) -> MadeBlock:
+        if self.shifted:
+            return replace(block, offset=2 * (block.time - block.entry) - self.half)
         if self.weighted:
             return replace(block, weight=(block.time - block.entry) / self.half)
         if self.strata > 1:
@@ -185,7 +195,7 @@ def rivals(*families: Family) -> Build:
     sigmas = np.linspace(0.4, 0.6, len(families))
 
     def public(d: int) -> dict[str, Any]:
-        params = np.tile(np.append(0.3, np.full(d, 0.1 / d)), (len(families), 1))
+        params = np.tile(np.append(0.3, np.full(d, 0.1 / max(d, 1))), (len(families), 1))
         return dict(params=params, sigmas=sigmas, families=families, log=False, limit=0.1)
 
     return public
@@ -196,8 +206,10 @@ def signs(family: Family, **more: float) -> Build:
 
     def public(d: int) -> dict[str, Any]:
         whitening = np.column_stack([np.zeros(d), np.eye(d) + 0.3 * np.ones((d, d)) / d])
-        gamma = np.append(0.3, np.full(d, 0.1 / d))
-        row = dict(family=family, gamma=gamma, sigma=0.7, whitening=whitening, radius=math.sqrt(d / 2))
+        gamma = np.append(0.3, np.full(d, 0.1 / max(d, 1)))
+        row = dict(
+            family=family, gamma=gamma, sigma=0.7, whitening=whitening, radius=math.sqrt(max(d, 1) / 2)
+        )
         return dict(shape(d), **row, **{name: at * math.sqrt(d) for name, at in more.items()})
 
     return public
@@ -294,7 +306,7 @@ def glm(radius: float, start: float, slope: float, bounded: BoundedScore | None 
 
     def public(d: int) -> dict[str, Any]:
         whitening = np.eye(d + 1) + 0.1 * np.ones((d + 1, d + 1)) / (d + 1)
-        beta = np.append(start, np.full(d, slope / d))
+        beta = np.append(start, np.full(d, slope / max(d, 1)))
         scale = dict(center=np.zeros(d + 1), scale=np.ones(d + 1))
         row = dict(scale, beta=beta, whitening=whitening, radius=radius)
         return row if bounded is None else dict(row, score=bounded)
@@ -406,6 +418,10 @@ def margin(d: int) -> dict[str, Any]:
     return dict(row, reach=np.full(k, 1 / math.sqrt(k)), loss=LOGISTIC_LOSS, params=np.zeros(k))
 
 
+def published_margin(d: int) -> dict[str, Any]:
+    return dict(margin(d), published=True)
+
+
 def parted_margin(overlap: int) -> Callable[[int], dict[str, Any]]:
     """Rows in two groups, by the signs of the first covariate and the last, next to where slopes of the hinge
     end; margins are those of the constant alone.
@@ -490,6 +506,7 @@ SPACES = {
     "rows_apart": [
         Space(reach(near=0.5), 1.5),
         Space(lambda d: reach(near=0.5)(d) | dict(line=np.linspace(1, -2, d + 1)), 1.5),
+        Space(lambda d: reach(near=0.5, usual=0.3)(d) | dict(line=np.linspace(1, -2, d + 1)), 1.5),
     ],
     "cell_counts": [Space(cells(), 1.5, blank=1.2), Space(cells(left_out=1), 1.5, blank=1.2)],
     "present_moments": [Space(present, 1.5)],
@@ -522,6 +539,7 @@ SPACES = {
         Space(
             pilot(0.9, 2.0, meat=0.7, meat_limit=1.0, kept=0.5, edges=(9.0, 20.0), code=ANGLES), 60.0, 0.97
         ),
+        Space(pilot(0.9, 2.0, meat=0.7, meat_limit=1.0, fourth=0.4, spread=0.2, spread_limit=1.5), 60.0, 0.9),
     ],
     "residual_counts": [
         Space(lambda d: dict(shape(d), line=np.full(d + 1, 0.3), sigma=0.8, edges=np.array([0.5, 2.0])), 3.0)
@@ -568,6 +586,7 @@ SPACES = {
             Space(turned_margin, 7.5, 0.5, 0.05),
             # of the rows that are in two groups, or in more than was said
             *(Space(parted_margin(overlap), 1.5, 0.95, 0.7) for overlap in (2, 1) if name == "sandwich"),
+            *[Space(published_margin, 1.5, 0.63)] * (name == "scores"),  # the published 2 for sqrt 2
         ]
         for name in ("scores", "sandwich")
     },
@@ -576,8 +595,13 @@ SPACES = {
         Space(far_margin, 7.5, 0.5, 0.05),
         Space(turned_margin, 7.5, 0.5, 0.05),
         Space(lambda d: dict(far_margin(d), steepest=0.07), 7.5, 0.5, 0.05),
+        Space(published_margin, 1.5, 0.63),
     ],
-    "functional_weights": [Space(boxes, 1.5, 0.9)],
+    # of a curvature so small that a row that weighs nothing is farther away in its last entry than others
+    "functional_weights": [
+        Space(boxes, 1.5, 0.9),
+        Space(lambda d: dict(boxes(d), published=0.25), 1.5, 0.5),
+    ],
     # the pair that attains it lies at a jump, which a search only approaches
     "hazard_contrasts": [
         *(Space(contrasts(family, *CONTRASTS), 8.0, 0.95, 0.95) for family in LAWS),
