@@ -293,6 +293,26 @@ def test_where_the_share_of_zeros_grows_a_few_rows_decide_and_intervals_reach_wh
     assert sum(silent) <= most(24, 0.08)
 
 
+def amounts(seed: int) -> tuple[dict[str, np.ndarray], float]:
+    """Means that fall steeply along a log-normal number down to a floor, and what maximum likelihood has."""
+    rng, n = np.random.default_rng([seed, 45]), 9_000
+    x = np.minimum(np.exp(0.85 * rng.normal(size=n)), 20)
+    y = np.minimum(np.exp(4 - 0.8 * np.minimum(x, 8)) * rng.gamma(2, 0.5, n), 500)
+    family = sm.families.Gamma(sm.families.links.Log())
+    return {"x": x, "y": y}, sm.GLM(y, sm.add_constant(x), family).fit().params[1]
+
+
+def test_amounts_whose_mean_falls_to_a_floor_are_not_silent() -> None:
+    """Some 60 of 9,000 rows lie beyond it and decide maximum likelihood: three in four were silent."""
+    schema, silent = dps.Schema(x=dps.bounded(0, 20), y=dps.bounded(0, 500)), []
+    for seed in range(16):
+        data, whole = amounts(seed)
+        with noise(SeededNoise(seed)):
+            fit = dps.glm("y ~ x", data, schema, "gamma").fit(approx(1))
+        silent.append(not fit.flags and abs(fit.params["x"] - whole) > 2 * 1.96 * fit.bse["x"])
+    assert sum(silent) <= most(16, 0.08)
+
+
 def test_counts_that_scatter_as_their_law_says_are_taken_to_follow_the_line() -> None:
     """Half-lengths are three times those without privacy; what a few rows may do would make them twenty."""
     schema, longer = dps.Schema(dose=dps.bounded(0, 15), y=dps.count(10_000)), []

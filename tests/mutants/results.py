@@ -776,21 +776,14 @@ MUTANTS = (
         ("estimators/newton/far.py", "np.any(toward > usual, axis=0)", "np.any(toward < 0, axis=0)"),
     ),
     planted(
-        "where a few rows decide an effect is thought to go on as noise lets it be seen (glm)",
-        "models/test_bends.py::"
-        "test_where_the_share_of_zeros_grows_a_few_rows_decide_and_intervals_reach_where_they_may",
-        ("estimators/newton/far.py", "max(ends[j], min(lost_by_ends", "max(ends[j], 0 * min(lost_by_ends"),
+        "far rows are thought to move a line by as many steps whatever they lack of a limit (glm)",
+        "models/test_bends.py::test_amounts_whose_mean_falls_to_a_floor_are_not_silent",
+        ("estimators/newton/far.py", "np.maximum(whole, 1 / score.weight(far))", "0 * np.maximum(whole, 1)"),
     ),
     planted(
         "counts that follow their law are thought to leave the line where noise hides it (glm)",
         "models/test_bends.py::test_counts_that_scatter_as_their_law_says_are_taken_to_follow_the_line",
-        ("estimators/newton/far.py", "and read.phi > 1 + SURE * read.phi_sd", "and True"),
-    ),
-    planted(
-        "no row lies beyond those that are seen (glm)",
-        "models/test_bends.py::"
-        "test_where_the_share_of_zeros_grows_a_few_rows_decide_and_intervals_reach_where_they_may",
-        ("estimators/newton/ending.py", "more[first - 1] = near[0]", "more[first - 1] = 0 * near[0]"),
+        ("estimators/newton/far.py", "or read.phi > 1 + SURE * read.phi_sd", "or True"),
     ),
     planted(
         "noise of any line is thought to move what long rows say of every coefficient (glm)",

@@ -9,12 +9,12 @@ from dpstats.curator import Release
 from dpstats.estimators.bends import WORTH, by_chance, standardised
 from dpstats.estimators.engine.finish import E, Estimate, without_lost
 from dpstats.estimators.newton.check import BY_OCTAVES, Check, Read, level_variance
-from dpstats.estimators.newton.ending import lost_by_ends
 from dpstats.estimators.newton.located import Located
 from dpstats.estimators.newton.problem import Problem
 from dpstats.estimators.newton.slopes import placed
 from dpstats.estimators.row_scale import SURE
-from dpstats.families.bounded_score import square_weight
+from dpstats.families import LOG
+from dpstats.families.bounded_score import BoundedScore, square_weight
 from dpstats.moments.spread import Z95
 
 # of the radius: what a long row adds at most. Shorter, and far rows add no more than near ones; longer, and
@@ -94,16 +94,13 @@ def long_rows(cost: float, problem: Problem, located: Located, read: Read, found
         further = np.where(unheard, _FURTHER_UNHEARD, _FURTHER) * sds
         ends = np.where(asked, np.minimum(whole * (toward + further), effects), 0.0)
         return _wide_enough(found, ends.max(axis=0), forth)
-    back_to_0 = np.where(few, _WHOLE_OF_FEW, _WHOLE_NEARER) * np.max(toward + usual, axis=0)
+    whole = np.where(few, _WHOLE_OF_FEW, _WHOLE_NEARER)
+    if problem.intercept and (score.family.free_dispersion or read.phi > 1 + SURE * read.phi_sd):
+        whole = np.maximum(whole, np.where(few, 0.0, _of_far_rows(located, line, read, score, reach)))
+    back_to_0 = whole * np.max(toward + usual, axis=0)
     # how far out rows are that draw an effect to 0 is not known: it may be 0 where they count in full
     drawn = np.any(toward > usual, axis=0)
     ends = np.where(drawn, effects, np.minimum(back_to_0, effects))
-    if problem.intercept and score.family.counts and read.phi > 1 + SURE * read.phi_sd:
-        # beyond the last rows that are seen a few may decide
-        look = score, reach, public["ends"]
-        for j in set(located.skewed) & {i + 1 for i in located.tails} & set(np.flatnonzero(~few)):
-            most = toward[:, j] + usual[:, j]
-            ends[j] = max(ends[j], min(lost_by_ends(j, located, line, read, look, most), effects[j]))
     # and the level of a normal column then rises by half the square of its effect, as log means do
     ends[: int(problem.intercept)] = np.sum(located.squares * effects**2, where=drawn) / 2
     surer = np.clip((toward - usual) / (sure - usual), 0.0, 1.0).max(axis=0)
@@ -129,6 +126,29 @@ def _nearer_to_0(parts: np.ndarray, sds: np.ndarray, effects: np.ndarray) -> np.
     """
     sizes = np.maximum(np.abs(parts), sds)
     return np.asarray(np.sign(parts) * np.minimum(_WHOLE_LOGIT * (sizes - sds**2 / sizes), effects))
+
+
+def _of_far_rows(
+    located: Located, line: np.ndarray, read: Read, score: BoundedScore, reach: float
+) -> np.ndarray:
+    """Steps to maximum likelihood if farthest rows that were seen are like the middle ones; shape (k,).
+
+    As much more than in the look a row counts whose score no limit holds, and which nothing shortens. Amounts
+    whose means fall steeply are many times what the line says of them, where it ends and they do not fall.
+    """
+    steps = np.zeros(len(line))
+    if score.family.link_name != LOG.name:
+        return steps
+    middle = np.array([line[0] + located.offset])
+    for j in set(located.skewed) & {i + 1 for i in located.tails}:
+        shares, squares = located.tails[j - 1]
+        at = math.sqrt(squares[np.argmax(shares > 0)]) * np.sign(located.upper[j] + located.lower[j])
+        far, length = middle + line[j] * at, math.hypot(read.whitening[j, j] * at, math.sqrt(len(line) - 1))
+        heard = max(1 - (read.radius / length) ** 2, 0.0) * min(1.0, reach / length)
+        whole = np.abs(score.family.score(score.family.mean(middle), far)) / score.limit
+        if heard > 0:
+            steps[j] = np.maximum(whole, 1 / score.weight(far))[0] / heard
+    return steps
 
 
 def _unheard(problem: Problem, located: Located, line: np.ndarray, read: Read, rows: float) -> np.ndarray:
