@@ -10,7 +10,7 @@ import numpy as np
 
 from dpstats.formula import Design, IntervalResponse, NumericResponse
 from dpstats.moments import Solution
-from dpstats.results.intervals import off_the_law
+from dpstats.results.intervals import SURELY, law_in_doubt, off_the_law
 from dpstats.results.record import Record
 from dpstats.schema.variables import Unit
 
@@ -258,7 +258,6 @@ _TOUCHES = {
         _OF_LINE,
     ),
 }
-_SURELY = 0.99  # level at which an interval of what is off the law excludes 0, for a fit to say so
 
 
 def touching(record: Record, asked: str) -> tuple[str, ...]:
@@ -277,13 +276,11 @@ def touching(record: Record, asked: str) -> tuple[str, ...]:
 
 def doubtful_law(record: Record) -> str:
     """Return what was found of the law, if that is doubtful, and no caution says so."""
-    if record.law is None or "law" in dict(record.flags):
+    if "law" in dict(record.flags) or not law_in_doubt(record):
         return ""
-    found = off_the_law(record, _SURELY)
-    if found.conf_low <= 0 <= found.conf_high:
-        return ""
+    found = off_the_law(record, SURELY)
     share, *ends = (f"{100 * value:.3g}" for value in (found.estimate, found.conf_low, found.conf_high))
     return (
         f"The law is in doubt (fit.law): {share} % of the failures, {' to '.join(ends)} at "
-        f"{100 * _SURELY:.0f} %, come at other times than it says; B lives rest on it: try another dist."
+        f"{100 * SURELY:.0f} %, come at other times than it says; B lives rest on it: try another dist."
     )

@@ -188,6 +188,11 @@ class Document(Page, Shown):
 
 
 NOT_ESTIMABLE = "not estimable"
+BEYOND = "beyond all numbers"
+SCALED = (
+    "write its column in larger numbers, such as I(1000 / x) for I(1 / x), or arrhenius(x) of a temperature"
+)
+_TOO_FAR = f"'{BEYOND}': one unit is far more than the column spans; {SCALED}."
 FIXED = "fixed"  # in the place of a standard error
 
 
@@ -344,8 +349,15 @@ def _privacy_cells(row: Any, grid: bool) -> tuple[str, ...]:
 
 def interval_cells(estimate: float, low: float, high: float, known: bool) -> tuple[str, ...]:
     """Return an estimate and its limits, in as many digits as tell these apart."""
+    if known and (low == np.inf or high == 0):
+        return (BEYOND,)
     half = (float(high) - float(low)) / 2
     return cells((estimate, low, high), known, lambda value: figures(value, error=half))
+
+
+def too_far(tables: Iterable[Table]) -> str:
+    """Say what to write, where a ratio is larger than all numbers, or smaller."""
+    return _TOO_FAR if any(BEYOND in row for table in tables for row in table.rows) else ""
 
 
 def cells(values: Iterable[float], known: bool, write: Callable[[float], str] = figures) -> tuple[str, ...]:

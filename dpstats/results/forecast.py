@@ -324,8 +324,8 @@ def forecast(record: Record, fleet: Fleet, ends: np.ndarray, level: float) -> Fo
     rests = quantities.hidden(record, fleet.at) & (fleet.units > 0)
     warn_of_lost(rests, "so that of the fleet no number is expected", "fleet")
     until = [_failed(record, fleet, end) for end in ends]
-    nothing = (np.zeros(len(fleet.ages)), np.zeros(len(record.names)))
-    steps = zip(until, [nothing, *until[:-1]], strict=True)
+    chances, sums = until[0]
+    steps = zip(until, [(0 * chances, 0 * sums), *until[:-1]], strict=True)
     of_periods = [(chance - before, gradient - other) for (chance, gradient), (before, other) in steps]
     one, all_until = (_counts(record, fleet, each) for each in (of_periods, until))
     (conf_low, conf_high), (pred_low, pred_high) = one.of_mean(level), one.of_number(level)

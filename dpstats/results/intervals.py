@@ -113,10 +113,12 @@ def standard_errors(gradient: np.ndarray, record: Record) -> np.ndarray:
 
     Parameters
     ----------
-    gradient : array, shape (m, k)
+    gradient : array, shape (m, k), or (m, k + 1) with an error of its own in each row
     record : Record
     """
-    return errors_of_sums(gradient, record.cov, record.rooted)
+    k = len(record.cov)
+    of_coefficients = errors_of_sums(gradient[:, :k], record.cov, record.rooted)
+    return np.asarray(np.hypot(of_coefficients, gradient[:, k:].sum(axis=1)))
 
 
 def known_params(record: Record) -> np.ndarray:
@@ -420,6 +422,38 @@ def off_the_law(record: Record, level: float = 0.95) -> Estimate:
     half = critical((1 + level) / 2) * found.se
     share = (found.se_privacy / found.se) ** 2
     return Estimate("law", found.value, found.se, found.value - half, found.value + half, level, share)
+
+
+SURELY = 0.99  # level at which an interval of what is off the law excludes 0, for a fit to say so
+
+
+def law_in_doubt(record: Record) -> bool:
+    """Whether a fit says that failures come at other times than its distribution has them."""
+    if record.law is None:
+        return False
+    found = off_the_law(record, SURELY)
+    return "law" in dict(record.flags) or not found.conf_low <= 0 <= found.conf_high
+
+
+def doubted_share(record: Record) -> float:
+    """Return the share of all units that fail at other times than the distribution says; 0 without doubt."""
+    return abs(off_the_law(record).estimate) * _failing(record) if law_in_doubt(record) else 0.0
+
+
+def unseen_share(record: Record) -> float:
+    """Return the share of all units that may fail at other times without doubt of the law; 0 under doubt."""
+    if record.law is None or law_in_doubt(record):
+        return 0.0
+    found = off_the_law(record)
+    return max(-found.conf_low, found.conf_high) * _failing(record)
+
+
+def _failing(record: Record) -> float:
+    """Return the most of the units that are seen to fail; all where rows may have no weight, or several."""
+    left_out = record.subset or record.weights or record.schema.privacy_unit.column
+    if left_out or record.nevents is None or not record.nobs:
+        return 1.0
+    return min(failures(record).conf_high / record.nobs, 1.0)
 
 
 def failures(record: Record) -> Estimate:

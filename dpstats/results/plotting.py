@@ -15,7 +15,7 @@ from dpstats._arguments import Axes, among, axes, beside, listed, near, shown, w
 from dpstats.errors import SpecificationError
 from dpstats.formula.factor_reader import category
 from dpstats.results.cautions import touching
-from dpstats.results.document import NOT_ESTIMABLE
+from dpstats.results.document import BEYOND, NOT_ESTIMABLE, SCALED
 from dpstats.results.intervals import bias_share, limits, privacy_share
 from dpstats.results.record import Record, is_scale
 from dpstats.results.table import Facts, level_percent, one_of, percent, plain, price, titled, wrap
@@ -240,6 +240,7 @@ THICK = 5.0  # points
 NOTHING = 0.01  # share of a variance
 LONGEST = 34  # characters of a name
 MANY = 7  # ticks of ratios, which have room beside each other
+MOST = 300 * math.log(10)  # of the logarithm of a ratio: floats end a little beyond 1e300
 WIDE = 5.0  # times as long as a usual interval, and as the largest estimate, is one that is cut off
 
 
@@ -261,6 +262,11 @@ def plot_coef(  # noqa: PLR0913 - what is drawn, and where
     low, high = ((limit * widths)[where] for limit in limits(record, level))
     centre, share = (record.params * widths)[where], privacy_share(record)[where]
     known, rows = np.isfinite(low), np.arange(len(where))
+    far = known & (np.maximum(np.abs(low), np.abs(high)) > MOST) & bool(ratio)
+    if far.any():
+        raise SpecificationError(
+            f"the {ratio} of {terms[int(np.argmax(far))]} is {BEYOND}: {SCALED}; or leave it out, terms=[...]"
+        )
     drawn = known | bool(record.no_errors)
     bias = np.nan_to_num(bias_share(record)[where])
     ax = axes(ax, height=1.6 + 0.3 * len(where))

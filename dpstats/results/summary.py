@@ -4,6 +4,7 @@ Below the coefficients stand ratios, how far responses scatter, and notes on wha
 public about the variables.
 """
 
+import re
 import textwrap
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from itertools import groupby
@@ -14,7 +15,15 @@ import numpy as np
 from dpstats.formula import SurvResponse
 from dpstats.formula.factor_reader import category
 from dpstats.formula.reader import variable_in
-from dpstats.results.document import FIXED, NOT_ESTIMABLE, WIDTH, interval_cells, limit_columns, point_columns
+from dpstats.results.document import (
+    FIXED,
+    NOT_ESTIMABLE,
+    WIDTH,
+    interval_cells,
+    limit_columns,
+    point_columns,
+    too_far,
+)
 from dpstats.results.intervals import (
     Estimate,
     bias_share,
@@ -56,9 +65,10 @@ LABELS = (Column("", "l"), Column("", "l"))
 
 def ratio_row(kind: str, value: Estimate, words: str) -> tuple[str, ...]:
     """Return the row of one estimate with its limits, and what it means in words."""
-    known = not (np.isinf(value.std_error) or says_nothing(value.estimate, value.conf_low, value.conf_high))
-    numbers = interval_cells(value.estimate, value.conf_low, value.conf_high, known)
-    return kind, value.name, *numbers, *([words] if known else [])
+    found = value.estimate, value.conf_low, value.conf_high
+    hidden = np.isinf(value.std_error) and not value.conf_low == np.inf
+    numbers = interval_cells(*found, not (hidden or says_nothing(*found)))
+    return kind, value.name, *numbers, *[words] * (len(numbers) > 1)
 
 
 def ratio_rows(
@@ -149,7 +159,9 @@ def _where(record: Record, name: str) -> str:
 
 def _factor(part: str) -> str:
     """Return the text of a factor without its level, and without the units in which it is told."""
-    return part.partition("[")[0].partition(" (per ")[0]
+    return re.sub(r"(?<=[\w)])\[.*\]$", "", part).partition(" (per ")[
+        0
+    ]  # the text may have a list of its own
 
 
 def _reference(record: Record, part: str) -> str:
@@ -207,7 +219,8 @@ def notes(record: Record, remark: str, last: str, tables: Sequence[Table]) -> li
     beside = not lost and any(NOT_ESTIMABLE in row for table in tables for row in table.rows)
     law = (NOT_NORMAL if record.target is None else BY_LAW) if record.tails is not None else ""
     untested = UNTESTED if record.target and not record.no_errors else ""
-    said = (remark, law, untested, last, LOST if lost else LOST_BESIDE if beside else "")
+    far = f" {too_far(tables)}".rstrip()
+    said = (remark, law, untested, last, LOST if lost else LOST_BESIDE if beside else "", far)
     noise = counted + "".join((*said, *_rare_references(record)))
     beyond = _beyond(record)
     public = "; ".join(_public(name, record.schema[name], beyond.get(name, "")) for name in record.variables)

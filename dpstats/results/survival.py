@@ -410,7 +410,7 @@ class SurvivalFit(Reliability, LawFit, models=("survreg",)):
             One line with its band for each row.
         times : (float, float), optional
             Where lines begin and end; default: within the public bounds of the time, from 0.5 % to 99 %
-            failed.
+            failed, and as far as there are points.
         level : float
             Of the bands, point by point.
         points : CurveFit, optional
@@ -435,6 +435,8 @@ class SurvivalFit(Reliability, LawFit, models=("survreg",)):
         """
         record, at, ends, ax = self._lines("plot_life", newdata, times, ax, clip)
         dist = record.distribution
+        if points is not None and times is None:
+            ends = plots.holding(points, ends, level)
         grid = np.geomspace(*ends, plots.STEPS) if dist.log else np.linspace(*ends, plots.STEPS)
         first = plots.draw(record, at, grid, quantities.standardized, np.array, level, ax)
         if points is not None:

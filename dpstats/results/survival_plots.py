@@ -9,6 +9,7 @@ line there, whatever the family; its ticks are the failed fractions.
 from collections.abc import Callable
 
 import numpy as np
+import pandas as pd
 
 from dpstats._arguments import Axes, numbers, shown
 from dpstats.errors import SpecificationError
@@ -97,6 +98,21 @@ def draw(
     return first
 
 
+def holding(curve: CurveFit, ends: Range, level: float) -> Range:
+    """Return `ends`, or farther ones where points of a curve lie beyond: early ones show infant mortality."""
+    table, between = _points(curve, level)
+    times = table["time"][between & (table["time"] > 0)]
+    return min([ends[0], *times]), max([ends[1], *times])
+
+
+def _points(curve: CurveFit, level: float) -> tuple[pd.DataFrame, pd.Series]:
+    """Return the table of a curve, and which of its rows are points of probability paper."""
+    if not isinstance(curve, CurveFit):
+        raise SpecificationError(f"points must be a curve of kaplan_meier(...).fit, not {shown(curve)}")
+    table = curve.table(level)
+    return table, table["survival"].between(0, 1, inclusive="neither")
+
+
 def draw_points(
     record: Record, at: Points, curve: CurveFit, ends: Range, level: float, ax: Axes, first: int
 ) -> None:
@@ -105,15 +121,13 @@ def draw_points(
     Where new data have the factor of the curve, each line has the points of its own group in its colour, and
     groups without a line are left out.
     """
-    if not isinstance(curve, CurveFit):
-        raise SpecificationError(f"points must be a curve of kaplan_meier(...).fit, not {shown(curve)}")
     colours = _colours(at, curve, first)
     pooled = [name for name in record.covariates if name != curve.factor]
     if not (colours and curve.factor not in record.covariates):
         warn_of_pooled(pooled, "points are")
     quantile = record.distribution.family.quantile
-    table = curve.table(level)
-    inside = table["time"].between(*ends) & table["survival"].between(0, 1, inclusive="neither")
+    table, between = _points(curve, level)
+    inside = between & table["time"].between(*ends)
     least, most = quantile(np.array([min(FAILED), max(FAILED)]))
     for i, (group, whole) in enumerate(table.groupby("group", sort=False)):
         if colours and str(group) not in colours:

@@ -15,7 +15,7 @@ import numpy as np
 from dpstats._arguments import numbers, shown
 from dpstats.errors import SpecificationError
 from dpstats.families import IDENTITY, LOG, Family, Link
-from dpstats.results.intervals import by_slope, known_params, standard_errors
+from dpstats.results.intervals import by_slope, critical, doubted_share, known_params, standard_errors
 from dpstats.results.newdata import Points
 from dpstats.results.prediction import Errors, linear_predictor
 from dpstats.results.record import Record
@@ -97,7 +97,25 @@ def quantile(record: Record, at: Points, failed: np.ndarray) -> Linear:
     q = np.where(np.abs(q) < _NOTHING, 0.0, q)
     spread = sigma_at(record, at) * q
     _along_log_sigma(record, at, gradient, spread)
-    return centre + spread, gradient
+    return centre + spread, _with_doubt(record, gradient, q, sigma_at(record, at))
+
+
+def _with_doubt(record: Record, gradient: np.ndarray, z: np.ndarray, scale: np.ndarray) -> np.ndarray:
+    """Append to a gradient, where the law is in doubt, how far it may be off at residuals z, times `scale`.
+
+    By z so many units more or fewer have failed as come at other times than the law says: limits of 95 % are
+    those by which no more have failed than twice that.
+    """
+    half = critical(0.95)
+    share = half * doubted_share(record)
+    if not share:
+        return gradient
+    family = record.distribution.family
+    failed = family.cdf(z)
+    other = np.clip(failed + np.where(failed < 0.5, share, -share), _NOTHING, 1 - _NOTHING)
+    inside = np.isfinite(z) & (z != 0.0)  # at 0 is eta, which is the line's
+    moved = np.where(inside, np.abs(family.quantile(other) - np.where(inside, z, 0.0)), 0.0)
+    return np.column_stack([gradient, scale * moved / half])
 
 
 def standardized(record: Record, at: Points, times: np.ndarray) -> Linear:
@@ -110,7 +128,7 @@ def standardized(record: Record, at: Points, times: np.ndarray) -> Linear:
     gradient = -gradient / sigma[:, None]
     _along_log_sigma(record, at, gradient, -z)
     gradient[np.isinf(z)] = 0.0
-    return z, gradient
+    return z, _with_doubt(record, gradient, z, np.ones(len(z)))
 
 
 def log_hazard(record: Record, at: Points, times: np.ndarray) -> Linear:

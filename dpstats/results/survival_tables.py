@@ -20,9 +20,10 @@ from dpstats.results.document import (
     interval_cells,
     limit_columns,
     point_columns,
+    too_far,
     with_interval,
 )
-from dpstats.results.intervals import critical, says_nothing, standard_errors, with_limits
+from dpstats.results.intervals import critical, says_nothing, standard_errors, unseen_share, with_limits
 from dpstats.results.newdata import Points, beside
 from dpstats.results.prediction import linear_predictor
 from dpstats.results.record import Record
@@ -55,7 +56,7 @@ def life(record: Record, at: Points, failed: np.ndarray, level: float) -> Estima
             block = frame.iloc[i * (q + 1) : (i + 1) * (q + 1)]
             title = _at("Life", at.label(i))
             tables.append(_life_table(block, level, title, aside, remark, record.time_unit))
-        return Document(tables=tuple(tables))
+        return Document(tables=tuple(tables), notes=_beyond_the_check(record, names, failed))
 
     return Estimates(beside(at.repeated(q + 1), frame), layout)
 
@@ -69,6 +70,18 @@ def mean(record: Record, at: Points, level: float) -> Columns:
         name: np.where(hidden | (infinite & (name != "estimate")), np.nan, values)
         for name, values in columns.items()
     }
+
+
+def _beyond_the_check(record: Record, names: Sequence[str], failed: np.ndarray) -> tuple[str, ...]:
+    """Say which lives are so early, or so late, that no check of the law reaches there."""
+    unseen = unseen_share(record)
+    which = [name for name, q in zip(names, failed, strict=False) if min(q, 1 - q) < unseen]
+    if not which:
+        return ()
+    return (
+        f"Extrapolated by the distribution: {', '.join(which)}. Its check sees nothing of fewer than "
+        f"{100 * unseen:.2g} % of the units (fit.law).",
+    )
 
 
 def _life_table(frame: pd.DataFrame, level: float, title: str, aside: str, remark: str, unit: str) -> Table:
@@ -215,7 +228,8 @@ def terms(
         (name, *interval_cells(estimate, low, high, not (np.isinf(s) or says_nothing(estimate, low, high))))
         for name, s, estimate, low, high in zip(labels or names, se, *columns.values(), strict=True)
     )
-    document = Document(tables=(with_interval(head, ["estimate"], rows, level),), notes=(note,) * bool(note))
+    table = with_interval(head, ["estimate"], rows, level)
+    document = Document(tables=(table,), notes=tuple(filter(None, (note, too_far((table,))))))
     return Estimates(pd.DataFrame({"term": names, **columns}), lambda: document)
 
 

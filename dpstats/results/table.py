@@ -139,9 +139,13 @@ def align_points(cells: Sequence[str]) -> list[str]:
 def wrap(text: str, width: int, indent: str = "") -> list[str]:
     """Break `text` into lines of at most `width`, inside words where a name is longer than a line.
 
-    What is equal, or is the larger, stays on the line of what it is compared with.
+    What is equal, or is the larger, stays on the line of what it is compared with, where that is long enough.
     """
-    lines = textwrap.wrap(re.sub(" ([<=>]) ", "\x1f\\1\x1f", text), width, subsequent_indent=indent)
+
+    def held(found: re.Match[str]) -> str:
+        return found[0].replace(" ", "\x1f" if len(found[0]) <= width else " ")
+
+    lines = textwrap.wrap(re.sub(r"\S+ [<=>] \S+", held, text), width, subsequent_indent=indent)
     return [line.replace("\x1f", " ") for line in lines] or [""]
 
 

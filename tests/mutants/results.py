@@ -155,6 +155,20 @@ MUTANTS = (
         ("results/survival_plots.py", "cautions=said, ", ""),
     ),
     planted(
+        "lives of a law in doubt are as sharp as others",
+        "results/test_touching.py::test_limits_under_doubt_are_those_by_which_twice_as_many_more_have_failed",
+        ("results/survival_quantities.py", "    if not share:\n", "    if True:\n"),
+    ),
+    planted(
+        "early points of a curve are left out of a probability plot",
+        "results/test_plots.py::test_a_probability_plot_holds_all_points_of_its_curve",
+        (
+            "results/survival.py",
+            "            ends = plots.holding(points, ends, level)\n",
+            "            pass\n",
+        ),
+    ),
+    planted(
         "a budget that is too small to be drawn for is charged",
         CHARGE + "test_a_budget_of_which_no_part_can_be_drawn_is_refused_before_it_is_charged[ols-gram-zcdp]",
         ("curator/account.py", "        if amount < least:\n", "        if False:\n"),

@@ -654,3 +654,28 @@ def test_many_curves_have_a_legend_that_leaves_axes_their_height(groups: int) ->
     legend = ax.get_legend().get_window_extent()
     assert 0 <= legend.y0 < legend.y1 <= ax.figure.bbox.y1 and legend.x1 <= ax.figure.bbox.x1
     assert ax.get_position().height > 0.7 and ax.get_position().width > 0.5
+
+
+def test_a_probability_plot_holds_all_points_of_its_curve() -> None:
+    """Early ones show infant mortality, where less than the .5 % has failed from which lines are drawn."""
+    fit, points = capacitor(), curve(times=[20.0, 800, 3000])
+    plain = fit.plot_life(USE).get_xlim()
+    assert plain[0] > 20 and plain[1] < 3000
+    ax = fit.plot_life(USE, points=points)
+    assert ax.get_xlim() == (20, 3000)
+    drawn = [line for line in ax.lines if line.get_marker() == "o"]
+    low, high = ax.get_ylim()
+    assert [*drawn[0].get_xdata()] == [20, 800, 3000] and (
+        (low < drawn[0].get_ydata()) & (drawn[0].get_ydata() < high)
+    ).all()
+    assert fit.plot_life(USE, (100, 1000), points=points).get_xlim() == (100, 1000)
+    with pytest.raises(SpecificationError, match="points must be a curve"):
+        fit.plot_life(USE, points=[1])
+
+
+def test_ratios_that_no_number_holds_are_refused_in_a_plot() -> None:
+    fit = capacitor(params=[13.4, 1794.0, -0.03, -1.0])
+    with pytest.raises(SpecificationError, match="voltage is beyond all numbers: write its column in larger"):
+        fit.plot_coef(exponentiate=True)
+    fit.plot_coef()
+    fit.plot_coef(["temperature"], exponentiate=True)

@@ -15,6 +15,7 @@ from dpstats.formula.factor_reader import category
 from dpstats.results import Fit
 from dpstats.results.cautions import cautions
 from dpstats.results.summary import ratio_rows
+from dpstats.results.table import wrap
 from dpstats.testing import SeededNoise, noise
 from tests.results.fits import STRESS, USE, by_signs, capacitor, of_serials, wide
 from tests.results.glms import POINTS, glm
@@ -405,3 +406,30 @@ def test_the_summary_says_where_the_law_is_in_doubt() -> None:
             assert not (found[-1] and "law" in dict(fit.flags))
             found[-1] |= "law" in dict(fit.flags)
     assert not any(said["weibull"]) and sum(said["lognormal"]) >= 4
+
+
+@pytest.mark.parametrize("size", [1794.0, -1794.0])
+def test_a_ratio_beyond_all_numbers_is_said_to_be_that_and_not_hidden_by_noise(size: float) -> None:
+    fit = capacitor(params=[13.4, size, -0.03, -1.0])
+    tables = (fit.summary(), fit.time_ratios(), fit.hazard_ratios(), fit.parameters())
+    for text in (" ".join(table.as_text().split()) for table in tables):
+        assert text.count("'beyond all numbers': one unit is far more than the column spans; write its") == 1
+        assert "arrhenius(x) of a temperature." in text
+        assert "not estimable" not in text and "inf" not in text.split()
+    assert "beyond all" not in " ".join(map(str, (capacitor().summary(), capacitor().time_ratios())))
+
+
+def test_a_factor_whose_text_has_a_list_is_written_out_in_what_a_ratio_compares() -> None:
+    cut = "cut(load, [50, 75])"
+    names = ("Intercept", "duty[T.peak]", f"{cut}[T.[50, 75)]", f"duty[T.peak]:{cut}[T.[50, 75)]")
+    schema = dps.Schema(load=dps.bounded(0, 100), duty=dps.levels("base", "peak"))
+    record = SimpleNamespace(
+        names=names, n_location=4, params=np.zeros(4), cov=np.eye(4), schema=schema, scale_known=False
+    )
+    said = [row[-1] for row in ratio_rows(record, "Ratio", 0.95)]
+    assert said == [f"v base at {cut} = [0, 50)", "v [0, 50) at duty = base", "ratio of ratios"]
+
+
+def test_what_is_compared_is_broken_between_words_where_a_line_is_short() -> None:
+    assert wrap("v 1.0 at contract = none", 11) == ["v 1.0 at", "contract =", "none"]
+    assert wrap("v 1.0 at contract = none", 17) == ["v 1.0 at", "contract = none"]

@@ -4,11 +4,15 @@ import pickle
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import pytest
+from scipy import stats
 
+import dpstats as dps
 from dpstats.moments import Quantity
 from dpstats.results import Fit
 from dpstats.results.cautions import cautions
+from dpstats.testing import SeededNoise, noise
 from tests.results.every import hazards
 from tests.results.fits import STRESS, USE, capacitor
 
@@ -102,3 +106,83 @@ def test_a_law_in_doubt_is_told_where_no_caution_is() -> None:
 def test_a_table_keeps_its_cautions_in_a_pickle_and_under_a_banner() -> None:
     table = under("law", not_private=True).life(USE)
     assert LAW in said(pickle.loads(pickle.dumps(table))) and "NOT PRIVATE" in said(table)
+
+
+def known(**changes: Any) -> Fit:
+    """Half of 64 units fail, a tenth of these at other times than the law says; all else is certain."""
+    fields = {"cov": 1e-20 * np.eye(4), "cov_privacy": np.zeros((4, 4)), "nevents": Quantity(32.0, 0.0, 0.0)}
+    return capacitor(**{**fields, "law": Quantity(0.1, 0.01, 0.01), **changes})
+
+
+def test_limits_under_doubt_are_those_by_which_twice_as_many_more_have_failed() -> None:
+    """That is 1.96 times a tenth of the half that fails."""
+    fit = known()
+    life = fit.life(USE, failed=[0.01, 0.2]).frame.iloc[:2]
+    for share, row in zip((0.01, 0.2), life.itertuples(), strict=True):
+        early = float(fit.predict(USE, p=[share + 0.05 * stats.norm.ppf(0.975)]).iloc[0, 0])
+        assert row.estimate / row.conf_low == pytest.approx(row.conf_high / row.estimate)
+        assert row.conf_high == pytest.approx(early, rel=1e-6)
+        at = fit.reliability(USE, times=row.estimate).frame.iloc[0]
+        assert at.conf_low == pytest.approx(1 - share - 0.05 * stats.norm.ppf(0.975), rel=1e-6)
+
+
+def test_no_time_is_so_early_that_more_have_failed_than_doubt_allows() -> None:
+    low = known().reliability(USE, times=[1e-9, 1e-3, 1, 10]).frame["conf_low"].to_numpy()
+    assert (low >= 1 - 0.05 * 1.96 - 0.02).all() and (np.diff(low) <= 0).all()
+
+
+def test_forecasts_count_what_the_law_may_be_off_by_and_ratios_do_not() -> None:
+    sure = known(law=Quantity(0.01, 0.01, 0.01))
+    new = {"age": [0.0], "voltage": [200], "temperature": [170]}
+    wide, short = (fit.forecast(new, horizon=50, periods=1).frame.iloc[0] for fit in (known(), sure))
+    assert wide["conf_high"] == pytest.approx(wide["expected"] + 0.05 * 1.96, rel=0.01)
+    assert short["conf_high"] == pytest.approx(wide["expected"])
+    for ask in RATIOS.values():
+        assert ask(known()).frame["conf_high"].to_list() == ask(sure).frame["conf_high"].to_list()
+
+
+@pytest.mark.parametrize(
+    ("changes", "share"),
+    [
+        ({}, 0.1),
+        ({"subset": "voltage > 1"}, 0.2),
+        ({"nevents": None}, 0.2),
+        ({"flags": cautions(("law",), ()), "law": Quantity(0.1, 0.2, 0.2)}, 0.1),
+        ({"law": Quantity(0.1, 0.2, 0.2)}, 0.0),
+        ({"law": None}, 0.0),
+    ],
+)
+def test_all_rows_may_fail_where_some_have_no_weight(changes: dict[str, Any], share: float) -> None:
+    low = known(**changes).reliability(USE, times=1e-9).frame["conf_low"].iloc[0]
+    assert low == pytest.approx(1 - share / 2 * 1.96, abs=0.002)
+
+
+def test_lives_beyond_what_the_check_of_the_law_sees_are_said_to_be_extrapolated() -> None:
+    fit = known(law=Quantity(0.0, 0.02, 0.02))  # a share of 2.2 times that, of the half that fails
+    words = (
+        "Extrapolated by the distribution: B1, B99. Its check sees nothing of fewer than 2.2 % of the units"
+    )
+    assert words in said(fit.life(USE, failed=[0.01, 0.03, 0.5, 0.97, 0.99]))
+    assert "Extrapolated" not in said(fit.life(USE, failed=[0.03, 0.5]))
+    assert "Extrapolated" not in said(known().life(USE)) and "Extrapolated" not in said(capacitor().life(USE))
+
+
+def test_early_lives_of_two_modes_are_held_where_the_law_is_in_doubt() -> None:
+    """Of bearings and electronics: few fail early, but many more than a Weibull law of both has."""
+    schema = dps.Schema(t=dps.bounded(1, 60000), e=dps.event(), x=dps.bounded(0, 1))
+    rng = np.random.default_rng(0)
+
+    def lives(n: int) -> np.ndarray:
+        return np.minimum(30000 * rng.weibull(2.3, n), 110000 * rng.weibull(0.8, n))
+
+    truth, doubted, held = np.quantile(lives(400000), 0.01), 0, 0
+    for seed in range(8):
+        life, end = lives(12000), rng.uniform(5000, 60000, 12000)
+        data = {"t": np.minimum(life, end).clip(1), "e": 1 * (life <= end), "x": rng.uniform(0, 1, 12000)}
+        with noise(SeededNoise(seed)):
+            fit = dps.survreg("Surv(t, e) ~ x", data, schema).fit(dps.gdp(1))
+        table = fit.life({"x": 0.5}, failed=[0.01])
+        if "Caution (law)" in said(table) or "in doubt" in said(table):
+            doubted += 1
+            held += table.frame["conf_low"].iloc[0] <= truth <= table.frame["conf_high"].iloc[0]
+    assert doubted >= 5 and held >= doubted - 1
