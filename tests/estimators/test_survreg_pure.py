@@ -1,5 +1,7 @@
 """survreg under pure epsilon: exact without noise, centred with it, and silent about nothing it cannot do."""
 
+from types import SimpleNamespace as Namespace
+
 import numpy as np
 import pytest
 
@@ -7,10 +9,12 @@ import dpstats as dps
 from dpstats import datasets
 from dpstats.budget import pure
 from dpstats.curator import Curator
+from dpstats.estimators.engine.information import Information
 from dpstats.estimators.engine.plan import Plan, Stage, alike
 from dpstats.estimators.location_scale import fit_location_scale, make_pure_plan
 from dpstats.estimators.location_scale.estimate import LastSteps
-from dpstats.estimators.location_scale.pure import PureRoute, _combined, _pairs, _with_rows_apart
+from dpstats.estimators.location_scale.pure import PureRoute, _combined, _pairs, _sized, _with_rows_apart
+from dpstats.estimators.location_scale.route import WhitenedScores
 from dpstats.estimators.row_scale import RowScale
 from dpstats.formula import build_design
 from dpstats.rows import open_rows
@@ -131,7 +135,7 @@ def test_few_failures_leave_as_much_as_they_can_tell() -> None:
     schema = dps.Schema(
         time=dps.bounded(0.001, 1000), failed=dps.event(), **dict.fromkeys(names, dps.bounded(-5, 5))
     )
-    for seed in range(6):
+    for seed in range(12):
         draw = np.random.default_rng(seed)
         x = draw.normal(size=(10_000, 7))
         life = np.exp(x @ slopes + 0.5 * np.log(draw.exponential(size=len(x))))
@@ -144,7 +148,7 @@ def test_few_failures_leave_as_much_as_they_can_tell() -> None:
         halves.append(np.log(np.median(high - low) / 2))
         errors.append(np.log(np.mean((fit.params.iloc[1:8] - slopes) ** 2)) / 2)
     assert np.exp(np.mean(halves)) < 0.28
-    assert np.exp(np.mean(errors)) < 0.05
+    assert np.exp(np.mean(errors)) < 0.06
 
 
 def test_correlations_that_may_be_none_are_found_in_groups() -> None:
@@ -192,13 +196,17 @@ def test_events_far_from_the_one_value_of_a_column_are_not_weighed_away() -> Non
 
 @pytest.mark.parametrize("mean", [0.02, 0.2])
 def test_an_ordinary_column_is_not_taken_for_one_of_few_values(mean: float) -> None:
-    """Its square is too large for rows that few events are, whatever noise makes of its mean."""
+    """Its square is too large for rows that few events are, whatever noise makes of its mean.
+
+    Nor do rows lie farther than the radius, to which they were shortened: one of 2,982 patients whose mean
+    was 0 by chance was taken for a few rows 8 sds away, and its information was five times too large.
+    """
     zero, one, empty = np.zeros(1), np.ones(1), np.zeros((1, 0))
     of = (zero, one, 0.0, 1.0, False, 1.0, 0.0, zero > 0, np.full(2, -9.0), np.full(2, 9.0), one, zero)
     scale = RowScale(*of, empty, empty, varies=zero > 0, away=zero)
     assert not _with_rows_apart(scale, np.array([mean]), np.array([1.2]), 0.01, 2.0)[1].any()
     found, apart = _with_rows_apart(scale, np.array([mean]), np.array([3 * mean]), 0.01, 2.0)
-    assert apart.all() == (mean < 0.2) and (found.away == pytest.approx(3.0) or mean == 0.2)
+    assert apart.all() == (mean < 0.2) and (found.away == pytest.approx(2.0) or mean == 0.2)
 
 
 def test_an_error_of_the_matrix_counts_once(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -215,6 +223,45 @@ def test_an_error_of_the_matrix_counts_once(monkeypatch: pytest.MonkeyPatch) -> 
     (first, last), found = kept[0]
     weight = first[0] ** -2 / (first[0] ** -2 + last[0] ** -2)
     assert found.noise == pytest.approx((weight * first) ** 2 + ((1 - weight) * last) ** 2)
+
+
+def test_a_fit_has_the_size_of_the_information_by_which_scores_fall() -> None:
+    """Steps went a third of the way each where the mean square of scores was three times their slope."""
+    usual = Information.of(np.array([1.0, 2.0]), np.eye(2), np.array([0.1, 0.2]))
+    moved, variances = np.array([0.3, -0.2]), np.full(2, 1e-6)
+    found, off = _sized(usual, moved, usual.matrix @ moved / 3, variances)
+    assert found.matrix == pytest.approx(usual.matrix / 3, rel=1e-3) and off < 0.02
+    assert found.sds == pytest.approx(usual.sds / 3, rel=1e-3)
+    found, off = _sized(usual, moved, usual.matrix @ moved / 3, np.full(2, 1e6))
+    assert found.matrix == pytest.approx(usual.matrix) and off == pytest.approx(0.3)
+
+
+def test_early_steps_count_by_their_noise() -> None:
+    """Points scattered by the whole noise of the last step, whatever those before it had said."""
+    draw, ends = np.random.default_rng(0), []
+    for start in np.repeat([0.5, 6.0], 100):
+        route = Namespace(information=Information.of(np.ones(3), np.eye(3), np.full(3, 0.05)))
+        route.point, route._off = np.full(3, start), np.eye(3)
+        route.move = lambda step, *_, of=route: setattr(of, "point", of.point + step)
+        for _ in range(12):
+            scores = draw.normal(0, 0.3, 3) - route.point
+            PureRoute.towards(route, WhitenedScores(scores, np.full(3, 0.3), np.zeros(2)))
+        ends.append(route.point)
+    assert np.sqrt(np.mean(np.square(ends))) < 0.2
+
+
+def test_a_noisy_trace_is_not_the_size_of_the_information() -> None:
+    """On real rows its noise was a third of it in the median, and steps were as much too short or long."""
+    route = Namespace(
+        whitening=Namespace(matrix=np.eye(2)),
+        events=Namespace(floored=0.2 * np.eye(2)),
+        choice=Namespace(radius=1.0),
+        point=np.zeros(3),
+        bounding=Namespace(share=lambda *_: 1.0, placement=Namespace(expected=Namespace(largest_share=9.0))),
+    )
+    trace, n = 3 * 0.4 * 1000.0, 1000
+    assert PureRoute._share(route, trace, trace / 3, n) < 1.4
+    assert PureRoute._share(route, trace, trace / 300, n) > 2.6
 
 
 @pytest.mark.long

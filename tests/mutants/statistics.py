@@ -155,6 +155,26 @@ MUTANTS = (
         ),
     ),
     planted(
+        "under pure epsilon the information has the size that its trace and the model have, whatever scores say",
+        "estimators/test_survreg_pure.py::test_a_fit_has_the_size_of_the_information_by_which_scores_fall",
+        ("estimators/location_scale/pure.py", "size = float(np.clip(size,", "size = float(np.clip(1.0,"),
+    ),
+    planted(
+        "under pure epsilon the size of the information is that of its trace alone",
+        "estimators/test_survreg_pure.py::test_a_noisy_trace_is_not_the_size_of_the_information",
+        ("estimators/location_scale/pure.py", "guess, _SIZE_SD * guess)", "guess, 1e9 * guess)"),
+    ),
+    planted(
+        "under pure epsilon early steps are taken in full, whatever noise they have",
+        "estimators/test_survreg_pure.py::test_early_steps_count_by_their_noise",
+        ("estimators/location_scale/pure.py", "step = gain @ way", "step = way"),
+    ),
+    planted(
+        "under pure epsilon rows on both sides of a value are taken to lie beyond all rows of the matrix",
+        "estimators/test_survreg_pure.py::test_an_ordinary_column_is_not_taken_for_one_of_few_values[0.02]",
+        ("estimators/location_scale/pure.py", "upper)[:-1], radius))", "upper)[:-1], 1e9))"),
+    ),
+    planted(
         "under pure epsilon rows of a reference level are as short as no column makes them",
         "models/test_survreg_rare_reference.py::test_of_many_levels_under_pure_epsilon_the_reference_is_counted_as_well_as_others",
         ("estimators/location_scale/pure.py", "whitening = _of_levels(scale, radius)", "whitening = None"),

@@ -50,6 +50,9 @@ class LastSteps:
         Scatter of the scores over what their noise explains, at least 1.
     unsettled : bool
         Whether a step was cut short, or the points still moved, or scattered beyond what noise explains.
+    off : float
+        Relative sd of the size of the information, beside errors of its entries: the step may be as much too
+        long, or too short.
     """
 
     points: np.ndarray
@@ -58,6 +61,7 @@ class LastSteps:
     information: Information
     spread: float
     unsettled: bool
+    off: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -126,6 +130,7 @@ def estimate(
     guess, vague = unseen(information, to_params, bounding, sigma_of(mean))
     noise, sampling, privacy = uncertain(information, inverse, found.noise, guess, bounding.n, spread)
     privacy += information.error_of(found.step) + information.error_across(found.step)
+    privacy += found.off**2 * np.outer(found.step, found.step)
     if m > bounding.k:
         privacy[-1, -1] += by_spread(found.step, noise, information, sigma_of(mean), bounding.k)
     need = needed(choice, bounding) if need is None else need

@@ -95,6 +95,11 @@ class PureBounding(Bounding[PlacedByLine]):
         """Noise, in sampling sds, over R: of an event, over the root of what it says."""
         return bounds.sensitivity / self._events_mu / self.placement.expected.slope
 
+    def share(self, choice: Choice, point: np.ndarray) -> float:
+        """E[h1*^2] of the events that cut and row weights leave, as the model has it."""
+        slope, _ = self._left(self.truncation(choice, point))
+        return self.placement.expected.slope * slope * _kept_rows(self.k, choice.radius**2)[0]
+
     def affordable_square(self, point: np.ndarray) -> float:
         """Square of the longest row that noise leaves room for."""
         choice = Choice(_USUAL_CUT, 0.0, self.placement.expected.floors[-1].z, USUAL_WIDTH, 0.0, 0.0)
