@@ -95,7 +95,7 @@ def long_rows(share: float) -> LongRows:
 def law(at: np.ndarray) -> Law:
     """Of one column beside a constant of length 1, with as many rows at each of these points."""
     shares = np.full((1, len(at)), 1 / len(at))
-    return Law(at[None], shares, np.ones(1), np.ones((1, 8)), np.array([True]))
+    return Law(at[None], shares, np.ones(1), np.ones((1, 8)))
 
 
 def added(known: Law, share: float, ends: tuple[float, float]) -> dict[float, float]:

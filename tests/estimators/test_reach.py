@@ -38,7 +38,7 @@ def test_the_nearest_cells_are_seen_if_they_stand_out_most_together() -> None:
 
 @pytest.mark.parametrize("law", ["gaussian", "laplace"])
 def test_noise_alone_is_seldom_taken_for_rows(law: str) -> None:
-    """One release in 50 at most, by the bound on all windows."""
+    """One release in 50 at most, by the bound on all sums."""
     rng, draws = np.random.default_rng(1), 4000
     noise = rng.normal(size=(draws, 12)) if law == "gaussian" else rng.laplace(size=(draws, 12)) / np.sqrt(2)
     assert np.mean([_seen(counts, law, 1.0).any() for counts in noise]) < 0.025

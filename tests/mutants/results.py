@@ -1947,7 +1947,7 @@ MUTANTS = (
     planted(
         "residuals of the nearest cells are not seen together where one of them is seen alone",
         "estimators/test_reach.py::test_the_nearest_cells_are_seen_if_they_stand_out_most_together",
-        ("estimators/gram/reach.py", "return seen | together & (widths <= 1 + over.argmax())", "return seen"),
+        ("estimators/gram/reach.py", " | together & (widths <= 1 + over.argmax())", ""),
     ),
     planted(
         "a kurtosis that nobody released is taken to be normal errors'",
@@ -2006,7 +2006,7 @@ MUTANTS = (
     planted(
         "counts of long rows do not tell where the rows of a column lie",
         CURVES + "test_rows_that_a_fit_counted_are_in_the_laws_of_its_columns",
-        ("estimators/gram/curves.py", "room)._with(long, 1 + chosen, ends)", "room)"),
+        ("estimators/gram/curves.py", "others)._with(long, 1 + chosen, ends)", "others)"),
     ),
     planted(
         "long rows that octaves show are counted twice",

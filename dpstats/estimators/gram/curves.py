@@ -12,13 +12,12 @@ import numpy as np
 
 from dpstats.curator import Curator
 from dpstats.estimators.bends import EDGE, WORTH, by_chance
-from dpstats.estimators.column_law import CROOKED, OCTAVE, ColumnLaw
+from dpstats.estimators.column_law import CROOKED, ColumnLaw
 from dpstats.estimators.engine.bounds import base_square
 from dpstats.estimators.engine.plan import Plan
 from dpstats.estimators.gram.bounds import Variances, pilot_bounds
 from dpstats.estimators.gram.coordinates import Coordinates
 from dpstats.estimators.gram.lengths import LongRows, slopes_of
-from dpstats.estimators.matrices import ROUNDING
 from dpstats.moments import LinearMoments
 from dpstats.moments.normal_rows import normal_squares
 
@@ -41,13 +40,10 @@ class Law(ColumnLaw):
         Square of a whitened row along the column, of an sd.
     others : array, shape (m, quantiles)
         What the other coordinates add to its square.
-    room : array of bool, shape (m,)
-        Whether declared bounds leave room for another octave, whose rows noise may hide.
     """
 
     along: np.ndarray
     others: np.ndarray
-    room: np.ndarray
 
     @classmethod
     def of(cls, place: Coordinates, chosen: np.ndarray, long: LongRows) -> "Law":
@@ -58,11 +54,8 @@ class Law(ColumnLaw):
         along = squares[1 + chosen]
         rest, number = squares[1:].sum() - along, max(len(squares) - 2, 1)
         others = squares[0] + np.outer(rest / number, normal_squares(number, _OTHERS))
-        held = np.where(shares > 0, at, 0.0)
-        seen_to = np.array([held.min(axis=1), held.max(axis=1)])
         ends = np.array([scale.lower[chosen], scale.upper[chosen]]) / np.sqrt(scale.ratio[chosen])
-        room = (np.abs(ends) > OCTAVE * np.abs(seen_to)).any(axis=0)
-        return cls(at, shares, along, others, room)._with(long, 1 + chosen, ends)
+        return cls(at, shares, along, others)._with(long, 1 + chosen, ends)
 
     def _with(self, long: LongRows, axes: np.ndarray, ends: np.ndarray) -> "Law":
         """The same with long rows that were counted along these axes, as far as the first stage saw fewer.
@@ -85,10 +78,6 @@ class Law(ColumnLaw):
         squares = self.others[:, None] + (self.along[:, None] * self.at**2)[..., None]
         longest = np.asarray(radius)[..., None, None, None] ** 2
         return np.asarray(np.mean(np.minimum(1.0, longest / squares), axis=-1))
-
-    def lost(self, radius: float) -> np.ndarray:
-        """What rows so shortened have lost of the mean cube of each column, whatever its sign; (m,)."""
-        return np.asarray(np.sum(self.shares * np.abs(self.at) ** 3 * (1 - self.weights(radius)), axis=1))
 
     @functools.cached_property
     def whole(self) -> np.ndarray:
@@ -167,28 +156,6 @@ class Curves:
         """Shares of the coefficients that chance leaves, by James and Stein's rule: 0 where it may be all."""
         return np.asarray(np.maximum(1 - (self.error / np.maximum(np.abs(self.found), 1e-300)) ** 2, 0.0))
 
-    def left(self, radius: float, usual: float) -> np.ndarray:
-        """What of a bend rows may still move a line by, over what they have since the usual radius; (k,).
-
-        Along the images of the columns, whose mean cubes say so: a square moves a slope by these. All, where
-        declared bounds leave room for rows that noise hides beyond. The constant, and a column that was not
-        looked at, has the most of all.
-
-        Parameters
-        ----------
-        radius, usual : float
-            To which rows are shortened, and were before.
-        """
-        left = np.ones(len(self.place.line))
-        if not len(self.chosen):
-            return left
-        still = self.law.lost(radius)
-        moved = np.maximum(self.law.lost(usual) - still, ROUNDING)
-        found = np.where(self.law.room, 1.0, np.minimum(still / moved, 1.0))
-        left[:] = found.max()
-        left[1 + self.chosen] = found
-        return left
-
 
 def _squares(place: Coordinates) -> np.ndarray:
     """Mean squares of whitened rows along the images of the constant and of each column, all rows in full.
@@ -205,7 +172,7 @@ def _squares(place: Coordinates) -> np.ndarray:
 def straight(place: Coordinates) -> Curves:
     """Of a fit that looks for no bend."""
     none, empty = np.zeros(0), np.zeros((0, 1))
-    return Curves(place, Law(empty, empty, none, empty, none > 0), np.zeros(0, dtype=int), none, none, none)
+    return Curves(place, Law(empty, empty, none, empty), np.zeros(0, dtype=int), none, none, none)
 
 
 def look_for_curves(curator: Curator, cost: float, place: Coordinates, long: LongRows) -> Curves:

@@ -30,7 +30,7 @@ from dpstats.estimators.gram.bounds import (
     pilot_bounds,
 )
 from dpstats.estimators.gram.coordinates import Coordinates, public_coordinates, second_moments
-from dpstats.estimators.gram.curves import MOVED, Curves, look_for_curves, may_bend
+from dpstats.estimators.gram.curves import MOVED, look_for_curves, may_bend
 from dpstats.estimators.gram.far import KEPT, Distances, FarRows, missing
 from dpstats.estimators.gram.lengths import LongRows, count_lengths, slopes_of
 from dpstats.estimators.gram.levels import may_be_constant
@@ -109,7 +109,7 @@ def fit_gram(
     route = fit_pure if plan.pure else _gaussian
     moments, clipped, place, bounds, long, curves = route(curator, box, constant, plan, public, weighted)
     if own:
-        moments = moments.bending(_followed(moments, place, bounds, long, curves))
+        moments = moments.bending(_followed(moments, place, long))
     most = {"R": (bounds.radius, place.farthest), "residual": (bounds.limit, place.widest)}
     settings = {name: limit for name, (limit, allowed) in most.items() if limit < allowed}
     if "residual" not in settings:
@@ -215,14 +215,12 @@ def _drawn(moments: LinearMoments, place: Coordinates, bounds: Bounds, apart: Ap
     return moments.bending(moved @ moved.T)
 
 
-def _followed(
-    moments: LinearMoments, place: Coordinates, bounds: Bounds, long: LongRows, curves: Curves
-) -> np.ndarray:
+def _followed(moments: LinearMoments, place: Coordinates, long: LongRows) -> np.ndarray:
     """See :meth:`dpstats.estimators.gram.lengths.LongRows.followed`."""
-    found, left = moments.normal_equations(), curves.left(bounds.radius, long.lower[0])
+    found = moments.normal_equations()
     # by chance, of the step from the line of `place`, of rows of the usual radius
     chance = place.prior + moments.noise_cross**2 * found.gain @ found.gain.T
-    return long.followed(bounds, moments.gram, found.delta, chance, left)
+    return long.followed(found.delta, chance)
 
 
 def _gaussian(

@@ -22,8 +22,6 @@ from dpstats.estimators.zoom import HIDDEN, least_seen
 # Cells, in sds: the bulk, and from there two an octave.
 _RATIO = math.sqrt(2)
 BULK = 4.0
-# cells that are looked at together: laws that noise hides in each cell alone may spread over two octaves
-_WINDOWS = (1, 2, 4)
 _FIRST_LIMIT = np.array([NEARLY_ALL])  # of the first pilot, in sds of the response
 # Variance that pilots leave, over that of rows that noise hides where the first of them clipped residuals. Of
 # 120 ordinary designs none had less than .25; of 60 drawn wide three had less than this, of up to 1,800 rows.
@@ -78,27 +76,18 @@ def _clipped(hidden: float) -> float:
 
 
 def _seen(counts: np.ndarray, law: str, sd: float) -> np.ndarray:
-    """Cells that stand out from noise, alone or together, and the nearest ones if they do so most together.
+    """Cells that stand out from noise, and the nearest ones if they do so most together.
 
     The sums of all cells up to some one are few and go along with each other: judged by themselves, noise
     alone still makes no more cells stand out. One that stands out more alone tells of none before it.
     """
     n = len(counts)
-    seen, widths = np.zeros(n, dtype=bool), np.arange(1, n + 1)
+    widths = np.arange(1, n + 1)
     if not n:
-        return seen
-
-    def least(width: np.ndarray | int, sums: int) -> np.ndarray:
-        # sums of noise with long tails have shorter ones
-        normal, own = (least_seen(name, sums) for name in ("gaussian", law))
-        return np.asarray((normal + (own - normal) * width**-0.75) * sd * np.sqrt(width))
-
-    for width in _WINDOWS:
-        found = seen.copy()
-        for first in range(n - width + 1):
-            cells = slice(first, first + width)
-            if not found[cells].any():
-                seen[cells] |= counts[cells].sum() > least(width, n * (len(_WINDOWS) + 1))
-    over = np.cumsum(counts) / least(widths, n)
-    together = over.max() > max(1.0, float(np.max(counts / least(1, n))))
-    return seen | together & (widths <= 1 + over.argmax())
+        return widths > 0
+    # sums of noise with long tails have shorter ones
+    normal, own = (least_seen(name, 2 * n) for name in ("gaussian", law))
+    least = (normal + (own - normal) * widths**-0.75) * sd * np.sqrt(widths)
+    over = np.cumsum(counts) / least
+    together = over.max() > max(1.0, float(counts.max()) / least[0])
+    return np.asarray((counts > least[0]) | together & (widths <= 1 + over.argmax()))

@@ -174,7 +174,7 @@ def _unseen(scale: RowScale) -> np.ndarray:
 
 def _heavier(scale: RowScale) -> np.ndarray:
     """By how much heavier each column is than about a normal one, by the cells where its rows were seen."""
-    return _HEAVIER * (_kurtosis(scale) + _skewed(scale) - _NORMAL)
+    return _HEAVIER * (_kurtosis(scale) - _NORMAL)
 
 
 def _kurtosis(scale: RowScale) -> np.ndarray:
@@ -183,12 +183,3 @@ def _kurtosis(scale: RowScale) -> np.ndarray:
     found = np.where(second > 0, fourth * count / np.maximum(second, 1e-12) ** 2, 3.0)
     two = scale.lower[:-1] ** 2 + scale.upper[:-1] ** 2 - 1
     return np.where(scale.binary, two, found)
-
-
-def _skewed(scale: RowScale) -> np.ndarray:
-    """Twice the squared skewness of each column by the cells where its rows were seen."""
-    count, first, second, third = (np.sum(scale.shares * scale.places**power, axis=1) for power in range(4))
-    mean = first / np.maximum(count, 1e-12)
-    spread = np.maximum(second / np.maximum(count, 1e-12) - mean**2, 0.01)
-    about = third / np.maximum(count, 1e-12) - 3 * mean * spread - mean**3
-    return np.where(count > 0, 2 * about**2 / spread**3, 0.0)
