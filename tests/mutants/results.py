@@ -5,6 +5,7 @@ from tests.mutants.mutant import Mutant, planted
 
 CHARGE = "privacy/test_every_charge.py::"
 WHOLE = CHARGE + "test_the_whole_cost_is_charged_before_the_first_draw_and_stays"
+LIMITS = "results/test_limits.py::test_limits_of_a_number_are_quantiles_of_its_stated_error"
 REPLAY = "privacy/test_every_replay.py::test_a_row_that_is_replaced"
 TRACE = "privacy/test_every_trace.py::test_a_result_holds_and_shows_no_row"
 PAYERS = {  # file of a model: a case of it
@@ -73,6 +74,16 @@ def late(model: str, case: str) -> Mutant:
 
 
 MUTANTS = (
+    planted(
+        "limits of the share off the law allow for one contrast, and not for two",
+        f"{LIMITS}[survreg law]",
+        ("results/intervals.py", "critical((1 + level) / 2) * found.se", "critical(level) * found.se"),
+    ),
+    planted(
+        "limits of a log-likelihood and of what follows from it are of another level",
+        f"{LIMITS}[survreg llf]",
+        ("results/intervals.py", "half = critical(0.95) * sd", "half = critical(0.9) * sd"),
+    ),
     planted(
         "marks of which most are the best seem to be clipped",
         "models/test_clipped.py::test_responses_that_end_where_they_are_declared_to_are_no_caution",

@@ -17,11 +17,12 @@ from scipy import special
 import dpstats as dps
 from dpstats.moments.linear import Quantity
 from dpstats.results.document import Document
-from dpstats.results.intervals import Estimate, critical, positive, rsquared
+from dpstats.results.intervals import Estimate, positive, rsquared
 from dpstats.results.record import given
 from dpstats.testing import SeededNoise, noise
 from tests.results.every import EVERY, MARGIN_AT, hazards, svm
 from tests.results.fits import USE, capacitor
+from tests.results.glms import glm
 from tests.results.linear import linear
 
 LEVELS = 0.6, 0.8  # of limits that hardly ever end at a bound
@@ -42,6 +43,11 @@ SCALES: tuple[Callable[[float], float], ...] = (
 )
 # effects on curved means, whose limits are the ends of a curve, lie about as far from the estimate
 CURVED, ABOUT = ("logit", "glm-poisson", "glm-gamma"), 0.1
+
+
+def critical(level: float) -> float:
+    """The quantile of a normal law that limits of this level are away, in standard errors."""
+    return float(special.ndtri((1 + level) / 2))
 
 
 class Row(NamedTuple):
@@ -141,6 +147,56 @@ def test_limits_are_quantiles_of_the_stated_error(table: Callable[[float], Any])
     for both in zip(*(rows(table(level)) for level in LEVELS), strict=True):
         if np.isfinite([row.limits for row in both]).all() and both[0].low < both[0].high:
             assert agreed(both), both
+
+
+# what was released beside coefficients; alpha follows phi, whose errors are so small that it has one scale
+RELEASED = {
+    "survreg": capacitor(
+        law=Quantity(0.1, 0.02, 0.01), loglik=Quantity(-400.0, 3.0, 3.0), nevents=Quantity(30.0, 4.0, 4.0)
+    ),
+    "negative binomial": glm(
+        "poisson",
+        dist="negativebinomial(alpha=0.4)",
+        excess=Quantity(0.4, 1e-7, 1e-8),
+        dispersion=Quantity(1.5, 2e-7, 1e-8),
+    ),
+}
+OF_TWO = {"law": (1 + 0.95) / 2}  # of the clearer of two contrasts, each at half of what is left
+# noise may be all of it: its lower limit is that of the variance (tests/results/test_linear.py)
+OWN = {"ols sigma", "ridge sigma"}
+
+
+def _numbers() -> Iterator[Any]:
+    """Those that a fit has without being asked for a level, 0.95, found by inspection."""
+    for holder, fit in {**{name: fit for name, (fit, _) in EVERY.items()}, **RELEASED}.items():
+        for name in dir(fit):
+            found = None if name.startswith("_") else getattr(fit, name)
+            if isinstance(found, Estimate) and f"{holder} {name}" not in OWN:
+                yield pytest.param(found, OF_TWO.get(name, 0.95), id=f"{holder} {name}")
+
+
+@pytest.mark.parametrize(("found", "level"), list(_numbers()))
+def test_limits_of_a_number_are_quantiles_of_its_stated_error(found: Estimate, level: float) -> None:
+    (row,) = rows(found)
+    told = np.array([halves(row, scale, level) for scale in SCALES])
+    assert found.level == 0.95 and row.low < row.high
+    assert np.nanmin(np.ptp(told, axis=1) / told.max(axis=1)) <= NEAR
+
+
+def test_all_numbers_that_are_released_have_limits() -> None:
+    names = {str(case.id).split()[-1] for case in _numbers()}
+    assert names >= {
+        "law",
+        "llf",
+        "aic",
+        "bic",
+        "nevents",
+        "shape",
+        "sigma",
+        "dispersion",
+        "alpha",
+        "rsquared",
+    }
 
 
 LEFT = 0.7  # of the variances, where the others have noise
