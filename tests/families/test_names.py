@@ -1,15 +1,19 @@
 """What differs between families stands in their records: nothing else has the name of one, or its record."""
 
 import ast
+import contextlib
+import io
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 import dpstats
 from dpstats import families
+from dpstats.cli import main
 from dpstats.families import DISTS, FAMILIES, Family, GlmFamily
+from dpstats.families.links import LINKS
 
 ROOT = Path(dpstats.__file__).parent
 NAMES = {*FAMILIES, *DISTS, *(dist.family.name for dist in DISTS.values())}
@@ -71,6 +75,33 @@ def test_no_family_is_asked_for_by_name() -> None:
     assert {file: each for file, each in found.items() if each} == {
         file: {*each} for file, each in ALLOWED.items()
     }
+
+
+DOCS = ROOT.parent / "docs"
+LAWS, MEANS = {*DISTS}, {name.partition("(")[0] for name in FAMILIES}
+
+
+def helps() -> str:
+    """What the command line says of its options; its lines are broken anywhere."""
+    told = io.StringIO()
+    with contextlib.redirect_stdout(told), pytest.raises(SystemExit):
+        main(["fit", "--help"])
+    return told.getvalue()
+
+
+@pytest.mark.parametrize(
+    "told, names",
+    [
+        pytest.param(lambda: dpstats.survreg.__doc__, LAWS, id="survreg"),
+        pytest.param(lambda: (DOCS / "survreg.md").read_text("utf-8"), LAWS, id="docs/survreg.md"),
+        pytest.param(lambda: dpstats.glm.__doc__, MEANS | {*LINKS}, id="glm"),
+        pytest.param(lambda: (DOCS / "glm.md").read_text("utf-8"), MEANS | {*LINKS}, id="docs/glm.md"),
+        pytest.param(helps, LAWS | MEANS, id="dpstats fit --help"),
+    ],
+)
+def test_all_that_a_user_may_choose_is_named(told: Callable[[], str], names: set[str]) -> None:
+    found = told()
+    assert not {name for name in names if not re.search(rf"\b{name}\b", found)}
 
 
 LISTED = re.compile(r"[\[(]SEV, LOGISTIC, NORMAL[\])]")
