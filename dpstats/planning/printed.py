@@ -7,7 +7,7 @@ import pandas as pd
 
 from dpstats._arguments import Axes, axes
 from dpstats.budget import Budget, worded
-from dpstats.formula import Design
+from dpstats.formula import Design, IntervalResponse
 from dpstats.planning.knowledge import Knowledge
 from dpstats.planning.truth import ResponseLaw
 from dpstats.results.document import NOT_ESTIMABLE, Document
@@ -67,6 +67,7 @@ def document(
         notes=(
             *_notes(known, law, "half_low" in table, penalised),
             *_of_units(whose, n),
+            *_lost(table, design),
             *_doubts(table),
         ),
     )
@@ -74,7 +75,7 @@ def document(
 
 def _row(row: pd.Series, heads: dict[str, str]) -> tuple[str, ...]:
     if not np.isfinite(row["half_width"]):
-        return row["term"], NOT_ESTIMABLE
+        return row["term"], f"{NOT_ESTIMABLE} in {percent(row['not_estimable'])} of fits"
     shares = ("privacy_share", "not_estimable")
     return row["term"], *(percent(row[name]) if name in shares else figures(row[name]) for name in heads)
 
@@ -143,6 +144,24 @@ def _of_units(whose: Unit, n: int) -> list[str]:
         f"All {n} rows are taken for rows that weigh. Of a table whose units have more, fewer do, and "
         f"intervals are wider: give in n= how many, at most {whose.max_rows} for each {whose.column}. How "
         "many units there are is not public; say what you know without the table."
+    ]
+
+
+def _lost(table: pd.DataFrame, design: Design) -> list[str]:
+    """What to say where most fits lose a coefficient: what would do."""
+    lost = table[~np.isfinite(table["half_width"])]
+    if lost.empty:
+        return []
+    looks = (
+        " Units are watched for even times unless watches='equal' is told: where nearly all fail, most of "
+        "them do before the first look."
+    )
+    return [
+        f"Most fits lose {len(lost)} of {len(table)} coefficients: table() has the standard errors of those "
+        "that keep them, budget_for() and n_for() tell which budget or how many rows give a half width. "
+        "Fewer terms or levels and narrower bounds need less."
+        + looks
+        * isinstance(design.response, IntervalResponse)
     ]
 
 

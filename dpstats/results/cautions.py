@@ -11,7 +11,7 @@ import numpy as np
 from dpstats.formula import Design, IntervalResponse, NumericResponse
 from dpstats.moments import Solution
 from dpstats.results.intervals import SURELY, law_in_doubt, off_the_law
-from dpstats.results.record import Record
+from dpstats.results.record import Record, is_scale
 from dpstats.schema.variables import Unit
 
 CODES = ("not_estimable", "beside", "weak")  # of a solution of a linear model
@@ -131,6 +131,12 @@ _NAMED = {
 }
 
 
+_SPLINES = (
+    ". Lives rest on Log(scale), and are as wide: columns of a spline cancel each other, and those of "
+    "ns(x, df=2), or x + I(x**2), do so less"
+)
+
+
 _SWAPPED = (
     "not_estimable",
     f"{_ALL}. Rows whose first end is the larger weigh nothing: the order is Surv(lower, upper, "
@@ -214,7 +220,9 @@ def cautions(
         if which:
             named = "all coefficients" if 1 < len(which) == len(names) else ", ".join(which)
             rests = "its interval rests" if len(which) == 1 else "their intervals rest"
-            found.append((code, words.format(named, rests)))
+            splined = any(map(is_scale, which)) and any(name.startswith(("bs(", "ns(")) for name in which)
+            more = _SPLINES if code == "weak" and splined else ""
+            found.append((code, words.format(named, rests) + more))
     return tuple(found)
 
 

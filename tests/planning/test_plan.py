@@ -274,7 +274,11 @@ def test_hopeless_fits_are_planned_as_such() -> None:
     ahead = dps.plan(dps.ols(f"y ~ {RIGHT}", None, SCHEMA), dps.approx(0.01, 1e-6), 300, covariates=KNOWN)
     table = ahead.table()
     assert (table["not_estimable"] > 0.9).all() and np.isinf(table["half_width"]).all()
-    assert "not estimable" in str(ahead)
+    text = " ".join(str(ahead).split())
+    share = f"{100 * table['not_estimable'].iloc[0]:.0f} %"
+    assert f"Intercept not estimable in {share} of fits" in text
+    assert f"Most fits lose {len(table)} of {len(table)} coefficients: table() has" in text
+    assert "first look" not in text
     assert ahead.power({"x": 5.0})["x"] < 0.1
 
 
@@ -848,3 +852,16 @@ def test_a_few_fits_tell_what_effects_do_only_where_their_ratios_agree() -> None
     few, same = (Outlook(errors, np.zeros(3), np.ones(3), np.eye(3), 1.0) for errors in (other, none))
     ratio = few.over(same)
     assert ratio[0] == pytest.approx(1.2) and np.isnan(ratio[1:]).all()
+
+
+def test_a_plan_that_most_fits_lose_says_what_would_do() -> None:
+    """Lives are short against watches that are even, so that most units fail before the first look."""
+    schema = dps.Schema(x=dps.bounded(20, 110), lo=dps.bounded(1, 3000), hi=dps.bounded(1, 3000))
+    model = dps.survreg("Surv(lo, hi, type='interval2') ~ arrhenius(x)", None, schema)
+    told = dict(n=800, covariates={"x": (80, 16)}, events=0.95, scale=0.5, inspections=200)
+    even, equal = (
+        dps.plan(model, dps.approx(1, 1e-5), watches=watches, **told) for watches in ("even", "equal")
+    )
+    lost = not np.isfinite(even.table()["half_width"]).any()
+    assert lost and "most of them do before the first look" in " ".join(str(even).split())
+    assert np.isfinite(equal.table()["half_width"]).all() and "Most fits lose" not in str(equal)

@@ -387,6 +387,12 @@ def test_a_caution_of_several_coefficients_is_in_the_plural():
     assert all(one.endswith(f" about {end} on a wide guess") for one, end in zip(said, ends, strict=True))
 
 
+def test_weak_splines_that_take_the_scale_with_them_are_told_what_is_shorter():
+    names = ("Intercept", "bs(x, df=4)[0]", "z", "Log(scale)")
+    said = [dict(cautions([f"weak:{j}" for j in which], names))["weak"] for which in ([1, 3], [1], [2, 3])]
+    assert ["ns(x, df=2)" in one for one in said] == [True, False, False]
+
+
 def test_the_summary_says_where_the_law_is_in_doubt() -> None:
     """Of the seeds here the wrong law is far off on all, and the right one on none."""
     schema = dps.Schema(x=dps.bounded(0, 1), t=dps.bounded(0.01, 9), e=dps.event())
