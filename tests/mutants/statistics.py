@@ -50,6 +50,15 @@ MUTANTS = (
         at="4-1",
     ),
     planted(
+        "far_scores of a design without an intercept: half of twice the largest",
+        "privacy/test_every_option.py::test_no_norm_is_passed_where_there_is_no_intercept[far_scores]",
+        (
+            "curator/statistics/glm.py",
+            "self.sensitivity = 2 * most",
+            "self.sensitivity = (2 if design.has_intercept else 1) * most",
+        ),
+    ),
+    planted(
         "slopes of margins are bounded as if no row had an offset",
         f"{OFFSET}[margin_scores]",
         (

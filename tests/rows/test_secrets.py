@@ -290,6 +290,10 @@ REFUSED: dict[str, Refused] = {
     "a plan of DuckDB with an operator that is not known": lambda folder: refuse_parsing(
         '[{"name": "ANOTHER"}]', "query"
     ),
+    "a plan of DuckDB that guesses types": lambda folder: refuse_parsing(
+        '[{"name": "PANDAS_SCAN"}]', "query"
+    ),
+    "a plan of DuckDB that parses a text": lambda folder: refuse_parsing('[{"name": "READ_CSV"}]', "query"),
     "a relation of a frame": by_duckdb("SELECT * FROM frame"),
     "a relation of a text file": by_duckdb("SELECT * FROM read_csv('{}')"),
     "a relation of an older version": lambda folder: _of_relation(SimpleNamespace(query=lambda *text: None)),
