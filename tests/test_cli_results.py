@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 from unittest.mock import Mock
@@ -23,6 +24,8 @@ from dpstats.cli import main
 from dpstats.cli.options import MODELS, parser
 from dpstats.cli.results import _point
 from dpstats.errors import SpecificationError
+from dpstats.results import Fit
+from dpstats.results.cautions import cautions
 from tests.test_cli import FORMULA, fit, folder  # noqa: F401 - a fixture
 
 NOT_OPTIONS = {"self", "formula", "data", "schema", "scale", "budget"}  # positions, or of another name
@@ -499,3 +502,24 @@ def test_names_with_a_blank_have_values_at_a_point() -> None:
     for lacks in ("temp=30 maker=HGST", "temp=30,a b=1 c=2"):
         with pytest.raises(SpecificationError, match="lacks one"):
             _point(Mock(spec=[]), lacks)
+
+
+@pytest.mark.parametrize("wanted", ["text", "html", "json", "csv"])
+def test_lives_and_forecasts_of_a_law_that_does_not_hold_say_so_in_every_format(
+    kept: Path,
+    capsys: pytest.CaptureFixture[str],
+    wanted: str,
+) -> None:
+    record = dps.load("drives.fit.json").record
+    told = {each.name: getattr(record, each.name) for each in fields(record) if each.init}
+    Fit(**{**told, "flags": cautions(("law",), ())}).save("doubted.json")
+    at = ",".join(f"{name}={record.schema[name].bounds[0]:g}" for name in record.covariates)
+    pd.DataFrame({**dict(each.split("=") for each in at.split(",")), "age": [1.0]}, index=[0]).to_csv(
+        "fleet.csv"
+    )
+    said = "failures come at other times than this distribution says"
+    for command in (f"life FIT --at {at} --format {wanted}", "forecast FIT fleet.csv --horizon 90"):
+        for kind, times in (("doubted", 1), ("drives.fit", 0)):
+            assert not main(command.replace("FIT", f"{kind}.json").split())
+            found = capsys.readouterr()
+            assert " ".join((found.out + found.err).split()).count(said) == times

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from dpstats._arguments import warn
 from dpstats.cli.files import new_file, public_table, write
 from dpstats.cli.parser import FORMATS
 from dpstats.cli.predict import rows_of
@@ -224,6 +225,8 @@ def _write(result: Any, options: argparse.Namespace, more: dict[str, Any] | None
     """Write a result to the screen or to a file, as the options say; `more` is of the table of a fit."""
     level = 0.95 if options.level is None else options.level
     wanted = options.format or _FORMAT_OF.get(options.out.suffix.lower() if options.out else "", "text")
+    for said in getattr(result, "cautions", ()) if wanted in ("json", "csv") else ():
+        warn(said)  # numbers alone have no place for it
     if wanted == "json":
         text = json.dumps(_plain(_content(result, level, more)), indent=1, ensure_ascii=False) + "\n"
     elif wanted == "csv":
