@@ -85,6 +85,22 @@ MUTANTS = (
         ("results/intervals.py", "half = critical(0.95) * sd", "half = critical(0.9) * sd"),
     ),
     planted(
+        "a level that is not one of some is taken for one of them",
+        "formula/test_design.py::test_a_level_against_the_others_is_a_term",
+        ("formula/reader.py", "(np.isin(code, codes) == inside)", "np.isin(code, codes)"),
+    ),
+    planted(
+        "effects of others are refused beside a number that enters by steps",
+        "results/test_glm_effects.py::test_others_have_effects_beside_what_enters_by_steps",
+        ("results/marginal_effects.py", "if 0 < len(rest) < len(names):", "if not rest:"),
+        ("results/marginal_effects.py", "return rest or names", "return names"),
+    ),
+    planted(
+        "a charge does not say who made it",
+        "ledger/test_charging.py::test_a_charge_says_who_made_it_if_that_was_given",
+        ("ledger/ledger.py", 'if self.charged_by else ""', 'if self.path is None else ""'),
+    ),
+    planted(
         "marks of which most are the best seem to be clipped",
         "models/test_clipped.py::test_responses_that_end_where_they_are_declared_to_are_no_caution",
         ("estimators/zoom.py", "> sure and (seen[beside] or seen.sum() == 1)", "> sure"),

@@ -252,10 +252,12 @@ def test_an_intercept_that_is_asked_for_is_told_by_the_life_of_usual_units() -> 
     """Nobody knows the life of a unit whose covariates are all 0, as of temperatures of an Arrhenius term."""
     model = dps.survreg("Surv(w, time, failed) ~ x", None, SCHEMA)
     low, high = SCHEMA["x"].bounds
-    with pytest.raises(dps.SpecificationError, match="the typical life less") as error:
+    with pytest.raises(dps.SpecificationError, match="the typical life, less the") as error:
         dps.plan(model, dps.approx(1, 1e-6), 1000, events=0.3, coef={"x": 5.0})
-    usual = float(str(error.value).split("life less ")[1].split(",")[0])
+    usual = float(str(error.value).split("less the ")[1].split()[0])
     assert abs(usual - 5 * (low + high) / 2) < 0.05 * 5 * (high - low)
+    with pytest.raises(dps.SpecificationError, match="about the log of the typical life; and events="):
+        dps.plan(model, dps.approx(1, 1e-6), 1000, events=0.3)
 
 
 def test_errors_shrink_with_rows_and_budgets_by_their_parts() -> None:
