@@ -79,7 +79,7 @@ def _beyond_the_check(record: Record, names: Sequence[str], failed: np.ndarray) 
     if not which:
         return ()
     return (
-        f"Extrapolated by the distribution: {', '.join(which)}. Its check sees nothing of fewer than "
+        f"Told by the distribution alone: {', '.join(which)}. Its check sees nothing of fewer than "
         f"{100 * unseen:.2g} % of the units (fit.law).",
     )
 

@@ -159,12 +159,10 @@ def test_all_rows_may_fail_where_some_have_no_weight(changes: dict[str, Any], sh
 
 def test_lives_beyond_what_the_check_of_the_law_sees_are_said_to_be_extrapolated() -> None:
     fit = known(law=Quantity(0.0, 0.02, 0.02))  # a share of 2.2 times that, of the half that fails
-    words = (
-        "Extrapolated by the distribution: B1, B99. Its check sees nothing of fewer than 2.2 % of the units"
-    )
+    words = "Told by the distribution alone: B1, B99. Its check sees nothing of fewer than 2.2 % of the units"
     assert words in said(fit.life(USE, failed=[0.01, 0.03, 0.5, 0.97, 0.99]))
-    assert "Extrapolated" not in said(fit.life(USE, failed=[0.03, 0.5]))
-    assert "Extrapolated" not in said(known().life(USE)) and "Extrapolated" not in said(capacitor().life(USE))
+    assert "Told by" not in said(fit.life(USE, failed=[0.03, 0.5]))
+    assert "Told by" not in said(known().life(USE)) and "Told by" not in said(capacitor().life(USE))
 
 
 def test_early_lives_of_two_modes_are_held_where_the_law_is_in_doubt() -> None:
