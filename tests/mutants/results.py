@@ -75,6 +75,11 @@ def late(model: str, case: str) -> Mutant:
 
 MUTANTS = (
     planted(
+        "laws that noise does not tell apart at a level are said to be those of another level",
+        "results/test_limits.py::test_laws_as_far_apart_as_limits_of_their_noise_are_told_apart",
+        ("results/survival_tables.py", "near = critical(level)", "near = critical((1 + level) / 2)"),
+    ),
+    planted(
         "limits of the share off the law allow for one contrast, and not for two",
         f"{LIMITS}[survreg law]",
         ("results/intervals.py", "critical((1 + level) / 2) * found.se", "critical(level) * found.se"),

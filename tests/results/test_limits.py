@@ -19,6 +19,7 @@ from dpstats.moments.linear import Quantity
 from dpstats.results.document import Document
 from dpstats.results.intervals import Estimate, positive, rsquared
 from dpstats.results.record import given
+from dpstats.results.survival_tables import contenders
 from dpstats.testing import SeededNoise, noise
 from tests.results.every import EVERY, MARGIN_AT, hazards, svm
 from tests.results.fits import USE, capacitor
@@ -181,6 +182,16 @@ def test_limits_of_a_number_are_quantiles_of_its_stated_error(found: Estimate, l
     told = np.array([halves(row, scale, level) for scale in SCALES])
     assert found.level == 0.95 and row.low < row.high
     assert np.nanmin(np.ptp(told, axis=1) / told.max(axis=1)) <= NEAR
+
+
+@pytest.mark.parametrize("level", [0.5, 0.95])
+@pytest.mark.parametrize(("far", "left"), [(0.99, ["lognormal", "loglogistic"]), (1.01, ["lognormal"])])
+def test_laws_as_far_apart_as_limits_of_their_noise_are_told_apart(
+    level: float, far: float, left: list[str]
+) -> None:
+    """Of noise of .6 and .8 in two likelihoods the difference has 1."""
+    rivals = (("lognormal", 5.0, 0.6), ("loglogistic", 5.0 - far * critical(level), 0.8))
+    assert contenders(capacitor(rivals=rivals).record, level) == left
 
 
 def test_all_numbers_that_are_released_have_limits() -> None:
