@@ -139,18 +139,35 @@ def unzoomed(count: int) -> Zoomed:
     return Zoomed(*(none,) * 7, *cells, none, pairs, pairs).among(np.zeros(count, dtype=bool))
 
 
-def in_cells(counts: Release, origin: np.ndarray, ends: bool = False) -> Zoomed:
-    """Where counts stand out, how many, and as `held` what share of the rows; nothing else is told.
-
-    But of counts that tell responses at the `ends`, how many those are.
-    """
-    lower, upper, visible = _visible(counts, _edges(counts, origin, ends))
+def in_cells(counts: Release, origin: np.ndarray) -> Zoomed:
+    """Where counts stand out, how many, and as `held` what share of the rows; nothing else is told."""
+    lower, upper, visible = _visible(counts, _edges(counts, origin))
     half = np.maximum((upper - lower) / 2, 2.0**-_OCTAVES)
     held = np.clip(counts.values[0].sum(axis=1), counts.sd, counts.n) / counts.n
     found = unzoomed(len(origin))
-    if ends:
-        found = replace(found, ended=_ended(counts, origin))
     return replace(found, center=(lower + upper) / 2, half=half, held=held, shares=visible * counts.values[0])
+
+
+def joined(counts: Release, origin: np.ndarray) -> tuple[Release, np.ndarray]:
+    """Counts as if responses at the `ends` were in the cells there, and shares of those at the two ends.
+
+    These are told where they surely are more than :data:`CUT` of all, and are 0 else. Of a few values, such
+    as marks, most may be the least or the largest. Then the two cells at that end hold no others, and cells
+    elsewhere do. Of numbers that bounds cut, either these hold some, or the end nearly all. At an end
+    where no responses stand out there are none: the noise of the cell is that of others.
+    """
+    cells, ends, *rest = counts.values
+    first = 0 if np.isnan(origin[-1]) else cells.shape[1] // 2  # in which responses may lie
+    own, least = cells[-1, first:], least_seen(counts.law, cells.size) * counts.sd
+    at_end, total = ends > least, max(own.sum() + ends.sum(), least)
+    beside = np.array([own[:2].sum(), own[-2:].sum()]) > math.sqrt(2) * least
+    sure = exceeded(counts.law, _FALSE_CUT) * counts.sd * math.hypot(1 - CUT, CUT * math.sqrt(len(own) + 1))
+    alone = not (own > least).any() and at_end.sum() == 1
+    cut = at_end & (ends - CUT * total > sure) & (beside | alone)
+    cells = cells.copy()
+    cells[-1, [first, -1]] += np.where(at_end, ends, 0.0)
+    sds = counts.sds[0], *counts.sds[2:]
+    return replace(counts, values=(cells, *rest), sds=sds), np.where(cut, np.minimum(ends / total, 1.0), 0.0)
 
 
 def zoom(
@@ -187,14 +204,14 @@ def zoom(
     origin = np.full(int(public["chosen"].sum()) + 1, np.nan)
     origin[-1] = -1.0 if low else np.nan
     asked = dict(public, ends=True, **{"lost": True} if lost else {})
-    counts = _counts(curator, plan.cost("cells"), asked, EQUAL_CELLS, origin)
-    found, close = _seen(counts, origin, low, ends=True), _held_by_a_quarter(counts)
-    found = replace(found, ended=_ended(counts, origin))
+    counts, ended = joined(_counts(curator, plan.cost("cells"), asked, EQUAL_CELLS, origin), origin)
+    found, close = _seen(counts, origin, low), _held_by_a_quarter(counts)
+    found.ended[-1] = ended
     close[-1] &= response
     if not close.any():
         return found, plan.cost("means", "octaves", "moments")
     close[-1] = True  # the response is looked at whenever any column is
-    fullest = tuple(part[close] for part in _fullest(counts, origin, ends=True))
+    fullest = tuple(part[close] for part in _fullest(counts, origin))
     counts, origin = _about_means(curator, plan, public, close, fullest, low)
     found, alike = found.replaced(close, _seen(counts, origin, low)), _near(counts, _edges(counts, origin))[1]
     if not alike[:-1].any():  # residuals of the response are counted later
@@ -246,35 +263,12 @@ def _counts(curator: Curator, cost: float, public: dict[str, Any], cells: int, o
     return curator.release("reach_counts", cost, cells=cells, origin=origin, **public)
 
 
-def _edges(counts: Release, origin: np.ndarray, ends: bool = False) -> np.ndarray:
-    """Of the cells of each column, shape (m, cells + 1); of the response, whether its `ends` have cells."""
+def _edges(counts: Release, origin: np.ndarray) -> np.ndarray:
+    """Of the cells of each column, shape (m, cells + 1)."""
     cells = counts.values[0].shape[1]
-    away = 2.0 ** (1 - np.arange(cells // 2))
-    octaves = np.clip(origin[:, None] + np.concatenate([-away, [0.0], away[::-1]]), -1, 1)
-    edges = np.where(np.isnan(origin)[:, None], np.linspace(-1, 1, cells + 1), octaves)
-    if ends:
-        edges[-1, [_first(counts, origin) + 1, -2]] = -1.0, 1.0
-    return edges
-
-
-def _first(counts: Release, origin: np.ndarray) -> int:
-    """The first cell in which responses may lie, of equal ones or of octaves from the lower end."""
-    return 0 if np.isnan(origin[-1]) else counts.values[0].shape[1] // 2
-
-
-def _ended(counts: Release, origin: np.ndarray) -> np.ndarray:
-    """Shares of the responses at the lower and the upper end of the box, shape (m, 2); see :class:`Zoomed`.
-
-    Of a few values, such as marks, most may be the least or the largest. Then no cell beside that end holds
-    any, and others do. Of numbers that bounds cut, either that cell holds some, or the end nearly all.
-    """
-    cells, found = counts.values[0][-1, _first(counts, origin) :], np.zeros((len(origin), 2))
-    seen = cells > least_seen(counts.law, cells.size) * counts.sd
-    sure = exceeded(counts.law, _FALSE_CUT) * counts.sd * math.hypot(1 - CUT, CUT * math.sqrt(len(cells) - 1))
-    for side, (end, beside) in enumerate(((0, 1), (-1, -2))):
-        if cells[end] - CUT * cells.sum() > sure and (seen[beside] or seen.sum() == 1):
-            found[-1, side] = min(cells[end] / cells.sum(), 1.0)
-    return found
+    ends = 2.0 ** (1 - np.arange(cells // 2))
+    octaves = np.clip(origin[:, None] + np.concatenate([-ends, [0.0], ends[::-1]]), -1, 1)
+    return np.where(np.isnan(origin)[:, None], np.linspace(-1, 1, cells + 1), octaves)
 
 
 def least_seen(law: str, size: int) -> float:
@@ -293,14 +287,12 @@ def _visible(
     return np.where(found, edges[rows, first], -1.0), np.where(found, edges[rows, last], 1.0), visible
 
 
-def _fullest(
-    counts: Release, origin: np.ndarray, ends: bool = False
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _fullest(counts: Release, origin: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Middle and half-width of the cells side by side where most rows are seen, or of all cells seen.
 
     And what rows that are seen elsewhere add to a sum of values in half-widths, clipped there.
     """
-    edges = _edges(counts, origin, ends)
+    edges = _edges(counts, origin)
     lower, upper, visible = _visible(counts, edges)
     rows, columns = np.where(visible, counts.values[0], 0.0), np.arange(len(edges))
     run = np.cumsum(np.diff(visible, axis=1, prepend=False), axis=1)  # cells side by side, all seen or none
@@ -355,8 +347,8 @@ def _near(counts: Release, edges: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return np.hstack([inner[:, ::-1], inner]), away_from_most.any(axis=1) & ~apart.any(axis=1)
 
 
-def _seen(counts: Release, origin: np.ndarray, low: bool, ends: bool = False) -> Zoomed:
-    edges = _edges(counts, origin, ends)
+def _seen(counts: Release, origin: np.ndarray, low: bool) -> Zoomed:
+    edges = _edges(counts, origin)
     total = _total(counts)
     _, _, visible = _visible(counts, edges)
     near = _near(counts, edges)[0] | np.isnan(origin)[:, None]
@@ -365,7 +357,7 @@ def _seen(counts: Release, origin: np.ndarray, low: bool, ends: bool = False) ->
     cells = np.where(visible, counts.values[0], 0.0)
     seen = cells.sum(axis=1)
     rest = total - seen + SURE * counts.sd * math.sqrt(cells.shape[1] - 1)
-    narrow = np.isnan(origin) | (upper - lower <= 2 / EQUAL_CELLS)
+    narrow = upper - lower <= 2 / EQUAL_CELLS
     some, found = seen > 0, seen > _MOST * np.clip(total, counts.sd, counts.n)
     reach = np.where(some, FARTHER * np.maximum(upper - origin, origin - lower), 2.0)
     ends = found & ~np.isnan(origin)  # those of equal cells are the box's
@@ -410,7 +402,7 @@ def _counted(counts: Release) -> np.ndarray:
         valid, lost = total[-1] + counts.values[1][0], counts.values[1][1]
         rows = max(valid + lost, counts.sd)
         share = min(max(valid / rows, 0.0), 1.0)
-        sd = counts.sd / rows * math.hypot(share, (1 - share) * math.sqrt(cells + 1))
+        sd = counts.sd / rows * math.hypot(share, (1 - share) * math.sqrt(cells + 3))
         return np.tile([share, sd], (len(total), 1))
     noise = counts.sd * math.sqrt(cells / max(len(total) - 1, 1))  # of covariates' common total
     found = np.column_stack([total, np.full(len(total), noise)]) / counts.n

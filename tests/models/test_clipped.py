@@ -10,7 +10,7 @@ import pytest
 import dpstats as dps
 from dpstats.budget import Budget
 from dpstats.curator import Release
-from dpstats.estimators.zoom import CUT, EQUAL_CELLS, _ended
+from dpstats.estimators.zoom import CUT, EQUAL_CELLS, joined
 from dpstats.testing import SeededNoise, noise
 
 N, BUDGET, X = 20_000, dps.approx(1, 1e-6), dps.bounded(-3, 3)
@@ -105,23 +105,35 @@ def test_responses_that_end_where_they_are_declared_to_are_no_caution() -> None:
         assert not told(coxph(rows, dps.bounded(0.1, 20)), seed)
 
 
+@pytest.mark.parametrize("at", [-0.95, -0.878, 0.878, 0.95])
+def test_responses_near_an_end_of_a_wide_box_are_told_as_well_as_elsewhere(at: float) -> None:
+    """In one of the two outermost cells of first counts, bounds 150 sds wide."""
+    rng = np.random.default_rng(11)
+    x = rng.normal(size=3230).clip(-3, 3)
+    rows = pd.DataFrame({"x": x, "y": x + rng.normal(size=3230)})
+    model = ols(rows, dps.bounded(-105 * (1 + at), 105 * (1 - at)))
+    for seed in range(8):
+        with noise(SeededNoise(seed)):
+            fit = model.fit(dps.approx(0.6, 1e-6))
+        assert not fit.flags and (fit.bse < 12 / np.sqrt(3230)).all()
+
+
 @pytest.mark.parametrize("law", ["gaussian", "laplace"])
 @pytest.mark.parametrize(("share", "least", "most"), [(CUT, 0.0, 0.001), (CUT + 0.2, 0.9, 1.0)])
 def test_noise_tells_of_a_quarter_of_the_rows_in_one_fit_of_a_thousand(
     law: str, share: float, least: float, most: float
 ) -> None:
     rng, sd, draws = np.random.default_rng(10), 10.0, 10_000
-    rows = np.full(EQUAL_CELLS, (1 - share) * 1000 / (EQUAL_CELLS - 1))
+    cells = EQUAL_CELLS + 2
+    rows = np.full(cells, (1 - share) * 1000 / (cells - 1))
     rows[-1] = share * 1000
-    rows[-2] += 1000  # seen for sure
+    rows[-3] += 1000  # the cell at the upper end, seen for sure
     rows[-1] += 1000 * share / (1 - share)
-    errors = rng.normal(size=(draws, EQUAL_CELLS)) if law == "gaussian" else None
-    errors = rng.laplace(size=(draws, EQUAL_CELLS)) / np.sqrt(2) if errors is None else errors
-    found = [
-        _ended(
-            Release("reach_counts", (one[None],), sd, 2.0, dps.gdp(1), 2000, "replace", law, (one[None],)),
-            np.array([np.nan]),
-        ).any()
-        for one in rows + sd * errors
-    ]
+    errors = rng.normal(size=(draws, cells)) if law == "gaussian" else None
+    errors = rng.laplace(size=(draws, cells)) / np.sqrt(2) if errors is None else errors
+    found = []
+    for one in rows + sd * errors:
+        values = one[None, :-2], one[-2:]
+        release = Release("reach_counts", values, sd, 2.0, dps.gdp(1), 2000, "replace", law, values)
+        found.append(joined(release, np.array([np.nan]))[1].any())
     assert least <= np.mean(found) <= most + 3 * np.sqrt(most * (1 - most) / draws)

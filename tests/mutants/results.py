@@ -108,7 +108,7 @@ MUTANTS = (
     planted(
         "marks of which most are the best seem to be clipped",
         "models/test_clipped.py::test_responses_that_end_where_they_are_declared_to_are_no_caution",
-        ("estimators/zoom.py", "> sure and (seen[beside] or seen.sum() == 1)", "> sure"),
+        ("estimators/zoom.py", "> sure) & (beside | alone)", "> sure)"),
     ),
     planted(
         "flags of which nearly all are a yes seem to be clipped",

@@ -106,7 +106,7 @@ class ColumnMeans(_Columns):
         return (each_row(columns),)
 
 
-_MOST_CELLS = 126  # numbered by bytes with a sign
+_MOST_CELLS = 124  # numbered by bytes with a sign, and four more beside
 # of a half-width, from which on a value is at an end, as rounding leaves one that is declared to be there
 _AT_END = 1 - 2.0**-20
 
@@ -200,8 +200,9 @@ class ReachCounts(_Reach):
     event, and that of rows which are meant to count, as the subset and the unit's choice leave them, and are
     not valid. They are released by themselves, shape (2,).
 
-    Where it is asked how many responses are at the `ends`, the first cell of the response that may hold any
-    and the last are of values at an end of the box or beyond, and each cell beside them reaches up to it.
+    Where it is asked how many responses are at the `ends`, those at the lower end of the box and those at the
+    upper, or beyond, are in none of these cells, but in two of their own, which are released before those of
+    lost rows, shape (2,).
 
     Where both sides count together, h = cells, and a row counts in cell j if 2^(j - h + 1) <= |a - origin| <
     2^(j - h + 2), in cell 0 where a is nearer, and in the last if it is 2 away.
@@ -219,7 +220,7 @@ class ReachCounts(_Reach):
     lost : bool
         Whether it is asked how many rows cannot be used.
     ends : bool
-        Whether it is asked how many responses are at the ends, those of equal cells or of octaves from -1.
+        Whether it is asked how many responses are at the ends.
 
     Notes
     -----
@@ -255,14 +256,12 @@ class ReachCounts(_Reach):
             raise ValueError("columns of equal cells come first")
         if cells % 2 or not 2 <= cells <= _MOST_CELLS:
             raise ValueError(f"cells must be an even number up to {_MOST_CELLS}")
-        self._first = 0 if self._even == self._count else cells // 2  # that the response may lie in
-        if ends and (together or cells - self._first < 4 or (self._first and origin[-1] != -1)):
-            raise ValueError("ends are told of equal cells, or octaves from -1 to one side, four or more")
         self._cells, self._origin, self._lost, self._ends = cells, origin, lost, ends
         own = Part(np.ones(1), np.ones(cells))
-        self.parts = (own,) * (self._count - 1) + (Part(np.ones(1), np.ones(cells + 2 * lost)),)
+        self._more = 2 * ends + 2 * lost
+        self.parts = (own,) * (self._count - 1) + (Part(np.ones(1), np.ones(cells + self._more)),)
         self.sensitivity, self.sensitivity_l1 = math.sqrt(2 * self._count), 2.0 * self._count
-        self.ranges = np.ones(cells * self._count + 2 * lost)
+        self.ranges = np.ones(cells * self._count + self._more)
 
     def counted(self, block: Block) -> np.ndarray:
         return block.kept if self._lost else block.ok
@@ -270,15 +269,15 @@ class ReachCounts(_Reach):
     def factors(self, block: Block, scratch: Scratch) -> tuple[Factor, ...]:
         counted = [block.ok] * (self._count - 1) + [events(block, scratch) == 1.0]
         columns = self._boxed(block, scratch)
-        ends = columns[-1] <= -_AT_END, columns[-1] >= _AT_END
+        ends = (columns[-1] <= -_AT_END, columns[-1] >= _AT_END) if self._ends else ()
         cells = scratch("cells", *columns.shape, dtype=np.int8)
         self._equal(columns[: self._even], cells[: self._even])
         self._octaves(columns[self._even :], cells[self._even :], scratch)
-        if self._ends:
-            np.clip(cells[-1], self._first + 1, self._cells - 2, out=cells[-1])
-            cells[-1][ends[0]], cells[-1][ends[1]] = self._first, self._cells - 1
+        for side, rows in enumerate(ends):
+            cells[-1][rows] = self._cells + side
         if self._lost:
-            cells[-1] = np.where(counted[-1], cells[-1], np.where(block.ok, self._cells, self._cells + 1))
+            last = self._cells + self._more - 1
+            cells[-1] = np.where(counted[-1], cells[-1], np.where(block.ok, last - 1, last))
             counted[-1] = block.kept
         return tuple(Factor(rows[:, None], column) for rows, column in zip(counted, cells, strict=True))
 
@@ -311,8 +310,8 @@ class ReachCounts(_Reach):
         np.copyto(cells, self._cells - 1, where=last)
 
     def unpack(self, vector: np.ndarray) -> tuple[np.ndarray, ...]:
-        ends = self._cells * self._count
-        return vector[:ends].reshape(self._count, -1), *[vector[ends:]] * self._lost
+        size = self._cells * self._count
+        return vector[:size].reshape(self._count, -1), *vector[size:].reshape(-1, 2)
 
 
 class RowsApart(_Reach):

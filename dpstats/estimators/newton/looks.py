@@ -11,7 +11,7 @@ from dpstats.curator import Curator, Release
 from dpstats.estimators.columns import zoom_in
 from dpstats.estimators.engine.plan import Plan
 from dpstats.estimators.newton.problem import Problem
-from dpstats.estimators.zoom import EQUAL_CELLS, Zoomed, in_cells
+from dpstats.estimators.zoom import EQUAL_CELLS, Zoomed, in_cells, joined
 from dpstats.moments.noisy import SEEN
 
 OCTAVES = 12  # of the distance from a mean, in which rows are counted
@@ -75,7 +75,8 @@ def at_once(curator: Curator, costs: Plan, octaves: float, problem: Problem) -> 
         ),
         ("column_means", first, public),
     )
-    seen = in_cells(counts, start, ends=True)
+    counts, ended = joined(counts, start)
+    seen = in_cells(counts, start)
     zoomed = seen.among(chosen)
     center, half = _boxes(problem, zoomed, chosen)
     middle = whole + width * means.values[0] / means.n / seen.held.mean()
@@ -86,7 +87,7 @@ def at_once(curator: Curator, costs: Plan, octaves: float, problem: Problem) -> 
         ("reach_counts", octaves, near),
     )
     zero = np.zeros(len(problem.lower), bool)
-    return Looks(center, half, reach, near["origin"], zero, zoomed.varies, seen.ended[-1], means, found)
+    return Looks(center, half, reach, near["origin"], zero, zoomed.varies, ended, means, found)
 
 
 def _looked_for(problem: Problem) -> tuple[dict[str, Any], np.ndarray]:
