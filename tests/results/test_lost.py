@@ -17,7 +17,16 @@ from tests.results.fits import STRESS, USE, capacitor
 from tests.results.test_kinds import OF_RECORD, OF_TERMS, arguments
 
 # what is made of other releases than the coefficients, and draws that a user asks for
-OTHERS = ("at_alpha", "ridge_path", "moments", "rsquared", "dispersion", "compare_dists", "proportional_test")
+OTHERS = (
+    "at_alpha",
+    "ridge_path",
+    "moments",
+    "rsquared",
+    "rsquared_adj",
+    "dispersion",
+    "compare_dists",
+    "proportional_test",
+)
 LIMITS = (("conf_low", "conf_high"), ("mean_ci_lower", "mean_ci_upper"), ("pred_low", "pred_high"))
 WHOLE = {-np.inf, -1.0, 0.0}, {1.0, np.inf}  # of numbers, chances and what is between two chances
 
