@@ -1,16 +1,21 @@
 """The ledger that fits charge where they are given none, and a fit that is charged twice."""
 
 import asyncio
+import sys
 import threading
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import nullcontext
+from contextvars import copy_context
 from pathlib import Path
+from types import FrameType
 
 import pytest
 
 import dpstats as dps
+from benchmarks.ledger_stress import FORK
 from dpstats.errors import BudgetError, LedgerError
-from dpstats.ledger import current
+from dpstats.ledger import current, default
 
 PLANT = dps.datasets.load("ccpp")
 SMALL = dps.zcdp(0.01)
@@ -127,6 +132,85 @@ def test_a_thread_that_entered_none_charges_what_another_entered() -> None:
     assert len(ledger.entries()) == 1
     ledger.__exit__()
     assert current() is None
+
+
+def interrupted(run: Callable[[], object], step: int, other: Callable[[], object]) -> bool:
+    """Run one thing and, before its step of this number, another; say whether it came to that."""
+    steps = iter(range(step + 1))
+    before = sys.gettrace()
+
+    def trace(frame: FrameType, event: str, what: object) -> object:
+        if frame.f_code.co_filename != default.__file__:
+            return None
+        frame.f_trace_opcodes = True
+        if event == "opcode" and next(steps, None) == step:
+            other()
+        return trace
+
+    sys.settrace(trace)
+    try:
+        run()
+    finally:
+        sys.settrace(before)
+    return next(steps, None) is None
+
+
+@pytest.mark.parametrize("same", [False, True])
+def test_a_thread_that_leaves_while_another_does_leaves_its_own_block(same: bool) -> None:
+    """At whichever step of leaving or looking the other comes in between; contexts stand for threads."""
+    ledgers = [dps.Ledger(f"{name}.ledger", total=dps.zcdp(1)) for name in "ab"]
+    first, second = (ledgers[0], ledgers[0]) if same else ledgers
+    for what in (lambda: second.__exit__(), current):
+        for step in range(1000):
+            other = copy_context()
+            other.run(first.__enter__)
+            second.__enter__()
+            came = interrupted(what, step, lambda other=other, first=first: other.run(first.__exit__))
+            if what is current:
+                second.__exit__()
+            if not came:
+                other.run(first.__exit__)
+            assert current() is None
+            if not came:
+                break
+        assert 10 < step < 999
+
+
+@pytest.mark.parametrize("used", [True, False])
+@pytest.mark.parametrize("inside", [True, False])
+def test_a_process_that_is_forked_is_inside_no_block_of_another_thread(used: bool, inside: bool) -> None:
+    """Nobody can leave it there; where nothing else is named fits charge its ledger, rather than none."""
+    mine, other, own = (dps.Ledger(f"{n}.ledger", total=dps.zcdp(1)) for n in ("mine", "other", "own"))
+    dps.use_ledger(mine if used else None)
+    entered, done = threading.Event(), threading.Event()
+
+    def hold() -> None:
+        with other:
+            entered.set()
+            done.wait(60)
+
+    def work() -> None:
+        assert current() is (own if inside else mine if used else other)
+        if inside:
+            own.__exit__()
+        assert current() is (mine if used else other)
+        fit()
+        dps.use_ledger(None)
+        assert current() is None
+
+    thread = threading.Thread(target=hold)
+    thread.start()
+    entered.wait(60)
+    with own if inside else nullcontext():
+        process = FORK.Process(target=work)
+        process.start()
+        process.join(60)
+    assert current() is other
+    done.set()
+    thread.join()
+    assert process.exitcode == 0
+    assert [len(one.entries()) for one in (mine, other, own)] == [int(used), int(not used), 0]
+    assert current() is (mine if used else None)
 
 
 def test_tasks_charge_the_ledgers_that_they_entered() -> None:
