@@ -114,7 +114,9 @@ def _held_by_arrow(dtype: pa.DataType) -> str:
     for held, tests in _ARROW.items():
         if any(test(dtype) for test in tests):
             return held
-    return f"values of the type {dtype}"
+    # its kind alone: names of a struct's fields may be keys that stood in cells
+    name = dtype.extension_name if isinstance(dtype, pa.BaseExtensionType) else str(dtype).partition("<")[0]
+    return f"values of the type {name}"
 
 
 _ARROW = {

@@ -299,6 +299,7 @@ REFUSED: dict[str, Refused] = {
     "a relation of an older version": lambda folder: _of_relation(SimpleNamespace(query=lambda *text: None)),
     "a disk without room": no_room,
     "a table with more rows than it had": other_rows,
+    "a type with names of fields": lambda folder: opened(nested(STRUCT)),
     "a template of a number": lambda folder: template([FRAME]),
     "a template of no columns": lambda folder: template({}),
     "a template of one name": of_template(f"x;{WORD}\n1;2\n"),
@@ -307,6 +308,34 @@ REFUSED: dict[str, Refused] = {
     "a template that fails": lambda folder: template(Stream()),
 }
 """What is given, by a word or two; none of it has a secret for a name that the user chose."""
+
+
+STRUCT = pa.struct({WORD: pa.int8()})
+
+
+def nested(kind: pa.DataType) -> pa.Table:
+    """A table with a column of this type, whose names of fields Arrow took from keys in cells."""
+    return pa.table(COLUMNS | {"x": pa.nulls(3, kind)})
+
+
+@pytest.mark.parametrize(
+    ("kind", "named"),
+    [
+        (STRUCT, "struct"),
+        (pa.list_(STRUCT), "list"),
+        (pa.list_(STRUCT, 2), "fixed_size_list"),
+        (pa.map_(pa.string(), STRUCT), "map"),
+        (pa.dense_union([pa.field(WORD, pa.int8())]), "dense_union"),
+        (pa.dictionary(pa.int8(), STRUCT), "struct"),
+        (pa.fixed_shape_tensor(pa.int8(), [1], [WORD]), "arrow.fixed_shape_tensor"),
+    ],
+)
+def test_of_a_type_that_is_refused_the_kind_alone_is_told(kind: pa.DataType, named: str) -> None:
+    table = nested(kind)
+    for data in (table, {name: table[name] for name in COLUMNS}):
+        with pytest.raises(DataError, match=f"the column holds values of the type {named}; give numbers$"):
+            opened(data)
+    assert f"# x holds values of the type {named}: give" in template(table)
 
 
 def raised(refused: Refused, folder: Path) -> str:
