@@ -388,7 +388,15 @@ def head(connection: sqlite3.Connection, path: Path) -> tuple[str, Budget, str]:
     if kept and digest != _digest("", row):
         raise ValueError
     dataset, total, created = row
-    return dataset, from_dict(json.loads(total)), created
+    return dataset, _budget(total), created
+
+
+def _budget(text: str) -> Budget:
+    """A budget from its text; ValueError if it is none."""
+    try:
+        return from_dict(json.loads(text))
+    except (BudgetError, AttributeError):  # of what is no mapping
+        raise ValueError from None
 
 
 def _format(connection: sqlite3.Connection) -> int:
@@ -428,13 +436,17 @@ def upgrade(connection: sqlite3.Connection) -> None:
 
 
 def verify(connection: sqlite3.Connection) -> None:
-    """ValueError unless pages and indexes are sound, none is missing, and all digests and sums are right."""
+    """ValueError unless pages and indexes are sound, no charge is missing, and what each says can be right.
+
+    That is its digest, its budget, its sum, and that it costs something.
+    """
     sound = connection.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
     spent: Amount | None = None
     count = 0
-    for count, (seq, _, _, _, cost, after, *_) in enumerate(_rows(connection), 1):
-        spent = from_text(cost) if spent is None else add(spent, from_text(cost))
-        sound &= seq == count and to_text(spent) == after and "-" not in cost
+    for count, row in enumerate(_rows(connection), 1):
+        entry, cost, after = _entry(row), row[4], row[5]
+        spent = entry.cost if spent is None else add(spent, entry.cost)
+        sound &= entry.seq == count and to_text(spent) == after and "-" not in cost and any(entry.cost)
     made = connection.execute("SELECT seq FROM sqlite_sequence WHERE name = 'charges'").fetchone() or (0,)
     if not sound or made != (count,):
         raise ValueError
@@ -489,7 +501,7 @@ def _entry(row: tuple[Any, ...]) -> Entry:
     return Entry(
         seq,
         at,
-        from_dict(json.loads(budget)),
+        _budget(budget),
         bool(gaussian),
         from_text(cost),
         from_text(spent),

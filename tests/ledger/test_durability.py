@@ -327,6 +327,46 @@ def test_a_refund_in_a_ledger_of_an_earlier_format_is_damage(old: Path) -> None:
         dps.Ledger(old)
 
 
+NO_BUDGETS = (
+    "null",
+    "[]",
+    '"zcdp"',
+    "{",
+    '{"kind": "zcdp", "rho": NaN}',
+    '{"kind": "zcdp", "rho": -1}',
+    '{"kind": "zcdp", "rho": null}',
+)
+
+
+@pytest.mark.parametrize("what", NO_BUDGETS)
+@pytest.mark.parametrize("where", ["ledger SET total", "charges SET budget"])
+def test_a_budget_of_an_earlier_format_that_is_none_is_damage(old: Path, what: str, where: str) -> None:
+    """Also that of a charge between others, of which no sum is made."""
+    only = " WHERE seq = 2" if where.startswith("charges") else ""
+    ledger = dps.Ledger(old)
+    damage(old, "DROP TRIGGER no_change", f"UPDATE {where} = '{what}'{only}")
+    before = old.read_bytes()
+    for ask in (lambda: dps.Ledger(old), ledger.entries, lambda: ledger.charge(dps.zcdp(0.01), **FOR)):
+        with pytest.raises(LedgerError, match="fleet.ledger is damaged"):
+            ask()
+    assert old.read_bytes() == before
+
+
+@pytest.mark.parametrize("zero", ["0", "0,0"])
+def test_a_charge_of_an_earlier_format_that_costs_nothing_is_damage(old: Path, zero: str) -> None:
+    """Though all sums are right; no budget is so small."""
+    damage(
+        old,
+        "DROP TRIGGER no_change",
+        "DROP TRIGGER no_refund",
+        "DELETE FROM charges WHERE seq > 1",
+        "UPDATE sqlite_sequence SET seq = 1",
+        f"UPDATE charges SET cost = '{zero}', spent = '{zero}'",
+    )
+    with pytest.raises(LedgerError, match="fleet.ledger is damaged"):
+        dps.Ledger(old)
+
+
 def test_a_kill_while_a_ledger_is_brought_up_to_date_loses_and_adds_no_charge(old: Path) -> None:
     """At each statement of it, where SQLite has written into the file what it cannot keep in mind."""
     made, half, settle = [], 0, store._settle
