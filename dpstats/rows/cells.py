@@ -163,7 +163,8 @@ def of_pandas(values: Any) -> Column:
     if isinstance(values, pd.arrays.NumpyExtensionArray) or isinstance(dtype, np.dtype | pd.SparseDtype):
         return of_numpy(np.asarray(values))
     if isinstance(dtype, pd.CategoricalDtype):
-        return Coded(of_pandas(dtype.categories.array), np.asarray(values.codes))
+        known = dtype.categories.array
+        return Coded(of_pandas(known) if len(known) else Texts(pa.nulls(0)), np.asarray(values.codes))
     if isinstance(dtype, pd.StringDtype) and dtype.storage == "python":
         return Objects(np.asarray(values, dtype=object))
     return of_arrow(pa.array(values))

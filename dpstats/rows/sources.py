@@ -79,7 +79,8 @@ def held(dtype: Any) -> str:
     if isinstance(dtype, pa.DataType):
         return _held_by_arrow(dtype)
     if isinstance(dtype, pd.CategoricalDtype):
-        return held(dtype.categories.dtype)
+        # without one all cells are missing, and pandas has given it a type by how they are missing
+        return held(dtype.categories.dtype) if len(dtype.categories) else "texts"
     if isinstance(dtype, pd.ArrowDtype):
         return _held_by_arrow(dtype.pyarrow_dtype)
     if isinstance(dtype, pd.SparseDtype):

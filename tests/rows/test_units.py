@@ -348,6 +348,33 @@ def test_a_column_of_floats_is_no_column_of_ids(values, held):
         open_rows(data, SCHEMA.unit("serial", max_rows=1), ["x"])
 
 
+NO_CATEGORY = [pd.Categorical(cells) for cells in ([None, None], [np.nan] * 2, [pd.NaT] * 2)]
+
+
+@pytest.mark.parametrize(
+    "missing", [*NO_CATEGORY, pd.Categorical([None] * 2, categories=pd.Index([], object))]
+)
+@pytest.mark.parametrize("other", [[1, 2], ["a", "b"]])
+def test_ids_of_a_category_that_are_all_missing_are_nobodys(missing, other):
+    """A record with an id would give the category another type, and is to decide about no error."""
+    kept, others = (pd.DataFrame({"x": 0.5, "serial": ids}) for ids in (missing, pd.Categorical(other)))
+    schema = SCHEMA.unit("serial", max_rows=1)
+    for data, weigh in (
+        (kept, [False] * 2),
+        (dict(kept), [False] * 2),
+        ([kept, others], [False, False, True, True]),
+    ):
+        rows = open_rows(data, schema, ["x"])
+        assert np.concatenate([block[WEIGHS] for block in rows.blocks()]).tolist() == weigh
+
+
+@pytest.mark.parametrize("missing", NO_CATEGORY)
+def test_cells_of_a_category_that_are_all_missing_are_missing(missing):
+    """Whatever is declared, also where pandas has made it a category of dates."""
+    (block,) = open_rows(pd.DataFrame({"x": missing, "g": missing}), SCHEMA, ["x", "g"]).blocks()
+    assert np.isnan(block["x"]).all() and (block["g"] == -1).all()
+
+
 def test_without_a_unit_no_row_is_looked_at():
     assert WEIGHS not in next(open_rows(FRAME, SCHEMA, NAMES).blocks())
 
