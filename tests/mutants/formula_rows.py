@@ -23,6 +23,11 @@ MUTANTS = (
         ),
     ),
     planted(
+        "an error shows names of fields, which may be keys that stood in cells",
+        "rows/test_secrets.py::test_no_error_quotes_a_cell_or_a_label",
+        ("rows/sources.py", 'str(dtype).partition("<")[0]', "str(dtype)"),
+    ),
+    planted(
         "an error shows the cells of which a column was made",
         "rows/test_secrets.py::test_no_error_quotes_a_cell_or_a_label",
         ("rows/sources.py", "not {type(column).__name__}{remedy}", "not {column!r}{remedy}"),
