@@ -134,7 +134,9 @@ def _of_object(cell: Any, variable: Variable) -> str:
 
 
 BANNER = "NOT PRIVATE: exact counts, and cells of the data. DO NOT PUBLISH."
-_MANY = 1 / 4  # of the values of a variable, as of responses of which a fit says that they are clipped
+_MANY = (
+    1 / 4
+)  # of the values of a variable: half of what a fit says of its responses, as data holders see cells
 _EXAMPLES = 3  # spellings that are shown of each reason
 _LONGEST = 24  # characters of one
 _AS_NUMBERS = "a text with marks between its digits: write the column as numbers"  # in a file that has types

@@ -39,7 +39,7 @@ UNSEEN_SD = 1 / 3
 LEAST_VARIANCE = 1e-3
 # share of the responses at one end of their bounds or beyond, more than which is told, and the chance that
 # noise alone tells it: a line of clipped responses is about as much too flat
-CUT, _FALSE_CUT = 1 / 4, 0.001
+CUT, _FALSE_CUT = 1 / 2, 0.001
 # a column seen in one cell alone may have so many noise sds of rows elsewhere, rare values far away
 HIDDEN = 1.5
 
@@ -160,8 +160,9 @@ def joined(counts: Release, origin: np.ndarray) -> tuple[Release, np.ndarray]:
     first = 0 if np.isnan(origin[-1]) else cells.shape[1] // 2  # in which responses may lie
     own, least = cells[-1, first:], least_seen(counts.law, cells.size) * counts.sd
     at_end, total = ends > least, max(own.sum() + ends.sum(), least)
-    beside = np.array([own[:2].sum(), own[-2:].sum()]) > math.sqrt(2) * least
-    sure = exceeded(counts.law, _FALSE_CUT) * counts.sd * math.hypot(1 - CUT, CUT * math.sqrt(len(own) + 1))
+    certain = exceeded(counts.law, _FALSE_CUT) * counts.sd
+    beside = np.array([own[:2].sum(), own[-2:].sum()]) > math.sqrt(2) * certain
+    sure = certain * math.hypot(1 - CUT, CUT * math.sqrt(len(own) + 1))
     alone = not (own > least).any() and at_end.sum() == 1
     cut = at_end & (ends - CUT * total > sure) & (beside | alone)
     cells = cells.copy()

@@ -30,6 +30,7 @@ from dpstats.results.table import Column, Facts, Table, figures, in_unit, level_
 
 POINTS = 301  # of the normal law: its quantiles at even steps of probability
 _LEAST = 1e-12  # a number of failures, or of units that stand, that is none but for rounding
+_NONE = 1e-3  # a number of failures that is none
 
 
 @dataclass(frozen=True, slots=True)
@@ -323,10 +324,13 @@ def forecast(record: Record, fleet: Fleet, ends: np.ndarray, level: float) -> Fo
     _warn_beyond(record, fleet, float(ends[-1]))
     rests = quantities.hidden(record, fleet.at) & (fleet.units > 0)
     warn_of_lost(rests, "so that of the fleet no number is expected", "fleet")
-    until = [_failed(record, fleet, end) for end in ends]
-    chances, sums = until[0]
-    steps = zip(until, [(0 * chances, 0 * sums), *until[:-1]], strict=True)
-    of_periods = [(chance - before, gradient - other) for (chance, gradient), (before, other) in steps]
+    until = [_failed(record, fleet, end, level) for end in ends]
+    chances, sums, _ = until[0]
+    steps = zip(until, [(0 * chances, 0 * sums, False), *until[:-1]], strict=True)
+    of_periods = [
+        (chance - before, gradient - other, lost or was_lost)
+        for (chance, gradient, lost), (before, other, was_lost) in steps
+    ]
     one, all_until = (_counts(record, fleet, each) for each in (of_periods, until))
     (conf_low, conf_high), (pred_low, pred_high) = one.of_mean(level), one.of_number(level)
     low, high = all_until.of_number(level)
@@ -348,17 +352,27 @@ def forecast(record: Record, fleet: Fleet, ends: np.ndarray, level: float) -> Fo
     return Forecast(pd.DataFrame(columns), float(fleet.units.sum()), level, facts, record.time_unit)
 
 
-def _failed(record: Record, fleet: Fleet, end: float) -> tuple[np.ndarray, np.ndarray]:
-    """Return each unit's chance to have failed by `end`, and the gradient of the sum of all, shape (k,)."""
+def _failed(record: Record, fleet: Fleet, end: float, level: float) -> tuple[np.ndarray, np.ndarray, bool]:
+    """Return each unit's chance to have failed by `end`, and the gradient of the sum of all, shape (k,).
+
+    And whether units that seem sure to stand, or to fail, are not: then the sum tells nothing, as the error
+    of such a chance is lost in rounding.
+    """
     asked = np.full(len(fleet.ages), end)
     centre, gradient = quantities.log_conditional_hazard(record, fleet.at, fleet.ages, asked)
-    hazard = np.exp(centre)
-    return -np.expm1(-hazard), (fleet.units * np.exp(centre - hazard)) @ gradient
+    half, hazard = critical(level) * standard_errors(gradient, record), np.exp(centre)
+    few = np.log(_NONE / max(fleet.units.sum(), 1.0))  # of the chance that one fails, or that one stands
+    stand = (centre < np.log(_LEAST)) & (centre + half > few)
+    fail = (centre > np.log(-np.log(_LEAST))) & (centre - half < np.log(-few))
+    lost = bool(((stand | fail) & (fleet.units > 0)).any())
+    return -np.expm1(-hazard), (fleet.units * np.exp(centre - hazard)) @ gradient, lost
 
 
-def _counts(record: Record, fleet: Fleet, found: Sequence[tuple[np.ndarray, np.ndarray]]) -> FailureCounts:
-    chances, gradients = (np.array(each) for each in zip(*found, strict=True))
-    hides = (quantities.hidden(record, fleet.at) & (fleet.units > 0)).any()
+def _counts(
+    record: Record, fleet: Fleet, found: Sequence[tuple[np.ndarray, np.ndarray, bool]]
+) -> FailureCounts:
+    chances, gradients, lost = (np.array(each) for each in zip(*found, strict=True))
+    hides = lost | (quantities.hidden(record, fleet.at) & (fleet.units > 0)).any()
     chances = np.clip(chances, 0.0, 1.0)
     se = np.where(hides, np.inf, standard_errors(gradients, record))  # where failures are nearly sure, too
     mean, squares, variance = (each @ fleet.units for each in (chances, chances**2, chances * (1 - chances)))

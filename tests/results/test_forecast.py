@@ -166,6 +166,21 @@ def test_failures_that_seem_sure_are_hidden_by_noise_as_others_are() -> None:
     assert found.frame["expected"].isna().all() and np.isinf(found.frame["se_parameters"]).all()
 
 
+@pytest.mark.parametrize(
+    ("intercept", "spread", "sure"), [(60.0, 40.0, False), (-60.0, 60.0, False), (60.0, 0.5, True)]
+)
+def test_failures_that_seem_sure_are_so_only_if_the_errors_of_coefficients_say_so(
+    intercept: float, spread: float, sure: bool
+) -> None:
+    """Where all stand or fail but for a chance that rounding makes 0 or 1, which noise may make any other."""
+    cov = np.diag([spread**2, 1e-4, 1e-4, 1e-2])
+    fit = capacitor(params=[intercept, 0, 0, 0], cov=cov, cov_privacy=cov)
+    found = fit.forecast(FLEET.assign(age=0.0, units=1000), [200, 400], units="units").frame
+    assert found["expected"].notna().all() == sure
+    assert ((found["pred_low"] == 0) & ((found["pred_high"] == 0) == sure)).all()
+    assert (found["cumulative_high"] == (0 if sure else 4000)).all()
+
+
 def test_ages_beyond_the_public_bound_of_the_time_are_said() -> None:
     with pytest.warns(UserWarning, match=r"7 unit\(s\) of the fleet will be older than 2000"):
         capacitor().forecast(FLEET.assign(age=[1900, 1000, 0, 0], units=[7, 1, 1, 1]), 500, units="units")
