@@ -134,9 +134,7 @@ def _of_object(cell: Any, variable: Variable) -> str:
 
 
 BANNER = "NOT PRIVATE: exact counts, and cells of the data. DO NOT PUBLISH."
-_MANY = (
-    1 / 4
-)  # of the values of a variable: half of what a fit says of its responses, as data holders see cells
+_MANY = 1 / 4  # of the values of a variable, far more than bounds that leave room for all cut off
 _EXAMPLES = 3  # spellings that are shown of each reason
 _LONGEST = 24  # characters of one
 _AS_NUMBERS = "a text with marks between its digits: write the column as numbers"  # in a file that has types
@@ -341,7 +339,7 @@ def _notes(data: Any, schema: Schema, seen: _Seen, formula: str | None) -> tuple
 
 
 def _of_ends(schema: Schema, seen: _Seen) -> Iterator[str]:
-    """Of variables of which more lie beyond a bound than a fit of them as a response says nothing of."""
+    """Of variables of which more lie beyond a bound than bounds of their own unit would cut off."""
     for name, lost in seen.lost.items():
         usable_cells = len(lost) - int(lost.sum())
         for beyond, where in ((seen.below.get(name), "below"), (seen.above.get(name), "above")):

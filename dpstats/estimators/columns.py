@@ -193,7 +193,6 @@ def row_scale(moments: Release, zoomed: Zoomed, box: Box, log: bool, constant: b
         miscounted=miscounted,
         missed=zoomed.missed[:-1],
         usable=max(map(tuple, zoomed.counted), key=lambda one: one[1]),
-        ended=tuple(zoomed.ended[-1]),
     )
 
 

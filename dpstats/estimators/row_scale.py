@@ -138,8 +138,6 @@ class RowScale:
     usable : (float, float)
         Valid rows, with and without an event, of those that are meant to count, and the noise of that; 1 and
         0 where no count tells.
-    ended : (float, float)
-        Shares of the responses at the lower and the upper end of their bounds, see :class:`.Zoomed`.
     """
 
     center: np.ndarray
@@ -170,7 +168,6 @@ class RowScale:
     miscounted: float = 0.0
     missed: np.ndarray = field(default_factory=lambda: np.zeros(0))
     usable: tuple[float, float] = (1.0, 0.0)
-    ended: tuple[float, float] = (0.0, 0.0)
 
     def moments(self, n: float) -> DesignMoments | None:
         """Means and sds of the counted rows, of n; none where a norm is the scale of a column."""

@@ -37,9 +37,6 @@ _BY_CELLS = 0.5
 UNSEEN_SD = 1 / 3
 # least variance of a column in the box where it is seen
 LEAST_VARIANCE = 1e-3
-# share of the responses at one end of their bounds or beyond, more than which is told, and the chance that
-# noise alone tells it: a line of clipped responses is about as much too flat
-CUT, _FALSE_CUT = 1 / 2, 0.001
 # a column seen in one cell alone may have so many noise sds of rows elsewhere, rare values far away
 HIDDEN = 1.5
 
@@ -73,9 +70,6 @@ class Zoomed:
     counted : array, shape (m, 2)
         Rows that can be used, of those that are meant to count, and the noise of that; 1 and 0 where no count
         tells.
-    ended : array, shape (m, 2)
-        Of the response, shares of the rows at the lower and the upper end of its box or beyond, where these
-        surely are more than :data:`CUT`; else 0.
     """
 
     center: np.ndarray
@@ -91,7 +85,6 @@ class Zoomed:
     apart: np.ndarray
     missed: np.ndarray
     counted: np.ndarray
-    ended: np.ndarray
 
     @property
     def varies(self) -> np.ndarray:
@@ -101,8 +94,8 @@ class Zoomed:
 
     def among(self, chosen: np.ndarray) -> "Zoomed":
         """With the columns that were not `chosen` as they were declared."""
-        numbers = 0.0, 1.0, 0.0, UNSEEN_SD**2, 1.0, 0.0, 0.0, False, 0.0, 0.0, False, 0.0
-        usual = Zoomed(*map(np.array, (*numbers, (1.0, 0.0), (0.0, 0.0))))
+        numbers = 0.0, 1.0, 0.0, UNSEEN_SD**2, 1.0, 0.0, 0.0, False, 0.0, 0.0, False, 0.0, (1.0, 0.0)
+        usual = Zoomed(*map(np.array, numbers))
         parts = []
         for part in fields(self):
             own = getattr(self, part.name)
@@ -114,7 +107,7 @@ class Zoomed:
     def replaced(self, where: np.ndarray, others: "Zoomed") -> "Zoomed":
         """With `others` in the place of some columns; what was counted stays, as first counts are of all."""
         parts = {part.name: getattr(self, part.name).copy() for part in fields(self)}
-        del parts["counted"], parts["ended"]
+        del parts["counted"]
         for name, values in parts.items():
             values[where] = getattr(others, name)
         return replace(self, **parts)
@@ -135,8 +128,8 @@ def would_see(curator: Curator, octaves: float, public: dict[str, Any]) -> bool:
 def unzoomed(count: int) -> Zoomed:
     """`count` columns as they were declared."""
     none = np.zeros(0)
-    cells, pairs = (none > 0, np.zeros((0, 1)), np.zeros((0, 2)), none > 0), np.zeros((0, 2))
-    return Zoomed(*(none,) * 7, *cells, none, pairs, pairs).among(np.zeros(count, dtype=bool))
+    cells = none > 0, np.zeros((0, 1)), np.zeros((0, 2)), none > 0
+    return Zoomed(*(none,) * 7, *cells, none, np.zeros((0, 2))).among(np.zeros(count, dtype=bool))
 
 
 def in_cells(counts: Release, origin: np.ndarray) -> Zoomed:
@@ -146,29 +139,6 @@ def in_cells(counts: Release, origin: np.ndarray) -> Zoomed:
     held = np.clip(counts.values[0].sum(axis=1), counts.sd, counts.n) / counts.n
     found = unzoomed(len(origin))
     return replace(found, center=(lower + upper) / 2, half=half, held=held, shares=visible * counts.values[0])
-
-
-def joined(counts: Release, origin: np.ndarray) -> tuple[Release, np.ndarray]:
-    """Counts as if responses at the `ends` were in the cells there, and shares of those at the two ends.
-
-    These are told where they surely are more than :data:`CUT` of all, and are 0 else. Of a few values, such
-    as marks, most may be the least or the largest. Then the two cells at that end hold no others, and cells
-    elsewhere do. Of numbers that bounds cut, either these hold some, or the end nearly all. At an end
-    where no responses stand out there are none: the noise of the cell is that of others.
-    """
-    cells, ends, *rest = counts.values
-    first = 0 if np.isnan(origin[-1]) else cells.shape[1] // 2  # in which responses may lie
-    own, least = cells[-1, first:], least_seen(counts.law, cells.size) * counts.sd
-    at_end, total = ends > least, max(own.sum() + ends.sum(), least)
-    certain = exceeded(counts.law, _FALSE_CUT) * counts.sd
-    beside = np.array([own[:2].sum(), own[-2:].sum()]) > math.sqrt(2) * certain
-    sure = certain * math.hypot(1 - CUT, CUT * math.sqrt(len(own) + 1))
-    alone = not (own > least).any() and at_end.sum() == 1
-    cut = at_end & (ends - CUT * total > sure) & (beside | alone)
-    cells = cells.copy()
-    cells[-1, [first, -1]] += np.where(at_end, ends, 0.0)
-    sds = counts.sds[0], *counts.sds[2:]
-    return replace(counts, values=(cells, *rest), sds=sds), np.where(cut, np.minimum(ends / total, 1.0), 0.0)
 
 
 def zoom(
@@ -204,10 +174,9 @@ def zoom(
     """
     origin = np.full(int(public["chosen"].sum()) + 1, np.nan)
     origin[-1] = -1.0 if low else np.nan
-    asked = dict(public, ends=True, **{"lost": True} if lost else {})
-    counts, ended = joined(_counts(curator, plan.cost("cells"), asked, EQUAL_CELLS, origin), origin)
+    asked = dict(public, lost=True) if lost else public
+    counts = _counts(curator, plan.cost("cells"), asked, EQUAL_CELLS, origin)
     found, close = _seen(counts, origin, low), _held_by_a_quarter(counts)
-    found.ended[-1] = ended
     close[-1] &= response
     if not close.any():
         return found, plan.cost("means", "octaves", "moments")
@@ -392,7 +361,6 @@ def _seen(counts: Release, origin: np.ndarray, low: bool) -> Zoomed:
         apart,
         np.minimum(HIDDEN * counts.sd / np.clip(total, counts.sd, counts.n), 1.0),
         _counted(counts),
-        np.zeros((len(origin), 2)),
     )
 
 
@@ -403,7 +371,7 @@ def _counted(counts: Release) -> np.ndarray:
         valid, lost = total[-1] + counts.values[1][0], counts.values[1][1]
         rows = max(valid + lost, counts.sd)
         share = min(max(valid / rows, 0.0), 1.0)
-        sd = counts.sd / rows * math.hypot(share, (1 - share) * math.sqrt(cells + 3))
+        sd = counts.sd / rows * math.hypot(share, (1 - share) * math.sqrt(cells + 1))
         return np.tile([share, sd], (len(total), 1))
     noise = counts.sd * math.sqrt(cells / max(len(total) - 1, 1))  # of covariates' common total
     found = np.column_stack([total, np.full(len(total), noise)]) / counts.n

@@ -40,18 +40,6 @@ def lacking(share: float, sd: float) -> tuple[str, ...]:
     return (f"unusable:{100 * min(1 - share, 1):.0f}",) if 1 - share > _MANY + SEEN * sd else ()
 
 
-def at_ends(ended: tuple[float, float]) -> tuple[str, ...]:
-    """Tell what part of the responses lies at an end of their bounds: "clipped:upper:97", in a hundred.
-
-    Parameters
-    ----------
-    ended : (float, float)
-        Shares at the lower end and at the upper one, 0 where there surely are not many.
-    """
-    sides = zip(("lower", "upper"), ended, strict=True)
-    return tuple(f"clipped:{side}:{100 * share:.0f}" for side, share in sides if share)
-
-
 def read_only(kept: Iterable[object]) -> None:
     """Let nobody write to arrays that a fit keeps, for all that it answers rests on them."""
     for item in kept:

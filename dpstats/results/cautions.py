@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from dpstats.formula import Design, IntervalResponse, NumericResponse
+from dpstats.formula import Design, NumericResponse
 from dpstats.moments import Solution
 from dpstats.results.intervals import SURELY, law_in_doubt, off_the_law
 from dpstats.results.record import Record, is_scale
@@ -152,39 +152,14 @@ UNUSABLE = (
 )
 
 
-CLIPPED = (
-    "clipped",
-    "about {1} % of the responses are at the {0} bound that is declared, or clipped there: unless they truly "
-    "end there, effects are larger than the table says; compare the units of schema and data "
-    "(dps.check(data, schema) counts values beyond bounds, to you alone), or declare wider bounds",
-)
-
-
 def of_whole_table(problems: Sequence[str], design: Design) -> tuple[str, ...]:
     """Problems without what may be meant: rows of little weight, outside a subset or of long units.
 
-    Of those last two survival models do not count any. Nor is a response clipped that ends where it is
-    declared to, as a flag, or an amount that is 0.
+    Of those last two survival models do not count any.
     """
-    ends = _natural_ends(design)
-    problems = [one for one in problems if not one.startswith(ends)]
     left_out = design.subset is not None or bool(design.schema.privacy_unit.column)
     meant = design.weights is not None or (isinstance(design.response, NumericResponse) and left_out)
     return tuple(one for one in problems if not (meant and one.startswith("unusable:")))
-
-
-def _natural_ends(design: Design) -> tuple[str, ...]:
-    """Beginnings of problems of responses at an end that is their own."""
-    response, schema = design.response, design.schema
-    if isinstance(response, IntervalResponse):
-        return ("clipped:",)
-    numbers = response.measured.variables
-    if any(schema[name].all for name in numbers):
-        return ("clipped:",)
-    bounds = response.bounds if isinstance(response, NumericResponse) else response.time_bounds
-    zero = any(0 in schema[name].bounds for name in numbers)
-    sides = zip(("lower", "upper"), bounds, strict=True)
-    return tuple(f"clipped:{side}:" for side, end in sides if zero and end == 0)
 
 
 def beside(design: Design, cov: np.ndarray) -> tuple[str, ...]:
@@ -209,11 +184,6 @@ def cautions(
     if "hopeless" not in problems:
         shares = [problem.partition(":")[2] for problem in problems if problem.startswith("unusable:")]
         found += [(UNUSABLE[0], UNUSABLE[1].format(share)) for share in shares]
-    found += [
-        (CLIPPED[0], CLIPPED[1].format(*each.split(":")[1:]))
-        for each in problems
-        if each.startswith("clipped:")
-    ]
     for code, words in _NAMED.items():
         head = code + ":"
         which = [names[int(problem.removeprefix(head))] for problem in problems if problem.startswith(head)]
@@ -262,7 +232,7 @@ _OF_LINE = (
 _TOUCHES = {
     "law": _OF_LAW,
     **dict.fromkeys(
-        ("constant", "burst", "changing", "bends", "range", "separated", "apart", "far", "tail", "clipped"),
+        ("constant", "burst", "changing", "bends", "range", "separated", "apart", "far", "tail"),
         _OF_LINE,
     ),
 }

@@ -1,6 +1,5 @@
 """Means and counts of columns in their boxes, against numpy."""
 
-import math
 from dataclasses import replace
 
 import numpy as np
@@ -88,24 +87,6 @@ def test_each_row_counts_in_one_cell_of_a_column_and_a_censored_one_in_none_of_t
     assert (counts[:2].sum(axis=1) == N).all() and counts[2].sum() == columns["event"].sum()
 
 
-@pytest.mark.parametrize(("start", "first"), [(np.nan, 0), (-1.0, 16)])
-def test_responses_at_an_end_have_cells_of_their_own(start: float, first: int) -> None:
-    columns, origin = made_columns(N, D), np.array([np.nan, np.nan, start])
-    columns["time"][:900] = np.repeat([0.5, 1.0, 100.0, 900.0], [200, 300, 150, 250])
-    middle = math.log(10)  # times are clipped to 1 and 100, whose logarithms are the ends but for rounding
-    box = dict(center=np.array([0.0, 0, 0.5, middle]), half=np.array([1.0, 1, 0.5, middle]))
-    asked = dict(BOX, cells=32, origin=origin, **box)
-    plain = released("reach_counts", columns, **asked)
-    curator = under(NoNoise(), MadeRows(columns), MadeDesign(D), dps.gdp(2.0))
-    counts, found = curator.release("reach_counts", 1.0, ends=True, **asked).values
-    time, failed = columns["time"], columns["event"] == 1
-    ends = [failed[time <= 1].sum(), failed[time >= 100].sum()]
-    assert ends[0] > 100 < ends[1]
-    np.testing.assert_allclose(found, ends, atol=1e-6)
-    counts[-1, [first, -1]] += found
-    np.testing.assert_allclose(counts, plain, atol=1e-6)
-
-
 def test_rows_that_cannot_be_used_count_by_themselves_and_those_left_out_nowhere() -> None:
     columns = made_columns(N, D)
     columns["x"][:700, 1] = np.nan
@@ -139,7 +120,6 @@ class KeepingSome(MadeDesign):
         dict(cells=5),
         dict(cells=0),
         dict(cells=128),
-        dict(cells=126),
     ],
 )
 def test_cells_that_are_none_are_refused(wrong: dict[str, np.ndarray]) -> None:

@@ -106,26 +106,6 @@ MUTANTS = (
         ("ledger/ledger.py", 'if self.charged_by else ""', 'if self.path is None else ""'),
     ),
     planted(
-        "marks of which most are the best seem to be clipped",
-        "models/test_clipped.py::test_responses_that_end_where_they_are_declared_to_are_no_caution",
-        ("estimators/zoom.py", "> sure) & (beside | alone)", "> sure)"),
-    ),
-    planted(
-        "flags of which nearly all are a yes seem to be clipped",
-        "models/test_clipped.py::test_responses_that_end_where_they_are_declared_to_are_no_caution",
-        ("results/cautions.py", "if any(schema[name].all for name in numbers)", "if not numbers"),
-    ),
-    planted(
-        "amounts of which most are 0 seem to be clipped",
-        "models/test_clipped.py::test_responses_that_end_where_they_are_declared_to_are_no_caution",
-        ("results/cautions.py", "if zero and end == 0", "if zero and end == 1"),
-    ),
-    planted(
-        "a share that noise makes seems to be clipped",
-        "models/test_clipped.py::test_noise_tells_of_a_quarter_of_the_rows_in_one_fit_of_a_thousand",
-        ("estimators/zoom.py", "exceeded(counts.law, _FALSE_CUT) * counts.sd", "1.0 * counts.sd"),
-    ),
-    planted(
         "an error quotes a cell of new data",
         "test_wrong_arguments.py::test_no_message_shows_a_cell_of_new_data",
         (

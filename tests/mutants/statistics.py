@@ -250,8 +250,8 @@ MUTANTS = (
         "counts where rows reach: a row that replaces another adds half a row",
         "reach_counts",
         "columns",
-        "np.ones(cells * self._count + self._more)",
-        "np.full(cells * self._count + self._more, 0.5)",
+        "np.ones(cells * self._count + 2 * lost)",
+        "np.full(cells * self._count + 2 * lost, 0.5)",
         RANGES,
     ),
     planted(

@@ -500,8 +500,6 @@ SPACES = {
     "reach_counts": [
         *(Space(reach(cells=4, origin=at), 1.5) for at in (np.nan, 0.1)),
         Space(reach(cells=4, origin=np.nan, lost=True), 1.5),
-        Space(reach(cells=4, origin=np.nan, ends=True), 1.5),
-        Space(reach(cells=4, origin=np.nan, ends=True, lost=True), 1.5),
         Space(reach(cells=4, origin=0.1, together=True), 1.5),
     ],
     "rows_apart": [

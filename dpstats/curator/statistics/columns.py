@@ -106,9 +106,7 @@ class ColumnMeans(_Columns):
         return (each_row(columns),)
 
 
-_MOST_CELLS = 124  # numbered by bytes with a sign, and four more beside
-# of a half-width, from which on a value is at an end, as rounding leaves one that is declared to be there
-_AT_END = 1 - 2.0**-20
+_MOST_CELLS = 126  # numbered by bytes with a sign
 
 
 class _Reach(Statistic):
@@ -200,10 +198,6 @@ class ReachCounts(_Reach):
     event, and that of rows which are meant to count, as the subset and the unit's choice leave them, and are
     not valid. They are released by themselves, shape (2,).
 
-    Where it is asked how many responses are at the `ends`, those at the lower end of the box and those at the
-    upper, or beyond, are in none of these cells, but in two of their own, which are released before those of
-    lost rows, shape (2,).
-
     Where both sides count together, h = cells, and a row counts in cell j if 2^(j - h + 1) <= |a - origin| <
     2^(j - h + 2), in cell 0 where a is nearer, and in the last if it is 2 away.
 
@@ -219,15 +213,12 @@ class ReachCounts(_Reach):
         Whether rows on both sides of an origin count together.
     lost : bool
         Whether it is asked how many rows cannot be used.
-    ends : bool
-        Whether it is asked how many responses are at the ends.
 
     Notes
     -----
     Sensitivity: sqrt(2 m); 2 m in the L1 norm; range 1. A row adds 1 to at most one cell of a column, so two
     rows differ by at most two entries of 1 in each column, attained by events that share no cell. A row that
-    weighs nothing adds to none: at most one entry a column. Which cell it is depends on the one value alone,
-    at an end or not.
+    weighs nothing adds to none: at most one entry a column. Which cell it is depends on the one value alone.
 
     Of `lost` rows it is the same: whether a row has an event, has none, or is not valid, excludes the others,
     so that it is still in one cell of the response at most; and a row that is not valid is in no other cell.
@@ -244,7 +235,6 @@ class ReachCounts(_Reach):
         origin: np.ndarray,
         together: bool = False,
         lost: bool = False,
-        ends: bool = False,
         **public: Any,
     ) -> None:
         super().__init__(design, **public)
@@ -256,12 +246,11 @@ class ReachCounts(_Reach):
             raise ValueError("columns of equal cells come first")
         if cells % 2 or not 2 <= cells <= _MOST_CELLS:
             raise ValueError(f"cells must be an even number up to {_MOST_CELLS}")
-        self._cells, self._origin, self._lost, self._ends = cells, origin, lost, ends
+        self._cells, self._origin, self._lost = cells, origin, lost
         own = Part(np.ones(1), np.ones(cells))
-        self._more = 2 * ends + 2 * lost
-        self.parts = (own,) * (self._count - 1) + (Part(np.ones(1), np.ones(cells + self._more)),)
+        self.parts = (own,) * (self._count - 1) + (Part(np.ones(1), np.ones(cells + 2 * lost)),)
         self.sensitivity, self.sensitivity_l1 = math.sqrt(2 * self._count), 2.0 * self._count
-        self.ranges = np.ones(cells * self._count + self._more)
+        self.ranges = np.ones(cells * self._count + 2 * lost)
 
     def counted(self, block: Block) -> np.ndarray:
         return block.kept if self._lost else block.ok
@@ -269,15 +258,11 @@ class ReachCounts(_Reach):
     def factors(self, block: Block, scratch: Scratch) -> tuple[Factor, ...]:
         counted = [block.ok] * (self._count - 1) + [events(block, scratch) == 1.0]
         columns = self._boxed(block, scratch)
-        ends = (columns[-1] <= -_AT_END, columns[-1] >= _AT_END) if self._ends else ()
         cells = scratch("cells", *columns.shape, dtype=np.int8)
         self._equal(columns[: self._even], cells[: self._even])
         self._octaves(columns[self._even :], cells[self._even :], scratch)
-        for side, rows in enumerate(ends):
-            cells[-1][rows] = self._cells + side
         if self._lost:
-            last = self._cells + self._more - 1
-            cells[-1] = np.where(counted[-1], cells[-1], np.where(block.ok, last - 1, last))
+            cells[-1] = np.where(counted[-1], cells[-1], np.where(block.ok, self._cells, self._cells + 1))
             counted[-1] = block.kept
         return tuple(Factor(rows[:, None], column) for rows, column in zip(counted, cells, strict=True))
 
@@ -310,8 +295,8 @@ class ReachCounts(_Reach):
         np.copyto(cells, self._cells - 1, where=last)
 
     def unpack(self, vector: np.ndarray) -> tuple[np.ndarray, ...]:
-        size = self._cells * self._count
-        return vector[:size].reshape(self._count, -1), *vector[size:].reshape(-1, 2)
+        ends = self._cells * self._count
+        return vector[:ends].reshape(self._count, -1), *[vector[ends:]] * self._lost
 
 
 class RowsApart(_Reach):

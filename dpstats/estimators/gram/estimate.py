@@ -42,7 +42,7 @@ from dpstats.estimators.row_scale import Box, RowScale, sums_of_values
 from dpstats.families.bounded_score import BoundedScore
 from dpstats.families.glm import GAUSSIAN
 from dpstats.moments import LinearMoments, PublicMoments
-from dpstats.moments.noisy import SEEN, at_ends, lacking
+from dpstats.moments.noisy import SEEN, lacking
 from dpstats.moments.normal_rows import kept_square, mean_weight
 from dpstats.moments.spread import Z95, error_up_to
 
@@ -135,7 +135,7 @@ def fit_gram(
         moments = moments.moved(curves.shift(bounds.radius)).bending(curves.variance(bounds.radius))
         slopes = slopes_of(place, _line(moments, place))
         moments = moments.bending(long.levelled(bounds.radius, moments.gram, *slopes))
-    problems += (*lacking(place.scale.fraction, place.scale.fraction_sd), *at_ends(place.scale.ended))
+    problems += lacking(place.scale.fraction, place.scale.fraction_sd)
     return LinearFit(moments, settings, tuple(problems), curves.spent(plan).unasked)
 
 

@@ -18,7 +18,7 @@ from dpstats.estimators.matrices import SMALLEST
 from dpstats.estimators.row_scale import SURE, RowScale
 from dpstats.moments import Quantity
 from dpstats.moments.baseline import Baseline, Trend
-from dpstats.moments.noisy import at_ends, lacking
+from dpstats.moments.noisy import lacking
 
 _PRIOR = 1.0  # variance of the linear predictor along a direction that is not seen
 _CELL = 0.1  # 2 / 12 over the root of 3
@@ -99,7 +99,7 @@ def estimate(
     strata = {"strata": grid.strata} if grid.strata > 1 else {}
     problems = ["unsettled"] * unsettled + ["constant"] * grid.constant + ["burst"] * burst
     resting = weak((larger + law)[j:, j:], slopes + open_ended[j:, j:])
-    problems += [*(f"weak:{i}" for i in resting), *lacking(*scale.usable), *at_ends(scale.ended)]
+    problems += [*(f"weak:{i}" for i in resting), *lacking(*scale.usable)]
     found = HazardEstimate(
         point[j:],
         slopes.copy(),

@@ -25,7 +25,7 @@ from dpstats.estimators.location_scale.pure import PureRoute
 from dpstats.estimators.location_scale.signs import SignRoute
 from dpstats.estimators.location_scale.strata import Stratified
 from dpstats.estimators.row_scale import RowScale
-from dpstats.moments.noisy import at_ends, lacking
+from dpstats.moments.noisy import lacking
 
 # Newton needs this many times k^2 events times mu, and this many for any k. With less, and if more than this
 # share of rows fails, the slopes follow the signs of residuals, which say little of fewer failures.
@@ -54,8 +54,7 @@ def fit_location_scale(curator: Curator, problem: SurvivalProblem, plan: Plan) -
     scale = find_columns(curator, plan.columns, problem.box, problem.log, lost=curator.leaves_out)
     found = iterated(_route(curator, problem, plan, scale))
     # of a cell that noise has made wide, or seem full, the times may spread as usual
-    told = *["constant"] * (scale.rare and scale.once), *lacking(*scale.usable), *at_ends(scale.ended)
-    return found.doubted(0.0, *told)
+    return found.doubted(0.0, *["constant"] * (scale.rare and scale.once), *lacking(*scale.usable))
 
 
 def _route(

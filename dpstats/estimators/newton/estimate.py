@@ -30,7 +30,7 @@ from dpstats.estimators.newton.slopes import leaning, read_slopes
 from dpstats.families.bounded_score import BoundedScore
 from dpstats.families.glm import GlmFamily
 from dpstats.moments import Quantity
-from dpstats.moments.noisy import at_ends, lacking
+from dpstats.moments.noisy import lacking
 
 # how far variability may lie from dispersion times information, by direction
 _MISSPECIFIED = 0.3
@@ -133,8 +133,7 @@ def estimate(averaged: Averaged, problem: Problem, located: Located, bounds: Bou
     result = read_levels(problem, located, result, read)
     leans = partial(leaning, averaged.first, averaged.whitening, points.mean(axis=0), problem.intercept)
     result = read_slopes(problem, located, result, read, bounds.score, leans)
-    told = *lacking(located.usable, located.usable_sd), *at_ends(located.ended)
-    return replace(result, problems=(*result.problems, *tail, *told))
+    return replace(result, problems=(*result.problems, *tail, *lacking(located.usable, located.usable_sd)))
 
 
 def _guess(

@@ -138,8 +138,6 @@ class Located:
         Smallest mean square of a standardised column, or of such a 0 or 1 on its scale; at most 1.
     weights : PriorWeights
         Of the rows, where they have any and the dispersion is free.
-    ended : (float, float)
-        Shares of the counts or amounts at the lower and the upper end of their bounds, see :class:`.Zoomed`.
     """
 
     center: np.ndarray
@@ -167,7 +165,6 @@ class Located:
     few: tuple[tuple[np.ndarray, np.ndarray], ...] = ()
     away: np.ndarray = field(default_factory=lambda: np.zeros(1))
     weights: PriorWeights = PriorWeights()
-    ended: tuple[float, float] = (0.0, 0.0)
 
     def before(self, axes: np.ndarray) -> np.ndarray:
         """Variance of coefficients before any data, of columns of known spread.
@@ -271,7 +268,7 @@ def locate(curator: Curator, first: Plan, octaves: float, problem: Problem, nois
     """
     d = len(problem.lower)
     looks = at_once(curator, first, octaves, problem) or in_turn(curator, first, octaves, problem)
-    center, half, reach, origin, zero, varies, ended, means, counts = looks
+    center, half, reach, origin, zero, varies, means, counts = looks
     usable, usable_sd, unread = _usable(counts)
     # means are over all rows: what cannot be used, as outside a subset, is at the middle of the box
     whole, noise_in_box = means.values[0] / means.n / usable, means.sd / means.n / usable
@@ -326,7 +323,6 @@ def locate(curator: Curator, first: Plan, octaves: float, problem: Problem, nois
         columns=_moments(spread, problem, middle, (half[:d], reach[:d]), noise_in_box, means.n * usable),
         tails=_weighed(spread, scales, ~problem.zero_or_one),
         weights=weights,
-        ended=(0.0, 0.0) if problem.family.two_valued else tuple(ended),
     )
 
 

@@ -11,7 +11,7 @@ from dpstats.curator import Curator, Release
 from dpstats.estimators.columns import zoom_in
 from dpstats.estimators.engine.plan import Plan
 from dpstats.estimators.newton.problem import Problem
-from dpstats.estimators.zoom import EQUAL_CELLS, Zoomed, in_cells, joined
+from dpstats.estimators.zoom import EQUAL_CELLS, Zoomed, in_cells
 from dpstats.moments.noisy import SEEN
 
 OCTAVES = 12  # of the distance from a mean, in which rows are counted
@@ -24,8 +24,7 @@ _SHARP = 2.0**-15
 
 class Looks(NamedTuple):
     """Boxes in which rows were looked at, and octaves told; where these begin; which covariates are mostly 0,
-    as far as noise tells; which columns were seen to vary; shares of the responses that are clipped at either
-    end; and the two releases there."""
+    as far as noise tells; which columns were seen to vary; and the two releases there."""
 
     center: np.ndarray
     half: np.ndarray
@@ -33,7 +32,6 @@ class Looks(NamedTuple):
     origin: np.ndarray
     zero: np.ndarray
     varies: np.ndarray
-    ended: np.ndarray
     means: Release
     octaves: Release
 
@@ -53,7 +51,7 @@ def in_turn(curator: Curator, costs: Plan, octaves: float, problem: Problem) -> 
     middle[:d][zero] = -(center / half)[:d][zero]
     public = _octaves(middle, problem, center, half, reach)
     found = curator.release("reach_counts", octaves, **public)
-    return Looks(center, half, reach, public["origin"], zero, zoomed.varies, zoomed.ended[-1], means, found)
+    return Looks(center, half, reach, public["origin"], zero, zoomed.varies, means, found)
 
 
 def at_once(curator: Curator, costs: Plan, octaves: float, problem: Problem) -> Looks | None:
@@ -71,11 +69,10 @@ def at_once(curator: Curator, costs: Plan, octaves: float, problem: Problem) -> 
         (
             "reach_counts",
             costs.cost("cells"),
-            dict(asked, chosen=chosen[:-1], cells=EQUAL_CELLS, origin=start, ends=True),
+            dict(asked, chosen=chosen[:-1], cells=EQUAL_CELLS, origin=start),
         ),
         ("column_means", first, public),
     )
-    counts, ended = joined(counts, start)
     seen = in_cells(counts, start)
     zoomed = seen.among(chosen)
     center, half = _boxes(problem, zoomed, chosen)
@@ -86,8 +83,9 @@ def at_once(curator: Curator, costs: Plan, octaves: float, problem: Problem) -> 
         ("column_means", costs.cost("moments"), _means(problem, center, half)),
         ("reach_counts", octaves, near),
     )
-    zero = np.zeros(len(problem.lower), bool)
-    return Looks(center, half, reach, near["origin"], zero, zoomed.varies, ended, means, found)
+    return Looks(
+        center, half, reach, near["origin"], np.zeros(len(problem.lower), bool), zoomed.varies, means, found
+    )
 
 
 def _looked_for(problem: Problem) -> tuple[dict[str, Any], np.ndarray]:
