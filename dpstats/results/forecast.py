@@ -360,12 +360,13 @@ def _failed(record: Record, fleet: Fleet, end: float, level: float) -> tuple[np.
     """
     asked = np.full(len(fleet.ages), end)
     centre, gradient = quantities.log_conditional_hazard(record, fleet.at, fleet.ages, asked)
-    half, hazard = critical(level) * standard_errors(gradient, record), np.exp(centre)
+    hazard = np.exp(centre)
+    sure = ((hazard < _LEAST) | (hazard > -np.log(_LEAST))) & (fleet.units > 0)
+    half = critical(level) * standard_errors(gradient[sure], record)
     few = np.log(_NONE / max(fleet.units.sum(), 1.0))  # of the chance that one fails, or that one stands
-    stand = (centre < np.log(_LEAST)) & (centre + half > few)
-    fail = (centre > np.log(-np.log(_LEAST))) & (centre - half < np.log(-few))
-    lost = bool(((stand | fail) & (fleet.units > 0)).any())
-    return -np.expm1(-hazard), (fleet.units * np.exp(centre - hazard)) @ gradient, lost
+    stand = hazard[sure] < _LEAST
+    lost = np.where(stand, centre[sure] + half > few, centre[sure] - half < np.log(-few))
+    return -np.expm1(-hazard), (fleet.units * np.exp(centre - hazard)) @ gradient, bool(lost.any())
 
 
 def _counts(

@@ -9,7 +9,7 @@ of ``fit.moments``; the point is a released one, and its own error is no part of
 """
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -171,7 +171,10 @@ def _of_levels(record: Record, name: str, at: At, pairs: bool) -> list[Effect]:
 def effects(
     record: Record, at: Points, names: Sequence[str], level: float, average: bool, pairs: bool
 ) -> Estimates:
-    """Return the effect of each of the variables `names` at each point, or its mean over all."""
+    """Return the effect of each of the variables `names` at each point, or its mean over all.
+
+    No number among them enters by steps, see `without_steps`.
+    """
     found = [effect for name in names for effect in _effects(record, record.design, at, name, pairs)]
     frame = _frame(record, found, level, average)
     whole = frame if average else beside(at.repeated(len(found)), frame)
@@ -214,8 +217,6 @@ def _effects(record: Record, design: Design, at: Points, name: str, pairs: bool)
 
     variable = record.schema[name]
     if not variable.all:
-        if steps := _steps(record, name, design.new_rows(at.frame, clip=True).values):
-            raise SpecificationError(f"there is no effect of {_by_steps(name, steps)}")
         slopes = derivatives(
             lambda index, values: rows(at.frame.iloc[index].assign(**{name: values})),
             values := np.clip(at.frame[name].to_numpy(dtype=float), *variable.bounds),
@@ -231,26 +232,28 @@ def _effects(record: Record, design: Design, at: Points, name: str, pairs: bool)
     return _of_levels(record, name, (found[..., :-1], found[..., -1]), pairs)
 
 
-def without_steps(record: Record, at: Points, names: Sequence[str]) -> Sequence[str]:
-    """Leave out numbers that enter by steps, with a warning; but all names if all of them do."""
-    values = record.design.new_rows(at.frame, clip=True).values
-    found = {name: _steps(record, name, values) for name in names}
-    rest = [name for name in names if not found[name]]
-    if 0 < len(rest) < len(names):
-        left = "; ".join(_by_steps(name, steps) for name, steps in found.items() if steps)
-        warn(f"marginal_effects() leaves out {left}")
-    return rest or names
+def without_steps(record: Record, at: Points, names: Sequence[str], asked: bool) -> list[str]:
+    """Leave out numbers that enter by steps, with a warning; refuse those that were `asked` for.
 
-
-def _steps(record: Record, name: str, values: Mapping[str, np.ndarray]) -> Sequence[str]:
-    return () if record.schema[name].all else record.design.steps(name, values)
-
-
-def _by_steps(name: str, steps: Sequence[str]) -> str:
-    return (
-        f"{name!r}, which enters by steps, {' and '.join(steps)}, where a derivative says nothing: "
+    Raises
+    ------
+    SpecificationError
+        Of such a number that was asked for, and where nothing else is left.
+    """
+    design, schema = record.design, record.schema
+    values = design.new_rows(at.frame, clip=True).values
+    steps = {name: design.steps(name, values) for name in names if not schema[name].all}
+    left = [
+        f"{name!r}, which enters by steps, {' and '.join(which)}, where a derivative says nothing: "
         "get_prediction() has the means on both sides of a step, and t_test() its coefficient"
-    )
+        for name, which in steps.items()
+        if which
+    ]
+    if left and (asked or len(left) == len(names)):
+        raise SpecificationError(f"there is no effect of {left[0]}")
+    if left:
+        warn(f"marginal_effects() leaves out {'; '.join(left)}")
+    return [name for name in names if not steps.get(name)]
 
 
 def _layout(frame: pd.DataFrame, titles: Sequence[str], level: float) -> Document:
@@ -334,9 +337,8 @@ class EffectsFit(Fit):
         asked = truth("average", average), truth("pairs", pairs)
         if at is None:
             found = points(self.record, newdata, "marginal_effects", clip=True)
-            if variables is None:
-                names = tuple(without_steps(self.record, found, names))
-            return effects(self.record, found, names, level, *asked)
+            smooth = without_steps(self.record, found, names, variables is not None)
+            return effects(self.record, found, smooth, level, *asked)
         if not among(at, ("mean",)) or newdata is not None or asked[0]:
             raise SpecificationError(
                 "at= is 'mean', in the place of newdata=; means over rows are those of public ones: "

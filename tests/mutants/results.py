@@ -97,8 +97,7 @@ MUTANTS = (
     planted(
         "effects of others are refused beside a number that enters by steps",
         "results/test_glm_effects.py::test_others_have_effects_beside_what_enters_by_steps",
-        ("results/marginal_effects.py", "if 0 < len(rest) < len(names):", "if not rest:"),
-        ("results/marginal_effects.py", "return rest or names", "return names"),
+        ("results/marginal_effects.py", "if left and (asked or len(left) == len(names)):", "if left:"),
     ),
     planted(
         "a charge does not say who made it",
