@@ -200,9 +200,9 @@ def contributed(
 
 def page_solution(moments: LinearMoments) -> Array:
     """The plain one: no negative eigenvalues, a ridge of half the noise's size."""
-    values, vectors = np.linalg.eigh(moments.gram)
+    values, vectors = np.linalg.eigh(moments.released.gram)
     inverse = (vectors / (np.maximum(values, 0) + moments.noise_size / 2)) @ vectors.T
-    return moments.origin + moments.map @ inverse @ moments.cross
+    return moments.frame.origin + moments.frame.map @ inverse @ moments.released.cross
 
 
 def to_rows(params: Array, plan: Plan, slope: float | None = None) -> Array:

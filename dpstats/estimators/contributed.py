@@ -14,6 +14,7 @@ from dpstats.contributions import Totals, hidden_minimum
 from dpstats.contributors.law import RESPONSE, final_mu, input_law
 from dpstats.contributors.plan import Plan
 from dpstats.moments import LinearMoments
+from dpstats.moments.noisy import Frame, Released
 
 _ADDITIONS = 64  # roundings that a sum of products goes through, at most, see Totals
 
@@ -97,14 +98,16 @@ def linear_moments(totals: Totals, plan: Plan, slope: float | None = None) -> Li
     level = max(float(np.trace(matrix[:-1, :-1])) / d, 2 * sd / math.sqrt(d), 1e-9)
     stretch, unit = 1 / math.sqrt(level), math.sqrt(square)
     way, rows, one = _to_user(plan, unit, slope), plan.rows, np.eye(len(plan.rows.center))[0]
-    return LinearMoments(
-        n=n,
+    released = Released(
+        n,
         gram=matrix[:-1, :-1] * stretch**2,
         cross=matrix[:-1, -1] * stretch / (c * unit),
         square=float(matrix[-1, -1]) / (c**2 * square),
         noise_gram=sd * stretch**2,
         noise_cross=sd / math.sqrt(2) * stretch / (c * unit),
         noise_square=sd / (c**2 * square),
+    )
+    frame = Frame(
         origin=way[0],
         map=way[1] * stretch,
         scale=way[2],
@@ -112,6 +115,7 @@ def linear_moments(totals: Totals, plan: Plan, slope: float | None = None) -> Li
         # u with a'u = 1 for the stretched row of a record that is whole
         constant=one * rows.radius * rows.scale[0] / stretch if rows.constant else None,
     )
+    return LinearMoments(released, frame)
 
 
 def _symmetric(entries: np.ndarray, size: int) -> np.ndarray:

@@ -147,16 +147,17 @@ def of_linear(moments: NoisyMoments) -> DesignMoments | None:
     X = back' M back is the mean of x x'. What shortened rows leave unknown of variances, covariances and
     means is `whole_error`.
     """
-    if moments.constant is None:
+    if moments.frame.constant is None:
         return None
-    back, shape = moments.back, moments.shape
+    back, shape = moments.back, moments.earlier.shape
     through = back if shape is None else root_of(shape).T @ back
-    noise, rows = moments.noise_gram / moments.gram_weight, moments.n * moments.share
+    noise = moments.released.noise_gram / moments.gram_weight
+    rows = moments.released.n * moments.weighting.share
     found = of_matrix("rows", rows, back.T @ moments.all_rows @ back, noise, through)
-    if moments.whole_error is None:
+    if moments.untold.whole_error is None:
         return found
     assert found.corr is not None and found.corr_noise is not None
-    unknown, variance = moments.whole_error, found.sd**2
+    unknown, variance = moments.untold.whole_error, found.sd**2
     own = np.diag(unknown)[1:] / variance
     # covariances and variances of shortened rows are wrong together, and correlations less
     common = found.corr**2 * np.add.outer(own**2, own**2) / 4

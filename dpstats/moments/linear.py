@@ -64,7 +64,7 @@ class Pulled:
     @classmethod
     def of(cls, moments: NoisyMoments, alpha: float) -> "Pulled":
         """A penalty of size `alpha`."""
-        back, first = moments.back, int(moments.constant is not None)
+        back, first = moments.back, int(moments.frame.constant is not None)
         whole = back.T @ moments.all_rows @ back
         level = max(float(whole[0, 0]), 1e-12) if first else 1.0  # 1, but for noise
         mean = whole[:first, first:] / level
@@ -115,23 +115,23 @@ class Pulled:
         slopes = self._slopes(apart)
         pull = self.within @ slopes
         variance = float(slopes @ pull)
-        return self._moved(variance * self.within + np.outer(pull, pull), variance) / self.moments.n
+        return self._moved(variance * self.within + np.outer(pull, pull), variance) / self.moments.released.n
 
     def noise(self, apart: np.ndarray) -> np.ndarray:
         """The same by noise of the matrix that all rows were told from, and means if by nothing else."""
         moments, back = self.moments, self.moments.back
         through, reached = back @ self.lead, back @ (self.lead @ self._slopes(apart))
         noise = noise_of_product(
-            moments.noise_gram / moments.gram_weight, np.eye(len(back)), np.outer(reached, reached)
+            moments.released.noise_gram / moments.gram_weight, np.eye(len(back)), np.outer(reached, reached)
         )
-        of_mean = 0.0 if moments.whole is not None else float(back[:, 0] @ noise @ back[:, 0])
+        of_mean = 0.0 if moments.untold.whole is not None else float(back[:, 0] @ noise @ back[:, 0])
         return self._moved(through.T @ noise @ through, of_mean)
 
     def unknown(self, apart: np.ndarray) -> np.ndarray:
         """The same by what is not known of the moments of all rows."""
-        if self.moments.whole_error is None:
+        if self.moments.untold.whole_error is None:
             return np.zeros_like(self.way)
-        return self._by_errors(self.moments.whole_error[:, len(apart) - len(self.within) :], apart)
+        return self._by_errors(self.moments.untold.whole_error[:, len(apart) - len(self.within) :], apart)
 
     def of_long_rows(self, apart: np.ndarray, every: "Pulled") -> np.ndarray:
         """The same by long rows of less weight, in which covariates may go together otherwise.
@@ -151,7 +151,7 @@ class Pulled:
         hold l_i may also be those of which column j lost what weighting takes of normal ones. So much counts
         as James and Stein's rule leaves of l_i, its noise that of the variance which is known best.
         """
-        weight, known = self.moments.gram_weight, every.moments.whole_error
+        weight, known = self.moments.gram_weight, every.moments.untold.whole_error
         heard, whole = np.diag(self.within), np.maximum(np.diag(every.within), 1e-300)
         first, usual = len(apart) - len(whole), heard * (1 / kept_at(len(apart), weight) - 1 + _UNSURE)
         unheard = np.maximum(whole - heard - usual, 0.0)
@@ -213,7 +213,7 @@ class LinearMoments(NoisyMoments):
             return self._solved
         fit, params, parts = self._found(alpha)
         way = np.eye(len(params))
-        if alpha > 0 and self.penalised.any():
+        if alpha > 0 and self.frame.penalised.any():
             params, parts, way = self._penalised(fit, alpha, params, parts)
         return self._judged(fit, params, parts, self._columns_seen, way)
 
@@ -231,7 +231,8 @@ class LinearMoments(NoisyMoments):
         rows : array, shape (m, d)
         """
         fit, params, parts = self._line
-        seen, errors = self.seen & ~(rows[:, ~self._columns_seen & (self.penalised > 0)] != 0).any(axis=1), []
+        unseen = ~self._columns_seen & (self.frame.penalised > 0)
+        seen, errors = self.seen & ~(rows[:, unseen] != 0).any(axis=1), []
         for some in np.array_split(np.arange(len(rows)), len(rows) // _FEW + 1):
             few = rows[some]
             along = [few @ part @ few.T for part in parts]
@@ -256,7 +257,8 @@ class LinearMoments(NoisyMoments):
         beside it is a possible bias.
         """
         fit, params, parts = self._line
-        pulled = Pulled.without(replace(self, whole=None, whole_error=None), dropped)
+        heard = replace(self, untold=replace(self.untold, whole=None, whole_error=None))
+        pulled = Pulled.without(heard, dropped)
         apart = params - pulled.way @ params
         sampling, privacy, *hidden, bias, open_ended = self._through(pulled.way, parts)
         long = pulled.of_long_rows(apart, Pulled.of(self, 0.0))
@@ -279,13 +281,14 @@ class LinearMoments(NoisyMoments):
         beside = partners @ lost & ~lost
         if not beside.any() or lost.all():
             return self
-        blind = np.zeros(len(lost)) if self.blind is None else self.blind
-        return replace(self, blind=np.maximum(blind, beside))
+        blind = np.maximum(0.0 if self.untold.blind is None else self.untold.blind, beside)
+        return replace(self, untold=replace(self.untold, blind=blind))
 
     @property
     def _columns_seen(self) -> np.ndarray:
         """Coefficients of which releases may tell anything."""
-        return self.seen & (np.ones(len(self.origin), bool) if self.blind is None else self.blind == 0)
+        blind = np.zeros(len(self.frame.origin)) if self.untold.blind is None else self.untold.blind
+        return self.seen & (blind == 0)
 
     def _judged(
         self,
@@ -300,20 +303,20 @@ class LinearMoments(NoisyMoments):
         Where the spread of the response is a guess, every interval rests on it.
         """
         sampling, privacy, guess, before, bias, open_ended = parts
-        rel = of_coefficients(fit.rel, fit.vectors, fit.guess, way @ self.map)
-        left, way = None if fit.before is None else Before(before), way @ self.map
-        if self.first is not None:
-            left = Before(way @ self.first @ way.T, 1.0)
+        left, way = None if fit.before is None else Before(before), way @ self.frame.map
+        rel = of_coefficients(fit.rel, fit.vectors, fit.guess, way)
+        if self.earlier.first is not None:
+            left = Before(way @ self.earlier.first @ way.T, 1.0)
         found = judged(params, sampling, privacy + open_ended, guess, rel, left, seen)
         found = replace(found, bias=np.diag(bias))
         known = np.flatnonzero(np.isfinite(np.diag(found.cov)))
-        return replace(found, weak=tuple(map(int, known))) if self.guessed else found
+        return replace(found, weak=tuple(map(int, known))) if self.clipping.guessed else found
 
     @cached_property
     def root(self) -> np.ndarray:
         """With root root' the covariance without a penalty where it is finite; terms of sums cancel in it."""
         sampling, privacy, guess, *_, open_ended = self._plain[1]
-        return np.asarray(self.map @ root_of(sampling + privacy + guess + open_ended))
+        return np.asarray(self.frame.map @ root_of(sampling + privacy + guess + open_ended))
 
     @cached_property
     def _line(self) -> tuple[NormalEquations, np.ndarray, list[np.ndarray]]:
@@ -333,8 +336,8 @@ class LinearMoments(NoisyMoments):
     def _found(self, alpha: float) -> tuple[NormalEquations, np.ndarray, list[np.ndarray]]:
         """The equations, coefficients, and parts of their covariance, on the user's scale."""
         fit, inside = self._inside(alpha) if alpha else self._plain
-        parts = [self.map @ part @ self.map.T for part in inside]
-        return fit, self.origin + self.map @ fit.delta, parts
+        parts = [self.frame.map @ part @ self.frame.map.T for part in inside]
+        return fit, self.frame.origin + self.frame.map @ fit.delta, parts
 
     @cached_property
     def _plain(self) -> tuple[NormalEquations, tuple[np.ndarray, ...]]:
@@ -347,17 +350,17 @@ class LinearMoments(NoisyMoments):
         """The equations, and parts of the covariance of what they give."""
         fit = self.normal_equations(alpha)
         between = score_covariance(self, fit)
-        sampling = fit.inverse @ (between / self.n) @ fit.inverse
-        bias = self.bent * residual_variance(self, fit) * fit.inverse
-        if self.bend is not None:
-            bias = bias + self.bend
+        sampling = fit.inverse @ (between / self.released.n) @ fit.inverse
+        bias = self.untold.bent * residual_variance(self, fit) * fit.inverse
+        if self.untold.bend is not None:
+            bias = bias + self.untold.bend
         privacy = fit.gain @ self.noise_at(fit.delta) @ fit.gain.T
         if fit.wider is not None:
             sampling, privacy, bias = (fit.wider @ part @ fit.wider.T for part in (sampling, privacy, bias))
-        for moved in (self.uneven * fit.delta[:, None], clipped_line(self, between)):
+        for moved in (self.weighting.uneven * fit.delta[:, None], clipped_line(self, between)):
             bias = bias + moved @ moved.T
         before = 0 * fit.guess if fit.before is None else fit.before
-        open_ended = 0 * before if self.open_ended is None else self.open_ended
+        open_ended = 0 * before if self.untold.open_ended is None else self.untold.open_ended
         return fit, (sampling + bias, privacy, fit.guess, before, bias, open_ended)
 
     def _penalised(
@@ -369,7 +372,7 @@ class LinearMoments(NoisyMoments):
         """
         pulled = Pulled.of(self, alpha)
         if fit.before is None:
-            apart = self.map @ (self.normal_equations().delta - fit.delta)
+            apart = self.frame.map @ (self.normal_equations().delta - fit.delta)
             way, by_noise = np.eye(len(params)), 0 * parts[1]
         else:
             apart = params - pulled.way @ params
@@ -386,7 +389,8 @@ class LinearMoments(NoisyMoments):
         terms left out, make of these it would be multiplied by the noise of moments.
         """
         *others, open_ended = (way @ part @ way.T for part in parts)
-        most = 0.0 if self.open_ended is None else np.trace(self.open_ended) * np.sum(self.map**2, axis=1)
+        lines = self.untold.open_ended
+        most = 0.0 if lines is None else np.trace(lines) * np.sum(self.frame.map**2, axis=1)
         moves = np.diag(parts[-1]) > _ROUNDING * most
         return [*others, open_ended * np.outer(moves, moves)]
 
@@ -409,7 +413,7 @@ class LinearMoments(NoisyMoments):
     @property
     def _size(self) -> float:
         """Sigma of a row of weight 1 over that of these rows."""
-        return 1.0 if self.unit is None else math.sqrt(self.share * self.unit)
+        return 1.0 if self.weighting.unit is None else math.sqrt(self.weighting.share * self.weighting.unit)
 
     def _estimable(self, found: Quantity) -> Quantity:
         """With infinite errors, if the release determines no coefficient."""
@@ -424,4 +428,5 @@ class LinearMoments(NoisyMoments):
         """
         apart = self.inverse @ (self.solve(alpha).params - self._line[1])
         distance = float(apart @ self.all_rows @ apart)
-        return self.scale * math.sqrt(residual_variance(self, self.normal_equations()) + max(distance, 0.0))
+        variance = residual_variance(self, self.normal_equations())
+        return self.frame.scale * math.sqrt(variance + max(distance, 0.0))

@@ -85,8 +85,8 @@ class NormalEquations(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class NoisyMoments(Arrays):
-    """Noisy moments per row, the sds of their noise, and the way back to the user's coefficients.
+class Released(Arrays):
+    """Moments per row and the sds of their noise, as released.
 
     Attributes
     ----------
@@ -101,18 +101,88 @@ class NoisyMoments(Arrays):
         Of r^2 a a', shortened where longer than a public limit.
     fourth, noise_fourth : float, optional
         Of r^4.
-    limit : float, optional
-        Where r was clipped.
-    usual : float, optional
-        Kurtosis of r as far as noise hides it, where counts of large residuals tell; else the normal's.
-    most_lost : float, optional
-        What clipping may have moved the mean of r by, where such counts tell.
-    beyond : float, optional
-        What it may have taken of its mean square, where they tell of rows there.
-    guessed : bool
-        Whether noise hid all of a response that seems constant: how far it spreads is a guess.
     total, noise_total : float, optional
         Variance of the response in its own units, its mean square without an intercept; and its noise.
+    rows : float, optional
+        What is 0 without a row that weighs, over the sd of its noise; where `constant` does not tell.
+    """
+
+    n: int
+    gram: np.ndarray
+    cross: np.ndarray
+    square: float
+    noise_gram: float
+    noise_cross: float
+    noise_square: float
+    meat: np.ndarray | None = None
+    noise_meat: float | None = None
+    fourth: float | None = None
+    noise_fourth: float | None = None
+    total: float | None = None
+    noise_total: float | None = None
+    rows: float | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Frame(Arrays):
+    """The public coordinates of rows and residuals: params = origin + map @ delta.
+
+    Attributes
+    ----------
+    origin : array, shape (d,)
+    map : array, shape (d, d)
+    scale : float
+        Unit of r in units of the response.
+    penalised : array, shape (d,)
+        1 for the coefficients that a ridge penalty shrinks, 0 for the intercept.
+    constant : array, shape (d,), optional
+        u with a'u = 1 for a row that was not shortened; None without an intercept.
+    """
+
+    origin: np.ndarray
+    map: np.ndarray
+    scale: float
+    penalised: np.ndarray
+    constant: np.ndarray | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Earlier(Arrays):
+    """What earlier releases tell of delta and of `gram`.
+
+    Attributes
+    ----------
+    prior : array, shape (d, d), optional
+        Covariance of delta before this release, up to a factor, see :mod:`dpstats.moments.posterior`.
+    first : array, shape (d, d), optional
+        That before any release, where `gram` comes from one of the first.
+    expected : array, shape (d, d), optional
+        `gram` by what was known before, up to a factor; the identity, if not given.
+    numbers : int, optional
+        How many numbers `gram` is, where not all of its entries are free.
+    shape : array, shape (d, d), optional
+        S where the noise of `gram` is noise_gram S^1/2 Z S^1/2, Z with variances 1 on the diagonal and 1/2
+        beside it, and where it led to the pilot fit as well; the identity, and not, if not given.
+    """
+
+    prior: np.ndarray | None = None
+    first: np.ndarray | None = None
+    expected: np.ndarray | None = None
+    numbers: int | None = None
+    shape: np.ndarray | None = None
+
+    @property
+    def known(self) -> Expected:
+        """What :func:`dpstats.moments.posterior.denoised` takes of `gram`."""
+        return Expected(self.expected, self.numbers, self.shape)
+
+
+@dataclass(frozen=True, eq=False)
+class Weighting(Arrays):
+    """How rows weigh in the moments.
+
+    Attributes
+    ----------
     weight : float
         Mean weight of rows in `cross` and `square` over that in `gram`, where they come from other releases.
     doubt : float
@@ -125,24 +195,55 @@ class NoisyMoments(Arrays):
         Upper bound of the weight of a row, in these units, once it was shortened.
     kept : float
         What shortening leaves of the mean weight if rows are normal; where `constant` does not tell.
-    expected : array, shape (d, d), optional
-        `gram` by what was known before, up to a factor; the identity, if not given.
-    numbers : int, optional
-        How many numbers `gram` is, where not all of its entries are free.
-    shape : array, shape (d, d), optional
-        S where the noise of `gram` is noise_gram S^1/2 Z S^1/2, Z with variances 1 on the diagonal and 1/2
-        beside it, and where it led to the pilot fit as well; the identity, and not, if not given.
+    uneven : float
+        By what share of delta the matrix may be off, as rows that are not normal were weighted in `cross`.
+    """
+
+    weight: float = 1.0
+    doubt: float = 0.0
+    share: float = 1.0
+    unit: float | None = None
+    heaviest: float = 1.0
+    kept: float = 1.0
+    uneven: float = 0.0
+
+
+@dataclass(frozen=True, eq=False)
+class Clipping(Arrays):
+    """Where residuals were clipped, and what is assumed of the rest of them.
+
+    Attributes
+    ----------
+    limit : float, optional
+        Where r was clipped.
+    usual : float, optional
+        Kurtosis of r as far as noise hides it, where counts of large residuals tell; else the normal's.
+    most_lost : float, optional
+        What clipping may have moved the mean of r by, where such counts tell.
+    beyond : float, optional
+        What it may have taken of its mean square, where they tell of rows there.
+    guessed : bool
+        Whether noise hid all of a response that seems constant: how far it spreads is a guess.
+    """
+
+    limit: float | None = None
+    usual: float | None = None
+    most_lost: float | None = None
+    beyond: float | None = None
+    guessed: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class Untold(Arrays):
+    """What no moment tells of the line and of rows that weigh less.
+
+    Attributes
+    ----------
     bend : array, shape (d, d), optional
         Covariance of delta by what long rows of less weight may move a line that bends.
     bent : float
         Variance of each entry of delta by that, in residual variances, of a fit that was saved when
         directions were not told apart.
-    uneven : float
-        By what share of delta the matrix may be off, as rows that are not normal were weighted in `cross`.
-    span : float, optional
-        Of a fit that was saved when it told what clipping may have kept of a step: nothing reads it.
-    rows : float, optional
-        What is 0 without a row that weighs, over the sd of its noise; where `constant` does not tell.
     blind : array, shape (d,), optional
         1 for coefficients of columns that may hold one value alone, or of products with levels whose rows'
         residuals may all have been clipped.
@@ -153,70 +254,49 @@ class NoisyMoments(Arrays):
     whole_error : array, shape (d, d), optional
         sds of what the covariances of covariates over all rows are taken for, in the user's units, and in the
         row of an intercept of their means.
-    prior : array, shape (d, d), optional
-        Covariance of delta before this release, up to a factor, see :mod:`dpstats.moments.posterior`.
-    first : array, shape (d, d), optional
-        That before any release, where `gram` comes from one of the first.
-    origin : array, shape (d,)
-    map : array, shape (d, d)
-    scale : float
-        Unit of r in units of the response.
-    constant : array, shape (d,), optional
-        u with a'u = 1 for a row that was not shortened; None without an intercept.
-    penalised : array, shape (d,)
-        1 for the coefficients that a ridge penalty shrinks, 0 for the intercept.
+    span : float, optional
+        Of a fit that was saved when it told what clipping may have kept of a step: nothing reads it.
     """
 
-    n: int
-    gram: np.ndarray
-    cross: np.ndarray
-    square: float
-    noise_gram: float
-    noise_cross: float
-    noise_square: float
-    origin: np.ndarray
-    map: np.ndarray
-    scale: float
-    penalised: np.ndarray
-    constant: np.ndarray | None = None
-    meat: np.ndarray | None = None
-    noise_meat: float | None = None
-    fourth: float | None = None
-    noise_fourth: float | None = None
-    limit: float | None = None
-    usual: float | None = None
-    most_lost: float | None = None
-    beyond: float | None = None
-    guessed: bool = False
-    total: float | None = None
-    noise_total: float | None = None
-    weight: float = 1.0
-    doubt: float = 0.0
-    share: float = 1.0
-    unit: float | None = None
-    heaviest: float = 1.0
-    kept: float = 1.0
-    prior: np.ndarray | None = None
-    first: np.ndarray | None = None
-    expected: np.ndarray | None = None
-    numbers: int | None = None
-    shape: np.ndarray | None = None
-    bent: float = 0.0
     bend: np.ndarray | None = None
-    uneven: float = 0.0
-    span: float | None = None
-    rows: float | None = None
+    bent: float = 0.0
     blind: np.ndarray | None = None
     open_ended: np.ndarray | None = None
     whole: np.ndarray | None = None
     whole_error: np.ndarray | None = None
+    span: float | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class NoisyMoments:
+    """Noisy moments per row, the way back to the user's coefficients, and what is known and not known beside.
+
+    A file holds the names of all parts side by side.
+    """
+
+    released: Released
+    frame: Frame
+    earlier: Earlier = Earlier()
+    weighting: Weighting = Weighting()
+    clipping: Clipping = Clipping()
+    untold: Untold = Untold()
+
+    @classmethod
+    def of(cls: type[_Moments], content: Mapping[str, Any]) -> _Moments:
+        """Moments whose parts have these values, each under its own name."""
+        names = [{item.name for item in fields(kind)} & content.keys() for kind in _PARTS]
+        if len(content) > sum(map(len, names)):
+            raise TypeError("moments have no such value")
+        parts = zip(_PARTS, names, strict=True)
+        return cls(*(kind(**{name: content[name] for name in own}) for kind, own in parts))
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON; :meth:`from_dict` is its inverse."""
+        values = [pair for item in fields(self) for pair in vars(getattr(self, item.name)).items()]
         return {
-            item.name: value.tolist() if isinstance(value, np.ndarray) else value
-            for item in fields(self)
-            if (value := getattr(self, item.name)) is not None and value is not False
+            name: value.tolist() if isinstance(value, np.ndarray) else value
+            for name, value in values
+            if value is not None and value is not False
         }
 
     @classmethod
@@ -232,16 +312,16 @@ class NoisyMoments(Arrays):
         plain: dict[str, Any] = {
             name: value if name in (*_ARRAYS, *_COUNTS) else float(value) for name, value in content.items()
         }
-        made = cls(**{**plain, "guessed": bool(plain.get("guessed"))})
+        made = cls.of({**plain, "guessed": bool(plain.get("guessed"))})
         sizes = {name: np.abs(np.ravel(value)).max(initial=0) for name, value in plain.items()}
         divisors = [plain[name] for name in _POSITIVE if name in plain]
-        divisors += [] if made.total is None else [abs(made.total)]
+        divisors += [abs(plain["total"])] if "total" in plain else []
         shapes = [(np.shape(plain[name]), axes) for name, axes in _ARRAYS.items() if name in plain]
         if (
-            any(shape != (len(made.origin),) * axes for shape, axes in shapes)
+            any(shape != (len(made.frame.origin),) * axes for shape, axes in shapes)
             or not all(size <= _MOST ** (2 if name in _IN_UNITS else 1) for name, size in sizes.items())
             or not min(divisors) >= 1 / _MOST**2
-            or not made.map.any(axis=1).all()
+            or not made.frame.map.any(axis=1).all()
         ):
             raise SpecificationError("the moments of a saved fit are none that a fit could have")
         return made
@@ -249,28 +329,33 @@ class NoisyMoments(Arrays):
     @cached_property
     def gram_weight(self) -> float:
         """Mean weight of rows in `gram`."""
-        if self.constant is None:
-            return self.share * self.kept
-        return float(np.clip(self.constant @ self.gram @ self.constant, 0.05, 1.0))
+        if self.frame.constant is None:
+            return self.weighting.share * self.weighting.kept
+        return float(np.clip(self.frame.constant @ self.released.gram @ self.frame.constant, 0.05, 1.0))
 
     @property
     def mean_weight(self) -> float:
         """Mean weight of rows in `cross` and `square`."""
-        return self.weight * self.gram_weight
+        return self.weighting.weight * self.gram_weight
 
     @property
     def seen(self) -> bool:
         """Whether noise leaves it to be seen that there is any row that weighs."""
-        if self.rows is not None or self.constant is None:
-            return self.rows is None or self.rows > SEEN
-        shape = np.eye(len(self.gram)) if self.shape is None else self.shape
-        weight, noise = (float(self.constant @ part @ self.constant) for part in (self.gram, shape))
-        return weight > SEEN * self.noise_gram * noise
+        found, one = self.released, self.frame.constant
+        if found.rows is not None or one is None:
+            return found.rows is None or found.rows > SEEN
+        weight, noise = (float(one @ part @ one) for part in (found.gram, self.noise_shape))
+        return weight > SEEN * found.noise_gram * noise
+
+    @property
+    def noise_shape(self) -> np.ndarray:
+        """S of the noise of `gram`; the identity where it is the same in all directions."""
+        return np.eye(len(self.released.gram)) if self.earlier.shape is None else self.earlier.shape
 
     @property
     def noise_size(self) -> float:
         """Size of the noise of `gram` as an operator."""
-        return max(self.noise_gram * math.sqrt(2 * len(self.gram)), 1e-12)
+        return max(self.released.noise_gram * math.sqrt(2 * len(self.released.gram)), 1e-12)
 
     def normal_equations(self, alpha: float = 0.0) -> NormalEquations:
         """Those of a penalty, solved; where there is a prior, of no penalty, but for `rel`."""
@@ -285,49 +370,50 @@ class NoisyMoments(Arrays):
 
     def bending(self: _Moments, more: np.ndarray) -> _Moments:
         """Moments of the same line, which may be off by so much more; what was solved stays."""
-        return self.knowing(bend=more if self.bend is None else self.bend + more)
+        bend = more if self.untold.bend is None else self.untold.bend + more
+        return self.knowing(untold=replace(self.untold, bend=bend))
 
     def moved(self: _Moments, by: np.ndarray) -> _Moments:
         """Moments of the line that lies so far from this one; what was solved stays."""
-        return self.knowing(origin=self.origin + self.map @ by)
+        return self.knowing(frame=replace(self.frame, origin=self.frame.origin + self.frame.map @ by))
 
-    def knowing(self: _Moments, **beside: Any) -> _Moments:
-        """Moments of which this is known beside what the equations are made of; what was solved stays.
+    def knowing(self: _Moments, **parts: Any) -> _Moments:
+        """Moments with other parts, of which the equations are not made, or an origin; what was solved stays.
 
         Such as say nothing where noise left numbers that floats do not hold.
         """
-        found = replace(self, **beside)
-        numbers = [found.origin] if found.bend is None else [found.origin, *found.bend]
-        if not np.isfinite(numbers).all():
-            found = replace(self, blind=np.ones(len(self.origin)))
+        found = replace(self, **parts)
+        origin, bend = found.frame.origin, found.untold.bend
+        if not np.isfinite([origin] if bend is None else [origin, *bend]).all():
+            found = replace(self, untold=replace(self.untold, blind=np.ones(len(origin))))
         vars(found).update({name: vars(self)[name] for name in _SOLVED & vars(self).keys()})
         return found
 
     def _equations(self, alpha: float) -> NormalEquations:
-        (penalty, pull), size = self._penalty(alpha), self.noise_size
-        values, vectors = np.linalg.eigh(self.gram + penalty)
+        (penalty, pull), size, told = self._penalty(alpha), self.noise_size, self.released
+        values, vectors = np.linalg.eigh(told.gram + penalty)
         rel = size / np.maximum(values, 1e-12)
-        if self.prior is None:
+        if self.earlier.prior is None:
             inverse = (vectors / np.maximum(values, size)) @ vectors.T
-            delta, fitted = inverse @ (self.cross - pull), len(values) * self.noise_cross**2
+            delta, fitted = inverse @ (told.cross - pull), len(values) * told.noise_cross**2
             guess, wide, along = self._unseen(delta, np.maximum(values, size), values, vectors)
-            found = delta, self.gram, inverse, inverse, guess, np.maximum(rel, along), vectors, fitted
+            found = delta, told.gram, inverse, inverse, guess, np.maximum(rel, along), vectors, fitted
             return NormalEquations(*found, wider=wide)
         after = posterior(
-            self.gram,
-            self.noise_gram,
-            self.cross,
-            self.noise_cross,
-            self.prior,
-            most_explained(self.square, self.noise_square),
-            Expected(self.expected, self.numbers, self.shape),
+            told.gram,
+            told.noise_gram,
+            told.cross,
+            told.noise_cross,
+            self.earlier.prior,
+            most_explained(told.square, told.noise_square),
+            self.earlier.known,
         )
-        own, axes = np.linalg.eigh(self.gram)
-        inverse, delta = (axes / np.maximum(own, size)) @ axes.T, after.gain @ self.cross
+        own, axes = np.linalg.eigh(told.gram)
+        inverse, delta = (axes / np.maximum(own, size)) @ axes.T, after.gain @ told.cross
         gram, gain, left, before, unseen = after
         if unseen is not None:
             left, rel, vectors = left - unseen.left, unseen.rel, unseen.vectors
-        fitted = self.noise_cross**2 * float(2 * np.trace(gain) - np.sum(gain * (gram @ gain)))
+        fitted = told.noise_cross**2 * float(2 * np.trace(gain) - np.sum(gain * (gram @ gain)))
         fitted -= float(np.sum(gram * left))
         return NormalEquations(delta, gram, inverse, gain, after.left, rel, vectors, fitted, before)
 
@@ -335,20 +421,21 @@ class NoisyMoments(Arrays):
         """Moments of the same lines by other columns, to whose coefficients `way` takes the user's."""
         if (way == np.eye(len(way))).all():
             return self
-        blind, error = self.blind, self.whole_error
+        blind, error = self.untold.blind, self.untold.whole_error
         if blind is not None:
             blind = ((way != 0) @ blind > 0).astype(float)
         if error is not None:
             columns = np.linalg.inv(way).T ** 2
-            if self.constant is not None:
+            if self.frame.constant is not None:
                 columns[1:, 0] = 0.0  # what a number counts from moves no covariance
             error = np.sqrt(columns @ error**2 @ columns.T)
-        return replace(self, origin=way @ self.origin, map=way @ self.map, blind=blind, whole_error=error)
+        frame = replace(self.frame, origin=way @ self.frame.origin, map=way @ self.frame.map)
+        return replace(self, frame=frame, untold=replace(self.untold, blind=blind, whole_error=error))
 
     @property
     def back(self) -> np.ndarray:
         """What takes a row in the coordinates of the moments to one of the design, from the right."""
-        return np.asarray(self.inverse * self.scale)
+        return np.asarray(self.inverse * self.frame.scale)
 
     @cached_property
     def inverse(self) -> np.ndarray:
@@ -357,25 +444,25 @@ class NoisyMoments(Arrays):
         Where columns lie far from 0 against their spread, rounding leaves nothing of the constant in the row
         of the intercept; but what it is in the coordinates of the moments is known.
         """
-        first = int(self.constant is not None)
-        slopes = self.map[first:]
+        frame, first = self.frame, int(self.frame.constant is not None)
+        slopes = frame.map[first:]
         size = np.maximum(np.linalg.norm(slopes, axis=1), np.finfo(float).tiny)
         found = np.linalg.pinv(slopes / size[:, None]) / size
-        if self.constant is not None:
-            one = self.constant / self.scale
-            found = np.column_stack([one, found - np.outer(one, self.map[0] @ found)])
+        if frame.constant is not None:
+            one = frame.constant / frame.scale
+            found = np.column_stack([one, found - np.outer(one, frame.map[0] @ found)])
         read_only([found])
         return found
 
     @property
     def all_rows(self) -> np.ndarray:
         """Mean of a a' over rows none of which was shortened, as far as that is known."""
-        return self.positive_gram / self.gram_weight if self.whole is None else self.whole
+        return self.positive_gram / self.gram_weight if self.untold.whole is None else self.untold.whole
 
     @cached_property
     def positive_gram(self) -> np.ndarray:
         """The nearest positive semi-definite matrix to `gram`."""
-        found = positive(self.gram)
+        found = positive(self.released.gram)
         read_only([found])
         return found
 
@@ -389,41 +476,41 @@ class NoisyMoments(Arrays):
         bounded by what of the response it can explain alone, which leaves nothing of a line. What is found
         there is noise, a guess as well: were the eigenvalue smaller, delta would be as much larger.
         """
-        size, most = self.noise_size, max(self.square, 0.05)
-        along = np.sum(vectors * (vectors if self.shape is None else self.shape @ vectors), axis=0)
-        longer, sizes = wider(self.noise_gram * along / raised), believed(self.noise_gram * along)
+        size, most = self.noise_size, max(self.released.square, 0.05)
+        along = self.released.noise_gram * np.sum(vectors * (self.noise_shape @ vectors), axis=0)
+        longer, sizes = wider(along / raised), believed(along)
         wide = (vectors * longer) @ vectors.T
-        if self.shape is None:
+        if self.earlier.shape is None:
             sizes = np.maximum(sizes, size)
             unseen = np.where(seen_share(values, sizes) < 1, np.inf, 0.0)
             most = most + longer**2 / raised * np.sum(vectors * (self.noise_at(delta) @ vectors), axis=0)
             return hidden(values, vectors, sizes, most / raised), wide, unseen
-        guess = hidden(values, vectors, sizes, most + (_BEFORE * self.noise_cross / size) ** 2)
+        guess = hidden(values, vectors, sizes, most + (_BEFORE * self.released.noise_cross / size) ** 2)
         return guess, wide, sizes / np.maximum(values, 1e-12)
 
     def _penalty(self, alpha: float) -> tuple[np.ndarray, np.ndarray]:
         """Of delta, in units of r squared: its matrix and its gradient at delta = 0."""
-        strength = alpha * self.gram_weight / self.scale**2
-        shrunk = self.penalised[:, None] * self.map
-        return strength * shrunk.T @ shrunk, strength * shrunk.T @ (self.penalised * self.origin)
+        strength = alpha * self.gram_weight / self.frame.scale**2
+        penalised = self.frame.penalised
+        shrunk = penalised[:, None] * self.frame.map
+        return strength * shrunk.T @ shrunk, strength * shrunk.T @ (penalised * self.frame.origin)
 
     @cached_property
     def _noisy_share(self) -> float:
         """Of the variance of noise of `gram`, what is left where that is shrunk; all, where nothing tells."""
-        if self.prior is None:
+        if self.earlier.prior is None:
             return 1.0
-        return denoised(self.gram, self.noise_gram, self.expected, self.numbers, self.shape)[1]
+        return denoised(self.released.gram, self.released.noise_gram, *self.earlier.known)[1]
 
     def noise_at(self, delta: np.ndarray) -> np.ndarray:
         """Covariance of the privacy noise of M_ar - M_aa delta."""
-        second = np.outer(delta, delta)
-        if self.shape is None:
-            by_gram = noise_of_product(self.noise_gram, np.eye(len(delta)), second)
-        else:
-            by_gram = noise_of_product(self.noise_gram, self.shape, _SAME * self._noisy_share * second)
-        return np.asarray(self.noise_cross**2 * np.eye(len(delta)) + by_gram)
+        again = 1.0 if self.earlier.shape is None else _SAME * self._noisy_share
+        second = again * np.outer(delta, delta)
+        by_gram = noise_of_product(self.released.noise_gram, self.noise_shape, second)
+        return np.asarray(self.released.noise_cross**2 * np.eye(len(delta)) + by_gram)
 
 
+_PARTS = (Released, Frame, Earlier, Weighting, Clipping, Untold)
 _ARRAYS = dict(  # axes
     gram=2,
     cross=1,

@@ -42,17 +42,18 @@ def spread(moments: NoisyMoments, most: float = math.inf) -> Quantity:
     variance = residual_variance(moments, fit) * (1 + tail)
     noise = math.hypot(_variance_noise(moments, fit.delta), variance / (1 + tail) * weight_noise(moments))
     noise = math.hypot(noise * (1 + tail), tail_noise)
-    sampling = variance**2 * (_kurtosis(moments) - 1) / (moments.n * moments.mean_weight)
+    sampling = variance**2 * (_kurtosis(moments) - 1) / (moments.released.n * moments.mean_weight)
     sampling += (variance * _doubt(moments)) ** 2
-    sigma, slope = math.sqrt(variance), moments.scale / (2 * math.sqrt(variance))
-    return Quantity(min(sigma * moments.scale, most), slope * math.sqrt(noise**2 + sampling), slope * noise)
+    sigma, unit = math.sqrt(variance), moments.frame.scale
+    slope = unit / (2 * sigma)
+    return Quantity(min(sigma * unit, most), slope * math.sqrt(noise**2 + sampling), slope * noise)
 
 
 def _doubt(moments: NoisyMoments) -> float:
     """What is not known of the residual variance, as a share: tails, powers too, and weights."""
     tail, _, unknown = _tail(moments)
-    beyond = (moments.beyond or 0.0) * moments.mean_weight / max(moments.square, 0.05)
-    return math.sqrt((unknown / (1 + tail)) ** 2 + moments.doubt**2 + beyond**2)
+    beyond = (moments.clipping.beyond or 0.0) * moments.mean_weight / max(moments.released.square, 0.05)
+    return math.sqrt((unknown / (1 + tail)) ** 2 + moments.weighting.doubt**2 + beyond**2)
 
 
 def error_up_to(more: float) -> float:
@@ -65,18 +66,18 @@ def share_explained(moments: NoisyMoments, most: float = math.inf) -> Quantity:
     share, noise, slope = _share(moments, spread(moments, most))
     # 4 R^2 (1 - R^2)^2 / n under joint normality, there for residuals of any kurtosis
     normal = 4 * (1 - share) + (_kurtosis(moments) + 1) * share
-    sampling = share * (1 - share) ** 2 * normal / (moments.n * moments.gram_weight)
+    sampling = share * (1 - share) ** 2 * normal / (moments.released.n * moments.gram_weight)
     sampling += (slope * _doubt(moments)) ** 2
     return Quantity(share, math.sqrt(noise**2 + sampling), noise)
 
 
 def _share(moments: NoisyMoments, sigma: Quantity) -> tuple[float, float, float]:
     """R squared, its noise, and what a relative error of the residual variance makes of it; as told best."""
-    fitted = _share_of_fitted(moments, sigma)
-    if moments.total is None or moments.noise_total is None:
+    fitted, told = _share_of_fitted(moments, sigma), moments.released
+    if told.total is None or told.noise_total is None:
         return fitted
-    left = min(sigma.value**2 / moments.total, 1.0)
-    noise = math.hypot(2 * sigma.se_privacy * sigma.value, left * moments.noise_total) / moments.total
+    left = min(sigma.value**2 / told.total, 1.0)
+    noise = math.hypot(2 * sigma.se_privacy * sigma.value, left * told.noise_total) / told.total
     best, other = sorted(((1 - left, noise, left), fitted), key=lambda found: found[1])
     # where the two differ by more than noise, one of them is of other rows than it should be
     apart = max((best[0] - other[0]) ** 2 - best[1] ** 2 - other[1] ** 2, 0.0)
@@ -89,11 +90,10 @@ def _fitted(moments: NoisyMoments) -> tuple[np.ndarray, np.ndarray, np.ndarray, 
     The variance is that of fitted values over all rows, in units of r.
     """
     fit, gram = moments.normal_equations(), moments.all_rows
-    params = moments.origin + moments.map @ fit.delta
-    direction = moments.inverse @ params
-    slopes = params.copy()
-    if moments.constant is not None:
-        direction = direction - float(direction @ gram @ moments.constant) * moments.constant
+    slopes, one = moments.frame.origin + moments.frame.map @ fit.delta, moments.frame.constant
+    direction = moments.inverse @ slopes
+    if one is not None:
+        direction = direction - float(direction @ gram @ one) * one
         slopes[0] = 0.0
     # the noise of delta adds its own variance to that of the fitted values
     covariance = fit.gain @ moments.noise_at(fit.delta) @ fit.gain.T
@@ -105,36 +105,34 @@ def _fitted(moments: NoisyMoments) -> tuple[np.ndarray, np.ndarray, np.ndarray, 
 def _share_of_fitted(moments: NoisyMoments, sigma: Quantity) -> tuple[float, float, float]:
     """R squared from the variance of fitted values, over all rows, and of residuals; else as `_share`."""
     slopes, direction, covariance, explained = _fitted(moments)
-    gram = moments.all_rows
-    residual, residual_noise = (sigma.value / moments.scale) ** 2, 2 * sigma.value * sigma.se_privacy
+    gram, unit = moments.all_rows, moments.frame.scale
+    residual, residual_noise = (sigma.value / unit) ** 2, 2 * sigma.value * sigma.se_privacy
     both = explained + residual
     # of a quadratic form: near a line of no slope the second term is all
     errors = gram @ covariance
     of_gram = float(4 * direction @ errors @ gram @ direction + 2 * np.sum(errors * errors.T))
-    of_gram += (moments.noise_gram / moments.gram_weight * float(direction @ direction)) ** 2
-    if moments.whole_error is not None:
-        squares = moments.whole_error**2
+    of_gram += (moments.released.noise_gram / moments.gram_weight * float(direction @ direction)) ** 2
+    if moments.untold.whole_error is not None:
+        squares = moments.untold.whole_error**2
         entries = 2 * squares - np.diag(np.diag(squares))
-        of_gram += float(slopes**2 @ entries @ slopes**2) / moments.scale**4
-    noise = math.hypot(residual * math.sqrt(of_gram), explained * residual_noise / moments.scale**2)
+        of_gram += float(slopes**2 @ entries @ slopes**2) / unit**4
+    noise = math.hypot(residual * math.sqrt(of_gram), explained * residual_noise / unit**2)
     return explained / both, noise / both**2, explained * residual / both**2
 
 
 def residual_variance(moments: NoisyMoments, fit: NormalEquations) -> float:
     """Per unit of row weight, corrected for what the coefficients fitted of the data and the noise."""
-    delta, d = fit.delta, len(fit.delta)
-    raw = moments.square - 2 * moments.cross @ delta + delta @ moments.positive_gram @ delta
+    delta, d, told = fit.delta, len(fit.delta), moments.released
+    raw = told.square - 2 * told.cross @ delta + delta @ moments.positive_gram @ delta
     raw = float(raw + fit.fitted) / moments.mean_weight
-    variance = raw * moments.n / max(moments.n - d, 1)
+    variance = raw * told.n / max(told.n - d, 1)
     return max(variance, _variance_noise(moments, delta) / 2, 1e-12)
 
 
 def _variance_noise(moments: NoisyMoments, delta: np.ndarray) -> float:
-    square = float(delta @ delta)
-    noise = math.sqrt(
-        moments.noise_square**2 + 4 * square * moments.noise_cross**2 + (square * moments.noise_gram) ** 2
-    )
-    return noise / moments.mean_weight
+    told, square = moments.released, float(delta @ delta)
+    variance = told.noise_square**2 + 4 * square * told.noise_cross**2 + (square * told.noise_gram) ** 2
+    return math.sqrt(variance) / moments.mean_weight
 
 
 def weight_noise(moments: NoisyMoments) -> float:
@@ -144,9 +142,10 @@ def weight_noise(moments: NoisyMoments) -> float:
     the noise is that of a normal variable which is known to lie below what is left up to 1. Under a pure
     epsilon G comes from another release, and `doubt` is what is not known of the weight.
     """
-    if moments.constant is None or moments.shape is not None or not moments.noise_gram:
+    one, noise = moments.frame.constant, moments.released.noise_gram
+    if one is None or moments.earlier.shape is not None or not noise:
         return 0.0
-    sd = max(moments.noise_gram * float(moments.constant @ moments.constant), 1e-12)
+    sd = max(noise * float(one @ one), 1e-12)
     room = (1 - moments.gram_weight) / sd
     rate = math.exp(-(room**2) / 2) / math.sqrt(2 * math.pi) / float(special.ndtr(room))
     return sd * math.sqrt(1 - rate * (room + rate)) / moments.gram_weight
@@ -154,11 +153,12 @@ def weight_noise(moments: NoisyMoments) -> float:
 
 def _kurtosis(moments: NoisyMoments) -> float:
     """Of the residuals; the usual one as far as the noise hides it."""
-    usual = _NORMAL if moments.usual is None else max(moments.usual, _LEAST)
-    if moments.fourth is None or moments.noise_fourth is None:
+    told, usual = moments.released, moments.clipping.usual
+    usual = _NORMAL if usual is None else max(usual, _LEAST)
+    if told.fourth is None or told.noise_fourth is None:
         return usual
-    trust = 1 / (1 + (moments.noise_fourth / _UNTOLD) ** 2)
-    found = moments.fourth * moments.mean_weight / max(moments.square, 0.05) ** 2
+    trust = 1 / (1 + (told.noise_fourth / _UNTOLD) ** 2)
+    found = told.fourth * moments.mean_weight / max(told.square, 0.05) ** 2
     return max(trust * found + (1 - trust) * usual, _LEAST)
 
 
@@ -170,15 +170,16 @@ def _tail(moments: NoisyMoments) -> tuple[float, float, float]:
     of r^4 was released it is that of exponential errors whose mean square grows as much between two limits.
     As rows beyond both make it grow, too, all that its noise does not explain may be theirs.
     """
-    if moments.limit is None:
+    told, limit = moments.released, moments.clipping.limit
+    if limit is None:
         return 0.0, 0.0, 0.0
-    limit = moments.limit / math.sqrt(max(moments.square / moments.mean_weight, 0.05))
-    kurtosis, sd = _kurtosis(moments), moments.noise_fourth
-    noise = math.inf if sd is None else sd * moments.mean_weight / max(moments.square, 0.05) ** 2
+    limit = limit / math.sqrt(max(told.square / moments.mean_weight, 0.05))
+    kurtosis, sd = _kurtosis(moments), told.noise_fourth
+    noise = math.inf if sd is None else sd * moments.mean_weight / max(told.square, 0.05) ** 2
     noise = min(noise, _UNTOLD)
     rate, normal = tail_rate(limit)
     tail = rate * max(kurtosis - normal, 0.0)
-    power = power_variance(limit, kurtosis, moments.n, math.inf if moments.meat is not None else noise)
+    power = power_variance(limit, kurtosis, told.n, math.inf if told.meat is not None else noise)
     return tail, rate * noise, math.hypot(_HEAVIER * tail, (1 + tail) * error_up_to(power / (1 + tail)))
 
 
@@ -196,18 +197,19 @@ def clipped_line(moments: NoisyMoments, between: np.ndarray) -> np.ndarray:
         V, covariance of a r between rows, as :func:`score_covariance` gives it, which tells how ln t changes
         with a: along M^-1 (V u - s^2 M u) / 2 s^2 but for its mean, where a'u = 1.
     """
-    size = math.sqrt(max(moments.square / moments.mean_weight, 0.05))
+    told, clipping, one = moments.released, moments.clipping, moments.frame.constant
+    size = math.sqrt(max(told.square / moments.mean_weight, 0.05))
     mean = _clipped_mean(moments, size)
-    if moments.limit is None or moments.constant is None or not math.isfinite(mean):
+    if clipping.limit is None or one is None or not math.isfinite(mean):
         return np.zeros((len(between), 1))
     gram = moments.positive_gram
     variance = residual_variance(moments, moments.normal_equations())
-    uneven = (between / variance - gram) @ moments.constant / 2
+    uneven = (between / variance - gram) @ one / 2
     uneven = np.linalg.solve(gram + moments.noise_size * np.eye(len(gram)), uneven)
-    uneven -= float(uneven @ gram @ moments.constant) / moments.gram_weight * moments.constant
-    moved = moments.constant + _SHORTENED * (1 + moments.limit / size) * uneven
+    uneven -= float(uneven @ gram @ one) / moments.gram_weight * one
+    moved = one + _SHORTENED * (1 + clipping.limit / size) * uneven
     # where nobody tells along which predictor rows beyond the limit become more, any may be it
-    along = np.eye(len(moved)) * (moments.meat is None and moments.most_lost is not None)
+    along = np.eye(len(moved)) * (told.meat is None and clipping.most_lost is not None)
     along -= along @ np.outer(moved, moved) / float(moved @ moved)
     return mean * np.column_stack([moved, along / math.sqrt(max(len(moved) - 1, 1))])
 
@@ -217,11 +219,12 @@ def _clipped_mean(moments: NoisyMoments, size: float) -> float:
 
     Infinite where neither tells.
     """
-    most = math.inf if moments.most_lost is None else moments.most_lost
-    if moments.limit is None or moments.fourth is None or moments.noise_fourth is None or moments.guessed:
+    told, clipping = moments.released, moments.clipping
+    most = math.inf if clipping.most_lost is None else clipping.most_lost
+    if clipping.limit is None or told.fourth is None or told.noise_fourth is None or clipping.guessed:
         return most
-    kurtosis = (moments.fourth + moments.noise_fourth / 2) / moments.mean_weight / size**4
-    return min(size * tail_mean(moments.limit / size, kurtosis), most)
+    kurtosis = (told.fourth + told.noise_fourth / 2) / moments.mean_weight / size**4
+    return min(size * tail_mean(clipping.limit / size, kurtosis), most)
 
 
 def score_covariance(moments: NoisyMoments, fit: NormalEquations) -> np.ndarray:
@@ -232,17 +235,17 @@ def score_covariance(moments: NoisyMoments, fit: NormalEquations) -> np.ndarray:
     noise and its sampling error explain. Where none was released errors are taken to be of equal variance;
     rows have weights w then E w^2 s^2 a a', at most the largest w times s^2 M_aa.
     """
-    delta, variance = fit.delta, residual_variance(moments, fit)
-    if moments.meat is None or moments.noise_meat is None:
+    told, delta, variance = moments.released, fit.delta, residual_variance(moments, fit)
+    if told.meat is None or told.noise_meat is None:
         return variance * _most_weight(moments) * moments.positive_gram
-    variance *= 1.0 if moments.unit is None else moments.share
-    values, vectors = np.linalg.eigh(moments.gram)
+    variance *= 1.0 if moments.weighting.unit is None else moments.weighting.share
+    values, vectors = np.linalg.eigh(told.gram)
     values = np.maximum(values, moments.noise_size) * variance
     shrink = (vectors / np.sqrt(values)) @ vectors.T
-    excess = shrink @ moments.meat @ shrink * moments.n / max(moments.n - len(delta), 1) - np.eye(len(delta))
+    excess = shrink @ told.meat @ shrink * told.n / max(told.n - len(delta), 1) - np.eye(len(delta))
     metric = shrink @ shrink
-    expected = moments.noise_meat**2 / 2 * (np.trace(metric) ** 2 + np.trace(metric @ metric))
-    expected += (_kurtosis(moments) + 1) * len(delta) * (len(delta) + 1) / 2 / moments.n
+    expected = told.noise_meat**2 / 2 * (np.trace(metric) ** 2 + np.trace(metric @ metric))
+    expected += (_kurtosis(moments) + 1) * len(delta) * (len(delta) + 1) / 2 / told.n
     trust = max(0.0, 1 - expected / max(float(np.sum(excess**2)), 1e-300))
     size, axes = np.linalg.eigh(np.eye(len(delta)) + trust * excess)
     stretch = (vectors * np.sqrt(values)) @ vectors.T @ axes
@@ -254,6 +257,5 @@ def _most_weight(moments: NoisyMoments) -> float:
 
     That variance is moderated for weights that measure precision, which is taken back.
     """
-    if moments.unit is None:
-        return 1.0
-    return max(moments.heaviest * max(moments.weight, 1.0), moments.share)
+    rows = moments.weighting
+    return 1.0 if rows.unit is None else max(rows.heaviest * max(rows.weight, 1.0), rows.share)

@@ -29,7 +29,9 @@ _PAIRS = (
 
 def has_columns(record: Record) -> bool:
     """Whether it was released where the columns lie, with noise that leaves that to be told."""
-    linear = record.linear is not None and record.linear.constant is not None and not record.charged_formula
+    linear = (
+        record.linear is not None and record.linear.frame.constant is not None and not record.charged_formula
+    )
     return not record.budget.pure and (linear or record.columns is not None) and bool(record.column_names)
 
 

@@ -109,12 +109,12 @@ def default_alphas(moments: LinearMoments) -> np.ndarray:
     SpecificationError
         If nothing is penalised.
     """
-    shrunk = moments.penalised > 0
+    shrunk = moments.frame.penalised > 0
     if not shrunk.any():
         raise SpecificationError("the model has no coefficient that a penalty concerns, only an intercept")
-    values, vectors = np.linalg.eigh(moments.gram)
-    root = vectors / np.sqrt(np.maximum(values, max(moments.noise_gram, 10.0**-DECADES)))
-    rates = np.linalg.svd(moments.map[shrunk] @ root / moments.scale, compute_uv=False) ** 2
+    values, vectors = np.linalg.eigh(moments.released.gram)
+    root = vectors / np.sqrt(np.maximum(values, max(moments.released.noise_gram, 10.0**-DECADES)))
+    rates = np.linalg.svd(moments.frame.map[shrunk] @ root / moments.frame.scale, compute_uv=False) ** 2
     first = math.floor(-math.log10(rates[0])) - 2
     last = math.ceil(-math.log10(max(rates[-1], rates[0] * 10.0**-DECADES))) + 2
     last = min(last, first + DECADES)
@@ -243,13 +243,13 @@ class LinearFit(MeanFit, models=("ols", "ridge")):
                 *(float(record.settings[name]) for name in ("apart", "residual")),
                 record.widest,
             )
+            more = math.sqrt(far / record.linear.released.n) * most
             said += (
                 f" They are of residuals up to {limit:.3g} sds: a few far rows may hold more. Noise may hide "
-                f"{far:.0f}, which make sigma "
-                f"{math.hypot(record.linear.sigma(most).value, math.sqrt(far / record.linear.n) * most):.3g} "
+                f"{far:.0f}, which make sigma {math.hypot(record.linear.sigma(most).value, more):.3g} "
                 "at the bounds."
             )
-        of_weighted = "R" in record.settings and record.linear.total is None
+        of_weighted = "R" in record.settings and record.linear.released.total is None
         return said + (" R-squared is of the weighted rows." if of_weighted else "")
 
     def _tables(self, level: float, scaled: Record) -> list[Table]:
@@ -431,6 +431,6 @@ class LinearFit(MeanFit, models=("ols", "ridge")):
             raise SpecificationError("the axis of the plot is logarithmic: alphas must be above 0")
         low, high = self.design.bounds.T
         widths = high - low if truth("across_range", across_range) else np.ones(len(low))
-        shown = {self.names[j]: float(widths[j]) for j in np.flatnonzero(moments.penalised)}
+        shown = {self.names[j]: float(widths[j]) for j in np.flatnonzero(moments.frame.penalised)}
         label = "change of the mean across the public range" if across_range else "coefficient"
         return plot_path(self.record, frame, shown, label, ax)

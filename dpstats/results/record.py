@@ -209,13 +209,13 @@ class Record(Facts):
             self.baseline is not None and len(self.baseline.cov) != len(self.baseline.log_hazards) + k
         ):
             raise SpecificationError(f"a {self.model} fit of {k} coefficients has not the baseline it needs")
-        for what, part, array in (
-            ("the trend is", self.trend, "change"),
-            ("the moments are", self.linear, "origin"),
-            ("tails are", self.tails, "variances"),
+        for what, found in (
+            ("the trend is", self.trend and self.trend.change),
+            ("the moments are", self.linear and self.linear.frame.origin),
+            ("tails are", self.tails and self.tails.variances),
         ):
-            if part is not None and (shape := getattr(part, array).shape) != (k,):
-                raise SpecificationError(f"{what} of {shape} coefficients, not {k}")
+            if found is not None and found.shape != (k,):
+                raise SpecificationError(f"{what} of {found.shape} coefficients, not {k}")
         if self.columns is not None and len(self.columns.mean) != len(self.column_names):
             raise SpecificationError(
                 f"moments are of {len(self.columns.mean)} columns, not {len(self.column_names)}"

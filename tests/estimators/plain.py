@@ -12,4 +12,4 @@ def plain_moments(n: int, gram: Any, cross: Any, square: float, **changes: Any) 
     k = len(cross)
     fields: dict[str, Any] = dict.fromkeys(("noise_gram", "noise_cross", "noise_square"), 0.0)
     fields |= {"origin": np.zeros(k), "map": np.eye(k), "scale": 1.0, "penalised": np.ones(k)}
-    return LinearMoments(n=n, gram=gram, cross=cross, square=square, **fields | changes)
+    return LinearMoments.of({"n": n, "gram": gram, "cross": cross, "square": square, **fields, **changes})

@@ -73,8 +73,8 @@ def heard(distance: float, noise: float) -> tuple[np.ndarray, np.ndarray]:
         distances,
     )
     found = rows.heard(plain_moments(10_000, np.eye(2), np.zeros(2), 1.0, constant=[1, 0]), 3.0)
-    assert found.bend is not None
-    return found.cross, np.sqrt(np.diag(found.bend))
+    assert found.untold.bend is not None
+    return found.released.cross, np.sqrt(np.diag(found.untold.bend))
 
 
 @pytest.mark.parametrize("distance", [1.2, 2.0, 5.0, 40.0, 600.0])

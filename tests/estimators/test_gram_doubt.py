@@ -38,7 +38,10 @@ def test_without_an_intercept_the_mean_weight_of_rows_is_within_its_doubt(law: s
             fit = model.fit(dps.gdp(0.15))
         actual, moments = np.mean(np.minimum(1, fit.settings["R"] ** 2 / square)), fit.record.linear
         shortened.append(0.8 < actual < 0.9999)
-        assert abs(actual / moments.kept - 1) <= (0.2 if law == "normal" else 2) * moments.doubt
+        assert (
+            abs(actual / moments.weighting.kept - 1)
+            <= (0.2 if law == "normal" else 2) * moments.weighting.doubt
+        )
     assert any(shortened)  # of normal rows none are at one noise in five
 
 
@@ -58,11 +61,11 @@ def test_the_variance_of_rows_whose_weights_measure_precision_is_within_its_doub
         len(weights), [[kept / share]], [0.0], np.mean(left) / share, penalised=[0.0], constant=[1.0]
     )
     told = _rated(plain, 1.0, 1.0)
-    assert told.unit == 1.0 and plain.gram_weight == pytest.approx(kept / share)
-    error = told.square / told.mean_weight * share - 1
-    excess = plain.share / plain.gram_weight - 1
-    assert abs(error) <= told.doubt
-    assert told.weight - 1 == pytest.approx(excess / 2) == pytest.approx(told.doubt)
+    assert told.weighting.unit == 1.0 and plain.gram_weight == pytest.approx(kept / share)
+    error = told.released.square / told.mean_weight * share - 1
+    excess = plain.weighting.share / plain.gram_weight - 1
+    assert abs(error) <= told.weighting.doubt
+    assert told.weighting.weight - 1 == pytest.approx(excess / 2) == pytest.approx(told.weighting.doubt)
 
 
 PAIRS = {
@@ -87,10 +90,10 @@ def test_a_covariance_that_lies_in_long_rows_is_within_its_error(law: str) -> No
             data = {"x": x, "z": z, "y": x + z + draw.normal(size=20_000)}
             model = dps.ridge("y ~ x + z", data, schema, 0.5)
             moments = model.fit(dps.gdp(0.5)).record.linear
-        back = np.linalg.inv(moments.map) * moments.scale
+        back = np.linalg.inv(moments.frame.map) * moments.frame.scale
         told = back.T @ moments.all_rows @ back
         apart = told[1, 2] - told[0, 1] * told[0, 2] - np.cov(x, z, bias=True)[0, 1]
-        off.append(apart / moments.whole_error[1, 2])
+        off.append(apart / moments.untold.whole_error[1, 2])
     assert np.sqrt(np.mean(np.square(off))) < 2
 
 

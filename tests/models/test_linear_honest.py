@@ -159,7 +159,7 @@ def test_a_variance_of_which_the_first_stage_missed_the_ends_is_known_up_to_a_fa
         moments = fit.record.linear
         told = moments.back.T @ moments.all_rows @ moments.back
         told /= told[0, 0]
-        off.append(abs(np.var(x**2) - (told[2, 2] - told[0, 2] ** 2)) / moments.whole_error[2, 2])
+        off.append(abs(np.var(x**2) - (told[2, 2] - told[0, 2] ** 2)) / moments.untold.whole_error[2, 2])
     assert np.median(off) < 1
     assert np.sum(np.array(missed) > 2) <= most(96, 0.03)
 
@@ -426,5 +426,5 @@ def test_normal_errors_pay_hardly_anything_for_far_rows_that_there_might_be() ->
             fit = dps.ols("y ~ x", {"y": x + error, "x": x}, schema).fit(dps.gdp(0.5))
         moments = fit.record.linear
         assert moments is not None
-        more.append(0.0 if moments.bend is None else 8000 * moments.bend[1, 1])
+        more.append(0.0 if moments.untold.bend is None else 8000 * moments.untold.bend[1, 1])
     assert np.median(more) < 0.1

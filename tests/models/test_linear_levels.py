@@ -97,7 +97,7 @@ def test_under_pure_epsilon_levels_are_told_though_noise_hides_directions_of_the
         off.append(np.abs(fit.params.to_numpy() - truth) / bse)
         lengths.append(np.median(bse))
         moments = fit.record.linear
-        levels = (moments.back.T @ moments.gram @ moments.back)[1:count, 1:count]
+        levels = (moments.back.T @ moments.released.gram @ moments.back)[1:count, 1:count]
         assert levels - np.diag(np.diag(levels)) == pytest.approx(0, abs=1e-3)  # nobody has two
     assert np.mean(lost) < 1 and np.median(lengths) < 0.4  # .30, where it was 1.1
     assert np.mean(np.array(off) > 1.96) < 0.08 and np.max(off) < 2 * 1.96

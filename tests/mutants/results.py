@@ -261,12 +261,12 @@ MUTANTS = (
     planted(
         "rows without an intercept that were shortened are taken to weigh all (ols)",
         DOUBT + "without_an_intercept_the_mean_weight_of_rows_is_within_its_doubt",
-        (GRAM, "replace(moments, kept=mean_weight(k, radius),", "replace(moments, kept=1.0,"),
+        (GRAM, "kept=mean_weight(k, radius), doubt", "kept=1.0, doubt"),
     ),
     planted(
         "the mean weight of rows without an intercept is taken for certain (ols)",
         DOUBT + "without_an_intercept_the_mean_weight_of_rows_is_within_its_doubt",
-        (GRAM, "doubt=doubt)", "doubt=0.0)"),
+        (GRAM, "kept=mean_weight(k, radius), doubt=doubt)", "kept=mean_weight(k, radius), doubt=0.0)"),
     ),
     planted(
         "long rows of large weights are taken to have residuals like all (ols)",
@@ -283,8 +283,8 @@ MUTANTS = (
         DOUBT + "a_covariance_that_lies_in_long_rows_is_within_its_error",
         (
             "estimators/gram/whole.py",
-            "_in_units(scale, moments.n, common, error, apart)",
-            "_in_units(scale, moments.n, common, error, 0 * apart)",
+            "_in_units(scale, moments.released.n, common, error, apart)",
+            "_in_units(scale, moments.released.n, common, error, 0 * apart)",
         ),
     ),
     planted(
@@ -1497,7 +1497,7 @@ MUTANTS = (
     planted(
         "squares that counted rows lost are left out of what a penalty rests on",
         "models/test_linear_honest.py::test_a_penalty_rests_on_squares_that_long_rows_lost",
-        ("estimators/gram/whole.py", "moments.gram + long.lost_squares(radius)", "moments.gram + 0.0"),
+        ("estimators/gram/whole.py", "released.gram + long.lost_squares(radius)", "released.gram + 0.0"),
     ),
     planted(
         "an error of a factor is taken for one of a logarithm (ridge)",
@@ -1519,7 +1519,7 @@ MUTANTS = (
         "models/test_loose_bounds.py::test_amounts_that_noise_hides_have_no_short_interval",
         (
             "estimators/gram/estimate.py",
-            "(square <= SEEN * moments.noise_gram * noise)",
+            "(square <= SEEN * told.noise_gram * noise)",
             "(square < -1e9)",
         ),
     ),
@@ -1854,7 +1854,7 @@ MUTANTS = (
     planted(
         "doubt about the weights of rows is left out of sigma",
         "results/test_linear.py::test_doubt_about_the_weights_of_rows_is_part_of_both_errors",
-        (SPREAD, " + moments.doubt**2", ""),
+        (SPREAD, " + moments.weighting.doubt**2", ""),
     ),
     planted(
         "what clipping took of the variance is taken for certain",
@@ -1864,7 +1864,7 @@ MUTANTS = (
     planted(
         "noise of the variance of the response is left out of that of R-squared",
         "results/test_linear.py::test_rsquared_is_told_by_fitted_values_or_by_the_response_whichever_is_better_known",
-        (SPREAD, "left * moments.noise_total) / moments.total", "0.0) / moments.total"),
+        (SPREAD, "left * told.noise_total) / told.total", "0.0) / told.total"),
     ),
     planted(
         "that an eigenvalue may be smaller than its noise made it is left out of what is divided by it",
@@ -1879,7 +1879,7 @@ MUTANTS = (
     planted(
         "a penalty takes the weighted covariates for those of all rows",
         "results/test_linear.py::test_a_penalty_counts_the_covariates_of_all_rows",
-        ("moments/noisy.py", "if self.whole is None else self.whole", "if True else self.whole"),
+        ("moments/noisy.py", "if self.untold.whole is None else", "if True else"),
     ),
     planted(
         "clipping skewed errors that grow with the mean is taken to move the intercept alone",
@@ -1904,7 +1904,7 @@ MUTANTS = (
     planted(
         "limits of sigma do not reach what rows that are told to be apart hold",
         "models/test_apart.py::test_few_rows_that_hold_most_of_a_variance_are_told_and_limits_of_sigma_reach_it",
-        (GRAM, "math.hypot(moments.doubt, more)", "moments.doubt"),
+        (GRAM, "math.hypot(moments.weighting.doubt, more)", "moments.weighting.doubt"),
     ),
     planted(
         "noise of a regression of hazards is taken to be as small along rare levels as along others",
@@ -1968,7 +1968,7 @@ MUTANTS = (
     planted(
         "what a kurtosis that nobody released tells of far rows is that of exponential errors",
         HONEST + "under_pure_epsilon_sigma_is_held_where_tails_are_heavy",
-        (SPREAD, "math.inf if moments.meat is not None else noise", "math.inf"),
+        (SPREAD, "math.inf if told.meat is not None else noise", "math.inf"),
     ),
     planted(
         "a cell of one heap is divided where it looks even by chance",
@@ -2216,7 +2216,7 @@ MUTANTS = (
     planted(
         "a response that noise hides has very long intervals and no caution",
         "models/test_spike.py::test_a_response_that_seems_constant_within_its_bounds_is_said_to_be_hidden",
-        ("moments/linear.py", "if self.guessed else found", "if not found else found"),
+        ("moments/linear.py", "if self.clipping.guessed else found", "if not found else found"),
     ),
     planted(
         "rows that lack a value are taken for weight that long rows have lost",

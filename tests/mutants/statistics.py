@@ -108,12 +108,12 @@ MUTANTS = (
     planted(
         "a linear fit under pure epsilon: scores are read as if nothing were known of the line",
         "models/test_linear_levels.py::test_under_pure_epsilon_levels_are_told_though_noise_hides_directions_of_their_matrix",
-        ("estimators/gram/pure.py", "prior=None if matrix.known is None else place.prior", "prior=None"),
+        ("estimators/gram/pure.py", "None if matrix.known is None else place.prior", "None"),
     ),
     planted(
         "a linear fit under pure epsilon: all noise of a matrix counts though most of it was shrunk away",
         "models/test_linear_levels.py::test_under_pure_epsilon_levels_are_told_though_noise_hides_directions_of_their_matrix",
-        ("moments/noisy.py", "_SAME * self._noisy_share * second", "_SAME * second"),
+        ("moments/noisy.py", "else _SAME * self._noisy_share", "else _SAME"),
     ),
     planted(
         "a linear fit under pure epsilon: an eigenvalue that noise may have made is believed",
@@ -123,7 +123,7 @@ MUTANTS = (
     planted(
         "a linear fit under pure epsilon: what scores are off by is judged by the line so far, not by none",
         "models/test_about_middles.py::test_a_response_is_found_in_bounds_a_thousand_times_too_wide_where_a_number_is",
-        ("moments/linear.py", "if self.first is not None:", "if False:"),
+        ("moments/linear.py", "if self.earlier.first is not None:", "if False:"),
     ),
     planted(
         "under pure epsilon as much noise is free as in other models",

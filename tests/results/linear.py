@@ -54,7 +54,7 @@ def moments(noise: float = 0.0, **changes: Any) -> LinearMoments:
         "penalised": [0, 1, 1, 1],
         "constant": np.linalg.solve(whitening, np.eye(d)[0]),
     }
-    return LinearMoments(**{**fields, **changes})
+    return LinearMoments.of({**fields, **changes})
 
 
 def linear(alpha: float = 0.0, noise: float = 0.002, **changes: Any) -> Fit:

@@ -19,7 +19,7 @@ from statsmodels.iolib.summary2 import summary_col
 from dpstats.cli import main
 from dpstats.errors import NotReleased, SpecificationError
 from dpstats.moments import LinearMoments
-from dpstats.moments.noisy import NormalEquations
+from dpstats.moments.noisy import Clipping, NormalEquations, Untold
 from dpstats.moments.spread import score_covariance
 from dpstats.moments.tails import _clipped_exponential, _tail_rate, power_variance
 from dpstats.results import NOT_RELEASED, Fit
@@ -95,10 +95,9 @@ def test_doubt_about_the_weights_of_rows_is_part_of_both_errors() -> None:
 
 def _told(fourth: float, limit: float | None, n: int) -> LinearMoments:
     """Moments of residuals up to a limit whose fourth powers were released."""
-    known = moments()
-    return moments(
-        n=n, limit=limit, fourth=fourth, noise_fourth=1e-9, meat=known.square * known.gram, noise_meat=1e-9
-    )
+    known = moments().released
+    meat = known.square * known.gram
+    return moments(n=n, limit=limit, fourth=fourth, noise_fourth=1e-9, meat=meat, noise_meat=1e-9)
 
 
 def test_what_clipping_is_thought_to_take_of_the_variance_is_uncertain() -> None:
@@ -159,7 +158,7 @@ def test_rsquared_is_told_by_fitted_values_or_by_the_response_whichever_is_bette
     by_fitted = moments(total=4 * variance, noise_total=2 * variance).rsquared()
     assert by_fitted.value == pytest.approx(fitted.value)
     noisy = moments(noise_gram=0.1, total=4 * variance, noise_total=1e-9)
-    assert noisy.rsquared().value == pytest.approx(1 - noisy.sigma().value ** 2 / noisy.total)
+    assert noisy.rsquared().value == pytest.approx(1 - noisy.sigma().value ** 2 / noisy.released.total)
 
 
 def test_where_the_two_differ_by_more_than_noise_that_is_part_of_the_error_of_rsquared() -> None:
@@ -201,7 +200,8 @@ def test_what_no_penalty_finds_is_found_once_and_nobody_changes_it() -> None:
     for array in (found.params, found.cov, found.cov_privacy):
         with pytest.raises(ValueError, match="read-only"):
             array[0] = 0
-    assert (replace(own, cross=2 * own.cross).solve().params != found.params).any()
+    other = replace(own, released=replace(own.released, cross=2 * own.released.cross))
+    assert (other.solve().params != found.params).any()
 
 
 def test_scores_are_compared_once_for_coefficients_and_the_spread(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -220,9 +220,9 @@ def test_scores_are_compared_once_for_coefficients_and_the_spread(monkeypatch: p
 def test_what_is_known_beside_the_equations_leaves_them_as_they_were_solved() -> None:
     own = moments(noise=0.002, limit=3.0)
     solved, positive = own.normal_equations(), own.positive_gram
-    known = own.knowing(limit=None).moved(np.ones(4))
+    known = own.knowing(clipping=Clipping()).moved(np.ones(4))
     assert known.normal_equations() is solved and known.positive_gram is positive
-    assert known.limit is None and (known.origin != own.origin).any()
+    assert known.clipping.limit is None and (known.frame.origin != own.frame.origin).any()
 
 
 def test_cautions_follow_the_penalty() -> None:
@@ -264,8 +264,8 @@ def test_the_path_is_the_fits_at_its_penalties() -> None:
 
 @pytest.mark.parametrize("unit", [1e-4, 1.0, 1e4])
 def test_the_default_path_goes_from_no_effect_to_nothing_left_in_any_unit(unit: float) -> None:
-    whole = moments()
-    fit = linear(linear=moments(origin=whole.origin * unit, map=whole.map * unit, scale=whole.scale * unit))
+    own = moments().frame
+    fit = linear(linear=moments(origin=own.origin * unit, map=own.map * unit, scale=own.scale * unit))
     frame = fit.ridge_path().frame.set_index("term")
     free, alphas = fit.at_alpha(0).params, frame["alpha"].unique()
     for name in NAMES[1:]:
@@ -386,7 +386,9 @@ def test_survival_words_are_refused(name: str) -> None:
 def test_moments_are_as_read_only_and_as_small_as_the_rest() -> None:
     fit = linear(nobs=1201)
     everything = reachable(fit)
-    assert any(item is fit.record.linear.gram for item in everything), "the walk must see the moments"
+    assert any(item is fit.record.linear.released.gram for item in everything), (
+        "the walk must see the moments"
+    )
     for item in everything:
         if isinstance(item, np.ndarray):
             assert max(item.shape, default=0) <= len(NAMES) and not item.flags.writeable
@@ -463,7 +465,7 @@ def test_a_penalty_counts_the_covariates_of_all_rows() -> None:
     """Where these spread more than weighted rows do, a penalised line lies farther from the means."""
     narrow, alpha = linear().record.linear, 0.5
     assert narrow is not None
-    wide = replace(narrow, whole=3 * narrow.all_rows)
+    wide = replace(narrow, untold=Untold(whole=3 * narrow.all_rows))
     near, far = (found.residual_sd(alpha) ** 2 - found.residual_sd() ** 2 for found in (narrow, wide))
     assert near > 0 and far == pytest.approx(3 * near)
 

@@ -29,7 +29,7 @@ from dpstats.estimators.gram.tail import NO_TAIL, Tail
 from dpstats.estimators.matrices import symmetric_power, with_floor
 from dpstats.estimators.row_scale import SURE, Box, RowScale, longest_square, with_levels
 from dpstats.moments import PublicMoments
-from dpstats.moments.noisy import SEEN
+from dpstats.moments.noisy import SEEN, Frame
 from dpstats.moments.posterior import Expected, most_explained, posterior
 
 # the least that a reference level is taken to hold before a release of moments, over an even share
@@ -244,12 +244,12 @@ class Coordinates:
             with_levels(with_floor(back @ floored @ back, 0.0), base_square(k), self.scale), -0.5
         )
 
-    def to_user(self) -> dict[str, Any]:
-        """The way back to the user's coefficients, as :class:`LinearMoments` takes it."""
+    def to_user(self) -> Frame:
+        """The way back to the user's coefficients."""
         back, first = self.to_params(), np.eye(len(self.line))[0]
         origin = back @ self.line
         origin[0] += self.scale.y_center
-        return dict(
+        return Frame(
             origin=origin,
             map=self.sigma * back @ self.whitening,
             scale=self.sigma * self.scale.y_scale,

@@ -138,7 +138,7 @@ class Curves:
         if not len(self.chosen):
             return []
         errors = np.sqrt(np.diag(moments.solve().cov))[:, None]
-        far = (np.abs(moments.map @ self.moved(radius)) > WORTH * errors).any(axis=0)
+        far = (np.abs(moments.frame.map @ self.moved(radius)) > WORTH * errors).any(axis=0)
         told = self.chosen[(np.abs(self.found) > self.sure) & far]
         return [f"bends:{1 + j}" for j in told]
 

@@ -8,7 +8,6 @@ so that standard errors hold when errors differ in spread.
 
 import math
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
@@ -34,7 +33,7 @@ from dpstats.estimators.gram.curves import MOVED, look_for_curves, may_bend
 from dpstats.estimators.gram.far import KEPT, Distances, FarRows, missing
 from dpstats.estimators.gram.lengths import LongRows, count_lengths, slopes_of
 from dpstats.estimators.gram.levels import may_be_constant
-from dpstats.estimators.gram.pure import Released, fit_pure
+from dpstats.estimators.gram.pure import LastRelease, fit_pure
 from dpstats.estimators.gram.reach import with_reach
 from dpstats.estimators.gram.whole import of_all_rows
 from dpstats.estimators.levels import END
@@ -42,7 +41,7 @@ from dpstats.estimators.row_scale import Box, RowScale, sums_of_values
 from dpstats.families.bounded_score import BoundedScore
 from dpstats.families.glm import GAUSSIAN
 from dpstats.moments import LinearMoments, PublicMoments
-from dpstats.moments.noisy import SEEN, lacking
+from dpstats.moments.noisy import SEEN, Earlier, Released, Weighting, lacking
 from dpstats.moments.normal_rows import kept_square, mean_weight
 from dpstats.moments.spread import Z95, error_up_to
 
@@ -113,11 +112,11 @@ def fit_gram(
     most = {"R": (bounds.radius, place.farthest), "residual": (bounds.limit, place.widest)}
     settings = {name: limit for name, (limit, allowed) in most.items() if limit < allowed}
     if "residual" not in settings:
-        moments = moments.knowing(limit=None, beyond=None)
+        moments = moments.knowing(clipping=replace(moments.clipping, limit=None, beyond=None))
     if not constant and "R" in settings:
         moments = _without_constant(moments, bounds.radius)
     whole, error = of_all_rows(moments, place, bounds, long, own)
-    moments = moments.knowing(whole=whole, whole_error=error)
+    moments = moments.knowing(untold=replace(moments.untold, whole=whole, whole_error=error))
     if max_weight is not None:
         moments = _rated(moments, max_weight, bounds.radius)
     limit = bounds.limit if "residual" in settings else math.inf
@@ -134,7 +133,7 @@ def fit_gram(
     if "R" in settings:
         moments = moments.moved(curves.shift(bounds.radius)).bending(curves.variance(bounds.radius))
         slopes = slopes_of(place, _line(moments, place))
-        moments = moments.bending(long.levelled(bounds.radius, moments.gram, *slopes))
+        moments = moments.bending(long.levelled(bounds.radius, moments.released.gram, *slopes))
     problems += lacking(place.scale.fraction, place.scale.fraction_sd)
     return LinearFit(moments, settings, tuple(problems), curves.spent(plan).unasked)
 
@@ -148,7 +147,7 @@ def _look(
     """
     found, scale, inverse = moments.solve(), place.scale, moments.normal_equations().inverse
     back = scale.y_scale * np.linalg.inv(place.to_params())
-    heard, lost = moments.gram / moments.gram_weight, long.lost_squares(bounds.radius)
+    heard, lost = moments.released.gram / moments.gram_weight, long.lost_squares(bounds.radius)
     unwhite = np.linalg.inv(place.whitening)
     squares = np.diag(unwhite @ (heard + lost) @ unwhite) / (unwhite @ heard @ unwhite)[0, 0]
     line = ReleasedLine(
@@ -161,9 +160,9 @@ def _look(
         moments.residual_sd() ** 2,
         1 - mean_weight(len(place.line), bounds.radius) + long.lost(bounds.radius),
         squares,
-        moments.scale,
+        moments.frame.scale,
     )
-    score = BoundedScore(GAUSSIAN, bounds.limit * moments.scale, 1.0)
+    score = BoundedScore(GAUSSIAN, bounds.limit * moments.frame.scale, 1.0)
     # A share p of weight at z sds is p z^2 of the variance; a square, c times, moves a slope by c p z^3.
     share = line.unheard * math.sqrt(line.unheard / max(line.lost, 1e-4))
     moved = MOVED * min(_STEEP * share, 1.0)
@@ -173,17 +172,18 @@ def _look(
         return False, moments
     along = np.linalg.solve(place.whitening, line.slopes) / max(line.spread, 1e-300)
     shape = (np.outer(along, along) + inverse * moments.gram_weight) / 2
-    moments = moments.bending(bend.square / moments.scale**2 * shape)
+    moments = moments.bending(bend.square / moments.frame.scale**2 * shape)
     return bend.told and share >= _TOLD, moments
 
 
 def _without_constant(moments: LinearMoments, radius: float) -> LinearMoments:
     """Moments whose mean weight, which no intercept tells, is that of normal rows."""
-    k = len(moments.gram)
+    k = len(moments.released.gram)
     usual = min(math.sqrt(base_square(k)), radius)
     # of rows of other laws, what is lost falls as the square of the radius
     doubt = (1 - mean_weight(k, usual)) / 2 * (usual / radius) ** 2
-    return replace(moments, kept=mean_weight(k, radius), doubt=doubt)
+    weighting = replace(moments.weighting, kept=mean_weight(k, radius), doubt=doubt)
+    return replace(moments, weighting=weighting)
 
 
 def _line(moments: LinearMoments, place: Coordinates) -> np.ndarray:
@@ -204,13 +204,14 @@ def _drawn(moments: LinearMoments, place: Coordinates, bounds: Bounds, apart: Ap
     if not apart.told:
         return moments
     if place.found.loose[-1]:
-        more = error_up_to(apart.most / moments.n * place.widest**2)
-        moments = moments.knowing(doubt=math.hypot(moments.doubt, more))
+        more = error_up_to(apart.most / moments.released.n * place.widest**2)
+        doubt = math.hypot(moments.weighting.doubt, more)
+        moments = moments.knowing(weighting=replace(moments.weighting, doubt=doubt))
     loose = int(place.scale.constant) + np.flatnonzero(place.found.loose[:-1])
     ways = place.whitening[:, loose]
     size = np.linalg.norm(ways, axis=0)
     slopes = np.abs(_line(moments, place)[loose]) / (place.sigma * size)
-    pull = apart.most / moments.n * bounds.radius * np.minimum(bounds.radius * slopes, bounds.limit)
+    pull = apart.most / moments.released.n * bounds.radius * np.minimum(bounds.radius * slopes, bounds.limit)
     moved = moments.normal_equations().inverse @ (ways / size * pull)
     return moments.bending(moved @ moved.T)
 
@@ -219,13 +220,13 @@ def _followed(moments: LinearMoments, place: Coordinates, long: LongRows) -> np.
     """See :meth:`dpstats.estimators.gram.lengths.LongRows.followed`."""
     found = moments.normal_equations()
     # by chance, of the step from the line of `place`, of rows of the usual radius
-    chance = place.prior + moments.noise_cross**2 * found.gain @ found.gain.T
+    chance = place.prior + moments.released.noise_cross**2 * found.gain @ found.gain.T
     return long.followed(found.delta, chance)
 
 
 def _gaussian(
     curator: Curator, box: Box, constant: bool, plan: Plan, public: PublicMoments | None, weighted: bool
-) -> Released:
+) -> LastRelease:
     """Release moments, the last of them in the coordinates that the others give."""
     # whether the scale of those is that of these rows: not of public ones, nor without their weights
     own = public is None and not weighted
@@ -273,8 +274,7 @@ def _gaussian(
     if far:
         rows = FarRows.of(release, bounds, n, distances)
         moments, clipped = rows.heard(moments, bounds.limit), rows.clipped(moments, bounds.limit)
-    moments = moments.knowing(**place.reach.known(bounds.limit))
-    return Released(moments, clipped, place, bounds, long, curves)
+    return LastRelease(moments, clipped, place, bounds, long, curves)
 
 
 def _without_unknown(
@@ -289,16 +289,18 @@ def _without_unknown(
     """
     scale, lead, back = place.scale, int(place.scale.constant), np.linalg.inv(place.whitening)
     # whose mean squares about their middle noise hides
-    square, noise = (np.sum(back * (part @ back), axis=0) for part in (moments.gram, np.eye(len(back))))
-    alike = scale.hardly_varies & (square <= SEEN * moments.noise_gram * noise)[lead:]
+    told = moments.released
+    square, noise = (np.sum(back * (part @ back), axis=0) for part in (told.gram, np.eye(len(back))))
+    alike = scale.hardly_varies & (square <= SEEN * told.noise_gram * noise)[lead:]
     ways, moves = open_levels(clipped, place, limit, alike & two_values)
     slopes = (alike | moves) & ~two_values
     slopes |= (scale.within >= 0) & (scale.within != np.arange(len(alike))) & moves[scale.within]
     blind = np.append(np.full(lead, may_be_constant(scale, alike & ~two_values)), slopes)
     # as far as effects go, or as the response does
     reach = min(END, float(scale.upper[-1] - scale.lower[-1])) / (Z95 * place.sigma)
-    found = moments.knowing(blind=blind) if blind.any() else moments
-    return found.knowing(open_ended=reach**2 * ways @ ways.T) if ways.size else found
+    untold = replace(moments.untold, blind=blind) if blind.any() else moments.untold
+    untold = replace(untold, open_ended=reach**2 * ways @ ways.T) if ways.size else untold
+    return moments.knowing(untold=untold)
 
 
 def open_levels(
@@ -328,16 +330,14 @@ def open_levels(
     """
     sums, scale = np.hstack(sums_of_values(place.scale)), place.scale
     ways = np.linalg.solve(place.whitening.T, sums)
-    shape = np.eye(len(ways)) if moments.shape is None else moments.shape
-    share, square, uneven = (
-        np.sum(ways * (part @ ways), axis=0) for part in (moments.gram, np.eye(len(ways)), shape)
-    )
+    told, forms = moments.released, (moments.released.gram, np.eye(len(ways)), moments.noise_shape)
+    share, square, uneven = (np.sum(ways * (part @ ways), axis=0) for part in forms)
     moved = ~np.isclose(place.to_params() @ sums / scale.y_scale, 0)[int(scale.constant) :]
-    found = moved[alike].any(axis=0) & (share <= SEEN * moments.noise_gram * uneven)
+    found = moved[alike].any(axis=0) & (share <= SEEN * told.noise_gram * uneven)
     if math.isfinite(limit):
-        error = moments.noise_cross**2 * square + (limit * moments.noise_gram * uneven) ** 2
-        error += np.maximum(share, 0.0) / moments.n
-        found |= limit * share - np.abs(ways.T @ moments.cross) <= Z95 * np.sqrt(error)
+        error = told.noise_cross**2 * square + (limit * told.noise_gram * uneven) ** 2
+        error += np.maximum(share, 0.0) / told.n
+        found |= limit * share - np.abs(ways.T @ told.cross) <= Z95 * np.sqrt(error)
     return ways[:, found], moved[:, found].any(axis=1)
 
 
@@ -350,11 +350,10 @@ def _rated(moments: LinearMoments, max_weight: float, radius: float) -> LinearMo
     Shortened, no row weighs more than `heaviest`, a share of the largest weight: a row of weight w whose a is
     sqrt(w) a0 then weighs w min(1, radius^2 / w |a0|^2), and |a0| is at least 1 / |u|, as a0'u = 1.
     """
-    excess, u = moments.share / moments.mean_weight - 1, moments.constant
+    excess, u = moments.weighting.share / moments.mean_weight - 1, moments.frame.constant
     heaviest = 1.0 if u is None else min(1.0, radius**2 * float(u @ u))
-    return replace(
-        moments, unit=max_weight, heaviest=heaviest, weight=1 + excess / 2, doubt=max(excess, 0.0) / 2
-    )
+    own = dict(unit=max_weight, heaviest=heaviest, weight=1 + excess / 2, doubt=max(excess, 0.0) / 2)
+    return replace(moments, weighting=replace(moments.weighting, **own))
 
 
 def _moments(release: Release, place: Coordinates, bounds: Bounds) -> LinearMoments:
@@ -363,8 +362,9 @@ def _moments(release: Release, place: Coordinates, bounds: Bounds) -> LinearMome
     gram = place.obeying(gram)
     meat = bounds.meat_limit**2 / (MEAT * bounds.radius**2) / n
     fourth = bounds.limit**4 / (FOURTH * bounds.radius**2) / n
-    return LinearMoments(
-        n=n,
+    total, noise_total, share, rows = _total(release, place.scale, bounds)
+    released = Released(
+        n,
         gram=gram,
         cross=cross,
         square=square,
@@ -375,17 +375,24 @@ def _moments(release: Release, place: Coordinates, bounds: Bounds) -> LinearMome
         noise_meat=release.sd * meat,
         fourth=float(release.values[2][0, 0]) * fourth,
         noise_fourth=release.sd * fourth,
-        limit=bounds.limit,
+        total=total,
+        noise_total=noise_total,
+        rows=None if place.scale.constant else rows,
+    )
+    earlier = Earlier(
         prior=place.open(gram, noise.gram),
         expected=place.expecting(gram, noise.gram),
         numbers=place.numbers,
-        **_total(release, place.scale, bounds),
-        **place.to_user(),
     )
+    clipping = place.reach.known(bounds.limit)
+    return LinearMoments(released, place.to_user(), earlier, Weighting(share=share), clipping)
 
 
-def _total(release: Release, scale: RowScale, bounds: Bounds) -> dict[str, Any]:
-    """Variance of the response, or its mean square without an intercept, and the noise of that."""
+def _total(release: Release, scale: RowScale, bounds: Bounds) -> tuple[float, float, float, float]:
+    """Variance of the response, or its mean square without an intercept, and the noise of that.
+
+    And the mean weight of rows, and their sum over its noise.
+    """
     unit = SPREAD * bounds.radius**2
     square, mean, weight = (
         float(entry) / unit
@@ -396,9 +403,5 @@ def _total(release: Release, scale: RowScale, bounds: Bounds) -> dict[str, Any]:
     weight = max(weight, 0.05 * n, 4 * noise)
     square, mean = square / weight, scale.constant * mean / weight
     noise *= math.sqrt(1 + 2 * (2 * mean) ** 2 + (4 * (square - 2 * mean**2)) ** 2) / weight
-    return {
-        "total": max(square - mean**2, noise / 2, 1e-12) * (bounds.spread_limit * scale.y_scale) ** 2,
-        "noise_total": noise * (bounds.spread_limit * scale.y_scale) ** 2,
-        "share": min(weight / n, 1.0),
-        "rows": None if scale.constant else rows,
-    }
+    size = (bounds.spread_limit * scale.y_scale) ** 2
+    return max(square - mean**2, noise / 2, 1e-12) * size, noise * size, min(weight / n, 1.0), rows

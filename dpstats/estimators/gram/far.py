@@ -118,26 +118,29 @@ class FarRows:
 
     def clipped(self, moments: LinearMoments, limit: float) -> LinearMoments:
         """Moments in whose score these rows are at the limit."""
-        rest = (1 - KEPT) * limit
+        rest, told = (1 - KEPT) * limit, moments.released
+        noise = rest * self.sides_sd * np.linalg.norm(self._weights)
+        cross = told.cross + rest * self.sides @ self._weights
         return replace(
             moments,
-            cross=moments.cross + rest * self.sides @ self._weights,
-            noise_cross=math.hypot(moments.noise_cross, rest * self.sides_sd * np.linalg.norm(self._weights)),
+            released=replace(told, cross=cross, noise_cross=math.hypot(told.noise_cross, noise)),
         )
 
     def heard(self, moments: LinearMoments, limit: float) -> LinearMoments:
         """Moments in whose score these rows count as far as it was told where they lie, and how far."""
         gram = moments.positive_gram
-        near, farther = self._near(gram, moments.n), self._farther(gram, moments.n)
+        told = moments.released
+        near, farther = self._near(gram, told.n), self._farther(gram, told.n)
         moved, unknown, share = near[0] + farther[0], near[1] + farther[1], near[2] + farther[2]
         lost = (1 - KEPT**2) * limit**2
         noise = lost * self.share_sd * math.sqrt(len(self.shares))
-        found = replace(
-            moments,
-            cross=moments.cross + limit * moved,
-            square=moments.square + lost * share,
-            noise_square=math.hypot(moments.noise_square, noise),
+        told = replace(
+            told,
+            cross=told.cross + limit * moved,
+            square=told.square + lost * share,
+            noise_square=math.hypot(told.noise_square, noise),
         )
+        found = replace(moments, released=told)
         inverse = found.normal_equations().inverse
         return found.bending(limit**2 * inverse @ unknown @ inverse)
 

@@ -24,6 +24,7 @@ from dpstats.estimators.gram.lengths import LongRows, count_lengths
 from dpstats.estimators.gram.reach import with_reach
 from dpstats.estimators.row_scale import Box
 from dpstats.moments import LinearMoments, PublicMoments
+from dpstats.moments.noisy import Earlier, Released, Weighting
 from dpstats.moments.normal_rows import kept_square, mean_weight
 from dpstats.moments.posterior import Expected
 from dpstats.moments.spread import residual_variance
@@ -35,7 +36,7 @@ _DAMPING = 0.5
 _UNEVEN_WEIGHT = 0.02
 
 
-class Released(NamedTuple):
+class LastRelease(NamedTuple):
     """Moments of a linear fit, and how they were released.
 
     Attributes
@@ -58,7 +59,7 @@ class Released(NamedTuple):
 
 def fit_pure(
     curator: Curator, box: Box, constant: bool, plan: Plan, public: PublicMoments | None, weighted: bool
-) -> Released:
+) -> LastRelease:
     """Release a matrix and scores; see :func:`dpstats.estimators.gram.fit_gram`."""
     if public is not None:
         place = public_coordinates(public, box, constant)
@@ -84,38 +85,34 @@ def fit_pure(
     score = _Score(release, bounds, n)
     kept, weight = kept_square(k, bounds.radius), mean_weight(k, bounds.radius)
     longer = long.axes * (long.heard(bounds.radius) - 1) @ long.axes.T * own
-    way = place.to_user()
-    constant_row = way["constant"]
-    share = 1.0
-    if constant_row is not None:
-        share = float(np.clip(constant_row @ matrix.gram @ constant_row, 0.05, 1.0))
+    one, scale = place.constant, place.scale
     heard, known = matrix.kept(kept), matrix.known or Expected(None, None, np.eye(k))
-    moments = LinearMoments(
-        n=n,
+    seen = (score.square, score.noise_square) if public else (scale.fraction, scale.fraction_sd)
+    released = Released(
+        n,
         gram=heard.gram + longer,
         cross=score.cross,
         square=score.square,
         noise_gram=heard.noise,
         noise_cross=score.noise_cross,
         noise_square=score.noise_square,
-        weight=weight / kept,
-        doubt=math.hypot((1 - weight) / 2, 1 - place.scale.fraction / place.scale.present),
-        share=share,
-        prior=None if matrix.known is None else place.prior,
-        first=None if matrix.open is None else matrix.open / place.sigma**2,
-        expected=known.moments,
-        numbers=known.numbers,
-        shape=known.shape,
-        uneven=1 - kept,
-        limit=bounds.limit,
-        **way,
+        rows=seen[0] / max(seen[1], 1e-12),
     )
-    moments = replace(_with_kurtosis(moments, before, bounds, pilot), **place.reach.known(bounds.limit))
-    if public is not None:
-        moments = replace(moments, rows=score.square / max(score.noise_square, 1e-12))
-    else:
-        moments = replace(moments, rows=place.scale.fraction / max(place.scale.fraction_sd, 1e-12))
-    return Released(moments, moments, place, bounds, long, curves)
+    earlier = Earlier(
+        None if matrix.known is None else place.prior,
+        None if matrix.open is None else matrix.open / place.sigma**2,
+        *known,
+    )
+    weighting = Weighting(
+        weight=weight / kept,
+        doubt=math.hypot((1 - weight) / 2, 1 - scale.fraction / scale.present),
+        share=1.0 if one is None else float(np.clip(one @ matrix.gram @ one, 0.05, 1.0)),
+        uneven=1 - kept,
+    )
+    clipping = place.reach.known(bounds.limit)
+    moments = LinearMoments(released, place.to_user(), earlier, weighting, clipping)
+    moments = _with_kurtosis(moments, before, bounds, pilot)
+    return LastRelease(moments, moments, place, bounds, long, curves)
 
 
 def _equivalent(curator: Curator, cost: float, place: Coordinates) -> float:
@@ -130,18 +127,19 @@ def _with_kurtosis(moments: LinearMoments, before: Bounds, bounds: Bounds, pilot
     The last pilot clipped residuals nearer, and what it left of their mean square is the unit of these. By
     how much it has grown tells of tails what a mean of r^4 would, which nobody released.
     """
-    weight = mean_weight(len(moments.cross), before.radius)
+    weight = mean_weight(len(moments.released.cross), before.radius)
     fit = moments.normal_equations()
     growth = residual_variance(moments, fit) * weight
     noise = math.hypot(
-        moments.noise_square / moments.mean_weight, pilot.noise_square / max(pilot.square, 0.05)
+        moments.released.noise_square / moments.mean_weight, pilot.noise_square / max(pilot.square, 0.05)
     )
     kurtosis, slope = grown_kurtosis(bounds.limit, before.limit, growth)
     if not math.isfinite(slope):
         return moments
-    unit = max(moments.square, 0.05) ** 2 / moments.mean_weight
+    unit = max(moments.released.square, 0.05) ** 2 / moments.mean_weight
     error = slope * math.hypot(growth * noise, _UNEVEN_WEIGHT)
-    return replace(moments, fourth=kurtosis * unit, noise_fourth=error * unit)
+    told = replace(moments.released, fourth=kurtosis * unit, noise_fourth=error * unit)
+    return replace(moments, released=told)
 
 
 class _Matrix(NamedTuple):

@@ -1,9 +1,10 @@
 """Rows whose residuals lie beyond the bulk of all, and what limits take of them."""
 
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
+
+from dpstats.moments.noisy import Clipping
 
 # least mean square of the other residuals, as a share; mean of r^4 in a cell over the square of that of r^2,
 # of which a cell of half an octave holds any
@@ -86,14 +87,12 @@ class Tail:
         square = rest + float(np.sum(self.shares * squares))
         return (3 * rest**2 + _UNEVEN * float(np.sum(self.shares * squares**2))) / square**2
 
-    def known(self, limit: float) -> dict[str, Any]:
-        """What :class:`dpstats.moments.LinearMoments` of residuals clipped at a limit take from it.
-
-        Rows may be hidden beyond the limit, some as far as it reaches.
-        """
+    def known(self, limit: float) -> Clipping:
+        """What is assumed of residuals clipped at a limit: rows may be hidden as far as it reaches."""
         if not self.any:
-            return {}
-        return dict(
+            return Clipping(limit)
+        return Clipping(
+            limit,
             usual=self.kurtosis(limit),
             most_lost=float(self.lost(np.array([limit]))[0]) + _AS_FAR * self.hidden * limit,
             beyond=self.beyond(limit) + self.hidden * limit**2,

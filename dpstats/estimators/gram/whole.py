@@ -51,13 +51,14 @@ def of_all_rows(
     """
     scale, k, radius = place.scale, len(place.line), bounds.radius
     weight = min(moments.gram_weight + long.lost(radius), 1.0)
-    mean, within = _centred((moments.gram + long.lost_squares(radius)) / weight, place)
+    mean, within = _centred((moments.released.gram + long.lost_squares(radius)) / weight, place)
     if radius >= place.farthest:
-        return None, _in_units(scale, moments.n, within, np.zeros(len(within)), 0 * within)
+        return None, _in_units(scale, moments.released.n, within, np.zeros(len(within)), 0 * within)
     seen = np.diag(within)
     variance, told = _first_stage(scale, own)
-    back, shape = np.linalg.inv(place.whitening), np.eye(k) if moments.shape is None else moments.shape
-    hidden = moments.noise_gram / weight * np.diag(back @ shape @ back)[int(scale.constant) :] / seen
+    back = np.linalg.inv(place.whitening)
+    hidden = moments.released.noise_gram / weight * np.diag(back @ moments.noise_shape @ back)
+    hidden = hidden[int(scale.constant) :] / seen
     told = np.maximum(np.hypot(told, hidden), _LEAST_ERROR)
     usual = np.full(len(seen), math.log(mean_weight(k, radius) / kept_square(k, radius)))
     along = (back @ long.axes)[int(scale.constant) :] ** 2
@@ -80,7 +81,7 @@ def of_all_rows(
     # What one column loses more of than another is its own, and not what they have in common; if it is, their
     # covariance is larger. Nor is it known how far what long rows lost goes together.
     common = within * np.minimum.outer(stretch, stretch)
-    heard = np.diag(_centred(moments.gram / moments.gram_weight, place)[1]) * np.exp(usual)
+    heard = np.diag(_centred(moments.released.gram / moments.gram_weight, place)[1]) * np.exp(usual)
     lost = np.sqrt(np.maximum(seen * stretch - heard, 0.0))
     apart = np.hypot(within * np.sqrt(np.outer(stretch, stretch)) - common, _IN_COMMON * np.outer(lost, lost))
     first = int(scale.constant)
@@ -92,7 +93,8 @@ def of_all_rows(
     error = np.hypot(np.hypot(1 / np.hypot(1 / told, 1 / other), beyond), left)
     # the variance of a column whose ends were not found is known up to a factor, and may be as much larger
     error = np.where(short, np.expm1(SURE * error) / SURE, error)
-    return place.whitening @ whole @ place.whitening, _in_units(scale, moments.n, common, error, apart)
+    whole = place.whitening @ whole @ place.whitening
+    return whole, _in_units(scale, moments.released.n, common, error, apart)
 
 
 def _centred(gram: np.ndarray, place: Coordinates) -> tuple[np.ndarray, np.ndarray]:
