@@ -307,7 +307,8 @@ class LinearModel(Plannable):
         result = (fit_truncated_ridge if compat else fit_pmt)(
             curator, self._public, self.design.has_intercept, self.alpha, mu
         )
-        return fields_of(result.solution, self.design.names) | _rounded(result.settings)
+        fields = fields_of(result.solution, self.design.names, self.design.schema.privacy_unit)
+        return fields | _rounded(result.settings)
 
     @always_shown
     def __repr__(self) -> str:

@@ -29,7 +29,7 @@ from dpstats.formula.variables import VariableColumns
 from dpstats.ledger import Ledger
 from dpstats.moments import LinearMoments
 from dpstats.results import Fit
-from dpstats.results.cautions import beside, cautions, of_unit, of_whole_table
+from dpstats.results.cautions import beside, cautions, of_whole_table
 from dpstats.results.linear import fields_of
 from dpstats.rows import Rows, open_rows
 from dpstats.schema import Event, Schema
@@ -350,10 +350,11 @@ def of_moments(
     What may show the effect of a lost number is lost with it, or named (docs/theory/intervals.md).
     """
     moments = moments.beside(design.partners())
-    fields = fields_of(moments.solve(alpha), design.names)
-    flags = cautions((*of_whole_table(problems, design), *beside(design, fields["cov"])), design.names)
-    whole = of_unit((*flags, *fields["flags"]), design.schema.privacy_unit)
-    return fields | {"linear": moments, "flags": whole}
+    unit = design.schema.privacy_unit
+    fields = fields_of(moments.solve(alpha), design.names, unit)
+    found = (*of_whole_table(problems, design), *beside(design, fields["cov"]))
+    flags = (*cautions(found, design.names, unit=unit), *fields["flags"])
+    return fields | {"linear": moments, "flags": flags}
 
 
 def publish(
@@ -383,7 +384,7 @@ def publish(
     """
     names = design.names if names is None else names
     problems = (*of_whole_table(result.problems, design), *beside(design, result.cov))
-    flags = cautions(problems, names, isinstance(design.response, IntervalResponse))
+    between, unit = isinstance(design.response, IntervalResponse), design.schema.privacy_unit
     return kind(
         schema=design.schema,
         weights=design.weights,
@@ -395,7 +396,7 @@ def publish(
         bias=result.possible_bias,
         released=tuple(name for name in released if name not in result.unasked),
         columns=result.columns,
-        flags=of_unit(flags, design.schema.privacy_unit),
+        flags=cautions(problems, names, between, unit),
         **facts,
         **more,
     )

@@ -12,19 +12,18 @@ from dpstats.formula import Design, NumericResponse
 from dpstats.moments import Solution
 from dpstats.results.intervals import SURELY, law_in_doubt, off_the_law
 from dpstats.results.record import Record, is_scale
-from dpstats.schema.variables import Unit
+from dpstats.schema.variables import ROW, Unit
 
 CODES = ("not_estimable", "beside", "weak")  # of a solution of a linear model
 _ALL = (
-    "nothing is estimable: privacy noise outweighs what these data say; use more rows or budget. It is the "
+    "nothing is estimable: privacy noise outweighs what these data say; use {more}. It is the "
     "same where almost no row can be read, or most values lie beyond their bounds: dps.check(data, schema, "
     "formula) shows which, to you alone"
 )
 _WHOLE = {
     "budget": (
         "below_budget",
-        "privacy noise hides a part of what covariates or sigma say: take intervals as rough; use more rows "
-        "or budget",
+        "privacy noise hides a part of what covariates or sigma say: take intervals as rough; use {more}",
     ),
     "hopeless": ("not_estimable", _ALL),
     "constant": (
@@ -106,12 +105,12 @@ _WHOLE = {
         "tail",
         "counts scatter far more than their law allows, far ones are clipped (see Estimand), and it is not "
         "known well what that takes away: coefficients may describe the bulk; fit by logit which counts are "
-        "above 0, or take more rows or budget",
+        "above 0, or take {more}",
     ),
 }
 _NAMED = {
     "not_estimable": (
-        "not estimable, as privacy noise outweighs what the data say: {}; use more rows or budget. Neither "
+        "not estimable, as privacy noise outweighs what the data say: {}; use {more}. Neither "
         "helps where nearly all rows have one value, or most values lie beyond their bounds: "
         "dps.check(data, schema) counts those, to you alone"
     ),
@@ -170,17 +169,22 @@ def beside(design: Design, cov: np.ndarray) -> tuple[str, ...]:
 
 
 def cautions(
-    problems: Sequence[str], names: Sequence[str], between: bool = False
+    problems: Sequence[str], names: Sequence[str], between: bool = False, unit: Unit = ROW
 ) -> tuple[tuple[str, str], ...]:
     """Codes with their messages; the coefficients that one concerns stand in one.
 
-    `between` says that the response is an interval, whose ends may stand in the wrong order in all rows.
+    `between` says that the response is an interval, whose ends may stand in the wrong order in all rows. More
+    units of privacy are advised where more rows of the same would not count.
     """
+    more = "more rows or budget"
+    if unit.column is not None:
+        more = f"more of {unit.column} (of each at most {unit.max_rows} row(s) count), or more budget"
     whole = _WHOLE | {"hopeless": _SWAPPED} if between else _WHOLE
     lost = {f"not_estimable:{place}" for place in range(len(names))}
     if lost and lost <= set(problems):  # each of all is lost in its own way, or all at once
         problems = [*(problem for problem in problems if problem not in lost), "hopeless"]
-    found = [whole[code] for code in whole if code in problems]
+    said = (whole[code] for code in whole if code in problems)
+    found = [(code, words.format(more=more)) for code, words in said]
     if "hopeless" not in problems:
         shares = [problem.partition(":")[2] for problem in problems if problem.startswith("unusable:")]
         found += [(UNUSABLE[0], UNUSABLE[1].format(share)) for share in shares]
@@ -191,24 +195,16 @@ def cautions(
             named = "all coefficients" if 1 < len(which) == len(names) else ", ".join(which)
             rests = "its interval rests" if len(which) == 1 else "their intervals rest"
             splined = any(map(is_scale, which)) and any(name.startswith(("bs(", "ns(")) for name in which)
-            more = _SPLINES if code == "weak" and splined else ""
-            found.append((code, words.format(named, rests) + more))
+            beside = _SPLINES if code == "weak" and splined else ""
+            found.append((code, words.format(named, rests, more=more) + beside))
     return tuple(found)
 
 
-def of_unit(flags: Sequence[tuple[str, str]], unit: Unit) -> tuple[tuple[str, str], ...]:
-    """Cautions that advise more units of privacy where more rows of the same would not count."""
-    if unit.column is None:
-        return tuple(flags)
-    more = f"more of {unit.column} (of each at most {unit.max_rows} row(s) count), or more budget"
-    return tuple((code, words.replace("more rows or budget", more)) for code, words in flags)
-
-
-def cautions_of_solution(solution: Solution, names: Sequence[str]) -> tuple[tuple[str, str], ...]:
-    """Codes with their messages for a solution of a linear model, whose coefficients have these names."""
+def problems_of(solution: Solution) -> list[str]:
+    """Of a solution of a linear model."""
     lost = np.flatnonzero(np.isinf(np.diagonal(solution.cov)))
     weak = [j for j in solution.weak if j not in lost]
-    return cautions([f"not_estimable:{j}" for j in lost] + [f"weak:{j}" for j in weak], names)
+    return [f"not_estimable:{j}" for j in lost] + [f"weak:{j}" for j in weak]
 
 
 _OF_LAW = (
