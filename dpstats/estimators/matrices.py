@@ -34,12 +34,6 @@ def symmetric_power(matrix: np.ndarray, power: float, least: float = -math.inf) 
     return (vectors * np.maximum(values, least) ** power) @ vectors.T
 
 
-def with_floor(matrix: np.ndarray, floor: float) -> np.ndarray:
-    """The matrix with its eigenvalues raised to `floor`, and to what rounding leaves of an inverse."""
-    values, vectors = np.linalg.eigh(matrix)
-    return (vectors * np.maximum(values, max(floor, 1e-12 * values.max(initial=1.0)))) @ vectors.T
-
-
 def noise_of_product(sds: np.ndarray, second: np.ndarray) -> np.ndarray:
     """Covariance of N v for v with these second moments, each entry of the triangle of N drawn alone."""
     covariance = sds**2 * second

@@ -14,7 +14,8 @@ import numpy as np
 from dpstats._stored import Arrays
 from dpstats.errors import SpecificationError
 from dpstats.moments.posterior import Expected, denoised, most_explained, noise_of_product, posterior
-from dpstats.moments.solution import believed, hidden, positive, seen_share, wider
+from dpstats.moments.roots import with_floor
+from dpstats.moments.solution import believed, hidden, seen_share, wider
 
 # Rows are not seen to be there if their number, or mean weight, is below so many sds of its noise
 SEEN = 3.0
@@ -461,8 +462,8 @@ class NoisyMoments:
 
     @cached_property
     def positive_gram(self) -> np.ndarray:
-        """The nearest positive semi-definite matrix to `gram`."""
-        found = positive(self.released.gram)
+        """The nearest positive semi-definite matrix to `gram`, but for rounding."""
+        found = with_floor(self.released.gram, 0.0)
         read_only([found])
         return found
 

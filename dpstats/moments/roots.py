@@ -7,6 +7,13 @@ covariance, rounding leaves what floats hold of the squares of what cancels, and
 import numpy as np
 
 
+def with_floor(matrix: np.ndarray, floor: float) -> np.ndarray:
+    """Return the matrix with its eigenvalues raised to `floor`, and to what rounding leaves of an inverse."""
+    values, vectors = np.linalg.eigh(matrix)
+    raised = np.maximum(values, max(floor, 1e-12 * values.max(initial=1.0)))
+    return np.asarray((vectors * raised) @ vectors.T)
+
+
 def root_of(cov: np.ndarray) -> np.ndarray:
     """Return R with R R' = cov, shape (k, k); what is below the rounding of correlations may be as large.
 

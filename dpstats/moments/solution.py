@@ -162,9 +162,3 @@ def wider(error: np.ndarray) -> np.ndarray:
     """
     square = error**2
     return np.asarray(np.sqrt(1 + square * (3 + square * (30 + 630 * square))))
-
-
-def positive(matrix: np.ndarray) -> np.ndarray:
-    """The nearest positive semi-definite matrix."""
-    values, vectors = np.linalg.eigh(matrix)
-    return np.asarray((vectors * np.maximum(values, 0.0)) @ vectors.T)

@@ -210,9 +210,9 @@ class Record(Facts):
         ):
             raise SpecificationError(f"a {self.model} fit of {k} coefficients has not the baseline it needs")
         for what, found in (
-            ("the trend is", self.trend and self.trend.change),
-            ("the moments are", self.linear and self.linear.frame.origin),
-            ("tails are", self.tails and self.tails.variances),
+            ("the trend is", None if self.trend is None else self.trend.change),
+            ("the moments are", None if self.linear is None else self.linear.frame.origin),
+            ("tails are", None if self.tails is None else self.tails.variances),
         ):
             if found is not None and found.shape != (k,):
                 raise SpecificationError(f"{what} of {found.shape} coefficients, not {k}")

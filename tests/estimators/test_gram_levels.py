@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import dpstats as dps
-from dpstats.estimators.gram.levels import of_references, with_shares
-from dpstats.estimators.gram.structure import Structure
+from dpstats.estimators.known.levels import of_references, with_shares
+from dpstats.estimators.known.structure import Structure
 from dpstats.estimators.row_scale import Box, RowScale
 from dpstats.formula.design import Design, build_design
 

@@ -10,7 +10,7 @@ from scipy import special
 
 import dpstats as dps
 from dpstats.curator import Curator, Minimum
-from dpstats.estimators.gram.unrelated import NoiseLeft
+from dpstats.estimators.known.unrelated import NoiseLeft
 from dpstats.estimators.newton.located import Located
 from dpstats.estimators.newton.problem import Problem
 from dpstats.estimators.objective import (

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from dpstats.estimators.gram.levels import of_levels
-from dpstats.estimators.gram.structure import Structure
+from dpstats.estimators.known.levels import of_levels
+from dpstats.estimators.known.structure import Structure
 from dpstats.estimators.location_scale.events import Events, Whitening, levelled
 from dpstats.estimators.location_scale.information import KnownMatrix, estimated
 from dpstats.estimators.row_scale import RowScale

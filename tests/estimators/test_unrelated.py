@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import dpstats as dps
-from dpstats.estimators.gram.structure import Structure
-from dpstats.estimators.gram.unrelated import Known, NoiseLeft, pairs, posterior
+from dpstats.estimators.known.structure import Structure
+from dpstats.estimators.known.unrelated import Known, NoiseLeft, pairs, shrunk
 from dpstats.estimators.objective.debiased import Matrices
 from dpstats.testing import SeededNoise, noise
 
@@ -27,7 +27,7 @@ def test_variances_of_entries_are_what_they_err_by(share: float) -> None:
     draw, squares, claimed = np.random.default_rng(0), [], []
     for _ in range(200):
         truth = draw.normal(size=60) * 4 * (draw.uniform(size=60) < share)
-        found, left = posterior(truth + draw.normal(size=60), 1.0, 100.0)
+        found, left = shrunk(truth + draw.normal(size=60), 1.0, 100.0)
         squares.append(np.mean((found - truth) ** 2))
         claimed.append(np.mean(left))
     assert 0.9 * np.mean(squares) < np.mean(claimed) < np.mean(squares) + 0.25 * (1 - share)
@@ -37,12 +37,12 @@ def test_variances_of_entries_are_what_they_err_by(share: float) -> None:
 def test_one_correlation_among_many_pairs_is_not_shrunk_with_them() -> None:
     """Shrunk by what all pairs together say, it was next to none, and its columns seemed to be apart."""
     draw = np.random.default_rng(1)
-    found, left = posterior(np.append(8.0, draw.normal(size=299)), 1.0, 100.0)
+    found, left = shrunk(np.append(8.0, draw.normal(size=299)), 1.0, 100.0)
     assert found[0] > 7 and left[0] > 0.7 and np.mean(left[1:]) < 0.3
 
 
 def test_no_moment_is_more_than_its_columns_allow() -> None:
-    found, left = posterior(np.array([3.0]), 1.0, 0.5)
+    found, left = shrunk(np.array([3.0]), 1.0, 0.5)
     assert abs(found[0]) < 0.7 and left[0] < 0.25
 
 

@@ -70,7 +70,7 @@ MUTANTS = (
         "noise that was taken off pairs without a correlation counts as if it were left",
         "estimators/test_unrelated.py::test_noise_that_is_taken_off_does_not_count",
         (
-            "estimators/gram/unrelated.py",
+            "estimators/known/unrelated.py",
             "kept[first, second] = kept[second, first] = left",
             "kept[first, second] = kept[second, first] = 1.0",
         ),
@@ -79,7 +79,7 @@ MUTANTS = (
         "all pairs of columns are shrunk alike",
         "estimators/test_unrelated.py::test_one_correlation_among_many_pairs_is_not_shrunk_with_them",
         (
-            "estimators/gram/unrelated.py",
+            "estimators/known/unrelated.py",
             "gain = each @ gains",
             "gain = np.full(len(each), max(0.0, 1 - 1 / float(seen.mean())))",
         ),

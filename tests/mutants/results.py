@@ -751,7 +751,7 @@ MUTANTS = (
     planted(
         "shares of levels stay what they were expected to be (linear)",
         "estimators/test_gram_levels.py::test_shares_of_levels_are_those_that_a_release_tells",
-        ("estimators/gram/levels.py", "expected + rows * more @ rows.T", "expected + 0 * rows @ rows.T"),
+        ("estimators/known/levels.py", "expected + rows * more @ rows.T", "expected + 0 * rows @ rows.T"),
     ),
     planted(
         "all effects are of one size (linear)",

@@ -84,7 +84,7 @@ MUTANTS = (
     planted(
         "the products of very many columns are looked up in a table that is empty",
         "models/test_survreg_rare_reference.py::test_a_fit_under_pure_epsilon_of_very_many_columns_is_given",
-        ("estimators/gram/levels.py", "if alike.size:", "if True:"),
+        ("estimators/known/levels.py", "if alike.size:", "if True:"),
     ),
     planted(
         "a yes or no under a probit link: scores are clipped, where rows were to weigh less",
@@ -138,7 +138,7 @@ MUTANTS = (
     planted(
         "under pure epsilon what noise makes of levels and numbers is taken for correlations",
         "estimators/test_survreg_pure.py::test_correlations_that_may_be_none_are_found_in_groups",
-        ("estimators/gram/unrelated.py", "in enumerate(categories):", "in enumerate(categories[:0]):"),
+        ("estimators/known/unrelated.py", "in enumerate(categories):", "in enumerate(categories[:0]):"),
     ),
     planted(
         "under pure epsilon events far from the one value of a column are whitened as others are",

@@ -18,19 +18,20 @@ from dpstats.estimators.gram.bounds import (
     moved_share,
     square_of_normal,
 )
-from dpstats.estimators.gram.levels import (
+from dpstats.estimators.gram.tail import NO_TAIL, Tail
+from dpstats.estimators.known.levels import (
     expected_moments,
     of_levels,
     of_references,
     with_shares,
 )
-from dpstats.estimators.gram.structure import Structure
-from dpstats.estimators.gram.tail import NO_TAIL, Tail
-from dpstats.estimators.matrices import symmetric_power, with_floor
+from dpstats.estimators.known.structure import Structure
+from dpstats.estimators.matrices import symmetric_power
 from dpstats.estimators.row_scale import SURE, Box, RowScale, longest_square, with_levels
 from dpstats.moments import PublicMoments
 from dpstats.moments.noisy import SEEN, Frame
 from dpstats.moments.posterior import Expected, most_explained, posterior
+from dpstats.moments.roots import with_floor
 
 # the least that a reference level is taken to hold before a release of moments, over an even share
 _LEAST_SHARE = 0.5

@@ -32,10 +32,10 @@ from dpstats.estimators.gram.coordinates import Coordinates, public_coordinates,
 from dpstats.estimators.gram.curves import MOVED, look_for_curves, may_bend
 from dpstats.estimators.gram.far import KEPT, Distances, FarRows, missing
 from dpstats.estimators.gram.lengths import LongRows, count_lengths, slopes_of
-from dpstats.estimators.gram.levels import may_be_constant
 from dpstats.estimators.gram.pure import LastRelease, fit_pure
 from dpstats.estimators.gram.reach import with_reach
 from dpstats.estimators.gram.whole import of_all_rows
+from dpstats.estimators.known.levels import may_be_constant
 from dpstats.estimators.levels import END
 from dpstats.estimators.row_scale import Box, RowScale, sums_of_values
 from dpstats.families.bounded_score import BoundedScore

@@ -14,11 +14,12 @@ from scipy import special
 from dpstats.estimators.gram.bounds import Bounds
 from dpstats.estimators.gram.coordinates import Coordinates
 from dpstats.estimators.gram.lengths import NEXT, LongRows
-from dpstats.estimators.matrices import SMALLEST, by_precision, with_floor
+from dpstats.estimators.matrices import SMALLEST, by_precision
 from dpstats.estimators.row_scale import SURE, RowScale, categories
 from dpstats.estimators.zoom import HIDDEN
 from dpstats.moments import LinearMoments
 from dpstats.moments.normal_rows import kept_square, mean_weight
+from dpstats.moments.roots import with_floor
 
 # By how much shortening may take more or less of a variance than of a normal column's, as a share: beside
 # three other columns it takes up to .4 more of exponential, lognormal and t columns, and of rare values.

@@ -15,7 +15,6 @@ from dpstats.estimators.columns import find_columns
 from dpstats.estimators.engine.information import Information
 from dpstats.estimators.engine.plan import Plan
 from dpstats.estimators.engine.route import CHOOSE, DAMPING, LONGEST, Newton, Scores, capped, iterated
-from dpstats.estimators.gram.levels import expected_moments
 from dpstats.estimators.hazards.bounds import HAZARD_MATRIX_SHARE, Chooser, watched
 from dpstats.estimators.hazards.checks import bends, checked, straightened
 from dpstats.estimators.hazards.estimate import HazardEstimate, estimate, followed
@@ -25,6 +24,7 @@ from dpstats.estimators.hazards.information import Known
 from dpstats.estimators.hazards.levels import bent, few_events
 from dpstats.estimators.hazards.predictors import misplaced, predictors
 from dpstats.estimators.hazards.problem import Problem
+from dpstats.estimators.known.levels import expected_moments
 from dpstats.estimators.matrices import SMALLEST, not_noise, symmetric_power
 from dpstats.estimators.newton.information import drawn, usable
 from dpstats.estimators.row_scale import RowScale, with_levels

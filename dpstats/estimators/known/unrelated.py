@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dpstats.estimators.gram.structure import Left, Structure
+from dpstats.estimators.known.structure import Left, Structure
 
 # Variances that moments may have, over that of their noise; and for how many pairs each counts beforehand
 _SIZES = 4.0 ** np.arange(-2, 8)
@@ -91,13 +91,13 @@ class Known(NamedTuple):
         if self.structure is not None and self.way is not None:
             found, obeying = self.structure.nearest(matrix, self.way), Left(self.structure, self.way)
         for first, second in self.groups:
-            entries, left = posterior(found[first, second], noise / math.sqrt(2), self.most)
+            entries, left = shrunk(found[first, second], noise / math.sqrt(2), self.most)
             found[first, second] = found[second, first] = entries
             kept[first, second] = kept[second, first] = left
         return found, NoiseLeft(kept, obeying)
 
 
-def posterior(entries: np.ndarray, noise: float, most: float) -> tuple[np.ndarray, np.ndarray]:
+def shrunk(entries: np.ndarray, noise: float, most: float) -> tuple[np.ndarray, np.ndarray]:
     """Means of entries that were seen with noise of this sd, and their variances over that of the noise.
 
     They are normal, of variances that all of them tell the shares of, and none is more than `most`, about.
@@ -136,7 +136,7 @@ def pairs(
     categories : sequence of array
         Places of the levels of each category.
     alike : array of int, shape (k, k), optional
-        See :class:`dpstats.estimators.gram.structure.Structure`; entries that are 0, or the same as another,
+        See :class:`dpstats.estimators.known.structure.Structure`; entries that are 0, or the same as another,
         are not among the pairs.
 
     Notes

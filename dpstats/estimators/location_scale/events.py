@@ -11,12 +11,12 @@ import numpy as np
 
 from dpstats.curator import Curator
 from dpstats.estimators.engine.route import LONGEST, capped
-from dpstats.estimators.gram.levels import of_levels
-from dpstats.estimators.gram.structure import Structure
-from dpstats.estimators.gram.unrelated import NoiseLeft
+from dpstats.estimators.known.levels import of_levels
+from dpstats.estimators.known.structure import Structure
+from dpstats.estimators.known.unrelated import NoiseLeft
 from dpstats.estimators.location_scale.event_expectations import expected
 from dpstats.estimators.location_scale.problem import LOG_SIGMA_RANGE, SurvivalProblem, sigma_of
-from dpstats.estimators.matrices import SMALLEST, by_precision, not_noise, symmetric_power, with_floor
+from dpstats.estimators.matrices import SMALLEST, by_precision, not_noise, symmetric_power
 from dpstats.estimators.row_scale import (
     STRETCH,
     RowScale,
@@ -26,6 +26,7 @@ from dpstats.estimators.row_scale import (
     with_levels,
 )
 from dpstats.moments.design import DesignMoments, of_matrix
+from dpstats.moments.roots import with_floor
 
 _LEAST_TRACE = 0.7  # of the moments per event, k on the scale of the events
 # How far re-whitening may move away from the released event matrix, as eigenvalues of the change. No random

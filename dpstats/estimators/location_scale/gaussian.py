@@ -16,7 +16,7 @@ from dpstats.estimators.engine.information import Information
 from dpstats.estimators.engine.plan import TAIL_STEPS, Plan
 from dpstats.estimators.engine.route import CHOOSE, DAMPING
 from dpstats.estimators.engine.some import early_rows
-from dpstats.estimators.gram.structure import Structure
+from dpstats.estimators.known.structure import Structure
 from dpstats.estimators.location_scale.bounds import Bounding
 from dpstats.estimators.location_scale.checks import contrasted, doubted, straight
 from dpstats.estimators.location_scale.delayed_expectations import late_information

@@ -17,8 +17,8 @@ import numpy as np
 import scipy
 
 from dpstats.estimators.engine.information import FORGET, Accumulator, Information
-from dpstats.estimators.gram.levels import of_levels
-from dpstats.estimators.gram.structure import Left, Structure
+from dpstats.estimators.known.levels import of_levels
+from dpstats.estimators.known.structure import Left, Structure
 from dpstats.estimators.location_scale.events import Events, Whitening
 from dpstats.estimators.matrices import SMALLEST, inverted
 from dpstats.estimators.row_scale import RowScale

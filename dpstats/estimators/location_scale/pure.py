@@ -15,9 +15,9 @@ from scipy import special
 from dpstats.curator import Curator
 from dpstats.estimators.engine.information import Information
 from dpstats.estimators.engine.plan import Plan
-from dpstats.estimators.gram.levels import expected_moments, of_levels
-from dpstats.estimators.gram.structure import Structure
-from dpstats.estimators.gram.unrelated import Known, pairs
+from dpstats.estimators.known.levels import expected_moments, of_levels
+from dpstats.estimators.known.structure import Structure
+from dpstats.estimators.known.unrelated import Known, pairs
 from dpstats.estimators.location_scale.checks import Contrasted, contrasted, doubted, straight
 from dpstats.estimators.location_scale.estimate import LastSteps, SurvivalEstimate, estimate, off_line
 from dpstats.estimators.location_scale.events import (

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from dpstats.estimators.engine.information import FLOOR, FORGET, Accumulator, Information
-from dpstats.estimators.gram.structure import Left, Structure
+from dpstats.estimators.known.structure import Left, Structure
 from dpstats.estimators.newton.located import Located
 from dpstats.estimators.newton.problem import Problem
 

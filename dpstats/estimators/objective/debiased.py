@@ -17,9 +17,9 @@ from dpstats.curator import Curator, Minimum
 from dpstats.estimators.engine.finish import guessed, weak, without_lost
 from dpstats.estimators.engine.information import FLOOR, Information
 from dpstats.estimators.engine.plan import Plan
-from dpstats.estimators.gram.unrelated import Known, NoiseLeft, pairs
+from dpstats.estimators.known.unrelated import Known, NoiseLeft, pairs
 from dpstats.estimators.levels import LevelScores
-from dpstats.estimators.matrices import SMALLEST, noise_edge, symmetric_power, with_floor
+from dpstats.estimators.matrices import SMALLEST, noise_edge, symmetric_power
 from dpstats.estimators.newton.check import Read, by_one_pass, checked, explained
 from dpstats.estimators.newton.far import long_rows
 from dpstats.estimators.newton.hidden import hidden
@@ -44,6 +44,7 @@ from dpstats.estimators.row_scale import SURE
 from dpstats.families import LOGISTIC_LOSS
 from dpstats.formula.ball import UnitBall
 from dpstats.moments.normal_rows import mean_weight
+from dpstats.moments.roots import with_floor
 from dpstats.moments.solution import believed, seen_share
 
 _LEAST_LEFT = 1e-6  # share of a variance of noise that is left, at least

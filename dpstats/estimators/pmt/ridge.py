@@ -12,7 +12,8 @@ from dpstats.curator import Curator, Release
 from dpstats.estimators.engine.finish import to_user
 from dpstats.estimators.matrices import noise_of_product, symmetric_power
 from dpstats.moments import PublicColumns, PublicMoments, Solution
-from dpstats.moments.solution import hidden, judged, positive
+from dpstats.moments.roots import with_floor
+from dpstats.moments.solution import hidden, judged
 
 ETA = 0.05
 """The paper's probability parameter: a Gaussian row is truncated with a probability of this order over n."""
@@ -176,7 +177,7 @@ def solved(
     guess = hidden(values, vectors, size, np.maximum((vectors.T @ delta) ** 2, 1.0))
     to_user = sigma * where.map
     back = to_user @ raised_inverse(values, vectors, size)
-    sampling = back @ (_residual_variance(public) * positive(released.gram) / released.n) @ back.T
+    sampling = back @ (_residual_variance(public) * with_floor(released.gram, 0.0) / released.n) @ back.T
     rel = size / max(float(values[0]), 1e-12)
     solution = judged(to_user @ delta, sampling, back @ noise @ back.T, to_user @ guess @ to_user.T, rel)
     return PmtFit(solution, {"R": released.far * math.sqrt(p), "response": released.far})

@@ -3,11 +3,11 @@
 from typing import Any
 
 from dpstats.curator import Curator
-from dpstats.estimators.matrices import with_floor
 from dpstats.estimators.objective.penalised import MarginEstimate, penalty_parts, sandwich
 from dpstats.estimators.objective.plan import MinimumPlan
 from dpstats.families import MarginLoss
 from dpstats.formula.ball import UnitBall
+from dpstats.moments.roots import with_floor
 
 PUBLISHED_PENALTY = 0.001  # c of the paper's experiments (docs/theory/objective.md#the-penalised-fit)
 

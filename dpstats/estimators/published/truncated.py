@@ -25,7 +25,8 @@ from dpstats.estimators.pmt.ridge import (
 )
 from dpstats.families.glm import BINOMIAL, POISSON
 from dpstats.moments import PublicColumns, PublicMoments, Solution
-from dpstats.moments.solution import hidden, judged, positive
+from dpstats.moments.roots import with_floor
+from dpstats.moments.solution import hidden, judged
 
 PUBLISHED = (BINOMIAL, POISSON)
 """Families whose canonical link is offered; a gamma family's has a curvature without a bound."""
@@ -148,7 +149,7 @@ def _judged(
 ) -> Solution:
     """cov = H^-1 [H / n + noise of the last score] H^-1 + what noise hides (docs/theory/pmt.md#ridge)."""
     back = where.map @ raised_inverse(values, vectors, size)
-    information = positive((vectors * values) @ vectors.T)
+    information = with_floor((vectors * values) @ vectors.T, 0.0)
     guess = where.map @ hidden(values, vectors, size, 1.0) @ where.map.T
     rel = size / max(float(values[0]), 1e-9 * size)
     return judged(where.map @ beta, back @ information @ back.T / n, noise**2 * back @ back.T, guess, rel)
