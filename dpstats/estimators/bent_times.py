@@ -252,7 +252,7 @@ def _farther(
     ends = np.where(up > 0, scale.upper[chosen], -scale.lower[chosen]) / roots
     seen = np.max(np.where(law.shares > 0, up[:, None] * law.at, 0.0)[:, :bins], axis=1, initial=0.0)
     far = np.clip(OCTAVE * seen, 1.0, np.maximum(ends, 1.0))
-    more = np.maximum(1 - law.mean(law.at**2), 0.0) / far**2 + missed * (ends > seen)
+    more = np.maximum(1 - law.mean(law.at**2), 0.0) / far**2 + missed * (ends > seen * (1 + ROUNDING))
     places = far[:, None] * OCTAVE ** np.arange(octaves)
     shares = more[:, None] * np.where(places <= ends[:, None], OCTAVE ** (-2.0 * np.arange(octaves)), 0.0)
     shares[:, 0] = more

@@ -267,6 +267,14 @@ def test_what_is_not_seen_lies_where_bounds_leave_room_for_it() -> None:
         assert law.at[law.shares > 0].max() > farthest
 
 
+@pytest.mark.parametrize("digits", [-1e-13, 1e-13])
+def test_last_digits_do_not_decide_whether_rows_lie_beyond_the_declared_end(digits: float) -> None:
+    """Cells end there: far from 0 one row in 70 was taken to lie at it, in kelvins and not in degrees."""
+    last = scale(SKEWED, beyond=6.0).places.max()
+    by = look(scale(SKEWED, high=last * (1 + digits), missed=0.01, beyond=6.0))
+    assert by.law.shares[0, -1] < 0.005 < look(scale(SKEWED, missed=0.01, beyond=6.0)).law.shares[0, -1]
+
+
 @pytest.mark.parametrize("plan", [make_plan(1.0), make_pure_plan(1.0, 10_000, 2)])
 def test_a_look_takes_more_of_the_budget_where_columns_are_skewed_and_noise_hides_bends(plan: Plan) -> None:
     last = "last" if plan.pure else "tail"

@@ -180,12 +180,11 @@ def test_spreads_that_go_with_a_covariate_are_told_and_slopes_hold(budget: Budge
         assert abs(fit.params - exact.params)["x"] < 1.96 * fit.bse["x"]
 
 
-@pytest.mark.parametrize("fits", [6, pytest.param(12, marks=pytest.mark.long)])
+@pytest.mark.parametrize("fits", [4, pytest.param(12, marks=pytest.mark.long)])
 def test_doubt_of_the_law_does_not_depend_on_where_a_scale_begins(fits: int) -> None:
     """Slopes that another law moves turn about the rows: life at the mean of kelvins was 50 times vaguer."""
-    data, moved = frame(3, "sev"), dps.Schema(x=dps.bounded(296, 304), t=dps.bounded(-6, 6), e=dps.event())
+    data, moved = frame(3, "normal"), dps.Schema(x=dps.bounded(296, 304), t=dps.bounded(-6, 6), e=dps.event())
     turn = np.array([[1.0, -300.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]])
-    doubted = 0
     for seed in range(fits):
         with noise(SeededNoise(seed)):
             near = dps.survreg("Surv(t, e) ~ x", data, SCHEMA, dist="sev").fit(dps.approx(0.5, 1e-6))
@@ -194,8 +193,7 @@ def test_doubt_of_the_law_does_not_depend_on_where_a_scale_begins(fits: int) -> 
             far = far.fit(dps.approx(0.5, 1e-6))
         cov, found = near.cov_params().to_numpy(), far.cov_params().to_numpy()
         assert found == pytest.approx(turn @ cov @ turn.T, rel=1e-3)
-        doubted += abs(near.law.estimate) > 1.5 * near.law.std_error
-    assert doubted  # else nothing was added
+        assert abs(near.law.estimate) > 1.5 * near.law.std_error  # else nothing was added
 
 
 def test_along_rows_of_strata_no_level_tells_of_another_law() -> None:
