@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy import stats
 
 import dpstats as dps
 from dpstats.budget import Budget
@@ -50,12 +51,15 @@ def fitted(seed: int, levels: int, hidden: bool, budget: Budget) -> SurvivalFit:
 
 
 def test_a_column_that_noise_hides_makes_no_other_interval_longer() -> None:
-    """All information seemed smaller, and the interval of the other number was 3 to 14 times as long."""
+    """All information seemed smaller, and the interval of the other number was 3 to 14 times as long.
+
+    Of 52 pairs that is 1.8 in the mean of logarithms, whose sd is .6; of 12 pairs as they were it was 6.3.
+    """
     longer = []
-    for seed in range(4):
+    for seed in range(8):
         both, alone = (fitted(seed, 1, hidden, dps.gdp(0.2)) for hidden in (True, False))
         longer.append(both.bse["x"] / alone.bse["x"])
-    assert np.median(longer) < 3
+    assert np.mean(np.log(longer)) < np.log(1.8) + stats.norm.isf(1e-3) * 0.6 / np.sqrt(8)
 
 
 @pytest.mark.long

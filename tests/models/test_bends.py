@@ -68,23 +68,36 @@ def codes(family: str, bend: float, seed: int, source: object, budget: Budget) -
 
 
 @pytest.mark.parametrize(("family", "budget"), KINDS[:-1], ids=RESPONSES)
-@pytest.mark.parametrize("source", [NoNoise(), SeededNoise(1)], ids=["exact", "noisy"])
-def test_a_curved_response_is_seen(family: str, budget: Callable[[float], Budget], source: object) -> None:
-    assert "bends" in codes(family, 0.3, 1, source, budget(1))
-    assert "bends" in codes(family, -0.3, 2, source, budget(1))
+@pytest.mark.parametrize("fits", [1, 3], ids=["exact", "noisy"])
+def test_a_curved_response_is_seen(family: str, budget: Callable[[float], Budget], fits: int) -> None:
+    """Noise hides 6 of 120 of a yes or no, and none of 60 of counts."""
+    sources = [NoNoise()] if fits == 1 else [SeededNoise(seed) for seed in range(fits)]
+    seen = [
+        "bends" in codes(family, bend, seed, source, budget(1))
+        for seed, source in enumerate(sources)
+        for bend in (0.3, -0.3)
+    ]
+    assert sum(seen) >= (2 if fits == 1 else fewest(6, 0.95))
 
 
 @pytest.mark.parametrize("budget", [approx(3), dps.pure(2)], ids=str)
 def test_a_curved_yes_or_no_whose_rows_all_count_is_no_news(budget: Budget) -> None:
-    """Octaves tell squares within a factor: intervals were 10 times as long, with errors of a twentieth."""
+    """Octaves tell squares within a factor: intervals were 10 times as long, with errors of a twentieth.
+
+    Of 80 fits under pure epsilon noise made 4 longer than twice those without privacy, and flagged none.
+    """
+    held, longer, flagged = [], [], 0
     for seed, bend in itertools.product(range(4), (0.3, -0.3)):
         data = rows(bend, seed)
         exog = np.column_stack([np.ones(N), data["x"], data["z"]])
         exact = sm.GLM(data["y"], exog, family=sm.families.Binomial(), offset=data["o"]).fit()
         with noise(SeededNoise(seed)):
             fit = dps.logit("y ~ x + z + offset(o)", data, SCHEMA).fit(budget)
-        assert (abs(fit.params - exact.params) < 1.96 * fit.bse).all()
-        assert not fit.flags and (fit.bse < 2 * exact.bse).all()
+        held += list(abs(fit.params - exact.params) < 1.96 * fit.bse)
+        longer.append((fit.bse > 2 * exact.bse).any())
+        flagged += bool(fit.flags)
+    assert sum(held) >= fewest(24, 0.95) and flagged <= most(8, 0.01)
+    assert sum(longer) <= most(8, 0.05)
 
 
 def test_curved_amounts_whose_rows_nearly_all_count_are_no_news() -> None:
@@ -129,17 +142,21 @@ def test_a_straight_one_is_not(family: str, budget: Callable[[float], Budget]) -
     assert sum("bends" in each for each in found) <= 1
 
 
-@pytest.mark.parametrize("budget", [approx(1), dps.pure(1)], ids=str)
-def test_a_bend_widens_intervals_the_more_the_larger_it_is(budget: Budget) -> None:
-    """Samples under the same noise, of which only the bends differ."""
-    errors, flags = [], []
-    for bend in (0.0, 0.3, 0.5):
-        with noise(SeededNoise(1)):
-            fit = dps.logit("y ~ x + z + offset(o)", rows(bend, 5), SCHEMA).fit(budget)
-        flags.append([code for code, _ in fit.flags])
-        errors.append(fit.bse.to_numpy())
-    assert not flags[0] and (flags[2] == ["bends"] or budget == dps.pure(1))
-    assert (errors[1] > 1.1 * errors[0]).all() and (errors[2] > 1.1 * errors[1]).all()
+@pytest.mark.parametrize(("budget", "least"), [(approx(1), 1.1), (dps.pure(1), 1.0)], ids=["approx", "pure"])
+def test_a_bend_widens_intervals_the_more_the_larger_it_is(budget: Budget, least: float) -> None:
+    """Samples under the same noise, of which only the bends differ.
+
+    Noise decides how much wider one fit is. Means of four, as 40 fits have them, are once in 1,000 times
+    1.3 and 1.3 times as wide, and under pure epsilon 1.01 and 1.06.
+    """
+    errors, told = np.zeros((3, 4, 3)), np.zeros((3, 4), dtype=bool)
+    for (place, bend), seed in itertools.product(enumerate((0.0, 0.3, 0.5)), range(4)):
+        with noise(SeededNoise(seed)):
+            fit = dps.logit("y ~ x + z + offset(o)", rows(bend, seed), SCHEMA).fit(budget)
+        errors[place, seed], told[place, seed] = fit.bse, "bends" in dict(fit.flags)
+    usual, wide, wider = np.exp(np.log(errors).mean(axis=1))
+    assert (wide > least * usual).all() and (wider > 1.05 * wide).all()
+    assert told[0].sum() <= most(4, 0.001) and (budget.pure or told[2].sum() >= fewest(4, 0.99))
 
 
 @pytest.mark.parametrize("model", ["ols", "logit"])

@@ -13,7 +13,7 @@ from dpstats.estimators.row_scale import RowScale
 from dpstats.families import SEV
 from dpstats.models.survreg import NEWTON_METHOD, PURE_METHOD, SIGNS_METHOD, SIGNS_RELEASED
 from dpstats.testing import NoNoise, SeededNoise, noise
-from tests.luck import most
+from tests.luck import fewest, most
 from tests.models.drives import SCHEMA, drives
 
 SMALL = dps.zcdp(2e-4)  # mu = 0.02
@@ -143,7 +143,7 @@ def test_predictions_of_many_covariates_are_those_of_the_likelihood() -> None:
 def test_what_a_fit_by_signs_says(tmp_path: Path) -> None:
     """In every format, and after it was saved: settings that are words stay words."""
     formula, schema = wide(12)
-    with noise(SeededNoise(1)):
+    with noise(NoNoise()):  # which makes columns look skewed in three of ten such fits
         fit = dps.survreg(formula, table(8_000, 12, 0.2), schema, "sev").fit(dps.gdp(0.1))
     # no column is skewed, so that nothing asks whether times bend
     assert (fit.record.method, fit.record.released) == (SIGNS_METHOD, SIGNS_RELEASED[:-1])
@@ -178,15 +178,16 @@ DOSE = dps.Schema(t=dps.bounded(1, 3000), e=dps.event(), x=dps.bounded(0, 100), 
 def test_an_effect_of_a_skewed_dose_that_levels_off_is_not_silently_off(n: int, most_silent: int) -> None:
     """Maximum likelihood goes to -.175. Of 12 fits to 2,000 rows 12 were two half-lengths off, none told of
     it, and of 16 to 1,000 rows about 6."""
-    silent, bends = [], []
+    silent, bends, looked = [], [], []
     for seed in range(16):
         with noise(SeededNoise(seed)):
             fit = dps.survreg("Surv(t, e) ~ x + f", levelling(seed, n=n), DOSE).fit(dps.approx(1, 1e-6))
         low, high = fit.conf_int().loc["x"]
-        assert fit.record.released == SIGNS_RELEASED
+        looked.append(fit.record.released == SIGNS_RELEASED)
         silent.append(abs(fit.params["x"] + 0.175) > high - low and not fit.flags)
         bends.append("bends" in dict(fit.flags))
     assert sum(silent) <= most_silent
+    assert sum(looked) >= fewest(16, 0.85)  # in 3 of 26 of the smaller ones noise hides the dose
     assert n == 1000 or np.mean(bends) > 0.7
 
 
