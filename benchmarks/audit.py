@@ -12,6 +12,7 @@ import hashlib
 import inspect
 import sys
 import time
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +24,7 @@ from tqdm import tqdm
 from benchmarks.audit_cases import CASES, Case, Fits
 from benchmarks.auditing import DELTA, Run, lower_bounds, observe, stacked
 from dpstats.budget import Gdp, Pure
-from dpstats.curator import discrete, mechanisms
+from dpstats.curator import mechanisms
 from dpstats.curator.mechanisms import SecureNoise
 from dpstats.testing import SeededNoise
 
@@ -37,7 +38,7 @@ def behaviour(fits: Fits) -> str:
     """A digest of what fits make of some noise that is given, and of the code that draws the noise of all."""
     runs = [observe(fits, side, SeededNoise(seed)) for seed in range(SAME) for side in (0, 1)]
     numbers = np.concatenate([[run.loss, run.share, *run.published] for run in runs])
-    sampler = inspect.getsource(mechanisms) + inspect.getsource(discrete)
+    sampler = inspect.getsource(mechanisms) + version("opendp")
     return hashlib.sha256(numbers.tobytes() + sampler.encode()).hexdigest()[:12]
 
 

@@ -14,7 +14,7 @@ PLANTED = {
     "budget/kinds.py": "import dpstats.formula",
     "results/released.py": "import dpstats.curator",
     "estimators/__init__.py": "import dpstats.rows\nimport dpstats.curator.mechanisms",
-    "models/__init__.py": "import dpstats.curator.discrete",
+    "models/__init__.py": "import opendp",
     "contributions/__init__.py": "import dpstats.contributors.message",
 }
 

@@ -10,7 +10,7 @@ where |q| = |y| = 1 for both and z'v = 0, that is where the two rows q meet at a
 same. A record with a missing value is z = 0: |zz'|_F <= 1 + c^2. These are the constants of
 docs/theory/contributions.md#statistics-scheme; the square of the response comes free.
 
-*Central guarantee.* Noise of one message is a discrete Gaussian with sd s on a lattice of spacing
+*Central guarantee.* Noise of one message is OpenDP's discrete Gaussian with sd s on a lattice of spacing
 g <= 2^-40 s, the same for all contributors. If k contributors keep their noise to themselves, the server's
 sum holds the sum of k such draws. By Kairouz, Liu & Steinke (2021), that sum and a discrete Gaussian of
 variance k s^2 have probabilities whose ratio lies within e^t and e^-t for t = 10 sum_{j<k} exp(-2 pi^2

@@ -2,13 +2,13 @@
 
 See docs/theory/privacy.md#gaussian-noise.
 
-Gaussian noise is made of integers on a lattice of spacing g = 2^k, at most 2^-40 of the sd, and of the
-sensitivity where the sd is no more than 2^8 times that; else it is 2^-48 of the sd, so that the noise has
+Gaussian noise is OpenDP's discrete Gaussian on a lattice of spacing g = 2^k, at most 2^-40 of the sd, and of
+the sensitivity where the sd is no more than 2^8 times that; else it is 2^-48 of the sd, so that the noise has
 room in 64 bits. The vector is rounded to that lattice, which may move two neighbours apart by g for each of m
 coordinates, so that they differ by D = sensitivity / g + sqrt m cells. Independent discrete Gaussian integers
-of scale s (:mod:`dpstats.curator.discrete`) are (D / s)^2 / 2 zCDP (Canonne, Kamath & Steinke 2020, Theorem
-14), which is rho = mu^2 / 2 at s = D / mu; that OpenDP's proved map says the same is tested. The integers are
-added without rounding, and the sum, in floats, is a function of them.
+of scale s are (D / s)^2 / 2 zCDP (Canonne, Kamath & Steinke 2020, Theorem 14), which is rho = mu^2 / 2 at
+s = D / mu; that OpenDP's proved map says the same is tested. The integers are added without rounding, and
+the sum, in floats, is a function of them.
 
 Why a release at rho = mu^2/2 may be counted as mu-GDP. Continuous Gaussian noise rounded to the lattice is
 post-processing of a mu-GDP release, because the vector is on the lattice. In a cell of width g around x sd
@@ -29,12 +29,17 @@ above e^-10^7 (a < 10^4), if at most 10^7 coordinates are noised for a mu of at 
 and `LEAST_MU` in :mod:`law`: the curator refuses others). Beyond mu = 1e4, it holds for delta below 1/2.
 """
 
+import functools
 import math
 import secrets
+from typing import Any
 
 import numpy as np
+import opendp.domains as domains
+import opendp.measurements as measurements
+import opendp.metrics as metrics
+from opendp.mod import enable_features
 
-from dpstats.curator.discrete import draw
 from dpstats.curator.knorm import pure
 
 _FINE, _FINEST = 40, 48  # bits of an sd, or of a sensitivity, and the most of an sd
@@ -70,7 +75,7 @@ def gaussian(value: np.ndarray, sensitivity: float, mu: float) -> np.ndarray:
         if not (math.isfinite(number) and number > 0):
             raise ValueError(f"{name} must be positive and finite, got {number!r}")
     lattice, scale = _cells(vector.size, sensitivity, mu)
-    noise = draw(vector.size, scale).tolist()
+    noise = _discrete(scale)(np.zeros(vector.size, dtype=np.int64))
     cells = np.rint(np.ldexp(vector, -lattice)).tolist()
     return np.ldexp([float(int(cell) + more) for cell, more in zip(cells, noise, strict=True)], lattice)
 
@@ -81,6 +86,19 @@ def _cells(size: int, sensitivity: float, mu: float) -> tuple[int, float]:
     lattice = max(min(wide, math.floor(math.log2(sensitivity))) - _FINE, wide - _FINEST)
     distance = math.ldexp(sensitivity, -lattice) + math.sqrt(size)
     return lattice, distance / mu * (1 + 2.0**-46)
+
+
+@functools.lru_cache(maxsize=64)  # many releases of a fit, and of the next one like it, have one scale
+def _discrete(scale: float) -> Any:
+    """What adds discrete Gaussian noise of this scale to integers."""
+    return measurements.make_gaussian(*_space(), scale=scale)
+
+
+@functools.cache
+def _space() -> tuple[Any, Any]:
+    """Vectors of integers, and their distance."""
+    enable_features("contrib")
+    return domains.vector_domain(domains.atom_domain(T="i64")), metrics.l2_distance(T=float)
 
 
 class SecureNoise:

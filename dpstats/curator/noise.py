@@ -35,7 +35,7 @@ class NoiseSetting:
 
     @property
     def private(self) -> bool:
-        """Whether releases under this setting are private: secure noise and nobody looking."""
+        """Whether releases under this setting are private: OpenDP's noise and nobody looking."""
         return type(self.noise) is SecureNoise and self.recorder is None
 
 

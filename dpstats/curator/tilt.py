@@ -56,7 +56,7 @@ enough.
 (iii) *Replacing a row* goes through the data set in which it weighs nothing: 2 mu-GDP, by the group
 property of GDP (Dong, Roth & Su 2022, Theorem 2.14). k rows: 2 k mu. zCDP follows, rho = (2 k mu)^2 / 2.
 
-The noise is a discrete Gaussian. Against a continuous one rounded to the lattice, whose rounding is
+The noise is OpenDP's discrete Gaussian. Against a continuous one rounded to the lattice, whose rounding is
 part of the error of the minimum, the densities differ by the factors 1 + h of :mod:`mechanisms`; so do
 those of t, for each D, and what is said there of delta holds with the shift v - v'. The curator's guard
 pays for it.

@@ -9,7 +9,7 @@ import dpstats
 
 PACKAGE = Path(dpstats.__file__).parent
 MAKERS = [path for part in ("curator", "contributors") for path in sorted((PACKAGE / part).rglob("*.py"))]
-# what reads settings, seeds a generator or is one; `secrets` is neither
+# what reads settings, seeds a generator or is one; `secrets` and OpenDP are neither
 FORBIDDEN = {
     "environ",
     "getenv",

@@ -6,7 +6,6 @@ from tests.mutants.mutant import planted
 CURATOR, ACCOUNT, PRIVATE = "curator/curator.py", "curator/account.py", "_private.py"
 LAW, LATTICE = "curator/law.py", "curator/lattice.py"
 NOISE, KNORM, WISHART = "curator/mechanisms.py", "curator/knorm.py", "curator/wishart.py"
-DISCRETE, DISCRETE_TESTS = "curator/discrete.py", "curator/test_discrete.py::"
 SAMPLE, GAUSSIAN = "curator/blocks.py", "estimators/location_scale/gaussian.py"
 
 MUTANTS = (
@@ -78,7 +77,7 @@ MUTANTS = (
         ),
     ),
     planted(
-        "float noise instead of integers on a lattice (diffprivlib, IBM#94)",
+        "float noise instead of OpenDP's (diffprivlib, IBM#94)",
         "privacy/test_floating_point.py::test_the_precision_attack_fails_on_ours",
         (
             NOISE,
@@ -105,35 +104,6 @@ MUTANTS = (
         "Gaussian noise of 0.95 of its sd",
         "privacy/test_noise_law.py::test_the_law_of_the_noise",
         (NOISE, "* (1 + 2.0**-46)", "* 0.95"),
-    ),
-    planted(
-        "octaves of Gaussian noise so short that a chance exceeds 1",
-        DISCRETE_TESTS + "test_integers_have_their_exact_probabilities",
-        (DISCRETE, "math.frexp(_OCTAVE * scale)[1], np", "math.frexp(scale / 2)[1], np"),
-    ),
-    planted(
-        "candidates of all octaves of Gaussian noise are kept alike",
-        DISCRETE_TESTS + "test_integers_have_their_exact_probabilities",
-        (DISCRETE, "octave * math.log(2) - ratio**2 / 2", "-(ratio**2) / 2"),
-    ),
-    planted(
-        "zero is drawn with either sign (Gaussian noise)",
-        DISCRETE_TESTS + "test_integers_have_their_exact_probabilities",
-        (DISCRETE, "(above > 0) & ~(negative & (sizes == 0))", "above > 0"),
-    ),
-    planted(
-        "floats decide alone which Gaussian integers are kept",
-        DISCRETE_TESTS + "test_what_floats_cannot_tell_is_decided_exactly",
-        (DISCRETE, "_CLOSE = 2.0**-40", "_CLOSE = 0.0"),
-    ),
-    planted(
-        "64 digits decide alone which Gaussian integers are kept",
-        DISCRETE_TESTS + "test_more_digits_are_drawn_where_64_do_not_tell",
-        (
-            DISCRETE,
-            "        if abs(apart) > 2:\n            return apart < 0\n",
-            "        return bool(apart < 0)\n",
-        ),
     ),
     planted(
         "a seed of one byte (AMP's reference code)",

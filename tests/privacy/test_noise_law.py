@@ -8,13 +8,13 @@ distance of Kolmogorov and Smirnov is 7 of its sds beyond what is accepted, the 
 import math
 
 import numpy as np
-import opendp.prelude as opendp
+import opendp.measurements as measurements
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from dpstats.curator.mechanisms import SecureNoise, _cells, gaussian
+from dpstats.curator.mechanisms import SecureNoise, _cells, _space, gaussian
 
 ALPHA = 1e-6
 DRAWS = 200_000
@@ -79,12 +79,10 @@ def test_all_outputs_are_multiples_of_the_lattice():
 @settings(deadline=None, max_examples=60)
 @given(st.floats(-12, 12), st.floats(-8, 6), st.sampled_from([1, 3, 100, 1000]))
 def test_the_proved_map_never_exceeds_the_cost(log_sensitivity, log_mu, size):
-    """OpenDP's, of neighbours on the lattice, whose entries are rounded one up and the other down."""
+    """Of neighbours on the lattice, whose entries are rounded one up and the other down."""
     sensitivity, mu = 10.0**log_sensitivity, 10.0**log_mu
     lattice, scale = _cells(size, sensitivity, mu)
-    opendp.enable_features("contrib")
-    integers = opendp.vector_domain(opendp.atom_domain(T="i64"))
-    drawn = opendp.m.make_gaussian(integers, opendp.l2_distance(T=float), scale=scale)
+    drawn = measurements.make_gaussian(*_space(), scale=scale)
     cost = drawn.map(math.ldexp(sensitivity, -lattice) + math.sqrt(size))
     assert (1 - 1e-12) * mu * mu / 2 <= cost <= mu * mu / 2
     assert 2.0**40 <= scale < 2.0**50  # of 64 bits, the noise has 13 sds of room and more
