@@ -103,8 +103,8 @@ _WHOLE = {
     ),
     "tail": (
         "tail",
-        "counts scatter far more than their law allows, far ones are clipped (see Estimand), and it is not "
-        "known well what that takes away: coefficients may describe the bulk; fit by logit which counts are "
+        "far counts, which are clipped (see Estimand), hold more than any negative binomial law allows: "
+        "coefficients may describe the bulk, and intervals are widened for it; fit by logit which counts are "
         "above 0, or take {more}",
     ),
 }

@@ -870,7 +870,7 @@ MUTANTS = (
     planted(
         "amounts far beyond the limit are not told (glm)",
         "models/test_far.py::test_a_few_amounts_of_many_times_the_mean_are_told",
-        ("estimators/newton/check.py", '("far",) * told', "()"),
+        ("estimators/newton/check.py", '("far" if lawful else "tail",) * told', "()"),
     ),
     planted(
         "codes among counts are not looked for (glm)",
@@ -891,23 +891,19 @@ MUTANTS = (
         ),
     ),
     planted(
-        "counts whose scatter a law explains are under a caution (glm)",
-        "estimators/test_dispersion.py::test_counts_whose_scatter_a_law_explains_have_intervals_that_hold_and_no_caution",
-        (NEWTON, "math.isinf(phi.se) and clipped", "clipped"),
+        "counts of large means scatter as those of small ones at most (glm)",
+        "estimators/test_dispersion.py::test_counts_that_are_mostly_none_or_scatter_about_large_means_carry_none_where_little_is_clipped",
+        ("estimators/newton/dispersion.py", "max(_MOST, 1 + ALPHAS[-1] * mean)", "_MOST"),
     ),
     planted(
-        "that what clipping takes of counts is hardly known is not told (glm)",
-        "estimators/test_dispersion.py::test_where_what_clipping_takes_is_not_known_to_two_standard_errors_a_caution_says_so",
-        ("estimators/newton/check.py", "scatters and bool(rows * drift > worth)", "False"),
+        "slopes do not count what clipping may take of counts (glm)",
+        "estimators/test_dispersion.py::test_slopes_count_what_clipping_may_take_of_counts_whose_scatter_is_not_known_well",
+        ("estimators/newton/check.py", "slopes = counts * (", "slopes = 0 * ("),
     ),
     planted(
         "counts whose scatter no law explains have no tail (glm)",
         "estimators/test_dispersion.py::test_counts_beyond_any_negative_binomial_law_carry_a_caution",
-        (
-            "estimators/newton/dispersion.py",
-            "return seen.ratio - SURE *",
-            "return seen.ratio < 2 * ratio and seen.ratio - SURE *",
-        ),
+        ("estimators/newton/check.py", "and (lawful or counts)", "and lawful"),
     ),
     planted(
         "an alpha that is sought stays where it began (glm)",

@@ -123,8 +123,9 @@ def tailed(cost: float, located: Located, read: Read, found: E) -> Check[E]:
 
     What is put back for clipping is that of the family. A few responses of many times the mean, as a code for
     what is not known, move the intercept by what the wider limit adds to the mean score, at least: it counts
-    as error. So does what is put back under a dispersion that is not known well; of counts that surely
-    scatter the caution "tail" says so where it moves the level by more than two standard errors.
+    as error. So does what is put back under a dispersion that is not known well. Of counts, whose larger
+    means lose more, slopes are as much too small, as a share; of those whose scatter no law explains the
+    caution is "tail".
     """
     score = read.score
     if not cost or score is None or score.limit >= score.top:
@@ -145,16 +146,15 @@ def tailed(cost: float, located: Located, read: Read, found: E) -> Check[E]:
     sure, usual = (each + rows * added for each in chance)
     first = located.to_user(True)[:, 0]
     worth = WORTH * rows * law.curvature * math.sqrt(level_variance(back, found.cov))
-    told = bool(total > max(sure, worth)) and math.isfinite(read.phi_sd)
-    # slopes rest on it as the level does, and only that counts it as error
-    scatters = score.family.counts and read.phi - SURE * read.phi_sd > 1
-    unsure = scatters and bool(rows * drift > worth)
+    lawful, counts = math.isfinite(read.phi_sd), score.family.counts
+    told = bool(total > max(sure, worth)) and (lawful or counts)
     beyond = max(total**2 - usual**2, 0.0) / rows**2
     for group in read.unlike:
         moved = (abs(total) + usual) / rows * group
         found = found.doubted(np.outer(moved, moved))
-    moved = (drift**2 + beyond) / law.curvature**2
-    return found.doubted(moved * np.outer(first, first), *("far",) * told, *("tail",) * unsure)
+    slopes = counts * (found.params - first * float(back[0] @ found.params))
+    moved = (drift**2 + beyond) / law.curvature**2 * (np.outer(first, first) + np.outer(slopes, slopes))
+    return found.doubted(moved, *("far" if lawful else "tail",) * told)
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,6 @@ from dpstats.estimators.engine.bounds import NEARLY_ALL
 from dpstats.estimators.engine.information import Accumulator, Information
 from dpstats.estimators.newton.information import of_row
 from dpstats.estimators.newton.located import Located
-from dpstats.estimators.row_scale import SURE
 from dpstats.families.bounded_score import BoundedScore
 from dpstats.families.quantiles import even_shares
 from dpstats.moments import Quantity
@@ -28,10 +27,11 @@ from dpstats.moments.normal_rows import normal_squares
 _EXACT = 0.02
 # against the dispersion that bounds were made for; the clipped mean square of a gamma law falls again beyond
 _RANGE = 4.0
-_MOST, _SOUGHT = 50.0, 40  # of counts; and points at which the end of what can be told is looked for
+# of counts, or that of the largest alpha that is tried; and points at which the end of what can be told is
+# looked for
+_MOST, _SOUGHT = 50.0, 40
 _STEP = 1e-3  # of a numerical derivative
 _RUNS = 3000  # of counts, at most, each by distance and by logarithm: fifty in an sd
-_FEWER = 6  # laws that are tried
 _LAW = even_shares(2000)
 # alphas of counts that are tried: the first is Poisson, and beyond the last nearly all are 0 or far off; mean
 # squares grow about evenly with log(alpha + unit)
@@ -102,7 +102,7 @@ def overdispersion(seen: SeenScatter, score: BoundedScore) -> Quantity:
     if seen.ratio <= own:
         return seen.quantity(seen.ratio / own, kurtosis, own)
     # clipped squares of rare counts grow with phi only so far: there are ever fewer counts, and far ones
-    sought = np.geomspace(1.0, _MOST, _SOUGHT).tolist()
+    sought = np.geomspace(1.0, max(_MOST, 1 + ALPHAS[-1] * mean), _SOUGHT).tolist()
     beyond = (phi for phi in sought if ratio(phi) > seen.ratio)
     phi, slope = _inverse(ratio, seen.ratio, (1.0, next(beyond, None) or max(sought, key=ratio)))
     return seen.quantity(phi, of_counts(phi)[1], slope)
@@ -168,20 +168,6 @@ def excess(seen: SeenScatter, phi: Quantity, alpha: float) -> Quantity:
     """alpha of the variance m + alpha m^2 that was seen: that of the scores, and what phi says beyond it."""
     found = max(alpha + (phi.value - 1) / seen.curvature, 0.0)
     return Quantity(found, phi.se / seen.curvature, phi.se_privacy / seen.curvature)
-
-
-def surely_scattered(seen: SeenScatter, score: BoundedScore, least: float) -> bool:
-    """Whether counts scatter more than those of a negative binomial law with this phi, or a smaller one.
-
-    phi is that of the family.
-
-    Told from the mean square itself, so that it is told, too, of counts that scatter more than any such law
-    explains: mostly 0, with a far tail. Of these phi is not estimable.
-    """
-    laws = [_of_counts(score, seen.curvature, phi) for phi in np.linspace(1.0, least, _FEWER)]
-    ratio, kurtosis = max(laws)
-    sampling = seen.ratio * math.sqrt(max(kurtosis - 1, 0.0) / seen.rows)
-    return seen.ratio - SURE * math.hypot(sampling, seen.noise, seen.doubt) > ratio
 
 
 def _inverse(

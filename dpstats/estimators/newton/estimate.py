@@ -14,12 +14,10 @@ from dpstats.estimators.engine.information import Accumulator
 from dpstats.estimators.levels import LevelScores
 from dpstats.estimators.newton.bounds import Bounds
 from dpstats.estimators.newton.dispersion import (
-    SeenScatter,
     excess,
     free_dispersion,
     overdispersion,
     seen,
-    surely_scattered,
 )
 from dpstats.estimators.newton.hidden import hidden
 from dpstats.estimators.newton.information import dispersion
@@ -27,7 +25,6 @@ from dpstats.estimators.newton.levels import read_levels, row_moments
 from dpstats.estimators.newton.located import Located
 from dpstats.estimators.newton.problem import Problem
 from dpstats.estimators.newton.slopes import leaning, read_slopes
-from dpstats.families.bounded_score import BoundedScore
 from dpstats.families.glm import GlmFamily
 from dpstats.moments import Quantity
 from dpstats.moments.noisy import lacking
@@ -36,7 +33,6 @@ from dpstats.moments.noisy import lacking
 _MISSPECIFIED = 0.3
 # sds of noise that scores surely exceed: of 17 ordinary logits that noise had drawn none had more than 2.4
 _RISES = 3.0
-_SCATTERED = 1.5  # dispersion of counts that surely scatter
 
 
 class OnTheWay(NamedTuple):
@@ -126,14 +122,14 @@ def estimate(averaged: Averaged, problem: Problem, located: Located, bounds: Bou
     privacy = privacy + guess + larger
     cov = sampling + privacy
     problems = ("unsettled",) * unsettled + tuple(f"weak:{j}" for j in weak(larger, cov))
-    found, tail = _scattered(averaged, problem, bounds, located, n)
+    found = _scattered(averaged, problem, bounds, located, n)
     result = GlmEstimate(user @ point, cov, privacy, problems, **found)
     result = guessed(result, guess, located.before(user), problem.intercept, bool(problem.usual.all()))
     result = result.hopeless() if located.unread or not information.stands_out else result
     result = read_levels(problem, located, result, read)
     leans = partial(leaning, averaged.first, averaged.whitening, points.mean(axis=0), problem.intercept)
     result = read_slopes(problem, located, result, read, bounds.score, leans)
-    return replace(result, problems=(*result.problems, *tail, *lacking(located.usable, located.usable_sd)))
+    return replace(result, problems=(*result.problems, *lacking(located.usable, located.usable_sd)))
 
 
 def _guess(
@@ -149,14 +145,14 @@ def _guess(
 
 def _scattered(
     averaged: Averaged, problem: Problem, bounds: Bounds, located: Located, n: int
-) -> tuple[dict[str, Any], tuple[str, ...]]:
-    """Bounds, and where scores were limited what their scatter tells of the estimate; and its problems."""
+) -> dict[str, Any]:
+    """Bounds, and where scores were limited what their scatter tells of the estimate."""
     information, family, score = averaged.steps.information, problem.family, bounds.score
     settings = {"R": bounds.radius}
     if score is None or not family.unlimited:
-        return dict(settings=settings), ()
+        return dict(settings=settings)
     if family.two_valued:
-        return dict(settings=settings | {"S": score.limit}), ()
+        return dict(settings=settings | {"S": score.limit})
     settings["C"] = score.limit
     found = seen(
         averaged.variability, information, averaged.whitening, bounds.radius, problem.intercept, n, located
@@ -167,7 +163,7 @@ def _scattered(
         settings["alpha"], told["excess"] = family.alpha, excess(found, phi, family.alpha)
     if family.seek is not None:
         told["family"] = family.seek(phi.value, found.curvature)
-    return told, ("tail",) * (family.counts and _lawless(found, phi, score))
+    return told
 
 
 def _second_order(averaged: Averaged, step: np.ndarray) -> np.ndarray:
@@ -193,16 +189,6 @@ def _without_unseen(averaged: Averaged, point: np.ndarray) -> np.ndarray:
     unseen = averaged.steps.information.part(moved, 1 - averaged.steps.information.seen)
     way = averaged.whitening @ unseen
     return point if averaged.on_the_way and rises(averaged.on_the_way, way) else np.asarray(point - way)
-
-
-def _lawless(found: SeenScatter, phi: Quantity, score: BoundedScore) -> bool:
-    """Whether counts surely scatter more than any negative binomial law says, and scores are clipped.
-
-    Where a law is found, what it puts back for clipping counts as error as far as its phi is not known.
-    Counts that are bounded by declaration have no tail where the limit is beyond the bound.
-    """
-    clipped = score.limit < score.top - found.curvature
-    return math.isinf(phi.se) and clipped and surely_scattered(found, score, _SCATTERED)
 
 
 def _variability(averaged: Averaged) -> np.ndarray:
