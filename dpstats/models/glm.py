@@ -37,6 +37,7 @@ from dpstats.models.public import as_columns, check_apart, stated
 from dpstats.models.reuse import reusable
 from dpstats.models.skeleton import (
     NEWTON_METHOD,
+    NOTED,
     PMT_METHOD,
     PURE_YES_NO,
     SCORES,
@@ -517,6 +518,7 @@ class GlmModel(Plannable):
             self.design,
             of_formula(result, design),
             costs,
+            noted=NOTED if self.family.two_valued else (),
             model=self._name,
             dist=(result.family or self.family).name,
             dispersion=result.dispersion,

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 
 NO_ROWS = Rows(None, Schema(), ())
 MIDDLES = "middles of products"
+NOTED = ("weak",)  # of times and of a yes or no, under Gaussian noise: intervals say it themselves
 
 NEWTON_METHOD, PMT_METHOD = "noisy Newton (Gaussian)", "public moment truncation (Gaussian)"
 
@@ -364,6 +365,7 @@ def publish(
     result: Estimate,
     released: Iterable[str],
     names: tuple[str, ...] | None = None,
+    noted: tuple[str, ...] = (),
     **more: Any,
 ) -> K:
     """Show an estimate as the fit of its kind.
@@ -379,12 +381,15 @@ def publish(
         What was planned to be released with noise.
     names : tuple of str, optional
         Of the coefficients; default those of the design's columns.
+    noted : tuple of str
+        Codes of what intervals say themselves: notes below the table, and no cautions.
     **more
         Of a :class:`dpstats.results.record.Record`.
     """
     names = design.names if names is None else names
     problems = (*of_whole_table(result.problems, design), *beside(design, result.cov))
     between, unit = isinstance(design.response, IntervalResponse), design.schema.privacy_unit
+    told = cautions(problems, names, between, unit)
     return kind(
         schema=design.schema,
         weights=design.weights,
@@ -396,7 +401,8 @@ def publish(
         bias=result.possible_bias,
         released=tuple(name for name in released if name not in result.unasked),
         columns=result.columns,
-        flags=cautions(problems, names, between, unit),
+        flags=tuple(one for one in told if one[0] not in noted),
+        notes=tuple(one for one in told if one[0] in noted),
         **facts,
         **more,
     )

@@ -50,6 +50,7 @@ from dpstats.models.loglik import (
 from dpstats.models.reuse import reusable
 from dpstats.models.skeleton import (
     NEWTON_METHOD,
+    NOTED,
     PURE_TIMES,
     TIMES,
     Plannable,
@@ -299,7 +300,7 @@ class Survreg(Plannable):
         # by signs the line is asked about where columns are skewed
         by_signs = SIGNS_RELEASED if result.looked else SIGNS_RELEASED[:-1]
         facts["method"], released = (SIGNS_METHOD, by_signs) if result.by_signs else (NEWTON_METHOD, newton)
-        asked_for = self._asked_for(curator, design, budget.mu, result.params, asked)
+        asked_for = self._asked_for(curator, design, budget.mu, result.params, asked) | {"noted": NOTED}
         return self._publish(facts, of_formula(result, design), (*first, *released, *more), **asked_for)
 
     def _fit_strata(
@@ -319,7 +320,7 @@ class Survreg(Plannable):
         moved, wide = self.design.about(middles), scales.design.about(middles)
         problem = replace(self._problem(wide), strata=_strata(scales, moved, wide))
         result = fit_location_scale(curator.reading(wide), problem, plan)
-        return self._publish(facts, of_formula(result, moved), (*first, *RELEASED))
+        return self._publish(facts, of_formula(result, moved), (*first, *RELEASED), noted=NOTED)
 
     def _fit_functional(
         self, curator: Curator, budget: Budget, ledger: Ledger | str | Path | None, compat: str | None

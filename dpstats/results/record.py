@@ -92,8 +92,8 @@ class Record(Facts):
         What neighbouring data sets differ in, and whose privacy that is.
     settings : mapping of str to str, float, int or bool
         Constants that are part of the estimand, printed beside the fit.
-    flags : tuple of (code, message)
-        Cautions found from released numbers.
+    flags, notes : tuple of (code, message)
+        Cautions found from released numbers, and what intervals say themselves: a note below the table.
     title : str, optional
         Heading of the summary, without the word "Private".
     ledger : str, optional
@@ -168,6 +168,7 @@ class Record(Facts):
     released: tuple[str, ...] = ()
     settings: Mapping[str, Setting] = field(default_factory=dict)
     flags: tuple[tuple[str, str], ...] = ()
+    notes: tuple[tuple[str, str], ...] = ()
     title: str | None = None
     weights: str | None = None
     linear: LinearMoments | None = None
@@ -242,6 +243,7 @@ class Record(Facts):
             ("messages", None if self.messages is None else _counts(self.messages)),
             ("rivals", tuple((str(name), float(value), float(sd)) for name, value, sd in self.rivals)),
             ("flags", flags),
+            ("notes", tuple((str(code), str(message)) for code, message in self.notes)),
             ("alpha", self._penalty()),
             ("charged_alpha", None if self.charged_alpha is None else penalty(self.charged_alpha)),
             ("loglik", None if self.loglik is None else Quantity(*map(float, self.loglik))),
@@ -466,6 +468,7 @@ def _moments(content: Any) -> LinearMoments:
 ARRAYS, FOUND = ("params", "cov", "cov_privacy"), ("bias", "root")  # of all fits, and of those that have them
 PENALTIES, WORDS = ("alpha", "charged_alpha"), ("weights", "subset", "charged_formula", "target", "no_errors")
 OPTIONAL = (*PENALTIES, *WORDS)  # kept where set
+PAIRS = ("notes", "guarantees")  # of texts, kept where there are any
 PARTS: Mapping[str, Callable[[Any], Any]] = {
     "linear": _moments,
     "tails": Tails.from_dict,
@@ -511,7 +514,7 @@ def described_record(record: Record) -> dict[str, Any]:
         },
         **{name: part.to_dict() for name in PARTS if (part := getattr(record, name)) is not None},
         **{name: plain_numbers(found) for name in FOUND if (found := getattr(record, name)) is not None},
-        **({"guarantees": [list(pair) for pair in record.guarantees]} if record.guarantees else {}),
+        **{name: [*map(list, pairs)] for name in PAIRS if (pairs := getattr(record, name))},
         **(
             {"rivals": [[name, *map(plain_number, found)] for name, *found in record.rivals]}
             if record.rivals
@@ -551,7 +554,7 @@ def record_of(content: Mapping[str, Any]) -> Record:
         "not_private": bool(content["not_private"]),
         **{name: _if_there(content.get(name), read) for name, read in PARTS.items()},
         **{name: _if_there(content.get(name), partial(np.array, dtype=float)) for name in FOUND},
-        "guarantees": tuple((whose, what) for whose, what in content.get("guarantees", ())),
+        **{name: tuple((one, other) for one, other in content.get(name, ())) for name in PAIRS},
         "rivals": tuple((name, float(value), float(sd)) for name, value, sd in content.get("rivals", ())),
         "messages": content.get("messages"),
     }

@@ -204,7 +204,7 @@ PUBLIC = (
 
 
 def notes(record: Record, remark: str, last: str, tables: Sequence[Table]) -> list[str]:
-    """Return what the numbers mean, then what was declared public.
+    """Return what the numbers mean and what intervals rest on, then what was declared public.
 
     Parameters
     ----------
@@ -234,7 +234,8 @@ def notes(record: Record, remark: str, last: str, tables: Sequence[Table]) -> li
         public = f"{public}; an end that is missing is open"
     units = [_of_units(record, whose)] if whose.column else []
     units += [STRETCHES] if record.unit == ROW.short and "entry" in record.settings else []
-    return [noise, *([PUBLIC.format(public)] if public else []), *norms, *units]
+    noted = [f"{message[:1].upper()}{message[1:]}." for _, message in record.notes]
+    return [noise, *noted, *([PUBLIC.format(public)] if public else []), *norms, *units]
 
 
 def _rare_references(record: Record) -> Iterator[str]:

@@ -13,6 +13,7 @@ from dpstats.estimators.newton.levels import moved_alone
 from dpstats.estimators.newton.located import Located, usual_effects
 from dpstats.estimators.newton.problem import Problem
 from dpstats.families.glm import BINOMIAL
+from dpstats.results.record import Record
 from dpstats.testing import SeededNoise, noise
 
 PRIOR = 4.0
@@ -90,8 +91,8 @@ def test_a_level_has_rows_with_what_goes_along_with_it() -> None:
     assert (level == [1.0, 1.0, 100.0, 0.0]).all() and (reference == [1.0, 0.0, 0.0, 0.0]).all()
 
 
-def treated(kind: str, seed: int) -> tuple[list[str], np.ndarray, np.ndarray]:
-    """Cautions, and errors and half-lengths of all coefficients and of the effect of the mean dose."""
+def treated(kind: str, seed: int) -> tuple[Record, np.ndarray, np.ndarray]:
+    """What a fit says, and errors and half-lengths of all coefficients and of the effect of the mean dose."""
     rng, n = np.random.default_rng([seed, 31]), 10_000
     g, z = 1 * (rng.random(n) < 0.15), rng.normal(size=n).clip(-5, 5)
     x = 100 * g * (1 + 0.02 * rng.normal(size=n))
@@ -108,15 +109,16 @@ def treated(kind: str, seed: int) -> tuple[list[str], np.ndarray, np.ndarray]:
         fit = model.fit(dps.pure(6) if kind == "pure" else dps.gdp(1))
     ways = np.vstack([np.eye(4), [0, 1, 100, 0]])
     half = 1.96 * np.sqrt(np.sum(ways @ fit.cov_params().to_numpy() * ways, axis=1))
-    return [code for code, _ in fit.flags], np.abs(ways @ (fit.params - [0.2, -19.5, 0.2, 0.3])), half
+    return fit.record, np.abs(ways @ (fit.params - [0.2, -19.5, 0.2, 0.3])), half
 
 
 @pytest.mark.parametrize("kind", ["binomial", "poisson", "gamma", "pure"])
 def test_a_dose_that_only_the_treated_have_is_not_told_from_the_treatment(kind: str) -> None:
     """Both were confidently wrong, by up to 8 half-lengths, and what the mean dose does known to 15 only."""
     for seed in range(3):
-        cautions, errors, half = treated(kind, seed)
-        assert cautions == ["weak"]
+        record, errors, half = treated(kind, seed)
+        cautions, notes = ([code for code, _ in each] for each in (record.flags, record.notes))
+        assert (cautions, notes) == (([], ["weak"]) if kind == "binomial" else (["weak"], []))
         assert np.all(errors < 2 * half)
         assert half[-1] < 3.0
 

@@ -387,6 +387,16 @@ def test_a_caution_of_several_coefficients_is_in_the_plural():
     assert all(one.endswith(f" about {end} on a wide guess") for one, end in zip(said, ends, strict=True))
 
 
+def test_what_intervals_say_themselves_is_a_note_below_the_table_and_no_caution(tmp_path: Path) -> None:
+    fit = capacitor(notes=(("weak", "privacy noise hides most of it"),))
+    fit.save(tmp_path / "fit.json")
+    for each in (fit, dps.load(tmp_path / "fit.json")):
+        table, _, below = str(each.summary()).rpartition("=" * 60)
+        assert "Privacy noise hides most of it." in below and "hides" not in table
+        assert not each.flags and "weak" not in repr(each)
+    assert "notes" not in capacitor().to_dict()
+
+
 def test_weak_splines_that_take_the_scale_with_them_are_told_what_is_shorter():
     names = ("Intercept", "bs(x, df=4)[0]", "z", "Log(scale)")
     said = [dict(cautions([f"weak:{j}" for j in which], names))["weak"] for which in ([1, 3], [1], [2, 3])]
