@@ -14,7 +14,7 @@ from dpstats.contributions import Totals, hidden_minimum
 from dpstats.contributors.law import RESPONSE, final_mu, input_law
 from dpstats.contributors.plan import Plan
 from dpstats.moments import LinearMoments
-from dpstats.moments.noisy import Frame, Released
+from dpstats.moments.parts import Frame, Released
 
 _ADDITIONS = 64  # roundings that a sum of products goes through, at most, see Totals
 

@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from dpstats.moments.parts import Expected, Released
 from dpstats.moments.solution import BELIEVED, HOPELESS, believed, hidden
 
 # P is known up to a factor f, whose root is half Cauchy before the release.
@@ -23,16 +24,9 @@ _USUAL = -np.log(1 / np.sqrt(_FACTORS) + np.sqrt(_FACTORS))
 # that of a rare level. Without it 4 % of 200 fits with rare levels were two half-lengths off without a word,
 # and 1 % of 100 are; at twice the chances of the larger factors none of 200, with longer intervals.
 _OWN, _OFTEN = np.array([1.0, 16.0, 256.0]), np.array([0.95, 0.04, 0.01])
+_BOTH = _FACTORS[:, None, None] * _OWN
 # `rel` of an eigenvalue that noise along its eigenvector may have made is what is too much where it begins to
 _MADE = HOPELESS * BELIEVED
-
-
-class Expected(NamedTuple):
-    """Of a noisy matrix before it is released, as :func:`denoised` takes it."""
-
-    moments: np.ndarray | None
-    numbers: int | None
-    shape: np.ndarray | None = None
 
 
 class Posterior(NamedTuple):
@@ -115,80 +109,82 @@ def noise_of_product(noise: float, shape: np.ndarray, second: np.ndarray) -> np.
     return np.asarray(noise**2 / 2 * (float(np.trace(within)) * shape + within @ shape))
 
 
-def most_explained(square: float, noise: float) -> float:
-    """Mean square of residuals, which a line cannot explain more of, from a release with noise of this sd.
-
-    In units in which it is about 1, which it is taken for where noise hides it.
-    """
-    return max(square, noise) if noise < 1 else 1.0
-
-
-def posterior(
-    matrix: np.ndarray,
-    noise_matrix: float,
-    cross: np.ndarray,
-    noise_cross: float,
-    prior: np.ndarray,
-    most: float,
-    expected: Expected | None = None,
-) -> Posterior:
+def posterior(found: Released, prior: np.ndarray, known: Expected) -> Posterior:
     """Of delta with covariance `prior`, up to a factor.
 
     Parameters
     ----------
-    matrix, cross : array, shape (k, k) and (k,)
-        M and c.
-    noise_matrix, noise_cross : float
-        sds: of M as in :func:`denoised`; of each entry of c.
+    found : Released
+        M and c, and the mean square of residuals, of which a line explains no more than all.
     prior : array, shape (k, k)
         Positive definite.
-    most : float
-        See :func:`most_explained`.
-    expected : Expected, optional
+    known : Expected
         Of G.
 
     Notes
     -----
     With L L' = P and G L = U s V', U'c has independent entries of variance f g s^2 + v at a factor f of P and
     a factor g of each entry's own; v is the noise of c and that of (M - G) delta along U, for delta of the
-    size that f P gives. Factors weigh by the density of U'c, their priors, and whether they explain more of
-    the residuals than there is. What is left out counts at the mean factors, and with how much factors
-    disagree about the mean.
+    size that f P gives. What is left out counts at the mean factors, and with how much factors disagree about
+    the mean.
 
     Where noise has a shape, all of delta is left along eigenvectors of G whose eigenvalues it may have made:
     that U'c is next to 0 there tells of them and not of delta.
     """
-    known = expected or Expected(None, None)
-    gram, trust = denoised(matrix, noise_matrix, *known)
+    gram, trust = denoised(found.gram, found.noise_gram, *known)
     values, vectors = np.linalg.eigh(prior)
     root = vectors * np.sqrt(np.maximum(values, 0.0))
     left, sizes, right = np.linalg.svd(gram @ root)
-    signals, sizes = (left.T @ cross) ** 2, sizes**2
+    signals, sizes, way = (left.T @ found.cross) ** 2, sizes**2, root @ right.T
     shape = np.eye(len(gram)) if known.shape is None else known.shape
-    moved = noise_matrix**2 / 2 * float(np.sum(prior * shape)) * np.sum(left * (shape @ left), axis=0)
-    noise = np.maximum(noise_cross**2 + trust * _FACTORS[:, None] * moved, 1e-30)[:, :, None]
+    moved = found.noise_gram**2 / 2 * float(np.sum(prior * shape)) * np.sum(left * (shape @ left), axis=0)
+    noise = np.maximum(found.noise_cross**2 + trust * _FACTORS[:, None] * moved, 1e-30)[:, :, None]
     signal = _FACTORS[:, None, None] * sizes[:, None] * _OWN
-    way = root @ right.T
-    explained = np.sum(way * (gram @ way), axis=0)[:, None] / most
-    own = np.log(_OFTEN) - (np.log(signal + noise) + signals[:, None] / (signal + noise)) / 2
-    own -= np.maximum(_FACTORS[:, None, None] * _OWN * explained - 1, 0.0)
-    both = np.logaddexp.reduce(own, axis=2)
-    own = np.exp(own - both[:, :, None])
-    weights = _USUAL + both.sum(axis=1)
-    weights -= np.maximum(_FACTORS * float(explained.sum()) - 1, 0.0)
-    weights = np.exp(weights - weights.max())
-    weights /= weights.sum()
-    each, own = signal / (signal + noise), weights[:, None, None] * own
-    taken, sizes = np.sum(own * each, axis=(0, 2)), np.maximum(sizes, 1e-300)
-    size = np.sum(own * _FACTORS[:, None, None] * _OWN, axis=(0, 2))
-    apart = np.sum(own * (each - taken[:, None]) ** 2, axis=(0, 2))
+    explained = np.sum(way * (gram @ way), axis=0)[:, None] / _most_explained(found)
+    weights = _chances(signals, signal + noise, explained)
+    each, sizes = signal / (signal + noise), np.maximum(sizes, 1e-300)
+    taken, size = np.sum(weights * each, axis=(0, 2)), np.sum(weights * _BOTH, axis=(0, 2))
+    apart = np.sum(weights * (each - taken[:, None]) ** 2, axis=(0, 2))
     out = size * (1 - taken) ** 2 + apart * signals / sizes
     gain = (way * (taken / np.sqrt(sizes))) @ left.T
     out, before = (way * out) @ way.T, (way * size) @ way.T
     if known.shape is None:
         return Posterior(gram, gain, out, before)
-    unseen = _unseen(gram, math.sqrt(trust) * noise_matrix, known.shape, before)
+    unseen = _unseen(gram, math.sqrt(trust) * found.noise_gram, known.shape, before)
     return Posterior(gram, gain, out + unseen.left, before, unseen)
+
+
+def _most_explained(found: Released) -> float:
+    """Mean square of residuals, which a line cannot explain more of, in units in which it is about 1.
+
+    It is taken for 1 where noise hides it.
+    """
+    return max(found.square, found.noise_square) if found.noise_square < 1 else 1.0
+
+
+def _chances(signals: np.ndarray, variances: np.ndarray, explained: np.ndarray) -> np.ndarray:
+    """Chances of both factors for each entry of U'c; shape (factors of P, k, an entry's own).
+
+    Factors weigh by the density of U'c, their priors, and whether they explain more of the residuals than
+    there is.
+
+    Parameters
+    ----------
+    signals : array, shape (k,)
+        (U'c)^2.
+    variances : array
+        At these factors.
+    explained : array, shape (k, 1)
+        Share of the residuals that an entry explains where both factors are 1.
+    """
+    own = np.log(_OFTEN) - (np.log(variances) + signals[:, None] / variances) / 2
+    own -= np.maximum(_BOTH * explained - 1, 0.0)
+    both = np.logaddexp.reduce(own, axis=2)
+    weights = _USUAL + both.sum(axis=1)
+    weights -= np.maximum(_FACTORS * float(explained.sum()) - 1, 0.0)
+    weights = np.exp(weights - weights.max())
+    weights /= weights.sum()
+    return np.asarray(weights[:, None, None] * np.exp(own - both[:, :, None]))
 
 
 def _unseen(gram: np.ndarray, noise: float, shape: np.ndarray, before: np.ndarray) -> Unseen:

@@ -8,10 +8,11 @@ import pytest
 import dpstats as dps
 from dpstats.budget import Budget
 from dpstats.estimators.gram.bounds import square_of_normal
-from dpstats.estimators.gram.coordinates import Coordinates, GramNoise
+from dpstats.estimators.gram.coordinates import Coordinates
 from dpstats.estimators.gram.estimate import _rated, open_levels
 from dpstats.estimators.row_scale import RowScale
 from dpstats.moments import LinearMoments
+from dpstats.moments.parts import Released
 from dpstats.testing import SeededNoise, noise
 from tests.estimators.plain import plain_moments
 from tests.luck import most
@@ -214,8 +215,8 @@ def test_a_line_of_clipped_residuals_is_off_along_the_constant_if_they_are_skewe
     place = replace(place, told=(1.0, np.inf))
 
     def more(square: float, limit: float) -> np.ndarray:
-        noise = GramNoise(1e-6, 1e-6, 1e-6)
-        found = place.improved(np.eye(4), np.zeros(4), square, noise, 10**9, limit=limit)
+        told = Released(10**9, np.eye(4), np.zeros(4), square, 1e-6, 1e-6, 1e-6)
+        found = place.improved(told, limit)
         return found.prior * found.sigma**2
 
     usual = more(square_of_normal(3.0), 3.0)

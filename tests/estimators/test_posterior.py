@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 import dpstats as dps
-from dpstats.moments.posterior import Expected, denoised, posterior
+from dpstats.moments.parts import Expected, Released
+from dpstats.moments.posterior import denoised, posterior
 from dpstats.moments.solution import HOPELESS, Before, believed, judged
 from dpstats.moments.tails import grown_kurtosis, tail_mean, tail_rate
 from dpstats.testing import SeededNoise, noise
@@ -21,11 +22,16 @@ def _moments(k: int, rng: np.random.Generator) -> np.ndarray:
     return rows.T @ rows / len(rows)
 
 
+def _released(gram: np.ndarray, noise_gram: float, cross: np.ndarray, noise_cross: float) -> Released:
+    """Of residuals whose mean square is 1."""
+    return Released(1, gram, cross, 1.0, noise_gram, noise_cross, 0.0)
+
+
 @pytest.mark.parametrize("k", [1, 2, 7])
 def test_without_noise_it_is_least_squares(k: int) -> None:
     rng = np.random.default_rng(k)
     gram, delta = _moments(k, rng), rng.normal(size=k)
-    told = posterior(gram, 0.0, gram @ delta, 0.0, 0.01 * np.eye(k), 1.0)
+    told = posterior(_released(gram, 0.0, gram @ delta, 0.0), 0.01 * np.eye(k), Expected())
     assert told.gain @ gram @ delta == pytest.approx(delta, rel=1e-8)
     assert told.gain == pytest.approx(np.linalg.inv(gram), rel=1e-8)
     assert np.abs(told.left).max() < 1e-12
@@ -67,7 +73,7 @@ def test_intervals_hold_and_the_line_is_better_than_least_squares_and_than_none(
         gram, delta = _moments(k, rng), rng.normal(size=k) * strength * 0.1
         sd = 0.1 * level
         noisy, cross = gram + _noise(k, sd / 2, rng), gram @ delta + sd * rng.normal(size=k)
-        told = posterior(noisy, sd / 2, cross, sd, 0.01 * np.eye(k), 1.0)
+        told = posterior(_released(noisy, sd / 2, cross, sd), 0.01 * np.eye(k), Expected())
         found = told.gain @ cross
         even = sd**2 + (sd / 2) ** 2 / 2 * float(found @ found)
         variance = np.diag(even * told.gain @ told.gain.T + told.left)
@@ -89,7 +95,7 @@ def test_one_effect_far_larger_than_the_others_is_held() -> None:
     gram, delta, covered = np.diag([1.0] * 7 + [0.1]), np.array([0.0] * 7 + [0.6]), []
     for _ in range(300):
         noisy, cross = gram + _noise(8, 0.005, rng), gram @ delta + 0.01 * rng.normal(size=8)
-        told = posterior(noisy, 0.005, cross, 0.01, 0.01 * np.eye(8), 1.0, Expected(gram, None))
+        told = posterior(_released(noisy, 0.005, cross, 0.01), 0.01 * np.eye(8), Expected(gram))
         error = told.gain @ cross - delta
         variance = np.diag(0.01**2 * told.gain @ told.gain.T + told.left)
         covered.append(abs(error[-1]) < 1.96 * np.sqrt(variance[-1]))
@@ -121,7 +127,7 @@ def test_where_noise_may_have_made_an_eigenvalue_all_that_was_open_still_is(valu
     noisy = gram + np.diag([0.0] * 5 + [0.25 * (value < 1)])
     others = _noise(6, 0.02, rng) + 0.2 * (1 - np.eye(6))  # by which the release is believed
     known = Expected(np.eye(6), None, SHAPE)
-    told = posterior(noisy + others, 0.02, cross, 0.01, 0.01 * np.eye(6), 1.0, known)
+    told = posterior(_released(noisy + others, 0.02, cross, 0.01), 0.01 * np.eye(6), known)
     assert told.unseen is not None
     share = told.left[-1, -1] / told.before[-1, -1]
     assert (share > 0.9 and told.unseen.rel.max() > HOPELESS) if value < 1 else share < 0.3
@@ -133,7 +139,7 @@ def test_of_noise_that_is_shrunk_its_share_is_left() -> None:
     noisy, shape = np.eye(k) + _noise(k, sd, rng) + 0.05 * (1 - np.eye(k)), np.eye(k)
     trust = denoised(noisy, sd, np.eye(k), None, shape)[1]
     assert 0.1 < trust < 0.8
-    told = posterior(noisy, sd, np.zeros(k), 0.01, shape, 1.0, Expected(np.eye(k), None, shape))
+    told = posterior(_released(noisy, sd, np.zeros(k), 0.01), shape, Expected(np.eye(k), None, shape))
     values = np.linalg.eigvalsh(told.gram)
     assert told.unseen is not None
     assert told.unseen.rel * values == pytest.approx(1.25 * HOPELESS * believed(np.sqrt(trust) * sd))

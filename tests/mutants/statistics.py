@@ -103,7 +103,11 @@ MUTANTS = (
     planted(
         "a linear fit under pure epsilon: noise that breaks what is public of levels stays in their matrix",
         "models/test_linear_levels.py::test_under_pure_epsilon_levels_are_told_though_noise_hides_directions_of_their_matrix",
-        ("estimators/gram/pure.py", "first.obeying(unit @ gram @ unit.T)", "unit @ gram @ unit.T"),
+        (
+            "estimators/gram/pure.py",
+            "first.obeying(unit @ found.gram @ unit.T)",
+            "unit @ found.gram @ unit.T",
+        ),
     ),
     planted(
         "a linear fit under pure epsilon: scores are read as if nothing were known of the line",

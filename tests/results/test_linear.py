@@ -19,7 +19,8 @@ from statsmodels.iolib.summary2 import summary_col
 from dpstats.cli import main
 from dpstats.errors import NotReleased, SpecificationError
 from dpstats.moments import LinearMoments
-from dpstats.moments.noisy import Clipping, NormalEquations, Untold
+from dpstats.moments.noisy import NormalEquations
+from dpstats.moments.parts import Clipping, Untold
 from dpstats.moments.spread import score_covariance
 from dpstats.moments.tails import _clipped_exponential, _tail_rate, power_variance
 from dpstats.results import NOT_RELEASED, Fit

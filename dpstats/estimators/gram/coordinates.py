@@ -29,8 +29,9 @@ from dpstats.estimators.known.structure import Structure
 from dpstats.estimators.matrices import symmetric_power
 from dpstats.estimators.row_scale import SURE, Box, RowScale, longest_square, with_levels
 from dpstats.moments import PublicMoments
-from dpstats.moments.noisy import SEEN, Frame
-from dpstats.moments.posterior import Expected, most_explained, posterior
+from dpstats.moments.noisy import SEEN
+from dpstats.moments.parts import Expected, Frame, Released
+from dpstats.moments.posterior import Posterior, posterior
 from dpstats.moments.roots import with_floor
 
 # the least that a reference level is taken to hold before a release of moments, over an even share
@@ -160,48 +161,53 @@ class Coordinates:
         return np.linalg.solve(self.whitening, np.eye(len(self.line))[0]) if self.scale.constant else None
 
     def improved(
-        self,
-        gram: np.ndarray,
-        cross: np.ndarray,
-        square: float,
-        noise: "GramNoise",
-        n: int,
-        whiten: bool = True,
-        limit: float = math.inf,
+        self, found: Released, limit: float, known: Expected | None = None, whiten: bool = True
     ) -> "Coordinates":
         """Residuals about the line that released second moments give, in coordinates that whiten them.
 
         Those were clipped at `limit`, which took of their mean square what was counted beyond. What else
-        is known of `gram` follows from these coordinates, unless it is that of an earlier release.
+        is `known` of the matrix follows from these coordinates, unless it is that of an earlier release.
         """
-        tail = self.reach.clipped(square, SURE * noise.square, limit, self.told)
-        most = most_explained(square, noise.square)
-        known = noise.known
+        fresh = known is None
         if known is None:
-            gram = self.obeying(gram)
-            known = Expected(self.expecting(gram, noise.gram), self.numbers)
-        told = posterior(gram, noise.gram, cross, noise.cross, self.open(gram, noise.gram), most, known)
-        delta = told.gain @ cross
-        left = square - 2 * float(delta @ cross) + float(delta @ told.gram @ delta)
-        # what the noise of delta seems to explain
-        shape = np.eye(len(gram)) if known.shape is None else known.shape
-        error = noise.cross**2 * np.eye(len(gram)) + noise.gram**2 / 2 * float(delta @ shape @ delta) * shape
-        sure = max(left - SURE * noise.square, 0.0)
-        # what residuals surely have, and a near limit leaves not of them, as it would of normal ones
-        usual = float(square_of_normal(limit)) * (limit <= NEAR)
-        taken = max(self.told[0] * usual - square - SURE * noise.square, 0.0)
-        left = max(left, 0.0) + max(tail.beyond(limit), taken) + 2 * float(np.sum(told.gain * error))
-        sigma = math.sqrt(max(left, 2 * noise.square, 1e-6)) if noise.square < 0.5 else 1.0
-        whitening = self._whitening(told.gram, noise.gram) if whiten else self.whitening
+            found = replace(found, gram=self.obeying(found.gram))
+            known = Expected(self.expecting(found.gram, found.noise_gram), self.numbers)
+        told = posterior(found, self.open(found.gram, found.noise_gram), known)
+        delta, one = told.gain @ found.cross, np.eye(len(found.gram))
+        shape = one if known.shape is None else known.shape
+        error = found.noise_cross**2 * one
+        error = error + found.noise_gram**2 / 2 * float(delta @ shape @ delta) * shape
+        sigma, sure, taken, tail = self._spread(found, told, error, limit)
+        whitening = self._whitening(told.gram, found.noise_gram) if whiten else self.whitening
         line = self.line + self.sigma * self.whitening @ delta
         way = np.linalg.solve(whitening, self.whitening)
         back = np.linalg.inv(way)
         expected, way = back.T @ told.gram @ back, way / sigma
         # weights and limits change from one release to the next, and move the line within its sampling error
-        prior = way @ (told.gain @ error @ told.gain.T + told.left) @ way.T + np.eye(len(gram)) / n
-        seen, tail = (sure / sigma**2, limit / sigma), tail.over(1 / self.sigma)
-        found = Coordinates(self.scale, whitening, line, self.sigma * sigma, prior, expected, tail, seen)
-        return found if noise.known else found._clipped(limit / sigma, taken / sigma**2)
+        prior = way @ (told.gain @ error @ told.gain.T + told.left) @ way.T + one / found.n
+        seen = sure / sigma**2, limit / sigma
+        made = Coordinates(self.scale, whitening, line, self.sigma * sigma, prior, expected, tail, seen)
+        return made._clipped(limit / sigma, taken / sigma**2) if fresh else made
+
+    def _spread(
+        self, found: Released, told: Posterior, error: np.ndarray, limit: float
+    ) -> tuple[float, float, float, Tail]:
+        """Of residuals about the line that `told` leads to: their size, and what is known of their square.
+
+        That is what they surely have of it, and what a limit took; and rows beyond it, as they were counted.
+        `error` is the covariance of the noise of the step.
+        """
+        delta, noise = told.gain @ found.cross, found.noise_square
+        tail = self.reach.clipped(found.square, SURE * noise, limit, self.told)
+        left = found.square - 2 * float(delta @ found.cross) + float(delta @ told.gram @ delta)
+        sure = max(left - SURE * noise, 0.0)
+        # what residuals surely have, and a near limit leaves not of them, as it would of normal ones
+        usual = float(square_of_normal(limit)) * (limit <= NEAR)
+        taken = max(self.told[0] * usual - found.square - SURE * noise, 0.0)
+        # what the noise of delta seems to explain is added
+        left = max(left, 0.0) + max(tail.beyond(limit), taken) + 2 * float(np.sum(told.gain * error))
+        sigma = math.sqrt(max(left, 2 * noise, 1e-6)) if noise < 0.5 else 1.0
+        return sigma, sure, taken, tail.over(1 / self.sigma)
 
     def _clipped(self, limit: float, taken: float) -> "Coordinates":
         """With what a limit of residuals may have moved the line by.
@@ -264,27 +270,12 @@ class Coordinates:
         return to_user(scale.center, scale.scale, scale.constant, scale.y_scale)
 
 
-@dataclass(frozen=True)
-class GramNoise:
-    """sds of released second moments per row, off-diagonal entries of `gram` having 1 / sqrt 2 of it.
-
-    And what is `known` of it, where that is the matrix of an earlier release.
-    """
-
-    gram: float
-    cross: float
-    square: float
-    known: Expected | None = None
-
-
-def second_moments(
-    release: Release, bounds: Bounds, rows: int
-) -> tuple[np.ndarray, np.ndarray, float, GramNoise]:
-    """Of a a', a r and r^2 per row that counts, and their noise, from a release of z z' with z = (a, c r)."""
+def second_moments(release: Release, bounds: Bounds, rows: int) -> Released:
+    """Of a a', a r and r^2 per row that counts, from a release of z z' with z = (a, c r)."""
     matrix, sd = release.values[0] / rows, release.sd / rows
     c = bounds.radius / bounds.limit
-    noise = GramNoise(sd, sd / math.sqrt(2) / c, sd / c**2)
-    return matrix[:-1, :-1], matrix[:-1, -1] / c, float(matrix[-1, -1]) / c**2, noise
+    square = float(matrix[-1, -1]) / c**2
+    return Released(rows, matrix[:-1, :-1], matrix[:-1, -1] / c, square, sd, sd / math.sqrt(2) / c, sd / c**2)
 
 
 def public_coordinates(public: PublicMoments, box: Box, constant: bool) -> Coordinates:

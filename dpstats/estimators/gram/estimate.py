@@ -41,8 +41,9 @@ from dpstats.estimators.row_scale import Box, RowScale, sums_of_values
 from dpstats.families.bounded_score import BoundedScore
 from dpstats.families.glm import GAUSSIAN
 from dpstats.moments import LinearMoments, PublicMoments
-from dpstats.moments.noisy import SEEN, Earlier, Released, Weighting, lacking
+from dpstats.moments.noisy import SEEN, lacking
 from dpstats.moments.normal_rows import kept_square, mean_weight
+from dpstats.moments.parts import Earlier, Weighting
 from dpstats.moments.spread import Z95, error_up_to
 
 # What a square moves a line by: its coefficient times `MOVED` at most, below that in proportion to what it
@@ -224,30 +225,36 @@ def _followed(moments: LinearMoments, place: Coordinates, long: LongRows) -> np.
     return long.followed(found.delta, chance)
 
 
-def _gaussian(
+def _piloted(
     curator: Curator, box: Box, constant: bool, plan: Plan, public: PublicMoments | None, weighted: bool
-) -> LastRelease:
-    """Release moments, the last of them in the coordinates that the others give."""
+) -> Coordinates:
+    """Coordinates by pilots, each in those that the others give."""
     # whether the scale of those is that of these rows: not of public ones, nor without their weights
-    own = public is None and not weighted
+    own, limit = public is None and not weighted, NEARLY_ALL
     # public moments are no look at these rows: how many there are, and how they differ, all of them tell
     some = curator if public else some_rows(curator, plan.total, len(box.half))
     if public:
         place = public_coordinates(public, box, constant)
     else:
         place = Coordinates.of_scale(find_columns(some, plan.columns, box, False, constant))
-    k = len(place.line)
-    limit = NEARLY_ALL
     for step, cost in enumerate(plan["pilots"], 1):
         if step == len(plan["pilots"]):
             place = with_reach(some, plan.cost("reach"), place, weighted)
             some = curator  # whose line has hardly an error of its own, where columns are looked at for bends
             limit = NEAR if own and not place.tail.any else NEARLY_ALL
         mu, n = some.cost_per_row(cost), place.scale.rows(some.n)
-        bounds = pilot_bounds(n, mu, k, place.allowed, place.reach, limit)
+        bounds = pilot_bounds(n, mu, len(place.line), place.allowed, place.reach, limit)
         release = some.release("residual_moments", cost, **place.public(bounds))
-        gram, cross, square, noise = second_moments(release, bounds, n)
-        place = place.improved(gram, cross, square, noise, n, limit=bounds.limit)
+        place = place.improved(second_moments(release, bounds, n), bounds.limit)
+    return place
+
+
+def _gaussian(
+    curator: Curator, box: Box, constant: bool, plan: Plan, public: PublicMoments | None, weighted: bool
+) -> LastRelease:
+    """Release moments, the last of them in the coordinates that the others give."""
+    place = _piloted(curator, box, constant, plan, public, weighted)
+    k, n = len(place.line), place.scale.rows(curator.n)
     long = count_lengths(curator, plan.cost("lengths"), place, 1 / kept_square(k, math.sqrt(base_square(k))))
     curves = look_for_curves(curator, plan.cost("curves"), place, long)
     final = curves.spent(plan).cost("final")
@@ -357,20 +364,14 @@ def _rated(moments: LinearMoments, max_weight: float, radius: float) -> LinearMo
 
 
 def _moments(release: Release, place: Coordinates, bounds: Bounds) -> LinearMoments:
-    n = place.scale.rows(release.n)
-    gram, cross, square, noise = second_moments(release, bounds, n)
-    gram = place.obeying(gram)
-    meat = bounds.meat_limit**2 / (MEAT * bounds.radius**2) / n
-    fourth = bounds.limit**4 / (FOURTH * bounds.radius**2) / n
+    found = second_moments(release, bounds, place.scale.rows(release.n))
+    gram = place.obeying(found.gram)
+    meat = bounds.meat_limit**2 / (MEAT * bounds.radius**2) / found.n
+    fourth = bounds.limit**4 / (FOURTH * bounds.radius**2) / found.n
     total, noise_total, share, rows = _total(release, place.scale, bounds)
-    released = Released(
-        n,
+    found = replace(
+        found,
         gram=gram,
-        cross=cross,
-        square=square,
-        noise_gram=noise.gram,
-        noise_cross=noise.cross,
-        noise_square=noise.square,
         meat=release.values[1] * meat,
         noise_meat=release.sd * meat,
         fourth=float(release.values[2][0, 0]) * fourth,
@@ -380,12 +381,12 @@ def _moments(release: Release, place: Coordinates, bounds: Bounds) -> LinearMome
         rows=None if place.scale.constant else rows,
     )
     earlier = Earlier(
-        prior=place.open(gram, noise.gram),
-        expected=place.expecting(gram, noise.gram),
+        prior=place.open(gram, found.noise_gram),
+        expected=place.expecting(gram, found.noise_gram),
         numbers=place.numbers,
     )
     clipping = place.reach.known(bounds.limit)
-    return LinearMoments(released, place.to_user(), earlier, Weighting(share=share), clipping)
+    return LinearMoments(found, place.to_user(), earlier, Weighting(share=share), clipping)
 
 
 def _total(release: Release, scale: RowScale, bounds: Bounds) -> tuple[float, float, float, float]:

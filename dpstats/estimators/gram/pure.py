@@ -18,15 +18,14 @@ from dpstats.estimators.columns import find_columns
 from dpstats.estimators.engine.bounds import NEARLY_ALL, base_square
 from dpstats.estimators.engine.plan import Plan
 from dpstats.estimators.gram.bounds import Bounds, Residuals, choose_bounds, pilot_bounds
-from dpstats.estimators.gram.coordinates import Coordinates, GramNoise, public_coordinates, second_moments
+from dpstats.estimators.gram.coordinates import Coordinates, public_coordinates, second_moments
 from dpstats.estimators.gram.curves import Curves, look_for_curves, may_bend
 from dpstats.estimators.gram.lengths import LongRows, count_lengths
 from dpstats.estimators.gram.reach import with_reach
 from dpstats.estimators.row_scale import Box
 from dpstats.moments import LinearMoments, PublicMoments
-from dpstats.moments.noisy import Earlier, Released, Weighting
 from dpstats.moments.normal_rows import kept_square, mean_weight
-from dpstats.moments.posterior import Expected
+from dpstats.moments.parts import Earlier, Expected, Released, Weighting
 from dpstats.moments.spread import residual_variance
 from dpstats.moments.tails import grown_kurtosis
 
@@ -61,20 +60,16 @@ def fit_pure(
     curator: Curator, box: Box, constant: bool, plan: Plan, public: PublicMoments | None, weighted: bool
 ) -> LastRelease:
     """Release a matrix and scores; see :func:`dpstats.estimators.gram.fit_gram`."""
-    if public is not None:
-        place = public_coordinates(public, box, constant)
-        matrix = _Matrix(np.eye(len(place.line)), math.sqrt(2 / public.n))
-    else:
-        place, matrix = _matrix(curator, box, constant, plan)
+    place, matrix = _matrix(curator, box, constant, plan, public)
     k = len(place.line)
     for step, cost in enumerate(plan["pilots"], 1):
         if step == len(plan["pilots"]):
             place = with_reach(curator, plan.cost("reach"), place, weighted)
         mu, n = _equivalent(curator, cost, place), place.scale.rows(curator.n)
         before = pilot_bounds(n, mu, k, place.allowed, place.reach)
-        pilot = _Score(curator.release("residual_score", cost, **place.public(before)), before, n)
-        place = pilot.improved(place, matrix.kept(kept_square(k, before.radius)))
-    own = public is None and not weighted
+        release = curator.release("residual_score", cost, **place.public(before))
+        pilot = _score(release, before, n, matrix.kept(kept_square(k, before.radius)))
+        place = place.improved(pilot, before.limit, matrix.known, whiten=False)
     long = count_lengths(curator, plan.cost("lengths"), place)
     curves = look_for_curves(curator, plan.cost("curves"), place, long)
     final = curves.spent(plan).cost("final")
@@ -82,22 +77,13 @@ def fit_pure(
     bent = may_bend(long, curves, place)
     bounds = choose_bounds(n, mu, k, place.allowed, bent, Residuals(place.reach, weighted))
     release = curator.release("residual_score", final, **place.public(bounds))
-    score = _Score(release, bounds, n)
     kept, weight = kept_square(k, bounds.radius), mean_weight(k, bounds.radius)
+    own = public is None and not weighted
     longer = long.axes * (long.heard(bounds.radius) - 1) @ long.axes.T * own
     one, scale = place.constant, place.scale
-    heard, known = matrix.kept(kept), matrix.known or Expected(None, None, np.eye(k))
-    seen = (score.square, score.noise_square) if public else (scale.fraction, scale.fraction_sd)
-    released = Released(
-        n,
-        gram=heard.gram + longer,
-        cross=score.cross,
-        square=score.square,
-        noise_gram=heard.noise,
-        noise_cross=score.noise_cross,
-        noise_square=score.noise_square,
-        rows=seen[0] / max(seen[1], 1e-12),
-    )
+    found, known = _score(release, bounds, n, matrix.kept(kept)), matrix.known or Expected(shape=np.eye(k))
+    seen = (found.square, found.noise_square) if public else (scale.fraction, scale.fraction_sd)
+    released = replace(found, gram=found.gram + longer, rows=seen[0] / max(seen[1], 1e-12))
     earlier = Earlier(
         None if matrix.known is None else place.prior,
         None if matrix.open is None else matrix.open / place.sigma**2,
@@ -121,25 +107,21 @@ def _equivalent(curator: Curator, cost: float, place: Coordinates) -> float:
     return 2 / float(sds[0].max())
 
 
-def _with_kurtosis(moments: LinearMoments, before: Bounds, bounds: Bounds, pilot: "_Score") -> LinearMoments:
+def _with_kurtosis(moments: LinearMoments, before: Bounds, bounds: Bounds, pilot: Released) -> LinearMoments:
     """Moments that know how heavy the tails of residuals are, as far as noise lets that be told.
 
     The last pilot clipped residuals nearer, and what it left of their mean square is the unit of these. By
     how much it has grown tells of tails what a mean of r^4 would, which nobody released.
     """
-    weight = mean_weight(len(moments.released.cross), before.radius)
-    fit = moments.normal_equations()
-    growth = residual_variance(moments, fit) * weight
-    noise = math.hypot(
-        moments.released.noise_square / moments.mean_weight, pilot.noise_square / max(pilot.square, 0.05)
-    )
+    told, weight = moments.released, mean_weight(len(moments.released.cross), before.radius)
+    growth = residual_variance(moments, moments.normal_equations()) * weight
+    noise = math.hypot(told.noise_square / moments.mean_weight, pilot.noise_square / max(pilot.square, 0.05))
     kurtosis, slope = grown_kurtosis(bounds.limit, before.limit, growth)
     if not math.isfinite(slope):
         return moments
-    unit = max(moments.released.square, 0.05) ** 2 / moments.mean_weight
+    unit = max(told.square, 0.05) ** 2 / moments.mean_weight
     error = slope * math.hypot(growth * noise, _UNEVEN_WEIGHT)
-    told = replace(moments.released, fourth=kurtosis * unit, noise_fourth=error * unit)
-    return replace(moments, released=told)
+    return replace(moments, released=replace(told, fourth=kurtosis * unit, noise_fourth=error * unit))
 
 
 class _Matrix(NamedTuple):
@@ -165,8 +147,13 @@ class _Matrix(NamedTuple):
         return self._replace(gram=self.gram * share, noise=self.noise * share)
 
 
-def _matrix(curator: Curator, box: Box, constant: bool, plan: Plan) -> tuple[Coordinates, _Matrix]:
-    """Coordinates from a noisy matrix, and what it is in them."""
+def _matrix(
+    curator: Curator, box: Box, constant: bool, plan: Plan, public: PublicMoments | None
+) -> tuple[Coordinates, _Matrix]:
+    """Coordinates from a noisy matrix, or one of public rows, and what it is in them."""
+    if public is not None:
+        place = public_coordinates(public, box, constant)
+        return place, _Matrix(np.eye(len(place.line)), math.sqrt(2 / public.n))
     first = Coordinates.of_scale(find_columns(curator, plan.columns, box, False, constant))
     scale, k, n = first.scale, len(first.line), first.scale.rows(curator.n)
     radius = min(math.sqrt(base_square(k + 1)), math.hypot(first.farthest, first.widest / NEARLY_ALL))
@@ -177,38 +164,32 @@ def _matrix(curator: Curator, box: Box, constant: bool, plan: Plan) -> tuple[Coo
     kept = kept_square(k, radius)
     left = np.array([mean_weight(k, radius)] * constant + [kept] * (k - constant))
     unit = whitening / np.sqrt(left) @ np.linalg.inv(whitening)
-    gram, cross, square, noise = second_moments(release, Bounds(1.0, NEARLY_ALL, NEARLY_ALL), n)
-    gram = first.obeying(unit @ gram @ unit.T)
-    cross, square = unit @ cross / math.sqrt(kept), square / kept
-    noise = GramNoise(noise.gram / kept, noise.cross / kept, noise.square / kept)
+    found = second_moments(release, Bounds(1.0, NEARLY_ALL, NEARLY_ALL), n)
+    gram, cross = first.obeying(unit @ found.gram @ unit.T), unit @ found.cross / math.sqrt(kept)
+    found = replace(
+        found,
+        gram=gram,
+        cross=cross,
+        square=found.square / kept,
+        noise_gram=found.noise_gram / kept,
+        noise_cross=found.noise_cross / kept,
+        noise_square=found.noise_square / kept,
+    )
     # An eigenvalue that noise made too small would whiten too much, and let the first step jump too far.
-    damped = gram + _DAMPING * noise.gram * math.sqrt(2 * k) * np.eye(k)
-    place = first.improved(damped, cross, square, noise, n, limit=NEARLY_ALL * radius)
+    damped = gram + _DAMPING * found.noise_gram * math.sqrt(2 * k) * np.eye(k)
+    place = first.improved(replace(found, gram=damped), NEARLY_ALL * radius)
     turn = place.whitening @ np.linalg.inv(first.whitening)
-    parts = gram, first.expecting(gram, noise.gram), np.eye(k)
+    parts = gram, first.expecting(gram, found.noise_gram), np.eye(k)
     gram, expected, shape = (turn @ part @ turn.T for part in parts)
     size = math.sqrt(float(np.mean(np.diag(shape) ** 2)))
     known = Expected(expected, first.numbers, shape / size)
     back = np.linalg.inv(turn)
-    return place, _Matrix(gram, noise.gram * size, known, back.T @ first.prior @ back)
+    return place, _Matrix(gram, found.noise_gram * size, known, back.T @ first.prior @ back)
 
 
-class _Score:
-    """Moments a r and r^2 per row that counts, of n, and the sds of their noise."""
-
-    def __init__(self, release: Release, bounds: Bounds, n: int) -> None:
-        c = math.sqrt(2) * bounds.radius / bounds.limit
-        self.limit, self.n, self.cross, self.square = (
-            bounds.limit,
-            n,
-            release.values[0] / n,
-            float(release.values[1][0]) / (n * c),
-        )
-        self.noise_cross = float(release.sds[0].max()) / n
-        self.noise_square = float(release.sds[1][0]) / (n * c)
-
-    def improved(self, place: Coordinates, matrix: _Matrix) -> Coordinates:
-        """The same whitening about a better line."""
-        sds = GramNoise(matrix.noise, self.noise_cross, self.noise_square, matrix.known)
-        told = matrix.gram, self.cross, self.square, sds, self.n
-        return place.improved(*told, whiten=False, limit=self.limit)
+def _score(release: Release, bounds: Bounds, n: int, matrix: _Matrix) -> Released:
+    """Moments a r and r^2 per row that counts, of n, beside those of an earlier matrix."""
+    c = math.sqrt(2) * bounds.radius / bounds.limit
+    cross, square = release.values[0] / n, float(release.values[1][0]) / (n * c)
+    of_cross, of_square = float(release.sds[0].max()) / n, float(release.sds[1][0]) / (n * c)
+    return Released(n, matrix.gram, cross, square, matrix.noise, of_cross, of_square)

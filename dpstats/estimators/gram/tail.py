@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from dpstats.moments.noisy import Clipping
+from dpstats.moments.parts import Clipping
 
 # least mean square of the other residuals, as a share; mean of r^4 in a cell over the square of that of r^2,
 # of which a cell of half an octave holds any

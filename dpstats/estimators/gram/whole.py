@@ -56,13 +56,51 @@ def of_all_rows(
     if radius >= place.farthest:
         return None, _in_units(scale, moments.released.n, within, np.zeros(len(within)), 0 * within)
     seen = np.diag(within)
+    stretch, error = _stretched(moments, place, radius, long, own, weight, seen)
+    # What one column loses more of than another is its own, and not what they have in common; if it is, their
+    # covariance is larger. Nor is it known how far what long rows lost goes together.
+    common = within * np.minimum.outer(stretch, stretch)
+    heard = np.diag(_centred(moments.released.gram / moments.gram_weight, place)[1]) * np.exp(
+        _usual(k, radius)
+    )
+    lost = np.sqrt(np.maximum(seen * stretch - heard, 0.0))
+    apart = np.hypot(within * np.sqrt(np.outer(stretch, stretch)) - common, _IN_COMMON * np.outer(lost, lost))
+    first = int(scale.constant)
+    mean = mean * (not own)  # the scale is centred at the mean of all rows
+    whole = np.eye(k)
+    whole[:first, first:], whole[first:, :first] = mean, mean.T
+    whole[first:, first:] = common + mean.T @ mean
+    whole = place.whitening @ whole @ place.whitening
+    return whole, _in_units(scale, moments.released.n, common, error, apart)
+
+
+def _stretched(
+    moments: LinearMoments,
+    place: Coordinates,
+    radius: float,
+    long: LongRows,
+    own: bool,
+    weight: float,
+    seen: np.ndarray,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Variances of columns over those that are `seen` of weighted rows, and their relative sds.
+
+    Shares of several levels belong together: they stay as they are seen, and are off by the rest.
+
+    Parameters
+    ----------
+    moments, place, radius, long, own
+        As in :func:`of_all_rows`.
+    weight : float
+        Mean weight of rows in what is seen.
+    seen : array, shape (d,)
+    """
+    usual = _usual(len(place.line), radius)
+    scale, first, back = place.scale, int(place.scale.constant), np.linalg.inv(place.whitening)
     variance, told = _first_stage(scale, own)
-    back = np.linalg.inv(place.whitening)
-    hidden = moments.released.noise_gram / weight * np.diag(back @ moments.noise_shape @ back)
-    hidden = hidden[int(scale.constant) :] / seen
+    hidden = moments.released.noise_gram / weight * np.diag(back @ moments.noise_shape @ back)[first:] / seen
     told = np.maximum(np.hypot(told, hidden), _LEAST_ERROR)
-    usual = np.full(len(seen), math.log(mean_weight(k, radius) / kept_square(k, radius)))
-    along = (back @ long.axes)[int(scale.constant) :] ** 2
+    along = (back @ long.axes)[first:] ** 2
     noise, hidden = (
         np.linalg.norm(along * sds, axis=1) / weight / seen for sds in long.doubt_of_squares(radius)
     )
@@ -74,28 +112,21 @@ def of_all_rows(
     missed = np.sqrt(np.maximum(missed**2 - told**2, 0.0))
     told = np.where(missed > SURE * other, np.inf, np.hypot(told, missed))  # what was not seen tells nothing
     other = np.hypot(other, hidden)
-    stretch = np.exp(by_precision(np.log(variance / seen), told, usual, other))
-    together = np.zeros(len(seen), dtype=bool)  # shares of several levels belong together
+    more = by_precision(np.log(variance / seen), told, np.full(len(seen), usual), other)
+    stretch, together = np.exp(more), np.zeros(len(seen), dtype=bool)
     for columns, _ in categories(scale.levels):
         together |= columns & (columns.sum() > 1)
-    left, stretch = np.where(together, np.log(stretch), 0.0), np.where(together, 1.0, stretch)
-    # What one column loses more of than another is its own, and not what they have in common; if it is, their
-    # covariance is larger. Nor is it known how far what long rows lost goes together.
-    common = within * np.minimum.outer(stretch, stretch)
-    heard = np.diag(_centred(moments.released.gram / moments.gram_weight, place)[1]) * np.exp(usual)
-    lost = np.sqrt(np.maximum(seen * stretch - heard, 0.0))
-    apart = np.hypot(within * np.sqrt(np.outer(stretch, stretch)) - common, _IN_COMMON * np.outer(lost, lost))
-    first = int(scale.constant)
-    mean = mean * (not own)  # the scale is centred at the mean of all rows
-    whole = np.eye(k)
-    whole[:first, first:], whole[first:, :first] = mean, mean.T
-    whole[first:, first:] = common + mean.T @ mean
     # rows beyond the cells of the first stage are those that noise hides in lengths of rows as well
-    error = np.hypot(np.hypot(1 / np.hypot(1 / told, 1 / other), beyond), left)
+    error = np.hypot(1 / np.hypot(1 / told, 1 / other), beyond)
+    error = np.hypot(error, np.where(together, np.log(stretch), 0.0))
     # the variance of a column whose ends were not found is known up to a factor, and may be as much larger
     error = np.where(short, np.expm1(SURE * error) / SURE, error)
-    whole = place.whitening @ whole @ place.whitening
-    return whole, _in_units(scale, moments.released.n, common, error, apart)
+    return np.where(together, 1.0, stretch), error
+
+
+def _usual(k: int, radius: float) -> float:
+    """Logarithm of what shortening takes of the variances of normal rows."""
+    return math.log(mean_weight(k, radius) / kept_square(k, radius))
 
 
 def _centred(gram: np.ndarray, place: Coordinates) -> tuple[np.ndarray, np.ndarray]:
