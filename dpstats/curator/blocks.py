@@ -24,6 +24,10 @@ _KEPT_BYTES = 2**27
 _PIECE_BYTES = 2**24  # more than large pages need, and no more than allocators keep for the next fit
 _CACHE_LINE = 64  # bytes
 
+# The largest block that was mapped and freed, up to 32 MiB, tells glibc what to map by itself, and twice of
+# it how much free memory to keep: of less, a system clears all pages anew for each fit. This uses no page.
+np.empty(2**25 - 2**13, dtype=np.uint8)
+
 PublicDesign: TypeAlias = "Design | VariableColumns | Folded"
 """What blocks are read through. A statistic may know the public facts that all of these have in common."""
 _SIDES = 2**8  # of the coin of a row, a byte

@@ -151,4 +151,4 @@ class RowProducts:
 
 def _power(sizes: np.ndarray) -> np.ndarray:
     """The power of two up to each size, as an exponent."""
-    return np.asarray(np.clip(np.frexp(sizes)[1] - 1, -800, 800))
+    return np.minimum(np.maximum(np.frexp(sizes)[1] - 1, -800), 800)

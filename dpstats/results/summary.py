@@ -241,10 +241,11 @@ def notes(record: Record, remark: str, last: str, tables: Sequence[Table]) -> li
 def _rare_references(record: Record) -> Iterator[str]:
     """Say of which factors contrasts have twice the errors that such between other levels have."""
     names = record.names[: 0 if record.no_errors else record.n_location]
-    for found, places in groupby(range(len(names)), lambda j: reference_of(record, names[j])):
-        rows = np.eye(len(record.names))[(own := list(places))]
+    alike = groupby(range(len(names)), lambda j: reference_of(record, names[j]))
+    for found, own in ((found, list(places)) for found, places in alike if found is not None):
+        rows = np.eye(len(record.names))[own]
         errors, others = (standard_errors(each, record) for each in (rows, rows[1:] - rows[:-1]))
-        if found is not None and len(others) and np.median(others) < np.median(errors) / 2:
+        if len(others) and np.median(others) < np.median(errors) / 2:
             yield RARE.format(*found, names[own[np.argmin(errors)]].partition("[T.")[2][:-1])
 
 

@@ -1,5 +1,9 @@
 """Blocks: a small design is read once, a large one at every pass, and no release tells the difference."""
 
+import platform
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
@@ -190,3 +194,26 @@ def test_a_design_that_is_read_at_every_pass_writes_to_the_same_memory():
     assert len(places) == 1
     found = np.vstack([block.exog.copy() for block in blocks.passed(design, rows.blocks(20))])
     assert (found[:, 1] == np.vstack(seen)[:, 1]).all()
+
+
+_FREED = """
+from pathlib import Path
+import numpy as np
+from dpstats.curator import blocks
+
+def resident():
+    return int(Path("/proc/self/statm").read_text().split()[1]) * 4096
+
+before = resident()
+arrays = [np.ones(blocks._PIECE_BYTES - 2**12, dtype=np.uint8) for _ in range(3)]
+del arrays
+print((resident() - before) / blocks._PIECE_BYTES)
+"""
+
+
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="another allocator")
+def test_memory_that_a_fit_gave_back_is_there_for_the_next() -> None:
+    """Else a system clears three pieces page by page, as for the first fit."""
+    command = [sys.executable, "-c", _FREED]
+    run = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert 2.5 < float(run.stdout) < 3.5

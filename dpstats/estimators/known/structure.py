@@ -14,6 +14,7 @@ import scipy
 from dpstats.estimators.matrices import ROUNDING, conjugate_gradients
 
 _LEAST_LEFT = 1e-6  # share of a variance of noise that conditions leave, at least
+_NOTHING = np.zeros(1)  # of the entries that are 0
 
 
 class Structure:
@@ -31,8 +32,8 @@ class Structure:
     """
 
     def __init__(self, alike: np.ndarray) -> None:
-        self._order = len(alike)
-        self._place = np.where(alike < 0, alike.max() + 1, alike).ravel()
+        self._square = np.where(alike < 0, alike.max() + 1, alike)
+        self._place = self._square.ravel()
         self.numbers = int(alike.max()) + 1
 
     @classmethod
@@ -72,7 +73,7 @@ class Structure:
 
     def spread(self, numbers: np.ndarray) -> np.ndarray:
         """The matrix of these numbers."""
-        return np.append(numbers, 0.0)[self._place].reshape(self._order, self._order)
+        return np.concatenate((numbers, _NOTHING))[self._square]
 
 
 class Left:
