@@ -1,5 +1,6 @@
 """The command line has every option of the library, and every output in formats that programs read."""
 
+import csv
 import inspect
 import io
 import json
@@ -15,6 +16,7 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import Mock
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -523,3 +525,44 @@ def test_lives_and_forecasts_of_a_law_that_does_not_hold_say_so_in_every_format(
             assert not main(command.replace("FIT", f"{kind}.json").split())
             found = capsys.readouterr()
             assert " ".join((found.out + found.err).split()).count(said) == times
+
+
+def test_predictions_stand_beside_rows_as_they_are_written_each_read_by_itself(
+    folder: Path,  # noqa: F811
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    schema = dps.Schema(region=dps.levels("01", "02"), x=dps.bounded(0, 9), y=dps.bounded(0, 9))
+    rng = np.random.default_rng(1)
+    x, region = rng.uniform(0, 9, 3000), rng.choice(["01", "02"], 3000)
+    dps.ols("y ~ region + x", {"region": region, "x": x, "y": x}, schema).fit(dps.gdp(3)).save("line.json")
+    rows = ["policy;contract;note;region;x", "0123;00123456789012345678;NA;01;1,5", "0124;;;02;2,5"]
+    Path("new.csv").write_text("\n".join(rows) + "\n")
+    assert not main(["predict", "line.json", "new.csv", "--sep", ";", "--decimal", ","])
+    written = list(csv.reader(capsys.readouterr().out.splitlines()))
+    assert [";".join(line[:5]) for line in written] == [rows[0], *(row.replace(",", ".") for row in rows[1:])]
+    fit = dps.load("line.json")
+    assert isinstance(fit, Fit)
+    expected = fit.predict({"region": ["01", "02"], "x": [1.5, 2.5]})
+    assert np.allclose([float(line[5]) for line in written[1:]], expected, rtol=1e-12)
+    for bad in ("x", "02"):  # 1 is no level of the first row, whatever the other one is
+        Path("odd.csv").write_text(f"region,x\n1,1\n{bad},2\n")
+        assert main(["predict", "line.json", "odd.csv"]) == 2
+        assert "row 1 below the header: region must be one of the levels 01, 02" in capsys.readouterr().err
+
+
+def test_versions_of_the_data_are_paid_for_one_by_one(
+    folder: Path,  # noqa: F811
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    dps.Schema(x=dps.bounded(0, 9), y=dps.bounded(0, 9)).save("xy.toml")
+    dps.Ledger("xy.ledger", total=dps.gdp(9))
+    for quarter, shift in (("q1", 0), ("q2", 4)):
+        pd.DataFrame({"x": np.arange(3000) % 9, "y": np.arange(3000) % 5 + shift}).to_csv(f"{quarter}.csv")
+    command = "fit 'y ~ x' {0}.csv --schema xy.toml --model ols --budget gdp(1) --ledger xy.ledger --out {1}"
+    for quarter, out in (("q1", "a"), ("q2", "b"), ("q1", "c")):
+        words = [*shlex.split(command.format(quarter, f"{out}.json")), "--reuse", quarter]
+        assert not main(words)
+    first, second, again = (dps.load(f"{out}.json").to_dict() for out in "abc")
+    assert first == again != second
+    assert len(dps.Ledger("xy.ledger").entries()) == 2
+    assert "of the version 'q1' of the data" in capsys.readouterr().err

@@ -77,7 +77,10 @@ def from_text(text: str) -> Amount:
     return tuple(Fraction(part) for part in text.split(","))
 
 
-_NO_GAUSSIAN = ", and its noise is not known to be Gaussian"
+_NO_GAUSSIAN = (
+    ", and its noise is not known to be Gaussian; what was Gaussian noise is charged as dps.gdp(mu) or "
+    "dps.zcdp(rho), or with gaussian=True"
+)
 
 
 @dataclass(frozen=True)

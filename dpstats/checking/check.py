@@ -24,6 +24,7 @@ from dpstats._arguments import folded, spelt_as
 from dpstats._private import forgetful, forgetting
 from dpstats.errors import SpecificationError
 from dpstats.formula import Design, build_design
+from dpstats.formula.expressions import Expression
 from dpstats.results.document import Document, Shown
 from dpstats.results.table import Column, Table
 from dpstats.rows import CsvFile, open_rows
@@ -79,7 +80,7 @@ MISSING, INFINITE = "missing", "an infinite number"
 NO_BLANK = "with a no-break space, or another that is no plain blank, at its end: remove it"
 _TEXT = "a text: write a number, or nothing where there is none"
 _ABSENT = {"", "na", "nil", "none", "null", "missing", "unknown", "notavailable", "nodata"}
-_GROUPED = re.compile(r"[+-]?\d{1,3}([,.' \u2019\u00a0\u202f])\d{3}(?:\1\d{3})*(?:[.,]\d*)?")
+_GROUPED = re.compile(r"[+-]?[1-9]\d{0,2}([,.' \u2019\u00a0\u202f])\d{3}(?:\1\d{3})*(?:[.,]\d*)?")
 _COMMA = re.compile(r"[+-]?\d*,\d+")
 _DATE = re.compile(r"\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}.*")
 _WITH_UNIT = re.compile(
@@ -106,7 +107,8 @@ def reason(cell: Any, variable: Variable, decimal: str = ".") -> str:
         return "as declared" if text in variable.all else another
     if grouped := _GROUPED.fullmatch(text):
         comma = "decimal=',', " if grouped[1] == "." or (grouped[1] != "," and "," in text) else ""
-        return f"digits in groups: dps.read_csv(path, {comma}thousands={grouped[1]!r})"
+        group = f"digits in groups: dps.read_csv(path, {comma}thousands={grouped[1]!r})"
+        return group + ", or decimals: decimal=','" * (text.count(",") == 1 and not comma and "." not in text)
     if decimal == "," and _COMMA.fullmatch(text.replace(".", ",")):
         return "not with a decimal comma, which decimal=',' says that numbers have"
     if _COMMA.fullmatch(text):
@@ -189,6 +191,7 @@ def check(data: Any, schema: Schema, formula: str | None = None) -> "DataCheck":
     design = None if formula is None else build_design(formula, schema)
     read = {name: schema[name] for name in (design.variables if design else schema)}
     seen = _seen(data, schema, read, design)
+    entry = getattr(design and design.response, "entry", None)
     total = {name: (seen.below[name].total(), seen.above[name].total()) for name in read}
     records = [
         {
@@ -205,7 +208,7 @@ def check(data: Any, schema: Schema, formula: str | None = None) -> "DataCheck":
         }
         for name, variable in read.items()
     ]
-    return DataCheck(pd.DataFrame(records), int(seen.off.sum()), _notes(data, schema, seen, formula))
+    return DataCheck(pd.DataFrame(records), int(seen.off.sum()), _notes(data, schema, seen, formula, entry))
 
 
 @dataclass(frozen=True)
@@ -310,7 +313,9 @@ def _unreadable(data: Any, name: str, variable: Variable, ends: np.ndarray) -> n
     return found
 
 
-def _notes(data: Any, schema: Schema, seen: _Seen, formula: str | None) -> tuple[str, ...]:
+def _notes(
+    data: Any, schema: Schema, seen: _Seen, formula: str | None, entry: Expression | None
+) -> tuple[str, ...]:
     """Sentences about whole rows."""
     off, n = int(seen.off.sum()), len(seen.off)
     if formula is None:
@@ -331,20 +336,23 @@ def _notes(data: Any, schema: Schema, seen: _Seen, formula: str | None) -> tuple
         _TIMES
         if formula and re.match(r"\s*Surv\b", formula)
         else "Values beyond the bounds are moved to them.",
-        *_of_ends(schema, seen),
+        *_of_ends(schema, seen, entry),
         *["There is no row below the names of the columns."] * (not n),
         *([_COPIES.format(seen.repeated, _OF_FORMULA * bool(formula))] if seen.repeated else []),
         *_of_units(data, schema, list(seen.lost), seen.idle),
     )
 
 
-def _of_ends(schema: Schema, seen: _Seen) -> Iterator[str]:
-    """Of variables of which more lie beyond a bound than bounds of their own unit would cut off."""
+def _of_ends(schema: Schema, seen: _Seen, entry: Expression | None) -> Iterator[str]:
+    """Of variables of which more lie beyond a bound than bounds of their own unit would cut off.
+
+    Below the bounds of an entry are units that were watched from new.
+    """
     for name, lost in seen.lost.items():
         usable_cells = len(lost) - int(lost.sum())
         for beyond, where in ((seen.below.get(name), "below"), (seen.above.get(name), "above")):
             share = beyond.total() / max(usable_cells, 1) if beyond else 0.0
-            if share > _MANY:
+            if share > _MANY and not (entry and where == "below" and name in entry.variables):
                 unit = getattr(schema[name], "unit", None)
                 declared = f"the declared unit, {unit}," if unit else "the unit of the bounds"
                 yield f"{100 * share:.0f} % of {name} lie {where} its bounds: is {declared} that of the data?"

@@ -7,19 +7,22 @@ are read as the options say that a CSV file is written: this is the one place fo
 import argparse
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
 import pandas as pd
+import pyarrow as pa
 
 from dpstats.cli.streams import DASH, leave_quietly
 from dpstats.errors import DataError, SpecificationError
 from dpstats.results import CurveFit, Description, Fit
 from dpstats.rows import CsvFile, SqlQuery, read_csv, read_sql
 from dpstats.rows.files import FORMATS, in_lines
+from dpstats.rows.grammar import MISSING_TEXTS, parse_grouped
 from dpstats.rows.links import is_address
 from dpstats.rows.paths import data_files, kind_of
+from dpstats.schema import Variable
 
 _OPTIONS = ("sep", "decimal", "thousands", "encoding")
 _TABS = ("tab", "\\t")  # a tab is hard to type in a shell
@@ -60,13 +63,36 @@ def table(path: Path, options: argparse.Namespace) -> CsvFile | Path:
     return in_lines(path) or path
 
 
-def public_table(path: Path, options: argparse.Namespace) -> pd.DataFrame:
-    """All columns of a table of new units, which is public; errors may say anything.
+def public_table(path: Path, options: argparse.Namespace, schema: Mapping[str, Variable]) -> pd.DataFrame:
+    """A table of new units, which is public, with numbers but where the schema has levels or codes.
+
+    Each cell is read by itself; what is no number stays as it is, so that an error can name it.
 
     Raises
     ------
     DataError
         If it cannot be read.
+    """
+    frame, given = written(path, options), table(path, options)
+    if not isinstance(given, CsvFile):
+        return frame
+    for name in frame:
+        cells = frame[name].where(~frame[name].isin(MISSING_TEXTS), None)
+        if name not in schema or not schema[name].all:
+            texts = pa.array(cells, pa.string()).cast(pa.binary())
+            numbers = pd.Series(parse_grouped(texts, given.thousands or "_", given.decimal), frame.index)
+            cells = numbers.astype(object).where(numbers.notna(), cells)
+        frame[name] = cells
+    return frame
+
+
+def written(path: Path, options: argparse.Namespace) -> pd.DataFrame:
+    """All columns of a public table; those of a CSV file are texts as they stand there.
+
+    Raises
+    ------
+    DataError
+        If it cannot be read. It may say anything.
     """
     given = table(path, options)
     try:
@@ -74,9 +100,9 @@ def public_table(path: Path, options: argparse.Namespace) -> pd.DataFrame:
             frame = pd.read_csv(
                 path,
                 sep=given.sep,
-                decimal=given.decimal,
-                thousands=given.thousands,
                 encoding=given.encoding,
+                dtype=str,
+                keep_default_na=False,
             )
         else:
             frame = FORMATS[kind_of(path)].frame(path)

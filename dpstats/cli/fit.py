@@ -170,7 +170,8 @@ def _public(path: Path, options: argparse.Namespace) -> Any:
 def plan_fit(options: argparse.Namespace) -> None:
     """Print the table, and what was asked beside it."""
     model: Any = described(options, Schema.load(options.schema))
-    known: Any = public_table(options.like, options) if options.like else _known(options.known or ())
+    like = options.like
+    known: Any = public_table(like, options, model.design.schema) if like else _known(options.known or ())
     budget = parse_budget(options.budget)
     law = options.scale, options.events, options.inspections, options.watches or EVEN
     ahead = plan(model, budget, options.n, known, _values("--coef", options.coef or ()), *law)
@@ -220,7 +221,7 @@ def describe_table(options: argparse.Namespace) -> None:
     """Files are reserved before the budget is spent; what is described is kept, whatever else fails."""
     budget, schema = parse_budget(options.budget), Schema.load(options.schema)
     rows, book = data(options.data, options), ledger_of(options)
-    how = dict(ledger=book, force=options.force, subset=options.subset, reuse=bool(options.reuse))
+    how = dict(ledger=book, force=options.force, subset=options.subset, reuse=options.reuse or False)
     with engine(options), ExitStack() as paid, new_file(options.suggest, SCHEMAS):
         with new_file(options.out, JSON):
             found = describe(rows, schema, budget, options.columns, **how)

@@ -38,7 +38,11 @@ _BUDGET = option("--budget", required=True, help='for example "approx(1, 1e-6)"'
 _LEDGER = option("--ledger", type=Path, help="charge the budget to this ledger")
 _CHARGED_BY = option("--charged-by", metavar="NAME", help="who charges the ledger, as its report shows it")
 _REUSE = option(
-    "--reuse", action="store_true", default=None, help="where the ledger paid for the same, return that"
+    "--reuse",
+    metavar="VERSION",
+    nargs="?",
+    const=True,
+    help="where the ledger paid for the same, return that; of the same version of the data, such as 2026-Q1",
 )
 _SUBSET = option("--subset", metavar="CONDITION", help="which rows weigh, such as 'temp > 30'")
 _QUERY = option("--query", metavar="SELECT", help="of postgresql://..., which needs it: the rows")

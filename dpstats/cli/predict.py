@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from dpstats._arguments import shown, warn
-from dpstats.cli.files import CSV, public_table, write
+from dpstats.cli.files import CSV, public_table, write, written
 from dpstats.cli.streams import DASH
 from dpstats.errors import SpecificationError
 from dpstats.formula.newdata import RowError
@@ -27,7 +27,8 @@ def run(options: argparse.Namespace) -> None:
             f"{options.new} is no table of new units; the order is: dpstats predict "
             "FIT NEW, first the file of the fit"
         )
-    fit, new = load(options.fit), public_table(options.new, options)
+    fit = load(options.fit)
+    new = public_table(options.new, options, fit.schema)
     if response := [
         name for name in new if name in fit.design.variables and name not in fit.record.covariates
     ]:
@@ -36,12 +37,14 @@ def run(options: argparse.Namespace) -> None:
 
 
 def _table(fit: Fit, new: pd.DataFrame, options: argparse.Namespace) -> pd.DataFrame:
-    """The rows with predictions beside them, which are empty where a row lacks a value."""
+    """Covariates as they are read, other columns as they are written, predictions but where a value lacks."""
     lacking = _lacking(new, fit.record.covariates, "have no prediction")
     whole = new[~lacking]
     with rows_of(options.new, whole):
         columns = predicted(fit, whole, options.type, options.p, options.times, options.clip)
-    return new.assign(**pd.DataFrame(columns, index=whole.index).reindex(new.index))
+    beside = pd.DataFrame(columns, index=whole.index).reindex(new.index)
+    read = new[[name for name in fit.record.covariates if name in new]]
+    return written(options.new, options).assign(**read, **beside)
 
 
 @contextmanager
@@ -145,7 +148,7 @@ def forecast(options: argparse.Namespace) -> None:
     if not isinstance(fit, SurvivalFit):
         raise SpecificationError(f"{options.fit} is no fit of a time to failure, and failures are forecast")
     horizon = options.horizon[0] if len(options.horizon) == 1 else options.horizon
-    fleet = public_table(options.fleet, options)
+    fleet = public_table(options.fleet, options, fit.schema)
     for option, name in (("--age", options.age), ("--units", options.units)):
         if name is not None and name not in fleet:
             raise SpecificationError(f"{options.fleet} has no column {shown(name)}; name it, {option} COLUMN")

@@ -165,7 +165,7 @@ def _units(fit: Saved, options: argparse.Namespace, known: Any) -> dict[str, Any
         raise SpecificationError("new units come from --at or from --new, not from both")
     name = next((each for each in _POINTS if each in known), _POINTS[0])
     if options.new:
-        return {name: public_table(options.new, options)}
+        return {name: public_table(options.new, options, fit.schema if isinstance(fit, Fit) else {})}
     return {name: [_point(fit, text) for text in options.at]}
 
 

@@ -68,8 +68,8 @@ _WITH_LINK = re.compile(r"(\w+)\s*\(\s*(?:link\s*=\s*)?['\"]?(\w+)['\"]?\s*\)")
 _OTHERS = {
     "inversegaussian": "; inverse Gaussian is none of them: 'gamma' is of positive amounts as well, and its "
     "standard errors do not rest on its law",
-    "tweedie": "; Tweedie is none of them: 'poisson' takes amounts of which many are 0, too, and its "
-    "standard errors do not rest on its law",
+    "tweedie": "; Tweedie is none of them: 'gamma' takes amounts of which many are 0, too, and its standard "
+    "errors do not rest on its law",
 }
 _NEGATIVE_BINOMIAL = re.compile(r"neg(ative)?[ _.]?bin(om)?(ial)?|n[ _.]?b(2|inom)?|(glm[ _.])?nb")
 

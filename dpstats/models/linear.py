@@ -37,6 +37,7 @@ from dpstats.models.skeleton import (
     share_of_middles,
 )
 from dpstats.results import LinearFit
+from dpstats.results.cautions import advised
 from dpstats.results.linear import fields_of
 from dpstats.results.record import penalty
 from dpstats.schema import Schema
@@ -307,7 +308,7 @@ class LinearModel(Plannable):
         result = (fit_truncated_ridge if compat else fit_pmt)(
             curator, self._public, self.design.has_intercept, self.alpha, mu
         )
-        fields = fields_of(result.solution, self.design.names, self.design.schema.privacy_unit)
+        fields = fields_of(result.solution, self.design.names, advised(self.design))
         return fields | _rounded(result.settings)
 
     @always_shown

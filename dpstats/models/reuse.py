@@ -206,7 +206,7 @@ def _found(kind: type[K], kept: _Kept) -> K | None:
 
 def _tell_of_reuse(kept: _Kept) -> None:
     """Say that no budget was spent, and that nobody looked whether the values are still the same."""
-    about = f"nothing was spent: {kept.book.dataset!r} was charged for the same before, and this is that fit"
+    about = f"nothing was spent: this is what {kept.book.dataset!r} was charged for before"
     if kept.version:
         warn(f"{about}, of the version {kept.version!r} of the data")
     else:

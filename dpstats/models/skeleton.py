@@ -29,7 +29,7 @@ from dpstats.formula.variables import VariableColumns
 from dpstats.ledger import Ledger
 from dpstats.moments import LinearMoments
 from dpstats.results import Fit
-from dpstats.results.cautions import beside, cautions, of_whole_table
+from dpstats.results.cautions import advised, beside, cautions, of_whole_table
 from dpstats.results.linear import fields_of
 from dpstats.rows import Rows, open_rows
 from dpstats.schema import Event, Schema
@@ -351,10 +351,10 @@ def of_moments(
     What may show the effect of a lost number is lost with it, or named (docs/theory/intervals.md).
     """
     moments = moments.beside(design.partners())
-    unit = design.schema.privacy_unit
-    fields = fields_of(moments.solve(alpha), design.names, unit)
+    more = advised(design)
+    fields = fields_of(moments.solve(alpha), design.names, more)
     found = (*of_whole_table(problems, design), *beside(design, fields["cov"]))
-    flags = (*cautions(found, design.names, unit=unit), *fields["flags"])
+    flags = (*cautions(found, design.names, more=more), *fields["flags"])
     return fields | {"linear": moments, "flags": flags}
 
 
@@ -388,8 +388,8 @@ def publish(
     """
     names = design.names if names is None else names
     problems = (*of_whole_table(result.problems, design), *beside(design, result.cov))
-    between, unit = isinstance(design.response, IntervalResponse), design.schema.privacy_unit
-    told = cautions(problems, names, between, unit)
+    between = isinstance(design.response, IntervalResponse)
+    told = cautions(problems, names, between, advised(design))
     return kind(
         schema=design.schema,
         weights=design.weights,

@@ -488,10 +488,11 @@ class TimeLaw:
         if INTERCEPT not in asked.coef or (events is None and math.isnan(asked.longest)):
             usual = float(np.median(rows.exog @ law.coef)) - asked.coef.get(INTERCEPT, 0.0)
             raise SpecificationError(
-                "a plan of rows that enter late needs two things: the Intercept in coef=, which is about the "
+                "a plan of rows that enter late needs the Intercept in coef=, which is about the "
                 f"{'log of the ' if self._dist.log else ''}typical life"
-                f"{f', less the {usual:.4g} that the other columns of coef= add to it' if usual else ''}; "
-                "and events=, the share of failures, or lengths in watches="
+                f"{f', less the {usual:.4g} that the other columns of coef= add to it' if usual else ''}, "
+                "and events=, the share of failures, or lengths in watches=; it has "
+                f"{'the Intercept alone' if INTERCEPT in asked.coef else 'no Intercept'}"
             )
         if events is None or events == 1:
             return replace(law, end=asked.longest if events is None else law.end)

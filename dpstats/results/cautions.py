@@ -12,8 +12,8 @@ from dpstats.formula import Design, NumericResponse
 from dpstats.moments import Solution
 from dpstats.results.intervals import SURELY, law_in_doubt, off_the_law
 from dpstats.results.record import Record, is_scale
-from dpstats.schema.variables import ROW, Unit
 
+MORE = "more rows or budget"
 CODES = ("not_estimable", "beside", "weak")  # of a solution of a linear model
 _ALL = (
     "nothing is estimable: privacy noise outweighs what these data say; use {more}. It is the "
@@ -161,6 +161,14 @@ def of_whole_table(problems: Sequence[str], design: Design) -> tuple[str, ...]:
     return tuple(one for one in problems if not (meant and one.startswith("unusable:")))
 
 
+def advised(of: Design | Record) -> str:
+    """What makes noise smaller beside the data: units where more rows of the same would not count."""
+    unit, more = of.schema.privacy_unit, MORE
+    if unit.column is not None:
+        more = f"more of {unit.column} (of each at most {unit.max_rows} row(s) count), or more budget"
+    return more + (f", or an upper bound of the weights, {of.weights}, nearer to them" if of.weights else "")
+
+
 def beside(design: Design, cov: np.ndarray) -> tuple[str, ...]:
     """Problems of coefficients that may show the effect of a number of which none is estimable."""
     lost = np.isinf(np.diag(cov))
@@ -169,16 +177,13 @@ def beside(design: Design, cov: np.ndarray) -> tuple[str, ...]:
 
 
 def cautions(
-    problems: Sequence[str], names: Sequence[str], between: bool = False, unit: Unit = ROW
+    problems: Sequence[str], names: Sequence[str], between: bool = False, more: str = MORE
 ) -> tuple[tuple[str, str], ...]:
     """Codes with their messages; the coefficients that one concerns stand in one.
 
-    `between` says that the response is an interval, whose ends may stand in the wrong order in all rows. More
-    units of privacy are advised where more rows of the same would not count.
+    `between` says that the response is an interval, whose ends may stand in the wrong order in all rows;
+    `more` is what is `advised`.
     """
-    more = "more rows or budget"
-    if unit.column is not None:
-        more = f"more of {unit.column} (of each at most {unit.max_rows} row(s) count), or more budget"
     whole = _WHOLE | {"hopeless": _SWAPPED} if between else _WHOLE
     lost = {f"not_estimable:{place}" for place in range(len(names))}
     if lost and lost <= set(problems):  # each of all is lost in its own way, or all at once

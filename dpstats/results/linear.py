@@ -19,7 +19,7 @@ from dpstats.formula import Design, build_design
 from dpstats.formula.grammar import taken_out, without_terms
 from dpstats.moments.linear import LinearMoments
 from dpstats.moments.solution import Solution
-from dpstats.results.cautions import CODES, beside, cautions, problems_of
+from dpstats.results.cautions import CODES, MORE, advised, beside, cautions, problems_of
 from dpstats.results.document import Document, Estimates, cells, limit_columns, point_columns
 from dpstats.results.intervals import Estimate, critical, estimable_within, least_root, positive, rsquared
 from dpstats.results.newdata import Points
@@ -30,14 +30,13 @@ from dpstats.results.record import Record, given, penalty
 from dpstats.results.released import method_where, value_where
 from dpstats.results.summary import table_of_scatter
 from dpstats.results.table import Column, Table, penalty_text, plain
-from dpstats.schema import ROW, Unit
 
 PER_DECADE = 5
 DECADES = 12
 SHOWN = 7  # penalties of a path that are printed; its frame has all
 
 
-def solved(moments: LinearMoments, alpha: float, names: Sequence[str], unit: Unit = ROW) -> dict[str, Any]:
+def solved(moments: LinearMoments, alpha: float, names: Sequence[str], more: str = MORE) -> dict[str, Any]:
     """Return the fields of a `Record` that depend on the penalty, and the moments they come from.
 
     Parameters
@@ -45,20 +44,20 @@ def solved(moments: LinearMoments, alpha: float, names: Sequence[str], unit: Uni
     moments : LinearMoments
     alpha : float
     names : sequence of str, length d
-    unit : Unit
-        Of privacy, which cautions advise more of.
+    more : str
+        What cautions advise.
     """
-    return {"linear": moments, "alpha": alpha, **fields_of(moments.solve(alpha), names, unit)}
+    return {"linear": moments, "alpha": alpha, **fields_of(moments.solve(alpha), names, more)}
 
 
-def fields_of(solution: Solution, names: Sequence[str], unit: Unit = ROW) -> dict[str, Any]:
-    """Return the fields of a record that a solution fills, of rows with this unit of privacy."""
+def fields_of(solution: Solution, names: Sequence[str], more: str = MORE) -> dict[str, Any]:
+    """Return the fields of a record that a solution fills; cautions advise `more`."""
     return {
         "params": solution.params,
         "cov": solution.cov,
         "cov_privacy": solution.cov_privacy,
         "bias": solution.bias,
-        "flags": cautions(problems_of(solution), names, unit=unit),
+        "flags": cautions(problems_of(solution), names, more=more),
     }
 
 
@@ -67,7 +66,7 @@ def at_alpha(record: Record, alpha: float) -> Record:
 
     The record keeps the budget that was spent, and the penalty that was asked for then.
     """
-    fields = solved(given(record.linear), penalty(alpha), record.names, record.schema.privacy_unit)
+    fields = solved(given(record.linear), penalty(alpha), record.names, advised(record))
     fields["flags"] = _flags(record, fields, record.design)
     fields["model"] = "ridge" if fields["alpha"] > 0 else "ols"
     charged = record.alpha if record.charged_alpha is None else record.charged_alpha
@@ -170,7 +169,7 @@ def without(record: Record, terms: Sequence[str]) -> Record:
             "released; fit a model of the new formula"
         )
     left = tuple(name for name in record.names if name in names)
-    fields = fields_of(given(record.linear).without(dropped), left, record.schema.privacy_unit)
+    fields = fields_of(given(record.linear).without(dropped), left, advised(record))
     fields["flags"] = _flags(record, fields, design)
     return replace(
         record, **fields, names=left, formula=formula, charged_formula=record.formula, linear=None, alpha=None

@@ -77,8 +77,9 @@ def parse(cells: pa.Array) -> np.ndarray:
 def parse_grouped(cells: pa.Array, thousands: str, mark: str) -> np.ndarray:
     """Texts as float64, shape (n,), of numbers whose digits may be in groups of three: ``1,234,567.8``.
 
-    All digits before the decimal mark are in groups or none is; ``12,34`` is missing. What is left without
-    the marks between groups is read by `parse`.
+    All digits before the decimal mark are in groups or none is; ``12,34`` is missing, and so is ``0,619``,
+    for no program writes a first group that begins with 0. What is left without the marks between groups is
+    read by `parse`.
 
     Parameters
     ----------
@@ -87,7 +88,7 @@ def parse_grouped(cells: pa.Array, thousands: str, mark: str) -> np.ndarray:
         What stands between groups, and before decimals; they differ.
     """
     between, blank = re.escape(thousands), f"[{BLANKS.decode()}]*"
-    digits = f"(?:[0-9]{{1,3}}(?:{between}[0-9]{{3}})+|[0-9]*)(?:{re.escape(mark)}[0-9]*)?"
+    digits = f"(?:[1-9][0-9]{{0,2}}(?:{between}[0-9]{{3}})+|[0-9]*)(?:{re.escape(mark)}[0-9]*)?"
     written = pc.match_substring_regex(cells, f"\\A{blank}[+-]?{digits}{_EXPONENT}{blank}\\z")
     plain = pc.replace_substring(cells, thousands, "")
     return parse(pc.if_else(written, pc.replace_substring(plain, mark, "."), pa.scalar(None, cells.type)))

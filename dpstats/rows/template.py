@@ -83,7 +83,7 @@ def _types(data: Any) -> dict[Any, str | None]:
         known = type_of_columns(path)
         return _names(column_names(path)) if known is None else _of_arrow(known)
     if isinstance(data, CsvFile):
-        return _names(data.names)
+        return _names(data.names, data.sep)
     if isinstance(data, pd.DataFrame):
         return {name: held(kind) for name, kind in zip(data.columns, data.dtypes, strict=True)}
     if isinstance(data, Mapping):
@@ -102,14 +102,14 @@ def _of_arrow(schema: pa.Schema) -> dict[Any, str | None]:
     return {field.name: _NULLS if pa.types.is_null(field.type) else held(field.type) for field in own}
 
 
-def _names(names: list[str]) -> dict[Any, str | None]:
+def _names(names: list[str], told: str = ",") -> dict[Any, str | None]:
     """The names of a CSV file; where one begins as a number does, its first line may be a record."""
     alone = [name for name in names if name.strip()]
     if len(alone) == 1 and (len(names) > 1 or re.search(r"[;\s|]", alone[0].strip())):
         sep = r"\t" if "\t" in alone[0] else ";"
         raise DataError(
             "the first line of the file holds one name alone: take out all lines above the names of the "
-            f"columns, or say what separates them, with dps.read_csv(path, sep='{sep}')"
+            "columns" + f", or say what separates them, with dps.read_csv(path, sep='{sep}')" * (told != sep)
         )
     if any(re.match(r"[-+.,$€£\s]*\d", name) for name in names):
         raise DataError(

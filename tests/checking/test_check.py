@@ -28,8 +28,8 @@ COLUMNS: dict[str, list[Any]] = {
     "visits": [1, 2, 21, np.nan, 0, 3, 4, 5],
 }
 WHY = {
-    "days": "1 digits in groups: dps.read_csv(path, thousands=',') ('1,234'); 1 a decimal comma: "
-    "dps.read_csv(path, decimal=',') ('5,5'); 1 a date: give days since one origin "
+    "days": "1 digits in groups: dps.read_csv(path, thousands=','), or decimals: decimal=',' ('1,234'); "
+    "1 a decimal comma: dps.read_csv(path, decimal=',') ('5,5'); 1 a date: give days since one origin "
     "('2024-01-31'); 1 a text: write a number, or nothing where there is none ('a while'); 1 missing",
     "maker": "1 'HGST' in another spelling ('hgst'); 1 'Western Digital' in another spelling "
     "('western-digital'); 1 not declared ('WDC'); 1 missing",
@@ -253,6 +253,22 @@ def test_what_is_said_of_groups_reads_them(cell: str, signs: str, tmp_path: Path
     assert signs in dps.check(dps.read_csv(path, sep=";"), schema).frame["why"][0]
     again = eval(f"dps.read_csv({path!r}, sep=';', {signs})", {"dps": dps})
     assert dps.check(again, schema).frame["unusable"][0] == 0
+
+
+def test_a_comma_that_may_be_of_decimals_is_no_mark_of_groups_alone(tmp_path: Path) -> None:
+    path, schema = tmp_path / "b.csv", dps.Schema(days=dps.bounded(0, 1e7))
+    path.write_text('days\n"0,619"\n"1,012"\n')
+    why = dps.check(path, schema).frame["why"][0]
+    assert "a decimal comma: dps.read_csv(path, decimal=',') ('0,619')" in why
+    assert "thousands=','), or decimals: decimal=',' ('1,012')" in why
+    assert dps.check(dps.read_csv(path, thousands=","), schema).frame["unusable"][0] == 1  # 0,619 is not 619
+
+
+def test_units_that_were_watched_from_new_have_entries_below_their_bounds() -> None:
+    schema = dps.Schema(entry=dps.bounded(0, 900), days=dps.bounded(1, 900), failed=dps.event())
+    rows = {"entry": [-5.0, -9.0, 3.0], "days": [100.0] * 3, "failed": [1, 0, 1]}
+    assert "entry lie below" in str(dps.check(rows, schema))
+    assert "entry lie below" not in str(dps.check(rows, schema, "Surv(entry, days, failed) ~ 1"))
 
 
 @pytest.mark.parametrize("code", [9999.0, -999.0])
