@@ -107,8 +107,3 @@ def conjugate_gradients(
 def by_precision(one: Numbers, sd: Numbers, other: Numbers, other_sd: Numbers) -> Numbers:
     """Mean of two estimates of the same numbers, weighted by their precision, entry by entry."""
     return (one / sd**2 + other / other_sd**2) / (sd**-2.0 + other_sd**-2.0)
-
-
-def not_noise(square: float, by_noise: float) -> float:
-    """James and Stein's factor: 1 less the share of a square that noise explains, at least 0."""
-    return max(0.0, 1 - by_noise / max(float(square), 1e-300))

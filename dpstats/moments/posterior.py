@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from dpstats.moments.parts import Expected, Released
-from dpstats.moments.solution import BELIEVED, HOPELESS, believed, hidden
+from dpstats.moments.solution import BELIEVED, HOPELESS, believed, hidden, not_noise
 
 # P is known up to a factor f, whose root is half Cauchy before the release.
 _FACTORS = 2.0 ** np.arange(-14, 9)
@@ -89,7 +89,7 @@ def denoised(
     middle = max(float(np.trace(matrix)) / k, noise / math.sqrt(k), 1e-12) * usual
     free = (numbers or k * (k + 1) // 2) - 1
     apart, by_noise = matrix - middle, noise**2 * free
-    trust = max(0.0, 1 - by_noise / max(float(np.sum(apart**2)), 1e-300)) if free else 1.0
+    trust = not_noise(np.sum(apart**2), by_noise) if free else 1.0
     values, vectors = np.linalg.eigh(middle + trust * apart)
     return np.asarray((vectors * np.maximum(values, 0.0)) @ vectors.T), trust
 

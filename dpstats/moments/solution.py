@@ -162,3 +162,8 @@ def wider(error: np.ndarray) -> np.ndarray:
     """
     square = error**2
     return np.asarray(np.sqrt(1 + square * (3 + square * (30 + 630 * square))))
+
+
+def not_noise(square: float, by_noise: float) -> float:
+    """James and Stein's factor: 1 less the share of a square that noise explains, at least 0."""
+    return max(0.0, 1 - by_noise / max(float(square), 1e-300))

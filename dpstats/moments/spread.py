@@ -10,6 +10,7 @@ import numpy as np
 from scipy import special
 
 from dpstats.moments.noisy import NoisyMoments, NormalEquations
+from dpstats.moments.solution import not_noise
 from dpstats.moments.tails import power_variance, tail_mean, tail_rate
 
 _NORMAL, _LEAST = 3.0, 1.5  # kurtosis of a normal law, and the least that is believed; none is below 1
@@ -246,7 +247,7 @@ def score_covariance(moments: NoisyMoments, fit: NormalEquations) -> np.ndarray:
     metric = shrink @ shrink
     expected = told.noise_meat**2 / 2 * (np.trace(metric) ** 2 + np.trace(metric @ metric))
     expected += (_kurtosis(moments) + 1) * len(delta) * (len(delta) + 1) / 2 / told.n
-    trust = max(0.0, 1 - expected / max(float(np.sum(excess**2)), 1e-300))
+    trust = not_noise(np.sum(excess**2), expected)
     size, axes = np.linalg.eigh(np.eye(len(delta)) + trust * excess)
     stretch = (vectors * np.sqrt(values)) @ vectors.T @ axes
     return np.asarray((stretch * np.maximum(size, 0.3)) @ stretch.T)

@@ -29,11 +29,12 @@ from dpstats.results.intervals import (
     transformed,
 )
 from dpstats.results.newdata import NewData, Points, points
-from dpstats.results.plotting import colour_beside, finished, left_out, line_with_band, of_model
-from dpstats.results.prediction import Prediction, linear_predictor, predicted, warn_of_lost
+from dpstats.results.plotting import finished
+from dpstats.results.prediction import Prediction, linear_predictor, predicted
 from dpstats.results.record import Record, given
 from dpstats.results.released import method_where
 from dpstats.results.summary import ratio_rows, table_of_ratios
+from dpstats.results.survival_plots import draw_lines
 from dpstats.results.survival_quantities import check_times, kind_asked
 from dpstats.results.table import (
     Column,
@@ -426,19 +427,14 @@ class HazardFit(Fit, models=("coxph",)):
         record, at = self.record, points(self.record, newdata, "plot_survival", clip)
         made, edges = axes(ax), given(record.baseline).times
         lost = np.isinf(log_hazard(record, at, np.full(len(at.exog), edges[-1]))[1])
-        warn_of_lost(lost, "and have no line")
-        first = len(made.get_legend_handles_labels()[1])
-        for i in range(len(at.exog)):
-            label = ", ".join(filter(None, ("coxph" * (first > 0), at.apart(i)))) or "fit"
-            if lost[i]:
-                left_out(made, label)
-                continue
+
+        def line(i: int) -> tuple[np.ndarray, ...]:
             one = at.rows(np.full(len(edges), i))
             estimate, low, high = curve(record, one, edges, level, "survival")
             known = np.isfinite(estimate)  # a band beyond, down to 0, would look like a fall
-            falling = np.sort(low[known])[::-1], np.sort(high[known])[::-1]
-            look = of_model(first + i, at.names) | colour_beside(made, at.apart(i), curve=False)
-            line_with_band(made, edges[known], estimate[known], falling, label, look)
+            return edges[known], estimate[known], np.sort(low[known])[::-1], np.sort(high[known])[::-1]
+
+        draw_lines(made, at, ("coxph", "fit"), lost, line)
         made.set(xlabel=in_unit("time", record.time_unit), ylabel="survival")
         made.set(xlim=(0, edges[-1]), ylim=(-0.02, 1.02))
         title = f"Survival{f' at {at.alike()}' if at.alike() else ''}, {level_percent(level)} intervals"

@@ -82,19 +82,45 @@ def draw(
 
     What is not estimable is named and not drawn. Returns how many lines were there before.
     """
-    hidden = quantities.hidden(record, at)
+
+    def line(i: int) -> tuple[np.ndarray, ...]:
+        one = at.rows(np.full(len(grid), i))
+        return grid, *with_limits(of(record, one, grid), record, level, back).values()
+
+    fit = f"{record.dist}, {record.formula.partition('~')[0].strip()}"
+    return draw_lines(ax, at, (fit, fit if at.names else "all rows"), quantities.hidden(record, at), line)
+
+
+def draw_lines(
+    ax: Axes,
+    at: Points,
+    fit: tuple[str, str],
+    hidden: np.ndarray,
+    line: Callable[[int], tuple[np.ndarray, ...]],
+) -> int:
+    """Draw a line with its band for each point, as :func:`draw` does.
+
+    Parameters
+    ----------
+    ax : matplotlib Axes
+    at : Points
+    fit : tuple of str
+        What it is called beside other fits, and alone.
+    hidden : array of bool, shape (m,)
+        Points of which nothing is estimable.
+    line : callable
+        Times, estimates and limits at a point.
+    """
     warn_of_lost(hidden, "and have no line")
     first = len(ax.get_legend_handles_labels()[1])
-    fit = f"{record.dist}, {record.formula.partition('~')[0].strip()}" if first or at.names else "all rows"
     for i in range(len(at.exog)):
-        label = ", ".join(filter(None, (fit * (first > 0), at.apart(i)))) or fit
+        label = ", ".join(filter(None, (fit[0] * (first > 0), at.apart(i)))) or fit[1]
         if hidden[i]:
             left_out(ax, label)
             continue
-        one = at.rows(np.full(len(grid), i))
-        estimate, low, high = with_limits(of(record, one, grid), record, level, back).values()
+        times, estimate, *limits = line(i)
         look = of_model(first + i, at.names) | colour_beside(ax, at.apart(i), curve=False)
-        line_with_band(ax, grid, estimate, (low, high), label, look)
+        line_with_band(ax, times, estimate, (limits[0], limits[1]), label, look)
     return first
 
 

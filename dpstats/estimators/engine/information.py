@@ -10,8 +10,8 @@ from functools import cached_property
 
 import numpy as np
 
-from dpstats.estimators.matrices import ROUNDING, conjugate_gradients, inverted, not_noise
-from dpstats.moments.solution import believed, seen_share
+from dpstats.estimators.matrices import ROUNDING, conjugate_gradients, inverted
+from dpstats.moments.solution import believed, not_noise, seen_share
 
 # weight of the past in an early step, while whitening and residuals still change
 FORGET = 0.85

@@ -16,8 +16,9 @@ import numpy as np
 
 from dpstats.estimators.engine.information import FORGET, Accumulator, Information
 from dpstats.estimators.hazards.problem import by_stratum
-from dpstats.estimators.matrices import SMALLEST, not_noise, symmetric_power
+from dpstats.estimators.matrices import SMALLEST, symmetric_power
 from dpstats.estimators.newton.information import usable
+from dpstats.moments.solution import not_noise
 
 _LITTLE = 1e-6  # length of the part of an eigenvector that is of slopes, below which there is none
 # of what is expected of the block of slopes, a relative sd that one more number in it would have

@@ -25,9 +25,10 @@ from dpstats.estimators.hazards.levels import bent, few_events
 from dpstats.estimators.hazards.predictors import misplaced, predictors
 from dpstats.estimators.hazards.problem import Problem
 from dpstats.estimators.known.levels import expected_moments
-from dpstats.estimators.matrices import SMALLEST, not_noise, symmetric_power
+from dpstats.estimators.matrices import SMALLEST, symmetric_power
 from dpstats.estimators.newton.information import drawn, usable
 from dpstats.estimators.row_scale import RowScale, with_levels
+from dpstats.moments.solution import not_noise
 
 _HIGHEST = 1.0  # cap of one step of a log hazard
 _GROWS = 0.02  # of slopes, in a derivative

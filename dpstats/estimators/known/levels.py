@@ -8,9 +8,10 @@ See docs/theory/linear.md#levels.
 
 import numpy as np
 
-from dpstats.estimators.matrices import SMALLEST, not_noise
+from dpstats.estimators.matrices import SMALLEST
 from dpstats.estimators.row_scale import RowScale, sums_of_levels
 from dpstats.moments.roots import with_floor
+from dpstats.moments.solution import not_noise
 
 # Shares of levels of one category differ by this share of an even one, as if one more level said so; by the
 # second at least

@@ -16,7 +16,7 @@ from dpstats.estimators.known.structure import Structure
 from dpstats.estimators.known.unrelated import NoiseLeft
 from dpstats.estimators.location_scale.event_expectations import expected
 from dpstats.estimators.location_scale.problem import LOG_SIGMA_RANGE, SurvivalProblem, sigma_of
-from dpstats.estimators.matrices import SMALLEST, by_precision, not_noise, symmetric_power
+from dpstats.estimators.matrices import SMALLEST, by_precision, symmetric_power
 from dpstats.estimators.row_scale import (
     STRETCH,
     RowScale,
@@ -27,6 +27,7 @@ from dpstats.estimators.row_scale import (
 )
 from dpstats.moments.design import DesignMoments, of_matrix
 from dpstats.moments.roots import with_floor
+from dpstats.moments.solution import not_noise
 
 _LEAST_TRACE = 0.7  # of the moments per event, k on the scale of the events
 # How far re-whitening may move away from the released event matrix, as eigenvalues of the change. No random

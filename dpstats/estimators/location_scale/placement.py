@@ -19,8 +19,8 @@ from dpstats.estimators.location_scale.event_expectations import (
 from dpstats.estimators.location_scale.event_law import EventLaw
 from dpstats.estimators.location_scale.events import Events, EventSquares
 from dpstats.estimators.location_scale.problem import SurvivalProblem, sigma_of
-from dpstats.estimators.matrices import not_noise
 from dpstats.estimators.row_scale import RowScale
+from dpstats.moments.solution import not_noise
 
 
 @dataclass(frozen=True)

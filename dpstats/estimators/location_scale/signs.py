@@ -28,9 +28,9 @@ from dpstats.estimators.location_scale.intercept_scale import LevelRelease, rele
 from dpstats.estimators.location_scale.problem import LOG_SIGMA_RANGE, SurvivalProblem, sigma_of
 from dpstats.estimators.location_scale.sign_frame import SignFrame, framed, sized
 from dpstats.estimators.location_scale.sign_tuning import TUNING
-from dpstats.estimators.matrices import not_noise
 from dpstats.estimators.row_scale import RowScale
 from dpstats.families import NORMAL
+from dpstats.moments.solution import not_noise
 
 
 @dataclass(frozen=True)

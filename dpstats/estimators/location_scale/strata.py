@@ -48,10 +48,11 @@ from dpstats.estimators.location_scale.problem import (
 )
 from dpstats.estimators.location_scale.route import Reading, WhitenedScores, scores_of
 from dpstats.estimators.location_scale.strata_layout import Layout
-from dpstats.estimators.matrices import ROUNDING, not_noise
+from dpstats.estimators.matrices import ROUNDING
 from dpstats.estimators.row_scale import RowScale, shortened
 from dpstats.families.score_bounds import Truncation
 from dpstats.moments import Quantity
+from dpstats.moments.solution import not_noise
 
 _LATE = 3.0  # sds of what is expected of the information with late entries, against others
 _APART = 0.5  # sd of what log sigmas have left to go

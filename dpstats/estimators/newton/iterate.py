@@ -22,7 +22,6 @@ from dpstats.estimators.matrices import (
     by_precision,
     inverted,
     longest_image,
-    not_noise,
     symmetric_power,
 )
 from dpstats.estimators.newton.bounds import LEAST_DISPERSED, Bounds, Chooser
@@ -42,6 +41,7 @@ from dpstats.estimators.newton.unlike import uneven_levels, unlike
 from dpstats.estimators.row_scale import SURE
 from dpstats.families.bounded_score import BoundedScore
 from dpstats.moments.normal_rows import mean_weight
+from dpstats.moments.solution import not_noise
 
 _STEEPEST = 3.0  # cap of what a step may add to the log mean of any row that counts in full
 _LEVEL_SD = 0.3  # of its relative change between steps
