@@ -8,6 +8,7 @@ from dpstats.estimators.bends import by_chance
 from dpstats.families.bounded_score import BoundedScore
 from dpstats.families.glm import GAMMA, GAUSSIAN, POISSON
 from dpstats.testing import SeededNoise, noise
+from tests.luck import fewest
 
 SCHEMA = dps.Schema(x=dps.bounded(-5, 5), y=dps.bounded(0, 2000))
 N = 20_000
@@ -36,9 +37,8 @@ def test_amounts_of_the_law_are_not(epsilon: float) -> None:
 
 def test_intervals_of_the_intercept_hold_the_mean_of_all_amounts() -> None:
     """log(1 + .04 (20 - 1)) = .565 beyond the intercept of the bulk."""
-    for seed in range(3):
-        low, high = fitted(seed, 0.04).conf_int().loc["Intercept"]
-        assert low < 1.565 < high
+    limits = [fitted(seed, 0.04).conf_int().loc["Intercept"] for seed in range(6)]
+    assert sum(low < 1.565 < high for low, high in limits) >= fewest(6, 0.95)
 
 
 def test_chances_of_a_look_may_be_others() -> None:

@@ -221,19 +221,25 @@ def test_hopeless_fits_say_so(frame: pd.DataFrame) -> None:
 
 
 def test_counts_bounded_by_design_are_not_corrected_for_what_cannot_be():
-    """0 to 52 weeks: nothing lies beyond, and the fit is the one without privacy; it was 3 to 16 off."""
+    """0 to 52 weeks: nothing lies beyond, and the fit is the one without privacy; it was 3 to 16 off.
+
+    Of 30 fits the slope of one was 2 off by noise: they lie .4 above that of all rows in the mean, with an sd
+    of .6, and means of four fits are 1.4 off once in 1,000 times.
+    """
     rng, n = np.random.default_rng(3), 30_000
     x = np.clip(rng.normal(size=n), -4, 4)
     share = special.expit(-0.5 + 0.4 * x + 1.5 * rng.normal(size=n))
     weeks = np.where(rng.uniform(size=n) < 0.35, 0, rng.binomial(52, share))
     reference = sm.GLM(weeks, sm.add_constant(x), sm.families.Poisson()).fit(cov_type="HC0")
     schema = dps.Schema(x=dps.bounded(-4, 4), weeks=dps.count(52))
+    model = dps.glm("weeks ~ x", dict(x=x, weeks=weeks), schema, family="poisson")
     for epsilon in (3, 10):
-        with noise(SeededNoise(1)):
-            fit = dps.glm("weeks ~ x", dict(x=x, weeks=weeks), schema, family="poisson").fit(
-                dps.approx(epsilon, 1e-6)
-            )
-        assert (np.abs(fit.params.to_numpy() - reference.params) < 1.0 * reference.bse).all()
+        off = []
+        for seed in range(4):
+            with noise(SeededNoise(seed)):
+                fit = model.fit(dps.approx(epsilon, 1e-6))
+            off.append((fit.params.to_numpy() - reference.params) / reference.bse)
+        assert (np.abs(np.mean(off, axis=0)) < 1.4).all()
 
 
 @pytest.mark.parametrize("budget", [dps.approx(10, 1e-6), dps.pure(3)], ids=["gaussian", "pure"])

