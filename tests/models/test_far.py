@@ -36,9 +36,13 @@ def test_amounts_of_the_law_are_not(epsilon: float) -> None:
 
 
 def test_intervals_of_the_intercept_hold_the_mean_of_all_amounts() -> None:
-    """log(1 + .04 (20 - 1)) = .565 beyond the intercept of the bulk."""
-    limits = [fitted(seed, 0.04).conf_int().loc["Intercept"] for seed in range(6)]
-    assert sum(low < 1.565 < high for low, high in limits) >= fewest(6, 0.95)
+    """log(1 + .04 (20 - 1)) = .565 beyond the intercept of the bulk.
+
+    Of 40 fits it lay .5 half-lengths off, with an sd of .3; if nothing is widened it lies 4 off in one of 7.
+    """
+    limits = np.array([fitted(seed, 0.04).conf_int().loc["Intercept"] for seed in range(8)])
+    off = np.abs(limits.mean(axis=1) - 1.565) / (np.ptp(limits, axis=1) / 2)
+    assert off.max() < 1.6 and np.sum(off < 1) >= fewest(8, 0.95)
 
 
 def test_chances_of_a_look_may_be_others() -> None:

@@ -5,6 +5,7 @@ import pytest
 
 import dpstats as dps
 from dpstats.testing import SeededNoise, noise
+from tests.luck import most
 
 SCHEMA = dps.Schema(y=dps.bounded(-20, 20), x=dps.bounded(0, 1), z=dps.bounded(0, 1), b=dps.flag())
 
@@ -36,4 +37,4 @@ def test_a_penalty_that_outweighs_the_curvature_is_not_taken_off_by_guess() -> N
             fit = model.fit(dps.pure(10))
         low, high = fit.conf_int().loc["z"]
         sure += not low <= -50 <= high and "Caution" not in str(fit.summary())
-    assert sure <= 1
+    assert sure <= most(20, 0.05)  # 10 of 200 are
