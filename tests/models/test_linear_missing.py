@@ -57,7 +57,8 @@ def test_missing_cells_cost_no_more_than_their_rows(
 ) -> None:
     found = [pair(seed, n, share, column, budget) for seed in range(9)]
     longer = np.median([some.bse / alone.bse for some, alone in found], axis=0)
-    assert (longer < 1.3).all() and (longer > 0.7).all()
+    # logarithms of 18 such medians have an sd of .12
+    assert (longer < 1.5).all() and (longer > 0.65).all()
     errors = np.array([(some.params - TRUTH) / some.bse for some, _ in found])
     assert (np.abs(errors) < 4).all()
 
