@@ -300,7 +300,8 @@ class Survreg(Plannable):
         # by signs the line is asked about where columns are skewed
         by_signs = SIGNS_RELEASED if result.looked else SIGNS_RELEASED[:-1]
         facts["method"], released = (SIGNS_METHOD, by_signs) if result.by_signs else (NEWTON_METHOD, newton)
-        asked_for = self._asked_for(curator, design, budget.mu, result.params, asked) | {"noted": NOTED}
+        asked_for = self._asked_for(curator, design, budget.mu, result.params, asked)
+        asked_for |= {} if result.by_signs else {"noted": NOTED}  # signs take what they do not see for seen
         return self._publish(facts, of_formula(result, design), (*first, *released, *more), **asked_for)
 
     def _fit_strata(

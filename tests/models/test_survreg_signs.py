@@ -112,6 +112,27 @@ def likeliest(exog: np.ndarray, y: np.ndarray) -> np.ndarray:
     return found.x[:-1]
 
 
+@pytest.mark.parametrize(
+    "seed, n, epsilon, apart, size", [(4, 2700, 0.6, 0.1, 0.4), (4, 2200, 1.0, 0.14, 0.6)]
+)
+def test_near_duplicates_that_signs_hardly_tell_apart_are_not_silent(
+    seed: int, n: int, epsilon: float, apart: float, size: float
+) -> None:
+    """Both fits were 20 and 44 half-lengths off without a caution: one correlation stood out, as half of it."""
+    rng = np.random.default_rng([seed, 6])
+    a = rng.normal(size=n).clip(-4, 4)
+    b = np.sqrt(1 - apart**2) * a + apart * rng.normal(size=n)
+    z = dict(zip(("z0", "z1", "z2"), rng.normal(size=(3, n)).clip(-4, 4), strict=True))
+    slope = size / (b - a).std()
+    time = np.exp(slope * (b - a) + 0.3 * z["z0"] + 0.6 * np.log(rng.exponential(size=n) + 1e-12))
+    schema = dps.Schema({name: dps.bounded(-12, 12) for name in ("a", "b", *z)}, t=dps.bounded(1e-6, 1e4))
+    with noise(SeededNoise(4)):
+        fit = dps.survreg("Surv(t) ~ a + b + z0 + z1 + z2", {"a": a, "b": b, **z, "t": time}, schema).fit(
+            dps.approx(epsilon, 1e-6)
+        )
+    assert fit.record.method == SIGNS_METHOD and "shape" in dict(fit.flags)
+
+
 def test_predictions_of_many_covariates_are_those_of_the_likelihood() -> None:
     """35 covariates, 8,000 rows, epsilon 0.5: the design of benchmarks/lls_simulation.py.
 

@@ -1308,6 +1308,15 @@ MUTANTS = (
         ),
     ),
     planted(
+        "near duplicates of which one correlation stands out are told apart (signs)",
+        "models/test_survreg_signs.py::test_near_duplicates_that_signs_hardly_tell_apart_are_not_silent",
+        (
+            "estimators/location_scale/sign_frame.py",
+            "max(hidden / least, SURE * np.max(relative / values))",
+            "hidden",
+        ),
+    ),
+    planted(
         "an error of the information is none of the way that steps went (signs)",
         "estimators/test_sign_frame.py::test_a_matrix_that_may_be_wrong_is_an_error_of_the_way_that_steps_went",
         (

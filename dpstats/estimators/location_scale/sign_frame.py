@@ -18,7 +18,7 @@ from dpstats.estimators.location_scale.placement import PlacedByFamily
 from dpstats.estimators.location_scale.problem import SurvivalProblem, sigma_of
 from dpstats.estimators.location_scale.sign_tuning import TUNING
 from dpstats.estimators.matrices import by_precision, symmetric_power
-from dpstats.estimators.row_scale import RowScale
+from dpstats.estimators.row_scale import SURE, RowScale
 from dpstats.families.signs import largest_slope, sizes
 from dpstats.moments.normal_rows import normal_squares
 
@@ -36,8 +36,8 @@ class StructuredMoments(EventSquares):
     structured : bool
         Whether anything stands out.
     hidden : float
-        Size of the correlations, as an operator norm, that may be among what does not stand out; standard
-        errors may be half of what they should be beyond the root of 3/4.
+        Size of what noise may be, as an operator norm, over the variance that a direction is taken to have,
+        where it is largest; standard errors may be half of what they should be beyond the root of 3/4.
     """
 
     axes: np.ndarray
@@ -133,7 +133,7 @@ def _shape(curator: Curator, mu: float, scale: RowScale) -> StructuredMoments:
     alike, hidden = _alike(shared, relative)
     if alike.all():
         return StructuredMoments(f, f * np.eye(d + 1), np.eye(d), np.zeros(d), False, hidden)
-    shared[alike] = shared[alike].mean()
+    shared[alike], blind = shared[alike].mean(), vectors[:, alike]
     # how much each column varies, which is on the diagonal, the first stage tells of as well
     usual = scale.ratio * _kept(scale)
     usual /= usual.mean()
@@ -144,6 +144,9 @@ def _shape(curator: Curator, mu: float, scale: RowScale) -> StructuredMoments:
     values = np.maximum(values * d / values.sum(), max(TUNING.least_eigenvalue, 0.5 * relative))
     moments = np.eye(d + 1)
     moments[1:, 1:] = (vectors * values) @ vectors.T
+    # of what a direction is taken to vary: where noise may be most of it, standard errors rest on that
+    least = np.linalg.eigvalsh(blind.T @ moments[1:, 1:] @ blind).min(initial=math.inf)
+    hidden = float(max(hidden / least, SURE * np.max(relative / values)))
     return StructuredMoments(f, f * moments, vectors, relative / values, True, hidden)
 
 
