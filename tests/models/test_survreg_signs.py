@@ -118,7 +118,7 @@ def likeliest(exog: np.ndarray, y: np.ndarray) -> np.ndarray:
 def test_near_duplicates_that_signs_hardly_tell_apart_are_not_silent(
     seed: int, n: int, epsilon: float, apart: float, size: float
 ) -> None:
-    """Both fits were 20 and 44 half-lengths off without a caution: one correlation stood out, as half of it."""
+    """Both were 20 and 44 half-lengths off without a caution: one correlation stood out, as half of it."""
     rng = np.random.default_rng([seed, 6])
     a = rng.normal(size=n).clip(-4, 4)
     b = np.sqrt(1 - apart**2) * a + apart * rng.normal(size=n)
