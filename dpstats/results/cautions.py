@@ -98,7 +98,7 @@ _WHOLE = {
     "far": (
         "far",
         "responses far above the fit, where they are clipped (see Estimand), hold more than the family's law "
-        "allows: coefficients describe the bulk, and means of all are larger; fit the far ones apart, or "
+        "allows: coefficients describe the bulk, and means of all may be larger; fit the far ones apart, or "
         "their share by logit",
     ),
     "tail": (

@@ -5,6 +5,7 @@ import pytest
 
 import dpstats as dps
 from dpstats.estimators.bends import by_chance
+from dpstats.estimators.newton.check import _given_back
 from dpstats.families.bounded_score import BoundedScore
 from dpstats.families.glm import GAMMA, GAUSSIAN, POISSON
 from dpstats.testing import SeededNoise, noise
@@ -43,6 +44,31 @@ def test_intervals_of_the_intercept_hold_the_mean_of_all_amounts() -> None:
     limits = np.array([fitted(seed, 0.04).conf_int().loc["Intercept"] for seed in range(8)])
     off = np.abs(limits.mean(axis=1) - 1.565) / (np.ptp(limits, axis=1) / 2)
     assert off.max() < 1.6 and np.sum(off < 1) >= fewest(8, 0.95)
+
+
+def test_amounts_of_a_log_normal_law_have_the_mean_of_all() -> None:
+    """Where nothing was given back intercepts were .09 too low, 1.1 half-lengths in the mean."""
+    errors = []
+    for seed in range(4):
+        rng = np.random.default_rng(seed)
+        x, far = rng.normal(size=30_000), rng.normal(-(1.4**2) / 2, 1.4, 30_000)
+        data = {"x": x, "y": np.minimum(np.exp(1 + 0.3 * x + far), 2000)}
+        with noise(SeededNoise(seed)):
+            fit = dps.glm("y ~ x", data, SCHEMA, family="gamma").fit(dps.approx(1, 1e-6))
+        low, high = fit.conf_int().loc["Intercept"]
+        errors.append((fit.params["Intercept"] - 1, (high - low) / 2))
+    error, half = np.mean(errors, axis=0)
+    assert abs(error) < 0.5 * half
+
+
+@pytest.mark.parametrize("times", [2.0, 8.0])
+def test_what_is_given_back_of_a_tail(times: float) -> None:
+    """All that a Pareto law of index 2 has beyond, but no more than noise allows."""
+    whole = 1 / (1 - 1 / times)
+    assert _given_back(0.1, 1e-9, times, 1.0, 0.0) == pytest.approx((0.1 * whole, (0.1 * (whole - 1)) ** 2))
+    assert _given_back(0.1, 1e9, times, 1.0, 0.0) == pytest.approx((0.0, 1.0), abs=1e-9)
+    assert _given_back(0.1, 0.1, times, (0.1 * whole) ** 2, 0.0)[0] == pytest.approx(0.1 * whole / 2)
+    assert _given_back(0.1, 0.0, times, 0.0, 0.0) == (0.0, 0.0)
 
 
 def test_chances_of_a_look_may_be_others() -> None:

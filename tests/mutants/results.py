@@ -883,12 +883,13 @@ MUTANTS = (
     ),
     planted(
         "amounts far beyond the limit widen nothing (glm)",
-        "models/test_far.py::test_intervals_of_the_intercept_hold_the_mean_of_all_amounts",
-        (
-            "estimators/newton/check.py",
-            "moved = (drift**2 + beyond) / law",
-            "moved = 0 * (drift**2 + beyond) / law",
-        ),
+        "models/test_far.py::test_what_is_given_back_of_a_tail",
+        ("estimators/newton/check.py", "+ (trust * more * added) ** 2", "+ 0 * (trust * more * added) ** 2"),
+    ),
+    planted(
+        "amounts beyond the limit are given back to no intercept (glm)",
+        "models/test_far.py::test_amounts_of_a_log_normal_law_have_the_mean_of_all",
+        ("estimators/newton/check.py", "moved = trust * (1 + more)", "moved = 0 * trust * (1 + more)"),
     ),
     planted(
         "counts of large means scatter as those of small ones at most (glm)",

@@ -122,10 +122,10 @@ def tailed(cost: float, located: Located, read: Read, found: E) -> Check[E]:
     """A fit that tells by the caution "far" if scores surely hold more beyond their limit than the law says.
 
     What is put back for clipping is that of the family. A few responses of many times the mean, as a code for
-    what is not known, move the intercept by what the wider limit adds to the mean score, at least: it counts
-    as error. So does what is put back under a dispersion that is not known well. Of counts, whose larger
-    means lose more, slopes are as much too small, as a share; of those whose scatter no law explains the
-    caution is "tail".
+    what is not known, move the intercept by what the wider limit adds to the mean score, at least: to that of
+    amounts it is given back, unless it surely lies in some levels, and it counts as error. So does what is
+    put back under a dispersion that is not known well. Of counts, whose larger means lose more, slopes are as
+    much too small, as a share; of those whose scatter no law explains the caution is "tail".
     """
     score = read.score
     if not cost or score is None or score.limit >= score.top:
@@ -142,7 +142,8 @@ def tailed(cost: float, located: Located, read: Read, found: E) -> Check[E]:
     law = _Tail.of(score, wider, float(row @ read.information @ row) / located.usable, located.mean)
     sampling = rows * law.variance(read.phi, abs(total) / rows)
     drift, added = np.max([law.put_back(phi) for phi in _plausible(read)], axis=0)
-    chance = by_chance(release.law, noise, math.sqrt(noise**2 + sampling), doubtful=2 * FALSE)
+    sd = math.sqrt(noise**2 + sampling)
+    chance = by_chance(release.law, noise, sd, doubtful=2 * FALSE)
     sure, usual = (each + rows * added for each in chance)
     first = located.to_user(True)[:, 0]
     worth = WORTH * rows * law.curvature * math.sqrt(level_variance(back, found.cov))
@@ -152,9 +153,27 @@ def tailed(cost: float, located: Located, read: Read, found: E) -> Check[E]:
     for group in read.unlike:
         moved = (abs(total) + usual) / rows * group
         found = found.doubted(np.outer(moved, moved))
+    variance = drift**2 + beyond
+    if score.family.free_dispersion and not read.unlike:
+        missing, variance = _given_back(total / rows, sd / rows, times, drift**2, beyond)
+        found = replace(found, params=found.params + missing / law.curvature * first)
     slopes = counts * (found.params - first * float(back[0] @ found.params))
-    moved = (drift**2 + beyond) / law.curvature**2 * (np.outer(first, first) + np.outer(slopes, slopes))
+    moved = variance / law.curvature**2 * (np.outer(first, first) + np.outer(slopes, slopes))
     return found.doubted(moved, *("far" if lawful else "tail",) * told)
+
+
+def _given_back(added: float, sd: float, times: float, drift: float, beyond: float) -> tuple[float, float]:
+    """What the mean of scores lacks, and its variance, if limits so many times as wide add so much to it.
+
+    What lies beyond the wider ones is in proportion as under a Pareto law whose variance just exists, give or
+    take as much. All of it is believed as far as noise is less than what may be missing: by a law whose phi
+    is not known, the square of `drift`, and by what is surely `beyond` it.
+    """
+    more = 1 / (times - 1)
+    noise, usual = ((1 + more) * sd) ** 2, drift + (1 + more) ** 2 * beyond
+    trust = usual / max(usual + noise, 1e-300)
+    moved = trust * (1 + more) * added
+    return moved, trust * noise + (trust * more * added) ** 2
 
 
 @dataclass(frozen=True)
