@@ -230,9 +230,10 @@ class _Steps(GlmSteps):
         by_noise = float(read.noise) ** 2 * float(np.sum(information.seen / information.used))
         self.move(move * not_noise(read.scores @ move, by_noise))
         expected = drawn(information, self.level) / self.level
-        now, problem = (self.whitening, expected), self.chooser.problem
-        self.whitening = _rewhitened(*now, problem, self.located, self.bounds.radius)
-        curved = not self.chooser.problem.family.free_dispersion
+        problem = self.chooser.problem
+        located = self.located.where_told(self.point, problem)
+        self.whitening = _rewhitened(self.whitening, expected, problem, located, self.bounds.radius)
+        curved = not problem.family.free_dispersion
         self.released.forget(past(self.released, information, self.whitening) if curved else FORGET)
         self.variability.forget(FORGET)
 

@@ -4,7 +4,7 @@ See docs/theory/first_stage.md#octaves-of-a-generalised-linear-model.
 """
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -188,6 +188,19 @@ class Located:
         """Least and largest linear predictor that a row may have, where scores tell them apart."""
         ends = np.sort([self.lower * beta, self.upper * beta], axis=0).sum(axis=1)
         return np.clip(ends + problem.offset, *score.predictors)
+
+    def where_told(self, line: np.ndarray, problem: Problem) -> "Located":
+        """Where long rows of a skewed column are kept no more than such a line leaves them to tell.
+
+        A yes or no that it nearly decides tells nothing. They have no more than other rows where the variance
+        of the line along the column is that of a score's inverse.
+        """
+        if not problem.family.two_valued:
+            return self
+        told = (
+            np.isin(np.arange(problem.k), self.skewed) * problem.family.most_curved * self.squares * line**2
+        )
+        return replace(self, least=self.least * np.maximum(1 - told, 0.0))
 
     def telling(self, problem: Problem) -> float:
         """Rows that tell of a line as much as the most telling answer does; per row."""
