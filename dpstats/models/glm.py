@@ -505,8 +505,7 @@ class GlmModel(Plannable):
         costs |= costs_of_middles(self.design, budget) if moves else {}
         named = NEWTON_METHOD if moves else PMT_METHOD
         if moves:
-            least = YES_NO if self.family.two_valued else SCORES
-            check_worth(curator, budget, self._problem.k, least, force)
+            check_worth(curator, budget, self._problem.k, YES_NO if self.family.two_valued else SCORES, force)
         facts = pay(curator, self.design, budget, ledger, named, costs, f"{self._name} {self.family.name}")
         curator, design = about_middles(curator, self.design, budget) if moves else (curator, self.design)
         problem = replace(problem_of(design, self.family, self._name), robust=robust)

@@ -226,9 +226,8 @@ class Record(Facts):
         root = self.root
         if root is not None:
             root = _root(_frozen("root", root, (k, np.shape(root)[-1])), cov)
-        flags = tuple((str(code), str(message)) for code, message in self.flags)
-        if projected and PROJECTED not in flags:
-            flags += (PROJECTED,)
+        flags = _pairs(self.flags)
+        flags += (PROJECTED,) * (projected and PROJECTED not in flags)
         for name, value in (
             ("names", names),
             ("params", _frozen("params", self.params, (k,))),
@@ -239,11 +238,11 @@ class Record(Facts):
             ("nobs", None if self.nobs is None else count("nobs", self.nobs)),
             ("released", tuple(str(item) for item in self.released)),
             ("settings", _settings(self.settings)),
-            ("guarantees", tuple((str(whose), str(what)) for whose, what in self.guarantees)),
+            ("guarantees", _pairs(self.guarantees)),
             ("messages", None if self.messages is None else _counts(self.messages)),
             ("rivals", tuple((str(name), float(value), float(sd)) for name, value, sd in self.rivals)),
             ("flags", flags),
-            ("notes", tuple((str(code), str(message)) for code, message in self.notes)),
+            ("notes", _pairs(self.notes)),
             ("alpha", self._penalty()),
             ("charged_alpha", None if self.charged_alpha is None else penalty(self.charged_alpha)),
             ("loglik", None if self.loglik is None else Quantity(*map(float, self.loglik))),
@@ -420,6 +419,10 @@ def _settings(settings: Mapping[str, Setting]) -> Mapping[str, Setting]:
             )
         plain[str(name)] = item
     return MappingProxyType(plain)
+
+
+def _pairs(told: Sequence[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
+    return tuple((str(of), str(what)) for of, what in told)
 
 
 def _counts(messages: Mapping[str, int]) -> Mapping[str, int]:
