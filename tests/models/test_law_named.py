@@ -96,7 +96,7 @@ def test_what_is_no_family_is_refused(given: object) -> None:
         ("inverse.gaussian", "inverse Gaussian is none of them: 'gamma'"),
         ("Inverse_Gaussian(log)", "inverse Gaussian is none of them: 'gamma'"),
         (LAWS.InverseGaussian(), "inverse Gaussian is none of them: 'gamma'"),
-        ("tweedie", "Tweedie is none of them: 'poisson'"),
+        ("tweedie", "Tweedie is none of them: 'gamma'"),
         ("gausian", "did you mean 'gaussian'"),
     ],
 )
