@@ -79,7 +79,8 @@ def spelt(message: str, options: argparse.Namespace) -> str:
         word = plain if re.fullmatch(r"[\w.-]+", plain) else value
         return f"--{name.replace('_', '-')}" + f" {word}" * (plain not in ("", "True"))
 
-    return _ARGUMENT.sub(option, re.sub(r"dps\.read_csv\(path, ([^()]*)\)", r"\1", message))
+    words = _ARGUMENT.sub(option, re.sub(r"dps\.read_csv\(path, ([^()]*)\)", r"\1", message))
+    return re.sub(r"(--[a-z-]+) \(\1\)", r"\1", words)  # where a message has both
 
 
 def refuse(message: str) -> int:

@@ -9,9 +9,10 @@ import numpy as np
 import pandas as pd
 
 from dpstats._arguments import shown, warn
+from dpstats._private import protected
 from dpstats.cli.files import CSV, public_table, write, written
 from dpstats.cli.streams import DASH
-from dpstats.errors import SpecificationError
+from dpstats.errors import DataError, SpecificationError
 from dpstats.formula.newdata import RowError
 from dpstats.results import Fit, HazardFit, SurvivalFit, load
 from dpstats.results.prediction import warn_of_lost
@@ -33,7 +34,8 @@ def run(options: argparse.Namespace) -> None:
         name for name in new if name in fit.design.variables and name not in fit.record.covariates
     ]:
         warn(f"{options.new} has {', '.join(response)}: if it holds private rows, so does what is written")
-    write(_table(fit, new, options).to_csv(index=False), options.out, CSV)
+    found, failure = _table(fit, new, options), DataError(f"{options.new} has texts that are not UTF-8")
+    write(protected(lambda: found.to_csv(index=False), failure), options.out, CSV)
 
 
 def _table(fit: Fit, new: pd.DataFrame, options: argparse.Namespace) -> pd.DataFrame:

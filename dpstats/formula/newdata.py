@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from dpstats._arguments import alike, spelt_as
+from dpstats._private import protected
 from dpstats.errors import SpecificationError
 from dpstats.rows import MISSING_TEXTS, open_rows
 from dpstats.schema import Event, Flag, Levels, Schema, Variable, usable
@@ -111,11 +112,15 @@ def covariate_block(
 def _empty(cells: pd.Series, bad: np.ndarray) -> np.ndarray:
     """Which of the cells that are not usable hold nothing, or a word for it, as rows of a fit may."""
     empty = np.zeros(len(bad), dtype=bool)
-    empty[bad] = [_is_nothing(cell) for cell in cells[bad]]
+    empty[bad] = [_is_nothing(cells, row) for row in np.flatnonzero(bad).tolist()]
     return empty
 
 
-def _is_nothing(cell: object) -> bool:
+def _is_nothing(cells: pd.Series, row: int) -> bool:
+    try:
+        cell = cells.iloc[row]
+    except ValueError:  # of Arrow, for bytes that are no text, which is missing to a fit as well
+        return True
     if isinstance(cell, str):
         return cell.strip().casefold() in _WORDS
     return bool(pd.api.types.is_scalar(cell) and pd.isna(cell))
@@ -163,7 +168,8 @@ def frame_of(newdata: Any, names: Sequence[str] = (), asked: str = "newdata") ->
     if isinstance(newdata, pd.DataFrame):
         return newdata
     if hasattr(newdata, "to_pandas"):
-        return pd.DataFrame(newdata.to_pandas())
+        failure = SpecificationError(f"{asked} cannot be read as a table: are all of its texts UTF-8?")
+        return protected(lambda: pd.DataFrame(newdata.to_pandas()), failure)
     try:
         if isinstance(newdata, Mapping):
             columns = {name: newdata[name] for name in newdata if name in names} if names else dict(newdata)

@@ -9,10 +9,15 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import dpstats as dps
+from dpstats import testing
+from dpstats.cli import main
 from dpstats.curator.blocks import Blocks
+from dpstats.errors import SpecificationError
 from tests.privacy.catalogue import ROWS, SHORT, Case, made
 from tests.results.test_record import reachable
 
@@ -109,3 +114,30 @@ def shows_none(case: Case, expected: type[BaseException]) -> None:
     assert error.__cause__ is None and error.__context__ is None
     assert not traces("".join(traceback.format_exception(error)))
     assert held(error.__traceback__) == {"make"}
+
+
+def test_new_data_whose_texts_are_none_show_no_cell(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Arrow quotes bytes that are no text where pandas reads or writes them."""
+    schema = dps.Schema(x=dps.bounded(0, 1), g=dps.levels("a", "b"), y=dps.bounded(0, 1))
+    x = np.arange(900) / 900
+    with testing.noise(testing.NoNoise()):
+        fit = dps.ols("y ~ x + g", {"x": x, "y": x, "g": ["a", "b", "b"] * 300}, schema).fit(dps.gdp(1))
+    fit.save(tmp_path / "line.json")
+    wild = pa.array([b"a", b"Jane Doe\xff"], pa.binary()).view(pa.string())
+    with pytest.warns(UserWarning, match="lack a value"):
+        assert fit.predict(pa.table({"x": [0.1, 0.2], "g": wild})).isna().tolist() == [False, True]
+    for columns in ({"g": wild}, {"g": ["a", "b"], "note": wild}):
+        pq.write_table(pa.table({"x": [0.1, 0.2]} | columns), tmp_path / "new.parquet")
+        assert main(["predict", str(tmp_path / "line.json"), str(tmp_path / "new.parquet")]) == 2
+        said = capsys.readouterr()
+        assert "texts that are not UTF-8" in said.err and "Jane" not in said.out + said.err
+
+    class Odd:
+        def to_pandas(self) -> object:
+            raise ValueError("Jane Doe")
+
+    with pytest.raises(SpecificationError, match="newdata cannot be read as a table") as caught:
+        fit.predict(Odd())
+    assert caught.value.__context__ is caught.value.__cause__ is None
