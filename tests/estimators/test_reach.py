@@ -7,6 +7,7 @@ from dpstats.estimators.gram.bounds import Residuals, choose_bounds, pilot_bound
 from dpstats.estimators.gram.far import missing
 from dpstats.estimators.gram.reach import _seen
 from dpstats.estimators.gram.tail import NO_TAIL, Tail
+from dpstats.moments.parts import Clipping
 
 N, MU, K, ALLOWED = 20_000, 0.2, 4, (1e3, 1e3)
 # 2 % of the rows at seven sds
@@ -51,7 +52,7 @@ def test_moments_of_a_tail_are_those_of_its_rows() -> None:
     assert SPIKE.beyond(8.0) == 0 and SPIKE.lost(np.array([3.0, 8.0])).tolist() == pytest.approx([0.09, 0])
     # a mean square of 1 of which this is .975: about 1 / 0.02
     assert 40 < SPIKE.kurtosis(100.0) < 60
-    assert NO_TAIL.kurtosis(5.0) == pytest.approx(3) and NO_TAIL.known(5.0) == {}
+    assert NO_TAIL.kurtosis(5.0) == pytest.approx(3) and NO_TAIL.known(5.0) == Clipping(limit=5.0)
 
 
 def test_a_limit_that_leaves_less_than_half_of_what_is_told_has_clipped_the_rest() -> None:

@@ -256,7 +256,7 @@ def test_an_intercept_that_is_asked_for_is_told_by_the_life_of_usual_units() -> 
         dps.plan(model, dps.approx(1, 1e-6), 1000, events=0.3, coef={"x": 5.0})
     usual = float(str(error.value).split("less the ")[1].split()[0])
     assert abs(usual - 5 * (low + high) / 2) < 0.05 * 5 * (high - low)
-    with pytest.raises(dps.SpecificationError, match="about the log of the typical life; and events="):
+    with pytest.raises(dps.SpecificationError, match="about the log of the typical life, and events="):
         dps.plan(model, dps.approx(1, 1e-6), 1000, events=0.3)
 
 
