@@ -70,7 +70,7 @@ class NormalEquations(NamedTuple):
     fitted : float
         By how much the mean square of residuals seems smaller for the noise that delta follows.
     wider : array, shape (d, d), optional
-        What the errors of eigenvalues make of an error of delta, where noise of the matrix has no shape.
+        What the errors of eigenvalues make of an error of delta, where no prior tells how large it may be.
     """
 
     delta: np.ndarray
@@ -225,23 +225,7 @@ class NoisyMoments:
             left, rel, vectors = left - unseen.left, unseen.rel, unseen.vectors
         fitted = told.noise_cross**2 * float(2 * np.trace(gain) - np.sum(gain * (gram @ gain)))
         fitted -= float(np.sum(gram * left))
-        # what is not seen is left, which is no factor of a short error
-        noise = np.full(len(own), told.noise_gram)
-        longer = seen_share(own, np.maximum(believed(noise), 1e-12)) * (
-            wider(noise / np.maximum(own, size)) - 1
-        )
-        return NormalEquations(
-            delta,
-            gram,
-            inverse,
-            gain,
-            after.left,
-            rel,
-            vectors,
-            fitted,
-            before,
-            (axes * (1 + longer)) @ axes.T if self.earlier.shape is None else None,
-        )
+        return NormalEquations(delta, gram, inverse, gain, after.left, rel, vectors, fitted, before)
 
     def of_columns(self: _Moments, way: np.ndarray) -> _Moments:
         """Moments of the same lines by other columns, to whose coefficients `way` takes the user's."""

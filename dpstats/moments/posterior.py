@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from dpstats.moments.parts import Expected, Released
-from dpstats.moments.solution import BELIEVED, HOPELESS, believed, hidden, not_noise, seen_share
+from dpstats.moments.solution import BELIEVED, HOPELESS, believed, hidden, not_noise
 
 # P is known up to a factor f, whose root is half Cauchy before the release.
 _FACTORS = 2.0 ** np.arange(-14, 9)
@@ -128,8 +128,8 @@ def posterior(found: Released, prior: np.ndarray, known: Expected) -> Posterior:
     size that f P gives. What is left out counts at the mean factors, and with how much factors disagree about
     the mean.
 
-    All of delta is left along eigenvectors of G whose eigenvalues noise may have made: that U'c is next to 0
-    there tells of them and not of delta. Where noise has a shape, it is left beside what factors leave.
+    Where noise has a shape, all of delta is left along eigenvectors of G whose eigenvalues it may have made:
+    that U'c is next to 0 there tells of them and not of delta.
     """
     gram, trust = denoised(found.gram, found.noise_gram, *known)
     values, vectors = np.linalg.eigh(prior)
@@ -146,8 +146,6 @@ def posterior(found: Released, prior: np.ndarray, known: Expected) -> Posterior:
     taken, size = np.sum(weights * each, axis=(0, 2)), np.sum(weights * _BOTH, axis=(0, 2))
     apart = np.sum(weights * (each - taken[:, None]) ** 2, axis=(0, 2))
     out = size * (1 - taken) ** 2 + apart * signals / sizes
-    if known.shape is None:
-        out = np.maximum(out, _made(gram, math.sqrt(trust) * found.noise_gram, way) * size)
     gain = (way * (taken / np.sqrt(sizes))) @ left.T
     out, before = (way * out) @ way.T, (way * size) @ way.T
     if known.shape is None:
@@ -187,13 +185,6 @@ def _chances(signals: np.ndarray, variances: np.ndarray, explained: np.ndarray) 
     weights = np.exp(weights - weights.max())
     weights /= weights.sum()
     return np.asarray(weights[:, None, None] * np.exp(own - both[:, :, None]))
-
-
-def _made(gram: np.ndarray, noise: float, way: np.ndarray) -> np.ndarray:
-    """Share of each of these ways along eigenvectors of G whose eigenvalues such noise may have made."""
-    values, vectors = np.linalg.eigh(gram)
-    made = (1 - seen_share(values, np.maximum(believed(np.full(len(values), noise)), 1e-12))) ** 2
-    return np.asarray(made @ (vectors.T @ way) ** 2 / np.maximum(np.sum(way**2, axis=0), 1e-300))
 
 
 def _unseen(gram: np.ndarray, noise: float, shape: np.ndarray, before: np.ndarray) -> Unseen:

@@ -58,8 +58,6 @@ class Coordinates:
         What was counted of residuals beyond their bulk, in units of y~.
     told : (float, float)
         Share of the square of sigma that residuals surely have, and how far they were seen, in sigmas.
-    raised : array, shape (k, k), optional
-        What second moments of a were raised by, as noise hid them, before the release that whitens them.
     """
 
     scale: RowScale
@@ -70,7 +68,6 @@ class Coordinates:
     expected: np.ndarray
     tail: Tail = NO_TAIL
     told: tuple[float, float] = (0.0, math.inf)
-    raised: np.ndarray | None = None
 
     @classmethod
     def of_scale(cls, scale: RowScale) -> "Coordinates":
@@ -181,8 +178,7 @@ class Coordinates:
         error = found.noise_cross**2 * one
         error = error + found.noise_gram**2 / 2 * float(delta @ shape @ delta) * shape
         sigma, sure, taken, tail = self._spread(found, told, error, limit)
-        floored = self._floored(told.gram, found.noise_gram)
-        whitening = self._whitening(floored) if whiten else self.whitening
+        whitening = self._whitening(told.gram, found.noise_gram) if whiten else self.whitening
         line = self.line + self.sigma * self.whitening @ delta
         way = np.linalg.solve(whitening, self.whitening)
         back = np.linalg.inv(way)
@@ -190,10 +186,7 @@ class Coordinates:
         # weights and limits change from one release to the next, and move the line within its sampling error
         prior = way @ (told.gain @ error @ told.gain.T + told.left) @ way.T + one / found.n
         seen = sure / sigma**2, limit / sigma
-        raised = back.T @ (floored - told.gram) @ back if whiten else None
-        made = Coordinates(
-            self.scale, whitening, line, self.sigma * sigma, prior, expected, tail, seen, raised
-        )
+        made = Coordinates(self.scale, whitening, line, self.sigma * sigma, prior, expected, tail, seen)
         return made._clipped(limit / sigma, taken / sigma**2) if fresh else made
 
     def _spread(
@@ -231,27 +224,16 @@ class Coordinates:
         return replace(self, prior=self.prior + more)
 
     def open(self, gram: np.ndarray, noise: float) -> np.ndarray:
-        """The prior, with what may explain 1 / k of the response and earlier releases could not see.
+        """The prior, with what columns of few values that are not alike may explain of the response.
 
         A column that held one value, as far as the first stage told, has a scale that others may reach. If
         this release tells that it surely varies, and has surely less than half of the mean square of that
         scale, earlier ones may not have told so, and slopes by these are of noise.
-
-        Along a direction of which earlier ones saw nothing, as columns nearly repeat each other, the prior is
-        for as much variance as noise left room for. If there is less, slopes may be as much larger.
         """
         back = np.linalg.inv(self.whitening)[:, int(self.scale.constant) :][:, ~self.scale.varies]
         square, least = np.sum(back * (gram @ back), axis=0), SEEN * noise * np.sum(back**2, axis=0)
         opened = (square > least) & (square + least < _LESS)
-        prior = self.prior + (back * opened / (len(gram) * np.maximum(square, least))) @ back.T
-        if self.raised is None:
-            return prior
-        values, vectors = np.linalg.eigh(gram)
-        raised, known = (np.sum(vectors * (part @ vectors), axis=0) for part in (self.raised, prior))
-        # what columns do along these by themselves, which is no more where none cancels another
-        alone = np.append([1.0] * self.scale.constant, self.scale.ratio) @ (self.whitening @ vectors) ** 2
-        hidden = np.maximum(1 / np.maximum(values, noise * self._edge) - 1 / alone, 0.0)
-        return prior + (vectors * np.maximum(raised * hidden / len(gram) - known, 0.0)) @ vectors.T
+        return self.prior + (back * opened / (len(gram) * np.maximum(square, least))) @ back.T
 
     @property
     def _edge(self) -> float:
@@ -259,17 +241,14 @@ class Coordinates:
         k = len(self.line)
         return math.sqrt(2 * k if self.numbers is None else 4 * self.numbers / (k + 1))
 
-    def _floored(self, gram: np.ndarray, noise: float) -> np.ndarray:
-        """Second moments in these coordinates, of which noise of this sd hides small eigenvalues."""
+    def _whitening(self, gram: np.ndarray, noise: float) -> np.ndarray:
+        """Of second moments in these coordinates, of which noise of this sd hides small eigenvalues."""
         k = len(gram)
         size = max(float(np.trace(gram)) / k, noise / math.sqrt(k))
-        return with_floor(gram, min(noise * self._edge, size))
-
-    def _whitening(self, floored: np.ndarray) -> np.ndarray:
-        """What whitens these second moments in these coordinates."""
+        floored = with_floor(gram, min(noise * self._edge, size))
         back = np.linalg.inv(self.whitening)
         return symmetric_power(
-            with_levels(with_floor(back @ floored @ back, 0.0), base_square(len(back)), self.scale), -0.5
+            with_levels(with_floor(back @ floored @ back, 0.0), base_square(k), self.scale), -0.5
         )
 
     def to_user(self) -> Frame:

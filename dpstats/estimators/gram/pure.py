@@ -177,7 +177,7 @@ def _matrix(
     )
     # An eigenvalue that noise made too small would whiten too much, and let the first step jump too far.
     damped = gram + _DAMPING * found.noise_gram * math.sqrt(2 * k) * np.eye(k)
-    place = replace(first.improved(replace(found, gram=damped), NEARLY_ALL * radius), raised=None)
+    place = first.improved(replace(found, gram=damped), NEARLY_ALL * radius)
     turn = place.whitening @ np.linalg.inv(first.whitening)
     parts = gram, first.expecting(gram, found.noise_gram), np.eye(k)
     gram, expected, shape = (turn @ part @ turn.T for part in parts)
