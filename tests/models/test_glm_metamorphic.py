@@ -11,6 +11,7 @@ import pytest
 
 import dpstats as dps
 from dpstats.testing import NoNoise, SeededNoise, noise
+from tests.luck import most
 from tests.models.visits import HOW, PUBLIC, RESPONSES, RIGHT, SCHEMA, WAYS, model, truth, visits
 
 DATA = visits(3000, 11)
@@ -78,15 +79,19 @@ def test_the_unit_of_a_gamma_response_moves_the_intercept_only(how: str) -> None
 
 
 def test_the_unit_of_amounts_does_not_decide_whether_a_poisson_fit_holds() -> None:
-    """Nothing else is asked of far slopes: noise and steps are others in another unit."""
-    far, lengths = {}, {}
+    """Noise and steps are others in another unit, and less is known of what clipping takes.
+
+    Of 48 other fits 4 and 2 % miss the first slope, where 23 and 33 did before slopes counted that, and their
+    half-lengths are 1.5 and 1.4 times as long in units of 1e5 in the median.
+    """
+    lengths = {}
     for unit in (1.0, 1e5):
         fits = [_of_amounts(unit, seed) for seed in range(24)]
-        far[unit] = sum((abs(slopes - AMOUNTS) > 2 * half).sum() for slopes, half in fits)
+        missed = np.sum([abs(slopes - AMOUNTS) > half for slopes, half in fits], axis=0)
+        assert (missed <= most(24, 0.05)).all()
+        assert not any((abs(slopes - AMOUNTS) > 2 * half).any() for slopes, half in fits)
         lengths[unit] = np.median([half for _, half in fits], axis=0)
-    assert far[1.0] <= 2
-    assert far[1e5] <= 4
-    assert lengths[1e5] == pytest.approx(lengths[1.0], rel=0.5)
+    assert (lengths[1e5] < 2 * lengths[1.0]).all()
 
 
 AMOUNTS = np.array([0.5, -0.4])

@@ -449,13 +449,9 @@ def test_predictions_within_the_bounds_are_left_alone(recwarn: pytest.WarningsRe
     assert predicted.predicted_mean == pytest.approx(linear().predict(AT, type="lp"))
 
 
-SINGULAR = {"gram": np.full((4, 4), 2.0**63).tolist(), "meat": np.eye(4).tolist(), "noise_meat": 1.0}
-SINGULAR |= {"limit": 3.0, "most_lost": 0.1}
-
-
-@pytest.mark.parametrize("wrong", [{"map": [[0.0] * 4] * 4}, {"total": 0.0}, {"total": -0.0}, SINGULAR])
+@pytest.mark.parametrize("wrong", [{"map": [[0.0] * 4] * 4}, {"total": 0.0}, {"total": -0.0}])
 def test_moments_that_no_fit_has_are_refused(wrong: dict[str, object]) -> None:
-    """A fit that was saved has a way back to coefficients, a response that varies, and can be solved."""
+    """A fit that was saved has a way back to coefficients, and a response that varies."""
     content = json.loads(json.dumps(linear().to_dict()))
     content["linear"] |= wrong
     with pytest.raises(SpecificationError, match="none that a fit could have|incomplete or was edited"):
