@@ -548,6 +548,9 @@ def test_predictions_stand_beside_rows_as_they_are_written_each_read_by_itself(
         Path("odd.csv").write_text(f"region,x\n1,1\n{bad},2\n")
         assert main(["predict", "line.json", "odd.csv"]) == 2
         assert "row 1 below the header: region must be one of the levels 01, 02" in capsys.readouterr().err
+    Path("odd.csv").write_text("region,x\n01,1_0\n")
+    assert main(["predict", "line.json", "odd.csv"]) == 2
+    assert "row 1 below the header: x must be a finite number" in capsys.readouterr().err
 
 
 def test_versions_of_the_data_are_paid_for_one_by_one(

@@ -64,23 +64,29 @@ def table(path: Path, options: argparse.Namespace) -> CsvFile | Path:
 
 
 def public_table(path: Path, options: argparse.Namespace, schema: Mapping[str, Variable]) -> pd.DataFrame:
-    """A table of new units, which is public, with numbers but where the schema has levels or codes.
-
-    Each cell is read by itself; what is no number stays as it is, so that an error can name it.
+    """A table of new units, which is public, `as_read`.
 
     Raises
     ------
     DataError
         If it cannot be read.
     """
-    frame, given = written(path, options), table(path, options)
+    return as_read(written(path, options), table(path, options), schema)
+
+
+def as_read(frame: pd.DataFrame, given: CsvFile | Path, schema: Mapping[str, Variable]) -> pd.DataFrame:
+    """What a table that is `written` so says, with numbers but where the schema has levels or codes.
+
+    Each cell is read by itself; what is no number stays as it is, so that an error can name it.
+    """
     if not isinstance(given, CsvFile):
         return frame
+    frame = frame.copy()
     for name in frame:
         cells = frame[name].where(~frame[name].isin(MISSING_TEXTS), None)
         if name not in schema or not schema[name].all:
             texts = pa.array(cells, pa.string()).cast(pa.binary())
-            numbers = pd.Series(parse_grouped(texts, given.thousands or "_", given.decimal), frame.index)
+            numbers = pd.Series(parse_grouped(texts, given.thousands or "", given.decimal), frame.index)
             cells = numbers.astype(object).where(numbers.notna(), cells)
         frame[name] = cells
     return frame

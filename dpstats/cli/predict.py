@@ -10,7 +10,7 @@ import pandas as pd
 
 from dpstats._arguments import shown, warn
 from dpstats._private import protected
-from dpstats.cli.files import CSV, public_table, write, written
+from dpstats.cli.files import CSV, as_read, public_table, table, write, written
 from dpstats.cli.streams import DASH
 from dpstats.errors import DataError, SpecificationError
 from dpstats.formula.newdata import RowError
@@ -29,24 +29,25 @@ def run(options: argparse.Namespace) -> None:
             "FIT NEW, first the file of the fit"
         )
     fit = load(options.fit)
-    new = public_table(options.new, options, fit.schema)
+    rows = written(options.new, options)
+    new = as_read(rows, table(options.new, options), fit.schema)
     if response := [
         name for name in new if name in fit.design.variables and name not in fit.record.covariates
     ]:
         warn(f"{options.new} has {', '.join(response)}: if it holds private rows, so does what is written")
-    found, failure = _table(fit, new, options), DataError(f"{options.new} has texts that are not UTF-8")
+    found = rows.assign(**_beside(fit, new, options))
+    failure = DataError(f"{options.new} has texts that are not UTF-8")
     write(protected(lambda: found.to_csv(index=False), failure), options.out, CSV)
 
 
-def _table(fit: Fit, new: pd.DataFrame, options: argparse.Namespace) -> pd.DataFrame:
-    """Covariates as they are read, other columns as they are written, predictions but where a value lacks."""
+def _beside(fit: Fit, new: pd.DataFrame, options: argparse.Namespace) -> pd.DataFrame:
+    """Covariates as they are read, and predictions, which are empty where a row lacks a value."""
     lacking = _lacking(new, fit.record.covariates, "have no prediction")
     whole = new[~lacking]
     with rows_of(options.new, whole):
         columns = predicted(fit, whole, options.type, options.p, options.times, options.clip)
-    beside = pd.DataFrame(columns, index=whole.index).reindex(new.index)
     read = new[[name for name in fit.record.covariates if name in new]]
-    return written(options.new, options).assign(**read, **beside)
+    return read.assign(**pd.DataFrame(columns, index=whole.index).reindex(new.index))
 
 
 @contextmanager

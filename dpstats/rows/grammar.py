@@ -85,12 +85,12 @@ def parse_grouped(cells: pa.Array, thousands: str, mark: str) -> np.ndarray:
     ----------
     cells : pyarrow.BinaryArray or pyarrow.LargeBinaryArray
     thousands, mark : str
-        What stands between groups, and before decimals; they differ.
+        What stands between groups, which is nothing where there are none, and before decimals; they differ.
     """
     between, blank = re.escape(thousands), f"[{BLANKS.decode()}]*"
     digits = f"(?:[1-9][0-9]{{0,2}}(?:{between}[0-9]{{3}})+|[0-9]*)(?:{re.escape(mark)}[0-9]*)?"
     written = pc.match_substring_regex(cells, f"\\A{blank}[+-]?{digits}{_EXPONENT}{blank}\\z")
-    plain = pc.replace_substring(cells, thousands, "")
+    plain = pc.replace_substring(cells, thousands, "") if thousands else cells
     return parse(pc.if_else(written, pc.replace_substring(plain, mark, "."), pa.scalar(None, cells.type)))
 
 

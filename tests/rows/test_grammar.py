@@ -110,6 +110,13 @@ def test_digits_in_groups_of_three(text, value, thousands, mark):
         np.testing.assert_array_equal(read, [7.0, value, math.nan, math.nan])
 
 
+@pytest.mark.parametrize("mark, other", [(".", ","), (",", ".")])
+def test_digits_that_are_in_no_groups_have_no_marks_between(mark, other):
+    cells = [b"1234", f"1{mark}5".encode(), b"1_000", b"1 000", f"1{other}234".encode()]
+    read = grammar.parse_grouped(pa.array(cells), "", mark)
+    np.testing.assert_array_equal(read, [1234.0, 1.5, math.nan, math.nan, math.nan])
+
+
 @pytest.mark.parametrize("thousands, mark", MARKS)
 def test_digits_in_groups_are_no_matter_for_other_cells(thousands, mark):
     cells, grouped = [b"7", b"1.5", b"1,5", b"1'5", b"x"], f"1{thousands}234".encode()
