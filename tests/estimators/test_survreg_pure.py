@@ -303,7 +303,7 @@ def test_steps_arrive_where_a_level_is_rare_and_columns_are_many():
 
 @pytest.mark.long
 def test_where_budgets_are_large_noise_lengthens_intervals_by_little():
-    """Longer rows than are worth their noise made it 16 % in the median, and not 7."""
+    """Rows so long that noise of .8 sampling sds is free made them 18 % longer, and not 6 % shorter."""
     n, longer = 150_000, []
     for seed in range(4):
         rng = np.random.default_rng(seed)
@@ -316,4 +316,4 @@ def test_where_budgets_are_large_noise_lengthens_intervals_by_little():
             fit = dps.survreg("Surv(t) ~ x0 + x1 + x2 + x3", data, schema, dist="weibull").fit(dps.pure(8))
         low, high = fit.conf_int().iloc[1:5].to_numpy().T
         longer.append((high - low) / 2 / (1.96 * 0.5 / np.sqrt(n)))
-    assert np.median(longer) < 1.11
+    assert np.median(longer) < 1.06
