@@ -49,12 +49,12 @@ def test_of_many_levels_under_pure_epsilon_the_reference_is_counted_as_well_as_o
         data = dict(t=np.minimum(life, end), ev=(life <= end) * 1, f=np.array(names)[codes])
         schema = dps.Schema(t=dps.bounded(1.0, 10 * end), ev=dps.event(), f=dps.levels(*names))
         with noise(SeededNoise(seed)):
-            fit = dps.survreg("Surv(t, ev) ~ f", data, schema, dist="weibull").fit(dps.pure(8))
+            fit = dps.survreg("Surv(t, ev) ~ f", data, schema, dist="weibull").fit(dps.pure(4))
         low, high = fit.conf_int().iloc[1:40].to_numpy().T
         usual = 1.96 * 0.5 * np.sqrt(2 / (0.6 * n / 40))
         longer.append(np.median(high - low) / 2 / usual)
         far.append(np.abs(fit.params.iloc[1:40] - effects[1:]) > high - low)
-    assert np.median(longer) < 4
+    assert np.median(longer) < 2
     assert np.mean(far) < 0.01
 
 
