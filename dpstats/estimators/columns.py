@@ -171,7 +171,7 @@ def row_scale(moments: Release, zoomed: Zoomed, box: Box, log: bool, constant: b
         fraction=fraction,
         fraction_sd=fraction_sd,
         binary=found.binary[:-1],
-        away=np.maximum(away * found.varies, of_few(zoomed.shares, places))[:-1],
+        away=np.maximum(away * found.varies, of_few(zoomed.shares, places) * zoomed.varies)[:-1],
         lower=(box.lower - center) / scale,
         upper=(box.upper - center) / scale,
         ratio=ratio[:-1],

@@ -174,6 +174,11 @@ def test_where_rows_lie_that_do_not_hold_the_value_of_most_is_told_by_cells(shar
     assert away[0] == pytest.approx(far, rel=0.25) and away[1] == 0
 
 
+def test_a_number_in_two_octaves_by_an_edge_is_not_one_value_and_others_far_away() -> None:
+    """One of the two holds more than half by chance, and the number spreads over both as usual."""
+    assert found(KINDS["normal"][:, None], boxed(-2e4, 2e4), 2.0, NoNoise()).away == 0
+
+
 def test_unseen_columns_lend_each_other_what_they_share() -> None:
     """Twelve of sd 0.2 in [-1, 1], so much noise that none stands out; bounds three sds wide are expected."""
     x, errors = np.clip(0.1 + 0.2 * GENERATOR.normal(size=(ROWS, 12)), -1, 1), []

@@ -1066,6 +1066,11 @@ MUTANTS = (
         ),
     ),
     planted(
+        "a number in two octaves by an edge is taken for one value and others far away",
+        "estimators/test_columns.py::test_a_number_in_two_octaves_by_an_edge_is_not_one_value_and_others_far_away",
+        ("estimators/columns.py", " * zoomed.varies)", ")"),
+    ),
+    planted(
         "a design is taken from a schema that is only equal",
         "formula/test_design.py::test_a_design_is_built_once_for_a_schema_as_it_is_spelt_and_anew_for_one_that_is_only_equal",
         ("formula/design.py", "asked = spelt, schema", 'asked = "", schema'),
