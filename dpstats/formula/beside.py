@@ -43,7 +43,7 @@ from dpstats.formula.reader import (
     usable_bounds,
     variable_name,
 )
-from dpstats.schema import Event, Flag, Levels, Schema
+from dpstats.schema import Event, Flag, Levels, Schema, usable
 
 
 @dataclass(frozen=True)
@@ -192,9 +192,16 @@ class Subset:
     variables: frozenset[str]
     _holds: Expression = field(repr=False)
 
-    def fill(self, leaves: Mapping[str, np.ndarray], ok: np.ndarray) -> None:
-        """Switch off the rows outside."""
-        ok &= self._holds.values(leaves) > 0.5
+    def holds(self, cells: Mapping[str, np.ndarray], schema: Schema) -> np.ndarray:
+        """Which rows are inside, each by its own cells as they were written, within their bounds or not.
+
+        A row that lacks one is outside. What is then used of a row is moved into the bounds, as of any other.
+        """
+        read = {name: np.asarray(cells[name]) for name in self.variables}
+        numbers = {name: values.astype(np.float64, copy=False) for name, values in read.items()}
+        with np.errstate(all="ignore"):
+            inside = np.asarray(self._holds.values(numbers) > 0.5)
+        return inside & np.all([usable(values, schema[name]) for name, values in read.items()], axis=0)
 
 
 def read_subset(text: Any, schema: Schema) -> Subset:

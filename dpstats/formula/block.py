@@ -116,24 +116,23 @@ class Filler(Columns):
     def read(self, raw: Mapping[str, np.ndarray], memory: Memory | None = None) -> Block:
         """Turn a block of declared columns (see `dpstats.rows.Rows.blocks`) into rows of the design.
 
-        Values are moved into their bounds. A row with a missing, non-finite or undeclared value is switched
-        off, and so is one of weight 0 or outside the subset: ``ok`` is False there and its exog is zero. No
-        value gives an error or a warning. The exog is a view of an array of `memory`, and holds until that
-        is asked for again.
+        Values are moved into their bounds, but for the condition of a subset. A row with a missing,
+        non-finite or undeclared value is switched off, and so is one of weight 0 or outside the subset:
+        ``ok`` is False there and its exog is zero. No value gives an error or a warning. The exog is a view
+        of an array of `memory`, and holds until that is asked for again.
         """
         response, strata = self.response, self._strata
         size = len(next(iter(raw.values())))
-        kept = np.array(raw[WEIGHS]) if WEIGHS in raw else np.ones(size, dtype=bool)
+        kept = self.inside(raw, size)
+        if WEIGHS in raw:
+            kept &= raw[WEIGHS]
         ok = kept.copy()
         with np.errstate(all="ignore"):
             exog = (memory or fresh)("exog", len(self._columns), size).T
             weighing = self._weights.variables if self._weights else ()
-            needed = {*self.covariates, *weighing, *self.subsetting, *(response.variables - response.open)}
-            leaves = self._leaves(raw, exog, ok, needed)
-            if self._subset:
-                self._subset.fill(leaves, kept)
-                kept &= np.all([usable(raw[name], self.schema[name]) for name in self.subsetting], axis=0)
-                ok &= kept
+            leaves = self._leaves(
+                raw, exog, ok, {*self.covariates, *weighing, *(response.variables - response.open)}
+            )
             observed = response.read(raw, leaves, ok)
             stratum = strata.codes(leaves, ok) if strata else np.broadcast_to(0, len(ok))
             endog, event, entry, ends = self._axis.laid(observed, stratum) if self._axis else observed
@@ -199,21 +198,15 @@ class Filler(Columns):
         """The declared variables that the subset reads."""
         return self._subset.variables if self._subset else frozenset()
 
-    def inside(self, leaves: Mapping[str, np.ndarray], size: int) -> np.ndarray:
-        """Which rows of variables within their bounds are inside the subset."""
-        ok = np.ones(size, dtype=bool)
-        if self._subset:
-            self._subset.fill(leaves, ok)
-        return ok
+    def inside(self, raw: Mapping[str, np.ndarray], size: int) -> np.ndarray:
+        """Which rows are inside the subset."""
+        return self._subset.holds(raw, self.schema) if self._subset else np.ones(size, dtype=bool)
 
     def columns(self, raw: Mapping[str, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
         """Rows of the design without a response, and which of them weigh; else as :meth:`read`."""
         exog, _, ok, _ = self._predictor(raw, len(next(iter(raw.values()))))
-        if self._subset:
-            with np.errstate(all="ignore"):
-                scratch = np.empty_like(exog)
-                self._subset.fill(self._leaves(raw, scratch, ok, {*self.covariates, *self.subsetting}), ok)
-            _switch_off(exog, ok)
+        ok &= self.inside(raw, len(ok))
+        _switch_off(exog, ok)
         return exog, ok
 
     def _predictor(

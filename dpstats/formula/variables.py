@@ -62,10 +62,8 @@ class VariableColumns:
             for column, name in zip(exog.T, self.names, strict=True):
                 column[:] = self._values(name, block[name])
             ok = np.array(block[WEIGHS]) if WEIGHS in block else np.ones(size, dtype=bool)
-            if self.inside:
-                leaves = {name: self._values(name, block[name]) for name in self.inside.variables}
-                ok &= ~np.isnan(list(leaves.values())).any(axis=0)
-                self.inside.fill(leaves, ok)
+        if self.inside:
+            ok &= self.inside.holds(block, self.schema)
         zeros, ones = np.broadcast_to(0.0, size), np.broadcast_to(1.0, size)
         return Block(exog, zeros, ones, np.broadcast_to(-np.inf, size), ok, zeros, ones)
 

@@ -1,11 +1,14 @@
 """A subset switches rows off and leaves their number as it is, in the design and in every model."""
 
 import pickle
+import sqlite3
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 
 import dpstats as dps
@@ -15,6 +18,12 @@ from dpstats.formula import build_design
 from dpstats.results import CurveFit
 from tests.privacy.catalogue import SCHEMA, made
 
+TORQUES = dps.Schema(
+    good=dps.flag(),
+    torque=dps.bounded(1, 4),
+    days=dps.bounded(1, 6000),
+    cost=dps.bounded(1, 2000),
+)
 ROWS = made(1500)
 FRAME = pd.DataFrame(ROWS)
 BUDGET = dps.zcdp(8)
@@ -124,10 +133,87 @@ def test_columns_that_differ_within_the_subset_are_not(formula: str, subset: str
     assert dps.ols(formula, FRAME, SCHEMA, subset=subset).design.subset == subset
 
 
-def test_values_are_compared_as_they_are_used_inside_their_bounds() -> None:
-    frame = pd.DataFrame({"cost": [5.0] * 2, "load": [0.5] * 2, "temp": [-100.0, 900.0]})
-    assert weighs("temp == 10", frame).tolist() == [True, False]
-    assert weighs("temp <= 50", frame).all()
+BEYOND = {"temp": [-100.0, 10.0, 50.0, 900.0], "visits": [-999, 0, 12, 40]}
+AS_WRITTEN = {
+    "temp == 10": [False, True, False, False],
+    "temp != 50": [True, True, False, True],
+    "temp <= 50": [True, True, True, False],
+    "temp - load <= 9.5": [True, True, False, False],
+    "10 <= temp <= 50": [False, True, True, False],
+    "temp in (10, 900)": [False, True, False, True],
+    "np.sqrt(visits) < 5": [False, True, True, False],
+    "not np.sqrt(visits) < 5": [False, False, False, True],  # of a negative number it cannot be told
+    "visits * visits > 1500": [True, False, False, True],
+    "visits == 12 or temp > 50": [False, False, True, True],
+}
+SOURCES: dict[str, Callable[[pd.DataFrame, Path], Any]] = {
+    "pandas": lambda frame, _: frame.astype({"visits": "int16", "temp": "float32"}),
+    "arrow": lambda frame, _: pa.table(frame),
+    "csv": lambda frame, folder: frame.to_csv(folder / "rows.csv", index=False) or folder / "rows.csv",
+    "parquet": lambda frame, folder: frame.to_parquet(folder / "rows.parquet") or folder / "rows.parquet",
+    "query": lambda frame, _: dps.read_sql("select * from rows", in_sqlite(frame)),
+}
+
+
+def in_sqlite(frame: pd.DataFrame) -> sqlite3.Connection:
+    connection = sqlite3.connect(":memory:")
+    frame.to_sql("rows", connection, index=False)
+    return connection
+
+
+@pytest.mark.parametrize("source", SOURCES)
+def test_cells_are_compared_as_they_were_written_and_then_moved_into_their_bounds(
+    source: str, tmp_path: Path
+) -> None:
+    data = SOURCES[source](pd.DataFrame(BEYOND | {"cost": 5.0, "load": 0.5}), tmp_path)
+    for subset, expected in AS_WRITTEN.items():
+        design = build_design("cost ~ load + temp", SCHEMA, subset=subset)
+        found = design.read(next(dps.rows.open_rows(data, SCHEMA, design.variables).blocks()))
+        assert found.ok.tolist() == expected, subset
+        assert set(found.exog[found.ok, -1]) <= set(np.clip(BEYOND["temp"], 10, 50)), subset
+
+
+def test_small_integers_are_compared_as_numbers() -> None:
+    frame = pd.DataFrame({"cost": [5.0], "load": [0.5], "visits": np.array([40], dtype=np.int8)})
+    assert weighs("visits * visits == 1600", frame).all()
+
+
+CODED = {  # codes and zeros that lie below the declared bounds, which a condition leaves out as in R
+    "codes": (
+        lambda data, **more: dps.logit("good ~ torque", data, TORQUES, **more).fit(BUDGET),
+        "torque > 0",
+    ),
+    "lives of 0": (
+        lambda data, **more: dps.survreg("Surv(days) ~ good", data, TORQUES, "exponential", **more).fit(
+            BUDGET
+        ),
+        "days > 0",
+    ),
+    "costs of 0": (
+        lambda data, **more: dps.glm("cost ~ good", data, TORQUES, family="gamma", **more).fit(BUDGET),
+        "cost > 0",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", CODED)
+def test_codes_beyond_the_bounds_are_left_out(case: str) -> None:
+    rng = np.random.default_rng(5)
+    n = 4000
+    torque, days = rng.normal(2.4, 0.25, n), np.ceil(1500 * rng.weibull(1.6, n))
+    data = pd.DataFrame(
+        {
+            "good": (rng.random(n) < 1 / (1 + np.exp(-(1 + 3 * (torque - 2.4))))).astype(int),
+            "torque": np.where(rng.random(n) < 0.1, -999, torque),
+            "days": np.where(rng.random(n) < 0.1, 0, days),
+            "cost": np.where(rng.random(n) < 0.5, 0, np.exp(4 + 0.5 * rng.normal(size=n))),
+        }
+    )
+    make, subset = CODED[case]
+    with testing.noise(testing.NoNoise()):
+        whole, cut, all_rows = make(data, subset=subset), make(data.query(subset)), make(data)
+    apart = np.abs(all_rows.params - cut.params).max()
+    assert np.abs(whole.params - cut.params).max() < 0.05 * apart
 
 
 REFUSED = {

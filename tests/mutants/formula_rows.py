@@ -85,12 +85,34 @@ MUTANTS = (
     planted(
         "a row whose value for the subset is missing counts as inside it",
         "formula/test_subset.py::test_a_row_of_which_it_cannot_be_told_is_outside",
-        ("formula/block.py", "*weighing, *self.subsetting, *(", "*weighing, *("),
         (
-            "formula/block.py",
-            "self._subset.fill(leaves, kept)\n                kept &= np.all([usable(raw[name], self.schema[name]) for name in self.subsetting], axis=0)",
-            "self._subset.fill(raw, kept)",
+            "formula/beside.py",
+            "return inside & np.all([usable(values, schema[name]) for name, values in read.items()], axis=0)",
+            "return inside",
         ),
+    ),
+    planted(
+        "a cell of another row decides whether a row is inside the subset",
+        "privacy/test_neighbours.py::test_a_record_decides_about_its_own_row_alone[csv-20]",
+        (
+            "formula/beside.py",
+            "for name, values in read.items()], axis=0)",
+            "for name, values in read.items()])",
+        ),
+    ),
+    planted(
+        "a condition compares values that were moved into their bounds",
+        "formula/test_subset.py::test_codes_beyond_the_bounds_are_left_out[codes]",
+        (
+            "formula/beside.py",
+            "values.astype(np.float64, copy=False)",
+            "np.clip(values.astype(np.float64), *schema[name].bounds)",
+        ),
+    ),
+    planted(
+        "a condition multiplies integers in their own type",
+        "formula/test_subset.py::test_small_integers_are_compared_as_numbers",
+        ("formula/beside.py", "values.astype(np.float64, copy=False)", "values"),
     ),
     planted(
         "a row is at risk in all strata before its own",

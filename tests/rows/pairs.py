@@ -1,5 +1,7 @@
 """Pairs of inputs that differ in one record: files and tables of every kind, whose cells are anything.
 
+What conditions of a subset say of a row counts as a cell of it.
+
 `search` writes a table, then replaces one record after another. Between two readings every other row must be
 the same to the bit, the number of rows too, and nothing may be raised, warned, printed or logged.
 """
@@ -13,11 +15,24 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from dpstats.formula.beside import read_subset
 from dpstats.rows import open_rows, sizes
 from dpstats.rows import rows as opening
 from dpstats.schema import WEIGHS
 from tests.rows.kinds import KINDS, NAMES, ROWS, SCHEMA, UNIT, Random, Record, one
 from tests.silent import silence
+
+CONDITIONS = [
+    read_subset(text, SCHEMA)
+    for text in (
+        "x > 0",
+        "k == 3 or k != 9",
+        "x * k <= 2",
+        "not f or e",
+        "g != 'a' and x < 5",
+        "r in ('1', '2')",
+    )
+]
 
 
 class Reading(NamedTuple):
@@ -36,6 +51,7 @@ def read(data: Any, max_rows: int) -> Reading:
     finally:
         opening.weighing = usual
     columns = [np.concatenate([block[name] for block in blocks]) for name in NAMES]
+    columns += [np.concatenate([one.holds(block, SCHEMA) for block in blocks]) for one in CONDITIONS]
     cells = [np.ascontiguousarray(column).view(np.uint8).reshape(len(column), -1) for column in columns]
     return Reading(np.hstack(cells), seen[0], np.concatenate([block[WEIGHS] for block in blocks]))
 
