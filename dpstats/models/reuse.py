@@ -121,8 +121,25 @@ class _Kept:
         """All that decides which fit it is, as JSON reads it again, or as an earlier version kept it."""
         if self._begun is None and (first := next(iter(self.book.entries()), None)):
             self._begun = f"{first.at}, {first.formula}"  # by this fit, perhaps
-        earlier, read = (asked | {"ledger begun": self._begun} for asked in self._written_and_read)
+        earlier, read = self._begun_with(self._begun)
         return earlier if self._file(earlier).exists() else read
+
+    def _begun_with(self, begun: str | None) -> list[dict[str, Any]]:
+        return [asked | {"ledger begun": begun} for asked in self._written_and_read]
+
+    @property
+    def latest(self) -> str | None:
+        """The version of the data of which the same was kept last, empty for none; None where none was."""
+        if self.path.exists():
+            return self.version
+        same = self._begun_with(self._begun)
+        files = [file for folder in self._folders for file in folder.glob("*.json")]
+        for file in sorted(files, key=lambda file: file.stat().st_mtime, reverse=True):
+            with suppress(SpecificationError, KeyError, TypeError):  # of a file that is none of ours
+                asked = read_object(file, UNREADABLE)["asked"]
+                if asked | {"version": self.version} in same:
+                    return str(asked["version"])
+        return None
 
     @cached_property
     def _written_and_read(self) -> list[dict[str, Any]]:
@@ -173,11 +190,15 @@ class _Kept:
         return self._file(self.described)
 
     def _file(self, described: dict[str, Any]) -> Path:
-        """Beside the ledger's file, wherever a link to it stands, or beside the link where one is there."""
         name = hashlib.sha256(json.dumps(described, sort_keys=True).encode()).hexdigest()[:32]
-        places = (self.book.path.resolve(), self.book.path)
-        files = [place.with_name(place.name + FOLDER) / f"{name}.json" for place in places]
+        files = [folder / f"{name}.json" for folder in self._folders]
         return next((file for file in files if file.exists()), files[0])
+
+    @property
+    def _folders(self) -> list[Path]:
+        """Beside the ledger's file, wherever a link to it stands, and beside the link."""
+        places = (self.book.path.resolve(), self.book.path)
+        return [place.with_name(place.name + FOLDER) for place in places]
 
 
 def _found(kind: type[K], kept: _Kept) -> K | None:
@@ -222,11 +243,12 @@ def _warn_of_repeat(kept: _Kept) -> None:
         return
     book, n = kept.book, kept.model._rows.n  # of data that are read but once, any error of them is told here
     with suppress(OSError, SpecificationError):
-        if kept.path.exists():
+        if (version := kept.latest) is not None:
+            of = f" and the version {version!r} of the data" if version else ""
             warn(
-                f"{book.dataset!r} was charged for the same before, of {n} rows with the same arguments. "
-                "Unless the data have changed, its budget is spent once more; reuse=True returns the one "
-                "that was kept beside the ledger, at no cost"
+                f"{book.dataset!r} was charged for the same before, of {n} rows with the same arguments{of}. "
+                f"Unless the data have changed, its budget is spent once more; reuse={version or True!r} "
+                "returns the one that was kept beside the ledger, at no cost"
             )
 
 

@@ -2,6 +2,7 @@
 
 import inspect
 import json
+import os
 import time
 import warnings
 from collections.abc import Callable, Iterator
@@ -65,6 +66,20 @@ def test_who_is_given_an_earlier_fit_is_told_that_nothing_was_spent(ledger: dps.
         with pytest.warns(UserWarning, match=f"this is what 'plant' was charged for {told}"):
             fit(reuse=asked)
     assert len(ledger.entries()) == 2
+
+
+def test_who_leaves_out_the_version_is_told_which_was_kept_last(ledger: dps.Ledger, tmp_path: Path) -> None:
+    for version in ("v1", "v2"):
+        fit(reuse=version)  # a new version is meant to be paid for, and of that nobody is warned
+    for place, file in enumerate(sorted(kept(tmp_path), key=lambda file: '"v2"' in file.read_text())):
+        os.utime(file, (place, place))
+    fit("cost ~ load")
+    (tmp_path / "plant.ledger.fits" / "other.json").write_text("[]")
+    (tmp_path / "plant.ledger.fits" / "another.json").write_text("{}")
+    with pytest.warns(UserWarning, match="the version 'v2' of the data. .*; reuse='v2' returns the one"):
+        fit()
+    with pytest.warns(UserWarning, match="the same arguments. .*; reuse=True returns the one"):
+        fit()
 
 
 def test_a_link_to_the_ledger_leads_to_the_same_fits(ledger: dps.Ledger, tmp_path: Path) -> None:
