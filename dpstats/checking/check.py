@@ -27,7 +27,7 @@ from dpstats.formula import Design, build_design
 from dpstats.formula.expressions import Expression
 from dpstats.results.document import Document, Shown
 from dpstats.results.table import Column, Table
-from dpstats.rows import CsvFile, open_rows
+from dpstats.rows import CsvFile, SqlQuery, open_rows
 from dpstats.rows.files import FORMATS, in_lines
 from dpstats.rows.grammar import BLANKS, MISSING_TEXTS
 from dpstats.rows.paths import data_files, kind_of
@@ -253,8 +253,13 @@ def _seen(data: Any, schema: Schema, read: Mapping[str, Variable], design: Desig
         idle.append(~block[WEIGHS] if WEIGHS in block else np.zeros(len(bad), bool))
     whole, other = ({name: np.concatenate(each) for name, each in one.items()} for one in (lost, caught))
     out = np.concatenate(off)
-    for name, one in whole.items():
-        one &= out | _unreadable(data, name, read[name], one & ~out)
+    ends = design.response.open if design else frozenset()
+    if ends:  # an open end is no unusable cell, unless the ends alone switch the row off
+        both = np.all([whole[name] for name in ends], axis=0)
+        others = np.any([0 * out, *(one for name, one in whole.items() if name not in ends)], axis=0)
+        for name in ends:
+            found = whole[name] & ~both & (others | ~out)
+            whole[name] &= ~found | _unreadable(data, name, read[name], found)
     return _Seen(
         whole, below, above, inside, other, out, np.concatenate(idle), _repeated(np.concatenate(marks))
     )
@@ -346,12 +351,13 @@ def _notes(
 def _of_ends(schema: Schema, seen: _Seen, entry: Expression | None) -> Iterator[str]:
     """Of variables of which more lie beyond a bound than bounds of their own unit would cut off.
 
-    Below the bounds of an entry are units that were watched from new.
+    Below the bounds of an entry are units that were watched from new. One cell, as of a total, says nothing.
     """
     for name, lost in seen.lost.items():
         usable_cells = len(lost) - int(lost.sum())
         for beyond, where in ((seen.below.get(name), "below"), (seen.above.get(name), "above")):
-            share = beyond.total() / max(usable_cells, 1) if beyond else 0.0
+            several = beyond.total() if beyond and beyond.total() > 1 else 0
+            share = several / max(usable_cells, 1)
             if share > _MANY and not (entry and where == "below" and name in entry.variables):
                 unit = getattr(schema[name], "unit", None)
                 declared = f"the declared unit, {unit}," if unit else "the unit of the bounds"
@@ -434,7 +440,8 @@ def _why(data: Any, name: str, variable: Variable, lost: np.ndarray) -> str:
     if not lost.any():
         return ""
     if (written_there := written(data, name, lost)) is None:
-        return "not known: the cells cannot be seen again"
+        table = "pd.read_sql(query, connection)" if isinstance(data, SqlQuery) else "the table itself"
+        return f"not known, as the cells cannot be seen again: check {table}"
     reasons: dict[str, Counter[str]] = {}
     typed = isinstance(data, str | Path) and Path(data).suffix.lower() in FORMATS
     for cell in written_there:

@@ -325,7 +325,11 @@ _USING = (
         ),
         option("--periods", type=int, default=12, help="of one horizon; default: %(default)s"),
         option("--age", default="age", metavar="COLUMN", help="of ages; default: %(default)s"),
-        option("--units", metavar="COLUMN", help="how many units a row stands for; default: one"),
+        option(
+            "--units",
+            metavar="COLUMN",
+            help="how many units a row stands for; default: one. 1.200 is 1.2 without --thousands .",
+        ),
         option("--level", type=float, default=0.95, help="of limits; default: %(default)s"),
         option("--clip", action="store_true", help="move values to their public bounds"),
         option("--out", type=Path, help="write the numbers to this new .csv file, too"),

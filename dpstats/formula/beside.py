@@ -197,11 +197,9 @@ class Subset:
 
         A row that lacks one is outside. What is then used of a row is moved into the bounds, as of any other.
         """
-        read = {name: np.asarray(cells[name]) for name in self.variables}
-        numbers = {name: values.astype(np.float64, copy=False) for name, values in read.items()}
         with np.errstate(all="ignore"):
-            inside = np.asarray(self._holds.values(numbers) > 0.5)
-        return inside & np.all([usable(values, schema[name]) for name, values in read.items()], axis=0)
+            inside = np.asarray(self._holds.values(cells) > 0.5)
+        return inside & np.all([usable(cells[name], schema[name]) for name in self.variables], axis=0)
 
 
 def read_subset(text: Any, schema: Schema) -> Subset:

@@ -18,7 +18,9 @@ from scipy import special
 from dpstats._arguments import Axes, among, axes, count, number, numbers, shown, truth, warn
 from dpstats._private import forgetful
 from dpstats.errors import SpecificationError
+from dpstats.families.links import IDENTITY
 from dpstats.families.quantiles import even_shares
+from dpstats.formula.newdata import RowError
 from dpstats.results import survival_quantities as quantities
 from dpstats.results.document import NOT_ESTIMABLE, Document, Result, limit_columns, point_columns
 from dpstats.results.intervals import critical, refuse_alpha, standard_errors
@@ -279,8 +281,13 @@ def fleet_of(record: Record, units: NewData | None, age: str, number_of: str | N
     if number_of is not None:
         each = _column(at.frame, "units", number_of, "numbers of units")
         if not ((each == np.round(each)) & (each >= 0)).all():
-            raise SpecificationError(f"fleet: {number_of} must be whole numbers of units, not negative")
-    return Fleet(at, quantities.check_times(ages.tolist(), f"fleet: {age}", link=record.link), each)
+            raise SpecificationError(
+                f"fleet: {number_of} must be whole numbers of units, not negative; a point stands before "
+                "decimals, so that 1.200 is 1.2, unless thousands='.' (--thousands .) reads the file"
+            )
+    if record.link is not IDENTITY and (ages < 0).any():
+        raise RowError("fleet", int(np.argmax(ages < 0)), f": {age} must be a time of at least 0")
+    return Fleet(at, ages, each)
 
 
 def _column(frame: pd.DataFrame, argument: str, name: str, what: str) -> np.ndarray:

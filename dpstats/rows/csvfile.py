@@ -86,6 +86,11 @@ def names_in(line: bytes, sep: str, encoding: str) -> list[str]:
             "save it with the line ends of Linux or Windows"
         )
     why = ""
+    if re.fullmatch(rb"(\xef\xbb\xbf)?sep=.", line):
+        raise Unreadable(
+            "its first line tells Excel, by sep=, what separates the fields; take that line out, and say it "
+            "with dps.read_csv(path, sep=';') (--sep)"
+        )
     try:
         names = [name.strip() for name in fields(line.decode(encoding), sep)]
     except ValueError:

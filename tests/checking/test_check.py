@@ -1,6 +1,7 @@
 """The data holder's check counts as a fit reads, says why, and says that it is not private."""
 
 import decimal
+import sqlite3
 import unicodedata
 from pathlib import Path
 from typing import Any
@@ -148,6 +149,17 @@ def test_with_a_formula_an_open_end_is_no_loss_and_swapped_ends_are() -> None:
     assert dps.check({**ENDS, "a": [1] * 4}, {**VISITS, "a": dps.count(3)}, BETWEEN).frame.shape[0] == 2
 
 
+def test_an_open_end_is_no_loss_beside_a_missing_covariate() -> None:
+    data = {
+        "lower": [100.0, 300.0, None, 5.0],
+        "upper": [None, None, None, "x"],
+        "heat": [40.0, None, None, None],
+    }
+    found = dps.check(data, {**VISITS, "heat": dps.bounded(0, 99)}, BETWEEN.replace("1", "heat"))
+    assert found.frame.set_index("variable")["unusable"].to_dict() == {"lower": 1, "upper": 2, "heat": 3}
+    assert found.unusable_rows == 3
+
+
 @pytest.mark.parametrize("make", [pd.DataFrame, pa.table])
 def test_an_infinite_number_is_as_unusable_as_a_fit_has_it(make: Any) -> None:
     data = make({"lower": [100.0, np.inf, -np.inf, 5.0], "upper": [np.inf, 2000.0, 300.0, 10.0]})
@@ -193,7 +205,25 @@ def test_what_is_shown_is_marked() -> None:
 def test_a_generator_has_counts_without_reasons() -> None:
     found = dps.check((pd.DataFrame(COLUMNS) for _ in range(1)), SCHEMA).frame.set_index("variable")
     assert found["unusable"].to_dict() == {name: counts[0] for name, counts in COUNTS.items()}
-    assert set(found["why"]) == {"not known: the cells cannot be seen again"}
+    assert set(found["why"]) == {"not known, as the cells cannot be seen again: check the table itself"}
+
+
+def test_of_a_query_the_remedy_is_the_frame_of_the_same_query() -> None:
+    connection = sqlite3.connect(":memory:")
+    pd.DataFrame({"x": [1.5, "2,4 Nm"]}, dtype=object).to_sql("rows", connection, index=False)
+    schema = dps.Schema(x=dps.bounded(0, 5))
+    (why,) = dps.check(dps.read_sql("select * from rows", connection), schema).frame["why"]
+    assert why.endswith("cannot be seen again: check pd.read_sql(query, connection)")
+    (why,) = dps.check(pd.read_sql("select * from rows", connection), schema).frame["why"]
+    assert "a number with a sign or unit" in why
+
+
+def test_one_cell_beyond_says_nothing_of_the_unit() -> None:
+    schema = dps.Schema(x=dps.bounded(0, 5))
+    rows = ["a", "b", "c", 900.0]  # the last is a total
+    assert "is the unit of the bounds" not in str(dps.check({"x": rows}, schema))
+    said = " ".join(str(dps.check({"x": [*rows, 901.0]}, schema)).split())
+    assert "100 % of x lie above its bounds" in said
 
 
 def test_cells_of_other_types_and_good_data() -> None:

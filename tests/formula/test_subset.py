@@ -173,11 +173,6 @@ def test_cells_are_compared_as_they_were_written_and_then_moved_into_their_bound
         assert set(found.exog[found.ok, -1]) <= set(np.clip(BEYOND["temp"], 10, 50)), subset
 
 
-def test_small_integers_are_compared_as_numbers() -> None:
-    frame = pd.DataFrame({"cost": [5.0], "load": [0.5], "visits": np.array([40], dtype=np.int8)})
-    assert weighs("visits * visits == 1600", frame).all()
-
-
 CODED = {  # codes and zeros that lie below the declared bounds, which a condition leaves out as in R
     "codes": (
         lambda data, **more: dps.logit("good ~ torque", data, TORQUES, **more).fit(BUDGET),

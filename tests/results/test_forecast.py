@@ -218,7 +218,9 @@ def test_plots_show_the_numbers_of_the_table() -> None:
         ({"horizon": 5, "level": 0.05}, "alpha"),
         ({"horizon": 5, "units": "temperature", "fleet": FLEET.assign(temperature=170.5)}, "whole numbers"),
         ({"horizon": 5, "units": "n", "fleet": FLEET.assign(n=-1.0)}, "whole numbers of units, not negative"),
-        ({"horizon": 5, "fleet": FLEET.assign(age=-1.0)}, "age needs finite times of at least 0"),
+        ({"horizon": 5, "fleet": FLEET.assign(age=-1.0)}, "fleet row 0: age must be a time of at least 0"),
+        ({"horizon": 5, "fleet": pd.concat([FLEET, FLEET.assign(age=-1.0)])}, f"fleet row {len(FLEET)}: age"),
+        ({"horizon": 5, "units": "n", "fleet": FLEET.assign(n="1.200")}, "1.200 is 1.2, unless thousands"),
         (
             {"horizon": 5, "fleet": FLEET.assign(age=np.inf)},
             "age must be ages, in the unit of .*, and finite",

@@ -307,6 +307,11 @@ BAD_HEADERS = [
     ("d.csv", b"", "it is empty; its first line must name"),
     ("d.csv.gz", gzip.compress(b""), "it is empty"),
     ("d.csv", b"\n" + TABLE, "first line is blank; take out"),
+    (
+        "d.csv",
+        b"sep=;\r\n" + TABLE,
+        r"tells Excel, by sep=, what .*; take that line out, .*\(path, sep=';'\)",
+    ),
     ("d.csv", b" ,\t\r\n" + TABLE, "line is blank"),
     ("d.csv", TABLE.replace(b"\n", b"\r"), "carriage returns .* save it with the line ends of"),
     ("d.csv", TABLE.replace(b"\n", b"\r\n").replace(b"x", b"x\r"), "carriage returns"),
