@@ -1,6 +1,7 @@
 """Sums by workers: the bits of one process, whatever dies, and nothing of a row in what is said of it."""
 
 import io
+import math
 import os
 import pickle
 import re
@@ -30,6 +31,7 @@ from dpstats.running import Running
 from dpstats.testing import NoNoise, Recording, SeededNoise, noise
 from tests.made import under
 from tests.rows.test_parts import DESIGN, PUBLIC, SCHEMA, TABLE, N, changed, rows_of, stream
+from tests.silent import silence
 
 MATRIX = dict(
     center=np.zeros(4), scale=np.ones(4), y_center=0.0, y_scale=1.0, log=False, radius=2.0, limit=3.0
@@ -100,6 +102,14 @@ class Brought:
 
     def mapped(self, answer):
         return [(place, answer(self._pieces[place])) for place in self._places]
+
+
+def test_a_worker_says_nothing_of_what_floats_cannot_hold(parts):
+    def minus_infinity(blocks):
+        return sum(float(np.log(0.0 * block.time).sum()) for block in blocks)
+
+    with silence():
+        assert Task(DESIGN, "made", minus_infinity, 1000)(parts[0]) == -math.inf
 
 
 def test_partitions_of_spark_are_added_once_each(parts):

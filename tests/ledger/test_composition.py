@@ -16,7 +16,7 @@ import dpstats as dps
 from benchmarks.ledger_composition import excess, random_ledger
 from dpstats._conversions import delta_of_mu
 from dpstats.budget import Budget
-from dpstats.budget.rules import Charge, by_pair, by_rho, by_square
+from dpstats.budget.rules import Charge, by_pair, by_rho, by_square, exact
 from dpstats.ledger import Report, report
 from dpstats.ledger.report import PooledCharges, hockey_stick, losses
 
@@ -121,6 +121,14 @@ def test_one_charge_of_each_kind_promises_what_it_promised() -> None:
     assert PooledCharges.of([Charge(dps.zcdp(1))]).to_gdp() is None
 
 
+@pytest.mark.parametrize("other", [dps.gdp(1), dps.zcdp(1)], ids=str)
+def test_a_sum_that_no_float_holds_is_rounded_up(other: Budget) -> None:
+    """A response to so large an epsilon tells the truth, so that the two epsilons add up."""
+    for epsilon in (1e15, 1e16, 1e17):
+        found = PooledCharges.of([Charge(dps.pure(epsilon)), Charge(other)]).epsilon(1e-6)
+        assert Fraction(found) >= Fraction(epsilon) + Fraction(other.to_approx(1e-6).epsilon * (1 - 1e-9))
+
+
 @settings(deadline=None, max_examples=60)
 @given(st.lists(st.floats(1e-3, 3), min_size=1, max_size=8), st.floats(0.01, 3), st.floats(-8, 8))
 def test_losses_are_those_of_responses(epsilons: list[float], mu: float, total: float) -> None:
@@ -161,6 +169,23 @@ def test_epsilon_grows_with_charges_and_falls_with_delta(charges: list[Charge], 
     assert all(less <= more * (1 + 1e-9) + 1e-12 for less, more in zip(before, curve, strict=True))
     order.shuffle(charges)
     assert PooledCharges.of(charges) == whole
+
+
+@settings(deadline=None, max_examples=50)
+@given(CHARGES)
+def test_each_notion_adds_up_or_is_none_where_a_charge_lacks_it(
+    charges: list[Charge],
+) -> None:
+    whole, promises = PooledCharges.of(charges), [charge.promise for charge in charges]
+    for told, parts, power in (
+        (whole.to_pure(), [promise.epsilon for promise in promises], 1),
+        (whole.to_zcdp(), [promise.rho for promise in promises], 1),
+        (whole.to_gdp(), [promise.square for promise in promises], 2),
+    ):
+        if None in parts:
+            assert told is None
+        else:
+            assert sum(parts) <= exact(told.amount) ** power <= sum(parts) * (1 + Fraction(1, 10**14))
 
 
 def test_many_different_charges_are_pooled_upwards_and_stay_near() -> None:
