@@ -197,12 +197,12 @@ def test_many_different_charges_are_pooled_upwards_and_stay_near() -> None:
     assert limit * 0.99 < total.epsilon(1e-6) < limit * 1.02
 
 
-@pytest.mark.parametrize("delta", [1e-3, 1e-6])
+@pytest.mark.parametrize(("delta", "least"), [(1e-3, 0.1), (1e-6, 0.1), (1e-6, 1.5)])
 def test_pooled_charges_amount_to_no_less_than_each_for_itself(
-    delta: float, monkeypatch: pytest.MonkeyPatch
+    delta: float, least: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Of a few more epsilons than are kept apart."""
-    steps = np.linspace(math.log(0.1), math.log(0.2), report._KINDS + 6)
+    steps = np.linspace(math.log(least), math.log(2 * least), report._KINDS + 6)
     charges = PooledCharges.of(Charge(dps.pure(math.exp(step))) for step in steps)
     pooled = charges.epsilon(delta)
     monkeypatch.setattr(report, "_KINDS", len(steps))

@@ -106,6 +106,30 @@ MUTANTS = (
         (NOISE, "* (1 + 2.0**-46)", "* 0.95"),
     ),
     planted(
+        "noise of the largest coordinate falls on one end of its range less often",
+        "privacy/test_sampler_paths.py::test_a_vector_in_a_cube_has_its_law[1-4]",
+        (
+            KNORM,
+            "return [randbelow(2 * k + 1) - k for _ in range(m)]",
+            "return [randbelow(2 * k) - k for _ in range(m)]",
+        ),
+    ),
+    planted(
+        "a geometric number without what is whole of it",
+        "privacy/test_sampler_paths.py::test_a_geometric_number_has_its_law[2-3]",
+        (KNORM, "return (rest + bottom * whole) // top", "return rest // top"),
+    ),
+    planted(
+        "a size below the least is kept for noise of a ball",
+        "privacy/test_sampler_paths.py::test_a_vector_in_a_ball_has_its_law[spherical-2]",
+        (KNORM, "if size < _LEAST or not all(", "if not all("),
+    ),
+    planted(
+        "the rounding of a vector is paid for as that of one with fewer coordinates",
+        "privacy/test_sampler_paths.py::test_rounding_is_paid_for_by_the_least_integer_that_holds_it[spherical]",
+        (KNORM, "math.isqrt(m - _BALL[law] - 1) + 1", "math.isqrt(m - _BALL[law] - 2) + 1"),
+    ),
+    planted(
         "a seed of one byte (AMP's reference code)",
         "privacy/test_seeds.py::test_noise_does_not_come_again",
         (

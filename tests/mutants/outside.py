@@ -8,6 +8,33 @@ LAW, MESSAGE, TOTALS = "contributors/law.py", "contributors/message.py", "contri
 
 MUTANTS = (
     planted(
+        "charges without a mu amount to that of the others",
+        "ledger/test_composition.py::test_each_notion_adds_up_or_is_none_where_a_charge_lacks_it",
+        (
+            "ledger/report.py",
+            "if self.delta or self.rho or not square",
+            "if self.delta and self.rho or not square",
+        ),
+    ),
+    planted(
+        "many epsilons above 1 are pooled downwards",
+        "ledger/test_composition.py::test_pooled_charges_amount_to_no_less_than_each_for_itself",
+        (
+            "ledger/report.py",
+            "math.ceil(math.log(epsilon) * 200) / 200)",
+            "math.ceil(math.log(epsilon) * 200) / 202)",
+        ),
+    ),
+    planted(
+        "a sum of epsilons that no float holds is rounded down",
+        "ledger/test_composition.py::test_a_sum_that_no_float_holds_is_rounded_up[mu = 1 (GDP)]",
+        (
+            "ledger/report.py",
+            "(pure + convert.epsilon_of_mu(mu, left)) * (1 + 1e-15)",
+            "(pure + convert.epsilon_of_mu(mu, left)) / (1 + 1e-15)",
+        ),
+    ),
+    planted(
         "a refund in a file of an earlier format is no damage",
         "ledger/test_durability.py::test_a_refund_in_a_ledger_of_an_earlier_format_is_damage",
         (STORE, 'to_text(spent) == after and "-" not in cost', "to_text(spent) == after"),

@@ -190,6 +190,16 @@ MUTANTS = (
         ("_private.py", "            clear_frames(one.__traceback__)\n", ""),
     ),
     planted(
+        "an error keeps data in the frames of one of two that led to it",
+        "rows/test_protected.py::test_no_error_that_led_to_another_keeps_what_its_frames_held",
+        ("_private.py", "            left += [one.__cause__", "            left = [one.__cause__"),
+    ),
+    planted(
+        "a worker warns of what floats cannot hold, as rows have it",
+        "curator/test_engines.py::test_a_worker_says_nothing_of_what_floats_cannot_hold",
+        ("curator/partial.py", '            with np.errstate(all="ignore"):\n', "            if True:\n"),
+    ),
+    planted(
         "an underflow is an error where the caller says so, and the fit that was paid for is lost",
         "privacy/test_every_charge.py::test_what_was_paid_for_is_given_whatever_the_caller_has_numpy_do",
         (

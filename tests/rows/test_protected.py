@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 import dpstats as dps
-from dpstats._private import protected
+from dpstats._private import forgetting, protected
 from dpstats.errors import DataError
 from dpstats.rows import open_rows, shared
 from dpstats.rows.encode import Encoder
@@ -208,6 +208,35 @@ def test_no_frame_keeps_the_data_of_a_model_that_is_refused(model, mistake):
         maker(model)(**given | MISTAKES[mistake](data))
     del given
     assert {name for name, _ in inside(caught.value)} <= {"make"}
+
+
+def test_no_error_that_led_to_another_keeps_what_its_frames_held():
+    """Neither the cause of an error, nor what was handled meanwhile, nor one of a group."""
+
+    def failed(kind):
+        def fail():
+            kept = SECRET
+            raise kind(len(kept))
+
+        try:
+            fail()
+        except kind as error:
+            return error
+
+    @forgetting
+    def make():
+        group = ExceptionGroup("two", [failed(KeyError), failed(IndexError)])
+        try:
+            raise failed(OSError)
+        except OSError:
+            raise group from failed(LookupError)
+
+    with pytest.raises(ExceptionGroup) as caught:
+        make()
+    group = caught.value
+    for error in (group.__cause__, group.__context__, *group.exceptions):
+        *_, (frame, _) = walk_tb(error.__traceback__)
+        assert frame.f_code.co_name == "fail" and "kept" not in frame.f_locals
 
 
 def test_what_the_caller_handles_is_the_callers():
