@@ -8,7 +8,7 @@ import re
 import secrets
 import shutil
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -79,7 +79,16 @@ class Stored(ABC):
         True
         """
         check_format(described(content, cls._called).get("format"), cls._format, cls._called)
-        return restored(cls._built, cls.to_dict, content, cls._edited)
+        try:
+            made = cls._built(content)
+            same = made.to_dict() == dict(content)
+        except SpecificationError:
+            raise
+        except Exception:
+            same = False
+        if not same:
+            raise SpecificationError(cls._edited)
+        return made
 
     def save(self, path: str | Path, overwrite: bool = False) -> None:
         """Write a file of JSON, exact to the last bit. It holds no private value and may be shared.
@@ -279,32 +288,6 @@ def described(content: object, what: str) -> Mapping[str, Any]:
     if not isinstance(content, Mapping):
         raise SpecificationError(f"{what} is made from a dict, as to_dict() gives it, not {shown(content)}")
     return content
-
-
-def restored(
-    build: Callable[[Mapping[str, Any]], T],
-    describe: Callable[[T], Mapping[str, Any]],
-    content: Mapping[str, Any],
-    refusal: str,
-) -> T:
-    """What `content` describes; `build` converts each value to its type.
-
-    Raises
-    ------
-    SpecificationError
-        As `build` does; and with `refusal`, if it fails in another way, or if what it made is described
-        otherwise: then something was lacking, superfluous or of another type.
-    """
-    try:
-        made = build(content)
-        same = describe(made) == dict(content)
-    except SpecificationError:
-        raise
-    except Exception:
-        same = False
-    if not same:
-        raise SpecificationError(refusal)
-    return made
 
 
 def text(value: Any) -> str | None:

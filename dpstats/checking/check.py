@@ -38,23 +38,19 @@ from dpstats.schema.variables import MOST_ROWS
 def written(data: Any, name: str, where: np.ndarray) -> list[Any] | None:
     """The cells of a column at some of its rows; None where they cannot be seen again, as of a generator."""
     try:
-        return _column(data, name, where)
+        if isinstance(data, str | os.PathLike):
+            files = data_files(Path(data))
+            if lines := [found for path in files if (found := in_lines(path))]:
+                return _of_csv(lines, name, where)
+            read = FORMATS[kind_of(files[0])].frame
+            data = pd.concat([read(path, columns=[name]) for path in files], ignore_index=True)
+        if isinstance(data, CsvFile):
+            return _of_csv([data], name, where)
+        if hasattr(data, "__arrow_c_stream__") and not isinstance(data, pd.DataFrame):
+            data = {name: pa.table(data)[name].to_pylist()}
+        return list(pd.Series(data[name], dtype=object)[where]) if hasattr(data, "keys") else None
     except Exception:  # a table that a fit can read, and pandas cannot: counts are there all the same
         return None
-
-
-def _column(data: Any, name: str, where: np.ndarray) -> list[Any] | None:
-    if isinstance(data, str | os.PathLike):
-        files = data_files(Path(data))
-        if lines := [found for path in files if (found := in_lines(path))]:
-            return _of_csv(lines, name, where)
-        read = FORMATS[kind_of(files[0])].frame
-        data = pd.concat([read(path, columns=[name]) for path in files], ignore_index=True)
-    if isinstance(data, CsvFile):
-        return _of_csv([data], name, where)
-    if hasattr(data, "__arrow_c_stream__") and not isinstance(data, pd.DataFrame):
-        data = {name: pa.table(data)[name].to_pylist()}
-    return list(pd.Series(data[name], dtype=object)[where]) if hasattr(data, "keys") else None
 
 
 class _Line(NamedTuple):
@@ -191,7 +187,7 @@ def check(data: Any, schema: Schema, formula: str | None = None) -> "DataCheck":
     design = None if formula is None else build_design(formula, schema)
     read = {name: schema[name] for name in (design.variables if design else schema)}
     seen = _seen(data, schema, read, design)
-    entry = getattr(design and design.response, "entry", None)
+    entry = None if design is None else design.response.entry
     total = {name: (seen.below[name].total(), seen.above[name].total()) for name in read}
     records = [
         {

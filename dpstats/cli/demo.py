@@ -37,7 +37,6 @@ def run(options: argparse.Namespace) -> None:
         columns = predicted(fit, pd.DataFrame([new]), "quantile", 0.1)
         days, low, high = (float(column[0]) for column in columns.values())
         print(f"  {words:36}{days:8,.0f}  [{low:,.0f}, {high:,.0f}]")
-    first = ("dpstats demo --out demo.fit.json", "keep the fit in a file")
-    if options.out:
-        first = (f"dpstats show {options.out}", "this table again, at no cost")
-    print(NEXT.format(*first))
+    keep = ("dpstats demo --out demo.fit.json", "keep the fit in a file")
+    again = (f"dpstats show {options.out}", "this table again, at no cost")
+    print(NEXT.format(*(again if options.out else keep)))

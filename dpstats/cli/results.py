@@ -205,10 +205,9 @@ def _words(options: argparse.Namespace) -> dict[str, Any]:
             }
         elif name == "points":
             found[name] = load(Path(text))
-        elif "," in text and "=" not in text:
-            found[name] = [_value(part) for part in text.split(",")]
         else:
-            found[name] = _value(text)
+            several = "," in text and "=" not in text
+            found[name] = [_value(part) for part in text.split(",")] if several else _value(text)
     return found
 
 

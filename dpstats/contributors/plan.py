@@ -59,7 +59,15 @@ def _check(plan: "Plan") -> None:
         raise SpecificationError("compat must be None, or 'paper' with method='input'")
     if not isinstance(plan.ball, float) or not 0 < plan.ball < math.inf:
         raise SpecificationError(f"ball must be a positive number, got {shown(plan.ball)}")
-    _check_budget(plan.budget, plan.method, plan.compat, count)
+    budget = as_budget("budget", plan.budget)
+    if budget.pure:
+        raise BudgetError("contributors add Gaussian noise, without pure epsilon; give zcdp, gdp or approx")
+    if plan.method == "input" and not isinstance(budget, Approx):
+        raise BudgetError("method='input' is proved for an (epsilon, delta); give approx(epsilon, delta)")
+    if (delta := delta_of(budget)) is not None and delta > 1 / count and not plan.compat:
+        raise BudgetError(
+            f"delta = {delta:g} must not exceed 1/n = {1 / count:g}, or one contributor in n may leak whole"
+        )
     response = plan.design.response  # a formula or schema that is none is refused here
     if plan.schema.privacy_unit.column:
         raise SpecificationError(
@@ -67,18 +75,6 @@ def _check(plan: "Plan") -> None:
         )
     if not isinstance(response, NumericResponse):
         raise FormulaError("contributions need a number or a flag left of ~, not a time to failure")
-
-
-def _check_budget(budget: object, method: str, compat: str | None, count: int) -> None:
-    budget = as_budget("budget", budget)
-    if budget.pure:
-        raise BudgetError("contributors add Gaussian noise, without pure epsilon; give zcdp, gdp or approx")
-    if method == "input" and not isinstance(budget, Approx):
-        raise BudgetError("method='input' is proved for an (epsilon, delta); give approx(epsilon, delta)")
-    if (delta := delta_of(budget)) is not None and delta > 1 / count and not compat:
-        raise BudgetError(
-            f"delta = {delta:g} must not exceed 1/n = {1 / count:g}, or one contributor in n may leak whole"
-        )
 
 
 # Two machines may compute the last bits of a number in other ways.

@@ -138,10 +138,7 @@ class Account:
 
     def _check_parts(self) -> None:
         """Refuse a budget of which no part could be drawn, before it is charged."""
-        if self.pure:
-            name, least = "epsilon", PARTS * LEAST
-        else:
-            name, least = "mu", PARTS * LEAST_MU
+        name, least = ("epsilon", PARTS * LEAST) if self.pure else ("mu", PARTS * LEAST_MU)
         amount = measure(self._budget)
         if amount < least:
             raise BudgetError(

@@ -319,9 +319,7 @@ def sums_of_values(scale: RowScale) -> list[np.ndarray]:
 
 def unstretched(moments: np.ndarray, radius: float, scale: RowScale) -> np.ndarray:
     """Second moments of rows, raised so that whitening by them stretches no column of rare values."""
-    least = (scale.ends[1] / (STRETCH * radius)) ** 2
-    if scale.constant:
-        least = np.append(0.0, least)
+    least = np.append([0.0] * scale.constant, (scale.ends[1] / (STRETCH * radius)) ** 2)
     return moments + np.diag(np.maximum(0.0, least - np.diag(moments)))
 
 

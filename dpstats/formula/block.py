@@ -15,7 +15,7 @@ import numpy as np
 from dpstats.errors import FormulaError
 from dpstats.formula.beside import Offset, Subset, Weights
 from dpstats.formula.expressions import ANYWHERE, clip_into
-from dpstats.formula.factors import CategoricalFactor, Factor, NumericFactor, PolynomialFactor, SplineFactor
+from dpstats.formula.factors import CategoricalFactor, Factor, NumericFactor
 from dpstats.formula.layout import Atom, Columns
 from dpstats.formula.response import Ends, Response
 from dpstats.formula.strata import Axis, Strata
@@ -266,26 +266,15 @@ class Filler(Columns):
             elif isinstance(factor, NumericFactor) and factor.variable is not None:
                 values[code, 0] = leaves[factor.variable]
             else:
-                self._compute(factor, leaves, exog, ok, values, clip)
+                for index, computed in enumerate(factor.columns(leaves)):
+                    home = self._homes[1].get((factor.code, index))
+                    out = np.empty(len(exog)) if home is None else exog[:, home]
+                    clip_into(computed, factor.bounds[index] if clip else ANYWHERE, ok, out)
+                    values[factor.code, index] = out
         in_place = {column for homes in self._homes for column in homes.values()}
         for column, product in enumerate(self._columns):
             if column not in in_place:
                 _multiply(product, values, codes, exog[:, column])
-
-    def _compute(
-        self,
-        factor: NumericFactor | SplineFactor | PolynomialFactor,
-        leaves: Mapping[str, np.ndarray],
-        exog: np.ndarray,
-        ok: np.ndarray,
-        values: dict[tuple[str, int], np.ndarray],
-        clip: bool,
-    ) -> None:
-        for index, computed in enumerate(factor.columns(leaves)):
-            home = self._homes[1].get((factor.code, index))
-            out = np.empty(len(exog)) if home is None else exog[:, home]
-            clip_into(computed, factor.bounds[index] if clip else ANYWHERE, ok, out)
-            values[factor.code, index] = out
 
 
 def _column(

@@ -319,7 +319,11 @@ def build_design(
         If the formula cannot be read, names an undeclared variable, is not row-wise, or has no public bound;
         if weights may be negative, or the subset is no condition.
     """
-    _check_text(formula)
+    if not isinstance(formula, str) or ("~" not in formula and not is_line(formula)):  # a column, or a file
+        raise FormulaError(
+            f"a formula is a text such as 'y ~ x', not {untyped(formula)}; it comes first: dps.ols(formula, "
+            "data, schema)"
+        )
     schema = as_schema(schema)
     spelt = repr((*schema.items(), *schema.norms, schema.privacy_unit))
     asked = spelt, schema, formula, weights, subset, baseline, scales, middles
@@ -394,15 +398,6 @@ def _built(  # noqa: PLR0913 - what a design is built of
     )
     _check_repeated(design)
     return design
-
-
-def _check_text(formula: object) -> None:
-    """Refuse what is no formula."""
-    if not isinstance(formula, str) or ("~" not in formula and not is_line(formula)):  # a column, or a file
-        raise FormulaError(
-            f"a formula is a text such as 'y ~ x', not {untyped(formula)}; it comes first: dps.ols(formula, "
-            "data, schema)"
-        )
 
 
 def _products(terms: grammar.Terms, schema: Schema, formula: str, baseline: bool) -> MiddledProducts:

@@ -202,10 +202,11 @@ class CategoricalFactor:
 
     def codes(self, leaves: Mapping[str, np.ndarray]) -> np.ndarray:
         """The code of each row of a block; -1 where the level is missing."""
-        if self.expression is None:
-            codes = leaves[str(self.variable)].astype(np.intp)
-        else:
-            codes = np.searchsorted(self.breaks, self.expression.values(leaves), side="right")
+        codes = (
+            leaves[str(self.variable)].astype(np.intp)
+            if self.expression is None
+            else np.searchsorted(self.breaks, self.expression.values(leaves), side="right")
+        )
         return codes if self.order is None else np.append(np.argsort(self.order), -1)[codes]
 
     def columns(self, leaves: Mapping[str, np.ndarray]) -> list[np.ndarray]:

@@ -332,7 +332,12 @@ def _call(tree: ast.Call, schema: Schema, text: str) -> Expression:
         sides = read_number(given.tree("x1"), schema), read_number(given.tree("x2"), schema)
         return Apply(MINIMUM if name == "minimum" else MAXIMUM, sides, text)
     if name == "clip":
-        return _clip(tree, schema, text)
+        given = Arguments(tree, "x", "a_min", "a_max")
+        lower, upper = number(given.tree("a_min")), number(given.tree("a_max"))
+        if lower >= upper:
+            raise refuse(tree, "has limits that are reversed; the lower one stands first")
+        raised = Apply(MAXIMUM, (read_number(given.tree("x"), schema), _constant(lower)), text)
+        return Apply(MINIMUM, (raised, _constant(upper)), text)
     if name in ("center", "scale", "standardize"):
         return _standardize(tree, name, schema, text)
     if other := _INSTEAD.get(name):
@@ -360,15 +365,6 @@ def _check_celsius(of: Expression, schema: Schema) -> None:
 
 def _constant(value: float) -> Constant:
     return Constant(value, f"{value:g}")
-
-
-def _clip(tree: ast.Call, schema: Schema, text: str) -> Expression:
-    given = Arguments(tree, "x", "a_min", "a_max")
-    lower, upper = number(given.tree("a_min")), number(given.tree("a_max"))
-    if lower >= upper:
-        raise refuse(tree, "has limits that are reversed; the lower one stands first")
-    raised = Apply(MAXIMUM, (read_number(given.tree("x"), schema), _constant(lower)), text)
-    return Apply(MINIMUM, (raised, _constant(upper)), text)
 
 
 def _standardize(tree: ast.Call, name: str, schema: Schema, text: str) -> Expression:

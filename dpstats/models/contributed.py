@@ -72,10 +72,11 @@ def fit_logistic(name: str, design: Design, messages: Any, plan: Plan, reach: fl
     if not design.has_intercept or design.offset is not None:
         raise SpecificationError("logit from contributions needs an intercept and takes no offset()")
     totals = total(messages, plan)
-    if plan.method == "input":
-        fields = _of_input(plan, totals, 1 / (4 * a2), 0.0)
-    else:
-        fields = of_moments(design, linear_moments(totals, plan, 4 * a2), 0.0) | {"linear": None}
+    fields = (
+        _of_input(plan, totals, 1 / (4 * a2), 0.0)
+        if plan.method == "input"
+        else of_moments(design, linear_moments(totals, plan, 4 * a2), 0.0) | {"linear": None}
+    )
     fields["flags"] = (*fields["flags"], QUADRATIC)
     fields["settings"] = {"quadratic approximation, R": float(reach), "a2": round(a2, 6)}
     return GlmFit(dist="binomial", **_published(name, plan, totals), **fields)

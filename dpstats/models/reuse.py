@@ -221,12 +221,6 @@ def _found(kind: type[K], kept: _Kept) -> K | None:
         raise SpecificationError(f"{path} {UNREADABLE}")
     fit = kind.from_dict(content["fit"])
     assert isinstance(fit, kind)
-    _tell_of_reuse(kept)
-    return fit
-
-
-def _tell_of_reuse(kept: _Kept) -> None:
-    """Say that no budget was spent, and that nobody looked whether the values are still the same."""
     about = f"nothing was spent: this is what {kept.book.dataset!r} was charged for before"
     if kept.version:
         warn(f"{about}, of the version {kept.version!r} of the data")
@@ -235,6 +229,7 @@ def _tell_of_reuse(kept: _Kept) -> None:
             f"{about}. If values have changed since, leave out reuse=True; in Python a text in its place "
             "declares a version of the data"
         )
+    return fit
 
 
 def _warn_of_repeat(kept: _Kept) -> None:

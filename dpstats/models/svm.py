@@ -121,10 +121,11 @@ def fit_margin(  # noqa: PLR0913 - what a fit may be asked for
     how = _named(METHODS[method] + " as published" * bool(compat), budget)
 
     facts = pay(curator, design, budget, ledger, how, plan.costs, f"{model} {dist}")
-    if compat:
-        result = fit_published_minimum(curator, ball, loss, ridge, plan, tilted)
-    else:
-        result = fit_penalised(curator, ball, loss, ridge, plan, tilted, sides)
+    result = (
+        fit_published_minimum(curator, ball, loss, ridge, plan, tilted)
+        if compat
+        else fit_penalised(curator, ball, loss, ridge, plan, tilted, sides)
+    )
     return publish(
         kind,
         facts,

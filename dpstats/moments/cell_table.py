@@ -237,14 +237,8 @@ class CellTable:
         missing = cell in (-1, len(counts) - 1)
         of = slice(None) if missing else slice(-1)
         rows = self.weighing if missing else self.usable
-        return self._of_count(float(counts[cell]), rows, (root[cell], root[of].sum(axis=0)), level)
-
-    def _of_count(
-        self, count: float, rows: float, errors: tuple[np.ndarray, np.ndarray], level: float
-    ) -> NumberAndInterval:
-        """Share of rows, of noisy numbers both; errors are what each released number errs by in them."""
-        own, all_of = errors
-        p = min(max(count / rows, 0.0), 1.0)
+        own, all_of = root[cell], root[of].sum(axis=0)
+        p = min(max(float(counts[cell]) / rows, 0.0), 1.0)
         error = own - p * all_of
         private = float(error @ error)
         variance = rows * p * (1 - p) + private

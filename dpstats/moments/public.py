@@ -53,9 +53,6 @@ class PublicColumns:
                 f"public moments of {p} columns need more than {p + 1} rows that weigh, got {self.n}; "
                 "give more public rows, or fit without public="
             )
-        self._check_rank()
-
-    def _check_rank(self) -> None:
         squares = np.diag(self.xx)
         for name, square in zip(self.names, squares, strict=True):
             if not square > 0:
@@ -130,11 +127,6 @@ class PublicMoments(Stored):
             object.__setattr__(self, name, plain)
         for name, value in (("xx", self.xx), ("xy", self.xy)):
             object.__setattr__(self, name, frozen(numbers(name, value)))
-        self._check_form()
-        _ = self.columns  # checked as they are made
-        self._check_response()
-
-    def _check_form(self) -> None:
         p = len(self.names)
         if self.xx.shape != (p, p) or self.xy.shape != (p,):
             raise SpecificationError(
@@ -143,8 +135,7 @@ class PublicMoments(Stored):
             )
         if not np.isfinite(np.concatenate([self.xx.ravel(), self.xy, [self.yy]])).all():
             raise SpecificationError("public moments must be finite numbers")
-
-    def _check_response(self) -> None:
+        _ = self.columns  # checked as they are made
         if not self.yy > 0:
             raise silent("the response")
         share = float(self.xy @ np.linalg.solve(self.xx, self.xy)) / self.yy

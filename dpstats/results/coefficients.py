@@ -265,10 +265,11 @@ class Coefficients(Released):
         """Refuse to take exp of coefficients where that means nothing."""
         record = self.record
         if not self._ratio:
-            if record.link is IDENTITY:
-                own = f"{record.dist!r} models the {self._response} itself"
-            else:
-                own = f"exp of a coefficient means nothing under a link of {record.link.name}"
+            own = (
+                f"{record.dist!r} models the {self._response} itself"
+                if record.link is IDENTITY
+                else f"exp of a coefficient means nothing under a link of {record.link.name}"
+            )
             raise SpecificationError(
                 f"exponentiate=True needs a link of log, logit or cloglog, or a model of log time; {own}"
             )

@@ -491,9 +491,7 @@ def compare(
     found = Estimates(
         frame[["fit", *frames[0].columns.drop("fit")]], lambda: _document(fits, heads, exponentiate)
     )
-    if any(fit.record.not_private for fit in fits):
-        found = exposed(found)
-    return found
+    return exposed(found) if any(fit.record.not_private for fit in fits) else found
 
 
 def _document(fits: Sequence[Fit], heads: list[str], exponentiate: bool) -> Document:

@@ -192,9 +192,7 @@ class Forecast(Result):
 
     def _rows(self, what: str) -> Iterator[tuple[str, ...]]:
         """Cells of a table; `what` is ``"pred"``, for periods, or ``"cumulative"``."""
-        names = ["end", "expected", "se_parameters", "sd_count"]
-        if what == "cumulative":
-            names = ["end", what]
+        names = ["end", *([what] if what == "cumulative" else ["expected", "se_parameters", "sd_count"])]
         frame = self.frame
         known = np.isfinite(frame["se_parameters"].to_numpy())
         limits = frame[[f"{what}_low", f"{what}_high"]].to_numpy()

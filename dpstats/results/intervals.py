@@ -153,10 +153,11 @@ def errors_of_sums(gradient: np.ndarray, cov: np.ndarray, root: np.ndarray | Non
     lost = np.isinf(np.diagonal(cov))
     known = np.where(np.isinf(cov), 0.0, cov)
     least = rounding(gradient, known)
-    if root is None:
-        variance = np.maximum(np.einsum("mi,ij,mj->m", gradient, known, gradient), least)
-    else:
-        variance = np.sum((gradient @ root) ** 2, axis=1) + np.finfo(float).eps * least
+    variance = (
+        np.maximum(np.einsum("mi,ij,mj->m", gradient, known, gradient), least)
+        if root is None
+        else np.sum((gradient @ root) ** 2, axis=1) + np.finfo(float).eps * least
+    )
     return np.where((gradient[:, lost] != 0).any(axis=1), np.inf, np.sqrt(variance))
 
 
@@ -394,10 +395,13 @@ def limits(record: Record, level: float, joint: Joint = None) -> tuple[np.ndarra
 
 def p_values(record: Record) -> np.ndarray:
     """Return two-sided p-values, NaN where a coefficient is not estimable; shape (k,)."""
-    z = z_values(record)
-    if record.tails is None:
-        return np.asarray(2 * special.ndtr(-np.abs(z)))
-    return np.where(np.isnan(z), np.nan, record.tails.two_sided(record.params, record.cov))
+    return two_sided(z_values(record), record.tails, record.params, record.cov)
+
+
+def two_sided(z: np.ndarray, tails: Tails | None, effect: np.ndarray, cov: np.ndarray) -> np.ndarray:
+    """Return p-values of effects, normal or by the law of the noise, NaN where z is."""
+    normal = np.asarray(2 * special.ndtr(-np.abs(z)))
+    return normal if tails is None else np.where(np.isnan(z), np.nan, tails.two_sided(effect, cov))
 
 
 def criterion(record: Record, name: str) -> Estimate:

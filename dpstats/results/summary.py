@@ -291,10 +291,8 @@ def _beyond(record: Record) -> dict[str, str]:
         return {}
     response, entry = record.asked.response, " (later = no weight)"
     entries = response.entry.variables if response.entry else ()
-    if INSPECTIONS in record.released:
-        usual = " (beyond = kept)"
-    else:
-        usual = "" if MOVED.keys() <= record.settings.keys() else " (longer = censored)"
+    censored = " (longer = censored)" * (not MOVED.keys() <= record.settings.keys())
+    usual = " (beyond = kept)" if INSPECTIONS in record.released else censored
     return {name: entry if name in entries else usual for name in response.variables}
 
 
@@ -332,12 +330,10 @@ def short(record: Record, title: str) -> str:
     unit = record.unit  # of several rows, it says more than the neighbours, and both have no room
     neighbours = f"; neighbours {record.adjacency}" if unit == str(ROW) else ""
     privacy = f"Privacy: {record.budget}{neighbours}; unit {unit}"
-    estimates = [
+    estimates = (
         f"{name} {figures(value) if np.isfinite(se) or record.no_errors else NOT_ESTIMABLE}"
         for name, value, se in zip(record.names, record.params, bse(record), strict=True)
-    ]
-    if dead(record):
-        estimates = [NOTHING]
+    )
     codes = ", ".join(code for code, _ in record.flags)
     shared = record.charged_alpha
     more = "" if shared is None else f"; release and budget shared with alpha = {penalty_text(shared)}"
@@ -346,7 +342,7 @@ def short(record: Record, title: str) -> str:
         f"{heading(record, title)}: {record.formula}",
         f"{record.method}; {rows}",
         titled(privacy, record.not_private),
-        ", ".join(estimates),
+        NOTHING if dead(record) else ", ".join(estimates),
         "summary() for more" + more,
     )
     return "\n".join(textwrap.shorten(line, WIDTH, placeholder=" ...") for line in lines)

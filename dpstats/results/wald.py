@@ -34,7 +34,14 @@ from dpstats.results.document import (
     marked,
     point_columns,
 )
-from dpstats.results.intervals import Joint, half_widths, quotients, refuse_alpha, standard_errors
+from dpstats.results.intervals import (
+    Joint,
+    half_widths,
+    quotients,
+    refuse_alpha,
+    standard_errors,
+    two_sided,
+)
 from dpstats.results.newdata import NewData, points
 from dpstats.results.record import Record
 from dpstats.results.table import Column, Marked, Table, chi_square_text, figures, p_value, titled, z_value
@@ -230,10 +237,7 @@ def contrasts(record: Record, matrix: np.ndarray, value: np.ndarray, null: tuple
     cov = _cov_of(record, matrix)
     cov[np.diag_indices(len(sd))] = sd**2
     tails = _tails_of(record, matrix)
-    chance = np.asarray(2 * special.ndtr(-np.abs(z)))
-    if tails is not None:
-        chance = np.where(np.isnan(z), np.nan, tails.two_sided(effect, cov))
-    return ContrastTest(effect, sd, z, chance, null, cov, tails)
+    return ContrastTest(effect, sd, z, two_sided(z, tails, effect, cov), null, cov, tails)
 
 
 def _cov_of(record: Record, matrix: np.ndarray) -> np.ndarray:

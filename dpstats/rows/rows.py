@@ -316,9 +316,8 @@ class Rows(HoldsRows):
 
 def _coded(source: Source, encoder: Encoder, unit: Unit) -> dict[str, np.ndarray]:
     blocks = [encoder(batch) for batch in alike(source.batches(), unit.column, set())] or [encoder.nothing()]
-    if len(blocks) == 1:
-        columns = blocks[0]
-    else:  # column by column, lest all of them are there twice
+    columns = blocks[0]
+    if len(blocks) > 1:  # column by column, lest all of them are there twice
         columns = {name: np.concatenate([block.pop(name) for block in blocks]) for name in list(blocks[0])}
     if unit.column:
         columns[WEIGHS] = weighing(columns.pop(WEIGHS), columns, unit.max_rows)

@@ -333,10 +333,11 @@ class Schema(Mapping[str, Variable]):
         found, suffix = path_of("path", path), _suffix(path)
         if not truth("overwrite", overwrite) and found.exists():
             raise SchemaError(f"{path} exists; write overwrite=True to replace it")
-        if suffix == ".toml":
-            text = rewritten(found, self.to_dict(), lambda old: Schema(old).to_dict())
-        else:
-            text = json.dumps(self.to_dict(), indent=2)
+        text = (
+            rewritten(found, self.to_dict(), lambda old: Schema(old).to_dict())
+            if suffix == ".toml"
+            else json.dumps(self.to_dict(), indent=2)
+        )
         write_text(found, text, overwrite=True, suffix=suffix)
 
     def __or__(self, other: object) -> Schema:

@@ -233,10 +233,11 @@ def _piloted(
     own, limit = public is None and not weighted, NEARLY_ALL
     # public moments are no look at these rows: how many there are, and how they differ, all of them tell
     some = curator if public else some_rows(curator, plan.total, len(box.half))
-    if public:
-        place = public_coordinates(public, box, constant)
-    else:
-        place = Coordinates.of_scale(find_columns(some, plan.columns, box, False, constant))
+    place = (
+        public_coordinates(public, box, constant)
+        if public
+        else Coordinates.of_scale(find_columns(some, plan.columns, box, False, constant))
+    )
     for step, cost in enumerate(plan["pilots"], 1):
         if step == len(plan["pilots"]):
             place = with_reach(some, plan.cost("reach"), place, weighted)

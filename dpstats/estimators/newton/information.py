@@ -54,10 +54,8 @@ class Public:
 
 def usable(releases: Accumulator, whitening: np.ndarray, public: Public | None = None) -> Information:
     """Raise eigenvalues that the error could explain, less the noise that breaks what is public."""
-    matrix = releases.mean(whitening)
-    if public is not None:
-        matrix = public.nearest(matrix, whitening)
-    values, vectors = np.linalg.eigh(matrix)
+    mean = releases.mean(whitening)
+    values, vectors = np.linalg.eigh(mean if public is None else public.nearest(mean, whitening))
     sds = releases.sds(whitening, vectors)
     if public is None:
         return Information.of(values, vectors, sds)
