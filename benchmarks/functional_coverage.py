@@ -20,8 +20,8 @@ from tqdm import tqdm
 import dpstats as dps
 from dpstats.curator import Curator
 from dpstats.estimators.functional import fit_functional
-from dpstats.estimators.location_scale import SurvivalProblem
 from dpstats.estimators.published.functional import as_published
+from dpstats.estimators.row_scale import Box
 from dpstats.families import DISTS as FAMILIES
 from dpstats.formula import build_design
 from dpstats.rows import open_rows
@@ -47,7 +47,7 @@ def fits(cell: Cell, rep: int) -> dict[float, tuple[Array, Array, Array, Array]]
     design, dist = build_design(formula, cell.schema), FAMILIES[DISTS[cell.family]]
     bounds = np.vstack([design.bounds[1:], np.log(design.response.time_bounds)])
     box, rows = (
-        SurvivalProblem(dist.family, True, *bounds.T).box,
+        Box(*bounds.T),
         open_rows(data, cell.schema, design.variables),
     )
     found = {}

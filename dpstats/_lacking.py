@@ -123,7 +123,8 @@ def say_what_is_lacking(error: BaseException, function: Callable[..., Any]) -> N
     forgotten = [name for name in re.findall(r"'(\w+)'", listed) if name in _FORGOTTEN]
     unknown = re.search(r"^(.*)\(\) got an unexpected keyword argument '(\w+)'", str(error))
     many = re.search(r"^(.*)\(\) takes .*positional arguments? but", str(error))
-    if many and many[1] == function.__qualname__ and (named := _by_name(function)):
+    named = [one.name for one in signature(function).parameters.values() if one.kind is one.KEYWORD_ONLY]
+    if many and many[1] == function.__qualname__ and named:
         error.args = (f"{error}; the rest is given by name: {', '.join(f'{name}=' for name in named)}",)
     if many and function.__module__ == f"{__package__}.budget.making":
         error.args = (f"{error}; with a delta it is dps.approx(epsilon, delta)",)
@@ -134,11 +135,6 @@ def say_what_is_lacking(error: BaseException, function: Callable[..., Any]) -> N
         error.args = (
             f"{function.__name__}{str(error).removeprefix(unknown[1])}; {_instead(unknown[2], function)}",
         )
-
-
-def _by_name(function: Callable[..., Any]) -> list[str]:
-    """Arguments that are given by their name alone."""
-    return [one.name for one in signature(function).parameters.values() if one.kind is one.KEYWORD_ONLY]
 
 
 def _instead(name: str, function: Callable[..., Any]) -> str:

@@ -314,7 +314,13 @@ def _surv(tree: ast.Call, code: str, schema: Schema) -> SurvResponse | IntervalR
     time = _dated(given.tree("time"), code, schema)
     bounds = _room_of_time(time, schema)
     if kind == "left":
-        return _before(given, code, time, bounds, schema)
+        event = _indicator(given, schema)
+        if event is None or "entry" in given:
+            raise FormulaError(
+                f"{code!r}: type='left' is for failures that were seen or had happened before, without an "
+                "entry; write Surv(time, event, type='left')"
+            )
+        return IntervalResponse(code, bounds, time, time, event)
     entry = _read_time(given.tree("entry"), schema) if "entry" in given else None
     if kind == "counting" and entry is None:
         raise FormulaError(f"{code!r}: type='counting' needs an entry; write Surv(entry, time, event)")
@@ -373,19 +379,6 @@ def _between(tree: ast.Call, code: str, schema: Schema) -> IntervalResponse:
         )
     least = (lowest if lowest > 0 else high) if high > 0 else min(lowest, high)
     return IntervalResponse(code, (least, max(low, highest)), lower, upper)
-
-
-def _before(
-    given: Arguments, code: str, time: Expression, bounds: tuple[float, float], schema: Schema
-) -> IntervalResponse:
-    """Failures that were seen, or happened before."""
-    event = _indicator(given, schema)
-    if event is None or "entry" in given:
-        raise FormulaError(
-            f"{code!r}: type='left' is for failures that were seen or had happened before, without an entry; "
-            "write Surv(time, event, type='left')"
-        )
-    return IntervalResponse(code, bounds, time, time, event)
 
 
 def _dated(tree: ast.expr, code: str, schema: Schema) -> Expression:

@@ -51,11 +51,11 @@ def fit_linear(name: str, design: Design, alpha: float, messages: Any, plan: Pla
     if alpha and plan.method == "input":
         raise SpecificationError("method='input' has a ridge of its own; use ols, or method='statistics'")
     totals = total(messages, plan)
-    if plan.method == "input":
-        middle, half = plan.response
-        fields = _of_input(plan, totals, half, middle)
-    else:
-        fields = of_moments(design, linear_moments(totals, plan), alpha)
+    fields = (
+        _of_input(plan, totals, *plan.response[::-1])
+        if plan.method == "input"
+        else of_moments(design, linear_moments(totals, plan), alpha)
+    )
     return LinearFit(dist="gaussian", alpha=alpha, **_published(name, plan, totals), **fields)
 
 

@@ -208,6 +208,11 @@ def problem_of(design: Design, family: GlmFamily, model: str) -> Problem:
         )
     first = int(design.has_intercept)
     lower, upper = design.bounds[first:].T
+    referred = tuple(  # columns of levels beside a reference level whose rows have 0 in all of them
+        start + np.arange(levels.shape[1])
+        for start, levels in design.categories
+        if np.isin(levels, (0.0, 1.0)).all() and not levels.any(axis=1).all()
+    )
     return Problem(
         family,
         lower,
@@ -216,7 +221,7 @@ def problem_of(design: Design, family: GlmFamily, model: str) -> Problem:
         design.offset_bounds,
         design.has_intercept,
         coded=_coded(design)[first:],
-        categories=_referred(design) if first else (),
+        categories=referred if first else (),
         likely=design.likely[first:],
         alike=design.alike(),
         crossed=design.crossed() if first else (),
@@ -231,15 +236,6 @@ def _coded(design: Design) -> np.ndarray:
     for first, levels in design.categories:
         coded[first : first + levels.shape[1]] = np.isin(levels, (0.0, 1.0)).all()
     return coded
-
-
-def _referred(design: Design) -> tuple[np.ndarray, ...]:
-    """Columns of levels beside a reference level whose rows have 0 in all of them."""
-    return tuple(
-        first + np.arange(levels.shape[1])
-        for first, levels in design.categories
-        if np.isin(levels, (0.0, 1.0)).all() and not levels.any(axis=1).all()
-    )
 
 
 def plan_of(curator: Curator, problem: Problem, mu: float) -> Plan:

@@ -17,6 +17,7 @@ from dpstats._arguments import among, near, shown, word
 from dpstats.curator import Curator
 from dpstats.errors import SpecificationError
 from dpstats.estimators.location_scale import SurvivalProblem, fit_location_scale, make_plan
+from dpstats.estimators.row_scale import Box
 from dpstats.families import DISTS, Dist, Family, GlmFamily
 from dpstats.formula import Design
 from dpstats.moments.linear import Quantity
@@ -174,5 +175,5 @@ def _level(design: Design, dist: Dist, curator: Curator) -> SurvivalProblem:
     """A response with an intercept alone, less the offset that holds the covariates."""
     times, offset = np.asarray(design.time_bounds), np.asarray(curator.offset_bounds)
     lower, upper = (np.log(times) if dist.log else times) - offset[::-1]
-    box = np.array([lower]), np.array([upper])
-    return SurvivalProblem(dist.family, dist.log, *box, intervals=design.intervals)
+    box = Box(np.array([lower]), np.array([upper]))
+    return SurvivalProblem(dist.family, dist.log, box, intervals=design.intervals)

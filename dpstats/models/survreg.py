@@ -23,7 +23,9 @@ from dpstats.estimators.location_scale import (
     make_plan,
     make_pure_plan,
 )
+from dpstats.estimators.location_scale.problem import MOST_ALIKE
 from dpstats.estimators.published.functional import as_published, fit_quadratic
+from dpstats.estimators.row_scale import Box
 from dpstats.families import DISTS, Dist
 from dpstats.formula import (
     Design,
@@ -349,21 +351,23 @@ class Survreg(Plannable):
         dist, times, offset = DISTS[self.dist], np.asarray(_times(design).time_bounds), design.offset_bounds
         response = (np.log(times) if dist.log else times) - offset[::-1]  # what rows give: y - offset
         lower, upper = np.vstack([design.bounds[1:], response]).T
-        levels = design.levels[:, 1:]
+        alike, likely = design.alike(), np.vstack([design.likely[1:], response])
         return SurvivalProblem(
             dist.family,
             dist.log,
-            lower,
-            upper,
+            Box(
+                lower,
+                upper,
+                design.binary[1:],
+                levels=design.levels[:, 1:],
+                alike=alike if alike.max(initial=0) < MOST_ALIKE else alike[:0, :0],
+                likely=likely,
+            ),
             design.delayed,
             design.own[1:],
-            levels,
-            design.binary[1:],
             self.scale,
             design.intervals,
             design.max_weight,
-            alike=design.alike(),
-            likely=np.vstack([design.likely[1:], response]),
         )
 
     def _stated(self) -> dict[str, Any]:

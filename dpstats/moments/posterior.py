@@ -140,7 +140,9 @@ def posterior(found: Released, prior: np.ndarray, known: Expected) -> Posterior:
     moved = found.noise_gram**2 / 2 * float(np.sum(prior * shape)) * np.sum(left * (shape @ left), axis=0)
     noise = np.maximum(found.noise_cross**2 + trust * _FACTORS[:, None] * moved, 1e-30)[:, :, None]
     signal = _FACTORS[:, None, None] * sizes[:, None] * _OWN
-    explained = np.sum(way * (gram @ way), axis=0)[:, None] / _most_explained(found)
+    # a line explains no more than the mean square of residuals, which is taken for 1 where noise hides it
+    most = max(found.square, found.noise_square) if found.noise_square < 1 else 1.0
+    explained = np.sum(way * (gram @ way), axis=0)[:, None] / most
     weights = _chances(signals, signal + noise, explained)
     each, sizes = signal / (signal + noise), np.maximum(sizes, 1e-300)
     taken, size = np.sum(weights * each, axis=(0, 2)), np.sum(weights * _BOTH, axis=(0, 2))
@@ -152,14 +154,6 @@ def posterior(found: Released, prior: np.ndarray, known: Expected) -> Posterior:
         return Posterior(gram, gain, out, before)
     unseen = _unseen(gram, math.sqrt(trust) * found.noise_gram, known.shape, before)
     return Posterior(gram, gain, out + unseen.left, before, unseen)
-
-
-def _most_explained(found: Released) -> float:
-    """Mean square of residuals, which a line cannot explain more of, in units in which it is about 1.
-
-    It is taken for 1 where noise hides it.
-    """
-    return max(found.square, found.noise_square) if found.noise_square < 1 else 1.0
 
 
 def _chances(signals: np.ndarray, variances: np.ndarray, explained: np.ndarray) -> np.ndarray:

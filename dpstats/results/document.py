@@ -220,12 +220,8 @@ class Result(Marked, Shown):
         return replace(page, banner=self.banner or page.banner, notes=(*page.notes, *self.cautions))
 
 
-def _nothing(result: Any, asked: str) -> tuple[str, ...]:
-    return ()
-
-
 def marked(
-    ask: Callable[..., T], touching: Callable[[Any, str], tuple[str, ...]] = _nothing
+    ask: Callable[..., T], touching: Callable[[Any, str], tuple[str, ...]] = lambda result, asked: ()
 ) -> Callable[..., T]:
     """Have a method of a result without secret noise mark what it returns.
 

@@ -283,21 +283,15 @@ def wald_test_terms(record: Record) -> Estimates:
 
 def jointly(record: Record, matrix: np.ndarray, value: np.ndarray, text: str) -> WaldTest:
     """Test matrix @ params = value, all rows together; chi-square reference."""
-    df = len(matrix)
-    if not np.isfinite(standard_errors(matrix, record)).all():
-        return WaldTest(math.nan, df, math.nan, text)
-    effect = matrix @ record.params - value
+    df, statistic, cov = len(matrix), math.nan, _cov_of(record, matrix)
+    sd = np.sqrt(np.diagonal(cov))
+    known = np.isfinite(standard_errors(matrix, record)).all()
     if record.rooted is None:
-        cov = _cov_of(record, matrix)
-        sd = np.sqrt(np.diagonal(cov))
-        if not (sd > 0).all() or np.linalg.matrix_rank(cov / np.outer(sd, sd)) < df:
-            return WaldTest(math.nan, df, math.nan, text)
-        root = root_of(cov)
-    else:
-        root = matrix @ record.rooted
-    statistic, rank = chi_square(effect, root)
-    if rank < df:
-        return WaldTest(math.nan, df, math.nan, text)
+        known = known and (sd > 0).all() and np.linalg.matrix_rank(cov / np.outer(sd, sd)) == df
+    if known:
+        root = root_of(cov) if record.rooted is None else matrix @ record.rooted
+        found, rank = chi_square(matrix @ record.params - value, root)
+        statistic = found if rank == df else math.nan
     return WaldTest(statistic, df, float(special.chdtrc(df, statistic)), text)
 
 

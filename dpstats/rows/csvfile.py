@@ -193,7 +193,9 @@ class CsvFile:
             text = line.removesuffix(b"\r").decode("utf-8" if self.is_utf8 else self.encoding)
             found = fields(text, self.sep)
         except ValueError:
-            return f"is not written in {self.encoding}; encoding={_western(line)!r} (--encoding) may be right"
+            # some of these bytes are letters in Windows alone
+            western = "cp1252" if re.search(rb"[\x80-\x9f]", line) else "latin-1"
+            return f"is not written in {self.encoding}; encoding={western!r} (--encoding) may be right"
         except csv.Error:
             return (
                 "has a null character, a quotation mark or a carriage return out of place, or an end of line "
@@ -355,11 +357,6 @@ _BETWEEN_GROUPS = (",", ".", " ", "'", "\u2019", "\u00a0", "\u202f")
 
 
 _NO_SEPARATOR = frozenset(string.ascii_letters + string.digits + '+-"\r\n\0')
-
-
-def _western(line: bytes) -> str:
-    """What a line that is not UTF-8 may be in; some of its bytes are letters in Windows alone."""
-    return "cp1252" if re.search(rb"[\x80-\x9f]", line) else "latin-1"
 
 
 def _is_ascii_based(encoding: object) -> bool:

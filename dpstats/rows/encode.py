@@ -260,10 +260,8 @@ Coder: TypeAlias = Measure | Lookup | Ids
 
 
 def _synonyms(text: str) -> tuple[str, ...]:
-    for truths in _TRUTHS:
-        if text in truths:
-            return truths
-    return (f"{text}.0",) if text.lstrip("-").isdecimal() else ()
+    number = (f"{text}.0",) if text.lstrip("-").isdecimal() else ()
+    return next((truths for truths in _TRUTHS if text in truths), number)
 
 
 def _bytes(text: str) -> bytes:

@@ -8,7 +8,7 @@ from dpstats.estimators.location_scale.delayed_expectations import late_informat
 from dpstats.estimators.location_scale.events import Events, Whitening
 from dpstats.estimators.location_scale.placement import PlacedByLine
 from dpstats.estimators.location_scale.problem import SurvivalProblem
-from dpstats.estimators.row_scale import RowScale
+from dpstats.estimators.row_scale import Box, RowScale
 from dpstats.families import DISTS
 from dpstats.families.martingale import taper
 
@@ -50,7 +50,7 @@ def bounding(dist: str) -> Bounding:
         places=np.zeros((2, 0)),
         middle_error=np.zeros(2),
     )
-    problem = SurvivalProblem(family, False, -9 * ones, 9 * ones, True, binary=np.zeros(2, dtype=bool))
+    problem = SurvivalProblem(family, False, Box(-9 * ones, 9 * ones), True)
     return Bounding(PlacedByLine(problem, scale, events), 1.0, 10_000)
 
 

@@ -15,6 +15,7 @@ from dpstats import datasets
 from dpstats.budget import gdp
 from dpstats.curator import Curator
 from dpstats.estimators.location_scale import SurvivalProblem, fit_location_scale, make_plan
+from dpstats.estimators.row_scale import Box
 from dpstats.families import DISTS
 from dpstats.formula import Design, build_design
 from dpstats.rows import open_rows
@@ -35,9 +36,8 @@ def problem(design: Design, dist: str, scale: float | None = None) -> SurvivalPr
     """As a model states it: bounds of the covariates and of the response on the model's scale."""
     time = np.asarray(design.response.time_bounds)
     bounds = np.vstack([design.bounds[1:], np.log(time) if DISTS[dist].log else time])
-    lower, upper, binary = bounds[:, 0], bounds[:, 1], design.binary[1:]
-    known = dict(binary=binary, known_sigma=scale, intervals=design.intervals)
-    return SurvivalProblem(DISTS[dist].family, DISTS[dist].log, lower, upper, design.delayed, **known)
+    box, known = Box(*bounds.T, design.binary[1:]), dict(known_sigma=scale, intervals=design.intervals)
+    return SurvivalProblem(DISTS[dist].family, DISTS[dist].log, box, design.delayed, **known)
 
 
 def errors(golden: dict[str, Any], dist: str, formula: str) -> np.ndarray:

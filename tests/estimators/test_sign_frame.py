@@ -18,6 +18,7 @@ from dpstats.estimators.location_scale.intercept_scale import LevelRelease
 from dpstats.estimators.location_scale.plan import make_sign_plan
 from dpstats.estimators.location_scale.sign_frame import SignFrame, framed, sized
 from dpstats.estimators.location_scale.signs import Average, Step, average, by_selection, combined
+from dpstats.estimators.row_scale import Box
 from dpstats.families import SEV
 from dpstats.families.signs import signs
 from dpstats.formula import build_design
@@ -32,7 +33,7 @@ DESIGN = build_design(
     dps.Schema({name: dps.bounded(-4, 4) for name in NAMES}, y=dps.bounded(-10, 10)),
 )
 BOUNDS = np.vstack([DESIGN.bounds[1:], [[-10.0, 10.0]]])
-PROBLEM = SurvivalProblem(SEV, False, BOUNDS[:, 0], BOUNDS[:, 1])
+PROBLEM = SurvivalProblem(SEV, False, Box(*BOUNDS.T))
 
 
 def rows(correlation: float, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:

@@ -100,11 +100,6 @@ USUAL = Residuals()
 Variances = Callable[[np.ndarray, np.ndarray], np.ndarray]
 
 
-def longest_normal(n: int, k: int) -> float:
-    """The radius within which n normal rows of k coordinates lie."""
-    return math.sqrt(k * (1 + math.log(40 * n)))
-
-
 def moved_share(k: int) -> float:
     """Of k entries of a line, what clipping moves."""
     return min(_MOVED / k, 1.0)
@@ -145,7 +140,8 @@ def choose_bounds(
     room = FREE / noise(radius, limit)
     quiet = radius * math.sqrt(_MATRIX_NOISE * n * mu / (4 * math.sqrt(k) * base_square(k)))
     ends = radius, max(quiet, radius)
-    usual = radius = max(min(radius * room, quiet, longest_normal(n, k)), radius)
+    longest = math.sqrt(k * (1 + math.log(40 * n)))  # within which n normal rows of k coordinates lie
+    usual = radius = max(min(radius * room, quiet, longest), radius)
     for _ in range(_STEPS):
         if variances is None or (longer := _best_radius(noise(1.0, limit), variances, ends)) <= usual:
             break

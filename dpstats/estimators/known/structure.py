@@ -6,7 +6,7 @@ conditions takes off a noisy matrix all noise that breaks them.
 See docs/theory/linear.md#levels.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 import numpy as np
 import scipy
@@ -76,6 +76,17 @@ class Structure:
         return np.concatenate((numbers, _NOTHING))[self._square]
 
 
+def covariance_of_product(
+    second: np.ndarray, told: Callable[[Iterable[np.ndarray]], np.ndarray], way: np.ndarray
+) -> np.ndarray:
+    """Covariance of N v for v with these second moments, by what is `told` of N in the columns of `way`."""
+    values, vectors = np.linalg.eigh(second)
+    some = values > ROUNDING * values[-1]
+    turned = (way.T @ (vectors[:, some] * np.sqrt(values[some]))).T
+    parts = (told(np.outer(one, each) for one in way) for each in turned)
+    return np.asarray(sum((part.T @ part for part in parts), np.zeros_like(second)))
+
+
 class Left:
     """Noise of sd 1 along any direction, less what :meth:`Structure.nearest` takes off.
 
@@ -108,11 +119,7 @@ class Left:
 
     def of_product(self, second: np.ndarray) -> np.ndarray:
         """Covariance of N v for v with these second moments, shape (k, k)."""
-        values, vectors = np.linalg.eigh(second)
-        some = values > ROUNDING * values[-1]
-        turned = (self._way.T @ (vectors[:, some] * np.sqrt(values[some]))).T
-        parts = (self._told(np.outer(one, each) for one in self._way) for each in turned)
-        return np.asarray(sum((part.T @ part for part in parts), np.zeros_like(second)))
+        return covariance_of_product(second, self._told, self._way)
 
     def _told(self, matrices: Iterable[np.ndarray]) -> np.ndarray:
         """The same of matrices that are in the columns of the structure."""

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dpstats.estimators.known.structure import Left, Structure
+from dpstats.estimators.known.structure import Left, Structure, covariance_of_product
 
 # Variances that moments may have, over that of their noise; and for how many pairs each counts beforehand
 _SIZES = 4.0 ** np.arange(-2, 8)
@@ -49,11 +49,7 @@ class NoiseLeft:
 
     def of_product(self, second: np.ndarray) -> np.ndarray:
         """Covariance of N v for v with these second moments, shape (k, k)."""
-        values, vectors = np.linalg.eigh(second)
-        ways, unit = (vectors * np.sqrt(np.maximum(values, 0.0))).T, np.eye(len(second))
-        some = ways[values > 1e-12 * max(values[-1], 1e-300)]
-        parts = (self._told(np.outer(one, each) for one in unit) for each in some)
-        return np.asarray(sum((part.T @ part for part in parts), np.zeros_like(second)))
+        return covariance_of_product(second, self._told, np.eye(len(second)))
 
     def _told(self, matrices: Iterable[np.ndarray]) -> np.ndarray:
         """Whose inner products are covariances of <M, N> of these matrices M, in columns."""

@@ -166,7 +166,7 @@ def estimate(
     at = Reader(bounding.placement, cut, scale.y_scale * math.exp(log_sigma))
     if "hopeless" not in result.problems:
         result = read_levels(result, lines(at.placement), scores, hidden[:k, :k], at, blind, few)
-        result = result.lost(np.flatnonzero(blind & ~np.append(False, at.placement.problem.binary)))
+        result = result.lost(np.flatnonzero(blind & ~np.append(False, at.placement.problem.box.binary)))
     return result.doubted(0.0, *(f"weak:{j}" for j in weak(vague, result.cov[:m, :m])))
 
 
@@ -210,7 +210,7 @@ def unseen(
     there, since noise hides how little these vary.
     """
     scale, width = bounding.placement.scale, widths(bounding.placement)
-    level, binary = FARTHEST / 2 * max(sigma, 1.0), bounding.placement.problem.binary
+    level, binary = FARTHEST / 2 * max(sigma, 1.0), bounding.placement.problem.box.binary
     along = np.abs(to_params @ information.vectors)
     slopes = along[1 : bounding.k]
     levels = slopes[binary] * (width / scale.scale)[binary, None] / level
@@ -245,7 +245,7 @@ def without_scale(bounding: Bounding[Placement], information: Information) -> np
     vague = (hidden > _HIDES) & scale.hardly_varies
     if isinstance(bounding.placement, PlacedByFamily):
         vague = scale.unknown | (~scale.varies & (not scale.varies.any()))
-    return np.append((vague & ~bounding.placement.problem.binary).any(), vague)
+    return np.append((vague & ~bounding.placement.problem.box.binary).any(), vague)
 
 
 def step_to_params(point: np.ndarray, pivot: np.ndarray, whitening: np.ndarray) -> np.ndarray:

@@ -392,7 +392,3 @@ class Whitening:
         gamma = point[:-1] + sigma_of(point) * (self.matrix @ (damping * location) - pivot * log_sigma)
         point = np.append(gamma, float(np.clip(point[-1] + log_sigma, *LOG_SIGMA_RANGE)))
         return point, bool(short or abs(step[-1]) > largest)
-
-    def longest_level(self, scale: RowScale) -> float:
-        """The largest |W x~|^2 of levels of categories, 0 without any."""
-        return float(np.max(np.sum((scale.typical(scale.levels) @ self.matrix) ** 2, axis=1), initial=0.0))

@@ -97,7 +97,7 @@ class Reader(NamedTuple):
 
 def lines(placement: Placement) -> Iterator[LevelRows]:
     """Each level of a category, a reference among them, and each flag."""
-    scale, flags = placement.scale, placement.problem.binary.copy()
+    scale, flags = placement.scale, placement.problem.box.binary.copy()
     middle, back = np.append(1.0, scale.center), to_user(scale.center, scale.scale, True)
     for places, levels, sums in sums_of_levels(scale):
         flags[places - 1] = False
@@ -108,7 +108,7 @@ def lines(placement: Placement) -> Iterator[LevelRows]:
     for j in np.flatnonzero(flags):
         axis, width = np.eye(len(middle))[j + 1], widths(placement)[j]
         # of the failures at the upper of two values, were all at either
-        share = float(np.clip((scale.center[j] - placement.problem.lower[j]) / width, 0.0, 1.0))
+        share = float(np.clip((scale.center[j] - placement.problem.box.lower[j]) / width, 0.0, 1.0))
         way = (axis - scale.center[j] * np.eye(len(middle))[0]) / width
         yield LevelRows(width * axis, way, (1 - share) * width * axis, share)
 
@@ -150,7 +150,7 @@ def read_levels(
 def widths(placement: Placement) -> np.ndarray:
     """Of the bounds of the columns, 1 where they are the same; shape (d,)."""
     problem = placement.problem
-    return np.where(problem.upper > problem.lower, problem.upper - problem.lower, 1.0)[:-1]
+    return np.where(problem.box.upper > problem.box.lower, problem.box.upper - problem.box.lower, 1.0)[:-1]
 
 
 def few_events(

@@ -12,7 +12,7 @@ LARGEST_LOG_SIGMA = 0.7  # of one step
 LOG_SIGMA_RANGE = (-6.0, 3.0)  # on the scale of the events, whatever noise makes of a step
 # numbers that second moments with what is public of levels are, beyond which that is not used: time for it
 # grows with their third power, and is a fifth of a fit at 700, of a hundred levels and six numbers
-_MOST_ALIKE = 1000
+MOST_ALIKE = 1000
 
 
 def sigma_of(point: np.ndarray) -> float:
@@ -45,17 +45,13 @@ class SurvivalProblem:
     family : Family
     log : bool
         Whether the response is log time.
-    lower, upper : array, shape (d + 1,)
-        Bounds of the covariates and, last, of the response on the model's scale.
+    box : Box
+        Of the covariates and, last, of the response on the model's scale.
     delayed : bool
         Whether rows may enter late (left truncation).
     own : array of bool, shape (d,)
         Covariates of which nothing public says that they are correlated with others: no levels of one
         category, no products nor what they are made of. All, if empty.
-    levels : array, shape (m, d)
-        What rows of each level of a category hold in its columns, nan elsewhere.
-    binary : array of bool, shape (d,)
-        Covariates that hold nothing but their two bounds.
     known_sigma : float, optional
         Sigma on the model's scale, where it is known and not estimated.
     intervals : bool
@@ -64,26 +60,17 @@ class SurvivalProblem:
         How many units a row stands for at most; releases count rows by their share of it.
     strata : ScaleGroups, optional
         Where groups of rows have a sigma each.
-    alike : array of int, shape (k, k)
-        Which products of two columns, that of the intercept among them, are the same; empty if not known.
-    likely : array, shape (d + 1, 2)
-        Bounds between which most rows are known to lie; empty, the declared ones, if nothing is known.
     """
 
     family: Family
     log: bool
-    lower: np.ndarray
-    upper: np.ndarray
+    box: Box
     delayed: bool = False
     own: np.ndarray = field(default_factory=lambda: np.zeros(0, dtype=bool))
-    levels: np.ndarray = field(default_factory=lambda: np.zeros((0, 0)))
-    binary: np.ndarray = field(default_factory=lambda: np.zeros(0, dtype=bool))
     known_sigma: float | None = None
     intervals: bool = False
     units: float = 1.0
     strata: ScaleGroups | None = None
-    alike: np.ndarray = field(default_factory=lambda: np.zeros((0, 0), dtype=int))
-    likely: np.ndarray = field(default_factory=lambda: np.zeros((0, 2)))
 
     @property
     def known_scale(self) -> bool:
@@ -106,9 +93,4 @@ class SurvivalProblem:
     @property
     def alone(self) -> np.ndarray:
         """Covariates whose correlations with others are none that the formula makes; shape (d,)."""
-        return self.own if self.own.size else np.ones(len(self.lower) - 1, dtype=bool)
-
-    @property
-    def box(self) -> Box:
-        alike = self.alike if self.alike.max(initial=0) < _MOST_ALIKE else self.alike[:0, :0]
-        return Box(self.lower, self.upper, self.binary, levels=self.levels, alike=alike, likely=self.likely)
+        return self.own if self.own.size else np.ones(len(self.box.lower) - 1, dtype=bool)

@@ -303,7 +303,7 @@ def _events(
     events = replace(events, residual=max(events.residual, least))
     if whitening is not None:
         events = events.unwhitened(whitening)
-    events = levels_in_full(events, scale, problem.levels, radius**2)
+    events = levels_in_full(events, scale, problem.box.levels, radius**2)
     events = in_full(events, scale, problem.alone, radius**2)
     return events if whitening is None else events.above_noise(whitening), scale
 

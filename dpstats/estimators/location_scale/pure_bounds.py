@@ -70,7 +70,8 @@ class PureBounding(Bounding[PlacedByLine]):
         count = self.n * self.placement.events.fraction
         k, box = self.k, longest_square(whitening.matrix, self.placement.scale)
         # a level whose rows weigh less than others' is not seen as well as the events' matrix has it
-        levels = whitening.longest_level(self.placement.scale)
+        rows = self.placement.scale.typical(self.placement.scale.levels) @ whitening.matrix
+        levels = float(np.max(np.sum(rows**2, axis=1), initial=0.0))
         choice = Choice(c, 0.0, floor.z, USUAL_WIDTH, 0.0, 0.0)
         where = self.truncation(choice, point)
         bounds, (slope, variance) = self.bounds(where), self._left(where)

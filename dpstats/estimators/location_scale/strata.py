@@ -85,14 +85,6 @@ class _Step(NamedTuple):
         return whitened * np.append(np.full(len(whitened) - groups, location), own)
 
 
-def _at_least(information: Information, expected: np.ndarray) -> np.ndarray:
-    """The matrix, nowhere far below what is expected: away from the root rows say little."""
-    vectors, unit = information.vectors, np.outer(information.unit, information.unit)
-    usual = np.einsum("ij,ik,kj->j", vectors, expected / unit, vectors)
-    values = np.maximum(information.used, _LEAST_INFORMATION * usual)
-    return (vectors * values) @ vectors.T * unit
-
-
 class Stratified(GaussianRoute):
     """The iteration for many log sigmas: `point` is (gamma, log sigmas)."""
 
@@ -174,7 +166,11 @@ class Stratified(GaussianRoute):
         return self.move(self._step(read).whitened, read, DAMPING)
 
     def _step(self, read: WhitenedScores) -> _Step:
-        matrix = _at_least(self.information, self._expected)
+        # nowhere far below what is expected: away from the root rows say little
+        vectors, unit = self.information.vectors, np.outer(self.information.unit, self.information.unit)
+        usual = np.einsum("ij,ik,kj->j", vectors, self._expected / unit, vectors)
+        values = np.maximum(self.information.used, _LEAST_INFORMATION * usual)
+        matrix = (vectors * values) @ vectors.T * unit
         return _Step.of(read, matrix, self.tied(self.to_params(read.pivot)))
 
     def move(self, step: np.ndarray, read: WhitenedScores, damping: float = 1.0) -> bool:
