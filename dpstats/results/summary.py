@@ -459,8 +459,17 @@ def _more(code: str, record: Record) -> str:
         return ""
     found = off_the_law(record)
     share, errors = abs(found.estimate), abs(found.estimate) / found.std_error
-    said = f"{100 * share:.1f} % of the failures" if share < 1 else _BEYOND
+    said = f"{100 * share:.1f} % of the failures{_coded(record)}" if share < 1 else _BEYOND
     return f" ({errors:.1f} standard errors off, {said})"
+
+
+def _coded(record: Record) -> str:
+    """Say which code the event has: under another, as of 1 and 2, other rows are failures."""
+    if (event := getattr(record.design.response, "event", None)) is None:
+        return ""
+    name, failed = event
+    code = dict(zip((1, 0), record.schema[name].codes, strict=True))[int(failed)]
+    return f"; see first by dps.check that a failure is {name} = {code}"
 
 
 def _failures(record: Record) -> str:

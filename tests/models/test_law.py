@@ -8,6 +8,7 @@ from scipy import stats
 
 import dpstats as dps
 from dpstats.budget import Budget
+from dpstats.formula import build_design
 from dpstats.results import SurvivalFit, summary
 from dpstats.testing import SeededNoise, noise
 
@@ -35,7 +36,20 @@ def test_it_is_noise_where_the_distribution_holds_and_told_where_it_does_not(
         assert "law" in dict(wrong.flags) and "law" not in dict(right.flags)
         off = abs(wrong.law.estimate) / wrong.law.std_error
         assert f"({off:.1f} standard errors off, " in " ".join(str(wrong.summary()).split())
+        assert "first by dps.check that a failure is failed = 1)" in " ".join(str(wrong.summary()).split())
         assert "standard errors off" not in str(right.summary())
+
+
+@pytest.mark.parametrize(
+    ("formula", "code"), [("Surv(t, e) ~ 1", "2"), ("Surv(t, censored=f) ~ 1", "no"), ("Surv(t) ~ 1", "")]
+)
+def test_the_code_of_a_failure_is_named(formula: str, code: str) -> None:
+    schema = dps.Schema(t=dps.bounded(1, 9), e=dps.event(failed=2, censored=1), f=dps.flag("yes", "no"))
+    said = summary._coded(Mock(design=build_design(formula, schema), schema=schema))
+    assert said.endswith(
+        f"by dps.check that a failure is {'f' if code == 'no' else 'e'} = {code}" * bool(code)
+    )
+    assert bool(said) == bool(code)
 
 
 @pytest.mark.parametrize(("fits", "most"), [(20, 5), pytest.param(60, 9, marks=pytest.mark.long)])
@@ -62,5 +76,6 @@ def test_no_more_than_all_failures_are_said_to_come_at_other_times(
 ) -> None:
     record = Mock(law=share)
     record.schema.privacy_unit.max_rows = 1
+    record.design.response.event = None
     monkeypatch.setattr(summary, "off_the_law", lambda _: Mock(estimate=share, std_error=0.01))
     assert words in summary._more("law", record)

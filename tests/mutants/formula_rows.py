@@ -93,7 +93,7 @@ MUTANTS = (
     ),
     planted(
         "a cell of another row decides whether a row is inside the subset",
-        "privacy/test_neighbours.py::test_a_record_decides_about_its_own_row_alone[csv-20]",
+        "formula/test_subset.py::test_cells_are_compared_as_they_were_written_and_then_moved_into_their_bounds[csv]",
         (
             "formula/beside.py",
             "for name in self.variables], axis=0)",
