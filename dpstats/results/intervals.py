@@ -453,11 +453,14 @@ def unseen_share(record: Record) -> float:
 
 
 def _failing(record: Record) -> float:
-    """Return the most of the units that are seen to fail; all where rows may have no weight, or several."""
+    """Return the most of the units that are seen to fail; all where that is not known."""
+    return min(failures(record).conf_high / given(record.nobs), 1.0) if failing_known(record) else 1.0
+
+
+def failing_known(record: Record) -> bool:
+    """Whether a fit tells the share of the units that fail: rows may have no weight, or several."""
     left_out = record.subset or record.weights or record.schema.privacy_unit.column
-    if left_out or record.nevents is None or not record.nobs:
-        return 1.0
-    return min(failures(record).conf_high / record.nobs, 1.0)
+    return not left_out and record.nevents is not None and bool(record.nobs)
 
 
 def failures(record: Record) -> Estimate:

@@ -23,7 +23,14 @@ from dpstats.results.document import (
     too_far,
     with_interval,
 )
-from dpstats.results.intervals import critical, says_nothing, standard_errors, unseen_share, with_limits
+from dpstats.results.intervals import (
+    critical,
+    failing_known,
+    says_nothing,
+    standard_errors,
+    unseen_share,
+    with_limits,
+)
 from dpstats.results.newdata import Points, beside
 from dpstats.results.prediction import linear_predictor
 from dpstats.results.record import Record
@@ -78,9 +85,12 @@ def _beyond_the_check(record: Record, names: Sequence[str], failed: np.ndarray) 
     which = [name for name, q in zip(names, failed, strict=False) if min(q, 1 - q) < unseen]
     if not which:
         return ()
+    known = failing_known(record)
+    told = "Told" if known else "Perhaps told"
+    whose = "units" if known else "failures, and which share of the units fails is not known"
     return (
-        f"Told by the distribution alone: {', '.join(which)}. Its check sees nothing of fewer than "
-        f"{100 * unseen:.2g} % of the units (fit.law).",
+        f"{told} by the distribution alone: {', '.join(which)}. Its check sees nothing of fewer than "
+        f"{100 * unseen:.2g} % of the {whose} (fit.law).",
     )
 
 
