@@ -86,13 +86,14 @@ class Chooser:
         spread, events = float(np.linalg.norm(slopes)), float(grid.events.sum())
         kept = {c: events * (1 - grid.lost(c, spread)) for c in CUTS}
         early = {c: grid.earlier(c, spread) ** 2 * (_CHANGED**2 + _FADED**2 * along) for c in CUTS}
+        radii = {length: self._radius(length, whitening) for length in LENGTHS}
 
         def ranked(bias: dict[float, np.ndarray] | dict[float, float]) -> list[tuple[float, float, float]]:
             return sorted(
                 (self._loss(length, bounds, squares, kept[c], bias[c]), length, c)
                 for length in LENGTHS
                 for c in CUTS
-                if (bounds := Bounds(self._radius(length, whitening), c))
+                if (bounds := Bounds(radii[length], c))
             )
 
         fewest = ranked(dict.fromkeys(CUTS, 0.0))[0][2]
@@ -102,7 +103,7 @@ class Chooser:
                 break
             if c < fewest:
                 continue
-            bounds = Bounds(self._radius(length, whitening), c)
+            bounds = Bounds(radii[length], c)
             new = self.divided(grid, bounds, spread)
             moved = new.moved(np.zeros(new.count), c)
             share = math.hypot(missed * new.coarseness, new.unknown(moved), new.clock_error(moved))

@@ -10,12 +10,13 @@ import math
 import numpy as np
 from scipy import special
 
-from dpstats.estimators.halving import halved
+from dpstats.estimators.halving import rooted
 from dpstats.estimators.levels import END
 from dpstats.estimators.row_scale import RowScale
 
 _STEP = 0.05  # of the lattice of linear predictors: hazards apart by 5 %
 _OCTAVE = 12**-0.5 / 1.5  # relative sd of where a row lies in an even octave
+_EXACT = 1e-13  # of a share of rows, of itself: a hundredfold of what its sum is rounded by
 
 
 def predictors(
@@ -111,13 +112,25 @@ def _weighed(values: np.ndarray, weights: np.ndarray, failed: float, power: np.n
     All are watched for as long: until so many fail.
     """
 
-    def off(logs: np.ndarray) -> np.ndarray:
-        sums = np.sum(weights * _fails(values + logs) ** power, axis=1, keepdims=True)
-        return np.asarray(power * (sums - failed**power))
+    def off(logs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:  # in logarithms, which are nearly straight
+        hazards = np.exp(np.minimum(values + logs, END))
+        fail = np.maximum(-special.expm1(-hazards), 1e-300)
+        among = weights * fail**power
+        sums = np.sum(among, axis=1, keepdims=True)
+        slope = np.sum(among * (hazards * np.exp(-hazards) / fail), axis=1, keepdims=True)
+        return power * np.log(sums / failed**power), slope / sums
 
     ends = np.full_like(power, -3 * END), np.full_like(power, END)
-    found = (off(ends[0]) < 0) & (off(ends[1]) > 0)  # not where noise makes values no numbers
-    moved = weights * _fails(values + halved(lambda logs: off(logs) < 0, *ends)) ** power
+    found = (off(ends[0])[0] < 0) & (off(ends[1])[0] > 0)  # not where noise makes values no numbers
+    hazard = -math.log1p(-min(max(failed, 1e-300), 1 - 1e-15))  # of rows that are all alike
+    near = np.clip(np.full_like(power, math.log(hazard)), *ends)
+
+    def left(logs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        value, slope = off(logs)
+        return np.where(found, value, 0.0), slope
+
+    logs = rooted(left, near, *ends, _EXACT)
+    moved = weights * _fails(values + logs) ** power
     return np.where(found, moved / moved.sum(axis=1, keepdims=True), weights)
 
 
