@@ -132,20 +132,28 @@ def _spread(values: np.ndarray, family: Family) -> np.ndarray:
     return np.asarray(scipy.ndimage.gaussian_filter1d(values, family.sd / _GRID, mode="nearest"))
 
 
-def _places(off: np.ndarray, ends: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Of offsets and ends: the first of the four numbers about them in a table, and how far beyond it."""
+def _places(off: np.ndarray, ends: np.ndarray) -> tuple[tuple[np.ndarray, ...], np.ndarray, np.ndarray]:
+    """Of offsets and ends: the four numbers about them in a table, and how far they lie beyond the first."""
     (i, high), (j, late) = (
-        np.divmod(np.clip(np.nan_to_num((each - grid[0]) / _GRID), 0.0, len(grid) - 1.001), 1.0)
-        for each, grid in ((off, _OFFSETS), (ends, _WATCHED))
+        _cells((each - grid[0]) / _GRID, len(grid)) for each, grid in ((off, _OFFSETS), (ends, _WATCHED))
     )
-    return (i * len(_WATCHED) + j).astype(np.intp), high, late
+    first = i * len(_WATCHED) + j
+    return (first, first + 1, first + len(_WATCHED), first + len(_WATCHED) + 1), high, late
 
 
-def _between(table: np.ndarray, first: np.ndarray, high: np.ndarray, late: np.ndarray) -> np.ndarray:
+def _cells(at: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
+    """Whole parts, of which the next one is among so many, and what is left; 0 of no number."""
+    within = np.fmin(np.fmax(at, 0.0), count - 1.001)
+    whole = within.astype(np.intp)
+    return whole, within - whole
+
+
+def _between(
+    table: np.ndarray, corners: tuple[np.ndarray, ...], high: np.ndarray, late: np.ndarray
+) -> np.ndarray:
     """Values of a table at places, and beyond its edges those at the edges."""
-    flat = table.ravel()
-    near, far = ((1 - late) * flat[first + row] + late * flat[first + row + 1] for row in (0, len(_WATCHED)))
-    return np.asarray((1 - high) * near + high * far)
+    a, b, c, d = (table.ravel().take(corner) for corner in corners)
+    return np.asarray((1 - high) * ((1 - late) * a + late * b) + high * ((1 - late) * c + late * d))
 
 
 class Told(NamedTuple):
