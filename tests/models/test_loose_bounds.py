@@ -69,6 +69,19 @@ def test_a_column_that_is_too_narrow_to_be_found_has_no_short_interval(model: st
         assert not np.isfinite(low) or low <= 0.5 <= high
 
 
+@pytest.mark.parametrize("seed", [1, 17, 30, 41])
+def test_a_number_that_noise_alone_tells_from_a_constant_has_no_interval(seed: int) -> None:
+    """Whitening stretches it, and the noise of its square with it: were that as large as of other columns,
+    noise would give a number that seems constant a slope of 0 in 7 of 120 fits."""
+    rng = np.random.default_rng(seed)
+    p, z, errors = 101_325 + 4 * rng.normal(size=4_000), *rng.normal(size=(2, 4_000))
+    data = {"p": p, "z": z, "y": 0.3 * (p - 101_325) / 4 + 0.2 * z + errors}
+    schema = dps.Schema(p=dps.bounded(0, 5e6), z=dps.bounded(-200, 200), y=dps.bounded(-40, 400))
+    with noise(SeededNoise(seed)):
+        fit = dps.ols("y ~ p + z", data, schema).fit(dps.pure(3.3))
+    assert "not_estimable" in dict(fit.flags) and np.isinf(fit.conf_int().loc["p"]).all()
+
+
 @pytest.mark.parametrize("fits", [8, pytest.param(20, marks=pytest.mark.long)])
 def test_a_column_off_its_centre_that_noise_hides_is_never_known(fits: int) -> None:
     """Its variance is a square less the square of a noisy mean near an end; none of the slopes is told."""

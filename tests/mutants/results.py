@@ -1081,6 +1081,11 @@ MUTANTS = (
         ("estimators/columns.py", " * zoomed.varies)", ")"),
     ),
     planted(
+        "noise of a stretched column's square is that of all others (ols, pure epsilon)",
+        "models/test_loose_bounds.py::test_a_number_that_noise_alone_tells_from_a_constant_has_no_interval",
+        ("estimators/gram/estimate.py", "(told.gram, moments.noise_shape)", "(told.gram, np.eye(len(back)))"),
+    ),
+    planted(
         "a design is taken from a schema that is only equal",
         "formula/test_design.py::test_a_design_is_built_once_for_a_schema_as_it_is_spelt_and_anew_for_one_that_is_only_equal",
         ("formula/design.py", "asked = spelt, schema", 'asked = "", schema'),

@@ -298,7 +298,7 @@ def _without_unknown(
     scale, lead, back = place.scale, int(place.scale.constant), np.linalg.inv(place.whitening)
     # whose mean squares about their middle noise hides
     told = moments.released
-    square, noise = (np.sum(back * (part @ back), axis=0) for part in (told.gram, np.eye(len(back))))
+    square, noise = (np.sum(back * (part @ back), axis=0) for part in (told.gram, moments.noise_shape))
     alike = scale.hardly_varies & (square <= SEEN * told.noise_gram * noise)[lead:]
     ways, moves = open_levels(clipped, place, limit, alike & two_values)
     slopes = (alike | moves) & ~two_values
