@@ -126,6 +126,16 @@ def test_columns_are_located_in_their_boxes():
         np.testing.assert_allclose(count, np.histogram(column, edges, weights=rows)[0])
 
 
+def test_weights_and_their_squares_are_summed_beside_the_columns():
+    weight = np.array([0.25, 1.0, 0.5, 0.0])
+    block = MadeBlock(np.asfortranarray(X), Y, np.zeros(4), np.ones(4, dtype=bool), weight=weight)
+    statistic = ColumnMeans(
+        MadeDesign(1, weights="q"), center=np.zeros(2), half=np.array([2.0, 1.0]), weights=True
+    )
+    ((left, right, _),) = statistic.factors(block, Scratch())
+    np.testing.assert_allclose((left.T @ right).ravel(), [1.0, 2.0, 1.75, 1.3125])
+
+
 def test_means_of_levels_that_exclude_each_other_are_not_shortened():
     """Other rows add no more than one level does."""
     levels = np.eye(3)[np.arange(3000) % 3]

@@ -18,6 +18,15 @@ def small(what: str, name: str, file: str, old: str, new: str, test: str = SEARC
 
 MUTANTS = (
     planted(
+        "prior weights in the place of their squares",
+        "curator/test_glm_statistics.py::test_weights_and_their_squares_are_summed_beside_the_columns",
+        (
+            "curator/statistics/columns.py",
+            "block.weight, np.square(block.weight)]",
+            "block.weight, block.weight]",
+        ),
+    ),
+    planted(
         "truncated_gram of one column: half of what one row adds",
         f"{OTHER_COLUMNS}[truncated_gram]",
         ("curator/statistics/truncated.py", "if self._rows.k > 1 else 1.0)", "if self._rows.k > 1 else 0.5)"),

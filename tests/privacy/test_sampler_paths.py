@@ -222,3 +222,24 @@ def test_rounding_is_paid_for_by_the_least_integer_that_holds_it(name: str) -> N
         square = {"laplace": m**2, "linf": 1, "spherical": m, "cylinder": m - 1, "wishart": k**3}[name]
         assert paid**2 >= square
         assert (paid - k if name == "wishart" else paid - 1) ** 2 < square
+
+
+def test_what_is_not_protected_is_refused() -> None:
+    for value in ([math.nan], [math.inf], [[0.0]], []):
+        with pytest.raises(ValueError, match="vector of finite numbers") as caught:
+            knorm.pure(np.array(value), "linf", np.ones(1), 1.0)
+        assert caught.value.__context__ is None
+    for axes in ([0.0], [-1.0], [math.nan], [math.inf], [1.0, 1.0]):
+        with pytest.raises(ValueError, match="axes must be positive"):
+            knorm.pure(np.zeros(1), "laplace", np.array(axes), 1.0)
+    for epsilon in (0.0, -1.0, math.nan, math.inf):
+        with pytest.raises(ValueError, match="epsilon must be positive"):
+            knorm.pure(np.zeros(1), "laplace", np.ones(1), epsilon)
+    for law, axes in (("spherical", [1.0, 2.0]), ("cylinder", [1.0, 2.0, 2.0])):
+        with pytest.raises(ValueError, match=f"axes of {law} noise must be equal"):
+            knorm.pure(np.zeros(len(axes)), law, np.array(axes), 1.0)
+    for axes in ([1.0, 1.0, 1.0], [1.0, 1.0, 1.0, 1.0]):  # a triangle has 3 or 6
+        with pytest.raises(ValueError, match="must be those of a symmetric matrix"):
+            knorm.pure(np.zeros(len(axes)), "wishart", np.array(axes), 1.0)
+    with pytest.raises(ValueError, match="two coordinates"):
+        knorm.pure(np.zeros(1), "cylinder", np.ones(1), 1.0)
