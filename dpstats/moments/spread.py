@@ -80,9 +80,9 @@ def _share(moments: NoisyMoments, sigma: Quantity) -> tuple[float, float, float]
     left = min(sigma.value**2 / told.total, 1.0)
     noise = math.hypot(2 * sigma.se_privacy * sigma.value, left * told.noise_total) / told.total
     best, other = sorted(((1 - left, noise, left), fitted), key=lambda found: found[1])
-    # where the two differ by more than noise, one of them is of other rows than it should be
-    apart = max((best[0] - other[0]) ** 2 - best[1] ** 2 - other[1] ** 2, 0.0)
-    return best[0], math.sqrt(best[1] ** 2 + apart), best[2]
+    # where the two surely differ by more than noise, one of them is of other rows than it should be
+    apart = max(abs(best[0] - other[0]) - Z95 * math.hypot(best[1], other[1]), 0.0)
+    return best[0], math.hypot(best[1], apart), best[2]
 
 
 def _fitted(moments: NoisyMoments) -> tuple[np.ndarray, np.ndarray, np.ndarray, float]:

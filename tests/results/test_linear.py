@@ -166,9 +166,12 @@ def test_where_the_two_differ_by_more_than_noise_that_is_part_of_the_error_of_rs
     fitted, variance = moments().rsquared(), moments().sigma().value ** 2
     total = 4 * variance
     found = moments(total=total, noise_total=0.01 * total).rsquared()
-    apart = (0.75 - fitted.value) ** 2 - (0.25 * 0.01) ** 2
+    apart = abs(0.75 - fitted.value) - 1.96 * 0.25 * 0.01
     assert found.value == pytest.approx(fitted.value)
-    assert found.se_privacy == pytest.approx(np.sqrt(apart), rel=1e-3)
+    assert found.se_privacy == pytest.approx(apart, rel=1e-3)
+    by_chance = abs(0.75 - fitted.value) / 0.25 / 1.5  # of three such differences one is larger than noise
+    same = moments(total=total, noise_total=by_chance * total).rsquared()
+    assert (same.value, same.se_privacy) == pytest.approx((fitted.value, fitted.se_privacy))
 
 
 def test_survreg_says_the_share_of_its_sigma_too() -> None:
