@@ -23,9 +23,6 @@ from dpstats.moments import Quantity
 USABLE, HOPELESS, OF_LOG_SIGMA = 3.0, 5.0, 1.6
 # relative noise of the number of events at which the same happens: scale and start of the fit rest on it
 COUNT_USABLE = 0.15
-# error of log sigma over the square of the last step's length beyond noise: 1.4 to 3.2 in most fits that had
-# not arrived, where slopes together are 5 to 10 sigmas
-CURVED = 1.5
 # share of a column in what noise hides from which on nothing bounds its slope, if it may hardly vary
 _HIDES = 0.05
 # a column is long on one side if the row weight takes this share of its squares away there, and three times
@@ -128,11 +125,9 @@ def estimate(
 
     inverse = information.inverse
     guess, vague = unseen(information, to_params, bounding, sigma_of(mean))
-    noise, sampling, privacy = uncertain(information, inverse, found.noise, guess, bounding.n, spread)
+    _, sampling, privacy = uncertain(information, inverse, found.noise, guess, bounding.n, spread)
     privacy += information.error_of(found.step) + information.error_across(found.step)
     privacy += found.off**2 * np.outer(found.step, found.step)
-    if m > bounding.k:
-        privacy[-1, -1] += by_spread(found.step, noise, information, sigma_of(mean), bounding.k)
     need = needed(choice, bounding) if need is None else need
     excess = max(1.0, need) ** 3
     scale = bounding.placement.scale
@@ -254,29 +249,15 @@ def step_to_params(point: np.ndarray, pivot: np.ndarray, whitening: np.ndarray) 
     return np.vstack([np.column_stack([sigma * whitening, -sigma * pivot]), log_sigma])
 
 
-def by_spread(step: np.ndarray, noise: np.ndarray, information: Information, sigma: float, k: int) -> float:
-    """Variance of log sigma by what its score bends: a location that is off spreads residuals by its square.
-
-    A step whose first k numbers, of the location, are longer than their noise, of covariance `noise`, says
-    that the averaged points were off by as much. So they are by what noise hides: of a line that may explain
-    the whole response, the share of the information that is not seen. Lengths are those that rows have along
-    a step.
-    """
-    moved, noisy, hidden = _off_line(step, noise, information, sigma, k)
-    return (CURVED * max(moved - noisy, 0.0)) ** 2 + (0.5 * math.log1p(hidden)) ** 2
-
-
 def off_line(step: np.ndarray, noise: np.ndarray, information: Information, sigma: float, k: int) -> float:
-    """Variance of rows about their line, in sigmas: by a step, by its noise, and by what noise hides."""
-    return sum(_off_line(step, noise, information, sigma, k))
+    """Variance of rows about their line, in sigmas: by a step, by its noise, and by what noise hides.
 
-
-def _off_line(
-    step: np.ndarray, noise: np.ndarray, information: Information, sigma: float, k: int
-) -> tuple[float, float, float]:
+    Of a line that may explain the whole response, that is the share of the information that is not seen.
+    Lengths are those that rows have along the first k numbers of a step, of the location.
+    """
     location, rows = step[:k], information.matrix[:k, :k] / information.unit[0] ** 2
     hidden = float(np.sum(rows * information.blind()[:k, :k]) / np.trace(rows)) / sigma**2
-    return float(location @ rows @ location), float(np.sum(rows * noise[:k, :k])), hidden
+    return float(location @ rows @ location) + float(np.sum(rows * noise[:k, :k])) + hidden
 
 
 def needed(choice: Choice, bounding: Bounding[Placement]) -> float:
