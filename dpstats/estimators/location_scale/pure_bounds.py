@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy import special
 
-from dpstats.estimators.engine.bounds import LENGTHS, ladder
+from dpstats.estimators.engine.bounds import FREE, LENGTHS, ladder
 from dpstats.estimators.location_scale.bounds import USUAL_WIDTH, Bounding, Choice
 from dpstats.estimators.location_scale.event_law import FLOOR_BIAS, Floor
 from dpstats.estimators.location_scale.events import Whitening
@@ -21,9 +21,6 @@ from dpstats.families.score_bounds import LOG_SIGMA_SHARE, ScoreBounds, Truncati
 _LENGTHS = ladder(LENGTHS[0] / 2, LENGTHS[-1])
 # sd of linf noise for three numbers, in ranges over epsilon
 SIZE_SD = math.sqrt(20 / 3)
-# noise in sampling sds that is not worth a bound: less than in other models, as it makes the last step
-# longer, and with that what the error of the information does
-FREE = 0.2
 # assumed bias, per event, of the location by the radius; and the share that is assumed of what is under
 # Gaussian noise, which is smaller, by cut and floor
 _LENGTH_BIAS, _OTHER_BIAS = 0.003, 0.5
