@@ -28,7 +28,6 @@ from dpstats.estimators.newton.located import Located, level_shares
 from dpstats.estimators.newton.problem import Problem
 from dpstats.estimators.row_scale import STRETCH, SURE
 from dpstats.families.glm import GlmFamily
-from dpstats.moments.noisy import SEEN
 from dpstats.moments.roots import variance_along
 from dpstats.moments.spread import Z95
 
@@ -114,16 +113,14 @@ def moved_alone(problem: Problem, moments: np.ndarray) -> Iterator[tuple[np.ndar
 def row_moments(
     information: Information, whitening: np.ndarray, located: Located, intercept: bool
 ) -> np.ndarray:
-    """Second moments of rows by what they weigh, on the user's scale, less what noise may make of none.
+    """Second moments of rows by what they weigh, on the user's scale.
 
     Columns of unknown spread, and all without an intercept, are taken for uncorrelated. W takes whitened
     coefficients to those of standardised columns.
     """
     own, back = np.linalg.inv(whitening).T @ information.vectors, np.linalg.inv(located.to_user(intercept))
-    values = np.maximum(information.values, SMALLEST * information.used)
-    found, error = ((own * part) @ own.T for part in (values, information.sds))
-    variances = (np.outer(np.diag(error), np.diag(error)) + error**2) / 2
-    told = intercept & (found**2 > SEEN**2 * variances) & ~(located.dim | located.dim[:, None])
+    found = (own * np.maximum(information.values, SMALLEST * information.used)) @ own.T
+    told = intercept & ~(located.dim | located.dim[:, None])
     np.fill_diagonal(told, True)
     return np.asarray(back.T @ (found * told) @ back)
 
