@@ -195,8 +195,7 @@ class _Exponential(ExpectedEvents):
         if f > 0.9:
             gamma[0] = line[0] - self.family.mean * sigma
         else:
-            unexplained = max(1 - float(line @ line), 0.2)
-            censored = sigma * (-math.log(f) + min(0.5 * unexplained / sigma**2, 2.0))
+            censored = sigma * (-math.log(f) + min(0.5 / sigma**2, 2.0))
             gamma[0] = f * line[0] + (1 - f) * censored
         return gamma, sigma
 

@@ -81,7 +81,6 @@ class Events(EventSquares):
     residual: float
     spread: float
     way: np.ndarray
-    fraction_error: float = 0.0
     shrunk: bool = False
     left: NoiseLeft | None = None
 
@@ -210,9 +209,7 @@ def events_of(matrix: np.ndarray, noise: float, scale: RowScale, n: int, left: f
     line = np.linalg.solve(floored + size / 2 * np.eye(k), cross)
     residual = float(max(y_square - 2 * line @ cross + line @ floored @ line, 0.02 * fraction))
     spread = min(size / fraction, 1.0)
-    return Events(
-        fraction, floored, square, noise, line, residual, spread, np.eye(k), scale.fraction_sd / fraction
-    )
+    return Events(fraction, floored, square, noise, line, residual, spread, np.eye(k))
 
 
 def in_full(events: Events, scale: RowScale, alone: np.ndarray, radius_square: float) -> Events:

@@ -185,10 +185,10 @@ def structure_sd(
     """
     k = len(stretched)
     noise = (events.left is None) * events.noise * location_share * np.outer(stretched, stretched)
-    sd = math.hypot(_STRUCTURE, events.fraction_error) * np.sqrt(np.outer(size, size))
+    sd = _STRUCTURE * np.sqrt(np.outer(size, size))
     sd[:k, :k] = np.hypot(noise, sd[:k, :k])
     own = np.arange(k, len(size))
-    sd[own, own] = math.hypot(_LOG_SIGMA_STRUCTURE, events.fraction_error) * size[own]
+    sd[own, own] = _LOG_SIGMA_STRUCTURE * size[own]
     return sd
 
 
