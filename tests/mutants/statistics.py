@@ -167,8 +167,8 @@ MUTANTS = (
         "estimators/test_survreg_pure.py::test_an_error_of_the_matrix_counts_once",
         (
             "estimators/location_scale/pure.py",
-            "variances[1] + route.pivot_error(step, sigma)",
-            "variances[1] + route.shape_error(step, sigma)",
+            "weights[1] ** 2 * variances[1],",
+            "weights[1] ** 2 * variances[1] + route.shape_error(step),",
         ),
     ),
     planted(

@@ -48,9 +48,9 @@ _SQUARE_SD = 0.18
 _SIZE_SD, _TRACE_SD, _MOST_SIZE = 0.3, 0.1, 4.0
 # the least that is believed of it, against what the model says: noise can make it negative
 _LEAST_SQUARE = 0.1
-# sd of the correlations of coefficients and log sigma, once that of the intercept is known; and the one with
-# which they enter the information, so that its own guess, which is none at all, hardly counts
-_CROSS_SD, _CROSS_ENTERS = 0.1, 0.03
+# sd with which correlations of coefficients and log sigma enter the information, so that its own guess, which
+# is none at all, hardly counts
+_CROSS_ENTERS = 0.03
 # noise of the eigenvalues of the events' matrix, per event, up to which rows may be longer than is expected;
 # and the square that a response adds
 _AFFORDABLE, _RESPONSE = 0.03, 6.0
@@ -215,24 +215,12 @@ class PureRoute(WhitenedNewton):
         """Directions in which the events' matrix has noise of its own, of whitened rows; in columns."""
         return np.asarray(np.linalg.eigh(self.whitening.matrix)[1])
 
-    def shape_error(self, step: np.ndarray, sigma: float) -> np.ndarray:
+    def shape_error(self, step: np.ndarray) -> np.ndarray:
         """Variance of the scores that an error of the information makes of a step."""
         w, k = self.whitening.matrix, self.bounding.k
         share = self.information.unit[0] ** 2 / self.events.fraction
         location = share**2 * np.diag(w @ self.events.noise_of_product(w @ step[:k]) @ w)
-        return np.pad(location, (0, len(step) - k)) + self.pivot_error(step, sigma)
-
-    def pivot_error(self, step: np.ndarray, sigma: float) -> np.ndarray:
-        """The part of that by the pivot, whose error leaves scores of location and log sigma correlated."""
-        events, w, k, information = self.events, self.whitening.matrix, self.bounding.k, self.information
-        if len(step) == k:
-            return np.zeros(k)
-        # an error of the line is one of the pivot
-        steep = math.sqrt((1 + float(events.line @ events.line)) / 2)
-        noise = information.unit[0] ** 2 / events.fraction * events.noise
-        line = np.linalg.norm(w @ events.way, axis=1) * noise * steep / sigma
-        pivot = line**2 + _CROSS_SD**2 * information.matrix[0, 0] * information.matrix[-1, -1]
-        return np.append(pivot * float(step[-1]) ** 2, pivot @ step[:k] ** 2)
+        return np.pad(location, (0, len(step) - k))
 
 
 def _combined(route: PureRoute) -> LastSteps:
@@ -244,7 +232,7 @@ def _combined(route: PureRoute) -> LastSteps:
     pivot = route.bounding.placement.pivot(points[0])
     location = np.linalg.solve(route.whitening.matrix, change[:-1] / sigma + pivot * change[-1])
     moved = np.append(location, change[-1])[: len(first)]
-    explained = variances[0] + variances[1] + route.shape_error(moved, sigma)
+    explained = variances[0] + variances[1] + route.shape_error(moved)
     information, off = _sized(information, moved, first - last, explained)
     spread = float(np.mean((last - first + information.matrix @ moved) ** 2 / explained))
     weight = noise[0, 0] ** -2 / (noise[0, 0] ** -2 + noise[1, 0] ** -2)
@@ -254,7 +242,7 @@ def _combined(route: PureRoute) -> LastSteps:
         np.array([weights @ points]),
         step,
         # what else an error of the information does to the step is that of any iteration
-        weights[0] ** 2 * variances[0] + weights[1] ** 2 * variances[1] + route.pivot_error(step, sigma),
+        weights[0] ** 2 * variances[0] + weights[1] ** 2 * variances[1],
         information,
         max(1.0, spread / float(special.chdtri(len(first), _CHANCE) / len(first))),
         False,  # noise makes steps that are cut short, and what the two scatter beyond theirs is counted
