@@ -49,6 +49,11 @@ _NO = (0.0, 0.0)  # pivots and limits, where log sigma has no score
 _OFF = 3.0
 
 
+def bias_of_length(length: np.ndarray | float) -> np.ndarray:
+    """Assumed bias of a slope, in sds of one event, if no row has a larger square than this, per column."""
+    return np.asarray(0.018 * np.exp(-1.35 * np.asarray(length)))
+
+
 @dataclass(frozen=True)
 class Choice:
     """Bounds in units that do not change as the iteration moves.
@@ -230,7 +235,7 @@ class Bounding(Generic[P]):
         kept = max(usual.kept(c) - floor.lost, LEAST_KEPT)
         # relative error of the information matrix, which grows with the square of the radius
         matrix = 2 * bounds.sensitivity / (bounds.matrix_weight * self.tail_mu * count * usual.share)
-        longer = np.where(squares < box, 0.018 * np.exp(-1.35 * lengths), 0.0)
+        longer = np.where(squares < box, bias_of_length(lengths), 0.0)
         noise, left = per_length * np.sqrt(squares), self._kept_by(tuple(squares))
         # a variance of 1 without bounds; noise goes by the inverse information on both sides
         value = np.mean(1 / (kept * left) + np.maximum(noise[:, None] / left, FREE) ** 2, axis=1) - 1

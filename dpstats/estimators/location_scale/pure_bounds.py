@@ -11,7 +11,7 @@ import numpy as np
 from scipy import special
 
 from dpstats.estimators.engine.bounds import FREE, LENGTHS, ladder
-from dpstats.estimators.location_scale.bounds import USUAL_WIDTH, Bounding, Choice
+from dpstats.estimators.location_scale.bounds import USUAL_WIDTH, Bounding, Choice, bias_of_length
 from dpstats.estimators.location_scale.event_law import FLOOR_BIAS, Floor
 from dpstats.estimators.location_scale.events import Whitening
 from dpstats.estimators.location_scale.placement import PlacedByLine
@@ -21,9 +21,6 @@ from dpstats.families.score_bounds import LOG_SIGMA_SHARE, ScoreBounds, Truncati
 _LENGTHS = ladder(LENGTHS[0] / 2, LENGTHS[-1])
 # sd of linf noise for three numbers, in ranges over epsilon
 SIZE_SD = math.sqrt(20 / 3)
-# assumed bias, per event, of the location by the radius; and the share that is assumed of what is under
-# Gaussian noise, which is smaller, by cut and floor
-_LENGTH_BIAS, _OTHER_BIAS = 0.003, 0.5
 # noise, in sampling sds, up to which the radius grows with the rows of rare levels, at a typical cut
 _FOR_LEVELS, _USUAL_CUT = 0.3, 2.0
 # the information on log sigma against that of rows censored at one hazard, where almost all are censored;
@@ -75,13 +72,13 @@ class PureBounding(Bounding[PlacedByLine]):
         log_sigma = self._log_sigma_noise(bounds, point)
         by_cut = FLOOR_BIAS * math.exp(-c / self.placement.problem.family.cut.bias)
         off = self.off(replace(choice, width=math.inf), point)
-        bias = _OTHER_BIAS * (by_cut + floor.bias) + self.doubt * off
+        bias = by_cut + floor.bias + self.doubt * off
         per_length = self._per_length(bounds)
         best = (math.inf, choice)
         for length in (max(length, levels / k) for length in _LENGTHS):
             square = min(k * length, box)
             slope_w, variance_w = _kept_rows(k, square) if square < box else (1.0, 1.0)
-            longer = _LENGTH_BIAS * math.exp(-1.35 * length) if square < box else 0.0
+            longer = float(bias_of_length(length)) if square < box else 0.0
             noise = per_length * math.sqrt(square)
             value = (variance * variance_w + max(noise, FREE) ** 2) / (slope * slope_w) ** 2
             value += count * (bias + longer) ** 2 + max(log_sigma, FREE) ** 2
