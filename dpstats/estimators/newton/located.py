@@ -20,7 +20,7 @@ from dpstats.estimators.known.levels import shares_of
 from dpstats.estimators.matrices import by_precision
 from dpstats.estimators.newton.looks import OCTAVES, at_once, in_turn
 from dpstats.estimators.newton.problem import Problem
-from dpstats.estimators.row_scale import SURE, one_sided
+from dpstats.estimators.row_scale import one_sided
 from dpstats.estimators.zoom import HIDDEN, UNSEEN_SD
 from dpstats.families.bounded_score import BoundedScore
 from dpstats.moments.design import DesignMoments
@@ -412,10 +412,8 @@ def _cleaned(release: Release, origin: np.ndarray, varies: np.ndarray) -> _Sprea
     constant &= ~varies
     constant[-1] = False
     beside = np.abs(octaves - shares.argmax(axis=1)[:, None]) <= 1
-    elsewhere, _ = _outside(beside, counts, noise, visible)
-    hidden, where = _outside(beside | (shares > 0), counts, noise, visible)
-    shares += (constant * (elsewhere > 0) * hidden)[:, None] * where
-    constant &= elsewhere == 0
+    stands_out = np.any((shares > 0) & ~beside, axis=1)
+    constant &= ~(stands_out & _elsewhere(beside, counts, noise, visible))
     farthest = octaves == np.floor(-np.log2((1 + np.abs(origin[:, None])) / 2))
     shares = shares + np.where(constant[:, None] & farthest, HIDDEN * noise, 0.0)
     # and the distance of the rest is that between it and the noisy mean
@@ -429,21 +427,16 @@ def _cleaned(release: Release, origin: np.ndarray, varies: np.ndarray) -> _Sprea
     return _Spread(shares / shares.sum(axis=1, keepdims=True), squares, known, told > 1, error)
 
 
-def _outside(
-    seen: np.ndarray, counts: np.ndarray, noise: float, visible: float
-) -> tuple[np.ndarray, np.ndarray]:
-    """Share of each column's rows that surely lie outside the octaves of `seen`; and where.
+def _elsewhere(beside: np.ndarray, counts: np.ndarray, noise: float, visible: float) -> np.ndarray:
+    """Columns of which rows surely lie outside the fullest octave and the two `beside` it.
 
     All columns have as many rows: what noise hides in each of many octaves is sure of all of them together. A
     column that hardly varies falls in two that are neighbours.
     """
     columns = len(counts)
-    found = counts.sum() / columns - np.sum(counts * seen, axis=1)
-    variance = seen.sum(axis=1) * (1 - 2 / columns) + OCTAVES / columns
-    # noise in the farthest octaves would make most of a square
-    weights = np.where(seen, 0.0, np.maximum(counts - SURE * noise, 0.0))
-    found *= weights.any(axis=1) & (found > visible * noise * np.sqrt(np.maximum(variance, 0.0)))
-    return found, weights / np.maximum(weights.sum(axis=1, keepdims=True), 1e-300)
+    found = counts.sum() / columns - np.sum(counts * beside, axis=1)
+    variance = beside.sum(axis=1) * (1 - 2 / columns) + OCTAVES / columns
+    return np.asarray(found > visible * noise * np.sqrt(np.maximum(variance, 0.0)))
 
 
 def _with_levels(
