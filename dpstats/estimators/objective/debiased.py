@@ -24,7 +24,7 @@ from dpstats.estimators.newton.check import Read, by_one_pass, checked, explaine
 from dpstats.estimators.newton.far import long_rows
 from dpstats.estimators.newton.hidden import hidden
 from dpstats.estimators.newton.information import Public
-from dpstats.estimators.newton.levels import moved_alone, read_levels, row_moments
+from dpstats.estimators.newton.levels import read_levels, row_moments
 from dpstats.estimators.newton.located import Located, locate
 from dpstats.estimators.newton.problem import Problem
 from dpstats.estimators.newton.ray import Along, reaches
@@ -130,18 +130,6 @@ def released(
     scores, _ = known.read(release.values[0] / n, float(np.diag(release.sds[0]).max()) / n)
     curvature, left = known.read(found, float(np.diag(sds).max()))
     return Matrices(curvature, release.law, sds, scores, left)
-
-
-def steep(matrices: Matrices, tuning: Tuning) -> np.ndarray:
-    """A factor of errors by noise of the curvature.
-
-    The correction falls with the curvature: two sds less make it larger by more than twice what one does to
-    first order, which the factor makes up for.
-    """
-    seen, far = matrices.information, tuning.far
-    sizes = np.maximum(seen.used, believed(seen.sds))
-    factor = 1 + seen.seen * far * seen.sds / (sizes - far * seen.sds)
-    return np.asarray((seen.vectors * factor) @ seen.vectors.T)
 
 
 _MOST_STEPS, _LONGEST = 40, 1.0  # of Newton's method, and the longest of them, in log odds
@@ -347,12 +335,11 @@ def without_penalty(
     moved = penalty_step(ball, problem, located, minimum, matrices)
     by_curvature = inverse @ matrices.noise_of_product(np.outer(moved, moved)) @ inverse
     sampling = inverse if scores is None else inverse @ with_floor(scores, 0.0) @ inverse
-    steeper = steep(matrices, tuning)
-    by_curvature = steeper @ by_curvature @ steeper + (inflate @ sampling @ inflate.T - sampling) / n
-    change = _change(ball, matrices, moved, tuning)
+    by_curvature += (inflate @ sampling @ inflate.T - sampling) / n
+    change = _change(matrices, moved, tuning)
     back = ball.to_user @ moved
     moments = row_moments(information, ball.turned, located, problem.intercept)
-    left = ball.from_user @ _left(problem, moments, back, change)
+    left = change * moved
     far = minimum.params + moved - start_of(located, problem) * ball.radius
     level = level_of(located, problem, tuning) / ball.radius**2
     guess, larger = _guess(ball, information, problem, located, far / ball.radius, level, tuning.far)
@@ -406,28 +393,10 @@ def _guess(
     return guess + information.unbounded(np.linalg.inv(turned), located.dim), larger
 
 
-def _change(ball: UnitBall, matrices: Matrices, moved: np.ndarray, tuning: Tuning) -> float:
+def _change(matrices: Matrices, moved: np.ndarray, tuning: Tuning) -> float:
     """Change of the log odds by a correction, in the mean over what rows there say, at most 1.
 
-    Where covariates tell most responses, the curvature that the released one has along the constant is little
-    against that of even odds, and a change of log odds so much larger against what it is a change of.
+    By about that share the curvature changes, and the correction may lack as much of itself.
     """
-    level = tuning.level
-    if ball.constant:
-        found, sd = (float(part[0, 0]) * ball.radius**2 for part in (matrices.curvature, matrices.sds))
-        level = min(max(found, 0.0) + tuning.far * sd, level)
     square = float(moved @ with_floor(matrices.curvature, 0.0) @ moved)
-    return min(math.sqrt(square / level), 1.0)
-
-
-def _left(problem: Problem, moments: np.ndarray, moved: np.ndarray, change: float) -> np.ndarray:
-    """What a correction by `moved`, on the user's scale, may lack: by the change of log odds on its way.
-
-    By about that share the curvature changes. Log odds change as the curvature has it; those of the rows of
-    one level by its own.
-    """
-    left = change * moved
-    for row, direction in moved_alone(problem, moments):
-        own = float(row @ moved)
-        left += (max(change, min(abs(own), 1.0)) - change) * own * direction
-    return np.asarray(left)
+    return min(math.sqrt(square / tuning.level), 1.0)
