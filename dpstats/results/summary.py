@@ -468,8 +468,7 @@ def _coded(record: Record) -> str:
     if (event := getattr(record.design.response, "event", None)) is None:
         return ""
     name, failed = event
-    code = dict(zip((1, 0), record.schema[name].codes, strict=True))[int(failed)]
-    return f"; see first by dps.check that a failure is {name} = {code}"
+    return f"; see first by dps.check that a failure is {name} = {record.schema[name].all[int(failed)]}"
 
 
 def _failures(record: Record) -> str:
