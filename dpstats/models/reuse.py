@@ -133,9 +133,9 @@ class _Kept:
         if self.path.exists():
             return self.version
         same = self._begun_with(self._begun)
-        files = [file for folder in self._folders for file in folder.glob("*.json")]
+        files = [file for folder in self._folders for file in folder.glob("*.json") if file.is_file()]
         for file in sorted(files, key=lambda file: file.stat().st_mtime, reverse=True):
-            with suppress(SpecificationError, KeyError, TypeError):  # of a file that is none of ours
+            with suppress(OSError, SpecificationError, KeyError, TypeError):  # of a file that is none of ours
                 asked = read_object(file, UNREADABLE)["asked"]
                 if asked | {"version": self.version} in same:
                     return str(asked["version"])
@@ -160,6 +160,7 @@ class _Kept:
             "schema": design.schema.to_dict(),
             "weights": design.weights,
             "subset": design.subset,
+            **({"subset compares": "cells as written"} if design.subset else {}),
             "budget": self.asked["budget"].to_dict(),
             **model._stated(),
             **{
@@ -214,6 +215,8 @@ def _found(kind: type[K], kept: _Kept) -> K | None:
     model._rows.hold()
     path = kept.path
     if not path.exists():
+        if not kept.version:  # a new version is meant to be paid for
+            _warn_of_repeat(kept)
         return None
     content = read_object(path, UNREADABLE)
     check_format(content.get("format"), FORMAT, "a fit that was kept")

@@ -76,8 +76,9 @@ def test_who_leaves_out_the_version_is_told_which_was_kept_last(ledger: dps.Ledg
     fit("cost ~ load")
     (tmp_path / "plant.ledger.fits" / "other.json").write_text("[]")
     (tmp_path / "plant.ledger.fits" / "another.json").write_text("{}")
+    (tmp_path / "plant.ledger.fits" / "nowhere.json").symlink_to("none")
     with pytest.warns(UserWarning, match="the version 'v2' of the data. .*; reuse='v2' returns the one"):
-        fit()
+        fit(reuse=True)
     with pytest.warns(UserWarning, match="the same arguments. .*; reuse=True returns the one"):
         fit()
 
@@ -201,6 +202,28 @@ def test_a_fit_that_an_earlier_version_kept_is_found(
     assert len(kept(tmp_path)) == 1 and '"cost  ~ temp"' in kept(tmp_path)[0].read_text()
     with pytest.warns(UserWarning, match="was charged for the same before"):
         fit("cost  ~ temp")
+
+
+def test_a_fit_of_a_subset_that_was_compared_within_bounds_is_not_the_same(
+    ledger: dps.Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its rows were others: codes beyond the bounds had become the bounds."""
+    both = _Kept._written_and_read.func
+
+    def of_before(self: _Kept) -> list[dict[str, Any]]:
+        return [
+            {name: what for name, what in about.items() if name != "subset compares"} for about in both(self)
+        ]
+
+    def given() -> dps.results.LinearFit:
+        return dps.ols("cost ~ temp", DATA, SCHEMA, subset="temp > 5").fit(BUDGET, force=True, reuse=True)
+
+    with monkeypatch.context() as earlier:
+        earlier.setattr(_Kept, "_written_and_read", property(of_before))
+        first = given()
+    second = given()
+    assert second.to_dict() != first.to_dict() and second.to_dict() == given().to_dict()
+    assert len(ledger.entries()) == 2
 
 
 SPELLINGS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
