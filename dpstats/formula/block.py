@@ -337,14 +337,14 @@ def jumps(columns: Callable[[np.ndarray], Sequence[np.ndarray]], bounds: tuple[f
     least = LEAST * np.ptp(values, axis=1)
     changes = np.abs(np.diff(values)) > least[:, None]
     own, at = np.nonzero(changes)
-    low, high = grid[at], grid[at + 1]
+    low, high, start, end = grid[at], grid[at + 1], values[own, at], values[own, at + 1]
     while len(own):
         middle = low + (high - low) / 2
         if ((middle == low) | (middle == high)).any():
             return True
-        left, right = np.concatenate([low, middle]), np.concatenate([middle, high])
-        own, each = np.tile(own, 2), np.arange(2 * len(own))
-        start, end = (np.array(columns(ends), dtype=float)[own, each] for ends in (left, right))
-        kept = np.abs(end - start) > least[own]
-        own, low, high = own[kept], left[kept], right[kept]
+        found = np.array(columns(middle), dtype=float)[own, np.arange(len(own))]
+        left, right = (np.abs(change) > least[own] for change in (found - start, end - found))
+        own = np.concatenate([own[left], own[right]])
+        low, high = np.concatenate([low[left], middle[right]]), np.concatenate([middle[left], high[right]])
+        start, end = np.concatenate([start[left], found[right]]), np.concatenate([found[left], end[right]])
     return False

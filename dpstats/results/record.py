@@ -223,11 +223,9 @@ class Record(Facts):
             )
         cov, projected = _covariance("cov", self.cov, k)
         cov_privacy, _ = _covariance("cov_privacy", self.cov_privacy, k)
-        root = (
-            None
-            if self.root is None
-            else _root(_frozen("root", self.root, (k, np.shape(self.root)[-1])), cov)
-        )
+        root = self.root
+        if root is not None:
+            root = _root(_frozen("root", root, (k, np.shape(root)[-1])), cov)
         flags = _pairs(self.flags)
         flags += (PROJECTED,) * (projected and PROJECTED not in flags)
         for name, value in (
