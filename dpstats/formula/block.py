@@ -23,6 +23,7 @@ from dpstats.schema import WEIGHS, Levels, usable
 
 LOOKS = 1024  # of the bounds; two jumps that undo each other within one are not seen
 LEAST = 1e-6  # share of a function's range that a jump is
+SPLIT = 0.382  # the smaller part of a cell, such that no steps at equal distances look straight
 LINES = 20  # rows that hold the other variables of an expression where its jumps are looked for
 
 
@@ -323,8 +324,8 @@ def _write(
 def jumps(columns: Callable[[np.ndarray], Sequence[np.ndarray]], bounds: tuple[float, float]) -> bool:
     """Whether one of the columns changes at once somewhere between the bounds.
 
-    Comparisons, intervals of `cut` and roundings do, and hinges do not. Cells are halved while a function
-    changes in them, and what changes between neighbouring floats jumps.
+    Comparisons, intervals of `cut` and roundings do, and hinges do not. Cells are parted while a function
+    changes in them, but not as a straight line does; what changes between neighbouring floats jumps.
 
     Parameters
     ----------
@@ -339,11 +340,12 @@ def jumps(columns: Callable[[np.ndarray], Sequence[np.ndarray]], bounds: tuple[f
     own, at = np.nonzero(changes)
     low, high, start, end = grid[at], grid[at + 1], values[own, at], values[own, at + 1]
     while len(own):
-        middle = low + (high - low) / 2
+        middle = low + SPLIT * (high - low)
         if ((middle == low) | (middle == high)).any():
             return True
         found = np.array(columns(middle), dtype=float)[own, np.arange(len(own))]
-        left, right = (np.abs(change) > least[own] for change in (found - start, end - found))
+        bent = np.abs(found - start - SPLIT * (end - start)) > SPLIT * least[own]
+        left, right = (bent & (np.abs(change) > least[own]) for change in (found - start, end - found))
         own = np.concatenate([own[left], own[right]])
         low, high = np.concatenate([low[left], middle[right]]), np.concatenate([middle[left], high[right]])
         start, end = np.concatenate([start[left], found[right]]), np.concatenate([found[left], end[right]])
