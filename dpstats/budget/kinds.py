@@ -57,7 +57,8 @@ def _parts(shares: tuple[float, ...]) -> tuple[float, ...]:
         raise BudgetError(f"shares must be positive numbers, got {told}; give one for each part")
     total = math.fsum(shares)
     if total > 1 + 1e-9:
-        equal = f"; {total:g} equal parts are split(*[1 / {total:g}] * {total:g})" * (shares == (total // 1,))
+        of_parts = len(shares) == 1 and total.is_integer()
+        equal = f"; {total:g} equal parts are split(*[1 / {total:g}] * {total:g})" if of_parts else ""
         raise BudgetError(f"shares sum to {total:g}; they may sum to at most 1{equal}")
     return tuple(share / max(total, 1.0) * (1 - 2.0**-49) for share in shares)
 

@@ -252,7 +252,9 @@ def _seen(data: Any, schema: Schema, read: Mapping[str, Variable], design: Desig
     ends = design.response.open if design else frozenset()
     if ends:  # an open end is no unusable cell, unless the ends alone switch the row off
         both = np.all([whole[name] for name in ends], axis=0)
-        others = np.any([0 * out, *(one for name, one in whole.items() if name not in ends)], axis=0)
+        others = np.any(
+            [np.zeros_like(out), *(one for name, one in whole.items() if name not in ends)], axis=0
+        )
         for name in ends:
             found = whole[name] & ~both & (others | ~out)
             whole[name] &= ~found | _unreadable(data, name, read[name], found)

@@ -124,9 +124,12 @@ def _at_times(
     if not times:
         raise SpecificationError(f"--type {kind} needs --times, such as --times 500 1000")
     columns: dict[str, np.ndarray] = {}
-    method = "survival" if isinstance(fit, HazardFit) else "hazard" if kind == "hazard" else "reliability"
+    if isinstance(fit, HazardFit):
+        method = fit.survival
+    else:
+        method = fit.hazard if kind == "hazard" else fit.reliability
     for time in times:
-        found = getattr(fit, method)(new, times=time, clip=clip).frame
+        found = method(new, times=time, clip=clip).frame
         if kind == "cumhaz":
             with np.errstate(divide="ignore"):
                 logs = 0.0 - np.log(found[["estimate", "conf_high", "conf_low"]].to_numpy())

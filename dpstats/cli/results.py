@@ -205,9 +205,10 @@ def _words(options: argparse.Namespace) -> dict[str, Any]:
             }
         elif name == "points":
             found[name] = load(Path(text))
+        elif "," in text and "=" not in text:
+            found[name] = [_value(part) for part in text.split(",")]
         else:
-            several = "," in text and "=" not in text
-            found[name] = [_value(part) for part in text.split(",")] if several else _value(text)
+            found[name] = _value(text)
     return found
 
 

@@ -206,8 +206,9 @@ class Filler(Columns):
     def columns(self, raw: Mapping[str, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
         """Rows of the design without a response, and which of them weigh; else as :meth:`read`."""
         exog, _, ok, _ = self._predictor(raw, len(next(iter(raw.values()))))
-        ok &= self.inside(raw, len(ok))
-        _switch_off(exog, ok)
+        if self._subset:
+            ok &= self._subset.holds(raw, self.schema)
+            _switch_off(exog, ok)
         return exog, ok
 
     def _predictor(

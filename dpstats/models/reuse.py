@@ -121,18 +121,19 @@ class _Kept:
         """All that decides which fit it is, as JSON reads it again, or as an earlier version kept it."""
         if self._begun is None and (first := next(iter(self.book.entries()), None)):
             self._begun = f"{first.at}, {first.formula}"  # by this fit, perhaps
-        earlier, read = self._begun_with(self._begun)
+        earlier, read = self._with_beginning
         return earlier if self._file(earlier).exists() else read
 
-    def _begun_with(self, begun: str | None) -> list[dict[str, Any]]:
-        return [asked | {"ledger begun": begun} for asked in self._written_and_read]
+    @property
+    def _with_beginning(self) -> list[dict[str, Any]]:
+        return [asked | {"ledger begun": self._begun} for asked in self._written_and_read]
 
     @property
     def latest(self) -> str | None:
         """The version of the data of which the same was kept last, empty for none; None where none was."""
         if self.path.exists():
             return self.version
-        same = self._begun_with(self._begun)
+        same = self._with_beginning
         files = [file for folder in self._folders for file in folder.glob("*.json") if file.is_file()]
         for file in sorted(files, key=lambda file: file.stat().st_mtime, reverse=True):
             with suppress(OSError, SpecificationError, KeyError, TypeError):  # of a file that is none of ours

@@ -23,7 +23,7 @@ from dpstats.estimators.location_scale import (
     make_plan,
     make_pure_plan,
 )
-from dpstats.estimators.location_scale.problem import MOST_ALIKE
+from dpstats.estimators.location_scale.problem import told_alike
 from dpstats.estimators.published.functional import as_published, fit_quadratic
 from dpstats.estimators.row_scale import Box
 from dpstats.families import DISTS, Dist
@@ -351,7 +351,6 @@ class Survreg(Plannable):
         dist, times, offset = DISTS[self.dist], np.asarray(_times(design).time_bounds), design.offset_bounds
         response = (np.log(times) if dist.log else times) - offset[::-1]  # what rows give: y - offset
         lower, upper = np.vstack([design.bounds[1:], response]).T
-        alike, likely = design.alike(), np.vstack([design.likely[1:], response])
         return SurvivalProblem(
             dist.family,
             dist.log,
@@ -360,8 +359,8 @@ class Survreg(Plannable):
                 upper,
                 design.binary[1:],
                 levels=design.levels[:, 1:],
-                alike=alike if alike.max(initial=0) < MOST_ALIKE else alike[:0, :0],
-                likely=likely,
+                alike=told_alike(design.alike()),
+                likely=np.vstack([design.likely[1:], response]),
             ),
             design.delayed,
             design.own[1:],

@@ -338,11 +338,10 @@ def _marginals(
         variable = schema[name]
         if isinstance(variable, Levels):
             shares[name] = _shares(name, told.get(name), variable)
+        elif variable.all:
+            spreads[name] = _share(name, told.get(name, 0.5))
         else:
-            share, given = bool(variable.all), told.get(name)
-            spreads[name] = (
-                _share(name, told.get(name, 0.5)) if share else _spread(name, given, variable.bounds)
-            )
+            spreads[name] = _spread(name, told.get(name), variable.bounds)
     return spreads, shares, tuple(name for name in names if name not in told)
 
 

@@ -192,7 +192,9 @@ class Forecast(Result):
 
     def _rows(self, what: str) -> Iterator[tuple[str, ...]]:
         """Cells of a table; `what` is ``"pred"``, for periods, or ``"cumulative"``."""
-        names = ["end", *([what] if what == "cumulative" else ["expected", "se_parameters", "sd_count"])]
+        names = ["end", "expected", "se_parameters", "sd_count"]
+        if what == "cumulative":
+            names = ["end", what]
         frame = self.frame
         known = np.isfinite(frame["se_parameters"].to_numpy())
         limits = frame[[f"{what}_low", f"{what}_high"]].to_numpy()

@@ -291,8 +291,10 @@ def _beyond(record: Record) -> dict[str, str]:
         return {}
     response, entry = record.asked.response, " (later = no weight)"
     entries = response.entry.variables if response.entry else ()
-    censored = " (longer = censored)" * (not MOVED.keys() <= record.settings.keys())
-    usual = " (beyond = kept)" if INSPECTIONS in record.released else censored
+    if INSPECTIONS in record.released:
+        usual = " (beyond = kept)"
+    else:
+        usual = "" if MOVED.keys() <= record.settings.keys() else " (longer = censored)"
     return {name: entry if name in entries else usual for name in response.variables}
 
 
@@ -465,9 +467,10 @@ def _more(code: str, record: Record) -> str:
 
 def _coded(record: Record) -> str:
     """Say which code the event has: under another, as of 1 and 2, other rows are failures."""
-    if (event := getattr(record.design.response, "event", None)) is None:
+    response = record.design.response
+    if not isinstance(response, SurvResponse) or response.event is None:
         return ""
-    name, failed = event
+    name, failed = response.event
     return f"; see first by dps.check that a failure is {name} = {record.schema[name].all[int(failed)]}"
 
 

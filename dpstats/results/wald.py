@@ -283,16 +283,24 @@ def wald_test_terms(record: Record) -> Estimates:
 
 def jointly(record: Record, matrix: np.ndarray, value: np.ndarray, text: str) -> WaldTest:
     """Test matrix @ params = value, all rows together; chi-square reference."""
-    df, statistic, cov = len(matrix), math.nan, _cov_of(record, matrix)
-    sd = np.sqrt(np.diagonal(cov))
-    known = np.isfinite(standard_errors(matrix, record)).all()
-    if record.rooted is None:
-        known = known and (sd > 0).all() and np.linalg.matrix_rank(cov / np.outer(sd, sd)) == df
-    if known:
-        root = root_of(cov) if record.rooted is None else matrix @ record.rooted
-        found, rank = chi_square(matrix @ record.params - value, root)
-        statistic = found if rank == df else math.nan
+    df, statistic = len(matrix), _chi_square(record, matrix, value)
     return WaldTest(statistic, df, float(special.chdtrc(df, statistic)), text)
+
+
+def _chi_square(record: Record, matrix: np.ndarray, value: np.ndarray) -> float:
+    """Return the statistic of matrix @ params = value; NaN where a row, or what they share, is not known."""
+    if not np.isfinite(standard_errors(matrix, record)).all():
+        return math.nan
+    if record.rooted is None:
+        cov = _cov_of(record, matrix)
+        sd = np.sqrt(np.diagonal(cov))
+        if not (sd > 0).all() or np.linalg.matrix_rank(cov / np.outer(sd, sd)) < len(matrix):
+            return math.nan
+        root = root_of(cov)
+    else:
+        root = matrix @ record.rooted
+    statistic, rank = chi_square(matrix @ record.params - value, root)
+    return statistic if rank == len(matrix) else math.nan
 
 
 @dataclass(frozen=True, slots=True, repr=False, kw_only=True)

@@ -12,7 +12,12 @@ LARGEST_LOG_SIGMA = 0.7  # of one step
 LOG_SIGMA_RANGE = (-6.0, 3.0)  # on the scale of the events, whatever noise makes of a step
 # numbers that second moments with what is public of levels are, beyond which that is not used: time for it
 # grows with their third power, and is a fifth of a fit at 700, of a hundred levels and six numbers
-MOST_ALIKE = 1000
+_MOST_ALIKE = 1000
+
+
+def told_alike(alike: np.ndarray) -> np.ndarray:
+    """Which products of two columns are the same, and of none where so many are that it is not used."""
+    return alike if alike.max(initial=0) < _MOST_ALIKE else alike[:0, :0]
 
 
 def sigma_of(point: np.ndarray) -> float:
