@@ -408,7 +408,7 @@ SKEWED = dps.Schema({**LINE, "x": dps.bounded(0, 30)})
 
 
 def test_a_line_that_levels_off_where_long_rows_count_less_is_seen() -> None:
-    """Of five fits two are; with more budget long rows count in full."""
+    """Of five fits four are; with more budget, by which long rows count more, fewer, and in the end none."""
     rng = np.random.default_rng([1, 31])
     x, z = np.minimum(np.exp(rng.normal(size=20_000)), 30), rng.normal(size=20_000)
     y = 50 + 2 * np.tanh(x / 1.5) + 0.3 * z + rng.normal(size=20_000)
@@ -420,10 +420,10 @@ def test_a_line_that_levels_off_where_long_rows_count_less_is_seen() -> None:
     seen = 0
     for seed in range(20):
         with noise(SeededNoise(seed)):
-            fit = model.fit(approx(1))
+            fit = model.fit(approx(0.5))
         both = fit, fit.at_alpha(1.0)
         seen += all("bends" in dict(each.flags) and "bends" in str(each.summary()) for each in both)
-    assert seen >= fewest(20, 0.4)
+    assert seen >= fewest(20, 0.8)
 
 
 def test_a_bend_that_leaves_the_line_where_it_is_is_no_news() -> None:
