@@ -145,6 +145,50 @@ def test_losses_are_those_of_responses(epsilons: list[float], mu: float, total: 
         assert bound == pytest.approx(exact, rel=1e-9, abs=1e-15 + raised)
 
 
+@pytest.mark.parametrize(("epsilon", "count"), [(0.01, 1000), (0.3, 200), (2.5, 40)])
+def test_no_response_is_less_likely_than_it_is(epsilon: float, count: int) -> None:
+    """By sums of 60 digits: logarithms of factorials of hundreds lose hundreds of units in the last place."""
+    points, weights, lost = losses(((epsilon, count),))
+    told = np.rint((points / epsilon + count) / 2).astype(int)
+    with localcontext() as context:
+        context.prec = 60
+        truth = 1 / (1 + (-exact_decimal(epsilon)).exp())
+        chances = [math.comb(count, k) * truth**k * (1 - truth) ** (count - k) for k in range(count + 1)]
+        kept = list(zip(map(exact_decimal, weights), (chances[k] for k in told), strict=True))
+        assert all(chance <= weight <= chance * (1 + Decimal("1e-9")) for weight, chance in kept)
+        assert 1 - sum(chance for _, chance in kept) <= exact_decimal(lost)
+
+
+def exact_decimal(value: float) -> Decimal:
+    return Decimal(repr(float(value)))
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_points_that_were_merged_amount_to_no_less(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """At epsilons just below a point, where a rounding counts most, and at any others."""
+    monkeypatch.setattr(report, "_POINTS", 16)
+    generator = np.random.default_rng(seed)
+    for _ in range(20):
+        points = np.sort(generator.normal(0, 10 ** generator.uniform(-2, 1), 40)) + generator.normal()
+        weights = generator.dirichlet(np.ones(40))
+        grid, pooled = report._merged(points, weights)
+        assert len(grid) <= 16 and pooled.min() >= 0 and pooled.sum() == pytest.approx(1, rel=1e-12)
+        for at in [*np.nextafter(points[-3:], -np.inf), *np.nextafter(grid, -np.inf), *points[:3]]:
+            before, after = delta_of(points, weights, at), delta_of(grid, pooled, at)
+            assert before <= after, (seed, at)
+
+
+def delta_of(points: np.ndarray, weights: np.ndarray, epsilon: float) -> Decimal:
+    """Of losses alone, to 60 digits."""
+    with localcontext() as context:
+        context.prec = 60
+        return sum(
+            Decimal(float(weight)) * (1 - (Decimal(float(epsilon)) - Decimal(float(point))).exp())
+            for point, weight in zip(points, weights, strict=True)
+            if point > epsilon
+        )
+
+
 AMOUNTS = st.floats(0.01, 1)
 CHARGES = st.lists(
     st.one_of(

@@ -199,6 +199,21 @@ MUTANTS = (
         ("ledger/report.py", "return points + _ULP * np.abs(points)", "return points"),
     ),
     planted(
+        "chances of responses are not rounded up",
+        "ledger/test_composition.py::test_no_response_is_less_likely_than_it_is[0.01-1000]",
+        ("ledger/report.py", "np.exp(logs + 8 * _ULP * most)", "np.exp(logs)"),
+    ),
+    planted(
+        "points that were merged are not rounded up",
+        "ledger/test_composition.py::test_points_that_were_merged_amount_to_no_less",
+        ("ledger/report.py", "width + 4 * _ULP * (abs(low) + abs(high))", "width"),
+    ),
+    planted(
+        "weights of points that were merged are not rounded up",
+        "ledger/test_composition.py::test_points_that_were_merged_amount_to_no_less",
+        ("ledger/report.py", "pooled * (1 + len(points) * _ULP)", "pooled"),
+    ),
+    planted(
         "another unit is charged to the same ledger",
         "ledger/test_units.py",
         (LEDGER, "if ends and ends[0].unit != unit:", "if False:"),

@@ -23,8 +23,6 @@ from dpstats.testing import SeededNoise
 from tests.made import MadeDesign, MadeRows, made_columns
 from tests.privacy.test_pure_audit import lower_bound
 
-pytestmark = pytest.mark.long
-
 ALPHA = 1e-6
 AXIS, EPSILON = 0.3, 0.7
 COUNT = 6000
@@ -74,6 +72,7 @@ def drawn():
     return matrices(SecureNoise(), ORDER, COUNT)
 
 
+@pytest.mark.long
 def test_the_law_of_the_noise(drawn):
     assert accepts(drawn)
 
@@ -92,6 +91,7 @@ def test_seeded_noise_has_the_same_law():
     assert accepts(matrices(SeededNoise(1), ORDER, COUNT))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("factor", [0.85, 1.15])
 def test_another_scale_would_be_seen(factor, drawn):
     assert not accepts(drawn * factor)
@@ -102,11 +102,13 @@ def test_one_degree_of_freedom_less_would_be_seen():
     assert not accepts((plus @ plus.swapaxes(1, 2) - minus @ minus.swapaxes(1, 2)) / 2)
 
 
+@pytest.mark.long
 def test_of_one_number_it_is_laplace_noise():
     sample = matrices(SecureNoise(), 1, 4000).ravel()
     assert stats.kstest(sample, "laplace").pvalue > ALPHA
 
 
+@pytest.mark.long
 def test_declared_sds_are_those_of_the_law(drawn):
     """Six standard errors, as the kurtosis of an entry is at most 6."""
     declared = Law("wishart", svec_weights(ORDER), 1.0).sds / svec_weights(ORDER)
@@ -114,6 +116,7 @@ def test_declared_sds_are_those_of_the_law(drawn):
     assert found == pytest.approx(declared, rel=6 * math.sqrt((6 + 2) / 4 / COUNT))
 
 
+@pytest.mark.long
 def test_normal_numbers_are_normal():
     numbers = [wishart._Normal() for _ in range(20_000)]
     values = np.array([one.at(60) / 2.0**60 for one in numbers])
@@ -121,7 +124,7 @@ def test_normal_numbers_are_normal():
     assert stats.kstest(np.array([one.at(90) % 2**30 for one in numbers]) / 2.0**30, "uniform").pvalue > ALPHA
 
 
-@pytest.mark.parametrize("digits", [8, 12, 20, 40])
+@pytest.mark.parametrize("digits", [pytest.param(n, marks=pytest.mark.long) for n in (8, 20, 40)] + [12])
 def test_what_few_digits_tell_more_digits_do_not_take_back(digits):
     """Integers are given only once no further digit of any number can change them."""
     told = 0
@@ -216,6 +219,7 @@ def chances(shrunk):
     return [float(1 - cdf(np.array([(THRESHOLD + moved) * shrunk]))[0]) for moved in (-0.5, 0.5)]
 
 
+@pytest.mark.long
 def test_no_more_epsilon_is_spent_than_claimed():
     """The event tells half of it by its chances, and with a third of the noise more than all."""
     first, second = chances(1)
@@ -223,6 +227,7 @@ def test_no_more_epsilon_is_spent_than_claimed():
     assert 0.2 < audited(SecureNoise()) <= 1
 
 
+@pytest.mark.long
 def test_a_third_of_the_noise_is_caught():
     assert audited(Third()) > 1
 
