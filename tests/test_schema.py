@@ -40,6 +40,14 @@ def test_each_kind_states_what_is_public():
     assert list(SCHEMA) == ["time", "failed", "maker", "starts", "warm"]
 
 
+@pytest.mark.parametrize("number", [np.float32, np.int16, np.uint8, np.float64, int])
+def test_numbers_of_any_type_are_declared_as_those_of_python(number):
+    """So that they print, and are written to a file."""
+    schema = Schema(x=bounded(number(1), number(9)), starts=count(number(7)), of=levels(number(1), number(2)))
+    plain = Schema(x=bounded(1.0, 9.0), starts=count(7), of=levels("1", "2"))
+    assert repr(schema) == repr(plain) and json.loads(json.dumps(schema.to_dict())) == plain.to_dict()
+
+
 def test_levels_are_texts_in_the_order_given():
     assert levels(2, 1.0, 0.5).levels == ("2", "1", "0.5")
     assert levels(True, False).levels == ("True", "False")

@@ -106,6 +106,11 @@ def test_an_open_end_that_is_written_as_a_text_is_read_as_missing() -> None:
     assert "is read as missing" in said and "weighs nothing as" not in said
 
 
+def test_of_a_long_cell_the_beginning_is_told() -> None:
+    found = dps.check({"days": ["a while " * 20, "1"]}, dps.Schema(days=dps.bounded(0, 1))).frame
+    assert found["why"][0].endswith("('a while a while a while ')")
+
+
 def test_a_table_without_rows_is_told() -> None:
     assert "There is no row" in str(dps.check({"days": []}, dps.Schema(days=dps.bounded(0, 1))))
     assert "There is no row" not in str(dps.check({"days": ["1"]}, dps.Schema(days=dps.bounded(0, 1))))

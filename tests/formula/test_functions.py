@@ -54,6 +54,17 @@ def test_an_interval_covers_the_function(function, arity, ends):
     assert np.all(values >= lower[0] - slack) and np.all(values <= upper[0] + slack)
 
 
+@pytest.mark.parametrize("ends", [(0.1, 0.5), (0.5, 3.0), (2.0, 9.0), (-9.0, -2.0)])
+@pytest.mark.parametrize("function, arity", TABLE, ids=[function.name for function, _ in TABLE])
+def test_only_a_function_without_values_is_refused(function, arity, ends):
+    """Whose values there are is bounded, where 0 is between no ends."""
+    with np.errstate(all="ignore"):
+        values = function.array(*np.meshgrid(*[np.linspace(*ends, 33)] * arity))
+        if np.isfinite(values).all():
+            lower, upper = function.interval(*[tuple(np.array([end]) for end in ends)] * arity)
+            assert np.isfinite([lower, upper]).all()
+
+
 @pytest.mark.parametrize(
     "term, variable, truth, excess",
     [
@@ -218,3 +229,11 @@ def test_stress_has_bounds_where_it_has_a_meaning():
 def test_a_wrong_count_is_named(term, what):
     with pytest.raises(FormulaError, match=f"{what} must be a whole number of at least"):
         build_design(f"y ~ {term}", Schema(y=bounded(0, 1), v=bounded(0, 1)))
+
+
+@pytest.mark.parametrize(("others", "pieces"), [("x", 1024), ("z", 64), ("z * w", 16), ("z * w * v", 8)])
+def test_a_variable_that_occurs_twice_is_bounded_by_pieces(others, pieces):
+    """Of a difference that is never below 0: by one piece it could be -1."""
+    schema = Schema({name: bounded(0, 1) for name in "xzwvy"})
+    design = build_design(f"y ~ I(x - x * {others})", schema)
+    assert design.bounds[1, 0] == pytest.approx(-1 / pieces, rel=1e-9)

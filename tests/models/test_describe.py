@@ -92,6 +92,25 @@ def test_without_noise_it_says_what_pandas_says() -> None:
     assert found.correlations()["estimate"][0] == pytest.approx(expected, abs=0.03)
 
 
+@pytest.mark.parametrize("rho", [1e-4, 1e-3, 0.03])
+@pytest.mark.parametrize("seed", range(3))
+def test_what_is_told_is_what_can_be_however_large_the_noise_is(rho: float, seed: int) -> None:
+    """And what may be any has no estimate."""
+    found = look(frame(300), dps.zcdp(rho), seed=seed)
+    told, pairs = found.frame, found.correlations()
+    ranges = {name: SCHEMA[name].bounds for name in ("temp", "load", "visits")}
+    wide = [ranges[row.variable] if row.quantity in PLACES else (0, 1) for row in told.itertuples()]
+    some = told["quantity"].isin(PLACES) | told["quantity"].str.startswith(("share of", "missing"))
+    for rows, (least, most) in ((told[some], np.array(wide)[some].T), (pairs, (-1, 1))):
+        for name in ("estimate", "conf_low", "conf_high"):
+            assert ((rows[name] >= least) & (rows[name] <= most) | rows[name].isna()).all()
+        any_at_all = (rows["conf_low"] == least) & (rows["conf_high"] == most)
+        assert (any_at_all == rows["estimate"].isna()).all()
+
+
+PLACES = ("mean", *QUANTILES)
+
+
 @pytest.mark.parametrize("place", [0.0, 0.5, 0.9])
 def test_loose_bounds_lose_nothing_visible(place: float) -> None:
     """A column of sd 1 declared a million wide: quantiles are as narrow as if it were declared 20 wide."""

@@ -105,6 +105,14 @@ def test_the_restricted_mean_is_the_area_below_the_curve(until: float) -> None:
     assert found["conf_high"] - found["conf_low"] == pytest.approx(length, rel=0.05)
 
 
+@pytest.mark.parametrize("first", [-1.0, 0.0])
+def test_a_grid_that_does_not_begin_after_0_has_no_restricted_mean(first: float) -> None:
+    hazards = cumulative_hazard(np.array([30.0, 20, 0, 0, 40, 900]), np.full(6, 0.5))
+    with np.errstate(all="raise"):
+        areas, weights = restricted_mean(np.array([first, 20.0]), hazards, 15.0)
+    assert np.isnan(areas).all() and not weights.any()
+
+
 @pytest.mark.parametrize("until", [4.0, 10.0, 17.0, 30.0])
 def test_derivatives_of_the_restricted_mean(until: float) -> None:
     counts, times = np.array([30.0, 20, 25, 0, 0, 0, 40, 11, 900]), np.array([10.0, 20, 30])

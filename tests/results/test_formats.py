@@ -68,6 +68,16 @@ def test_latex_has_even_rows_and_closes_what_it_opens(doc: Document) -> None:
                 assert not line.startswith(("[", "*"))
 
 
+@pytest.mark.parametrize("doc", shown())
+def test_html_has_even_rows(doc: Document) -> None:
+    tables = re.findall(r"<table.*?</table>", doc.as_html(), re.DOTALL)
+    assert len(tables) >= len(doc.tables)
+    for table in tables:
+        rows = re.findall(r"<tr>(.*?)</tr>", table, re.DOTALL)
+        spans = [re.findall(r"<t[hd](?:[^>]*colspan=\"(\d+)\")?", row) for row in rows]
+        assert len({sum(int(n or 1) for n in row) for row in spans}) == 1
+
+
 def test_numbers_stand_on_their_points_in_latex_and_html() -> None:
     doc = Document(tables=(Table((Column("", "l"), Column("b", ".")), (("x", "-12.5"), ("y", "3"))),))
     assert r"x & $-12$ & .5 \\" in doc.as_latex() and r"y & 3 &  \\" in doc.as_latex()

@@ -16,6 +16,7 @@ from scipy import special
 
 import dpstats as dps
 from dpstats.moments.linear import Quantity
+from dpstats.moments.mixture import LAWS, Tails
 from dpstats.results.document import Document
 from dpstats.results.intervals import Estimate, positive, rsquared
 from dpstats.results.record import given
@@ -306,3 +307,12 @@ def test_limits_of_hazards_hold_what_noise_of_the_clock_may_be(level: float, var
     (row,) = rows(fit.cumulative_hazard(MARGIN_AT, times=time, level=level))
     assert row.low <= row.estimate * max(1 - moved, NEAR) * (1 + NEAR)
     assert row.high >= row.estimate * (1 + moved) * (1 - NEAR)
+
+
+@pytest.mark.parametrize("law", LAWS)
+def test_of_noise_of_no_normal_law_what_is_known_has_no_width_and_what_is_lost_has_no_end(law: str) -> None:
+    cov = np.diag([0.0, 0.04, np.inf])
+    tails = Tails(law, 3, np.array([0.0, 0.03, np.inf]))
+    width = tails.half_widths(0.95, cov)
+    assert width[0] == 0 and 0.2 < width[1] < 1 and width[2] == np.inf
+    assert tails.two_sided(width, cov)[1] == pytest.approx(0.05) and tails.two_sided(width, cov)[2] == 1

@@ -173,6 +173,14 @@ def test_levels_of_a_factor_with_a_long_name_are_told_apart() -> None:
     assert len(set(names)) == len(names) and any(name.endswith("Ruritania]") for name in names)
 
 
+def test_of_a_name_without_levels_that_is_long_both_ends_are_told() -> None:
+    whole, name = wide().record, "np.log(capacity_when_new) * " + "x" * 20 + "temperature"
+    names = (*whole.names[:1], name, *whole.names[2:])
+    ax = plot_coef(replace(whole, names=names), [name], np.ones(len(names)), "", 0.95, None, "")
+    (label,) = (text.get_text() for text in ax.get_yticklabels())
+    assert label == "np.log(capacity...xxxxtemperature"
+
+
 @pytest.mark.parametrize("dist", DISTS)
 def test_fits_are_straight_on_the_paper_of_their_family(dist: str) -> None:
     fit, times = capacitor(dist=dist), (100.0, 1000.0)
