@@ -112,6 +112,16 @@ def test_the_more_a_sum_stands_out_the_more_of_it_moves_a_line() -> None:
     assert (np.diff(moves) < 0).all()
 
 
+def test_a_look_that_tells_nothing_leaves_odds_of_a_third_or_even_ones_by_signs() -> None:
+    """So that a line bends with a chance of a quarter, or a half."""
+    one, moves = look(scale(SKEWED)), []
+    one = replace(one, line=replace(one.line, lost=0.0))
+    for by in (one, replace(one, by_signs=True)):
+        found = told(by, 0.0, noise=1e12)
+        moves.append(found.cov[1, 1] + found.shift[1] ** 2)
+    assert moves[1] == pytest.approx(2 * moves[0]) and moves[0] > 0
+
+
 def test_what_a_look_cannot_exclude_is_in_the_interval_and_what_it_excludes_is_not() -> None:
     """An effect that ends may lack a quarter of its slope: noise hides it, or it would show."""
     t = rows()[0]

@@ -132,6 +132,13 @@ def test_no_hazard_comes_of_fewer_rows_than_half_of_those_that_fail() -> None:
         assert (grid.at_risk >= grid.events / 2 * (1 - 1e-9)).all()
 
 
+def test_hazards_go_on_where_noise_may_hide_all_rows_at_risk() -> None:
+    """Of 1,000 rows as many as not are there in the last quarter of the time, beside noise of 40."""
+    for seed in range(30):
+        grid = grid_of(lives(1.0)[0], np.zeros(40), seed, sd=40.0)
+        assert grid.rates[30:].sum() > 0.05 * grid.rates.sum()
+
+
 @pytest.mark.parametrize("odd", [False, True])
 @pytest.mark.parametrize("sd", [3.0, 10.0, 30.0])
 def test_errors_of_sums_of_noisy_counts_are_told(odd: bool, sd: float) -> None:

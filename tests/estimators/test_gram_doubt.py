@@ -146,6 +146,19 @@ def flagged(share: float, mean: float, error: float) -> tuple[LinearMoments, Coo
     return moments, Coordinates(scale, np.eye(4), np.zeros(4), 1.0, np.eye(4), np.eye(4))
 
 
+@pytest.mark.parametrize(
+    ("square", "forgotten"), [(0.02, False), (0.1, True), (0.4, True), (0.48, False), (1.0, False)]
+)
+def test_pilots_are_forgotten_where_a_column_has_surely_less_than_its_scale(
+    square: float, forgotten: bool
+) -> None:
+    """Less than half of its square, beyond noise of .01; ten slopes else have errors 9 % larger."""
+    place = flagged(0.02, 0.0, 0.5)[1]
+    place = replace(place, scale=replace(place.scale, varies=np.array([True, False, True])))
+    more = place.open(np.diag([1.0, square, square, square]), 0.01) - place.prior
+    np.testing.assert_allclose(more, np.diag([0.0, 0.0, forgotten / (4 * square), 0.0]))
+
+
 @pytest.mark.parametrize("side", [-1.0, 1.0])
 @pytest.mark.parametrize(("mean", "open_ended"), [(0.0, False), (2.0, False), (2.1, True), (3.0, True)])
 def test_levels_of_which_all_residuals_may_be_beyond_the_limit_are_found(

@@ -1818,7 +1818,7 @@ MUTANTS = (
     ),
     planted(
         "a log-normal of many times its mean has no upper limit to speak of",
-        f"{BURST}an_early_curve_that_noise_may_hide_has_no_short_interval_beside_the_truth",
+        "results/test_limits.py::test_limits_of_hazards_hold_what_noise_of_the_clock_may_be[1.0-0.8]",
         ("results/survival_hazards.py", "np.fmin(low, most)", "low"),
     ),
     planted(
@@ -1853,7 +1853,7 @@ MUTANTS = (
     ),
     planted(
         "where noise hides whether rows are at risk none are",
-        "estimators/test_clock_shape.py::test_slopes_of_a_rising_hazard_are_not_drawn_to_zero_where_a_stratum_has_one_piece",
+        "estimators/test_clock_shape.py::test_hazards_go_on_where_noise_may_hide_all_rows_at_risk",
         ("estimators/hazards/grid.py", "spread = (early + late) / 2", "spread = early"),
     ),
     planted(
@@ -1893,7 +1893,7 @@ MUTANTS = (
     ),
     planted(
         "that an eigenvalue may be smaller than its noise made it is left out of what is divided by it",
-        HONEST + "under_pure_epsilon_a_correlated_pair_is_flagged_or_held",
+        "results/test_linear.py::test_what_a_noisy_eigenvalue_divides_may_be_larger_as_far_as_noise_tells",
         ("moments/solution.py", "1 + square * (3 + square * (30 + 630 * square))", "1.0 + 0 * square"),
     ),
     planted(
@@ -1938,7 +1938,7 @@ MUTANTS = (
     ),
     planted(
         "all kurtosis that exponential errors have is taken for theirs",
-        HONEST + "sigma_is_held_where_errors_have_the_tails_of_t_of_few_degrees",
+        "results/test_linear.py::test_sigma_is_held_where_errors_have_the_tails_of_t_of_few_degrees",
         ("moments/tails.py", "heavy**-_HEAVIER", "1"),
     ),
     planted(
@@ -1957,7 +1957,7 @@ MUTANTS = (
     ),
     planted(
         "rows farther than twice a limit are believed in whether a release is likelier with them or not",
-        "estimators/test_far.py::test_farther_rows_that_may_be_noise_move_nothing",
+        "estimators/test_far.py::test_far_rows_that_may_be_noise_move_nothing",
         (FAR, "_LIKELIER * math.exp", "0.0 * math.exp"),
     ),
     planted(
@@ -1972,7 +1972,7 @@ MUTANTS = (
     ),
     planted(
         "noise of their number is taken for far rows",
-        HONEST + "normal_errors_pay_hardly_anything_for_far_rows_that_there_might_be",
+        "estimators/test_far.py::test_far_rows_that_may_be_noise_move_nothing[1.2]",
         (FAR, "told - self.share_sd**2 / told", "told"),
     ),
     planted(
@@ -2143,7 +2143,7 @@ MUTANTS = (
     ),
     planted(
         "what chance may make of a sum moves a line",
-        BENT_TIMES + "test_what_a_look_cannot_exclude_is_in_the_interval_and_what_it_excludes_is_not",
+        BENT_TIMES + "test_a_look_that_tells_nothing_leaves_odds_of_a_third_or_even_ones_by_signs",
         (BENT, "\n_ODDS = 1 / 3", "\n_ODDS = 1e9"),
     ),
     planted(
@@ -2226,7 +2226,7 @@ MUTANTS = (
     ),
     planted(
         "long rows that hold a column's variance are counted, and intervals do not know of them",
-        "estimators/test_lengths.py::test_long_rows_count_where_counts_tell_them_under_pure_epsilon",
+        "estimators/test_lengths.py::test_a_line_may_lose_half_of_what_long_rows_hold_of_a_slope",
         ("estimators/gram/lengths.py", "_LEVELLED = 0.5", "_LEVELLED = 0.0"),
     ),
     planted(
@@ -2303,7 +2303,7 @@ MUTANTS = (
     ),
     planted(
         "pilots are forgotten wherever a column varies",
-        "models/test_linear_noisy.py::test_pilots_are_not_forgotten_where_columns_have_the_scale_that_they_were_told",
+        "estimators/test_gram_doubt.py::test_pilots_are_forgotten_where_a_column_has_surely_less_than_its_scale",
         ("estimators/gram/coordinates.py", "(square + least < _LESS)", "(square > least)"),
     ),
     planted(

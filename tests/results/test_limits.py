@@ -307,6 +307,9 @@ def test_limits_of_hazards_hold_what_noise_of_the_clock_may_be(level: float, var
     (row,) = rows(fit.cumulative_hazard(MARGIN_AT, times=time, level=level))
     assert row.low <= row.estimate * max(1 - moved, NEAR) * (1 + NEAR)
     assert row.high >= row.estimate * (1 + moved) * (1 - NEAR)
+    (row,) = rows(fit.survival(MARGIN_AT, times=time, level=level))
+    assert row.low <= row.estimate ** (1 + moved) * (1 + NEAR)
+    assert row.high >= row.estimate ** max(1 - moved, NEAR) * (1 - NEAR)
 
 
 @pytest.mark.parametrize("law", LAWS)

@@ -21,6 +21,7 @@ from dpstats.errors import NotReleased, SpecificationError
 from dpstats.moments import LinearMoments
 from dpstats.moments.noisy import NormalEquations
 from dpstats.moments.parts import Clipping, Untold
+from dpstats.moments.solution import wider
 from dpstats.moments.spread import score_covariance
 from dpstats.moments.tails import _clipped_exponential, _tail_rate, power_variance
 from dpstats.results import NOT_RELEASED, Fit
@@ -121,6 +122,32 @@ def test_what_is_beyond_exponential_errors_may_have_the_tail_of_a_power() -> Non
     squares = share * limit**2 * np.trapezoid(y**-2 * 2 * y, y)
     assert power_variance(limit, kurtosis, n) == pytest.approx(squares, rel=1e-3)
     assert power_variance(limit, 3.5, n) == 0
+
+
+@pytest.mark.parametrize("limit", [4.5, 5.0])
+def test_sigma_is_held_where_errors_have_the_tails_of_t_of_few_degrees(limit: float) -> None:
+    """Of 2.4, whose variance is 6, without noise: kurtosis is hardly above that of exponential errors."""
+    known, errors, left = moments(), scipy.stats.t(2.4).isf((np.arange(100_000) + 0.5) / 200_000), 1.0
+    for _ in range(100):
+        clipped = np.minimum(errors, limit * math.sqrt(left))
+        left = float(np.mean(clipped**2))
+    unit = known.released.square / known.mean_weight
+    fourth = float(np.mean(clipped**4)) / left**2 * known.released.square * unit
+    found, whole = (_told(fourth, far, 10_000).sigma() for far in (limit * math.sqrt(unit), None))
+    truth = whole.value * math.sqrt(6 / left)
+    assert truth > 1.2 * whole.value
+    assert abs(math.log(truth / found.value)) < Z * found.se / found.value
+
+
+@pytest.mark.parametrize("error", [0.03, 0.06])
+def test_what_a_noisy_eigenvalue_divides_may_be_larger_as_far_as_noise_tells(error: float) -> None:
+    """The mean of 1 / (1 + error z)^2, z Laplace, but for values that noise hardly ever has."""
+    square, _ = scipy.integrate.quad(
+        lambda z: math.exp(-math.sqrt(2) * abs(z)) / math.sqrt(2) / (1 + error * z) ** 2,
+        *(-8, 8),
+        points=[0],
+    )
+    assert wider(np.array([error]))[0] ** 2 - 1 == pytest.approx(square - 1, rel=0.01)
 
 
 @pytest.mark.parametrize("limit", [1.5, 2.0, 4.0, 12.0])
