@@ -24,7 +24,7 @@ import dpstats as dps
 from dpstats import models, testing
 from dpstats.cli import main
 from dpstats.cli.options import MODELS, parser
-from dpstats.cli.results import _point
+from dpstats.cli.results import _point, _value
 from dpstats.errors import SpecificationError
 from dpstats.results import Fit
 from dpstats.results.cautions import cautions
@@ -569,3 +569,10 @@ def test_versions_of_the_data_are_paid_for_one_by_one(
     assert first == again != second
     assert len(dps.Ledger("xy.ledger").entries()) == 2
     assert "of the version 'q1' of the data" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("text", "value"), [(" 3 ", 3), (" age ", "age"), ("true", True), (" null ", "null"), ("[1]", "[1]")]
+)
+def test_a_word_is_a_number_a_truth_value_or_its_text_without_blanks(text: str, value: object) -> None:
+    assert _value(text) == value

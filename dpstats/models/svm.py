@@ -169,7 +169,6 @@ def fit_debiased_logit(
         Before anything is spent.
     """
     _check_weights(design, DEBIASED)
-    check_budget(budget, rows.n)
     curator = Curator(rows, design, budget)
     plan = make_debiased_plan(budget.epsilon, robust, problem.intercept).after(share_of_middles(design))
     check_debiased(curator, problem, plan)

@@ -108,6 +108,7 @@ from tests.formula.strategies import SCHEMA
         ("surv(t, e)", "and is written Surv"),
         ("x - 40", r"such as I\(x - 40\)"),
         ("pmin(x, 1)", "write minimum"),
+        ("poly(I(0 * x), 2)", "needs room between the public bounds of"),
         ("bs(x)", "either df= or knots="),
         ("bs(x, df=3, knots=[0])", "either df= or knots="),
         ("bs(x, df=1)", "needs df of at least 3"),

@@ -1,6 +1,7 @@
 """Which distribution the data prefer: right, paid for within the budget, refused where it has no bound."""
 
 import math
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -11,6 +12,7 @@ from dpstats.curator import Curator
 from dpstats.errors import BudgetError, NotReleased, SpecificationError
 from dpstats.families import DISTS
 from dpstats.formula import build_design
+from dpstats.models import loglik
 from dpstats.models.loglik import DIST_SHARE, LIMIT, contest_costs
 from dpstats.rows import open_rows
 from dpstats.testing import NoNoise, Recording, SeededNoise, noise
@@ -54,6 +56,18 @@ def test_the_right_family_is_ahead_of_the_other_whichever_was_fitted(law: str, d
     assert frame["dist"].tolist()[0] == dist and len(frame) == 3
     assert law in fit.compare_dists().as_text().splitlines()[1]  # below the mark of what is not private
     assert fit.preferred_dist in (law, None)
+
+
+@pytest.mark.parametrize("log_sigma", [-1000.0, 1000.0])
+def test_a_scale_that_noise_has_carried_away_is_no_error(
+    log_sigma: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The budget was charged, so that there is a fit."""
+    away = SimpleNamespace(params=np.array([5.0, log_sigma]))
+    monkeypatch.setattr(loglik, "fit_location_scale", lambda *_: away)
+    with noise(SeededNoise(3)), np.errstate(all="raise"):
+        fit = asked("weibull", "weibull", n=500)
+    assert np.isfinite([value for _, value, _ in fit.record.rivals]).all()
 
 
 @pytest.mark.parametrize(

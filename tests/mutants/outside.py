@@ -214,6 +214,11 @@ MUTANTS = (
         ("ledger/report.py", "pooled * (1 + len(points) * _ULP)", "pooled"),
     ),
     planted(
+        "a curve takes a delta of more than one row in n",
+        "privacy/test_every_case.py::test_no_method_takes_a_budget_that_protects_nothing_or_data_without_rows",
+        ("models/kaplan_meier.py", "        check_budget(budget, self._rows.n)\n", ""),
+    ),
+    planted(
         "another unit is charged to the same ledger",
         "ledger/test_units.py",
         (LEDGER, "if ends and ends[0].unit != unit:", "if False:"),

@@ -83,6 +83,22 @@ def test_all_combinations_are_covered_or_refused(capsys: pytest.CaptureFixture[s
     assert not wrong, "\n".join(wrong)
 
 
+METHODS = list({(case.model, case.method, case.compat): case for case in CASES if not case.option}.values())
+NONE = {name: column[:0] for name, column in DATA.items()}
+
+
+@pytest.mark.parametrize("case", METHODS, ids=str)
+def test_no_method_takes_a_budget_that_protects_nothing_or_data_without_rows(case: Case) -> None:
+    """Nothing is drawn, and what is told is that, not what follows from it."""
+    model, says = case.model_of(DATA), r"1/n|over 1e\+30|must be a budget|give pure or zcdp"
+    with noise(Stop()):
+        for budget in (dps.approx(1, 0.1), dps.zcdp(1e30), 1.0):
+            with pytest.raises(dps.SpecificationError, match=says):
+                model.fit(budget, **case.fitting(model))
+        with pytest.raises(dps.SpecificationError, match="no rows"):
+            case.fit(NONE)
+
+
 @pytest.mark.long
 def test_all_pairs_of_options_are_covered_or_refused() -> None:
     """As above, for what can be asked for with two options."""

@@ -393,3 +393,9 @@ def test_a_response_that_is_no_logarithm_may_be_negative() -> None:
     assert fit.reliability(times=[-2.0]).frame["estimate"].iloc[0] == pytest.approx(0.5, abs=0.1)
     assert fit.hazard(times=[-2.0]).frame["estimate"].iloc[0] > 0
     assert np.asarray(fit.predict(type="survival", times=[-2.0])) == pytest.approx(0.5, abs=0.1)
+
+
+def test_each_point_has_a_table_of_its_own_lives() -> None:
+    """And no row of the next point's."""
+    tables = capacitor().life([USE, STRESS], failed=[0.1, 0.5]).document.tables
+    assert [[row[0].strip() for row in table.rows] for table in tables] == [["B10", "B50", "eta", "mean"]] * 2
