@@ -58,8 +58,8 @@ _LARGEST = 1_500_000  # numbers of a made-up design; more rows are told by fewer
 _QUICK_LARGEST = 200_000  # the same where a search asks many times
 _SECONDS = 8.0  # of all fits at most, about
 _CALLS, _PER_NUMBER = 0.03, 1.5e-7  # seconds of a linear fit, its rows made up
-_QUICK, _FEWEST, _MOST = 3, 12, 150  # fits
-_KNOWN = 0.03  # error of a median standard error, of itself, that needs no more fits
+_QUICK, _FEWEST, _MOST = 3, 12, 60  # fits
+_KNOWN = 0.05  # error of a median standard error, of itself, that needs no more fits
 _SURELY = 6.0  # sds of an estimate beyond the edge of a test, which then finds any
 _LEAST_SCATTER = 0.1  # of estimates in standard errors: below, a test would be a step
 # fits over linear ones: of a yes or no, counts, times, late entries or looks, hazards; and a step of times

@@ -89,10 +89,12 @@ def _by_what_the_part_has(cells: Any, thousands: str, mark: str) -> np.ndarray:
         (encode.Lookup, "texts", _sorted_levels, "arrow"),
         (lines.Lines, "_by_hand", lambda self, line: ["u1"] * self._width if b'"' in line else 1 / 0, "csv"),
         (lines.Lines, "_is_regular", lambda self, chunk, found: np.ones(len(found), dtype=bool), "csv"),
-        (lines, "_without_long_lines", lambda chunk: chunk, "csv"),
+        pytest.param(  # this and the last two are found after many pairs
+            lines, "_without_long_lines", lambda chunk: chunk, "csv", marks=pytest.mark.long
+        ),
         (lines, "_lines", lambda chunk: pa.array(chunk.splitlines(keepends=True), pa.large_binary()), "csv"),
         (lines, "parse_grouped", _by_what_the_part_has, "csv"),
-        pytest.param(  # this and the next are found after many pairs
+        pytest.param(
             weighing,
             "_words",
             lambda values: (
