@@ -201,6 +201,8 @@ def test_plots_show_the_numbers_of_the_table() -> None:
     outer, inner = ([segment[:, 1] for segment in each.get_segments()] for each in ax.collections)
     assert np.array(outer) == pytest.approx(found.frame[["pred_low", "pred_high"]].to_numpy())
     assert np.array(inner) == pytest.approx(found.frame[["conf_low", "conf_high"]].to_numpy())
+    centres = [patch.get_x() + patch.get_width() / 2 for patch in ax.patches]
+    assert centres == pytest.approx((found.frame["start"] + found.frame["end"]).to_numpy() / 2)
     line = found.plot(cumulative=True).get_lines()[0]
     assert line.get_ydata() == pytest.approx([0, *found.frame["cumulative"]])
     assert line.get_xdata() == pytest.approx([0, 100, 200, 300, 400, 500])
