@@ -70,7 +70,7 @@ def find_columns(
     for group, _ in box.tight:
         chosen[group] = False
     public = dict(center=box.center, half=box.half, log=log)
-    zoomed, last = zoom_in(curator, costs, public, chosen, lost=lost)
+    zoomed, last = zoom_in(curator, costs, public, chosen, lost=lost, together=True)
     public["center"], public["half"] = box.center + box.half * zoomed.center, box.half * zoomed.half
     scale = row_scale(curator.release("event_moments", last, **public), zoomed, box, log, constant)
     return _normed(scale, box) if box.tight else scale
@@ -83,6 +83,7 @@ def zoom_in(
     chosen: np.ndarray,
     low: bool = False,
     lost: bool = False,
+    together: bool = False,
 ) -> tuple[Zoomed, float]:
     """Release where in their declared boxes columns lie, if that would be seen; and what is left for moments.
 
@@ -99,10 +100,12 @@ def zoom_in(
         Whether the response lies near the lower end of its box, if anywhere.
     lost : bool
         Whether first counts are to tell how many rows cannot be used, of those that are meant to count.
+    together : bool
+        Whether cells are looked at together where one alone stands out, if no later release tells more.
     """
     asked = dict(public, chosen=chosen[:-1])
     if would_see(curator, costs.cost("octaves"), asked):
-        zoomed, left = zoom(curator, costs, asked, bool(chosen[-1]), low, lost)
+        zoomed, left = zoom(curator, costs, asked, bool(chosen[-1]), low, lost, together)
         return zoomed.among(np.append(chosen[:-1], True)), left
     return unzoomed(len(chosen)), costs.total
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
+from scipy import special
 
 from dpstats.curator import Curator, Release
 from dpstats.estimators.apart import FAR, exceeded
@@ -134,7 +135,8 @@ def unzoomed(count: int) -> Zoomed:
 
 def in_cells(counts: Release, origin: np.ndarray) -> Zoomed:
     """Where counts stand out, how many, and as `held` what share of the rows; nothing else is told."""
-    lower, upper, visible = _visible(counts, _edges(counts, origin))
+    visible = _visible(counts)
+    lower, upper = _span(_edges(counts, origin), visible)
     half = np.maximum((upper - lower) / 2, 2.0**-_OCTAVES)
     held = np.clip(counts.values[0].sum(axis=1), counts.sd, counts.n) / counts.n
     found = unzoomed(len(origin))
@@ -148,6 +150,7 @@ def zoom(
     response: bool,
     low: bool = False,
     lost: bool = False,
+    together: bool = False,
 ) -> tuple[Zoomed, float]:
     """Release counts, and where they lie close together means and counts again; find where most rows are.
 
@@ -164,6 +167,8 @@ def zoom(
         Whether it lies near the lower end of its box if anywhere, from which its octaves are counted.
     lost : bool
         Whether the first counts tell how many rows cannot be used, of those that are meant to count.
+    together : bool
+        Whether cells side by side are looked at together where one alone stands out.
 
     Returns
     -------
@@ -176,14 +181,15 @@ def zoom(
     origin[-1] = -1.0 if low else np.nan
     asked = dict(public, lost=True) if lost else public
     counts = _counts(curator, plan.cost("cells"), asked, EQUAL_CELLS, origin)
-    found, close = _seen(counts, origin, low), _held_by_a_quarter(counts)
+    found, close = _seen(counts, origin, low, together), _held_by_a_quarter(counts)
     close[-1] &= response
     if not close.any():
         return found, plan.cost("means", "octaves", "moments")
     close[-1] = True  # the response is looked at whenever any column is
     fullest = tuple(part[close] for part in _fullest(counts, origin))
     counts, origin = _about_means(curator, plan, public, close, fullest, low)
-    found, alike = found.replaced(close, _seen(counts, origin, low)), _near(counts, _edges(counts, origin))[1]
+    found = found.replaced(close, _seen(counts, origin, low, together))
+    alike = _near(counts, _edges(counts, origin))[1]
     if not alike[:-1].any():  # residuals of the response are counted later
         return found, plan.cost("moments")
     again = first_stage(plan.cost("moments"), plan.pure, skipped=1)
@@ -191,7 +197,7 @@ def zoom(
     fullest = tuple(part[alike] for part in _fullest(counts, origin))
     close[close] = alike
     counts, origin = _about_means(curator, again, public, close, fullest, low)
-    return found.replaced(close, _seen(counts, origin, low)), again.cost("moments")
+    return found.replaced(close, _seen(counts, origin, low, together)), again.cost("moments")
 
 
 def _held_by_a_quarter(counts: Release) -> np.ndarray:
@@ -246,15 +252,50 @@ def least_seen(law: str, size: int) -> float:
     return exceeded(law, _FALSE_CELL / size)
 
 
-def _visible(
-    counts: Release, edges: np.ndarray, among: np.ndarray | bool = True
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Lower end of the first cell that stands out, upper end of the last, and which ones do."""
-    cells = counts.values[0]
-    visible = among & (cells > least_seen(counts.law, cells.size) * counts.sd)
-    rows, found = np.arange(len(cells)), visible.any(axis=1)
-    first, last = visible.argmax(axis=1), cells.shape[1] - visible[:, ::-1].argmax(axis=1)
-    return np.where(found, edges[rows, first], -1.0), np.where(found, edges[rows, last], 1.0), visible
+def _visible(counts: Release) -> np.ndarray:
+    """Cells that stand out."""
+    return np.asarray(counts.values[0] > least_seen(counts.law, counts.values[0].size) * counts.sd)
+
+
+def _span(edges: np.ndarray, visible: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Lower end of the first cell that is seen and upper end of the last, or those of the box."""
+    rows, found = np.arange(len(visible)), visible.any(axis=1)
+    first, last = visible.argmax(axis=1), visible.shape[1] - visible[:, ::-1].argmax(axis=1)
+    return np.where(found, edges[rows, first], -1.0), np.where(found, edges[rows, last], 1.0)
+
+
+def _beside_one(counts: Release, visible: np.ndarray) -> np.ndarray:
+    """Cells that stand out, and of columns with one alone also those that do so together, side by side.
+
+    Beside a value that most rows have the others lie in several octaves, each of which noise may hide. They
+    are looked at two, four, eight and sixteen together.
+    """
+    found, cells = visible.copy(), counts.values[0] / counts.sd
+    widths = 2 ** np.arange(1, (cells.shape[1] - 1).bit_length())
+    for j in np.flatnonzero(visible.sum(axis=1) == 1):
+        chance, first, width = min(
+            (chance, first, width)
+            for width in widths
+            for first, chance in enumerate(
+                by_chance(counts.law, np.where(visible[j], -np.inf, cells[j]), width)
+            )
+        )
+        found[j, first : first + width] |= chance < _FALSE_CELL / cells.size / len(widths)
+    return found
+
+
+def by_chance(law: str, cells: np.ndarray, width: int) -> np.ndarray:
+    """Chances that noise of sd 1 in so many cells side by side adds up to what it does here, or more.
+
+    A sum of Laplace's is the difference of two gamma variates, which exceeds x as rarely as a Poisson variate
+    of mean x and a negative binomial one are together less than their shape.
+    """
+    sums = np.lib.stride_tricks.sliding_window_view(cells, width).sum(axis=1)
+    if law == "gaussian":
+        return np.asarray(special.ndtr(-sums / math.sqrt(width)))
+    place, means = np.arange(width), np.maximum(math.sqrt(2) * sums, 0.0)[:, None]
+    waits = np.exp(special.xlogy(place, means) - means - special.gammaln(place + 1))
+    return np.asarray(waits @ special.nbdtr(width - 1 - place, width, 0.5))
 
 
 def _fullest(counts: Release, origin: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -262,8 +303,8 @@ def _fullest(counts: Release, origin: np.ndarray) -> tuple[np.ndarray, np.ndarra
 
     And what rows that are seen elsewhere add to a sum of values in half-widths, clipped there.
     """
-    edges = _edges(counts, origin)
-    lower, upper, visible = _visible(counts, edges)
+    edges, visible = _edges(counts, origin), _visible(counts)
+    lower, upper = _span(edges, visible)
     rows, columns = np.where(visible, counts.values[0], 0.0), np.arange(len(edges))
     run = np.cumsum(np.diff(visible, axis=1, prepend=False), axis=1)  # cells side by side, all seen or none
     own = run == run[columns, rows.argmax(axis=1), None]
@@ -289,8 +330,7 @@ def _near(counts: Release, edges: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     Most are so of all rows: those that noise hides in many octaves beyond a value that half of them have are
     neither apart nor few.
     """
-    _, _, visible = _visible(counts, edges)
-    cells, least = np.where(visible, counts.values[0], 0.0), counts.n / FAR**2
+    cells, least = np.where(_visible(counts), counts.values[0], 0.0), counts.n / FAR**2
     count = cells.shape[1] // 2
     rows, low, high = (
         np.stack([part[:, count - 1 :: -1], part[:, count:]]) for part in (cells, edges[:, :-1], edges[:, 1:])
@@ -317,14 +357,14 @@ def _near(counts: Release, edges: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return np.hstack([inner[:, ::-1], inner]), away_from_most.any(axis=1) & ~apart.any(axis=1)
 
 
-def _seen(counts: Release, origin: np.ndarray, low: bool) -> Zoomed:
-    edges = _edges(counts, origin)
+def _seen(counts: Release, origin: np.ndarray, low: bool, together: bool) -> Zoomed:
+    edges, visible = _edges(counts, origin), _visible(counts)
     total = _total(counts)
-    _, _, visible = _visible(counts, edges)
     near = _near(counts, edges)[0] | np.isnan(origin)[:, None]
     apart = (visible & ~near).any(axis=1)
-    lower, upper, visible = _visible(counts, edges, near)
-    cells = np.where(visible, counts.values[0], 0.0)
+    visible = _beside_one(counts, visible & near) if together else visible & near
+    lower, upper = _span(edges, visible)
+    cells = np.where(visible, np.maximum(counts.values[0], 0.0), 0.0)
     seen = cells.sum(axis=1)
     rest = total - seen + SURE * counts.sd * math.sqrt(cells.shape[1] - 1)
     narrow = upper - lower <= 2 / EQUAL_CELLS

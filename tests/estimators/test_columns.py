@@ -6,12 +6,14 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import stats
 
 import dpstats as dps
 from dpstats.curator import Curator
 from dpstats.estimators.columns import find_columns
 from dpstats.estimators.engine.plan import first_stage
 from dpstats.estimators.row_scale import Box, RowScale
+from dpstats.estimators.zoom import by_chance
 from dpstats.testing import NoNoise, SeededNoise
 from tests.made import MadeDesign, MadeRows, under
 
@@ -148,6 +150,25 @@ def test_a_skewed_column_near_an_end_has_its_mean_there_and_is_not_of_two_values
     assert not scale.binary.any()
     assert scale.center[0] == pytest.approx(x.mean(), abs=0.1 * x.std())
     assert scale.scale[0] == pytest.approx(x.std(), rel=0.1)
+
+
+def test_amounts_that_many_octaves_hide_are_found_by_those_side_by_side() -> None:
+    """Of amounts in a tenth of the rows, in a wide box, noise hides every octave, but not all of them."""
+    rng = np.random.default_rng(2)
+    x = np.where(rng.uniform(size=ROWS) < 0.1, rng.exponential(5.0, ROWS), 0.0)[:, None]
+    scales = [found(x, boxed(0.0, 2e3), 0.1, SeededNoise(seed)) for seed in range(24)]
+    seen = [each.scale[0] / x.std() for each in scales if not each.unknown[0]]
+    assert len(seen) >= 6
+    assert all(0.25 < each < 4 for each in seen)
+
+
+@pytest.mark.parametrize("sum_", [0.5, 3.0, 8.0])
+def test_chances_of_sums_of_noise_are_exact(sum_: float) -> None:
+    """Of one Laplace variate of sd 1, and of two, whose density is a polynomial times an exponential."""
+    x = np.sqrt(2) * sum_
+    assert by_chance("laplace", np.array([sum_]), 1) == pytest.approx(np.exp(-x) / 2)
+    assert by_chance("laplace", np.full(2, sum_ / 2), 2) == pytest.approx(np.exp(-x) * (2 + x) / 4)
+    assert by_chance("gaussian", np.full(4, sum_ / 4), 4) == pytest.approx(stats.norm.sf(sum_ / 2))
 
 
 @pytest.mark.parametrize("seed", range(5))

@@ -1053,6 +1053,20 @@ MUTANTS = (
         ("estimators/zoom.py", "if not alike[:-1].any():", "if True:"),
     ),
     planted(
+        "octaves that noise hides one by one are not looked at together",
+        "estimators/test_columns.py::test_amounts_that_many_octaves_hide_are_found_by_those_side_by_side",
+        ("estimators/columns.py", "lost=lost, together=True)", "lost=lost)"),
+    ),
+    planted(
+        "sums of Laplace noise are taken for sums of fewer cells",
+        "estimators/test_columns.py::test_chances_of_sums_of_noise_are_exact",
+        (
+            "estimators/zoom.py",
+            "special.nbdtr(width - 1 - place, width, 0.5)",
+            "special.nbdtr(width - 1 - place, width, 1.0)",
+        ),
+    ),
+    planted(
         "rows at an end of their box lie in cells of no width, about which no mean is taken",
         "privacy/test_every_replay.py::test_a_row_that_is_replaced[logit-newton-zcdp-products]",
         (
