@@ -9,7 +9,7 @@ import dpstats as dps
 from dpstats.budget import Budget
 from dpstats.estimators.gram.bounds import square_of_normal
 from dpstats.estimators.gram.coordinates import Coordinates
-from dpstats.estimators.gram.estimate import _rated, open_levels
+from dpstats.estimators.gram.estimate import _hidden_squares, _rated, open_levels
 from dpstats.estimators.row_scale import RowScale
 from dpstats.moments import LinearMoments
 from dpstats.moments.parts import Released
@@ -239,3 +239,15 @@ def test_a_line_of_clipped_residuals_is_off_along_the_constant_if_they_are_skewe
     skewed = more(0.6, 2.0)
     np.testing.assert_allclose(np.diag(skewed)[1:], ((square_of_normal(2.0) - 0.6) / 4) ** 2 / 2, rtol=0.05)
     assert np.diag(more(1.0, place.widest)).max() < 1e-5
+
+
+def test_a_column_that_noise_hides_is_not_seen_by_how_far_its_middle_is_off() -> None:
+    """Its mean square is 5 sds of noise, all but one of which is the square of its mean."""
+    noisy = {"noise_gram": 0.1, "constant": np.eye(2)[0]}
+
+    def hidden(mean: float, variance: float) -> bool:
+        gram = np.array([[1.0, mean], [mean, mean**2 + variance]])
+        return bool(_hidden_squares(plain_moments(400, gram, np.zeros(2), 1.0, **noisy), np.eye(2), 1)[1])
+
+    assert hidden(0.63, 0.1) and not hidden(0.63, 0.4)
+    assert hidden(0.0, 0.29) and not hidden(0.0, 0.31)

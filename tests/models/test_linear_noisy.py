@@ -24,3 +24,15 @@ def error_of_sixty_rows(seed: int) -> float:
 def test_a_line_of_noise_alone_errs_no_more_than_no_line() -> None:
     """As many rows as noise hid were taken to lie at three sds, which was more than all: 1.12, now 1.02."""
     assert np.mean([error_of_sixty_rows(seed) for seed in range(120)]) < 1.06
+
+
+def test_a_column_whose_values_noise_hides_and_whose_middle_it_has_moved_has_no_slope() -> None:
+    """It spreads by a twentieth of its bounds: a slope of -1.5 was .64 or .73, 3 and 2.1 half-lengths off."""
+    schema = dps.Schema(x=dps.bounded(8, 25), z=dps.bounded(0, 300), y=dps.bounded(0, 30))
+    for seed in (13, 145):
+        rng = np.random.default_rng([seed, 77])
+        x, z, error = 15.5 + 0.8 * rng.normal(size=400), rng.uniform(0, 200, 400), rng.normal(size=400)
+        rows = {"x": x, "z": z, "y": 10 - 1.5 * (x - 15.5) + 0.02 * z + error}
+        with noise(SeededNoise(seed)):
+            fit = dps.ols("y ~ x + z", rows, schema).fit(dps.approx(1, 1e-6))
+        assert np.isinf(fit.bse["x"])

@@ -37,7 +37,7 @@ from dpstats.estimators.gram.reach import with_reach
 from dpstats.estimators.gram.whole import of_all_rows
 from dpstats.estimators.known.levels import may_be_constant
 from dpstats.estimators.levels import END
-from dpstats.estimators.row_scale import Box, RowScale, sums_of_values
+from dpstats.estimators.row_scale import SURE, Box, RowScale, sums_of_values
 from dpstats.families.bounded_score import BoundedScore
 from dpstats.families.glm import GAUSSIAN
 from dpstats.moments import LinearMoments, PublicMoments
@@ -296,10 +296,7 @@ def _without_unknown(
     the response bounds effects of columns that are declared to hold `two_values`.
     """
     scale, lead, back = place.scale, int(place.scale.constant), np.linalg.inv(place.whitening)
-    # whose mean squares about their middle noise hides
-    told = moments.released
-    square, noise = (np.sum(back * (part @ back), axis=0) for part in (told.gram, moments.noise_shape))
-    alike = scale.hardly_varies & (square <= SEEN * told.noise_gram * noise)[lead:]
+    alike = scale.hardly_varies & _hidden_squares(moments, back, lead)[lead:]
     ways, moves = open_levels(clipped, place, limit, alike & two_values)
     slopes = (alike | moves) & ~two_values
     slopes |= (scale.within >= 0) & (scale.within != np.arange(len(alike))) & moves[scale.within]
@@ -309,6 +306,20 @@ def _without_unknown(
     untold = replace(moments.untold, blind=blind) if blind.any() else moments.untold
     untold = replace(untold, open_ended=reach**2 * ways @ ways.T) if ways.size else untold
     return moments.knowing(untold=untold)
+
+
+def _hidden_squares(moments: LinearMoments, back: np.ndarray, lead: int) -> np.ndarray:
+    """Columns whose mean square about their middle, or about their mean, noise hides; (k,).
+
+    Where noise has moved the middle, all of a mean square may be how far the middle is from the mean.
+    """
+    told = moments.released
+    mean = lead * (back[:1] @ told.gram @ back) / moments.gram_weight
+    hidden = np.zeros(len(back), dtype=bool)
+    for ways, sds in ((back, SEEN), (back - back[:, :1] @ mean, SURE)):
+        square, noise = (np.sum(ways * (part @ ways), axis=0) for part in (told.gram, moments.noise_shape))
+        hidden |= square <= sds * told.noise_gram * noise
+    return hidden
 
 
 def open_levels(
