@@ -225,7 +225,13 @@ class NoisyMoments:
             left, rel, vectors = left - unseen.left, unseen.rel, unseen.vectors
         fitted = told.noise_cross**2 * float(2 * np.trace(gain) - np.sum(gain * (gram @ gain)))
         fitted -= float(np.sum(gram * left))
-        return NormalEquations(delta, gram, inverse, gain, after.left, rel, vectors, fitted, before)
+        left = after.left
+        if self.earlier.cancelled is not None and not alpha:
+            sizes = believed(np.full(len(own), told.noise_gram))
+            share, open_ = (np.sum(axes * (part @ axes), axis=0) for part in (self.earlier.cancelled, before))
+            left = left + hidden(own, axes, sizes, share * open_)
+            rel = np.where(seen_share(own, sizes) < 1, rel / np.maximum(1 - share, 1e-12), rel)
+        return NormalEquations(delta, gram, inverse, gain, left, rel, vectors, fitted, before)
 
     def of_columns(self: _Moments, way: np.ndarray) -> _Moments:
         """Moments of the same lines by other columns, to whose coefficients `way` takes the user's."""
@@ -333,6 +339,7 @@ _ARRAYS = dict(  # axes
     prior=2,
     first=2,
     shape=2,
+    cancelled=2,
     whole=2,
     whole_error=2,
     expected=2,

@@ -98,6 +98,9 @@ class Earlier(Arrays):
     shape : array, shape (d, d), optional
         S where the noise of `gram` is noise_gram S^1/2 Z S^1/2, Z with variances 1 on the diagonal and 1/2
         beside it, and where it led to the pilot fit as well; the identity, and not, if not given.
+    cancelled : array, shape (d, d), optional
+        Directions along which numbers cancel each other, each by a share from 0 to 1: what noise hides there
+        is not estimable, as a prior for each number tells nothing of it.
     """
 
     prior: np.ndarray | None = None
@@ -105,6 +108,7 @@ class Earlier(Arrays):
     expected: np.ndarray | None = None
     numbers: int | None = None
     shape: np.ndarray | None = None
+    cancelled: np.ndarray | None = None
 
     @property
     def known(self) -> Expected:

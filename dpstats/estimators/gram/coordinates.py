@@ -229,11 +229,30 @@ class Coordinates:
         A column that held one value, as far as the first stage told, has a scale that others may reach. If
         this release tells that it surely varies, and has surely less than half of the mean square of that
         scale, earlier ones may not have told so, and slopes by these are of noise.
+
+        Where noise hid that numbers cancel each other, whitening raised what they do together, and the prior
+        knows each by itself: effects of any size that the residuals allow are as likely there as elsewhere.
         """
         back = np.linalg.inv(self.whitening)[:, int(self.scale.constant) :][:, ~self.scale.varies]
         square, least = np.sum(back * (gram @ back), axis=0), SEEN * noise * np.sum(back**2, axis=0)
         opened = (square > least) & (square + least < _LESS)
-        return self.prior + (back * opened / (len(gram) * np.maximum(square, least))) @ back.T
+        few = (back * opened / (len(gram) * np.maximum(square, least))) @ back.T
+        values, vectors = np.linalg.eigh(self.expected)
+        hidden, known = (np.sum(vectors * (part @ vectors), axis=0) for part in (self.cancelled, self.prior))
+        lacking = np.maximum(1 - values, 0.0) * hidden / len(gram) - known
+        return self.prior + (vectors * np.maximum(lacking, 0.0)) @ vectors.T + few
+
+    @cached_property
+    def cancelled(self) -> np.ndarray:
+        """Directions along which numbers cancel each other, as the difference of two alike does; (k, k).
+
+        Each by 1 - 1 / a, where a is what they do alone: whitening has left 1 of it. Numbers of which it is
+        not known that they vary count for nothing.
+        """
+        known = self.scale.ratio * ~(self.scale.binary | self.scale.hardly_varies)
+        ways = np.sqrt(known)[:, None] * self.whitening[int(self.scale.constant) :]
+        alone, vectors = np.linalg.eigh(ways.T @ ways)
+        return np.asarray((vectors * (1 - 1 / np.maximum(alone, 1.0))) @ vectors.T)
 
     @property
     def _edge(self) -> float:

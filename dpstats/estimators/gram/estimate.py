@@ -396,6 +396,7 @@ def _moments(release: Release, place: Coordinates, bounds: Bounds) -> LinearMome
         prior=place.open(gram, found.noise_gram),
         expected=place.expecting(gram, found.noise_gram),
         numbers=place.numbers,
+        cancelled=place.cancelled,
     )
     clipping = place.reach.known(bounds.limit)
     return LinearMoments(found, place.to_user(), earlier, Weighting(share=share), clipping)
