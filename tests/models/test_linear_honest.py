@@ -411,4 +411,4 @@ def test_normal_errors_pay_hardly_anything_for_far_rows_that_there_might_be() ->
         moments = fit.record.linear
         assert moments is not None
         more.append(0.0 if moments.untold.bend is None else 8000 * moments.untold.bend[1, 1])
-    assert np.median(more) < 0.1
+    assert np.quantile(more, 0.4) < 0.08  # .089 at least, where noise of their number is taken for such rows
