@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import dpstats as dps
+from dpstats.estimators.gram.coordinates import Coordinates
 from dpstats.estimators.known.levels import of_references, with_shares
 from dpstats.estimators.known.structure import Structure
 from dpstats.estimators.row_scale import Box, RowScale
@@ -79,6 +80,18 @@ def test_the_nearest_moments_obey_and_have_less_noise() -> None:
         after.append(np.sum((found - whole) ** 2))
     # of 45 numbers 18 are left: 8 shares, and those of x with 9 columns and with itself
     assert np.mean(after) / np.mean(before) == pytest.approx(structure.numbers / 45, rel=0.25)
+
+
+def test_released_moments_lose_the_noise_that_breaks_what_is_public() -> None:
+    exact, rng, shares = moments(np.full(LEVELS, 1 / LEVELS)), np.random.default_rng(4), []
+    one, way = np.eye(len(exact)), np.linalg.cholesky(np.linalg.inv(exact)).T
+    place, whole = Coordinates(scale_of(design()), way, one[0], 1.0, one, one), way @ exact @ way.T
+    assert place.obeying(whole) == pytest.approx(whole, rel=1e-9, abs=1e-9)
+    for _ in range(20):
+        noisy = whole + noise_like(rng, len(whole), 0.1)
+        shares.append(np.sum((place.obeying(noisy) - whole) ** 2) / np.sum((noisy - whole) ** 2))
+    assert place.numbers == 17  # of 45
+    assert np.mean(shares) == pytest.approx(17 / 45, rel=0.25)
 
 
 @pytest.mark.parametrize("first", [0.02, 0.6])

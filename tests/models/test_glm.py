@@ -350,8 +350,8 @@ def test_standard_errors_of_poisson_counts_of_any_size_fall_with_the_budget(expo
         errors.append(fit.bse["x"] / exact.bse[1])
         held.append(abs(fit.params["x"] - exact.params[1]) < 2 * fit.bse["x"])
     assert sum(held) >= fewest(9, 0.95)
-    # seven in ten are below 5: the second least of nine is not, once in 2,000 times
-    assert sorted(errors)[1 if exposed else 4] < 5
+    # seven in ten are below 5: the second least of nine is not, once in 2,000 times; the others are below 2.2
+    assert sorted(errors)[1] < 5 if exposed else sorted(errors)[4] < 2.7
 
 
 def test_intervals_of_amounts_that_are_mostly_zero_hold() -> None:

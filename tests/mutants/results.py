@@ -731,7 +731,7 @@ MUTANTS = (
     ),
     planted(
         "what is public of levels is not used (linear)",
-        "models/test_linear_levels.py::test_many_even_levels_and_their_reference_are_held",
+        "estimators/test_gram_levels.py::test_released_moments_lose_the_noise_that_breaks_what_is_public",
         ("estimators/gram/coordinates.py", "return Structure.of(self.scale.alike)", "return None"),
     ),
     planted(
@@ -1120,7 +1120,7 @@ MUTANTS = (
     ),
     planted(
         "inspections far from all failures end a fit in an error, after it has paid (survreg)",
-        "models/test_survreg_intervals.py::test_inspections_far_from_all_failures_end_in_a_fit",
+        "models/test_survreg_intervals.py::test_inspections_far_from_all_failures_are_taken_to_say_a_little",
         (
             "estimators/location_scale/gaussian.py",
             "said = max(left.location, LEAST_SAID)",
