@@ -1559,8 +1559,8 @@ MUTANTS = (
         "models/test_loose_bounds.py::test_amounts_that_noise_hides_have_no_short_interval",
         (
             "estimators/gram/estimate.py",
-            "(square <= SEEN * told.noise_gram * noise)",
-            "(square < -1e9)",
+            "square <= sds * told.noise_gram * noise",
+            "square < -1e9",
         ),
     ),
     planted(
