@@ -13,6 +13,7 @@ import sys
 import unicodedata
 import warnings
 from collections.abc import Collection, Iterable, Mapping
+from datetime import date, timedelta
 from difflib import get_close_matches
 from functools import partial
 from pathlib import Path
@@ -20,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dpstats.errors import SpecificationError
+from dpstats.errors import DataError, SpecificationError
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -218,24 +219,65 @@ def count(name: str, value: Any) -> int:
     return int(value)
 
 
-def numbers(name: str, values: Any, error: type[SpecificationError] = SpecificationError) -> np.ndarray:
-    """An argument that is a number or an array of numbers, as an array of floats.
+UNITLESS = {
+    "dates": ", which have no unit; give days since one origin, ({0} - origin) / pd.Timedelta('1D')",
+    "durations": ", which have no unit; give their number, such as {0} / pd.Timedelta('1D')",
+}
+"""What to give for values of which numpy makes numbers that depend on how they are stored."""
+_NO_NUMBERS = {
+    "booleans": (bool, np.bool_),
+    "durations": (timedelta, np.timedelta64),
+    "dates": (date, np.datetime64),
+}
+
+
+def _held(values: Any) -> str:
+    """In a word, values that are no numbers although numpy makes some of them; empty for others."""
+    array = np.asarray(values, object if isinstance(values, list | tuple) else None)
+    kinds = set(map(type, array.flat)) if array.dtype == object else {array.dtype.type}
+    found = (word for word, types in _NO_NUMBERS.items() if any(issubclass(kind, types) for kind in kinds))
+    return next(found, "")
+
+
+def numbers(
+    name: str, values: Any, error: type[SpecificationError] = SpecificationError, flags: bool = False
+) -> np.ndarray:
+    """An argument that is a number or an array of numbers, as an array of floats; of booleans, if `flags`.
 
     Raises
     ------
     SpecificationError
         Of the kind `error`, if it holds anything else. The message shows none of it.
+    DataError
+        Of dates and durations.
     """
-    array = None
+    array, held = None, ""
     try:
+        held = _held(values)
         array = np.asarray(values, dtype=float)
     except Exception:
         pass  # the exception may quote a cell
+    if held and not (flags and held == "booleans"):
+        wrong = f"{name} must be a number or a sequence of numbers, not {held}"
+        raise DataError(wrong + UNITLESS[held].format(name)) if held in UNITLESS else error(wrong)
     if array is None:
         several = isinstance(values, Iterable) and not isinstance(values, str)
         more = ", of which an item is no number; 1,000 is written 1000" * several
         raise error(f"{name} must be a number or a sequence of numbers, not {shown(values)}{more}")
     return array
+
+
+def refuse_twice(names: Iterable[str], columns: Iterable[object]) -> None:
+    """Refuse columns of which there are more than one.
+
+    Raises
+    ------
+    DataError
+    """
+    there = [str(column) for column in columns]
+    for name in names:
+        if there.count(name) > 1:
+            raise DataError(f"the data have more than one column {name!r}; keep one, or rename")
 
 
 def frozen(values: Any, dtype: type = float) -> np.ndarray:

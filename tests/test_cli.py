@@ -495,6 +495,20 @@ def test_failures_of_a_fleet_are_forecast(folder: Path, capsys: pytest.CaptureFi
     commas = ["fleet.csv", "--horizon", "100,300", *asked[4:]]
     assert main(["forecast", "drives.fit.json", *commas]) == 0
     assert capsys.readouterr().out == f"{expected}\n"
+    fleet.assign(count=["20.000", "30.000"]).to_csv("groups.csv", index=False)
+    assert main(["forecast", "drives.fit.json", "groups.csv", *asked[1:]]) == 0
+    told = capsys.readouterr()
+    assert told.out == f"{expected}\n" and "each text of count has three digits behind its point" in told.err
+    thousands = ["groups.csv", *asked[1:], "--thousands", ".", "--decimal", ","]
+    assert main(["forecast", "drives.fit.json", *thousands]) == 0
+    told = capsys.readouterr()
+    assert "50000 units" in told.out and "digits" not in told.err
+    for name in ("days", "voltage"):
+        pd.concat([fleet, fleet[[name]]], axis=1).to_csv("twice.csv", index=False)
+        assert main(["forecast", "drives.fit.json", "twice.csv", *asked[1:]]) == 2
+        assert f"more than one column '{name}'" in capsys.readouterr().err
+    assert main(["predict", "drives.fit.json", "twice.csv"]) == 2
+    assert "more than one column 'voltage'" in capsys.readouterr().err
     with pytest.raises(SystemExit):
         main(["forecast", "drives.fit.json", *commas[:2], "100,x"])
     assert "invalid numbers: '100,x'" in capsys.readouterr().err

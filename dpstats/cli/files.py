@@ -7,13 +7,14 @@ are read as the options say that a CSV file is written: this is the one place fo
 import argparse
 import json
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
 import pandas as pd
 import pyarrow as pa
 
+from dpstats._arguments import refuse_twice
 from dpstats.cli.streams import DASH, leave_quietly
 from dpstats.errors import DataError, SpecificationError
 from dpstats.results import CurveFit, Description, Fit
@@ -74,13 +75,21 @@ def public_table(path: Path, options: argparse.Namespace, schema: Mapping[str, V
     return as_read(written(path, options), table(path, options), schema)
 
 
-def as_read(frame: pd.DataFrame, given: CsvFile | Path, schema: Mapping[str, Variable]) -> pd.DataFrame:
+def as_read(
+    frame: pd.DataFrame, given: CsvFile | Path, schema: Mapping[str, Variable], more: Iterable[str] = ()
+) -> pd.DataFrame:
     """What a table that is `written` so says, with numbers but where the schema has levels or codes.
 
     Each cell is read by itself; what is no number stays as it is, so that an error can name it.
+
+    Raises
+    ------
+    DataError
+        If a variable of the schema, or one of `more` columns, stands there twice.
     """
     if not isinstance(given, CsvFile):
         return frame
+    refuse_twice((*schema, *more), given.names)
     frame = frame.copy()
     for name in frame:
         cells = frame[name].where(~frame[name].isin(MISSING_TEXTS), None)

@@ -10,15 +10,17 @@ import pandas as pd
 
 from dpstats._arguments import shown, warn
 from dpstats._private import protected
-from dpstats.cli.files import CSV, as_read, public_table, table, write, written
+from dpstats.cli.files import CSV, as_read, table, write, written
 from dpstats.cli.streams import DASH
 from dpstats.errors import DataError, SpecificationError
 from dpstats.formula.newdata import RowError
 from dpstats.results import Fit, HazardFit, SurvivalFit, load
+from dpstats.results.forecast import warn_of_groups
 from dpstats.results.prediction import warn_of_lost
 from dpstats.results.survival_hazards import CURVES
 from dpstats.results.survival_quantities import AT_TIMES, OF_QUANTILES, kind_asked
 from dpstats.results.table import plain
+from dpstats.rows import CsvFile
 
 
 def run(options: argparse.Namespace) -> None:
@@ -151,11 +153,13 @@ def forecast(options: argparse.Namespace) -> None:
     if not isinstance(fit, SurvivalFit):
         raise SpecificationError(f"{options.fit} is no fit of a time to failure, and failures are forecast")
     horizon = options.horizon[0] if len(options.horizon) == 1 else options.horizon
-    fleet = public_table(options.fleet, options, fit.schema)
-    for option, name in (("--age", options.age), ("--units", options.units)):
-        if name is not None and name not in fleet:
+    given, texts = table(options.fleet, options), written(options.fleet, options)
+    own = {name: option for option, name in (("--age", options.age), ("--units", options.units)) if name}
+    fleet = as_read(texts, given, fit.schema, own)
+    for name, option in own.items():
+        if name not in fleet:
             raise SpecificationError(f"{options.fleet} has no column {shown(name)}; name it, {option} COLUMN")
-    needed = [*fit.record.covariates, *filter(None, (options.age, options.units))]
+    needed = [*fit.record.covariates, *own]
     whole = fleet[~_lacking(fleet, needed, "are left out: their failures are not counted")]
     with rows_of(options.fleet, whole):
         found = fit.forecast(
@@ -167,6 +171,8 @@ def forecast(options: argparse.Namespace) -> None:
             options.level,
             clip=options.clip,
         )
+    for name in own if isinstance(given, CsvFile) and not given.thousands else ():
+        warn_of_groups(name, texts[name])
     if options.out is not None:
         write(found.frame.to_csv(index=False), options.out, CSV)
     if options.out != DASH:

@@ -8,14 +8,15 @@ negative, or above the number of units. Limits are quantiles of this mixture.
 See docs/theory/results.md#failures-of-a-fleet.
 """
 
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields
 
 import numpy as np
 import pandas as pd
 from scipy import special
 
-from dpstats._arguments import Axes, among, axes, count, number, numbers, shown, truth, warn
+from dpstats._arguments import Axes, among, axes, count, number, numbers, refuse_twice, shown, truth, warn
 from dpstats._private import forgetful
 from dpstats.errors import SpecificationError
 from dpstats.families.links import IDENTITY
@@ -287,7 +288,22 @@ def fleet_of(record: Record, units: NewData | None, age: str, number_of: str | N
             )
     if record.link is not IDENTITY and (ages < 0).any():
         raise RowError("fleet", int(np.argmax(ages < 0)), f": {age} must be a time of at least 0")
+    for name in filter(None, (age, number_of)):
+        warn_of_groups(name, at.frame[name])
     return Fleet(at, ages, each)
+
+
+_GROUPED = re.compile(r"0|[1-9]\d{0,2}(\.\d{3})?")
+
+
+def warn_of_groups(name: str, cells: Iterable[object]) -> None:
+    """Say of texts that they are read as decimals, if all may be whole numbers with points in groups."""
+    texts = [cell for cell in cells if isinstance(cell, str)]
+    if any("." in text for text in texts) and all(_GROUPED.fullmatch(text.strip()) for text in texts):
+        warn(
+            f"fleet: each text of {name} has three digits behind its point, and is read as a decimal, 4.000 "
+            "as 4; if the point stands between thousands, read the file with thousands='.' and decimal=','"
+        )
 
 
 def _column(frame: pd.DataFrame, argument: str, name: str, what: str) -> np.ndarray:
@@ -296,9 +312,10 @@ def _column(frame: pd.DataFrame, argument: str, name: str, what: str) -> np.ndar
         raise SpecificationError(
             f"fleet has no column {shown(name)}: it needs one of {what}; name it, {argument}='...'"
         )
-    values = numbers(f"fleet: {name}", frame[name])
-    if not np.isfinite(values).all():
-        raise SpecificationError(f"fleet: {name} must be {what}, and finite")
+    refuse_twice([name], frame.columns)
+    values = numbers(f"fleet[{name!r}]", frame[name])
+    if not (finite := np.isfinite(values)).all():
+        raise RowError("fleet", int(np.argmin(finite)), f": {name} must be {what}, and finite")
     return values
 
 

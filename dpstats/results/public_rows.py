@@ -53,18 +53,18 @@ def public_responses(
         )
     at, response = points(record, newdata, "residuals"), record.design.response.measured.name
     values = coded(y, record.schema[response]) if response else y
-    return at, finite_numbers("y", values, len(at.exog))
+    return at, finite_numbers("y", values, len(at.exog), flags=not record.is_survival)
 
 
-def finite_numbers(name: str, values: ArrayLike, m: int) -> np.ndarray:
-    """Return an argument that is a number for each of m rows.
+def finite_numbers(name: str, values: ArrayLike, m: int, *, flags: bool = True) -> np.ndarray:
+    """Return an argument that is a number for each of m rows, or a boolean if `flags`.
 
     Raises
     ------
     SpecificationError
         If it is not.
     """
-    array = numbers(name, values)
+    array = numbers(name, values, flags=flags)
     if array.shape != (m,) or not np.isfinite(array).all():
         raise SpecificationError(
             f"{name} must be {m} finite number{'s' * (m != 1)}, one for each row of newdata"

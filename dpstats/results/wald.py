@@ -205,7 +205,7 @@ def constraint(record: Record, hypothesis: Hypothesis) -> tuple[np.ndarray, np.n
         matrix, value = linear_constraint(several or hypothesis, record.names)
         value = value + 0.0  # patsy's -0 is 0
     else:
-        matrix = np.atleast_2d(numbers("hypothesis", hypothesis))
+        matrix = np.atleast_2d(numbers("hypothesis", hypothesis, flags=True))
         value = np.zeros(len(matrix))
     if matrix.ndim != 2 or matrix.shape[1] != k or not np.isfinite(matrix).all():
         raise SpecificationError(

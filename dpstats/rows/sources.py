@@ -18,7 +18,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from dpstats._arguments import shown
+from dpstats._arguments import UNITLESS, refuse_twice, shown
 from dpstats._private import HoldsRows, protected
 from dpstats.errors import DataError
 from dpstats.rows.cells import of_arrow, of_numpy, of_pandas
@@ -41,8 +41,7 @@ _KNOWN = (
     pd.UInt64Dtype,
 )
 _REMEDY = {
-    "dates": ", which have no unit; give days since one origin, (data[{0!r}] - origin) / pd.Timedelta('1D')",
-    "durations": ", which have no unit; give their number, such as data[{0!r}] / pd.Timedelta('1D')",
+    **UNITLESS,
     "complex numbers": "; give real ones",
     "bytes": "; give texts or numbers, to which objects of polars, too, are to be cast",
 }
@@ -70,7 +69,7 @@ def mistake(name: str, dtype: Any, variable: Variable | None) -> str | None:
         return None
     if isinstance(variable, Levels | Flag | Event):
         return f"{name!r} is declared as {variable.kind}, and the column holds {kind}; give texts or numbers"
-    remedy = _REMEDY.get(kind, "; give numbers").format(name)
+    remedy = _REMEDY.get(kind, "; give numbers").format(f"data[{name!r}]")
     return f"{name!r} is declared as {variable.kind}, a number, and the column holds {kind}{remedy}"
 
 
@@ -196,9 +195,7 @@ class Asked:
                 + (_TITLE if named == 1 < len(self.columns) else _HEADER)
                 + "Say it with dps.read_csv(path, sep=';')"
             )
-        twice = [name for name in self.columns if columns.count(name) > 1]
-        if twice:
-            raise DataError(f"the data have more than one column {twice[0]!r}; keep one, or rename")
+        refuse_twice(self.columns, columns)
 
     def check(self, types: Mapping[str, Any]) -> None:
         """Raise DataError if the storage type of a column cannot hold what is declared."""

@@ -1,16 +1,20 @@
 """Forecasts of failures: closed forms, derivatives, simulation, ranges, and the table and plots."""
 
 import pickle
+import re
+import warnings
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from dpstats.errors import NotReleased, SpecificationError
+from dpstats.errors import DataError, NotReleased, SpecificationError
 from dpstats.families import DISTS
 from dpstats.results.forecast import FailureCounts
 from tests.results.fits import USE, capacitor
@@ -227,6 +231,7 @@ def test_plots_show_the_numbers_of_the_table() -> None:
             {"horizon": 5, "fleet": FLEET.assign(age=np.inf)},
             "age must be ages, in the unit of .*, and finite",
         ),
+        ({"horizon": 5, "fleet": FLEET.assign(age=[1, 2, np.nan, 4])}, "fleet row 2: age must be ages"),
         ({"horizon": 5, "age": "voltage"}, "'voltage' is a covariate of the fit.*age='...'"),
         ({"horizon": 5, "fleet": FLEET.drop(columns="voltage")}, "fleet lacks 'voltage'"),
     ],
@@ -234,6 +239,75 @@ def test_plots_show_the_numbers_of_the_table() -> None:
 def test_mistakes_are_named(given: dict[str, Any], words: str) -> None:
     with pytest.raises(SpecificationError, match=words):
         capacitor().forecast(**{"fleet": FLEET, **given})
+
+
+DAYS = pd.to_timedelta([1, 2, 3, 4], unit="D")
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        (DAYS, "durations, which have no unit; give their number, such as {} / pd.Timedelta"),
+        (DAYS.to_numpy().astype("m8[D]"), "durations"),
+        (list(DAYS), "durations"),
+        ([np.timedelta64(1, "D"), 2, 3, 4], "durations"),
+        (pl.Series(DAYS.to_pytimedelta()), "durations"),
+        (pd.Series(DAYS).astype("category"), "durations"),
+        (pd.Timestamp(0) + DAYS, r"dates, which have no unit; give days since one origin, \({} - origin\)"),
+        (pd.Series(pd.Timestamp(0, tz="UTC") + DAYS, dtype=object), "dates"),
+        (pl.Series((pd.Timestamp(0) + DAYS).date), "dates"),
+        ([True, False, True, True], "booleans"),
+        (pd.array([True, False, True, None], dtype="boolean"), "booleans"),
+    ],
+)
+def test_dates_durations_and_booleans_are_no_numbers_anywhere(given: Any, words: str) -> None:
+    """Numpy makes nanoseconds of them, or days, as they are stored: all of a fleet failed, for sure."""
+    fit = capacitor()
+    for name in ("age", "count"):
+        fleet = FLEET.assign(count=1).assign(**{name: given})
+        with pytest.raises(SpecificationError, match=words.format(rf"fleet\['{name}'\]")):
+            fit.forecast(fleet, 100, units="count")
+    asked: list[Callable[[], object]] = [
+        lambda: fit.reliability(USE, times=given),
+        lambda: fit.hazard(USE, times=given),
+        lambda: fit.predict(USE, type="survival", times=given),
+        lambda: fit.conditional_reliability(USE, given, 1.0),
+    ]
+    for ask in asked:
+        with pytest.raises(SpecificationError, match=words.format("times")):
+            ask()
+    with pytest.raises(SpecificationError, match=words.format("y")):
+        fit.residuals(FLEET, given)
+    with pytest.raises(SpecificationError, match=words.format("times")):
+        fit.plot_reliability(USE, times=given[:2])
+
+
+def test_columns_that_stand_twice_in_a_fleet_are_refused() -> None:
+    fleet = FLEET.assign(count=1)
+    for name in ("age", "count", "voltage"):
+        with pytest.raises(DataError, match=f"more than one column '{name}'; keep one, or rename"):
+            capacitor().forecast(pd.concat([fleet, fleet[[name]]], axis=1), 100, units="count")
+
+
+@pytest.mark.parametrize(
+    ("cells", "told"),
+    [
+        (["4.000", "3.000", "300", "0"], True),
+        (["4.000", "3.000", "300", "1200"], False),  # in groups it were 1.200
+        (["0.500", "1.000", "2.000", "3.000"], False),
+        (["4.00", "3.000", "2.000", "1.000"], False),
+        (["400", "300", "200", "100"], False),
+        ([4.0, 3.0, 2.0, 1.0], False),
+    ],
+)
+def test_texts_with_points_that_may_stand_between_thousands_are_told(cells: list[Any], told: bool) -> None:
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        found = capacitor().forecast(FLEET.assign(age=cells), 100)
+    words = "each text of age has three digits behind its point.*thousands='.'"
+    assert [bool(re.search(words, str(one.message))) for one in said] == [True] * told
+    numbers = capacitor().forecast(FLEET.assign(age=np.array(cells, dtype=float)), 100)
+    pd.testing.assert_frame_equal(found.frame, numbers.frame)
 
 
 def test_a_fleet_is_public_and_must_be_given() -> None:
