@@ -4,7 +4,7 @@ Which one a fit charges that is given none says :mod:`dpstats.ledger.default`.
 """
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context
 from pathlib import Path
 from sqlite3 import Connection
@@ -101,6 +101,8 @@ class Ledger:
     >>> print(ledger.line())
     1.00 of 3.00 spent on 'plant'
     """
+
+    version = ""  # of the data, which charges of this object name where dpstats.models.reuse was told one
 
     def __init__(
         self,
@@ -202,6 +204,7 @@ class Ledger:
         """
         budget = as_budget("budget", budget)
         formula, method, unit = text("formula", formula), text("method", method), text("unit", unit)
+        method += f", version {self.version!r} of the data" if self.version else ""
         method += f", charged by {self.charged_by}" if self.charged_by else ""
         gaussian, told = truth("gaussian", gaussian), releases(released)
         if gaussian and budget.pure:
@@ -275,13 +278,14 @@ class Ledger:
 
     def _refusal(self, rule: Rule, wanted: Charge, cost: Amount, spent: Amount) -> str:
         left = subtract(rule.limit, spent)
-        name, there = self.total.unit, _first(rule.left_of(spent))
+        name, there = self.total.unit, _first(_usable(rule.left_of, rule, spent))
         # a conversion and back makes 20.000000000000004 of 20
         asked = float(f"{_first(rule.in_units(cost)):.12g}")
         whole = _first(self.total)
         if len(cost) == 2 and cost[0] <= left[0] and isinstance(self.total, Approx):
             name, asked, there, whole = "delta", float(cost[1]), float(left[1]), self.total.delta
-        largest = rule.largest(wanted, left) or rule.left_of(spent)
+        largest = _usable(lambda amount: rule.largest(wanted, subtract(rule.limit, amount)), rule, spent)
+        largest = largest or _usable(rule.left_of, rule, spent)
         remedy = f"{_spelled(largest)} would fit" if largest else "nothing like it fits any more"
         return (
             f"needs {name} = {_rounded(asked, ROUND_CEILING)}, {_rounded(there, ROUND_FLOOR)} is left of "
@@ -350,6 +354,15 @@ class Ledger:
     @always_shown
     def __repr__(self) -> str:
         return f"Ledger {self.path.name}: {self.line()}"
+
+
+_ROUNDING = 1e-6  # of a total: less is left of parts that were rounded, and buys nothing
+
+
+def _usable(largest: Callable[[Amount], Budget | None], rule: Rule, spent: Amount) -> Budget | None:
+    """What is the largest after `spent`, unless that is a rounding remainder of the largest before."""
+    left, whole = largest(spent), largest(rule.zero)
+    return left if left and whole and left.amount >= _ROUNDING * whole.amount else None
 
 
 def _first(budget: Budget | None) -> float:

@@ -11,6 +11,7 @@ import json
 import re
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
+from copy import copy
 from functools import cached_property, partial, wraps
 from pathlib import Path
 from typing import Any, ParamSpec, TypeVar
@@ -69,7 +70,9 @@ def reusable(kind: type[K]) -> Callable[[Callable[P, K]], Callable[P, K]]:
                 _warn_of_repeat(kept)
             elif (found := _found(kind, kept)) is not None:
                 return found
-            made = fit(*args, **kwargs)
+            if kept.version:
+                given.arguments["ledger"] = kept.book
+            made = fit(*given.args, **given.kwargs)
             _keep(made, kept)
             return made
 
@@ -113,8 +116,10 @@ class _Kept:
 
     @cached_property
     def book(self) -> Ledger:
-        """The ledger that the fit charges."""
-        return self.charged if isinstance(self.charged, Ledger) else Ledger(self.charged)
+        """The ledger that the fit charges, whose charges name the version of the data."""
+        book = copy(self.charged) if isinstance(self.charged, Ledger) else Ledger(self.charged)
+        book.version = self.version
+        return book
 
     @property
     def described(self) -> dict[str, Any]:

@@ -102,6 +102,19 @@ def test_a_refusal_says_what_was_asked_left_and_would_fit(tmp_path: Path) -> Non
         ledger.charge(dps.pure(0.001), **FOR)
 
 
+@pytest.mark.parametrize("total", [dps.approx(2, 1e-6), dps.zcdp(1), dps.gdp(1), dps.pure(3)])
+@pytest.mark.parametrize("parts", [3, 7])
+def test_a_remainder_of_rounded_parts_is_not_offered(tmp_path: Path, total: Budget, parts: int) -> None:
+    """Of three thirds of approx(2, 1e-6) gdp(1.963e-08) was left, which the fit refuses in turn."""
+    ledger = dps.Ledger(tmp_path / "fleet.ledger", total=total)
+    gaussian = not total.pure
+    each = total.split(*[1 / parts] * parts)
+    for part in each:
+        ledger.charge(part, **FOR, gaussian=gaussian)
+    with pytest.raises(BudgetError, match=", 0.0 is left of .*; nothing like it fits any more"):
+        ledger.charge(each[0], **FOR, gaussian=gaussian)
+
+
 @pytest.mark.parametrize("epsilon", [5, 20])
 def test_a_refusal_says_what_was_asked_as_it_was_typed(tmp_path: Path, epsilon: float) -> None:
     """Its conversion and back are 20.000000000000004, which is not to be told as 20.01."""

@@ -3,6 +3,7 @@
 import inspect
 import json
 import os
+import re
 import time
 import warnings
 from collections.abc import Callable, Iterator
@@ -46,6 +47,23 @@ def fit(
 
 def kept(folder: Path) -> list[Path]:
     return sorted((folder / "plant.ledger.fits").glob("*"))
+
+
+def test_the_report_tells_versions_of_the_data_apart(ledger: dps.Ledger) -> None:
+    """Also those of a path, and beside who charged; a charge without a version reads as before."""
+    fit()
+    fit(reuse="2026-10")
+    fit(reuse="2026-11", ledger="plant.ledger")
+    fit(reuse="2026-12", ledger=dps.Ledger("plant.ledger", charged_by="claims"))
+    none, *told = ledger.report().frame["method"]
+    assert [re.findall("version '(.*?)' of the data", one) for one in told] == [
+        ["2026-10"],
+        ["2026-11"],
+        ["2026-12"],
+    ]
+    assert told[2] == f"{none}, version '2026-12' of the data, charged by claims" and "version" not in none
+    assert all(f"version '2026-{month}'" in " ".join(str(ledger.report()).split()) for month in (10, 11, 12))
+    assert fit(reuse="2026-11").to_dict() and len(ledger.entries()) == 4 and not ledger.version
 
 
 def test_the_same_fit_is_returned_and_nothing_is_spent(ledger: dps.Ledger, tmp_path: Path) -> None:
