@@ -219,11 +219,11 @@ def count(name: str, value: Any) -> int:
     return int(value)
 
 
+# what to give for values of which numpy makes numbers that depend on how they are stored
 UNITLESS = {
     "dates": ", which have no unit; give days since one origin, ({0} - origin) / pd.Timedelta('1D')",
     "durations": ", which have no unit; give their number, such as {0} / pd.Timedelta('1D')",
 }
-"""What to give for values of which numpy makes numbers that depend on how they are stored."""
 _NO_NUMBERS = {
     "booleans": (bool, np.bool_),
     "durations": (timedelta, np.timedelta64),
@@ -235,8 +235,7 @@ def _held(values: Any) -> str:
     """In a word, values that are no numbers although numpy makes some of them; empty for others."""
     array = np.asarray(values, object if isinstance(values, list | tuple) else None)
     kinds = set(map(type, array.flat)) if array.dtype == object else {array.dtype.type}
-    found = (word for word, types in _NO_NUMBERS.items() if any(issubclass(kind, types) for kind in kinds))
-    return next(found, "")
+    return next((word for word, types in _NO_NUMBERS.items() if any(issubclass(k, types) for k in kinds)), "")
 
 
 def numbers(
@@ -258,8 +257,10 @@ def numbers(
     except Exception:
         pass  # the exception may quote a cell
     if held and not (flags and held == "booleans"):
-        wrong = f"{name} must be a number or a sequence of numbers, not {held}"
-        raise DataError(wrong + UNITLESS[held].format(name)) if held in UNITLESS else error(wrong)
+        raise (DataError if held in UNITLESS else error)(
+            f"{name} must be a number or a sequence of numbers, not {held}"
+            + UNITLESS.get(held, "").format(name)
+        )
     if array is None:
         several = isinstance(values, Iterable) and not isinstance(values, str)
         more = ", of which an item is no number; 1,000 is written 1000" * several
@@ -274,10 +275,9 @@ def refuse_twice(names: Iterable[str], columns: Iterable[object]) -> None:
     ------
     DataError
     """
-    there = [str(column) for column in columns]
-    for name in names:
-        if there.count(name) > 1:
-            raise DataError(f"the data have more than one column {name!r}; keep one, or rename")
+    there = list(map(str, columns))
+    if twice := [name for name in names if there.count(name) > 1]:
+        raise DataError(f"the data have more than one column {twice[0]!r}; keep one, or rename")
 
 
 def frozen(values: Any, dtype: type = float) -> np.ndarray:

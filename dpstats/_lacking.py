@@ -67,8 +67,8 @@ _ELSEWHERE = {
         ("maxiter", "max_iter", "tol", "control", "start_params", "init", "disp"),
         "the number of steps follows from the budget and from public numbers",
     ),
-    "interval": "fit.get_prediction(newdata).conf_int(level=0.95) has intervals, of a new response with "
-    "obs=True",
+    "interval": "fit.get_prediction(newdata).summary_frame(level=0.95) has intervals of the mean, and where "
+    "the fit has the sd of its error those of a new response",
     "release": "this model releases nothing beside its fit, and has no release=",
     "strata": "it is a term of the formula of coxph and survreg, as + strata(maker)",
     "ties": "failures at one time count as in Breslow's method",

@@ -139,6 +139,7 @@ _AS_NUMBERS = "a text with marks between its digits: write the column as numbers
 
 # Values are apart by gaps that an exponential tail has once in 3^8 columns; a group counts for three at most.
 _CHANCE, _COUNTED = 8.0, 3
+_OFTEN = 30  # times as many cells as the next commonest value has: a tie of scattered numbers has few
 
 _Values = dict[str, Counter[float]]  # of each variable, how often each is there
 
@@ -200,7 +201,8 @@ def check(data: Any, schema: Schema, formula: str | None = None) -> "DataCheck":
             "why": _why(data, name, variable, seen.lost[name]),
             "caught": _why(data, name, variable, seen.caught[name]),
             "beyond": _commonest(seen.below[name] + seen.above[name]),
-            "apart": _commonest(_apart(seen.inside[name])),
+            "apart": _commonest(apart := _apart(seen.inside[name])),
+            "heaped": _commonest(Counter({v: n for v, n in seen.heaped[name].items() if v not in apart})),
         }
         for name, variable in read.items()
     ]
@@ -211,14 +213,16 @@ def check(data: Any, schema: Schema, formula: str | None = None) -> "DataCheck":
 class _Seen:
     """What a pass found: unusable cells, values beyond the bounds, those within, and what `other=` caught.
 
-    Of the rows, `off` says which weigh nothing for their cells, and `idle` which do for their unit; of the
-    others so many are `repeated`.
+    Of values within, `heaped` has one that repeats far more often than any other. Of the rows, `off` says
+    which weigh nothing for their cells, and `idle` which do for their unit; of the others so many are
+    `repeated`.
     """
 
     lost: dict[str, np.ndarray]
     below: _Values
     above: _Values
     inside: dict[str, list[np.ndarray]]
+    heaped: _Values
     caught: dict[str, np.ndarray]
     off: np.ndarray
     idle: np.ndarray
@@ -229,7 +233,7 @@ def _seen(data: Any, schema: Schema, read: Mapping[str, Variable], design: Desig
     lost, caught = ({name: [np.zeros(0, bool)] for name in read} for _ in range(2))
     below, above = ({name: Counter[float]() for name in read} for _ in range(2))
     inside: dict[str, list[np.ndarray]] = {name: [] for name in read}
-    off, idle, marks = [np.zeros(0, bool)], [np.zeros(0, bool)], [np.zeros(0, np.uint64)]
+    off, idle, used = [np.zeros(0, bool)], [np.zeros(0, bool)], list[pd.DataFrame]()
     for block in open_rows(data, schema, list(read)).blocks():
         cells = {name: block[name] for name in read}
         unusable = {name: ~usable(values, read[name]) for name, values in cells.items()}
@@ -245,7 +249,7 @@ def _seen(data: Any, schema: Schema, read: Mapping[str, Variable], design: Desig
                 above[name].update(values[values > variable.bounds[1]].tolist())
                 inside[name].append(values[np.clip(values, *variable.bounds) == values])
         off.append(bad)
-        marks.append(pd.util.hash_pandas_object(pd.DataFrame(cells)[~bad], index=False).to_numpy())
+        used.append(pd.DataFrame(cells)[~bad])
         idle.append(~block[WEIGHS] if WEIGHS in block else np.zeros(len(bad), bool))
     whole, other = ({name: np.concatenate(each) for name, each in one.items()} for one in (lost, caught))
     out = np.concatenate(off)
@@ -258,17 +262,19 @@ def _seen(data: Any, schema: Schema, read: Mapping[str, Variable], design: Desig
         for name in ends:
             found = whole[name] & ~both & (others | ~out)
             whole[name] &= ~found | _unreadable(data, name, read[name], found)
-    return _Seen(
-        whole, below, above, inside, other, out, np.concatenate(idle), _repeated(np.concatenate(marks))
-    )
+    heaped = {name: _heaped(parts) for name, parts in inside.items()}
+    copies = _repeated(pd.concat(used), heaped) if used else 0
+    return _Seen(whole, below, above, inside, heaped, other, out, np.concatenate(idle), copies)
 
 
-def _repeated(marks: np.ndarray) -> int:
+def _repeated(rows: pd.DataFrame, heaped: _Values) -> int:
     """Rows that look like copies: alike the row before, or, of two or more, like as many in their order.
 
     By chance a row here and there is like another; where most are, as of variables with few values, none is
-    counted.
+    counted. Rows with a value that is heaped are alike for that.
     """
+    usual = ~np.any([rows[name].isin([*each]) for name, each in heaped.items()], axis=0)
+    marks = pd.util.hash_pandas_object(rows[usual], index=False).to_numpy()
     _, first, inverse = np.unique(marks, return_index=True, return_inverse=True)
     like = first[inverse]  # the place of the first row that is alike
     again = like < np.arange(len(marks))
@@ -277,6 +283,14 @@ def _repeated(marks: np.ndarray) -> int:
     follows = again[1:] & again[:-1] & (np.diff(like) == 1)
     copied = np.append(follows, False) | np.append(False, follows | (again[1:] & (np.diff(like) == 0)))
     return int(copied.sum())
+
+
+def _heaped(parts: Sequence[np.ndarray]) -> Counter[float]:
+    """The value of less than a quarter of all that is there far more often than any other, if one is."""
+    values, times = np.unique(np.concatenate([*parts, np.zeros(0)]), return_counts=True)
+    *_, second, first = np.append([-1, -1], np.argsort(times))
+    far = second >= 0 and times[first] >= _OFTEN * times[second] and 4 * times[first] < times.sum()
+    return Counter({float(values[first]): int(times[first])} if far else {})
 
 
 def _apart(parts: Sequence[np.ndarray]) -> Counter[float]:
@@ -462,6 +476,8 @@ _TOLD = {  # of a variable, by columns of the frame
     "beyond": "{} is beyond its bounds at {}.",
     "apart": "{} is {}, far from all others: if that means not known, leave those cells empty, and if it is "
     "a slip, as of a decimal point, correct it, or lines follow them.",
+    "heaped": "{} is {}, far more often than any other value: if that means not known, leave those cells "
+    "empty; a limit or a nothing that is meant may stay.",
 }
 
 
@@ -475,7 +491,7 @@ class DataCheck(Shown):
     frame : DataFrame
         For each variable its kind, cells, unusable ones, those below and above the bounds, why cells are
         unusable, how cells are written that a category with ``other=True`` caught, the commonest values
-        beyond the bounds, and such within that lie apart from all others.
+        beyond the bounds, and such within that lie apart from all others, or repeat far more often (heaped).
     unusable_rows : int
         Rows with an unusable cell in any declared variable; with a formula, rows that weigh nothing in it.
     notes : tuple of str

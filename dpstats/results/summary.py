@@ -8,7 +8,7 @@ import re
 import textwrap
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from itertools import groupby
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -433,9 +433,14 @@ def _counted(messages: Mapping[str, int]) -> str:
     return accepted + ("; rejected: " + ", ".join(rejected) if rejected else ", none rejected")
 
 
+def bounding(record: Record) -> Mapping[str, Any]:
+    """Settings without the longest row, where all rows are as long as that of the intercept."""
+    return {name: value for name, value in record.settings.items() if name != "R" or record.covariates}
+
+
 def estimand(record: Record, bounds: Mapping[str, Words]) -> str:
     """Say in words what bounds the score or a row, then any other constant by its name."""
-    settings = record.settings
+    settings = bounding(record)
     said = [
         words.format(setting_text(value)) if isinstance(words, str) else words(float(value))
         for name, words in bounds.items()

@@ -30,7 +30,7 @@ from dpstats.results.public_rows import LawFit, finite_numbers, public_responses
 from dpstats.results.record import Record
 from dpstats.results.released import method_where, value_where
 from dpstats.results.reliability import Reliability, stress_rows, stress_terms
-from dpstats.results.summary import ratio_row, ratio_rows, setting_text, table_of_ratios
+from dpstats.results.summary import bounding, ratio_row, ratio_rows, setting_text, table_of_ratios
 from dpstats.results.survival_curve import CurveFit
 from dpstats.results.survival_tables import contenders, of_rivals
 from dpstats.results.table import Table, capital, price
@@ -142,7 +142,7 @@ class SurvivalFit(Reliability, LawFit, models=("survreg",)):
     @property
     def _last_remark(self) -> str:
         """Return the numbers that the estimand says in words."""
-        settings = self.record.settings
+        settings = bounding(self.record)
         said = [
             words.format(setting_text(settings[name])) for name, words in CODES.items() if name in settings
         ]

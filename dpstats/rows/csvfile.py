@@ -341,7 +341,8 @@ def read_csv(
     if not _is_ascii_based(encoding):
         raise DataError(
             f"encoding must be one in which ASCII characters are themselves, such as 'utf-8' or "
-            f"'latin-1', not {shown(encoding)}"
+            f"'latin-1', not {shown(encoding)}; the rows of a file in UTF-16 are data as pandas reads them, "
+            "pd.read_csv(path, encoding='utf-16', sep='\\t', dtype=str, keep_default_na=False)"
         )
     if thousands is not None and not among(thousands, _BETWEEN_GROUPS):
         raise DataError(

@@ -179,8 +179,8 @@ class Levels:
             first = seen.setdefault(_AS_DIGITS.get(text.strip(), text.strip()), place)
             if first < place:
                 raise SchemaError(
-                    f"a level is declared twice, as number {first} and number {place}; keep "
-                    "one, as blanks around a name do not matter, and True is 1"
+                    f"a level is declared twice, the first in place {first} and the second in place {place}; "
+                    "keep one, as blanks around a name do not matter, and True is 1"
                 )
         if self.other and OTHER in texts:
             raise SchemaError(f"other=True adds a level {OTHER!r}, which is declared already: drop one")

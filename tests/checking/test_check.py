@@ -460,6 +460,34 @@ def test_rows_that_an_export_doubled_are_counted() -> None:
     assert "twice" not in str(dps.check(rows.assign(days=1), schema))  # of few values: they must
 
 
+@pytest.mark.parametrize("code", [999999.0, 150000.0])
+def test_a_value_that_repeats_far_more_often_than_others_is_told(code: float) -> None:
+    """Within bounds and tail: rows with it are alike for that, and doubled rows are told beside it."""
+    rng = np.random.default_rng(3)
+    km = np.where(np.arange(6000) % 100 == 0, code, rng.lognormal(12, 0.7, 6000))
+    schema = dps.Schema(km=dps.bounded(1, 1e8))
+
+    def told(values: np.ndarray) -> tuple[str, str]:
+        found = dps.check({"km": values}, schema)
+        return found.frame["heaped"][0], " ".join(str(found).split())
+
+    heaped, said = told(km)
+    assert heaped == f"{code:.6g} (60 times)" and "twice" not in said
+    assert f"km is {code:.6g} (60 times), far more often than any other value: if that means" in said
+    assert "20 rows stand there twice" in told(np.append(km, km[1:21]))[1]
+    capped = np.minimum(km, np.median(km))  # a limit, which half of all reach
+    assert told(np.where(km == code, 1e7, km))[0] == ""  # far from all others, and told as such
+    for good in (
+        capped,
+        km.round(-3),
+        np.where(rng.random(6000) < 0.01, km, 5.0),
+        km[km != code],
+        km[:1],
+        km[:0],
+    ):
+        assert told(good)[0] == ""
+
+
 def test_ids_of_one_unit_in_several_spellings_are_told() -> None:
     """Each is a unit of its own, so that more of its rows weigh than the schema says."""
     schema = dps.Schema(x=dps.bounded(0, 9)).unit("serial", max_rows=2)

@@ -10,6 +10,7 @@ from dpstats.results import NOT_RELEASED
 from dpstats.results.notreleased import HABITS, LIKELIHOODS
 from tests.results.every import hazards
 from tests.results.fits import capacitor
+from tests.results.glms import glm
 from tests.results.linear import linear
 from tests.results.test_curve_estimates import made
 
@@ -32,6 +33,14 @@ def test_a_name_of_another_package_says_what_to_write(model: str) -> None:
     assert len(lacked) > 50
     for name in lacked:
         says_what_to_write(name, model)
+
+
+def test_intervals_of_predictions_are_where_a_fit_of_any_kind_has_them() -> None:
+    """A glm has none of a new response, and obs=True, which was named for it, was refused there."""
+    for fit in (glm("binomial"), linear()):
+        with pytest.raises(TypeError, match=r"fit\.get_prediction\(newdata\)\.summary_frame\(") as error:
+            fit.predict({}, interval="confidence")
+        assert "obs=True" not in str(error.value)
 
 
 def says_what_to_write(name: str, model: str) -> None:

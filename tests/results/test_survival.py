@@ -382,6 +382,10 @@ def test_a_model_without_covariates_needs_no_new_data() -> None:
     )
     assert fit.eta().frame["estimate"][0] == pytest.approx(np.exp(7))
     assert repr(fit.life()).startswith("Life  ")
+    told = str(fit.summary())
+    assert "covariates beyond" not in told and "row norm" not in told
+    told = " ".join(str(capacitor().summary()).split())
+    assert "covariates beyond 3.5 sds" in told and "row norm" in told
 
 
 def test_a_response_that_is_no_logarithm_may_be_negative() -> None:

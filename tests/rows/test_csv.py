@@ -267,7 +267,7 @@ def test_decimal_commas_in_quotation_marks_of_a_file_with_commas(chunk, tmp_path
         (dict(thousands=";"), "thousands must be ','"),
         (dict(thousands=3), "thousands must be ','"),
         (dict(thousands="."), "decimal and thousands are both '.'"),
-        (dict(encoding="utf-16"), "ASCII characters are themselves"),
+        (dict(encoding="utf-16"), "ASCII characters are themselves.*pd.read_csv.*encoding='utf-16'"),
         (dict(encoding="klingon"), "encoding must be"),
         (dict(encoding="cp037"), "encoding must be"),
         (dict(encoding=None), "encoding must be"),
