@@ -1185,7 +1185,7 @@ MUTANTS = (
     ),
     planted(
         "numbers with rows all over their range are taken for a dose that few rows have (probit)",
-        "estimators/test_slopes.py::test_a_probit_of_a_number_that_is_not_at_one_end_in_most_rows_keeps_its_interval",
+        "estimators/test_slopes.py::test_only_a_number_with_most_rows_in_one_octave_may_be_a_dose_that_few_have",
         ("estimators/newton/slopes.py", "_MOST = 0.5", "_MOST = 0.0"),
     ),
     planted(
