@@ -1,5 +1,8 @@
 """A level that no row has; where it is the reference, the others' columns add up to the intercept."""
 
+import math
+from dataclasses import dataclass, replace
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -8,7 +11,8 @@ from scipy import stats
 
 import dpstats as dps
 from dpstats.budget import Budget
-from dpstats.estimators.levels import END, REACH, Z95
+from dpstats.estimators.levels import END, OPEN, REACH, Z95, LevelShift
+from dpstats.estimators.location_scale.levels import LevelRows, read_levels
 from dpstats.testing import SeededNoise, noise
 from tests.luck import LUCK, fewest, most
 
@@ -148,3 +152,27 @@ def test_a_dose_with_which_many_fail_keeps_its_interval() -> None:
     fits = [dosed("weibull", -0.5, 0.6, 0.3, 3, seed) for seed in range(4)]
     assert max(fit.bse["dose"] for fit in fits) < 0.1
     assert np.mean([abs(fit.params["dose"] + 0.5) < 2 * Z95 * fit.bse["dose"] for fit in fits]) > 0.7
+
+
+@dataclass(frozen=True)
+class Estimated:
+    """A fit as far as lines of levels change it."""
+
+    params: np.ndarray
+    cov: np.ndarray
+
+    def noisier(self, more: np.ndarray) -> "Estimated":
+        return replace(self, cov=self.cov + more)
+
+
+@pytest.mark.parametrize("factor", [1.0, math.inf])
+def test_a_level_whose_scores_leave_an_end_open_goes_as_far_as_effects_of_levels(factor: float) -> None:
+    """As of few failures among many rows: no cell of counts lacks them, and noise hides where they lie."""
+    one, sigma = np.array([0.0, 1.0]), 0.7
+    at: Any = SimpleNamespace(sigma=sigma, read=lambda *_: LevelShift(0.1, factor))
+    scores: Any = SimpleNamespace(cov=np.eye(2))
+    start = Estimated(np.zeros(3), np.eye(3))
+    line = LevelRows(one, one, one, 0.5)
+    found = read_levels(start, [line], scores, np.zeros((2, 2)), at, np.zeros(2, bool), np.zeros((2, 1)))  # type: ignore[type-var]
+    assert found.params[1] == 0.1
+    assert found.cov[1, 1] == pytest.approx(1 + (OPEN * sigma**2 if math.isinf(factor) else 0.0))

@@ -1128,8 +1128,8 @@ MUTANTS = (
         ),
     ),
     planted(
-        "a level without a failure has the interval of a guess (survreg)",
-        "models/test_survreg_levels.py::test_a_level_without_a_failure_has_an_interval_as_wide_as_levels_go",
+        "a level whose scores leave an end open has the interval of a guess (survreg)",
+        "estimators/test_level_without_events.py::test_a_level_whose_scores_leave_an_end_open_goes_as_far_as_effects_of_levels",
         (LINES, "OPEN * at.sigma**2 if open_ended", "0.0 * at.sigma**2 if open_ended"),
     ),
     planted(
