@@ -187,6 +187,7 @@ def row_scale(moments: Release, zoomed: Zoomed, box: Box, log: bool, constant: b
         levels=box.levels,
         alike=box.alike,
         within=box.within,
+        splines=box.splines,
         told=(
             max(float(ratio[-1] * (1 - SURE * error[-1])), 0.0),
             float((zoomed.half + np.abs(zoomed.center - middle))[-1] / sds[-1]),

@@ -46,6 +46,8 @@ class Box:
         Which products of two columns, that of an intercept among them, are the same; empty if not known.
     within : array of int, shape (d,)
         Of each covariate that of a level without which it is 0, itself if it is one; else -1.
+    splines : array of bool, shape (d,)
+        Covariates that are columns of a spline.
     likely : array, shape (d + 1, 2)
         Bounds between which most rows are known to lie; the declared ones if nothing is known.
     """
@@ -57,6 +59,7 @@ class Box:
     levels: np.ndarray = field(default_factory=lambda: np.zeros((0, 0)))
     alike: np.ndarray = field(default_factory=lambda: np.zeros((0, 0), dtype=int))
     within: np.ndarray = field(default_factory=lambda: np.zeros(0, dtype=int))
+    splines: np.ndarray = field(default_factory=lambda: np.zeros(0, dtype=bool))
     likely: np.ndarray = field(default_factory=lambda: np.zeros((0, 2)))
 
     def __post_init__(self) -> None:
@@ -120,7 +123,7 @@ class RowScale:
         Whether the response seems constant, so that all its spread may be rare values far away.
     once : bool
         Whether surely most of it lies in a small part of its bounds, and no cell tells how it spreads there.
-    levels, alike, within : array, shape (L, d), (k, k) and (d,)
+    levels, alike, within, splines : array, shape (L, d), (k, k), (d,) and (d,)
         Of the box.
     told : (float, float)
         Share of the square of y_scale that the response surely has, and how far from its middle that was
@@ -161,6 +164,7 @@ class RowScale:
     levels: np.ndarray = field(default_factory=lambda: np.zeros((0, 0)))
     alike: np.ndarray = field(default_factory=lambda: np.zeros((0, 0), dtype=int))
     within: np.ndarray = field(default_factory=lambda: np.zeros(0, dtype=int))
+    splines: np.ndarray = field(default_factory=lambda: np.zeros(0, dtype=bool))
     told: tuple[float, float] = (0.0, math.inf)
     varies: np.ndarray = field(default_factory=lambda: np.zeros(0, dtype=bool))
     away: np.ndarray = field(default_factory=lambda: np.zeros(1))

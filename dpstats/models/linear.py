@@ -330,4 +330,5 @@ def _box(design: Design) -> Box:
     norms = tuple((tuple(j - first for j in group), radius) for group, radius in design.norms)
     within = np.maximum(design.within()[first:] - first, -1)
     binary, levels = design.binary[first:], design.levels[:, first:]
-    return Box(lower, upper, binary, norms, levels, design.alike(), within, likely)
+    splines = design.splines()[first:]
+    return Box(lower, upper, binary, norms, levels, design.alike(), within, splines, likely)

@@ -138,12 +138,22 @@ def flagged(share: float, mean: float, error: float) -> tuple[LinearMoments, Coo
         upper=np.array([(1 - share) / sd, 5.0, 5.0, 10.0]),
         levels=np.zeros((0, 3)),
         within=np.array([0, 0, -1]),
+        varies=np.ones(3, dtype=bool),
     )
     few = min(share, 1 - share)
     ways = np.array([share, sd, 0.0, 0.0]) if share < 0.5 else np.array([1 - share, -sd, 0.0, 0.0])
     cross, noise_cross = ways * few * mean / float(ways @ ways), error * few / float(np.linalg.norm(ways))
     moments = plain_moments(10**9, np.eye(4), cross, 1.0, noise_cross=noise_cross)
     return moments, Coordinates(scale, np.eye(4), np.zeros(4), 1.0, np.eye(4), np.eye(4))
+
+
+def test_rows_that_repeat_each_other_are_whitened_where_hardly_any_noise_is() -> None:
+    """Rounding left an eigenvalue of 0 or less: at mu = 1e6 a fit ended in an error after it had paid."""
+    place = flagged(0.02, 0.0, 0.5)[1]
+    way = np.linalg.qr(np.random.default_rng(0).normal(size=(4, 4)))[0]
+    place = replace(place, whitening=way @ np.diag([1.0, 2.0, 3.0, 1e5]) @ way.T)
+    for squares in ([1.0, 1.0, 1.0, 0.0], [1.0, 1e-9, 0.0, 0.0]):
+        assert np.isfinite(place._whitening(way @ np.diag(squares) @ way.T, 1e-16)).all()
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ from scipy import special
 import dpstats as dps
 from dpstats.budget import Budget
 from dpstats.testing import SeededNoise, noise
+from tests.luck import most
 
 N = 60_000
 SLOPES = {"few": 0.1, "x": 0.5}
@@ -77,15 +78,20 @@ def test_their_slopes_are_held_by_intervals_that_are_not_much_longer_than_by_sam
     assert max(off) < 1.5 and np.median(length) < 2, (off, length)
 
 
-@pytest.mark.parametrize("seed", range(6))
-def test_a_slope_that_pilots_could_not_see_is_not_a_short_interval_about_0(seed: int) -> None:
-    """Of 75 rows in 5,000, in bounds 80 times too wide: three of these six were 3 half-lengths off."""
-    rng = np.random.default_rng([8, seed, 0, 400, 985])
-    x = np.where(rng.random(5000) >= 0.985, rng.choice([1.0, 2.0, 5.0], 5000), 0.0)
-    z = rng.normal(size=5000)
-    y = 0.5 * x - 0.35 * z + 1.5 * rng.normal(size=5000)
-    schema = dps.Schema(x=dps.bounded(0, 405), z=dps.bounded(-8, 10), y=dps.bounded(-20, 30))
-    with noise(SeededNoise(seed)):
-        fit = dps.ols("y ~ x + z", {"x": x, "z": z, "y": y}, schema).fit(dps.gdp(0.82))
-    low, high = fit.conf_int().loc["x"]
-    assert low < 0.5 < high
+def test_a_slope_that_pilots_could_not_see_is_not_a_short_interval_about_0() -> None:
+    """Of 75 rows in 5,000, in bounds 80 times too wide: three of the first six were 3 half-lengths off.
+
+    Of 12 one misses, by half of a half-length.
+    """
+    off = []
+    for seed in range(12):
+        rng = np.random.default_rng([8, seed, 0, 400, 985])
+        x = np.where(rng.random(5000) >= 0.985, rng.choice([1.0, 2.0, 5.0], 5000), 0.0)
+        z = rng.normal(size=5000)
+        y = 0.5 * x - 0.35 * z + 1.5 * rng.normal(size=5000)
+        schema = dps.Schema(x=dps.bounded(0, 405), z=dps.bounded(-8, 10), y=dps.bounded(-20, 30))
+        with noise(SeededNoise(seed)):
+            fit = dps.ols("y ~ x + z", {"x": x, "z": z, "y": y}, schema).fit(dps.gdp(0.82))
+        low, high = fit.conf_int().loc["x"]
+        off.append(abs(low + high - 1.0) / (high - low))
+    assert np.sum(np.array(off) > 1) <= most(12, 0.05) and max(off) < 2

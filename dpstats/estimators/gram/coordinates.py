@@ -247,9 +247,11 @@ class Coordinates:
         """Directions along which numbers cancel each other, as the difference of two alike does; (k, k).
 
         Each by 1 - 1 / a, where a is what they do alone: whitening has left 1 of it. Numbers of which it is
-        not known that they vary count for nothing.
+        not known that they vary count for nothing, nor do columns of splines, whose coefficients are heights
+        of a curve.
         """
         known = self.scale.ratio * ~(self.scale.binary | self.scale.hardly_varies)
+        known[np.flatnonzero(self.scale.splines)] = 0.0
         ways = np.sqrt(known)[:, None] * self.whitening[int(self.scale.constant) :]
         alone, vectors = np.linalg.eigh(ways.T @ ways)
         return np.asarray((vectors * (1 - 1 / np.maximum(alone, 1.0))) @ vectors.T)
@@ -261,14 +263,16 @@ class Coordinates:
         return math.sqrt(2 * k if self.numbers is None else 4 * self.numbers / (k + 1))
 
     def _whitening(self, gram: np.ndarray, noise: float) -> np.ndarray:
-        """Of second moments in these coordinates, of which noise of this sd hides small eigenvalues."""
+        """Of second moments in these coordinates, of which noise of this sd hides small eigenvalues.
+
+        Or rounding does, where hardly any noise is.
+        """
         k = len(gram)
         size = max(float(np.trace(gram)) / k, noise / math.sqrt(k))
         floored = with_floor(gram, min(noise * self._edge, size))
         back = np.linalg.inv(self.whitening)
-        return symmetric_power(
-            with_levels(with_floor(back @ floored @ back, 0.0), base_square(k), self.scale), -0.5
-        )
+        square = with_levels(with_floor(back @ floored @ back, 0.0), base_square(k), self.scale)
+        return symmetric_power(square, -0.5, k * np.finfo(float).eps * float(np.trace(square)))
 
     def to_user(self) -> Frame:
         """The way back to the user's coefficients."""
@@ -328,6 +332,7 @@ def public_coordinates(public: PublicMoments, box: Box, constant: bool) -> Coord
         levels=box.levels,
         alike=box.alike,
         within=box.within,
+        splines=box.splines,
         varies=np.ones(p - first, dtype=bool),
     )
     to_scale = np.diag(1 / np.append([1.0] * first, scales))
