@@ -273,12 +273,11 @@ def _beside_one(counts: Release, visible: np.ndarray) -> np.ndarray:
     found, cells = visible.copy(), counts.values[0] / counts.sd
     widths = 2 ** np.arange(1, (cells.shape[1] - 1).bit_length())
     for j in np.flatnonzero(visible.sum(axis=1) == 1):
+        others = np.where(visible[j], -np.inf, cells[j])
         chance, first, width = min(
             (chance, first, width)
             for width in widths
-            for first, chance in enumerate(
-                by_chance(counts.law, np.where(visible[j], -np.inf, cells[j]), width)
-            )
+            for first, chance in enumerate(by_chance(counts.law, others, width))
         )
         found[j, first : first + width] |= chance < _FALSE_CELL / cells.size / len(widths)
     return found

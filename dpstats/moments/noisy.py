@@ -221,11 +221,11 @@ class NoisyMoments:
         own, axes = np.linalg.eigh(told.gram)
         inverse, delta = (axes / np.maximum(own, size)) @ axes.T, after.gain @ told.cross
         gram, gain, left, before, unseen = after
+        of_seen = left
         if unseen is not None:
-            left, rel, vectors = left - unseen.left, unseen.rel, unseen.vectors
+            of_seen, rel, vectors = left - unseen.left, unseen.rel, unseen.vectors
         fitted = told.noise_cross**2 * float(2 * np.trace(gain) - np.sum(gain * (gram @ gain)))
-        fitted -= float(np.sum(gram * left))
-        left = after.left
+        fitted -= float(np.sum(gram * of_seen))
         if self.earlier.cancelled is not None and not alpha:
             sizes = believed(np.full(len(own), told.noise_gram))
             share, open_ = (np.sum(axes * (part @ axes), axis=0) for part in (self.earlier.cancelled, before))
