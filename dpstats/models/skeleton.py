@@ -350,9 +350,8 @@ def of_moments(
 
     What may show the effect of a lost number is lost with it, or named (docs/theory/intervals.md).
     """
-    moments = moments.beside(design.partners())
     more = advised(design)
-    fields = fields_of(moments.solve(alpha), design.names, more)
+    fields = fields_of(moments.beside(design.partners(), alpha).solve(alpha), design.names, more)
     found = (*of_whole_table(problems, design), *beside(design, fields["cov"]))
     flags = (*cautions(found, design.names, more=more), *fields["flags"])
     return fields | {"linear": moments, "flags": flags}

@@ -269,15 +269,17 @@ class LinearMoments(NoisyMoments):
             fit, (params - apart)[~dropped], chosen, self._columns_seen[~dropped], pulled.way[~dropped]
         )
 
-    def beside(self, partners: np.ndarray) -> "LinearMoments":
+    def beside(self, partners: np.ndarray, alpha: float = 0.0) -> "LinearMoments":
         """Moments that tell nothing of what may show the effect of a lost coefficient.
 
         Parameters
         ----------
         partners : array of bool, shape (d, d)
             See :meth:`dpstats.formula.Design.partners`.
+        alpha : float
+            Penalty at which a coefficient is lost.
         """
-        lost = np.isinf(np.diag(self.solve().cov))
+        lost = np.isinf(np.diag(self.solve(alpha).cov))
         beside = partners @ lost & ~lost
         if not beside.any() or lost.all():
             return self

@@ -36,20 +36,6 @@ DECADES = 12
 SHOWN = 7  # penalties of a path that are printed; its frame has all
 
 
-def solved(moments: LinearMoments, alpha: float, names: Sequence[str], more: str = MORE) -> dict[str, Any]:
-    """Return the fields of a `Record` that depend on the penalty, and the moments they come from.
-
-    Parameters
-    ----------
-    moments : LinearMoments
-    alpha : float
-    names : sequence of str, length d
-    more : str
-        What cautions advise.
-    """
-    return {"linear": moments, "alpha": alpha, **fields_of(moments.solve(alpha), names, more)}
-
-
 def fields_of(solution: Solution, names: Sequence[str], more: str = MORE) -> dict[str, Any]:
     """Return the fields of a record that a solution fills; cautions advise `more`."""
     return {
@@ -66,8 +52,10 @@ def at_alpha(record: Record, alpha: float) -> Record:
 
     The record keeps the budget that was spent, and the penalty that was asked for then.
     """
-    fields = solved(given(record.linear), penalty(alpha), record.names, advised(record))
-    fields["flags"] = _flags(record, fields, record.design)
+    alpha, design = penalty(alpha), record.design
+    solution = given(record.linear).beside(design.partners(), alpha).solve(alpha)
+    fields = {"alpha": alpha} | fields_of(solution, record.names, advised(record))
+    fields["flags"] = _flags(record, fields, design)
     fields["model"] = "ridge" if fields["alpha"] > 0 else "ols"
     charged = record.alpha if record.charged_alpha is None else record.charged_alpha
     return replace(record, **fields, charged_alpha=None if charged == fields["alpha"] else charged)
@@ -81,9 +69,9 @@ def _flags(record: Record, fields: dict[str, Any], design: Design) -> tuple[tupl
 
 def path(record: Record, alphas: Sequence[float] | None, level: float) -> Estimates:
     """Return estimates and limits of all coefficients at each penalty."""
-    moments = given(record.linear)
+    moments, partners = given(record.linear), record.design.partners()
     values = default_alphas(moments) if alphas is None else _checked(alphas)
-    solutions = [moments.solve(float(alpha)) for alpha in values]
+    solutions = [moments.beside(partners, float(alpha)).solve(float(alpha)) for alpha in values]
     estimate = np.concatenate([solution.params for solution in solutions])
     se = np.sqrt(np.concatenate([np.diagonal(solution.cov) for solution in solutions]))
     half = critical(level) * se
@@ -169,7 +157,7 @@ def without(record: Record, terms: Sequence[str]) -> Record:
             "released; fit a model of the new formula"
         )
     left = tuple(name for name in record.names if name in names)
-    fields = fields_of(given(record.linear).without(dropped), left, advised(record))
+    fields = fields_of(given(record.moments).without(dropped), left, advised(record))
     fields["flags"] = _flags(record, fields, design)
     return replace(
         record, **fields, names=left, formula=formula, charged_formula=record.formula, linear=None, alpha=None

@@ -147,11 +147,11 @@ def errors_of_means(record: Record, gradient: np.ndarray) -> np.ndarray:
     """
     se, lost = standard_errors(gradient, record), np.isinf(np.diagonal(record.cov))
     asked = np.isinf(se)
-    if record.linear is None or record.alpha or lost.all() or not asked.any():
+    if record.moments is None or record.alpha or lost.all() or not asked.any():
         return se
     if not (record.design.splines() | (np.array(record.names) == "Intercept"))[lost].all():
         return se
-    se[asked] = record.linear.errors_of_sums(gradient[asked])
+    se[asked] = record.moments.errors_of_sums(gradient[asked])
     return se
 
 

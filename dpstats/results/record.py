@@ -256,7 +256,15 @@ class Record(Facts):
     @property
     def rooted(self) -> np.ndarray | None:
         """`root`, or what the moments of a linear fit without a penalty tell of it."""
-        return self.root if self.root is not None or self.linear is None or self.alpha else self.linear.root
+        moments = self.moments
+        return self.root if self.root is not None or moments is None or self.alpha else moments.root
+
+    @property
+    def moments(self) -> LinearMoments | None:
+        """`linear`, which tells nothing of what may show effects of coefficients that this penalty loses."""
+        if self.linear is None:
+            return None
+        return self.linear.beside(self.design.partners(), self.alpha or 0.0)
 
     def _penalty(self) -> float | None:
         if self.alpha is None:

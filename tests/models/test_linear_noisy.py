@@ -72,3 +72,14 @@ def test_a_pair_whose_difference_is_seen_keeps_its_slopes() -> None:
         fit, slope = pair("", 1.5, seed)
         low, high = fit.conf_int().loc["net"]
         assert abs(fit.params["net"] - slope) < high - low < -2 * slope
+
+
+@pytest.mark.parametrize("kind", [" + g:x", " + I(g ** 2)"])
+def test_a_penalty_under_which_a_pair_is_known_knows_what_goes_along_with_it(kind: str) -> None:
+    """Intercept and product were lost under any penalty where they are without one."""
+    free, _ = pair(kind, 0.2, 0)
+    found = free.at_alpha(1)
+    assert np.isinf(free.bse[["Intercept", "g", "net"]]).all() and np.isfinite(found.bse).all()
+    again, path = found.at_alpha(0), free.ridge_path([0, 1])
+    assert np.array_equal(again.bse, free.bse) and again.flags == free.flags
+    assert np.array_equal(path.frame["std_error"], [*free.bse, *found.bse])

@@ -695,6 +695,11 @@ MUTANTS = (
         ("estimators/newton/hidden.py", "together(alone[~coded], ", "together(alone, "),
     ),
     planted(
+        "what a number that a penalty finds shows is lost as without the penalty",
+        "models/test_linear_noisy.py::test_a_penalty_under_which_a_pair_is_known_knows_what_goes_along_with_it",
+        ("results/linear.py", "beside(design.partners(), alpha)", "beside(design.partners())"),
+    ),
+    planted(
         "columns of a spline are lost where all go along beside its ends (generalised linear)",
         "models/test_loose_bounds.py::test_a_spline_tells_its_curve_where_rows_are_though_its_ends_are_empty"
         "[poisson-bs(x, df=4)]",

@@ -7,7 +7,7 @@ import numpy as np
 import dpstats as dps
 from dpstats.moments import LinearMoments
 from dpstats.results import Fit
-from dpstats.results.linear import solved
+from dpstats.results.linear import fields_of
 
 NAMES = ("Intercept", "alcohol", "sulphates", "acidity")
 AT = {"alcohol": 12, "sulphates": 0.5, "acidity": 7}
@@ -71,6 +71,8 @@ def linear(alpha: float = 0.0, noise: float = 0.002, **changes: Any) -> Fit:
         "released": ("moments", "second moments"),
         "settings": {"R": 2.5, "residual": 4.0},
         "ledger": "1.00 of 3.00 spent on 'wine'",
-        **solved(moments(noise), alpha, NAMES),
+        "linear": moments(noise),
+        "alpha": alpha,
+        **fields_of(moments(noise).solve(alpha), NAMES),
     }
     return Fit(**{**fields, **changes})
