@@ -109,6 +109,15 @@ def test_only_columns_that_fill_little_of_their_box_are_looked_at_twice(
     assert scale.scale[0] == pytest.approx(x[:, 0].std(), rel=0.1)
 
 
+@pytest.mark.parametrize("mu", [0.2, 0.4])
+def test_rows_in_less_than_the_noise_of_their_mean_are_told_from_codes(mu: float) -> None:
+    """They seem alike where octaves begin, and are looked at again from nearer by; else 9999 is their scale."""
+    rng = np.random.default_rng(8)
+    x = np.where(rng.uniform(size=ROWS) < 0.12, 9999.0, rng.uniform(0, 3, ROWS))
+    for seed in range(10):
+        assert found(x[:, None], boxed(0.0, 9999.0), mu, SeededNoise(seed)).scale[0] < 5
+
+
 def test_a_column_of_two_values_is_known_by_its_declaration_or_by_both_its_ends() -> None:
     """And is not stretched until a row of a rare 1 is longer than the longest row."""
     rare, even = YES, (GENERATOR.uniform(size=ROWS) < 0.5).astype(float)

@@ -1054,7 +1054,7 @@ MUTANTS = (
     ),
     planted(
         "what seems alike from far away is not looked at again from near by",
-        "models/test_apart.py::test_codes_are_told_where_all_others_are_in_one_cell",
+        "estimators/test_columns.py::test_rows_in_less_than_the_noise_of_their_mean_are_told_from_codes",
         ("estimators/zoom.py", "if not alike[:-1].any():", "if True:"),
     ),
     planted(
