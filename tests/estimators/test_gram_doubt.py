@@ -13,7 +13,7 @@ from dpstats.estimators.gram.estimate import _hidden_squares, _rated, open_level
 from dpstats.estimators.row_scale import RowScale
 from dpstats.moments import LinearMoments
 from dpstats.moments.parts import Released
-from dpstats.testing import SeededNoise, noise
+from dpstats.testing import NoNoise, SeededNoise, noise
 from tests.estimators.plain import plain_moments
 from tests.luck import most
 
@@ -79,23 +79,20 @@ PAIRS = {
 def test_a_covariance_that_lies_in_long_rows_is_within_its_error(law: str) -> None:
     """Shortening takes more of one column than of the other, and what both lose may be what they share.
 
-    Over 12 tables the error was .9 and 1.8 sds (root mean square), and would be 5 and 8 without the part for
-    that. At mu = 2 rows are hardly shortened.
+    Without noise the error is .2 to .6 and 1.7 to 1.9 sds, and that of a square would be 3.0 to 3.4 without
+    the part for that. At mu = .5 rows are hardly shortened.
     """
-    off = []
-    for seed in range(12):
+    for seed in range(3):
         draw = np.random.default_rng(seed)
         x, z = np.clip(PAIRS[law](draw, 20_000), -25, 25)
         schema = dps.Schema(y=dps.bounded(-60, 60), x=dps.bounded(-25, 25), z=dps.bounded(-25, 25))
-        with noise(SeededNoise(seed)):
-            data = {"x": x, "z": z, "y": x + z + draw.normal(size=20_000)}
-            model = dps.ridge("y ~ x + z", data, schema, 0.5)
-            moments = model.fit(dps.gdp(0.5)).record.linear
+        data = {"x": x, "z": z, "y": x + z + draw.normal(size=20_000)}
+        with noise(NoNoise()):
+            moments = dps.ridge("y ~ x + z", data, schema, 0.5).fit(dps.gdp(0.1)).record.linear
         back = np.linalg.inv(moments.frame.map) * moments.frame.scale
         told = back.T @ moments.all_rows @ back
         apart = told[1, 2] - told[0, 1] * told[0, 2] - np.cov(x, z, bias=True)[0, 1]
-        off.append(apart / moments.untold.whole_error[1, 2])
-    assert np.sqrt(np.mean(np.square(off))) < 2
+        assert abs(apart) < 2.4 * moments.untold.whole_error[1, 2]
 
 
 @pytest.mark.parametrize("fits", [30, pytest.param(60, marks=pytest.mark.long)])
