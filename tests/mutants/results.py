@@ -1608,7 +1608,7 @@ MUTANTS = (
     planted(
         "counts that noise hides are taken for few",
         "models/test_loose_bounds.py::test_of_counts_that_noise_hides_nothing_is_estimable",
-        ("estimators/newton/located.py", "unread or bool(mean_in_box", "unread and bool(mean_in_box"),
+        (NEWTON, "located.unread or not", "not"),
     ),
     planted(
         "a column that lies as far from its mean on both sides is taken for constant",
@@ -2470,11 +2470,6 @@ MUTANTS = (
         "what noise hides is left out (logit, pure)",
         f"{CORRECTION}what_noise_hides_of_the_curvature_is_as_uncertain_as_before",
         (BIAS, "more=by_curvature + guess + larger,", "more=by_curvature,"),
-    ),
-    planted(
-        "a fit of no usable row is taken for one of noise (glm)",
-        "models/test_unread.py",
-        (NEWTON, "located.unread or not", "not"),
     ),
     planted(
         "what rests on a lost log sigma is certain where slopes underflow (survreg)",

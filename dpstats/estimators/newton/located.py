@@ -129,7 +129,7 @@ class Located:
     usable_sd : float
         The noise of that.
     unread : bool
-        Whether noise explains all rows that seem usable, or all counts or amounts above their lower bound.
+        Whether noise explains all counts or amounts above their lower bound.
     columns : DesignMoments, optional
         Where the columns lie, and how far they spread; None without an intercept.
     references : tuple of float
@@ -282,7 +282,7 @@ def locate(curator: Curator, first: Plan, octaves: float, problem: Problem, nois
     d = len(problem.lower)
     looks = at_once(curator, first, octaves, problem) or in_turn(curator, first, octaves, problem)
     center, half, reach, origin, zero, varies, means, counts = looks
-    usable, usable_sd, unread = _usable(counts)
+    usable, usable_sd = _usable(counts)
     # means are over all rows: what cannot be used, as outside a subset, is at the middle of the box
     whole, noise_in_box = means.values[0] / means.n / usable, means.sd / means.n / usable
     mean_in_box, weights = whole[: len(center)], PriorWeights.of(whole[len(center) :], noise_in_box)
@@ -297,8 +297,7 @@ def locate(curator: Curator, first: Plan, octaves: float, problem: Problem, nois
     ends = (np.array([1.0, 0.0]) - middle[:, None]) / half[:d, None]
     spread = _with_levels(spread, problem.zero_or_one, shares, ends, noise_in_box / 2)
     mean, sd = _of_response(problem, spread, mean_in_box[d], noise_in_box, (center[d], half[d]))
-    if not (problem.family.two_valued or spread.visible[d]):
-        unread = unread or bool(mean_in_box[d] + 1 < SEEN * noise_in_box)
+    hidden = mean_in_box[d] + 1 < SEEN * noise_in_box and not spread.visible[d]
     scales = np.array([_scale(spread.shares[j], spread.squares[j], noise, problem.k) for j in range(d)])
     roots, width = np.sqrt(spread.mean_square[:d]), reach[:d] * scales
     stretched, squares = scales > _STRETCHED * roots, (roots / scales) ** 2
@@ -331,7 +330,7 @@ def locate(curator: Curator, first: Plan, octaves: float, problem: Problem, nois
         dim=np.append(first_column > 0, ~spread.known[:d]),
         usable=usable,
         usable_sd=usable_sd,
-        unread=unread,
+        unread=bool(hidden) and not problem.family.two_valued,
         skewed=tuple(len(first_column) + np.flatnonzero(skewed)),
         columns=_moments(spread, problem, middle, (half[:d], reach[:d]), noise_in_box, means.n * usable),
         tails=_weighed(spread, scales, ~problem.zero_or_one),
@@ -386,13 +385,13 @@ def _moments(
     return found.clipped(~coded)
 
 
-def _usable(octaves: Release) -> tuple[float, float, bool]:
-    """Rows that can be used, per row, the noise, and whether it explains all; each counts once a column."""
+def _usable(octaves: Release) -> tuple[float, float]:
+    """Rows that can be used, per row, and the noise of that; each counts once a column."""
     columns, cells = octaves.values[0].shape
     seen = float(octaves.values[0].sum()) / columns / octaves.n
     sd = octaves.sd * math.sqrt(cells / columns) / octaves.n
     share = by_precision(seen, sd, 1.0, _USABLE_SD)
-    return float(np.clip(share, min(sd, 1.0), 1.0)), sd, seen < SEEN * sd < SEEN * _USABLE_SD
+    return float(np.clip(share, min(sd, 1.0), 1.0)), sd
 
 
 def _cleaned(release: Release, origin: np.ndarray, varies: np.ndarray) -> _Spread:
