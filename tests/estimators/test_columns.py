@@ -111,7 +111,7 @@ def test_only_columns_that_fill_little_of_their_box_are_looked_at_twice(
 
 @pytest.mark.parametrize("mu", [0.2, 0.4])
 def test_rows_in_less_than_the_noise_of_their_mean_are_told_from_codes(mu: float) -> None:
-    """They seem alike where octaves begin, and are looked at again from nearer by; else 9999 is their scale."""
+    """They seem alike where octaves begin, and are looked at again from near by; else 9999 is their scale."""
     rng = np.random.default_rng(8)
     x = np.where(rng.uniform(size=ROWS) < 0.12, 9999.0, rng.uniform(0, 3, ROWS))
     for seed in range(10):
