@@ -1,7 +1,8 @@
 """Every Python example in the README, the documentation and the vignettes runs.
 
 A page is one session: its ``python`` blocks run in order in one namespace. Blocks that start with ``>>>`` are
-doctests and their output is compared; others show random numbers, which no test can compare.
+doctests and their output is compared; others show random numbers, which no test can compare, and run with few
+fits for each plan.
 """
 
 import doctest
@@ -9,6 +10,8 @@ import re
 from pathlib import Path
 
 import pytest
+
+from tests.planning.few import few_fits
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted(ROOT.glob("docs/**/*.md")), *sorted(ROOT.glob("vignettes/*.md"))]
@@ -31,7 +34,9 @@ def test_examples_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         if block.startswith(">>>"):
             run_doctest(block, namespace, page, line)
         else:
-            exec(compile("\n" * line + block, str(page), "exec"), namespace)
+            with monkeypatch.context() as patched:
+                few_fits(patched)
+                exec(compile("\n" * line + block, str(page), "exec"), namespace)
 
 
 def run_doctest(block: str, namespace: dict[str, object], page: Path, line: int) -> None:

@@ -51,8 +51,10 @@ def schema_of(golden: dict[str, Any]) -> dps.Schema:
 def test_without_noise_on_a_fine_grid_it_is_r_s_coxph(name: str) -> None:
     golden = NAMED[name]
     data = pd.DataFrame(golden["columns"])
-    time = next(each for each in ("month", "time", "stop") if each in data)
-    times = np.arange(0.5, data[time].max() + 0.1, 0.5)  # of all times, and of what lies between them
+    named = (data[each] for each in ("entry", "start", "month", "time", "stop") if each in data)
+    times = np.unique(np.concatenate([[0.0], *named, golden["times"]]))[1:]
+    if "strata" not in golden["formula"]:  # and between them
+        times = np.sort(np.append(times, (times[1:] + times[:-1]) / 2))
     with noise(NoNoise()):
         model = dps.coxph(golden["formula"], data, schema_of(golden), times=times)
         fit = model.fit(dps.gdp(1e7))

@@ -86,7 +86,7 @@ MUTANTS = (
     ),
     planted(
         "errors across the straight part are taken on the user's scale",
-        "models/test_far_from_0.py::test_a_column_far_from_0_has_the_fit_of_the_shifted_column[svm-x]",
+        "models/test_far_from_0.py::test_a_column_far_from_0_has_the_fit_of_the_shifted_column[svm-x-0]",
         (
             "estimators/objective/penalised.py",
             "gradient = inner @ result.inside @ inner",

@@ -2236,7 +2236,7 @@ MUTANTS = (
     ),
     planted(
         "bends of columns far from 0 move their intercepts alone",
-        "models/test_far_from_0.py::test_a_column_far_from_0_has_the_fit_of_the_shifted_column[lognormal-x]",
+        "models/test_far_from_0.py::test_a_column_far_from_0_has_the_fit_of_the_shifted_column[lognormal-x-0]",
         (
             "estimators/location_scale/checks.py",
             "user @ tied.T",

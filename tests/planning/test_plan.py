@@ -22,6 +22,7 @@ from dpstats.planning.trials import Outlook, Trial
 from dpstats.results import Fit
 from dpstats.rows import Rows
 from dpstats.testing import SeededNoise, noise
+from tests.planning.few import few_fits
 from tests.results.test_record import reachable
 
 BUDGET, AMPLE = dps.approx(1, 1e-6), dps.approx(20, 1e-6)  # with little noise few fits tell all
@@ -140,6 +141,11 @@ def test_a_plan_says_what_fits_come_to(name: str) -> None:
         assert table["std_error"]["z"] > 4 * table["std_error"]["x"]  # z has an sd of 1, x of 6
 
 
+@pytest.fixture
+def few(monkeypatch: pytest.MonkeyPatch) -> None:
+    few_fits(monkeypatch)
+
+
 def test_a_plan_repeats_itself_and_changes_with_what_is_said() -> None:
     model, law = MODELS["ols"]
     first, second = (dps.plan(model, AMPLE, 2000, covariates=KNOWN, **law).table() for _ in range(2))
@@ -150,6 +156,7 @@ def test_a_plan_repeats_itself_and_changes_with_what_is_said() -> None:
     assert wider["half_width"][2] < 0.7 * first["half_width"][2]
 
 
+@pytest.mark.usefixtures("few")
 def test_a_plan_charges_no_ledger_and_leaves_the_default_as_it_was(tmp_path: Path) -> None:
     model, law = MODELS["ols"]
     with dps.Ledger(tmp_path / "a.ledger", total=BUDGET) as ledger:
@@ -162,6 +169,7 @@ def test_a_plan_charges_no_ledger_and_leaves_the_default_as_it_was(tmp_path: Pat
         assert len(ledger.entries()) == 1
 
 
+@pytest.mark.usefixtures("few")
 def test_a_plan_reads_no_row_and_leads_to_none(monkeypatch: pytest.MonkeyPatch) -> None:
     made = covariates(np.random.default_rng(0), 500)
     data = pd.DataFrame(made | responses("ols", made, np.random.default_rng(1)))
@@ -182,6 +190,7 @@ def test_a_plan_reads_no_row_and_leads_to_none(monkeypatch: pytest.MonkeyPatch) 
     pd.testing.assert_frame_equal(ahead.table(), other.table())
 
 
+@pytest.mark.usefixtures("few")
 def test_real_fits_after_a_plan_have_secure_noise() -> None:
     model, law = MODELS["ols"]
     dps.plan(model, AMPLE, 500, covariates=KNOWN, **law)
@@ -270,6 +279,7 @@ def test_a_plan_says_so_where_its_fits_have_no_middle() -> None:
     assert np.isinf(lost.longest).all() and np.isfinite(lost.unsure).all()
 
 
+@pytest.mark.usefixtures("few")
 def test_hopeless_fits_are_planned_as_such() -> None:
     ahead = dps.plan(dps.ols(f"y ~ {RIGHT}", None, SCHEMA), dps.approx(0.01, 1e-6), 300, covariates=KNOWN)
     table = ahead.table()
@@ -295,6 +305,7 @@ def test_what_is_not_known_is_said_with_a_band() -> None:
     assert "Nothing is known" not in str(told)
 
 
+@pytest.mark.usefixtures("few")
 def test_a_plot_has_a_line_and_a_floor_for_each_term() -> None:
     model, law = MODELS["ols"]
     ahead = dps.plan(model, AMPLE, 1000, covariates=KNOWN, **law)
@@ -311,6 +322,7 @@ def test_a_plot_has_a_line_and_a_floor_for_each_term() -> None:
         ahead.plot(against="time")
 
 
+@pytest.mark.usefixtures("few")
 def test_a_plot_of_many_terms_has_the_widest_and_says_how_to_choose() -> None:
     names = [f"u{j}" for j in range(30)]
     schema = dps.Schema(maker=dps.levels(*names), y=dps.bounded(0, 100))
@@ -357,6 +369,7 @@ def test_lives_are_planned_as_fits_tell_them(dist: str) -> None:
         assert ahead.shape.std_error == pytest.approx(fit.shape.std_error, rel=0.15)
 
 
+@pytest.mark.usefixtures("few")
 def test_lives_are_of_survreg_alone_and_not_estimable_where_the_line_is_not() -> None:
     model, law = MODELS["ols"]
     with pytest.raises(SpecificationError, match="lives and their shape are told by plans of survreg"):
@@ -406,6 +419,7 @@ def test_a_table_beside_private_rows_is_refused() -> None:
             dps.plan(dps.ols("y ~ x", rows, schema), dps.zcdp(0.5), n=50, covariates=table, scale=1)
 
 
+@pytest.mark.usefixtures("few")
 def test_a_model_plans_for_the_rows_that_it_has() -> None:
     given = {"covariates": KNOWN, "coef": {"x": 1.0}, "scale": 20}
     data = pd.DataFrame(covariates(np.random.default_rng(1), 700)).assign(y=1.0)
@@ -513,6 +527,7 @@ def test_watches_are_told_of_times_alone(monkeypatch: pytest.MonkeyPatch) -> Non
         dps.plan(MODELS["survreg"][0], BUDGET, N, watches=[100], **LIFE)
 
 
+@pytest.mark.usefixtures("few")
 @pytest.mark.parametrize("response", ["Surv(time, failed)", "Surv(x, time, failed)"])
 def test_failures_that_the_bounds_of_the_time_exclude_are_refused(response: str) -> None:
     model = dps.survreg(f"{response} ~ z", None, SCHEMA)
@@ -534,6 +549,7 @@ def test_watches_of_late_entries_begin_there(monkeypatch: pytest.MonkeyPatch) ->
     np.testing.assert_allclose(np.unique(np.round(watched, 6)), [100, 200])
 
 
+@pytest.mark.usefixtures("few")
 def test_hazards_are_planned_by_their_coefficients() -> None:
     model, law = MODELS["coxph"]
     ahead = dps.plan(model, BUDGET, N, covariates=KNOWN, **law)
@@ -544,6 +560,7 @@ def test_hazards_are_planned_by_their_coefficients() -> None:
         dps.plan(model, dps.pure(1), N)
 
 
+@pytest.mark.usefixtures("few")
 def test_what_was_released_may_be_given_to_a_model_with_data() -> None:
     plant = dps.datasets.load("ccpp")
     model = dps.ols("PE ~ AT", plant.data, plant.schema)
@@ -554,6 +571,7 @@ def test_what_was_released_may_be_given_to_a_model_with_data() -> None:
         model.plan(BUDGET, covariates=plant.data)
 
 
+@pytest.mark.usefixtures("few")
 def test_what_is_told_of_the_response_is_planned_with() -> None:
     """By a description, by public rows, by public moments and by those of a fit."""
     rng = np.random.default_rng(0)
@@ -854,6 +872,7 @@ def test_a_few_fits_tell_what_effects_do_only_where_their_ratios_agree() -> None
     assert ratio[0] == pytest.approx(1.2) and np.isnan(ratio[1:]).all()
 
 
+@pytest.mark.usefixtures("few")
 def test_a_plan_that_most_fits_lose_says_what_would_do() -> None:
     """Lives are short against watches that are even, so that most units fail before the first look."""
     schema = dps.Schema(x=dps.bounded(20, 110), lo=dps.bounded(1, 3000), hi=dps.bounded(1, 3000))
