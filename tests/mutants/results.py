@@ -1017,7 +1017,7 @@ MUTANTS = (
     ),
     planted(
         "nobody looks for a bend (logit, pure)",
-        "models/test_bends.py::test_a_curved_response_is_seen",
+        "models/test_bends.py::test_a_bend_widens_intervals_the_more_the_larger_it_is[pure]",
         (
             DEBIASED,
             '        checked(plan.cost("check"), problem, located, read, found),\n',
