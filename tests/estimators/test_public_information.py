@@ -213,11 +213,14 @@ def thirty(seed: int) -> tuple[dps.Fit, np.ndarray]:
 
 
 def test_pure_epsilon_tells_a_reference_among_many_levels() -> None:
-    """Noise of its curvature hid it: all standard errors were 8, of errors of .15."""
+    """Noise of its curvature hid it: all standard errors were 8, of errors of .15.
+
+    Without noise they are .066, with it .073, and .14 if columns of levels are taken for independent.
+    """
     off = []
     for seed in range(2):
         fit, truth = thirty(seed)
-        assert np.median(fit.bse) < 0.3
+        assert np.median(fit.bse) < 0.1
         off += list((fit.params.to_numpy() - truth) / fit.bse.to_numpy())
     assert np.mean(np.abs(off) < 1.96) > 0.85
     assert np.max(np.abs(off)) < 4
