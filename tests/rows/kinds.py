@@ -321,6 +321,12 @@ MAPPED: dict[str, Column] = {
         [1, 2, 10, None],
         lambda cells: np.ma.array([cell or 0 for cell in cells], mask=[cell is None for cell in cells]),
     ),
+    "masked texts": Column(
+        [*TEXTS, None],
+        lambda cells: np.ma.array(
+            [cell or "a" for cell in cells], dtype=np.str_, mask=[cell is None for cell in cells]
+        ),
+    ),
     "list": Column(OBJECTS, list),
     "texts": Column(TEXTS, lambda cells: np.array(cells, dtype=np.str_)),
 }

@@ -162,6 +162,14 @@ def test_every_kind_of_table_gives_the_same_blocks(make, tmp_path):
             np.testing.assert_array_equal(got, expected, err_msg=name)
 
 
+@pytest.mark.parametrize("kind", ["U3", object])
+def test_cells_that_a_mask_hides_are_missing_whatever_they_hold(kind):
+    """A masked "b" was "b", or what the array puts in its place, which is another level."""
+    cells = np.array(["a", "b", "b", "zzz"], dtype=kind)
+    assert_column({"g": np.ma.array(cells, mask=[0, 0, 1, 1])}, "g", [0, 1, -1, -1])
+    assert_column({"g": np.ma.masked_equal(cells, "b")}, "g", [0, -1, -1, 2])
+
+
 def test_floats_are_not_copied():
     values = np.arange(20_000.0)
     rows = open_rows({"x": values}, SCHEMA, ["x"])

@@ -73,9 +73,8 @@ def long_rows(cost: float, problem: Problem, located: Located, read: Read, found
     sizes, effects = np.abs(parts), np.abs(line)
     if problem.intercept:
         errors[0], effects[0] = math.sqrt(level_variance(back, found.cov)), 0.0
-    effects[int(problem.intercept) :][problem.usual] = (
-        0.0  # two values are on a line, and a spline follows bends
-    )
+    # two values are on a line, and a spline follows bends
+    effects[int(problem.intercept) :][problem.usual] = 0.0
     whole, toward = np.full(problem.k, _WHOLE), np.maximum(-np.sign(line) * parts, 0.0)
     unheard = _unheard(problem, located, line, read, release.n * located.usable)
     skewed = np.isin(np.arange(problem.k), located.skewed) & problem.family.two_valued
