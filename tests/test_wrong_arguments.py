@@ -25,6 +25,7 @@ from dpstats import errors
 from dpstats.budget import Budget
 from dpstats.contributors import contribute_rows, write_messages
 from dpstats.planning import FitPlan
+from tests.planning.few import few_fits
 from tests.results.every import EVERY
 from tests.results.fits import USE, capacitor
 
@@ -323,8 +324,9 @@ def _call(function: Callable[..., Any], wrong: str, value: Any, given: dict[str,
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Files of each kind that is read."""
+    """Files of each kind that is read; plans are of few fits, as nobody looks at what they say."""
     monkeypatch.chdir(tmp_path)
+    few_fits(monkeypatch)
     FRAME.to_csv("d.csv", index=False)
     capacitor().save("fit.json")
     PLAN.save("plan.json")
