@@ -574,28 +574,28 @@ def test_what_was_released_may_be_given_to_a_model_with_data() -> None:
 @pytest.mark.usefixtures("few")
 def test_what_is_told_of_the_response_is_planned_with() -> None:
     """By a description, by public rows, by public moments and by those of a fit."""
-    rng = np.random.default_rng(0)
+    rng, n = np.random.default_rng(0), 2000
     schema = dps.Schema(x=dps.bounded(0, 10), y=dps.bounded(0, 1000), t=dps.bounded(1, 500), out=dps.event())
     rows = pd.DataFrame(
-        {"x": rng.normal(5, 1, N), "t": rng.uniform(1, 500, N), "out": rng.uniform(size=N) < 0.2}
+        {"x": rng.normal(5, 1, n), "t": rng.uniform(1, 500, n), "out": rng.uniform(size=n) < 0.2}
     )
-    rows["y"] = 215 + 20 * (rows["x"] - 5) + rng.normal(0, 50, N)
+    rows["y"] = 215 + 20 * (rows["x"] - 5) + rng.normal(0, 50, n)
     rows["out"] = rows["out"].astype(int)
     line, private = dps.ols("y ~ x", None, schema), dps.gdp(20)
     found = dps.describe(rows, schema, private)
     moments = dps.ols("y ~ x", rows, schema).fit(private).moments
     for told in (found, rows, dps.public_moments("y ~ x", rows, schema), moments):
-        ahead = dps.plan(line, private, N, covariates=told)
+        ahead = dps.plan(line, private, n, covariates=told)
         assert "Assumed" not in str(ahead.summary())
         assert abs(ahead._trial.law.scale / rows["y"].std() - 1) < 0.05
     for model in (dps.survreg, dps.coxph):
         lives = model("Surv(t, out) ~ x", None, schema)
         for told in (found, rows, {"x": (5, 1), "out": 0.2}):
-            ahead = dps.plan(lives, private, N, covariates=told, scale=1)
+            ahead = dps.plan(lives, private, n, covariates=told, scale=1)
             assert "Assumed" not in str(ahead.summary()) and abs(ahead._setting.asked.events - 0.2) < 0.03
-        assert dps.plan(lives, private, N, covariates=found, scale=1, events=0.5)._setting.asked.events == 0.5
+        assert dps.plan(lives, private, n, covariates=found, scale=1, events=0.5)._setting.asked.events == 0.5
     censored = dps.survreg("Surv(t, censored=gone) ~ x", None, dps.Schema(schema, gone=dps.flag()))
-    assert dps.plan(censored, private, N, {"gone": 0.3}, scale=1)._setting.asked.events == 0.7
+    assert dps.plan(censored, private, n, {"gone": 0.3}, scale=1)._setting.asked.events == 0.7
 
 
 def test_rows_that_a_description_found_unusable_do_not_count() -> None:
