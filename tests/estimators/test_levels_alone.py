@@ -170,6 +170,27 @@ def test_rows_without_a_flag_gain_no_more_events_than_rows_with_it_had(sd: float
     assert (math.sqrt(found.cov[2, 2]) > 0.99 * END / Z95) == open_ended
 
 
+@pytest.mark.parametrize(
+    ("sd", "step", "open_ended"), [(0.45, 0.0, True), (0.35, 0.0, False), (0.35, -0.3, True)]
+)
+@pytest.mark.parametrize("categories", [(), CATEGORY.categories])
+def test_rarer_answers_of_a_level_or_a_flag_that_noise_may_make_up_leave_an_end_open(
+    categories: tuple[np.ndarray, ...], sd: float, step: float, open_ended: bool
+) -> None:
+    """Of 20 rows that say yes 9 are noise at a sd of .45; at one of .35 they are 7, and scores take 6 off."""
+    family = FAMILIES["binomial"]
+    levels = replace(CATEGORY, categories=categories, family=family)
+    points, steps = np.array([0.0, -3.0, 0.0, 0.0]), np.array([0.0, step, 0.0, 0.0])
+    cov = np.diag([1e-4, sd**2, 1e-4, 1e-4])
+
+    def curvature(way: np.ndarray) -> tuple[float, float]:
+        return (20.0, 2.0) if way[1] == 1 else (1000.0, 2.0)
+
+    scores = LevelScores(points[None], steps, cov, 0 * cov, curvature, np.eye(4))
+    found = read_levels(levels, COLUMNS, Estimate(points + steps, cov, cov), scores)
+    assert (math.sqrt(found.cov[1, 1]) > 0.99 * END / Z95) == open_ended
+
+
 def claimed(family: str, share: float, epsilon: float, seed: int) -> tuple[np.ndarray, np.ndarray]:
     """Contrasts with a rare reference level, and how many half-lengths they are off."""
     g, n = np.random.default_rng(seed), 19_000

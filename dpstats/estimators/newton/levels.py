@@ -29,7 +29,6 @@ from dpstats.estimators.newton.problem import Problem
 from dpstats.estimators.row_scale import STRETCH, SURE
 from dpstats.families.glm import GlmFamily
 from dpstats.moments.roots import variance_along
-from dpstats.moments.spread import Z95
 
 _FLAT = 1e-300  # slope of a mean that may be 0 in floats, whose scores say nothing
 
@@ -96,18 +95,26 @@ def moved_alone(problem: Problem, moments: np.ndarray) -> Iterator[tuple[np.ndar
     """
     axes, flags = np.eye(problem.k), set(problem.levels).difference(*problem.categories)
 
-    def mean(tells: np.ndarray, own: np.ndarray) -> np.ndarray:
-        row = moments @ tells
-        row = row / row[0] if row[0] > 0 else moments[0] / moments[0, 0]
-        row[own] = np.maximum(tells[own], 0.0)
-        return row
-
     for own in problem.categories:
         ways = np.array([axes[0] - axes[own].sum(axis=0), *axes[own]])
-        yield from ((mean(way, own), way) for way in ways)
+        yield from ((_mean_row(moments, way, own), way) for way in ways)
     for j in sorted(flags):
-        own = np.array([j])
-        yield mean(axes[j], own) - mean(axes[0] - axes[j], own), axes[j]
+        (flagged, way), (others, _) = _sides(moments, j)
+        yield flagged - others, way
+
+
+def _sides(moments: np.ndarray, j: int) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Of rows with a flag and without: their mean, and what a change of their line makes of coefficients."""
+    axes = np.eye(len(moments))
+    return [(_mean_row(moments, way, np.array([j])), way) for way in (axes[j], axes[0] - axes[j])]
+
+
+def _mean_row(moments: np.ndarray, tells: np.ndarray, own: np.ndarray) -> np.ndarray:
+    """Of the rows of a level, or of one value of a flag, that are told so and have columns of their own."""
+    row = moments @ tells
+    row = row / row[0] if row[0] > 0 else moments[0] / moments[0, 0]
+    row[own] = np.maximum(tells[own], 0.0)
+    return np.asarray(row)
 
 
 def row_moments(
@@ -139,17 +146,22 @@ def level_moments(problem: Problem, located: Located) -> np.ndarray:
 def _few_events(
     problem: Problem, located: Located, scores: LevelScores, row: np.ndarray, direction: np.ndarray
 ) -> bool:
-    """Whether all rows of a level may say the same, where their curvature is told.
+    """Whether all rows of a level, or of a value of a flag, may say the same, where their curvature is told.
 
-    Noise of that, and of the point at which it was read, may make up their events.
+    Their rarer answers are those that are expected at the point, and what scores there say beyond. Noise of
+    the curvature, and of the point, may make them up.
     """
-    if scores.curvature is None or not row[0]:
+    if scores.curvature is None:
         return False
-    points, _, sd, sampling = scores.along(row)
-    found, error = scores.curvature(direction)
-    noise = math.hypot(error, found * math.sqrt(max(sd**2 - sampling**2, 0.0)))
-    mean = float(problem.family.mean(np.clip(points.mean() + located.offset, -END, END)))
-    return found / max(mean, 1 - mean) - Z95 * noise < FEWEST_EVENTS
+    for mean, way in [(row, direction)] if row[0] else _sides(scores.moments, int(np.argmax(direction))):
+        points, step, sd, sampling = scores.along(mean)
+        found, error = scores.curvature(way)
+        noise = math.hypot(error, found * math.sqrt(max(sd**2 - sampling**2, 0.0)))
+        yes = float(problem.family.mean(np.clip(points.mean() + located.offset, -END, END)))
+        rarer = found * (1 / max(yes, 1 - yes) - math.copysign(step, step * (yes - 0.5)))
+        if rarer - SURE * noise < FEWEST_EVENTS:
+            return True
+    return False
 
 
 def stretched_no_further(
