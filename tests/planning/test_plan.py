@@ -1,6 +1,7 @@
 """A plan says what fits come to, reads no row, charges no ledger and keeps no fit."""
 
 import io
+import itertools
 import re
 import sys
 import threading
@@ -213,6 +214,7 @@ def test_budgets_and_rows_reach_what_is_asked() -> None:
     assert 0.45 * width < again["half_width"][3] < 0.6 * 1.1 * width
 
 
+@pytest.mark.usefixtures("few")
 def test_a_width_that_no_budget_reaches_is_said() -> None:
     model, law = MODELS["logit"]
     ahead = dps.plan(model, BUDGET, 5000, covariates=KNOWN, **law)
@@ -613,7 +615,9 @@ def test_rows_that_a_description_found_unusable_do_not_count() -> None:
     assert (whole["std_error"] < 0.85 * fit.bse.to_numpy()).all()
 
 
-def test_what_was_described_of_a_subset_is_planned_for_the_rows_of_it() -> None:
+def test_what_was_described_of_a_subset_is_planned_for_the_rows_of_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """A fit of the same subset has so many rows; for any other the plan says whose numbers it took."""
     rng = np.random.default_rng(0)
     rows = pd.DataFrame({"z": rng.normal(size=N), "m": rng.choice(["a", "b"], N, p=[0.7, 0.3])})
@@ -631,15 +635,18 @@ def test_what_was_described_of_a_subset_is_planned_for_the_rows_of_it() -> None:
         )
         said = re.search(r"(\d+) % of the rows are in the subset", " ".join(str(ahead.summary()).split()))
         assert said and abs(int(said[1]) - 30) <= 3  # the noise of the description
-        for other in (None, "m == 'a'"):
-            ahead = dps.plan(dps.ols("y ~ z", None, schema, subset=other), dps.zcdp(0.5), N, told, scale=1)
-            assert told.subset is not None
-            assert f"is of the rows with {told.subset}" in " ".join(str(ahead.summary()).split())
+    few_fits(monkeypatch)
+    for told, other in itertools.product((found, fits[0].moments), (None, "m == 'a'")):
+        ahead = dps.plan(dps.ols("y ~ z", None, schema, subset=other), dps.zcdp(0.5), N, told, scale=1)
+        assert told.subset is not None
+        assert f"is of the rows with {told.subset}" in " ".join(str(ahead.summary()).split())
     assert "Subset" in str(fits[0].moments) and "m=='b'" in str(fits[0].moments)
 
 
 @pytest.mark.parametrize("alpha", [0.0, 0.5])
-def test_counts_whose_alpha_is_sought_are_planned_as_they_scatter(alpha: float) -> None:
+def test_counts_whose_alpha_is_sought_are_planned_as_they_scatter(
+    alpha: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """By the root of their dispersion, or by an sd that is told; of a Poisson law where nothing is."""
     rng, mean, n = np.random.default_rng(73), 4.0, 7000
     rates = rng.gamma(1 / alpha, alpha * mean, n) if alpha else np.full(n, mean)
@@ -661,10 +668,12 @@ def test_counts_whose_alpha_is_sought_are_planned_as_they_scatter(alpha: float) 
     for ahead in told:
         np.testing.assert_allclose(ahead.table()["std_error"], bse, rtol=0.15)
         assert "Assumed" not in str(ahead)
+    few_fits(monkeypatch)
     silent = dps.plan(model, BUDGET, n, known | {"visits": mean})
     assert silent._trial.law.scale == 1 and "under a Poisson law" in " ".join(str(silent).split())
 
 
+@pytest.mark.usefixtures("few")
 def test_a_plan_without_the_effects_that_were_described_says_so() -> None:
     model, said = dps.ols("y ~ x + z", None, SCHEMA), "Effects are taken for 0, and the response goes along"
     known = {"x": (25, 6), "z": (0.5, 1.0), "y": (50, 20)}
@@ -679,6 +688,7 @@ def test_a_plan_without_the_effects_that_were_described_says_so() -> None:
     assert said not in " ".join(str(dps.plan(model, AMPLE, 500, known | {("x", "z"): 0.6})).split())
 
 
+@pytest.mark.usefixtures("few")
 def test_a_plan_of_a_penalty_without_effects_says_so() -> None:
     """Half of x's effect of 48 an sd of x is left to residuals, whose sd is 20: hypot(24, 20) is 31."""
     known = {"x": (25, 6), "z": (0.5, 1.0)}
