@@ -14,7 +14,7 @@ from pathlib import Path
 import pandas as pd
 import pyarrow as pa
 
-from dpstats._arguments import refuse_twice
+from dpstats._arguments import refuse_twice, shown
 from dpstats.cli.streams import DASH, leave_quietly
 from dpstats.errors import DataError, SpecificationError
 from dpstats.results import CurveFit, Description, Fit
@@ -85,7 +85,8 @@ def as_read(
     Raises
     ------
     DataError
-        If a variable of the schema, or one of `more` columns, stands there twice.
+        If a variable of the schema, or one of `more` columns, stands there twice, or has a point where
+        the decimal mark is a comma.
     """
     if not isinstance(given, CsvFile):
         return frame
@@ -96,9 +97,21 @@ def as_read(
         if name not in schema or not schema[name].all:
             texts = pa.array(cells, pa.string()).cast(pa.binary())
             numbers = pd.Series(parse_grouped(texts, given.thousands or "", given.decimal), frame.index)
+            if given.decimal == "," and name in (*schema, *more):
+                _refuse_points(name, cells[numbers.isna() & cells.notna()], given.path)
             cells = numbers.astype(object).where(numbers.notna(), cells)
         frame[name] = cells
     return frame
+
+
+def _refuse_points(name: str, texts: pd.Series, path: Path) -> None:
+    """Of texts that are no numbers with a decimal comma, those that a fit would read with a point."""
+    points = texts[pd.to_numeric(texts, errors="coerce").notna() & texts.str.contains(".", regex=False)]
+    if len(points):
+        raise DataError(
+            f"{path} has {name} = {shown(points.iloc[0])}, where the decimal mark is ','; if points part "
+            "thousands, say --thousands ., and else correct the cell"
+        )
 
 
 def written(path: Path, options: argparse.Namespace) -> pd.DataFrame:

@@ -147,7 +147,7 @@ def log_conditional_hazard(record: Record, at: Points, age: np.ndarray, times: n
     young, young_gradient = standardized(record, at, age)
     old, old_gradient = standardized(record, at, age + times)
     log_young, log_old = family.log_cumulative_hazard(young), family.log_cumulative_hazard(old)
-    more = age + times > age
+    more = (age + times > age) & (log_old > -np.inf)
     with np.errstate(divide="ignore", invalid="ignore"):
         centre = np.where(more, log_old + np.log(-np.expm1(log_young - log_old)), -np.inf)
         rate = np.exp(family.log_hazard(old) - centre)[:, None] * old_gradient

@@ -13,6 +13,7 @@ from dpstats.families.location_scale import CutRates, Family
 from dpstats.families.martingale import taper
 
 _Z, _AT_0 = np.linspace(-5.0, 2.0, 15), np.zeros(1)
+_FAR = np.array([-np.inf, -800.0, -40.0, 40.0, 800.0])  # the first of time 0, whose logarithm it is
 _SIGMA = np.array([0.1, 0.4, 0.8])
 _ETA = np.linspace(-3.0, 3.0, 13)
 _SHARES = np.array([0.1, 0.5, 0.9])
@@ -63,6 +64,9 @@ def _tests_of_family(f: Family) -> dict[str, Callable[[], bool]]:
         cdf = f.cdf(z)  # where few have failed, it has the digits that the rounding of 1 - cdf lost
         return np.log(np.where(cdf < 0.5, -np.log1p(-cdf), -log_survival(z)))
 
+    def known_far(values: np.ndarray) -> bool:
+        return math.exp(values[0]) == 0 and not np.isnan(values).any()
+
     def density_slope(z: np.ndarray) -> np.ndarray:
         return np.asarray(f.log_hazard_slope(z) - f.hazard(z))
 
@@ -93,8 +97,13 @@ def _tests_of_family(f: Family) -> dict[str, Callable[[], bool]]:
         "cdf": lambda: bool((np.diff(f.cdf(_Z)) > 0).all()) and f.cdf(_Z).shape == _Z.shape,
         "sf": lambda: _agree(f.cdf(_Z) + f.sf(_Z), np.ones_like(_Z)),
         "quantile": lambda: _agree(f.quantile(f.cdf(_Z)), _Z),
-        "log_cumulative_hazard": lambda: _agree(f.log_cumulative_hazard(_Z), log_cumulative_hazard(_Z)),
-        "log_hazard": lambda: _agree(f.hazard(_Z), -_slope(log_survival, _Z)),
+        "log_cumulative_hazard": lambda: (
+            _agree(f.log_cumulative_hazard(_Z), log_cumulative_hazard(_Z))
+            and known_far(f.log_cumulative_hazard(_FAR))
+        ),
+        "log_hazard": lambda: (
+            _agree(f.hazard(_Z), -_slope(log_survival, _Z)) and known_far(f.log_hazard(_FAR))
+        ),
         "log_hazard_slope": lambda: _agree(f.log_hazard_slope(_Z), _slope(f.log_hazard, _Z)),
         "mean": lambda: math.isfinite(f.mean),
         "sd": lambda: 0 < f.sd < math.inf,

@@ -177,7 +177,8 @@ def test_a_taper_is_tried_at_all_cuts_and_floors_of_fits(family, taper):
 
 def test_a_cumulative_hazard_that_is_tiny_early_is_compared_where_it_has_digits():
     def log_hazard(z):  # of the largest extreme value, F = exp(-e^-z)
-        return -z - np.log(np.expm1(np.exp(-z)))
+        x = np.clip(np.exp(-z), 1e-300, 1e300)
+        return np.where(x > 30, np.log(x) - x, np.log(x / np.expm1(np.minimum(x, 30))))
 
     largest = replace(
         SEV,

@@ -28,8 +28,8 @@ def power(z: object) -> Array:
 
 
 def log_hazard(z: object) -> Array:
-    x = power(z)
-    return np.where(x > 30, np.log(x) - x, np.log(x) - np.log(np.expm1(np.minimum(x, 30))))
+    x = np.clip(power(z), 1e-300, 1e300)
+    return np.where(x > 30, np.log(x) - x, np.log(x / np.expm1(np.minimum(x, 30))))
 
 
 def slope(z: object) -> Array:
@@ -183,3 +183,16 @@ def test_it_settles_whatever_the_budget_and_its_intervals_hold_the_truth(mu: flo
             found = fit(rows, mu)
         assert found.flags == ()
         assert (np.abs(found.params - TRUTH) < 4.5 * found.bse).all()
+
+
+def test_a_unit_that_cannot_fail_yet_leaves_a_forecast_known() -> None:
+    """Its cumulative hazard is e^-e^800, whose logarithm is no float: that of the fleet was not a number."""
+    with noise(NoNoise()):
+        found = fit(data(5000), 1e6)
+    young, old = 0.0, 1.0
+    told, alone = (
+        found.forecast({"x": np.zeros(len(ages)), "age": ages}, horizon=1e-220).frame
+        for ages in ([young, old], [old])
+    )
+    assert told["expected"][0] == pytest.approx(alone["expected"][0], abs=1e-300)
+    assert not told.isna().any(axis=None)
