@@ -8,7 +8,7 @@ from typing import Any, NoReturn
 import numpy as np
 import pandas as pd
 
-from dpstats._arguments import Axes, among, axes, count, frozen, listed, number, shown, truth
+from dpstats._arguments import Axes, among, axes, count, frozen, listed, number, shown, truth, warn
 from dpstats._private import forgetful
 from dpstats._stored import Stored, text
 from dpstats.errors import SpecificationError
@@ -313,7 +313,8 @@ class CurveFit(Facts, Shown, Stored):
         -------
         DataFrame
             One row for each group: ``until``, ``estimate``, ``std_error``, ``conf_low``, ``conf_high``,
-            ``privacy_share`` and ``grid_share``, as in `table`. NaN where the curve does not reach so far.
+            ``privacy_share`` and ``grid_share``, as in `table`. NaN where the curve does not reach so far,
+            and a warning says how far it does.
 
         Raises
         ------
@@ -333,6 +334,10 @@ class CurveFit(Facts, Shown, Stored):
         rows = []
         for group, found in zip(self.groups, self._hazards, strict=True):
             areas, weights = restricted_mean(self.times, found, end)
+            if not np.isfinite(areas).all() and np.isfinite(found.value).any():
+                last = plain(self.times[np.isfinite(found.value)][-1])
+                of = f" of {group}" * (len(self.groups) > 1)
+                warn(f"rmst: the curve{of} is known until {last}; a mean until then is, and later none")
             errors = found.errors(weights + np.where(np.isfinite(areas), 0.0, np.nan)[:, None])
             half = half_widths(errors.se, errors.one, level, self.budget.pure).max()
             low, high = np.clip([areas[1] - half, areas[2] + half], 0.0, end).tolist()

@@ -232,6 +232,16 @@ def test_limits_hold_wherever_between_two_times_units_fail(law: str) -> None:
     assert mean["conf_low"] <= 80 - 0.2 * (79 - begin) <= mean["conf_high"]
 
 
+def test_a_mean_that_the_curve_does_not_reach_says_how_far_that_is_known() -> None:
+    counts = [[100.0, 30, 0, 0, 0, 0, 0, 20, 0], [100, 50, 40, 0, 0, 0, 0, 0, 20]]
+    with pytest.warns(
+        UserWarning, match="rmst: the curve of a is known until 20; a mean until then is"
+    ) as told:
+        missing = made(counts).rmst(30)
+    assert np.isnan(missing["estimate"]).tolist() == [True, False] and len(told) == 1
+    assert made(counts).rmst(20)["estimate"].notna().all()
+
+
 def test_limits_between_two_times_are_those_about_them() -> None:
     """Units may all fail right after the time before, or right before the time after."""
     found = made([100.0, 100, 100, 0, 0, 0, 0, 0, 700]).predict([10, 12.5, 20])
