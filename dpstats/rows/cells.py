@@ -148,9 +148,11 @@ def of_numpy(values: np.ndarray) -> Column:
     """The column of a numpy array, masked or not, of a type that is not refused."""
     if isinstance(values, np.ma.MaskedArray):
         masked = np.ma.getmaskarray(values)
-        if values.dtype.kind not in "fiub":
-            return Objects(np.where(masked, None, values.data.astype(object)))
-        return Numbers(np.asarray(values.data), masked)
+        if values.dtype.kind in "fiub":
+            return Numbers(np.asarray(values.data), masked)
+        cells = values.data.astype(object)
+        cells[masked] = None
+        return Objects(cells)
     if values.dtype.kind in "fiub":
         return Numbers(values)
     if values.dtype.kind in "mM":  # a category's, by what its cells hold: as when it holds them one by one
