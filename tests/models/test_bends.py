@@ -396,6 +396,18 @@ def test_columns_of_a_spline_do_not_level_off() -> None:
     assert np.sqrt(np.mean(np.square(errors))) < 0.03
 
 
+@pytest.mark.parametrize("seed", [700, 702])
+def test_noise_of_a_line_that_long_rows_alone_tell_is_no_bend(seed: int) -> None:
+    # the law is right; few rows tell the upper end of the spline, whose error moves their scores
+    rng = np.random.default_rng([seed, 29])
+    x, f = np.clip(rng.lognormal(2, 0.7, 15_000), 0, 50), (rng.random(15_000) < 0.2) * 1
+    data = {"x": x, "f": f, "y": rng.poisson(np.exp(0.5 + 0.04 * x + 0.5 * f))}
+    schema = dps.Schema(x=dps.bounded(0, 50), f=dps.flag(), y=dps.count(500))
+    with noise(SeededNoise(seed)):
+        fit = dps.glm("y ~ ns(x, df=4) + f", data, schema, family="poisson").fit(approx(2))
+    assert "bends" not in dict(fit.flags)
+
+
 def test_where_long_rows_draw_a_log_odds_ratio_to_0_it_lies_about_as_far_as_they_say() -> None:
     """Odds follow a logarithm: estimates were 1.5 times as steep as the line of all rows."""
     schema, errors, halves = dps.Schema(x=dps.bounded(0, 100), y=dps.flag()), [], []

@@ -68,7 +68,7 @@ def long_rows(cost: float, problem: Problem, located: Located, read: Read, found
         ends=(0.0, _FARTHER * read.radius)[: 1 if problem.family.two_valued or few.any() else 2],
     )
     release, found = yield "far_scores", cost, public
-    parts, sds, share = _steps(release, read, found, back, reach * score.limit)
+    parts, sds, own, share = _steps(release, read, found, back, reach * score.limit)
     errors, line = np.sqrt(np.diag(found.cov)) / np.abs(np.diag(forth)), back @ found.params
     sizes, effects = np.abs(parts), np.abs(line)
     if problem.intercept:
@@ -80,10 +80,11 @@ def long_rows(cost: float, problem: Problem, located: Located, read: Read, found
     skewed = np.isin(np.arange(problem.k), located.skewed) & problem.family.two_valued
     whole[skewed | unheard] = _WHOLE_STALLED if problem.family.stalls else _WHOLE_SKEWED
     # an effect that levels off draws the line to 0, which noise does half as often as it moves it
-    sure, usual = _by_chance(release.law, share, sds, skewed & (toward > 0))
+    alone = skewed & (toward > 0)
+    (sure, _), (_, usual) = (_by_chance(release.law, share, each, alone) for each in (sds, own))
     told = (sizes > sure) & (whole * sizes > WORTH * errors)
     by = whole * np.sqrt(np.maximum(sizes**2 - usual**2, 0.0))
-    levels = skewed & (toward > 0) & (not problem.family.unlimited)
+    levels = alone & (not problem.family.unlimited)
     nearer = np.where(levels, _nearer_to_0(parts, sds, effects), 0.0)
     by = np.where(levels, _NOT_SURE * np.abs(nearer), by)
     found = replace(found, params=found.params + forth @ nearer.sum(axis=0))
@@ -91,8 +92,8 @@ def long_rows(cost: float, problem: Problem, located: Located, read: Read, found
     by = np.sign(parts) * np.where(sizes > sure, by, np.minimum(by, effects)) @ forth.T
     found = found.doubted(by.T @ by, *("bends",) * bool(told.any()))
     if problem.family.two_valued:
-        asked = skewed & (toward > 0) & problem.family.unlimited | unheard
-        further = np.where(unheard, _FURTHER_UNHEARD, _FURTHER) * sds
+        asked = alone & problem.family.unlimited | unheard
+        further = np.where(unheard, _FURTHER_UNHEARD, _FURTHER) * own
         ends = np.where(asked, np.minimum(whole * (toward + further), effects), 0.0)
         return _wide_enough(found, ends.max(axis=0), forth)
     whole = np.where(few, _WHOLE_OF_FEW, _WHOLE_NEARER)
@@ -110,14 +111,19 @@ def long_rows(cost: float, problem: Problem, located: Located, read: Read, found
 
 def _steps(
     release: Release, read: Read, found: Estimate, back: np.ndarray, most: float
-) -> tuple[np.ndarray, np.ndarray, float]:
-    """Newton steps by sums of scores that are no more than `most` each, their sds, and the share of noise."""
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, float]:
+    """Newton steps by sums of scores that are no more than `most` each, and their sds.
+
+    With the error of the line and without, and the share of noise in the latter.
+    """
     step, noise = read.whitening @ np.linalg.pinv(read.information) / release.n, float(release.sds[0].max())
-    squares = np.maximum((release.values[1] + 2 * release.sds[1]).reshape(-1, 1), 0.0)
-    squares /= square_weight(most, len(squares))
+    square, error = (
+        each.reshape(-1, 1) / square_weight(most, each.size) for each in (release.values[1], release.sds[1])
+    )
+    squares, seen = (np.maximum(square + sds * error, 0.0) for sds in (SURE, -SURE))
     sd, norms = np.sqrt(squares + noise**2), np.linalg.norm(step, axis=1)
-    sds = np.hypot(sd * norms, _by_line(found, back, np.sqrt(squares) * norms))
-    return (step @ release.values[0]).T, sds, noise / float(sd.min())
+    sds = np.hypot(sd * norms, _by_line(found, back, np.sqrt(seen) * norms))
+    return (step @ release.values[0]).T, sds, sd * norms, noise / float(sd.min())
 
 
 def _nearer_to_0(parts: np.ndarray, sds: np.ndarray, effects: np.ndarray) -> np.ndarray:
@@ -203,9 +209,15 @@ def _wide_enough(found: E, ends: np.ndarray, forth: np.ndarray) -> E:
 def _by_line(found: Estimate, back: np.ndarray, sampling: np.ndarray) -> np.ndarray:
     """Sds of steps by long rows that noise of the line makes, where rows make `sampling`; shape (m, k).
 
-    Scores move with the line as far as long rows hold the information: by what they make of the sampling
-    variance of each coefficient. Of lost ones nothing is known, and their intervals need no look.
+    Scores move with the line as far as long rows hold the information. What a row of c radii adds to that, it
+    adds s = (c - 1 / c) / 2 times to the step, times an error of the line, and (s / c)^2 times to its
+    variance. So what they make of the sampling variance of a coefficient tells what they hold of its
+    information, all of it at most. The error is least beside that variance where c^2 is 3, or where rows of a
+    sum begin. Of lost coefficients nothing is known, and their intervals need no look.
     """
     whole, privacy = without_lost(found.cov), without_lost(found.cov_privacy)
     usual, privacy = (np.diag(part) for part in standardised(back, whole - privacy, privacy))
-    return np.asarray(np.sqrt(privacy) * np.minimum(sampling**2 / np.maximum(usual, 1e-300), 1.0))
+    radii = np.array([[math.sqrt(3.0)], [_FARTHER]])[: len(sampling)]
+    moved = _REACH * (radii - 1 / radii)
+    held = np.minimum((sampling * radii / moved) ** 2 / np.maximum(usual, 1e-300), 1.0)
+    return np.asarray(np.sqrt(privacy) * moved * held)
