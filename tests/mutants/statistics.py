@@ -627,6 +627,14 @@ MUTANTS = (
         "at_residuals",
         "range(end + 1) if delayed else (0,)",
         "(0,)",
+        at="4-1",
+    ),
+    small(
+        "contrasts of hazards: no row lives beyond the last zone",
+        "hazard_contrasts",
+        "at_residuals",
+        "for end in range(len(sums)):",
+        "for end in range(len(sums) - 1):",
         at="3-1",
     ),
     small(
@@ -642,7 +650,7 @@ MUTANTS = (
         "at_residuals",
         "apart[..., -1] = sizes[:, None] + sizes",
         "apart[..., -1] = sizes[:, None] - sizes",
-        at="5-1",
+        at="6-1",
     ),
     small(
         "contrasts of hazards: long rows count more",
@@ -650,7 +658,7 @@ MUTANTS = (
         "at_residuals",
         "np.multiply(x, shorten(x, self._radius, scratch) / self._radius * right[-1], out=x)",
         "np.multiply(x, right[-1] / self._radius, out=x)",
-        at="5-1",
+        at="6-1",
     ),
     planted(
         "scores of hazards: failures of one row and hazards of another never meet in a piece",

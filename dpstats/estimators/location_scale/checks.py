@@ -36,6 +36,8 @@ from dpstats.moments import Quantity
 # each lies in one of these
 _ENDS = (0.05, 0.3, 0.7, 1.0)
 _SMALL = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
+# cumulative hazards from which rows are late, and in full, as one in a thousand is; and what such a row adds
+_LATE, _BEYOND = (3.0, 7.0), 2.0
 _POINTS = 2000
 # chance that any contrast stands out where the law holds
 _DOUBTFUL = 2e-3
@@ -184,34 +186,45 @@ class _Contrasts(NamedTuple):
         within = steps[:, zone]
         # half the second derivative of the hazard of a mixture of shifts, over the hazard
         mixed = law.slope**2 + np.gradient(law.slope, law.z) - 2 * law.slope * law.family.hazard(law.z)
-        by_spread = abs(float(within[0] @ (1 + law.rho * law.slope))) / _POINTS
-        return cls(edges, steps, np.mean(within**2, axis=1), by_spread, np.abs(within @ mixed) / _POINTS / 2)
+        square, by_spread = within**2 @ law.weights, within[0] @ (law.weights * (1 + law.rho * law.slope))
+        return cls(edges, steps, square, abs(float(by_spread)), np.abs(within @ (law.weights * mixed)) / 2)
 
 
 @functools.lru_cache(maxsize=64)
 def _events(family: Family, fraction: float) -> tuple[EventLaw, np.ndarray, np.ndarray]:
-    """Those of rows watched to the hazard by which `fraction` fail, the small zone of each, and edges."""
+    """Those of rows watched to the hazard by which `fraction` fail, the small zone of each, and edges.
+
+    And late ones, of rows that leave at an even rate instead, as those would that are all watched as long.
+    """
     shares = even_shares(_POINTS)
-    offset = expected(family, fraction).offset
-    law = EventLaw.of(family, family.quantile(shares * fraction), np.ones(_POINTS), offset)
-    return law, np.searchsorted(_SMALL, shares), -np.log1p(-fraction * np.array(_SMALL))
+    late = _LATE[0] + np.ptp(_LATE) * shares
+    hazards = np.append(-np.log1p(-fraction * shares), late)
+    weights = np.append(np.ones(_POINTS), np.ptp(_LATE) / fraction * np.exp(-late / fraction))
+    z = family.quantile(-np.expm1(-hazards))
+    edges = np.append(-np.log1p(-fraction * np.array(_SMALL)), _LATE)
+    law = EventLaw.of(family, z, weights, expected(family, fraction).offset)
+    return law, np.searchsorted(edges, hazards), edges
 
 
 @functools.lru_cache(maxsize=64)
 def _contrasts(family: Family, fraction: float, known: bool = False) -> _Contrasts:
     """What is curved, and what is skewed, but no shift or spread of the residuals of events, to first order.
 
-    Where sigma is `known`, what is steep, and what is curved, but no shift.
+    Where sigma is `known`, what is steep, and what is curved, but no shift. Late rows add to what is curved.
     """
     law, small, edges = _events(family, fraction)
-    large = np.searchsorted(_ENDS, _SMALL)
-    within = large[small] == np.arange(len(_ENDS))[:, None]
-    moved = within @ np.column_stack([law.slope, 1 + law.rho * law.slope])[:, : 1 if known else 2]
-    free = np.linalg.svd(moved.T)[2][moved.shape[1] :]
+    # the large zone of each small one; none of that between these and what is late
+    large = np.concatenate([np.searchsorted(_ENDS, _SMALL), [-1, len(_ENDS)]])
+    within = large[small] == np.arange(len(_ENDS) + 1)[:, None]
+    moved = within @ (law.weights * [law.slope, 1 + law.rho * law.slope][: 1 if known else 2]).T
+    free = np.linalg.svd(moved[:-1].T)[2][moved.shape[1] :]
     place = np.arange(len(_ENDS)) - (len(_ENDS) - 1) / 2
     first, second = (free.T @ (free @ place**power) for power in ((1, 2) if known else (2, 3)))
     second -= first * (first @ second) / (first @ first)
-    steps = np.array([each / np.abs(each).max() for each in (first, second)])
+    late = np.append(np.linalg.lstsq(moved[:-1].T, -moved[-1])[0], 1.0)
+    steps = np.zeros((2, len(_ENDS) + 2))  # the last of zones without a place in any
+    steps[:, :-2] = [each / np.abs(each).max() for each in (first, second)]
+    steps[int(known), :-1] += _BEYOND / np.ptp(_LATE) * late
     return _Contrasts.of(law, small, edges, steps[:, large])
 
 
@@ -219,12 +232,11 @@ def _contrasts(family: Family, fraction: float, known: bool = False) -> _Contras
 def _tilted(family: Family, fraction: float) -> _Contrasts:
     """Of all contrasts of which no row has more than 1, the one that a spread moves most, and no shift."""
     law, zone, edges = _events(family, fraction)
-    within = zone == np.arange(len(edges))[:, None]
-    stays = np.tril(np.tile(np.diff(edges, prepend=0.0), (len(edges), 1)))
+    m = len(_SMALL)  # nothing of what is late
+    within = (zone == np.arange(m)[:, None]) * law.weights
+    stays = np.tril(np.tile(np.diff(edges[:m], prepend=0.0), (m, 1)))
     # rows that leave at an edge, and that fail on either side of it
-    most = np.vstack(
-        [stays, np.eye(len(edges)) - stays, np.eye(len(edges)) - np.vstack([0 * edges, stays[:-1]])]
-    )
+    most = np.vstack([stays, np.eye(m) - stays, np.eye(m) - np.vstack([np.zeros(m), stays[:-1]])])
     found = scipy.optimize.linprog(
         -(within @ (1 + law.rho * law.slope)),
         A_ub=np.vstack([most, -most]),
@@ -233,7 +245,7 @@ def _tilted(family: Family, fraction: float) -> _Contrasts:
         b_eq=[0.0],
         bounds=(None, None),
     )
-    return _Contrasts.of(law, zone, edges, found.x[None])
+    return _Contrasts.of(law, zone, edges, np.pad(found.x, (0, len(_LATE)))[None])
 
 
 def _asked(family: Family, fraction: float, known: bool, along: int, off: float, general: int) -> _Contrasts:
