@@ -225,4 +225,10 @@ def _expected(scale: RowScale) -> np.ndarray:
 
 
 def _whitening(moments: np.ndarray, radius: float, scale: RowScale) -> np.ndarray:
-    return symmetric_power(with_levels(moments, radius**2, scale), -0.5, SMALLEST)
+    """The root that makes these moments 1, but stretches no column of unknown spread.
+
+    Where few rows differ in it, they would soon be longer than R and count for less, so that the column
+    seemed to vary the less and was stretched again (docs/theory/coxph.md#steps).
+    """
+    least = (scale.hardly_varies & ~scale.binary) * np.maximum(1 - np.diag(moments), 0.0)
+    return symmetric_power(with_levels(moments + np.diag(least), radius**2, scale), -0.5, SMALLEST)
