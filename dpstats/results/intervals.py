@@ -449,7 +449,7 @@ def unseen_share(record: Record) -> float:
     if record.law is None or law_in_doubt(record):
         return 0.0
     found = off_the_law(record)
-    return max(-found.conf_low, found.conf_high) * _failing(record)
+    return min(max(-found.conf_low, found.conf_high), 1.0) * _failing(record)
 
 
 def _failing(record: Record) -> float:

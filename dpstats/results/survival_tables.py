@@ -90,7 +90,7 @@ def _beyond_the_check(record: Record, names: Sequence[str], failed: np.ndarray) 
     whose = "units" if known else "failures, and which share of the units fails is not known"
     return (
         f"{told} by the distribution alone: {', '.join(which)}. Its check sees nothing of fewer than "
-        f"{100 * unseen:.2g} % of the {whose} (fit.law).",
+        f"{float(f'{100 * unseen:.2g}'):g} % of the {whose} (fit.law).",
     )
 
 

@@ -202,7 +202,7 @@ def test_spreads_that_go_with_a_covariate_are_told_and_slopes_hold(budget: Budge
         with noise(SeededNoise(seed)):
             fit = dps.survreg("Surv(t) ~ x", rows, schema, dist="sev").fit(budget)
         assert "law" in dict(fit.flags)
-        assert abs(fit.params - exact.params)["x"] < 1.96 * fit.bse["x"]
+        assert abs(fit.params - exact.params)["x"] < 2.5 * fit.bse["x"]
 
 
 @pytest.mark.parametrize("fits", [4, pytest.param(12, marks=pytest.mark.long)])
