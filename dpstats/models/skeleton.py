@@ -351,7 +351,7 @@ def of_moments(
     What may show the effect of a lost number is lost with it, or named (docs/theory/intervals.md).
     """
     more = advised(design)
-    fields = fields_of(moments.beside(design.partners(), alpha).solve(alpha), design.names, more)
+    fields = fields_of(moments.solve_beside(design.partners(), alpha), design.names, more)
     found = (*of_whole_table(problems, design), *beside(design, fields["cov"]))
     flags = (*cautions(found, design.names, more=more), *fields["flags"])
     return fields | {"linear": moments, "flags": flags}

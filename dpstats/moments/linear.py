@@ -279,7 +279,16 @@ class LinearMoments(NoisyMoments):
         alpha : float
             Penalty at which a coefficient is lost.
         """
-        lost = np.isinf(np.diag(self.solve(alpha).cov))
+        return self._blind_beside(partners, self.solve(alpha))
+
+    def solve_beside(self, partners: np.ndarray, alpha: float = 0.0) -> Solution:
+        """`solve` of the moments that `beside` returns for this penalty."""
+        found = self.solve(alpha)
+        moments = self._blind_beside(partners, found)
+        return found if moments is self else moments.solve(alpha)
+
+    def _blind_beside(self, partners: np.ndarray, found: Solution) -> "LinearMoments":
+        lost = np.isinf(np.diag(found.cov))
         beside = partners @ lost & ~lost
         if not beside.any() or lost.all():
             return self

@@ -53,7 +53,7 @@ def at_alpha(record: Record, alpha: float) -> Record:
     The record keeps the budget that was spent, and the penalty that was asked for then.
     """
     alpha, design = penalty(alpha), record.design
-    solution = given(record.linear).beside(design.partners(), alpha).solve(alpha)
+    solution = given(record.linear).solve_beside(design.partners(), alpha)
     fields = {"alpha": alpha} | fields_of(solution, record.names, advised(record))
     fields["flags"] = _flags(record, fields, design)
     fields["model"] = "ridge" if fields["alpha"] > 0 else "ols"
@@ -71,7 +71,7 @@ def path(record: Record, alphas: Sequence[float] | None, level: float) -> Estima
     """Return estimates and limits of all coefficients at each penalty."""
     moments, partners = given(record.linear), record.design.partners()
     values = default_alphas(moments) if alphas is None else _checked(alphas)
-    solutions = [moments.beside(partners, float(alpha)).solve(float(alpha)) for alpha in values]
+    solutions = [moments.solve_beside(partners, float(alpha)) for alpha in values]
     estimate = np.concatenate([solution.params for solution in solutions])
     se = np.sqrt(np.concatenate([np.diagonal(solution.cov) for solution in solutions]))
     half = critical(level) * se

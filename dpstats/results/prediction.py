@@ -14,7 +14,7 @@ from dpstats.results.document import marked
 from dpstats.results.intervals import by_slope, standard_errors, transformed
 from dpstats.results.newdata import Points
 from dpstats.results.notreleased import refusal
-from dpstats.results.record import Record
+from dpstats.results.record import Record, given
 from dpstats.results.table import Marked
 
 # places on the way along the gradient of a mean, whose ends are not its extremes where it falls and rises
@@ -147,11 +147,11 @@ def errors_of_means(record: Record, gradient: np.ndarray) -> np.ndarray:
     """
     se, lost = standard_errors(gradient, record), np.isinf(np.diagonal(record.cov))
     asked = np.isinf(se)
-    if record.moments is None or record.alpha or lost.all() or not asked.any():
+    if record.linear is None or record.alpha or lost.all() or not asked.any():
         return se
     if not (record.design.splines() | (np.array(record.names) == "Intercept"))[lost].all():
         return se
-    se[asked] = record.moments.errors_of_sums(gradient[asked])
+    se[asked] = given(record.moments).errors_of_sums(gradient[asked])
     return se
 
 

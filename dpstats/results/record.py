@@ -256,8 +256,9 @@ class Record(Facts):
     @property
     def rooted(self) -> np.ndarray | None:
         """`root`, or what the moments of a linear fit without a penalty tell of it."""
-        moments = self.moments
-        return self.root if self.root is not None or moments is None or self.alpha else moments.root
+        if self.root is not None or self.alpha or (moments := self.moments) is None:
+            return self.root
+        return moments.root
 
     @property
     def moments(self) -> LinearMoments | None:

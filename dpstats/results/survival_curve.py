@@ -334,8 +334,9 @@ class CurveFit(Facts, Shown, Stored):
         rows = []
         for group, found in zip(self.groups, self._hazards, strict=True):
             areas, weights = restricted_mean(self.times, found, end)
-            if not np.isfinite(areas).all() and np.isfinite(found.value).any():
-                last = plain(self.times[np.isfinite(found.value)][-1])
+            known = self.times[np.isfinite(found.value)]
+            if len(known) and self.times[0] > 0 and not np.isfinite(areas).all():
+                last = plain(known[-1])
                 of = f" of {group}" * (len(self.groups) > 1)
                 warn(f"rmst: the curve{of} is known until {last}; a mean until then is, and later none")
             errors = found.errors(weights + np.where(np.isfinite(areas), 0.0, np.nan)[:, None])

@@ -34,7 +34,7 @@ from dpstats.results.intervals import (
 from dpstats.results.newdata import Points, beside
 from dpstats.results.prediction import linear_predictor
 from dpstats.results.record import Record
-from dpstats.results.table import Column, Table, bracket, figures, in_unit, level_percent, times
+from dpstats.results.table import Column, Table, bracket, figures, in_unit, level_percent, plain, times
 from dpstats.results.units import Units, in_units, per_unit
 
 Columns = dict[str, np.ndarray]
@@ -90,7 +90,7 @@ def _beyond_the_check(record: Record, names: Sequence[str], failed: np.ndarray) 
     whose = "units" if known else "failures, and which share of the units fails is not known"
     return (
         f"{told} by the distribution alone: {', '.join(which)}. Its check sees nothing of fewer than "
-        f"{float(f'{100 * unseen:.2g}'):g} % of the {whose} (fit.law).",
+        f"{plain(float(f'{100 * unseen:.2g}'))} % of the {whose} (fit.law).",
     )
 
 

@@ -13,6 +13,7 @@ from dpstats.families import DISTS, FAMILIES, LOGISTIC, NORMAL, SEV, Dist
 from dpstats.families.glm import CLOGLOG
 from tests.families.complete import faults_of_family, faults_of_glm_family
 from tests.families.laws import EVERY_LAW
+from tests.families.test_heavy_right_tail import log_hazard
 from tests.privacy.catalogue import SCHEMA, made
 
 DATA = made()
@@ -176,10 +177,6 @@ def test_a_taper_is_tried_at_all_cuts_and_floors_of_fits(family, taper):
 
 
 def test_a_cumulative_hazard_that_is_tiny_early_is_compared_where_it_has_digits():
-    def log_hazard(z):  # of the largest extreme value, F = exp(-e^-z)
-        x = np.clip(np.exp(-z), 1e-300, 1e300)
-        return np.where(x > 30, np.log(x) - x, np.log(x / np.expm1(np.minimum(x, 30))))
-
     largest = replace(
         SEV,
         name="lev",

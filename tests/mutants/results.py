@@ -706,7 +706,11 @@ MUTANTS = (
     planted(
         "what a number that a penalty finds shows is lost as without the penalty",
         "models/test_linear_noisy.py::test_a_penalty_under_which_a_pair_is_known_knows_what_goes_along_with_it",
-        ("results/linear.py", "beside(design.partners(), alpha)", "beside(design.partners())"),
+        (
+            "moments/linear.py",
+            "moments = self._blind_beside(partners, found)",
+            "moments = self.beside(partners)",
+        ),
     ),
     planted(
         "columns of a spline are lost where all go along beside its ends (generalised linear)",
@@ -1616,7 +1620,7 @@ MUTANTS = (
     planted(
         "counts that noise hides are taken for few",
         "models/test_loose_bounds.py::test_of_counts_that_noise_hides_nothing_is_estimable",
-        (NEWTON, "located.unread or not", "not"),
+        (NEWTON, "located.lowest or not", "not"),
     ),
     planted(
         "a column that lies as far from its mean on both sides is taken for constant",

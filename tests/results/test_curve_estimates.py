@@ -1,5 +1,6 @@
 """What follows from survival curves: statsmodels' numbers without noise, derivatives, and honesty with it."""
 
+import warnings
 from dataclasses import replace
 
 import numpy as np
@@ -240,6 +241,8 @@ def test_a_mean_that_the_curve_does_not_reach_says_how_far_that_is_known() -> No
         missing = made(counts).rmst(30)
     assert np.isnan(missing["estimate"]).tolist() == [True, False] and len(told) == 1
     assert made(counts).rmst(20)["estimate"].notna().all()
+    with warnings.catch_warnings(action="error"):  # from 0 on nothing is known until any time
+        assert replace(made(counts), times=np.array([0.0, 20, 30])).rmst(30)["estimate"].isna().all()
 
 
 def test_limits_between_two_times_are_those_about_them() -> None:

@@ -125,7 +125,7 @@ def estimate(averaged: Averaged, problem: Problem, located: Located, bounds: Bou
     found = _scattered(averaged, problem, bounds, located, n)
     result = GlmEstimate(user @ point, cov, privacy, problems, **found)
     result = guessed(result, guess, located.before(user), problem.intercept, bool(problem.usual.all()))
-    result = result.hopeless() if located.unread or not information.stands_out else result
+    result = result.hopeless() if located.lowest or not information.stands_out else result
     result = read_levels(problem, located, result, read)
     leans = partial(leaning, averaged.first, averaged.whitening, points.mean(axis=0), problem.intercept)
     result = read_slopes(problem, located, result, read, bounds.score, leans)

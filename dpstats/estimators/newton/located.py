@@ -128,7 +128,7 @@ class Located:
         Rows that can be used, per row; what is known of it before any release, and noise, moderate it.
     usable_sd : float
         The noise of that.
-    unread : bool
+    lowest : bool
         Whether noise explains all counts or amounts above their lower bound.
     columns : DesignMoments, optional
         Where the columns lie, and how far they spread; None without an intercept.
@@ -155,7 +155,7 @@ class Located:
     dim: np.ndarray
     usable: float = 1.0
     usable_sd: float = 1.0
-    unread: bool = False
+    lowest: bool = False
     tails: dict[int, tuple[np.ndarray, np.ndarray]] = field(default_factory=dict)
     columns: DesignMoments | None = None
     flat: bool = False
@@ -330,7 +330,7 @@ def locate(curator: Curator, first: Plan, octaves: float, problem: Problem, nois
         dim=np.append(first_column > 0, ~spread.known[:d]),
         usable=usable,
         usable_sd=usable_sd,
-        unread=bool(hidden) and not problem.family.two_valued,
+        lowest=bool(hidden) and not problem.family.two_valued,
         skewed=tuple(len(first_column) + np.flatnonzero(skewed)),
         columns=_moments(spread, problem, middle, (half[:d], reach[:d]), noise_in_box, means.n * usable),
         tails=_weighed(spread, scales, ~problem.zero_or_one),
