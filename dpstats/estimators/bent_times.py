@@ -138,12 +138,15 @@ class Look:
         shift, cov, errors = np.zeros(k), np.zeros((k, k)), WORTH * np.sqrt(np.diag(line.cov))
         laws = [(law, self.weights(law), self.shortened(law)) for law in (self.law, self.tail)]
         for j, (axis, root) in enumerate(zip(self._axes, self._roots, strict=True)):
-            rise, sides = line.beta[axis] * root, []
-            for law, weights, curves in laws:
-                at, shares = law.at[j], law.shares[j]
-                ends = self.scores[0].ends(self.failed, at, shares, rise)
-                sides.append(Bends.of(at, shares, weights[j], curves[j], self.scores, ends, rise))
-            sums, moves = (np.concatenate(each) for each in zip(*sides, strict=True))
+            rise, sides = line.beta[axis] * root, dict[bytes, Bends]()
+            for law, *of_points in laws:
+                held = law.shares[j] > 0
+                at, shares, weights, curves = (each[j, held] for each in (law.at, law.shares, *of_points))
+                # where no octave beyond may hold rows both laws are one
+                if (rows := at.tobytes() + shares.tobytes()) not in sides:
+                    ends = self.scores[0].ends(self.failed, at, shares, rise)
+                    sides[rows] = Bends.of(at, shares, weights, curves, self.scores, ends, rise)
+            sums, moves = (np.concatenate(each) for each in zip(*sides.values(), strict=True))
             mean, square = Bends(self.rows * sums, moves).told(found[j], sds[j], odds)
             way = np.zeros((k, 2))
             way[0, 0], way[axis, 1] = 1.0, 1 / root
