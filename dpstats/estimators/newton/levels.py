@@ -110,9 +110,12 @@ def _sides(moments: np.ndarray, j: int) -> list[tuple[np.ndarray, np.ndarray]]:
 
 
 def _mean_row(moments: np.ndarray, tells: np.ndarray, own: np.ndarray) -> np.ndarray:
-    """Of the rows of a level, or of one value of a flag, that are told so and have columns of their own."""
-    row = moments @ tells
-    row = row / row[0] if row[0] > 0 else moments[0] / moments[0, 0]
+    """Of the rows of a level, or of one value of a flag, that are told so and have columns of their own.
+
+    Of 0 and 1 mean and mean square are one. Noise makes them two, and the larger takes no row far away.
+    """
+    told, mean = moments @ tells, moments[0] / moments[0, 0]
+    row = mean + (told - told[0] * mean) / max(told[0], float(tells @ told))
     row[own] = np.maximum(tells[own], 0.0)
     return np.asarray(row)
 
