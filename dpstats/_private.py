@@ -1,7 +1,7 @@
 """What holds private rows, and what leaves code that reads them, or shows an object, when it fails."""
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import wraps
 from inspect import getattr_static, isfunction
 from traceback import clear_frames, walk_tb
@@ -94,6 +94,30 @@ def forgetting(make: Callable[P, T]) -> Callable[P, T]:
 
     setattr(made, _FORGETS, True)
     return made
+
+
+def forgetting_each(make: Callable[P, Iterator[T]]) -> Callable[P, Iterator[T]]:
+    """Have what `make` iterates over forget as it does, for it raises long after `make` has returned.
+
+    Whether the cause is an error, an interrupt or what the caller throws in. Of a generator that only returns
+    what another yields, none but its own frame is left when it fails, and that is emptied here.
+    """
+
+    @wraps(make)
+    def made(*args: P.args, **kwargs: P.kwargs) -> Iterator[T]:
+        return _forgetting(forgetting(make)(*args, **kwargs))
+
+    return made
+
+
+def _forgetting(made: Iterator[T]) -> Iterator[T]:
+    before = sys.exception()
+    try:
+        yield from made
+    except BaseException as error:
+        _forget(error, before)
+        del made, before
+        raise
 
 
 def forgetful(kind: type[T], change: Callable[..., Any] = forgetting) -> type[T]:

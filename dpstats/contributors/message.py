@@ -12,15 +12,17 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from dpstats._arguments import path_of
-from dpstats._private import forgetting
+from dpstats._private import forgetting, forgetting_each, protected
 from dpstats.contributors.law import RESPONSE, mark
 from dpstats.contributors.plan import Plan, checked
 from dpstats.curator.noise import current
 from dpstats.errors import DataError
 from dpstats.formula import Block
 from dpstats.rows import open_rows
+from dpstats.rows.sources import HIDDEN
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,6 +55,9 @@ class Message:
         return f"Message({self.id.hex()}, {len(self.values)} noisy numbers)"
 
 
+_SEVERAL = (list, tuple, set, frozenset, dict, np.ndarray, pd.Series, pd.Index)
+
+
 @forgetting
 def contribute(record: Mapping[str, Any], plan: Plan) -> Message:
     """Make one record private, on the machine of the person whom it is about.
@@ -76,7 +81,7 @@ def contribute(record: Mapping[str, Any], plan: Plan) -> Message:
     SpecificationError
         If the record lacks a variable.
     DataError
-        If it is no mapping, or has several values of a variable.
+        If it is no mapping, has several values of a variable, or cannot be read.
 
     Examples
     --------
@@ -89,8 +94,10 @@ def contribute(record: Mapping[str, Any], plan: Plan) -> Message:
     """
     if not isinstance(record, Mapping):
         raise DataError(f"a record maps variables to values, not {type(record).__name__}")
-    single = {name: [record[name]] for name in checked(plan).design.variables if name in record}
-    several = [name for name, (value,) in single.items() if np.ndim(value) > 0]
+    names = checked(plan).design.variables
+    failure = DataError(f"the record cannot be read. {HIDDEN}; make a dict of it")
+    single = protected(lambda: {name: [record[name]] for name in names if name in record}, failure)
+    several = [name for name, (value,) in single.items() if type(value) in _SEVERAL]  # runs no code of a cell
     if several:
         raise DataError(
             f"a record has one value for each variable, and {several[0]!r} holds several; "
@@ -99,7 +106,7 @@ def contribute(record: Mapping[str, Any], plan: Plan) -> Message:
     return next(contribute_rows(single, plan))
 
 
-@forgetting
+@forgetting_each
 def contribute_rows(data: Any, plan: Plan) -> Iterator[Message]:
     """Make each row of a table private by itself, one message a row.
 

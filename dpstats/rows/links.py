@@ -45,27 +45,31 @@ class Held(HoldsRows):
         """Whose database it is; empty if that is not known."""
         if hasattr(self.connection, "adbc_get_info"):
             return str(self.connection.adbc_get_info().get("vendor_name")).lower()
-        return _DRIVERS.get(self._driver, "")
+        return _DRIVERS.get(self._found[1], "")
 
     @cached_property
-    def _driver(self) -> str:
-        """The module that made the connection, however it is wrapped; empty if that is not known.
+    def _found(self) -> tuple[Any, str]:
+        """What to ask for cursors, and the module that made it; empty if that is not known.
 
-        A wrapper, such as a pool's, names what it wraps, or hands out the cursors of the driver.
+        The connection of the driver itself, where it is wrapped: a wrapper, such as a pool's, names what it
+        wraps, or hands out cursors that know their connection, or cursors of the driver.
         """
-        inner = [getattr(self.connection, name, None) for name in ("driver_connection", "dbapi_connection")]
-        found = next(filter(None, map(_driver_of, [self.connection, *inner])), "")
-        if found:
-            return found
-        with closing(self.connection.cursor()) as cursor:
-            return _driver_of(cursor)
+        made = self.connection
+        for one in (made, *(getattr(made, name, None) for name in ("driver_connection", "dbapi_connection"))):
+            if driver := _driver_of(one):
+                return one, driver
+        with closing(made.cursor()) as cursor:
+            inner = getattr(cursor, "connection", None)
+            driver = _driver_of(inner)
+            return (inner, driver) if driver else (made, _driver_of(cursor))
 
     @contextmanager
     def cursor(self, large: bool = False) -> Iterator[Any]:
         """A cursor, which leaves many rows at the server: psycopg does if it has a name, in a transaction."""
-        steady = not getattr(self.connection, "autocommit", True)
-        named = large and steady and self._driver in ("psycopg", "psycopg2")
-        with closing(self.connection.cursor(*["dpstats_rows"] * named)) as cursor:
+        made, driver = self._found
+        steady = not getattr(made, "autocommit", True)
+        named = large and steady and driver in ("psycopg", "psycopg2")
+        with closing(made.cursor(*["dpstats_rows"] * named)) as cursor:
             if hasattr(cursor, "adbc_statement") and self.vendor == "postgresql":
                 _in_small_batches(cursor)
             if isinstance(cursor, sqlite3.Cursor):
@@ -118,6 +122,31 @@ def _text(cell: bytes) -> str | None:
         return cell.decode()
     except UnicodeDecodeError:
         return None
+
+
+def check_encoding(cursor: Any) -> None:
+    """Refuse a connection to Postgres on which a text may end the query, as its encoding cannot hold it.
+
+    The server converts texts from its encoding to the client's, and some have no counterpart there; it
+    checks those of SQL_ASCII, which may be any bytes. UTF-8 holds all of Latin 1. Python's drivers decode
+    what they get, and Arrow keeps bytes.
+
+    Raises
+    ------
+    DataError
+    """
+    cursor.execute("SELECT current_setting('server_encoding'), pg_client_encoding()::text")
+    names = cursor.fetchone()  # in SQL_ASCII psycopg makes bytes of texts
+    server, client = (str(name, "ascii") if isinstance(name, bytes) else name for name in names)
+    whole = client in (server, "SQL_ASCII") or (server, client) == ("LATIN1", "UTF8")
+    decoded = not hasattr(cursor, "fetch_record_batch")
+    if not whole or (decoded and not {server, client} <= {"UTF8", "LATIN1"}):
+        raise DataError(
+            f"texts of this database are in {server}, and those of this connection in {client}: one cell "
+            "that the one or Python cannot read as the other would end the query. Connect with "
+            "client_encoding=UTF8 to a database in UTF8 or LATIN1; else write the rows to Parquet, and give "
+            "its path"
+        )
 
 
 def _shown_by_sqlite(cursor: Any) -> str:

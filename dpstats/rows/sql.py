@@ -21,7 +21,7 @@ from dpstats._private import HoldsRows, forgetting, protected
 from dpstats.errors import DataError, SpecificationError
 from dpstats.rows.cells import Objects
 from dpstats.rows.encode import Batch
-from dpstats.rows.links import Address, Held, address_of, is_address
+from dpstats.rows.links import Address, Held, address_of, check_encoding, is_address
 from dpstats.rows.parts import BLOCK_ROWS, SPENT_BY_THEN, TablePart, of_parts
 from dpstats.rows.sources import HIDDEN, Asked, Source, batch_of, check_arrow
 
@@ -144,8 +144,8 @@ def read_sql(query: str, connection: Any, key: str | None = None, cuts: Sequence
     DataError
         If `query` is no SELECT, `connection` has no cursor, or `cuts` do not ascend. When the model is made:
         if DuckDB is to parse a text file or to scan a pandas frame, in which one record could change how
-        others are read, the connection is ADBC's to SQLite, which guesses types, or a column that is read
-        holds dates, JSON and the like.
+        others are read, the connection is ADBC's to SQLite, which guesses types, or one to Postgres that
+        lacks texts of the database, or a column that is read holds dates, JSON and the like.
 
     Notes
     -----
@@ -156,6 +156,11 @@ def read_sql(query: str, connection: Any, key: str | None = None, cuts: Sequence
     SQLite that is changed between passes, or a file attached to it, ends the fit in an error, and so does any
     other in which the number of rows changes. Where rows are not kept, a connection that is not of SQLite,
     Postgres or DuckDB is refused.
+
+    A connection to Postgres is refused if there are texts that its ``client_encoding``, or Python, cannot
+    hold, one of which would end the query: connect with ``client_encoding=UTF8`` to a database in UTF8 or
+    LATIN1. Of databases other than SQLite, Postgres and DuckDB it is not known whether there are such cells;
+    where that matters, write the rows to Parquet.
 
     A text of SQLite that is not UTF-8 is missing, and converters of ``detect_types`` are not called. DuckDB
     runs a query on ``connection.cursor()``, where temporary tables and what ``connection.register`` named are
@@ -265,6 +270,8 @@ def _opened(query: SqlQuery, link: Link) -> tuple[str, list[str], Any, list[int]
     """A plan if the database can tell, names of columns, and types: Arrow's, or the numbers of Postgres."""
     plan = ""
     with link.cursor() as cursor:
+        if link.vendor == "postgresql":
+            check_encoding(cursor)
         if link.vendor == "duckdb":
             cursor.execute(f"EXPLAIN (FORMAT json) {query.text}")
             plan = str(cursor.fetchone()[1])

@@ -3,15 +3,19 @@
 import json
 import math
 from pathlib import Path
+from traceback import walk_tb
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import dpstats as dps
+from dpstats import testing
 from dpstats.contributors import contribute_rows, write_messages
 from dpstats.contributors.law import RESPONSE
 from dpstats.errors import DataError, SpecificationError
+from dpstats.formula import Design
 from tests.contributors.people import people, plan, seeded, silent
 
 RECORD = {"income": 4.0, "age": 30, "educ": "mid", "urban": 1}
@@ -95,6 +99,51 @@ def test_what_is_no_record_is_refused() -> None:
         dps.contribute([4.0], plan())  # type: ignore[arg-type]
     with pytest.raises(SpecificationError, match="plan must be a Plan"):
         dps.contribute(RECORD, plan().to_dict())  # type: ignore[arg-type]
+
+
+class Telling:
+    """A cell, or a record, that says what it holds as soon as anybody asks it."""
+
+    def __getattribute__(self, name: str) -> Any:
+        raise RuntimeError("33.987654321")
+
+
+class TellingRecord(dict[str, Any]):
+    def __getitem__(self, name: str) -> Any:
+        raise RuntimeError("33.987654321")
+
+
+def test_no_code_of_a_cell_is_run_and_no_words_of_a_record_leave() -> None:
+    with testing.noise(testing.NoNoise()):
+        assert not dps.contribute(RECORD | {"age": Telling()}, plan()).values.any()
+    for several in ([[1, 2], [3]], (1.0,), np.array([1.0]), pd.Series([1.0])):
+        with pytest.raises(DataError, match="'age' holds several"):
+            dps.contribute(RECORD | {"age": several}, plan())
+    with pytest.raises(DataError, match="the record cannot be read. The cause is not shown") as caught:
+        dps.contribute(TellingRecord(RECORD), plan())
+    assert caught.value.__context__ is None
+
+
+@pytest.mark.parametrize("fault", ["in the noise", "thrown in", "of the data"])
+def test_messages_that_end_in_an_error_leave_no_row(fault: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Broken(testing.NoNoise):
+        def gaussian(self, *args: Any, **kwargs: Any) -> Any:
+            raise KeyboardInterrupt
+
+    def read() -> None:
+        of = contribute_rows({name: [value] * 9 for name, value in RECORD.items()}, plan())
+        if fault == "of the data":
+            monkeypatch.setattr(Design, "read", Broken.gaussian)
+        if fault == "thrown in":
+            next(of)
+            of.throw(KeyboardInterrupt)  # type: ignore[attr-defined]
+        with testing.noise(Broken() if fault == "in the noise" else testing.NoNoise()):
+            next(of)
+
+    with pytest.raises(KeyboardInterrupt) as caught:
+        read()
+    frames = (frame for frame, _ in walk_tb(caught.tb) if "/dpstats/" in frame.f_code.co_filename)
+    assert not any(frame.f_locals for frame in frames)
 
 
 def test_files_hold_no_value_of_a_record(tmp_path: Path) -> None:

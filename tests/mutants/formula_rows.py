@@ -431,6 +431,16 @@ MUTANTS = (
         ),
     ),
     planted(
+        "a text that the encoding of a connection lacks ends the fit",
+        "rows/test_postgres.py::test_no_text_that_an_encoding_lacks_ends_a_query",
+        ("rows/sql.py", "            check_encoding(cursor)\n", "            pass\n"),
+    ),
+    planted(
+        "a connection whose cursors are wrapped has all of its texts decoded",
+        "rows/test_queries.py::test_a_text_of_sqlite_that_is_not_utf_8_is_missing_and_changes_no_connection",
+        ("rows/links.py", "return (inner, driver) if driver else", "return"),
+    ),
+    planted(
         "rows without a key are in no part, so that n tells of a cell",
         "rows/test_queries.py::test_ranges_of_a_key_have_each_row_once_whatever_the_key_is",
         ("rows/sql.py", " OR {key} IS NULL", ""),

@@ -276,6 +276,16 @@ MUTANTS = (
         (KINDS, "max(total, 1.0) * (1 - 2.0**-49)", "max(total, 1.0) * (1 + 2.0**-40)"),
     ),
     planted(
+        "an iterator of messages that is stopped keeps its rows",
+        "contributors/test_message.py::test_messages_that_end_in_an_error_leave_no_row",
+        (MESSAGE, "@forgetting_each", "@forgetting"),
+    ),
+    planted(
+        "a cell of a record is asked how many values it has",
+        "contributors/test_message.py::test_no_code_of_a_cell_is_run_and_no_words_of_a_record_leave",
+        (MESSAGE, "type(value) in _SEVERAL]", "np.ndim(value) > 0]"),
+    ),
+    planted(
         "a message's record is not shortened",
         "privacy/test_contributions.py::test_no_two_records_are_farther_apart_than_the_sensitivity",
         (MESSAGE, "np.maximum(np.sqrt((q**2).sum(axis=1)), 1.0)[:, None]", "1.0"),

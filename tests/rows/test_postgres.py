@@ -217,6 +217,38 @@ def test_the_command_line_fits_a_query_at_an_address(server, tmp_path, capsys):
     assert main(["describe", server, *query, *out[2:], "--columns", "x"]) == 0
 
 
+# encodings of a database and of a connection; whether Python's driver is allowed, and ADBC
+ENCODINGS = [
+    ("UTF8", "UTF8", True, True),
+    ("UTF8", "LATIN1", False, False),
+    ("LATIN1", "UTF8", True, True),
+    ("LATIN1", "LATIN1", True, True),
+    ("WIN1252", "UTF8", False, False),  # the server has bytes there that mean nothing
+    ("SQL_ASCII", "UTF8", False, False),
+    ("SQL_ASCII", "SQL_ASCII", False, True),
+]
+
+
+@pytest.mark.parametrize("of_server, of_client, by_python, by_arrow", ENCODINGS)
+def test_no_text_that_an_encoding_lacks_ends_a_query(of_server, of_client, by_python, by_arrow, server):
+    """Which encodings they are decides, and not whether a cell is one of those texts."""
+    name = f"made_{of_server}".lower()
+    with psycopg.connect(server, autocommit=True) as made:
+        if not made.execute("SELECT 1 FROM pg_database WHERE datname = %s", [name]).fetchone():
+            made.execute(f"CREATE DATABASE {name} TEMPLATE template0 ENCODING '{of_server}' LOCALE 'C'")
+    of = server.replace("/postgres?", f"/{name}?") + f"&client_encoding={of_client}"
+    schema = dps.Schema(x=dps.bounded(0, 9), g=dps.levels("a", other=True))
+    wild = {"UTF8": "chr(937)", "SQL_ASCII": r"convert_from('\xff', 'SQL_ASCII')"}.get(of_server, "chr(129)")
+    for connect, allowed in ((psycopg.connect, by_python), (dbapi.connect, by_arrow)):
+        for cell in ("'a'", wild):
+            query = dps.read_sql(f"SELECT 1.5::float8 AS x, {cell} AS g", connect(of))
+            if allowed:
+                assert joined(rows_of(query, schema).blocks())["x"].tolist() == [1.5]
+            else:
+                with pytest.raises(dps.DataError, match=f"texts of this database are in {of_server}"):
+                    rows_of(query, schema)
+
+
 NO_CELLS = {
     "date": "'infinity'",
     "timestamp": "'20000-01-01'",

@@ -252,7 +252,7 @@ def test_a_text_of_sqlite_that_is_not_utf_8_is_missing_and_changes_no_connection
     made.executemany("INSERT INTO t VALUES (?)", [(1.0,), ("2",), ("ü",)])
     made.execute("INSERT INTO t VALUES (CAST(x'ff' AS TEXT))")
     schema = dps.Schema(x=dps.levels("1", "2", "ü", other=True))
-    for connection in (made, Wrapper(made)):
+    for connection in (made, Wrapper(made), Passing(made)):
         rows = rows_of(dps.read_sql("SELECT * FROM t", connection), schema)
         assert joined(rows.blocks())["x"].tolist() == [0, 1, 2, -1]
     assert made.text_factory is str and made.row_factory is not None
@@ -281,9 +281,23 @@ class Subclass(sqlite3.Connection):
     pass
 
 
+class Passing:
+    """A connection whose cursors are wrapped, too, as those of a library that writes down queries."""
+
+    def __init__(self, made):
+        self._made = made
+
+    def __getattr__(self, name):
+        return getattr(self._made, name)
+
+    def cursor(self):
+        return type(self)(self._made.cursor())
+
+
 WRAPPED = {
     "subclass": lambda path: sqlite3.connect(path, factory=Subclass),
     "cursors": lambda path: Wrapper(sqlite3.connect(path)),
+    "wrapped cursors": lambda path: Passing(sqlite3.connect(path)),
     "driver_connection": lambda path: Wrapper(sqlite3.connect(path), "driver_connection"),
     "dbapi_connection": lambda path: Wrapper(sqlite3.connect(path), "dbapi_connection"),
     "a pool": lambda path: (
@@ -305,17 +319,10 @@ def test_a_connection_is_known_however_it_is_wrapped(wrapped, tmp_path, monkeypa
         list(rows.blocks())
 
 
-class Unknown:
-    """A connection whose cursors are of no known driver."""
+class Unknown(Passing):
+    """A connection whose cursors are of no known driver, and know no connection."""
 
-    def __init__(self, made):
-        self._made = made
-
-    def __getattr__(self, name):
-        return getattr(self._made, name)
-
-    def cursor(self):
-        return Unknown(self._made.cursor())
+    connection = None
 
 
 def test_an_unknown_connection_is_read_once_and_refused_where_a_fit_runs_it_again(monkeypatch):
