@@ -121,7 +121,7 @@ class Part:
         rows, columns = self.units.shape
         return rows * (rows + 1) // 2 if self.symmetric else rows * columns
 
-    @property
+    @functools.cached_property
     def weights(self) -> np.ndarray:
         """What an entry is multiplied with to be a released coordinate, shape (size,)."""
         return svec_weights(len(self.units), self.off_diagonal) if self.symmetric else np.ones(self.size)

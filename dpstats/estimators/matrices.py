@@ -28,6 +28,13 @@ def _inverse(content: bytes, size: int) -> np.ndarray:
     return found
 
 
+def beside(block: np.ndarray, own: np.ndarray) -> np.ndarray:
+    """A block, and beside it coordinates of their own, each times a number."""
+    whole = np.diag(np.append(np.ones(len(block)), own))
+    whole[: len(block), : len(block)] = block
+    return whole
+
+
 def symmetric_power(matrix: np.ndarray, power: float, least: float = -math.inf) -> np.ndarray:
     """A power of a symmetric positive definite matrix, its eigenvalues raised to `least`."""
     values, vectors = np.linalg.eigh((matrix + matrix.T) / 2)

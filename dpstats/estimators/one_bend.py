@@ -15,7 +15,8 @@ import scipy
 from scipy.special import stdtrit
 
 from dpstats.estimators.column_law import CROOKED
-from dpstats.estimators.halving import halved
+from dpstats.estimators.halving import rooted
+from dpstats.estimators.matrices import ROUNDING
 from dpstats.families import SEV, Family
 from dpstats.families.quantiles import EARLIEST, even_shares
 from dpstats.families.tapers import Taper
@@ -73,16 +74,24 @@ class MeanScore:
 
         By that time a share of them has `failed`.
         """
-        failing, moved = _spread(self.family.cdf(_WATCHED), self.family), self.up * rise * at
+        moved, enough = self.up * rise * at, failed * shares.sum()
 
-        def too_few(end: np.ndarray) -> np.ndarray:
-            return np.asarray(shares @ np.interp(end + moved, _WATCHED, failing) < failed * shares.sum())
+        def off(end: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+            falls = (shares @ np.interp(end + moved, _WATCHED, each) for each in self._failing)
+            share, slope = (np.atleast_1d(each) for each in falls)
+            return share - enough, slope
 
         first, last = np.array([_WATCHED[0] - moved.max()]), np.array([_WATCHED[-1] - moved.min()])
-        return halved(too_few, first, last) + moved
+        return rooted(off, (first + last) / 2, first, last, ROUNDING * enough) + moved
 
     def __call__(self, off: np.ndarray, ends: np.ndarray) -> np.ndarray:
         return _between(self.values, *_places(off, ends))
+
+    @cached_property
+    def _failing(self) -> tuple[np.ndarray, np.ndarray]:
+        """Share of rows on the line that fail by each of `_WATCHED`, and its slope."""
+        share = _spread(self.family.cdf(_WATCHED), self.family)
+        return share, np.gradient(share, _GRID)
 
     @cached_property
     def _slopes(self) -> tuple[np.ndarray, np.ndarray]:

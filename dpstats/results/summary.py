@@ -244,7 +244,9 @@ def _rare_references(record: Record) -> Iterator[str]:
     alike = groupby(range(len(names)), lambda j: reference_of(record, names[j]))
     for found, own in ((found, list(places)) for found, places in alike if found is not None):
         rows = np.eye(len(record.names))[own]
-        errors, others = (standard_errors(each, record) for each in (rows, rows[1:] - rows[:-1]))
+        errors, others = np.split(
+            standard_errors(np.vstack([rows, np.diff(rows, axis=0)]), record), [len(own)]
+        )
         if len(others) and np.median(others) < np.median(errors) / 2:
             yield RARE.format(*found, names[own[np.argmin(errors)]].partition("[T.")[2][:-1])
 

@@ -23,6 +23,7 @@ import pyarrow.compute as pc
 from dpstats.rows import sizes
 from dpstats.rows.grammar import parse
 
+_BYTES = pa.large_binary()
 _INLINE = 12  # bytes of the longest text that a view holds itself
 
 
@@ -53,7 +54,8 @@ class Texts:
             if pa.types.is_decimal(part.type):
                 part = part.cast(pa.large_string())
             far = pa.types.is_string_view(part.type) and _far(_views(part)).any()
-            yield _shown(part) if far else part.cast(pa.large_binary())
+            whole = pa.types.is_large_string(part.type)  # of which only the name changes
+            yield _shown(part) if far else part.view(_BYTES) if whole else part.cast(_BYTES)
 
     def _cuts(self) -> Iterable[int]:
         """Where a part ends and the next begins."""
@@ -85,7 +87,7 @@ def _shown(cells: pa.Array) -> pa.Array:
         else buffers[view[2]].slice(int(view[3]), int(view[0])).to_pybytes()
         for view, is_valid in zip(views, valid.to_pylist(), strict=True)
     ]
-    return pa.array(texts, pa.large_binary())
+    return pa.array(texts, _BYTES)
 
 
 @dataclass(frozen=True, repr=False)
@@ -199,7 +201,7 @@ def _texts(cells: np.ndarray) -> _Group:
     places = _Places()  # tables of pandas may end a text at its first null character
     positions = np.fromiter(map(places.__getitem__, cells), np.int64, len(cells))
     encoded = [text.encode("utf-8", "surrogatepass") for text in places]
-    yield _ALL, Coded(Texts(pa.array(encoded, pa.large_binary())), positions)
+    yield _ALL, Coded(Texts(pa.array(encoded, _BYTES)), positions)
 
 
 class _Places(dict[str, int]):

@@ -33,7 +33,9 @@ _WHOLE, _NEGATIVE, _SPELT = 1, 2, 2  # the first word of an integer; more, where
 _INTEGER = re.compile(rb"0|-?[1-9][0-9]{0,19}")
 _MISSING = frozenset(text.encode() for text in MISSING_TEXTS)
 MISSING = -1
-_FEW = 32  # keys, of which all comparisons take less than a search, whose way no processor foresees
+# keys, of which all comparisons take less than a search, whose way no processor foresees; texts, which are
+# read one by one
+_FEW = 32
 _TRUTHS = (("1", "1.0", "True", "TRUE", "true"), ("0", "0.0", "False", "FALSE", "false"))
 
 Batch = Mapping[str, Column]
@@ -171,11 +173,18 @@ class Lookup:
         return out
 
     def texts(self, cells: pa.Array) -> np.ndarray:
+        if len(cells) <= _FEW:  # as the levels of a category
+            return self._of_each(cells)
         distinct = pc.dictionary_encode(cells)
-        table = np.array([self._text(text) for text in distinct.dictionary.to_pylist()], self.nothing.dtype)
+        table = self._of_each(distinct.dictionary)
         return taken(table, pc.fill_null(distinct.indices, -1).to_numpy(), self.nothing)
 
-    def _text(self, cell: bytes) -> Any:
+    def _of_each(self, cells: pa.Array) -> np.ndarray:
+        return np.array([self._text(text) for text in cells.to_pylist()], self.nothing.dtype)
+
+    def _text(self, cell: bytes | None) -> Any:
+        if cell is None:
+            return self.nothing
         code = self._texts.get(cell.strip(BLANKS))
         if code is not None:
             return code

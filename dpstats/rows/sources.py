@@ -313,8 +313,9 @@ def of_partition(frame: pd.DataFrame, asked: Asked) -> Batch:
 
 def _arrays(frame: pd.DataFrame, asked: Asked) -> dict[str, Any]:
     _check_index(frame, asked)
-    asked.require(frame.columns)
-    places = {str(name): place for place, name in enumerate(frame.columns)}
+    names = frame.columns.tolist()
+    asked.require(names)
+    places = {str(name): place for place, name in enumerate(names)}
     return {name: _array(frame.iloc[:, places[name]]) for name in asked.columns}
 
 

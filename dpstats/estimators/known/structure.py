@@ -14,7 +14,6 @@ import scipy
 from dpstats.estimators.matrices import ROUNDING, conjugate_gradients
 
 _LEAST_LEFT = 1e-6  # share of a variance of noise that conditions leave, at least
-_NOTHING = np.zeros(1)  # of the entries that are 0
 
 
 class Structure:
@@ -72,8 +71,9 @@ class Structure:
         return np.bincount(self._place, matrix.ravel(), self.numbers + 1)[: self.numbers]
 
     def spread(self, numbers: np.ndarray) -> np.ndarray:
-        """The matrix of these numbers."""
-        return np.concatenate((numbers, _NOTHING))[self._square]
+        """The matrix of these numbers, or of each of some; shape (..., k, k)."""
+        whole = np.concatenate((numbers, np.zeros((*numbers.shape[:-1], 1))), axis=-1)
+        return np.asarray(whole[..., self._square])
 
 
 def covariance_of_product(
@@ -99,8 +99,8 @@ class Left:
     def __init__(self, structure: Structure, way: np.ndarray) -> None:
         metric, unit, self.order = way.T @ way, np.eye(structure.numbers), len(way)
         self._structure, self._way, self._size = structure, way, structure.sizes(metric)
-        alone = (structure.spread(one) for one in unit / self._size)
-        normal = np.array([structure.summed(metric @ one @ metric) for one in alone]) / self._size
+        alone = metric @ structure.spread(unit / self._size) @ metric
+        normal = np.array([structure.summed(one) for one in alone]) / self._size
         self._root = np.linalg.cholesky(normal + ROUNDING * unit)
 
     @property

@@ -14,7 +14,7 @@ from dpstats.estimators.location_scale.bounds import Bounding, Choice
 from dpstats.estimators.location_scale.levels import Reader, few_events, lines, read_levels, widths
 from dpstats.estimators.location_scale.placement import PlacedByFamily, Placement
 from dpstats.estimators.location_scale.problem import LOG_SIGMA_RANGE, SurvivalProblem, sigma_of
-from dpstats.estimators.matrices import ROUNDING
+from dpstats.estimators.matrices import ROUNDING, beside
 from dpstats.moments import Quantity
 
 # privacy noise, in sampling sds of a coefficient, beyond which intervals widen, and none is given, and of
@@ -131,7 +131,7 @@ def estimate(
     need = needed(choice, bounding) if need is None else need
     excess = max(1.0, need) ** 3
     scale = bounding.placement.scale
-    back = scipy.linalg.block_diag(to_user(scale.center, scale.scale, True, scale.y_scale), 1.0)
+    back = beside(to_user(scale.center, scale.scale, True, scale.y_scale), np.ones(1))
     shift = np.concatenate([[scale.y_center], np.zeros(len(scale.center)), [math.log(scale.y_scale)]])
     back, shift = back[:m, :m], shift[:m]
     axes = back @ to_params

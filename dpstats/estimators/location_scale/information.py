@@ -14,13 +14,12 @@ from functools import partial
 from typing import NamedTuple
 
 import numpy as np
-import scipy
 
 from dpstats.estimators.engine.information import FORGET, Accumulator, Information
 from dpstats.estimators.known.levels import of_levels
 from dpstats.estimators.known.structure import Left, Structure
 from dpstats.estimators.location_scale.events import Events, Whitening
-from dpstats.estimators.matrices import SMALLEST, inverted
+from dpstats.estimators.matrices import SMALLEST, beside, inverted
 from dpstats.estimators.row_scale import RowScale
 
 # takes vectors, in columns, to the variance of an error along them
@@ -88,13 +87,13 @@ class ReleasedMatrices:
             self.matrices.forget(FORGET)
         size, k = float(sd[0, 0]), len(whitening)
         unit = np.sqrt(np.diag(sd) / size)
-        own = scipy.linalg.block_diag(whitening, np.diag(1 / unit[k:]))
+        own = beside(whitening, 1 / unit[k:])
         self.matrices.add(matrix / np.outer(unit, unit), size, own)
 
     def known(self, whitening: np.ndarray, events: Events) -> KnownMatrix:
         """What they say where rows are whitened by W."""
         k, m = len(whitening), len(self.matrices.releases[0].matrix)
-        own = scipy.linalg.block_diag(whitening, np.eye(m - k))
+        own = beside(whitening, np.ones(m - k))
         axes = np.eye(m)
         axes[:k, :k] = self._axes(whitening, events)
         sds = self.matrices.sds(own, axes)
