@@ -101,13 +101,12 @@ class ReleasedMatrices:
 
     def _axes(self, whitening: np.ndarray, events: Events) -> np.ndarray:
         """Along which the location is known best and worst, by all releases and the events' matrix."""
-        k, back = len(whitening), inverted(whitening)
+        k, back, releases = len(whitening), inverted(whitening), self.matrices.releases
         first = back @ inverted(events.way).T
-        total = first @ first.T / max(events.noise, 1e-300)
-        for seen in self.matrices.releases:
-            turn = seen.whitening[:k, :k] @ back
-            total += math.sqrt(seen.weight) * turn.T @ turn
-        return np.asarray(np.linalg.eigh(total)[1])
+        turns = np.array([seen.whitening[:k, :k] for seen in releases]) @ back
+        roots = np.sqrt([seen.weight for seen in releases])[:, None, None]
+        known = first[None] @ first.T / max(events.noise, 1e-300), roots * turns.swapaxes(1, 2) @ turns
+        return np.asarray(np.linalg.eigh(np.concatenate(known).sum(axis=0))[1])
 
 
 def estimated(
