@@ -220,6 +220,7 @@ class Columns:
         groups = ((tuple(homes[one] for one in norm.columns if one in homes), norm.radius) for norm in norms)
         return tuple((group, size) for group, size in groups if len(group) > 1)
 
+    @cached_property
     def alike(self) -> np.ndarray:
         """Number of the product of each pair of columns, the same for products that are the same; (p, p).
 
@@ -242,8 +243,9 @@ class Columns:
         found = np.where(np.logical_and.outer(plain, plain), found, p * p + np.minimum(own, own.T))
         found[never & np.logical_and.outer(plain, plain)] = NEVER
         unique, numbers = np.unique(found, return_inverse=True)
-        return np.asarray(numbers.reshape(p, p) - int(unique[0] == NEVER))
+        return frozen(numbers.reshape(p, p) - int(unique[0] == NEVER), int)
 
+    @cached_property
     def within(self) -> np.ndarray:
         """Of each column that of the level, flag or product of these without which it is 0; shape (p,).
 
@@ -251,18 +253,19 @@ class Columns:
         """
         levels = [frozenset(one for one in several if one[1]) for several in self._ones]
         homes = {level: j for j, level in enumerate(levels) if level and len(level) == len(self._ones[j])}
-        return np.array([homes.get(level, -1) for level in levels])
+        return frozen([homes.get(level, -1) for level in levels], int)
 
     def crossed(self) -> tuple[np.ndarray, ...]:
         """Of each number that has products with levels or flags: its column first, then all that it moves in.
 
         In rows of the level that has no product it moves in no other.
         """
-        homes, read = self.within(), self.reads
+        homes, read = self.within, self.reads
         more = [[m for m, other in enumerate(read) if own < other and homes[m] >= 0] for own in read]
         numbers = [j for j, own in enumerate(read) if own and more[j] and homes[j] < 0]
         return tuple(np.array([j, *({0, *more[j], *homes[more[j]]} - {j})]) for j in numbers)
 
+    @cached_property
     def partners(self) -> np.ndarray:
         """Which coefficients, in rows, show what another column does that is not seen; shape (p, p).
 
@@ -270,7 +273,7 @@ class Columns:
         number. What is 0 but at a level does nothing in the rows of others, and shows at the level alone.
         Levels tell no more than of their own rows, nor do columns of splines away from their knots.
         """
-        p, homes = len(self._columns), self.within()
+        p, homes = len(self._columns), self.within
         told = np.array([[not own or bool(own & other) for other in self.reads] for own in self.reads])
         numbers = np.array(
             [
@@ -279,7 +282,7 @@ class Columns:
             ]
         )
         at_level = np.arange(p)[:, None] == homes
-        return np.where(homes < 0, told & numbers, at_level) & ~np.eye(p, dtype=bool)
+        return frozen(np.where(homes < 0, told & numbers, at_level) & ~np.eye(p, dtype=bool), bool)
 
     def overlooks(self, lost: np.ndarray) -> bool:
         """Whether columns that are not `lost`, shape (p,), leave a number out that others may go along with.
@@ -291,13 +294,15 @@ class Columns:
         reads = reads.reshape(len(numbers), len(self.reads)) & ~self.binary  # also of no number
         return bool((reads.any(axis=1) & (~reads | lost).all(axis=1)).any())
 
+    @cached_property
     def splines(self) -> np.ndarray:
         """Which columns are those of a spline alone, shape (p,)."""
-        return np.array(
+        return frozen(
             [
                 len(each) == 1 and isinstance(self._factors[each[0].factor], SplineFactor)
                 for each in self._columns
-            ]
+            ],
+            bool,
         )
 
     @cached_property

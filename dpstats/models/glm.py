@@ -223,10 +223,10 @@ def problem_of(design: Design, family: GlmFamily, model: str) -> Problem:
         coded=_coded(design)[first:],
         categories=referred if first else (),
         likely=design.likely[first:],
-        alike=design.alike(),
+        alike=design.alike,
         crossed=design.crossed() if first else (),
         weighted=design.weights is not None and family.free_dispersion,
-        splines=design.splines()[first:],
+        splines=design.splines[first:],
     )
 
 

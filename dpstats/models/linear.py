@@ -328,7 +328,7 @@ def _box(design: Design) -> Box:
     lower, upper = np.vstack([design.bounds[first:], [low - offset[1], high - offset[0]]]).T
     likely = np.vstack([design.likely[first:], [least - offset[1], most - offset[0]]])
     norms = tuple((tuple(j - first for j in group), radius) for group, radius in design.norms)
-    within = np.maximum(design.within()[first:] - first, -1)
+    within = np.maximum(design.within[first:] - first, -1)
     binary, levels = design.binary[first:], design.levels[:, first:]
-    splines = design.splines()[first:]
-    return Box(lower, upper, binary, norms, levels, design.alike(), within, splines, likely)
+    splines = design.splines[first:]
+    return Box(lower, upper, binary, norms, levels, design.alike, within, splines, likely)

@@ -340,7 +340,7 @@ def pay(
 
 def of_formula(result: E, design: Design) -> E:
     """The estimate of a formula's coefficients, by that of the columns of a design about middles."""
-    return result.through(design.way).beside(design.partners())
+    return result.through(design.way).beside(design.partners)
 
 
 def of_moments(
@@ -351,7 +351,7 @@ def of_moments(
     What may show the effect of a lost number is lost with it, or named (docs/theory/intervals.md).
     """
     more = advised(design)
-    fields = fields_of(moments.solve_beside(design.partners(), alpha), design.names, more)
+    fields = fields_of(moments.solve_beside(design.partners, alpha), design.names, more)
     found = (*of_whole_table(problems, design), *beside(design, fields["cov"]))
     flags = (*cautions(found, design.names, more=more), *fields["flags"])
     return fields | {"linear": moments, "flags": flags}

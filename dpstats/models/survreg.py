@@ -359,7 +359,7 @@ class Survreg(Plannable):
                 upper,
                 design.binary[1:],
                 levels=design.levels[:, 1:],
-                alike=told_alike(design.alike()),
+                alike=told_alike(design.alike),
                 likely=np.vstack([design.likely[1:], response]),
             ),
             design.delayed,

@@ -53,7 +53,7 @@ def at_alpha(record: Record, alpha: float) -> Record:
     The record keeps the budget that was spent, and the penalty that was asked for then.
     """
     alpha, design = penalty(alpha), record.design
-    solution = given(record.linear).solve_beside(design.partners(), alpha)
+    solution = given(record.linear).solve_beside(design.partners, alpha)
     fields = {"alpha": alpha} | fields_of(solution, record.names, advised(record))
     fields["flags"] = _flags(record, fields, design)
     fields["model"] = "ridge" if fields["alpha"] > 0 else "ols"
@@ -69,7 +69,7 @@ def _flags(record: Record, fields: dict[str, Any], design: Design) -> tuple[tupl
 
 def path(record: Record, alphas: Sequence[float] | None, level: float) -> Estimates:
     """Return estimates and limits of all coefficients at each penalty."""
-    moments, partners = given(record.linear), record.design.partners()
+    moments, partners = given(record.linear), record.design.partners
     values = default_alphas(moments) if alphas is None else _checked(alphas)
     solutions = [moments.solve_beside(partners, float(alpha)) for alpha in values]
     estimate = np.concatenate([solution.params for solution in solutions])

@@ -149,7 +149,7 @@ def errors_of_means(record: Record, gradient: np.ndarray) -> np.ndarray:
     asked = np.isinf(se)
     if record.linear is None or record.alpha or lost.all() or not asked.any():
         return se
-    if not (record.design.splines() | (np.array(record.names) == "Intercept"))[lost].all():
+    if not (record.design.splines | (np.array(record.names) == "Intercept"))[lost].all():
         return se
     se[asked] = given(record.moments).errors_of_sums(gradient[asked])
     return se

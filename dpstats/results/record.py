@@ -265,7 +265,7 @@ class Record(Facts):
         """`linear`, which tells nothing of what may show effects of coefficients that this penalty loses."""
         if self.linear is None:
             return None
-        return self.linear.beside(self.design.partners(), self.alpha or 0.0)
+        return self.linear.beside(self.design.partners, self.alpha or 0.0)
 
     def _penalty(self) -> float | None:
         if self.alpha is None:

@@ -32,9 +32,9 @@ def moments(shares: Array, seed: int = 1) -> Array:
 
 def scale_of(one: Design) -> RowScale:
     """Standardised columns as they are, for all that a release could tell."""
-    k = len(one.alike())
+    k = len(one.alike)
     unit, zero = np.ones(k - 1), np.zeros(k - 1)
-    box = Box(one.bounds[1:, 0], one.bounds[1:, 1], one.binary[1:], (), one.levels[:, 1:], one.alike())
+    box = Box(one.bounds[1:, 0], one.bounds[1:, 1], one.binary[1:], (), one.levels[:, 1:], one.alike)
     return RowScale(
         zero,
         unit,
@@ -61,7 +61,7 @@ def noise_like(rng: np.random.Generator, k: int, sd: float) -> Array:
 
 
 def test_the_nearest_moments_obey_and_have_less_noise() -> None:
-    alike, rng = design().alike(), np.random.default_rng(3)
+    alike, rng = design().alike, np.random.default_rng(3)
     structure, exact = Structure(alike), moments(np.full(LEVELS, 1 / LEVELS))
     k = len(alike)
     way = np.linalg.cholesky(np.linalg.inv(exact)).T + 0.1 * rng.normal(size=(k, k))
@@ -100,7 +100,7 @@ def test_shares_of_levels_are_those_that_a_release_tells(first: float) -> None:
     even, shares = np.full(LEVELS, 1 / LEVELS), np.full(LEVELS, (1 - first) / (LEVELS - 1))
     shares[0] = first
     one = design()
-    expected, exact, k = moments(even), moments(shares, 2), len(one.alike())
+    expected, exact, k = moments(even), moments(shares, 2), len(one.alike)
     scale = scale_of(one)
     found = with_shares(expected * 3, exact, 1e-4, scale, np.eye(k))
     reference = np.append(1.0, -np.append(np.ones(LEVELS - 1), 0.0))
@@ -119,7 +119,7 @@ def test_a_level_without_a_column_widens_the_prior_beside_other_columns_too(form
     two = {"g": dps.levels(*"abcd"), "h": dps.levels(*"uvw")}
     schema = dps.Schema(y=dps.bounded(0, 1), x=dps.bounded(-3, 3), **two)
     one = build_design(formula, schema)
-    added = of_references(scale_of(one), np.eye(len(one.alike())))
+    added = of_references(scale_of(one), np.eye(len(one.alike)))
     parts = [added[1:4, 1:4], added[4:6, 4:6]][: 1 + ("h" in formula)]
     assert all((part > 0).all() for part in parts)
     assert added.sum() == pytest.approx(

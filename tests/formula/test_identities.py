@@ -35,7 +35,7 @@ def test_products_that_are_alike_are_the_same_in_every_row(formula: str) -> None
         h=rng.choice([*"uvw"], n),
     )
     design = build_design(formula, SCHEMA)
-    rows, found = design.new_rows(data, clip=True).exog, design.alike()
+    rows, found = design.new_rows(data, clip=True).exog, design.alike
     products = rows[:, :, None] * rows[:, None, :]
     assert (found == found.T).all() and found.min() >= NEVER
     assert not products[:, found == NEVER].any()
@@ -58,7 +58,7 @@ def test_a_column_is_0_without_the_level_it_is_within(formula: str) -> None:
         h=rng.choice([*"uvw"], n),
     )
     design = build_design(formula, SCHEMA)
-    rows, homes = design.new_rows(data, clip=True).exog, design.within()
+    rows, homes = design.new_rows(data, clip=True).exog, design.within
     assert (homes[design.binary & (rows.min(axis=0) == 0)] >= 0).all()
     for column, home in enumerate(homes):
         if home >= 0:
@@ -73,7 +73,7 @@ def test_a_column_is_0_without_the_level_it_is_within(formula: str) -> None:
 def test_what_is_not_seen_shows_in_columns_of_its_variables_and_not_beside_levels() -> None:
     """A lost square takes its number and the intercept along; a product with a flag takes that alone."""
     design = build_design("y ~ x*f + I(x**2) + z + x:z + g", dps.Schema(z=dps.bounded(0, 9), **SCHEMA))
-    partners, names = design.partners(), list(design.names)
+    partners, names = design.partners, list(design.names)
     shows = {name: {names[i] for i in np.flatnonzero(partners[:, j])} for j, name in enumerate(names)}
     assert shows["I(x ** 2)"] == {"Intercept", "x", "x:f", "x:z"}
     assert shows["x:z"] == {"Intercept", "x", "x:f", "I(x ** 2)", "z"}
@@ -107,6 +107,6 @@ def test_a_number_is_overlooked_where_all_its_columns_are_lost(
 
 def test_columns_of_splines_are_told_from_products_with_them() -> None:
     design = build_design("y ~ x + bs(x, df=4) + f:ns(x, df=2)", SCHEMA)
-    assert [name for name, own in zip(design.names, design.splines(), strict=True) if own] == [
+    assert [name for name, own in zip(design.names, design.splines, strict=True) if own] == [
         f"bs(x, df=4)[{j}]" for j in range(4)
     ]
