@@ -1,10 +1,12 @@
 """The pages name every caution that a fit may carry, with its rule, and every format of a file."""
 
+import ast
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 from dpstats.models import contributed
-from dpstats.results import cautions
+from dpstats.results import GlmFit, HazardFit, SurvivalFit, cautions
 
 ROOT = Path(__file__).parents[1]
 FORMATS = re.compile(r'^\s*(?:FORMAT|_format, _called) = "(dpstats\.\w+/\d+)"', re.MULTILINE)
@@ -24,6 +26,35 @@ def test_every_caution_is_on_the_page() -> None:
     codes |= {contributed.QUADRATIC[0], cautions.UNUSABLE[0]}
     assert codes == stated("docs/cautions.md", "code")
     assert codes == stated("docs/theory/intervals.md", "code", "## Cautions\n")
+
+
+def told(tree: ast.AST) -> Iterator[str]:
+    """Codes that a module gives an estimate: what it is doubted for, and what is among its problems."""
+    for node in ast.walk(tree):
+        given: list[ast.expr] = []
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            given = node.args[1:] if node.func.attr in ("doubted", "noisier") else []
+        elif isinstance(node, ast.Assign | ast.AugAssign):
+            target = node.target if isinstance(node, ast.AugAssign) else node.targets[0]
+            given = [node.value] if "problems" in ast.unparse(target) else []
+        for part in (each for one in given for each in ast.walk(one)):
+            if isinstance(part, ast.Constant) and isinstance(part.value, str):
+                yield part.value.partition(":")[0]
+
+
+def test_every_code_that_an_estimator_tells_has_a_message() -> None:
+    """One that is misspelt would be no caution, without a word."""
+    modules = (ROOT / "dpstats" / "estimators").rglob("*.py")
+    codes = {code for path in modules for code in told(ast.parse(path.read_text("utf-8"))) if code}
+    assert len(codes) > 12
+    assert codes <= {*cautions._WHOLE, *cautions._NAMED, cautions.UNUSABLE[0]}
+
+
+def test_the_page_says_which_cautions_follow_to_tables() -> None:
+    text = (ROOT / "docs/cautions.md").read_text("utf-8").partition("**What follows")[2].partition("\n\n")[0]
+    assert set(re.findall(r"`(\w+)`", text)) == set(cautions._TOUCHES)
+    names = {name for touched in cautions._TOUCHES.values() for name in touched} - {"coefficients"}
+    assert all(any(hasattr(kind, name) for kind in (GlmFit, HazardFit, SurvivalFit)) for name in names)
 
 
 def test_every_format_is_on_the_page() -> None:

@@ -254,14 +254,10 @@ def bootstrap(
     for _ in range(DRAWS):
         sample = _sample(moments, line, family, draw)
         exact.append(solve(replace(moments, matrix=sample, sds=np.zeros_like(moments.sds))))
-        noisy.append(solve(replace(moments, matrix=sample + _noise(moments.sds, draw))))
+        # Laplace noise, each entry of the triangle drawn once
+        upper = np.triu(draw.laplace(size=moments.sds.shape) * moments.sds / math.sqrt(2))
+        noisy.append(solve(replace(moments, matrix=sample + (upper + np.triu(upper, 1).T))))
     return np.array(exact), np.array(noisy)
-
-
-def _noise(sds: np.ndarray, draw: np.random.Generator) -> np.ndarray:
-    """Laplace noise, each entry of the triangle drawn once."""
-    upper = np.triu(draw.laplace(size=sds.shape) * sds / math.sqrt(2))
-    return upper + np.triu(upper, 1).T
 
 
 def _sample(moments: Moments, line: LeastSquares, family: Family, draw: np.random.Generator) -> np.ndarray:

@@ -7,7 +7,7 @@ See docs/theory/first_stage.md and docs/theory/levels.md#rare-levels-in-the-info
 import functools
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -54,6 +54,7 @@ class Box:
 
     lower: np.ndarray
     upper: np.ndarray
+    _: KW_ONLY
     binary: np.ndarray = field(default_factory=lambda: np.zeros(0, dtype=bool))
     norms: tuple[tuple[tuple[int, ...], float], ...] = ()
     levels: np.ndarray = field(default_factory=lambda: np.zeros((0, 0)))
@@ -63,14 +64,15 @@ class Box:
     likely: np.ndarray = field(default_factory=lambda: np.zeros((0, 2)))
 
     def __post_init__(self) -> None:
-        if not self.likely.size:
-            object.__setattr__(self, "likely", np.column_stack([self.lower, self.upper]))
-        if not self.within.size:
-            object.__setattr__(self, "within", np.full(len(self.lower) - 1, -1))
-        if not self.binary.size:
-            object.__setattr__(self, "binary", np.zeros(len(self.lower) - 1, dtype=bool))
-        if not self.levels.size:
-            object.__setattr__(self, "levels", np.zeros((0, len(self.lower) - 1)))
+        d = len(self.lower) - 1
+        for name, usual in (
+            ("likely", np.column_stack([self.lower, self.upper])),
+            ("within", np.full(d, -1)),
+            ("binary", np.zeros(d, dtype=bool)),
+            ("levels", np.zeros((0, d))),
+        ):
+            if not getattr(self, name).size:
+                object.__setattr__(self, name, usual)
 
     @property
     def center(self) -> np.ndarray:

@@ -284,7 +284,9 @@ class Report:
                 "gaussian": entry.gaussian,
                 "formula": entry.formula,
                 "method": entry.method,
-                "released": _names(entry),
+                "released": ", ".join(
+                    f"{name} ({cost})" if cost else name for name, cost in entry.released.items()
+                ),
             }
             for entry in self.entries
         ]
@@ -385,10 +387,6 @@ class Report:
     def _repr_html_(self) -> str:
         frames = (self.frame, self.notions, self.curve)
         return f"<h4>Ledger of {self.dataset!r}</h4>" + "".join(frame.to_html() for frame in frames)
-
-
-def _names(entry: Entry) -> str:
-    return ", ".join(f"{name} ({cost})" if cost else name for name, cost in entry.released.items())
 
 
 def _line(entry: Entry) -> str:

@@ -242,5 +242,13 @@ def _problem(design: Design, times: np.ndarray) -> Problem:
     ends = (response.time_bounds[0], edges[-1])
     lower, upper = np.vstack([design.bounds, ends]).T
     likely = np.vstack([design.likely, ends])
-    box = Box(lower, upper, design.binary, design.norms, design.levels, design.alike, likely=likely)
+    box = Box(
+        lower,
+        upper,
+        binary=design.binary,
+        norms=design.norms,
+        levels=design.levels,
+        alike=design.alike,
+        likely=likely,
+    )
     return Problem(box, edges, design.strata, response.delayed)

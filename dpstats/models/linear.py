@@ -327,8 +327,14 @@ def _box(design: Design) -> Box:
     _, least, most = dict(design.middles).get(design.response.text, (0.0, low, high))
     lower, upper = np.vstack([design.bounds[first:], [low - offset[1], high - offset[0]]]).T
     likely = np.vstack([design.likely[first:], [least - offset[1], most - offset[0]]])
-    norms = tuple((tuple(j - first for j in group), radius) for group, radius in design.norms)
-    within = np.maximum(design.within[first:] - first, -1)
-    binary, levels = design.binary[first:], design.levels[:, first:]
-    splines = design.splines[first:]
-    return Box(lower, upper, binary, norms, levels, design.alike, within, splines, likely)
+    return Box(
+        lower,
+        upper,
+        binary=design.binary[first:],
+        norms=tuple((tuple(j - first for j in group), radius) for group, radius in design.norms),
+        levels=design.levels[:, first:],
+        alike=design.alike,
+        within=np.maximum(design.within[first:] - first, -1),
+        splines=design.splines[first:],
+        likely=likely,
+    )

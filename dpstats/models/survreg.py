@@ -357,7 +357,7 @@ class Survreg(Plannable):
             Box(
                 lower,
                 upper,
-                design.binary[1:],
+                binary=design.binary[1:],
                 levels=design.levels[:, 1:],
                 alike=told_alike(design.alike),
                 likely=np.vstack([design.likely[1:], response]),

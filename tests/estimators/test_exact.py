@@ -36,7 +36,7 @@ def problem(design: Design, dist: str, scale: float | None = None) -> SurvivalPr
     """As a model states it: bounds of the covariates and of the response on the model's scale."""
     time = np.asarray(design.response.time_bounds)
     bounds = np.vstack([design.bounds[1:], np.log(time) if DISTS[dist].log else time])
-    box, known = Box(*bounds.T, design.binary[1:]), dict(known_sigma=scale, intervals=design.intervals)
+    box, known = Box(*bounds.T, binary=design.binary[1:]), dict(known_sigma=scale, intervals=design.intervals)
     return SurvivalProblem(DISTS[dist].family, DISTS[dist].log, box, design.delayed, **known)
 
 

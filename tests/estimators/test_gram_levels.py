@@ -34,7 +34,7 @@ def scale_of(one: Design) -> RowScale:
     """Standardised columns as they are, for all that a release could tell."""
     k = len(one.alike)
     unit, zero = np.ones(k - 1), np.zeros(k - 1)
-    box = Box(one.bounds[1:, 0], one.bounds[1:, 1], one.binary[1:], (), one.levels[:, 1:], one.alike)
+    box = Box(*one.bounds[1:].T, binary=one.binary[1:], levels=one.levels[:, 1:], alike=one.alike)
     return RowScale(
         zero,
         unit,

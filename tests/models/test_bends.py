@@ -344,7 +344,7 @@ def test_counts_that_scatter_as_their_law_says_are_taken_to_follow_the_line() ->
 
 def test_steps_that_can_only_lie_on_one_side_are_told_from_chance_by_that_side() -> None:
     sds = np.array([[1.0, 2.0, 2.0]])
-    sure, usual = _by_chance("gaussian", 0.5, sds, np.array([[False, False, True]]))
+    sure, usual = _by_chance("gaussian", 0.5, (sds, sds), np.array([[False, False, True]]))
     assert norm.sf(sure / sds) == pytest.approx(np.array([[0.0005, 0.0005, 0.001]]), rel=1e-3)
     assert norm.sf(usual / sds) == pytest.approx(np.array([[0.02275, 0.02275, 0.0455]]), rel=1e-3)
 

@@ -17,7 +17,7 @@ from dpstats.estimators.hazards.bounds import Chooser
 from dpstats.estimators.hazards.estimate import HazardEstimate, _bursts, _in_cells
 from dpstats.estimators.hazards.grid import Grid, _faster
 from dpstats.estimators.hazards.information import Known
-from dpstats.estimators.hazards.levels import bent, few_events, read_levels
+from dpstats.estimators.hazards.levels import bent, hardly_failing, read_levels
 from dpstats.estimators.newton.information import usable
 from dpstats.estimators.row_scale import RowScale
 from dpstats.moments.baseline import Baseline, Trend
@@ -916,7 +916,7 @@ def test_levels_that_may_have_no_failure_are_found(reference: float, few: list[b
     floored = truth + 0.1 * np.outer(1 / sds, 1 / sds)
     known = Known(floored, np.zeros(2))
     known.add([np.array([1.0]), np.zeros((1, 2)), truth], 0.3, np.eye(2))
-    assert few_events(scale, known, 3000, 3000.0).tolist() == few
+    assert hardly_failing(scale, known, 3000, 3000.0).tolist() == few
 
 
 def test_a_column_whose_spread_the_first_stage_did_not_tell_is_told_by_releases_alone() -> None:

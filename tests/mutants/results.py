@@ -2054,7 +2054,7 @@ MUTANTS = (
     planted(
         "a line that bends stays where its short rows put it",
         CURVES + "test_a_line_of_a_column_that_bends_is_moved_to_least_squares",
-        (GRAM, "moments.moved(curves.shift(bounds.radius)).bending(", "moments.bending("),
+        (GRAM, "moments.moved(last.curves.shift(bounds.radius))", "moments"),
     ),
     planted(
         "a line is moved away from least squares",
@@ -2306,7 +2306,7 @@ MUTANTS = (
     planted(
         "noise hides more rows than there are",
         "models/test_linear_noisy.py::test_a_line_of_noise_alone_errs_no_more_than_no_line",
-        ("estimators/gram/reach.py", "return min(hidden, NEARLY_ALL**-2)", "return hidden"),
+        ("estimators/gram/reach.py", "min(hidden, NEARLY_ALL**-2)", "hidden"),
     ),
     planted(
         "far rows are as little known as if none were told when limits are chosen",

@@ -25,6 +25,7 @@ from dpstats.curator.lattice import slack
 from dpstats.curator.partial import statistic_of
 from dpstats.errors import DataError
 from dpstats.rows import unit_parts
+from dpstats.rows.paths import ARROW, COMPRESSIONS, PARQUET, SEPARATORS
 from dpstats.rows.unit_parts import MarkedRows
 from dpstats.schema import WEIGHS
 from dpstats.testing import NoNoise, Recording, SeededNoise, noise
@@ -71,7 +72,7 @@ def write(table, path):
     elif path.suffix == ".arrow":
         feather.write_feather(table, path, compression="uncompressed", chunksize=500)
     else:
-        table.to_pandas().to_csv(path, index=False)
+        table.to_pandas().to_csv(path, index=False, sep=SEPARATORS.get(path.suffix, ","))
 
 
 def exact(data):
@@ -86,7 +87,7 @@ def exact(data):
 @settings(max_examples=3, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     cuts=st.lists(st.integers(0, N), max_size=6).map(sorted),
-    kind=st.sampled_from([".parquet", ".arrow", ".csv", ".csv.gz"]),
+    kind=st.sampled_from([PARQUET[0], ARROW[0], *SEPARATORS, f".csv{COMPRESSIONS[0]}"]),
     share=st.integers(50, 2 * N),
 )
 @example(cuts=[1, 7000, 7001], kind=".parquet", share=3000)

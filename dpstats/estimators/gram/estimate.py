@@ -107,21 +107,25 @@ def fit_gram(
     weighted = max_weight is not None
     own = public is None and not weighted
     route = fit_pure if plan.pure else _gaussian
-    moments, clipped, place, bounds, long, curves = route(curator, box, constant, plan, public, weighted)
+    last = route(curator, box, constant, plan, public, weighted)
+    moments, place, bounds = last.moments, last.place, last.bounds
     if own:
-        moments = moments.bending(_followed(moments, place, long))
+        found = moments.normal_equations()
+        # by chance, of the step from the line of `place`, of rows of the usual radius
+        chance = place.prior + moments.released.noise_cross**2 * found.gain @ found.gain.T
+        moments = moments.bending(last.long.followed(found.delta, chance))
     most = {"R": (bounds.radius, place.farthest), "residual": (bounds.limit, place.widest)}
     settings = {name: limit for name, (limit, allowed) in most.items() if limit < allowed}
     if "residual" not in settings:
         moments = moments.knowing(clipping=replace(moments.clipping, limit=None, beyond=None))
     if not constant and "R" in settings:
         moments = _without_constant(moments, bounds.radius)
-    whole, error = of_all_rows(moments, place, bounds, long, own)
+    whole, error = of_all_rows(moments, place, bounds, last.long, own)
     moments = moments.knowing(untold=replace(moments.untold, whole=whole, whole_error=error))
     if max_weight is not None:
         moments = _rated(moments, max_weight, bounds.radius)
     limit = bounds.limit if "residual" in settings else math.inf
-    moments = _without_unknown(moments, clipped, place, limit, box.binary)
+    moments = _without_unknown(moments, last.clipped, place, limit, box.binary)
     problems = []
     if place.found.loose.any():
         release = curator.release("rows_apart", plan.cost("apart"), **place.found.public())
@@ -129,14 +133,15 @@ def fit_gram(
         settings["apart"], problems = apart.most, ["apart"] * apart.told
         moments = _drawn(moments, place, bounds, apart)
     if constant:
-        told, moments = _look(curator, plan.cost("check"), moments, place, bounds, long)
-        problems += curves.told(bounds.radius, moments) or ["bends"] * told
+        told, moments = _look(curator, plan.cost("check"), moments, place, bounds, last.long)
+        problems += last.curves.told(bounds.radius, moments) or ["bends"] * told
     if "R" in settings:
-        moments = moments.moved(curves.shift(bounds.radius)).bending(curves.variance(bounds.radius))
+        moments = moments.moved(last.curves.shift(bounds.radius))
+        moments = moments.bending(last.curves.variance(bounds.radius))
         slopes = slopes_of(place, _line(moments, place))
-        moments = moments.bending(long.levelled(bounds.radius, moments.released.gram, *slopes))
+        moments = moments.bending(last.long.levelled(bounds.radius, moments.released.gram, *slopes))
     problems += lacking(place.scale.fraction, place.scale.fraction_sd)
-    return LinearFit(moments, settings, tuple(problems), curves.spent(plan).unasked)
+    return LinearFit(moments, settings, tuple(problems), last.curves.spent(plan).unasked)
 
 
 def _look(
@@ -215,14 +220,6 @@ def _drawn(moments: LinearMoments, place: Coordinates, bounds: Bounds, apart: Ap
     pull = apart.most / moments.released.n * bounds.radius * np.minimum(bounds.radius * slopes, bounds.limit)
     moved = moments.normal_equations().inverse @ (ways / size * pull)
     return moments.bending(moved @ moved.T)
-
-
-def _followed(moments: LinearMoments, place: Coordinates, long: LongRows) -> np.ndarray:
-    """See :meth:`dpstats.estimators.gram.lengths.LongRows.followed`."""
-    found = moments.normal_equations()
-    # by chance, of the step from the line of `place`, of rows of the usual radius
-    chance = place.prior + moments.released.noise_cross**2 * found.gain @ found.gain.T
-    return long.followed(found.delta, chance)
 
 
 def _piloted(

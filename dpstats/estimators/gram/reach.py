@@ -62,17 +62,10 @@ def _counted(curator: Curator, cost: float, place: Coordinates, weighted: bool) 
     if place.scale.rare and not seen.any():  # what noise hides may lie anywhere
         return Tail(np.array([hidden]), ends[-1:], ends[-1:], hidden, place.line, guessed=True), scale
     tail = Tail(np.maximum(far, 0.0)[seen] / rows, ends[:-1][seen], ends[1:][seen], hidden, place.line)
-    clipped = Tail(np.array([_clipped(hidden)]), _FIRST_LIMIT, _FIRST_LIMIT, hidden, place.line)
+    # by Chebyshev's inequality no more than 1 / c^2 of the responses lie c of their sds from their mean
+    clipped = Tail(np.array([min(hidden, NEARLY_ALL**-2)]), _FIRST_LIMIT, _FIRST_LIMIT, hidden, place.line)
     collapsed = place.sigma**2 < _COLLAPSED * clipped.square and tail.square < clipped.square
     return clipped if collapsed else tail, scale
-
-
-def _clipped(hidden: float) -> float:
-    """The share of rows that the first pilot may have clipped, of a share that noise may hide.
-
-    By Chebyshev's inequality no more than 1 / c^2 of the responses lie c of their sds from their mean.
-    """
-    return min(hidden, NEARLY_ALL**-2)
 
 
 def _seen(counts: np.ndarray, law: str, sd: float) -> np.ndarray:

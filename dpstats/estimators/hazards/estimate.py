@@ -83,30 +83,41 @@ def estimate(
     center, point = user @ np.append(np.zeros(j), point[j:]), user @ point
     # squares of the true slopes, of which an estimate that is drawn to 0 has the less
     drawn = min(SURE * math.hypot(by_noise, by_cells, by_clock), MOST_LOST)
-    slopes = np.outer(center, center) / (1 - drawn) ** 2
-    privacy += slopes * by_noise**2
-    known = sampling + privacy + slopes * (by_cells**2 + by_clock**2)
+    squares = np.outer(center, center) / (1 - drawn) ** 2
+    privacy += squares * by_noise**2
+    known = sampling + privacy + squares * (by_cells**2 + by_clock**2)
     # of a slope that is drawn towards 0 errors are as much too short
     wider = np.append(np.ones(j), np.full(len(point) - j, 1 + by_bursts))
     sampling, privacy, larger = (np.outer(wider, wider) * part for part in (sampling, privacy, larger))
-    bias = slopes * ((by_cells + by_bursts) ** 2 + ((1 + by_bursts) * by_clock) ** 2)
+    # a burst is the most that a slope may be off, and no sd whose square would be added
+    bias = squares * ((by_cells + by_bursts) ** 2 + ((1 + by_bursts) * by_clock) ** 2)
     cov = sampling + privacy + bias
     burst = bool((np.diag(cov)[j:] > 2 * np.diag(known)[j:]).any())
     # where in cells rows lie that turn the clock is a guess as well
-    law = slopes * (grid.follows * grid.misplaced / (1 - grid.follows)) ** 2
+    law = squares * (grid.follows * grid.misplaced / (1 - grid.follows)) ** 2
     open_ended = OPEN * user @ levels[0] @ levels[0].T @ user.T
-    slopes = cov[j:, j:]
     strata = {"strata": grid.strata} if grid.strata > 1 else {}
     problems = ["unsettled"] * unsettled + ["constant"] * grid.constant + ["burst"] * burst
-    resting = weak((larger + law)[j:, j:], slopes + open_ended[j:, j:])
+    resting = weak((larger + law)[j:, j:], (cov + open_ended)[j:, j:])
     problems += [*(f"weak:{i}" for i in resting), *lacking(*scale.usable)]
     found = HazardEstimate(
         point[j:],
-        slopes.copy(),
+        cov[j:, j:].copy(),
         privacy[j:, j:].copy(),
         tuple(problems),
         {"cut c": bounds.c, "R": bounds.radius, "pieces": j, **strata},
-        baseline=_baseline(grid, point[:j], cov, privacy),
+        baseline=Baseline(
+            edges=grid.edges,
+            clock=grid.clock,
+            variances=grid.variances,
+            pieces=grid.pieces,
+            log_hazards=point[:j],
+            cov=cov,
+            cov_privacy=privacy,
+            strata=grid.strata,
+            failures=grid.seen,
+            until=grid.until,
+        ),
         events=Quantity(float(grid.events.sum()), grid.noise, grid.noise),
         columns=replace(scale, constant=True).moments(n),
         bias=bias[j:, j:],
@@ -114,21 +125,6 @@ def estimate(
     lost = levels[0, j:].any(axis=1) & ~two_values
     found = guessed(found, guess, before, constant=False, levels_alone=bool(two_values.all()))
     return found.lost(np.flatnonzero(lost)), open_ended
-
-
-def _baseline(grid: Grid, log_hazards: np.ndarray, cov: np.ndarray, privacy: np.ndarray) -> Baseline:
-    return Baseline(
-        grid.edges,
-        grid.clock,
-        grid.variances,
-        grid.pieces,
-        log_hazards,
-        cov,
-        privacy,
-        grid.strata,
-        grid.seen,
-        grid.until,
-    )
 
 
 def _read(

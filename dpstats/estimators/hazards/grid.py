@@ -283,26 +283,29 @@ def find_grid(curator: Curator, plan: Plan, problem: Problem) -> Grid:
     at_one_time = bool(at_times.max() > max(ALIKE * at_times.sum(), SURE * whole))
     shares = np.append(number, each[::fine]) / number.sum()
     bunches = np.array([shares, _at_once(problem, runs, rates, surely, np.sqrt(unsure))])
+    of_late = np.where(entries > SURE * of_entries, entries, 0.0)
+    enters, entered = _of_those_at_risk(of_late, leave / middle, strata)
     return Grid(
-        problem.edges,
-        rates,
-        runs,
-        each,
-        runs,
-        *_of_those_at_risk(np.where(entries > SURE * of_entries, entries, 0.0), leave / middle, strata),
-        each,
-        _PIECE_NOISE_LATE if problem.delayed else _PIECE_NOISE,
-        whole,
-        errors * (by_each / middle) ** 2,
-        until,
-        middle,
-        sums,
-        by_each / longer,
-        even,
-        shifts,
-        bunches,
-        at_one_time,
-        strata,
+        edges=problem.edges,
+        rates=rates,
+        pieces=runs,
+        events=each,
+        runs=runs,
+        entries=enters,
+        entered=entered,
+        seen=each,
+        visible=_PIECE_NOISE_LATE if problem.delayed else _PIECE_NOISE,
+        noise=whole,
+        variances=errors * (by_each / middle) ** 2,
+        until=until,
+        at_risk=middle,
+        counted=sums,
+        steep=by_each / longer,
+        even=even,
+        shifts=shifts,
+        bunches=bunches,
+        constant=at_one_time,
+        strata=strata,
     )
 
 

@@ -21,7 +21,7 @@ from dpstats.estimators.hazards.estimate import HazardEstimate, estimate, follow
 from dpstats.estimators.hazards.failing import Failing, find_follows
 from dpstats.estimators.hazards.grid import Grid, find_grid
 from dpstats.estimators.hazards.information import Known
-from dpstats.estimators.hazards.levels import bent, few_events
+from dpstats.estimators.hazards.levels import bent, hardly_failing
 from dpstats.estimators.hazards.predictors import misplaced, predictors
 from dpstats.estimators.hazards.problem import Problem
 from dpstats.estimators.known.levels import expected_moments
@@ -142,7 +142,7 @@ class _Steps(Newton[Scores, HazardEstimate]):
         error = misplaced(self.scale, self.beta, self._failed)
         grid = replace(self.grid, follows=self._follows(), misplaced=error)
         steps, parts = self.steps, (self.scale, grid, self.bounds)
-        few = few_events(self.scale, self.known, self.curator.n, float(self.grid.events.sum()))
+        few = hardly_failing(self.scale, self.known, self.curator.n, float(self.grid.events.sum()))
         found, levels = estimate(steps, self.axes, parts, self.curator.n, few, self._two_values)
         bent = bends(self.curator, self._plan.cost("bend"), self.whitening, parts, found)
         # at the root, which a line that is taken for a bend is not

@@ -50,7 +50,7 @@ def read_levels(
     error, sampling : array, shape (d, d)
         Covariance of its error, and the part of sampling in it.
     few : array of bool
-        As :func:`few_events` has it.
+        As :func:`hardly_failing` has it.
     """
     ways, rows, shares = _levels(scale)
     apart, at = rows.T @ step, rows.T @ points.mean(axis=0)
@@ -68,7 +68,7 @@ def read_levels(
     return moved @ (shifts - apart), longer, levels[:, :, open_ended]
 
 
-def few_events(scale: RowScale, known: Known, n: int, events: float) -> np.ndarray:
+def hardly_failing(scale: RowScale, known: Known, n: int, events: float) -> np.ndarray:
     """Levels, a reference among them, and values of flags of which there may be hardly a failure; shape (m,).
 
     Failures are those that the first stage saw, or the releases of the information, whichever surely has

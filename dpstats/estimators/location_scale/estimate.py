@@ -139,17 +139,9 @@ def estimate(
     cov_privacy = privacy * excess + sampling * (excess - 1)
     cov = cov_privacy + sampling
 
-    events = bounding.n * scale.fraction, bounding.n * scale.fraction_sd
-    result = SurvivalEstimate(
-        back @ (mean[:m] + step) + shift,
-        cov,
-        cov_privacy,
-        ("unsettled",) * found.unsettled,
-        settings_of(choice, bounding, mean),
-        events=Quantity(*events, events[1]),
-        columns=scale.moments(bounding.n),
-    )
-    result = result.hopeless() if need > HOPELESS / USABLE else result
+    params = back @ (mean[:m] + step) + shift
+    result = as_found(params, cov, cov_privacy, found.unsettled, need, bounding, choice, mean)
+    result = replace(result, columns=scale.moments(bounding.n))
     result = _with_known_scale(result, bounding.placement.problem)
     blind, few = without_scale(bounding, information), few_events(bounding, released, whitening)
     k = bounding.k
@@ -163,6 +155,27 @@ def estimate(
         result = read_levels(result, lines(at.placement), scores, hidden[:k, :k], at, blind, few)
         result = result.lost(np.flatnonzero(blind & ~np.append(False, at.placement.problem.box.binary)))
     return result.doubted(0.0, *(f"weak:{j}" for j in weak(vague, result.cov[:m, :m])))
+
+
+def as_found(  # noqa: PLR0913 - what was found, and how
+    params: np.ndarray,
+    cov: np.ndarray,
+    cov_privacy: np.ndarray,
+    unsettled: bool,
+    need: float,
+    bounding: Bounding[Placement],
+    choice: Choice,
+    point: np.ndarray,
+) -> SurvivalEstimate:
+    """An estimate before scores of levels are read, without intervals where it needs far less noise.
+
+    `point` is (gamma, log sigma), at which the bounds are told.
+    """
+    scale, settings = bounding.placement.scale, settings_of(choice, bounding, point)
+    events = bounding.n * scale.fraction, bounding.n * scale.fraction_sd
+    counted, problems = Quantity(*events, events[1]), ("unsettled",) * unsettled
+    result = SurvivalEstimate(params, cov, cov_privacy, problems, settings, events=counted)
+    return result.hopeless() if need > HOPELESS / USABLE else result
 
 
 def uncertain(

@@ -12,7 +12,7 @@ from scipy import special
 
 from dpstats.estimators.engine.bounds import FREE, LENGTHS, ladder
 from dpstats.estimators.location_scale.bounds import USUAL_WIDTH, Bounding, Choice, bias_of_length
-from dpstats.estimators.location_scale.event_law import FLOOR_BIAS, Floor
+from dpstats.estimators.location_scale.event_law import Floor
 from dpstats.estimators.location_scale.events import Whitening
 from dpstats.estimators.location_scale.placement import PlacedByLine
 from dpstats.estimators.row_scale import longest_square
@@ -66,14 +66,9 @@ class PureBounding(Bounding[PlacedByLine]):
         # a level whose rows weigh less than others' is not seen as well as the events' matrix has it
         rows = self.placement.scale.typical(self.placement.scale.levels) @ whitening.matrix
         levels = float(np.max(np.sum(rows**2, axis=1), initial=0.0))
-        choice = Choice(c, 0.0, floor.z, USUAL_WIDTH, 0.0, 0.0)
-        where = self.truncation(choice, point)
-        bounds, (slope, variance) = self.bounds(where), self._left(where)
-        log_sigma = self._log_sigma_noise(bounds, point)
-        by_cut = FLOOR_BIAS * math.exp(-c / self.placement.problem.family.cut.bias)
-        off = self.off(replace(choice, width=math.inf), point)
-        bias = by_cut + floor.bias + self.doubt * off
-        per_length = self._per_length(bounds)
+        choice, where, log_sigma, bias = self._without_radius(c, floor, point)
+        slope, variance = self._left(where)
+        per_length = self._per_length(self.bounds(where))
         best = (math.inf, choice)
         for length in (max(length, levels / k) for length in _LENGTHS):
             square = min(k * length, box)

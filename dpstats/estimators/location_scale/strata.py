@@ -27,7 +27,7 @@ from dpstats.estimators.location_scale.estimate import (
     OF_LOG_SIGMA,
     USABLE,
     SurvivalEstimate,
-    settings_of,
+    as_found,
     uncertain,
     unseen,
     without_scale,
@@ -49,7 +49,6 @@ from dpstats.estimators.location_scale.strata_layout import Layout
 from dpstats.estimators.matrices import ROUNDING
 from dpstats.estimators.row_scale import RowScale, shortened
 from dpstats.families.score_bounds import Truncation
-from dpstats.moments import Quantity
 from dpstats.moments.solution import not_noise
 
 _LATE = 3.0  # sds of what is expected of the information with late entries, against others
@@ -292,19 +291,10 @@ def _estimated(state: Stratified) -> SurvivalEstimate:
     guess, vague = (to_user @ part @ to_user.T for part in (guess, vague))
     params[0] += scale.y_center
     params[layout.tied.shape[1] :] += math.log(scale.y_scale)
-    problems = ["unsettled"] * moves
-    problems += [f"weak:{j}" for j in weak(vague, cov)]
-    events = bounding.n * scale.fraction, bounding.n * scale.fraction_sd
-    result = SurvivalEstimate(
-        params,
-        cov,
-        cov_privacy,
-        tuple(problems),
-        settings_of(state.choice, bounding, state.typical),
-        events=Quantity(*events, events[1]),
-    )
-    if need > HOPELESS / USABLE:
-        return result.hopeless()
+    result = as_found(params, cov, cov_privacy, moves, need, bounding, state.choice, state.typical)
+    if "hopeless" in result.problems:
+        return result
+    result = result.doubted(0.0, *(f"weak:{j}" for j in weak(vague, cov)))
     p = layout.tied.shape[1]
     points = (layout.to_user @ layout.along(steps.points[:, :k].T)).T
     parts = ((cov - guess)[:p, :p], (user @ sampling @ user.T)[:p, :p])

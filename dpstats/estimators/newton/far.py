@@ -1,6 +1,7 @@
 """Do long rows, which count less, say what the others say? docs/theory/glm.md#what-long-rows-say."""
 
 import math
+from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
@@ -81,7 +82,7 @@ def long_rows(cost: float, problem: Problem, located: Located, read: Read, found
     whole[skewed | unheard] = _WHOLE_STALLED if problem.family.stalls else _WHOLE_SKEWED
     # an effect that levels off draws the line to 0, which noise does half as often as it moves it
     alone = skewed & (toward > 0)
-    (sure, _), (_, usual) = (_by_chance(release.law, share, each, alone) for each in (sds, own))
+    sure, usual = _by_chance(release.law, share, (sds, own), alone)
     told = (sizes > sure) & (whole * sizes > WORTH * errors)
     by = whole * np.sqrt(np.maximum(sizes**2 - usual**2, 0.0))
     levels = alone & (not problem.family.unlimited)
@@ -180,10 +181,12 @@ def _unheard(problem: Problem, located: Located, line: np.ndarray, read: Read, r
     return found
 
 
-def _by_chance(law: str, noise: float, sds: np.ndarray, alone: np.ndarray) -> tuple[np.ndarray, ...]:
-    """What steps of these sds exceed by chance once in 1,000 fits, and in 22; of some on one side alone."""
-    both, one = (by_chance(law, noise, 1.0, len(sds), sides=sides) for sides in (2, 1))
-    return tuple(np.where(alone, *pair) * sds for pair in zip(one, both, strict=True))
+def _by_chance(
+    law: str, noise: float, sds: tuple[np.ndarray, np.ndarray], alone: np.ndarray
+) -> Iterator[np.ndarray]:
+    """What steps exceed by chance once in 1,000 fits, and in 22, by their sds; of some on one side alone."""
+    both, one = (by_chance(law, noise, 1.0, len(alone), sides=sides) for sides in (2, 1))
+    return (np.where(alone, *ends) * sd for *ends, sd in zip(one, both, sds, strict=True))
 
 
 def _between(found: E, problem: Problem, located: Located, ends: np.ndarray, forth: np.ndarray) -> E:

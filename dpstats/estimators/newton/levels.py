@@ -63,7 +63,7 @@ def read_levels(problem: Problem, located: Located, result: E, scores: LevelScor
             params += (found.shift - step) * direction
         else:
             more = (found.shift - step) ** 2
-        if math.isinf(found.factor) or _few_events(problem, located, scores, row, direction):
+        if math.isinf(found.factor) or _may_say_the_same(problem, located, scores, row, direction):
             # steps run on where rows of a level lose their curvature, and so do their errors
             beside = [each for each, _ in moved if row[0] and each[0] and each @ direction == 0]
             apart, more = row @ params - _middle(params, scores, beside), OPEN
@@ -99,14 +99,15 @@ def moved_alone(problem: Problem, moments: np.ndarray) -> Iterator[tuple[np.ndar
         ways = np.array([axes[0] - axes[own].sum(axis=0), *axes[own]])
         yield from ((_mean_row(moments, way, own), way) for way in ways)
     for j in sorted(flags):
-        (flagged, way), (others, _) = _sides(moments, j)
+        (flagged, way), (others, _) = _sides(moments, axes[j])
         yield flagged - others, way
 
 
-def _sides(moments: np.ndarray, j: int) -> list[tuple[np.ndarray, np.ndarray]]:
-    """Of rows with a flag and without: their mean, and what a change of their line makes of coefficients."""
-    axes = np.eye(len(moments))
-    return [(_mean_row(moments, way, np.array([j])), way) for way in (axes[j], axes[0] - axes[j])]
+def _sides(moments: np.ndarray, flag: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Of rows with a flag, the axis of its column, and without: their mean, and what a change of their line
+    makes of coefficients."""
+    ways = flag, np.eye(len(flag))[0] - flag
+    return [(_mean_row(moments, way, np.flatnonzero(flag)), way) for way in ways]
 
 
 def _mean_row(moments: np.ndarray, tells: np.ndarray, own: np.ndarray) -> np.ndarray:
@@ -146,7 +147,7 @@ def level_moments(problem: Problem, located: Located) -> np.ndarray:
     return moments
 
 
-def _few_events(
+def _may_say_the_same(
     problem: Problem, located: Located, scores: LevelScores, row: np.ndarray, direction: np.ndarray
 ) -> bool:
     """Whether all rows of a level, or of a value of a flag, may say the same, where their curvature is told.
@@ -156,7 +157,7 @@ def _few_events(
     """
     if scores.curvature is None:
         return False
-    for mean, way in [(row, direction)] if row[0] else _sides(scores.moments, int(np.argmax(direction))):
+    for mean, way in [(row, direction)] if row[0] else _sides(scores.moments, direction):
         points, step, sd, sampling = scores.along(mean)
         found, error = scores.curvature(way)
         noise = math.hypot(error, found * math.sqrt(max(sd**2 - sampling**2, 0.0)))

@@ -336,7 +336,10 @@ def without_penalty(
     by_curvature = inverse @ matrices.noise_of_product(np.outer(moved, moved)) @ inverse
     sampling = inverse if scores is None else inverse @ with_floor(scores, 0.0) @ inverse
     by_curvature += (inflate @ sampling @ inflate.T - sampling) / n
-    change = _change(matrices, moved, tuning)
+    # of the log odds, in the mean over what rows there say: by about that share the curvature changes, and
+    # the correction may lack as much of itself
+    square = float(moved @ with_floor(matrices.curvature, 0.0) @ moved)
+    change = min(math.sqrt(square / tuning.level), 1.0)
     back = ball.to_user @ moved
     moments = row_moments(information, ball.turned, located, problem.intercept)
     left = change * moved
@@ -391,12 +394,3 @@ def _guess(
     guess, larger = (whitening @ part @ whitening for part in found)
     guess += np.outer(unseen @ far, unseen @ far) + information.error_beside(guess + larger)
     return guess + information.unbounded(np.linalg.inv(turned), located.dim), larger
-
-
-def _change(matrices: Matrices, moved: np.ndarray, tuning: Tuning) -> float:
-    """Change of the log odds by a correction, in the mean over what rows there say, at most 1.
-
-    By about that share the curvature changes, and the correction may lack as much of itself.
-    """
-    square = float(moved @ with_floor(matrices.curvature, 0.0) @ moved)
-    return min(math.sqrt(square / tuning.level), 1.0)
