@@ -105,19 +105,18 @@ class PooledCharges:
             return pure
         if left < LEAST_DELTA:
             return math.inf
-        bounds = []
         if self.rho:
             rho = self.rho + self.square / 2
-            bounds.append(pure + convert.epsilon_of_zcdp(up(rho), left))
-            bounds.append(convert.epsilon_of_zcdp(up(rho + self._sum(2) / 2), left))
             known = PooledCharges(self.epsilons, self.square, Fraction(0), Fraction(0))
-            bounds.append(known.epsilon(left / 2) + convert.epsilon_of_zcdp(up(self.rho), left / 2))
+            bounds = (
+                pure + convert.epsilon_of_zcdp(up(rho), left),
+                convert.epsilon_of_zcdp(up(rho + self._sum(2) / 2), left),
+                known.epsilon(left / 2) + convert.epsilon_of_zcdp(up(self.rho), left / 2),
+            )
             return min(bounds) * (1 + 1e-15)
         mu = root_up(self.square)
-        bounds.append(pure if mu == 0 else (pure + convert.epsilon_of_mu(mu, left)) * (1 + 1e-15))
-        if pure:
-            bounds.append(_mixture(self.epsilons, mu, left, bounds[0]))
-        return min(bounds)
+        most = pure if mu == 0 else (pure + convert.epsilon_of_mu(mu, left)) * (1 + 1e-15)
+        return min(most, _mixture(self.epsilons, mu, left, most)) if pure else most
 
     def _sum(self, power: int) -> Fraction:
         return sum((k * exact(e) ** power for e, k in self.epsilons.items()), Fraction(0))

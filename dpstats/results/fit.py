@@ -562,13 +562,14 @@ def _family(record: Record) -> str:
 def _facts(records: list[Record]) -> list[tuple[str, list[str]]]:
     spent = [record.budget.to_dict() for record in records]
     shares = [pd.Series(privacy_share(record)).median() for record in records]
-    facts = [
+    return [
         ("Model", [record.model for record in records]),
         ("Family", [_family(record) for record in records]),
         ("Rows", ["not public" if record.nobs is None else str(record.nobs) for record in records]),
         ("privacy", [percent(share) for share in shares]),
+        *(
+            (unit, [f"{budget[unit]:g}" if unit in budget else "" for budget in spent])
+            for unit in ("epsilon", "delta", "rho", "mu")
+            if any(unit in budget for budget in spent)
+        ),
     ]
-    for unit in ("epsilon", "delta", "rho", "mu"):
-        if any(unit in budget for budget in spent):
-            facts.append((unit, [f"{budget[unit]:g}" if unit in budget else "" for budget in spent]))
-    return facts
