@@ -87,7 +87,7 @@ def _shown(cells: pa.Array) -> pa.Array:
         else buffers[view[2]].slice(int(view[3]), int(view[0])).to_pybytes()
         for view, is_valid in zip(views, valid.to_pylist(), strict=True)
     ]
-    return pa.array(texts, _BYTES)
+    return pa.array(texts, pa.large_binary())
 
 
 @dataclass(frozen=True, repr=False)
@@ -201,7 +201,7 @@ def _texts(cells: np.ndarray) -> _Group:
     places = _Places()  # tables of pandas may end a text at its first null character
     positions = np.fromiter(map(places.__getitem__, cells), np.int64, len(cells))
     encoded = [text.encode("utf-8", "surrogatepass") for text in places]
-    yield _ALL, Coded(Texts(pa.array(encoded, _BYTES)), positions)
+    yield _ALL, Coded(Texts(pa.array(encoded, pa.large_binary())), positions)
 
 
 class _Places(dict[str, int]):

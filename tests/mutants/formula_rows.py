@@ -535,7 +535,7 @@ MUTANTS = (
     planted(
         "views are copied into offsets of 32 bits, which wrap (Arrow's cast of views)",
         "rows/test_chunks.py",
-        (CELLS, "if far else part.cast(pa.large_binary())", "if far else part.cast(pa.binary())"),
+        (CELLS, "if whole else part.cast(_BYTES)", "if whole else part.cast(pa.binary())"),
     ),
     planted(
         "a view of one long text is copied for every cell at once",
@@ -644,9 +644,9 @@ MUTANTS = (
         "rows/test_rows.py::test_many_texts_that_are_not_declared_change_no_other_row",
         (
             "rows/encode.py",
-            "        table = np.array([self._text(",
+            "        table = self._of_each(distinct.dictionary)",
             "        if len(distinct.dictionary) > 4096:\n            return np.full(len(cells), self._fallback)\n"
-            "        table = np.array([self._text(",
+            "        table = self._of_each(distinct.dictionary)",
         ),
     ),
     planted(
