@@ -1,4 +1,4 @@
-"""Slopes of numbers where a response is a yes or no, by what the scores may say.
+"""Slopes of numbers by what the scores may say: of a yes or no, and of doses that few rows have.
 
 See docs/theory/levels.md#numbers.
 """
@@ -66,7 +66,8 @@ def read_slopes(
     points expect. Scores bend under every link, the most where one answer is rare and its rows lie far from
     the middle of a number. Where most rows hold one value
     and the others lean to one side of the middle by all other columns, these may all lie there. Heights of a
-    spline are of a usual size. Without an intercept nothing is done.
+    spline are of a usual size. Scores of counts and amounts level off below: of these, numbers that hold one
+    value in most rows are asked. Without an intercept nothing is done.
 
     Parameters
     ----------
@@ -80,7 +81,7 @@ def read_slopes(
     leans : callable
         What :func:`leaning` tells.
     """
-    if not (problem.intercept and problem.family.two_valued):
+    if not problem.intercept:
         return result
     score = score or BoundedScore.unclipped(problem.family)
     point, added = scores.points.mean(axis=0), 0.0 * scores.cov
@@ -90,6 +91,8 @@ def read_slopes(
         row = located.scale[j] * np.eye(problem.k)[j]
         at, ends = np.sqrt(squares), (-located.lower[j], located.upper[j])
         sides = [] if problem.usual[covariate] else sides_of_most(shares, at, *ends)
+        if not (sides or problem.family.two_valued):
+            continue
         opened = bool(sides) or problem.family.stalls or rare
         # no slope is steeper than those of a usual size, of the rows that tell it or of an sd
         far = _far(shares, squares) if sides else math.sqrt(located.squares[j])
