@@ -37,8 +37,7 @@ class Public:
             return None
         if not problem.intercept:  # nothing is centred
             return cls(structure, np.diag(1 / located.scale))
-        # what times itself is itself is 0 or 1
-        plain = np.diag(problem.alike) == problem.alike[0]
+        plain = np.append(True, problem.plain)
         way = np.diag(1 / np.where(plain, located.scale, 1.0))
         way[1:, 0] = -(plain * located.center / located.scale)[1:]
         return cls(structure, way)

@@ -219,7 +219,7 @@ class Located:
         first, family = int(problem.intercept), problem.family
         reach = (self.scale * np.maximum(np.abs(self.lower), np.abs(self.upper)))[first:]
         farthest = np.append(reach, max(self.mean - problem.response[0], problem.response[1] - self.mean))
-        near = np.append(problem.zero_or_one, family.two_valued or self.flat)
+        near = np.append(problem.plain, family.two_valued or self.flat)
         sds = np.append((self.scale * np.sqrt(self.squares))[first:], max(self.sd, float(family.counts)))
         return Whereabouts(np.append(self.center[first:], self.mean), np.where(near, farthest, sds), farthest)
 

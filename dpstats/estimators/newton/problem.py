@@ -58,6 +58,13 @@ class Problem:
         return np.zeros(len(self.lower), dtype=bool) if self.coded is None else self.coded
 
     @property
+    def plain(self) -> np.ndarray:
+        """Covariates that are 0 or 1 in every row, products of `coded` ones among them, shape (d,)."""
+        if self.alike is None or not self.intercept:
+            return self.zero_or_one
+        return np.asarray(np.diag(self.alike) == self.alike[0])[1:]
+
+    @property
     def usual(self) -> np.ndarray:
         """Covariates whose coefficients have a usual size though they repeat each other, shape (d,).
 
