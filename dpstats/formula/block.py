@@ -108,6 +108,13 @@ class Filler(Columns):
         return tuple(name for name in self.schema if name in read)
 
     @cached_property
+    def free(self) -> frozenset[str]:
+        """Variables that stand in the offset alone, whose effect is known wherever they are."""
+        parts = (*self._factors.values(), self._strata)
+        told = frozenset().union(*(part.variables for part in parts if part))
+        return frozenset(self.offset.variables - told if self.offset else ())
+
+    @cached_property
     def variables(self) -> tuple[str, ...]:
         """All declared variables that are read, in the schema's order."""
         parts = (self.response, self._weights, self._subset)
@@ -212,20 +219,21 @@ class Filler(Columns):
         return exog, ok
 
     def _predictor(
-        self, raw: Mapping[str, np.ndarray], size: int, clip: bool = True
+        self, raw: Mapping[str, np.ndarray], size: int, clip: bool = True, free: frozenset[str] = frozenset()
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray, dict[str, np.ndarray]]:
         """Fill the columns and the offset alone; then which rows are valid, and the variables as used.
 
-        Without `clip`, values, terms and offset are left where they are: public rows, for extrapolation.
+        Without `clip`, values, terms and offset are left where they are: public rows, for extrapolation. So
+        are variables that are `free`, and with them the offset.
         """
-        ok = np.ones(size, dtype=bool)
+        ok, left = np.ones(size, dtype=bool), bool(free) or not clip
         with np.errstate(all="ignore"):
             exog = np.empty((size, len(self._columns)), order="F")
-            leaves = self._leaves(raw, exog, ok, set(self.covariates), clip)
+            leaves = self._leaves(raw, exog, ok, set(self.covariates), clip, free)
             self._fill(leaves, exog, ok, clip)
-            sum_of = replace(self.offset, bounds=ANYWHERE) if self.offset and not clip else self.offset
+            sum_of = replace(self.offset, bounds=ANYWHERE) if self.offset and left else self.offset
             offset = _column(sum_of, 0.0, leaves, ok)
-            if not clip:
+            if left:
                 ok &= np.isfinite(exog).all(axis=1) & np.isfinite(offset)
             _switch_off(exog, ok)
         return exog, offset, ok, leaves
@@ -237,6 +245,7 @@ class Filler(Columns):
         ok: np.ndarray,
         names: set[str],
         clip: bool = True,
+        free: frozenset[str] = frozenset(),
     ) -> dict[str, np.ndarray]:
         """Variables clipped to their bounds; ``ok`` loses the rows that lack one."""
         leaves: dict[str, np.ndarray] = {}
@@ -249,7 +258,7 @@ class Filler(Columns):
                 continue
             home = self._homes[0].get(name)
             leaf = np.empty(len(values)) if home is None else exog[:, home]
-            lower, upper = variable.bounds if clip else ANYWHERE
+            lower, upper = variable.bounds if clip and name not in free else ANYWHERE
             if not finite.all():
                 values = np.where(np.isnan(values), lower, values)  # as in clip_into
             leaves[name] = np.clip(values, lower, upper, out=leaf)

@@ -201,8 +201,8 @@ class Design(Filler):
             A dict of scalars or columns, a list of dicts, or a frame, with the covariates of the formula,
             those of its offset included.
         clip : bool
-            Move values to their public bounds, as the rows of a fit are. Else they are extrapolated to; the
-            basis of a spline is constant beyond its boundary knots.
+            Move values to their public bounds, as the rows of a fit are, but for those of the offset alone.
+            Else they are extrapolated to; the basis of a spline is constant beyond its boundary knots.
         asked : str
             The argument that has them, which errors name.
         gaps : bool
@@ -214,9 +214,9 @@ class Design(Filler):
             If a covariate is missing, a value is missing or has an undeclared level, or a term is not defined
             where a value is.
         """
-        block, whole, outside = covariate_block(newdata, self.schema, self.covariates, asked, gaps)
+        block, whole, outside = covariate_block(newdata, self.schema, self.covariates, asked, gaps, self.free)
         size = int(whole.sum())
-        exog, offset, ok, values = self._predictor(block, size, clip)
+        exog, offset, ok, values = self._predictor(block, size, clip, self.free)
         stratum = self._strata.codes(values, ok) if self._strata else np.zeros(size, dtype=int)
         if not ok.all():
             raise RowError(

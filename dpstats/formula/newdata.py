@@ -1,7 +1,7 @@
 """New data for predictions. No message quotes a cell of them: they may be rows that are not public, too."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -58,12 +58,12 @@ class RowError(SpecificationError):
 
 
 def covariate_block(
-    newdata: Any, schema: Schema, names: Sequence[str], asked: str, gaps: bool
+    newdata: Any, schema: Schema, names: Sequence[str], asked: str, gaps: bool, free: Collection[str]
 ) -> tuple[dict[str, np.ndarray], np.ndarray, np.ndarray]:
     """The covariates of new data, which of its rows they are, and which of these are outside public bounds.
 
     `asked` is the name of the argument that has them. With `gaps` the rows that lack a value are left out;
-    else they are refused.
+    else they are refused. Variables that are `free` are outside nowhere.
 
     Raises
     ------
@@ -101,7 +101,7 @@ def covariate_block(
         raise RowError(asked, row, f": {name} must be {expected(schema[name])}", iloc, meant)
     for name, values in block.items():
         variable = schema[name]
-        if not isinstance(variable, Levels):
+        if not isinstance(variable, Levels) and name not in free:
             outside |= (values < variable.bounds[0]) | (values > variable.bounds[1])
     for norm in schema.norms:
         if norm.read(names):

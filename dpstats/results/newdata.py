@@ -160,7 +160,7 @@ def points(
     bounds = {
         column: variable.bounds
         for column in named
-        if isinstance(variable := record.schema[column], Bounded | Count)
+        if column not in design.free and isinstance(variable := record.schema[column], Bounded | Count)
     }
     if clip:
         table = table.assign(**{name: rows.values[name] for name in bounds if rows.outside.any()})

@@ -144,13 +144,17 @@ RATE = build_design("y ~ temp + maker + offset(np.log(days))", DRIVES, weights="
 
 
 def test_the_offset_of_new_data():
+    """What stands in it alone is where it is: of its effect nothing is extrapolated."""
     new = {"temp": [20, 30.0], "maker": "B", "days": [10, 1000]}
     moved = RATE.new_rows(new, clip=True)
-    np.testing.assert_allclose(moved.offset, np.log([10, 100]))
-    assert moved.outside.tolist() == [False, True] and moved.values["days"].tolist() == [10, 100]
+    np.testing.assert_allclose(moved.offset, np.log([10, 1000]))
+    assert not moved.outside.any() and moved.values["days"].tolist() == [10, 1000]
+    both = build_design("y ~ days + offset(np.log(days))", DRIVES).new_rows(new, clip=True)
+    assert both.outside.tolist() == [False, True] and both.exog[:, 1].tolist() == [10, 100]
+    np.testing.assert_allclose(both.offset, np.log([10, 100]))
     np.testing.assert_allclose(RATE.new_rows(new, clip=False).offset, np.log([10, 1000]))
     np.testing.assert_allclose(RATE.new_rows(new | {"days": 7}, clip=True).offset, np.log([7, 7]))
-    np.testing.assert_allclose(RATE.new_rows(pd.DataFrame(new), clip=True).offset, np.log([10, 100]))
+    np.testing.assert_allclose(RATE.new_rows(pd.DataFrame(new), clip=True).offset, np.log([10, 1000]))
     with pytest.raises(SpecificationError, match="lacks 'days'; the formula needs temp, days, maker"):
         RATE.new_rows({"temp": 20, "maker": "A"}, clip=True)
     plain = build_design("y ~ temp", DRIVES).new_rows({"temp": [20, 30]}, clip=True)
