@@ -1215,6 +1215,27 @@ MUTANTS = (
         ),
     ),
     planted(
+        "slopes of a dose that few rows have rest on the information where steps stopped (counts and amounts)",
+        "estimators/test_slopes.py::"
+        "test_a_slope_of_a_dose_that_steps_do_not_arrive_at_has_no_short_interval[gamma]",
+        ("estimators/newton/slopes.py", "if not (sides or problem.", "if not (problem."),
+    ),
+    planted(
+        "noise of the share of a level takes the means of its rows anywhere (generalised linear)",
+        "estimators/test_hidden.py::"
+        "test_noise_of_the_share_of_a_level_takes_its_rows_no_farther_than_their_own_square_allows[1]",
+        ("estimators/newton/levels.py", "max(told[0], float(tells @ told))", "told[0]"),
+    ),
+    planted(
+        "rare products of levels are thought to be numbers with rows far away (generalised linear)",
+        "models/test_apart.py::test_no_product_of_levels_is_apart",
+        (
+            "estimators/newton/located.py",
+            "np.append(problem.plain, family",
+            "np.append(problem.zero_or_one, family",
+        ),
+    ),
+    planted(
         "intervals of slopes reach the nearer limit that scores give, not the farther one (logit)",
         "estimators/test_slopes.py::test_a_slope_of_a_dose_under_a_logit_has_no_short_interval_where_noise_hides_who_contradicts_it",
         (
