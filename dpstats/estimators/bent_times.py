@@ -4,11 +4,11 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
-from dpstats.curator import Release
+from dpstats.curator import Curator, Release
 from dpstats.estimators.bends import EDGE, FAR, NEAR, WORTH, ReleasedLine, by_chance, judged
 from dpstats.estimators.column_law import CROOKED, OCTAVE, ColumnLaw
 from dpstats.estimators.engine.bounds import base_square
@@ -30,6 +30,8 @@ _LOOSELY = 1.5, 16.0
 # effects bend 121 intervals held the slope with either; those of right lines were 13 % longer than by a rule
 # before, and with evens 24 %.
 _ODDS = 1 / 3
+# sds of a column beyond which rows are far out on either side, and beyond which no row is farther
+_NEAR, _FAR = 1.5, 2.5
 
 
 class Bent(NamedTuple):
@@ -47,6 +49,15 @@ class Bent(NamedTuple):
     shift: np.ndarray
     cov: np.ndarray
     told: tuple[int, ...]
+
+    @classmethod
+    def no(cls, k: int) -> "Bent":
+        """Nothing known, of k coefficients."""
+        return cls(np.zeros(k), np.zeros((k, k)), ())
+
+    def beside(self, other: "Bent") -> "Bent":
+        """With what another look has found."""
+        return Bent(self.shift + other.shift, self.cov + other.cov, self.told + other.told)
 
 
 @dataclass(frozen=True)
@@ -67,11 +78,15 @@ class Look:
     radius : float
         Beyond which whitened rows weigh less.
     scores : sequence of MeanScore
-        Two, of the fit and of maximum likelihood.
+        Three, of the fit, of maximum likelihood and of the sums.
     by_signs : bool
         Whether the rows are those of a fit by signs: without a constant, and shortened once, by their scores
         alone.
+    both : bool
+        Whether effects bend on both sides alike, and are weighed by sums alone that surely are not 0.
     """
+
+    both: ClassVar[bool] = False
 
     line: ReleasedLine
     scale: RowScale
@@ -98,7 +113,7 @@ class Look:
         radius: float,
         scores: Sequence[MeanScore],
         by_signs: bool = False,
-    ) -> "Look":
+    ) -> Self:
         """What is skewed, or may be, of the columns that are not of two values.
 
         Of coefficients of standardised rows with these second moments as they were weighted, and their
@@ -110,7 +125,7 @@ class Look:
         lost = 1 - kept * (1 - scale.lost_along(beta[1:], radius**2))
         columns = np.append(0.0, scale.center), np.append(1.0, scale.scale), beta, moments
         line = ReleasedLine(*columns, *covs, offset=None, phi=1.0, lost=lost, squares=np.zeros(len(beta)))
-        found = *_skewed(scale, by_signs), rows, failed, kept * failed * rows
+        found = *cls.columns(scale, by_signs), rows, failed, kept * failed * rows
         return cls(line, scale, *found, radius, scores, by_signs)
 
     def public(self) -> dict[str, Any]:
@@ -119,25 +134,30 @@ class Look:
         if not len(self.chosen):
             way, half = (self.line.beta - self.line.middle * first) / self.line.some_spread, NEAR.edge**2 / 2
             return dict(ways=way[None], level=[half], tilt=[0.0], edge=NEAR.edge, span=half)
-        (level, tilt), ways = self.law.curve(), np.eye(len(first))[self._axes] / self._roots[:, None]
-        return dict(ways=ways, level=level, tilt=tilt, edge=EDGE, span=self._span)
+        level, tilt = self.law.curve()
+        return dict(ways=self._ways, level=level, tilt=tilt, edge=EDGE, span=self._span)
 
-    def judged(self, release: Release, limit: float) -> Bent:
-        """What scores up to a limit say of the curves that were released."""
+    def judged(self, release: Release, limit: float, known: Sequence[int] = ()) -> Bent:
+        """What scores up to a limit say of the curves that were released, but of columns `known` to bend."""
         line, k = self.line, len(self.line.beta)
         if not len(self.chosen):
             bend = judged(release, line, limit, NEAR, min(FAR * line.unheard, 1.0))
             return Bent(np.zeros(k), bend.square * line.moved, (0,) * bend.told)
+        return self._moved(release, limit, known)
+
+    def _moved(self, release: Release, limit: float, known: Sequence[int]) -> Bent:
+        """What sums along columns say of the line of all rows."""
+        line, k = self.line, len(self.line.beta)
         if not np.isfinite(line.cov).all():
-            return Bent(np.zeros(k), np.zeros((k, k)), ())
+            return Bent.no(k)
         found, noise = release.values[0].ravel(), float(release.sds[0].max())
         sds = self._sds(noise, float(release.values[1].item()) / square_weight(limit * self._span))
         sure = np.array([by_chance(release.law, noise, sd, len(sds))[0] for sd in sds])
-        odds = 1.0 if self.by_signs else _ODDS
         told, seen = list[int](), np.abs(found) > sure
         shift, cov, errors = np.zeros(k), np.zeros((k, k)), WORTH * np.sqrt(np.diag(line.cov))
         laws = [(law, self.weights(law), self.shortened(law)) for law in (self.law, self.tail)]
-        for j, (axis, root) in enumerate(zip(self._axes, self._roots, strict=True)):
+        for j in np.flatnonzero((seen | (not self.both)) & ~np.isin(self._axes, known)):
+            axis, root = self._axes[j], self._roots[j]
             rise, sides = line.beta[axis] * root, dict[bytes, Bends]()
             for law, *of_points in laws:
                 held = law.shares[j] > 0
@@ -145,15 +165,30 @@ class Look:
                 # where no octave beyond may hold rows both laws are one
                 if (rows := at.tobytes() + shares.tobytes()) not in sides:
                     ends = self.scores[0].ends(self.failed, at, shares, rise)
-                    sides[rows] = Bends.of(at, shares, weights, curves, self.scores, ends, rise)
+                    sides[rows] = Bends.of(at, shares, weights, curves, self.scores, ends, rise, self.both)
             sums, moves = (np.concatenate(each) for each in zip(*sides.values(), strict=True))
-            mean, square = Bends(self.rows * sums, moves).told(found[j], sds[j], odds)
+            mean, square = Bends(self.rows * sums, moves).told(found[j], sds[j], self._odds)
             way = np.zeros((k, 2))
             way[0, 0], way[axis, 1] = 1.0, 1 / root
             shift, cov = shift + way @ mean, cov + way @ (square - np.outer(mean, mean)) @ way.T
             if seen[j] and (np.sqrt(np.diag(way @ square @ way.T)) > errors).any():
                 told.append(int(axis))
         return Bent(shift, cov, tuple(told))
+
+    @staticmethod
+    def columns(scale: RowScale, by_signs: bool) -> tuple[np.ndarray, ColumnLaw, ColumnLaw]:
+        """Which are looked at, and their laws."""
+        return _skewed(scale, by_signs)
+
+    @property
+    def _odds(self) -> float:
+        """Of a bend, before any look."""
+        return 1.0 if self.by_signs else _ODDS
+
+    @property
+    def _ways(self) -> np.ndarray:
+        """From (1, x~) to the columns in their sds."""
+        return np.asarray(np.eye(len(self.line.beta))[self._axes] / self._roots[:, None])
 
     @property
     def _axes(self) -> np.ndarray:
@@ -167,7 +202,11 @@ class Look:
     @cached_property
     def _squares(self) -> np.ndarray:
         """Mean squares of the curves, before they are shortened."""
-        return self.law.mean(self.law.curved(*self.law.curve()) ** 2)
+        return self.law.mean(self._curved(self.law) ** 2)
+
+    def _curved(self, law: ColumnLaw) -> np.ndarray:
+        """What scores are held against, at the points of a law."""
+        return law.curved(*self.law.curve())
 
     @cached_property
     def _span(self) -> float:
@@ -175,7 +214,7 @@ class Look:
 
     def shortened(self, law: ColumnLaw) -> np.ndarray:
         """Curves at the points of a law, shortened by what the others are in the mean as well."""
-        curves, squares = law.curved(*self.law.curve()), self._squares
+        curves, squares = self._curved(law), self._squares
         lengths = np.sqrt(curves**2 + (squares.sum() - squares)[:, None])
         return np.asarray(curves * np.minimum(1.0, self._span / np.maximum(lengths, 1e-300)))
 
@@ -202,12 +241,93 @@ class Look:
         return np.minimum(1.0, (self.radius**2 / np.maximum(lengths, ROUNDING)) ** power)
 
 
+@dataclass(frozen=True)
+class FarLook(Look):
+    """The same of all columns that are not of two values: how far out rows are, with a sign.
+
+    What long rows on both sides say of a slope a square does not see, and which columns have such noise may
+    hide.
+    """
+
+    both: ClassVar[bool] = True
+
+    @staticmethod
+    def columns(scale: RowScale, by_signs: bool) -> tuple[np.ndarray, ColumnLaw, ColumnLaw]:
+        (chosen,) = np.nonzero(~scale.binary & ~scale.hardly_varies)
+        seen, missed = ColumnLaw.counted(scale, chosen), scale.missed[chosen]
+        law, tail = (_farther(seen, scale, chosen, missed, octaves, True) for octaves in (1, _OCTAVES))
+        return chosen, law, tail
+
+    def public(self) -> dict[str, Any]:
+        return dict(ways=self._ways, near=_NEAR, edge=_FAR)
+
+    def judged(self, release: Release, limit: float, known: Sequence[int] = ()) -> Bent:
+        return self._moved(release, limit, known)
+
+    @property
+    def _odds(self) -> float:
+        return math.inf
+
+    @property
+    def _span(self) -> float:
+        return _FAR - _NEAR
+
+    def _sds(self, noise: float, square: float) -> np.ndarray:
+        # scores of a row that is far out move with the line as their square says
+        moved = max(square, 0.0) * _FAR / self._span * self._roots
+        off = moved**2 * np.diag(self.line.cov_privacy)[self._axes]
+        return np.asarray(np.sqrt(max(square, 0.0) + noise**2 + off))
+
+    def _curved(self, law: ColumnLaw) -> np.ndarray:
+        return np.asarray(np.clip(law.at, -_FAR, _FAR) - np.clip(law.at, -_NEAR, _NEAR))
+
+
+class Asked(NamedTuple):
+    """A look that is to be made.
+
+    Attributes
+    ----------
+    look : Look
+    cost : float
+    public : dict
+        The other public parameters.
+    limit : float
+        Of the scores.
+    """
+
+    look: Look
+    cost: float
+    public: dict[str, Any]
+    limit: float
+
+
+def found_by(curator: Curator, statistic: str, asked: Sequence[Asked], lead: int = 0) -> Bent:
+    """What looks find in one pass over the rows, each beside those before; `lead` where rows have no 1."""
+    parts = []
+    for look, cost, public, _ in asked:
+        curves = look.public()
+        curves["ways"] = curves["ways"][:, lead:]
+        parts.append((statistic, cost, public | dict(curves=curves)))
+    bent = Bent.no(len(asked[0].look.line.beta))
+    for release, (look, _, _, limit) in zip(curator.release_together(*parts), asked, strict=True):
+        bent = bent.beside(look.judged(release, limit, bent.told))
+    return bent
+
+
+def costs_of(plan: Plan) -> tuple[float, float]:
+    """Of the look for bends, and of that at rows far out, which is not made by signs."""
+    return plan.cost("bend"), plan.cost("far") if "far" in plan.stages else 0.0
+
+
 def looking(plan: Plan, last: str, scale: RowScale, n: int) -> Plan:
     """A plan whose look takes more of the budget of the `last` steps where bounds leave room for long rows.
 
     Up to twice as much as is planned, or until its noise is no more than its error by sampling.
     """
-    m = int(np.count_nonzero(np.isfinite(scale.near_end) & ~scale.binary & ~scale.hardly_varies))
+    numbers = ~scale.binary & ~scale.hardly_varies
+    if not numbers.any():
+        plan = plan.given("far", "early")
+    m = int(np.count_nonzero(np.isfinite(scale.near_end) & numbers))
     if not m:
         return plan
     size = math.sqrt((2 if plan.pure else 1) * 4 * base_square(m) / max(scale.rows(n), 1)) * _LIMIT
@@ -242,7 +362,12 @@ def _skewed(scale: RowScale, by_signs: bool) -> tuple[np.ndarray, ColumnLaw, Col
 
 
 def _farther(
-    law: ColumnLaw, scale: RowScale, chosen: np.ndarray, missed: np.ndarray | float, octaves: int = 1
+    law: ColumnLaw,
+    scale: RowScale,
+    chosen: np.ndarray,
+    missed: np.ndarray | float,
+    octaves: int = 1,
+    both: bool = False,
 ) -> ColumnLaw:
     """With rows in the octaves beyond those counted, on the side where declared bounds leave room.
 
@@ -251,15 +376,19 @@ def _farther(
     on both sides, columns are skewed as they were seen to be.
     """
     bins, near, roots = scale.shares.shape[1], scale.near_end[chosen], np.sqrt(scale.ratio[chosen])
-    up = np.where(np.where(np.isinf(near), law.mean(law.at**3), near) > 0, 1.0, -1.0)
-    ends = np.where(up > 0, scale.upper[chosen], -scale.lower[chosen]) / roots
-    seen = np.max(np.where(law.shares > 0, up[:, None] * law.at, 0.0)[:, :bins], axis=1, initial=0.0)
-    far = np.clip(OCTAVE * seen, 1.0, np.maximum(ends, 1.0))
-    more = np.maximum(1 - law.mean(law.at**2), 0.0) / far**2 + missed * (ends > seen * (1 + ROUNDING))
-    places = far[:, None] * OCTAVE ** np.arange(octaves)
-    shares = more[:, None] * np.where(places <= ends[:, None], OCTAVE ** (-2.0 * np.arange(octaves)), 0.0)
-    shares[:, 0] = more
-    left = np.maximum(1 - shares.sum(axis=1, keepdims=True), 0.0)
-    return ColumnLaw(
-        np.column_stack([law.at, up[:, None] * places]), np.column_stack([law.shares * left, shares])
-    )
+    skewed = np.where(np.where(np.isinf(near), law.mean(law.at**3), near) > 0, 1.0, -1.0)
+    lacking = np.maximum(1 - law.mean(law.at**2), 0.0)
+    at, shares = [law.at], [law.shares]
+    for up in (1.0, -1.0) if both else (skewed,):
+        up = np.broadcast_to(up, len(chosen))
+        ends = np.where(up > 0, scale.upper[chosen], -scale.lower[chosen]) / roots
+        seen = np.max(np.where(law.shares > 0, up[:, None] * law.at, 0.0)[:, :bins], axis=1, initial=0.0)
+        far = np.clip(OCTAVE * seen, 1.0, np.maximum(ends, 1.0))
+        more = lacking / (1 + both) / far**2 + missed * (ends > seen * (1 + ROUNDING))
+        places = far[:, None] * OCTAVE ** np.arange(octaves)
+        beyond = more[:, None] * np.where(places <= ends[:, None], OCTAVE ** (-2.0 * np.arange(octaves)), 0.0)
+        beyond[:, 0] = more
+        at.append(up[:, None] * places)
+        shares.append(beyond)
+    left = np.maximum(1 - np.hstack(shares[1:]).sum(axis=1, keepdims=True), 0.0)
+    return ColumnLaw(np.hstack(at), np.hstack([law.shares * left, *shares[1:]]))

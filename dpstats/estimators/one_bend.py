@@ -191,6 +191,7 @@ class Bends(NamedTuple):
         scores: Sequence[MeanScore],
         ends: np.ndarray,
         rise: float = 0.0,
+        both: bool = False,
     ) -> "Bends":
         """Of a column whose rows lie at these points.
 
@@ -201,24 +202,26 @@ class Bends(NamedTuple):
         weights, curve : array, shape (p,)
             Of rows in the fit, and what scores are held against.
         scores : sequence of MeanScore
-            Two: of the fit and the sums, and of maximum likelihood.
+            Three: of the fit, of maximum likelihood, and of the sums.
         ends : array, shape (p,)
             Residuals on the line of the fit to which rows are watched.
         rise : float
             Slope of that line, in sigmas: an effect may end, so that slopes may change by as much.
+        both : bool
+            Whether effects bend on both sides alike, and not towards the long rows alone.
         """
-        bounded, likelihood = scores
+        bounded, likelihood, looked = scores
         up = math.copysign(1.0, shares @ at**3)
         off = at - shares @ at
         sd = math.sqrt(float(shares @ off**2))
-        beyond = np.maximum(up * off - sd * _PLACES[:, None], 0.0)
+        sides = np.sign(off) if both else up
+        beyond = np.maximum(sides * off - sd * np.maximum(_PLACES, 0.0 if both else -1.0)[:, None], 0.0)
+        beyond = beyond * (sides if both else 1.0)
         changes = np.multiply.outer(np.hypot(_UNITS / sd, rise), _CHANGES)
         effects = (changes[:, :, None] * beyond[:, None]).reshape(-1, len(at))
         fitted = bounded.line(at, shares * weights, effects, ends)
         left = effects - fitted[:, :1] - fitted[:, 1:] * at
-        return cls(
-            bounded(left, ends) @ (shares * curve), likelihood.line(at, shares, left, ends, moves=True)
-        )
+        return cls(looked(left, ends) @ (shares * curve), likelihood.line(at, shares, left, ends, moves=True))
 
     def told(self, found: float, sd: float, odds: float = 1.0) -> Told:
         """By a sum with this sd, where a line bends with these odds before any look.
@@ -228,6 +231,7 @@ class Bends(NamedTuple):
         sd = math.hypot(sd, CROOKED * found)
         logs = -(((found - np.append(self.sums, 0.0)) / sd) ** 2) / 2
         chances = np.exp(logs - logs.max())
-        chances[:-1] *= odds / len(self.sums)
+        chances[:-1] *= 1 / len(self.sums)
+        chances[-1] /= odds
         chances = chances[:-1] / chances.sum()
         return Told(chances @ self.moves, (self.moves.T * chances) @ self.moves)

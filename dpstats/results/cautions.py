@@ -120,7 +120,8 @@ _NAMED = {
     ),
     "bends": (
         "the response bends along {}: coefficients depend on which rows count in full (see Estimand), and "
-        "intervals are widened for it; add a square such as I(x**2) of it, or take np.log or bs of it"
+        "intervals are widened for it; add a square such as I(x**2) of it, or take np.log or bs of it, or, "
+        "if it acts otherwise in a group, add its product with that"
     ),
     "weak": "privacy noise hides most of what the data say about {}; {} on a wide guess",
     "range": (

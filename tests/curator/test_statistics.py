@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -105,6 +106,19 @@ def test_location_bend():
     kappa = math.sqrt(11) / (2 * 1.2 * float(cut.integrals(np.array([np.inf])).location[0]))
     assert found[0].ravel() == pytest.approx(v.sum(axis=0), **TOLERANCE)
     assert found[1].item() == pytest.approx(kappa * (v**2).sum(), **TOLERANCE)
+
+
+def test_rows_far_out_are_held_against_scores_as_far_as_they_are():
+    public, ways = PUBLIC["location_score"], np.array([[0.0, 1.5, -0.8], [0.0, 0.0, 2.0]])
+    curator = under(NoNoise(), MadeRows(COLUMNS), MadeDesign(D), gdp(2))
+    found = curator.release("location_bend", 1.0, **public, curves=dict(ways=ways, near=0.4, edge=1.1)).values
+    x, z = scored(public)
+    cut = taper(SEV, public["c"])
+    psi = cut.integrals(z).location - EVENT[:, 0] * cut.at(z).g
+    t = x @ ways.T
+    q = np.sign(t) * np.clip(np.abs(t) - 0.4, 0, 0.7)
+    v = psi[:, None] * q * np.minimum(1, 0.7 / np.maximum(np.linalg.norm(q, axis=1), 1e-9))[:, None]
+    assert found[0].ravel() == pytest.approx(v[BLOCK.ok].sum(axis=0), **TOLERANCE)
 
 
 @pytest.mark.parametrize("c", [1.34, 3.0, 24.0])
@@ -230,14 +244,21 @@ def test_location_score_attains_its_sensitivity(family):
     assert attained == pytest.approx(1 + top, rel=1e-5)
 
 
-def test_location_bend_attains_its_sensitivity():
-    """Two rows beyond the cut, one in the middle of a column and one beyond its edge."""
+@pytest.mark.parametrize(
+    ("places", "curve"),
+    [
+        ((0.0, 2.0), dict(level=[1.0], tilt=[0.0], edge=1.5, span=1.0)),
+        ((-2.0, 2.0), dict(near=0.5, edge=1.5)),
+    ],
+)
+def test_location_bend_attains_its_sensitivity(places: tuple[float, float], curve: dict[str, Any]) -> None:
+    """Two rows beyond the cut, one in the middle of a column and one beyond its edge, or both far out."""
     middle = math.log(10)
-    curves = dict(ways=np.array([[0.0, 1.0]]), level=[1.0], tilt=[0.0], edge=1.5, span=1.0)
+    curves = dict(curve, ways=np.array([[0.0, 1.0]]))
     public = PUBLIC["location_score"] | dict(center=[0.0], scale=[1.0], gamma=np.zeros(2), sigma=1.0)
     public |= dict(y_center=middle, y_scale=middle / 40, curves=curves)
     found = []
-    for x in (0.0, 2.0):
+    for x in places:
         row = {"x": np.array([[x]]), "time": np.array([BIG_TIME]), "event": np.zeros(1)}
         recording = Recording(NoNoise())
         curator = under(recording, MadeRows(row), MadeDesign(1, bound=10.0), gdp(2))

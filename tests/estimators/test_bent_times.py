@@ -9,7 +9,7 @@ import pytest
 from scipy import stats
 
 from dpstats.estimators.bends import EDGE, ReleasedLine
-from dpstats.estimators.bent_times import Bent, Look, any_skewed, looking
+from dpstats.estimators.bent_times import Bent, FarLook, Look, any_skewed, looking
 from dpstats.estimators.column_law import ColumnLaw
 from dpstats.estimators.engine.plan import Plan
 from dpstats.estimators.location_scale.plan import make_plan, make_pure_plan
@@ -24,10 +24,10 @@ ENDS = np.array([-4, -2, -1, -0.75, -0.5, -0.25, 0, 0.25, 0.5, 0.75, 1, 1.5, 2, 
 SKEWED, NORMAL, EVEN = stats.expon(-1), stats.norm(), stats.uniform(-np.sqrt(3), 2 * np.sqrt(3))
 
 
-def scores(family: Family = NORMAL_TIMES, c: float = 2.0) -> tuple[MeanScore, MeanScore]:
-    """Of a fit with this cut of rows that all fail, and of maximum likelihood."""
+def scores(family: Family = NORMAL_TIMES, c: float = 2.0) -> tuple[MeanScore, MeanScore, MeanScore]:
+    """Of a fit with this cut of rows that all fail, of maximum likelihood, and of the sums of the fit."""
     fit, whole = (MeanScore.of(family, taper(family, each, -9.0)) for each in (c, 64.0))
-    return fit, whole
+    return fit, whole, fit
 
 
 def scale(  # noqa: PLR0913 - a column, and what is known of it
@@ -64,11 +64,13 @@ def scale(  # noqa: PLR0913 - a column, and what is known of it
     )
 
 
-def look(where: RowScale, slope: float = 1.0, heard: float = 1.0, radius: float = RADIUS) -> Look:
+def look(
+    where: RowScale, slope: float = 1.0, heard: float = 1.0, radius: float = RADIUS, kind: type[Look] = Look
+) -> Look:
     one, none = np.ones(2), np.zeros(2)
     beta, error = np.array([0.0, slope]), 1e-9 * np.eye(2)
     line = ReleasedLine(none, one, beta, np.diag([1.0, heard]), error, error, None, 1.0, 0.1, one)
-    by = Look.along(beta, line.moments, (error, error), where, EVENTS, 1.0, 1.0, radius, scores())
+    by = kind.along(beta, line.moments, (error, error), where, EVENTS, 1.0, 1.0, radius, scores())
     return replace(by, line=line)
 
 
@@ -238,7 +240,7 @@ def bending_once(
     """What a look says of such an effect, how far the line of all rows lies, and sds of that where noise
     hides all."""
     by = replace(look(scale(SKEWED), slope=1e-9), scores=scores(family), by_signs=by_signs)
-    law, (bounded, likelihood) = by.law, by.scores
+    law, (bounded, likelihood, _) = by.law, by.scores
     effect = size * np.maximum(law.at - at, 0)
     ends = bounded.ends(1.0, law.at[0], law.shares[0], 0.0)
     fitted, whole = (
@@ -301,3 +303,49 @@ def test_a_column_that_noise_leaves_in_one_place_has_no_square_to_tell() -> None
     """No line is determined there, and a fit that was paid for does not end in an error."""
     law = ColumnLaw(np.full((1, 4), 0.5), np.full((1, 4), 0.25))
     assert law.curved(*law.curve()) == pytest.approx(np.zeros((1, 4)))
+
+
+FEW_SPREAD = stats.t(3, scale=3**-0.5)  # more rows far out, on both sides, than a normal column has
+
+
+def far_look(law: Any = FEW_SPREAD, **known: float) -> Look:
+    where = replace(scale(law, low=-30.0), places=np.sort(np.append(-PLACES, PLACES))[None])
+    shares = np.diff(law.cdf(np.sort(np.append(-FAR_ENDS[1:], FAR_ENDS))))
+    return look(
+        replace(where, shares=shares[None], **{k: np.full(1, v) for k, v in known.items()}), kind=FarLook
+    )
+
+
+FAR_ENDS = np.array([0, 0.25, 0.5, 1, 1.5, 2, 3, 4, 6, 8, 12])
+PLACES = np.sqrt((FAR_ENDS[1:] ** 2 + FAR_ENDS[1:] * FAR_ENDS[:-1] + FAR_ENDS[:-1] ** 2) / 3)
+
+
+def test_a_line_is_moved_to_that_of_all_rows_where_effects_end_on_both_sides() -> None:
+    """As they do where rows far out are those of a group on which the covariate does not act."""
+    by = far_look()
+    law, (bounded, likelihood, _) = by.law, by.scores
+    effect = -np.sign(law.at) * np.maximum(np.abs(law.at) - 1.5, 0)
+    ends = bounded.ends(1.0, law.at[0], law.shares[0], 0.0)
+    fitted, whole = (
+        score.line(law.at[0], law.shares[0] * weights, effect, ends)[0]
+        for score, weights in ((bounded, by.weights(law)[0]), (likelihood, 1.0))
+    )
+    off = effect[0] - fitted[0] - fitted[1] * law.at[0]
+    found = told(by, EVENTS * float(law.mean(by.shortened(law) * bounded(off, ends))[0]))
+    assert found.told == (1,) and whole[1] - fitted[1] < -0.05
+    assert abs(found.shift[1] - (whole - fitted)[1]) < 2 * np.sqrt(found.cov[1, 1])
+    assert np.sqrt(found.cov[1, 1]) < abs(found.shift[1])
+
+
+@pytest.mark.parametrize("sds", [0.0, 3.0, -3.0])
+def test_rows_far_out_whose_sum_may_be_chance_change_nothing(sds: float) -> None:
+    by = far_look()
+    found = told(by, sds * by._sds(100.0, 0.0)[0], 100.0)
+    assert not found.shift.any() and not found.cov.any() and not found.told
+
+
+def test_rows_far_out_move_no_line_of_a_column_that_surely_bends() -> None:
+    sds = np.ones((1, 1)), np.ones((1, 1))
+    release: Any = SimpleNamespace(values=(np.full((1, 1), -1e5), np.zeros((1, 1))), sds=sds, law="gaussian")
+    by = far_look()
+    assert by.judged(release, 2.0).told == (1,) and not by.judged(release, 2.0, (1,)).shift.any()

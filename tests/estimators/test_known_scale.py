@@ -21,7 +21,7 @@ from tests.estimators.test_exact import problem
 
 FITS = json.loads((Path(__file__).parents[1] / "goldens" / "known_scale.json").read_text())["fits"]
 UNLIMITED, EARLY, TAIL = 1e12, 100, 8
-STEPS = dict(columns=1, matrix=1, location=2, sizes=59, early=59, spread=1, last=1, check=1, bend=1)
+STEPS = dict(columns=1, matrix=1, location=2, sizes=59, early=59, spread=1, last=1, check=1, bend=1, far=1)
 
 
 def fitted(golden: dict[str, Any], pure: bool) -> SurvivalEstimate:

@@ -89,8 +89,9 @@ def test_rows_are_watched_to_one_time_by_which_as_many_fail_as_do(score: MeanSco
 
 def some_bends(side: int = 1, rise: float = 0.0) -> Bends:
     weights = np.minimum(1.0, 0.7 / np.maximum(np.abs(AT), 1e-9))
-    curve, both = np.minimum(AT**2 - 1, 1.2), (MeanScore.of(SEV, taper(SEV, 1.5)), likelihood(SEV))
-    return Bends.of(side * AT, SHARES, weights, curve, both, both[0].ends(0.9, AT, SHARES, rise), rise)
+    curve, heard = np.minimum(AT**2 - 1, 1.2), MeanScore.of(SEV, taper(SEV, 1.5))
+    scores, ends = (heard, likelihood(SEV), heard), heard.ends(0.9, AT, SHARES, rise)
+    return Bends.of(side * AT, SHARES, weights, curve, scores, ends, rise)
 
 
 def test_of_a_sum_that_is_all_noise_half_of_what_a_bend_may_do_is_left() -> None:

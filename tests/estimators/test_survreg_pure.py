@@ -32,7 +32,16 @@ def test_without_noise_many_steps_end_at_the_maximum_likelihood_estimate(golden)
     loaded, dist = datasets.load(golden["data"]), golden["dist"]
     design = build_design(golden["formula"], loaded.schema)
     steps = dict(
-        columns=1, matrix=1, location=2, sizes=STEPS - 1, early=STEPS - 1, spread=1, last=1, check=1, bend=1
+        columns=1,
+        matrix=1,
+        location=2,
+        sizes=STEPS - 1,
+        early=STEPS - 1,
+        spread=1,
+        last=1,
+        check=1,
+        bend=1,
+        far=1,
     )
     plan = Plan(1e9, True, {name: Stage(count, name, alike(count)) for name, count in steps.items()})
     with noise(NoNoise()):

@@ -838,6 +838,14 @@ MUTANTS = (
         "",
     ),
     small(
+        "rows far out: along several columns they are as long as they are",
+        "location_bend",
+        "bends",
+        "np.subtract(t, q, out=q), shorten(q, self.span, scratch)",
+        "np.subtract(t, q, out=q), np.ones(len(t[0]))",
+        at="4-1",
+    ),
+    small(
         "bend of times: squares weigh twice what is free",
         "location_bend",
         "bends",

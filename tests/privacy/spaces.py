@@ -255,16 +255,21 @@ def of_ways(ways: np.ndarray, span: float) -> dict[str, Any]:
     return dict(curves=dict(ways=ways, level=alike, tilt=0.3 * alike, edge=2.0, span=span))
 
 
-def bent_location(build: Build, *columns: int, span: float) -> Build:
-    """Squares of these columns, as far as there are any, of x~."""
+def beyond(ways: np.ndarray, span: float) -> dict[str, Any]:
+    """How far out rows are along each way, beyond as much as the span."""
+    return dict(curves=dict(ways=ways, near=span, edge=2 * span))
+
+
+def bent_location(build: Build, *columns: int, span: float, curves: Any = of_ways) -> Build:
+    """Squares, or other curves, of these columns, as far as there are any, of x~."""
 
     def public(d: int) -> dict[str, Any]:
-        return dict(build(d), **of_ways(2.0 * np.eye(d + 1)[[at for at in columns if at <= d]], span))
+        return dict(build(d), **curves(2.0 * np.eye(d + 1)[[at for at in columns if at <= d]], span))
 
     return public
 
 
-def bent_hazards(c: float, *columns: int, span: float) -> Build:
+def bent_hazards(c: float, *columns: int, span: float, curves: Any = of_ways) -> Build:
     """The same of rows of which half have a hazard of c."""
 
     def public(d: int) -> dict[str, Any]:
@@ -273,7 +278,7 @@ def bent_hazards(c: float, *columns: int, span: float) -> Build:
             name: build[name] for name in build if name not in ("matrix_share", "whitening", "radius")
         } | dict(
             beta=np.append(np.zeros(d - 1), 0.4),
-            **of_ways(2.0 * np.eye(d)[[at for at in columns if at < d]], span),
+            **curves(2.0 * np.eye(d)[[at for at in columns if at < d]], span),
         )
 
     return public
@@ -637,10 +642,12 @@ SPACES = {
         Space(bent_location(score(SEV, 24.0), 1, 2, span=1.0), 60.0, 0.95, delayed=True),
         Space(bent_location(score(NORMAL, 1.34, -1.5), 1, 3, span=1.0), 60.0),
         Space(bent_location(score(LOGISTIC, 2.0), 1, 2, span=1.0), 60.0, intervals=True),
+        Space(bent_location(score(NORMAL, 1.34, -1.0), 0, 1, span=0.5, curves=beyond), 60.0),
     ],
     "hazard_bend": [
         Space(bent_hazards(2.0, 0, span=1.0), 3.0),
         Space(bent_hazards(1.0, 0, 1, span=1.0), 3.0, delayed=True),
+        Space(bent_hazards(1.0, 0, 1, span=1.0, curves=beyond), 3.0),
     ],
     "inspection_counts": [
         Space(

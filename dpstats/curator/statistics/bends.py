@@ -30,9 +30,9 @@ class Curves:
     def __init__(self, level: np.ndarray, tilt: np.ndarray, edge: float, span: float) -> None:
         self.level, self.tilt = (np.asarray(each, dtype=float)[:, None] for each in (level, tilt))
         check_positive(edge=edge, span=span)
-        if len(self.level) != len(self.tilt):
-            raise ValueError("there must be a tilt for each level")
-        self._edge, self.span = edge, span
+        if len(self.level) != len(self.tilt) or not np.isfinite([self.level, self.tilt]).all():
+            raise ValueError("level and tilt must be finite, and a tilt for each level")
+        self.forms, self._edge, self.span = len(self.level), edge, span
 
     def of(self, t: np.ndarray, scratch: Scratch) -> tuple[np.ndarray, np.ndarray]:
         """q of forms (m, B), which are clipped in place, and by what it is shortened, (B,); reused arrays."""
@@ -40,6 +40,29 @@ class Curves:
         q = np.subtract(t, self.tilt, out=scratch("curves", *t.shape))
         np.subtract(np.multiply(q, t, out=q), self.level, out=q)
         return q, shorten(q, self.span, scratch)
+
+
+class Beyond:
+    """q_j: how far a form t of a row lies beyond +-near, and no farther than +-edge, with the sign of t.
+
+    They are to be shortened to |q| <= span, which is the longest of one form.
+
+    Parameters
+    ----------
+    forms : int
+    near, edge : float
+        Positive, the first the smaller one.
+    """
+
+    def __init__(self, forms: int, near: float, edge: float) -> None:
+        check_positive(near=near, edge=edge, span=edge - near)
+        self.forms, self._near, self._edge, self.span = forms, near, edge, edge - near
+
+    def of(self, t: np.ndarray, scratch: Scratch) -> tuple[np.ndarray, np.ndarray]:
+        """q of forms (m, B), which are clipped in place, and by what it is shortened, (B,); reused arrays."""
+        np.clip(t, -self._edge, self._edge, out=t)
+        q = np.clip(t, -self._near, self._near, out=scratch("curves", *t.shape))
+        return np.subtract(t, q, out=q), shorten(q, self.span, scratch)
 
 
 class ColumnBends(Statistic):
@@ -133,7 +156,7 @@ class ColumnBends(Statistic):
 class _Products:
     """Products v = psi q of scores |psi| <= limit with curves q of forms of a row, and kappa |v|^2.
 
-    Of m forms t = way'x, see :class:`Curves`.
+    Of m forms t = way'x, see :class:`Curves` and, of what has a `near`, :class:`Beyond`.
 
     Notes
     -----
@@ -142,10 +165,9 @@ class _Products:
     """
 
     def __init__(self, unit: np.ndarray, limit: float, *, ways: np.ndarray, **curves: Any) -> None:
-        self._curves = Curves(**curves)
-        finite = (np.isfinite(each).all() for each in (ways, self._curves.level, self._curves.tilt))
-        if len(ways) != len(self._curves.level) or not all(finite):
-            raise ValueError("ways, level and tilt must be finite, and one of each for each curve")
+        self._curves = Beyond(len(ways), **curves) if "near" in curves else Curves(**curves)
+        if len(ways) != self._curves.forms or not np.isfinite(ways).all():
+            raise ValueError("ways must be finite, and one for each curve")
         self._forms = RowProducts(ways / unit, unit)
         most = limit * self._curves.span
         self._kappa = square_weight(most)
@@ -157,7 +179,7 @@ class _Products:
 
     def factors(self, rows: np.ndarray, psi: np.ndarray, scratch: Scratch) -> tuple[Factor, ...]:
         """Of rows times their unit, (k, B), and their scores (B,)."""
-        t = self._forms(rows, scratch("ways", len(self._curves.level), len(psi)), scratch)
+        t = self._forms(rows, scratch("ways", self._curves.forms, len(psi)), scratch)
         q, shorter = self._curves.of(t, scratch)
         np.multiply(q, shorter, out=q)
         square = self._kappa * psi**2 * squared_norms(q, scratch)
@@ -177,7 +199,8 @@ class LocationBend(LocationScore):
     ----------
     design : PublicDesign
     curves : mapping
-        `ways` of x~, shape (m, k), and level, tilt, edge and span of :class:`Curves`.
+        `ways` of x~, shape (m, k), and level, tilt, edge and span of :class:`Curves`, or near and edge of
+        :class:`Beyond`.
     **score
         As of :class:`LocationScore`.
 
@@ -210,7 +233,7 @@ class HazardBend(HazardTimes):
     ----------
     design : PublicDesign
     curves : mapping
-        `ways` of x, shape (m, d), and level, tilt, edge and span of :class:`Curves`.
+        `ways` of x, shape (m, d), and what :class:`LocationBend` has.
     **times
         See :class:`HazardTimes`.
 

@@ -10,6 +10,8 @@ EARLY_STEPS, TAIL_STEPS = 8, 8  # towards the root, and averaged
 # Share of one look at where something is, or whether it is: an answer in a few numbers. Of models of times,
 # shares of mu^2 of where the columns are, and of the check.
 LOOK, TIME_COLUMNS, TIME_CHECK = 0.03, 0.09, 0.05
+# Of models of times: what rows far out say, and what of it early steps pay, which only lead to the root.
+FAR, FAR_BY_EARLY = 0.04, 0.03
 
 
 class Stage(NamedTuple):

@@ -12,7 +12,7 @@ from scipy import special
 
 from dpstats.curator import Curator
 from dpstats.estimators.bends import DOUBTFUL, standardised
-from dpstats.estimators.bent_times import Bent, Look
+from dpstats.estimators.bent_times import Asked, Bent, FarLook, Look, found_by
 from dpstats.estimators.engine.information import Information
 from dpstats.estimators.hazards.bounds import Bounds, watched
 from dpstats.estimators.hazards.estimate import HazardEstimate, to_user
@@ -24,10 +24,12 @@ from dpstats.estimators.row_scale import RowScale
 from dpstats.moments.baseline import Trend
 from dpstats.moments.roots import chi_square
 
+_LEAST = 1.0  # cumulative hazard to which rows far out are watched: whatever it is, noise is no less
+
 
 def bends(
     curator: Curator,
-    cost: float,
+    costs: tuple[float, float],
     whitening: np.ndarray,
     parts: tuple[RowScale, Grid, Bounds],
     found: HazardEstimate,
@@ -39,7 +41,8 @@ def bends(
     Parameters
     ----------
     curator : Curator
-    cost : float
+    costs : tuple of float
+        Of the look for bends, and of that at rows far out, if there is one.
     whitening : array, shape (d, d)
     parts : tuple of RowScale, Grid and Bounds
     found : HazardEstimate
@@ -57,12 +60,14 @@ def bends(
     kept = 1 - grid.lost(bounds.c, float(np.linalg.norm(np.linalg.solve(whitening, point[j:]))))
     covs = np.full_like(cov, np.inf) if lost else cov, privacy
     failed = min(float(grid.events.sum()) / curator.n, 1.0)
-    scores, rows = (MeanScore.of_hazards(bounds.c), MeanScore.of_hazards()), (curator.n, failed, kept)
-    look = Look.along(level @ point, moments, covs, scale, *rows, bounds.radius, scores)
-    curves = look.public()
-    curves["ways"] = curves["ways"][:, 1:]
-    release = curator.release("hazard_bend", cost, **watched(*parts, point), curves=curves)
-    bent = look.judged(release, bounds.c)
+    heard, whole, near = map(MeanScore.of_hazards, (bounds.c, math.inf, _LEAST))
+    of_rows = level @ point, moments, covs, scale, curator.n, failed, kept, bounds.radius
+    look, cost, far = Look.along(*of_rows, (heard, whole, heard)), *costs
+    asked = [Asked(look, cost, watched(*parts, point), bounds.c)]
+    if far:
+        beside, least = FarLook.along(*of_rows, (heard, whole, near)), replace(bounds, c=_LEAST)
+        asked.append(Asked(beside, far, watched(scale, grid, least, point), _LEAST))
+    bent = found_by(curator, "hazard_bend", asked, lead=1)
     # log hazards of all pieces move with the level of rows in the middle of the columns
     onto = to_user(scale, j) @ np.vstack([np.eye(1, d + 1).repeat(j, axis=0), np.eye(d, d + 1, 1)])
     return Bent(onto @ bent.shift, onto @ bent.cov @ onto.T, bent.told)

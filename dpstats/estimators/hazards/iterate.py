@@ -10,7 +10,7 @@ import numpy as np
 import scipy
 
 from dpstats.curator import Curator
-from dpstats.estimators.bent_times import looking
+from dpstats.estimators.bent_times import costs_of, looking
 from dpstats.estimators.columns import find_columns
 from dpstats.estimators.engine.information import Information
 from dpstats.estimators.engine.plan import Plan
@@ -144,7 +144,7 @@ class _Steps(Newton[Scores, HazardEstimate]):
         steps, parts = self.steps, (self.scale, grid, self.bounds)
         few = hardly_failing(self.scale, self.known, self.curator.n, float(self.grid.events.sum()))
         found, levels = estimate(steps, self.axes, parts, self.curator.n, few, self._two_values)
-        bent = bends(self.curator, self._plan.cost("bend"), self.whitening, parts, found)
+        bent = bends(self.curator, costs_of(self._plan), self.whitening, parts, found)
         # at the root, which a line that is taken for a bend is not
         seen, (law,) = (steps.information, self.axes), self._predictors(1.0)
         found = checked(self.curator, self._plan.cost("check"), seen, parts, law, found, levels)

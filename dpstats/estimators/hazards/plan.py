@@ -5,6 +5,8 @@ See docs/theory/coxph.md#plan.
 
 from dpstats.estimators.engine.plan import (
     EARLY_STEPS,
+    FAR,
+    FAR_BY_EARLY,
     LOOK,
     TAIL_STEPS,
     TIME_CHECK,
@@ -29,9 +31,14 @@ def make_plan(
         columns=Stage(TIME_COLUMNS, "columns"),
         counts=Stage(COUNTS, "exit counts"),
         entries=Stage(entries, "entry counts"),
-        early=Stage(EARLY, steps, growing(early_steps)),
-        tail=Stage(1 - TIME_COLUMNS - COUNTS - entries - EARLY - TIME_CHECK - LOOK, steps, alike(tail_steps)),
+        early=Stage(EARLY - FAR_BY_EARLY, steps, growing(early_steps)),
+        tail=Stage(
+            1 - TIME_COLUMNS - COUNTS - entries - EARLY - TIME_CHECK - LOOK - FAR + FAR_BY_EARLY,
+            steps,
+            alike(tail_steps),
+        ),
         check=Stage(TIME_CHECK, "check of proportional hazards"),
         bend=Stage(LOOK, "check of the line"),
+        far=Stage(FAR, "check of the line"),
     )
     return Plan(mu, False, stages)

@@ -16,7 +16,7 @@ from scipy import special
 from dpstats.curator import Curator
 from dpstats.estimators.apart import exceeded
 from dpstats.estimators.bends import standardised
-from dpstats.estimators.bent_times import Look
+from dpstats.estimators.bent_times import Asked, FarLook, Look, found_by
 from dpstats.estimators.engine.finish import to_user
 from dpstats.estimators.location_scale.bounds import CUTS, Bounding, Choice
 from dpstats.estimators.location_scale.estimate import SurvivalEstimate
@@ -290,7 +290,7 @@ def straight(
     bounding: Bounding[Placement],
     choice: Choice,
     whitening: np.ndarray,
-    cost: float,
+    costs: tuple[float, float],
     found: SurvivalEstimate,
     layout: Layout | None = None,
 ) -> SurvivalEstimate:
@@ -304,7 +304,8 @@ def straight(
         Its cut is that of the scores that the look asks for, its radius that of the rows of the fit.
     whitening : array, shape (k, k)
         Of the last scores.
-    cost : float
+    costs : tuple of float
+        Of the look for bends, and of that at rows far out, if there is one.
     found : SurvivalEstimate
         Its parameters are the location's and the log sigmas.
     layout : Layout, optional
@@ -320,24 +321,30 @@ def straight(
     unit = float(np.mean(sigma**-2.0) ** -0.5)
     gamma = back @ (found.params[:p] - scale.y_center * np.eye(p)[0])
     parts = (each[:p, :p] / unit**2 for each in (found.cov, found.cov_privacy))
-    where = bounding.truncation(choice, np.append(gamma, np.log(unit)))
-    cuts = where.cut, taper(family, WHOLE, -UNSEEN)
-    both = [MeanScore.of(family, cut) for cut in cuts]
+    point = np.append(gamma, np.log(unit))
+    where, quiet = (
+        bounding.truncation(each, point)
+        for each in (choice, quietest(bounding, replace(choice, floor=-1.0), point))
+    )
+    heard, whole, near = (
+        MeanScore.of(family, cut) for cut in (where.cut, taper(family, WHOLE, -UNSEEN), quiet.cut)
+    )
     rows = curator.n, scale.fraction, bounding.placement.expected.kept(choice.c)
     line = gamma / unit, np.linalg.matrix_power(np.linalg.inv(whitening), 2), standardised(back, *parts)
-    look = Look.along(*line, scale, *rows, choice.radius, both, found.by_signs)
-    release = curator.release(
-        "location_bend",
-        cost,
+    of_rows = *line, scale, *rows, choice.radius
+    look = Look.along(*of_rows, (heard, whole, heard), found.by_signs)
+    public = dict(
         **scale.public(),
         family=family,
-        c=choice.c,
-        floor=where.floor,
         gamma=gamma,
         sigma=sigma if bounding.placement.problem.strata else sigma.item(),
-        curves=look.public(),
     )
-    bent = look.judged(release, limit_of(where))
+    cost, far = costs
+    asked = [Asked(look, cost, public | dict(c=choice.c, floor=where.floor), limit_of(where))]
+    if far:
+        beside, own = FarLook.along(*of_rows, (heard, whole, near)), dict(c=quiet.c, floor=quiet.floor)
+        asked.append(Asked(beside, far, public | own, limit_of(quiet)))
+    bent = found_by(curator, "location_bend", asked)
     params, moved = found.params.copy(), np.zeros_like(found.cov)
     params[:p] += unit * way @ bent.shift
     moved[:p, :p] = unit**2 * way @ bent.cov @ way.T

@@ -12,6 +12,7 @@ import numpy as np
 import scipy
 
 from dpstats.curator import Curator
+from dpstats.estimators.bent_times import costs_of
 from dpstats.estimators.engine.information import Information
 from dpstats.estimators.engine.plan import TAIL_STEPS, Plan
 from dpstats.estimators.engine.route import CHOOSE, DAMPING
@@ -171,7 +172,7 @@ class GaussianRoute(WhitenedNewton):
         result = estimate(found, bounding, self.choice, w, self.need(self.order), released)
         if problem.intervals and not problem.known_scale:
             result = self._told(result, found)
-        result = straight(*self.place, self._plan.cost("bend"), result)
+        result = straight(*self.place, costs_of(self._plan), result)
         result = doubted(result, self._law, bounding, self.choice, found.points.mean(axis=0))
         return replace(result, columns=with_correlations(result.columns, self.events))
 

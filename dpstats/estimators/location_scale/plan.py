@@ -8,6 +8,8 @@ from dataclasses import replace
 
 from dpstats.estimators.engine.plan import EARLY_STEPS as SIGN_STEPS
 from dpstats.estimators.engine.plan import (
+    FAR,
+    FAR_BY_EARLY,
     LOOK,
     TAIL_STEPS,
     TIME_CHECK,
@@ -51,6 +53,7 @@ PURE_LOCATION, PURE_LOCATION_STEPS = 0.01, 2
 # scores, is what lengthens intervals; and shares that matrix, sizes and two early steps then have of what
 # they and the last step have together. With fewer failures hardly anything is told.
 FEW_FAILURES, _FEW_SHARES, _FEW_STEPS = (60.0, 600.0), (0.41, 0.06, 0.23), 2
+PURE_FAR = 0.1  # of what early steps would have without it
 PURE_SPREAD = 0.03  # what looks for another spread along rows, off the early steps
 
 
@@ -80,15 +83,16 @@ def make_plan(
         columns=Stage(columns, "columns"),
         matrix=Stage(MATRIX, "event matrix"),
         location=Stage(LOCATION, "location score", alike(LOCATION_STEPS)),
-        early=Stage(EARLY, steps, growing(early_steps)),
+        early=Stage(EARLY - FAR_BY_EARLY, steps, growing(early_steps)),
         inspections=Stage(inspections, "inspections", alike(INSPECTED)),
         tail=Stage(
-            1 - columns - MATRIX - LOCATION - EARLY - inspections - TIME_CHECK - LOOK,
+            1 - columns - MATRIX - LOCATION - EARLY - inspections - TIME_CHECK - LOOK - FAR + FAR_BY_EARLY,
             steps,
             alike(tail_steps),
         ),
         check=Stage(TIME_CHECK, "check of the law"),
         bend=Stage(LOOK, "check of the line"),
+        far=Stage(FAR, "check of the line"),
     )
     return Plan(mu, False, stages)
 
@@ -169,16 +173,17 @@ def make_pure_plan(epsilon: float, n: int, k: int) -> Plan:
     _, steps, columns, matrix, sizes, early = next(
         plan for plan in PURE_SHARES if n * epsilon >= plan[0] * k**1.5
     )
-    spread = PURE_SPREAD if k > 1 else 0.0
+    spread, far = (PURE_SPREAD, PURE_FAR * early) if k > 1 else (0.0, 0.0)
     stages = dict(
         columns=Stage(columns, "columns"),
         matrix=Stage(matrix, "event matrix"),
         location=Stage(PURE_LOCATION, "location score", alike(PURE_LOCATION_STEPS)),
         sizes=Stage(sizes, "sizes of the information", alike(steps)),
-        early=Stage(early - spread, "score", before_last(steps)),
+        early=Stage(early - spread - far, "score", before_last(steps)),
         spread=Stage(spread, "check of the law"),
         last=Stage(1 - columns - matrix - sizes - early - PURE_LOCATION - 2 * LOOK, "score"),
         check=Stage(LOOK, "check of the law"),
         bend=Stage(LOOK, "check of the line"),
+        far=Stage(far, "check of the line"),
     )
     return Plan(epsilon, True, stages)

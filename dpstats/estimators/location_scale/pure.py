@@ -13,6 +13,7 @@ import numpy as np
 from scipy import special
 
 from dpstats.curator import Curator
+from dpstats.estimators.bent_times import costs_of
 from dpstats.estimators.engine.information import Information
 from dpstats.estimators.engine.plan import Plan
 from dpstats.estimators.known.levels import expected_moments, of_levels
@@ -166,7 +167,7 @@ class PureRoute(WhitenedNewton):
         result = estimate(
             found, self.bounding, self.choice, self.whitening.matrix, released=found.information
         )
-        result = straight(*self.place, self._plan.cost("bend"), result)
+        result = straight(*self.place, costs_of(self._plan), result)
         inverse = found.information.inverse
         law = self._checked("check", found.step, (inverse * found.noise) @ inverse, found.information)
         law = law if self._along is None else law.beside(self._along)

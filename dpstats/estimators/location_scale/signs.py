@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from dpstats.curator import Curator
+from dpstats.estimators.bent_times import costs_of
 from dpstats.estimators.engine.average import UNSETTLED
 from dpstats.estimators.engine.information import Information
 from dpstats.estimators.engine.plan import Plan
@@ -287,9 +288,7 @@ class SignRoute(Route[tuple[float, float], SurvivalEstimate]):
         cost, (point, *_) = self._plan.cost("check"), whole.points
         if "bend" in self._plan.stages:
             choice = quietest(frame.bounding, replace(frame.choice, radius=frame.radius), point)
-            result = straight(
-                self.curator, frame.bounding, choice, whitening, self._plan.cost("bend"), result
-            )
+            result = straight(self.curator, frame.bounding, choice, whitening, costs_of(self._plan), result)
         else:
             result = ranged(result, frame.bounding, frame.choice)
         law = contrasted(self.curator, cost, placement, point, sigma_of(point))

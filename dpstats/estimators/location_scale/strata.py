@@ -14,6 +14,7 @@ import numpy as np
 import scipy
 
 from dpstats.curator import Curator
+from dpstats.estimators.bent_times import costs_of
 from dpstats.estimators.engine.average import UNSETTLED, Steps, far, scatter
 from dpstats.estimators.engine.finish import weak
 from dpstats.estimators.engine.information import Information
@@ -252,7 +253,7 @@ class Stratified(GaussianRoute):
 
     def finish(self) -> SurvivalEstimate:
         layout = self.layout
-        result = straight(*self.place, self._plan.cost("bend"), _estimated(self), layout)
+        result = straight(*self.place, costs_of(self._plan), _estimated(self), layout)
         placement, groups = self.bounding.placement, len(layout.shares)
         assert placement.problem.strata is not None
         # location coefficients are tied, and what moves one log sigma moves all
