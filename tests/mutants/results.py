@@ -1218,7 +1218,7 @@ MUTANTS = (
         "slopes of a dose that few rows have rest on the information where steps stopped (counts and amounts)",
         "estimators/test_slopes.py::"
         "test_a_slope_of_a_dose_that_steps_do_not_arrive_at_has_no_short_interval[gamma]",
-        ("estimators/newton/slopes.py", "if not (sides or problem.", "if not (problem."),
+        ("estimators/newton/slopes.py", " or (sides and located.away[j])):", "):"),
     ),
     planted(
         "noise of the share of a level takes the means of its rows anywhere (generalised linear)",

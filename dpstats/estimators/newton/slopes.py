@@ -91,7 +91,7 @@ def read_slopes(
         row = located.scale[j] * np.eye(problem.k)[j]
         at, ends = np.sqrt(squares), (-located.lower[j], located.upper[j])
         sides = [] if problem.usual[covariate] else sides_of_most(shares, at, *ends)
-        if not (sides or problem.family.two_valued):
+        if not (problem.family.two_valued or (sides and located.away[j])):
             continue
         opened = bool(sides) or problem.family.stalls or rare
         # no slope is steeper than those of a usual size, of the rows that tell it or of an sd
