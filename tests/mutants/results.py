@@ -2136,7 +2136,7 @@ MUTANTS = (
     planted(
         "a bend that noise hides is in no interval",
         ONE_BEND + "test_of_a_sum_that_is_all_noise_half_of_what_a_bend_may_do_is_left",
-        (ONCE, "chances[:-1] *= odds / len(self.sums)", "chances[:-1] = 0.0"),
+        (ONCE, "chances[:-1] *= 1 / len(self.sums)", "chances[:-1] = 0.0"),
     ),
     planted(
         "a sum that is seen is one of the bends that were reckoned",
@@ -2263,7 +2263,7 @@ MUTANTS = (
         "models/test_bent_times.py::test_under_pure_epsilon_bends_are_told_and_their_slopes_held",
         (
             "estimators/location_scale/pure.py",
-            '        result = straight(*self.place, self._plan.cost("bend"), result)\n',
+            "        result = straight(*self.place, costs_of(self._plan), result)\n",
             "",
         ),
     ),
