@@ -104,7 +104,8 @@ OTHER_NAMES = {
     "Surv": "it within the formula, as in dps.survreg('Surv(time, event) ~ x', data, schema)",
     **dict.fromkeys(
         ("read_excel", "read_parquet", "read_table"),
-        "the path of a CSV, Parquet or Arrow file as data, or give a frame such as pd.read_excel(path)",
+        "the path of a CSV, Parquet or Arrow file as data, or give a frame, such as "
+        "pd.read_excel(path, dtype=object)",
     ),
     **dict.fromkeys(
         ("factor", "categorical", "category"), "dps.levels('a', 'b'), with the reference level first"

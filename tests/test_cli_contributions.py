@@ -32,6 +32,7 @@ def test_the_whole_way(folder: Path, capsys: pytest.CaptureFixture[str]) -> None
     printed = capsys.readouterr().out
     assert "Central       epsilon = 1, delta = 1e-05" in printed and "if 60 contributors" in printed
     assert "21 numbers, 216 bytes" in printed and "privacy" in printed and "urban" in printed
+    assert "that of privacy four times: declare" in printed
     plan = Plan.load("plan.json")
     pd.DataFrame(people(N)).iloc[:80].to_csv("first.csv", index=False)
     pd.DataFrame(people(N)).iloc[80:].to_csv("second.csv", index=False)

@@ -39,6 +39,10 @@ def plan(options: argparse.Namespace) -> None:
     print("\nStandard errors to expect, if every variable is spread evenly over its public range")
     expected = expected_precision(made)
     print(tabulate(expected, headers=("", "privacy", "sampling"), floatfmt=".3g", showindex=False))
+    print(
+        "Of a column with half that spread the part of sampling is twice as large, and that of privacy four "
+        "times: declare\nbounds no wider than need be"
+    )
 
 
 def contribute(options: argparse.Namespace) -> None:

@@ -17,17 +17,22 @@ COMPRESSIONS = (".gz", ".zst")
 _DATABASE = (
     "save the table as Parquet or CSV, or open a connection and give dps.read_sql('SELECT ...', connection)"
 )
+_OBJECTS = ", in which no cell decides about the type of another"
 _OTHERS = {
     **dict.fromkeys((".db", ".sqlite", ".sqlite3"), f"{_DATABASE}, with sqlite3.connect(path)"),
     **dict.fromkeys((".bz2", ".xz", ".zip", ".7z", ".tar"), "unpack it, or compress it by gzip"),
     **dict.fromkeys(
-        (".jsonl", ".ndjson"), "give a frame, pd.read_json(path, lines=True), or save it as Parquet"
+        (".jsonl", ".ndjson"),
+        f"give a frame, pd.DataFrame([json.loads(line) for line in open(path)], dtype=object){_OBJECTS}",
     ),
-    ".json": "give a frame, such as pd.read_json(path), or save it as Parquet",
+    ".json": f"give a frame, such as pd.DataFrame(json.load(open(path)), dtype=object){_OBJECTS}",
     **dict.fromkeys((".pkl", ".pickle"), "give a frame, pd.read_pickle(path)"),
     **dict.fromkeys((".rds", ".rda", ".rdata"), "write it as Parquet or CSV in R"),
     ".duckdb": "give a relation, duckdb.connect(path, read_only=True).sql('SELECT ...')",
-    **dict.fromkeys((".xlsx", ".xls", ".ods"), "give a frame, pd.read_excel(path), or save it as CSV"),
+    **dict.fromkeys(
+        (".xlsx", ".xls", ".ods"),
+        f"give a frame, pd.read_excel(path, dtype=object){_OBJECTS}; or save it as CSV",
+    ),
     **dict.fromkeys((".sav", ".dta", ".sas7bdat"), "give a frame, such as of pd.read_spss or pd.read_stata"),
 }
 PARQUET, ARROW = (".parquet", ".pq"), (".arrow", ".feather", ".ipc")

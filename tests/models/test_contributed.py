@@ -16,6 +16,7 @@ from dpstats.contributors import Plan, contribute_rows
 from dpstats.contributors.message import exact
 from dpstats.errors import DataError, SpecificationError
 from dpstats.estimators.contributed import linear_moments
+from dpstats.models import contributed
 from dpstats.models.contributed import approximation, expected_precision
 from dpstats.results import Fit
 from dpstats.rows import open_rows
@@ -275,6 +276,9 @@ def test_what_does_not_fit_together_is_refused() -> None:
         dps.logit(MEMBER, None, SCHEMA).fit(dps.pure(1))
 
 
+WIDE = dps.Schema(x=dps.bounded(4, 10), y=dps.bounded(0, 1))
+
+
 @pytest.mark.parametrize("method", ["statistics", pytest.param("input", marks=pytest.mark.long)])
 def test_the_precision_to_expect_is_about_what_comes(method: str) -> None:
     """For people spread evenly over their bounds, whose income does not depend on anything."""
@@ -290,6 +294,24 @@ def test_the_precision_to_expect_is_about_what_comes(method: str) -> None:
     total = np.hypot(expected["privacy"], expected["sampling"])
     assert np.std(found, axis=0) == pytest.approx(total, rel=0.35)
     assert list(expected["term"]) == list(of.design.names)
+
+
+def test_a_column_of_half_the_spread_is_known_as_the_command_line_says(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Twice the part of sampling, and four times that of privacy."""
+    even = contributed._even
+
+    def closer(variable: Any, generator: np.random.Generator) -> Any:
+        made = even(variable, generator)
+        return 7 + (made - 7) / 2 if variable == WIDE["x"] else made
+
+    of = dps.plan_contributions("y ~ x", WIDE, dps.approx(1, 1e-6), contributors=20_000)
+    whole = expected_precision(of)
+    monkeypatch.setattr(contributed, "_even", closer)
+    half = expected_precision(of)
+    assert half["sampling"][1] == pytest.approx(2 * whole["sampling"][1], rel=0.02)
+    assert half["privacy"][1] == pytest.approx(4 * whole["privacy"][1], rel=0.05)
 
 
 def test_the_precision_of_a_logistic_plan_is_of_log_odds() -> None:

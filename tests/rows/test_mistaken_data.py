@@ -2,6 +2,7 @@
 
 import csv
 import io
+import json
 import re
 import sqlite3
 from pathlib import Path
@@ -203,7 +204,7 @@ def test_a_schema_may_begin_with_a_byte_order_mark(tmp_path: Path) -> None:
     [
         ("a.db", r"dps\.read_sql\('SELECT \.\.\.', connection\)"),
         ("a.duckdb", r"duckdb\.connect"),
-        ("a.xlsx", r"pd\.read_excel\(path\)"),
+        ("a.xlsx", r"pd\.read_excel\(path, dtype=object\)"),
         ("a.dta", r"pd\.read_stata"),
     ],
 )
@@ -211,6 +212,23 @@ def test_a_file_of_another_program_says_how_its_rows_are_given(name: str, words:
     (tmp_path / name).write_bytes(b"")
     with pytest.raises(DataError, match=words):
         open_rows(str(tmp_path / name), SCHEMA, ["time"])
+
+
+def test_what_is_advised_of_json_lets_no_record_decide_how_ids_of_others_are_read(tmp_path: Path) -> None:
+    """Such a table has ids of digits, and one with a letter made texts of all, another unit each."""
+    schema = dps.Schema(x=dps.bounded(0, 9)).unit("id", max_rows=1)
+    (tmp_path / "made.jsonl").write_text("")
+    with pytest.raises(DataError, match="give a frame, (.*), in which no cell") as caught:
+        open_rows(str(tmp_path / "made.jsonl"), schema, ["x"])
+    weights = []
+    for last in ("9", "A9", None):
+        records = [{"id": f"{i % 5:04d}", "x": i % 7} for i in range(60)] + [{"id": last, "x": 1}]
+        (tmp_path / "made.jsonl").write_text("".join(json.dumps(each) + "\n" for each in records))
+        given = re.search("give a frame, (.*), in which", str(caught.value))
+        frame = eval(given[1], {"pd": pd, "json": json, "path": tmp_path / "made.jsonl"})  # type: ignore[index]
+        weights.append([block["x"][:60] for block in open_rows(frame, schema, ["x"]).blocks()])
+    np.testing.assert_array_equal(weights[0], weights[1])
+    np.testing.assert_array_equal(weights[0], weights[2])
 
 
 def test_series_whose_places_need_not_agree_are_refused() -> None:
