@@ -420,10 +420,10 @@ def criterion(record: Record, name: str) -> Estimate:
 def off_the_law(record: Record, level: float = 0.95) -> Estimate:
     """Return the share of failures at other times than the distribution says, where it was released.
 
-    It is that of the clearer of two contrasts, and limits allow for both.
+    It is that of the clearest of three contrasts, and limits allow for all.
     """
     found = given(record.law)
-    half = critical((1 + level) / 2) * found.se
+    half = critical((2 + level) / 3) * found.se
     share = (found.se_privacy / found.se) ** 2
     return Estimate("law", found.value, found.se, found.value - half, found.value + half, level, share)
 

@@ -75,15 +75,18 @@ def test_shift_and_spread_are_not_taken_for_another_law(family: Family, fraction
     assert np.abs(spread).max(axis=1).min() > 0.05
 
 
-@pytest.mark.parametrize("budget", [dps.approx(1, 1e-6), dps.pure(5)])
-def test_a_few_lives_far_too_long_are_told(budget: Budget) -> None:
-    """One in fifty lives is twenty times as long: fits were those of the others without a word."""
+@pytest.mark.parametrize(
+    ("n", "few", "budget"),
+    [(10_000, 0.02, dps.approx(1, 1e-6)), (10_000, 0.02, dps.pure(5)), (20_000, 0.005, dps.approx(4, 1e-6))],
+)
+def test_a_few_lives_far_too_long_are_told(n: int, few: float, budget: Budget) -> None:
+    """They are twenty times as long: fits were those of the others without a word."""
     schema = dps.Schema(x=dps.bounded(0, 10), t=dps.bounded(0.05, 20_000))
     for seed in range(3):
         rng = np.random.default_rng(seed)
-        x = rng.uniform(0, 10, 10_000)
-        lives = np.exp(5 + 0.1 * x + 0.5 * np.log(rng.exponential(size=10_000)))
-        slipped = np.where(rng.random(10_000) < 0.02, 20, 1)
+        x = rng.uniform(0, 10, n)
+        lives = np.exp(5 + 0.1 * x + 0.5 * np.log(rng.exponential(size=n)))
+        slipped = np.where(rng.random(n) < few, 20, 1)
         with noise(SeededNoise(seed)):
             wrong, right = (
                 dps.survreg("Surv(t) ~ x", {"x": x, "t": times}, schema).fit(budget)
@@ -172,15 +175,16 @@ def test_bounds_are_wider_where_a_law_is_found_wrong() -> None:
     """Log sigma was off by .06 by what usual bounds do to normal errors, and its standard error as large."""
     data = frame(1, "normal")
     exact = dps.survreg("Surv(t, e) ~ x", data, SCHEMA, dist="sev").fit(dps.approx(1e6, 1e-6))
-    held, errors = [], []
+    held, errors, doubts = [], [], []
     for seed in range(4):
         wrong, right = (fitted(law, seed) for law in ("normal", "sev"))
         assert "law" in dict(wrong.flags) and "law" not in dict(right.flags)
         assert wrong.record.settings["cut c"] > 1.5 * right.record.settings["cut c"]
         held.append(abs(wrong.params - exact.params) < 1.96 * wrong.bse)
         errors.append(wrong.bse["Log(scale)"])
-        assert right.bias_share.max() < 0.7 < 0.9 > exact.bias_share.max()
+        doubts.append(right.bias_share.max())
     assert np.sum(held) >= 11 and np.median(errors) < 0.06  # of 12
+    assert np.median(doubts) < 0.1 and exact.bias_share.max() < 0.9
 
 
 def fitted(law: str, seed: int) -> SurvivalFit:

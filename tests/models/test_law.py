@@ -50,7 +50,7 @@ def test_the_code_of_a_failure_is_named(times: str, code: str) -> None:
 
 
 @pytest.mark.parametrize(("fits", "most"), [(20, 5), pytest.param(60, 9, marks=pytest.mark.long)])
-def test_limits_hold_for_the_clearer_of_two_contrasts(fits: int, most: int) -> None:
+def test_limits_hold_for_the_clearest_of_three_contrasts(fits: int, most: int) -> None:
     """So many limits of the right law may leave 0 out; more do with a chance below .001."""
     draw = np.random.default_rng(4)
     found = [fitted(600 * draw.weibull(1.5, N), dps.gdp(1), seed, "weibull").law for seed in range(fits)]
@@ -59,7 +59,7 @@ def test_limits_hold_for_the_clearer_of_two_contrasts(fits: int, most: int) -> N
 
 def test_it_is_kept_and_only_where_it_was_released() -> None:
     fit = fitted(600 * np.random.default_rng(1).weibull(1.5, N), dps.gdp(2), 1, "weibull")
-    half = stats.norm.ppf(1 - 0.05 / 4) * fit.law.std_error  # of two contrasts
+    half = stats.norm.ppf(1 - 0.05 / 6) * fit.law.std_error  # of three contrasts
     limits = fit.law.estimate - half, fit.law.estimate + half
     assert (fit.law.conf_low, fit.law.conf_high) == pytest.approx(limits, rel=1e-9)
     assert SurvivalFit.from_dict(fit.to_dict()).law == fit.law and 0 < fit.law.privacy_share < 1

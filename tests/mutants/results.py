@@ -80,9 +80,9 @@ MUTANTS = (
         ("results/survival_tables.py", "near = critical(level)", "near = critical((1 + level) / 2)"),
     ),
     planted(
-        "limits of the share off the law allow for one contrast, and not for two",
+        "limits of the share off the law allow for one contrast, and not for three",
         f"{LIMITS}[survreg law]",
-        ("results/intervals.py", "critical((1 + level) / 2) * found.se", "critical(level) * found.se"),
+        ("results/intervals.py", "critical((2 + level) / 3) * found.se", "critical(level) * found.se"),
     ),
     planted(
         "limits of a log-likelihood and of what follows from it are of another level",
@@ -252,12 +252,17 @@ MUTANTS = (
     ),
     planted(
         "a few lives that are far too long are not told",
-        "estimators/test_hazard_calibration.py::test_a_few_lives_far_too_long_are_told[budget0]",
+        "estimators/test_hazard_calibration.py::test_a_few_lives_far_too_long_are_told[10000-0.02-budget0]",
         (
             "estimators/location_scale/checks.py",
             "_LATE, _BEYOND = (3.0, 7.0), 2.0",
             "_LATE, _BEYOND = (3.0, 7.0), 1e-9",
         ),
+    ),
+    planted(
+        "a few lives that are far too long have no number of their own",
+        "estimators/test_hazard_calibration.py::test_a_few_lives_far_too_long_are_told[20000-0.005-budget2]",
+        ("estimators/location_scale/checks.py", "general: int = 3,", "general: int = 2,"),
     ),
     planted(
         "rows along which a spread is looked for are taken to be as long as they are",

@@ -609,8 +609,13 @@ SPACES = {
     # the pair that attains it lies at a jump, which a search only approaches
     "hazard_contrasts": [
         *(Space(contrasts(family, *CONTRASTS), 8.0, 0.95, 0.95) for family in LAWS),
-        # rows that live beyond the last zone are farthest from those that fail early
-        Space(contrasts(SEV, (1.0, -0.4, 0.0), (0.0, 0.0, 0.5), edges=(0.5, 3.0, 7.0)), 8.0, 0.95, 0.95),
+        # rows that live beyond the last zone are farthest from early failures; one contrast counts them
+        Space(
+            contrasts(SEV, (1.0, -0.4, 0.0), (0.6, 0.2, 0.0), (-0.1, 0.1, 0.5), edges=(0.5, 3.0, 7.0)),
+            8.0,
+            0.95,
+            0.95,
+        ),
         # rows that enter as the second zone begins and fail as the third does are farthest from others
         Space(contrasts(SEV, (1.0, -1.0, 1.0), edges=(0.5, 1.5, 2.0)), 1.5, 0.95, 0.87, True),
         Space(contrasts(LOGISTIC, *CONTRASTS), 8.0, 0.9, 0.9, intervals=True),

@@ -163,7 +163,7 @@ RELEASED = {
         dispersion=Quantity(1.5, 2e-7, 1e-8),
     ),
 }
-OF_TWO = {"law": (1 + 0.95) / 2}  # of the clearer of two contrasts, each at half of what is left
+OF_THREE = {"law": (2 + 0.95) / 3}  # of the clearest of three contrasts, each at a third of what is left
 # noise may be all of it: its lower limit is that of the variance (tests/results/test_linear.py)
 OWN = {"ols sigma", "ridge sigma"}
 
@@ -174,7 +174,7 @@ def _numbers() -> Iterator[Any]:
         for name in dir(fit):
             found = None if name.startswith("_") else getattr(fit, name)
             if isinstance(found, Estimate) and f"{holder} {name}" not in OWN:
-                yield pytest.param(found, OF_TWO.get(name, 0.95), id=f"{holder} {name}")
+                yield pytest.param(found, OF_THREE.get(name, 0.95), id=f"{holder} {name}")
 
 
 @pytest.mark.parametrize(("found", "level"), list(_numbers()))

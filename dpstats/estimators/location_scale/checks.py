@@ -36,7 +36,8 @@ from dpstats.moments import Quantity
 # each lies in one of these
 _ENDS = (0.05, 0.3, 0.7, 1.0)
 _SMALL = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
-# cumulative hazards from which rows are late, and in full, as one in a thousand is; and what such a row adds
+# cumulative hazards from which rows are late, and in full, as one in a thousand is; and what such a row
+# adds, about as much as rows differ by in the other contrasts
 _LATE, _BEYOND = (3.0, 7.0), 2.0
 _POINTS = 2000
 # chance that any contrast stands out where the law holds
@@ -92,7 +93,7 @@ def contrasted(  # noqa: PLR0913 - of strata, one more
     steep: bool = False,
     ways: np.ndarray | None = None,
     off: float = 0.0,
-    general: int = 2,
+    general: int = 3,
 ) -> Contrasted:
     """Release contrasts between zones at a point (gamma, log sigma), with this sigma, or those of strata.
 
@@ -100,9 +101,10 @@ def contrasted(  # noqa: PLR0913 - of strata, one more
     another law. `steep` where sigma is known, so that another one is to move them; but not where noise in the
     slopes spreads residuals, as it does by signs and where a coefficient is not found. Zones are laid out by
     what an average row collects at the point. With `ways`, whose rows times x~ have the square 1 in the mean,
-    what goes along with them is released, too, and nothing else if no contrast is `general`. A line that is
-    `off`, in variances of rows in sigmas, spreads residuals, and unevenly: what that may do to contrasts is
-    no news of the law. Bounds are wider for it.
+    what goes along with them is released, too. Of `general` contrasts there are three, or two under pure
+    epsilon, where each adds to the noise of all and late lives count in what is curved, or none. A line that
+    is `off`, in variances of rows in sigmas, spreads residuals, and unevenly: what that may do to contrasts
+    is no news of the law. Bounds are wider for it.
     """
     family, scale = placement.problem.family, placement.scale
     ways = np.zeros((0, len(point) - 1)) if ways is None else ways
@@ -117,15 +119,18 @@ def contrasted(  # noqa: PLR0913 - of strata, one more
     errors, by_line = np.hypot(sampling, noise), events * asked.by_line
     whole = np.hypot(errors, by_line)
     j = np.argmax(np.abs(found) / whole)  # the one that stands out most
-    law = Quantity(*(float(each[j] / events) for each in (found, whole, noise)))
+    share = _BEYOND * events if j in range(2, general) else events
+    law = Quantity(*(float(each[j] / share) for each in (found, whole, noise)))
     far, noisy = (exceeded(law, _DOUBTFUL / 2 / len(found)) for law in ("gaussian", release.law))
     stands_out = bool(np.any(np.abs(found) > by_line + np.hypot(far * sampling, noisy * noise)))
     # the more directions, the farther one of them lies by chance
     limits = np.append(
         np.full(general, _CLEAR), np.sqrt(_CLEAR**2 + 2 * np.log(np.full(len(ways), len(ways))))
     )
+    news = np.full(len(found), _USUAL)
+    news[2:general] = _CLEAR  # where the law holds, what is late is hardly more than noise
     usual, clear = (
-        np.sqrt(np.maximum(found**2 - (sds * errors) ** 2, 0.0)) / events for sds in (_USUAL, limits)
+        np.sqrt(np.maximum(found**2 - (sds * errors) ** 2, 0.0)) / events for sds in (news, limits)
     )
     sizes, typical = clear[general:] / asked.by_spread, expected(family, fraction)
     moved = _SLOPE_BIAS * sizes.max(initial=0.0)
@@ -207,10 +212,11 @@ def _events(family: Family, fraction: float) -> tuple[EventLaw, np.ndarray, np.n
 
 
 @functools.lru_cache(maxsize=64)
-def _contrasts(family: Family, fraction: float, known: bool = False) -> _Contrasts:
-    """What is curved, and what is skewed, but no shift or spread of the residuals of events, to first order.
+def _contrasts(family: Family, fraction: float, known: bool = False, own: bool = True) -> _Contrasts:
+    """What is curved, what is skewed and what is late, but no shift or spread of events, to first order.
 
-    Where sigma is `known`, what is steep, and what is curved, but no shift. Late rows add to what is curved.
+    Where sigma is `known`, what is steep, what is curved and what is late, but no shift. Where what is late
+    has no number of its `own`, it is added to what is curved.
     """
     law, small, edges = _events(family, fraction)
     # the large zone of each small one; none of that between these and what is late
@@ -222,9 +228,12 @@ def _contrasts(family: Family, fraction: float, known: bool = False) -> _Contras
     first, second = (free.T @ (free @ place**power) for power in ((1, 2) if known else (2, 3)))
     second -= first * (first @ second) / (first @ first)
     late = np.append(np.linalg.lstsq(moved[:-1].T, -moved[-1])[0], 1.0)
-    steps = np.zeros((2, len(_ENDS) + 2))  # the last of zones without a place in any
-    steps[:, :-2] = [each / np.abs(each).max() for each in (first, second)]
-    steps[int(known), :-1] += _BEYOND / np.ptp(_LATE) * late
+    steps = np.zeros((3, len(_ENDS) + 2))  # the last of zones without a place in any
+    steps[:2, :-2] = [each / np.abs(each).max() for each in (first, second)]
+    steps[2, :-1] = _BEYOND / np.ptp(_LATE) * late
+    if not own:
+        steps[int(known)] += steps[2]
+        steps = steps[:2]
     return _Contrasts.of(law, small, edges, steps[:, large])
 
 
@@ -247,7 +256,7 @@ def _tilted(family: Family, fraction: float) -> _Contrasts:
 
 def _asked(family: Family, fraction: float, known: bool, along: int, off: float, general: int) -> _Contrasts:
     """The `general` contrasts, and one along so many numbers of whitened rows; what is expected of all."""
-    contrasts, tilted = _contrasts(family, fraction, known), _tilted(family, fraction)
+    contrasts, tilted = _contrasts(family, fraction, known, general > 2), _tilted(family, fraction)
     # what is uneven of a line that is off is of second order where it goes along no row
     uneven = off * _contrasts(family, fraction, True).by_line[0]
     once, twice = _shortened(along)[1:] if along else (1.0, 1.0)
