@@ -2330,6 +2330,11 @@ MUTANTS = (
         ("estimators/gram/reach.py", "_COLLAPSED = 0.2", "_COLLAPSED = 0.0"),
     ),
     planted(
+        "of a line that explains nearly all more budget makes residuals larger",
+        "models/test_more_budget.py::test_more_budget_makes_no_standard_error_longer",
+        ("estimators/gram/reach.py", ' and release.law != "gaussian"', ""),
+    ),
+    planted(
         "noise hides more rows than there are",
         "models/test_linear_noisy.py::test_a_line_of_noise_alone_errs_no_more_than_no_line",
         ("estimators/gram/reach.py", "min(hidden, NEARLY_ALL**-2)", "hidden"),

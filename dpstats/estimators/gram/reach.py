@@ -65,7 +65,8 @@ def _counted(curator: Curator, cost: float, place: Coordinates, weighted: bool) 
     # by Chebyshev's inequality no more than 1 / c^2 of the responses lie c of their sds from their mean
     clipped = Tail(np.array([min(hidden, NEARLY_ALL**-2)]), _FIRST_LIMIT, _FIRST_LIMIT, hidden, place.line)
     collapsed = place.sigma**2 < _COLLAPSED * clipped.square and tail.square < clipped.square
-    return clipped if collapsed else tail, scale
+    # with Gaussian noise the last release tells of rows beyond its limit, of fewer the larger the budget is
+    return clipped if collapsed and release.law != "gaussian" else tail, scale
 
 
 def _seen(counts: np.ndarray, law: str, sd: float) -> np.ndarray:
