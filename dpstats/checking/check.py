@@ -397,14 +397,14 @@ _BY_LOT = (
 
 
 def _of_units(data: Any, schema: Schema, names: list[str], off: np.ndarray) -> tuple[str, ...]:
-    """How many rows weigh nothing because of their unit of privacy, and why, where rows can be read again."""
+    """How many rows weigh nothing for their unit of privacy, if any do, and why, where it can be seen."""
     unit, idle = schema.privacy_unit, int(off.sum())
     if unit.column is None:
         return ()
-    several = "1 row weighs" if idle == 1 else f"{idle} rows weigh"
-    told = f"{several} nothing for their {unit.column}, whatever their cells"
+    rows, theirs = ("1 row weighs", "its") if idle == 1 else (f"{idle} rows weigh", "their")
+    told = f"{rows} nothing for {theirs} {unit.column}, whatever {theirs} cells"
     if isinstance(data, Iterator):
-        return (f"{told}: they have none, or more than {unit.limit} of it.",)
+        return (f"{told}: without one, or beyond {unit.limit} of each.",) if idle else ()
     every, nobody, failed = open_rows(data, schema.unit(unit.column, MOST_ROWS), names).blocks(), 0, []
     events = [name for name in names if isinstance(schema[name], Event)]
     for block in every:
@@ -415,10 +415,8 @@ def _of_units(data: Any, schema: Schema, names: list[str], off: np.ndarray) -> t
     if idle > nobody and events:  # where several rows of one failed, a failure does not end its rows
         often = sum(times > 1 for times in Counter(compress(ids, np.concatenate(failed))).values())
         more = _BY_LOT.format(often, unit.column) if often else _LOST
-    return (
-        f"{told}: {nobody} without one, and {idle - nobody} beyond {unit.limit} of each.{more}",
-        *_of_spellings(unit.column, ids),
-    )
+    told += f": {nobody} without one, and {idle - nobody} beyond {unit.limit} of each.{more}"
+    return (*[told] * bool(idle), *_of_spellings(unit.column, ids))
 
 
 _NUMBERED = re.compile(r"^0*(\d+)(\.0*)?$")

@@ -172,13 +172,14 @@ class Forecast(Result):
     time_unit: str
 
     def _page(self) -> Document:
+        fleet = f"{plain(self.units)} unit{'s' * (self.units != 1)} (public)"
         until, limits = Column(in_unit("until", self.time_unit), "."), limit_columns(self.level)
         by_period = (until, *point_columns("expected", "parameters", "chance"), *limits)
         return Document(
             title=f"Forecast of failures, {level_percent(self.level)} limits",
             head=(
                 (("Formula", self.facts.formula),),
-                (("Fleet", f"{plain(self.units)} units (public)"), ("Privacy", price(self.facts))),
+                (("Fleet", fleet), ("Privacy", price(self.facts))),
             ),
             tables=(
                 Table(by_period, tuple(self._rows("pred")), title="In each period"),

@@ -191,6 +191,9 @@ def test_rows_that_do_not_weigh_for_their_unit_are_counted() -> None:
     assert repaired.startswith(f"{counted} Several rows of 1 of them failed") and "PROBLEM" not in repaired
     once = dps.check((pd.DataFrame(data) for _ in range(1)), schema)
     assert any(note.startswith(words) for note in once.notes)
+    one = dps.check({name: cells[3:] for name, cells in data.items()}, schema).notes[-1]
+    assert one.startswith("1 row weighs nothing for its id, whatever its cells: 1 without one, and 0 beyond")
+    assert not [note for note in dps.check({"x": [1.0], "id": ["a"]}, schema).notes if "for its" in note]
 
 
 def test_data_come_before_the_schema() -> None:
