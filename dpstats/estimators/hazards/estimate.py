@@ -106,18 +106,7 @@ def estimate(
         privacy[j:, j:].copy(),
         tuple(problems),
         {"cut c": bounds.c, "R": bounds.radius, "pieces": j, **strata},
-        baseline=Baseline(
-            edges=grid.edges,
-            clock=grid.clock,
-            variances=grid.variances,
-            pieces=grid.pieces,
-            log_hazards=point[:j],
-            cov=cov,
-            cov_privacy=privacy,
-            strata=grid.strata,
-            failures=grid.seen,
-            until=grid.until,
-        ),
+        baseline=_baseline(grid, point[:j], cov, privacy),
         events=Quantity(float(grid.events.sum()), grid.noise, grid.noise),
         columns=replace(scale, constant=True).moments(n),
         bias=bias[j:, j:],
@@ -125,6 +114,21 @@ def estimate(
     lost = levels[0, j:].any(axis=1) & ~two_values
     found = guessed(found, guess, before, constant=False, levels_alone=bool(two_values.all()))
     return found.lost(np.flatnonzero(lost)), open_ended
+
+
+def _baseline(grid: Grid, log_hazards: np.ndarray, cov: np.ndarray, cov_privacy: np.ndarray) -> Baseline:
+    return Baseline(
+        edges=grid.edges,
+        clock=grid.clock,
+        variances=grid.variances,
+        pieces=grid.pieces,
+        log_hazards=log_hazards,
+        cov=cov,
+        cov_privacy=cov_privacy,
+        strata=grid.strata,
+        failures=grid.seen,
+        until=grid.until,
+    )
 
 
 def _read(

@@ -279,10 +279,7 @@ def find_grid(curator: Curator, plan: Plan, problem: Problem) -> Grid:
     rates, whole = longer * each / middle, sd * math.sqrt(len(times))
     even = trust * rates + (1 - trust) * np.bincount(runs, rates)[runs]
     unsure = (number + noise) / number**2 + np.bincount(runs, each * sums / middle**2) / number
-    at_times = events.reshape(strata, -1).sum(axis=0)  # nearly all at one, and surely more than noise hides
-    at_one_time = bool(at_times.max() > max(ALIKE * at_times.sum(), SURE * whole))
-    shares = np.append(number, each[::fine]) / number.sum()
-    bunches = np.array([shares, _at_once(problem, runs, rates, surely, np.sqrt(unsure))])
+    at_once = _at_once(problem, runs, rates, surely, np.sqrt(unsure))
     of_late = np.where(entries > SURE * of_entries, entries, 0.0)
     enters, entered = _of_those_at_risk(of_late, leave / middle, strata)
     return Grid(
@@ -303,10 +300,15 @@ def find_grid(curator: Curator, plan: Plan, problem: Problem) -> Grid:
         steep=by_each / longer,
         even=even,
         shifts=shifts,
-        bunches=bunches,
-        constant=at_one_time,
+        bunches=np.array([np.append(number, each[::fine]) / number.sum(), at_once]),
+        constant=_at_one_time(events.reshape(strata, -1).sum(axis=0), SURE * whole),
         strata=strata,
     )
+
+
+def _at_one_time(events: np.ndarray, noise: float) -> bool:
+    """Whether nearly all are, and surely more than noise hides."""
+    return bool(events.max() > max(ALIKE * events.sum(), noise))
 
 
 def _entries(curator: Curator, plan: Plan, problem: Problem) -> tuple[np.ndarray, float]:
