@@ -136,12 +136,28 @@ def test_a_row_is_of_its_own_stratum_alone() -> None:
     assert (between == 0).all() and information[5] == 0 and (information[[0, 3]] > 0).all()
 
 
-def test_late_entries_are_counted() -> None:
+@pytest.fixture(scope="module")
+def late() -> dict[str, Any]:
+    """Rows half of which enter late."""
     draw, data = np.random.default_rng(0), made(12_000, 2)
     entry = np.where(draw.uniform(size=12_000) < 0.5, 0.0, draw.uniform(0, 15, 12_000))
-    late = {name: values[entry < data["time"]] for name, values in (data | {"start": entry}).items()}
+    return {name: values[entry < data["time"]] for name, values in (data | {"start": entry}).items()}
+
+
+def test_late_entries_are_counted(late: dict[str, Any]) -> None:
     fit = fitted(late, "Surv(start, time, failed) ~ maker + load + strata(maker)")
     assert np.abs((fit.params - TRUTH) / fit.bse).max() < 3.5
+
+
+def test_late_entries_leave_intervals_as_long_as_failures_have_them(late: dict[str, Any]) -> None:
+    """What is expected of the information once counted for so little that noise hid slopes and scales."""
+    model = dps.survreg("Surv(start, time, failed) ~ maker + load + strata(maker)", late, SCHEMA)
+    errors = []
+    for seed in range(5):
+        with noise(SeededNoise(seed)):
+            errors.append(model.fit(dps.approx(1, 1e-6)).bse.to_numpy()[-4:])
+    events = np.array([late["failed"][late["maker"] == maker].sum() for maker in "abc"])
+    assert (np.median(errors, axis=0) * np.sqrt([events.sum(), *events]) < 5).all(), errors
 
 
 def test_units_count_as_rows_of_one() -> None:

@@ -25,7 +25,7 @@ from dpstats.estimators.location_scale.placement import Placement
 
 # Error of the structure against its size without delayed entry; and what noise adds to it, chosen on the
 # log-logistic cells `late` of benchmarks/survreg_delayed.py
-_ERROR, _ERROR_OF_NOISE = 1.3, 5.0
+UNSURE, _ERROR_OF_NOISE = 1.3, 5.0
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ class LateInformation:
         """
         unit = np.sqrt(np.append(np.full(len(self.cross), self.share), self.log_sigma))
         lost = -float(np.linalg.eigvalsh(self.beyond(self.share, 1.0) / np.outer(unit, unit))[0])
-        return math.hypot(_ERROR, _ERROR_OF_NOISE * spread * max(lost, 0.0))
+        return math.hypot(UNSURE, _ERROR_OF_NOISE * spread * max(lost, 0.0))
 
 
 def late_information(

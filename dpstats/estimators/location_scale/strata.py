@@ -23,6 +23,7 @@ from dpstats.estimators.engine.route import DAMPING, LONGEST, capped
 from dpstats.estimators.levels import FEWEST_EVENTS, LevelScores
 from dpstats.estimators.location_scale.bounds import MATRIX_SHARE
 from dpstats.estimators.location_scale.checks import doubted, straight
+from dpstats.estimators.location_scale.delayed_expectations import UNSURE
 from dpstats.estimators.location_scale.estimate import (
     HOPELESS,
     OF_LOG_SIGMA,
@@ -52,7 +53,6 @@ from dpstats.estimators.row_scale import RowScale, shortened
 from dpstats.families.score_bounds import Truncation
 from dpstats.moments.solution import not_noise
 
-_LATE = 3.0  # sds of what is expected of the information with late entries, against others
 _APART = 0.5  # sd of what log sigmas have left to go
 # error of log sigma over the square of the last step's length beyond noise: 1.4 to 3.2 in most fits that had
 # not arrived, where slopes together are 5 to 10 sigmas
@@ -236,7 +236,7 @@ class Stratified(GaussianRoute):
         size = np.maximum(np.diag(expected), 0.05 * share * fraction * layout.shares.min())
         unit = np.sqrt(np.append(np.full(k, size[:k].mean()), size[k:]))
         stretched = stretch(self.events, w @ known.axes[:k, :k])
-        sds = structure_sd(self.events, stretched, size, counts) * (_LATE if delayed else 1.0)
+        sds = structure_sd(self.events, stretched, size, counts) * (UNSURE if delayed else 1.0)
         apart = ~np.eye(groups, dtype=bool)  # no row is of two strata
         known.mean[k:, k:][apart] = 0.0
         sds[k:, k:][apart] = known.sds[k:, k:][apart] = 1e-12
