@@ -38,8 +38,6 @@ import numpy as np
 import opendp.domains as domains
 import opendp.measurements as measurements
 import opendp.metrics as metrics
-from opendp._convert import py_to_c
-from opendp._lib import AnyObjectPtr
 from opendp.mod import enable_features
 
 from dpstats.curator.knorm import pure
@@ -77,7 +75,7 @@ def gaussian(value: np.ndarray, sensitivity: float, mu: float) -> np.ndarray:
         if not (math.isfinite(number) and number > 0):
             raise ValueError(f"{name} must be positive and finite, got {number!r}")
     lattice, scale = _cells(vector.size, sensitivity, mu)
-    noise = _discrete(scale)(_nothing(vector.size))
+    noise = _discrete(scale)(np.zeros(vector.size, dtype=np.int64))
     cells = np.rint(np.ldexp(vector, -lattice)).tolist()
     return np.ldexp([float(int(cell) + more) for cell, more in zip(cells, noise, strict=True)], lattice)
 
@@ -94,12 +92,6 @@ def _cells(size: int, sensitivity: float, mu: float) -> tuple[int, float]:
 def _discrete(scale: float) -> Any:
     """What adds discrete Gaussian noise of this scale to integers."""
     return measurements.make_gaussian(*_space(), scale=scale)
-
-
-@functools.lru_cache(maxsize=16)  # sizes, of which a fit has ten
-def _nothing(size: int) -> Any:
-    """So many integers 0 as OpenDP has them, which it only reads: making them takes as long as six do."""
-    return py_to_c(np.zeros(size, dtype=np.int64), AnyObjectPtr, "Vec<i64>")
 
 
 @functools.cache

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from dpstats.curator.mechanisms import SecureNoise, _cells, _discrete, _nothing, _space, gaussian
+from dpstats.curator.mechanisms import SecureNoise, _cells, _space, gaussian
 
 ALPHA = 1e-6
 DRAWS = 200_000
@@ -97,13 +97,6 @@ def test_neighbours_on_the_lattice_are_no_farther_apart_than_is_charged():
     apart = np.rint(one / cell) - np.rint(other / cell)
     charged = scale * mu
     assert charged - 1 < float(np.linalg.norm(apart)) <= charged
-
-
-def test_what_opendp_is_handed_stays_zero():
-    """Integers that are kept between draws hold nothing of the noise of one draw in the next."""
-    for _ in range(2):
-        assert np.abs(_discrete(2.0**41)(_nothing(50))).max() > 2**30
-        assert _discrete(2.0**-20)(_nothing(50)) == [0] * 50
 
 
 def test_values_that_are_not_protected_are_refused():
