@@ -103,9 +103,15 @@ def forgetting_each(make: Callable[P, Iterator[T]]) -> Callable[P, Iterator[T]]:
     what another yields, none but its own frame is left when it fails, and that is emptied here.
     """
 
+    make = forgetting(make)
+
     @wraps(make)
     def made(*args: P.args, **kwargs: P.kwargs) -> Iterator[T]:
-        return _forgetting(forgetting(make)(*args, **kwargs))
+        try:
+            return _forgetting(make(*args, **kwargs))
+        except BaseException:
+            del args, kwargs
+            raise
 
     return made
 

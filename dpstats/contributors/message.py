@@ -55,7 +55,7 @@ class Message:
         return f"Message({self.id.hex()}, {len(self.values)} noisy numbers)"
 
 
-_SEVERAL = (list, tuple, set, frozenset, dict, np.ndarray, pd.Series, pd.Index)
+_SEVERAL = (list, tuple, set, frozenset, dict, pd.Series, pd.Index)
 
 
 @forgetting
@@ -97,13 +97,18 @@ def contribute(record: Mapping[str, Any], plan: Plan) -> Message:
     names = checked(plan).design.variables
     failure = DataError(f"the record cannot be read. {HIDDEN}; make a dict of it")
     single = protected(lambda: {name: [record[name]] for name in names if name in record}, failure)
-    several = [name for name, (value,) in single.items() if type(value) in _SEVERAL]  # runs no code of a cell
+    several = [name for name, (value,) in single.items() if _holds_several(value)]
     if several:
         raise DataError(
             f"a record has one value for each variable, and {several[0]!r} holds several; "
             "contribute_rows takes a table"
         )
     return next(contribute_rows(single, plan))
+
+
+def _holds_several(value: object) -> bool:
+    """By its type alone, for a cell may come with code of its own."""
+    return type(value) in _SEVERAL or (type(value) is np.ndarray and value.ndim > 0)
 
 
 @forgetting_each

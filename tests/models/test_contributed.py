@@ -16,7 +16,6 @@ from dpstats.contributors import Plan, contribute_rows
 from dpstats.contributors.message import exact
 from dpstats.errors import DataError, SpecificationError
 from dpstats.estimators.contributed import linear_moments
-from dpstats.models import contributed
 from dpstats.models.contributed import approximation, expected_precision
 from dpstats.results import Fit
 from dpstats.rows import open_rows
@@ -296,22 +295,18 @@ def test_the_precision_to_expect_is_about_what_comes(method: str) -> None:
     assert list(expected["term"]) == list(of.design.names)
 
 
-def test_a_column_of_half_the_spread_is_known_as_the_command_line_says(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_column_of_half_the_spread_is_known_as_the_command_line_says() -> None:
     """Twice the part of sampling, and four times that of privacy."""
-    even = contributed._even
-
-    def closer(variable: Any, generator: np.random.Generator) -> Any:
-        made = even(variable, generator)
-        return 7 + (made - 7) / 2 if variable == WIDE["x"] else made
-
-    of = dps.plan_contributions("y ~ x", WIDE, dps.approx(1, 1e-6), contributors=20_000)
-    whole = expected_precision(of)
-    monkeypatch.setattr(contributed, "_even", closer)
-    half = expected_precision(of)
-    assert half["sampling"][1] == pytest.approx(2 * whole["sampling"][1], rel=0.02)
-    assert half["privacy"][1] == pytest.approx(4 * whole["privacy"][1], rel=0.05)
+    of = dps.plan_contributions("y ~ x", WIDE, dps.approx(1, 1e-6), contributors=4000)
+    draw, parts = np.random.default_rng(3), []
+    x, y = draw.uniform(-3, 3, 4000), draw.uniform(0, 1, 4000)
+    for spread in (1.0, 0.5):
+        with testing.noise(testing.NoNoise()):
+            messages = contribute_rows({"x": 7 + spread * x, "y": y}, of)
+            fit = dps.ols("y ~ x", None, WIDE).fit_contributions(messages, of)
+        share = fit.privacy_share["x"]
+        parts.append(fit.bse["x"] * np.sqrt([1 - share, share]))
+    assert parts[1] / parts[0] == pytest.approx([2.0, 4.0], rel=0.05)
 
 
 def test_the_precision_of_a_logistic_plan_is_of_log_odds() -> None:

@@ -283,7 +283,7 @@ MUTANTS = (
     planted(
         "a cell of a record is asked how many values it has",
         "contributors/test_message.py::test_no_code_of_a_cell_is_run_and_no_words_of_a_record_leave",
-        (MESSAGE, "type(value) in _SEVERAL]", "np.ndim(value) > 0]"),
+        (MESSAGE, "return type(value) in _SEVERAL", "return np.ndim(value) > 0"),
     ),
     planted(
         "a message's record is not shortened",

@@ -229,11 +229,11 @@ def test_a_csv_may_use_a_missing_value_s_name_as_a_level(tmp_path):
         (lambda path: _written(path, "d.xls", "x"), "no table of text or Arrow: give a frame, pd.read_excel"),
         (
             lambda path: _written(path, "d.json", "x"),
-            "no table of text or Arrow: give a frame, such as pd.read_json",
+            r"give a frame, such as pd.DataFrame\(json.load\(open\(path\)\), dtype=object\)",
         ),
         (
             lambda path: _written(path, "d.jsonl", "x"),
-            r"pd.read_json\(path, lines=True\), or save it as Parquet",
+            r"pd.DataFrame\(\[json.loads\(line\) for line in open\(path\)\], dtype=object\), in which",
         ),
         (
             lambda path: dps.read_csv(_written(path, "d.pkl", "x")),
