@@ -1842,7 +1842,7 @@ MUTANTS = (
     ),
     planted(
         "cells tell where in them rows of high hazard lie",
-        "models/test_coxph.py::test_rare_rows_of_which_cells_hide_where_they_lie_leave_an_honest_interval",
+        "models/test_coxph.py::test_cells_that_hide_where_rare_rows_lie_lengthen_their_interval",
         (
             "estimators/hazards/estimate.py",
             "_in_cells(grid, c), grid.follows * grid.misplaced)",
