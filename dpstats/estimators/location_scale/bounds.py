@@ -224,11 +224,12 @@ class Bounding(Generic[P]):
         count, usual = self.n * self.placement.events.fraction, self.placement.expectations(point)
         lengths, box = np.array(LENGTHS), longest_square(whitening.matrix, self.placement.scale)
         squares = np.minimum(self.k * lengths, box)
-        choice, where, log_sigma, bias = self._without_radius(c, floor, point)
-        bounds = self.bounds(where)
+        choice = Choice(c, 0.0, floor.z, USUAL_WIDTH, 0.0, 0.0)
+        bounds = self.bounds(self.truncation(choice, point))
         per_length = bounds.sensitivity / self._events_mu / floor.size
         if per_length * math.sqrt(squares[0]) > math.sqrt(least):
             return None
+        log_sigma, bias = self._log_sigma_noise(bounds, point), self._bias(choice, floor, point)
         kept = max(usual.kept(c) - floor.lost, LEAST_KEPT)
         # relative error of the information matrix, which grows with the square of the radius
         matrix = 2 * bounds.sensitivity / (bounds.matrix_weight * self.tail_mu * count * usual.share)
@@ -242,15 +243,10 @@ class Bounding(Generic[P]):
         chosen = dict(radius=math.sqrt(squares[best]), location_noise=float(noise[best]))
         return float(value[best]), replace(choice, **chosen)
 
-    def _without_radius(
-        self, c: float, floor: Floor, point: np.ndarray
-    ) -> tuple[Choice, Truncation, float, float]:
-        """A choice of all but the radius, its limits, the noise of log sigma, and its assumed bias."""
-        choice = Choice(c, 0.0, floor.z, USUAL_WIDTH, 0.0, 0.0)
-        where = self.truncation(choice, point)
-        bias = FLOOR_BIAS * math.exp(-c / self.placement.problem.family.cut.bias) + floor.bias
-        bias += self.doubt * self.off(replace(choice, width=math.inf), point)
-        return choice, where, self._log_sigma_noise(self.bounds(where), point), bias
+    def _bias(self, choice: Choice, floor: Floor, point: np.ndarray) -> float:
+        """Of a coefficient by the cut and the floor, and by another law that the check leaves open."""
+        by_cut = FLOOR_BIAS * math.exp(-choice.c / self.placement.problem.family.cut.bias)
+        return by_cut + floor.bias + self.doubt * self.off(replace(choice, width=math.inf), point)
 
     @cached_property
     def _kept_by(self) -> Callable[[tuple[float, ...]], np.ndarray]:

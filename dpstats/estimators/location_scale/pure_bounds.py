@@ -66,9 +66,10 @@ class PureBounding(Bounding[PlacedByLine]):
         # a level whose rows weigh less than others' is not seen as well as the events' matrix has it
         rows = self.placement.scale.typical(self.placement.scale.levels) @ whitening.matrix
         levels = float(np.max(np.sum(rows**2, axis=1), initial=0.0))
-        choice, where, log_sigma, bias = self._without_radius(c, floor, point)
-        slope, variance = self._left(where)
-        per_length = self._per_length(self.bounds(where))
+        choice = Choice(c, 0.0, floor.z, USUAL_WIDTH, 0.0, 0.0)
+        where, bias = self.truncation(choice, point), self._bias(choice, floor, point)
+        bounds, (slope, variance) = self.bounds(where), self._left(where)
+        log_sigma, per_length = self._log_sigma_noise(bounds, point), self._per_length(bounds)
         best = (math.inf, choice)
         for length in (max(length, levels / k) for length in _LENGTHS):
             square = min(k * length, box)
