@@ -102,7 +102,6 @@ def forgetting_each(make: Callable[P, Iterator[T]]) -> Callable[P, Iterator[T]]:
     Whether the cause is an error, an interrupt or what the caller throws in. Of a generator that only returns
     what another yields, none but its own frame is left when it fails, and that is emptied here.
     """
-
     make = forgetting(make)
 
     @wraps(make)

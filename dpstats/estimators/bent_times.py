@@ -101,7 +101,7 @@ class Look:
     by_signs: bool = False
 
     @classmethod
-    def along(  # noqa: PLR0913 - a line, its rows, and two scores
+    def along(  # noqa: PLR0913 - a line, its rows, and three scores
         cls,
         beta: np.ndarray,
         moments: np.ndarray,
