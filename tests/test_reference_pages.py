@@ -5,6 +5,9 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
+
+from dpstats import _codes
 from dpstats.models import contributed
 from dpstats.results import GlmFit, HazardFit, SurvivalFit, cautions
 
@@ -20,34 +23,55 @@ def stated(page: str, head: str, section: str = "# ") -> set[str]:
     return {name for row in rows[1:] for name in re.findall(r"`([\w./]+)`", row[column])}
 
 
+def codes() -> set[str]:
+    """Of all that an estimate tells of itself."""
+    return {value for name, value in vars(_codes).items() if name.isupper()}
+
+
 def test_every_caution_is_on_the_page() -> None:
-    codes = {code for code, _ in cautions._WHOLE.values()} | set(cautions._NAMED) | set(cautions.CODES)
-    assert len(codes) > 9
-    codes |= {contributed.QUADRATIC[0], cautions.UNUSABLE[0]}
-    assert codes == stated("docs/cautions.md", "code")
-    assert codes == stated("docs/theory/intervals.md", "code", "## Cautions\n")
+    shown = {cautions.SHOWN.get(code, code) for code in codes()} | {contributed.QUADRATIC[0]}
+    assert len(shown) > 15
+    assert shown == stated("docs/cautions.md", "code")
+    assert shown == stated("docs/theory/intervals.md", "code", "## Cautions\n")
 
 
-def told(tree: ast.AST) -> Iterator[str]:
-    """Codes that a module gives an estimate: what it is doubted for, and what is among its problems."""
+def test_every_code_has_a_message() -> None:
+    assert codes() == {*cautions._WHOLE, *cautions._NAMED, _codes.UNUSABLE}
+    assert set(cautions.SHOWN) | set(cautions._TOUCHES) <= codes()
+
+
+def spelt(tree: ast.AST) -> Iterator[str]:
+    """Texts that a module gives an estimate: what it is doubted for, and what is among its problems."""
     for node in ast.walk(tree):
         given: list[ast.expr] = []
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-            given = node.args[1:] if node.func.attr in ("doubted", "noisier") else []
+        if isinstance(node, ast.Call):
+            given = [each.value for each in node.keywords if each.arg == "problems"]
+            if isinstance(node.func, ast.Attribute) and node.func.attr in ("doubted", "noisier"):
+                given += node.args[1:]
         elif isinstance(node, ast.Assign | ast.AugAssign):
             target = node.target if isinstance(node, ast.AugAssign) else node.targets[0]
             given = [node.value] if "problems" in ast.unparse(target) else []
         for part in (each for one in given for each in ast.walk(one)):
-            if isinstance(part, ast.Constant) and isinstance(part.value, str):
-                yield part.value.partition(":")[0]
+            if isinstance(part, ast.Constant) and isinstance(part.value, str) and part.value != ":":
+                yield part.value
 
 
-def test_every_code_that_an_estimator_tells_has_a_message() -> None:
-    """One that is misspelt would be no caution, without a word."""
+def test_no_estimator_spells_a_code() -> None:
+    """One that is misspelt would be no caution, without a word; a name that is misspelt is an error."""
     modules = (ROOT / "dpstats" / "estimators").rglob("*.py")
-    codes = {code for path in modules for code in told(ast.parse(path.read_text("utf-8"))) if code}
-    assert len(codes) > 12
-    assert codes <= {*cautions._WHOLE, *cautions._NAMED, cautions.UNUSABLE[0]}
+    assert [text for path in modules for text in spelt(ast.parse(path.read_text("utf-8")))] == []
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "found.doubted(0.0, *('bends',) * told)",
+        "problems += [f'weak:{j}' for j in rests]",
+        "replace(found, problems=('law',))",
+    ],
+)
+def test_a_code_that_is_spelt_is_found(line: str) -> None:
+    assert list(spelt(ast.parse(line)))
 
 
 def test_the_page_says_which_cautions_follow_to_tables() -> None:

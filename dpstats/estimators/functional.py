@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import scipy
 
+from dpstats._codes import LOST, NOISY, WEAK, problems_at
 from dpstats.curator import Curator, Release
 from dpstats.estimators.engine.finish import Estimate, to_user, weak
 from dpstats.estimators.matrices import noise_edge, noise_of_product
@@ -186,8 +187,8 @@ def solved(
     user = _to_user(box)
     cov_privacy = user @ (privacy + guess) @ user.T
     cov = cov_privacy + user @ sampling @ user.T
-    problems = ["budget"] * (line.unseen > 0) + [f"not_estimable:{len(cov) - 1}"] * _sigma_lost(line)
-    problems += [f"weak:{j}" for j in weak(user @ guess @ user.T, cov)]
+    problems = [NOISY] * (line.unseen > 0) + [f"{LOST}:{len(cov) - 1}"] * _sigma_lost(line)
+    problems += problems_at(WEAK, weak(user @ guess @ user.T, cov))
     if _sigma_lost(line):
         cov[-1, :], cov[:, -1], cov[-1, -1] = 0.0, 0.0, np.inf
     params = on_user_scale(solve(moments), box)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 import numpy as np
 
 from dpstats._arguments import among, near, numbers, shown, truth, warn
+from dpstats._codes import WEAK
 from dpstats._conversions import bisected
 from dpstats._private import HoldsRows
 from dpstats.budget import MOST, Budget, Gdp, Pure, as_budget, delta_of, measure, scaled, stated_delta
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
 
 NO_ROWS = Rows(None, Schema(), ())
 MIDDLES = "middles of products"
-NOTED = ("weak",)  # of times and of a yes or no, under Gaussian noise: intervals say it themselves
+NOTED = (WEAK,)  # of times and of a yes or no, under Gaussian noise: intervals say it themselves
 
 NEWTON_METHOD, PMT_METHOD = "noisy Newton (Gaussian)", "public moment truncation (Gaussian)"
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from dpstats._arguments import near, number, shown
+from dpstats._codes import PUBLISHED
 from dpstats._private import always_shown, forgetful, forgetting
 from dpstats.budget import Budget
 from dpstats.curator import Curator
@@ -338,7 +339,7 @@ class Survreg(Plannable):
             SurvivalFit,
             facts,
             design,
-            replace(found, problems=(*found.problems, *["published"] * bool(compat))),
+            replace(found, problems=(*found.problems, *[PUBLISHED] * bool(compat))),
             (WEIGHTS,),
             names=(*design.names, *scale_names(())),
             model="survreg",

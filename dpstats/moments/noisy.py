@@ -11,6 +11,7 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
+from dpstats._codes import UNUSABLE, problems_at
 from dpstats.errors import SpecificationError
 from dpstats.moments.parts import Clipping, Earlier, Frame, Released, Untold, Weighting
 from dpstats.moments.posterior import denoised, noise_of_product, posterior
@@ -38,7 +39,7 @@ def lacking(share: float, sd: float) -> tuple[str, ...]:
     share, sd : float
         Rows that were counted, per row, and the noise of that.
     """
-    return (f"unusable:{100 * min(1 - share, 1):.0f}",) if 1 - share > _MANY + SEEN * sd else ()
+    return problems_at(UNUSABLE, [round(100 * min(1 - share, 1))]) if 1 - share > _MANY + SEEN * sd else ()
 
 
 def read_only(kept: Iterable[object]) -> None:

@@ -8,123 +8,131 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from dpstats._codes import (
+    ALL_LOST,
+    APART,
+    BENDS,
+    BESIDE,
+    BURST,
+    CHANGING,
+    CONSTANT,
+    EVEN,
+    FAR_RESPONSES,
+    LAW,
+    LOST,
+    NOISY,
+    PUBLISHED,
+    RANGE,
+    SEPARATED,
+    SHAPE,
+    STRAIGHT,
+    TAIL,
+    UNSETTLED,
+    UNUSABLE,
+    WEAK,
+    places_of,
+    problems_at,
+)
 from dpstats.formula import Design, NumericResponse
 from dpstats.moments import Solution
 from dpstats.results.intervals import SURELY, law_in_doubt, off_the_law
 from dpstats.results.record import Record, is_scale
 
 MORE = "more rows or budget"
-CODES = ("not_estimable", "beside", "weak")  # of a solution of a linear model
+OF_SOLUTION = (LOST, BESIDE, WEAK)  # of a linear model
+# by which codes users see what has another one among the problems of an estimate
+SHOWN = {NOISY: "below_budget", ALL_LOST: LOST, STRAIGHT: WEAK, EVEN: WEAK}
 _ALL = (
     "nothing is estimable: privacy noise outweighs what these data say; use {more}. It is the "
     "same where almost no row can be read, or most values lie beyond their bounds: dps.check(data, schema, "
     "formula) shows which, to you alone"
 )
 _WHOLE = {
-    "budget": (
-        "below_budget",
-        "privacy noise hides a part of what covariates or sigma say: take intervals as rough; use {more}",
-    ),
-    "hopeless": ("not_estimable", _ALL),
-    "constant": (
-        "constant",
+    NOISY: "privacy noise hides a part of what covariates or sigma say: take intervals as rough; use {more}",
+    ALL_LOST: _ALL,
+    CONSTANT: (
         "nearly all failures seem to come at one time, of which no covariate can tell, as where the bounds "
         "are in another unit than the times, or far too wide (for coxph with strata by twelve decades, as "
         "floats tell no more on the axis of time that strata share): dps.check(data, schema) counts times "
-        "beyond them, to you alone",
+        "beyond them, to you alone"
     ),
-    "unsettled": (
-        "unsettled",
-        "the averaged steps scatter more than their noise explains; intervals were widened for it",
-    ),
-    "law": (
-        "law",
+    UNSETTLED: "the averaged steps scatter more than their noise explains; intervals were widened for it",
+    LAW: (
         "failures come at other times than this distribution says: the scale and quantiles such as B10 rest "
         "on it and depend on the bounds of the score (see Estimand); try another dist, or, if units fail in "
         "several ways, such as by seals and by bearings, fit each as an event of its own: no dist is that of "
-        "a mixture",
+        "a mixture"
     ),
-    "burst": (
-        "burst",
+    BURST: (
         "very many failures come within a short stretch of the time, in which hazards are taken for even: "
         "coefficients may be wrong by more than their intervals, which are widened for it; declare bounds of "
         "the time nearer to where units fail, so that longer times are censored and none is below the lower "
-        "bound, or name times= within the stretch",
+        "bound, or name times= within the stretch"
     ),
-    "changing": (
-        "changing",
+    CHANGING: (
         "hazards are not proportional: effects change as time goes by (see fit.proportional_test()), so that "
         "coefficients are means over time, which depend on how long units are watched; follow a shorter "
-        "time, or split it and fit each part",
+        "time, or split it and fit each part"
     ),
-    "bends": (
-        "bends",
+    BENDS: (
         "the response bends: it does not follow the linear predictor alone, so that coefficients depend on "
         "which rows count in full (see Estimand), and intervals are widened for it; try a term such as "
-        "I(x**2), np.log or bs of a covariate",
+        "I(x**2), np.log or bs of a covariate"
     ),
-    "shape": (
-        "shape",
+    SHAPE: (
         "noise hides how covariates are correlated: standard errors take those for uncorrelated that do not "
-        "stand out, and may be half of what they should be for any that nearly repeat another",
+        "stand out, and may be half of what they should be for any that nearly repeat another"
     ),
-    "straight": (
-        "weak",
+    STRAIGHT: (
         "covariates tell the labels so weakly that the loss is straight where the minimum may lie: intervals "
-        "reach as far on the other side of 0, and nothing is known of effects; h=1 has no straight part",
+        "reach as far on the other side of 0, and nothing is known of effects; h=1 has no straight part"
     ),
-    "even": (
-        "weak",
+    EVEN: (
         "at a level, on a side of a flag or in a cell of several, labels are so nearly half and half that "
         "the loss is straight where the minimum may lie: intervals reach to where its sign is the other one, "
-        "those of all other levels, too, if it is the reference; h=1 has no straight part",
+        "those of all other levels, too, if it is the reference; h=1 has no straight part"
     ),
-    "separated": (
-        "separated",
+    SEPARATED: (
         "covariates nearly tell the response: where no row contradicts them their effects have no upper "
-        "limit, and intervals may be too short; drop the covariate that says what the response says",
+        "limit, and intervals may be too short; drop the covariate that says what the response says"
     ),
-    "published": (
-        "published",
+    PUBLISHED: (
         "estimate and noise are as published, for reproduction only: sigma and intercept are not those of "
-        "the model, and a penalty shrinks the slopes; without compat they are corrected",
+        "the model, and a penalty shrinks the slopes; without compat they are corrected"
     ),
-    "apart": (
-        "apart",
+    APART: (
         "a few rows lie 30 sds or more from all others, where declared bounds reach so far: coefficients may "
         "describe the others or be drawn towards these few; if they are codes such as 9999 (dps.check shows "
-        "them, to you alone), empty these cells, or leave the rows out by subset='x < 9999'",
+        "them, to you alone), empty these cells, or leave the rows out by subset='x < 9999'"
     ),
-    "far": (
-        "far",
+    FAR_RESPONSES: (
         "responses far above the fit, where they are clipped (see Estimand), hold more than the family's law "
         "allows: coefficients describe the bulk, and means of all may be larger; fit the far ones apart, or "
-        "their share by logit",
+        "their share by logit"
     ),
-    "tail": (
-        "tail",
+    TAIL: (
         "far counts, which are clipped (see Estimand), hold more than any negative binomial law allows: "
         "coefficients may describe the bulk, and intervals are widened for it; fit by logit which counts are "
-        "above 0, or take {more}",
+        "above 0, or take {more}"
     ),
 }
 _NAMED = {
-    "not_estimable": (
+    LOST: (
         "not estimable, as privacy noise outweighs what the data say: {}; use {more}. Neither "
         "helps where nearly all rows have one value, or most values lie beyond their bounds: "
         "dps.check(data, schema) counts those, to you alone"
     ),
-    "beside": (
+    BESIDE: (
         "a covariate is not estimable, so that this is a fit without it: {} may take up part of its effect, "
         "where they are correlated with it, and their intervals do not count that"
     ),
-    "bends": (
+    BENDS: (
         "the response bends along {}: coefficients depend on which rows count in full (see Estimand), and "
         "intervals are widened for it; add a square such as I(x**2) of it, or take np.log or bs of it, or, "
         "if it acts otherwise in a group, add its product with that"
     ),
-    "weak": "privacy noise hides most of what the data say about {}; {} on a wide guess",
-    "range": (
+    WEAK: "privacy noise hides most of what the data say about {}; {} on a wide guess",
+    RANGE: (
         "most of the spread of {} lies in long rows on one side, beyond the row norm, which count less: if "
         "its effect bends, the estimate describes the bulk; np.log1p of it helps"
     ),
@@ -138,17 +146,15 @@ _SPLINES = (
 
 
 _SWAPPED = (
-    "not_estimable",
     f"{_ALL}. Rows whose first end is the larger weigh nothing: the order is Surv(lower, upper, "
-    "type='interval2')",
+    "type='interval2')"
 )
 
 
-UNUSABLE = (
-    "unusable",
+_UNUSABLE = (
     "about {} % of the rows that no subset or max_rows leaves out have no weight: a cell is missing, or "
     "codes and levels are not spelt as in the data; "
-    "dps.check(data, schema, formula) shows which, to you alone",
+    "dps.check(data, schema, formula) shows which, to you alone"
 )
 
 
@@ -159,7 +165,7 @@ def of_whole_table(problems: Sequence[str], design: Design) -> tuple[str, ...]:
     """
     left_out = design.subset is not None or bool(design.schema.privacy_unit.column)
     meant = design.weights is not None or (isinstance(design.response, NumericResponse) and left_out)
-    return tuple(one for one in problems if not (meant and one.startswith("unusable:")))
+    return tuple(one for one in problems if not (meant and one.split(":")[0] == UNUSABLE))
 
 
 def advised(of: Design | Record) -> str:
@@ -174,7 +180,7 @@ def beside(design: Design, cov: np.ndarray) -> tuple[str, ...]:
     """Problems of coefficients that may show the effect of a number of which none is estimable."""
     lost = np.isinf(np.diag(cov))
     overlooked = design.overlooks(lost[: len(design.names)])
-    return tuple(f"beside:{j}" for j in np.flatnonzero(~lost)) if overlooked else ()
+    return problems_at(BESIDE, np.flatnonzero(~lost)) if overlooked else ()
 
 
 def cautions(
@@ -185,32 +191,30 @@ def cautions(
     `between` says that the response is an interval, whose ends may stand in the wrong order in all rows;
     `more` is what is `advised`.
     """
-    whole = _WHOLE | {"hopeless": _SWAPPED} if between else _WHOLE
-    lost = {f"not_estimable:{place}" for place in range(len(names))}
+    whole = _WHOLE | {ALL_LOST: _SWAPPED} if between else _WHOLE
+    lost = set(problems_at(LOST, range(len(names))))
     if lost and lost <= set(problems):  # each of all is lost in its own way, or all at once
-        problems = [*(problem for problem in problems if problem not in lost), "hopeless"]
-    said = (whole[code] for code in whole if code in problems)
-    found = [(code, words.format(more=more)) for code, words in said]
-    if "hopeless" not in problems:
-        shares = [problem.partition(":")[2] for problem in problems if problem.startswith("unusable:")]
-        found += [(UNUSABLE[0], UNUSABLE[1].format(share)) for share in shares]
+        problems = [*(problem for problem in problems if problem not in lost), ALL_LOST]
+    said = [code for code in whole if code in problems]
+    found = [(SHOWN.get(code, code), whole[code].format(more=more)) for code in said]
+    if ALL_LOST not in problems:
+        found += [(UNUSABLE, _UNUSABLE.format(share)) for share in places_of(UNUSABLE, problems)]
     for code, words in _NAMED.items():
-        head = code + ":"
-        which = [names[int(problem.removeprefix(head))] for problem in problems if problem.startswith(head)]
+        which = [names[j] for j in places_of(code, problems)]
         if which:
             named = "all coefficients" if 1 < len(which) == len(names) else ", ".join(which)
             rests = "its interval rests" if len(which) == 1 else "their intervals rest"
             splined = any(map(is_scale, which)) and any(name.startswith(("bs(", "ns(")) for name in which)
-            beside = _SPLINES if code == "weak" and splined else ""
+            beside = _SPLINES if code == WEAK and splined else ""
             found.append((code, words.format(named, rests, more=more) + beside))
     return tuple(found)
 
 
-def problems_of(solution: Solution) -> list[str]:
+def problems_of(solution: Solution) -> tuple[str, ...]:
     """Of a solution of a linear model."""
     lost = np.flatnonzero(np.isinf(np.diagonal(solution.cov)))
     weak = [j for j in solution.weak if j not in lost]
-    return [f"not_estimable:{j}" for j in lost] + [f"weak:{j}" for j in weak]
+    return problems_at(LOST, lost) + problems_at(WEAK, weak)
 
 
 _OF_LAW = (
@@ -232,10 +236,9 @@ _OF_LINE = (
 )
 # codes of what no interval holds: what follows from a fit, by the method that has it, and `coefficients`
 _TOUCHES = {
-    "law": _OF_LAW,
+    LAW: _OF_LAW,
     **dict.fromkeys(
-        ("constant", "burst", "changing", "bends", "range", "separated", "apart", "far", "tail"),
-        _OF_LINE,
+        (CONSTANT, BURST, CHANGING, BENDS, RANGE, SEPARATED, APART, FAR_RESPONSES, TAIL), _OF_LINE
     ),
 }
 
@@ -256,7 +259,7 @@ def touching(record: Record, asked: str) -> tuple[str, ...]:
 
 def doubtful_law(record: Record) -> str:
     """Return what was found of the law, if that is doubtful, and no caution says so."""
-    if "law" in dict(record.flags) or not law_in_doubt(record):
+    if LAW in dict(record.flags) or not law_in_doubt(record):
         return ""
     found = off_the_law(record, SURELY)
     share, *ends = (f"{100 * value:.3g}" for value in (found.estimate, found.conf_low, found.conf_high))

@@ -22,6 +22,7 @@ import scipy
 from scipy import special
 
 from dpstats._arguments import among, shown
+from dpstats._codes import LAW
 from dpstats.errors import SpecificationError
 from dpstats.moments.linear import Quantity
 from dpstats.moments.mixture import Tails
@@ -436,7 +437,7 @@ def law_in_doubt(record: Record) -> bool:
     if record.law is None:
         return False
     found = off_the_law(record, SURELY)
-    return "law" in dict(record.flags) or not found.conf_low <= 0 <= found.conf_high
+    return LAW in dict(record.flags) or not found.conf_low <= 0 <= found.conf_high
 
 
 def doubted_share(record: Record) -> float:

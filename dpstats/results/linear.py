@@ -19,7 +19,7 @@ from dpstats.formula import Design, build_design
 from dpstats.formula.grammar import taken_out, without_terms
 from dpstats.moments.linear import LinearMoments
 from dpstats.moments.solution import Solution
-from dpstats.results.cautions import CODES, MORE, advised, beside, cautions, problems_of
+from dpstats.results.cautions import MORE, OF_SOLUTION, advised, beside, cautions, problems_of
 from dpstats.results.document import Document, Estimates, cells, limit_columns, point_columns
 from dpstats.results.intervals import Estimate, critical, estimable_within, least_root, positive, rsquared
 from dpstats.results.newdata import Points
@@ -63,7 +63,7 @@ def at_alpha(record: Record, alpha: float) -> Record:
 
 def _flags(record: Record, fields: dict[str, Any], design: Design) -> tuple[tuple[str, str], ...]:
     """Cautions of another solution from the same release: what a record has of none, and its own."""
-    kept = tuple(flag for flag in record.flags if flag[0] not in CODES)
+    kept = tuple(flag for flag in record.flags if flag[0] not in OF_SOLUTION)
     return kept + cautions(beside(design, fields["cov"]), design.names) + fields["flags"]
 
 

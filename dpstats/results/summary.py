@@ -12,6 +12,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from dpstats._codes import LAW, LOST
 from dpstats.formula import SurvResponse
 from dpstats.formula.factor_reader import category
 from dpstats.formula.reader import variable_in
@@ -189,7 +190,7 @@ UNTESTED = (
     "penalty moves the intercept and the others."
 )
 BY_LAW = " Noise is not normal: intervals follow its law."
-LOST = f" '{NOT_ESTIMABLE}': privacy noise outweighs what the data say about the coefficient."
+LOST_ALONE = f" '{NOT_ESTIMABLE}': privacy noise outweighs what the data say about the coefficient."
 LOST_BESIDE = (
     f" '{NOT_ESTIMABLE}': privacy noise outweighs what the data say about it; more rows or budget tell it."
 )
@@ -220,7 +221,7 @@ def notes(record: Record, remark: str, last: str, tables: Sequence[Table]) -> li
     law = (NOT_NORMAL if record.target is None else BY_LAW) if record.tails is not None else ""
     untested = UNTESTED if record.target and not record.no_errors else ""
     far = f" {too_far(tables)}".rstrip()
-    said = (remark, law, untested, last, LOST if lost else LOST_BESIDE if beside else "", far)
+    said = (remark, law, untested, last, LOST_ALONE if lost else LOST_BESIDE if beside else "", far)
     noise = counted + "".join((*said, *_rare_references(record)))
     beyond = _beyond(record)
     public = "; ".join(_public(name, record.schema[name], beyond.get(name, "")) for name in record.variables)
@@ -321,7 +322,6 @@ TARGET = (
     "coefficients penalised with alpha = {}; intervals are for the penalised coefficients, not the "
     "unpenalised ones"
 )
-LOST_ALL = "not_estimable"
 NOTHING = "nothing is estimable: privacy noise outweighs what these data say"
 OF_DEAD = ("Messages", "Failures", "Caution")  # what is told of a fit of which nothing is
 LEFT_OUT = "release and budget of the fit of {}: nothing more was spent"
@@ -408,8 +408,8 @@ def lines_of(record: Record, said: str) -> tuple[tuple[Pair, ...], ...]:
 
     Of a fit of which nothing is estimable no more than why nothing came of it, once.
     """
-    lost = [message for code, message in record.flags if code == LOST_ALL] or [NOTHING]
-    flags = ((LOST_ALL, lost[0]),) if dead(record) else record.flags
+    lost = [message for code, message in record.flags if code == LOST] or [NOTHING]
+    flags = ((LOST, lost[0]),) if dead(record) else record.flags
     shared = "" if record.charged_alpha is None else SHARED.format(penalty_text(record.charged_alpha))
     more = (
         ("Messages", _counted(record.messages) if record.messages is not None else ""),
@@ -460,11 +460,11 @@ _BEYOND = (
 def _more(code: str, record: Record) -> str:
     """Say what a caution goes by, where it was released, and what rows of a unit cost where noise is all."""
     unit = record.schema.privacy_unit
-    if code == LOST_ALL and unit.max_rows > 1:
+    if code == LOST and unit.max_rows > 1:
         return SEVERAL.format(unit.column, unit.max_rows)
-    if code == LOST_ALL and record.nevents is not None and record.nevents.value < UNSURE * record.nevents.se:
+    if code == LOST and record.nevents is not None and record.nevents.value < UNSURE * record.nevents.se:
         return UNSEEN
-    if code != "law" or record.law is None:
+    if code != LAW or record.law is None:
         return ""
     found = off_the_law(record)
     share, errors = abs(found.estimate), abs(found.estimate) / found.std_error

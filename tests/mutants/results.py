@@ -568,7 +568,7 @@ MUTANTS = (
     planted(
         "a bend is not told (glm)",
         "models/test_bends.py::test_a_curved_response_is_seen",
-        ("estimators/newton/check.py", '("bends",) * bend.told', "()"),
+        ("estimators/newton/check.py", "(BENDS,) * bend.told", "()"),
     ),
     planted(
         "an offset is a part of a line that may bend (linear)",
@@ -902,7 +902,7 @@ MUTANTS = (
     planted(
         "amounts far beyond the limit are not told (glm)",
         "models/test_far.py::test_a_few_amounts_of_many_times_the_mean_are_told",
-        ("estimators/newton/check.py", '("far" if lawful else "tail",) * told', "()"),
+        ("estimators/newton/check.py", "(FAR_RESPONSES if lawful else TAIL,) * told", "()"),
     ),
     planted(
         "codes among counts are not looked for (glm)",
@@ -1609,7 +1609,7 @@ MUTANTS = (
     planted(
         "a bend is not told (linear)",
         "models/test_bends.py::test_a_line_that_levels_off_where_long_rows_count_less_is_seen",
-        ("estimators/gram/estimate.py", '["bends"] * told', "[]"),
+        ("estimators/gram/estimate.py", "[BENDS] * told", "[]"),
     ),
     planted(
         "a bend that is hardly seen widens nothing (linear)",
@@ -1685,7 +1685,7 @@ MUTANTS = (
     planted(
         "codes are not told (glm)",
         "models/test_apart.py::test_codes_are_told_by_generalised_linear_models[poisson-y]",
-        ("estimators/newton/check.py", '("apart",) * apart.told', "()"),
+        ("estimators/newton/check.py", "(APART,) * apart.told", "()"),
     ),
     planted(
         "responses are apart where the line says that they are large",
@@ -1798,8 +1798,8 @@ MUTANTS = (
         f"{SETTLED}a_column_that_is_long_on_one_side_is_named",
         (
             SCALE,
-            'ranges = (f"range:{j + 1}" for j in np.flatnonzero(long))',
-            'ranges = (f"range:{j + 1}" for j in np.flatnonzero(long[:0]))',
+            "ranges = problems_at(RANGE, 1 + np.flatnonzero(long))",
+            "ranges = problems_at(RANGE, 1 + np.flatnonzero(long[:0]))",
         ),
     ),
     planted(
@@ -1862,7 +1862,7 @@ MUTANTS = (
     planted(
         "a fit of hazards does not say that nearly all failures come at one time",
         f"{BURST}times_in_another_unit_than_their_bounds_are_told[0]",
-        ("estimators/hazards/estimate.py", '["constant"] * grid.constant', "[]"),
+        ("estimators/hazards/estimate.py", "[CONSTANT] * grid.constant", "[]"),
     ),
     planted(
         "all failures tell of the baseline, whether they count or not",

@@ -6,6 +6,7 @@ from typing import Any, Self, TypeVar
 import numpy as np
 import scipy
 
+from dpstats._codes import ALL_LOST, LOST, WEAK, places_of, problems_at
 from dpstats.moments.design import DesignMoments
 from dpstats.moments.roots import root_of
 
@@ -26,8 +27,7 @@ class Estimate:
         Of all uncertainty, and its part due to privacy noise. A variance is infinite where a coefficient
         cannot be estimated at this budget.
     problems : tuple of str
-        Codes of the whole fit, such as "budget", "hopeless" and "unsettled"; "unusable:17", of 100 rows;
-        and "weak:j", "range:j" and "not_estimable:j" with j the index of a coefficient.
+        Codes of `dpstats/_codes.py`, those of a coefficient with its place, such as "weak:2".
     settings : dict
         Bounds of rows and scores, which are part of the estimand.
     columns : DesignMoments, optional
@@ -62,10 +62,9 @@ class Estimate:
         """Without intervals for these coefficients."""
         cov, privacy = self.cov.copy(), self.cov_privacy.copy()
         cov[which, which] = privacy[which, which] = np.inf
-        told = {f"{code}:{j}" for code in ("weak", "not_estimable") for j in which}
-        problems = [problem for problem in self.problems if problem not in told]
-        problems += [f"not_estimable:{j}" for j in which]
-        return replace(self, cov=cov, cov_privacy=privacy, problems=tuple(problems))
+        told, lost = problems_at(WEAK, which), problems_at(LOST, which)
+        problems = (*(each for each in self.problems if each not in told + lost), *lost)
+        return replace(self, cov=cov, cov_privacy=privacy, problems=problems)
 
     def doubted(self, cov: np.ndarray | float, *problems: str) -> Self:
         """With more uncertainty, by a bias that is possible, and what is to be said of it."""
@@ -93,7 +92,7 @@ class Estimate:
         """
         lost = np.isinf(np.diag(self.cov))
         beside = np.flatnonzero(partners @ lost[: len(partners)] & ~lost[: len(partners)])
-        return self.lost(beside) if len(beside) and "hopeless" not in self.problems else self
+        return self.lost(beside) if len(beside) and ALL_LOST not in self.problems else self
 
     def through(self, way: np.ndarray) -> Self:
         """Of the columns that these ones are sums of; see :attr:`dpstats.formula.Design.way`.
@@ -105,13 +104,13 @@ class Estimate:
             return self
         whole = scipy.linalg.block_diag(way[:p], np.eye(len(self.params) - p))
         cov = carried(self.cov, whole)
-        weakly, lost = _named("weak", self.problems), np.isinf(np.diag(cov))
+        weakly, lost = places_of(WEAK, self.problems), np.isinf(np.diag(cov))
         part = whole[:, weakly] @ np.nan_to_num(self.cov[np.ix_(weakly, weakly)], posinf=0.0)
         rests = np.sum(part * whole[:, weakly], axis=1) > WEAK_SHARE * np.diag(cov)
         rests[weakly] = True
-        problems = [each for each in self.problems if each.split(":")[0] not in ("weak", "not_estimable")]
-        problems += [f"weak:{j}" for j in np.flatnonzero(rests & ~lost)]
-        problems += [f"not_estimable:{j}" for j in np.flatnonzero(lost) if "hopeless" not in problems]
+        problems = [each for each in self.problems if each.split(":")[0] not in (WEAK, LOST)]
+        problems += problems_at(WEAK, np.flatnonzero(rests & ~lost))
+        problems += problems_at(LOST, np.flatnonzero(lost)) if ALL_LOST not in problems else ()
         return replace(
             self,
             params=whole @ self.params,
@@ -132,7 +131,7 @@ class Estimate:
     def hopeless(self) -> Self:
         """Without an interval for any coefficient."""
         cov = np.where(np.eye(len(self.cov)) > 0, np.inf, 0.0)
-        return replace(self, cov=cov, problems=("hopeless",))
+        return replace(self, cov=cov, problems=(ALL_LOST,))
 
 
 E = TypeVar("E", bound=Estimate)
@@ -161,12 +160,6 @@ def told_beside(ways: np.ndarray, rows: np.ndarray) -> np.ndarray:
         What a change of each of these lines alone makes of coefficients, and what takes those to the line.
     """
     return np.asarray(np.eye(len(ways)) - ways @ np.linalg.pinv(rows.T @ ways) @ rows.T)
-
-
-def _named(code: str, problems: tuple[str, ...]) -> np.ndarray:
-    """Numbers of the coefficients that have a problem."""
-    head = f"{code}:"
-    return np.array([int(each.removeprefix(head)) for each in problems if each.startswith(head)], dtype=int)
 
 
 def weak(guess: np.ndarray, cov: np.ndarray, share: float = WEAK_SHARE) -> np.ndarray:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from dpstats._codes import BENDS, problems_at
 from dpstats.curator import Curator
 from dpstats.estimators.bends import EDGE, WORTH, by_chance
 from dpstats.estimators.column_law import CROOKED, ColumnLaw
@@ -133,14 +134,14 @@ class Curves:
         found = np.linalg.solve(self.place.whitening, by)
         return np.asarray(found / np.maximum(np.linalg.norm(found, axis=-2, keepdims=True) / MOVED, 1.0))
 
-    def told(self, radius: float, moments: LinearMoments) -> list[str]:
+    def told(self, radius: float, moments: LinearMoments) -> tuple[str, ...]:
         """Codes of the columns that surely bend, by which a coefficient may be moved beyond its error."""
         if not len(self.chosen):
-            return []
+            return ()
         errors = np.sqrt(np.diag(moments.solve().cov))[:, None]
         far = (np.abs(moments.frame.map @ self.moved(radius)) > WORTH * errors).any(axis=0)
         told = self.chosen[(np.abs(self.found) > self.sure) & far]
-        return [f"bends:{1 + j}" for j in told]
+        return problems_at(BENDS, 1 + told)
 
     def shift(self, radius: float) -> np.ndarray:
         """What is to be added to the line of rows so shortened; in whitened coordinates, shape (k,)."""

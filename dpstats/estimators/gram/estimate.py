@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from dpstats._codes import APART, BENDS
 from dpstats.curator import Curator, Release
 from dpstats.estimators.apart import Apart
 from dpstats.estimators.bends import WIDE, ReleasedLine, bend_public, judged, standardised
@@ -130,11 +131,11 @@ def fit_gram(
     if place.found.loose.any():
         release = curator.release("rows_apart", plan.cost("apart"), **place.found.public())
         apart = Apart.of(release, place.scale.rows(curator.n), place.found.reach)
-        settings["apart"], problems = apart.most, ["apart"] * apart.told
+        settings["apart"], problems = apart.most, [APART] * apart.told
         moments = _drawn(moments, place, bounds, apart)
     if constant:
         told, moments = _look(curator, plan.cost("check"), moments, place, bounds, last.long)
-        problems += last.curves.told(bounds.radius, moments) or ["bends"] * told
+        problems += last.curves.told(bounds.radius, moments) or [BENDS] * told
     if "R" in settings:
         moments = moments.moved(last.curves.shift(bounds.radius))
         moments = moments.bending(last.curves.variance(bounds.radius))

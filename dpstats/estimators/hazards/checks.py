@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy import special
 
+from dpstats._codes import BENDS, CHANGING
 from dpstats.curator import Curator
 from dpstats.estimators.bends import DOUBTFUL, standardised
 from dpstats.estimators.bent_times import Asked, Bent, FarLook, Look, found_by
@@ -86,7 +87,7 @@ def straightened(found: HazardEstimate, bent: Bent, open_ended: np.ndarray) -> H
     baseline = replace(baseline, log_hazards=log_hazards, cov=cov, cov_privacy=privacy)
     cov, privacy = (each + open_ended[j:, j:] for each in (found.cov, found.cov_privacy))
     found = replace(found, params=params, cov=cov, cov_privacy=privacy, baseline=baseline)
-    told = (f"bends:{column - 1}" if column else "bends" for column in bent.told)
+    told = (f"{BENDS}:{column - 1}" if column else BENDS for column in bent.told)
     return found.doubted(bent.cov[j:, j:], *told)
 
 
@@ -194,4 +195,4 @@ def checked(
     trend_of = Trend(change, np.where(np.outer(known, known), cov, 0.0))
     statistic, directions = chi_square(change[known], trend_of.rooted[known])
     changes = special.chdtrc(directions, statistic) < DOUBTFUL
-    return replace(found, trend=trend_of).doubted(0.0, *("changing",) * bool(changes))
+    return replace(found, trend=trend_of).doubted(0.0, *(CHANGING,) * bool(changes))

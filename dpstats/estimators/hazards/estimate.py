@@ -6,6 +6,7 @@ from typing import TypeAlias
 
 import numpy as np
 
+from dpstats._codes import BURST, CONSTANT, UNSETTLED, WEAK, problems_at
 from dpstats.estimators.engine.average import Steps, uncertain
 from dpstats.estimators.engine.finish import Estimate, guessed, told_beside, weak
 from dpstats.estimators.engine.information import Information
@@ -97,9 +98,9 @@ def estimate(
     law = squares * (grid.follows * grid.misplaced / (1 - grid.follows)) ** 2
     open_ended = OPEN * user @ levels[0] @ levels[0].T @ user.T
     strata = {"strata": grid.strata} if grid.strata > 1 else {}
-    problems = ["unsettled"] * unsettled + ["constant"] * grid.constant + ["burst"] * burst
+    problems = [UNSETTLED] * unsettled + [CONSTANT] * grid.constant + [BURST] * burst
     resting = weak((larger + law)[j:, j:], (cov + open_ended)[j:, j:])
-    problems += [*(f"weak:{i}" for i in resting), *lacking(*scale.usable)]
+    problems += [*problems_at(WEAK, resting), *lacking(*scale.usable)]
     found = HazardEstimate(
         point[j:],
         cov[j:, j:].copy(),

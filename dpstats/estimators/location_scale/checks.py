@@ -13,6 +13,7 @@ import numpy as np
 import scipy
 from scipy import special
 
+from dpstats._codes import BENDS, LAW
 from dpstats.curator import Curator
 from dpstats.estimators.apart import exceeded
 from dpstats.estimators.bends import standardised
@@ -152,7 +153,7 @@ def doubted(
     Of strata, `onto` makes what is estimated of changes of the point.
     """
     bias = _biases(bounding.placement, sigma_of(point), found) * bounding.off(choice, point) ** 2
-    bias, told = bias if onto is None else onto @ bias @ onto.T, ("law",) * found.stands_out
+    bias, told = bias if onto is None else onto @ bias @ onto.T, (LAW,) * found.stands_out
     return replace(result, law=found.law).doubted(bias, *told)
 
 
@@ -362,5 +363,5 @@ def straight(
         square = float((bent.shift**2 + np.diag(bent.cov)) @ np.append(1.0, scale.ratio))
         moved[p:, p:] = (0.5 * math.log1p(square / bounding.placement.expected.residual_square)) ** 2
     # with strata there are other columns than coefficients
-    told = (f"bends:{j}" if j and p == len(gamma) else "bends" for j in bent.told)
+    told = (f"{BENDS}:{j}" if j and p == len(gamma) else BENDS for j in bent.told)
     return replace(found, params=params, looked=True).doubted(moved, *told)

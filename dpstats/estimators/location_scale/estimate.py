@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import scipy
 
+from dpstats._codes import ALL_LOST, RANGE, UNSETTLED, WEAK, problems_at
 from dpstats.estimators.engine.average import Steps, scatter, scattered
 from dpstats.estimators.engine.finish import Estimate, to_user, weak
 from dpstats.estimators.engine.information import Information, together
@@ -151,10 +152,10 @@ def estimate(
     log_sigma = np.clip(result.params[-1] - math.log(scale.y_scale), *LOG_SIGMA_RANGE)
     cut = bounding.truncation(choice, mean).cut
     at = Reader(bounding.placement, cut, scale.y_scale * math.exp(log_sigma))
-    if "hopeless" not in result.problems:
+    if ALL_LOST not in result.problems:
         result = read_levels(result, lines(at.placement), scores, hidden[:k, :k], at, blind, few)
         result = result.lost(np.flatnonzero(blind & ~np.append(False, at.placement.problem.box.binary)))
-    return result.doubted(0.0, *(f"weak:{j}" for j in weak(vague, result.cov[:m, :m])))
+    return result.doubted(0.0, *problems_at(WEAK, weak(vague, result.cov[:m, :m])))
 
 
 def as_found(  # noqa: PLR0913 - what was found, and how
@@ -173,7 +174,7 @@ def as_found(  # noqa: PLR0913 - what was found, and how
     """
     scale, settings = bounding.placement.scale, settings_of(choice, bounding, point)
     events = bounding.n * scale.fraction, bounding.n * scale.fraction_sd
-    counted, problems = Quantity(*events, events[1]), ("unsettled",) * unsettled
+    counted, problems = Quantity(*events, events[1]), (UNSETTLED,) * unsettled
     result = SurvivalEstimate(params, cov, cov_privacy, problems, settings, events=counted)
     return result.hopeless() if need > HOPELESS / USABLE else result
 
@@ -292,8 +293,8 @@ def ranged(result: SurvivalEstimate, bounding: Bounding[Placement], choice: Choi
     below, above, whole = bounding.placement.scale.squares_beyond(choice.radius**2)
     least, most = np.minimum(below, above), np.maximum(below, above)
     long = (most > _LONG_RANGE * whole) & (most > _ONE_SIDED * least)
-    ranges = (f"range:{j + 1}" for j in np.flatnonzero(long))
-    return result if "hopeless" in result.problems else result.doubted(0.0, *ranges)
+    ranges = problems_at(RANGE, 1 + np.flatnonzero(long))
+    return result if ALL_LOST in result.problems else result.doubted(0.0, *ranges)
 
 
 def settings_of(choice: Choice, bounding: Bounding[Placement], mean: np.ndarray) -> dict[str, float | str]:

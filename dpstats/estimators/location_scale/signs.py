@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from dpstats._codes import SHAPE
 from dpstats.curator import Curator
 from dpstats.estimators.bent_times import costs_of
 from dpstats.estimators.engine.average import UNSETTLED
@@ -281,7 +282,7 @@ class SignRoute(Route[tuple[float, float], SurvivalEstimate]):
         result = estimate(whole, frame.bounding, frame.choice, whitening, need)
         result = replace(
             # errors are then up to 1 / (1 - hidden^2)^1/2 = 2 times too short, or more
-            result.doubted(0.0, *["shape"] * (frame.shape.hidden**2 > 0.75)),
+            result.doubted(0.0, *[SHAPE] * (frame.shape.hidden**2 > 0.75)),
             settings={**result.settings, "slopes": "signs of residuals"},
             by_signs=True,
         )

@@ -13,6 +13,7 @@ from typing import NamedTuple, Self
 import numpy as np
 import scipy
 
+from dpstats._codes import ALL_LOST, WEAK, problems_at
 from dpstats.curator import Curator
 from dpstats.estimators.bent_times import costs_of
 from dpstats.estimators.engine.average import UNSETTLED, Steps, far, scatter
@@ -293,9 +294,9 @@ def _estimated(state: Stratified) -> SurvivalEstimate:
     params[0] += scale.y_center
     params[layout.tied.shape[1] :] += math.log(scale.y_scale)
     result = as_found(params, cov, cov_privacy, moves, need, bounding, state.choice, state.typical)
-    if "hopeless" in result.problems:
+    if ALL_LOST in result.problems:
         return result
-    result = result.doubted(0.0, *(f"weak:{j}" for j in weak(vague, cov)))
+    result = result.doubted(0.0, *problems_at(WEAK, weak(vague, cov)))
     p = layout.tied.shape[1]
     points = (layout.to_user @ layout.along(steps.points[:, :k].T)).T
     parts = ((cov - guess)[:p, :p], (user @ sampling @ user.T)[:p, :p])

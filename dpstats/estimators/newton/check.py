@@ -7,6 +7,7 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
+from dpstats._codes import ALL_LOST, APART, BENDS, FAR_RESPONSES, SEPARATED, TAIL
 from dpstats.curator import Curator, Release
 from dpstats.estimators.apart import FALSE, Apart
 from dpstats.estimators.bends import (
@@ -159,7 +160,7 @@ def tailed(cost: float, located: Located, read: Read, found: E) -> Check[E]:
         found = replace(found, params=found.params + missing / law.curvature * first)
     slopes = counts * (found.params - first * float(back[0] @ found.params))
     moved = variance / law.curvature**2 * (np.outer(first, first) + np.outer(slopes, slopes))
-    return found.doubted(moved, *("far" if lawful else "tail",) * told)
+    return found.doubted(moved, *(FAR_RESPONSES if lawful else TAIL,) * told)
 
 
 def _given_back(added: float, sd: float, times: float, drift: float, beyond: float) -> tuple[float, float]:
@@ -256,7 +257,7 @@ def checked(cost: float, problem: Problem, located: Located, read: Read, found: 
     cov, cov_privacy = standardised(back, found.cov, found.cov_privacy)
     line = replace(line, cov=cov, cov_privacy=cov_privacy)
     bend = judged(release, line, score.limit, square, min(share, 1.0))
-    return found.doubted(bend.square * forth @ line.moved @ forth.T, *("bends",) * bend.told)
+    return found.doubted(bend.square * forth @ line.moved @ forth.T, *(BENDS,) * bend.told)
 
 
 def released_line(located: Located, read: Read, found: Estimate) -> ReleasedLine:
@@ -306,8 +307,8 @@ def explained(
     left = Left((more / rows + usual) / whole, sd / rows / abs(whole))
     longer, endless = reaches(before, left)
     told = tells or endless or left.share + SURE * left.sd < _UNEXPLAINED
-    told &= "hopeless" not in found.problems
-    return found.noisier(longer, *("separated",) * told)
+    told &= ALL_LOST not in found.problems
+    return found.noisier(longer, *(SEPARATED,) * told)
 
 
 def set_apart(cost: float, problem: Problem, located: Located, found: E) -> Check[E]:
@@ -324,7 +325,7 @@ def set_apart(cost: float, problem: Problem, located: Located, found: E) -> Chec
     release, found = yield "rows_apart", cost, where.public(apart=True) | line
     apart = Apart.of(release, release.n * located.usable, where.reach)
     settings = found.settings | {"apart": apart.most}
-    return replace(found.doubted(0.0, *("apart",) * apart.told), settings=settings)
+    return replace(found.doubted(0.0, *(APART,) * apart.told), settings=settings)
 
 
 def separated(family: GlmFamily, line: ReleasedLine) -> bool:

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from dpstats._codes import UNSETTLED, WEAK, problems_at
 from dpstats.estimators.engine.average import Steps, uncertain
 from dpstats.estimators.engine.finish import Estimate, guessed, weak
 from dpstats.estimators.engine.information import Accumulator
@@ -121,7 +122,7 @@ def estimate(averaged: Averaged, problem: Problem, located: Located, bounds: Bou
     )
     privacy = privacy + guess + larger
     cov = sampling + privacy
-    problems = ("unsettled",) * unsettled + tuple(f"weak:{j}" for j in weak(larger, cov))
+    problems = (UNSETTLED,) * unsettled + problems_at(WEAK, weak(larger, cov))
     found = _scattered(averaged, problem, bounds, located, n)
     result = GlmEstimate(user @ point, cov, privacy, problems, **found)
     result = guessed(result, guess, located.before(user), problem.intercept, bool(problem.usual.all()))

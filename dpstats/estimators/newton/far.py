@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from dpstats._codes import BENDS
 from dpstats.curator import Release
 from dpstats.estimators.bends import WORTH, by_chance, standardised
 from dpstats.estimators.engine.finish import E, Estimate, without_lost
@@ -91,7 +92,7 @@ def long_rows(cost: float, problem: Problem, located: Located, read: Read, found
     found = replace(found, params=found.params + forth @ nearer.sum(axis=0))
     # an effect that levels off loses no more than itself
     by = np.sign(parts) * np.where(sizes > sure, by, np.minimum(by, effects)) @ forth.T
-    found = found.doubted(by.T @ by, *("bends",) * bool(told.any()))
+    found = found.doubted(by.T @ by, *(BENDS,) * bool(told.any()))
     if problem.family.two_valued:
         asked = alone & problem.family.unlimited | unheard
         further = np.where(unheard, _FURTHER_UNHEARD, _FURTHER) * own

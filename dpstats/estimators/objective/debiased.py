@@ -12,6 +12,7 @@ from functools import cached_property, partial
 
 import numpy as np
 
+from dpstats._codes import WEAK, problems_at
 from dpstats.budget import Pure
 from dpstats.curator import Curator, Minimum
 from dpstats.estimators.engine.finish import guessed, weak, without_lost
@@ -366,7 +367,7 @@ def without_penalty(
     read = LevelScores((ball.to_user @ minimum.params)[None], back, result.cov, sampled, along, moments)
     resting = weak(change**2 * np.outer(back, back), result.cov, tuning.resting)
     resting = np.union1d(np.setdiff1d(resting, problem.levels), weak(larger, result.cov))
-    result = replace(result, problems=tuple(f"weak:{j}" for j in resting))
+    result = replace(result, problems=problems_at(WEAK, resting))
     before = located.before(located.to_user(problem.intercept))
     result = guessed(result, guess, before, problem.intercept, bool(problem.zero_or_one.all()))
     return read_levels(problem, located, result, read)

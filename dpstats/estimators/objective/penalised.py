@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from dpstats._codes import EVEN, STRAIGHT
 from dpstats.curator import Curator, Minimum
 from dpstats.estimators.engine.finish import Estimate
 from dpstats.estimators.matrices import noise_edge, pooled, symmetric_power
@@ -147,11 +148,11 @@ def fit_penalised(
     if loss.straight and curvature[0, 0] > hidden:
         # a row of the slope s has lost 1 - s, half of 1 - s^2 at least
         gained = loss.straight * (1 - slopes[0, 0] * ball.radius**2) / 2
-        result = _across_the_straight_part(ball, result, gradient, minimum.params, gained, 0.0, "straight")
+        result = _across_the_straight_part(ball, result, gradient, minimum.params, gained, 0.0, STRAIGHT)
     for side, *told in levels:
         gained, noise = (loss.straight * each for each in told)
         way = loss.straight * ball.from_user @ side
-        result = _across_the_straight_part(ball, result, gradient, way, gained, noise, "even")
+        result = _across_the_straight_part(ball, result, gradient, way, gained, noise, EVEN)
     if float(np.linalg.eigvalsh(scores)[-1]) > _SEEN * lost:
         return result
     result = result.hopeless()

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from dpstats._codes import ALL_LOST, LOST, WEAK, problems_at
 from dpstats.curator import Curator
 from dpstats.estimators.engine.route import capped
 from dpstats.estimators.matrices import symmetric_power
@@ -157,6 +158,6 @@ def _judged(
 
 def _estimate(solution: Solution, settings: dict[str, float]) -> GlmEstimate:
     lost = np.isinf(np.diag(solution.cov))
-    problems = [f"not_estimable:{j}" for j in np.flatnonzero(lost)] + [f"weak:{j}" for j in solution.weak]
-    told = ("hopeless",) if lost.all() else tuple(problems)
+    each = problems_at(LOST, np.flatnonzero(lost)) + problems_at(WEAK, solution.weak)
+    told = (ALL_LOST,) if lost.all() else each
     return GlmEstimate(solution.params, solution.cov, solution.cov_privacy, told, settings)
