@@ -43,12 +43,13 @@ def test_a_number_keeps_its_kind_and_a_grid_loses_values() -> None:
 def test_what_is_made_of_a_number_is_read_where_the_number_is() -> None:
     made = Names().made()
     own, other = (
-        Number(f"dpstats.estimators.gram.{module}", "_UNEVEN", 0, 0.5) for module in ("levels", "tail")
+        Number(f"dpstats.estimators.{module}", "_UNEVEN", 0, 0.5)
+        for module in ("known.level_shares", "gram.tail")
     )
     assert not names_of(own, made) & names_of(other, made)
-    levels = "dpstats.estimators.levels"
+    levels = "dpstats.estimators.level_scores"
     assert f"{levels}.SHIFTS" in names_of(Number(levels, "FARTHEST", 0, 4.0), made)
-    assert Names().full("dpstats.estimators.newton.levels", "SHIFTS") == f"{levels}.SHIFTS"
+    assert Names().full("dpstats.estimators.newton.level_coefficients", "SHIFTS") == f"{levels}.SHIFTS"
 
 
 @pytest.mark.long

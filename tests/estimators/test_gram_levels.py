@@ -5,7 +5,7 @@ import pytest
 
 import dpstats as dps
 from dpstats.estimators.gram.coordinates import Coordinates
-from dpstats.estimators.known.levels import of_references, with_shares
+from dpstats.estimators.known.level_shares import of_references, with_shares
 from dpstats.estimators.known.structure import Structure
 from dpstats.estimators.row_scale import Box, RowScale
 from dpstats.formula.design import Design, build_design

@@ -9,7 +9,7 @@ from scipy import special
 import dpstats as dps
 from dpstats.estimators.engine.information import Information
 from dpstats.estimators.newton.hidden import hidden
-from dpstats.estimators.newton.levels import moved_alone
+from dpstats.estimators.newton.level_coefficients import moved_alone
 from dpstats.estimators.newton.located import Located, usual_effects
 from dpstats.estimators.newton.problem import Problem
 from dpstats.families.glm import BINOMIAL

@@ -11,8 +11,8 @@ from scipy import stats
 
 import dpstats as dps
 from dpstats.budget import Budget
-from dpstats.estimators.levels import END, OPEN, REACH, Z95, LevelShift
-from dpstats.estimators.location_scale.levels import LevelRows, read_levels
+from dpstats.estimators.level_scores import END, OPEN, REACH, Z95, LevelShift
+from dpstats.estimators.location_scale.level_lines import LevelRows, read_levels
 from dpstats.testing import SeededNoise, noise
 from tests.luck import LUCK, fewest, most
 

@@ -10,8 +10,8 @@ from scipy import stats
 import dpstats as dps
 from dpstats.budget import Budget
 from dpstats.estimators.engine.finish import Estimate, guessed, told_beside
-from dpstats.estimators.levels import END, OPEN, REACH, Z95, LevelScores
-from dpstats.estimators.newton.levels import moved_alone, read_levels
+from dpstats.estimators.level_scores import END, OPEN, REACH, Z95, LevelScores
+from dpstats.estimators.newton.level_coefficients import moved_alone, read_levels
 from dpstats.estimators.newton.located import Located
 from dpstats.estimators.newton.problem import Problem
 from dpstats.families import FAMILIES

@@ -10,7 +10,7 @@ import dpstats as dps
 from dpstats.budget import Budget
 from dpstats.curator import Curator
 from dpstats.estimators.columns import find_columns
-from dpstats.estimators.known.levels import of_levels
+from dpstats.estimators.known.level_shares import of_levels
 from dpstats.estimators.known.structure import Left, Structure
 from dpstats.estimators.location_scale import make_pure_plan
 from dpstats.estimators.location_scale.information import usable

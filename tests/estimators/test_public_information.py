@@ -8,9 +8,9 @@ import pytest
 import dpstats as dps
 from dpstats.estimators.engine.finish import Estimate
 from dpstats.estimators.engine.information import Accumulator
-from dpstats.estimators.levels import OPEN, LevelScores
+from dpstats.estimators.level_scores import OPEN, LevelScores
 from dpstats.estimators.newton.information import Public, usable
-from dpstats.estimators.newton.levels import level_moments, read_levels, stretched_no_further
+from dpstats.estimators.newton.level_coefficients import level_moments, read_levels, stretched_no_further
 from dpstats.estimators.newton.located import Located
 from dpstats.estimators.newton.problem import Problem
 from dpstats.families.glm import BINOMIAL, POISSON

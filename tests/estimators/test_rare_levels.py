@@ -9,12 +9,12 @@ import pytest
 import dpstats as dps
 from dpstats.budget import Budget
 from dpstats.estimators.engine.finish import Estimate
-from dpstats.estimators.levels import FARTHEST, SHIFTS, LevelScores, level
-from dpstats.estimators.location_scale import levels
+from dpstats.estimators.level_scores import FARTHEST, SHIFTS, LevelScores, level
+from dpstats.estimators.location_scale import level_lines
 from dpstats.estimators.location_scale.events import Events, events_of, in_full, levels_in_full
 from dpstats.estimators.location_scale.information import SEEN, usable
-from dpstats.estimators.location_scale.levels import level_curve
-from dpstats.estimators.newton.levels import read_levels
+from dpstats.estimators.location_scale.level_lines import level_curve
+from dpstats.estimators.newton.level_coefficients import read_levels
 from dpstats.estimators.newton.located import Located
 from dpstats.estimators.newton.problem import Problem
 from dpstats.estimators.row_scale import RowScale
@@ -233,7 +233,7 @@ def test_flags_are_read_by_the_cut_and_the_floor_of_the_scores(
         used.append((cut.c, cut.floor))
         return level_curve(family, cut, fraction, slope)
 
-    monkeypatch.setattr(levels, "level_curve", spy)
+    monkeypatch.setattr(level_lines, "level_curve", spy)
     rows = dict(life=np.exp(np.random.default_rng(1).normal(size=4000)), a=np.arange(4000) % 3 == 0)
     schema = dps.Schema(life=dps.bounded(1e-3, 1e3), a=dps.flag())
     with noise(SeededNoise(1)):

@@ -7,8 +7,8 @@ import pytest
 from scipy.special import ndtr, ndtri
 
 from dpstats.estimators.engine.finish import Estimate
-from dpstats.estimators.levels import OPEN, LevelScores
-from dpstats.estimators.newton.levels import read_levels
+from dpstats.estimators.level_scores import OPEN, LevelScores
+from dpstats.estimators.newton.level_coefficients import read_levels
 from dpstats.estimators.newton.problem import Problem
 from dpstats.estimators.newton.rarer import expecting_no_more
 from dpstats.estimators.newton.slopes import Doubt, read_slopes, said

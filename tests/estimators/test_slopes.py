@@ -6,7 +6,7 @@ from scipy.special import expit, ndtr
 
 import dpstats as dps
 from dpstats.estimators.engine.information import Accumulator
-from dpstats.estimators.levels import SHIFTS, slope_in_middle
+from dpstats.estimators.level_scores import SHIFTS, slope_in_middle
 from dpstats.estimators.newton.slopes import (
     Doubt,
     _limits,

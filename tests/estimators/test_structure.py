@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from dpstats.estimators.known.levels import of_levels
+from dpstats.estimators.known.level_shares import of_levels
 from dpstats.estimators.known.structure import Structure
 from dpstats.estimators.location_scale.events import Events, Whitening, levelled
 from dpstats.estimators.location_scale.information import KnownMatrix, estimated

@@ -17,7 +17,7 @@ from dpstats.estimators.hazards.bounds import Chooser
 from dpstats.estimators.hazards.estimate import HazardEstimate, _bursts, _in_cells
 from dpstats.estimators.hazards.grid import Grid, _faster
 from dpstats.estimators.hazards.information import Known
-from dpstats.estimators.hazards.levels import bent, hardly_failing, read_levels
+from dpstats.estimators.hazards.level_steps import bent, hardly_failing, read_levels
 from dpstats.estimators.newton.information import usable
 from dpstats.estimators.row_scale import RowScale
 from dpstats.moments.baseline import Baseline, Trend

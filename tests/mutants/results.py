@@ -27,10 +27,10 @@ FACTS = "models/skeleton.py"
 LAW, EVENTS = "estimators/location_scale/event_law.py", "estimators/test_event_law.py::test_"
 BURST = "models/test_coxph.py::test_"
 NEWTON, SCALE = "estimators/newton/estimate.py", "estimators/location_scale/estimate.py"
-LINES = "estimators/location_scale/levels.py"
+LINES = "estimators/location_scale/level_lines.py"
 RAY = "estimators/newton/ray.py"
 HELD = "estimators/test_ray.py::test_slopes_of_rows_that_are_predicted_with_near_certainty_are_held["
-LEVELS, ALONE = "estimators/newton/levels.py", "estimators/test_levels_alone.py::test_"
+LEVELS, ALONE = "estimators/newton/level_coefficients.py", "estimators/test_levels_alone.py::test_"
 SPREAD, HONEST = "moments/spread.py", "models/test_linear_honest.py::test_"
 DEBIASED, BIAS = "estimators/objective/debiased.py", "estimators/objective/debiased.py"
 UNIT_BALL, CORRECTION = "estimators/objective/bounds.py", "estimators/test_objective.py::test_"
@@ -493,7 +493,7 @@ MUTANTS = (
     planted(
         "what a level without events may be ends where noise does (glm)",
         "models/test_glm.py::test_an_interval_of_a_level_without_events_has_no_end_that_matters",
-        ("estimators/levels.py", "(END / Z95) ** 2", "0.0"),
+        ("estimators/level_scores.py", "(END / Z95) ** 2", "0.0"),
     ),
     planted(
         "a reference level always has events, and others (glm)",
@@ -662,7 +662,7 @@ MUTANTS = (
         "noise of the point does not make up events of a level (logistic, pure epsilon)",
         "estimators/test_public_information.py::test_rows_of_a_level_may_all_say_the_same_where_noise_may_make_up_their_events",
         (
-            "estimators/newton/levels.py",
+            "estimators/newton/level_coefficients.py",
             "math.hypot(error, found * math.sqrt(max(sd**2 - sampling**2, 0.0)))",
             "error",
         ),
@@ -680,7 +680,7 @@ MUTANTS = (
         "rows of a rare reference level grow until they do not count (generalised linear)",
         "estimators/test_public_information.py::test_rows_of_a_rare_reference_become_no_longer_than_its_scale_lets_them",
         (
-            "estimators/newton/levels.py",
+            "estimators/newton/level_coefficients.py",
             "np.append(np.maximum(located.least, few**2), located.references)",
             "np.append(np.maximum(located.least, few**2), [0.0] * len(located.references))",
         ),
@@ -689,7 +689,7 @@ MUTANTS = (
         "slopes in rows of a rare reference grow until these do not count (generalised linear)",
         "estimators/test_public_information.py::test_a_rare_level_is_told_as_well_where_it_is_the_reference",
         (
-            "estimators/newton/levels.py",
+            "estimators/newton/level_coefficients.py",
             "* LENGTHS[0] * problem.k) - alone)",
             "* LENGTHS[0] * problem.k) - 1)",
         ),
@@ -698,7 +698,7 @@ MUTANTS = (
         "rare levels that are not stretched stand for rows of the reference level (generalised linear)",
         "estimators/test_public_information.py::test_rare_levels_leave_rows_of_a_reference_as_long_as_others",
         (
-            "estimators/newton/levels.py",
+            "estimators/newton/level_coefficients.py",
             "(np.eye(len(own)) - shares) / located.scale[own]",
             "np.eye(len(own))",
         ),
@@ -731,7 +731,11 @@ MUTANTS = (
     planted(
         "the effect of a level is that where what goes along with it stays (generalised linear)",
         "estimators/test_hidden.py::test_a_level_has_rows_with_what_goes_along_with_it",
-        ("estimators/newton/levels.py", "told, mean = moments @ tells,", "told, mean = moments[0],"),
+        (
+            "estimators/newton/level_coefficients.py",
+            "told, mean = moments @ tells,",
+            "told, mean = moments[0],",
+        ),
     ),
     planted(
         "rows without a flag gain whatever those with it lose (generalised linear)",
@@ -784,7 +788,11 @@ MUTANTS = (
     planted(
         "shares of levels stay what they were expected to be (linear)",
         "estimators/test_gram_levels.py::test_shares_of_levels_are_those_that_a_release_tells",
-        ("estimators/known/levels.py", "expected + rows * more @ rows.T", "expected + 0 * rows @ rows.T"),
+        (
+            "estimators/known/level_shares.py",
+            "expected + rows * more @ rows.T",
+            "expected + 0 * rows @ rows.T",
+        ),
     ),
     planted(
         "all effects are of one size (linear)",
@@ -1229,7 +1237,7 @@ MUTANTS = (
         "noise of the share of a level takes the means of its rows anywhere (generalised linear)",
         "estimators/test_hidden.py::"
         "test_noise_of_the_share_of_a_level_takes_its_rows_no_farther_than_their_own_square_allows[1]",
-        ("estimators/newton/levels.py", "max(told[0], float(tells @ told))", "told[0]"),
+        ("estimators/newton/level_coefficients.py", "max(told[0], float(tells @ told))", "told[0]"),
     ),
     planted(
         "rare products of levels are thought to be numbers with rows far away (generalised linear)",
@@ -1459,7 +1467,7 @@ MUTANTS = (
         "scores of a level grow with each sigma by which its rows fail too early (survreg)",
         "estimators/test_rare_levels.py::test_rows_that_fail_before_the_floor_of_scores_make_no_longer_step_for_it",
         (
-            "estimators/location_scale/levels.py",
+            "estimators/location_scale/level_lines.py",
             "np.prod(cut.at(z)[:2], axis=0)",
             "cut.at(z).g * family.log_hazard_slope(z)",
         ),
@@ -1473,7 +1481,7 @@ MUTANTS = (
         "a dose with which hardly a row fails has an interval by a guess of what noise hides (survreg)",
         "estimators/test_level_without_events.py::test_a_dose_with_which_hardly_a_row_fails_has_no_short_interval",
         (
-            "estimators/location_scale/levels.py",
+            "estimators/location_scale/level_lines.py",
             "np.hstack([*sums_of_values(scale), _sums_of_doses(scale)])",
             "np.hstack(sums_of_values(scale))",
         ),
@@ -1482,7 +1490,7 @@ MUTANTS = (
         "rows with a dose are counted from the far end of its bounds (survreg)",
         "estimators/test_level_without_events.py::test_a_dose_with_which_hardly_a_row_fails_has_no_short_interval",
         (
-            "estimators/location_scale/levels.py",
+            "estimators/location_scale/level_lines.py",
             "np.abs(lower) < np.abs(upper)",
             "np.abs(lower) > np.abs(upper)",
         ),
@@ -1500,7 +1508,7 @@ MUTANTS = (
         "levels that may have no failure have an interval (coxph)",
         "models/test_coxph.py::test_a_level_that_no_row_has_may_be_anywhere",
         (
-            "estimators/hazards/levels.py",
+            "estimators/hazards/level_steps.py",
             "n * known.surely(ways)) < FEWEST_EVENTS",
             "n * known.surely(ways)) < -1e9",
         ),

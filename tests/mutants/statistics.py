@@ -93,7 +93,7 @@ MUTANTS = (
     planted(
         "the products of very many columns are looked up in a table that is empty",
         "models/test_survreg_rare_reference.py::test_a_fit_under_pure_epsilon_of_very_many_columns_is_given",
-        ("estimators/known/levels.py", "if alike.size:", "if True:"),
+        ("estimators/known/level_shares.py", "if alike.size:", "if True:"),
     ),
     planted(
         "a yes or no under a probit link: scores are clipped, where rows were to weigh less",

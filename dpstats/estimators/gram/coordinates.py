@@ -19,7 +19,7 @@ from dpstats.estimators.gram.bounds import (
     square_of_normal,
 )
 from dpstats.estimators.gram.tail import NO_TAIL, Tail
-from dpstats.estimators.known.levels import (
+from dpstats.estimators.known.level_shares import (
     expected_moments,
     of_levels,
     of_references,

@@ -36,8 +36,8 @@ from dpstats.estimators.gram.lengths import LongRows, count_lengths, slopes_of
 from dpstats.estimators.gram.pure import LastRelease, fit_pure
 from dpstats.estimators.gram.reach import with_reach
 from dpstats.estimators.gram.whole import of_all_rows
-from dpstats.estimators.known.levels import may_be_constant
-from dpstats.estimators.levels import END
+from dpstats.estimators.known.level_shares import may_be_constant
+from dpstats.estimators.level_scores import END
 from dpstats.estimators.row_scale import SURE, Box, RowScale, sums_of_values
 from dpstats.families.bounded_score import BoundedScore
 from dpstats.families.glm import GAUSSIAN

@@ -13,8 +13,8 @@ from dpstats.estimators.engine.information import Information
 from dpstats.estimators.hazards.bounds import Bounds
 from dpstats.estimators.hazards.failing import MOST_LOST
 from dpstats.estimators.hazards.grid import Grid
-from dpstats.estimators.hazards.levels import read_levels
-from dpstats.estimators.levels import OPEN
+from dpstats.estimators.hazards.level_steps import read_levels
+from dpstats.estimators.level_scores import OPEN
 from dpstats.estimators.matrices import SMALLEST
 from dpstats.estimators.row_scale import SURE, RowScale
 from dpstats.moments import Quantity

@@ -16,7 +16,7 @@ from dpstats.curator import Curator
 from dpstats.estimators.engine.plan import Plan
 from dpstats.estimators.hazards.problem import Problem, by_stratum
 from dpstats.estimators.hazards.shape import find_shape, gained, smoothed, until_the_end
-from dpstats.estimators.levels import END
+from dpstats.estimators.level_scores import END
 from dpstats.estimators.row_scale import SURE
 from dpstats.estimators.zoom import ALIKE
 

@@ -21,10 +21,10 @@ from dpstats.estimators.hazards.estimate import HazardEstimate, estimate, follow
 from dpstats.estimators.hazards.failing import Failing, find_follows
 from dpstats.estimators.hazards.grid import Grid, find_grid
 from dpstats.estimators.hazards.information import Known
-from dpstats.estimators.hazards.levels import bent, hardly_failing
+from dpstats.estimators.hazards.level_steps import bent, hardly_failing
 from dpstats.estimators.hazards.predictors import misplaced, predictors
 from dpstats.estimators.hazards.problem import Problem
-from dpstats.estimators.known.levels import expected_moments
+from dpstats.estimators.known.level_shares import expected_moments
 from dpstats.estimators.matrices import SMALLEST, symmetric_power
 from dpstats.estimators.newton.information import drawn, usable
 from dpstats.estimators.row_scale import RowScale, with_levels

@@ -11,7 +11,7 @@ import numpy as np
 from scipy import special
 
 from dpstats.estimators.halving import rooted
-from dpstats.estimators.levels import END
+from dpstats.estimators.level_scores import END
 from dpstats.estimators.row_scale import RowScale
 
 _STEP = 0.05  # of the lattice of linear predictors: hazards apart by 5 %

@@ -10,9 +10,9 @@ from dpstats._codes import ALL_LOST, RANGE, UNSETTLED, WEAK, problems_at
 from dpstats.estimators.engine.average import Steps, scatter, scattered
 from dpstats.estimators.engine.finish import Estimate, to_user, weak
 from dpstats.estimators.engine.information import Information, together
-from dpstats.estimators.levels import FARTHEST, LevelScores
+from dpstats.estimators.level_scores import FARTHEST, LevelScores
 from dpstats.estimators.location_scale.bounds import Bounding, Choice
-from dpstats.estimators.location_scale.levels import Reader, few_events, lines, read_levels, widths
+from dpstats.estimators.location_scale.level_lines import Reader, few_events, lines, read_levels, widths
 from dpstats.estimators.location_scale.placement import PlacedByFamily, Placement
 from dpstats.estimators.location_scale.problem import LOG_SIGMA_RANGE, SurvivalProblem, sigma_of
 from dpstats.estimators.matrices import ROUNDING, beside

@@ -11,7 +11,7 @@ import numpy as np
 
 from dpstats.curator import Curator
 from dpstats.estimators.engine.route import LONGEST, capped
-from dpstats.estimators.known.levels import of_levels
+from dpstats.estimators.known.level_shares import of_levels
 from dpstats.estimators.known.structure import Structure
 from dpstats.estimators.known.unrelated import NoiseLeft
 from dpstats.estimators.location_scale.event_expectations import expected

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from dpstats.estimators.engine.information import FORGET, Accumulator, Information
-from dpstats.estimators.known.levels import of_levels
+from dpstats.estimators.known.level_shares import of_levels
 from dpstats.estimators.known.structure import Left, Structure
 from dpstats.estimators.location_scale.events import Events, Whitening
 from dpstats.estimators.matrices import SMALLEST, beside, inverted

@@ -16,7 +16,7 @@ from dpstats.curator import Curator
 from dpstats.estimators.bent_times import costs_of
 from dpstats.estimators.engine.information import Information
 from dpstats.estimators.engine.plan import Plan
-from dpstats.estimators.known.levels import expected_moments, of_levels
+from dpstats.estimators.known.level_shares import expected_moments, of_levels
 from dpstats.estimators.known.structure import Structure
 from dpstats.estimators.known.unrelated import Known, pairs
 from dpstats.estimators.location_scale.checks import Contrasted, contrasted, doubted, straight

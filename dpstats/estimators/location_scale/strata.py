@@ -21,7 +21,7 @@ from dpstats.estimators.engine.finish import weak
 from dpstats.estimators.engine.information import Information
 from dpstats.estimators.engine.plan import Plan
 from dpstats.estimators.engine.route import DAMPING, LONGEST, capped
-from dpstats.estimators.levels import FEWEST_EVENTS, LevelScores
+from dpstats.estimators.level_scores import FEWEST_EVENTS, LevelScores
 from dpstats.estimators.location_scale.bounds import MATRIX_SHARE
 from dpstats.estimators.location_scale.checks import doubted, straight
 from dpstats.estimators.location_scale.delayed_expectations import UNSURE
@@ -39,7 +39,7 @@ from dpstats.estimators.location_scale.event_law import LEAST_SAID
 from dpstats.estimators.location_scale.events import Whitening
 from dpstats.estimators.location_scale.gaussian import GaussianRoute
 from dpstats.estimators.location_scale.information import KnownMatrix, stretch, structure_sd
-from dpstats.estimators.location_scale.levels import LevelRows, Reader, few_events, lines, read_levels
+from dpstats.estimators.location_scale.level_lines import LevelRows, Reader, few_events, lines, read_levels
 from dpstats.estimators.location_scale.placement import PlacedByLine, declared_range
 from dpstats.estimators.location_scale.problem import (
     LARGEST_LOG_SIGMA,

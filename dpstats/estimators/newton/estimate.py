@@ -12,7 +12,7 @@ from dpstats._codes import UNSETTLED, WEAK, problems_at
 from dpstats.estimators.engine.average import Steps, uncertain
 from dpstats.estimators.engine.finish import Estimate, guessed, weak
 from dpstats.estimators.engine.information import Accumulator
-from dpstats.estimators.levels import LevelScores
+from dpstats.estimators.level_scores import LevelScores
 from dpstats.estimators.newton.bounds import Bounds
 from dpstats.estimators.newton.dispersion import (
     excess,
@@ -22,7 +22,7 @@ from dpstats.estimators.newton.dispersion import (
 )
 from dpstats.estimators.newton.hidden import hidden
 from dpstats.estimators.newton.information import dispersion
-from dpstats.estimators.newton.levels import read_levels, row_moments
+from dpstats.estimators.newton.level_coefficients import read_levels, row_moments
 from dpstats.estimators.newton.located import Located
 from dpstats.estimators.newton.problem import Problem
 from dpstats.estimators.newton.slopes import leaning, read_slopes

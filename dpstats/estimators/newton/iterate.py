@@ -30,7 +30,7 @@ from dpstats.estimators.newton.dispersion import ALPHAS, Uneven, told_alpha
 from dpstats.estimators.newton.estimate import Averaged, GlmEstimate, OnTheWay, estimate
 from dpstats.estimators.newton.far import long_rows
 from dpstats.estimators.newton.information import dispersion, drawn, past
-from dpstats.estimators.newton.levels import level_moments, stretched_no_further
+from dpstats.estimators.newton.level_coefficients import level_moments, stretched_no_further
 from dpstats.estimators.newton.located import Located, locate
 from dpstats.estimators.newton.plan import hearing_more, stepping
 from dpstats.estimators.newton.problem import Problem

@@ -16,7 +16,7 @@ from dpstats.estimators.columns import of_few
 from dpstats.estimators.engine.bounds import LENGTHS
 from dpstats.estimators.engine.finish import to_user
 from dpstats.estimators.engine.plan import Plan
-from dpstats.estimators.known.levels import shares_of
+from dpstats.estimators.known.level_shares import shares_of
 from dpstats.estimators.matrices import by_precision
 from dpstats.estimators.newton.looks import OCTAVES, at_once, in_turn
 from dpstats.estimators.newton.problem import Problem

@@ -13,7 +13,7 @@ from scipy.special import ndtri
 
 from dpstats.estimators.bends import standardised
 from dpstats.estimators.engine.finish import E, without_lost
-from dpstats.estimators.levels import END, FEWEST_EVENTS
+from dpstats.estimators.level_scores import END, FEWEST_EVENTS
 from dpstats.estimators.newton.check import NEARLY_TOLD, Left, Read, released_line, tell
 from dpstats.estimators.newton.estimate import Averaged
 from dpstats.estimators.newton.located import Located

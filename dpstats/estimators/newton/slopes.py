@@ -15,7 +15,7 @@ from scipy.special import ndtri
 from dpstats.estimators.engine.finish import E
 from dpstats.estimators.engine.information import Accumulator
 from dpstats.estimators.halving import rooted
-from dpstats.estimators.levels import END, FARTHEST, REACH, SHIFTS, LevelScores
+from dpstats.estimators.level_scores import END, FARTHEST, REACH, SHIFTS, LevelScores
 from dpstats.estimators.newton.located import Located
 from dpstats.estimators.newton.problem import Problem
 from dpstats.estimators.row_scale import SURE

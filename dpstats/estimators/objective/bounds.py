@@ -12,7 +12,7 @@ from dpstats.curator import Curator
 from dpstats.estimators.engine.bounds import FREE, LENGTHS, of_weighting
 from dpstats.estimators.engine.plan import Plan
 from dpstats.estimators.matrices import SMALLEST, noise_edge, symmetric_power
-from dpstats.estimators.newton.levels import level_moments, stretched_no_further
+from dpstats.estimators.newton.level_coefficients import level_moments, stretched_no_further
 from dpstats.estimators.newton.located import Located, weighted_square
 from dpstats.estimators.newton.problem import Problem
 from dpstats.estimators.objective.tuning import Tuning

@@ -19,13 +19,13 @@ from dpstats.estimators.engine.finish import guessed, weak, without_lost
 from dpstats.estimators.engine.information import FLOOR, Information
 from dpstats.estimators.engine.plan import Plan
 from dpstats.estimators.known.unrelated import Known, NoiseLeft, pairs
-from dpstats.estimators.levels import LevelScores
+from dpstats.estimators.level_scores import LevelScores
 from dpstats.estimators.matrices import SMALLEST, noise_edge, symmetric_power
 from dpstats.estimators.newton.check import Read, by_one_pass, checked, explained
 from dpstats.estimators.newton.far import long_rows
 from dpstats.estimators.newton.hidden import hidden
 from dpstats.estimators.newton.information import Public
-from dpstats.estimators.newton.levels import read_levels, row_moments
+from dpstats.estimators.newton.level_coefficients import read_levels, row_moments
 from dpstats.estimators.newton.located import Located, locate
 from dpstats.estimators.newton.problem import Problem
 from dpstats.estimators.newton.ray import Along, reaches

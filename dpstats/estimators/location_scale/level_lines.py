@@ -13,7 +13,7 @@ import numpy as np
 
 from dpstats.estimators.engine.finish import WEAK_SHARE, E, to_user
 from dpstats.estimators.engine.information import Information
-from dpstats.estimators.levels import (
+from dpstats.estimators.level_scores import (
     FEWEST_EVENTS,
     OPEN,
     REACH,

@@ -13,7 +13,7 @@ from dpstats.estimators.engine.bounds import LENGTHS
 from dpstats.estimators.engine.finish import E, told_beside
 from dpstats.estimators.engine.information import Information
 from dpstats.estimators.halving import halved
-from dpstats.estimators.levels import (
+from dpstats.estimators.level_scores import (
     END,
     FEWEST_EVENTS,
     OPEN,

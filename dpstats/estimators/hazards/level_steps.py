@@ -11,7 +11,7 @@ from dataclasses import replace
 import numpy as np
 
 from dpstats.estimators.hazards.information import Known
-from dpstats.estimators.levels import FEWEST_EVENTS, REACH, SHIFTS, level
+from dpstats.estimators.level_scores import FEWEST_EVENTS, REACH, SHIFTS, level
 from dpstats.estimators.matrices import ROUNDING, SMALLEST
 from dpstats.estimators.row_scale import RowScale, sums_of_values
 
