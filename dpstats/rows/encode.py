@@ -33,9 +33,9 @@ _WHOLE, _NEGATIVE, _SPELT = 1, 2, 2  # the first word of an integer; more, where
 _INTEGER = re.compile(rb"0|-?[1-9][0-9]{0,19}")
 _MISSING = frozenset(text.encode() for text in MISSING_TEXTS)
 MISSING = -1
-# keys, of which all comparisons take less than a search, whose way no processor foresees; texts, which are
-# read one by one
-_FEW = 32
+# of which all comparisons take less than a search, whose way no processor foresees
+_FEW_KEYS = 32
+_FEW_TEXTS = 32  # which are read one by one, as those of the levels of a category are
 _TRUTHS = (("1", "1.0", "True", "TRUE", "true"), ("0", "0.0", "False", "FALSE", "false"))
 
 Batch = Mapping[str, Column]
@@ -126,7 +126,7 @@ class Measure:
 
 def _places(keys: np.ndarray, values: np.ndarray) -> np.ndarray:
     """The place of each value among sorted keys, from 1 on, and 0 where it is none of them."""
-    if len(keys) > _FEW:
+    if len(keys) > _FEW_KEYS:
         nearest = np.searchsorted(keys, values).clip(max=len(keys) - 1)
         return np.where(keys[nearest] == values, nearest + 1, 0)
     places = np.zeros(len(values), dtype=np.int16)
@@ -173,7 +173,7 @@ class Lookup:
         return out
 
     def texts(self, cells: pa.Array) -> np.ndarray:
-        if len(cells) <= _FEW:  # as the levels of a category
+        if len(cells) <= _FEW_TEXTS:
             return self._of_each(cells)
         distinct = pc.dictionary_encode(cells)
         table = self._of_each(distinct.dictionary)

@@ -139,7 +139,7 @@ def contrasted(  # noqa: PLR0913 - of strata, one more
     return Contrasted(law, stands_out, doubt, ways.T * sizes, surely, typical.residual_mean + typical.offset)
 
 
-def doubted(
+def law_checked(
     result: SurvivalEstimate,
     found: Contrasted,
     bounding: Bounding[Placement],

@@ -19,7 +19,7 @@ from dpstats.estimators.engine.route import CHOOSE, DAMPING
 from dpstats.estimators.engine.some import early_rows
 from dpstats.estimators.known.structure import Structure
 from dpstats.estimators.location_scale.bounds import Bounding
-from dpstats.estimators.location_scale.checks import contrasted, doubted, straight
+from dpstats.estimators.location_scale.checks import contrasted, law_checked, straight
 from dpstats.estimators.location_scale.delayed_expectations import late_information
 from dpstats.estimators.location_scale.estimate import (
     LastSteps,
@@ -173,7 +173,7 @@ class GaussianRoute(WhitenedNewton):
         if problem.intervals and not problem.known_scale:
             result = self._told(result, found)
         result = straight(*self.place, costs_of(self._plan), result)
-        result = doubted(result, self._law, bounding, self.choice, found.points.mean(axis=0))
+        result = law_checked(result, self._law, bounding, self.choice, found.points.mean(axis=0))
         return replace(result, columns=with_correlations(result.columns, self.events))
 
     @property

@@ -19,7 +19,7 @@ from dpstats.estimators.engine.plan import Plan
 from dpstats.estimators.known.level_shares import expected_moments, of_levels
 from dpstats.estimators.known.structure import Structure
 from dpstats.estimators.known.unrelated import Known, pairs
-from dpstats.estimators.location_scale.checks import Contrasted, contrasted, doubted, straight
+from dpstats.estimators.location_scale.checks import Contrasted, contrasted, law_checked, straight
 from dpstats.estimators.location_scale.estimate import LastSteps, SurvivalEstimate, estimate, off_line
 from dpstats.estimators.location_scale.events import (
     Events,
@@ -171,7 +171,7 @@ class PureRoute(WhitenedNewton):
         inverse = found.information.inverse
         law = self._checked("check", found.step, (inverse * found.noise) @ inverse, found.information)
         law = law if self._along is None else law.beside(self._along)
-        return doubted(result, law, self.bounding, self.choice, self.point)
+        return law_checked(result, law, self.bounding, self.choice, self.point)
 
     def _informed(self, cost: float) -> Information:
         """Shape of the event matrix, times released sizes; those of an unknown sigma tell of residuals."""

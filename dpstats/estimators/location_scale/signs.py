@@ -22,7 +22,7 @@ from dpstats.estimators.engine.average import UNSETTLED
 from dpstats.estimators.engine.information import Information
 from dpstats.estimators.engine.plan import Plan
 from dpstats.estimators.engine.route import LONGEST, Route, capped
-from dpstats.estimators.location_scale.checks import contrasted, doubted, quietest, straight
+from dpstats.estimators.location_scale.checks import contrasted, law_checked, quietest, straight
 from dpstats.estimators.location_scale.estimate import LastSteps, SurvivalEstimate, estimate, ranged
 from dpstats.estimators.location_scale.event_expectations import expected
 from dpstats.estimators.location_scale.information import usable
@@ -293,7 +293,7 @@ class SignRoute(Route[tuple[float, float], SurvivalEstimate]):
         else:
             result = ranged(result, frame.bounding, frame.choice)
         law = contrasted(self.curator, cost, placement, point, sigma_of(point))
-        return doubted(result, law, frame.bounding, frame.choice, point)
+        return law_checked(result, law, frame.bounding, frame.choice, point)
 
 
 def _moved(point: np.ndarray, move: tuple[float, float]) -> np.ndarray:

@@ -23,7 +23,7 @@ from dpstats.estimators.engine.plan import Plan
 from dpstats.estimators.engine.route import DAMPING, LONGEST, capped
 from dpstats.estimators.level_scores import FEWEST_EVENTS, LevelScores
 from dpstats.estimators.location_scale.bounds import MATRIX_SHARE
-from dpstats.estimators.location_scale.checks import doubted, straight
+from dpstats.estimators.location_scale.checks import law_checked, straight
 from dpstats.estimators.location_scale.delayed_expectations import UNSURE
 from dpstats.estimators.location_scale.estimate import (
     HOPELESS,
@@ -261,7 +261,7 @@ class Stratified(GaussianRoute):
         k, tied = self.bounding.k, placement.problem.strata.tied
         each = np.vstack([np.eye(k, k + 1), np.tile(np.eye(1, k + 1, k), (groups, 1))])
         onto = scipy.linalg.block_diag(np.linalg.pinv(tied), np.eye(groups)) @ each
-        return doubted(result, self._law, self.bounding, self.choice, self.typical, onto)
+        return law_checked(result, self._law, self.bounding, self.choice, self.typical, onto)
 
 
 def _estimated(state: Stratified) -> SurvivalEstimate:
