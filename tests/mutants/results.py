@@ -1924,12 +1924,12 @@ MUTANTS = (
     planted(
         "all who fail later are at risk, though they enter later",
         f"{BURST}curves_hold_where_few_rows_are_watched_from_the_beginning",
-        ("estimators/hazards/grid.py", "stay = each - enter", "stay = each"),
+        ("estimators/hazards/grid.py", "stay = each - counted.enter", "stay = each"),
     ),
     planted(
         "noise may hide from the rows at risk those that fail later",
         "estimators/test_clock_shape.py::test_those_who_fail_later_are_at_risk_but_for_those_who_enter_later",
-        ("estimators/hazards/grid.py", "stay = each - enter", "stay = 0 * each"),
+        ("estimators/hazards/grid.py", "stay = each - counted.enter", "stay = 0 * each"),
     ),
     planted(
         "hazards that rise through a run are a burst",

@@ -2,7 +2,7 @@
 
 import math
 from dataclasses import dataclass, replace
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -79,42 +79,73 @@ def estimate(
     # what is not seen tells nothing of the clock
     ways = ((sampling, turned), (noise, turned), (hidden, axes), (larger, axes))
     sampling, noise, hidden, larger = (wide @ way @ part @ way.T @ wide.T for part, way in ways)
-    privacy = noise + hidden
-    by_noise, by_cells, by_clock, by_bursts = _wrong(grid, point[:j], bounds.c)
-    center, point = user @ np.append(np.zeros(j), point[j:]), user @ point
+    wrong, slopes = _wrong(grid, point[:j], bounds.c), user @ np.append(np.zeros(j), point[j:])
+    whole, point = _by_the_clock(sampling, noise + hidden, larger, slopes, wrong, grid), user @ point
+    open_ended = OPEN * user @ levels[0] @ levels[0].T @ user.T
+    strata = {"strata": grid.strata} if grid.strata > 1 else {}
+    problems = [UNSETTLED] * unsettled + [CONSTANT] * grid.constant + [BURST] * whole.burst
+    resting = weak(whole.guess[j:, j:], (whole.cov + open_ended)[j:, j:])
+    problems += [*problems_at(WEAK, resting), *lacking(*scale.usable)]
+    found = HazardEstimate(
+        point[j:],
+        whole.cov[j:, j:].copy(),
+        whole.privacy[j:, j:].copy(),
+        tuple(problems),
+        {"cut c": bounds.c, "R": bounds.radius, "pieces": j, **strata},
+        baseline=_baseline(grid, point[:j], whole.cov, whole.privacy),
+        events=Quantity(float(grid.events.sum()), grid.noise, grid.noise),
+        columns=replace(scale, constant=True).moments(n),
+        bias=whole.bias[j:, j:],
+    )
+    lost = levels[0, j:].any(axis=1) & ~two_values
+    found = guessed(found, guess, before, constant=False, levels_alone=bool(two_values.all()))
+    return found.lost(np.flatnonzero(lost)), open_ended
+
+
+class _Whole(NamedTuple):
+    """Covariances of log hazards and coefficients, with what a wrong clock may do to slopes.
+
+    Attributes
+    ----------
+    cov, privacy, bias : array, shape (J + d, J + d)
+        Of all uncertainty, and its parts by noise and by what is possible.
+    guess : array, shape (J + d, J + d)
+        The part that rests on how large effects may be, and on where in cells rows lie that turn the clock.
+    burst : bool
+        Whether failures that come at once may move a slope by more than its error.
+    """
+
+    cov: np.ndarray
+    privacy: np.ndarray
+    bias: np.ndarray
+    guess: np.ndarray
+    burst: bool
+
+
+def _by_the_clock(
+    sampling: np.ndarray,
+    privacy: np.ndarray,
+    larger: np.ndarray,
+    slopes: np.ndarray,
+    wrong: np.ndarray,
+    grid: Grid,
+) -> _Whole:
+    """Covariances with what a clock that is `wrong`, as `_wrong` has it, makes of slopes; 0 of pieces."""
+    j, (by_noise, by_cells, by_clock, by_bursts) = grid.count, wrong
     # squares of the true slopes, of which an estimate that is drawn to 0 has the less
     drawn = min(SURE * math.hypot(by_noise, by_cells, by_clock), MOST_LOST)
-    squares = np.outer(center, center) / (1 - drawn) ** 2
-    privacy += squares * by_noise**2
+    squares = np.outer(slopes, slopes) / (1 - drawn) ** 2
+    privacy = privacy + squares * by_noise**2
     known = sampling + privacy + squares * (by_cells**2 + by_clock**2)
     # of a slope that is drawn towards 0 errors are as much too short
-    wider = np.append(np.ones(j), np.full(len(point) - j, 1 + by_bursts))
+    wider = np.append(np.ones(j), np.full(len(slopes) - j, 1 + by_bursts))
     sampling, privacy, larger = (np.outer(wider, wider) * part for part in (sampling, privacy, larger))
     # a burst is the most that a slope may be off, and no sd whose square would be added
     bias = squares * ((by_cells + by_bursts) ** 2 + ((1 + by_bursts) * by_clock) ** 2)
     cov = sampling + privacy + bias
     burst = bool((np.diag(cov)[j:] > 2 * np.diag(known)[j:]).any())
-    # where in cells rows lie that turn the clock is a guess as well
-    law = squares * (grid.follows * grid.misplaced / (1 - grid.follows)) ** 2
-    open_ended = OPEN * user @ levels[0] @ levels[0].T @ user.T
-    strata = {"strata": grid.strata} if grid.strata > 1 else {}
-    problems = [UNSETTLED] * unsettled + [CONSTANT] * grid.constant + [BURST] * burst
-    resting = weak((larger + law)[j:, j:], (cov + open_ended)[j:, j:])
-    problems += [*problems_at(WEAK, resting), *lacking(*scale.usable)]
-    found = HazardEstimate(
-        point[j:],
-        cov[j:, j:].copy(),
-        privacy[j:, j:].copy(),
-        tuple(problems),
-        {"cut c": bounds.c, "R": bounds.radius, "pieces": j, **strata},
-        baseline=_baseline(grid, point[:j], cov, privacy),
-        events=Quantity(float(grid.events.sum()), grid.noise, grid.noise),
-        columns=replace(scale, constant=True).moments(n),
-        bias=bias[j:, j:],
-    )
-    lost = levels[0, j:].any(axis=1) & ~two_values
-    found = guessed(found, guess, before, constant=False, levels_alone=bool(two_values.all()))
-    return found.lost(np.flatnonzero(lost)), open_ended
+    misplaced = squares * (grid.follows * grid.misplaced / (1 - grid.follows)) ** 2
+    return _Whole(cov, privacy, bias, larger + misplaced, burst)
 
 
 def _baseline(grid: Grid, log_hazards: np.ndarray, cov: np.ndarray, cov_privacy: np.ndarray) -> Baseline:

@@ -8,6 +8,7 @@ See docs/theory/coxph.md#grid.
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 from scipy import special
@@ -243,45 +244,77 @@ def middles(numbers: np.ndarray, strata: int) -> np.ndarray:
     return np.asarray((np.cumsum(each, axis=1) - each / 2) / each.sum(axis=1, keepdims=True))
 
 
-def find_grid(curator: Curator, plan: Plan, problem: Problem) -> Grid:
-    """Release exits between the public times, and count in cells; each run of them is a piece as yet."""
-    times, strata = problem.edges[1:], problem.strata
-    release = curator.release("exit_counts", plan.cost("counts"), edges=times, groups=1)
-    counts, sd, n = release.values[0][0], float(release.sds[0].max()), release.n
-    fine = len(times) // strata
-    events, before, after = counts.reshape(3, -1)
-    exits = events + before + after
+class _Counted(NamedTuple):
+    """What is known of each cell by counts, shape (m,).
+
+    Attributes
+    ----------
+    events : array
+        Failures, as released, and `sd` of their noise.
+    sd : float
+    late : array
+        Rows that enter late, where noise does not hide them.
+    until : array, shape (strata,)
+        Time since when noise hides whether rows of a stratum are at risk.
+    leave, enter, at_risk : array
+        Rows that leave, that enter, and that are at risk in the middle.
+    variances : array
+        Of the noise of the last.
+    """
+
+    events: np.ndarray
+    sd: float
+    late: np.ndarray
+    until: np.ndarray
+    leave: np.ndarray
+    enter: np.ndarray
+    at_risk: np.ndarray
+    variances: np.ndarray
+
+
+def _counted(curator: Curator, plan: Plan, problem: Problem) -> _Counted:
+    """Release exits between the public times, and late entries, in cells."""
+    release = curator.release("exit_counts", plan.cost("counts"), edges=problem.edges[1:], groups=1)
+    sd, n = float(release.sds[0].max()), release.n
+    events, before, after = release.values[0][0].reshape(3, -1)
     entries, of_entries = _entries(curator, plan, problem)
     noises = np.array([2 * sd**2, sd**2, of_entries**2])
-    until = _shown_until(problem, exits - entries, noises.sum(), max(_LEAST_AT_RISK * n, _VISIBLE * sd))
-    leave, enter, middle, sums = _at_risk(problem, (events + before, after, entries), noises)
+    left = events + before + after - entries
+    until = _shown_until(problem, left, noises.sum(), max(_LEAST_AT_RISK * n, _VISIBLE * sd))
+    late = np.where(entries > SURE * of_entries, entries, 0.0)
+    return _Counted(events, sd, late, until, *_at_risk(problem, (events + before, after, entries), noises))
+
+
+def find_grid(curator: Curator, plan: Plan, problem: Problem) -> Grid:
+    """Release exits between the public times, and count in cells; each run of them is a piece as yet."""
+    counted, strata = _counted(curator, plan, problem), problem.strata
+    events, sd, fine = counted.events, counted.sd, len(counted.events) // strata
     runs = _runs(events, _FEWEST, _VISIBLE * sd, np.repeat(np.arange(strata), fine))
     number, noise = np.maximum(np.bincount(runs, events), 1.0), np.bincount(runs) * sd**2
-    shape = find_shape(problem, events, middle, sd)
+    shape = find_shape(problem, events, counted.at_risk, sd)
     # the fewer are taken to be there the more noise hides whether any are at risk
-    surely = np.clip(1 - sums / middle**2, _LEAST_SHARE, 1.0)
-    exposed = middle * shape.gains * np.array([surely, np.ones_like(surely)])
+    surely = np.clip(1 - counted.variances / counted.at_risk**2, _LEAST_SHARE, 1.0)
+    exposed = counted.at_risk * shape.gains * np.array([surely, np.ones_like(surely)])
     early, late = (number[runs] * each / np.bincount(runs, each)[runs] for each in exposed)
     spread = (early + late) / 2
     trust = _trusted(events, spread, sd)
     each = np.maximum(trust * events + (1 - trust) * spread, _LEAST_SHARE * spread)
     each *= (number / np.bincount(runs, each))[runs]
     # those who fail in a cell are there, and those who fail later, unless they enter later
-    stay = each - enter
-    middle = np.maximum(middle, np.maximum(_until_the_end(stay, strata) - stay / 2, each / 2))
-    sums = np.minimum(sums, middle**2)
+    stay = each - counted.enter
+    middle = np.maximum(counted.at_risk, np.maximum(_until_the_end(stay, strata) - stay / 2, each / 2))
+    sums = np.minimum(counted.variances, middle**2)
     longer, by_each = _leaving(stay, middle, sums)
     # of what is spread evenly over a run, all may have come at any time of it, and noise may have made it up
     errors = (1 - trust) * each * (number / 3 + 1 + noise / number)[runs]
     of_shape = (1 - trust) * (shape.error - (np.bincount(runs, each * shape.error) / number)[runs])
     shifts = np.array([of_shape, (1 - trust) * (late - early) / 2 / each]) * by_each / longer
     errors += (each * of_shape) ** 2 + trust**2 * (each + sd**2) + each**2 * sums / middle**2
-    rates, whole = longer * each / middle, sd * math.sqrt(len(times))
+    rates, whole = longer * each / middle, sd * math.sqrt(len(events))
     even = trust * rates + (1 - trust) * np.bincount(runs, rates)[runs]
     unsure = (number + noise) / number**2 + np.bincount(runs, each * sums / middle**2) / number
     at_once = _at_once(problem, runs, rates, surely, np.sqrt(unsure))
-    of_late = np.where(entries > SURE * of_entries, entries, 0.0)
-    enters, entered = _of_those_at_risk(of_late, leave / middle, strata)
+    enters, entered = _of_those_at_risk(counted.late, counted.leave / middle, strata)
     return Grid(
         edges=problem.edges,
         rates=rates,
@@ -294,7 +327,7 @@ def find_grid(curator: Curator, plan: Plan, problem: Problem) -> Grid:
         visible=_PIECE_NOISE_LATE if problem.delayed else _PIECE_NOISE,
         noise=whole,
         variances=errors * (by_each / middle) ** 2,
-        until=until,
+        until=counted.until,
         at_risk=middle,
         counted=sums,
         steep=by_each / longer,
