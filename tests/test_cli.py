@@ -224,6 +224,10 @@ def test_schema_check_shows_unusable_cells_when_it_is_asked(
     printed = capsys.readouterr().out
     assert "NOT PRIVATE" in printed and "No value was read" not in printed
     assert str(dps.check("odd.csv", dps.Schema.load("drives.toml"))) in printed
+    beside = ["--formula", FORMULA, "--subset", "voltage > 250"]
+    assert main(["schema", "check", "drives.toml", "odd.csv", "--values", *beside]) == 0
+    asked = dps.check("odd.csv", dps.Schema.load("drives.toml"), FORMULA, subset="voltage > 250")
+    assert str(asked) in capsys.readouterr().out
     assert main(["schema", "check", "drives.toml", "--values"]) == 2
     assert "--values needs a table" in capsys.readouterr().err
 

@@ -311,6 +311,8 @@ def test_fits_side_by_side(kept: Path, capsys: pytest.CaptureFixture[str]) -> No
     found = dps.load("drives.fit.json")
     command = ["compare", "drives.fit.json", "drives.fit.json", "--names", "a", "b"]
     assert out_of(command, capsys) == f"{dps.compare(found, found, names=['a', 'b'])}\n"
+    per_ten = f"{dps.compare(found, found, names=['a', 'b'], units={'voltage': 10})}\n"
+    assert out_of([*command, "--units", "voltage=10"], capsys) == per_ten
     assert main(["compare", "drives.fit.json", "curve.json"]) == 2
     assert "takes fits" in capsys.readouterr().err
 

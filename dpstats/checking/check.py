@@ -23,7 +23,7 @@ import pyarrow as pa
 from dpstats._arguments import folded, spelt_as
 from dpstats._private import forgetful, forgetting
 from dpstats.errors import SpecificationError
-from dpstats.formula import Design, build_design
+from dpstats.formula import Design, build_design, with_exposure
 from dpstats.formula.expressions import Expression
 from dpstats.results.document import Document, Shown
 from dpstats.results.table import Column, Table
@@ -78,7 +78,14 @@ _TEXT = "a text: write a number, or nothing where there is none"
 _ABSENT = {"", "na", "nil", "none", "null", "missing", "unknown", "notavailable", "nodata"}
 _GROUPED = re.compile(r"[+-]?[1-9]\d{0,2}([,.' \u2019\u00a0\u202f])\d{3}(?:\1\d{3})*(?:[.,]\d*)?")
 _COMMA = re.compile(r"[+-]?\d*,\d+")
-_DATE = re.compile(r"\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}.*")
+_WRITTEN = (
+    (_COMMA, "a decimal comma: dps.read_csv(path, decimal=',')"),
+    (
+        re.compile(r"\d[\d.,' \u00a0\u202f]*-"),
+        "a minus behind its digits, as SAP writes it: write it before them",
+    ),
+    (re.compile(r"\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}.*"), "a date: give days since one origin"),
+)
 _WITH_UNIT = re.compile(
     r"(?=.*[^\d\s.,+-])[€$£¥<>~]?\s*[+-]?\d[\d.,]*\s*[^\d\s.,]{0,6}[23]?"
 )  # € 12,50, 15 %, 3 m2
@@ -107,12 +114,10 @@ def reason(cell: Any, variable: Variable, decimal: str = ".") -> str:
         return group + ", or decimals: decimal=','" * (text.count(",") == 1 and not comma and "." not in text)
     if decimal == "," and _COMMA.fullmatch(text.replace(".", ",")):
         return "not with a decimal comma, which decimal=',' says that numbers have"
-    if _COMMA.fullmatch(text):
-        return "a decimal comma: dps.read_csv(path, decimal=',')"
     if _NUMBER.fullmatch(plain := text.translate(_OF_PRINT)) and (plain != text or np.isinf(float(text))):
         return "a minus sign of print: replace it by '-'" if plain != text else "too large a number"
-    if _DATE.fullmatch(text):
-        return "a date: give days since one origin"
+    if words := next((words for pattern, words in _WRITTEN if pattern.fullmatch(text)), ""):
+        return words
     if folded(text) in _ABSENT:
         return "a text that may mean missing, and is read as missing"
     if text[0] in "<>" and _WITH_UNIT.fullmatch(text):
@@ -145,7 +150,15 @@ _Values = dict[str, Counter[float]]  # of each variable, how often each is there
 
 
 @forgetting
-def check(data: Any, schema: Schema, formula: str | None = None) -> "DataCheck":
+def check(  # noqa: PLR0913 - what a fit may be given; public
+    data: Any,
+    schema: Schema,
+    formula: str | None = None,
+    *,
+    exposure: str | None = None,
+    weights: str | None = None,
+    subset: str | None = None,
+) -> "DataCheck":
     """Count the cells that fits cannot use, and say why: for whoever holds the data, on their own screen.
 
     It is not private: counts are exact, and cells are shown. Never publish it, and do not choose bounds or
@@ -161,6 +174,8 @@ def check(data: Any, schema: Schema, formula: str | None = None) -> "DataCheck":
         Look at what a fit of this formula reads, as it reads it: a missing upper end of
         ``Surv(lower, upper, type="interval2")`` is a unit that still works and is no unusable cell, while a
         row whose first end is the larger is counted among those that weigh nothing.
+    exposure, weights, subset : str, optional
+        With a formula: as the model is given them, see :func:`dpstats.glm`.
 
     Returns
     -------
@@ -185,7 +200,13 @@ def check(data: Any, schema: Schema, formula: str | None = None) -> "DataCheck":
     if isinstance(data, Schema):
         raise SpecificationError("data come before the schema: dps.check(data, schema)")
     schema = as_schema(schema)
-    design = None if formula is None else build_design(formula, schema)
+    if formula is None and any(part is not None for part in (exposure, weights, subset)):
+        raise SpecificationError(
+            "exposure=, weights= and subset= are of a fit: give its formula, too, as in "
+            "dps.check(data, schema, 'y ~ x', subset='x > 0')"
+        )
+    asked = formula if formula is None or exposure is None else with_exposure(formula, exposure)
+    design = None if asked is None else build_design(asked, schema, weights, subset, scales=True)
     read = {name: schema[name] for name in (design.variables if design else schema)}
     seen = _seen(data, schema, read, design)
     entry = None if design is None else design.response.entry
@@ -206,7 +227,7 @@ def check(data: Any, schema: Schema, formula: str | None = None) -> "DataCheck":
         }
         for name, variable in read.items()
     ]
-    return DataCheck(pd.DataFrame(records), int(seen.off.sum()), _notes(data, schema, seen, formula, entry))
+    return DataCheck(pd.DataFrame(records), int(seen.off.sum()), _notes(data, schema, seen, asked, entry))
 
 
 @dataclass(frozen=True)
@@ -214,8 +235,8 @@ class _Seen:
     """What a pass found: unusable cells, values beyond the bounds, those within, and what `other=` caught.
 
     Of values within, `heaped` has one that repeats far more often than any other. Of the rows, `off` says
-    which weigh nothing for their cells, and `idle` which do for their unit; of the others so many are
-    `repeated`.
+    which weigh nothing for their cells, `outside` which of these the subset leaves out, and `idle` which
+    weigh nothing for their unit; of the others so many are `repeated`.
     """
 
     lost: dict[str, np.ndarray]
@@ -225,6 +246,7 @@ class _Seen:
     heaped: _Values
     caught: dict[str, np.ndarray]
     off: np.ndarray
+    outside: np.ndarray
     idle: np.ndarray
     repeated: int
 
@@ -233,11 +255,13 @@ def _seen(data: Any, schema: Schema, read: Mapping[str, Variable], design: Desig
     lost, caught = ({name: [np.zeros(0, bool)] for name in read} for _ in range(2))
     below, above = ({name: Counter[float]() for name in read} for _ in range(2))
     inside: dict[str, list[np.ndarray]] = {name: [] for name in read}
-    off, idle, used = [np.zeros(0, bool)], [np.zeros(0, bool)], list[pd.DataFrame]()
+    off, outside, idle = ([np.zeros(0, bool)] for _ in range(3))
+    used: list[pd.DataFrame] = []
     for block in open_rows(data, schema, list(read)).blocks():
         cells = {name: block[name] for name in read}
         unusable = {name: ~usable(values, read[name]) for name, values in cells.items()}
-        bad = np.any(list(unusable.values()), axis=0) if design is None else ~design.read(cells).ok
+        rows = None if design is None else design.read(cells)
+        bad = np.any(list(unusable.values()), axis=0) if rows is None else ~rows.ok
         for name, variable in read.items():
             lost[name].append(unusable[name])
             caught[name].append(
@@ -249,10 +273,11 @@ def _seen(data: Any, schema: Schema, read: Mapping[str, Variable], design: Desig
                 above[name].update(values[values > variable.bounds[1]].tolist())
                 inside[name].append(values[np.clip(values, *variable.bounds) == values])
         off.append(bad)
+        outside.append(np.zeros_like(bad) if rows is None else ~rows.kept)
         used.append(pd.DataFrame(cells)[~bad])
         idle.append(~block[WEIGHS] if WEIGHS in block else np.zeros(len(bad), bool))
     whole, other = ({name: np.concatenate(each) for name, each in one.items()} for one in (lost, caught))
-    out = np.concatenate(off)
+    out, left_out = np.concatenate(off), np.concatenate(outside)
     ends = design.response.open if design else frozenset()
     if ends:  # an open end is no unusable cell, unless the ends alone switch the row off
         both = np.all([whole[name] for name in ends], axis=0)
@@ -260,11 +285,11 @@ def _seen(data: Any, schema: Schema, read: Mapping[str, Variable], design: Desig
             [np.zeros_like(out), *(one for name, one in whole.items() if name not in ends)], axis=0
         )
         for name in ends:
-            found = whole[name] & ~both & (others | ~out)
+            found = whole[name] & ~both & (others | ~out | left_out)
             whole[name] &= ~found | _unreadable(data, name, read[name], found)
     heaped = {name: _heaped(parts) for name, parts in inside.items()}
     copies = _repeated(pd.concat(used), heaped) if used else 0
-    return _Seen(whole, below, above, inside, heaped, other, out, np.concatenate(idle), copies)
+    return _Seen(whole, below, above, inside, heaped, other, out, left_out, np.concatenate(idle), copies)
 
 
 def _repeated(rows: pd.DataFrame, heaped: _Values) -> int:
@@ -341,12 +366,14 @@ def _notes(
             "fits of that variable." + _OPEN_END * (off > 0)
         ]
     else:
-        whole = int((seen.off & ~np.any(list(seen.lost.values()), axis=0)).sum())
+        whole = int((seen.off & ~seen.outside & ~np.any(list(seen.lost.values()), axis=0)).sum())
         notes = [f"{off} of {n} rows weigh nothing in {formula}."]
+        if outside := int(seen.outside.sum()):
+            notes.append(f"{outside} of them are outside the subset.")
         if whole:
             notes.append(
                 f"Of {whole} of them each cell can be used: ends of an interval or an entry stand in the "
-                "wrong order, or there is no time or no value of a term."
+                "wrong order, or there is no time, no value of a term or no weight."
             )
     return (
         *notes,

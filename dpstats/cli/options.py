@@ -44,10 +44,21 @@ _REUSE = option(
     const=True,
     help="where the ledger paid for the same, return that; of the same version of the data, such as 2026-Q1",
 )
+_EXPOSURE = option(
+    "--exposure", metavar="EXPRESSION", help="of glm: what counts or amounts are proportional to"
+)
+_WEIGHTS = option(
+    "--weights",
+    metavar="EXPRESSION",
+    help="of ols, ridge, logit and glm; of survreg and kaplan_meier how many units a row stands for",
+)
 _SUBSET = option("--subset", metavar="CONDITION", help="which rows weigh, such as 'temp > 30'")
 _QUERY = option("--query", metavar="SELECT", help="of postgresql://..., which needs it: the rows")
 _PLAN = option("--plan", type=Path, required=True, help="a file of dpstats plan-contributions")
 _FIT = option("fit", type=Path, help="a file of dpstats fit, or - for the standard input")
+_UNITS = option(
+    "--units", nargs="+", metavar="NAME=NUMBER", help="of how many units coefficients are: balance=1000"
+)
 _RUNNING = (  # of tables that are elsewhere, or too large for one process
     _QUERY,
     option("--workers", type=int, default=1, help="processes that read a large table; default: %(default)s"),
@@ -84,12 +95,8 @@ _MODEL = (  # each of these is of some models
         help="of glm, which needs it: binomial, poisson, negativebinomial, gamma or gaussian",
     ),
     option("--link", help="of a binomial glm: logit (the default), probit or cloglog"),
-    option("--exposure", metavar="EXPRESSION", help="of glm: what counts or amounts are proportional to"),
-    option(
-        "--weights",
-        metavar="EXPRESSION",
-        help="of ols, ridge, logit and glm; of survreg and kaplan_meier how many units a row stands for",
-    ),
+    _EXPOSURE,
+    _WEIGHTS,
     option(
         "--times",
         action=Numbers,
@@ -224,12 +231,7 @@ _USING = (
         "print the table of a fit",
         "",
         _FIT,
-        option(
-            "--units",
-            nargs="+",
-            metavar="NAME=NUMBER",
-            help="of how many units coefficients are: balance=1000",
-        ),
+        _UNITS,
         option("--width", type=int, help="of the text in characters, from 40 to 1000"),
         *_TABLE,
     ),
@@ -284,6 +286,7 @@ _USING = (
         "",
         option("fits", type=Path, nargs="+", metavar="fit", help="files of dpstats fit"),
         option("--names", nargs="+", metavar="NAME", help="heads of their columns; default: (1) ..."),
+        _UNITS,
         *_TABLE,
     ),
     command(
@@ -442,6 +445,9 @@ _OF_SCHEMAS = group(
         _QUERY,
         option("--values", action="store_true", help="say which cells fits cannot use, and why. NOT PRIVATE"),
         option("--formula", help="with --values: look at what a fit of it reads, as it reads it"),
+        _EXPOSURE,
+        _WEIGHTS,
+        _SUBSET,
         _CSV,
     ),
 )

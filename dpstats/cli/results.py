@@ -37,13 +37,17 @@ Saved = Fit | CurveFit | Description
 
 def show(options: argparse.Namespace) -> None:
     """Print the table of a saved fit."""
-    fit, pairs = load(options.fit), [word.partition("=") for word in options.units or ()]
-    if not all(equals for _, equals, _ in pairs):
-        raise SpecificationError("--units takes words such as balance=1000")
-    more: dict[str, Any] = {"units": {name: _value(text) for name, _, text in pairs}} if pairs else {}
+    fit, more = load(options.fit), _per(options)
     if more and not isinstance(fit, Fit):
         raise SpecificationError("--units is of coefficients, and this has none; leave it out")
     _write(fit, options, more)
+
+
+def _per(options: argparse.Namespace) -> dict[str, Any]:
+    pairs = [word.partition("=") for word in options.units or ()]
+    if not all(equals for _, equals, _ in pairs):
+        raise SpecificationError("--units takes words such as balance=1000")
+    return {"units": {name: _value(text) for name, _, text in pairs}} if pairs else {}
 
 
 def table(options: argparse.Namespace) -> None:
@@ -110,7 +114,7 @@ def compared(options: argparse.Namespace) -> None:
     """Print fits side by side."""
     fits: list[Any] = [load(path) for path in options.fits]
     level = {} if options.level is None else {"level": options.level}
-    _write(compare(*fits, names=options.names, **level), options)
+    _write(compare(*fits, names=options.names, **level, **_per(options)), options)
 
 
 def _offered(fit: Saved) -> list[str]:

@@ -29,13 +29,14 @@ def check(options: argparse.Namespace) -> None:
     print(schema)
     if table is not None:
         print(f"\n{options.data} has every declared column.{'' if options.values else ' No value was read.'}")
-    if options.values or options.formula:
+    beside = {name: getattr(options, name) for name in ("exposure", "weights", "subset")}
+    if options.values or options.formula or any(beside.values()):
         if table is None or not options.values:
             raise SpecificationError(
                 "--values needs a table, and --formula both: dpstats schema check "
                 'SCHEMA DATA --values --formula "y ~ x"'
             )
-        found = str(data_check(table, schema, formula))
+        found = str(data_check(table, schema, formula, **beside))
         print(f"\n{found}")
         if "dps.read_csv" in found:
             print(

@@ -1,7 +1,7 @@
 """Formulas in patsy's language, without patsy's evaluation: text and schema -> Design, before any row."""
 
 from dpstats.formula.aliased import told_apart
-from dpstats.formula.beside import Offset
+from dpstats.formula.beside import Offset, with_exposure
 from dpstats.formula.block import Block
 from dpstats.formula.design import Design, build_design
 from dpstats.formula.response import (
@@ -26,4 +26,5 @@ __all__ = [
     "scales_of",
     "told_apart",
     "unit_of",
+    "with_exposure",
 ]

@@ -156,6 +156,23 @@ def read_weights(text: Any, schema: Schema) -> Weights:
     return Weights(text, (lower, upper), expression)
 
 
+def with_exposure(formula: str, exposure: Any) -> str:
+    """The formula of rates: the logarithm of the exposure, an expression, is an offset.
+
+    Raises
+    ------
+    FormulaError
+        If the exposure is no text, or its own logarithm.
+    """
+    text = expression_of("exposure=", exposure, "'days'", FormulaError)
+    if taken := re.fullmatch(r"(?:np\.)?log\((.+)\)", text.strip()):
+        raise FormulaError(
+            f"exposure= is the time or size itself, of which the model takes the logarithm; give "
+            f"exposure={taken[1]!r}"
+        )
+    return f"{formula} + offset(np.log({text}))"
+
+
 def _told(array: Callable[..., Any], interval: Callable[..., Interval]) -> Function:
     """A comparison: 1 where it holds, else 0, and NaN where a side is, as rounding left its domain."""
     return Function("", lambda x, y: np.where(np.isnan(x) | np.isnan(y), np.nan, array(x, y)), interval)

@@ -331,14 +331,17 @@ def build_design(
     try:
         return _built(*asked) if texts else _built.__wrapped__(*asked)
     except FormulaError as error:
-        bare = re.sub(r"'[^']*'|\"[^\"]*\"|\s", "", f"{formula} {weights} {subset}" if texts else formula)
+        bare = re.sub(r"'[^']*'|\"[^\"]*\"", "", f"{formula} {weights} {subset}" if texts else formula)
         for name in schema:
             if (
                 not name.isidentifier()
-                and re.sub(r"\s", "", name) in bare
+                and re.sub(r"\s", "", name) in re.sub(r"\s", "", bare)
                 and f"Q({name!r})" not in str(error)
             ):
-                raise FormulaError(f"{error}; write Q({name!r}) for the variable") from None
+                quoted = f"write Q({name!r}) for the variable"
+                alone = name in bare and re.search(r"[^\w.+*/:-]", name)  # nothing else was meant by it
+                why = "its name has blanks or signs, which a formula reads as its own"
+                raise FormulaError(f"{quoted}: {why}" if alone else f"{error}; {quoted}") from None
         raise
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from dpstats._arguments import among, expression_of, folded, near, number, shown
+from dpstats._arguments import among, folded, near, number, shown
 from dpstats._private import always_shown, forgetful, forgetting
 from dpstats.budget import Budget, as_budget
 from dpstats.contributors import Plan as ContributionPlan
@@ -28,7 +28,7 @@ from dpstats.families.glm import (
     GlmFamily,
     negative_binomial,
 )
-from dpstats.formula import Design, NumericResponse, build_design, told_apart
+from dpstats.formula import Design, NumericResponse, build_design, told_apart, with_exposure
 from dpstats.ledger import Ledger
 from dpstats.models.contributed import fit_logistic
 from dpstats.models.linear import LinearModel, ols
@@ -375,13 +375,7 @@ def glm(  # noqa: PLR0913 - what a model may be given; public
                 f"exposure= goes with a log link, and that of {law.name} is another; leave it out, or write "
                 "what enters the linear predictor as y ~ x + offset(np.log(days))"
             )
-        exposure = expression_of("exposure=", exposure, "'days'", SpecificationError)
-        if taken := re.fullmatch(r"(?:np\.)?log\((.+)\)", exposure.strip()):
-            raise SpecificationError(
-                f"exposure= is the time or size itself, of which the model takes the logarithm; give "
-                f"exposure={taken[1]!r}"
-            )
-        formula = f"{formula} + offset(np.log({exposure}))"
+        formula = with_exposure(formula, exposure)
     if law is GAUSSIAN:
         return ols(formula, data, schema, public, weights, subset)
     return GlmModel("glm", law, build_design(formula, schema, weights, subset), data, public)

@@ -40,7 +40,7 @@ from dpstats.results.summary import (
 )
 from dpstats.results.survival_curve import CurveFit
 from dpstats.results.table import Column, Table, banner, figures, heading, percent, price
-from dpstats.results.units import Units, in_units
+from dpstats.results.units import Units, in_units, units_of_each
 
 
 class Fit(Coefficients):
@@ -440,7 +440,11 @@ NOTE = (
 
 @forgetting
 def compare(
-    *fits: Fit, names: Sequence[str] | None = None, level: float = 0.95, exponentiate: bool = False
+    *fits: Fit,
+    names: Sequence[str] | None = None,
+    level: float = 0.95,
+    exponentiate: bool = False,
+    units: Units | None = None,
 ) -> Estimates:
     """Lay out fits side by side: coefficients, standard errors in parentheses, and budgets.
 
@@ -454,6 +458,9 @@ def compare(
         The level of the limits in ``.frame``.
     exponentiate : bool
         Report ratios, as in `Fit.tidy`; standard errors stay those of coefficients.
+    units : dict, optional
+        Of some covariates, how many units a coefficient is of, as in `Fit.tidy`: ``{"age": 10}``. A fit
+        without one stays as it is.
 
     Returns
     -------
@@ -463,7 +470,8 @@ def compare(
     Raises
     ------
     SpecificationError
-        If there is nothing to compare, names and fits differ in number, or one has no ratios.
+        If there is nothing to compare, names and fits differ in number, one has no ratios, or none has a
+        coefficient per unit of a covariate in `units`.
 
     Examples
     --------
@@ -483,19 +491,22 @@ def compare(
     if len(heads) != len(fits) or len(set(heads)) != len(heads):
         wrong = shown(names)
         raise SpecificationError(f"names must be {len(fits)} different texts, one for each fit, got {wrong}")
+    each = units_of_each([fit.record for fit in fits], units)
     frames = [
-        fit.tidy(conf_int=True, level=level, exponentiate=exponentiate).assign(fit=head)
-        for fit, head in zip(fits, heads, strict=True)
+        fit.tidy(conf_int=True, level=level, exponentiate=exponentiate, units=own).assign(fit=head)
+        for fit, head, own in zip(fits, heads, each, strict=True)
     ]
     frame = pd.concat(frames, ignore_index=True)
     found = Estimates(
-        frame[["fit", *frames[0].columns.drop("fit")]], lambda: _document(fits, heads, exponentiate)
+        frame[["fit", *frames[0].columns.drop("fit")]], lambda: _document(fits, heads, exponentiate, each)
     )
     return exposed(found) if any(fit.record.not_private for fit in fits) else found
 
 
-def _document(fits: Sequence[Fit], heads: list[str], exponentiate: bool) -> Document:
-    records = [fit.record for fit in fits]
+def _document(
+    fits: Sequence[Fit], heads: list[str], exponentiate: bool, units: Sequence[Units | None]
+) -> Document:
+    records = [in_units(fit.record, own) for fit, own in zip(fits, units, strict=True)]
     terms: dict[str, str] = {}
     for name in (name for record in records for name in record.names):
         terms.setdefault(_plain(name), name)

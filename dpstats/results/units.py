@@ -5,7 +5,7 @@ and its coefficient is multiplied by it, with its errors. Intervals and tests fo
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TypeAlias
 
@@ -62,6 +62,15 @@ def in_units(record: Record, units: Units | None) -> Record:
     )
 
 
+def units_of_each(records: Sequence[Record], units: Units | None) -> list[Units | None]:
+    """Of each record the units of what it has per unit, and of what none has, which it then refuses."""
+    if not isinstance(units, Mapping):
+        return [units] * len(records)
+    told = [_per_unit(record) for record in records]
+    unknown = units.keys() - set().union(*told)
+    return [{name: units[name] for name in units if name in own or name in unknown} for own in told]
+
+
 def per_unit(record: Record, name: str) -> str:
     """Return the name of a coefficient with what it is per, where that is a number that was declared."""
     variable = variable_in(name) or ""
@@ -70,8 +79,7 @@ def per_unit(record: Record, name: str) -> str:
 
 def _many(record: Record, variable: object, given: object) -> float:
     """The number of units of a variable, both checked."""
-    columns = {variable_in(part) for column in record.names for part in factors_of(column)}
-    known = [name for name in record.covariates if name in columns and _is_number(record, name)]
+    known = _per_unit(record)
     if not among(variable, known):
         raise SpecificationError(
             f"units takes numbers that stand alone in the formula ({', '.join(known) or 'it has none'}), got "
@@ -82,6 +90,12 @@ def _many(record: Record, variable: object, given: object) -> float:
     if not 0 < many < math.inf:
         raise SpecificationError(f"units[{variable!r}] must be a positive number")
     return many
+
+
+def _per_unit(record: Record) -> list[str]:
+    """The numbers of which a coefficient is per unit."""
+    columns = {variable_in(part) for column in record.names for part in factors_of(column)}
+    return [name for name in record.covariates if name in columns and _is_number(record, name)]
 
 
 def _is_number(record: Record, name: str) -> bool:

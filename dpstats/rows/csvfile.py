@@ -189,13 +189,14 @@ class CsvFile:
 
     def record(self, line: bytes) -> list[str] | str:
         """The fields of one of `lines`, or why it holds no record, which is an empty text if it is blank."""
+        encoding = "utf-8" if self.is_utf8 else self.encoding
         try:
-            text = line.removesuffix(b"\r").decode("utf-8" if self.is_utf8 else self.encoding)
+            text = line.removesuffix(b"\r").decode(encoding)
             found = fields(text, self.sep)
         except ValueError:
             # some of these bytes are letters in Windows alone
             western = "cp1252" if re.search(rb"[\x80-\x9f]", line) else "latin-1"
-            return f"is not written in {self.encoding}; encoding={western!r} (--encoding) may be right"
+            return f"is not written in {encoding}; encoding={western!r} (--encoding) may be right"
         except csv.Error:
             return (
                 "has a null character, a quotation mark or a carriage return out of place, or an end of line "
@@ -304,7 +305,8 @@ def read_csv(
         ``"."`` or ``","``. Where it is `sep`, too, numbers with a decimal comma stand in quotation
         marks.
     encoding : str
-        An encoding in which ASCII characters are themselves, such as ``"latin-1"``.
+        An encoding in which ASCII characters are themselves, such as ``"latin-1"``. A mark of byte order
+        before UTF-8 is skipped, with or without ``"utf-8-sig"``.
     thousands : str, optional
         The mark between groups of three digits: ``","``, ``"."``, ``" "``, ``"'"``, or a no-break space.
         Default: nothing does, and a number such as ``1,234`` is missing.
@@ -336,8 +338,6 @@ def read_csv(
         raise DataError(f"sep must be one ASCII character such as ',', ';' or a tab, not {shown(sep)}")
     if not among(decimal, (".", ",")):
         raise DataError(f"decimal must be '.' or ',', not {shown(decimal)}")
-    if isinstance(encoding, str) and encoding.lower().replace("_", "-") in _MARKED:
-        raise DataError("leave encoding out: a mark of byte order before UTF-8 is skipped in any case")
     if not _is_ascii_based(encoding):
         raise DataError(
             f"encoding must be one in which ASCII characters are themselves, such as 'utf-8' or "
@@ -353,7 +353,6 @@ def read_csv(
     return CsvFile(path, sep, decimal, encoding, thousands)
 
 
-_MARKED = ("utf-8-sig", "utf8-sig")  # what Python and pandas users call UTF-8 with a mark of byte order
 _BETWEEN_GROUPS = (",", ".", " ", "'", "\u2019", "\u00a0", "\u202f")
 
 

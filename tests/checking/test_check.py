@@ -13,6 +13,7 @@ import pytest
 
 import dpstats as dps
 from dpstats.checking.check import _AS_NUMBERS, BANNER, reason
+from dpstats.errors import SpecificationError
 from dpstats.formula import build_design
 from dpstats.rows import open_rows
 
@@ -71,6 +72,51 @@ def tables(folder: Path) -> dict[str, Any]:
 )
 def test_a_number_with_a_unit_is_told_from_a_text(cell: str, words: str) -> None:
     assert words in reason(cell, SCHEMA["days"])
+
+
+@pytest.mark.parametrize("cell", ["12.50-", "12,50-", "1.234,50-", "1,234.50-", "7-"])
+def test_a_minus_behind_the_digits_is_told_with_what_to_do(cell: str) -> None:
+    assert dps.check({"days": [cell]}, dps.Schema(days=dps.bounded(-9, 9))).frame["why"][0] == (
+        f"1 a minus behind its digits, as SAP writes it: write it before them ({cell!r})"
+    )
+
+
+def test_rows_are_counted_as_a_fit_with_a_subset_weights_and_an_exposure_reads_them() -> None:
+    schema = dps.Schema(
+        claims=dps.count(9),
+        age=dps.bounded(18, 99),
+        years=dps.bounded(0.1, 1),
+        w=dps.bounded(0, 2),
+        kind=dps.levels("a", "b"),
+    )
+    data = {
+        "claims": [1, 0, 2, 0, 1],
+        "age": [30, 40, 50, 60, 70],
+        "years": [1, 0.5, None, 0.5, 0.02],
+        "w": [1, 0, 1, 1, 1],
+        "kind": ["a", "a", "a", "b", "b"],
+    }
+    beside = dict(exposure="years", weights="w", subset="kind == 'a'")
+    found = dps.check(data, schema, "claims ~ age", **beside)
+    model = dps.glm("claims ~ age", data, schema, "poisson", **beside)
+    assert set(found.frame["variable"]) == set(schema) == set(model.design.variables)
+    assert found.unusable_rows == 4 and found.notes[1] == "2 of them are outside the subset."
+    assert found.notes[2].startswith("Of 1 of them each cell can be used") and "no weight" in found.notes[2]
+    assert found.frame["below"].tolist() == [0, 0, 1, 0, 0]
+    with pytest.raises(SpecificationError, match="give its formula, too"):
+        dps.check(data, schema, subset="kind == 'a'")
+
+
+def test_a_formula_with_strata_is_read() -> None:
+    found = dps.check(COLUMNS, SCHEMA, "Surv(days, failed) ~ visits + strata(maker)")
+    assert found.frame["variable"].tolist() == ["days", "maker", "failed", "visits"]
+
+
+def test_open_ends_outside_a_subset_are_no_unusable_cells() -> None:
+    schema = dps.Schema(low=dps.bounded(0, 9), high=dps.bounded(0, 9), x=dps.bounded(0, 9))
+    data = {"low": [1, 2, None], "high": [2, None, 3], "x": [5, 1, 1]}
+    found = dps.check(data, schema, 'Surv(low, high, type="interval2") ~ 1', subset="x > 3")
+    assert found.frame["unusable"].tolist() == [0, 0, 0] and found.unusable_rows == 2
 
 
 @pytest.mark.parametrize("blank", [" ", "\t", "\u00a0", "\u2003", "\x1f"])

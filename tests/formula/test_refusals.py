@@ -362,6 +362,16 @@ def test_a_name_with_brackets_is_not_taken_for_a_function() -> None:
         build_design("y ~ Temp (C)", schema)
 
 
+@pytest.mark.parametrize("name", ["Last [%]", "Flow [l/h]", "Temp (C)"])
+def test_of_a_name_with_blanks_or_brackets_nothing_else_is_said(name: str) -> None:
+    schema = Schema({name: bounded(1, 90), "y": bounded(0, 1), "x": bounded(0, 1)})
+    for formula, subset in ((f"y ~ x + offset(np.log({name}))", None), ("y ~ x", f"{name} > 1")):
+        with pytest.raises(
+            FormulaError, match=rf"^write Q\({re.escape(repr(name))}\) for the variable: its name"
+        ):
+            build_design(formula, schema, None, subset)
+
+
 @pytest.mark.parametrize("name", ["temp-c", "1x", "a:b", "2021", "Temp/°C", "x%", "a b-c", "x**2"])
 def test_names_with_signs_are_told_how_they_are_written(name: str) -> None:
     schema = Schema({name: bounded(0, 90), "y": bounded(0, 1), "z": bounded(0, 1)})

@@ -39,6 +39,17 @@ def test_it_is_the_fit_of_a_divided_column(family: str) -> None:
     assert fit.conf_int(units=UNITS)[1].to_numpy() == pytest.approx(many["conf_high"].to_numpy())
 
 
+def test_fits_side_by_side_are_per_several_units_of_what_each_has() -> None:
+    fits = [glm("poisson"), capacitor()]
+    both = dps.compare(*fits, units={"age": 10, "voltage": 50})
+    each = [fits[0].tidy(conf_int=True, units=UNITS), fits[1].tidy(conf_int=True, units={"voltage": 50})]
+    columns = ["term", "estimate", "std_error", "conf_low", "conf_high"]
+    assert both.frame[columns].equals(pd.concat(each, ignore_index=True)[columns])
+    assert "age (per 10 year)" in str(both) and "voltage (per 50" in str(both)
+    with pytest.raises(SpecificationError, match="units takes numbers that stand alone"):
+        dps.compare(*fits, units={"age": 10, "wages": 3})
+
+
 def test_the_fit_itself_agrees() -> None:
     """Noise is on what the fit standardises: a column in tens is the same fit to rounding."""
     rng = np.random.default_rng(3)

@@ -256,6 +256,14 @@ def test_decimal_commas_in_quotation_marks_of_a_file_with_commas(chunk, tmp_path
     assert g == [0, 0, 0, -1, 4, 0, 0, 0]
 
 
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "UTF_8_SIG"])
+def test_a_mark_of_byte_order_is_skipped_however_utf8_is_called(encoding, tmp_path):
+    x, g = read(b"\xef\xbb\xbfx,g,f\n1,a,no\n2,\xe4,no\n", tmp_path / "d.csv", encoding=encoding)
+    np.testing.assert_array_equal(x, [1, NAN])
+    file = dps.read_csv(tmp_path / "d.csv", encoding=encoding)
+    assert file.record(list(file.lines())[1]).startswith("is not written in utf-8;")
+
+
 @pytest.mark.parametrize(
     "how, words",
     [

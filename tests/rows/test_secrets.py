@@ -271,7 +271,6 @@ REFUSED: dict[str, Refused] = {
     "a folder in itself": linked("more", "."),
     "a separator that is none": csv(sep="ab"),
     "a decimal mark that is none": csv(decimal=";"),
-    "an encoding with a mark": csv(encoding="utf-8-sig"),
     "an encoding that is none": csv(encoding="utf-16"),
     "a mark of thousands that is none": csv(thousands="x"),
     "one mark for two": csv(decimal=",", sep=";", thousands=","),
