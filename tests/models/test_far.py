@@ -5,7 +5,7 @@ import pytest
 
 import dpstats as dps
 from dpstats.estimators.bends import by_chance
-from dpstats.estimators.newton.check import _given_back
+from dpstats.estimators.newton.beyond_limit import _given_back
 from dpstats.families.bounded_score import BoundedScore
 from dpstats.families.glm import GAMMA, GAUSSIAN, POISSON
 from dpstats.testing import SeededNoise, noise

@@ -910,13 +910,13 @@ MUTANTS = (
     planted(
         "amounts far beyond the limit are not told (glm)",
         "models/test_far.py::test_a_few_amounts_of_many_times_the_mean_are_told",
-        ("estimators/newton/check.py", "(FAR_RESPONSES if lawful else TAIL,) * told", "()"),
+        ("estimators/newton/beyond_limit.py", "(FAR_RESPONSES if lawful else TAIL,) * told", "()"),
     ),
     planted(
         "codes among counts are not looked for (glm)",
         "models/test_far.py::test_codes_among_counts_are_told",
         (
-            "estimators/newton/check.py",
+            "estimators/newton/beyond_limit.py",
             "if not cost or score is None",
             "if score.family.counts or score is None",
         ),
@@ -924,12 +924,16 @@ MUTANTS = (
     planted(
         "amounts far beyond the limit widen nothing (glm)",
         "models/test_far.py::test_what_is_given_back_of_a_tail",
-        ("estimators/newton/check.py", "+ (trust * more * added) ** 2", "+ 0 * (trust * more * added) ** 2"),
+        (
+            "estimators/newton/beyond_limit.py",
+            "+ (trust * more * added) ** 2",
+            "+ 0 * (trust * more * added) ** 2",
+        ),
     ),
     planted(
         "amounts beyond the limit are given back to no intercept (glm)",
         "models/test_far.py::test_amounts_of_a_log_normal_law_have_the_mean_of_all",
-        ("estimators/newton/check.py", "moved = trust * (1 + more)", "moved = 0 * trust * (1 + more)"),
+        ("estimators/newton/beyond_limit.py", "moved = trust * (1 + more)", "moved = 0 * trust * (1 + more)"),
     ),
     planted(
         "counts of large means scatter as those of small ones at most (glm)",
@@ -939,12 +943,12 @@ MUTANTS = (
     planted(
         "slopes do not count what clipping may take of counts (glm)",
         "estimators/test_dispersion.py::test_slopes_count_what_clipping_may_take_of_counts_whose_scatter_is_not_known_well",
-        ("estimators/newton/check.py", "slopes = counts * (", "slopes = 0 * ("),
+        ("estimators/newton/beyond_limit.py", "slopes = counts * (", "slopes = 0 * ("),
     ),
     planted(
         "counts whose scatter no law explains have no tail (glm)",
         "estimators/test_dispersion.py::test_counts_beyond_any_negative_binomial_law_carry_a_caution",
-        ("estimators/newton/check.py", "and (lawful or counts)", "and lawful"),
+        ("estimators/newton/beyond_limit.py", "and (lawful or counts)", "and lawful"),
     ),
     planted(
         "an alpha that is sought stays where it began (glm)",

@@ -1,28 +1,25 @@
-"""Do responses follow the line, and their law? Scores against its square, and what their limit takes away."""
+"""Last looks at a fit: does the response follow the line, do covariates tell it, are rows apart?"""
 
 import math
 from collections.abc import Callable, Generator, Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from dpstats._codes import ALL_LOST, APART, BENDS, FAR_RESPONSES, SEPARATED, TAIL
+from dpstats._codes import ALL_LOST, APART, BENDS, SEPARATED
 from dpstats.curator import Curator, Release
-from dpstats.estimators.apart import FALSE, Apart
+from dpstats.estimators.apart import Apart
 from dpstats.estimators.bends import (
     FAR,
     NEAR,
     WIDE,
-    WORTH,
     ReleasedLine,
     bend_public,
-    by_chance,
     judged,
     standardised,
 )
 from dpstats.estimators.engine.finish import E, Estimate
-from dpstats.estimators.newton.bounds import LEAST_DISPERSED, MOST_DISPERSED
 from dpstats.estimators.newton.located import Located
 from dpstats.estimators.newton.problem import Problem
 from dpstats.estimators.row_scale import SURE
@@ -32,9 +29,6 @@ from dpstats.families.glm import CERTAIN, GlmFamily
 from dpstats.moments.roots import variance_along
 from dpstats.moments.spread import Z95
 
-# times the limit of scores, for what may lie beyond: the farther, the noisier; of a row that lies farther
-# still as much is seen
-_WIDER, _WIDER_COUNTS = 2.0, 8.0
 # of the limit of scores where bends are looked for; nearer, and the dispersion would have to be known better
 _NEARER = 0.5
 # share of the rows whose yes or no contradicts the line, if predictors are spread evenly: where it is less,
@@ -83,6 +77,12 @@ class Read:
     information: np.ndarray = field(default_factory=lambda: np.eye(0))
     unlike: Sequence[np.ndarray] = ()
 
+    @property
+    def curvature(self) -> float:
+        """Per row, of the level of rows at the middle of the columns."""
+        row = np.linalg.solve(self.whitening, np.eye(len(self.whitening))[0])
+        return float(row @ self.information @ row)
+
     def looked(self, family: GlmFamily, share: float) -> BoundedScore:
         """Scores of a look at the fit: of counts and amounts to such a share of their limit."""
         score = self.score or BoundedScore.unclipped(family)
@@ -117,118 +117,6 @@ class Left(NamedTuple):
 
     share: float
     sd: float
-
-
-def tailed(cost: float, located: Located, read: Read, found: E) -> Check[E]:
-    """A fit that tells by the caution "far" if scores surely hold more beyond their limit than the law says.
-
-    What is put back for clipping is that of the family. A few responses of many times the mean, as a code for
-    what is not known, move the intercept by what the wider limit adds to the mean score, at least: to that of
-    amounts it is given back, unless it surely lies in some levels, and it counts as error. So does what is
-    put back under a dispersion that is not known well. Of counts, whose larger means lose more, slopes are as
-    much too small, as a share; of those whose scatter no law explains the caution is "tail".
-    """
-    score = read.score
-    if not cost or score is None or score.limit >= score.top:
-        return found
-    # wider alone: of the same rows, weighted as they are
-    times = _WIDER_COUNTS if score.family.counts else _WIDER
-    wider = replace(score, limit=times * score.limit, spread=times * score.spread)
-    back = np.linalg.inv(located.to_user(True))
-    public = dict(**located.public(), beta=back @ found.params, score=score, wider=wider)
-    release, found = yield "score_tails", cost, public
-    (total,), (noise,) = release.values[0].tolist(), release.sds[0].tolist()
-    rows = release.n * located.usable * located.weights.mean
-    row = np.linalg.solve(read.whitening, np.eye(len(back))[0])
-    law = _Tail.of(score, wider, float(row @ read.information @ row) / located.usable, located.mean)
-    sampling = rows * law.variance(read.phi, abs(total) / rows)
-    drift, added = np.max([law.put_back(phi) for phi in _plausible(read)], axis=0)
-    sd = math.sqrt(noise**2 + sampling)
-    chance = by_chance(release.law, noise, sd, doubtful=2 * FALSE)
-    sure, usual = (each + rows * added for each in chance)
-    first = located.to_user(True)[:, 0]
-    worth = WORTH * rows * law.curvature * math.sqrt(level_variance(back, found.cov))
-    lawful, counts = math.isfinite(read.phi_sd), score.family.counts
-    told = bool(total > max(sure, worth)) and (lawful or counts)
-    beyond = max(total**2 - usual**2, 0.0) / rows**2
-    for group in read.unlike:
-        moved = (abs(total) + usual) / rows * group
-        found = found.doubted(np.outer(moved, moved))
-    variance = drift**2 + beyond
-    if score.family.free_dispersion and not read.unlike:
-        missing, variance = _given_back(total / rows, sd / rows, times, drift**2, beyond)
-        found = replace(found, params=found.params + missing / law.curvature * first)
-    slopes = counts * (found.params - first * float(back[0] @ found.params))
-    moved = variance / law.curvature**2 * (np.outer(first, first) + np.outer(slopes, slopes))
-    return found.doubted(moved, *(FAR_RESPONSES if lawful else TAIL,) * told)
-
-
-def _given_back(added: float, sd: float, times: float, drift: float, beyond: float) -> tuple[float, float]:
-    """What the mean of scores lacks, and its variance, if limits so many times as wide add so much to it.
-
-    What lies beyond the wider ones is in proportion as under a Pareto law whose variance just exists, give or
-    take as much. All of it is believed as far as noise is less than what may be missing: by a law whose phi
-    is not known, the square of `drift`, and by what is surely `beyond` it.
-    """
-    more = 1 / (times - 1)
-    noise, usual = ((1 + more) * sd) ** 2, drift + (1 + more) ** 2 * beyond
-    trust = usual / max(usual + noise, 1e-300)
-    moved = trust * (1 + more) * added
-    return moved, trust * noise + (trust * more * added) ** 2
-
-
-@dataclass(frozen=True)
-class _Tail:
-    """Of scores at the mean curvature, what their law has between two limits.
-
-    Attributes
-    ----------
-    score, wider : BoundedScore
-    curvature : float
-        Of a row that can be used.
-    eta : float
-        Where it is that.
-    """
-
-    score: BoundedScore
-    wider: BoundedScore
-    curvature: float
-    eta: float
-
-    @classmethod
-    def of(cls, score: BoundedScore, wider: BoundedScore, curvature: float, mean: float) -> Self:
-        """`mean` is that of all responses, about."""
-        if score.family.free_dispersion:
-            return cls(score, wider, 1.0, float(score.family.link(np.array(max(mean, CERTAIN[0])))))
-        return cls(score, wider, curvature, math.log(score.family.mean_at(curvature, score.predictors)))
-
-    def put_back(self, phi: float) -> tuple[float, float]:
-        """Sizes of the mean of a score, and of what the wider limit adds, if phi is not what was assumed."""
-        if not self.score.family.free_dispersion:
-            phi = max((phi - 1) / self.curvature, 0.0)
-        mean = self.score.put_back(phi, self.eta)
-        return abs(mean), abs(self.wider.put_back(phi, self.eta) - mean)
-
-    def variance(self, phi: float, added: float) -> float:
-        """Of what the wider limit adds to a score, at most, if it adds so much in the mean.
-
-        Of one law: both scores grow with the response, and what is between varies no more than their
-        variances differ. Of counts it lies between two ends, in the mean as far from one as law and rows say.
-        """
-        squares = self.score.family.clipped_square
-        if squares is not None:
-            return max(squares(self.wider.limit, phi) - squares(self.score.limit, phi), 0.0)
-        at = np.array([self.eta])
-        usual = float((self.wider.correction(at) - self.score.correction(at))[0])
-        return (self.wider.limit - self.score.limit) * (added + max(usual, 0.0))
-
-
-def _plausible(read: Read) -> tuple[float, ...]:
-    """Dispersions that there may be: two sds to either side, or any on its side of what can be told."""
-    if math.isinf(read.phi_sd):
-        assumed = read.score.dispersion if read.score and read.score.family.free_dispersion else 0.0
-        return (read.phi, max(read.phi, MOST_DISPERSED) if read.phi > assumed else LEAST_DISPERSED)
-    return tuple(max(read.phi + sds * read.phi_sd, LEAST_DISPERSED) for sds in (-2, 0, 2))
 
 
 def level_variance(back: np.ndarray, cov: np.ndarray) -> float:

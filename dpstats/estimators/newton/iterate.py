@@ -24,8 +24,9 @@ from dpstats.estimators.matrices import (
     longest_image,
     symmetric_power,
 )
+from dpstats.estimators.newton.beyond_limit import tailed
 from dpstats.estimators.newton.bounds import LEAST_DISPERSED, Bounds, Chooser
-from dpstats.estimators.newton.check import Read, by_one_pass, checked, explained, set_apart, tailed
+from dpstats.estimators.newton.check import Read, by_one_pass, checked, explained, set_apart
 from dpstats.estimators.newton.dispersion import ALPHAS, Uneven, told_alpha
 from dpstats.estimators.newton.estimate import Averaged, GlmEstimate, OnTheWay, estimate
 from dpstats.estimators.newton.far import long_rows
