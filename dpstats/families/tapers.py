@@ -17,9 +17,9 @@ from scipy import special
 
 from dpstats.families.links import softplus
 
-# Below the first node H is under 1e-23; above the last no cut reaches (H = 76, while cuts end at 64). Cubic
-# interpolation of values and slopes errs by at most step^4 / 384 times the largest fourth derivative, which
-# is below 0.3 for H and for its integral: 2e-13.
+# Below the first node H is under 1e-23; beyond the last (H = 75.4) no cut may reach. Cubic interpolation of
+# values and slopes errs by at most step^4 / 384 times the largest fourth derivative, which is below 0.3 for H
+# and for its integral: 2e-13.
 _BEFORE, _BEYOND, _STEP = -10.0, 12.0, 1 / 256
 _CELLS = round((_BEYOND - _BEFORE) / _STEP) + 1
 _ROOT = 0.5 * math.log(2 * math.pi)
@@ -240,6 +240,8 @@ class NormalTaper(Taper):
     def _set_ends(self) -> None:
         self.start, self.stop = (-float(special.ndtri_exp(-hazard)) for hazard in (self.c / 2, self.c))
         self._rate = 1 / (self.stop - self.start)
+        if self.stop > _BEYOND:
+            raise ValueError("the normal has no cut beyond a cumulative hazard of 75, where its table ends")
         if not math.isfinite(self.floor):
             raise ValueError("the normal needs a finite floor: its h1* is not bounded")
         self.floor = min(self.floor, self.start)

@@ -5,6 +5,7 @@ import pytest
 from scipy import integrate, stats
 
 from dpstats.families import DISTS, LOGISTIC, NORMAL, SEV, Family
+from dpstats.families.martingale import taper
 from tests.families.laws import EVERY_LAW
 
 BY_SCIPY = [(SEV, stats.gumbel_l), (LOGISTIC, stats.logistic), (NORMAL, stats.norm)]
@@ -69,3 +70,10 @@ def test_distributions_are_named_by_themselves() -> None:
     of_log = ("weibull", "exponential", "loglogistic", "lognormal")
     assert all(DISTS[name].log for name in of_log)
     assert not any(DISTS[name].log for name in ("sev", "logistic", "gaussian"))
+
+
+def test_a_normal_cut_beyond_its_table_is_refused() -> None:
+    """Beyond it the hazard of a row would stand still, and its score move by more than was declared."""
+    with pytest.raises(ValueError, match="cumulative hazard of 75"):
+        taper(NORMAL, 76.0, -0.1)
+    assert taper(NORMAL, 75.0, -0.1).stop <= 12.0

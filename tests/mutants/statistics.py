@@ -956,6 +956,11 @@ MUTANTS = (
         L1,
     ),
     planted(
+        "a cut of the normal may lie where its table of hazards has ended",
+        "families/test_location_scale.py::test_a_normal_cut_beyond_its_table_is_refused",
+        ("families/tapers.py", "if self.stop > _BEYOND:", "if self.stop > 4 * _BEYOND:"),
+    ),
+    planted(
         "functional mechanism as published: a quarter",
         "privacy/test_every_replay.py::test_a_row_that_is_replaced[survreg-weibull-functional-paper-pure-all fail]",
         ("curator/statistics/functional.py", "max(2 * longest, longest + self._of_q)", "longest / 2"),
