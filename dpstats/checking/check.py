@@ -25,6 +25,7 @@ from dpstats._private import forgetful, forgetting
 from dpstats.errors import SpecificationError
 from dpstats.formula import Design, build_design, with_exposure
 from dpstats.formula.expressions import Expression
+from dpstats.formula.reader import variable_in
 from dpstats.results.document import Document, Shown
 from dpstats.results.table import Column, Table
 from dpstats.rows import CsvFile, SqlQuery, open_rows
@@ -144,6 +145,9 @@ _AS_NUMBERS = "a text with marks between its digits: write the column as numbers
 
 # Values are apart by gaps that an exponential tail has once in 3^8 columns; a group counts for three at most.
 _CHANCE, _COUNTED = 8.0, 3
+# One value in a thousand has a hundredth of the sum of an exponential law. Where it has a tenth,
+# means by a fit lack about as much.
+_FEW, _MUCH = 1000, 0.1
 _OFTEN = 30  # times as many cells as the next commonest value has: a tie of scattered numbers has few
 
 _Values = dict[str, Counter[float]]  # of each variable, how often each is there
@@ -210,6 +214,7 @@ def check(  # noqa: PLR0913 - what a fit may be given; public
     read = {name: schema[name] for name in (design.variables if design else schema)}
     seen = _seen(data, schema, read, design)
     entry = None if design is None else design.response.entry
+    amounts = {*read} if design is None else {variable_in(design.response.text)}
     total = {name: (seen.below[name].total(), seen.above[name].total()) for name in read}
     records = [
         {
@@ -224,6 +229,7 @@ def check(  # noqa: PLR0913 - what a fit may be given; public
             "beyond": _commonest(seen.below[name] + seen.above[name]),
             "apart": _commonest(apart := _apart(seen.inside[name])),
             "heaped": _commonest(Counter({v: n for v, n in seen.heaped[name].items() if v not in apart})),
+            "heavy": _heavy(seen.inside[name]) if name in amounts else "",
         }
         for name, variable in read.items()
     ]
@@ -316,6 +322,16 @@ def _heaped(parts: Sequence[np.ndarray]) -> Counter[float]:
     *_, second, first = np.append([-1, -1], np.argsort(times))
     far = second >= 0 and times[first] >= _OFTEN * times[second] and 4 * times[first] < times.sum()
     return Counter({float(values[first]): int(times[first])} if far else {})
+
+
+def _heavy(parts: Sequence[np.ndarray]) -> str:
+    """What the largest of a thousand positive values hold of the sum, if it is much and none is negative."""
+    values = np.sort(np.concatenate([*parts, np.zeros(0)]))
+    positive = values[values > 0] / values.max(initial=1e-300)  # whose sum is a number
+    few = len(positive) // _FEW
+    if not few or values[0] < 0 or (share := positive[-few:].sum() / positive.sum()) < _MUCH:
+        return ""
+    return f"{few} of {len(positive)} positive cells, from {values[-few]:.6g} on, hold {100 * share:.0f} %"
 
 
 def _apart(parts: Sequence[np.ndarray]) -> Counter[float]:
@@ -503,6 +519,9 @@ _TOLD = {  # of a variable, by columns of the frame
     "a slip, as of a decimal point, correct it, or lines follow them.",
     "heaped": "{} is {}, far more often than any other value: if that means not known, leave those cells "
     "empty; a limit or a nothing that is meant may stay.",
+    "heavy": "{}: {} of its sum. Fits bound what a row says, so that means of it as a response lack about as "
+    "much, often without a caution: fit what is below a limit that is chosen without these data, by subset=, "
+    "and add what those beyond come to from elsewhere.",
 }
 
 
@@ -516,7 +535,8 @@ class DataCheck(Shown):
     frame : DataFrame
         For each variable its kind, cells, unusable ones, those below and above the bounds, why cells are
         unusable, how cells are written that a category with ``other=True`` caught, the commonest values
-        beyond the bounds, and such within that lie apart from all others, or repeat far more often (heaped).
+        beyond the bounds, and such within that lie apart from all others, or repeat far more often (heaped),
+        or hold much of the sum (heavy).
     unusable_rows : int
         Rows with an unusable cell in any declared variable; with a formula, rows that weigh nothing in it.
     notes : tuple of str

@@ -107,6 +107,25 @@ def test_rows_are_counted_as_a_fit_with_a_subset_weights_and_an_exposure_reads_t
         dps.check(data, schema, subset="kind == 'a'")
 
 
+def test_a_few_enormous_amounts_are_told_of_what_a_fit_lacks_them() -> None:
+    """And no fit says so: of gamma fits to such rows at epsilon 2 the mean is that of the others."""
+    rng = np.random.default_rng(5)
+    x = rng.uniform(-1, 1, 12_000)
+    usual = 2000 * np.exp(0.5 * x) * rng.gamma(1.2, 1 / 1.2, len(x))
+    claim = np.where(np.arange(len(x)) % 1000 == 7, rng.uniform(5e5, 1.5e6, len(x)), usual)
+    schema = dps.Schema(claim=dps.bounded(0, 5e6), x=dps.bounded(-1, 1))
+    data = {"claim": claim, "x": x}
+    for formula in (None, "claim ~ x"):
+        found = dps.check(data, schema, formula)
+        share = f"{100 * claim[claim > 4e5].sum() / claim.sum():.0f} %"
+        assert found.frame["heavy"][0].startswith("12 of 12000 positive cells, from ")
+        assert found.frame["heavy"][0].endswith(f"hold {share}") and "lack about as much" in str(found)
+    for table, formula in ((data, "np.log(1 + claim) ~ x"), ({"claim": usual, "x": x}, None)):
+        assert not dps.check(table, schema, formula).frame["heavy"].any()
+    for law in (rng.exponential(1, 5000), rng.lognormal(0, 1, 5000), rng.lognormal(0, 2, 999), [1.0, -5e5]):
+        assert not dps.check({"y": law}, dps.Schema(y=dps.bounded(-1e6, 1e6))).frame["heavy"][0]
+
+
 def test_a_formula_with_strata_is_read() -> None:
     found = dps.check(COLUMNS, SCHEMA, "Surv(days, failed) ~ visits + strata(maker)")
     assert found.frame["variable"].tolist() == ["days", "maker", "failed", "visits"]
