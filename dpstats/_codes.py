@@ -29,6 +29,7 @@ BENDS = "bends"
 # of a coefficient
 BESIDE = "beside"
 LOST = "not_estimable"
+OPEN_ENDED = "open"
 RANGE = "range"
 WEAK = "weak"
 

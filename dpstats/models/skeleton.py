@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 import numpy as np
 
 from dpstats._arguments import among, near, numbers, shown, truth, warn
-from dpstats._codes import WEAK
+from dpstats._codes import OPEN_ENDED, WEAK
 from dpstats._conversions import bisected
 from dpstats._private import HoldsRows
 from dpstats.budget import MOST, Budget, Gdp, Pure, as_budget, delta_of, measure, scaled, stated_delta
@@ -382,14 +382,14 @@ def publish(
     names : tuple of str, optional
         Of the coefficients; default those of the design's columns.
     noted : tuple of str
-        Codes of what intervals say themselves: notes below the table, and no cautions.
+        Codes of what intervals say themselves, as open ends do: notes below the table, and no cautions.
     **more
         Of a :class:`dpstats.results.record.Record`.
     """
     names = design.names if names is None else names
     problems = (*of_whole_table(result.problems, design), *beside(design, result.cov))
     between = isinstance(design.response, IntervalResponse)
-    told = cautions(problems, names, between, advised(design))
+    told, noted = cautions(problems, names, between, advised(design)), (*noted, OPEN_ENDED)
     return kind(
         schema=design.schema,
         weights=design.weights,

@@ -21,6 +21,7 @@ from dpstats._codes import (
     LAW,
     LOST,
     NOISY,
+    OPEN_ENDED,
     PUBLISHED,
     RANGE,
     SEPARATED,
@@ -132,6 +133,11 @@ _NAMED = {
         "if it acts otherwise in a group, add its product with that"
     ),
     WEAK: "privacy noise hides most of what the data say about {}; {} on a wide guess",
+    OPEN_ENDED: (
+        "noise does not exclude that rows of a level have no events, next to no amount, or one answer alone: "
+        "of {} {} on how far any effect goes. Other noise may leave a short one; use {more}, or join the "
+        "level with another"
+    ),
     RANGE: (
         "most of the spread of {} lies in long rows on one side, beyond the row norm, which count less: if "
         "its effect bends, the estimate describes the bulk; np.log1p of it helps"

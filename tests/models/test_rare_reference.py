@@ -73,6 +73,27 @@ def test_the_table_tells_how_to_name_another_reference(model: str) -> None:
     assert "little of" not in usual
 
 
+@pytest.mark.parametrize("family", ["poisson", "gamma"])
+def test_a_table_says_of_which_level_noise_leaves_an_end_open(family: str) -> None:
+    """Of the same rows one noise leaves a short interval, and another one as wide as effects go."""
+    draw = np.random.default_rng(14)
+    f, x = draw.choice(4, 4_000, p=[0.5, 0.3, 0.15, 0.05]), draw.uniform(-1, 1, 4_000)
+    mean = 0.5 * np.exp(0.3 * x)
+    y = draw.poisson(mean) if family == "poisson" else draw.gamma(1, mean)
+    schema = dps.Schema(y=dps.bounded(0, 12), f=dps.levels(*"abcd"), x=dps.bounded(-1, 1))
+    model = dps.glm("y ~ f + x", {"y": y, "f": np.array([*"abcd"])[f], "x": x}, schema, family=family)
+    ends = set()
+    for seed in range(8):
+        with noise(SeededNoise(seed)):
+            fit = model.fit(dps.approx(0.7, 1e-6))
+        wide = [name for name in ("f[T.b]", "f[T.c]", "f[T.d]") if 1.96 * fit.bse[name] >= 14.99]
+        said = dict(fit.record.notes).get("open", "")
+        assert [name for name in ("f[T.b]", "f[T.c]", "f[T.d]") if name in said] == wide
+        assert "open" not in dict(fit.flags) and ("no events" in str(fit.summary())) == bool(wide)
+        ends.add("f[T.d]" in said)
+    assert ends == {True, False}
+
+
 def test_a_penalty_and_terms_left_out_take_nothing_of_a_line_that_may_be_anywhere() -> None:
     longer, errors = [], []
     for seed in range(20):

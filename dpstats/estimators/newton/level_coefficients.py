@@ -9,6 +9,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from dpstats._codes import OPEN_ENDED, problems_at
 from dpstats.estimators.engine.bounds import LENGTHS
 from dpstats.estimators.engine.finish import E, told_beside
 from dpstats.estimators.engine.information import Information
@@ -76,7 +77,11 @@ def read_levels(problem: Problem, located: Located, result: E, scores: LevelScor
     left = told_beside(*np.array(gone).reshape(-1, 2, problem.k).transpose(1, 2, 0))
     lost, by_sampling = (part - left @ part @ left.T for part in (scores.cov, scores.sampling))
     cov, privacy = result.cov + added - lost, result.cov_privacy + added - (lost - by_sampling)
-    return replace(result, params=params, cov=cov, cov_privacy=privacy)
+    compared = {
+        int(j) for direction, _ in gone for j in np.flatnonzero(direction) if j and cov[j, j] < math.inf
+    }
+    problems = (*result.problems, *problems_at(OPEN_ENDED, sorted(compared)))
+    return replace(result, params=params, cov=cov, cov_privacy=privacy, problems=problems)
 
 
 def _middle(params: np.ndarray, scores: LevelScores, rows: list[np.ndarray]) -> float:
