@@ -58,7 +58,7 @@ from dpstats.models.skeleton import (
     share_of_middles,
 )
 from dpstats.models.svm import METHODS, fit_debiased_logit, fit_margin, said
-from dpstats.moments import PublicColumns
+from dpstats.moments import Quantity
 from dpstats.results import GlmFit
 from dpstats.schema import Count, Event, Flag, Schema
 
@@ -249,23 +249,6 @@ def plan_of(curator: Curator, problem: Problem, mu: float) -> Plan:
         laws=family.counts and curator.n * cost >= MANY,
         apart=not (family.two_valued and problem.zero_or_one.all()),
     )
-
-
-def costs_of(method: str, problem: Problem, plan: Plan) -> dict[str, float]:
-    """mu of all releases of each kind, by name; `method` is "newton", "pmt" or "paper"."""
-    if method == "newton":
-        return plan.costs
-    return truncated_glm_costs(plan.total) if method == "paper" else glm_costs(plan.total, problem)
-
-
-def estimated(
-    curator: Curator, method: str, problem: Problem, public: PublicColumns | None, plan: Plan
-) -> GlmEstimate:
-    """The fit by a method; those that truncate have `public` moments."""
-    if method == "newton":
-        return fit_newton(curator, problem, plan)
-    assert public is not None
-    return (fit_truncated_glm if method == "paper" else fit_pmt_glm)(curator, problem, public, plan.total)
 
 
 @forgetting
@@ -486,26 +469,57 @@ class GlmModel(Plannable):
                 self.design, self._rows, budget, self._problem, model=self._name, robust=robust, ledger=ledger
             )
         check_gaussian(budget, self._name)
-        method = "newton" if method == "auto" else compat or method
-        moves = method == "newton"
-        mu = left(budget.mu, SHARE * asked + share_of_middles(self.design) * moves)
         curator = Curator(self._rows, self.design, budget)
-        plan = plan_of(curator, self._problem, mu)
-        costs = costs_of(method, self._problem, plan) | ({LOGLIK: cost(budget.mu)} if asked else {})
-        costs |= costs_of_middles(self.design, budget) if moves else {}
-        named = NEWTON_METHOD if moves else PMT_METHOD
-        if moves:
-            check_worth(curator, budget, self._problem.k, YES_NO if self.family.two_valued else SCORES, force)
-        facts = pay(curator, self.design, budget, ledger, named, costs, f"{self._name} {self.family.name}")
-        curator, design = about_middles(curator, self.design, budget) if moves else (curator, self.design)
+        if compat or method == "pmt":
+            return self._fit_truncated(curator, budget, ledger, compat)
+        return self._fit_newton(curator, budget, ledger, force, robust, asked)
+
+    def _fit_newton(
+        self,
+        curator: Curator,
+        budget: Budget,
+        ledger: Ledger | str | Path | None,
+        force: bool,
+        robust: bool,
+        asked: bool,
+    ) -> GlmFit:
+        """By noisy steps, about the middles of columns; with the log-likelihood, if it is `asked` for."""
+        plan = plan_of(curator, self._problem, left(budget.mu, SHARE * asked + share_of_middles(self.design)))
+        costs = plan.costs | ({LOGLIK: cost(budget.mu)} if asked else {})
+        costs |= costs_of_middles(self.design, budget)
+        check_worth(curator, budget, self._problem.k, YES_NO if self.family.two_valued else SCORES, force)
+        facts = pay(curator, self.design, budget, ledger, NEWTON_METHOD, costs, self._named)
+        curator, design = about_middles(curator, self.design, budget)
         problem = replace(problem_of(design, self.family, self._name), robust=robust)
-        result = estimated(curator, method, problem, self._public, plan)
+        result = fit_newton(curator, problem, plan)
         loglik = log_likelihood(curator, budget.mu, result.params, self.family) if asked else None
+        return self._publish(facts, of_formula(result, design), costs, robust, loglik)
+
+    def _fit_truncated(
+        self, curator: Curator, budget: Budget, ledger: Ledger | str | Path | None, compat: str | None
+    ) -> GlmFit:
+        """By public moments, beyond which rows are truncated; as published, or corrected."""
+        assert self._public is not None
+        costs = truncated_glm_costs(budget.mu) if compat else glm_costs(budget.mu, self._problem)
+        facts = pay(curator, self.design, budget, ledger, PMT_METHOD, costs, self._named)
+        fitted = fit_truncated_glm if compat else fit_pmt_glm
+        problem = problem_of(self.design, self.family, self._name)
+        result = fitted(curator, problem, self._public, budget.mu)
+        return self._publish(facts, of_formula(result, self.design), costs)
+
+    def _publish(
+        self,
+        facts: dict[str, Any],
+        result: GlmEstimate,
+        costs: dict[str, float],
+        robust: bool = False,
+        loglik: Quantity | None = None,
+    ) -> GlmFit:
         return publish(
             GlmFit,
             facts,
             self.design,
-            of_formula(result, design),
+            result,
             costs,
             noted=NOTED if self.family.two_valued else (),
             model=self._name,
@@ -552,6 +566,11 @@ class GlmModel(Plannable):
         if self.family is not BINOMIAL:
             raise SpecificationError("contributions give ols, ridge and logit; other families need data")
         return fit_logistic(self._name, self.design, messages, plan, reach)
+
+    @property
+    def _named(self) -> str:
+        """What a ledger is told that a fit is of."""
+        return f"{self._name} {self.family.name}"
 
     @property
     def _law(self) -> str:

@@ -270,24 +270,38 @@ class Survreg(Plannable):
         if self._scales:
             _check_strata(self.design, budget, method, asked)
             return self._fit_strata(self._scales, budget, ledger, force)
-        curator, first = Curator(self._rows, self.design, budget), costs_of_middles(self.design, budget)
+        curator = Curator(self._rows, self.design, budget)
         if method == "functional":
             _check_functional(self.design, self.scale, budget)
             return self._fit_functional(curator, budget, ledger, compat)
-        k = len(self.design.names) + (self.scale is None)  # and log sigma
         if budget.pure:
-            _check_pure(self.design)
-            check_worth(curator, budget, k, PURE_TIMES, force)
-            pure_plan = make_pure_plan(budget.epsilon, curator.n, k - (self.scale is None)).after(
-                share_of_middles(self.design)
-            )
-            spent = {COLUMNS: pure_plan.cost("columns"), PURE_LATER: after_columns(pure_plan)}
-            facts = pay(
-                curator, self.design, budget, ledger, PURE_METHOD, first | spent, f"survreg {self.dist}"
-            )
-            curator, design = about_middles(curator, self.design, budget)
-            result = fit_location_scale(curator, self._problem(design), pure_plan)
-            return self._publish(facts, of_formula(result, design), (*first, *PURE_RELEASED))
+            return self._fit_pure(curator, budget, ledger, force)
+        return self._fit_gaussian(curator, budget, ledger, force, asked)
+
+    def _fit_pure(
+        self, curator: Curator, budget: Budget, ledger: Ledger | str | Path | None, force: bool
+    ) -> SurvivalFit:
+        """Under pure epsilon."""
+        _check_pure(self.design)
+        k, first = len(self.design.names), costs_of_middles(self.design, budget)
+        check_worth(curator, budget, k + (self.scale is None), PURE_TIMES, force)
+        plan = make_pure_plan(budget.epsilon, curator.n, k).after(share_of_middles(self.design))
+        costs = {**first, COLUMNS: plan.cost("columns"), PURE_LATER: after_columns(plan)}
+        facts = pay(curator, self.design, budget, ledger, PURE_METHOD, costs, self._named)
+        curator, design = about_middles(curator, self.design, budget)
+        result = fit_location_scale(curator, self._problem(design), plan)
+        return self._publish(facts, of_formula(result, design), (*first, *PURE_RELEASED))
+
+    def _fit_gaussian(
+        self,
+        curator: Curator,
+        budget: Budget,
+        ledger: Ledger | str | Path | None,
+        force: bool,
+        asked: frozenset[str],
+    ) -> SurvivalFit:
+        """By Newton's steps or, where rows leave no line, by signs; with what is `asked` for besides."""
+        k, first = len(self.design.names) + (self.scale is None), costs_of_middles(self.design, budget)
         check_worth(curator, budget, k, TIMES, force)
         more = {LOGLIK: cost(budget.mu)} if NAME in asked else {}
         more |= contest_costs(budget.mu) if DIST in asked else {}
@@ -297,7 +311,7 @@ class Survreg(Plannable):
         newton: tuple[str, ...] = INSPECTED if inspected else RELEASED
         routes, later = (NEWTON_METHOD, ", ".join(INSPECTED[1:])) if inspected else (ROUTES, LATER)
         costs = {**first, COLUMNS: plan.cost("columns"), later: after_columns(plan), **more}
-        facts = pay(curator, self.design, budget, ledger, routes, costs, f"survreg {self.dist}")
+        facts = pay(curator, self.design, budget, ledger, routes, costs, self._named)
         curator, design = about_middles(curator, self.design, budget)
         result = fit_location_scale(curator, self._problem(design), plan)
         # by signs the line is asked about where columns are skewed
@@ -317,9 +331,7 @@ class Survreg(Plannable):
             share_of_middles(self.design)
         )
         costs = {COLUMNS: plan.cost("columns"), ", ".join(RELEASED[1:]): after_columns(plan)}
-        facts = pay(
-            curator, self.design, budget, ledger, NEWTON_METHOD, first | costs, f"survreg {self.dist}"
-        )
+        facts = pay(curator, self.design, budget, ledger, NEWTON_METHOD, first | costs, self._named)
         middles = found_middles(curator, self.design, budget) if first else {}
         moved, wide = self.design.about(middles), scales.design.about(middles)
         problem = replace(self._problem(wide), strata=_strata(scales, moved, wide))
@@ -332,7 +344,7 @@ class Survreg(Plannable):
         """Pay, release once and publish: uncensored times under pure epsilon."""
         design, dist, box = self.design, DISTS[self.dist], self._problem(self.design).box
         how = PAPER_METHOD if compat else FUNCTIONAL_METHOD
-        facts = pay(curator, design, budget, ledger, how, {WEIGHTS: budget.epsilon}, f"survreg {dist.name}")
+        facts = pay(curator, design, budget, ledger, how, {WEIGHTS: budget.epsilon}, self._named)
         fitted = fit_quadratic if compat else fit_functional
         found = fitted(curator, box, dist.log, dist.family, budget.epsilon)
         return publish(
@@ -400,6 +412,11 @@ class Survreg(Plannable):
         if DIST in asked:
             found["rivals"] = contest(curator, mu, design, dist, params, self.scale is not None)
         return found
+
+    @property
+    def _named(self) -> str:
+        """What a ledger is told that a fit is of."""
+        return f"survreg {self.dist}"
 
     def _publish(
         self, facts: dict[str, Any], result: SurvivalEstimate, released: tuple[str, ...], **more: Any

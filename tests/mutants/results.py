@@ -19,7 +19,7 @@ PAYERS = {  # file of a model: a case of it
 PAYS = {  # what a page pays with, and where it publishes that
     "kaplan_meier": ("budget, ledger, method", "**facts"),
     "linear": ("budget, ledger, named", "**facts"),
-    "glm": ("budget, ledger, named", "            facts,\n"),
+    "glm": ("budget, ledger, NEWTON_METHOD", "_publish(facts, of_formula(result, design)"),
     "functional": ("budget, ledger, how", "            facts,\n            design"),
     "svm": ("budget, ledger, how", "        kind,\n        facts"),
 }
@@ -417,9 +417,9 @@ MUTANTS = (
         f"{REPLAY}[glm-poisson-newton-zcdp]",
         (
             "models/glm.py",
-            "            of_formula(result, design),\n            costs,",
-            "            replace(result, problems=['budget'] * any(not block.ok.all() for block in curator._blocks)),\n"
-            "            costs,",
+            "of_formula(result, design), costs, robust, loglik)",
+            "replace(result, problems=['budget'] * any(not block.ok.all() for block in curator._blocks)), "
+            "costs, robust, loglik)",
         ),
     ),
     planted(
