@@ -4,7 +4,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple, Protocol, Self
 
 import numpy as np
 
@@ -44,11 +44,14 @@ class Bent(NamedTuple):
         Of what is not known of it.
     told : tuple of int
         Columns of (1, x~) that surely bend; 0 where the line does.
+    spread : float
+        Mean square of what products of columns add to the line.
     """
 
     shift: np.ndarray
     cov: np.ndarray
     told: tuple[int, ...]
+    spread: float = 0.0
 
     @classmethod
     def no(cls, k: int) -> "Bent":
@@ -57,7 +60,8 @@ class Bent(NamedTuple):
 
     def beside(self, other: "Bent") -> "Bent":
         """With what another look has found."""
-        return Bent(self.shift + other.shift, self.cov + other.cov, self.told + other.told)
+        told, spread = self.told + other.told, self.spread + other.spread
+        return Bent(self.shift + other.shift, self.cov + other.cov, told, spread)
 
 
 @dataclass(frozen=True)
@@ -282,12 +286,23 @@ class FarLook(Look):
         return np.asarray(np.clip(law.at, -_FAR, _FAR) - np.clip(law.at, -_NEAR, _NEAR))
 
 
+class Asks(Protocol):
+    """A look at a line: what it asks for, and what it makes of the answer."""
+
+    @property
+    def line(self) -> ReleasedLine: ...
+
+    def public(self) -> dict[str, Any]: ...
+
+    def judged(self, release: Release, limit: float, known: Sequence[int] = ()) -> Bent: ...
+
+
 class Asked(NamedTuple):
     """A look that is to be made.
 
     Attributes
     ----------
-    look : Look
+    look : Asks
     cost : float
     public : dict
         The other public parameters.
@@ -295,7 +310,7 @@ class Asked(NamedTuple):
         Of the scores.
     """
 
-    look: Look
+    look: Asks
     cost: float
     public: dict[str, Any]
     limit: float
@@ -314,9 +329,17 @@ def found_by(curator: Curator, statistic: str, asked: Sequence[Asked], lead: int
     return bent
 
 
-def costs_of(plan: Plan) -> tuple[float, float]:
-    """Of the look for bends, and of that at rows far out, which is not made by signs."""
-    return plan.cost("bend"), plan.cost("far") if "far" in plan.stages else 0.0
+class Costs(NamedTuple):
+    """Of the look for bends, and of that at rows far out, which is not made by signs; epsilon if `pure`."""
+
+    bend: float
+    far: float
+    pure: bool
+
+
+def costs_of(plan: Plan) -> Costs:
+    """Those of the looks of this module."""
+    return Costs(plan.cost("bend"), plan.cost("far") if "far" in plan.stages else 0.0, plan.pure)
 
 
 def looking(plan: Plan, last: str, scale: RowScale, n: int) -> Plan:

@@ -107,20 +107,22 @@ class MeanScore:
         ends: np.ndarray,
         moves: bool = False,
     ) -> np.ndarray:
-        """Intercept and slope about which scores of effects at these points are 0; shape (m, 2) of m.
+        """Intercept and slopes about which scores of effects at these points are 0; shape (m, 2) of m.
 
+        Points (p, c) of c columns, or (p,) of one; each column has a slope.
         Rows are watched to these ends on the line that is found or, if it `moves`, on the line of 0.
         """
-        rows, slopes = np.column_stack([np.ones_like(at), at]), self._slopes[moves]
+        rows, slopes = np.column_stack([np.ones(len(at)), at]), self._slopes[moves]
         products = np.einsum("ia,ib->iab", rows, rows)
 
         def about(line: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
             along = line @ rows.T
             where = _places(effects - along, ends + moves * self.up * along)
             score, slope = (shares * _between(table, *where) for table in (self.values, slopes))
-            return score @ rows, np.tensordot(slope, products, axes=1) + 1e-9 * np.eye(2)
+            return score @ rows, np.tensordot(slope, products, axes=1) + least
 
-        found, reach = np.zeros((len(effects), 2)), np.ones((len(effects), 1))
+        least = 1e-9 * np.eye(rows.shape[1])
+        found, reach = np.zeros((len(effects), rows.shape[1])), np.ones((len(effects), 1))
         score, slope = about(found)
         for _ in range(_STEPS):
             step = np.linalg.solve(slope, score[:, :, None])[:, :, 0]
@@ -173,9 +175,9 @@ class Told(NamedTuple):
 
 
 class Bends(NamedTuple):
-    """Effects that bend once, as likely as each other: sums of scores that they have, and moves of the line.
+    """Effects, each as likely as another: sums of scores that they have, and moves of the line.
 
-    Shapes (m,) and (m, 2).
+    Shapes (m,) and (m, 1 + c) of c columns.
     """
 
     sums: np.ndarray
@@ -210,7 +212,6 @@ class Bends(NamedTuple):
         both : bool
             Whether effects bend on both sides alike, and not towards the long rows alone.
         """
-        bounded, likelihood, looked = scores
         up = math.copysign(1.0, shares @ at**3)
         off = at - shares @ at
         sd = math.sqrt(float(shares @ off**2))
@@ -219,8 +220,23 @@ class Bends(NamedTuple):
         beyond = beyond * (sides if both else 1.0)
         changes = np.multiply.outer(np.hypot(_UNITS / sd, rise), _CHANGES)
         effects = (changes[:, :, None] * beyond[:, None]).reshape(-1, len(at))
+        return cls.by(effects, at, shares, weights, curve, scores, ends)
+
+    @classmethod
+    def by(  # noqa: PLR0913 - effects, rows with their weights, and three scores
+        cls,
+        effects: np.ndarray,
+        at: np.ndarray,
+        shares: np.ndarray,
+        weights: np.ndarray,
+        curve: np.ndarray,
+        scores: Sequence[MeanScore],
+        ends: np.ndarray,
+    ) -> "Bends":
+        """Of these effects (m, p), of one column or, with points (p, c), of several."""
+        bounded, likelihood, looked = scores
         fitted = bounded.line(at, shares * weights, effects, ends)
-        left = effects - fitted[:, :1] - fitted[:, 1:] * at
+        left = effects - fitted @ np.column_stack([np.ones(len(at)), at]).T
         return cls(looked(left, ends) @ (shares * curve), likelihood.line(at, shares, left, ends, moves=True))
 
     def told(self, found: float, sd: float, odds: float = 1.0) -> Told:

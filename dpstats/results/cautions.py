@@ -130,7 +130,7 @@ _NAMED = {
     BENDS: (
         "the response bends along {}: coefficients depend on which rows count in full (see Estimand), and "
         "intervals are widened for it; add a square such as I(x**2) of it, or take np.log or bs of it, or, "
-        "if it acts otherwise in a group, add its product with that"
+        "if it acts otherwise in a group, or as another covariate grows, add its product with that"
     ),
     WEAK: "privacy noise hides most of what the data say about {}; {} on a wide guess",
     OPEN_ENDED: (

@@ -2127,7 +2127,7 @@ MUTANTS = (
         "log sigma rests on the bulk where a line bends",
         "models/test_survreg_signs.py::"
         + "test_where_a_line_bends_log_sigma_is_not_that_of_the_bulk_alone[3.0]",
-        ("estimators/location_scale/checks.py", "moved[p:, p:] = (0.5 *", "moved[p:, p:] = (0.0 *"),
+        ("estimators/location_scale/checks.py", "moved[p:, p:] = of_line**2 +", "moved[p:, p:] ="),
     ),
     planted(
         "fits by signs do not look for bends",

@@ -846,6 +846,22 @@ MUTANTS = (
         at="4-1",
     ),
     small(
+        "products of two columns: they are as large as they are",
+        "location_bend",
+        "bends",
+        "return np.clip(q, -1.0, 1.0, out=q), 1.0",
+        "return q, 1.0",
+        at="5-1",
+    ),
+    small(
+        "products of two columns: several are no more than one",
+        "location_bend",
+        "bends",
+        "math.sqrt(len(self._pairs))",
+        "1.0",
+        at="5-1",
+    ),
+    small(
         "bend of times: squares weigh twice what is free",
         "location_bend",
         "bends",

@@ -260,6 +260,11 @@ def beyond(ways: np.ndarray, span: float) -> dict[str, Any]:
     return dict(curves=dict(ways=ways, near=span, edge=2 * span))
 
 
+def paired(ways: np.ndarray, span: float) -> dict[str, Any]:
+    """The product of the first way and the last, twice."""
+    return dict(curves=dict(ways=ways, pairs=[(0, len(ways) - 1)] * 2, edge=1.5 * span))
+
+
 def bent_location(build: Build, *columns: int, span: float, curves: Any = of_ways) -> Build:
     """Squares, or other curves, of these columns, as far as there are any, of x~."""
 
@@ -648,11 +653,13 @@ SPACES = {
         Space(bent_location(score(NORMAL, 1.34, -1.5), 1, 3, span=1.0), 60.0),
         Space(bent_location(score(LOGISTIC, 2.0), 1, 2, span=1.0), 60.0, intervals=True),
         Space(bent_location(score(NORMAL, 1.34, -1.0), 0, 1, span=0.5, curves=beyond), 60.0),
+        Space(bent_location(score(SEV, 1.34), 0, 1, span=1.0, curves=paired), 60.0),
     ],
     "hazard_bend": [
         Space(bent_hazards(2.0, 0, span=1.0), 3.0),
         Space(bent_hazards(1.0, 0, 1, span=1.0), 3.0, delayed=True),
         Space(bent_hazards(1.0, 0, 1, span=1.0, curves=beyond), 3.0),
+        Space(bent_hazards(1.0, 0, span=1.0, curves=paired), 3.0),
     ],
     "inspection_counts": [
         Space(

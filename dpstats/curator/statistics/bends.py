@@ -1,7 +1,8 @@
 """Residuals and scores about a released fit times curves of columns: does a response bend along them?"""
 
+import math
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -32,7 +33,8 @@ class Curves:
         check_positive(edge=edge, span=span)
         if len(self.level) != len(self.tilt) or not np.isfinite([self.level, self.tilt]).all():
             raise ValueError("level and tilt must be finite, and a tilt for each level")
-        self.forms, self._edge, self.span = len(self.level), edge, span
+        self.size = self.forms = len(self.level)
+        self._edge, self.span = edge, span
 
     def of(self, t: np.ndarray, scratch: Scratch) -> tuple[np.ndarray, np.ndarray]:
         """q of forms (m, B), which are clipped in place, and by what it is shortened, (B,); reused arrays."""
@@ -56,13 +58,40 @@ class Beyond:
 
     def __init__(self, forms: int, near: float, edge: float) -> None:
         check_positive(near=near, edge=edge, span=edge - near)
-        self.forms, self._near, self._edge, self.span = forms, near, edge, edge - near
+        self.size = self.forms = forms
+        self._near, self._edge, self.span = near, edge, edge - near
 
     def of(self, t: np.ndarray, scratch: Scratch) -> tuple[np.ndarray, np.ndarray]:
         """q of forms (m, B), which are clipped in place, and by what it is shortened, (B,); reused arrays."""
         np.clip(t, -self._edge, self._edge, out=t)
         q = np.clip(t, -self._near, self._near, out=scratch("curves", *t.shape))
         return np.subtract(t, q, out=q), shorten(q, self.span, scratch)
+
+
+class Pairs:
+    """q: products of pairs of forms t of a row, each form clipped at +-edge and each product at +-1.
+
+    Parameters
+    ----------
+    forms : int
+    pairs : array_like of int, shape (m, 2)
+        Which two forms.
+    edge : float
+        Positive.
+    """
+
+    def __init__(self, forms: int, pairs: np.ndarray, edge: float) -> None:
+        check_positive(edge=edge)
+        self.forms, self._pairs, self._edge = forms, np.asarray(pairs, dtype=int), edge
+        self.size, self.span = len(self._pairs), math.sqrt(len(self._pairs))
+
+    def of(self, t: np.ndarray, scratch: Scratch) -> tuple[np.ndarray, float]:
+        """q of forms, which are clipped in place, shape (m, B), reused; nothing shortens it."""
+        np.clip(t, -self._edge, self._edge, out=t)
+        q = scratch("curves", self.size, t.shape[1])
+        for own, (first, second) in zip(q, self._pairs, strict=True):
+            np.multiply(t[first], t[second], out=own)
+        return np.clip(q, -1.0, 1.0, out=q), 1.0
 
 
 class ColumnBends(Statistic):
@@ -156,7 +185,8 @@ class ColumnBends(Statistic):
 class _Products:
     """Products v = psi q of scores |psi| <= limit with curves q of forms of a row, and kappa |v|^2.
 
-    Of m forms t = way'x, see :class:`Curves` and, of what has a `near`, :class:`Beyond`.
+    Of forms t = way'x, see :class:`Curves`, of what has a `near` :class:`Beyond`, and of `pairs`
+    :class:`Pairs`.
 
     Notes
     -----
@@ -164,15 +194,18 @@ class _Products:
     :class:`dpstats.curator.statistics.glm.FarScores`. A row that weighs nothing is v = 0.
     """
 
+    _kinds: ClassVar[dict[str, type[Beyond | Pairs]]] = {"near": Beyond, "pairs": Pairs}
+
     def __init__(self, unit: np.ndarray, limit: float, *, ways: np.ndarray, **curves: Any) -> None:
-        self._curves = Beyond(len(ways), **curves) if "near" in curves else Curves(**curves)
+        kind = next((kind for name, kind in self._kinds.items() if name in curves), None)
+        self._curves: Curves | Beyond | Pairs = kind(len(ways), **curves) if kind else Curves(**curves)
         if len(ways) != self._curves.forms or not np.isfinite(ways).all():
             raise ValueError("ways must be finite, and one for each curve")
         self._forms = RowProducts(ways / unit, unit)
         most = limit * self._curves.span
         self._kappa = square_weight(most)
         self.parts = (
-            Part(np.full(len(ways), self._curves.span), np.array([limit])),
+            Part(np.full(self._curves.size, self._curves.span), np.array([limit])),
             Part(np.ones(1), np.array([self._kappa * most**2])),
         )
         self.sensitivity = 2 * most
@@ -199,8 +232,8 @@ class LocationBend(LocationScore):
     ----------
     design : PublicDesign
     curves : mapping
-        `ways` of x~, shape (m, k), and level, tilt, edge and span of :class:`Curves`, or near and edge of
-        :class:`Beyond`.
+        `ways` of x~, shape (m, k), and level, tilt, edge and span of :class:`Curves`, near and edge of
+        :class:`Beyond`, or pairs and edge of :class:`Pairs`.
     **score
         As of :class:`LocationScore`.
 

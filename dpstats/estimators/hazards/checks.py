@@ -13,7 +13,7 @@ from scipy import special
 from dpstats._codes import BENDS, CHANGING
 from dpstats.curator import Curator
 from dpstats.estimators.bends import DOUBTFUL, standardised
-from dpstats.estimators.bent_times import Asked, Bent, FarLook, Look, found_by
+from dpstats.estimators.bent_times import Asked, Bent, Costs, FarLook, Look, found_by
 from dpstats.estimators.engine.information import Information
 from dpstats.estimators.hazards.bounds import Bounds, watched
 from dpstats.estimators.hazards.estimate import HazardEstimate, to_user
@@ -21,6 +21,7 @@ from dpstats.estimators.hazards.failing import Failing, Law
 from dpstats.estimators.hazards.grid import Grid
 from dpstats.estimators.matrices import SMALLEST
 from dpstats.estimators.one_bend import MeanScore
+from dpstats.estimators.paired import with_pairs
 from dpstats.estimators.row_scale import RowScale
 from dpstats.moments.baseline import Trend
 from dpstats.moments.roots import chi_square
@@ -30,7 +31,7 @@ _LEAST = 1.0  # cumulative hazard to which rows far out are watched: whatever it
 
 def bends(
     curator: Curator,
-    costs: tuple[float, float],
+    costs: Costs,
     whitening: np.ndarray,
     parts: tuple[RowScale, Grid, Bounds],
     found: HazardEstimate,
@@ -42,7 +43,7 @@ def bends(
     Parameters
     ----------
     curator : Curator
-    costs : tuple of float
+    costs : Costs
         Of the look for bends, and of that at rows far out, if there is one.
     whitening : array, shape (d, d)
     parts : tuple of RowScale, Grid and Bounds
@@ -63,11 +64,11 @@ def bends(
     failed = min(float(grid.events.sum()) / curator.n, 1.0)
     heard, whole, near = map(MeanScore.of_hazards, (bounds.c, math.inf, _LEAST))
     of_rows = level @ point, moments, covs, scale, curator.n, failed, kept, bounds.radius
-    look, cost, far = Look.along(*of_rows, (heard, whole, heard)), *costs
+    look, cost, far = Look.along(*of_rows, (heard, whole, heard)), costs.bend, costs.far
     asked = [Asked(look, cost, watched(*parts, point), bounds.c)]
     if far:
         beside, least = FarLook.along(*of_rows, (heard, whole, near)), replace(bounds, c=_LEAST)
-        asked.append(Asked(beside, far, watched(scale, grid, least, point), _LEAST))
+        asked += with_pairs(Asked(beside, far, watched(scale, grid, least, point), _LEAST), costs.pure)
     bent = found_by(curator, "hazard_bend", asked, lead=1)
     # log hazards of all pieces move with the level of rows in the middle of the columns
     onto = to_user(scale, j) @ np.vstack([np.eye(1, d + 1).repeat(j, axis=0), np.eye(d, d + 1, 1)])

@@ -17,7 +17,7 @@ from dpstats._codes import BENDS, LAW
 from dpstats.curator import Curator
 from dpstats.estimators.apart import exceeded
 from dpstats.estimators.bends import standardised
-from dpstats.estimators.bent_times import Asked, FarLook, Look, found_by
+from dpstats.estimators.bent_times import Asked, Costs, FarLook, Look, found_by
 from dpstats.estimators.engine.finish import to_user
 from dpstats.estimators.location_scale.bounds import CUTS, Bounding, Choice
 from dpstats.estimators.location_scale.estimate import SurvivalEstimate
@@ -27,6 +27,7 @@ from dpstats.estimators.location_scale.placement import Placement
 from dpstats.estimators.location_scale.problem import LOG_SIGMA_RANGE, sigma_of
 from dpstats.estimators.location_scale.strata_layout import Layout
 from dpstats.estimators.one_bend import MeanScore
+from dpstats.estimators.paired import with_pairs
 from dpstats.families import Family
 from dpstats.families.martingale import taper
 from dpstats.families.quantiles import even_shares
@@ -300,7 +301,7 @@ def straight(
     bounding: Bounding[Placement],
     choice: Choice,
     whitening: np.ndarray,
-    costs: tuple[float, float],
+    costs: Costs,
     found: SurvivalEstimate,
     layout: Layout | None = None,
 ) -> SurvivalEstimate:
@@ -314,7 +315,7 @@ def straight(
         Its cut is that of the scores that the look asks for, its radius that of the rows of the fit.
     whitening : array, shape (k, k)
         Of the last scores.
-    costs : tuple of float
+    costs : Costs
         Of the look for bends, and of that at rows far out, if there is one.
     found : SurvivalEstimate
         Its parameters are the location's and the log sigmas.
@@ -349,11 +350,11 @@ def straight(
         gamma=gamma,
         sigma=sigma if bounding.placement.problem.strata else sigma.item(),
     )
-    cost, far = costs
+    cost, far, _ = costs
     asked = [Asked(look, cost, public | dict(c=choice.c, floor=where.floor), limit_of(where))]
     if far:
         beside, own = FarLook.along(*of_rows, (heard, whole, near)), dict(c=quiet.c, floor=quiet.floor)
-        asked.append(Asked(beside, far, public | own, limit_of(quiet)))
+        asked += with_pairs(Asked(beside, far, public | own, limit_of(quiet)), costs.pure)
     bent = found_by(curator, "location_bend", asked)
     params, moved = found.params.copy(), np.zeros_like(found.cov)
     params[:p] += unit * way @ bent.shift
@@ -361,7 +362,13 @@ def straight(
     if not bounding.placement.problem.known_scale:
         # the rows by which the line is moved lie as far off it, and spread residuals by the square
         square = float((bent.shift**2 + np.diag(bent.cov)) @ np.append(1.0, scale.ratio))
-        moved[p:, p:] = (0.5 * math.log1p(square / bounding.placement.expected.residual_square)) ** 2
+        of_line, of_products = (
+            0.5 * math.log1p(each / bounding.placement.expected.residual_square)
+            for each in (square, bent.spread)
+        )
+        # some of what products spread residuals by scores with bounds have heard: half, give or take as much
+        params[p:] += of_products / 2
+        moved[p:, p:] = of_line**2 + (of_products / 2) ** 2
     # with strata there are other columns than coefficients
     told = (f"{BENDS}:{j}" if j and p == len(gamma) else BENDS for j in bent.told)
     return replace(found, params=params, looked=True).doubted(moved, *told)

@@ -1,0 +1,181 @@
+"""Do effects of two columns multiply? docs/theory/survival.md#products-that-the-formula-leaves-out."""
+
+import itertools
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.special import stdtrit
+
+from dpstats.curator import Release
+from dpstats.estimators.bends import WORTH, ReleasedLine, by_chance
+from dpstats.estimators.bent_times import Asked, Bent, FarLook
+from dpstats.estimators.column_law import CROOKED, ColumnLaw
+from dpstats.estimators.engine.plan import left
+from dpstats.estimators.matrices import ROUNDING
+from dpstats.estimators.one_bend import Bends
+from dpstats.families.bounded_score import square_weight
+from dpstats.families.quantiles import even_shares
+
+_SHARE = 0.25  # of what the look at rows far out costs, which has less where a pair is asked about
+_EDGE = 2.5  # sds of a column, beyond which a product grows no more
+_ALIKE = 0.5  # correlation from which columns say too much of each other for laws that are independent
+# Change of the slope of one column for an sd of the other, in sigmas, or of the slopes of both: its law is
+# Student's with two degrees of freedom. A pair is asked about if one of twice that size moves the line.
+_EFFECT, _ASKED = 0.3, 2.0
+_CHANGES = stdtrit(2.0, even_shares(20))
+
+
+class Pair(NamedTuple):
+    """Two columns of (1, x~), and what the first stage knows of where their rows lie."""
+
+    columns: tuple[int, int]
+    at: np.ndarray
+    shares: np.ndarray
+
+    @property
+    def curve(self) -> np.ndarray:
+        """What scores are held against, at these points."""
+        return np.asarray(np.clip(np.prod(np.clip(self.at, -_EDGE, _EDGE), axis=1), -1.0, 1.0))
+
+
+@dataclass(frozen=True)
+class PairLook:
+    """Of which pairs of columns products may move the line of all rows, and what sums of scores say of them.
+
+    Attributes
+    ----------
+    far : FarLook
+        At the same line.
+    """
+
+    far: FarLook
+
+    @property
+    def line(self) -> ReleasedLine:
+        return self.far.line
+
+    @cached_property
+    def pairs(self) -> Sequence[tuple[int, int]]:
+        """Those whose product would move a coefficient by more than two standard errors, were it so large."""
+        if not np.isfinite(self.line.cov).all():
+            return ()
+        return [columns for columns in self._candidates() if self._moves(columns)]
+
+    def public(self) -> dict[str, Any]:
+        used = np.unique(self.pairs)
+        ways = np.eye(len(self.line.beta))[used] / self._roots[used - 1, None]
+        return dict(ways=ways, pairs=np.searchsorted(used, self.pairs), edge=_EDGE)
+
+    def judged(self, release: Release, limit: float, known: Sequence[int] = ()) -> Bent:
+        """What scores up to a limit say of products, but of those with columns `known` to bend."""
+        k = len(self.line.beta)
+        found, noise = release.values[0].ravel(), float(release.sds[0].max())
+        square = float(release.values[1].item()) / square_weight(limit * math.sqrt(len(found)))
+        sds = self._sds(noise, square)
+        sure = np.array([by_chance(release.law, noise, sd, len(sds))[0] for sd in sds])
+        bent = Bent.no(k)
+        for columns, each, sd, surely in zip(self.pairs, found, sds, np.abs(found) > sure, strict=True):
+            if surely and not np.isin(columns, known).any():
+                bent = bent.beside(self._told(columns, each, sd))
+        return bent
+
+    def _told(self, columns: tuple[int, int], found: float, sd: float) -> Bent:
+        """Where a product that surely is there moves the line, by how large a sum it makes."""
+        each = [self._bends(pair, _CHANGES) for pair in self._laws(columns)]
+        sums, moves = (np.concatenate(both) for both in zip(*each, strict=True))
+        sizes = np.tile(_CHANGES * self._unit(columns), len(each))
+        mean, square = Bends(self.far.rows * sums, np.column_stack([moves, sizes])).told(found, sd, math.inf)
+        used = np.array([0, *columns])
+        way = np.zeros((len(self.line.beta), len(mean)))
+        way[used, range(3)] = 1 / np.append(1.0, self._roots[used[1:] - 1])
+        news = np.sqrt(np.diag(way @ square @ way.T))[used] > WORTH * np.sqrt(np.diag(self.line.cov)[used])
+        told = tuple(int(columns[j]) for j in range(2) if news[1 + j]) or (0,) * bool(news[0])
+        cov = way @ (square - np.outer(mean, mean)) @ way.T
+        return Bent(way @ mean, cov, told, float(square[-1, -1]))
+
+    def _candidates(self) -> Iterator[tuple[int, int]]:
+        """Pairs with a number, whose columns are not much correlated."""
+        scale, middle = self.far.scale, self.line.moments[0] / self.line.moments[0, 0]
+        cov = self.line.moments / self.line.moments[0, 0] - np.outer(middle, middle)
+        numbers, (varying,) = 1 + self.far.chosen, np.nonzero(~scale.hardly_varies)
+        for i, j in itertools.combinations((1 + varying).tolist(), 2):
+            alike = cov[i, j] ** 2 > _ALIKE**2 * cov[i, i] * cov[j, j]
+            if np.isin((i, j), numbers).any() and not alike:
+                yield i, j
+
+    def _moves(self, columns: tuple[int, int]) -> bool:
+        pair = next(self._laws(columns))
+        moves = np.abs(self._bends(pair, np.array([-_ASKED, _ASKED])).moves).max(axis=0)
+        used = np.array([0, *columns])
+        sds = np.sqrt(np.diag(self.line.cov)[used]) * np.append(1.0, self._roots[used[1:] - 1])
+        return bool((moves > WORTH * sds).any())
+
+    def _bends(self, pair: Pair, changes: np.ndarray) -> Bends:
+        """Of products of so many units."""
+        rises = self._rises(pair.columns)
+        effects = self._unit(pair.columns) * changes[:, None] * np.prod(pair.at, axis=1)
+        ends = self.far.scores[0].ends(self.far.failed, pair.at @ rises, pair.shares, 1.0)
+        weights, curve = self._weights(pair), pair.curve
+        return Bends.by(effects, pair.at, pair.shares, weights, curve, self.far.scores, ends)
+
+    def _sds(self, noise: float, square: float) -> np.ndarray:
+        """Of the sums: by sampling, as the sum of all squares has it and at least as expected, by noise, and
+        by errors of the line."""
+        laws = [next(self._laws(columns)) for columns in self.pairs]
+        expected = self.far.events * np.array([pair.shares @ pair.curve**2 for pair in laws])
+        squares = expected * max(square / float(expected.sum()), 1.0)
+        errors = np.diag(self.line.cov_privacy) * np.append(1.0, self._roots) ** 2
+        off = [CROOKED**2 * errors[[0, *columns]].sum() for columns in self.pairs]
+        return np.asarray(np.sqrt(squares + noise**2 + self.far.events**2 * np.array(off)))
+
+    def _rises(self, columns: tuple[int, int]) -> np.ndarray:
+        used = np.array(columns)
+        return np.asarray(self.line.beta[used] * self._roots[used - 1])
+
+    def _unit(self, columns: tuple[int, int]) -> float:
+        """Of a product of columns in their sds, in sigmas."""
+        return math.hypot(_EFFECT, *self._rises(columns))
+
+    def _weights(self, pair: Pair) -> np.ndarray:
+        """Of rows at these points, beside which the other columns are as long as they are on average."""
+        own = np.array([0, *pair.columns])
+        rows = np.column_stack([np.ones(len(pair.at)), pair.at * self._roots[own[1:] - 1]])
+        inverse = np.linalg.pinv(self.line.moments[np.ix_(own, own)] / self.line.moments[0, 0])
+        lengths = np.sum(rows @ inverse * rows, axis=1) + len(self.line.beta) - 3
+        return np.asarray(np.minimum(1.0, self.far.radius**2 / np.maximum(lengths, ROUNDING)))
+
+    def _laws(self, columns: tuple[int, int]) -> Iterator[Pair]:
+        """With rows that noise may hide in the next octave, and in all beyond."""
+        for law in (self.far.law, self.far.tail):
+            (first, one), (second, other) = (self._law(law, column - 1) for column in columns)
+            at = np.column_stack([np.repeat(first, len(second)), np.tile(second, len(first))])
+            yield Pair(columns, at, np.outer(one, other).ravel())
+
+    def _law(self, law: ColumnLaw, j: int) -> tuple[np.ndarray, np.ndarray]:
+        """Places of a column in its sds, and shares."""
+        if j in self.far.chosen:
+            (own,) = np.flatnonzero(self.far.chosen == j)
+            held = law.shares[own] > 0
+            return law.at[own, held], law.shares[own, held]
+        low, high = self.far.scale.lower[j], self.far.scale.upper[j]
+        share = min(max(-low / (high - low), ROUNDING), 1 - ROUNDING)
+        return np.array([low, high]) / self._roots[j], np.array([1 - share, share])
+
+    @property
+    def _roots(self) -> np.ndarray:
+        """sds of all columns on their scale."""
+        return np.asarray(np.sqrt(self.far.scale.ratio))
+
+
+def with_pairs(asked: Asked, pure: bool) -> list[Asked]:
+    """A look at rows far out and, if there are pairs to look at, one at these that has a part of its cost."""
+    assert isinstance(asked.look, FarLook)
+    pairs, far = PairLook(asked.look), left(asked.cost, _SHARE, pure)
+    if not pairs.pairs:
+        return [asked]
+    own = asked.cost * (_SHARE if pure else math.sqrt(_SHARE))
+    return [asked._replace(cost=far), asked._replace(look=pairs, cost=own)]
