@@ -89,7 +89,7 @@ def long_rows(share: float) -> LongRows:
     """So many along the second of two axes, between 4 and 8 long, and none elsewhere."""
     shares = np.array([[0.0, 0.0], [0.0, share]])
     lower = np.array([2.0, 4.0])
-    return LongRows(np.eye(2), shares, lower, 2 * lower, 0.0, 4.0, 1000)
+    return LongRows(np.eye(2), shares, lower, 2 * lower, 0.0, 4.0, 1000, 1.0, 1.0)
 
 
 def law(at: np.ndarray) -> Law:

@@ -44,7 +44,7 @@ def counted(
     largest: float = 4.0,
 ) -> LongRows:
     """Of rows that are white where shortened to this length."""
-    return LongRows(axes, shares, lower, upper, noise, largest, N)
+    return LongRows(axes, shares, lower, upper, noise, largest, N, 1.0, 1.0)
 
 
 def levelled(radius: float, slope: float, largest: float = 4.0, moved: float = 0.0) -> np.ndarray:

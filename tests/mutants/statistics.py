@@ -418,6 +418,14 @@ MUTANTS = (
         at="3-1",
     ),
     small(
+        "residual moments: light rows keep all of their score",
+        "residual_moments",
+        "pilot",
+        "            row[k, light] *= self._kept\n",
+        "",
+        at="5-1",
+    ),
+    small(
         "residual moments: the number of far rows is free whatever else they add",
         "residual_moments",
         "pilot",

@@ -548,6 +548,21 @@ SPACES = {
         Space(
             pilot(0.9, 2.0, meat=0.7, meat_limit=1.0, kept=0.5, edges=(9.0, 20.0), code=ANGLES), 60.0, 0.97
         ),
+        Space(
+            pilot(
+                0.9,
+                2.0,
+                meat=0.7,
+                meat_limit=1.0,
+                fourth=0.7,
+                kept=0.6,
+                edges=(9.0,),
+                code=ANGLES[:2],
+                light=True,
+            ),
+            60.0,
+            0.97,
+        ),
         Space(pilot(0.9, 2.0, meat=0.7, meat_limit=1.0, fourth=0.4, spread=0.2, spread_limit=1.5), 60.0, 0.9),
     ],
     "residual_counts": [

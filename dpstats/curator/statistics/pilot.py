@@ -70,16 +70,16 @@ class PilotRow:
 
         Where r lies beyond the limit it is the limit, with its sign.
         """
-        row, most = self.unclipped(block, scratch)
+        row, most, _ = self.unclipped(block, scratch)
         np.clip(row[self.k], -self.limit, self.limit, out=row[self.k])
         return row, most
 
-    def unclipped(self, block: Block, scratch: Scratch) -> tuple[np.ndarray, np.ndarray]:
-        """As `read`, with r as large as it is."""
+    def unclipped(self, block: Block, scratch: Scratch) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """As `read`, with r as large as it is; and what shortens each row, (B,), or all."""
         x, k = self._map.centred(block, scratch), self.k
         row = scratch("row", k + 1, len(block.ok))
         row[k] = self._map.residuals(x, block, scratch, self._line, self._sigma)
-        return row, self._bounded(x, row, block, scratch)
+        return row, *self._bounded(x, row, block, scratch)
 
     def rows(self, block: Block, scratch: Scratch) -> np.ndarray:
         """a of each row alone, shape (k, B); a reused array."""
@@ -87,15 +87,21 @@ class PilotRow:
         self._bounded(self._map.centred(block, scratch), row, block, scratch)
         return row
 
-    def _bounded(self, x: np.ndarray, row: np.ndarray, block: Block, scratch: Scratch) -> np.ndarray:
-        """Fill in a, from x, and shorten the row, which may have r as well; what no entry of a exceeds."""
-        a = row[: self.k]
+    def _bounded(
+        self, x: np.ndarray, row: np.ndarray, block: Block, scratch: Scratch
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Fill in a, from x, and shorten the row, which may have r as well.
+
+        What no entry of a exceeds, and by what each row is multiplied, or all are.
+        """
+        a, shorter = row[: self.k], np.ones(1)
         most = self._map.filled(self._whitened, x, block, a, scratch)
         weighed(row, block, self._weighted, root=True)
         if not most @ most <= self.radius**2:  # else no row is longer
-            long = row if self._whole else a
-            np.multiply(long, shorten(a, self.radius, scratch), out=long)
-        return most
+            long, shorter = row if self._whole else a, scratch("shorter", 1, row.shape[1])[0]
+            shorter[:] = shorten(a, self.radius, scratch)
+            np.multiply(long, shorter, out=long)
+        return most, shorter
 
 
 class ResidualMoments(Statistic):
@@ -109,6 +115,10 @@ class ResidualMoments(Statistic):
     A row at the limit, of the sign t, is far. With j = `kept` its z is (a, c j r), so that it moves a line
     less, and what that takes is released by itself, as the sum of v w' with
     v = radius (sqrt(2 (1 - j^2)) t a, g radius). w is the row of `code` for how far r lies beyond the limit.
+
+    So is, with `light`, any other row that was shortened to less than half of its weight. The last entry
+    of its w is 1 and the only one, which is 0 in others, and its v is radius (sqrt(2 (1 - j^2)) p a, g
+    radius p^2), where p is its residual over the limit, from -1 to 1, before the row was shortened.
 
     Parameters
     ----------
@@ -127,6 +137,8 @@ class ResidualMoments(Statistic):
         Between the cells of sizes beyond the limit, not decreasing.
     code : array_like, shape (cells, m)
         The w of each cell: not negative, and of a length of at most 1.
+    light : bool
+        Whether rows of less than half of their weight are told apart.
     **pilot
         The rows, see :class:`dpstats.curator.statistics.pilot.PilotRow`.
 
@@ -182,6 +194,33 @@ class ResidualMoments(Statistic):
     the rest of the slope is at least 2 + 2 (v' - j^2) - 4 f^2 v' (1 - v'^2) >= 2 m. At v' = 1 it is
     6 + 2 k^2 + 2 j^2 / (1 + k^2) + m^2 + g^2, which is 8 + 2 k^2 - 2 k^2 / (1 + k^2) by the choice of g. One
     and a row that weighs nothing: T^2 + 2 T + j^4 + g^2 + k^2 + f^2, less than 7.
+
+    *Light rows*, with p^2 = w >= v. Let k^2 / (1 + k^2) <= j^2 <= 2/5, g^2 <= m and 32 f^2 / 27 <= j^4 +
+    2 j^2 / (1 + k^2). All that follows grows with T and T' as F does, and at 1 is over s at most the
+    following. One and a row that is neither light nor far:
+
+        2 + 2 (j^2 v + m w + v') + (v' - j^2 v)^2 + g^2 w^2 + k^2 (M^2 + M'^2) + 2 j^2 v v' / (1 + K)
+        + f^2 (v^2 - v'^2)^2.
+
+    It grows with w, and with v', as 2 - 2 j^2 exceeds 4 f^2 v' (v^2 - v'^2) and K costs what it did: take
+    both as 1. It is convex in M, and less at M = 0. At M = 1 it lacks, of what it is at v = 1, where the
+    row is as one that is far, (1 - v) (j^4 (1 + v) + 2 j^2 / (1 + k^2) - f^2 (1 - v) (1 + v)^2), which is
+    not negative, as (1 - v) (1 + v)^2 <= 32 / 27. Two light rows:
+
+        2 + 2 (j^2 (v + v') + m (w + w')) + j^4 (v - v')^2 + g^2 (w - w')^2 + k^2 (M^2 + M'^2)
+        + 2 (j^2 sqrt(v v') + m sqrt(w w'))^2 / (1 + K) + f^2 (v^2 - v'^2)^2.
+
+    It grows with the larger of w and w', and then with the other, as g^2 <= m: take both as 1. So it does
+    with the larger of v and v', v say: take v = M = 1. It is convex in M', which lies between v' and 1.
+    If M' is the one or the other, it grows with v', as 2 j^2 + 2 j^2 / (1 + k^2) - 2 j^4 > 4 f^2 v' (1 -
+    v'^2) and j^2 >= k^2 / (1 + k^2). At v' = 1 it is what it is without j. One and a row that is far:
+
+        2 + 2 (j^2 (1 + v) + m (1 + w)) + j^4 (1 - v)^2 + g^2 (1 + w^2) + k^2 (1 + M^2) + 2 j^4 v / (1 + K)
+        + f^2 (1 - v^2)^2.
+
+    It grows with w, and is largest at M = 1, where it lacks (1 - v) (2 j^2 + 2 j^4 / (1 + k^2) - j^4 (1 -
+    v) - f^2 (1 - v) (1 + v)^2) of what it is at v = 1, the case of p = 0 above. One and a row that weighs
+    nothing: as a far row, or less.
     """
 
     name = "residual_moments"
@@ -198,9 +237,10 @@ class ResidualMoments(Statistic):
         kept: float = 1.0,
         edges: Any = (),
         code: Any = ((1.0,),),
+        light: bool = False,
         **pilot: Any,
     ) -> None:
-        self._rows, self._kept = PilotRow(design, **pilot), float(kept)
+        self._rows, self._kept, self._light = PilotRow(design, **pilot), float(kept), bool(light)
         self._meat, self._meat_limit, self._fourth = float(meat), float(meat_limit), float(fourth)
         self._spread, self._spread_limit = float(spread), float(spread_limit)
         self._edges, self._code = cells_between(edges, apart=False), np.asarray(code, dtype=float)
@@ -218,7 +258,8 @@ class ResidualMoments(Statistic):
             self._along, self._one = (
                 radius**2 * math.sqrt(square) for square in (2 * lost, lost * (2 / (1 + meat**2) - lost))
             )
-            self.parts += (Part(np.append(np.full(k, self._along), self._one), self._code.max(axis=0)),)
+            most = np.append(self._code.max(axis=0), np.ones(int(self._light)))
+            self.parts += (Part(np.append(np.full(k, self._along), self._one), most),)
         extra = 2 * meat**4 / (1 + meat**2) + 2 * spread**2 if meat else 0.0
         self.sensitivity = radius**2 * math.sqrt(8 + extra)
 
@@ -233,14 +274,21 @@ class ResidualMoments(Statistic):
         if not 0 < self._fourth <= math.sqrt(0.5):
             raise ValueError("fourth must be positive and at most sqrt 1/2")
         check_positive(spread=self._spread, spread_limit=self._spread_limit)
+        if self._light and not self._room_for_light():
+            raise ValueError("kept, meat and fourth must leave room for what light rows add")
+
+    def _room_for_light(self) -> bool:
+        j, k, f = (size**2 for size in (self._kept, self._meat, self._fourth))
+        few = j**2 + 2 * j / (1 + k) >= 32 * f / 27
+        return few and k / (1 + k) <= j <= 2 / 5 and (1 - k) / (1 + k) <= 1 - j
 
     def factors(self, block: Block, scratch: Scratch) -> tuple[Factor, ...]:
-        (row, most), k, limit = self._rows.unclipped(block, scratch), self._rows.k, self._rows.limit
+        (row, most, shorter), k, limit = self._rows.unclipped(block, scratch), self._rows.k, self._rows.limit
         size = np.abs(row[k], out=scratch("size", 1, row.shape[1])[0])
         np.clip(row[k], -limit, limit, out=row[k])
         extra = [*self._extra(row, scratch), self._response(block, scratch)] if self._meat else []
         if self._kept < 1:
-            extra.append(self._beyond(row, most, size, scratch))
+            extra.append(self._beyond(row, most, size, shorter, scratch))
         np.multiply(row[k], self._rows.radius / self._rows.limit, out=row[k])
         return (Factor(row.T, most=np.append(most, np.abs(row[k]).max())), *extra)
 
@@ -254,14 +302,26 @@ class ResidualMoments(Statistic):
         np.multiply(q, math.sqrt(self._fourth) * self._rows.radius / self._rows.limit**2, out=q)
         return Factor(u.T), Factor(q.T)
 
-    def _beyond(self, row: np.ndarray, most: np.ndarray, size: np.ndarray, scratch: Scratch) -> Factor:
-        """v and w of each row that is far, whose r, of this size before, then becomes j times as large."""
-        k, far = self._rows.k, np.flatnonzero(size >= self._rows.limit)
-        v, w = scratch("v", k + 1, len(size)), scratch("w", self._code.shape[1], len(size))
-        along = self._along / self._rows.radius
-        np.multiply(row[:k], np.sign(row[k]) * along, out=v[:k])
-        v[k], w[:] = self._one, 0.0
-        w[:, far] = self._code[np.searchsorted(self._edges, size[far], side="right")].T
+    def _beyond(
+        self, row: np.ndarray, most: np.ndarray, size: np.ndarray, shorter: np.ndarray, scratch: Scratch
+    ) -> Factor:
+        """v and w of each row that is far or light, whose r then becomes j times as large.
+
+        A row's r was of this size before it was clipped, and is that of the shortened row.
+        """
+        k, m, far = self._rows.k, self._code.shape[1], np.flatnonzero(size >= self._rows.limit)
+        v, w = scratch("v", k + 1, len(size)), scratch("w", m + int(self._light), len(size))
+        part, along = row[k] / self._rows.limit, self._along / self._rows.radius
+        w[:] = 0.0
+        if self._light:
+            shorter = np.broadcast_to(shorter, size.shape)
+            light = np.flatnonzero((shorter**2 < 1 / 2) & (size < self._rows.limit))
+            w[m, light] = 1.0
+            part[light] = np.clip(part[light] / shorter[light], -1.0, 1.0)
+            row[k, light] *= self._kept
+        np.multiply(row[:k], along * part, out=v[:k])
+        np.multiply(part**2, self._one, out=v[k])
+        w[:m, far] = self._code[np.searchsorted(self._edges, size[far], side="right")].T
         row[k, far] *= self._kept
         return Factor(v.T, w.T, np.append(most * along, self._one))
 

@@ -143,6 +143,10 @@ class Curves:
         told = self.chosen[(np.abs(self.found) > self.sure) & far]
         return problems_at(BENDS, 1 + told)
 
+    def without(self, columns: np.ndarray) -> "Curves":
+        """Where nothing was found of these columns."""
+        return replace(self, found=np.where(np.isin(self.chosen, columns), 0.0, self.found))
+
     def shift(self, radius: float) -> np.ndarray:
         """What is to be added to the line of rows so shortened; in whitened coordinates, shape (k,)."""
         return np.asarray(self.moved(radius) @ self._known)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from dpstats._codes import APART, BENDS
+from dpstats._codes import APART, BENDS, problems_at
 from dpstats.curator import Curator, Release
 from dpstats.estimators.apart import Apart
 from dpstats.estimators.bends import WIDE, ReleasedLine, bend_public, judged, standardised
@@ -33,6 +33,7 @@ from dpstats.estimators.gram.coordinates import Coordinates, public_coordinates,
 from dpstats.estimators.gram.curves import MOVED, look_for_curves, may_bend
 from dpstats.estimators.gram.far import KEPT, Distances, FarRows, missing
 from dpstats.estimators.gram.lengths import LongRows, count_lengths, slopes_of
+from dpstats.estimators.gram.light import LightRows
 from dpstats.estimators.gram.pure import LastRelease, fit_pure
 from dpstats.estimators.gram.reach import with_reach
 from dpstats.estimators.gram.whole import of_all_rows
@@ -133,14 +134,16 @@ def fit_gram(
         apart = Apart.of(release, place.scale.rows(curator.n), place.found.reach)
         settings["apart"], problems = apart.most, [APART] * apart.told
         moments = _drawn(moments, place, bounds, apart)
+    told, bends = False, dict[str, None]()
     if constant:
         told, moments = _look(curator, plan.cost("check"), moments, place, bounds, last.long)
-        problems += last.curves.told(bounds.radius, moments) or [BENDS] * told
+        bends |= dict.fromkeys(last.curves.told(bounds.radius, moments))
     if "R" in settings:
-        moments = moments.moved(last.curves.shift(bounds.radius))
-        moments = moments.bending(last.curves.variance(bounds.radius))
+        said, moments = _bent(moments, last)
+        bends |= dict.fromkeys(said)
         slopes = slopes_of(place, _line(moments, place))
         moments = moments.bending(last.long.levelled(bounds.radius, moments.released.gram, *slopes))
+    problems += bends or [BENDS] * told
     problems += lacking(place.scale.fraction, place.scale.fraction_sd)
     return LinearFit(moments, settings, tuple(problems), last.curves.spent(plan).unasked)
 
@@ -181,6 +184,21 @@ def _look(
     shape = (np.outer(along, along) + inverse * moments.gram_weight) / 2
     moments = moments.bending(bend.square / moments.frame.scale**2 * shape)
     return bend.told and share >= _TOLD, moments
+
+
+def _bent(moments: LinearMoments, last: LastRelease) -> tuple[tuple[str, ...], LinearMoments]:
+    """Moments of a line that is moved to that of all rows, by what light rows say, or columns that bend.
+
+    And codes of the columns of which light rows do, which need no square of theirs.
+    """
+    radius, curves, lead = last.bounds.radius, last.curves, int(last.place.scale.constant)
+    said: tuple[str, ...] = ()
+    if last.light is not None:
+        axes, moments = last.light.bending(moments, last.long)
+        curves = curves.without(axes - lead)
+        said = problems_at(BENDS, axes[axes >= lead]) + (BENDS,) * bool((axes < lead).any())
+    moments = moments.moved(curves.shift(radius))
+    return said, moments.bending(curves.variance(radius))
 
 
 def _without_constant(moments: LinearMoments, radius: float) -> LinearMoments:
@@ -273,14 +291,17 @@ def _gaussian(
         spread=SPREAD,
         spread_limit=bounds.spread_limit,
         kept=KEPT if far else 1.0,
+        light=far,
         **distances.public(bounds.limit),
         **place.public(bounds),
     )
-    moments = clipped = _moments(release, place, bounds)
+    moments, light = _moments(release, place, bounds), None
+    clipped = moments
     if far:
-        rows = FarRows.of(release, bounds, n, distances)
+        rows, light = FarRows.of(release, bounds, n, distances), LightRows.of(release, bounds, n)
+        moments = light.heard(moments)
         moments, clipped = rows.heard(moments, bounds.limit), rows.clipped(moments, bounds.limit)
-    return LastRelease(moments, clipped, place, bounds, long, curves)
+    return LastRelease(moments, clipped, place, bounds, long, curves, light)
 
 
 def _without_unknown(

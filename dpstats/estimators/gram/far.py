@@ -106,7 +106,7 @@ class FarRows:
     @classmethod
     def of(cls, release: Release, bounds: Bounds, n: int, distances: Distances) -> "FarRows":
         """From what a release says of n rows that count."""
-        lost, found = 1 - KEPT**2, release.values[4]
+        lost, found = 1 - KEPT**2, release.values[4][:, : distances.code.shape[1]]
         along = n * bounds.radius * math.sqrt(2 * lost)
         one = n * bounds.radius**2 * math.sqrt(lost * (2 / (1 + MEAT**2) - lost))
         return cls(found[-1] / one, release.sd / one, found[:-1] / along, release.sd / along, distances)

@@ -52,6 +52,8 @@ class LongRows:
         In residual sds, where residuals were seen.
     n : int
         Number of rows.
+    level, size : float
+        Of normal rows: length of the constant along its axis, 0 without one, and mean square of a coordinate.
     """
 
     axes: np.ndarray
@@ -61,6 +63,8 @@ class LongRows:
     noise: float
     largest: float
     n: int
+    level: float
+    size: float
 
     def heard(self, radius: float | np.ndarray) -> np.ndarray:
         """Mean squares along the axes of rows shortened to a radius, or to each of some; shape (..., k).
@@ -74,6 +78,26 @@ class LongRows:
     def lost(self, radius: float) -> float:
         """Share of all weight that these rows lose, if shortened to a radius."""
         return float(np.sum(self.shares @ np.maximum(1 - radius**2 / (self.lower * self.upper), 0.0)))
+
+    def light(self, radius: float, shorter: float) -> np.ndarray:
+        """Lengths over the radius, in sum, of rows that count less than half if shortened so; by axis, (k,).
+
+        Normal ones, 1 / shorter long, and counted ones.
+        """
+        usual = _usual(np.array([math.sqrt(2) * radius]), len(self.axes), self.level, self.size)
+        return np.asarray(usual[:, 0] / shorter + self._light(radius))
+
+    def more_at_full_length(self, radius: float) -> np.ndarray:
+        """What counted ones would add to sums at full length, over what they do if r is not shortened; (k,).
+
+        0 where none were counted.
+        """
+        squares, light = self._lost(radius).sum(axis=1), radius**2 * self._light(radius)
+        return np.asarray(squares * (light > 0) / np.where(light > 0, light, 1.0))
+
+    def _light(self, radius: float) -> np.ndarray:
+        lengths = np.sqrt(self.lower * self.upper) / radius
+        return np.asarray(self.shares @ (lengths * (lengths**2 > 2)))
 
     def lost_squares(self, radius: float) -> np.ndarray:
         """What they lose of second moments, so shortened, in whitened coordinates."""
@@ -203,7 +227,7 @@ def count_lengths(curator: Curator, cost: float, place: Coordinates, size: float
     found = [_likely(*each) for each in zip(counts, counts - usual, noise, sure, strict=True)]
     largest = float(np.max(place.reach.upper, initial=BULK))
     n = place.scale.rows(release.n)
-    return LongRows(axes, np.array(found) / n, ends[:-1], ends[1:], sd / n, largest, n)
+    return LongRows(axes, np.array(found) / n, ends[:-1], ends[1:], sd / n, largest, n, level, size)
 
 
 def _usual(edges: np.ndarray, k: int, level: float, size: float) -> np.ndarray:

@@ -21,6 +21,7 @@ from dpstats.estimators.gram.bounds import Bounds, Residuals, choose_bounds, pil
 from dpstats.estimators.gram.coordinates import Coordinates, public_coordinates, second_moments
 from dpstats.estimators.gram.curves import Curves, look_for_curves, may_bend
 from dpstats.estimators.gram.lengths import LongRows, count_lengths
+from dpstats.estimators.gram.light import LightRows
 from dpstats.estimators.gram.reach import with_reach
 from dpstats.estimators.row_scale import Box
 from dpstats.moments import LinearMoments, PublicMoments
@@ -54,6 +55,7 @@ class LastRelease(NamedTuple):
     bounds: Bounds
     long: LongRows
     curves: Curves
+    light: LightRows | None = None
 
 
 def fit_pure(

@@ -1,0 +1,104 @@
+"""Rows that were shortened to less than half of their weight: what they alone say of a line.
+
+Where effects bend, or differ in a few rows far out on both sides, least squares follows long rows and a line
+of weighted rows the others. The last release sums the scores of rows that count less than half by themselves,
+as it does those of far rows, and no noise is larger for it.
+
+See docs/theory/linear.md#rows-that-count-less-than-half.
+"""
+
+import math
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from dpstats.curator import Release
+from dpstats.estimators.apart import FALSE
+from dpstats.estimators.bends import WORTH, by_chance
+from dpstats.estimators.gram.bounds import MEAT, Bounds
+from dpstats.estimators.gram.far import KEPT
+from dpstats.estimators.gram.lengths import LongRows
+from dpstats.moments import LinearMoments
+
+# Radius over length of such a row, which is at most the root of 1/2, and what is not known of that.
+_SHORTER, _DOUBT = 0.6, 0.15
+# What it would add to a score at full length beyond what it does, over what is told of it, where no count
+# tells: 2 - 1/2 if it is twice as long as the radius.
+_BEYOND = 1.5
+_OTHER_LENGTHS = 0.5  # what is not known of how far they move a line, as a share
+
+
+@dataclass(frozen=True)
+class LightRows:
+    """What was released of them, but of those whose residuals are beyond the limit.
+
+    Attributes
+    ----------
+    side : array, shape (k,)
+        Mean over all rows of a, shortened, times r, as large as it is up to the limit; 0 for other rows.
+    side_sd : float
+        Noise of each entry.
+    square, square_sd : float
+        The same of r^2.
+    law : str
+        Of noise.
+    radius : float
+        To which rows are shortened.
+    """
+
+    side: np.ndarray
+    side_sd: float
+    square: float
+    square_sd: float
+    law: str
+    radius: float
+
+    @classmethod
+    def of(cls, release: Release, bounds: Bounds, n: int) -> "LightRows":
+        """From what a release says of n rows that count."""
+        lost, found = 1 - KEPT**2, release.values[4][:, -1]
+        along = n * bounds.radius * math.sqrt(2 * lost) / bounds.limit
+        one = n * bounds.radius**2 * math.sqrt(lost * (2 / (1 + MEAT**2) - lost)) / bounds.limit**2
+        return cls(
+            found[:-1] / along,
+            release.sd / along,
+            found[-1] / one,
+            release.sd / one,
+            release.law,
+            bounds.radius,
+        )
+
+    def heard(self, moments: LinearMoments) -> LinearMoments:
+        """Moments in whose score these count as others do, as far as noise does not explain what they say."""
+        told, noise = moments.released, len(self.side) * self.side_sd**2
+        trust = max(1 - noise / max(float(self.side @ self.side), noise), 0.0)
+        rest, lost = (1 - KEPT) * _SHORTER, (1 - KEPT**2) * _SHORTER**2
+        unknown = 2 * _DOUBT / _SHORTER * max(self.square, 0.0)
+        told = replace(
+            told,
+            cross=told.cross + rest * trust * self.side,
+            noise_cross=math.hypot(told.noise_cross, rest * math.sqrt(trust) * self.side_sd),
+            square=told.square + lost * self.square,
+            noise_square=math.hypot(told.noise_square, lost * math.hypot(self.square_sd, unknown)),
+        )
+        return replace(moments, released=told)
+
+    def bending(self, moments: LinearMoments, long: LongRows) -> tuple[np.ndarray, LinearMoments]:
+        """Axes along which they surely say another line, and moments of the line that they move.
+
+        Their sums are surely not, by noise and sampling, what the step from the pilot's line makes of them,
+        which counts as an error, too; and a coefficient moves by more than its error.
+        """
+        step = moments.normal_equations().delta @ long.axes
+        moved = self.radius**2 * long.light(self.radius, _SHORTER) * step
+        sides, square = self.side @ long.axes - moved, max(self.square, 0.0) + self.square_sd
+        sds = np.sqrt(self.side_sd**2 + self.radius**2 * square / moments.released.n + moved**2)
+        sure = [by_chance(self.law, self.side_sd, sd, len(sds), FALSE)[0] for sd in sds]
+        more = np.maximum(long.more_at_full_length(self.radius), _BEYOND)
+        whole = moments.released.gram + long.lost_squares(self.radius)
+        by = np.linalg.solve(whole, long.axes * (more * sides))
+        errors = WORTH * np.sqrt(np.diag(moments.solve().cov))[:, None]
+        far = (np.abs(moments.frame.map @ by) > errors).any(axis=0)
+        (told,) = np.nonzero(far & (np.abs(sides) > sure))
+        by = by[:, told]
+        return told, moments.moved(by.sum(axis=1)).bending(_OTHER_LENGTHS**2 * by @ by.T)
