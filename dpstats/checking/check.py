@@ -206,8 +206,7 @@ def check(  # noqa: PLR0913 - what a fit may be given; public
     schema = as_schema(schema)
     if formula is None and any(part is not None for part in (exposure, weights, subset)):
         raise SpecificationError(
-            "exposure=, weights= and subset= are of a fit: give its formula, too, as in "
-            "dps.check(data, schema, 'y ~ x', subset='x > 0')"
+            "exposure=, weights= and subset= are of a fit: give formula=, too, as in formula='y ~ x'"
         )
     asked = formula if formula is None or exposure is None else with_exposure(formula, exposure)
     design = None if asked is None else build_design(asked, schema, weights, subset, scales=True)
@@ -376,6 +375,7 @@ def _notes(
 ) -> tuple[str, ...]:
     """Sentences about whole rows."""
     off, n = int(seen.off.sum()), len(seen.off)
+    timed = formula is not None and re.match(r"\s*Surv\b", formula)
     if formula is None:
         notes = [
             f"{off} of {n} rows have an unusable cell in a declared variable; such rows weigh nothing in "
@@ -388,14 +388,12 @@ def _notes(
             notes.append(f"{outside} of them are outside the subset.")
         if whole:
             notes.append(
-                f"Of {whole} of them each cell can be used: ends of an interval or an entry stand in the "
-                "wrong order, or there is no time, no value of a term or no weight."
+                f"Of {whole} of them each cell can be used: a term has no value or the weight is 0"
+                + (_ORDER if timed else ".")
             )
     return (
         *notes,
-        _TIMES
-        if formula and re.match(r"\s*Surv\b", formula)
-        else "Values beyond the bounds are moved to them.",
+        _TIMES if timed else "Values beyond the bounds are moved to them.",
         *_of_ends(schema, seen, entry),
         *["There is no row below the names of the columns."] * (not n),
         *([_COPIES.format(seen.repeated, _OF_FORMULA * bool(formula))] if seen.repeated else []),
@@ -419,6 +417,7 @@ def _of_ends(schema: Schema, seen: _Seen, entry: Expression | None) -> Iterator[
                 yield f"{100 * share:.0f} % of {name} lie {where} its bounds: is {declared} that of the data?"
 
 
+_ORDER = ", there is no time, or ends of an interval or an entry stand in the wrong order."
 _TIMES = (
     "Covariates beyond their bounds are moved to them. A time beyond its upper bound is censored there, ends "
     "of an interval are used as they are, and a row with an entry above its bounds weighs nothing."

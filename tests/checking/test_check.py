@@ -101,9 +101,9 @@ def test_rows_are_counted_as_a_fit_with_a_subset_weights_and_an_exposure_reads_t
     model = dps.glm("claims ~ age", data, schema, "poisson", **beside)
     assert set(found.frame["variable"]) == set(schema) == set(model.design.variables)
     assert found.unusable_rows == 4 and found.notes[1] == "2 of them are outside the subset."
-    assert found.notes[2].startswith("Of 1 of them each cell can be used") and "no weight" in found.notes[2]
+    assert found.notes[2].startswith("Of 1 of them each cell can be used") and "weight is 0" in found.notes[2]
     assert found.frame["below"].tolist() == [0, 0, 1, 0, 0]
-    with pytest.raises(SpecificationError, match="give its formula, too"):
+    with pytest.raises(SpecificationError, match="give formula=, too"):
         dps.check(data, schema, subset="kind == 'a'")
 
 
