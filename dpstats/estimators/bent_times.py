@@ -1,10 +1,11 @@
 """Do times follow the line, or bend along skewed columns? docs/theory/survival.md#whether-times-bend."""
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, ClassVar, NamedTuple, Protocol, Self
+from typing import Any, NamedTuple, Protocol, Self
 
 import numpy as np
 
@@ -14,7 +15,7 @@ from dpstats.estimators.column_law import CROOKED, OCTAVE, ColumnLaw
 from dpstats.estimators.engine.bounds import base_square
 from dpstats.estimators.engine.plan import Plan
 from dpstats.estimators.matrices import ROUNDING
-from dpstats.estimators.one_bend import Bends, MeanScore
+from dpstats.estimators.one_bend import Bends, MeanScore, bends_of_long_rows, bends_on_both_sides
 from dpstats.estimators.row_scale import RowScale
 from dpstats.families.bounded_score import square_weight
 
@@ -64,16 +65,74 @@ class Bent(NamedTuple):
         return Bent(self.shift + other.shift, self.cov + other.cov, told, spread)
 
 
+class Look(Protocol):
+    """What is asked about a line, and what is made of the answer."""
+
+    @property
+    def line(self) -> ReleasedLine: ...
+
+    def public(self) -> dict[str, Any]:
+        """Public parameters of the curves, along forms of (1, x~)."""
+
+    def judged(self, release: Release, limit: float, known: Sequence[int] = ()) -> Bent:
+        """What scores up to a limit say of the curves that were released, but of columns `known` to bend."""
+
+
+class WeightedRows(NamedTuple):
+    """The line of a fit, and how its rows were weighted.
+
+    Attributes
+    ----------
+    beta : array, shape (k,)
+        Coefficients of standardised rows.
+    moments : array, shape (k, k)
+        Second moments of these as they were weighted.
+    covs : tuple of array, shape (k, k)
+        Of `beta`, and the part of noise in it.
+    scale : RowScale
+    rows, failed, kept : float
+        How many rows there are, what share of them fails, and what share the cut leaves of what these say.
+    radius : float
+        Beyond which whitened rows weigh less.
+    """
+
+    beta: np.ndarray
+    moments: np.ndarray
+    covs: tuple[np.ndarray, np.ndarray]
+    scale: RowScale
+    rows: float
+    failed: float
+    kept: float
+    radius: float
+
+
 @dataclass(frozen=True)
-class Look:
-    """A line, and what its scores are held against: squares of skewed columns, or its own if there are none.
+class LineLook:
+    """A line whose scores are held against its own square."""
+
+    line: ReleasedLine
+
+    def public(self) -> dict[str, Any]:
+        first, half = np.eye(len(self.line.beta))[0], NEAR.edge**2 / 2
+        way = (self.line.beta - self.line.middle * first) / self.line.some_spread
+        return dict(ways=way[None], level=[half], tilt=[0.0], edge=NEAR.edge, span=half)
+
+    def judged(self, release: Release, limit: float, known: Sequence[int] = ()) -> Bent:
+        line = self.line
+        bend = judged(release, line, limit, NEAR, min(FAR * line.unheard, 1.0))
+        return Bent(np.zeros(len(line.beta)), bend.square * line.moved, (0,) * bend.told)
+
+
+@dataclass(frozen=True)
+class ColumnLook(ABC):
+    """A line whose scores are held against curves of columns.
 
     Attributes
     ----------
     line : ReleasedLine
     scale : RowScale
     chosen : array of int, shape (m,)
-        The skewed columns, among those that are no constant.
+        The columns, among those that are no constant.
     law, tail : ColumnLaw
         Of these, with rows that noise may hide in the next octave (by signs with none), and in all octaves
         beyond.
@@ -86,11 +145,7 @@ class Look:
     by_signs : bool
         Whether the rows are those of a fit by signs: without a constant, and shortened once, by their scores
         alone.
-    both : bool
-        Whether effects bend on both sides alike, and are weighed by sums alone that surely are not 0.
     """
-
-    both: ClassVar[bool] = False
 
     line: ReleasedLine
     scale: RowScale
@@ -105,24 +160,9 @@ class Look:
     by_signs: bool = False
 
     @classmethod
-    def along(  # noqa: PLR0913 - a line, its rows, and three scores
-        cls,
-        beta: np.ndarray,
-        moments: np.ndarray,
-        covs: tuple[np.ndarray, np.ndarray],
-        scale: RowScale,
-        rows: float,
-        failed: float,
-        kept: float,
-        radius: float,
-        scores: Sequence[MeanScore],
-        by_signs: bool = False,
-    ) -> Self:
-        """What is skewed, or may be, of the columns that are not of two values.
-
-        Of coefficients of standardised rows with these second moments as they were weighted, and their
-        covariance and the part of noise in it. The cut leaves a share `kept` of what the failures say.
-        """
+    def along(cls, weighted: WeightedRows, scores: Sequence[MeanScore], by_signs: bool = False) -> Self:
+        """At the columns of a fit that such a look is about."""
+        beta, moments, covs, scale, rows, failed, kept, radius = weighted
         # how far failures spread where the first stage does not know, those that weigh tell
         heard = np.diag(moments)[1:] / moments[0, 0]
         scale = replace(scale, ratio=np.where(scale.unknown, heard, scale.ratio))
@@ -132,24 +172,38 @@ class Look:
         found = *cls.columns(scale, by_signs), rows, failed, kept * failed * rows
         return cls(line, scale, *found, radius, scores, by_signs)
 
-    def public(self) -> dict[str, Any]:
-        """Public parameters of the curves, along forms of (1, x~)."""
-        first = np.eye(len(self.line.beta))[0]
-        if not len(self.chosen):
-            way, half = (self.line.beta - self.line.middle * first) / self.line.some_spread, NEAR.edge**2 / 2
-            return dict(ways=way[None], level=[half], tilt=[0.0], edge=NEAR.edge, span=half)
-        level, tilt = self.law.curve()
-        return dict(ways=self._ways, level=level, tilt=tilt, edge=EDGE, span=self._span)
+    @staticmethod
+    @abstractmethod
+    def columns(scale: RowScale, by_signs: bool) -> tuple[np.ndarray, ColumnLaw, ColumnLaw]:
+        """Which are looked at, and their laws."""
+
+    @staticmethod
+    @abstractmethod
+    def effects(at: np.ndarray, shares: np.ndarray, rise: float) -> np.ndarray:
+        """Those that a column may have, as functions of :mod:`.one_bend` have them."""
+
+    @property
+    @abstractmethod
+    def odds(self) -> float:
+        """Of a bend, before any look; infinite where sums alone are weighed that surely are not 0."""
+
+    @property
+    @abstractmethod
+    def _span(self) -> float:
+        """To which curves of a row are shortened together."""
+
+    @abstractmethod
+    def _curved(self, law: ColumnLaw) -> np.ndarray:
+        """What scores are held against, at the points of a law."""
+
+    @abstractmethod
+    def _sds(self, noise: float, square: float) -> np.ndarray:
+        """Of the sums, by noise and by the sum of all squares."""
+
+    @abstractmethod
+    def public(self) -> dict[str, Any]: ...
 
     def judged(self, release: Release, limit: float, known: Sequence[int] = ()) -> Bent:
-        """What scores up to a limit say of the curves that were released, but of columns `known` to bend."""
-        line, k = self.line, len(self.line.beta)
-        if not len(self.chosen):
-            bend = judged(release, line, limit, NEAR, min(FAR * line.unheard, 1.0))
-            return Bent(np.zeros(k), bend.square * line.moved, (0,) * bend.told)
-        return self._moved(release, limit, known)
-
-    def _moved(self, release: Release, limit: float, known: Sequence[int]) -> Bent:
         """What sums along columns say of the line of all rows."""
         line, k = self.line, len(self.line.beta)
         if not np.isfinite(line.cov).all():
@@ -160,7 +214,7 @@ class Look:
         told, seen = list[int](), np.abs(found) > sure
         shift, cov, errors = np.zeros(k), np.zeros((k, k)), WORTH * np.sqrt(np.diag(line.cov))
         laws = [(law, self.weights(law), self.shortened(law)) for law in (self.law, self.tail)]
-        for j in np.flatnonzero((seen | (not self.both)) & ~np.isin(self._axes, known)):
+        for j in np.flatnonzero((seen | math.isfinite(self.odds)) & ~np.isin(self._axes, known)):
             axis, root = self._axes[j], self._roots[j]
             rise, sides = line.beta[axis] * root, dict[bytes, Bends]()
             for law, *of_points in laws:
@@ -169,25 +223,16 @@ class Look:
                 # where no octave beyond may hold rows both laws are one
                 if (rows := at.tobytes() + shares.tobytes()) not in sides:
                     ends = self.scores[0].ends(self.failed, at, shares, rise)
-                    sides[rows] = Bends.of(at, shares, weights, curves, self.scores, ends, rise, self.both)
+                    effects = self.effects(at, shares, rise)
+                    sides[rows] = Bends.of(effects, at, shares, weights, curves, self.scores, ends)
             sums, moves = (np.concatenate(each) for each in zip(*sides.values(), strict=True))
-            mean, square = Bends(self.rows * sums, moves).told(found[j], sds[j], self._odds)
+            mean, square = Bends(self.rows * sums, moves).told(found[j], sds[j], self.odds)
             way = np.zeros((k, 2))
             way[0, 0], way[axis, 1] = 1.0, 1 / root
             shift, cov = shift + way @ mean, cov + way @ (square - np.outer(mean, mean)) @ way.T
             if seen[j] and (np.sqrt(np.diag(way @ square @ way.T)) > errors).any():
                 told.append(int(axis))
         return Bent(shift, cov, tuple(told))
-
-    @staticmethod
-    def columns(scale: RowScale, by_signs: bool) -> tuple[np.ndarray, ColumnLaw, ColumnLaw]:
-        """Which are looked at, and their laws."""
-        return _skewed(scale, by_signs)
-
-    @property
-    def _odds(self) -> float:
-        """Of a bend, before any look."""
-        return 1.0 if self.by_signs else _ODDS
 
     @property
     def _ways(self) -> np.ndarray:
@@ -208,29 +253,11 @@ class Look:
         """Mean squares of the curves, before they are shortened."""
         return self.law.mean(self._curved(self.law) ** 2)
 
-    def _curved(self, law: ColumnLaw) -> np.ndarray:
-        """What scores are held against, at the points of a law."""
-        return law.curved(*self.law.curve())
-
-    @cached_property
-    def _span(self) -> float:
-        return math.sqrt(float(self._squares.mean()) * base_square(len(self.chosen)))
-
     def shortened(self, law: ColumnLaw) -> np.ndarray:
         """Curves at the points of a law, shortened by what the others are in the mean as well."""
         curves, squares = self._curved(law), self._squares
         lengths = np.sqrt(curves**2 + (squares.sum() - squares)[:, None])
         return np.asarray(curves * np.minimum(1.0, self._span / np.maximum(lengths, 1e-300)))
-
-    def _sds(self, noise: float, square: float) -> np.ndarray:
-        """Of the sums: by sampling, as the sum of all squares has it and at least as expected, by noise, and
-        by errors of the line."""
-        q, variances = self.shortened(self.law), np.diag(self.line.cov_privacy)
-        expected = self.events * self.law.mean(q**2)
-        squares = expected * max(square / float(expected.sum()), 1.0)
-        level, tilt = (np.abs(self.law.mean(q * by)) + CROOKED for by in (1.0, self.law.at))
-        off = level**2 * variances[0] + tilt**2 * variances[self._axes] * self._roots**2
-        return np.asarray(np.sqrt(squares + noise**2 + self.events**2 * off))
 
     def weights(self, law: ColumnLaw) -> np.ndarray:
         """Of rows at the points, whitened as weighted rows are; 1 where counts that hide none lose none."""
@@ -246,14 +273,54 @@ class Look:
 
 
 @dataclass(frozen=True)
-class FarLook(Look):
-    """The same of all columns that are not of two values: how far out rows are, with a sign.
+class SquareLook(ColumnLook):
+    """A line whose scores are held against squares of skewed columns."""
+
+    effects = staticmethod(bends_of_long_rows)
+
+    def or_line(self) -> "SquareLook | LineLook":
+        """A look at the square of the line where no column is skewed."""
+        return self if len(self.chosen) else LineLook(self.line)
+
+    @staticmethod
+    def columns(scale: RowScale, by_signs: bool) -> tuple[np.ndarray, ColumnLaw, ColumnLaw]:
+        return _skewed(scale, by_signs)
+
+    def public(self) -> dict[str, Any]:
+        level, tilt = self.law.curve()
+        return dict(ways=self._ways, level=level, tilt=tilt, edge=EDGE, span=self._span)
+
+    @property
+    def odds(self) -> float:
+        return 1.0 if self.by_signs else _ODDS
+
+    @cached_property
+    def _span(self) -> float:
+        return math.sqrt(float(self._squares.mean()) * base_square(len(self.chosen)))
+
+    def _curved(self, law: ColumnLaw) -> np.ndarray:
+        return law.curved(*self.law.curve())
+
+    def _sds(self, noise: float, square: float) -> np.ndarray:
+        """Of the sums: by sampling, as the sum of all squares has it and at least as expected, by noise, and
+        by errors of the line."""
+        q, variances = self.shortened(self.law), np.diag(self.line.cov_privacy)
+        expected = self.events * self.law.mean(q**2)
+        squares = expected * max(square / float(expected.sum()), 1.0)
+        level, tilt = (np.abs(self.law.mean(q * by)) + CROOKED for by in (1.0, self.law.at))
+        off = level**2 * variances[0] + tilt**2 * variances[self._axes] * self._roots**2
+        return np.asarray(np.sqrt(squares + noise**2 + self.events**2 * off))
+
+
+@dataclass(frozen=True)
+class FarLook(ColumnLook):
+    """A line whose scores are held against how far out rows are in columns that are numbers, with a sign.
 
     What long rows on both sides say of a slope a square does not see, and which columns have such noise may
     hide.
     """
 
-    both: ClassVar[bool] = True
+    effects = staticmethod(bends_on_both_sides)
 
     @staticmethod
     def columns(scale: RowScale, by_signs: bool) -> tuple[np.ndarray, ColumnLaw, ColumnLaw]:
@@ -265,11 +332,8 @@ class FarLook(Look):
     def public(self) -> dict[str, Any]:
         return dict(ways=self._ways, near=_NEAR, edge=_FAR)
 
-    def judged(self, release: Release, limit: float, known: Sequence[int] = ()) -> Bent:
-        return self._moved(release, limit, known)
-
     @property
-    def _odds(self) -> float:
+    def odds(self) -> float:
         return math.inf
 
     @property
@@ -286,23 +350,12 @@ class FarLook(Look):
         return np.asarray(np.clip(law.at, -_FAR, _FAR) - np.clip(law.at, -_NEAR, _NEAR))
 
 
-class Asks(Protocol):
-    """A look at a line: what it asks for, and what it makes of the answer."""
-
-    @property
-    def line(self) -> ReleasedLine: ...
-
-    def public(self) -> dict[str, Any]: ...
-
-    def judged(self, release: Release, limit: float, known: Sequence[int] = ()) -> Bent: ...
-
-
 class Asked(NamedTuple):
     """A look that is to be made.
 
     Attributes
     ----------
-    look : Asks
+    look : Look
     cost : float
     public : dict
         The other public parameters.
@@ -310,7 +363,7 @@ class Asked(NamedTuple):
         Of the scores.
     """
 
-    look: Asks
+    look: Look
     cost: float
     public: dict[str, Any]
     limit: float

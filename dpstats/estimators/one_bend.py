@@ -184,46 +184,7 @@ class Bends(NamedTuple):
     moves: np.ndarray
 
     @classmethod
-    def of(  # noqa: PLR0913 - a column, its rows' weights, and two scores
-        cls,
-        at: np.ndarray,
-        shares: np.ndarray,
-        weights: np.ndarray,
-        curve: np.ndarray,
-        scores: Sequence[MeanScore],
-        ends: np.ndarray,
-        rise: float = 0.0,
-        both: bool = False,
-    ) -> "Bends":
-        """Of a column whose rows lie at these points.
-
-        Parameters
-        ----------
-        at, shares : array, shape (p,)
-            In sds of the column.
-        weights, curve : array, shape (p,)
-            Of rows in the fit, and what scores are held against.
-        scores : sequence of MeanScore
-            Three: of the fit, of maximum likelihood, and of the sums.
-        ends : array, shape (p,)
-            Residuals on the line of the fit to which rows are watched.
-        rise : float
-            Slope of that line, in sigmas: an effect may end, so that slopes may change by as much.
-        both : bool
-            Whether effects bend on both sides alike, and not towards the long rows alone.
-        """
-        up = math.copysign(1.0, shares @ at**3)
-        off = at - shares @ at
-        sd = math.sqrt(float(shares @ off**2))
-        sides = np.sign(off) if both else up
-        beyond = np.maximum(sides * off - sd * np.maximum(_PLACES, 0.0 if both else -1.0)[:, None], 0.0)
-        beyond = beyond * (sides if both else 1.0)
-        changes = np.multiply.outer(np.hypot(_UNITS / sd, rise), _CHANGES)
-        effects = (changes[:, :, None] * beyond[:, None]).reshape(-1, len(at))
-        return cls.by(effects, at, shares, weights, curve, scores, ends)
-
-    @classmethod
-    def by(  # noqa: PLR0913 - effects, rows with their weights, and three scores
+    def of(  # noqa: PLR0913 - effects, rows with their weights, and three scores
         cls,
         effects: np.ndarray,
         at: np.ndarray,
@@ -233,7 +194,21 @@ class Bends(NamedTuple):
         scores: Sequence[MeanScore],
         ends: np.ndarray,
     ) -> "Bends":
-        """Of these effects (m, p), of one column or, with points (p, c), of several."""
+        """Of effects (m, p) of rows that lie at these points.
+
+        Parameters
+        ----------
+        effects : array, shape (m, p)
+        at : array, shape (p,) or (p, c)
+            In sds of a column, or of several.
+        shares : array, shape (p,)
+        weights, curve : array, shape (p,)
+            Of rows in the fit, and what scores are held against.
+        scores : sequence of MeanScore
+            Three: of the fit, of maximum likelihood, and of the sums.
+        ends : array, shape (p,)
+            Residuals on the line of the fit to which rows are watched.
+        """
         bounded, likelihood, looked = scores
         fitted = bounded.line(at, shares * weights, effects, ends)
         left = effects - fitted @ np.column_stack([np.ones(len(at)), at]).T
@@ -251,3 +226,28 @@ class Bends(NamedTuple):
         chances[-1] /= odds
         chances = chances[:-1] / chances.sum()
         return Told(chances @ self.moves, (self.moves.T * chances) @ self.moves)
+
+
+def bends_of_long_rows(at: np.ndarray, shares: np.ndarray, rise: float) -> np.ndarray:
+    """Effects (m, p) of a column, whose rows lie at these points in its sds, that bend towards the long ones.
+
+    They may end on a line of the slope `rise`, in sigmas, so that slopes may change by as much.
+    """
+    off = at - shares @ at
+    sd = math.sqrt(float(shares @ off**2))
+    up = math.copysign(1.0, shares @ at**3)
+    return _of_all_sizes(np.maximum(up * off - sd * _PLACES[:, None], 0.0), sd, rise)
+
+
+def bends_on_both_sides(at: np.ndarray, shares: np.ndarray, rise: float) -> np.ndarray:
+    """The same of effects that bend on both sides alike."""
+    off = at - shares @ at
+    sd = math.sqrt(float(shares @ off**2))
+    beyond = np.maximum(np.abs(off) - sd * np.maximum(_PLACES, 0.0)[:, None], 0.0)
+    return _of_all_sizes(np.sign(off) * beyond, sd, rise)
+
+
+def _of_all_sizes(beyond: np.ndarray, sd: float, rise: float) -> np.ndarray:
+    """Effects by how far rows lie beyond each of `_PLACES`, for each of `_CHANGES`."""
+    changes = np.multiply.outer(np.hypot(_UNITS / sd, rise), _CHANGES)
+    return (changes[:, :, None] * beyond[:, None]).reshape(-1, beyond.shape[1])

@@ -120,7 +120,7 @@ class PairLook:
         effects = self._unit(pair.columns) * changes[:, None] * np.prod(pair.at, axis=1)
         ends = self.far.scores[0].ends(self.far.failed, pair.at @ rises, pair.shares, 1.0)
         weights, curve = self._weights(pair), pair.curve
-        return Bends.by(effects, pair.at, pair.shares, weights, curve, self.far.scores, ends)
+        return Bends.of(effects, pair.at, pair.shares, weights, curve, self.far.scores, ends)
 
     def _sds(self, noise: float, square: float) -> np.ndarray:
         """Of the sums: by sampling, as the sum of all squares has it and at least as expected, by noise, and

@@ -9,7 +9,15 @@ import pytest
 from scipy import stats
 
 from dpstats.estimators.bends import EDGE, ReleasedLine
-from dpstats.estimators.bent_times import Bent, FarLook, Look, any_skewed, looking
+from dpstats.estimators.bent_times import (
+    Bent,
+    ColumnLook,
+    FarLook,
+    SquareLook,
+    WeightedRows,
+    any_skewed,
+    looking,
+)
 from dpstats.estimators.column_law import ColumnLaw
 from dpstats.estimators.engine.plan import Plan
 from dpstats.estimators.location_scale.plan import make_plan, make_pure_plan
@@ -65,16 +73,20 @@ def scale(  # noqa: PLR0913 - a column, and what is known of it
 
 
 def look(
-    where: RowScale, slope: float = 1.0, heard: float = 1.0, radius: float = RADIUS, kind: type[Look] = Look
-) -> Look:
+    where: RowScale,
+    slope: float = 1.0,
+    heard: float = 1.0,
+    radius: float = RADIUS,
+    kind: type[ColumnLook] = SquareLook,
+) -> ColumnLook:
     one, none = np.ones(2), np.zeros(2)
     beta, error = np.array([0.0, slope]), 1e-9 * np.eye(2)
     line = ReleasedLine(none, one, beta, np.diag([1.0, heard]), error, error, None, 1.0, 0.1, one)
-    by = kind.along(beta, line.moments, (error, error), where, EVENTS, 1.0, 1.0, radius, scores())
-    return replace(by, line=line)
+    rows = WeightedRows(beta, line.moments, (error, error), where, EVENTS, 1.0, 1.0, radius)
+    return replace(kind.along(rows, scores()), line=line)
 
 
-def told(by: Look, found: float, noise: float = 1.0) -> Bent:
+def told(by: ColumnLook, found: float, noise: float = 1.0) -> Bent:
     """What a sum of scores says."""
     sds = np.array([[noise]]), np.array([[noise]])
     release: Any = SimpleNamespace(values=(np.array([[found]]), np.zeros((1, 1))), sds=sds, law="gaussian")
@@ -308,7 +320,7 @@ def test_a_column_that_noise_leaves_in_one_place_has_no_square_to_tell() -> None
 FEW_SPREAD = stats.t(3, scale=3**-0.5)  # more rows far out, on both sides, than a normal column has
 
 
-def far_look(law: Any = FEW_SPREAD, **known: float) -> Look:
+def far_look(law: Any = FEW_SPREAD, **known: float) -> ColumnLook:
     where = replace(scale(law, low=-30.0), places=np.sort(np.append(-PLACES, PLACES))[None])
     shares = np.diff(law.cdf(np.sort(np.append(-FAR_ENDS[1:], FAR_ENDS))))
     return look(

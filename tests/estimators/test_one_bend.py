@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import optimize, special
 
-from dpstats.estimators.one_bend import Bends, MeanScore
+from dpstats.estimators.one_bend import Bends, MeanScore, bends_of_long_rows
 from dpstats.families import LOGISTIC, NORMAL, SEV, Family
 from dpstats.families.martingale import taper
 from dpstats.families.quantiles import even_shares
@@ -91,7 +91,8 @@ def some_bends(side: int = 1, rise: float = 0.0) -> Bends:
     weights = np.minimum(1.0, 0.7 / np.maximum(np.abs(AT), 1e-9))
     curve, heard = np.minimum(AT**2 - 1, 1.2), MeanScore.of(SEV, taper(SEV, 1.5))
     scores, ends = (heard, likelihood(SEV), heard), heard.ends(0.9, AT, SHARES, rise)
-    return Bends.of(side * AT, SHARES, weights, curve, scores, ends, rise)
+    effects = bends_of_long_rows(side * AT, SHARES, rise)
+    return Bends.of(effects, side * AT, SHARES, weights, curve, scores, ends)
 
 
 def test_of_a_sum_that_is_all_noise_half_of_what_a_bend_may_do_is_left() -> None:

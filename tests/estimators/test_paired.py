@@ -9,7 +9,7 @@ import pytest
 
 import dpstats as dps
 from dpstats.estimators.bends import ReleasedLine
-from dpstats.estimators.bent_times import Asked, Bent, FarLook
+from dpstats.estimators.bent_times import Asked, Bent, FarLook, WeightedRows
 from dpstats.estimators.one_bend import MeanScore
 from dpstats.estimators.paired import PairLook, with_pairs
 from dpstats.estimators.row_scale import RowScale
@@ -54,7 +54,9 @@ def look(*columns: tuple[np.ndarray, np.ndarray], correlation: float = 0.0, shar
     moments[1, 2] = moments[2, 1] = correlation
     error, beta = np.eye(d + 1) / ROWS, np.append(0.0, 0.2 * one)
     fit, whole = (MeanScore.of(SEV, taper(SEV, each)) for each in (2.0, 64.0))
-    far = FarLook.along(beta, moments, (error, error / 2), scale, ROWS, 0.8, 0.9, 1.6, (fit, whole, fit))
+    far = FarLook.along(
+        WeightedRows(beta, moments, (error, error / 2), scale, ROWS, 0.8, 0.9, 1.6), (fit, whole, fit)
+    )
     line = ReleasedLine(none, one, beta, moments, error, error / 2, None, 1.0, 0.1, np.append(1.0, one))
     return PairLook(replace(far, line=line))
 

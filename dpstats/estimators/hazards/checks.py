@@ -13,7 +13,7 @@ from scipy import special
 from dpstats._codes import BENDS, CHANGING
 from dpstats.curator import Curator
 from dpstats.estimators.bends import DOUBTFUL, standardised
-from dpstats.estimators.bent_times import Asked, Bent, Costs, FarLook, Look, found_by
+from dpstats.estimators.bent_times import Asked, Bent, Costs, FarLook, SquareLook, WeightedRows, found_by
 from dpstats.estimators.engine.information import Information
 from dpstats.estimators.hazards.bounds import Bounds, watched
 from dpstats.estimators.hazards.estimate import HazardEstimate, to_user
@@ -63,12 +63,12 @@ def bends(
     covs = np.full_like(cov, np.inf) if lost else cov, privacy
     failed = min(float(grid.events.sum()) / curator.n, 1.0)
     heard, whole, near = map(MeanScore.of_hazards, (bounds.c, math.inf, _LEAST))
-    of_rows = level @ point, moments, covs, scale, curator.n, failed, kept, bounds.radius
-    look, cost, far = Look.along(*of_rows, (heard, whole, heard)), costs.bend, costs.far
-    asked = [Asked(look, cost, watched(*parts, point), bounds.c)]
-    if far:
-        beside, least = FarLook.along(*of_rows, (heard, whole, near)), replace(bounds, c=_LEAST)
-        asked += with_pairs(Asked(beside, far, watched(scale, grid, least, point), _LEAST), costs.pure)
+    rows = WeightedRows(level @ point, moments, covs, scale, curator.n, failed, kept, bounds.radius)
+    look = SquareLook.along(rows, (heard, whole, heard)).or_line()
+    asked = [Asked(look, costs.bend, watched(*parts, point), bounds.c)]
+    if costs.far:
+        beside, least = FarLook.along(rows, (heard, whole, near)), replace(bounds, c=_LEAST)
+        asked += with_pairs(Asked(beside, costs.far, watched(scale, grid, least, point), _LEAST), costs.pure)
     bent = found_by(curator, "hazard_bend", asked, lead=1)
     # log hazards of all pieces move with the level of rows in the middle of the columns
     onto = to_user(scale, j) @ np.vstack([np.eye(1, d + 1).repeat(j, axis=0), np.eye(d, d + 1, 1)])

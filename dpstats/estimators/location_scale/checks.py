@@ -17,7 +17,7 @@ from dpstats._codes import BENDS, LAW
 from dpstats.curator import Curator
 from dpstats.estimators.apart import exceeded
 from dpstats.estimators.bends import standardised
-from dpstats.estimators.bent_times import Asked, Costs, FarLook, Look, found_by
+from dpstats.estimators.bent_times import Asked, Costs, FarLook, SquareLook, WeightedRows, found_by
 from dpstats.estimators.engine.finish import to_user
 from dpstats.estimators.location_scale.bounds import CUTS, Bounding, Choice
 from dpstats.estimators.location_scale.estimate import SurvivalEstimate
@@ -342,19 +342,18 @@ def straight(
     )
     rows = curator.n, scale.fraction, bounding.placement.expected.kept(choice.c)
     line = gamma / unit, np.linalg.matrix_power(np.linalg.inv(whitening), 2), standardised(back, *parts)
-    of_rows = *line, scale, *rows, choice.radius
-    look = Look.along(*of_rows, (heard, whole, heard), found.by_signs)
+    weighted = WeightedRows(*line, scale, *rows, choice.radius)
+    look = SquareLook.along(weighted, (heard, whole, heard), found.by_signs).or_line()
     public = dict(
         **scale.public(),
         family=family,
         gamma=gamma,
         sigma=sigma if bounding.placement.problem.strata else sigma.item(),
     )
-    cost, far, _ = costs
-    asked = [Asked(look, cost, public | dict(c=choice.c, floor=where.floor), limit_of(where))]
-    if far:
-        beside, own = FarLook.along(*of_rows, (heard, whole, near)), dict(c=quiet.c, floor=quiet.floor)
-        asked += with_pairs(Asked(beside, far, public | own, limit_of(quiet)), costs.pure)
+    asked = [Asked(look, costs.bend, public | dict(c=choice.c, floor=where.floor), limit_of(where))]
+    if costs.far:
+        beside, own = FarLook.along(weighted, (heard, whole, near)), dict(c=quiet.c, floor=quiet.floor)
+        asked += with_pairs(Asked(beside, costs.far, public | own, limit_of(quiet)), costs.pure)
     bent = found_by(curator, "location_bend", asked)
     params, moved = found.params.copy(), np.zeros_like(found.cov)
     params[:p] += unit * way @ bent.shift
