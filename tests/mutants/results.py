@@ -2092,7 +2092,7 @@ MUTANTS = (
     planted(
         "a line that bends stays where its short rows put it",
         CURVES + "test_a_line_of_a_column_that_bends_is_moved_to_least_squares",
-        (GRAM, "moments.moved(last.curves.shift(bounds.radius))", "moments"),
+        (GRAM, "moments.moved(curves.shift(radius))", "moments"),
     ),
     planted(
         "a line is moved away from least squares",
@@ -2127,7 +2127,7 @@ MUTANTS = (
         "log sigma rests on the bulk where a line bends",
         "models/test_survreg_signs.py::"
         + "test_where_a_line_bends_log_sigma_is_not_that_of_the_bulk_alone[3.0]",
-        ("estimators/location_scale/checks.py", "moved[p:, p:] = of_line**2 +", "moved[p:, p:] ="),
+        ("estimators/location_scale/bent_line.py", "moved[p:, p:] = of_line**2 +", "moved[p:, p:] ="),
     ),
     planted(
         "fits by signs do not look for bends",
@@ -2280,7 +2280,7 @@ MUTANTS = (
         "models/test_bent_times.py::test_under_pure_epsilon_bends_are_told_and_their_slopes_held",
         (
             "estimators/location_scale/pure.py",
-            "        result = straight(*self.place, costs_of(self._plan), result)\n",
+            "        result = straightened(*self.place, costs_of(self._plan), result)\n",
             "",
         ),
     ),
@@ -2288,7 +2288,7 @@ MUTANTS = (
         "bends of columns far from 0 move their intercepts alone",
         "models/test_far_from_0.py::test_a_column_far_from_0_has_the_fit_of_the_shifted_column[lognormal-x-0]",
         (
-            "estimators/location_scale/checks.py",
+            "estimators/location_scale/bent_line.py",
             "user @ tied.T",
             "np.linalg.pinv(tied @ np.linalg.inv(user))",
         ),

@@ -1,7 +1,6 @@
-"""Does the error law hold, and do times follow the line?
+"""Does the error law hold? Failures are seen against expected, by zones of cumulative hazard.
 
-Failures are seen against expected, by zones of cumulative hazard (docs/theory/survival.md#check-of-the-law),
-and scores of the location against the square of its line (docs/theory/survival.md#whether-times-bend).
+See docs/theory/survival.md#check-of-the-law.
 """
 
 import functools
@@ -13,25 +12,18 @@ import numpy as np
 import scipy
 from scipy import special
 
-from dpstats._codes import BENDS, LAW
+from dpstats._codes import LAW
 from dpstats.curator import Curator
 from dpstats.estimators.apart import exceeded
-from dpstats.estimators.bends import standardised
-from dpstats.estimators.bent_times import Asked, Costs, FarLook, SquareLook, WeightedRows, found_by
 from dpstats.estimators.engine.finish import to_user
-from dpstats.estimators.location_scale.bounds import CUTS, Bounding, Choice
+from dpstats.estimators.location_scale.bounds import Bounding, Choice
 from dpstats.estimators.location_scale.estimate import SurvivalEstimate
 from dpstats.estimators.location_scale.event_expectations import MOST_SEEN, expected
-from dpstats.estimators.location_scale.event_law import UNSEEN, WHOLE, EventLaw
+from dpstats.estimators.location_scale.event_law import EventLaw
 from dpstats.estimators.location_scale.placement import Placement
-from dpstats.estimators.location_scale.problem import LOG_SIGMA_RANGE, sigma_of
-from dpstats.estimators.location_scale.strata_layout import Layout
-from dpstats.estimators.one_bend import MeanScore
-from dpstats.estimators.paired import with_pairs
+from dpstats.estimators.location_scale.problem import sigma_of
 from dpstats.families import Family
-from dpstats.families.martingale import taper
 from dpstats.families.quantiles import even_shares
-from dpstats.families.score_bounds import Truncation
 from dpstats.moments import Quantity
 
 # where zones end: shares of the events of rows that are all watched to one hazard; and smaller ones, of which
@@ -280,94 +272,3 @@ def _shortened(k: int) -> tuple[float, float, float]:
     radius, lengths = math.sqrt(_LENGTH * k), np.sqrt(special.chdtri(k, even_shares(_POINTS)))
     short = np.minimum(lengths / radius, 1.0)
     return radius, float(short @ lengths) / _POINTS / k, float(short @ short) / _POINTS / k
-
-
-def limit_of(where: Truncation) -> float:
-    """Of the score of the location."""
-    return max(where.cut.steepest, float(where.cut.integrals(np.array([np.inf])).location[0]))
-
-
-def quietest(bounding: Bounding[Placement], choice: Choice, point: np.ndarray) -> Choice:
-    """The choice with the cut whose scores say most of a bend for their noise."""
-
-    def noise(choice: Choice) -> float:
-        return limit_of(bounding.truncation(choice, point)) / bounding.placement.expected.kept(choice.c)
-
-    return min((replace(choice, c=c) for c in CUTS), key=noise)
-
-
-def straight(
-    curator: Curator,
-    bounding: Bounding[Placement],
-    choice: Choice,
-    whitening: np.ndarray,
-    costs: Costs,
-    found: SurvivalEstimate,
-    layout: Layout | None = None,
-) -> SurvivalEstimate:
-    """A fit that tells by the caution "bends" if times surely do, and counts what they may as error.
-
-    Parameters
-    ----------
-    curator : Curator
-    bounding : Bounding
-    choice : Choice
-        Its cut is that of the scores that the look asks for, its radius that of the rows of the fit.
-    whitening : array, shape (k, k)
-        Of the last scores.
-    costs : Costs
-        Of the look for bends, and of that at rows far out, if there is one.
-    found : SurvivalEstimate
-        Its parameters are the location's and the log sigmas.
-    layout : Layout, optional
-        Of strata, which tie coefficients of standardised columns.
-    """
-    scale, family = bounding.placement.scale, bounding.placement.problem.family
-    user = to_user(scale.center, scale.scale, True, scale.y_scale) if layout is None else layout.to_user
-    p = len(user)
-    tied = np.eye(p) if layout is None else layout.tied
-    back, way = tied @ np.linalg.inv(user), user @ tied.T
-    # as far as points of the fit go: an estimate that is all noise may be any number
-    sigma = np.exp(np.clip(found.params[p:] - math.log(scale.y_scale), *LOG_SIGMA_RANGE))
-    unit = float(np.mean(sigma**-2.0) ** -0.5)
-    gamma = back @ (found.params[:p] - scale.y_center * np.eye(p)[0])
-    parts = (each[:p, :p] / unit**2 for each in (found.cov, found.cov_privacy))
-    point = np.append(gamma, np.log(unit))
-    where, quiet = (
-        bounding.truncation(each, point)
-        for each in (choice, quietest(bounding, replace(choice, floor=-1.0), point))
-    )
-    heard, whole, near = (
-        MeanScore.of(family, cut) for cut in (where.cut, taper(family, WHOLE, -UNSEEN), quiet.cut)
-    )
-    rows = curator.n, scale.fraction, bounding.placement.expected.kept(choice.c)
-    line = gamma / unit, np.linalg.matrix_power(np.linalg.inv(whitening), 2), standardised(back, *parts)
-    weighted = WeightedRows(*line, scale, *rows, choice.radius)
-    look = SquareLook.along(weighted, (heard, whole, heard), found.by_signs).or_line()
-    public = dict(
-        **scale.public(),
-        family=family,
-        gamma=gamma,
-        sigma=sigma if bounding.placement.problem.strata else sigma.item(),
-    )
-    asked = [Asked(look, costs.bend, public | dict(c=choice.c, floor=where.floor), limit_of(where))]
-    if costs.far:
-        beside, own = FarLook.along(weighted, (heard, whole, near)), dict(c=quiet.c, floor=quiet.floor)
-        asked += with_pairs(Asked(beside, costs.far, public | own, limit_of(quiet)), costs.pure)
-    bent = found_by(curator, "location_bend", asked)
-    params, moved = found.params.copy(), np.zeros_like(found.cov)
-    params[:p] += unit * way @ bent.shift
-    moved[:p, :p] = unit**2 * way @ bent.cov @ way.T
-    if not bounding.placement.problem.known_scale:
-        # the rows by which the line is moved lie as far off it, and spread residuals by the square
-        square = float((bent.shift**2 + np.diag(bent.cov)) @ np.append(1.0, scale.ratio))
-        of_line, of_products = (
-            0.5 * math.log1p(each / bounding.placement.expected.residual_square)
-            for each in (square, bent.spread)
-        )
-        # some of what products spread residuals by scores with bounds have heard: half, give or take as much
-        params[p:] += of_products / 2
-        moved[p:, p:] = of_line**2 + (of_products / 2) ** 2
-    # with strata there are other columns than coefficients
-    told = (f"{BENDS}:{j}" if j and p == len(gamma) else BENDS for j in bent.told)
-    return replace(found, params=params, looked=True).doubted(moved, *told)

@@ -18,8 +18,9 @@ from dpstats.estimators.engine.plan import TAIL_STEPS, Plan
 from dpstats.estimators.engine.route import CHOOSE, DAMPING
 from dpstats.estimators.engine.some import early_rows
 from dpstats.estimators.known.structure import Structure
+from dpstats.estimators.location_scale.bent_line import straightened
 from dpstats.estimators.location_scale.bounds import Bounding
-from dpstats.estimators.location_scale.checks import contrasted, law_checked, straight
+from dpstats.estimators.location_scale.checks import contrasted, law_checked
 from dpstats.estimators.location_scale.delayed_expectations import late_information
 from dpstats.estimators.location_scale.estimate import (
     LastSteps,
@@ -172,7 +173,7 @@ class GaussianRoute(WhitenedNewton):
         result = estimate(found, bounding, self.choice, w, self.need(self.order), released)
         if problem.intervals and not problem.known_scale:
             result = self._told(result, found)
-        result = straight(*self.place, costs_of(self._plan), result)
+        result = straightened(*self.place, costs_of(self._plan), result)
         result = law_checked(result, self._law, bounding, self.choice, found.points.mean(axis=0))
         return replace(result, columns=with_correlations(result.columns, self.events))
 

@@ -19,7 +19,8 @@ from dpstats.estimators.engine.plan import Plan
 from dpstats.estimators.known.level_shares import expected_moments, of_levels
 from dpstats.estimators.known.structure import Structure
 from dpstats.estimators.known.unrelated import Known, pairs
-from dpstats.estimators.location_scale.checks import Contrasted, contrasted, law_checked, straight
+from dpstats.estimators.location_scale.bent_line import straightened
+from dpstats.estimators.location_scale.checks import Contrasted, contrasted, law_checked
 from dpstats.estimators.location_scale.estimate import LastSteps, SurvivalEstimate, estimate, off_line
 from dpstats.estimators.location_scale.events import (
     Events,
@@ -167,7 +168,7 @@ class PureRoute(WhitenedNewton):
         result = estimate(
             found, self.bounding, self.choice, self.whitening.matrix, released=found.information
         )
-        result = straight(*self.place, costs_of(self._plan), result)
+        result = straightened(*self.place, costs_of(self._plan), result)
         inverse = found.information.inverse
         law = self._checked("check", found.step, (inverse * found.noise) @ inverse, found.information)
         law = law if self._along is None else law.beside(self._along)

@@ -22,7 +22,8 @@ from dpstats.estimators.engine.average import UNSETTLED
 from dpstats.estimators.engine.information import Information
 from dpstats.estimators.engine.plan import Plan
 from dpstats.estimators.engine.route import LONGEST, Route, capped
-from dpstats.estimators.location_scale.checks import contrasted, law_checked, quietest, straight
+from dpstats.estimators.location_scale.bent_line import quietest, straightened
+from dpstats.estimators.location_scale.checks import contrasted, law_checked
 from dpstats.estimators.location_scale.estimate import LastSteps, SurvivalEstimate, estimate, ranged
 from dpstats.estimators.location_scale.event_expectations import expected
 from dpstats.estimators.location_scale.information import usable
@@ -289,7 +290,9 @@ class SignRoute(Route[tuple[float, float], SurvivalEstimate]):
         cost, (point, *_) = self._plan.cost("check"), whole.points
         if "bend" in self._plan.stages:
             choice = quietest(frame.bounding, replace(frame.choice, radius=frame.radius), point)
-            result = straight(self.curator, frame.bounding, choice, whitening, costs_of(self._plan), result)
+            result = straightened(
+                self.curator, frame.bounding, choice, whitening, costs_of(self._plan), result
+            )
         else:
             result = ranged(result, frame.bounding, frame.choice)
         law = contrasted(self.curator, cost, placement, point, sigma_of(point))

@@ -22,8 +22,9 @@ from dpstats.estimators.engine.information import Information
 from dpstats.estimators.engine.plan import Plan
 from dpstats.estimators.engine.route import DAMPING, LONGEST, capped
 from dpstats.estimators.level_scores import FEWEST_EVENTS, LevelScores
+from dpstats.estimators.location_scale.bent_line import straightened
 from dpstats.estimators.location_scale.bounds import MATRIX_SHARE
-from dpstats.estimators.location_scale.checks import law_checked, straight
+from dpstats.estimators.location_scale.checks import law_checked
 from dpstats.estimators.location_scale.delayed_expectations import UNSURE
 from dpstats.estimators.location_scale.estimate import (
     HOPELESS,
@@ -254,7 +255,7 @@ class Stratified(GaussianRoute):
 
     def finish(self) -> SurvivalEstimate:
         layout = self.layout
-        result = straight(*self.place, costs_of(self._plan), _estimated(self), layout)
+        result = straightened(*self.place, costs_of(self._plan), _estimated(self), layout)
         placement, groups = self.bounding.placement, len(layout.shares)
         assert placement.problem.strata is not None
         # location coefficients are tied, and what moves one log sigma moves all
