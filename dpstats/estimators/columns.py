@@ -24,6 +24,7 @@ from dpstats.estimators.zoom import (
     EQUAL_CELLS,
     FARTHER,
     LEAST_VARIANCE,
+    MOST,
     UNSEEN_SD,
     Zoomed,
     in_cells,
@@ -327,8 +328,8 @@ def middles(
     counts = curator.release(
         "reach_counts", cells, cells=EQUAL_CELLS, origin=nowhere, center=center, half=half, **public
     )
-    seen = in_cells(counts, nowhere)
-    center, half = center + half * seen.center, half * seen.half
+    middle, reach = _held_by(counts, in_cells(counts, nowhere))
+    center, half = center + half * middle, half * reach
     release = curator.release("reach_means", means, center=center, half=half, **public)
     middle = center + half * np.clip(release.values[0] / release.n, -1, 1)
     sure = np.abs(middle) > SEEN * half * release.sd / release.n
@@ -336,3 +337,16 @@ def middles(
         [np.where(sure, middle, 0.0), np.clip(center + FARTHER * half * [[-1], [1]], *bounds.T)]
     )
     return [(at, low, high) for at, low, high in places.T.tolist()]
+
+
+def _held_by(counts: Release, seen: Zoomed) -> tuple[np.ndarray, np.ndarray]:
+    """Middle and half-width of the equal cells that stand out if, twice as wide, they hold most rows; else of
+    the box.
+
+    Of a number of few values the cell of the commonest may stand out alone, and the others lie anywhere.
+    """
+    edges = np.linspace(-1, 1, EQUAL_CELLS + 1)
+    lower, upper = seen.center + FARTHER * seen.half * [[-1], [1]]
+    near = (edges[:-1] < upper[:, None]) & (edges[1:] > lower[:, None])
+    held = np.sum(counts.values[0], axis=1, where=near) > MOST * seen.held * counts.n
+    return np.where(held, seen.center, 0.0), np.where(held, seen.half, 1.0)

@@ -27,7 +27,7 @@ EQUAL_CELLS, _OCTAVES = 32, 14
 _FALSE_CELL = 0.02
 # a column is seen where the cells that stand out hold more than this share of the rows; one of which less is
 # seen may reach this many times farther, on both sides
-_MOST, FARTHER = 2 / 3, 2.0
+MOST, FARTHER = 2 / 3, 2.0
 # rows of which one octave, or one cell and no other is seen, holds so many may be all alike, but for a few
 ALIKE = 0.9
 # of the rows of a normal column, one octave holds this share
@@ -307,7 +307,7 @@ def _fullest(counts: Release, origin: np.ndarray) -> tuple[np.ndarray, np.ndarra
     rows, columns = np.where(visible, counts.values[0], 0.0), np.arange(len(edges))
     run = np.cumsum(np.diff(visible, axis=1, prepend=False), axis=1)  # cells side by side, all seen or none
     own = run == run[columns, rows.argmax(axis=1), None]
-    most = np.sum(rows, axis=1, where=own) > _MOST * rows.sum(axis=1)
+    most = np.sum(rows, axis=1, where=own) > MOST * rows.sum(axis=1)
     lower, upper = np.where(
         most,
         (edges[columns, own.argmax(axis=1)], edges[columns, -1 - own[:, ::-1].argmax(axis=1)]),
@@ -347,7 +347,7 @@ def _near(counts: Release, edges: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     beyond = np.minimum.accumulate(ends[..., ::-1], axis=-1)[..., ::-1]
     beyond = np.pad(beyond[..., 1:], ((0, 0), (0, 0), (0, 1)), constant_values=np.inf)
     away = (beyond + np.stack([mean, -mean])).min(axis=0)
-    most = _MOST * np.clip(_total(counts), counts.sd, counts.n)[:, None]
+    most = MOST * np.clip(_total(counts), counts.sd, counts.n)[:, None]
     away_from_most = (held > most) & (held[:, -1:] - held > least)
     away_from_most &= away > FAR * sds
     apart = away_from_most & varies
@@ -367,7 +367,7 @@ def _seen(counts: Release, origin: np.ndarray, low: bool, together: bool) -> Zoo
     seen = cells.sum(axis=1)
     rest = total - seen + SURE * counts.sd * math.sqrt(cells.shape[1] - 1)
     narrow = upper - lower <= 2 / EQUAL_CELLS
-    some, found = seen > 0, seen > _MOST * np.clip(total, counts.sd, counts.n)
+    some, found = seen > 0, seen > MOST * np.clip(total, counts.sd, counts.n)
     reach = np.where(some, FARTHER * np.maximum(upper - origin, origin - lower), 2.0)
     ends = found & ~np.isnan(origin)  # those of equal cells are the box's
     lower = np.where(ends, lower, np.fmax(origin - reach, -1.0))

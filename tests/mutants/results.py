@@ -90,6 +90,12 @@ MUTANTS = (
         ("results/intervals.py", "half = critical(0.95) * sd", "half = critical(0.9) * sd"),
     ),
     planted(
+        "the commonest of few values is taken for all that a number may be",
+        "models/test_about_middles.py::"
+        + "test_of_numbers_of_few_values_it_is_not_the_commonest_alone_that_counts[ols]",
+        ("estimators/columns.py", "> MOST * seen.held * counts.n", "> -np.inf"),
+    ),
+    planted(
         "a level that is not one of some is taken for one of them",
         "formula/test_design.py::test_a_level_against_the_others_is_a_term",
         ("formula/reader.py", "(np.isin(code, codes) == inside)", "np.isin(code, codes)"),
