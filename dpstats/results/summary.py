@@ -6,7 +6,7 @@ public about the variables.
 
 import re
 import textwrap
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Any, TypeAlias
 
@@ -381,7 +381,7 @@ def coefficient_table(record: Record, level: float) -> Table:
     ]
     heads, columns, written = zip(*numbers, strict=True)
     rows: list[tuple[str, ...]] = [
-        (name, *(write(float(value)) for write, value in zip(written, values, strict=True)))
+        (name, *_cells(written, map(float, values), float(values[1])))
         if np.isfinite(values[1])
         else (name, NOT_ESTIMABLE)
         for name, *values in zip(record.names, *columns, strict=True)
@@ -389,6 +389,14 @@ def coefficient_table(record: Record, level: float) -> Table:
     if record.scale_known:
         rows[-1] = (*rows[-1][:2], FIXED)
     return Table((names[0], *heads), tuple(_grouped(record, rows)))
+
+
+def _cells(
+    written: Iterable[Callable[[float], str]], values: Iterable[float], error: float
+) -> Iterator[str]:
+    """Return the cells of a coefficient, with the digits that its standard error leaves."""
+    for write, value in zip(written, values, strict=True):
+        yield figures(value, error=error) if write is figures else write(value)
 
 
 def _grouped(record: Record, rows: list[tuple[str, ...]]) -> Iterator[tuple[str, ...]]:
