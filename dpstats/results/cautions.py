@@ -62,7 +62,7 @@ _WHOLE = {
         "failures come at other times than this distribution says: the scale and quantiles such as B10 rest "
         "on it and depend on the bounds of the score (see Estimand); try another dist, or, if units fail in "
         "several ways, such as by seals and by bearings, fit each as an event of its own: no dist is that of "
-        "a mixture"
+        "a mixture; where groups, such as sites, may wear out in different ways, add strata(site)"
     ),
     BURST: (
         "very many failures come within a short stretch of the time, in which hazards are taken for even: "

@@ -192,7 +192,8 @@ class Reliability(Fit):
         """
         at = points(self.record, newdata, "mttf", clip)
         means = tables.mean(self.record, at, level)
-        return tables.by_point("mttf", at, means, level, self.record.time_unit)
+        notes = tables.unwatched(self.record, means["estimate"])
+        return tables.by_point("mttf", at, means, level, self.record.time_unit, notes)
 
     @method_where(of_log_time)
     def time_ratios(self, level: float = 0.95, *, units: Units | None = None) -> Estimates:
@@ -317,6 +318,7 @@ class Reliability(Fit):
             columns,
             level,
             family.interval_scale,
+            tables.unwatched(self.record, asked),
         )
 
     def conditional_reliability(
@@ -357,7 +359,8 @@ class Reliability(Fit):
         linear = quantities.log_conditional_hazard(self.record, at, start, asked)
         columns = with_limits(linear, self.record, level, lambda v: np.exp(-np.exp(v)))
         heads = [f"R({plain(time)} more | {plain(old)})" for time, old in zip(asked, start, strict=True)]
-        return tables.by_time(heads, at, {"age": start, "time": asked}, columns, level, "cloglog")
+        notes = tables.unwatched(self.record, start + asked)
+        return tables.by_time(heads, at, {"age": start, "time": asked}, columns, level, "cloglog", notes)
 
     def hazard(
         self,
@@ -389,9 +392,8 @@ class Reliability(Fit):
         values = quantities.check_times(times, "hazard", True, self.record.link)
         at, asked = points(self.record, newdata, "hazard", clip).at_each(values)
         columns = with_limits(quantities.log_hazard(self.record, at, asked), self.record, level, np.exp)
-        return tables.by_time(
-            [f"h({plain(time)})" for time in asked], at, {"time": asked}, columns, level, "log"
-        )
+        heads, notes = [f"h({plain(time)})" for time in asked], tables.unwatched(self.record, asked)
+        return tables.by_time(heads, at, {"time": asked}, columns, level, "log", notes)
 
     @method_where(lambda record: "arrhenius" in stress_terms(record).values())
     def activation_energy(self, level: float = 0.95) -> Estimates:

@@ -391,9 +391,7 @@ def coefficient_table(record: Record, level: float) -> Table:
     return Table((names[0], *heads), tuple(_grouped(record, rows)))
 
 
-def _cells(
-    written: Iterable[Callable[[float], str]], values: Iterable[float], error: float
-) -> Iterator[str]:
+def _cells(written: Iterable[Callable[[float], str]], values: Iterable[float], error: float) -> Iterator[str]:
     """Return the cells of a coefficient, with the digits that its standard error leaves."""
     for write, value in zip(written, values, strict=True):
         yield figures(value, error=error) if write is figures else write(value)

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from dpstats._arguments import Axes, among, axes
+from dpstats._arguments import Axes, among, axes, warn
 from dpstats.results import survival_plots as plots
 from dpstats.results import survival_quantities as quantities
 from dpstats.results.cautions import doubtful_law
@@ -32,7 +32,7 @@ from dpstats.results.released import method_where, value_where
 from dpstats.results.reliability import Reliability, stress_rows, stress_terms
 from dpstats.results.summary import bounding, ratio_row, ratio_rows, setting_text, table_of_ratios
 from dpstats.results.survival_curve import CurveFit
-from dpstats.results.survival_tables import contenders, of_rivals
+from dpstats.results.survival_tables import contenders, of_rivals, unwatched
 from dpstats.results.table import Table, capital, price
 
 _EACH = "is of fits with one scale for all rows, and each stratum has its own here"
@@ -280,6 +280,8 @@ class SurvivalFit(Reliability, LawFit, models=("survreg",)):
             return super().predict(newdata, kind, se_fit=se_fit, clip=clip)
         at = points(self.record, newdata, "predict", clip, gaps=True)
         found = predicted(self.record, *quantities.predictions(self.record, at, kind, p, times), se_fit)
+        for text in () if times is None else unwatched(self.record, np.asarray(times)):
+            warn(text)
         return at.among_given(found)
 
     def forecast(

@@ -63,7 +63,8 @@ def life(record: Record, at: Points, failed: np.ndarray, level: float) -> Estima
             block = frame.iloc[i * (q + 1) : (i + 1) * (q + 1)]
             title = _at("Life", at.label(i))
             tables.append(_life_table(block, level, title, aside, remark, record.time_unit))
-        return Document(tables=tuple(tables), notes=_beyond_the_check(record, names, failed))
+        notes = _beyond_the_check(record, names, failed) + unwatched(record, columns["estimate"])
+        return Document(tables=tuple(tables), notes=notes)
 
     return Estimates(beside(at.repeated(q + 1), frame), layout)
 
@@ -77,6 +78,17 @@ def mean(record: Record, at: Points, level: float) -> Columns:
         name: np.where(hidden | (infinite & (name != "estimate")), np.nan, values)
         for name, values in columns.items()
     }
+
+
+def unwatched(record: Record, asked: np.ndarray) -> tuple[str, ...]:
+    """Say that times, NaN apart, lie beyond the upper public bound, until which rows may be watched."""
+    last = record.design.time_bounds[1]
+    if not np.any(asked > last):
+        return ()
+    return (
+        f"No row was watched beyond {plain(last)}, the upper public bound of the time: what is told of later "
+        "times rests on the distribution.",
+    )
 
 
 def _beyond_the_check(record: Record, names: Sequence[str], failed: np.ndarray) -> tuple[str, ...]:
@@ -115,7 +127,13 @@ def _life_table(frame: pd.DataFrame, level: float, title: str, aside: str, remar
 
 
 def by_time(
-    heads: Sequence[str], at: Points, asked: Columns, columns: Columns, level: float, scale: str
+    heads: Sequence[str],
+    at: Points,
+    asked: Columns,
+    columns: Columns,
+    level: float,
+    scale: str,
+    notes: tuple[str, ...] = (),
 ) -> Estimates:
     """Lay out a quantity at times, several to a line, as ``R(250) = 0.993 [0.969, 0.998]``.
 
@@ -132,6 +150,7 @@ def by_time(
     level : float
     scale : str
         On which the interval was made: ``"log"`` for rates, another for probabilities.
+    notes : tuple of str
     """
 
     def layout() -> Document:
@@ -144,7 +163,8 @@ def by_time(
             tables=tuple(
                 Table((Column("", "l"),), tuple((line,) for line in _packed(items)), 1, _at("", label), aside)
                 for label, items in lines.items()
-            )
+            ),
+            notes=notes,
         )
 
     return Estimates(beside(at, pd.DataFrame({**asked, **columns})), layout)
@@ -164,7 +184,9 @@ def _probability(estimate: float, low: float, high: float) -> str:
     return f"{known} {bracket(low, high, decimals)}"
 
 
-def by_point(name: str, at: Points, columns: Columns, level: float, unit: str) -> Estimates:
+def by_point(
+    name: str, at: Points, columns: Columns, level: float, unit: str, notes: tuple[str, ...] = ()
+) -> Estimates:
     """Lay out one quantity at each point."""
 
     def rows() -> Iterator[tuple[str, ...]]:
@@ -174,7 +196,7 @@ def by_point(name: str, at: Points, columns: Columns, level: float, unit: str) -
 
     return Estimates(
         beside(at, pd.DataFrame(columns)),
-        lambda: Document(tables=(with_interval("", [in_unit(name, unit)], rows(), level),)),
+        lambda: Document(tables=(with_interval("", [in_unit(name, unit)], rows(), level),), notes=notes),
     )
 
 

@@ -12,6 +12,7 @@ import dpstats as dps
 from dpstats.moments import Quantity
 from dpstats.results import Fit
 from dpstats.results.cautions import cautions
+from dpstats.results.table import plain
 from dpstats.testing import SeededNoise, noise
 from tests.results.every import hazards
 from tests.results.fits import STRESS, USE, capacitor
@@ -169,6 +170,23 @@ def test_lives_beyond_what_the_check_of_the_law_sees_are_said_to_be_extrapolated
     )
     assert words in said(some.life(USE, failed=[0.01, 0.03, 0.5, 0.97, 0.99]))
     assert "Told by" not in said(known().life(USE)) and "Told by" not in said(capacitor().life(USE))
+
+
+def test_times_beyond_their_public_bound_are_said_to_rest_on_the_distribution() -> None:
+    """R(120 months) of returns that were watched for 24 had three digits and no word."""
+    fit, words = known(), "No row was watched beyond {}, the upper public bound of the time: what is told"
+    last = fit.record.design.time_bounds[1]
+    assert words.format(plain(last)) in said(fit.reliability(USE, times=[last, 1.01 * last]))
+    for late in (
+        fit.hazard(USE, times=1.01 * last),
+        fit.conditional_reliability(USE, age=last, times=1.0),
+        fit.life(USE, failed=1 - 1e-12),
+    ):
+        assert "No row was watched beyond" in said(late)
+    for early in (fit.reliability(USE, times=last), fit.life(USE, failed=1e-3), fit.mttf(USE)):
+        assert "No row was watched beyond" not in said(early)
+    with pytest.warns(UserWarning, match="No row was watched beyond"):
+        fit.predict(USE, type="survival", times=[1.0, 1.01 * last])
 
 
 def test_early_lives_of_two_modes_are_held_where_the_law_is_in_doubt() -> None:
