@@ -46,8 +46,10 @@ def spelt(tree: ast.AST) -> Iterator[str]:
         given: list[ast.expr] = []
         if isinstance(node, ast.Call):
             given = [each.value for each in node.keywords if each.arg == "problems"]
-            if isinstance(node.func, ast.Attribute) and node.func.attr in ("doubted", "noisier"):
-                given += node.args[1:]
+            if isinstance(node.func, ast.Attribute):
+                given += node.args[
+                    {"saying": 0, "doubted": 1, "noisier": 1}.get(node.func.attr, len(node.args)) :
+                ]
         elif isinstance(node, ast.Assign | ast.AugAssign):
             target = node.target if isinstance(node, ast.AugAssign) else node.targets[0]
             given = [node.value] if "problems" in ast.unparse(target) else []
@@ -65,7 +67,8 @@ def test_no_estimator_spells_a_code() -> None:
 @pytest.mark.parametrize(
     "line",
     [
-        "found.doubted(0.0, *('bends',) * told)",
+        "found.doubted(cov, *('bends',) * told)",
+        "found.saying(*('apart',) * told)",
         "problems += [f'weak:{j}' for j in rests]",
         "replace(found, problems=('law',))",
     ],

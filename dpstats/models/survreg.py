@@ -351,7 +351,7 @@ class Survreg(Plannable):
             SurvivalFit,
             facts,
             design,
-            replace(found, problems=(*found.problems, *[PUBLISHED] * bool(compat))),
+            found.saying(*[PUBLISHED] * bool(compat)),
             (WEIGHTS,),
             names=(*design.names, *scale_names(())),
             model="survreg",

@@ -66,15 +66,17 @@ class Estimate:
         problems = (*(each for each in self.problems if each not in told + lost), *lost)
         return replace(self, cov=cov, cov_privacy=privacy, problems=problems)
 
+    def saying(self, *problems: str) -> Self:
+        """With more that is to be said of it."""
+        return replace(self, problems=(*self.problems, *problems))
+
     def doubted(self, cov: np.ndarray | float, *problems: str) -> Self:
         """With more uncertainty, by a bias that is possible, and what is to be said of it."""
-        problems = (*self.problems, *problems)
-        return replace(self, cov=self.cov + cov, bias=self.bias + cov, problems=problems)
+        return replace(self.saying(*problems), cov=self.cov + cov, bias=self.bias + cov)
 
     def noisier(self, cov: np.ndarray, *problems: str) -> Self:
         """With more uncertainty, by what noise may hide, and what is to be said of it."""
-        problems = (*self.problems, *problems)
-        return replace(self, cov=self.cov + cov, cov_privacy=self.cov_privacy + cov, problems=problems)
+        return replace(self.saying(*problems), cov=self.cov + cov, cov_privacy=self.cov_privacy + cov)
 
     @property
     def possible_bias(self) -> np.ndarray:

@@ -196,4 +196,4 @@ def checked(
     trend_of = Trend(change, np.where(np.outer(known, known), cov, 0.0))
     statistic, directions = chi_square(change[known], trend_of.rooted[known])
     changes = special.chdtrc(directions, statistic) < DOUBTFUL
-    return replace(found, trend=trend_of).doubted(0.0, *(CHANGING,) * bool(changes))
+    return replace(found, trend=trend_of).saying(*(CHANGING,) * bool(changes))

@@ -55,7 +55,7 @@ def fit_location_scale(curator: Curator, problem: SurvivalProblem, plan: Plan) -
     scale = find_columns(curator, plan.columns, problem.box, problem.log, lost=curator.leaves_out)
     found = iterated(_route(curator, problem, plan, scale))
     # of a cell that noise has made wide, or seem full, the times may spread as usual
-    return found.doubted(0.0, *[CONSTANT] * (scale.rare and scale.once), *lacking(*scale.usable))
+    return found.saying(*[CONSTANT] * (scale.rare and scale.once), *lacking(*scale.usable))
 
 
 def _route(

@@ -155,7 +155,7 @@ def estimate(
     if ALL_LOST not in result.problems:
         result = read_levels(result, lines(at.placement), scores, hidden[:k, :k], at, blind, few)
         result = result.lost(np.flatnonzero(blind & ~np.append(False, at.placement.problem.box.binary)))
-    return result.doubted(0.0, *problems_at(WEAK, weak(vague, result.cov[:m, :m])))
+    return result.saying(*problems_at(WEAK, weak(vague, result.cov[:m, :m])))
 
 
 def as_found(  # noqa: PLR0913 - what was found, and how
@@ -294,7 +294,7 @@ def ranged(result: SurvivalEstimate, bounding: Bounding[Placement], choice: Choi
     least, most = np.minimum(below, above), np.maximum(below, above)
     long = (most > _LONG_RANGE * whole) & (most > _ONE_SIDED * least)
     ranges = problems_at(RANGE, 1 + np.flatnonzero(long))
-    return result if ALL_LOST in result.problems else result.doubted(0.0, *ranges)
+    return result if ALL_LOST in result.problems else result.saying(*ranges)
 
 
 def settings_of(choice: Choice, bounding: Bounding[Placement], mean: np.ndarray) -> dict[str, float | str]:

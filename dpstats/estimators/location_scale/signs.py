@@ -283,7 +283,7 @@ class SignRoute(Route[tuple[float, float], SurvivalEstimate]):
         result = estimate(whole, frame.bounding, frame.choice, whitening, need)
         result = replace(
             # errors are then up to 1 / (1 - hidden^2)^1/2 = 2 times too short, or more
-            result.doubted(0.0, *[SHAPE] * (frame.shape.hidden**2 > 0.75)),
+            result.saying(*[SHAPE] * (frame.shape.hidden**2 > 0.75)),
             settings={**result.settings, "slopes": "signs of residuals"},
             by_signs=True,
         )

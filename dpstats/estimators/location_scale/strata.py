@@ -297,7 +297,7 @@ def _estimated(state: Stratified) -> SurvivalEstimate:
     result = as_found(params, cov, cov_privacy, moves, need, bounding, state.choice, state.typical)
     if ALL_LOST in result.problems:
         return result
-    result = result.doubted(0.0, *problems_at(WEAK, weak(vague, cov)))
+    result = result.saying(*problems_at(WEAK, weak(vague, cov)))
     p = layout.tied.shape[1]
     points = (layout.to_user @ layout.along(steps.points[:, :k].T)).T
     parts = ((cov - guess)[:p, :p], (user @ sampling @ user.T)[:p, :p])

@@ -213,7 +213,7 @@ def set_apart(cost: float, problem: Problem, located: Located, found: E) -> Chec
     release, found = yield "rows_apart", cost, where.public(apart=True) | line
     apart = Apart.of(release, release.n * located.usable, where.reach)
     settings = found.settings | {"apart": apart.most}
-    return replace(found.doubted(0.0, *(APART,) * apart.told), settings=settings)
+    return replace(found.saying(*(APART,) * apart.told), settings=settings)
 
 
 def separated(family: GlmFamily, line: ReleasedLine) -> bool:

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -130,7 +130,7 @@ def estimate(averaged: Averaged, problem: Problem, located: Located, bounds: Bou
     result = read_levels(problem, located, result, read)
     leans = partial(leaning, averaged.first, averaged.whitening, points.mean(axis=0), problem.intercept)
     result = read_slopes(problem, located, result, read, bounds.score, leans)
-    return replace(result, problems=(*result.problems, *lacking(located.usable, located.usable_sd)))
+    return result.saying(*lacking(located.usable, located.usable_sd))
 
 
 def _guess(
