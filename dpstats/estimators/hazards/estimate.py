@@ -6,7 +6,7 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from dpstats._codes import BURST, CONSTANT, UNSETTLED, WEAK, problems_at
+from dpstats._codes import BURST, CONSTANT, OPEN_ENDED, UNSETTLED, WEAK, problems_at
 from dpstats.estimators.engine.average import Steps, uncertain
 from dpstats.estimators.engine.finish import Estimate, guessed, told_beside, weak
 from dpstats.estimators.engine.information import Information
@@ -85,7 +85,9 @@ def estimate(
     strata = {"strata": grid.strata} if grid.strata > 1 else {}
     problems = [UNSETTLED] * unsettled + [CONSTANT] * grid.constant + [BURST] * whole.burst
     resting = weak(whole.guess[j:, j:], (whole.cov + open_ended)[j:, j:])
+    reaching = levels[0, j:].any(axis=1)
     problems += [*problems_at(WEAK, resting), *lacking(*scale.usable)]
+    problems += problems_at(OPEN_ENDED, np.flatnonzero(reaching & two_values))
     found = HazardEstimate(
         point[j:],
         whole.cov[j:, j:].copy(),
@@ -97,9 +99,8 @@ def estimate(
         columns=replace(scale, constant=True).moments(n),
         bias=whole.bias[j:, j:],
     )
-    lost = levels[0, j:].any(axis=1) & ~two_values
     found = guessed(found, guess, before, constant=False, levels_alone=bool(two_values.all()))
-    return found.lost(np.flatnonzero(lost)), open_ended
+    return found.lost(np.flatnonzero(reaching & ~two_values)), open_ended
 
 
 class _Whole(NamedTuple):

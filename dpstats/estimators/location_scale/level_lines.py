@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from dpstats._codes import OPEN_ENDED, problems_at
 from dpstats.estimators.engine.finish import WEAK_SHARE, E, to_user
 from dpstats.estimators.engine.information import Information
 from dpstats.estimators.level_scores import (
@@ -129,6 +130,7 @@ def read_levels(
     found may go as far, and so may a line of which scores leave an end open.
     """
     params, added, k = result.params.copy(), 0.0 * result.cov, len(few)
+    reaching = few.any(axis=1) & (np.arange(k) > 0)
     added[:k, :k] = OPEN * at.sigma**2 * few @ few.T
     for line in moved:
         own, way = np.append(False, np.abs(line.way[1:]) > ROUNDING), line.way
@@ -140,11 +142,14 @@ def read_levels(
             open_ended = math.isinf(found.factor)
         params[:k] += way * found.shift
         if open_ended:  # the estimate is where effects of levels are
+            reaching |= own
             far = float(line.apart @ params[:k])
             params[:k] += way * (np.clip(far, -REACH * at.sigma, REACH * at.sigma) - far)
         more = (found.factor**2 - 1) * variance_along(scores.cov, line.row)
         added[:k, :k] += (0.0 if gone else OPEN * at.sigma**2 if open_ended else more) * np.outer(way, way)
-    return replace(result, params=params).noisier(added)
+    named = np.flatnonzero(reaching & np.isfinite(np.diag(result.cov)[:k]))
+    problems = (*result.problems, *problems_at(OPEN_ENDED, named))
+    return replace(result, params=params, problems=problems).noisier(added)
 
 
 def widths(placement: Placement) -> np.ndarray:
