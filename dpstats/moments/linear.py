@@ -19,6 +19,7 @@ import numpy as np
 
 from dpstats.moments.noisy import NoisyMoments, NormalEquations, read_only
 from dpstats.moments.normal_rows import kept_at
+from dpstats.moments.parts import Untold
 from dpstats.moments.posterior import noise_of_product
 from dpstats.moments.roots import root_of
 from dpstats.moments.solution import Before, Solution, judged, of_coefficients
@@ -124,7 +125,8 @@ class Pulled:
         noise = noise_of_product(
             moments.released.noise_gram / moments.gram_weight, np.eye(len(back)), np.outer(reached, reached)
         )
-        of_mean = 0.0 if moments.untold.whole is not None else float(back[:, 0] @ noise @ back[:, 0])
+        other = moments.untold.whole is not None and moments.untold.whole_error is not None
+        of_mean = 0.0 if other else float(back[:, 0] @ noise @ back[:, 0])
         return self._moved(through.T @ noise @ through, of_mean)
 
     def unknown(self, apart: np.ndarray) -> np.ndarray:
@@ -257,8 +259,7 @@ class LinearMoments(NoisyMoments):
         beside it is a possible bias.
         """
         fit, params, parts = self._line
-        heard = replace(self, untold=replace(self.untold, whole=None, whole_error=None))
-        pulled = Pulled.without(heard, dropped)
+        pulled = Pulled.without(replace(self, untold=Untold(whole=self.untold.together)), dropped)
         apart = params - pulled.way @ params
         sampling, privacy, *hidden, bias, open_ended = self._through(pulled.way, parts)
         long = pulled.of_long_rows(apart, Pulled.of(self, 0.0))

@@ -346,6 +346,7 @@ _ARRAYS = dict(  # axes
     expected=2,
     bend=2,
     open_ended=2,
+    together=2,
 )
 _COUNTS = ("n", "numbers")
 _SOLVED = {"_free", "positive_gram", "inverse"}  # what follows from moments and what takes them to the user

@@ -193,6 +193,8 @@ class Untold(Arrays):
     whole_error : array, shape (d, d), optional
         sds of what the covariances of covariates over all rows are taken for, in the user's units, and in the
         row of an intercept of their means.
+    together : array, shape (d, d), optional
+        The same by a release of rows that were hardly shortened: how columns go together.
     span : float, optional
         Of a fit that was saved when it told what clipping may have kept of a step: nothing reads it.
     """
@@ -203,4 +205,5 @@ class Untold(Arrays):
     open_ended: np.ndarray | None = None
     whole: np.ndarray | None = None
     whole_error: np.ndarray | None = None
+    together: np.ndarray | None = None
     span: float | None = None

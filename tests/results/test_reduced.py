@@ -188,3 +188,31 @@ def test_the_mean_of_a_skewed_column_that_was_left_out_is_in_doubt() -> None:
             found = dps.ols("y ~ x + z", data, schema).fit(dps.gdp(0.3)).drop("x")
         off.append(float(abs(found.params["Intercept"] - np.exp(0.245)) / found.bse["Intercept"]))
     assert np.median(off) < 1.5 and max(off) < 2.5
+
+
+def test_long_rows_move_no_line_of_a_column_on_others_under_a_pure_epsilon() -> None:
+    """Numbers that go along are large together, in rows that are shortened before they are whitened."""
+    draw = np.random.default_rng(21)
+    x, w, y, u = draw.normal(size=(4, 40_000))
+    w, level = 0.5 * x + w, np.argmax(np.outer(x, [0, 0.8, 1.2]) - [0, 0.5, 1] > u[:, None], 1)
+    y = 0.3 * x + 0.4 * w + np.array([0, 0.7, 1.0])[level] + 0.6 * y
+    data = {"x": x, "w": w, "g": np.array(list("abc"))[level], "y": y}
+    ends = dict.fromkeys("xw", dps.bounded(-8, 8)) | {"y": dps.bounded(-12, 12)}
+    with noise(NoNoise()):
+        fit = dps.ols("y ~ x + w + g", data, {**ends, "g": dps.levels("a", "b", "c")}).fit(dps.pure(5))
+    for term, others in (("g", [x, w]), ("w", [x, level == 1, level == 2])):
+        exact = np.linalg.lstsq(np.column_stack([np.ones_like(x), *others]), y, rcond=None)[0]
+        assert abs(fit.drop(term).params["x"] - exact[1]) < 0.003
+
+
+def test_long_rows_that_a_matrix_holds_are_not_counted_again_under_a_pure_epsilon() -> None:
+    draw = np.random.default_rng(22)
+    x = np.clip(draw.standard_t(3, 40_000), -15, 15)
+    w = 0.5 * x + draw.exponential(size=x.size)
+    data = {"x": x, "w": w, "y": 0.3 * x + 0.4 * w + 0.6 * draw.normal(size=x.size)}
+    schema = dps.Schema(**{name: dps.bounded(-30, 30) for name in data})
+    with noise(NoNoise()):
+        found = dps.ols("y ~ x + w", data, schema).fit(dps.pure(3)).record.linear
+    assert found is not None
+    squares = np.diag(found.back.T @ found.released.gram @ found.back) / found.gram_weight
+    assert (squares[1:] < np.mean([x**2, w**2], axis=1)).all()  # of rows that were shortened

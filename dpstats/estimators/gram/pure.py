@@ -26,12 +26,15 @@ from dpstats.estimators.gram.reach import with_reach
 from dpstats.estimators.row_scale import Box
 from dpstats.moments import LinearMoments, PublicMoments
 from dpstats.moments.normal_rows import kept_square, mean_weight
-from dpstats.moments.parts import Earlier, Expected, Released, Weighting
+from dpstats.moments.parts import Earlier, Expected, Released, Untold, Weighting
+from dpstats.moments.roots import with_floor
 from dpstats.moments.spread import residual_variance
 from dpstats.moments.tails import grown_kurtosis
 
 # share of the matrix noise, as an operator, that is added to the matrix
 _DAMPING = 0.5
+# lengths of rows of the matrix that are compared
+_RADII = 101
 # by how much weights of long rows may change a mean square from one release to the next, as a share
 _UNEVEN_WEIGHT = 0.02
 
@@ -81,7 +84,7 @@ def fit_pure(
     release = curator.release("residual_score", final, **place.public(bounds))
     kept, weight = kept_square(k, bounds.radius), mean_weight(k, bounds.radius)
     own = public is None and not weighted
-    longer = long.axes * (long.heard(bounds.radius) - 1) @ long.axes.T * own
+    longer = long.axes * (long.heard(bounds.radius) / long.heard(matrix.radius) - 1) @ long.axes.T * own
     one, scale = place.constant, place.scale
     found, known = _score(release, bounds, n, matrix.kept(kept)), matrix.known or Expected(shape=np.eye(k))
     seen = (found.square, found.noise_square) if public else (scale.fraction, scale.fraction_sd)
@@ -98,7 +101,8 @@ def fit_pure(
         uneven=1 - kept,
     )
     clipping = place.reach.known(bounds.limit)
-    moments = LinearMoments(released, place.to_user(), earlier, weighting, clipping)
+    untold = Untold(together=with_floor(matrix.gram, 0.0) / weighting.share)
+    moments = LinearMoments(released, place.to_user(), earlier, weighting, clipping, untold)
     moments = _with_kurtosis(moments, before, bounds, pilot)
     return LastRelease(moments, moments, place, bounds, long, curves)
 
@@ -137,12 +141,15 @@ class _Matrix(NamedTuple):
         Before the release, and the shape of the noise.
     open : array, shape (k, k), optional
         Covariance of the line before any release, in units of a and the response.
+    radius : float
+        To which its rows were shortened.
     """
 
     gram: np.ndarray
     noise: float
     known: Expected | None = None
     open: np.ndarray | None = None
+    radius: float = math.inf
 
     def kept(self, share: float) -> "_Matrix":
         """Those of rows that are shortened, which leaves this share of them."""
@@ -158,14 +165,15 @@ def _matrix(
         return place, _Matrix(np.eye(len(place.line)), math.sqrt(2 / public.n))
     first = Coordinates.of_scale(find_columns(curator, plan.columns, box, False, constant))
     scale, k, n = first.scale, len(first.line), first.scale.rows(curator.n)
-    radius = min(math.sqrt(base_square(k + 1)), math.hypot(first.farthest, first.widest / NEARLY_ALL))
     row = scale.public() | dict(y_scale=NEARLY_ALL * scale.y_scale)  # nearly no response makes a row long
-    cost, whitening = plan.cost("matrix"), first.whitening
-    release = curator.release("ball_moments", cost, whitening=whitening, radius=radius, **row)
+    row, cost = row | dict(whitening=first.whitening), plan.cost("matrix")
+    _, sds = curator.noise("ball_moments", cost, radius=1.0, **row)
+    radius = _matrix_radius(first, float(sds[0].max()) / n)
+    release = curator.release("ball_moments", cost, radius=radius, **row)
     # the constant is shortened as rows are, second moments of normal columns are by more
     kept = kept_square(k, radius)
     left = np.array([mean_weight(k, radius)] * constant + [kept] * (k - constant))
-    unit = whitening / np.sqrt(left) @ np.linalg.inv(whitening)
+    unit = first.whitening / np.sqrt(left) @ np.linalg.inv(first.whitening)
     found = second_moments(release, Bounds(1.0, NEARLY_ALL, NEARLY_ALL), n)
     gram, cross = first.obeying(unit @ found.gram @ unit.T), unit @ found.cross / math.sqrt(kept)
     found = replace(
@@ -186,7 +194,30 @@ def _matrix(
     size = math.sqrt(float(np.mean(np.diag(shape) ** 2)))
     known = Expected(expected, first.numbers, shape / size)
     back = np.linalg.inv(turn)
-    return place, _Matrix(gram, found.noise_gram * size, known, back.T @ first.prior @ back)
+    return place, _Matrix(gram, found.noise_gram * size, known, back.T @ first.prior @ back, radius)
+
+
+def _matrix_radius(first: Coordinates, noise: float) -> float:
+    """To which rows are shortened: where noise of a mean square and what this takes of it are least together.
+
+    Rows are shortened before they are whitened. What columns have in common makes most long rows long and
+    loses most, and the line of one column on others would be another. They lose as normal ones do, or what
+    the first stage has seen of a column farther out.
+
+    Parameters
+    ----------
+    first : Coordinates
+    noise : float
+        sd of that of a mean square, for rows of length 1.
+    """
+    k, scale, farthest = len(first.line), first.scale, math.hypot(first.farthest, first.widest / NEARLY_ALL)
+    radii = np.geomspace(min(math.sqrt(base_square(k + 1)), farthest), farthest, _RADII)
+    lengths = np.linalg.norm(first.whitening[:, int(scale.constant) :], axis=0)[:, None] * scale.places
+    whole = np.maximum(np.sum(scale.shares * lengths**2, axis=1), 1e-12)
+    beyond = np.maximum(lengths**2 - radii[:, None, None] ** 2, 0.0)
+    tails = np.max(np.sum(scale.shares * beyond, axis=2) / whole, axis=1, initial=0.0)
+    lost = np.maximum([1 - kept_square(k, radius) for radius in radii], tails)
+    return float(radii[np.argmin((noise * radii**2) ** 2 + lost**2)])
 
 
 def _score(release: Release, bounds: Bounds, n: int, matrix: _Matrix) -> Released:
