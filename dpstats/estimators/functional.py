@@ -140,7 +140,7 @@ def least_squares(moments: Moments, family: Family) -> LeastSquares:
 
 
 @dataclass(frozen=True, kw_only=True)
-class FunctionalFit(Estimate):
+class FunctionalEstimate(Estimate):
     """Intercept, slopes, log sigma, for the response on the model's scale.
 
     Attributes
@@ -155,7 +155,9 @@ class FunctionalFit(Estimate):
     scale: float
 
 
-def fit_functional(curator: Curator, box: Box, log: bool, family: Family, epsilon: float) -> FunctionalFit:
+def fit_functional(
+    curator: Curator, box: Box, log: bool, family: Family, epsilon: float
+) -> FunctionalEstimate:
     """Release the weights once and solve them.
 
     Parameters
@@ -178,7 +180,7 @@ def fit_functional(curator: Curator, box: Box, log: bool, family: Family, epsilo
 
 def solved(
     moments: Moments, scale: float, box: Box, family: Family, solve: Callable[[Moments], np.ndarray]
-) -> FunctionalFit:
+) -> FunctionalEstimate:
     """What `solve` makes of moments with Laplace noise of this scale, and how uncertain that is."""
     line = least_squares(moments, family)
     exact, noisy = bootstrap(moments, line, family, solve)
@@ -192,7 +194,7 @@ def solved(
     if _sigma_lost(line):
         cov[-1, :], cov[:, -1], cov[-1, -1] = 0.0, 0.0, np.inf
     params = on_user_scale(solve(moments), box)
-    result = FunctionalFit(params, cov, cov_privacy, tuple(problems), moments=moments, scale=scale)
+    result = FunctionalEstimate(params, cov, cov_privacy, tuple(problems), moments=moments, scale=scale)
     return result.hopeless() if 0 < line.unseen == len(line.gram) else result
 
 

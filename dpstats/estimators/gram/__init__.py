@@ -1,7 +1,7 @@
 """Linear and ridge regression from released second moments."""
 
-from dpstats.estimators.gram.estimate import LinearFit, fit_gram
+from dpstats.estimators.gram.estimate import LinearEstimate, fit_gram
 from dpstats.estimators.gram.plan import make_plan
 from dpstats.estimators.row_scale import Box
 
-__all__ = ["Box", "LinearFit", "fit_gram", "make_plan"]
+__all__ = ["Box", "LinearEstimate", "fit_gram", "make_plan"]

@@ -59,7 +59,7 @@ _TOLD = 0.5  # a share of the square, so reckoned, from which on it may move the
 
 
 @dataclass(frozen=True)
-class LinearFit:
+class LinearEstimate:
     """What a linear fit released.
 
     Attributes
@@ -90,7 +90,7 @@ def fit_gram(
     plan: Plan,
     public: PublicMoments | None = None,
     max_weight: float | None = None,
-) -> LinearFit:
+) -> LinearEstimate:
     """Release the second moments of a linear regression.
 
     Parameters
@@ -145,7 +145,7 @@ def fit_gram(
         moments = moments.bending(last.long.levelled(bounds.radius, moments.released.gram, *slopes))
     problems += bends or [BENDS] * told
     problems += lacking(place.scale.fraction, place.scale.fraction_sd)
-    return LinearFit(moments, settings, tuple(problems), last.curves.spent(plan).unasked)
+    return LinearEstimate(moments, settings, tuple(problems), last.curves.spent(plan).unasked)
 
 
 def _look(

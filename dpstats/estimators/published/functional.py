@@ -5,12 +5,14 @@ import math
 import numpy as np
 
 from dpstats.curator import Curator, Release
-from dpstats.estimators.functional import FunctionalFit, Moments, on_user_scale, solved
+from dpstats.estimators.functional import FunctionalEstimate, Moments, on_user_scale, solved
 from dpstats.estimators.row_scale import Box
 from dpstats.families import Family
 
 
-def fit_quadratic(curator: Curator, box: Box, log: bool, family: Family, epsilon: float) -> FunctionalFit:
+def fit_quadratic(
+    curator: Curator, box: Box, log: bool, family: Family, epsilon: float
+) -> FunctionalEstimate:
     """Release the weights once, with noise of the published size, and maximise.
 
     Parameters
@@ -24,7 +26,7 @@ def fit_quadratic(curator: Curator, box: Box, log: bool, family: Family, epsilon
     return solved(moments, scale, box, family, lambda of: quadratic_maximum(of, family, scale))
 
 
-def as_published(fit: FunctionalFit, box: Box, family: Family) -> np.ndarray:
+def as_published(fit: FunctionalEstimate, box: Box, family: Family) -> np.ndarray:
     """The paper's estimate from the release of a fit, which is not one of sigma."""
     return on_user_scale(quadratic_maximum(fit.moments, family, fit.scale), box)
 
