@@ -148,8 +148,7 @@ def read_levels(
         more = (found.factor**2 - 1) * variance_along(scores.cov, line.row)
         added[:k, :k] += (0.0 if gone else OPEN * at.sigma**2 if open_ended else more) * np.outer(way, way)
     named = np.flatnonzero(reaching & np.isfinite(np.diag(result.cov)[:k]))
-    problems = (*result.problems, *problems_at(OPEN_ENDED, named))
-    return replace(result, params=params, problems=problems).noisier(added)
+    return replace(result, params=params).noisier(added, *problems_at(OPEN_ENDED, named))
 
 
 def widths(placement: Placement) -> np.ndarray:

@@ -77,11 +77,9 @@ def read_levels(problem: Problem, located: Located, result: E, scores: LevelScor
     left = told_beside(*np.array(gone).reshape(-1, 2, problem.k).transpose(1, 2, 0))
     lost, by_sampling = (part - left @ part @ left.T for part in (scores.cov, scores.sampling))
     cov, privacy = result.cov + added - lost, result.cov_privacy + added - (lost - by_sampling)
-    compared = {
-        int(j) for direction, _ in gone for j in np.flatnonzero(direction) if j and cov[j, j] < math.inf
-    }
-    problems = (*result.problems, *problems_at(OPEN_ENDED, sorted(compared)))
-    return replace(result, params=params, cov=cov, cov_privacy=privacy, problems=problems)
+    compared = {int(j) for way, _ in gone for j in np.flatnonzero(way) if j and cov[j, j] < math.inf}
+    result = result.saying(*problems_at(OPEN_ENDED, sorted(compared)))
+    return replace(result, params=params, cov=cov, cov_privacy=privacy)
 
 
 def _middle(params: np.ndarray, scores: LevelScores, rows: list[np.ndarray]) -> float:
