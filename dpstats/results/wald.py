@@ -355,7 +355,8 @@ def pairwise(record: Record, term: str, newdata: NewData | None, method: str) ->
     name, levels = factor(record, term)
     rows = _rows(record, name, levels, newdata)
     pairs = -contrast_allpairs(len(levels))
-    labels = [f"{levels[int(np.argmax(p))]} - {levels[int(np.argmin(p))]}" for p in pairs]
+    named = [f"({each})" for each in levels] if any(" - " in each for each in levels) else levels
+    labels = [f"{named[int(np.argmax(p))]} - {named[int(np.argmin(p))]}" for p in pairs]
     test = contrasts(record, pairs @ rows, np.zeros(len(pairs)), tuple(labels))
     return PairwiseTest(
         **{field: getattr(test, field) for field in ContrastTest.__dataclass_fields__},

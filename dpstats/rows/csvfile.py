@@ -29,7 +29,7 @@ from dpstats.rows import sizes
 from dpstats.rows.encode import Batch
 from dpstats.rows.lines import Lines, fields
 from dpstats.rows.parts import FilePart, Stamp, of_parts
-from dpstats.rows.paths import existing, refuse_other
+from dpstats.rows.paths import one_file, refuse_other
 from dpstats.rows.sources import Asked, Source
 
 LONGEST_HEADER = 1 << 26  # bytes
@@ -319,7 +319,7 @@ def read_csv(
     Raises
     ------
     DataError
-        If there is no such file, or an argument is not of use.
+        If there is no such file, it is a folder or a pattern, or an argument is not of use.
 
     Examples
     --------
@@ -329,7 +329,7 @@ def read_csv(
     >>> schema = dps.Schema(hours=dps.bounded(0.1, 10), failed=dps.event())
     >>> model = dps.survreg("Surv(hours, failed) ~ 1", dps.read_csv("life.csv", sep=";", decimal=","), schema)
     """
-    path = existing(path)
+    path = one_file(path)
     refuse_other(path)
     if sep is None:
         kinds = [suffix.lower() for suffix in path.suffixes]

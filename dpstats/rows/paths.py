@@ -64,6 +64,23 @@ def existing(path: object) -> Path:
     return found
 
 
+def one_file(path: object) -> Path:
+    """The path of a file that is there, and of no folder or pattern.
+
+    Raises
+    ------
+    DataError
+        If it is not, with what to give for a folder or a pattern.
+    """
+    found = path_of("data", path, DataError)
+    if os.path.isdir(found) or _is_pattern(found):
+        raise DataError(
+            "dps.read_csv takes one file. For those of a folder or a pattern give a list, "
+            "[dps.read_csv(path, ...) for path in sorted(glob.glob('drives/*.csv'))]"
+        )
+    return existing(found)
+
+
 def refuse_other(path: Path) -> None:
     """Refuse a file whose name says that it is of a program that writes neither text nor Arrow.
 
@@ -89,7 +106,7 @@ def data_files(path: Path) -> tuple[Path, ...]:
     """
     if path.is_dir():
         base, found = path, _below(path)
-    elif has_magic(str(path)) and not (path.exists() or _ADDRESS.match(str(path))):
+    elif _is_pattern(path):
         base = Path(*takewhile(lambda part: not has_magic(part), path.parts))
         if "**" in path.parts:
             _below(base)  # refuses what has no end
@@ -113,6 +130,10 @@ def data_files(path: Path) -> tuple[Path, ...]:
     if len({(status.st_dev, status.st_ino) for status in map(Path.stat, found)}) < len(found):
         raise DataError(f"{path} has one file under two names; a record is to be one row")
     return tuple(sorted(found))
+
+
+def _is_pattern(path: Path) -> bool:
+    return has_magic(str(path)) and not (os.path.exists(path) or _ADDRESS.match(str(path)))
 
 
 def _below(base: Path) -> list[Path]:

@@ -8,9 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
+import dpstats as dps
 from dpstats.errors import SpecificationError
 from dpstats.moments.mixture import Tails
 from dpstats.results.intervals import half_widths
+from dpstats.testing import SeededNoise, noise
 from tests.results.fits import capacitor, wide
 from tests.results.glms import AT, glm, rows, statsmodels_fit
 from tests.results.glms import wide as wide_glm
@@ -122,6 +124,14 @@ def test_pairs_do_not_depend_on_the_coding() -> None:
     assert list(found.index) == PAIRS
     assert found["coef"].to_numpy()[:2] == pytest.approx(treated.params.iloc[1:3].to_numpy())
     assert found["std err"].to_numpy()[:2] == pytest.approx(treated.bse.iloc[1:3].to_numpy())
+
+
+def test_levels_with_a_dash_in_their_names_are_told_apart_in_pairs() -> None:
+    schema = dps.Schema(y=dps.bounded(0, 1), stress=dps.levels("1 - none", "5 - much"))
+    rows = {"y": np.tile([0.2, 0.3], 300), "stress": np.tile(["1 - none", "5 - much"], 300)}
+    with noise(SeededNoise(1)):
+        fit = dps.ols("y ~ stress", rows, schema).fit(dps.zcdp(10.0))
+    assert list(fit.t_test_pairwise("stress").null) == ["(5 - much) - (1 - none)"]
 
 
 def test_pairs_of_a_factor_that_interacts_need_a_point() -> None:

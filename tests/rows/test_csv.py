@@ -300,6 +300,11 @@ def test_how_a_file_is_written_is_checked_at_once(how, words, tmp_path):
         dps.read_csv(tmp_path / "d.csv", **how)
     with pytest.raises(DataError, match="there is no file"):
         dps.read_csv(tmp_path / "e.csv")
+    for several in (tmp_path, tmp_path / "*.csv"):
+        with pytest.raises(
+            DataError, match=r"takes one file. For those of a folder or a pattern give a list"
+        ):
+            dps.read_csv(several)
 
 
 TABLE = b"x,g,f\n" + b"682.3,a,no\n" * 99
