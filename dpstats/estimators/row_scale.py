@@ -257,6 +257,13 @@ class RowScale:
         """Columns that are unknown, or may hold one value alone, as far as noise tells."""
         return self.unknown | ~self.varies
 
+    @property
+    def numbers(self) -> np.ndarray:
+        """Columns of more than two values that surely vary, and are not of a spline; shape (d,)."""
+        found = ~(self.binary | self.hardly_varies)
+        found[np.flatnonzero(self.splines)] = False
+        return found
+
     def typical(self, rows: np.ndarray) -> np.ndarray:
         """Rows (1, x~), shape (m, d + 1), of covariates of which nan stands for the mean."""
         if not len(rows):

@@ -250,9 +250,10 @@ class Coordinates:
         not known that they vary count for nothing, nor do columns of splines, whose coefficients are heights
         of a curve.
         """
-        known = self.scale.ratio * ~(self.scale.binary | self.scale.hardly_varies)
-        known[np.flatnonzero(self.scale.splines)] = 0.0
-        ways = np.sqrt(known)[:, None] * self.whitening[int(self.scale.constant) :]
+        ways = (
+            np.sqrt(self.scale.ratio * self.scale.numbers)[:, None]
+            * self.whitening[int(self.scale.constant) :]
+        )
         alone, vectors = np.linalg.eigh(ways.T @ ways)
         return np.asarray((vectors * (1 - 1 / np.maximum(alone, 1.0))) @ vectors.T)
 

@@ -139,7 +139,7 @@ def fit_gram(
         told, moments = _look(curator, plan.cost("check"), moments, place, bounds, last.long)
         bends |= dict.fromkeys(last.curves.told(bounds.radius, moments))
     if "R" in settings:
-        said, moments = _bent(moments, last)
+        said, moments = _bent(moments, last, APART in problems)
         bends |= dict.fromkeys(said)
         slopes = slopes_of(place, _line(moments, place))
         moments = moments.bending(last.long.levelled(bounds.radius, moments.released.gram, *slopes))
@@ -186,19 +186,19 @@ def _look(
     return bend.told and share >= _TOLD, moments
 
 
-def _bent(moments: LinearMoments, last: LastRelease) -> tuple[tuple[str, ...], LinearMoments]:
+def _bent(moments: LinearMoments, last: LastRelease, apart: bool) -> tuple[tuple[str, ...], LinearMoments]:
     """Moments of a line that is moved to that of all rows, by what light rows say, or columns that bend.
 
-    And codes of the columns of which light rows do, which need no square of theirs.
+    And codes of the columns of which light rows do, which need no square of theirs. Where rows are surely
+    `apart`, the line is that of the others, and light rows are not asked.
     """
-    radius, curves, lead = last.bounds.radius, last.curves, int(last.place.scale.constant)
-    said: tuple[str, ...] = ()
-    if last.light is not None:
-        axes, moments = last.light.bending(moments, last.long)
-        curves = curves.without(axes - lead)
-        said = problems_at(BENDS, axes[axes >= lead]) + (BENDS,) * bool((axes < lead).any())
+    radius, curves, scale = last.bounds.radius, last.curves, last.place.scale
+    (numbers,), told = np.nonzero(scale.numbers), np.zeros(0, dtype=int)
+    if last.light is not None and not apart:
+        told, moments = last.light.bending(moments, last.long, int(scale.constant) + numbers)
+        curves = curves.without(told - int(scale.constant))
     moments = moments.moved(curves.shift(radius))
-    return said, moments.bending(curves.variance(radius))
+    return problems_at(BENDS, told), moments.bending(curves.variance(radius))
 
 
 def _without_constant(moments: LinearMoments, radius: float) -> LinearMoments:

@@ -83,22 +83,23 @@ class LightRows:
         )
         return replace(moments, released=told)
 
-    def bending(self, moments: LinearMoments, long: LongRows) -> tuple[np.ndarray, LinearMoments]:
-        """Axes along which they surely say another line, and moments of the line that they move.
+    def bending(
+        self, moments: LinearMoments, long: LongRows, axes: np.ndarray
+    ) -> tuple[np.ndarray, LinearMoments]:
+        """Which of some axes they surely say another line along, and moments of the line that they move.
 
-        Their sums are surely not, by noise and sampling, what the step from the pilot's line makes of them,
-        which counts as an error, too; and a coefficient moves by more than its error.
+        Their sums are surely not what the step from the pilot's line makes of them, by noise, sampling and
+        that step; and a coefficient moves by more than its error.
         """
-        step = moments.normal_equations().delta @ long.axes
-        moved = self.radius**2 * long.light(self.radius, _SHORTER) * step
-        sides, square = self.side @ long.axes - moved, max(self.square, 0.0) + self.square_sd
+        ways, found = long.axes[:, axes], moments.normal_equations()
+        moved = self.radius**2 * long.light(self.radius, _SHORTER)[axes] * (found.delta @ ways)
+        sides, square = self.side @ ways - moved, max(self.square, 0.0) + self.square_sd
         sds = np.sqrt(self.side_sd**2 + self.radius**2 * square / moments.released.n + moved**2)
-        sure = [by_chance(self.law, self.side_sd, sd, len(sds), FALSE)[0] for sd in sds]
-        more = np.maximum(long.more_at_full_length(self.radius), _BEYOND)
+        sure = np.array([by_chance(self.law, self.side_sd, sd, len(sds), FALSE)[0] for sd in sds])
+        more = np.maximum(long.more_at_full_length(self.radius)[axes], _BEYOND)
         whole = moments.released.gram + long.lost_squares(self.radius)
-        by = np.linalg.solve(whole, long.axes * (more * sides))
+        by = np.linalg.solve(whole, ways * (more * sides))
         errors = WORTH * np.sqrt(np.diag(moments.solve().cov))[:, None]
-        far = (np.abs(moments.frame.map @ by) > errors).any(axis=0)
-        (told,) = np.nonzero(far & (np.abs(sides) > sure))
+        told = (np.abs(moments.frame.map @ by) > errors).any(axis=0) & (np.abs(sides) > sure)
         by = by[:, told]
-        return told, moments.moved(by.sum(axis=1)).bending(_OTHER_LENGTHS**2 * by @ by.T)
+        return axes[told], moments.moved(by.sum(axis=1)).bending(_OTHER_LENGTHS**2 * by @ by.T)
