@@ -267,7 +267,8 @@ class LinearFit(MeanFit, models=("ols", "ridge")):
             low, high = map(plain, response.bounds)
             warn(
                 f"{found.outside} prediction(s) lay outside the public bounds of {response.text}, {low} to "
-                f"{high}, and were moved to them"
+                f"{high}, and were moved to them. Where the whole interval lay outside, the line is wrong "
+                "there, and its limits are both bounds"
             )
         return found
 

@@ -31,7 +31,8 @@ class Prediction(Marked):
     exclude nothing.
     `link` leads from one to the other. `sd_obs` is the sd of a response about the prediction, where it was
     released and the error is normal. Values and limits are moved to the public `bounds` of the response,
-    where the model does not keep them there by itself.
+    where the model does not keep them there by itself. Limits that both lie beyond one of them say that the
+    line is wrong there, and become both bounds.
 
     Examples
     --------
@@ -97,7 +98,9 @@ class Prediction(Marked):
                 raise refusal("obs", "needs the sd of a linear fit's error", "Use conf_int() of the mean.")
             se = np.hypot(se, self.sd_obs)
         _, low, high = transformed(self.linear, se, level, self.link.inverse)
-        return np.clip(np.column_stack([low, high]), *self.bounds)
+        refuted = (high <= self.bounds[0]) | (low >= self.bounds[1])
+        limits = np.clip(np.column_stack([low, high]), *self.bounds)
+        return np.where(refuted[:, None], self.bounds, limits)
 
     def summary_frame(self, level: float = 0.95) -> pd.DataFrame:
         """Return statsmodels' columns: mean, mean_se, mean_ci_lower, mean_ci_upper.

@@ -473,6 +473,14 @@ def test_predictions_stay_within_the_public_bounds_of_the_response_and_say_so() 
     assert (frame["mean_ci_lower"] <= frame["mean"]).all() and (frame["mean"] <= frame["mean_ci_upper"]).all()
 
 
+def test_an_interval_that_lies_beyond_the_bounds_says_nothing() -> None:
+    """Both of its limits were moved to one bound: a mean was told without any error."""
+    fit = linear(params=np.array([90.0, -2.0, 0.0, 0.0]))
+    with pytest.warns(UserWarning, match="its limits are both bounds"):
+        frame = fit.get_prediction({"alcohol": 9.0, "sulphates": 0.5, "acidity": 7}).summary_frame()
+    assert frame.drop(columns="mean_se").to_numpy().tolist() == [[10.0, 0.0, 10.0, 0.0, 10.0]]
+
+
 def test_predictions_within_the_bounds_are_left_alone(recwarn: pytest.WarningsRecorder) -> None:
     predicted = linear().get_prediction(AT)
     assert predicted.outside == 0 and not recwarn.list
