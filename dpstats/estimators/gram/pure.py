@@ -198,7 +198,7 @@ def _matrix(
 
 
 def _matrix_radius(first: Coordinates, noise: float) -> float:
-    """To which rows are shortened: where noise of a mean square and what this takes of it are least together.
+    """To which rows are shortened: where noise and what this takes of mean squares are least together.
 
     Rows are shortened before they are whitened. What columns have in common makes most long rows long and
     loses most, and the line of one column on others would be another. They lose as normal ones do, or what
@@ -208,7 +208,7 @@ def _matrix_radius(first: Coordinates, noise: float) -> float:
     ----------
     first : Coordinates
     noise : float
-        sd of that of a mean square, for rows of length 1.
+        sd of that of a mean square, for rows of length 1. As an operator it is (2 k)^1/2 times as large.
     """
     k, scale, farthest = len(first.line), first.scale, math.hypot(first.farthest, first.widest / NEARLY_ALL)
     radii = np.geomspace(min(math.sqrt(base_square(k + 1)), farthest), farthest, _RADII)
@@ -217,7 +217,7 @@ def _matrix_radius(first: Coordinates, noise: float) -> float:
     beyond = np.maximum(lengths**2 - radii[:, None, None] ** 2, 0.0)
     tails = np.max(np.sum(scale.shares * beyond, axis=2) / whole, axis=1, initial=0.0)
     lost = np.maximum([1 - kept_square(k, radius) for radius in radii], tails)
-    return float(radii[np.argmin((noise * radii**2) ** 2 + lost**2)])
+    return float(radii[np.argmin(2 * k * (noise * radii**2) ** 2 + lost**2)])
 
 
 def _score(release: Release, bounds: Bounds, n: int, matrix: _Matrix) -> Released:
